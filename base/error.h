@@ -1,0 +1,62 @@
+/*
+ * error.h - what went wrong, where, and what the user can do about it.
+ *
+ * A function that can fail returns bool (or a pointer) and takes a `struct tpa_error *` last.
+ * It fails in one line, because tpa_fail() returns false:
+ *
+ *     if (!column_fits(count, left))
+ *         return tpa_fail(err, at, "section holds %u events but only %zu bytes follow", count, left);
+ *
+ * Callers add what they know on the way up, and only cli/ prints:
+ *
+ *     tpa: run3.json:18234567: expected ',' or '}' but found 'q'
+ *          while reading traceEvents
+ *          hint: the file looks cut short; was the program killed before it exited?
+ */
+#ifndef TPA_BASE_ERROR_H
+#define TPA_BASE_ERROR_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#if defined(__GNUC__)
+#define TPA_PRINTF(fmt_index, first_arg) __attribute__((format(printf, fmt_index, first_arg)))
+#else
+#define TPA_PRINTF(fmt_index, first_arg)
+#endif
+
+/* In place of a byte offset: the error is about the file as a whole, or about no file. */
+#define TPA_NOWHERE ((int64_t)-1)
+
+/* Fixed size and no heap, so that reporting an error can not itself fail. Zero-initialise it. */
+struct tpa_error {
+    bool failed;
+    int64_t offset;    /* byte offset in the (decoded) file, or TPA_NOWHERE */
+    char file[512];    /* "" when no file is concerned */
+    char message[768]; /* found against expected */
+    char context[512]; /* "while ..." lines, innermost first, each ended by '\n' */
+    char hint[512];    /* what to do; "" when we do not know */
+};
+
+/* Each of these returns false, and does nothing when ERR is NULL. */
+
+/* Start an error at byte OFFSET (or TPA_NOWHERE). Replaces whatever ERR held. */
+bool tpa_fail(struct tpa_error *err, int64_t offset, const char *fmt, ...) TPA_PRINTF(3, 4);
+
+/* As tpa_fail, with ": " and the text of errno appended. */
+bool tpa_fail_errno(struct tpa_error *err, const char *fmt, ...) TPA_PRINTF(2, 3);
+
+/* Say what was being done: "reading traceEvents". */
+bool tpa_while(struct tpa_error *err, const char *fmt, ...) TPA_PRINTF(2, 3);
+
+/* Say what the user can do. Only when it is likely right. */
+bool tpa_hint(struct tpa_error *err, const char *fmt, ...) TPA_PRINTF(2, 3);
+
+/* Name the file the error is about, unless one is named already. */
+bool tpa_in_file(struct tpa_error *err, const char *path);
+
+/* Print ERR in the form shown above. Control characters in it are made visible. */
+void tpa_error_print(const struct tpa_error *err, FILE *out);
+
+#endif

@@ -1,0 +1,48 @@
+/*
+ * memory.h - allocation that does not fail, and arrays that grow.
+ *
+ * The program can do nothing useful without memory, so running out of it ends the program, in one
+ * place, with the size that was asked for. A size that comes from a file must be checked against
+ * the bytes that remain before it gets here.
+ *
+ *     struct { uint32_t *at; size_t count, capacity; } ids = { 0 };
+ *     *VEC_PUSH(&ids) = 7;
+ *     VEC_FREE(&ids);
+ */
+#ifndef TPA_BASE_MEMORY_H
+#define TPA_BASE_MEMORY_H
+
+#include <stddef.h>
+#include <string.h>
+
+/* As malloc, calloc, realloc and strdup; never NULL. Free with free(). */
+void *mem_alloc(size_t size);
+void *mem_zalloc(size_t count, size_t size);
+void *mem_realloc(void *block, size_t size);
+char *mem_strdup(const char *text);
+char *mem_strndup(const char *text, size_t len);
+
+/*
+ * Memory for columns: grows without copying and asks for huge pages, because touching fresh
+ * memory is the dearest thing a reader does. OLD and NEW are sizes in bytes; the block must
+ * always be passed with the size it was last given. New bytes are zero. Free with column_free.
+ */
+void *column_resize(void *block, size_t old_size, size_t new_size);
+void column_free(void *block, size_t size);
+
+/* What is done when memory runs out. The default prints the size and exits with 2. */
+extern void (*mem_out_of_memory)(size_t size);
+
+/* A vector is any struct with the fields `at`, `count` and `capacity`, zero-initialised. */
+#define VEC_RESERVE(vec, more)                                                                     \
+    ((vec)->count + (more) <= (vec)->capacity                                                      \
+         ? (void)0                                                                                 \
+         : (void)((vec)->at = vec_grow((vec)->at, &(vec)->capacity, (vec)->count + (more),         \
+                                       sizeof *(vec)->at)))
+#define VEC_PUSH(vec) (VEC_RESERVE(vec, 1), (vec)->at + (vec)->count++)
+#define VEC_FREE(vec) (free((vec)->at), (vec)->at = NULL, (vec)->count = (vec)->capacity = 0)
+
+/* Make room for WANTED elements of SIZE bytes, doubling; updates *CAPACITY. Used by VEC_RESERVE. */
+void *vec_grow(void *at, size_t *capacity, size_t wanted, size_t size);
+
+#endif

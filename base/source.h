@@ -1,0 +1,53 @@
+/*
+ * source.h - the bytes of an input, decompressed, from front to back.
+ *
+ * A source hides where bytes come from: a plain file, gzip (several members too), zstd, standard
+ * input ("-"), or memory (tests, fuzzers). Compression is recognised by its magic bytes, never by
+ * the name. It hands out bytes in order and never holds more than one block of them.
+ */
+#ifndef TPA_BASE_SOURCE_H
+#define TPA_BASE_SOURCE_H
+
+#include "base/error.h"
+#include <stddef.h>
+#include <stdint.h>
+
+struct source;
+
+struct source_limits {
+    /* Decoded bytes allowed per compressed byte once past 64 MiB; 0 lifts the limit. */
+    uint64_t max_ratio;
+};
+#define SOURCE_DEFAULT_MAX_RATIO 2000
+
+/* How an input turned out to be packed. */
+enum source_packing { SOURCE_PLAIN, SOURCE_GZIP, SOURCE_ZSTD };
+
+/* Open PATH ("-" is standard input). New; free with source_free. NULL and ERR on failure. */
+struct source *source_open(const char *path, const struct source_limits *limits, struct tpa_error *err);
+
+/* A source over SIZE bytes at DATA, which must outlive it. Packing is recognised here too. */
+struct source *source_open_memory(const void *data, size_t size, const char *name, struct tpa_error *err);
+
+void source_free(struct source *source);
+
+/*
+ * Read up to SIZE decoded bytes into BUFFER. Returns how many; less than SIZE only at the end, 0
+ * from then on; -1 and ERR when reading fails. Damage in compressed data (a cut gzip, a bad
+ * checksum) is not a failure: the bytes before it are handed out, then the input ends and
+ * source_damage() says what happened.
+ */
+int64_t source_read(struct source *source, void *buffer, size_t size, struct tpa_error *err);
+
+/* Look at the first bytes without consuming them: up to 4096, fewer when the input is shorter. */
+size_t source_peek(struct source *source, const char **bytes, struct tpa_error *err);
+
+/* NULL, or one sentence about why the input ended early; borrowed. */
+const char *source_damage(const struct source *source);
+
+const char *source_name(const struct source *source); /* the path, or "standard input" */
+enum source_packing source_packing(const struct source *source);
+int64_t source_packed_size(const struct source *source); /* bytes on disk, or -1 when not known */
+int64_t source_packed_read(const struct source *source); /* bytes taken in so far, for progress */
+
+#endif

@@ -1,0 +1,155 @@
+/*
+ * table.h - a result: typed columns and rows, which every command makes and every printer shows.
+ *
+ * An analysis fills tables and prints nothing; a printer shows any table and knows no kernel.
+ *
+ *     static const struct table_column columns[] = {
+ *         { "name", "Name", TABLE_NAME, "operator, runtime call or kernel" },
+ *         { "count", "# of Calls", TABLE_COUNT, "how often it ran" },
+ *         { "cpu_time_total", "CPU total", TABLE_NS, "time from start to end, children included" },
+ *     };
+ *     struct table *table = table_open("operators", "Operators", columns, 3);
+ *     size_t row = table_add_row(table);
+ *     table_set_text(table, row, 0, "aten::mm", 8);   // copied
+ *     table_set_int(table, row, 1, 3);
+ *     table_set_int(table, row, 2, 120500);           // nanoseconds
+ *
+ * Exact values live in a table: times are integer nanoseconds, sizes integer bytes. Units, rounding
+ * and escaping are the printers' business. A cell that was not set is missing, which is not zero.
+ */
+#ifndef TPA_BASE_TABLE_H
+#define TPA_BASE_TABLE_H
+
+#include "base/arena.h"
+#include "base/error.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum table_kind {
+    TABLE_NAME,   /* text that names the row; shortened in the middle when the terminal is narrow */
+    TABLE_TEXT,   /* any other text; may hold anything, printers escape it */
+    TABLE_NS,     /* a duration: integer nanoseconds. JSON key ends in _ns */
+    TABLE_MOMENT, /* a point in time: integer nanoseconds from the origin of the trace. JSON key ends in _ns */
+    TABLE_BYTES,  /* integer bytes, may be negative */
+    TABLE_COUNT,  /* integer without unit */
+    TABLE_FLOPS,  /* integer floating-point operations */
+    TABLE_SHARE,  /* double, 0..1; text printers show percent */
+    TABLE_NUMBER, /* double without unit */
+    TABLE_BOOL,   /* integer 0 or 1; JSON true and false */
+};
+
+enum table_flags {
+    TABLE_OPTIONAL = 1, /* text and Markdown leave the column out unless it is asked for by name */
+    TABLE_HIDDEN = 2,   /* in no output unless asked for by name; for values other columns are made of */
+};
+
+struct table_column {
+    const char *key;   /* as in --sort, --columns, CSV and JSON: "self_cpu_time_total" */
+    const char *title; /* as people read it: "Self CPU" */
+    enum table_kind kind;
+    const char *help;    /* one line for --help and docs */
+    unsigned flags;      /* enum table_flags */
+    const char *aliases; /* other words for --sort and --columns, separated by blanks, or NULL */
+};
+
+union table_cell {
+    int64_t i;     /* TABLE_INT_MISSING when missing */
+    double f;      /* NAN when missing */
+    struct {
+        const char *at; /* NULL when missing; NUL-terminated, may hold NULs inside */
+        size_t len;
+    } text;
+};
+
+#define TABLE_INT_MISSING INT64_MIN
+
+/* A figure about the whole table, shown below it: "Self CPU time total: 1.124s". */
+struct table_footer {
+    const char *key, *title;
+    enum table_kind kind; /* an integer or double kind */
+    union table_cell value;
+};
+
+struct table {
+    const char *key;   /* "operators": names the table in JSON */
+    const char *title; /* "Operators": heading; may be NULL */
+    struct table_column *columns;
+    size_t column_count;
+    union table_cell *cells; /* row after row */
+    size_t row_count, row_capacity;
+    struct { struct table_footer *at; size_t count, capacity; } footers;
+    size_t total_rows; /* rows before filters and --limit, at least row_count; printers say "10 of 312" */
+    struct arena arena;
+};
+
+/* A notice tells what is special about a result, above all what it leaves out. */
+struct table_notice {
+    const char *kind; /* "unlinked_gpu_work": stable, for scripts */
+    int64_t count;    /* how many events it is about */
+    const char *text; /* one sentence for people, without the count's unit in doubt */
+    const char *file; /* NULL when about all files */
+    int64_t offset;   /* byte offset of the first one, or TPA_NOWHERE */
+};
+
+/* What a command answers: its tables and notices. */
+struct result {
+    const char *schema; /* "tpa.top/1" */
+    struct { struct table **at; size_t count, capacity; } tables; /* owned */
+    struct { struct table_notice *at; size_t count, capacity; } notices;
+    struct arena arena; /* owns the notices' texts */
+};
+
+/* New; free with table_free. KEY, TITLE and the columns' texts are borrowed (mostly literals). */
+struct table *table_open(const char *key, const char *title, const struct table_column *columns, size_t count);
+void table_free(struct table *table);
+
+/* Index of the column called KEY (or one of its aliases), or -1. */
+int table_find_column(const struct table *table, const char *key, size_t len);
+
+/* Append a row whose cells are all missing; its index. */
+size_t table_add_row(struct table *table);
+
+/* The cell at ROW and COLUMN; borrowed until a row is added. */
+union table_cell *table_cell(const struct table *table, size_t row, size_t column);
+
+/* Set a cell of an integer kind, a double kind, a text kind. Text is copied. */
+void table_set_int(struct table *table, size_t row, size_t column, int64_t value);
+void table_set_number(struct table *table, size_t row, size_t column, double value);
+void table_set_text(struct table *table, size_t row, size_t column, const char *text, size_t len);
+
+bool table_is_text(enum table_kind kind);    /* NAME, TEXT */
+bool table_is_number(enum table_kind kind);  /* SHARE, NUMBER: doubles */
+bool table_is_missing(const struct table *table, size_t row, size_t column);
+
+/* Add a footer; KEY and TITLE are borrowed. */
+void table_add_footer(struct table *table, const char *key, const char *title, enum table_kind kind,
+                      union table_cell value);
+
+/*
+ * Sort rows by COLUMN, stably: numbers from large to small, texts from A to Z (bytewise), missing
+ * cells last; REVERSE turns the order of the values round but keeps missing ones last.
+ */
+void table_sort(struct table *table, size_t column, bool reverse);
+
+/* Keep the first COUNT rows. */
+void table_truncate(struct table *table, size_t count);
+
+/* Keep the rows for which keep[row] is true. */
+void table_filter(struct table *table, const bool *keep);
+
+/* Keep only the given columns, in the given order. COLUMNS holds COUNT indices. */
+void table_select(struct table *table, const size_t *columns, size_t count);
+
+/* New, empty; free with result_free, which frees the tables too. */
+struct result *result_open(const char *schema);
+void result_free(struct result *result);
+
+/* Add TABLE, which is taken. */
+void result_add_table(struct result *result, struct table *table);
+
+/* Add a notice; KIND is borrowed, FILE and the text are copied. */
+void result_add_notice(struct result *result, const char *kind, int64_t count, const char *file, int64_t offset,
+                       const char *fmt, ...) TPA_PRINTF(6, 7);
+
+#endif

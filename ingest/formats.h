@@ -1,0 +1,47 @@
+/*
+ * formats.h - which file formats tpa reads, and reading any of them.
+ *
+ *     struct trace *trace = ingest_read(paths, count, &(struct ingest_options){ .wants = wants }, &err);
+ *
+ * A format is one file beside this one and one row in formats.c.
+ */
+#ifndef TPA_INGEST_FORMATS_H
+#define TPA_INGEST_FORMATS_H
+
+#include "base/error.h"
+#include "base/source.h"
+#include "trace/builder.h"
+#include "trace/trace.h"
+
+/* Told now and then how far reading is; DONE and TOTAL are bytes on disk, TOTAL is -1 when not known. */
+typedef void ingest_progress(void *context, const char *path, int64_t done, int64_t total);
+
+struct ingest_options {
+    struct trace_wants wants;
+    unsigned workers;     /* threads that parse; 0: one per CPU */
+    size_t window_size;   /* bytes of text a worker takes at a time; 0: the default. For tests */
+    uint64_t max_ratio;   /* see struct source_limits; 0: the default, UINT64_MAX: no limit */
+    ingest_progress *progress; /* may be NULL */
+    void *progress_context;
+};
+
+struct format {
+    const char *name;        /* "Chrome JSON" */
+    const char *description; /* who writes it, for `tpa info --formats` */
+    /* How sure are we that a file that starts with these bytes is ours? 0 no, 100 certain. */
+    int (*sniff)(const char *bytes, size_t len);
+    /* Read all of SOURCE into BUILDER, where the file has been begun. */
+    bool (*read)(struct source *source, struct trace_builder *builder, const struct ingest_options *options,
+                 struct tpa_error *err);
+};
+
+extern const struct format *const formats[]; /* ends in NULL */
+
+/*
+ * Read PATHS (files, "-", directories of traces) into one trace. New; free with trace_free. NULL
+ * and ERR when nothing could be read; damage inside a file is a notice of the trace.
+ */
+struct trace *ingest_read(const char *const *paths, size_t count, const struct ingest_options *options,
+                          struct tpa_error *err);
+
+#endif

@@ -1,0 +1,112 @@
+/*
+ * builder.h - how readers make a trace.
+ *
+ * A reader fills chunks and hands them to the builder in file order. Each worker thread has a
+ * chunk of its own and needs no lock until it hands it over:
+ *
+ *     struct trace_builder *builder = trace_builder_open(&wants);
+ *     uint32_t file = trace_builder_file(builder, "rank0.json", "Chrome JSON");
+ *     struct trace_chunk *chunk = trace_chunk_open(builder);
+ *     trace_chunk_event(chunk, &(struct chunk_event){ .phase = 'X', .start_ns = 10, .dur_ns = 5,
+ *                              .name = trace_chunk_name(chunk, "aten::mm", 8),
+ *                              .track = trace_chunk_track(chunk, pid, tid),
+ *                              .category = trace_chunk_category(chunk, "cpu_op", 6) });
+ *     trace_chunk_arg(chunk, ARG_EXTERNAL_ID, 17);          // of the event just added
+ *     trace_builder_append(builder, chunk);                 // empties the chunk for reuse
+ *     trace_chunk_free(chunk);
+ *     struct trace *trace = trace_builder_finish(builder);  // frees the builder
+ */
+#ifndef TPA_TRACE_BUILDER_H
+#define TPA_TRACE_BUILDER_H
+
+#include "trace/trace.h"
+
+struct trace_builder;
+struct trace_chunk;
+
+/* A track as written in the file: each of pid and tid is a number or a text (length > 0 or text != NULL). */
+struct track_key {
+    int64_t pid, tid;
+    const char *pid_text, *tid_text; /* NULL: written as a number */
+    size_t pid_len, tid_len;
+};
+
+/* Phases are the letters of the Chrome format; of these X, B, E, b, n, e, S, T, p, F, i are events. */
+struct chunk_event {
+    int64_t start_ns, dur_ns; /* dur_ns < 0: none given */
+    name_id name;             /* ids are the chunk's own, see below */
+    track_id track;
+    uint16_t category;
+    char phase;
+    uint8_t flags;            /* enum event_flags */
+    int64_t async_id;         /* for async phases: see trace_chunk_async_id */
+};
+
+/* New; WANTS is copied. Freed by trace_builder_finish or trace_builder_free. */
+struct trace_builder *trace_builder_open(const struct trace_wants *wants);
+void trace_builder_free(struct trace_builder *builder);
+
+/* Begin the next file: chunks appended from now on belong to it. Its index in trace->files. Strings are copied. */
+uint32_t trace_builder_file(struct trace_builder *builder, const char *path, const char *format);
+
+/* The file begun last, to fill in what its metadata says; borrowed until the next trace_builder_file.
+ * Strings put into it must come from trace_builder_strndup. */
+struct trace_file *trace_builder_current_file(struct trace_builder *builder);
+char *trace_builder_strndup(struct trace_builder *builder, const char *s, size_t len);
+
+/* Count COUNT cases of something odd in the current file; KIND and TEXT are literals. */
+void trace_builder_notice(struct trace_builder *builder, const char *kind, const char *text, uint64_t count,
+                          int64_t offset);
+
+/* Is this argument wanted? */
+bool trace_builder_wants(const struct trace_builder *builder, enum trace_arg arg);
+
+/*
+ * Add the events of CHUNK after those already there, and empty it. Not thread-safe: the caller
+ * brings chunks one at a time, in file order, so that the trace is the same however the file was cut.
+ * False and ERR when the trace would pass what an event_id can count.
+ */
+bool trace_builder_append(struct trace_builder *builder, struct trace_chunk *chunk, struct tpa_error *err);
+
+/*
+ * Join begin and end events, classify tracks, settle what metadata that came late decides, and
+ * freeze. Takes and frees BUILDER. The result is new; free with trace_free.
+ */
+struct trace *trace_builder_finish(struct trace_builder *builder);
+
+/* New, empty; free with trace_chunk_free. Keeps its names, tracks and categories over appends, so reuse it. */
+struct trace_chunk *trace_chunk_open(const struct trace_builder *builder);
+void trace_chunk_free(struct trace_chunk *chunk);
+void trace_chunk_clear(struct trace_chunk *chunk); /* drop the events, keep the names */
+
+/* Ids within the chunk; the builder maps them to the trace's. */
+name_id trace_chunk_name(struct trace_chunk *chunk, const char *s, size_t len);  /* an event's name */
+name_id trace_chunk_text(struct trace_chunk *chunk, const char *s, size_t len);  /* any other text */
+track_id trace_chunk_track(struct trace_chunk *chunk, const struct track_key *key);
+uint16_t trace_chunk_category(struct trace_chunk *chunk, const char *s, size_t len);
+
+/* Append an event; its index within the chunk. */
+uint32_t trace_chunk_event(struct trace_chunk *chunk, const struct chunk_event *event);
+
+/* Set an argument of the event appended last. TEXT and JSON: a trace_chunk_text id. DECIMAL: see below. */
+void trace_chunk_arg(struct trace_chunk *chunk, enum trace_arg arg, int64_t value);
+void trace_chunk_arg_decimal(struct trace_chunk *chunk, enum trace_arg arg, double value);
+
+/* Number for an async id, equal for equal (SCOPE, TEXT): scope is the pid for local ids, else 0. */
+int64_t trace_chunk_async_id(struct trace_chunk *chunk, int64_t scope, const char *s, size_t len);
+
+void trace_chunk_flow(struct trace_chunk *chunk, const struct trace_flow *flow); /* ids are the chunk's */
+void trace_chunk_sample(struct trace_chunk *chunk, const struct trace_sample *sample);
+
+/* Metadata of a track ("process_name", "thread_name", "process_labels", *_sort_index). Last one wins. */
+enum track_fact { FACT_PROCESS_NAME, FACT_THREAD_NAME, FACT_PROCESS_LABELS, FACT_PROCESS_SORT_INDEX,
+                  FACT_THREAD_SORT_INDEX };
+void trace_chunk_fact(struct trace_chunk *chunk, track_id track, enum track_fact fact, int64_t number, name_id text);
+
+/* As trace_builder_notice, carried over on append. */
+void trace_chunk_notice(struct trace_chunk *chunk, const char *kind, const char *text, int64_t offset);
+
+/* Count events that are not kept. */
+void trace_chunk_count(struct trace_chunk *chunk, uint64_t flows, uint64_t samples, uint64_t metadata);
+
+#endif

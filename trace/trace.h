@@ -1,0 +1,326 @@
+/*
+ * trace.h - a trace in memory: the header to read first.
+ *
+ * A trace is what happened, in columns: one array per field, one element per event, in the order
+ * of the file (of the files, one after the other, when there are several). An event is its index.
+ *
+ *     for (event_id e = 0; e < trace->event_count; e++)
+ *         if (trace->kind[e] == EVENT_KERNEL)
+ *             busy_ns += trace->dur_ns[e];
+ *     const char *name = names_text(trace->names, trace->name[e]);
+ *
+ * Events lie on tracks (a host thread, a stream of a device). They overlap as they like: nothing
+ * here says that events of one track nest. What several analyses need beyond the columns is derived
+ * on demand: the call tree of each thread (calltree.h), kernel -> call -> operator (launches.h),
+ * merged intervals (intervals.h).
+ *
+ * Time is integer nanoseconds, as the file gives it; file->base_ns plus an event's start_ns is the
+ * absolute time when the file tells its base. A trace is built by a struct trace_builder
+ * (builder.h), never changes afterwards, and may be read by several threads.
+ */
+#ifndef TPA_TRACE_TRACE_H
+#define TPA_TRACE_TRACE_H
+
+#include "base/names.h"
+#include "base/arena.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef uint32_t event_id;
+typedef uint32_t track_id;
+#define EVENT_NONE UINT32_MAX
+#define TRACK_NONE UINT32_MAX
+
+/* What an event is, whatever its producer called the category. */
+enum event_kind {
+    EVENT_OTHER,          /* anything on the host that is none of the below */
+    EVENT_OP,             /* framework operator: cpu_op */
+    EVENT_ANNOTATION,     /* record_function, ProfilerStep#N, NVTX range: user_annotation */
+    EVENT_PYTHON,         /* python_function */
+    EVENT_RUNTIME,        /* cudaLaunchKernel, hipMemcpy ...: cuda_runtime, *_runtime */
+    EVENT_DRIVER,         /* cuLaunchKernelEx ...: cuda_driver */
+    EVENT_OVERHEAD,       /* the profiler's own: overhead */
+    EVENT_INSTANT,        /* a point in time on the host; `[memory]` records among them */
+    EVENT_KERNEL,         /* from here on: on a device */
+    EVENT_MEMCPY,
+    EVENT_MEMSET,
+    EVENT_SYNC,           /* cuda_sync: a stream waits */
+    EVENT_GPU_ANNOTATION, /* an annotation's shadow on a stream: gpu_user_annotation */
+    EVENT_GPU_OTHER,      /* another device event: mtia_*, cuda_profiler_range ... */
+    EVENT_SPAN,           /* the profiler's recording window: cat Trace */
+    EVENT_KINDS
+};
+
+/* Does the event run on a device, i.e. does torch call its device type CUDA? */
+static inline bool event_on_device(enum event_kind kind)
+{
+    return kind >= EVENT_KERNEL && kind <= EVENT_GPU_OTHER;
+}
+
+/* Does it occupy the device: kernel, copy or memset (not waits, not annotations)? */
+static inline bool event_is_gpu_work(enum event_kind kind)
+{
+    return kind == EVENT_KERNEL || kind == EVENT_MEMCPY || kind == EVENT_MEMSET;
+}
+
+/* Per-event bits in trace->flags. */
+enum event_flags {
+    EVENT_ASYNC = 1,       /* from b/e or S/F pairs: belongs to an id, not to a thread's stack */
+    EVENT_UNFINISHED = 2,  /* still open when recording stopped ("finished": false, a B without E) */
+    EVENT_POINT = 4,       /* an instant: it has no duration, rather than one of zero */
+    EVENT_NO_DURATION = 8, /* an X without dur: counted, its duration is taken as 0 */
+};
+
+/*
+ * Optional arguments. A reader decodes those that were asked for (struct trace_wants) and skips
+ * the rest. Kinds of value:
+ *   INT      int64_t; unsigned 64-bit addresses keep their bits
+ *   DECIMAL  double
+ *   TEXT     name_id of the string
+ *   JSON     name_id of the value's text without the blanks outside strings, e.g. "[[8,3],[]]"
+ *   BOOL     0 or 1
+ * One row per argument: constant, kind, keys as files spell them separated by '|'.
+ */
+#define TRACE_ARGS(ARG)                                                                            \
+    ARG(CORRELATION, INT, "correlation")                                                           \
+    ARG(EXTERNAL_ID, INT, "External id|external id")                                               \
+    ARG(STREAM, INT, "stream")                                                                     \
+    ARG(DEVICE, INT, "device")                                                                     \
+    ARG(CONTEXT, INT, "context")                                                                   \
+    ARG(BYTES, INT, "bytes|Bytes")                                                                 \
+    ARG(BANDWIDTH, DECIMAL, "memory bandwidth (GB/s)")                                             \
+    ARG(REGISTERS, INT, "registers per thread")                                                    \
+    ARG(SHARED_MEMORY, INT, "shared memory")                                                       \
+    ARG(BLOCKS_PER_SM, DECIMAL, "blocks per SM")                                                   \
+    ARG(WARPS_PER_SM, DECIMAL, "warps per SM")                                                     \
+    ARG(GRID, JSON, "grid")                                                                        \
+    ARG(BLOCK, JSON, "block")                                                                      \
+    ARG(OCCUPANCY, DECIMAL, "est. achieved occupancy %")                                           \
+    ARG(GRAPH_ID, INT, "graph id")                                                                 \
+    ARG(GRAPH_NODE_ID, INT, "graph node id")                                                       \
+    ARG(CBID, INT, "cbid")                                                                         \
+    ARG(SYNC_KIND, TEXT, "cuda_sync_kind")                                                         \
+    ARG(WAIT_ON_STREAM, INT, "wait_on_stream")                                                     \
+    ARG(WAIT_ON_CORRELATION, INT, "wait_on_cuda_event_record_corr_id")                             \
+    ARG(DEVICE_TYPE, INT, "Device Type")                                                           \
+    ARG(DEVICE_ID, INT, "Device Id")                                                               \
+    ARG(ADDRESS, INT, "Addr")                                                                      \
+    ARG(TOTAL_ALLOCATED, INT, "Total Allocated")                                                   \
+    ARG(TOTAL_RESERVED, INT, "Total Reserved")                                                     \
+    ARG(SEQUENCE, INT, "Sequence number")                                                          \
+    ARG(FWD_THREAD, INT, "Fwd thread id")                                                          \
+    ARG(INPUT_DIMS, JSON, "Input Dims|Input dims")                                                 \
+    ARG(INPUT_TYPES, JSON, "Input type")                                                           \
+    ARG(INPUT_STRIDES, JSON, "Input Strides")                                                      \
+    ARG(CONCRETE_INPUTS, JSON, "Concrete Inputs")                                                  \
+    ARG(CALL_STACK, TEXT, "Call stack")                                                            \
+    ARG(MODULE_HIERARCHY, TEXT, "Module Hierarchy")                                                \
+    ARG(PYTHON_ID, INT, "Python id")                                                               \
+    ARG(PYTHON_PARENT_ID, INT, "Python parent id")                                                 \
+    ARG(PYTHON_MODULE_ID, INT, "Python module id")                                                 \
+    ARG(FINISHED, BOOL, "finished")                                                                \
+    ARG(EVENT_INDEX, INT, "Ev Idx|Profiler Event Index")                                           \
+    ARG(COLLECTIVE, TEXT, "Collective name")                                                       \
+    ARG(DTYPE, TEXT, "dtype")                                                                      \
+    ARG(IN_ELEMENTS, INT, "In msg nelems")                                                         \
+    ARG(OUT_ELEMENTS, INT, "Out msg nelems")                                                       \
+    ARG(IN_SPLIT, JSON, "In split size")                                                           \
+    ARG(OUT_SPLIT, JSON, "Out split size")                                                         \
+    ARG(GROUP_SIZE, INT, "Group size")                                                             \
+    ARG(GROUP_NAME, TEXT, "Process Group Name")                                                    \
+    ARG(GROUP_DESCRIPTION, TEXT, "Process Group Description")                                      \
+    ARG(GROUP_RANKS, TEXT, "Process Group Ranks")                                                  \
+    ARG(SEQ_IN_GROUP, INT, "Seq")                                                                  \
+    ARG(MODULE, TEXT, "hlo_module")                                                                \
+    ARG(LONG_NAME, TEXT, "long_name|long name")
+
+enum trace_arg {
+#define TRACE_ARG_CONSTANT(id, kind, keys) ARG_##id,
+    TRACE_ARGS(TRACE_ARG_CONSTANT)
+#undef TRACE_ARG_CONSTANT
+    ARG_COUNT
+};
+
+/* What an analysis needs beyond name, time and track; what is not asked for costs nothing. */
+struct trace_wants {
+    uint64_t args;  /* bit 1 << ARG_... */
+    bool flows;     /* flow arrows (s/t/f) */
+    bool counters;  /* counter samples (C) */
+};
+#define WANT(arg) (UINT64_C(1) << ARG_##arg)
+_Static_assert(ARG_COUNT <= 64, "trace_wants.args is one bit per argument");
+
+/*
+ * One argument over all events: a bit per event that has it, and the values packed in event
+ * order. 4 bytes a value when all fit in int32_t, else 8. Read it through trace_arg() and friends.
+ */
+struct trace_arg_column {
+    const uint64_t *present; /* bit e: event e has a value; NULL when none has */
+    const uint32_t *rank;    /* values before event 512 * i */
+    const void *values;      /* int32_t or int64_t (doubles: their bits) */
+    size_t count;
+    bool wide; /* values are 8 bytes */
+};
+
+enum track_kind {
+    TRACK_THREAD, /* a host thread */
+    TRACK_STREAM, /* a stream or queue of a device */
+    TRACK_OTHER,  /* "Spans", "Traces": the producer's own bookkeeping */
+};
+
+/*
+ * Where events happen. Two tracks are the same when file, pid and tid are, as written: the
+ * number 7 and the text "stream 7" are different tracks. 64-bit, negative and 0 stay distinct.
+ */
+struct track {
+    uint32_t file;          /* index into trace->files */
+    enum track_kind kind;
+    int64_t pid, tid;       /* numbers; 0 when written as text or missing */
+    name_id pid_text, tid_text; /* in trace->texts; NAME_NONE when written as a number */
+    name_id process_name, process_labels, thread_name; /* from metadata events; NAME_NONE when not given */
+    int64_t process_sort_index, thread_sort_index;
+    int32_t device;         /* device number for TRACK_STREAM, else -1 */
+    int64_t stream;         /* stream number for TRACK_STREAM (-1: none), else -1 */
+    uint32_t event_count;
+};
+
+/* A category as files write it, e.g. "cpu_op". Index is trace->category[e]. */
+struct trace_category {
+    name_id text; /* in trace->texts */
+    enum event_kind kind;
+    uint64_t event_count; /* events kept; flows, counters and metadata are counted apart */
+};
+
+struct trace_device {
+    int32_t id;
+    const char *name; /* "NVIDIA H100 80GB HBM3" */
+    int64_t total_memory; /* bytes; 0 when not known, as below */
+    int compute_major, compute_minor;
+    int sm_count, warp_size;
+    int max_threads_per_sm, max_threads_per_block, regs_per_sm;
+    int64_t shared_memory_per_sm;
+};
+
+/* A top-level key of the file that is none of the fields below: kept as text. */
+struct trace_property {
+    const char *key;
+    const char *value; /* JSON text; strings are unquoted; long values are cut at 4096 bytes */
+};
+
+enum trace_producer {
+    PRODUCER_UNKNOWN, PRODUCER_KINETO, PRODUCER_TENSORFLOW, PRODUCER_JAX, PRODUCER_VIZTRACER,
+    PRODUCER_CHROME, PRODUCER_TPA,
+};
+
+/* One input file: one process, usually one rank. */
+struct trace_file {
+    const char *path;
+    const char *format;  /* "Chrome JSON" ... */
+    int packing;         /* enum source_packing */
+    int64_t packed_size, size; /* bytes on disk (-1: not known), bytes of text */
+    enum trace_producer producer;
+    event_id first_event, event_count;
+    bool has_base;
+    int64_t base_ns;     /* baseTimeNanoseconds */
+    /* The profiler's window: start and stop of the span of category Trace. */
+    bool has_window;
+    int64_t window_start_ns, window_end_ns;
+    const char *host_name, *trace_name, *trace_id; /* NULL when not given */
+    /* distributedInfo; rank is -1 when not given */
+    int64_t rank, world_size;
+    const char *backend, *nccl_version;
+    /* profiler flags: -1 not told, else 0 or 1 */
+    int record_shapes, profile_memory, with_stack, with_flops, with_modules;
+    struct { struct trace_device *at; size_t count, capacity; } devices;
+    struct { struct trace_property *at; size_t count, capacity; } properties;
+};
+
+/* Something odd that was met, and where first. One per kind and file. */
+struct trace_notice {
+    const char *kind; /* stable word for scripts: "bad_event" */
+    const char *text; /* one sentence */
+    uint32_t file;
+    uint64_t count;
+    int64_t offset; /* byte offset (decoded) of the first, or TPA_NOWHERE */
+};
+
+struct trace_flow {
+    int64_t id, ts_ns;
+    name_id category, name; /* in texts */
+    track_id track;
+    char phase; /* 's', 't' or 'f' */
+    bool bind_enclosing;
+};
+
+/* One sample of one series of a counter. */
+struct trace_sample {
+    int64_t ts_ns;
+    double value;
+    name_id counter; /* name of the counter and of the series, "name series", in texts */
+    track_id track;
+};
+
+struct trace {
+    /* The columns: event_count elements each. */
+    size_t event_count;
+    const int64_t *start_ns;
+    const int64_t *dur_ns;    /* never negative */
+    const name_id *name;      /* in names */
+    const track_id *track;
+    const uint16_t *category; /* index into categories */
+    const uint8_t *kind;      /* enum event_kind */
+    const uint8_t *flags;     /* enum event_flags */
+
+    struct trace_arg_column args[ARG_COUNT];
+    struct trace_wants wants; /* what the reader was asked for */
+
+    const struct names *names; /* event names: ids count up in order of first event */
+    const struct names *texts; /* all other strings */
+
+    const struct track *tracks;
+    size_t track_count;
+    const struct trace_category *categories;
+    size_t category_count;
+    const struct trace_file *files;
+    size_t file_count;
+    const struct trace_notice *notices;
+    size_t notice_count;
+    const struct trace_flow *flows;
+    size_t flow_count;   /* stored; see flows_seen for how many the files hold */
+    const struct trace_sample *samples;
+    size_t sample_count;
+    uint64_t flows_seen, samples_seen, metadata_seen;
+
+    struct arena arena; /* owns the strings above */
+};
+
+/* Free TRACE and all it owns. NULL is allowed. */
+void trace_free(struct trace *trace);
+
+/* Has event E the argument, and which value? False and *VALUE untouched when not. */
+bool trace_arg(const struct trace *trace, enum trace_arg arg, event_id e, int64_t *value);
+
+/* The value, or MISSING. */
+int64_t trace_arg_or(const struct trace *trace, enum trace_arg arg, event_id e, int64_t missing);
+
+/* A DECIMAL argument, or NAN. */
+double trace_arg_decimal(const struct trace *trace, enum trace_arg arg, event_id e);
+
+/* The text of a TEXT or JSON argument; NULL when the event has none; borrowed. */
+const char *trace_arg_text(const struct trace *trace, enum trace_arg arg, event_id e);
+
+static inline int64_t trace_end_ns(const struct trace *trace, event_id e)
+{
+    return trace->start_ns[e] + trace->dur_ns[e]; /* the builder checked that this does not overflow */
+}
+
+static inline const char *trace_name(const struct trace *trace, event_id e)
+{
+    return names_text(trace->names, trace->name[e]);
+}
+
+const char *event_kind_name(enum event_kind kind);        /* "kernel", "operator" ... */
+const char *trace_producer_name(enum trace_producer producer); /* "PyTorch (Kineto)" ... */
+
+#endif
