@@ -1,0 +1,66 @@
+/* buffer.c - text that grows; see buffer.h. Room for the final NUL is always kept. */
+#include "base/buffer.h"
+
+#include "base/memory.h"
+#include <stdarg.h>
+#include <stdlib.h>
+
+static char *room(struct buffer *buffer, size_t more)
+{
+    VEC_RESERVE(buffer, more + 1);
+    return buffer->at + buffer->count;
+}
+
+void buffer_add(struct buffer *buffer, const char *bytes, size_t len)
+{
+    char *at = room(buffer, len);
+    if (len)
+        memcpy(at, bytes, len);
+    at[len] = '\0';
+    buffer->count += len;
+}
+
+void buffer_puts(struct buffer *buffer, const char *text)
+{
+    buffer_add(buffer, text, strlen(text));
+}
+
+void buffer_putc(struct buffer *buffer, char c)
+{
+    buffer_add(buffer, &c, 1);
+}
+
+void buffer_pad(struct buffer *buffer, char c, size_t count)
+{
+    char *at = room(buffer, count);
+    memset(at, c, count);
+    at[count] = '\0';
+    buffer->count += count;
+}
+
+void buffer_printf(struct buffer *buffer, const char *fmt, ...)
+{
+    va_list args;
+    va_start(args, fmt);
+    int len = vsnprintf(NULL, 0, fmt, args);
+    va_end(args);
+    if (len < 0)
+        return;
+    char *at = room(buffer, (size_t)len);
+    va_start(args, fmt);
+    vsnprintf(at, (size_t)len + 1, fmt, args);
+    va_end(args);
+    buffer->count += (size_t)len;
+}
+
+void buffer_clear(struct buffer *buffer)
+{
+    buffer->count = 0;
+    if (buffer->at)
+        buffer->at[0] = '\0';
+}
+
+void buffer_release(struct buffer *buffer)
+{
+    VEC_FREE(buffer);
+}

@@ -1,0 +1,174 @@
+/*
+ * memory.c - see memory.h. Column memory comes straight from the kernel once it is large: mremap
+ * grows it without copying, and huge pages save most of the page faults that reading a large trace
+ * would otherwise cost. Under AddressSanitizer all of it is plain heap, so that overruns are found.
+ */
+#define _GNU_SOURCE
+#include "base/memory.h"
+
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+
+#if defined(__SANITIZE_ADDRESS__)
+#define COLUMNS_ON_HEAP 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(memory_sanitizer)
+#define COLUMNS_ON_HEAP 1
+#endif
+#endif
+#if !defined(COLUMNS_ON_HEAP) && !defined(MREMAP_MAYMOVE)
+#define COLUMNS_ON_HEAP 1
+#endif
+
+static void out_of_memory(size_t size)
+{
+    fprintf(stderr, "tpa: out of memory: %zu more bytes were needed\n", size);
+    exit(2);
+}
+
+void (*mem_out_of_memory)(size_t size) = out_of_memory;
+
+static void *checked(void *block, size_t size)
+{
+    if (!block) {
+        mem_out_of_memory(size);
+        abort(); /* a handler must not return */
+    }
+    return block;
+}
+
+void *mem_alloc(size_t size)
+{
+    return checked(malloc(size ? size : 1), size);
+}
+
+void *mem_zalloc(size_t count, size_t size)
+{
+    void *block = calloc(count ? count : 1, size ? size : 1);
+    return checked(block, size && count > SIZE_MAX / size ? SIZE_MAX : count * size);
+}
+
+void *mem_realloc(void *block, size_t size)
+{
+    return checked(realloc(block, size ? size : 1), size);
+}
+
+char *mem_strndup(const char *text, size_t len)
+{
+    char *copy = mem_alloc(len + 1);
+    memcpy(copy, text, len);
+    copy[len] = '\0';
+    return copy;
+}
+
+char *mem_strdup(const char *text)
+{
+    return mem_strndup(text, strlen(text));
+}
+
+void *vec_grow(void *at, size_t *capacity, size_t wanted, size_t size)
+{
+    size_t next = *capacity ? *capacity : 8;
+    while (next < wanted)
+        next = next > SIZE_MAX / 2 ? SIZE_MAX : next * 2;
+    if (next > SIZE_MAX / size)
+        checked(NULL, SIZE_MAX);
+    *capacity = next;
+    return mem_realloc(at, next * size);
+}
+
+#ifdef COLUMNS_ON_HEAP
+
+void *column_resize(void *block, size_t old_size, size_t new_size)
+{
+    char *moved = mem_realloc(block, new_size);
+    if (new_size > old_size)
+        memset(moved + old_size, 0, new_size - old_size);
+    return moved;
+}
+
+void column_free(void *block, size_t size)
+{
+    (void)size;
+    free(block);
+}
+
+#else
+
+/* From this size on a column is a mapping of its own. */
+#define MAPPED_FROM ((size_t)1 << 20)
+#define HUGE_PAGE ((size_t)2 << 20)
+
+static size_t mapped_size(size_t size)
+{
+    size_t page = size >= HUGE_PAGE ? HUGE_PAGE : 4096;
+    return (size + page - 1) & ~(page - 1);
+}
+
+static void *map_new(size_t size)
+{
+    void *block = mmap(NULL, mapped_size(size), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (block == MAP_FAILED)
+        checked(NULL, size);
+    return block;
+}
+
+static void ask_for_huge_pages(void *block, size_t size)
+{
+#ifdef MADV_HUGEPAGE
+    if (size >= HUGE_PAGE)
+        madvise(block, mapped_size(size), MADV_HUGEPAGE); /* advice only: failing is fine */
+#else
+    (void)block, (void)size;
+#endif
+}
+
+void *column_resize(void *block, size_t old_size, size_t new_size)
+{
+    if (new_size < MAPPED_FROM && old_size < MAPPED_FROM) {
+        char *moved = mem_realloc(block, new_size);
+        if (new_size > old_size)
+            memset(moved + old_size, 0, new_size - old_size);
+        return moved;
+    }
+    if (old_size < MAPPED_FROM) { /* heap -> mapping */
+        void *moved = map_new(new_size);
+        ask_for_huge_pages(moved, new_size);
+        if (old_size)
+            memcpy(moved, block, old_size);
+        free(block);
+        return moved;
+    }
+    if (new_size < MAPPED_FROM) { /* mapping -> heap */
+        void *moved = mem_alloc(new_size);
+        memcpy(moved, block, new_size);
+        munmap(block, mapped_size(old_size));
+        return moved;
+    }
+    void *moved = block;
+    if (mapped_size(old_size) != mapped_size(new_size)) {
+        moved = mremap(block, mapped_size(old_size), mapped_size(new_size), MREMAP_MAYMOVE);
+        if (moved == MAP_FAILED)
+            checked(NULL, new_size);
+        ask_for_huge_pages(moved, new_size);
+    }
+    /* Bytes past a former, larger use of the last page may not be zero. */
+    if (new_size < old_size)
+        memset((char *)moved + new_size, 0,
+               (mapped_size(new_size) < old_size ? mapped_size(new_size) : old_size) - new_size);
+    return moved;
+}
+
+void column_free(void *block, size_t size)
+{
+    if (!block)
+        return;
+    if (size < MAPPED_FROM)
+        free(block);
+    else
+        munmap(block, mapped_size(size));
+}
+
+#endif

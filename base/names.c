@@ -1,0 +1,118 @@
+/*
+ * names.c - an open-addressed table of ids over texts kept in an arena.
+ *
+ * A slot holds the upper half of the hash beside the id, so that a probe touches a text only when
+ * it is almost surely the right one. Linear probing, at most half full.
+ */
+#define XXH_INLINE_ALL
+#include "base/names.h"
+
+#include "base/arena.h"
+#include "base/memory.h"
+#include <stdlib.h>
+#include <xxhash.h>
+
+struct slot {
+    uint32_t tag; /* upper half of the hash */
+    name_id id;   /* NAME_NONE: empty */
+};
+
+struct text {
+    const char *at;
+    size_t len;
+};
+
+struct names {
+    struct slot *slots;
+    size_t mask; /* number of slots - 1 */
+    struct { struct text *at; size_t count, capacity; } texts;
+    struct arena arena;
+};
+
+static struct slot *new_slots(size_t count)
+{
+    struct slot *slots = mem_alloc(count * sizeof *slots);
+    for (size_t i = 0; i < count; i++)
+        slots[i] = (struct slot){ 0, NAME_NONE };
+    return slots;
+}
+
+struct names *names_open(void)
+{
+    struct names *names = mem_zalloc(1, sizeof *names);
+    names->mask = 255;
+    names->slots = new_slots(names->mask + 1);
+    return names;
+}
+
+void names_free(struct names *names)
+{
+    if (!names)
+        return;
+    free(names->slots);
+    VEC_FREE(&names->texts);
+    arena_release(&names->arena);
+    free(names);
+}
+
+size_t names_count(const struct names *names)
+{
+    return names->texts.count;
+}
+
+/* The slot that holds the text, or the empty slot where it would go. */
+static struct slot *find_slot(const struct names *names, const char *s, size_t len, uint64_t hash)
+{
+    uint32_t tag = (uint32_t)(hash >> 32);
+    for (size_t i = hash & names->mask;; i = (i + 1) & names->mask) {
+        struct slot *slot = &names->slots[i];
+        if (slot->id == NAME_NONE)
+            return slot;
+        const struct text *text = &names->texts.at[slot->id];
+        if (slot->tag == tag && text->len == len && memcmp(text->at, s, len) == 0)
+            return slot;
+    }
+}
+
+static void grow(struct names *names)
+{
+    free(names->slots);
+    names->mask = names->mask * 2 + 1;
+    names->slots = new_slots(names->mask + 1);
+    for (name_id id = 0; id < names->texts.count; id++) {
+        const struct text *text = &names->texts.at[id];
+        uint64_t hash = XXH3_64bits(text->at, text->len);
+        *find_slot(names, text->at, text->len, hash) = (struct slot){ (uint32_t)(hash >> 32), id };
+    }
+}
+
+name_id names_add(struct names *names, const char *s, size_t len)
+{
+    uint64_t hash = XXH3_64bits(s, len);
+    struct slot *slot = find_slot(names, s, len, hash);
+    if (slot->id != NAME_NONE)
+        return slot->id;
+    if (names->texts.count >= NAME_NONE - 1)
+        mem_out_of_memory(len); /* 4 billion distinct names */
+    name_id id = (name_id)names->texts.count;
+    *VEC_PUSH(&names->texts) = (struct text){ arena_strndup(&names->arena, s, len), len };
+    *slot = (struct slot){ (uint32_t)(hash >> 32), id };
+    if (names->texts.count * 2 > names->mask)
+        grow(names);
+    return id;
+}
+
+name_id names_find(const struct names *names, const char *s, size_t len)
+{
+    return find_slot(names, s, len, XXH3_64bits(s, len))->id;
+}
+
+const char *names_text(const struct names *names, name_id id)
+{
+    return id == NAME_NONE ? "" : names->texts.at[id].at;
+}
+
+size_t names_length(const struct names *names, name_id id)
+{
+    return id == NAME_NONE ? 0 : names->texts.at[id].len;
+}
