@@ -1,0 +1,22 @@
+# What every C file is compiled with. Gives the target `tpa_options`; gcc 12 and clang 14 know all of these.
+add_library(tpa_options INTERFACE)
+target_include_directories(tpa_options INTERFACE ${CMAKE_SOURCE_DIR})
+target_compile_definitions(tpa_options INTERFACE _GNU_SOURCE _FILE_OFFSET_BITS=64 TPA_VERSION="${PROJECT_VERSION}")
+target_compile_options(tpa_options INTERFACE
+  -Wall -Wextra
+  -Wshadow -Wundef -Wvla
+  -Wstrict-prototypes -Wmissing-prototypes -Wold-style-definition
+  -Wpointer-arith -Wcast-qual -Wwrite-strings
+  -Wformat=2 -Wimplicit-fallthrough
+  -Wno-missing-field-initializers   # { 0 } and rows of tables leave the rest zero on purpose
+)
+if(TPA_WERROR)
+  target_compile_options(tpa_options INTERFACE -Werror)
+endif()
+if(TPA_SANITIZE)
+  target_compile_options(tpa_options INTERFACE -fsanitize=${TPA_SANITIZE} -fno-omit-frame-pointer)
+  target_link_options(tpa_options INTERFACE -fsanitize=${TPA_SANITIZE})
+  if(TPA_SANITIZE MATCHES "undefined")
+    target_compile_options(tpa_options INTERFACE -fno-sanitize-recover=undefined)
+  endif()
+endif()
