@@ -5,7 +5,7 @@
  * place, with the size that was asked for. A size that comes from a file must be checked against
  * the bytes that remain before it gets here.
  *
- *     struct { uint32_t *at; size_t count, capacity; } ids = { 0 };
+ *     VEC_OF(uint32_t) ids = { 0 };
  *     *VEC_PUSH(&ids) = 7;
  *     VEC_FREE(&ids);
  */
@@ -33,12 +33,19 @@ void column_free(void *block, size_t size);
 /* What is done when memory runs out. The default prints the size and exits with 2. */
 extern void (*mem_out_of_memory)(size_t size);
 
-/* A vector is any struct with the fields `at`, `count` and `capacity`, zero-initialised. */
-#define VEC_RESERVE(vec, more)                                                                     \
-    ((vec)->count + (more) <= (vec)->capacity                                                      \
-         ? (void)0                                                                                 \
-         : (void)((vec)->at = vec_grow((vec)->at, &(vec)->capacity, (vec)->count + (more),         \
-                                       sizeof *(vec)->at)))
+/* A vector of TYPE, also as a field of a struct; zero-initialise it. */
+#define VEC_OF(type)                                                                                         \
+    struct {                                                                                                 \
+        type *at;                                                                                            \
+        size_t count, capacity;                                                                              \
+    }
+
+/* These take any struct with the fields `at`, `count` and `capacity`. */
+#define VEC_RESERVE(vec, more)                                                                               \
+    ((vec)->count + (more) <= (vec)->capacity                                                                \
+         ? (void)0                                                                                           \
+         : (void)((vec)->at =                                                                                \
+                      vec_grow((vec)->at, &(vec)->capacity, (vec)->count + (more), sizeof *(vec)->at)))
 #define VEC_PUSH(vec) (VEC_RESERVE(vec, 1), (vec)->at + (vec)->count++)
 #define VEC_FREE(vec) (free((vec)->at), (vec)->at = NULL, (vec)->count = (vec)->capacity = 0)
 

@@ -25,7 +25,10 @@ struct text {
 struct names {
     struct slot *slots;
     size_t mask; /* number of slots - 1 */
-    struct { struct text *at; size_t count, capacity; } texts;
+    struct {
+        struct text *at;
+        size_t count, capacity;
+    } texts;
     struct arena arena;
 };
 

@@ -22,6 +22,7 @@
 
 #include "base/arena.h"
 #include "base/error.h"
+#include "base/memory.h"
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -54,8 +55,8 @@ struct table_column {
 };
 
 union table_cell {
-    int64_t i;     /* TABLE_INT_MISSING when missing */
-    double f;      /* NAN when missing */
+    int64_t i; /* TABLE_INT_MISSING when missing */
+    double f;  /* NAN when missing */
     struct {
         const char *at; /* NULL when missing; NUL-terminated, may hold NULs inside */
         size_t len;
@@ -78,7 +79,7 @@ struct table {
     size_t column_count;
     union table_cell *cells; /* row after row */
     size_t row_count, row_capacity;
-    struct { struct table_footer *at; size_t count, capacity; } footers;
+    VEC_OF(struct table_footer) footers;
     size_t total_rows; /* rows before filters and --limit, at least row_count; printers say "10 of 312" */
     struct arena arena;
 };
@@ -94,14 +95,15 @@ struct table_notice {
 
 /* What a command answers: its tables and notices. */
 struct result {
-    const char *schema; /* "tpa.top/1" */
-    struct { struct table **at; size_t count, capacity; } tables; /* owned */
-    struct { struct table_notice *at; size_t count, capacity; } notices;
+    const char *schema;            /* "tpa.top/1" */
+    VEC_OF(struct table *) tables; /* owned */
+    VEC_OF(struct table_notice) notices;
     struct arena arena; /* owns the notices' texts */
 };
 
 /* New; free with table_free. KEY, TITLE and the columns' texts are borrowed (mostly literals). */
-struct table *table_open(const char *key, const char *title, const struct table_column *columns, size_t count);
+struct table *table_open(const char *key, const char *title, const struct table_column *columns,
+                         size_t count);
 void table_free(struct table *table);
 
 /* Index of the column called KEY (or one of its aliases), or -1. */
@@ -118,8 +120,8 @@ void table_set_int(struct table *table, size_t row, size_t column, int64_t value
 void table_set_number(struct table *table, size_t row, size_t column, double value);
 void table_set_text(struct table *table, size_t row, size_t column, const char *text, size_t len);
 
-bool table_is_text(enum table_kind kind);    /* NAME, TEXT */
-bool table_is_number(enum table_kind kind);  /* SHARE, NUMBER: doubles */
+bool table_is_text(enum table_kind kind);   /* NAME, TEXT */
+bool table_is_number(enum table_kind kind); /* SHARE, NUMBER: doubles */
 bool table_is_missing(const struct table *table, size_t row, size_t column);
 
 /* Add a footer; KEY and TITLE are borrowed. */
@@ -149,7 +151,7 @@ void result_free(struct result *result);
 void result_add_table(struct result *result, struct table *table);
 
 /* Add a notice; KIND is borrowed, FILE and the text are copied. */
-void result_add_notice(struct result *result, const char *kind, int64_t count, const char *file, int64_t offset,
-                       const char *fmt, ...) TPA_PRINTF(6, 7);
+void result_add_notice(struct result *result, const char *kind, int64_t count, const char *file,
+                       int64_t offset, const char *fmt, ...) TPA_PRINTF(6, 7);
 
 #endif

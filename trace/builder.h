@@ -38,8 +38,8 @@ struct chunk_event {
     track_id track;
     uint16_t category;
     char phase;
-    uint8_t flags;            /* enum event_flags */
-    int64_t async_id;         /* for async phases: see trace_chunk_async_id */
+    uint8_t flags;    /* enum event_flags */
+    int64_t async_id; /* for async phases: see trace_chunk_async_id */
 };
 
 /* New; WANTS is copied. Freed by trace_builder_finish or trace_builder_free. */
@@ -80,8 +80,8 @@ void trace_chunk_free(struct trace_chunk *chunk);
 void trace_chunk_clear(struct trace_chunk *chunk); /* drop the events, keep the names */
 
 /* Ids within the chunk; the builder maps them to the trace's. */
-name_id trace_chunk_name(struct trace_chunk *chunk, const char *s, size_t len);  /* an event's name */
-name_id trace_chunk_text(struct trace_chunk *chunk, const char *s, size_t len);  /* any other text */
+name_id trace_chunk_name(struct trace_chunk *chunk, const char *s, size_t len); /* an event's name */
+name_id trace_chunk_text(struct trace_chunk *chunk, const char *s, size_t len); /* any other text */
 track_id trace_chunk_track(struct trace_chunk *chunk, const struct track_key *key);
 uint16_t trace_chunk_category(struct trace_chunk *chunk, const char *s, size_t len);
 
@@ -99,9 +99,15 @@ void trace_chunk_flow(struct trace_chunk *chunk, const struct trace_flow *flow);
 void trace_chunk_sample(struct trace_chunk *chunk, const struct trace_sample *sample);
 
 /* Metadata of a track ("process_name", "thread_name", "process_labels", *_sort_index). Last one wins. */
-enum track_fact { FACT_PROCESS_NAME, FACT_THREAD_NAME, FACT_PROCESS_LABELS, FACT_PROCESS_SORT_INDEX,
-                  FACT_THREAD_SORT_INDEX };
-void trace_chunk_fact(struct trace_chunk *chunk, track_id track, enum track_fact fact, int64_t number, name_id text);
+enum track_fact {
+    FACT_PROCESS_NAME,
+    FACT_THREAD_NAME,
+    FACT_PROCESS_LABELS,
+    FACT_PROCESS_SORT_INDEX,
+    FACT_THREAD_SORT_INDEX
+};
+void trace_chunk_fact(struct trace_chunk *chunk, track_id track, enum track_fact fact, int64_t number,
+                      name_id text);
 
 /* As trace_builder_notice, carried over on append. */
 void trace_chunk_notice(struct trace_chunk *chunk, const char *kind, const char *text, int64_t offset);

@@ -21,8 +21,9 @@
 #ifndef TPA_TRACE_TRACE_H
 #define TPA_TRACE_TRACE_H
 
-#include "base/names.h"
 #include "base/arena.h"
+#include "base/memory.h"
+#include "base/names.h"
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -34,15 +35,15 @@ typedef uint32_t track_id;
 
 /* What an event is, whatever its producer called the category. */
 enum event_kind {
-    EVENT_OTHER,          /* anything on the host that is none of the below */
-    EVENT_OP,             /* framework operator: cpu_op */
-    EVENT_ANNOTATION,     /* record_function, ProfilerStep#N, NVTX range: user_annotation */
-    EVENT_PYTHON,         /* python_function */
-    EVENT_RUNTIME,        /* cudaLaunchKernel, hipMemcpy ...: cuda_runtime, *_runtime */
-    EVENT_DRIVER,         /* cuLaunchKernelEx ...: cuda_driver */
-    EVENT_OVERHEAD,       /* the profiler's own: overhead */
-    EVENT_INSTANT,        /* a point in time on the host; `[memory]` records among them */
-    EVENT_KERNEL,         /* from here on: on a device */
+    EVENT_OTHER,      /* anything on the host that is none of the below */
+    EVENT_OP,         /* framework operator: cpu_op */
+    EVENT_ANNOTATION, /* record_function, ProfilerStep#N, NVTX range: user_annotation */
+    EVENT_PYTHON,     /* python_function */
+    EVENT_RUNTIME,    /* cudaLaunchKernel, hipMemcpy ...: cuda_runtime, *_runtime */
+    EVENT_DRIVER,     /* cuLaunchKernelEx ...: cuda_driver */
+    EVENT_OVERHEAD,   /* the profiler's own: overhead */
+    EVENT_INSTANT,    /* a point in time on the host; `[memory]` records among them */
+    EVENT_KERNEL,     /* from here on: on a device */
     EVENT_MEMCPY,
     EVENT_MEMSET,
     EVENT_SYNC,           /* cuda_sync: a stream waits */
@@ -82,71 +83,71 @@ enum event_flags {
  *   BOOL     0 or 1
  * One row per argument: constant, kind, keys as files spell them separated by '|'.
  */
-#define TRACE_ARGS(ARG)                                                                            \
-    ARG(CORRELATION, INT, "correlation")                                                           \
-    ARG(EXTERNAL_ID, INT, "External id|external id")                                               \
-    ARG(STREAM, INT, "stream")                                                                     \
-    ARG(DEVICE, INT, "device")                                                                     \
-    ARG(CONTEXT, INT, "context")                                                                   \
-    ARG(BYTES, INT, "bytes|Bytes")                                                                 \
-    ARG(BANDWIDTH, DECIMAL, "memory bandwidth (GB/s)")                                             \
-    ARG(REGISTERS, INT, "registers per thread")                                                    \
-    ARG(SHARED_MEMORY, INT, "shared memory")                                                       \
-    ARG(BLOCKS_PER_SM, DECIMAL, "blocks per SM")                                                   \
-    ARG(WARPS_PER_SM, DECIMAL, "warps per SM")                                                     \
-    ARG(GRID, JSON, "grid")                                                                        \
-    ARG(BLOCK, JSON, "block")                                                                      \
-    ARG(OCCUPANCY, DECIMAL, "est. achieved occupancy %")                                           \
-    ARG(GRAPH_ID, INT, "graph id")                                                                 \
-    ARG(GRAPH_NODE_ID, INT, "graph node id")                                                       \
-    ARG(CBID, INT, "cbid")                                                                         \
-    ARG(SYNC_KIND, TEXT, "cuda_sync_kind")                                                         \
-    ARG(WAIT_ON_STREAM, INT, "wait_on_stream")                                                     \
-    ARG(WAIT_ON_CORRELATION, INT, "wait_on_cuda_event_record_corr_id")                             \
-    ARG(DEVICE_TYPE, INT, "Device Type")                                                           \
-    ARG(DEVICE_ID, INT, "Device Id")                                                               \
-    ARG(ADDRESS, INT, "Addr")                                                                      \
-    ARG(TOTAL_ALLOCATED, INT, "Total Allocated")                                                   \
-    ARG(TOTAL_RESERVED, INT, "Total Reserved")                                                     \
-    ARG(SEQUENCE, INT, "Sequence number")                                                          \
-    ARG(FWD_THREAD, INT, "Fwd thread id")                                                          \
-    ARG(INPUT_DIMS, JSON, "Input Dims|Input dims")                                                 \
-    ARG(INPUT_TYPES, JSON, "Input type")                                                           \
-    ARG(INPUT_STRIDES, JSON, "Input Strides")                                                      \
-    ARG(CONCRETE_INPUTS, JSON, "Concrete Inputs")                                                  \
-    ARG(CALL_STACK, TEXT, "Call stack")                                                            \
-    ARG(MODULE_HIERARCHY, TEXT, "Module Hierarchy")                                                \
-    ARG(PYTHON_ID, INT, "Python id")                                                               \
-    ARG(PYTHON_PARENT_ID, INT, "Python parent id")                                                 \
-    ARG(PYTHON_MODULE_ID, INT, "Python module id")                                                 \
-    ARG(FINISHED, BOOL, "finished")                                                                \
-    ARG(EVENT_INDEX, INT, "Ev Idx|Profiler Event Index")                                           \
-    ARG(COLLECTIVE, TEXT, "Collective name")                                                       \
-    ARG(DTYPE, TEXT, "dtype")                                                                      \
-    ARG(IN_ELEMENTS, INT, "In msg nelems")                                                         \
-    ARG(OUT_ELEMENTS, INT, "Out msg nelems")                                                       \
-    ARG(IN_SPLIT, JSON, "In split size")                                                           \
-    ARG(OUT_SPLIT, JSON, "Out split size")                                                         \
-    ARG(GROUP_SIZE, INT, "Group size")                                                             \
-    ARG(GROUP_NAME, TEXT, "Process Group Name")                                                    \
-    ARG(GROUP_DESCRIPTION, TEXT, "Process Group Description")                                      \
-    ARG(GROUP_RANKS, TEXT, "Process Group Ranks")                                                  \
-    ARG(SEQ_IN_GROUP, INT, "Seq")                                                                  \
-    ARG(MODULE, TEXT, "hlo_module")                                                                \
+#define TRACE_ARGS(ARG)                                                                                      \
+    ARG(CORRELATION, INT, "correlation")                                                                     \
+    ARG(EXTERNAL_ID, INT, "External id|external id")                                                         \
+    ARG(STREAM, INT, "stream")                                                                               \
+    ARG(DEVICE, INT, "device")                                                                               \
+    ARG(CONTEXT, INT, "context")                                                                             \
+    ARG(BYTES, INT, "bytes|Bytes")                                                                           \
+    ARG(BANDWIDTH, DECIMAL, "memory bandwidth (GB/s)")                                                       \
+    ARG(REGISTERS, INT, "registers per thread")                                                              \
+    ARG(SHARED_MEMORY, INT, "shared memory")                                                                 \
+    ARG(BLOCKS_PER_SM, DECIMAL, "blocks per SM")                                                             \
+    ARG(WARPS_PER_SM, DECIMAL, "warps per SM")                                                               \
+    ARG(GRID, JSON, "grid")                                                                                  \
+    ARG(BLOCK, JSON, "block")                                                                                \
+    ARG(OCCUPANCY, DECIMAL, "est. achieved occupancy %")                                                     \
+    ARG(GRAPH_ID, INT, "graph id")                                                                           \
+    ARG(GRAPH_NODE_ID, INT, "graph node id")                                                                 \
+    ARG(CBID, INT, "cbid")                                                                                   \
+    ARG(SYNC_KIND, TEXT, "cuda_sync_kind")                                                                   \
+    ARG(WAIT_ON_STREAM, INT, "wait_on_stream")                                                               \
+    ARG(WAIT_ON_CORRELATION, INT, "wait_on_cuda_event_record_corr_id")                                       \
+    ARG(DEVICE_TYPE, INT, "Device Type")                                                                     \
+    ARG(DEVICE_ID, INT, "Device Id")                                                                         \
+    ARG(ADDRESS, INT, "Addr")                                                                                \
+    ARG(TOTAL_ALLOCATED, INT, "Total Allocated")                                                             \
+    ARG(TOTAL_RESERVED, INT, "Total Reserved")                                                               \
+    ARG(SEQUENCE, INT, "Sequence number")                                                                    \
+    ARG(FWD_THREAD, INT, "Fwd thread id")                                                                    \
+    ARG(INPUT_DIMS, JSON, "Input Dims|Input dims")                                                           \
+    ARG(INPUT_TYPES, JSON, "Input type")                                                                     \
+    ARG(INPUT_STRIDES, JSON, "Input Strides")                                                                \
+    ARG(CONCRETE_INPUTS, JSON, "Concrete Inputs")                                                            \
+    ARG(CALL_STACK, TEXT, "Call stack")                                                                      \
+    ARG(MODULE_HIERARCHY, TEXT, "Module Hierarchy")                                                          \
+    ARG(PYTHON_ID, INT, "Python id")                                                                         \
+    ARG(PYTHON_PARENT_ID, INT, "Python parent id")                                                           \
+    ARG(PYTHON_MODULE_ID, INT, "Python module id")                                                           \
+    ARG(FINISHED, BOOL, "finished")                                                                          \
+    ARG(EVENT_INDEX, INT, "Ev Idx|Profiler Event Index")                                                     \
+    ARG(COLLECTIVE, TEXT, "Collective name")                                                                 \
+    ARG(DTYPE, TEXT, "dtype")                                                                                \
+    ARG(IN_ELEMENTS, INT, "In msg nelems")                                                                   \
+    ARG(OUT_ELEMENTS, INT, "Out msg nelems")                                                                 \
+    ARG(IN_SPLIT, JSON, "In split size")                                                                     \
+    ARG(OUT_SPLIT, JSON, "Out split size")                                                                   \
+    ARG(GROUP_SIZE, INT, "Group size")                                                                       \
+    ARG(GROUP_NAME, TEXT, "Process Group Name")                                                              \
+    ARG(GROUP_DESCRIPTION, TEXT, "Process Group Description")                                                \
+    ARG(GROUP_RANKS, TEXT, "Process Group Ranks")                                                            \
+    ARG(SEQ_IN_GROUP, INT, "Seq")                                                                            \
+    ARG(MODULE, TEXT, "hlo_module")                                                                          \
     ARG(LONG_NAME, TEXT, "long_name|long name")
 
 enum trace_arg {
 #define TRACE_ARG_CONSTANT(id, kind, keys) ARG_##id,
     TRACE_ARGS(TRACE_ARG_CONSTANT)
 #undef TRACE_ARG_CONSTANT
-    ARG_COUNT
+        ARG_COUNT
 };
 
 /* What an analysis needs beyond name, time and track; what is not asked for costs nothing. */
 struct trace_wants {
-    uint64_t args;  /* bit 1 << ARG_... */
-    bool flows;     /* flow arrows (s/t/f) */
-    bool counters;  /* counter samples (C) */
+    uint64_t args; /* bit 1 << ARG_... */
+    bool flows;    /* flow arrows (s/t/f) */
+    bool counters; /* counter samples (C) */
 };
 #define WANT(arg) (UINT64_C(1) << ARG_##arg)
 _Static_assert(ARG_COUNT <= 64, "trace_wants.args is one bit per argument");
@@ -174,14 +175,14 @@ enum track_kind {
  * number 7 and the text "stream 7" are different tracks. 64-bit, negative and 0 stay distinct.
  */
 struct track {
-    uint32_t file;          /* index into trace->files */
+    uint32_t file; /* index into trace->files */
     enum track_kind kind;
-    int64_t pid, tid;       /* numbers; 0 when written as text or missing */
+    int64_t pid, tid;           /* numbers; 0 when written as text or missing */
     name_id pid_text, tid_text; /* in trace->texts; NAME_NONE when written as a number */
     name_id process_name, process_labels, thread_name; /* from metadata events; NAME_NONE when not given */
     int64_t process_sort_index, thread_sort_index;
-    int32_t device;         /* device number for TRACK_STREAM, else -1 */
-    int64_t stream;         /* stream number for TRACK_STREAM (-1: none), else -1 */
+    int32_t device; /* device number for TRACK_STREAM, else -1 */
+    int64_t stream; /* stream number for TRACK_STREAM (-1: none), else -1 */
     uint32_t event_count;
 };
 
@@ -194,7 +195,7 @@ struct trace_category {
 
 struct trace_device {
     int32_t id;
-    const char *name; /* "NVIDIA H100 80GB HBM3" */
+    const char *name;     /* "NVIDIA H100 80GB HBM3" */
     int64_t total_memory; /* bytes; 0 when not known, as below */
     int compute_major, compute_minor;
     int sm_count, warp_size;
@@ -209,20 +210,25 @@ struct trace_property {
 };
 
 enum trace_producer {
-    PRODUCER_UNKNOWN, PRODUCER_KINETO, PRODUCER_TENSORFLOW, PRODUCER_JAX, PRODUCER_VIZTRACER,
-    PRODUCER_CHROME, PRODUCER_TPA,
+    PRODUCER_UNKNOWN,
+    PRODUCER_KINETO,
+    PRODUCER_TENSORFLOW,
+    PRODUCER_JAX,
+    PRODUCER_VIZTRACER,
+    PRODUCER_CHROME,
+    PRODUCER_TPA,
 };
 
 /* One input file: one process, usually one rank. */
 struct trace_file {
     const char *path;
-    const char *format;  /* "Chrome JSON" ... */
-    int packing;         /* enum source_packing */
+    const char *format;        /* "Chrome JSON" ... */
+    int packing;               /* enum source_packing */
     int64_t packed_size, size; /* bytes on disk (-1: not known), bytes of text */
     enum trace_producer producer;
     event_id first_event, event_count;
     bool has_base;
-    int64_t base_ns;     /* baseTimeNanoseconds */
+    int64_t base_ns; /* baseTimeNanoseconds */
     /* The profiler's window: start and stop of the span of category Trace. */
     bool has_window;
     int64_t window_start_ns, window_end_ns;
@@ -232,8 +238,8 @@ struct trace_file {
     const char *backend, *nccl_version;
     /* profiler flags: -1 not told, else 0 or 1 */
     int record_shapes, profile_memory, with_stack, with_flops, with_modules;
-    struct { struct trace_device *at; size_t count, capacity; } devices;
-    struct { struct trace_property *at; size_t count, capacity; } properties;
+    VEC_OF(struct trace_device) devices;
+    VEC_OF(struct trace_property) properties;
 };
 
 /* Something odd that was met, and where first. One per kind and file. */
@@ -265,8 +271,8 @@ struct trace {
     /* The columns: event_count elements each. */
     size_t event_count;
     const int64_t *start_ns;
-    const int64_t *dur_ns;    /* never negative */
-    const name_id *name;      /* in names */
+    const int64_t *dur_ns; /* never negative */
+    const name_id *name;   /* in names */
     const track_id *track;
     const uint16_t *category; /* index into categories */
     const uint8_t *kind;      /* enum event_kind */
@@ -287,7 +293,7 @@ struct trace {
     const struct trace_notice *notices;
     size_t notice_count;
     const struct trace_flow *flows;
-    size_t flow_count;   /* stored; see flows_seen for how many the files hold */
+    size_t flow_count; /* stored; see flows_seen for how many the files hold */
     const struct trace_sample *samples;
     size_t sample_count;
     uint64_t flows_seen, samples_seen, metadata_seen;
@@ -320,7 +326,7 @@ static inline const char *trace_name(const struct trace *trace, event_id e)
     return names_text(trace->names, trace->name[e]);
 }
 
-const char *event_kind_name(enum event_kind kind);        /* "kernel", "operator" ... */
+const char *event_kind_name(enum event_kind kind);             /* "kernel", "operator" ... */
 const char *trace_producer_name(enum trace_producer producer); /* "PyTorch (Kineto)" ... */
 
 #endif
