@@ -1,7 +1,7 @@
 # What every C file is compiled with. Gives the target `tpa_options`; gcc 12 and clang 14 know all of these.
 add_library(tpa_options INTERFACE)
 target_include_directories(tpa_options INTERFACE ${CMAKE_SOURCE_DIR})
-target_compile_definitions(tpa_options INTERFACE _GNU_SOURCE _FILE_OFFSET_BITS=64 TPA_VERSION="${PROJECT_VERSION}")
+target_compile_definitions(tpa_options INTERFACE _GNU_SOURCE= _FILE_OFFSET_BITS=64 TPA_VERSION="${PROJECT_VERSION}")
 target_compile_options(tpa_options INTERFACE
   -Wall -Wextra
   -Wshadow -Wundef -Wvla
