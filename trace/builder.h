@@ -39,8 +39,11 @@ struct chunk_event {
     uint16_t category;
     char phase;
     uint8_t flags;    /* enum event_flags */
-    int64_t async_id; /* for async phases: see trace_chunk_async_id */
+    int64_t async_id; /* for async phases: see trace_async_id */
 };
+
+/* Ids a chunk gives are its own and start at 0; these caps keep them within their columns. */
+enum { CHUNK_MAX_CATEGORIES = 65000 };
 
 /* New; WANTS is copied. Freed by trace_builder_finish or trace_builder_free. */
 struct trace_builder *trace_builder_open(const struct trace_wants *wants);
@@ -85,15 +88,18 @@ name_id trace_chunk_text(struct trace_chunk *chunk, const char *s, size_t len); 
 track_id trace_chunk_track(struct trace_chunk *chunk, const struct track_key *key);
 uint16_t trace_chunk_category(struct trace_chunk *chunk, const char *s, size_t len);
 
-/* Append an event; its index within the chunk. */
-uint32_t trace_chunk_event(struct trace_chunk *chunk, const struct chunk_event *event);
+/* Append an event. E, e and F only end an event that B, b or S began: they make none of their own. */
+void trace_chunk_event(struct trace_chunk *chunk, const struct chunk_event *event);
+
+/* Events (and ends) appended since the chunk was last emptied. */
+size_t trace_chunk_count_events(const struct trace_chunk *chunk);
 
 /* Set an argument of the event appended last. TEXT and JSON: a trace_chunk_text id. DECIMAL: see below. */
 void trace_chunk_arg(struct trace_chunk *chunk, enum trace_arg arg, int64_t value);
 void trace_chunk_arg_decimal(struct trace_chunk *chunk, enum trace_arg arg, double value);
 
-/* Number for an async id, equal for equal (SCOPE, TEXT): scope is the pid for local ids, else 0. */
-int64_t trace_chunk_async_id(struct trace_chunk *chunk, int64_t scope, const char *s, size_t len);
+/* Number for an async id, equal for equal (SCOPE, text): scope is the pid for local ids, else 0. A 64-bit hash. */
+int64_t trace_async_id(int64_t scope, const char *s, size_t len);
 
 void trace_chunk_flow(struct trace_chunk *chunk, const struct trace_flow *flow); /* ids are the chunk's */
 void trace_chunk_sample(struct trace_chunk *chunk, const struct trace_sample *sample);
@@ -113,6 +119,7 @@ void trace_chunk_fact(struct trace_chunk *chunk, track_id track, enum track_fact
 void trace_chunk_notice(struct trace_chunk *chunk, const char *kind, const char *text, int64_t offset);
 
 /* Count events that are not kept. */
-void trace_chunk_count(struct trace_chunk *chunk, uint64_t flows, uint64_t samples, uint64_t metadata);
+void trace_chunk_count_skipped(struct trace_chunk *chunk, uint64_t flows, uint64_t samples,
+                               uint64_t metadata);
 
 #endif

@@ -298,7 +298,8 @@ struct trace {
     size_t sample_count;
     uint64_t flows_seen, samples_seen, metadata_seen;
 
-    struct arena arena; /* owns the strings above */
+    struct arena arena;            /* owns the strings above */
+    struct trace_storage *storage; /* private: how large the columns are; see storage.h */
 };
 
 /* Free TRACE and all it owns. NULL is allowed. */

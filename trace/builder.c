@@ -1,0 +1,485 @@
+/*
+ * builder.c - joins chunks into the columns of a trace.
+ *
+ * Appending is the one serial step of reading a file with many workers, so it does little: it
+ * copies columns and maps the chunk's ids to the trace's. A map is filled the first time an id is
+ * met, in the order of events, so the trace's ids do not depend on who read which part.
+ */
+#include "trace/storage.h"
+
+#include "base/memory.h"
+#include <assert.h>
+#include <stdlib.h>
+
+struct trace_builder *trace_builder_open(const struct trace_wants *wants)
+{
+    struct trace_builder *builder = mem_zalloc(1, sizeof *builder);
+    builder->trace = mem_zalloc(1, sizeof *builder->trace);
+    builder->storage = builder->trace->storage = mem_zalloc(1, sizeof *builder->storage);
+    builder->trace->wants = *wants;
+    builder->storage->names = names_open();
+    builder->storage->texts = names_open();
+    builder->storage->track_keys = names_open();
+    builder->storage->category_keys = names_open();
+    return builder;
+}
+
+static void free_scaffold(struct trace_builder *builder)
+{
+    VEC_FREE(&builder->marks);
+    VEC_FREE(&builder->ends);
+    VEC_FREE(&builder->end_args);
+    free(builder);
+}
+
+void trace_builder_free(struct trace_builder *builder)
+{
+    if (!builder)
+        return;
+    trace_free(builder->trace);
+    free_scaffold(builder);
+}
+
+char *trace_builder_strndup(struct trace_builder *builder, const char *s, size_t len)
+{
+    return arena_strndup(&builder->trace->arena, s, len);
+}
+
+uint32_t trace_builder_file(struct trace_builder *builder, const char *path, const char *format)
+{
+    struct trace_storage *storage = builder->storage;
+    struct trace_file *file = VEC_PUSH(&storage->files);
+    *file = (struct trace_file){
+        .path = trace_builder_strndup(builder, path, strlen(path)),
+        .format = trace_builder_strndup(builder, format, strlen(format)),
+        .packed_size = -1,
+        .first_event = (event_id)storage->count,
+        .rank = -1,
+        .world_size = -1,
+        .record_shapes = -1,
+        .profile_memory = -1,
+        .with_stack = -1,
+        .with_flops = -1,
+        .with_modules = -1,
+    };
+    return (uint32_t)storage->files.count - 1;
+}
+
+struct trace_file *trace_builder_current_file(struct trace_builder *builder)
+{
+    assert(builder->storage->files.count > 0);
+    return &builder->storage->files.at[builder->storage->files.count - 1];
+}
+
+void builder_notice(struct trace_builder *builder, uint32_t file, const char *kind, const char *text,
+                    uint64_t count, int64_t offset)
+{
+    for (size_t i = builder->storage->notices.count; i-- > 0;) {
+        struct trace_notice *notice = &builder->storage->notices.at[i];
+        if (notice->file == file && strcmp(notice->kind, kind) == 0) {
+            notice->count += count;
+            if (notice->offset == TPA_NOWHERE)
+                notice->offset = offset;
+            return;
+        }
+    }
+    *VEC_PUSH(&builder->storage->notices) = (struct trace_notice){ kind, text, file, count, offset };
+}
+
+void trace_builder_notice(struct trace_builder *builder, const char *kind, const char *text, uint64_t count,
+                          int64_t offset)
+{
+    builder_notice(builder, (uint32_t)builder->storage->files.count - 1, kind, text, count, offset);
+}
+
+bool trace_builder_wants(const struct trace_builder *builder, enum trace_arg arg)
+{
+    return builder->trace->wants.args >> arg & 1;
+}
+
+/* ---- ids of a chunk -> ids of the trace ---- */
+
+/* Make room in MAP for COUNT ids; new ones are not yet mapped. */
+#define MAP_COVER(map, needed)                                                                               \
+    do {                                                                                                     \
+        VEC_RESERVE(map, (needed) - (map)->count);                                                           \
+        while ((map)->count < (needed))                                                                      \
+            (map)->at[(map)->count++] = NAME_NONE;                                                           \
+    } while (0)
+
+static name_id map_text(struct trace_builder *builder, struct trace_chunk *chunk, name_id id)
+{
+    if (id == NAME_NONE)
+        return NAME_NONE;
+    name_id *mapped = &chunk->text_map.at[id];
+    if (*mapped == NAME_NONE)
+        *mapped =
+            names_add(builder->storage->texts, names_text(chunk->texts, id), names_length(chunk->texts, id));
+    return *mapped;
+}
+
+static name_id map_name(struct trace_builder *builder, struct trace_chunk *chunk, name_id id)
+{
+    if (id == NAME_NONE)
+        return NAME_NONE;
+    name_id *mapped = &chunk->name_map.at[id];
+    if (*mapped == NAME_NONE)
+        *mapped =
+            names_add(builder->storage->names, names_text(chunk->names, id), names_length(chunk->names, id));
+    return *mapped;
+}
+
+static uint16_t map_category(struct trace_builder *builder, struct trace_chunk *chunk, uint16_t id)
+{
+    name_id *mapped = &chunk->category_map.at[id];
+    if (*mapped != NAME_NONE)
+        return (uint16_t)*mapped;
+    struct trace_storage *storage = builder->storage;
+    const char *text = names_text(chunk->categories, id);
+    size_t len = names_length(chunk->categories, id);
+    if (storage->categories.count >= CHUNK_MAX_CATEGORIES &&
+        names_find(storage->category_keys, text, len) == NAME_NONE) {
+        text = "";
+        len = 0;
+    }
+    name_id category = names_add(storage->category_keys, text, len);
+    if (category == storage->categories.count)
+        *VEC_PUSH(&storage->categories) = (struct trace_category){
+            .text = names_add(storage->texts, text, len),
+            .kind = category_kind(text),
+        };
+    *mapped = category;
+    return (uint16_t)category;
+}
+
+static track_id map_track(struct trace_builder *builder, struct trace_chunk *chunk, track_id id)
+{
+    track_id *mapped = &chunk->track_map.at[id];
+    if (*mapped != TRACK_NONE)
+        return *mapped;
+    struct trace_storage *storage = builder->storage;
+    uint32_t file = (uint32_t)storage->files.count - 1;
+    /* The chunk's key of the track, with the file before it. */
+    size_t len = names_length(chunk->tracks, id);
+    char *key = mem_alloc(sizeof file + len);
+    memcpy(key, &file, sizeof file);
+    memcpy(key + sizeof file, names_text(chunk->tracks, id), len);
+    track_id track = names_add(storage->track_keys, key, sizeof file + len);
+    free(key);
+    if (track == storage->tracks.count) {
+        const struct track_key *written = &chunk->track_keys.at[id];
+        *VEC_PUSH(&storage->tracks) = (struct track){
+            .file = file,
+            .pid = written->pid_text ? 0 : written->pid,
+            .tid = written->tid_text ? 0 : written->tid,
+            .pid_text = written->pid_text ? names_add(storage->texts, written->pid_text, written->pid_len)
+                                          : NAME_NONE,
+            .tid_text = written->tid_text ? names_add(storage->texts, written->tid_text, written->tid_len)
+                                          : NAME_NONE,
+            .process_name = NAME_NONE,
+            .process_labels = NAME_NONE,
+            .thread_name = NAME_NONE,
+            .device = -1,
+            .stream = -1,
+        };
+    }
+    *mapped = track;
+    return track;
+}
+
+/* ---- columns ---- */
+
+static void *grow(void *column, size_t size, size_t old_count, size_t new_count)
+{
+    return column_resize(column, old_count * size, new_count * size);
+}
+
+static void reserve_events(struct trace_storage *storage, size_t more)
+{
+    size_t wanted = storage->count + more;
+    if (wanted <= storage->capacity)
+        return;
+    size_t old = storage->capacity, next = old ? old : 4096;
+    while (next < wanted)
+        next *= 2;
+    storage->start_ns = grow(storage->start_ns, sizeof *storage->start_ns, old, next);
+    storage->dur_ns = grow(storage->dur_ns, sizeof *storage->dur_ns, old, next);
+    storage->name = grow(storage->name, sizeof *storage->name, old, next);
+    storage->track = grow(storage->track, sizeof *storage->track, old, next);
+    storage->category = grow(storage->category, sizeof *storage->category, old, next);
+    storage->kind = grow(storage->kind, sizeof *storage->kind, old, next);
+    storage->flags = grow(storage->flags, sizeof *storage->flags, old, next);
+    storage->capacity = next;
+}
+
+static void reserve_present(struct arg_storage *arg, size_t events)
+{
+    size_t need = (events + 63) / 64 * sizeof(uint64_t);
+    if (need <= arg->present_bytes)
+        return;
+    size_t next = arg->present_bytes ? arg->present_bytes : 512;
+    while (next < need)
+        next *= 2;
+    arg->present = column_resize(arg->present, arg->present_bytes, next);
+    arg->present_bytes = next;
+}
+
+/* From here on values are 8 bytes: one was met that does not fit in 4. */
+static void widen(struct arg_storage *arg)
+{
+    size_t bytes = arg->values_bytes * 2;
+    int64_t *wide = column_resize(NULL, 0, bytes);
+    const int32_t *narrow = arg->values;
+    for (size_t i = 0; i < arg->count; i++)
+        wide[i] = narrow[i];
+    column_free(arg->values, arg->values_bytes);
+    arg->values = wide;
+    arg->values_bytes = bytes;
+    arg->wide = true;
+}
+
+void arg_storage_add(struct arg_storage *arg, event_id event, int64_t value)
+{
+    reserve_present(arg, (size_t)event + 1);
+    if (!arg->wide && (value < INT32_MIN || value > INT32_MAX))
+        widen(arg);
+    size_t size = arg->wide ? sizeof(int64_t) : sizeof(int32_t);
+    if ((arg->count + 1) * size > arg->values_bytes) {
+        size_t next = arg->values_bytes ? arg->values_bytes * 2 : 4096;
+        arg->values = column_resize(arg->values, arg->values_bytes, next);
+        arg->values_bytes = next;
+    }
+    arg->present[event / 64] |= UINT64_C(1) << (event % 64);
+    if (arg->wide)
+        ((int64_t *)arg->values)[arg->count++] = value;
+    else
+        ((int32_t *)arg->values)[arg->count++] = (int32_t)value;
+}
+
+/* How the text of an argument's values is kept, by argument. */
+enum arg_value { VALUE_INT, VALUE_DECIMAL, VALUE_TEXT, VALUE_JSON, VALUE_BOOL };
+static const uint8_t arg_values[ARG_COUNT] = {
+#define ARG_VALUE(id, kind, keys) VALUE_##kind,
+    TRACE_ARGS(ARG_VALUE)
+#undef ARG_VALUE
+};
+
+static int64_t map_value(struct trace_builder *builder, struct trace_chunk *chunk, enum trace_arg arg,
+                         int64_t value)
+{
+    if (arg_values[arg] == VALUE_TEXT || arg_values[arg] == VALUE_JSON)
+        return map_text(builder, chunk, (name_id)value);
+    return value;
+}
+
+static void append_args(struct trace_builder *builder, struct trace_chunk *chunk, size_t base)
+{
+    for (int arg = 0; arg < ARG_COUNT; arg++) {
+        if (!(chunk->args_used >> arg & 1))
+            continue;
+        struct chunk_arg *from = &chunk->args[arg];
+        struct arg_storage *to = &builder->storage->args[arg];
+        for (size_t i = 0; i < from->events.count; i++)
+            arg_storage_add(to, (event_id)(base + from->events.at[i]),
+                            map_value(builder, chunk, (enum trace_arg)arg, from->values.at[i]));
+    }
+}
+
+static void append_facts(struct trace_builder *builder, struct trace_chunk *chunk)
+{
+    for (size_t i = 0; i < chunk->facts.count; i++) {
+        const struct chunk_fact *fact = &chunk->facts.at[i];
+        track_id id = map_track(builder, chunk, fact->track);
+        name_id text = map_text(builder, chunk, fact->text);
+        struct track *track = &builder->storage->tracks.at[id];
+        switch (fact->fact) {
+        case FACT_PROCESS_NAME: track->process_name = text; break;
+        case FACT_THREAD_NAME: track->thread_name = text; break;
+        case FACT_PROCESS_LABELS: track->process_labels = text; break;
+        case FACT_PROCESS_SORT_INDEX: track->process_sort_index = fact->number; break;
+        case FACT_THREAD_SORT_INDEX: track->thread_sort_index = fact->number; break;
+        }
+    }
+}
+
+static void append_open_ends(struct trace_builder *builder, struct trace_chunk *chunk, size_t base)
+{
+    for (size_t i = 0; i < chunk->marks.count; i++) {
+        struct chunk_mark mark = chunk->marks.at[i];
+        mark.event += (uint32_t)base;
+        *VEC_PUSH(&builder->marks) = mark;
+    }
+    size_t first_end = builder->ends.count;
+    for (size_t i = 0; i < chunk->ends.count; i++) {
+        struct chunk_end end = chunk->ends.at[i];
+        end.name = map_name(builder, chunk, end.name);
+        end.track = map_track(builder, chunk, end.track);
+        end.category = map_category(builder, chunk, end.category);
+        end.after += (uint32_t)base;
+        *VEC_PUSH(&builder->ends) = end;
+    }
+    for (size_t i = 0; i < chunk->end_args.count; i++) {
+        struct chunk_end_arg arg = chunk->end_args.at[i];
+        arg.end += (uint32_t)first_end;
+        arg.value = map_value(builder, chunk, arg.arg, arg.value);
+        *VEC_PUSH(&builder->end_args) = arg;
+    }
+}
+
+static void append_events(struct trace_builder *builder, struct trace_chunk *chunk, size_t base)
+{
+    struct trace_storage *storage = builder->storage;
+    size_t count = chunk->count;
+    reserve_events(storage, count);
+    memcpy(storage->start_ns + base, chunk->start_ns, count * sizeof *chunk->start_ns);
+    memcpy(storage->dur_ns + base, chunk->dur_ns, count * sizeof *chunk->dur_ns);
+    memcpy(storage->flags + base, chunk->flags, count * sizeof *chunk->flags);
+    for (size_t i = 0; i < count; i++) {
+        uint16_t category = map_category(builder, chunk, chunk->category[i]);
+        track_id track = map_track(builder, chunk, chunk->track[i]);
+        enum event_kind kind = storage->categories.at[category].kind;
+        if (kind == EVENT_OTHER && chunk->flags[i] & EVENT_POINT)
+            kind = EVENT_INSTANT;
+        storage->name[base + i] = map_name(builder, chunk, chunk->name[i]);
+        storage->track[base + i] = track;
+        storage->category[base + i] = category;
+        storage->kind[base + i] = (uint8_t)kind;
+        storage->categories.at[category].event_count++;
+        storage->tracks.at[track].event_count++;
+    }
+    storage->count += count;
+}
+
+static void append_flows_and_samples(struct trace_builder *builder, struct trace_chunk *chunk)
+{
+    struct trace_storage *storage = builder->storage;
+    for (size_t i = 0; i < chunk->flows.count; i++) {
+        struct trace_flow flow = chunk->flows.at[i];
+        flow.category = map_text(builder, chunk, flow.category);
+        flow.name = map_text(builder, chunk, flow.name);
+        flow.track = map_track(builder, chunk, flow.track);
+        *VEC_PUSH(&storage->flows) = flow;
+    }
+    for (size_t i = 0; i < chunk->samples.count; i++) {
+        struct trace_sample sample = chunk->samples.at[i];
+        sample.counter = map_text(builder, chunk, sample.counter);
+        sample.track = map_track(builder, chunk, sample.track);
+        *VEC_PUSH(&storage->samples) = sample;
+    }
+    builder->trace->flows_seen += chunk->flows_seen;
+    builder->trace->samples_seen += chunk->samples_seen;
+    builder->trace->metadata_seen += chunk->metadata_seen;
+}
+
+bool trace_builder_append(struct trace_builder *builder, struct trace_chunk *chunk, struct tpa_error *err)
+{
+    struct trace_storage *storage = builder->storage;
+    assert(storage->files.count > 0);
+    size_t base = storage->count;
+    if (base + chunk->count >= EVENT_NONE)
+        return tpa_fail(err, TPA_NOWHERE, "more than %u events in one trace", EVENT_NONE - 1);
+    MAP_COVER(&chunk->name_map, names_count(chunk->names));
+    MAP_COVER(&chunk->text_map, names_count(chunk->texts));
+    MAP_COVER(&chunk->category_map, names_count(chunk->categories));
+    if (chunk->mapped_file != storage->files.count) { /* tracks belong to a file */
+        chunk->mapped_file = (uint32_t)storage->files.count;
+        chunk->track_map.count = 0;
+    }
+    MAP_COVER(&chunk->track_map, names_count(chunk->tracks));
+
+    append_events(builder, chunk, base);
+    append_args(builder, chunk, base);
+    append_open_ends(builder, chunk, base);
+    append_facts(builder, chunk);
+    append_flows_and_samples(builder, chunk);
+    for (size_t i = 0; i < chunk->notices.count; i++) {
+        const struct chunk_notice *notice = &chunk->notices.at[i];
+        trace_builder_notice(builder, notice->kind, notice->text, notice->count, notice->offset);
+    }
+    trace_chunk_clear(chunk);
+    return true;
+}
+
+/* ---- finishing ---- */
+
+static void index_args(struct trace_builder *builder)
+{
+    struct trace_storage *storage = builder->storage;
+    for (int arg = 0; arg < ARG_COUNT; arg++) {
+        struct arg_storage *from = &storage->args[arg];
+        if (from->count == 0)
+            continue;
+        reserve_present(from, storage->count + 1);
+        size_t blocks = storage->count / 512 + 1;
+        from->rank = mem_alloc(blocks * sizeof *from->rank);
+        uint32_t rank = 0;
+        size_t words = from->present_bytes / sizeof(uint64_t);
+        for (size_t block = 0; block < blocks; block++) {
+            from->rank[block] = rank;
+            for (size_t word = block * 8; word < block * 8 + 8 && word < words; word++)
+                rank += (uint32_t)__builtin_popcountll(from->present[word]);
+        }
+        builder->trace->args[arg] = (struct trace_arg_column){
+            .present = from->present,
+            .rank = from->rank,
+            .values = from->values,
+            .count = from->count,
+            .wide = from->wide,
+        };
+    }
+}
+
+static void settle_files(struct trace_builder *builder)
+{
+    struct trace_storage *storage = builder->storage;
+    for (size_t i = 0; i < storage->files.count; i++) {
+        struct trace_file *file = &storage->files.at[i];
+        size_t end = i + 1 < storage->files.count ? storage->files.at[i + 1].first_event : storage->count;
+        file->event_count = (event_id)(end - file->first_event);
+        for (size_t e = file->first_event; e < end && !file->has_window; e++) {
+            if (storage->kind[e] != EVENT_SPAN)
+                continue;
+            file->has_window = true;
+            file->window_start_ns = storage->start_ns[e];
+            file->window_end_ns = storage->start_ns[e] + storage->dur_ns[e];
+        }
+    }
+}
+
+static void lend_columns(struct trace *trace, struct trace_storage *storage)
+{
+    trace->event_count = storage->count;
+    trace->start_ns = storage->start_ns;
+    trace->dur_ns = storage->dur_ns;
+    trace->name = storage->name;
+    trace->track = storage->track;
+    trace->category = storage->category;
+    trace->kind = storage->kind;
+    trace->flags = storage->flags;
+    trace->names = storage->names;
+    trace->texts = storage->texts;
+    trace->tracks = storage->tracks.at;
+    trace->track_count = storage->tracks.count;
+    trace->categories = storage->categories.at;
+    trace->category_count = storage->categories.count;
+    trace->files = storage->files.at;
+    trace->file_count = storage->files.count;
+    trace->notices = storage->notices.at;
+    trace->notice_count = storage->notices.count;
+    trace->flows = storage->flows.at;
+    trace->flow_count = storage->flows.count;
+    trace->samples = storage->samples.at;
+    trace->sample_count = storage->samples.count;
+}
+
+struct trace *trace_builder_finish(struct trace_builder *builder)
+{
+    struct trace *trace = builder->trace;
+    builder_join_ends(builder);
+    settle_files(builder);
+    builder_classify(builder);
+    index_args(builder);
+    lend_columns(trace, builder->storage);
+    free_scaffold(builder);
+    return trace;
+}

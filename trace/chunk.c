@@ -1,0 +1,267 @@
+/*
+ * chunk.c - columns that one worker fills by itself, with ids of its own.
+ *
+ * Names, texts, tracks and categories are interned per chunk, so workers never wait for each other;
+ * the builder maps the ids when the chunk is appended, in file order, which makes the trace's ids
+ * independent of how many workers there were.
+ */
+#include "trace/chunk.h"
+
+#include "base/memory.h"
+#include <stdlib.h>
+
+struct trace_chunk *trace_chunk_open(const struct trace_builder *builder)
+{
+    struct trace_chunk *chunk = mem_zalloc(1, sizeof *chunk);
+    for (int arg = 0; arg < ARG_COUNT; arg++)
+        if (trace_builder_wants(builder, (enum trace_arg)arg))
+            chunk->wanted_args |= UINT64_C(1) << arg;
+    chunk->names = names_open();
+    chunk->texts = names_open();
+    chunk->tracks = names_open();
+    chunk->categories = names_open();
+    chunk->last_track = TRACK_NONE;
+    return chunk;
+}
+
+void trace_chunk_free(struct trace_chunk *chunk)
+{
+    if (!chunk)
+        return;
+    free(chunk->start_ns);
+    free(chunk->dur_ns);
+    free(chunk->name);
+    free(chunk->track);
+    free(chunk->category);
+    free(chunk->flags);
+    VEC_FREE(&chunk->marks);
+    VEC_FREE(&chunk->ends);
+    VEC_FREE(&chunk->end_args);
+    for (int arg = 0; arg < ARG_COUNT; arg++) {
+        VEC_FREE(&chunk->args[arg].events);
+        VEC_FREE(&chunk->args[arg].values);
+    }
+    VEC_FREE(&chunk->flows);
+    VEC_FREE(&chunk->samples);
+    VEC_FREE(&chunk->facts);
+    VEC_FREE(&chunk->notices);
+    names_free(chunk->names);
+    names_free(chunk->texts);
+    names_free(chunk->tracks);
+    names_free(chunk->categories);
+    VEC_FREE(&chunk->track_keys);
+    VEC_FREE(&chunk->name_map);
+    VEC_FREE(&chunk->text_map);
+    VEC_FREE(&chunk->track_map);
+    VEC_FREE(&chunk->category_map);
+    free(chunk);
+}
+
+void trace_chunk_clear(struct trace_chunk *chunk)
+{
+    chunk->count = 0;
+    chunk->marks.count = chunk->ends.count = chunk->end_args.count = 0;
+    for (int arg = 0; chunk->args_used >> arg; arg++)
+        chunk->args[arg].events.count = chunk->args[arg].values.count = 0;
+    chunk->args_used = 0;
+    chunk->last_is_end = false;
+    chunk->flows.count = chunk->samples.count = chunk->facts.count = chunk->notices.count = 0;
+    chunk->flows_seen = chunk->samples_seen = chunk->metadata_seen = 0;
+}
+
+size_t trace_chunk_count_events(const struct trace_chunk *chunk)
+{
+    return chunk->count + chunk->ends.count;
+}
+
+name_id trace_chunk_name(struct trace_chunk *chunk, const char *s, size_t len)
+{
+    return names_add(chunk->names, s, len);
+}
+
+name_id trace_chunk_text(struct trace_chunk *chunk, const char *s, size_t len)
+{
+    return names_add(chunk->texts, s, len);
+}
+
+uint16_t trace_chunk_category(struct trace_chunk *chunk, const char *s, size_t len)
+{
+    name_id id = names_find(chunk->categories, s, len);
+    if (id == NAME_NONE) {
+        if (names_count(chunk->categories) >= CHUNK_MAX_CATEGORIES)
+            return trace_chunk_category(chunk, "", 0);
+        if (names_count(chunk->categories) == 0)
+            names_add(chunk->categories, "", 0); /* so that there is always room for it */
+        id = names_add(chunk->categories, s, len);
+    }
+    return (uint16_t)id;
+}
+
+/* A track key as bytes, so that names.h can tell keys apart: 'n' and the number, or 't', length and text. */
+static size_t put_half(char *out, int64_t number, const char *text, size_t len)
+{
+    out[0] = text ? 't' : 'n';
+    memcpy(out + 1, &number, sizeof number);
+    if (!text)
+        return 1 + sizeof number;
+    memcpy(out + 1, &len, sizeof len);
+    memcpy(out + 1 + sizeof len, text, len);
+    return 1 + sizeof len + len;
+}
+
+static track_id find_track(struct trace_chunk *chunk, const struct track_key *key)
+{
+    char small[256];
+    size_t need = 2 * (1 + sizeof(int64_t)) + key->pid_len + key->tid_len;
+    char *bytes = need <= sizeof small ? small : mem_alloc(need);
+    size_t len = put_half(bytes, key->pid, key->pid_text, key->pid_len);
+    len += put_half(bytes + len, key->tid, key->tid_text, key->tid_len);
+    track_id track = names_add(chunk->tracks, bytes, len);
+    if (bytes != small)
+        free(bytes);
+    if (track == chunk->track_keys.count) {
+        struct track_key *kept = VEC_PUSH(&chunk->track_keys);
+        *kept = *key;
+        /* The texts must outlive the caller's. */
+        if (key->pid_text)
+            kept->pid_text = names_text(chunk->texts, trace_chunk_text(chunk, key->pid_text, key->pid_len));
+        if (key->tid_text)
+            kept->tid_text = names_text(chunk->texts, trace_chunk_text(chunk, key->tid_text, key->tid_len));
+    }
+    return track;
+}
+
+track_id trace_chunk_track(struct trace_chunk *chunk, const struct track_key *key)
+{
+    if (key->pid_text || key->tid_text)
+        return find_track(chunk, key);
+    if (chunk->last_track == TRACK_NONE || key->pid != chunk->last_pid || key->tid != chunk->last_tid) {
+        chunk->last_track = find_track(chunk, key);
+        chunk->last_pid = key->pid;
+        chunk->last_tid = key->tid;
+    }
+    return chunk->last_track;
+}
+
+int64_t trace_async_id(int64_t scope, const char *s, size_t len)
+{
+    /* FNV-1a. An interned id would be the chunk's own; a hash is the same in every chunk. */
+    uint64_t hash = UINT64_C(1469598103934665603) ^ (uint64_t)scope * UINT64_C(0x9E3779B97F4A7C15);
+    for (size_t i = 0; i < len; i++)
+        hash = (hash ^ (unsigned char)s[i]) * UINT64_C(1099511628211);
+    return (int64_t)hash;
+}
+
+static void grow_columns(struct trace_chunk *chunk)
+{
+    chunk->capacity = chunk->capacity ? chunk->capacity * 2 : 512;
+    chunk->start_ns = mem_realloc(chunk->start_ns, chunk->capacity * sizeof *chunk->start_ns);
+    chunk->dur_ns = mem_realloc(chunk->dur_ns, chunk->capacity * sizeof *chunk->dur_ns);
+    chunk->name = mem_realloc(chunk->name, chunk->capacity * sizeof *chunk->name);
+    chunk->track = mem_realloc(chunk->track, chunk->capacity * sizeof *chunk->track);
+    chunk->category = mem_realloc(chunk->category, chunk->capacity * sizeof *chunk->category);
+    chunk->flags = mem_realloc(chunk->flags, chunk->capacity * sizeof *chunk->flags);
+}
+
+static void append_end(struct trace_chunk *chunk, const struct chunk_event *event)
+{
+    *VEC_PUSH(&chunk->ends) = (struct chunk_end){
+        .ts_ns = event->start_ns,
+        .name = event->name,
+        .track = event->track,
+        .category = event->category,
+        .phase = event->phase,
+        .async_id = event->async_id,
+        .after = (uint32_t)chunk->count,
+    };
+    chunk->last_is_end = true;
+}
+
+void trace_chunk_event(struct trace_chunk *chunk, const struct chunk_event *event)
+{
+    char phase = event->phase;
+    uint8_t flags = event->flags;
+    if (phase == 'E' || phase == 'e' || phase == 'F') {
+        append_end(chunk, event);
+        return;
+    }
+    if (chunk->count == chunk->capacity)
+        grow_columns(chunk);
+    if (phase == 'b' || phase == 'S' || phase == 'n' || phase == 'T' || phase == 'p')
+        flags |= EVENT_ASYNC;
+    if (phase == 'i' || phase == 'n' || phase == 'T' || phase == 'p')
+        flags |= EVENT_POINT;
+    if (phase == 'B' || phase == 'b' || phase == 'S')
+        *VEC_PUSH(&chunk->marks) = (struct chunk_mark){ (uint32_t)chunk->count, phase, event->async_id };
+    else if (event->dur_ns < 0 && !(flags & EVENT_POINT))
+        flags |= EVENT_NO_DURATION;
+    size_t i = chunk->count++;
+    chunk->start_ns[i] = event->start_ns;
+    chunk->dur_ns[i] = event->dur_ns < 0 ? 0 : event->dur_ns;
+    chunk->name[i] = event->name;
+    chunk->track[i] = event->track;
+    chunk->category[i] = event->category;
+    chunk->flags[i] = flags;
+    chunk->last_is_end = false;
+}
+
+void trace_chunk_arg(struct trace_chunk *chunk, enum trace_arg arg, int64_t value)
+{
+    if (!(chunk->wanted_args >> arg & 1))
+        return;
+    if (chunk->last_is_end) {
+        *VEC_PUSH(&chunk->end_args) = (struct chunk_end_arg){ (uint32_t)chunk->ends.count - 1, arg, value };
+        return;
+    }
+    struct chunk_arg *column = &chunk->args[arg];
+    uint32_t event = (uint32_t)chunk->count - 1;
+    size_t count = column->events.count;
+    if (count && column->events.at[count - 1] == event) {
+        column->values.at[count - 1] = value; /* a repeated key: the last one counts */
+        return;
+    }
+    *VEC_PUSH(&column->events) = event;
+    *VEC_PUSH(&column->values) = value;
+    chunk->args_used |= UINT64_C(1) << arg;
+}
+
+void trace_chunk_arg_decimal(struct trace_chunk *chunk, enum trace_arg arg, double value)
+{
+    int64_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    trace_chunk_arg(chunk, arg, bits);
+}
+
+void trace_chunk_flow(struct trace_chunk *chunk, const struct trace_flow *flow)
+{
+    *VEC_PUSH(&chunk->flows) = *flow;
+}
+
+void trace_chunk_sample(struct trace_chunk *chunk, const struct trace_sample *sample)
+{
+    *VEC_PUSH(&chunk->samples) = *sample;
+}
+
+void trace_chunk_fact(struct trace_chunk *chunk, track_id track, enum track_fact fact, int64_t number,
+                      name_id text)
+{
+    *VEC_PUSH(&chunk->facts) = (struct chunk_fact){ track, fact, number, text };
+}
+
+void trace_chunk_notice(struct trace_chunk *chunk, const char *kind, const char *text, int64_t offset)
+{
+    for (size_t i = 0; i < chunk->notices.count; i++) {
+        if (strcmp(chunk->notices.at[i].kind, kind) == 0) {
+            chunk->notices.at[i].count++;
+            return;
+        }
+    }
+    *VEC_PUSH(&chunk->notices) = (struct chunk_notice){ kind, text, 1, offset };
+}
+
+void trace_chunk_count_skipped(struct trace_chunk *chunk, uint64_t flows, uint64_t samples, uint64_t metadata)
+{
+    chunk->flows_seen += flows;
+    chunk->samples_seen += samples;
+    chunk->metadata_seen += metadata;
+}

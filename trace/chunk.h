@@ -1,0 +1,116 @@
+/*
+ * chunk.h - what a chunk is inside; for chunk.c and builder.c only. Readers use builder.h.
+ */
+#ifndef TPA_TRACE_CHUNK_H
+#define TPA_TRACE_CHUNK_H
+
+#include "trace/builder.h"
+
+/* An event that is not complete in itself: how it began or what it ends. */
+struct chunk_mark {
+    uint32_t event; /* begins: index of the event */
+    char phase;
+    int64_t async_id;
+};
+
+/* E, e, F: the end of an event that began elsewhere, perhaps in another chunk. */
+struct chunk_end {
+    int64_t ts_ns;
+    name_id name; /* NAME_NONE: the file gives none */
+    track_id track;
+    uint16_t category;
+    char phase;
+    int64_t async_id;
+    uint32_t after; /* events of the chunk that come before it in the file */
+};
+
+/* An argument of the end appended ENDS-th; joined to the event it ends unless that has its own. */
+struct chunk_end_arg {
+    uint32_t end;
+    enum trace_arg arg;
+    int64_t value;
+};
+
+struct chunk_arg {
+    struct {
+        uint32_t *at;
+        size_t count, capacity;
+    } events;
+    struct {
+        int64_t *at;
+        size_t count, capacity;
+    } values;
+};
+
+struct chunk_fact {
+    track_id track;
+    enum track_fact fact;
+    int64_t number;
+    name_id text;
+};
+
+struct chunk_notice {
+    const char *kind, *text; /* literals */
+    uint64_t count;
+    int64_t offset;
+};
+
+struct trace_chunk {
+    uint64_t wanted_args;
+    size_t count, capacity; /* of the columns */
+    int64_t *start_ns, *dur_ns;
+    name_id *name;
+    track_id *track;
+    uint16_t *category;
+    uint8_t *flags;
+    struct {
+        struct chunk_mark *at;
+        size_t count, capacity;
+    } marks;
+    struct {
+        struct chunk_end *at;
+        size_t count, capacity;
+    } ends;
+    struct {
+        struct chunk_end_arg *at;
+        size_t count, capacity;
+    } end_args;
+    struct chunk_arg args[ARG_COUNT];
+    uint64_t args_used; /* which of args hold something */
+    bool last_is_end;
+    struct {
+        struct trace_flow *at;
+        size_t count, capacity;
+    } flows;
+    struct {
+        struct trace_sample *at;
+        size_t count, capacity;
+    } samples;
+    struct {
+        struct chunk_fact *at;
+        size_t count, capacity;
+    } facts;
+    struct {
+        struct chunk_notice *at;
+        size_t count, capacity;
+    } notices;
+    uint64_t flows_seen, samples_seen, metadata_seen;
+
+    /* Kept over appends: the chunk's own ids, and what the builder made of each (NAME_NONE: not yet). */
+    struct names *names, *texts, *tracks, *categories;
+    struct {
+        struct track_key *at;
+        size_t count, capacity;
+    } track_keys; /* by local track */
+    struct {
+        name_id *at;
+        size_t count, capacity;
+    } name_map, text_map, track_map, category_map;
+    uint32_t mapped_file; /* track_map is valid for this file */
+
+    /* The track asked for last: most events lie on the same one as the event before. */
+    int64_t last_pid, last_tid;
+    track_id last_track; /* TRACK_NONE: none yet */
+};
+
+#endif

@@ -1,0 +1,298 @@
+/*
+ * classify.c - what events and tracks are, told from the words that producers use.
+ *
+ * Learnt from libkineto (2020 to 2026), the removed TensorBoard plugin, TensorFlow and JAX traces.
+ * Everything here depends on a category or on a track, never on a single event's name.
+ */
+#include "trace/storage.h"
+
+#include "base/memory.h"
+#include <ctype.h>
+#include <stdlib.h>
+#include <strings.h>
+
+struct category_row {
+    const char *text;
+    enum event_kind kind;
+};
+
+/* Compared without regard to case: "Kernel" and "kernel" both occur. */
+static const struct category_row known_categories[] = {
+    { "cpu_op", EVENT_OP },
+    { "operator", EVENT_OP },
+    { "user_annotation", EVENT_ANNOTATION },
+    { "nvtx", EVENT_ANNOTATION },
+    { "python_function", EVENT_PYTHON },
+    { "cuda_runtime", EVENT_RUNTIME },
+    { "hip_runtime", EVENT_RUNTIME },
+    { "runtime", EVENT_RUNTIME },
+    { "cuda_driver", EVENT_DRIVER },
+    { "overhead", EVENT_OVERHEAD },
+    { "cpu_instant_event", EVENT_INSTANT },
+    { "kernel", EVENT_KERNEL },
+    { "concurrent_kernel", EVENT_KERNEL },
+    { "mtia_ccp_events", EVENT_GPU_OTHER },
+    { "mtia_insight", EVENT_GPU_OTHER },
+    { "hpu_op", EVENT_GPU_OTHER },
+    { "cuda_profiler_range", EVENT_GPU_OTHER },
+    { "gpu_memcpy", EVENT_MEMCPY },
+    { "memcpy", EVENT_MEMCPY },
+    { "gpu_memset", EVENT_MEMSET },
+    { "memset", EVENT_MEMSET },
+    { "cuda_sync", EVENT_SYNC },
+    { "gpu_user_annotation", EVENT_GPU_ANNOTATION },
+    { "trace", EVENT_SPAN },
+};
+
+static bool ends_with(const char *text, const char *end)
+{
+    size_t len = strlen(text), end_len = strlen(end);
+    return len >= end_len && strcasecmp(text + len - end_len, end) == 0;
+}
+
+enum event_kind category_kind(const char *text)
+{
+    for (size_t i = 0; i < sizeof known_categories / sizeof *known_categories; i++)
+        if (strcasecmp(text, known_categories[i].text) == 0)
+            return known_categories[i].kind;
+    if (ends_with(text, "_runtime")) /* xpu_runtime, mtia_runtime, glow_runtime, privateuse1_runtime */
+        return EVENT_RUNTIME;
+    if (ends_with(text, "_driver"))
+        return EVENT_DRIVER;
+    return EVENT_OTHER;
+}
+
+static const char *text_of(const struct trace_storage *storage, name_id id)
+{
+    return names_text(storage->texts, id);
+}
+
+/* The last number in TEXT, or MISSING: "/device:GPU:3" -> 3, "stream 7" -> 7. */
+static int64_t last_number(const char *text, int64_t missing)
+{
+    const char *end = text + strlen(text);
+    while (end > text && !isdigit((unsigned char)end[-1]))
+        end--;
+    if (end == text)
+        return missing;
+    const char *digits = end;
+    while (digits > text && isdigit((unsigned char)digits[-1]) && end - digits < 18)
+        digits--;
+    return strtoll(digits, NULL, 10);
+}
+
+static bool has_property(const struct trace_file *file, const char *key)
+{
+    for (size_t i = 0; i < file->properties.count; i++)
+        if (strcmp(file->properties.at[i].key, key) == 0)
+            return true;
+    return false;
+}
+
+/* Names of processes tell TensorFlow's and JAX's files, which have no keys of their own. */
+static enum trace_producer producer_by_processes(const struct trace_storage *storage, uint32_t file)
+{
+    enum trace_producer found = PRODUCER_UNKNOWN;
+    for (size_t i = 0; i < storage->tracks.count; i++) {
+        const struct track *track = &storage->tracks.at[i];
+        if (track->file != file)
+            continue;
+        const char *process = text_of(storage, track->process_name);
+        if (strstr(process, "/job:"))
+            return PRODUCER_TENSORFLOW;
+        if (strncmp(process, "/host:", 6) == 0 || strncmp(process, "/device:", 8) == 0)
+            found = PRODUCER_JAX;
+        if (found == PRODUCER_UNKNOWN &&
+            (strcmp(process, "Browser") == 0 || strcmp(process, "Renderer") == 0))
+            found = PRODUCER_CHROME;
+    }
+    return found;
+}
+
+static enum trace_producer find_producer(const struct trace_storage *storage, uint32_t index)
+{
+    const struct trace_file *file = &storage->files.at[index];
+    if (file->producer != PRODUCER_UNKNOWN)
+        return file->producer;
+    if (has_property(file, "viztracer_metadata"))
+        return PRODUCER_VIZTRACER;
+    if (has_property(file, "deviceProperties") || has_property(file, "schemaVersion") || file->has_window)
+        return PRODUCER_KINETO;
+    size_t end = file->first_event + file->event_count;
+    for (size_t e = file->first_event; e < end && e < (size_t)file->first_event + 10000; e++)
+        if (storage->kind[e] == EVENT_OP || storage->kind[e] == EVENT_PYTHON ||
+            storage->kind[e] == EVENT_RUNTIME || storage->kind[e] == EVENT_KERNEL)
+            return PRODUCER_KINETO;
+    return producer_by_processes(storage, index);
+}
+
+/* ---- devices that only the names of processes and threads tell (TensorFlow, JAX) ---- */
+
+static bool is_device_process(const char *process)
+{
+    return strstr(process, "/device:GPU") || strstr(process, "/device:TPU") || strstr(process, "/gpu:") ||
+           strstr(process, "/device:XLA_GPU");
+}
+
+/* "Stream #13(Kernel)", ".../stream:13 Compute"; "stream:all" repeats what the others hold. */
+static bool is_stream_thread(const char *process, const char *thread)
+{
+    if (strncasecmp(thread, "stream", 6) == 0)
+        return true;
+    const char *stream = strstr(process, "/stream:");
+    return stream && isdigit((unsigned char)stream[8]);
+}
+
+/* Does any thread of this device show its streams one by one? Then the others repeat or group them. */
+static bool device_has_streams(const struct trace_storage *storage, const struct track *of)
+{
+    for (size_t i = 0; i < storage->tracks.count; i++) {
+        const struct track *track = &storage->tracks.at[i];
+        const char *process = text_of(storage, track->process_name);
+        if (track->file == of->file && is_device_process(process) && track->event_count &&
+            is_stream_thread(process, text_of(storage, track->thread_name)))
+            return true;
+    }
+    return false;
+}
+
+/* Kind of the events of TRACK when its names say that it is a device's; EVENT_OTHER when they do not. */
+static enum event_kind kind_by_names(const struct trace_storage *storage, const struct track *track)
+{
+    const char *process = text_of(storage, track->process_name),
+               *thread = text_of(storage, track->thread_name);
+    if (!is_device_process(process))
+        return EVENT_OTHER;
+    if (is_stream_thread(process, thread))
+        return EVENT_KERNEL;
+    if (device_has_streams(storage, track))
+        return EVENT_GPU_ANNOTATION;
+    bool groups = strcmp(thread, "Steps") == 0 || strcmp(thread, "XLA Modules") == 0 ||
+                  strcmp(thread, "Framework Name Scope") == 0 || strcmp(thread, "Source code") == 0 ||
+                  strcmp(thread, "Framework Ops") == 0 || strcmp(thread, "XLA TraceMe") == 0;
+    return groups ? EVENT_GPU_ANNOTATION : EVENT_KERNEL;
+}
+
+/* Names of a process are given once, often under another thread: spread them over its tracks. */
+static int compare_by_process(const void *left, const void *right, const struct trace_storage *storage)
+{
+    const struct track *a = &storage->tracks.at[*(const track_id *)left];
+    const struct track *b = &storage->tracks.at[*(const track_id *)right];
+    if (a->file != b->file)
+        return a->file < b->file ? -1 : 1;
+    if (a->pid_text != b->pid_text)
+        return a->pid_text < b->pid_text ? -1 : 1;
+    if (a->pid != b->pid)
+        return a->pid < b->pid ? -1 : 1;
+    return 0;
+}
+
+static const struct trace_storage *sorting; /* qsort has no context argument in C17 */
+
+static int compare_tracks(const void *left, const void *right)
+{
+    int order = compare_by_process(left, right, sorting);
+    if (order)
+        return order;
+    track_id a = *(const track_id *)left, b = *(const track_id *)right;
+    return a < b ? -1 : a > b;
+}
+
+static void spread_process_names(struct trace_storage *storage)
+{
+    size_t count = storage->tracks.count;
+    track_id *order = mem_alloc((count + 1) * sizeof *order);
+    for (track_id i = 0; i < count; i++)
+        order[i] = i;
+    sorting = storage;
+    qsort(order, count, sizeof *order, compare_tracks);
+    for (size_t first = 0, end; first < count; first = end) {
+        struct track facts = storage->tracks.at[order[first]];
+        for (end = first; end < count && compare_by_process(&order[first], &order[end], storage) == 0;
+             end++) {
+            const struct track *track = &storage->tracks.at[order[end]];
+            if (track->process_name != NAME_NONE)
+                facts.process_name = track->process_name;
+            if (track->process_labels != NAME_NONE)
+                facts.process_labels = track->process_labels;
+            if (track->process_sort_index)
+                facts.process_sort_index = track->process_sort_index;
+        }
+        for (size_t i = first; i < end; i++) {
+            struct track *track = &storage->tracks.at[order[i]];
+            track->process_name = facts.process_name;
+            track->process_labels = facts.process_labels;
+            track->process_sort_index = facts.process_sort_index;
+        }
+    }
+    free(order);
+}
+
+static void name_stream(const struct trace_storage *storage, struct track *track, bool by_names)
+{
+    track->kind = TRACK_STREAM;
+    const char *process = text_of(storage, track->process_name),
+               *thread = text_of(storage, track->thread_name);
+    if (by_names) {
+        const char *device = strstr(process, "/device:");
+        size_t len = device ? strcspn(device + 8, "/") : 0;
+        char number[64] = "";
+        if (len && len < sizeof number)
+            memcpy(number, device + 8, len), number[len] = '\0';
+        track->device = (int32_t)last_number(number, 0);
+        const char *stream = strstr(process, "/stream:");
+        /* "Stream #13(Kernel)": the number comes first in what follows '#' */
+        const char *hash = strchr(thread, '#');
+        track->stream = hash     ? strtoll(hash + 1, NULL, 10)
+                        : stream ? strtoll(stream + 8, NULL, 10)
+                                 : track->tid;
+        return;
+    }
+    int64_t device =
+        track->pid_text == NAME_NONE ? track->pid : last_number(text_of(storage, track->pid_text), -1);
+    track->device = device >= 0 && device <= INT32_MAX ? (int32_t)device : -1;
+    track->stream =
+        track->tid_text == NAME_NONE ? track->tid : last_number(text_of(storage, track->tid_text), -1);
+}
+
+void builder_classify(struct trace_builder *builder)
+{
+    struct trace_storage *storage = builder->storage;
+    spread_process_names(storage);
+    for (uint32_t i = 0; i < storage->files.count; i++)
+        storage->files.at[i].producer = find_producer(storage, i);
+
+    /* Kinds that only the track tells, in files whose categories say nothing. */
+    size_t count = storage->tracks.count;
+    uint8_t *kind_of = mem_zalloc(count + 1, 1);
+    bool any = false;
+    for (size_t i = 0; i < count; i++) {
+        if (storage->files.at[storage->tracks.at[i].file].producer == PRODUCER_KINETO)
+            continue;
+        kind_of[i] = (uint8_t)kind_by_names(storage, &storage->tracks.at[i]);
+        any |= kind_of[i] != EVENT_OTHER;
+    }
+    bool *on_device = mem_zalloc(count + 1, sizeof *on_device);
+    bool *is_span = mem_zalloc(count + 1, sizeof *is_span);
+    for (size_t e = 0; e < storage->count; e++) {
+        track_id track = storage->track[e];
+        enum event_kind kind = storage->kind[e];
+        if (any && kind_of[track] != EVENT_OTHER && (kind == EVENT_OTHER || kind == EVENT_OP)) {
+            bool copies = strncasecmp(names_text(storage->names, storage->name[e]), "memcpy", 6) == 0;
+            kind = kind_of[track] == EVENT_KERNEL && copies ? EVENT_MEMCPY : (enum event_kind)kind_of[track];
+            storage->kind[e] = (uint8_t)kind;
+        }
+        on_device[track] |= event_on_device(kind);
+        is_span[track] |= kind == EVENT_SPAN;
+    }
+    for (size_t i = 0; i < count; i++) {
+        struct track *track = &storage->tracks.at[i];
+        if (on_device[i])
+            name_stream(storage, track, kind_of[i] != EVENT_OTHER);
+        else if (is_span[i] || (track->pid_text != NAME_NONE && track->tid_text != NAME_NONE))
+            track->kind = TRACK_OTHER;
+    }
+    free(kind_of);
+    free(on_device);
+    free(is_span);
+}

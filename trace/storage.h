@@ -1,0 +1,93 @@
+/*
+ * storage.h - the memory behind a trace; for builder.c, joins.c, classify.c and trace.c only.
+ *
+ * While it is built, a trace's columns are these growing ones; when it is finished they are
+ * lent to struct trace as const pointers, and trace_free gives them back.
+ */
+#ifndef TPA_TRACE_STORAGE_H
+#define TPA_TRACE_STORAGE_H
+
+#include "trace/chunk.h"
+
+struct arg_storage {
+    uint64_t *present;
+    size_t present_bytes; /* as given to column_resize */
+    void *values;         /* int32_t or int64_t */
+    size_t values_bytes;
+    size_t count;
+    bool wide;
+    uint32_t *rank;
+};
+
+struct trace_storage {
+    size_t count, capacity; /* events */
+    int64_t *start_ns, *dur_ns;
+    name_id *name;
+    track_id *track;
+    uint16_t *category;
+    uint8_t *kind, *flags;
+    struct arg_storage args[ARG_COUNT];
+    struct names *names, *texts;
+    struct names *track_keys, *category_keys;
+    struct {
+        struct track *at;
+        size_t count, capacity;
+    } tracks;
+    struct {
+        struct trace_category *at;
+        size_t count, capacity;
+    } categories;
+    struct {
+        struct trace_file *at;
+        size_t count, capacity;
+    } files;
+    struct {
+        struct trace_notice *at;
+        size_t count, capacity;
+    } notices;
+    struct {
+        struct trace_flow *at;
+        size_t count, capacity;
+    } flows;
+    struct {
+        struct trace_sample *at;
+        size_t count, capacity;
+    } samples;
+};
+
+/* The builder: the trace in the making, and what is needed only until it is finished. */
+struct trace_builder {
+    struct trace *trace;
+    struct trace_storage *storage; /* == trace->storage */
+    /* Open ends, with the trace's ids; `event` and `after` count from the trace's first event. */
+    struct {
+        struct chunk_mark *at;
+        size_t count, capacity;
+    } marks;
+    struct {
+        struct chunk_end *at;
+        size_t count, capacity;
+    } ends;
+    struct {
+        struct chunk_end_arg *at;
+        size_t count, capacity;
+    } end_args;
+};
+
+/* Append VALUE for EVENT, which must be larger than any event the column has. */
+void arg_storage_add(struct arg_storage *arg, event_id event, int64_t value);
+
+/* Count COUNT cases in FILE. builder.c */
+void builder_notice(struct trace_builder *builder, uint32_t file, const char *kind, const char *text,
+                    uint64_t count, int64_t offset);
+
+/* Give events that were begun (B, b, S) the end that the file tells elsewhere (E, e, F). joins.c */
+void builder_join_ends(struct trace_builder *builder);
+
+/* What kind of event a category is. classify.c */
+enum event_kind category_kind(const char *text);
+
+/* Decide each file's producer, each track's kind, and kinds that depend on the track. classify.c */
+void builder_classify(struct trace_builder *builder);
+
+#endif

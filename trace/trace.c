@@ -1,0 +1,118 @@
+/* trace.c - looking into a finished trace; see trace.h. */
+#include "trace/trace.h"
+
+#include "base/memory.h"
+#include "trace/storage.h"
+#include <math.h>
+#include <stdlib.h>
+
+void trace_free(struct trace *trace)
+{
+    if (!trace)
+        return;
+    struct trace_storage *storage = trace->storage;
+    size_t capacity = storage->capacity;
+    column_free(storage->start_ns, capacity * sizeof *storage->start_ns);
+    column_free(storage->dur_ns, capacity * sizeof *storage->dur_ns);
+    column_free(storage->name, capacity * sizeof *storage->name);
+    column_free(storage->track, capacity * sizeof *storage->track);
+    column_free(storage->category, capacity * sizeof *storage->category);
+    column_free(storage->kind, capacity * sizeof *storage->kind);
+    column_free(storage->flags, capacity * sizeof *storage->flags);
+    for (int arg = 0; arg < ARG_COUNT; arg++) {
+        struct arg_storage *column = &storage->args[arg];
+        column_free(column->present, column->present_bytes);
+        column_free(column->values, column->values_bytes);
+        free(column->rank);
+    }
+    names_free(storage->names);
+    names_free(storage->texts);
+    names_free(storage->track_keys);
+    names_free(storage->category_keys);
+    for (size_t i = 0; i < storage->files.count; i++) {
+        VEC_FREE(&storage->files.at[i].devices);
+        VEC_FREE(&storage->files.at[i].properties);
+    }
+    VEC_FREE(&storage->tracks);
+    VEC_FREE(&storage->categories);
+    VEC_FREE(&storage->files);
+    VEC_FREE(&storage->notices);
+    VEC_FREE(&storage->flows);
+    VEC_FREE(&storage->samples);
+    arena_release(&trace->arena);
+    free(storage);
+    free(trace);
+}
+
+bool trace_arg(const struct trace *trace, enum trace_arg arg, event_id e, int64_t *value)
+{
+    const struct trace_arg_column *column = &trace->args[arg];
+    if (column->count == 0)
+        return false;
+    size_t word = e / 64;
+    uint64_t bit = UINT64_C(1) << (e % 64);
+    if (!(column->present[word] & bit))
+        return false;
+    size_t rank = column->rank[e / 512];
+    for (size_t w = e / 512 * 8; w < word; w++)
+        rank += (size_t)__builtin_popcountll(column->present[w]);
+    rank += (size_t)__builtin_popcountll(column->present[word] & (bit - 1));
+    *value = column->wide ? ((const int64_t *)column->values)[rank] : ((const int32_t *)column->values)[rank];
+    return true;
+}
+
+int64_t trace_arg_or(const struct trace *trace, enum trace_arg arg, event_id e, int64_t missing)
+{
+    int64_t value = missing;
+    trace_arg(trace, arg, e, &value);
+    return value;
+}
+
+double trace_arg_decimal(const struct trace *trace, enum trace_arg arg, event_id e)
+{
+    int64_t bits;
+    double value;
+    if (!trace_arg(trace, arg, e, &bits))
+        return NAN;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+const char *trace_arg_text(const struct trace *trace, enum trace_arg arg, event_id e)
+{
+    int64_t id;
+    return trace_arg(trace, arg, e, &id) ? names_text(trace->texts, (name_id)id) : NULL;
+}
+
+const char *event_kind_name(enum event_kind kind)
+{
+    static const char *const names[EVENT_KINDS] = {
+        [EVENT_OTHER] = "other",
+        [EVENT_OP] = "operator",
+        [EVENT_ANNOTATION] = "annotation",
+        [EVENT_PYTHON] = "python",
+        [EVENT_RUNTIME] = "runtime call",
+        [EVENT_DRIVER] = "driver call",
+        [EVENT_OVERHEAD] = "overhead",
+        [EVENT_INSTANT] = "instant",
+        [EVENT_KERNEL] = "kernel",
+        [EVENT_MEMCPY] = "memcpy",
+        [EVENT_MEMSET] = "memset",
+        [EVENT_SYNC] = "synchronization",
+        [EVENT_GPU_ANNOTATION] = "GPU annotation",
+        [EVENT_GPU_OTHER] = "other GPU event",
+        [EVENT_SPAN] = "recording window",
+    };
+    return names[kind];
+}
+
+const char *trace_producer_name(enum trace_producer producer)
+{
+    static const char *const names[] = {
+        [PRODUCER_UNKNOWN] = "unknown",       [PRODUCER_KINETO] = "PyTorch (Kineto)",
+        [PRODUCER_TENSORFLOW] = "TensorFlow", [PRODUCER_JAX] = "JAX",
+        [PRODUCER_VIZTRACER] = "VizTracer",   [PRODUCER_CHROME] = "Chrome",
+        [PRODUCER_TPA] = "tpa capture",
+    };
+    return names[producer];
+}
