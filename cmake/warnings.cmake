@@ -7,16 +7,9 @@ target_compile_options(tpa_options INTERFACE
   -Wshadow -Wundef -Wvla
   -Wstrict-prototypes -Wmissing-prototypes -Wold-style-definition
   -Wpointer-arith -Wcast-qual -Wwrite-strings
-  -Wformat=2 -Wimplicit-fallthrough
+  -Wformat=2 -Wno-format-nonliteral -Wimplicit-fallthrough
   -Wno-missing-field-initializers   # { 0 } and rows of tables leave the rest zero on purpose
 )
 if(TPA_WERROR)
   target_compile_options(tpa_options INTERFACE -Werror)
-endif()
-if(TPA_SANITIZE)
-  target_compile_options(tpa_options INTERFACE -fsanitize=${TPA_SANITIZE} -fno-omit-frame-pointer)
-  target_link_options(tpa_options INTERFACE -fsanitize=${TPA_SANITIZE})
-  if(TPA_SANITIZE MATCHES "undefined")
-    target_compile_options(tpa_options INTERFACE -fno-sanitize-recover=undefined)
-  endif()
 endif()
