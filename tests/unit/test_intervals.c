@@ -1,0 +1,158 @@
+/* test_intervals.c - trace/intervals.h: unions count shared time once. */
+#include "trace/intervals.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+static struct intervals set_of(size_t count, const int64_t pairs[])
+{
+    struct intervals set = { 0 };
+    for (size_t i = 0; i < count; i++)
+        intervals_add(&set, pairs[2 * i], pairs[2 * i + 1]);
+    intervals_merge(&set);
+    return set;
+}
+#define COUNT_PAIRS(...) (sizeof((const int64_t[]){ __VA_ARGS__ }) / (2 * sizeof(int64_t)))
+#define SET(...) set_of(COUNT_PAIRS(__VA_ARGS__), (const int64_t[]){ __VA_ARGS__ })
+
+static void check(const struct intervals *got, size_t count, const int64_t pairs[])
+{
+    assert_int_equal(got->count, count);
+    for (size_t i = 0; i < count; i++) {
+        assert_int_equal(got->at[i].start_ns, pairs[2 * i]);
+        assert_int_equal(got->at[i].end_ns, pairs[2 * i + 1]);
+    }
+}
+#define CHECK(got, ...) check(got, COUNT_PAIRS(__VA_ARGS__), (const int64_t[]){ __VA_ARGS__ })
+
+/*
+ *   0    5    10   15   20
+ *        [====)              added second
+ *   [======)                 added first: 0..7
+ *                  [==)      15..18
+ *                     [=)    18..20 touches it
+ */
+static void overlap_counts_shared_time_once(void **state)
+{
+    (void)state;
+    struct intervals set = SET(15, 18, 0, 7, 5, 10, 18, 20);
+    CHECK(&set, 0, 10, 15, 20);
+    assert_int_equal(intervals_length(&set), 15);
+    assert_int_equal(intervals_length_within(&set, 8, 16), 2 + 1);
+    assert_int_equal(intervals_length_within(&set, 10, 15), 0);
+    intervals_release(&set);
+}
+
+static void empty_and_inverted_intervals_are_nothing(void **state)
+{
+    (void)state;
+    struct intervals set = SET(5, 5, 9, 3);
+    assert_int_equal(set.count, 0);
+    assert_int_equal(intervals_length(&set), 0);
+    assert_false(intervals_contain(&set, 5));
+    intervals_release(&set);
+}
+
+static void an_interval_holds_its_start_but_not_its_end(void **state)
+{
+    (void)state;
+    struct intervals set = SET(2, 4, 6, 8);
+    assert_false(intervals_contain(&set, 1));
+    assert_true(intervals_contain(&set, 2));
+    assert_false(intervals_contain(&set, 4));
+    assert_true(intervals_contain(&set, 7));
+    assert_false(intervals_contain(&set, 8));
+    intervals_release(&set);
+}
+
+/*
+ *        0    5    10   15   20   25
+ *   a    [=========)    [=========)
+ *   b       [==)   [====)  [==)   [==)
+ */
+static void algebra(void **state)
+{
+    (void)state;
+    struct intervals a = SET(0, 10, 15, 25), b = SET(3, 6, 10, 15, 18, 21, 25, 28), out = { 0 };
+    intervals_union(&a, &b, &out);
+    CHECK(&out, 0, 28);
+    intervals_intersect(&a, &b, &out);
+    CHECK(&out, 3, 6, 18, 21);
+    intervals_subtract(&a, &b, &out);
+    CHECK(&out, 0, 3, 6, 10, 15, 18, 21, 25);
+    intervals_subtract(&b, &a, &out);
+    CHECK(&out, 10, 15, 25, 28);
+    intervals_clip(&a, 5, 16, &out);
+    CHECK(&out, 5, 10, 15, 16);
+    intervals_clip(&a, 16, 5, &out);
+    assert_int_equal(out.count, 0);
+    intervals_release(&a);
+    intervals_release(&b);
+    intervals_release(&out);
+}
+
+/* One interval of b may cut several of a, and one of a may hold several of b. */
+static void subtracting_what_spans_several(void **state)
+{
+    (void)state;
+    struct intervals a = SET(0, 4, 6, 8, 10, 14), b = SET(2, 11, 12, 13), out = { 0 };
+    intervals_subtract(&a, &b, &out);
+    CHECK(&out, 0, 2, 11, 12, 13, 14);
+    intervals_release(&a);
+    intervals_release(&b);
+    intervals_release(&out);
+}
+
+/* Against counting moment by moment, over many small random sets: |A| + |B| = |A or B| + |A and B|. */
+static void algebra_agrees_with_counting_moments(void **state)
+{
+    (void)state;
+    uint32_t seed = 1;
+    for (int round = 0; round < 500; round++) {
+        bool in_a[64] = { 0 }, in_b[64] = { 0 };
+        struct intervals a = { 0 }, b = { 0 }, either = { 0 }, both = { 0 }, only = { 0 };
+        for (int i = 0; i < 8; i++) {
+            seed = seed * 1664525 + 1013904223;
+            int start = (int)(seed >> 26), length = (int)(seed >> 16 & 7);
+            int end = start + length < 64 ? start + length : 64;
+            bool to_a = seed >> 10 & 1;
+            intervals_add(to_a ? &a : &b, start, end);
+            for (int t = start; t < end; t++)
+                (to_a ? in_a : in_b)[t] = true;
+        }
+        intervals_merge(&a);
+        intervals_merge(&b);
+        intervals_union(&a, &b, &either);
+        intervals_intersect(&a, &b, &both);
+        intervals_subtract(&a, &b, &only);
+        for (int t = 0; t < 64; t++) {
+            assert_int_equal(intervals_contain(&either, t), in_a[t] || in_b[t]);
+            assert_int_equal(intervals_contain(&both, t), in_a[t] && in_b[t]);
+            assert_int_equal(intervals_contain(&only, t), in_a[t] && !in_b[t]);
+        }
+        assert_int_equal(intervals_length(&a) + intervals_length(&b),
+                         intervals_length(&either) + intervals_length(&both));
+        intervals_release(&a);
+        intervals_release(&b);
+        intervals_release(&either);
+        intervals_release(&both);
+        intervals_release(&only);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(overlap_counts_shared_time_once),
+        cmocka_unit_test(empty_and_inverted_intervals_are_nothing),
+        cmocka_unit_test(an_interval_holds_its_start_but_not_its_end),
+        cmocka_unit_test(algebra),
+        cmocka_unit_test(subtracting_what_spans_several),
+        cmocka_unit_test(algebra_agrees_with_counting_moments),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

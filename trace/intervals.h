@@ -1,0 +1,63 @@
+/*
+ * intervals.h - sets of moments: when something was going on, however many things at once.
+ *
+ * Wall time is the length of a union, never a sum: streams and threads overlap. A set is a sorted
+ * array of disjoint half-open intervals [start, end) that do not touch each other.
+ *
+ *     struct intervals busy = { 0 };
+ *     for (...)
+ *         intervals_add(&busy, trace->start_ns[e], trace_end_ns(trace, e));   // in any order
+ *     intervals_merge(&busy);                                                // now it is a set
+ *     int64_t busy_ns = intervals_length(&busy);
+ *     intervals_release(&busy);
+ *
+ * The algebra below takes sets (merged) and gives sets, in one pass over both.
+ */
+#ifndef TPA_TRACE_INTERVALS_H
+#define TPA_TRACE_INTERVALS_H
+
+#include "base/memory.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct interval {
+    int64_t start_ns, end_ns;
+};
+
+/* Zero-initialise it. */
+struct intervals {
+    struct interval *at;
+    size_t count, capacity;
+};
+
+void intervals_release(struct intervals *set);
+
+/* Empty it and keep the memory. */
+void intervals_clear(struct intervals *set);
+
+/* Append [START, END). Nothing when it is empty. The set must be merged before it is used. Adding in
+ * order of start keeps the array short: what overlaps the interval added last is joined to it at once. */
+void intervals_add(struct intervals *set, int64_t start_ns, int64_t end_ns);
+
+/* Make a set of what was added: sort, join what overlaps or touches. */
+void intervals_merge(struct intervals *set);
+
+/* Time covered. */
+int64_t intervals_length(const struct intervals *set);
+
+/* Time of [START, END) that the set covers. */
+int64_t intervals_length_within(const struct intervals *set, int64_t start_ns, int64_t end_ns);
+
+/* Does the set cover the moment? A binary search. */
+bool intervals_contain(const struct intervals *set, int64_t moment_ns);
+
+/* Each replaces OUT, which must be none of the inputs: A or B, A and B, A without B. */
+void intervals_union(const struct intervals *a, const struct intervals *b, struct intervals *out);
+void intervals_intersect(const struct intervals *a, const struct intervals *b, struct intervals *out);
+void intervals_subtract(const struct intervals *a, const struct intervals *b, struct intervals *out);
+
+/* The part of the set within [START, END), into OUT, which must not be the set. */
+void intervals_clip(const struct intervals *set, int64_t start_ns, int64_t end_ns, struct intervals *out);
+
+#endif
