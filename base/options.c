@@ -1,0 +1,506 @@
+/*
+ * options.c - one small loop over the words, and the types of values.
+ *
+ * Not getopt_long: it prints its own messages, keeps its place in globals, accepts any abbreviation (so that adding an
+ * option breaks scripts), and knows nothing of types, defaults or suggestions.
+ */
+#include "base/options.h"
+
+#include "base/memory.h"
+#include "base/suggest.h"
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+bool opt_is_end(const struct opt *row)
+{
+    return row->name == NULL && row->help == NULL;
+}
+
+bool opt_is_heading(const struct opt *row)
+{
+    return row->name == NULL && row->help != NULL;
+}
+
+bool opt_is_shown(const struct opt *row)
+{
+    return row->name != NULL && !(row->flags & OPT_HIDDEN);
+}
+
+bool opt_choice_get(const struct opt *row, size_t i, struct opt_choice *choice)
+{
+    if (row->choice_at)
+        return row->choice_at(i, choice);
+    if (row->choices == NULL || row->choices[i].name == NULL)
+        return false;
+    *choice = row->choices[i];
+    return true;
+}
+
+/* --- types of values ----------------------------------------------------------------------------------------- */
+
+static bool parse_text(const struct opt *opt, const char *text, void *field)
+{
+    (void)opt;
+    *(const char **)field = text;
+    return true;
+}
+
+static void show_text(const struct opt *opt, const void *field, struct buffer *out)
+{
+    (void)opt;
+    const char *text = *(const char *const *)field;
+    if (text)
+        buffer_puts(out, text);
+}
+
+static bool parse_integer(const struct opt *opt, const char *text, void *field)
+{
+    int64_t value;
+    if (!quantity_parse_integer(text, strlen(text), &value) || value < opt->min || value > opt->max)
+        return false;
+    *(int64_t *)field = value;
+    return true;
+}
+
+static void show_integer(const struct opt *opt, const void *field, struct buffer *out)
+{
+    (void)opt;
+    int64_t value = *(const int64_t *)field;
+    if (value != 0)
+        buffer_printf(out, "%" PRId64, value);
+}
+
+static bool parse_count(const struct opt *opt, const char *text, void *field)
+{
+    int64_t value;
+    if (!parse_integer(opt, text, &value) || value < 0)
+        return false;
+    *(uint64_t *)field = (uint64_t)value;
+    return true;
+}
+
+static bool parse_time(const struct opt *opt, const char *text, void *field)
+{
+    (void)opt;
+    return quantity_parse_time(text, strlen(text), field);
+}
+
+static void show_time(const struct opt *opt, const void *field, struct buffer *out)
+{
+    (void)opt;
+    if (*(const int64_t *)field != 0)
+        quantity_show_time(out, *(const int64_t *)field);
+}
+
+static bool parse_size(const struct opt *opt, const char *text, void *field)
+{
+    (void)opt;
+    return quantity_parse_size(text, strlen(text), field);
+}
+
+static void show_size(const struct opt *opt, const void *field, struct buffer *out)
+{
+    (void)opt;
+    if (*(const int64_t *)field != 0)
+        quantity_show_size(out, *(const int64_t *)field);
+}
+
+static bool parse_share(const struct opt *opt, const char *text, void *field)
+{
+    (void)opt;
+    return quantity_parse_share(text, strlen(text), field);
+}
+
+static void show_share(const struct opt *opt, const void *field, struct buffer *out)
+{
+    (void)opt;
+    if (*(const double *)field > 0)
+        quantity_show_share(out, *(const double *)field);
+}
+
+static bool parse_limit(const struct opt *opt, const char *text, void *field)
+{
+    (void)opt;
+    return quantity_parse_limit(text, strlen(text), field);
+}
+
+static void show_limit(const struct opt *opt, const void *field, struct buffer *out)
+{
+    (void)opt;
+    const struct limit *limit = field;
+    if (limit->is_share || limit->count > 0)
+        quantity_show_limit(out, limit);
+}
+
+static bool parse_ranges(const struct opt *opt, const char *text, void *field)
+{
+    (void)opt;
+    return quantity_parse_ranges(text, strlen(text), field);
+}
+
+static void show_ranges(const struct opt *opt, const void *field, struct buffer *out)
+{
+    (void)opt;
+    quantity_show_ranges(out, field);
+}
+
+/* Is WORD one of the blank-separated words of LIST? */
+static bool is_among(const char *list, const char *word)
+{
+    size_t len = strlen(word);
+    while (list && *list) {
+        size_t next = strcspn(list, " ");
+        if (next == len && memcmp(list, word, len) == 0)
+            return true;
+        list += next + (list[next] == ' ');
+    }
+    return false;
+}
+
+static bool parse_choice(const struct opt *opt, const char *text, void *field)
+{
+    struct opt_choice choice = { 0 };
+    for (size_t i = 0; opt_choice_get(opt, i, &choice); i++) {
+        if (strcmp(choice.name, text) == 0 || is_among(choice.aliases, text)) {
+            *(int *)field = (int)i;
+            return true;
+        }
+    }
+    return false;
+}
+
+static void show_choice(const struct opt *opt, const void *field, struct buffer *out)
+{
+    struct opt_choice choice = { 0 };
+    if (opt_choice_get(opt, (size_t) * (const int *)field, &choice))
+        buffer_puts(out, choice.name);
+}
+
+static bool parse_list(const struct opt *opt, const char *text, void *field)
+{
+    (void)opt;
+    struct opt_list *list = field;
+    *VEC_PUSH(list) = text;
+    return true;
+}
+
+static void release_list(void *field)
+{
+    struct opt_list *list = field;
+    VEC_FREE(list);
+}
+
+/* clang-format off */
+const struct opt_type
+    opt_flag      = { .expects = NULL },
+    opt_text      = { "a text", parse_text, show_text },
+    opt_file      = { "a file", parse_text, show_text, .completion = OPT_COMPLETE_FILES },
+    opt_directory = { "a directory", parse_text, show_text, .completion = OPT_COMPLETE_DIRECTORIES },
+    opt_integer   = { "a whole number", parse_integer, show_integer },
+    opt_count     = { "a whole number", parse_count, show_integer },
+    opt_time      = { "a time such as 10us, 1.5ms or 2s", parse_time, show_time },
+    opt_size      = { "a size such as 4096, 64k or 1.5GiB", parse_size, show_size },
+    opt_share     = { "a share such as 5% or 0.05", parse_share, show_share },
+    opt_limit     = { "a number such as 10, or a share such as 20%", parse_limit, show_limit },
+    opt_ranges    = { "numbers such as 5, 3..7, 3.. or 1,4,6..8", parse_ranges, show_ranges },
+    opt_choice    = { "one of the known words", parse_choice, show_choice },
+    opt_list      = { "a text", parse_list, NULL, release_list },
+    opt_file_list = { "files", parse_list, NULL, release_list, OPT_COMPLETE_FILES };
+/* clang-format on */
+
+/* --- parsing ------------------------------------------------------------------------------------------------- */
+
+struct parser {
+    const struct opt *rows;
+    void *args;
+    char **argv; /* the words; the front is filled with operands */
+    size_t count, next;
+    struct operands *operands;
+    struct tpa_error *err;
+};
+
+static void *field_of(const struct opt *row, void *args)
+{
+    return (char *)args + row->offset;
+}
+
+/* The words that ROW takes, as "a, b, c or d". */
+static void list_choices(const struct opt *row, struct buffer *out)
+{
+    struct opt_choice choice = { 0 }, next = { 0 };
+    bool more = opt_choice_get(row, 0, &choice);
+    for (size_t i = 0; more; i++) {
+        more = opt_choice_get(row, i + 1, &next);
+        bool last = !more;
+        buffer_printf(out, "%s%s", i == 0 ? "" : last ? " or " : ", ", choice.name);
+        choice = next;
+    }
+}
+
+static bool unknown_choice(const struct opt *row, const char *text, struct tpa_error *err)
+{
+    struct suggest near = suggest_for(text, strlen(text));
+    struct opt_choice choice = { 0 };
+    for (size_t i = 0; opt_choice_get(row, i, &choice); i++)
+        suggest_consider(&near, choice.name);
+    struct buffer words = { 0 };
+    list_choices(row, &words);
+    if (near.best)
+        tpa_fail(err, TPA_NOWHERE, "--%s does not know '%s'; did you mean %s?", row->name, text, near.best);
+    else
+        tpa_fail(err, TPA_NOWHERE, "--%s does not know '%s'", row->name, text);
+    if (words.count > 0)
+        tpa_hint(err, "--%s takes %s", row->name, words.at);
+    buffer_release(&words);
+    return false;
+}
+
+static bool set_value(const struct parser *parser, const struct opt *row, const char *text)
+{
+    if (row->type->parse(row, text, field_of(row, parser->args)))
+        return true;
+    if (row->type == &opt_choice)
+        return unknown_choice(row, text, parser->err);
+    bool is_integer = row->type == &opt_integer || row->type == &opt_count;
+    if (is_integer && row->max == INT64_MAX)
+        return tpa_fail(parser->err, TPA_NOWHERE, "--%s takes a whole number from %" PRId64 " up, not '%s'",
+                        row->name, row->min, text);
+    if (is_integer)
+        return tpa_fail(parser->err, TPA_NOWHERE,
+                        "--%s takes a whole number from %" PRId64 " to %" PRId64 ", not '%s'", row->name,
+                        row->min, row->max, text);
+    return tpa_fail(parser->err, TPA_NOWHERE, "--%s takes %s, not '%s'", row->name, row->type->expects, text);
+}
+
+static bool looks_like_option(const char *word)
+{
+    return word[0] == '-' && word[1] != '\0';
+}
+
+/* Set ROW from VALUE ("--min=VALUE", "-mVALUE") or, when that is NULL, from the words that follow. */
+static bool take_value(struct parser *parser, const struct opt *row, const char *value)
+{
+    if (value)
+        return set_value(parser, row, value);
+    /* A negative number is a value; "--sort --wide" rather lacks one. */
+    if (parser->next == parser->count || strncmp(parser->argv[parser->next], "--", 2) == 0) {
+        tpa_fail(parser->err, TPA_NOWHERE, "--%s needs a value: %s", row->name, row->type->expects);
+        if (parser->next < parser->count && parser->argv[parser->next][2] != '\0')
+            tpa_hint(parser->err, "if the value does begin with dashes, write --%s=%s", row->name,
+                     parser->argv[parser->next]);
+        return false;
+    }
+    if (!set_value(parser, row, parser->argv[parser->next++]))
+        return false;
+    while ((row->flags & OPT_GREEDY) && parser->next < parser->count &&
+           !looks_like_option(parser->argv[parser->next]))
+        if (!set_value(parser, row, parser->argv[parser->next++]))
+            return false;
+    return true;
+}
+
+static const struct opt *find_name(const struct opt *rows, const char *name, size_t len)
+{
+    for (const struct opt *row = rows; !opt_is_end(row); row++)
+        if (row->name && strlen(row->name) == len && memcmp(row->name, name, len) == 0)
+            return row;
+    return NULL;
+}
+
+static const struct opt *find_letter(const struct opt *rows, char letter)
+{
+    for (const struct opt *row = rows; !opt_is_end(row); row++)
+        if (row->name && row->letter == letter)
+            return row;
+    return NULL;
+}
+
+static bool unknown_option(const struct parser *parser, const char *name, size_t len)
+{
+    struct suggest near = suggest_for(name, len);
+    for (const struct opt *row = parser->rows; !opt_is_end(row); row++)
+        if (opt_is_shown(row))
+            suggest_consider(&near, row->name);
+    suggest_consider(&near, "help");
+    if (near.best)
+        return tpa_fail(parser->err, TPA_NOWHERE, "unknown option --%.*s; did you mean --%s?", (int)len, name,
+                        near.best);
+    return tpa_fail(parser->err, TPA_NOWHERE, "unknown option --%.*s", (int)len, name);
+}
+
+/* WORD is what follows the two dashes. */
+static bool parse_long(struct parser *parser, const char *word)
+{
+    size_t len = strcspn(word, "=");
+    const char *value = word[len] == '=' ? word + len + 1 : NULL;
+    bool on = true;
+    const struct opt *row = find_name(parser->rows, word, len);
+    if (row == NULL && len > 3 && strncmp(word, "no-", 3) == 0) {
+        row = find_name(parser->rows, word + 3, len - 3);
+        on = false;
+        if (row && row->type != &opt_flag)
+            row = NULL;
+    }
+    if (row == NULL && len == 4 && memcmp(word, "help", 4) == 0 && value == NULL) {
+        parser->operands->help_wanted = true;
+        return true;
+    }
+    if (row == NULL)
+        return unknown_option(parser, word, len);
+    if (row->type != &opt_flag)
+        return take_value(parser, row, value);
+    if (value)
+        return tpa_fail(parser->err, TPA_NOWHERE, "--%.*s takes no value, but '%s' was given", (int)len, word,
+                        value);
+    *(bool *)field_of(row, parser->args) = on;
+    return true;
+}
+
+/* LETTERS is what follows the one dash: flags, and last an option that takes the rest or the next word. */
+static bool parse_short(struct parser *parser, const char *letters)
+{
+    for (; *letters; letters++) {
+        const struct opt *row = find_letter(parser->rows, *letters);
+        if (row == NULL && *letters == 'h') {
+            parser->operands->help_wanted = true;
+            return true;
+        }
+        if (row == NULL) {
+            /* "-sort" is rather a long option with one dash. */
+            if (letters[1] != '\0' && find_name(parser->rows, letters, strcspn(letters, "=")))
+                return tpa_fail(parser->err, TPA_NOWHERE, "unknown option -%c; did you mean --%s?", *letters,
+                                letters);
+            return tpa_fail(parser->err, TPA_NOWHERE, "unknown option -%c", *letters);
+        }
+        if (row->type != &opt_flag)
+            return take_value(parser, row, letters[1] != '\0' ? letters + 1 : NULL);
+        *(bool *)field_of(row, parser->args) = true;
+    }
+    return true;
+}
+
+bool options_parse(const struct opt *rows, void *args, int count, char **argv, struct operands *operands,
+                   struct tpa_error *err)
+{
+    struct parser parser = {
+        .rows = rows, .args = args, .argv = argv, .count = (size_t)count, .operands = operands, .err = err
+    };
+    bool only_operands = false;
+    *operands = (struct operands){ .at = argv };
+    while (parser.next < parser.count && !operands->help_wanted) {
+        char *word = argv[parser.next++];
+        if (only_operands || !looks_like_option(word))
+            argv[operands->count++] = word; /* never beyond parser.next */
+        else if (strcmp(word, "--") == 0)
+            only_operands = true;
+        else if (!(word[1] == '-' ? parse_long(&parser, word + 2) : parse_short(&parser, word + 1)))
+            return false;
+    }
+    return true;
+}
+
+void options_release(const struct opt *rows, void *args)
+{
+    for (const struct opt *row = rows; !opt_is_end(row); row++)
+        if (row->name && row->type->release)
+            row->type->release(field_of(row, args));
+}
+
+/* --- help ---------------------------------------------------------------------------------------------------- */
+
+void opt_show_default(const struct opt *row, const void *defaults, struct buffer *out)
+{
+    if (defaults && row->type->show)
+        row->type->show(row, (const char *)defaults + row->offset, out);
+}
+
+void opt_show_usage(const struct opt *row, const void *defaults, struct buffer *out)
+{
+    bool is_on = row->type == &opt_flag && defaults && *((const bool *)defaults + row->offset);
+    buffer_printf(out, "--%s%s", is_on ? "no-" : "", row->name);
+    if (row->type->expects)
+        buffer_printf(out, " %s%s", row->value_name, row->flags & OPT_GREEDY ? "..." : "");
+}
+
+/* How many columns TEXT takes. Our own texts are UTF-8 without wide characters. */
+static size_t text_columns(const char *text, size_t len)
+{
+    size_t columns = 0;
+    for (size_t i = 0; i < len; i++)
+        columns += ((unsigned char)text[i] & 0xc0) != 0x80;
+    return columns;
+}
+
+void text_wrap(struct buffer *out, const char *text, size_t column, size_t indent, size_t width)
+{
+    bool line_is_empty = true;
+    while (*text) {
+        size_t len = strcspn(text, " \n"), columns = text_columns(text, len);
+        if (!line_is_empty && column + 1 + columns > width) {
+            buffer_putc(out, '\n');
+            buffer_pad(out, ' ', indent);
+            column = indent;
+            line_is_empty = true;
+        }
+        if (!line_is_empty && len > 0) {
+            buffer_putc(out, ' ');
+            column++;
+        }
+        buffer_add(out, text, len);
+        column += columns;
+        line_is_empty = line_is_empty && len == 0;
+        text += len;
+        if (*text == '\n') {
+            buffer_putc(out, '\n');
+            if (text[1] != '\n' && text[1] != '\0')
+                buffer_pad(out, ' ', indent);
+            column = indent;
+            line_is_empty = true;
+        }
+        text += *text != '\0';
+    }
+    buffer_putc(out, '\n');
+}
+
+enum { HELP_COLUMN = 26 }; /* where the texts begin */
+
+static void option_help(const struct opt *row, const void *defaults, size_t width, struct buffer *out)
+{
+    struct buffer usage = { 0 }, text = { 0 }, value = { 0 };
+    if (row->letter)
+        buffer_printf(&usage, "  -%c, ", row->letter);
+    else
+        buffer_puts(&usage, "      ");
+    opt_show_usage(row, defaults, &usage);
+    buffer_add(out, usage.at, usage.count);
+    if (usage.count + 2 > HELP_COLUMN) {
+        buffer_putc(out, '\n');
+        buffer_pad(out, ' ', HELP_COLUMN);
+    } else {
+        buffer_pad(out, ' ', HELP_COLUMN - usage.count);
+    }
+
+    buffer_puts(&text, row->help);
+    if (row->type == &opt_choice) {
+        buffer_puts(&text, ": ");
+        list_choices(row, &text);
+    }
+    opt_show_default(row, defaults, &value);
+    if (value.count > 0)
+        buffer_printf(&text, " (default: %s)", value.at);
+    text_wrap(out, text.at, HELP_COLUMN, HELP_COLUMN, width);
+    buffer_release(&usage);
+    buffer_release(&text);
+    buffer_release(&value);
+}
+
+void options_help(const struct opt *rows, const void *defaults, size_t width, struct buffer *out)
+{
+    for (const struct opt *row = rows; !opt_is_end(row); row++) {
+        if (opt_is_heading(row))
+            buffer_printf(out, "\n%s:\n", row->help);
+        else if (opt_is_shown(row))
+            option_help(row, defaults, width, out);
+    }
+}

@@ -1,0 +1,293 @@
+/*
+ * quantity.c - numbers with units, read by hand: strtod knows the locale, skips blanks and takes "inf" and "0x1p3",
+ * and a double would round a time.
+ */
+#include "base/quantity.h"
+
+#include <ctype.h>
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+/* A number without sign or exponent, cut into its parts. */
+struct decimal {
+    int64_t whole;
+    const char *fraction; /* the digits after the point */
+    size_t fraction_len;
+    const char *unit; /* what follows the number */
+    size_t unit_len;
+};
+
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+static bool parse_decimal(const char *text, size_t len, struct decimal *number)
+{
+    size_t at = 0, digits = 0;
+    *number = (struct decimal){ 0 };
+    for (; at < len && is_digit(text[at]); at++, digits++)
+        if (__builtin_mul_overflow(number->whole, 10, &number->whole) ||
+            __builtin_add_overflow(number->whole, text[at] - '0', &number->whole))
+            return false;
+    if (at < len && text[at] == '.') {
+        number->fraction = text + ++at;
+        while (at < len && is_digit(text[at]))
+            at++, number->fraction_len++;
+    }
+    number->unit = text + at;
+    number->unit_len = len - at;
+    return digits + number->fraction_len > 0;
+}
+
+static double fraction_value(const struct decimal *number)
+{
+    double value = 0;
+    for (size_t i = number->fraction_len; i > 0; i--)
+        value = (value + (number->fraction[i - 1] - '0')) / 10;
+    return value;
+}
+
+static bool unit_is(const struct decimal *number, const char *unit)
+{
+    return number->unit_len == strlen(unit) && memcmp(number->unit, unit, number->unit_len) == 0;
+}
+
+/* --- times --------------------------------------------------------------------------------------------------- */
+
+static const struct {
+    const char *name;
+    int64_t ns;
+} time_units[] = {
+    { "ns", 1 },
+    { "us", 1000 },
+    { "\xc2\xb5s", 1000 }, /* micro sign */
+    { "\xce\xbcs", 1000 }, /* Greek mu */
+    { "ms", 1000000 },
+    { "s", 1000000000 },
+    { "min", INT64_C(60000000000) },
+    { "h", INT64_C(3600000000000) },
+};
+
+/* 0.FRACTION of UNIT_NS. A unit is a small number followed by zeros: each digit takes one zero. */
+static int64_t fraction_of(const struct decimal *number, int64_t unit_ns)
+{
+    int64_t sum = 0;
+    size_t i = 0;
+    for (; i < number->fraction_len && unit_ns % 10 == 0; i++) {
+        unit_ns /= 10;
+        sum += (number->fraction[i] - '0') * unit_ns;
+    }
+    if (i < number->fraction_len && unit_ns == 1 && number->fraction[i] >= '5')
+        sum++;
+    return sum;
+}
+
+bool quantity_parse_time(const char *text, size_t len, int64_t *ns)
+{
+    struct decimal number;
+    if (!parse_decimal(text, len, &number))
+        return false;
+    if (number.unit_len == 0 && number.whole == 0 && fraction_value(&number) == 0) {
+        *ns = 0;
+        return true;
+    }
+    for (size_t i = 0; i < sizeof time_units / sizeof *time_units; i++) {
+        if (!unit_is(&number, time_units[i].name))
+            continue;
+        int64_t value;
+        if (__builtin_mul_overflow(number.whole, time_units[i].ns, &value) ||
+            __builtin_add_overflow(value, fraction_of(&number, time_units[i].ns), &value))
+            return false;
+        *ns = value;
+        return true;
+    }
+    return false;
+}
+
+void quantity_show_time(struct buffer *out, int64_t ns)
+{
+    size_t best = 0;
+    for (size_t i = 0; i < sizeof time_units / sizeof *time_units; i++)
+        if (isalpha((unsigned char)time_units[i].name[0]) && ns % time_units[i].ns == 0 &&
+            time_units[i].ns <= ns)
+            best = i;
+    buffer_printf(out, "%" PRId64 "%s", ns / time_units[best].ns, time_units[best].name);
+}
+
+/* --- sizes --------------------------------------------------------------------------------------------------- */
+
+static const char size_letters[] = "kmgtp"; /* the n-th stands for step to the power of n + 1 */
+
+/* 1 for "" and "B"; 0 when UNIT is none of ours. */
+static int64_t size_unit(const char *unit, size_t len)
+{
+    if (len == 0 || (len == 1 && unit[0] == 'B'))
+        return 1;
+    const char *letter = strchr(size_letters, tolower((unsigned char)unit[0]));
+    if (letter == NULL || *letter == '\0')
+        return 0;
+    int64_t step;
+    if (len == 1 || (len == 3 && unit[1] == 'i' && unit[2] == 'B'))
+        step = 1024;
+    else if (len == 2 && unit[1] == 'B')
+        step = 1000;
+    else
+        return 0;
+    int64_t value = step;
+    for (const char *c = size_letters; c < letter; c++)
+        value *= step;
+    return value;
+}
+
+bool quantity_parse_size(const char *text, size_t len, int64_t *bytes)
+{
+    struct decimal number;
+    if (!parse_decimal(text, len, &number))
+        return false;
+    int64_t unit = size_unit(number.unit, number.unit_len), value;
+    if (unit == 0 || __builtin_mul_overflow(number.whole, unit, &value) ||
+        __builtin_add_overflow(value, (int64_t)llround(fraction_value(&number) * (double)unit), &value))
+        return false;
+    *bytes = value;
+    return true;
+}
+
+void quantity_show_size(struct buffer *out, int64_t bytes)
+{
+    size_t letter = 0;
+    for (; letter < sizeof size_letters - 1 && bytes != 0 && bytes % 1024 == 0; letter++)
+        bytes /= 1024;
+    buffer_printf(out, "%" PRId64, bytes);
+    if (letter > 0)
+        buffer_putc(out, size_letters[letter - 1]);
+}
+
+/* --- shares, limits ------------------------------------------------------------------------------------------ */
+
+bool quantity_parse_share(const char *text, size_t len, double *share)
+{
+    struct decimal number;
+    if (!parse_decimal(text, len, &number))
+        return false;
+    double value = (double)number.whole + fraction_value(&number);
+    if (unit_is(&number, "%"))
+        value /= 100;
+    else if (number.unit_len > 0 || value > 1)
+        return false;
+    *share = value;
+    return true;
+}
+
+void quantity_show_share(struct buffer *out, double share)
+{
+    buffer_printf(out, "%.10g%%", share * 100);
+}
+
+bool quantity_parse_limit(const char *text, size_t len, struct limit *limit)
+{
+    struct decimal number;
+    if (!parse_decimal(text, len, &number))
+        return false;
+    if (unit_is(&number, "%")) {
+        double share = ((double)number.whole + fraction_value(&number)) / 100;
+        if (share > 1)
+            return false;
+        *limit = (struct limit){ .is_share = true, .share = share };
+        return true;
+    }
+    if (number.unit_len > 0 || number.fraction)
+        return false;
+    *limit = (struct limit){ .count = (uint64_t)number.whole };
+    return true;
+}
+
+void quantity_show_limit(struct buffer *out, const struct limit *limit)
+{
+    if (limit->is_share)
+        quantity_show_share(out, limit->share);
+    else
+        buffer_printf(out, "%" PRIu64, limit->count);
+}
+
+size_t limit_rows(const struct limit *limit, size_t total)
+{
+    if (limit->is_share)
+        return (size_t)((double)total * limit->share + 0.5);
+    return limit->count == 0 || limit->count > total ? total : (size_t)limit->count;
+}
+
+/* --- ranges -------------------------------------------------------------------------------------------------- */
+
+bool quantity_parse_integer(const char *text, size_t len, int64_t *value)
+{
+    bool negative = len > 0 && text[0] == '-';
+    int64_t sum = 0;
+    if (len == negative)
+        return false;
+    for (size_t i = negative; i < len; i++)
+        if (!is_digit(text[i]) || __builtin_mul_overflow(sum, 10, &sum) ||
+            __builtin_add_overflow(sum, text[i] - '0', &sum))
+            return false;
+    *value = negative ? -sum : sum;
+    return true;
+}
+
+static bool parse_range(const char *text, size_t len, struct range *range)
+{
+    const char *dots = memmem(text, len, "..", 2);
+    if (dots == NULL) {
+        bool good = quantity_parse_integer(text, len, &range->first);
+        range->last = range->first;
+        return good;
+    }
+    size_t before = (size_t)(dots - text), after = len - before - 2;
+    *range = (struct range){ INT64_MIN, INT64_MAX };
+    return before + after > 0 && (before == 0 || quantity_parse_integer(text, before, &range->first)) &&
+           (after == 0 || quantity_parse_integer(dots + 2, after, &range->last)) &&
+           range->first <= range->last;
+}
+
+bool quantity_parse_ranges(const char *text, size_t len, struct ranges *ranges)
+{
+    struct ranges found = { 0 };
+    for (;;) {
+        const char *comma = memchr(text, ',', len);
+        size_t part = comma ? (size_t)(comma - text) : len;
+        struct range range = { 0 };
+        if (found.count == sizeof found.at / sizeof *found.at || !parse_range(text, part, &range))
+            return false;
+        found.at[found.count++] = range;
+        if (comma == NULL)
+            break;
+        text = comma + 1;
+        len -= part + 1;
+    }
+    *ranges = found;
+    return true;
+}
+
+bool ranges_hold(const struct ranges *ranges, int64_t value)
+{
+    for (size_t i = 0; i < ranges->count; i++)
+        if (ranges->at[i].first <= value && value <= ranges->at[i].last)
+            return true;
+    return ranges->count == 0;
+}
+
+void quantity_show_ranges(struct buffer *out, const struct ranges *ranges)
+{
+    for (size_t i = 0; i < ranges->count; i++) {
+        const struct range *range = &ranges->at[i];
+        if (i > 0)
+            buffer_putc(out, ',');
+        if (range->first != INT64_MIN)
+            buffer_printf(out, "%" PRId64, range->first);
+        if (range->first == range->last)
+            continue;
+        buffer_puts(out, "..");
+        if (range->last != INT64_MAX)
+            buffer_printf(out, "%" PRId64, range->last);
+    }
+}

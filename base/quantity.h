@@ -1,0 +1,68 @@
+/*
+ * quantity.h - times, sizes, shares, limits and ranges as people type them.
+ *
+ *     10us   1.5ms   2s   1min   0.5h        quantity_parse_time, integer nanoseconds
+ *     4k   1.5GiB   10MB   4096              quantity_parse_size, integer bytes
+ *     20%   0.2                              quantity_parse_share, 0.2
+ *     10   20%                               quantity_parse_limit, rows
+ *     3..7   3..   ..7   5   1,4,6..8        quantity_parse_ranges, whole numbers
+ *
+ * Each takes the whole text and returns false, with nothing stored, when it is not of that form or too large.
+ */
+#ifndef TPA_BASE_QUANTITY_H
+#define TPA_BASE_QUANTITY_H
+
+#include "base/buffer.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Not below 0. The unit is needed, except for 0. Rounded to the nearest nanosecond; no double is involved. */
+bool quantity_parse_time(const char *text, size_t len, int64_t *ns);
+
+/*
+ * Not below 0. A bare letter and the form with "iB" count in steps of 1024 (4k and 4KiB are 4096), the form with "B"
+ * in steps of 1000 (4kB is 4000).
+ */
+bool quantity_parse_size(const char *text, size_t len, int64_t *bytes);
+
+/* A percentage, or a number from 0 to 1. More than 100% is allowed: a change may be that large. */
+bool quantity_parse_share(const char *text, size_t len, double *share);
+
+/* A whole number, which may be negative. */
+bool quantity_parse_integer(const char *text, size_t len, int64_t *value);
+
+/* How many rows to show. Zero-initialised: all. */
+struct limit {
+    uint64_t count; /* 0: all */
+    bool is_share;  /* show SHARE of the rows instead */
+    double share;
+};
+bool quantity_parse_limit(const char *text, size_t len, struct limit *limit);
+
+/* How many of TOTAL rows LIMIT leaves; a share is rounded to the nearest row. */
+size_t limit_rows(const struct limit *limit, size_t total);
+
+/* From FIRST to LAST, both included. */
+struct range {
+    int64_t first, last;
+};
+
+/* A few ranges. Zero-initialised: not given, which holds every number. */
+struct ranges {
+    struct range at[16];
+    size_t count;
+};
+bool quantity_parse_ranges(const char *text, size_t len, struct ranges *ranges);
+
+/* Is VALUE in one of the ranges, or were none given? */
+bool ranges_hold(const struct ranges *ranges, int64_t value);
+
+/* The shortest exact form, which parses to the same: "1500us", "2s", "4k", "20%", "3..7". */
+void quantity_show_time(struct buffer *out, int64_t ns);
+void quantity_show_size(struct buffer *out, int64_t bytes);
+void quantity_show_share(struct buffer *out, double share);
+void quantity_show_limit(struct buffer *out, const struct limit *limit);
+void quantity_show_ranges(struct buffer *out, const struct ranges *ranges);
+
+#endif

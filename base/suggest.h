@@ -1,0 +1,34 @@
+/*
+ * suggest.h - "did you mean ...?" for words people type: options, commands, columns, choices.
+ *
+ *     struct suggest near = suggest_for("sotr", 4);
+ *     for (size_t i = 0; i < count; i++)
+ *         suggest_consider(&near, names[i]);
+ *     if (near.best)
+ *         ... "did you mean near.best?"
+ */
+#ifndef TPA_BASE_SUGGEST_H
+#define TPA_BASE_SUGGEST_H
+
+#include <stddef.h>
+
+struct suggest {
+    const char *word; /* what was typed; borrowed, not NUL-terminated */
+    size_t len;
+    const char *best; /* the nearest candidate so far, or NULL when none is near; borrowed */
+    size_t best_distance;
+};
+
+struct suggest suggest_for(const char *word, size_t len);
+
+/* Keep CANDIDATE if it is nearer than those before, and near enough to be worth a suggestion. */
+void suggest_consider(struct suggest *suggest, const char *candidate);
+
+/*
+ * How many letters must be added, dropped, changed or swapped with their neighbour to turn the LEN bytes at WORD
+ * into TEXT. Upper and lower case count as the same letter, and so do '-' and '_'. SIZE_MAX when either is too
+ * long to bother.
+ */
+size_t suggest_distance(const char *word, size_t len, const char *text);
+
+#endif
