@@ -1,0 +1,253 @@
+/*
+ * source_gzip.c - unpacking gzip: one member after the other, as `gzip -d` and bgzip have it.
+ *
+ * ISA-L does the work where it is packaged, else zlib. Either is wrapped into a `struct inflater`
+ * that takes in and gives out what it can; the walk over the members is ours.
+ *
+ * Between and after members zeros are padding (tapes and block devices leave them); anything else
+ * that does not start a member ends the input and is told.
+ */
+#include "base/memory.h"
+#include "base/source_unpack.h"
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#if TPA_HAVE_ISAL
+#include <isa-l/igzip_lib.h>
+#else
+#include <zlib.h>
+#endif
+
+enum inflated {
+    INFLATED_SOME,
+    INFLATED_MEMBER,
+    INFLATED_BAD_HEADER,
+    INFLATED_BAD_DATA,
+    INFLATED_BAD_CHECKSUM
+};
+
+/* The libraries count in 32 bits. */
+#define INFLATE_MOST ((size_t)1 << 30)
+
+static size_t at_most(size_t size, size_t most)
+{
+    return size < most ? size : most;
+}
+
+#if TPA_HAVE_ISAL
+
+struct inflater {
+    struct inflate_state isal;
+};
+
+static void inflater_open(struct inflater *inflater)
+{
+    isal_inflate_init(&inflater->isal);
+    inflater->isal.crc_flag = ISAL_GZIP;
+}
+
+static void inflater_free(struct inflater *inflater)
+{
+    (void)inflater;
+}
+
+static void inflater_next_member(struct inflater *inflater)
+{
+    isal_inflate_reset(&inflater->isal);
+    inflater->isal.crc_flag = ISAL_GZIP;
+}
+
+/*
+ * Unpack from IN to OUT until either has no more to give. *SIZE is the room at OUT on entry and
+ * what was written on return.
+ *
+ * ISA-L unpacks the first bytes of each call into a window of its own, and when it meets damage
+ * it leaves there what did not fit: `tmp_out_buffer[tmp_out_processed .. tmp_out_valid]`. So that
+ * every good byte is handed out, the window is emptied before damage is told.
+ */
+static enum inflated inflater_step(struct inflater *inflater, struct packed *in, unsigned char *out,
+                                   size_t *size, enum inflated *pending)
+{
+    struct inflate_state *isal = &inflater->isal;
+    size_t room = at_most(*size, INFLATE_MOST), offered = at_most(in->left, INFLATE_MOST);
+    if (*pending == INFLATED_SOME) {
+        isal->next_in = (uint8_t *)(uintptr_t)in->at; /* is only read */
+        isal->avail_in = (uint32_t)offered;
+        isal->next_out = out;
+        isal->avail_out = (uint32_t)room;
+        int status = isal_inflate(isal);
+        packed_skip(in, offered - isal->avail_in);
+        *size = room - isal->avail_out;
+        if (status >= 0)
+            return isal->block_state == ISAL_BLOCK_FINISH ? INFLATED_MEMBER : INFLATED_SOME;
+        *pending = status == ISAL_INCORRECT_CHECKSUM ? INFLATED_BAD_CHECKSUM
+                   : status == ISAL_INVALID_WRAPPER || status == ISAL_UNSUPPORTED_METHOD ? INFLATED_BAD_HEADER
+                                                                                         : INFLATED_BAD_DATA;
+    } else {
+        *size = 0;
+    }
+    size_t kept = (size_t)(isal->tmp_out_valid - isal->tmp_out_processed), more = at_most(kept, room - *size);
+    memcpy(out + *size, isal->tmp_out_buffer + isal->tmp_out_processed, more);
+    isal->tmp_out_processed += (int32_t)more;
+    *size += more;
+    return more < kept ? INFLATED_SOME : *pending;
+}
+
+#else
+
+struct inflater {
+    z_stream zlib;
+};
+
+static void inflater_open(struct inflater *inflater)
+{
+    /* 15: the largest window; 16: with a gzip header. Fails only without memory. */
+    if (inflateInit2(&inflater->zlib, 15 + 16) != Z_OK)
+        mem_out_of_memory(sizeof inflater->zlib);
+}
+
+static void inflater_free(struct inflater *inflater)
+{
+    inflateEnd(&inflater->zlib);
+}
+
+static void inflater_next_member(struct inflater *inflater)
+{
+    inflateReset(&inflater->zlib);
+}
+
+/* zlib tells by its message alone what was wrong. */
+static enum inflated why_bad(const char *message)
+{
+    static const char *const checksum[] = { "incorrect data check", "incorrect length check" };
+    static const char *const header[] = { "incorrect header check", "unknown compression method",
+                                          "unknown header flags set", "header crc mismatch" };
+    for (size_t i = 0; i < sizeof checksum / sizeof *checksum; i++)
+        if (strcmp(message, checksum[i]) == 0)
+            return INFLATED_BAD_CHECKSUM;
+    for (size_t i = 0; i < sizeof header / sizeof *header; i++)
+        if (strcmp(message, header[i]) == 0)
+            return INFLATED_BAD_HEADER;
+    return INFLATED_BAD_DATA;
+}
+
+/*
+ * Unpack from IN to OUT until either has no more to give. *SIZE is the room at OUT on entry and
+ * what was written on return.
+ */
+static enum inflated inflater_step(struct inflater *inflater, struct packed *in, unsigned char *out,
+                                   size_t *size, enum inflated *pending)
+{
+    z_stream *zlib = &inflater->zlib;
+    size_t room = at_most(*size, INFLATE_MOST), offered = at_most(in->left, INFLATE_MOST);
+    zlib->next_in = (Bytef *)(uintptr_t)in->at; /* is only read */
+    zlib->avail_in = (uInt)offered;
+    zlib->next_out = out;
+    zlib->avail_out = (uInt)room;
+    int status = inflate(zlib, Z_NO_FLUSH);
+    packed_skip(in, offered - zlib->avail_in);
+    *size = room - zlib->avail_out;
+    (void)pending;
+    if (status == Z_STREAM_END)
+        return INFLATED_MEMBER;
+    if (status == Z_OK || status == Z_BUF_ERROR)
+        return INFLATED_SOME;
+    if (status == Z_MEM_ERROR)
+        mem_out_of_memory(1 << 15);
+    return why_bad(zlib->msg ? zlib->msg : "");
+}
+
+#endif
+
+struct gzip {
+    struct inflater inflater;
+    int64_t member;        /* where the member began in the file */
+    bool in_member;        /* else: before the first one, or between two */
+    bool ended;            /* at the end or at damage */
+    enum inflated pending; /* damage met but not told, while bytes before it remain to be handed out */
+};
+
+static bool gzip_recognise(const unsigned char *bytes, size_t len)
+{
+    return len >= 2 && bytes[0] == 0x1f && bytes[1] == 0x8b;
+}
+
+static void *gzip_open(void)
+{
+    struct gzip *gzip = mem_zalloc(1, sizeof *gzip);
+    inflater_open(&gzip->inflater);
+    return gzip;
+}
+
+static void gzip_free(void *state)
+{
+    struct gzip *gzip = state;
+    inflater_free(&gzip->inflater);
+    free(gzip);
+}
+
+/* Go to the next member, over padding. gzip->ended when there is none. False and ERR when reading fails. */
+static bool begin_member(struct gzip *gzip, struct packed *in, struct tpa_error *err)
+{
+    do {
+        while (in->left && in->at[0] == 0 && packed_offset(in) > 0)
+            packed_skip(in, 1);
+        if (in->left < 2 && !packed_need(in, 2, err))
+            return false;
+    } while (in->left && in->at[0] == 0 && packed_offset(in) > 0);
+    gzip->member = packed_offset(in);
+    gzip->in_member = gzip_recognise(in->at, in->left);
+    gzip->ended = !gzip->in_member;
+    if (gzip->ended && in->left)
+        packed_garbage(in, "gzip");
+    if (gzip->in_member && gzip->member > 0)
+        inflater_next_member(&gzip->inflater);
+    return true;
+}
+
+static bool tell_damage(struct packed *in, const struct gzip *gzip, enum inflated what)
+{
+    int64_t offset = packed_offset(in);
+    if (what == INFLATED_BAD_CHECKSUM)
+        return packed_damaged(in,
+                              "the checksum at byte %" PRId64
+                              " of the file does not match the gzip data that began at byte %" PRId64
+                              ": some of it is wrong",
+                              offset, gzip->member);
+    if (what == INFLATED_BAD_HEADER)
+        return packed_damaged(in, "the gzip header at byte %" PRId64 " of the file is damaged", gzip->member);
+    return packed_damaged(in, "the gzip data is damaged near byte %" PRId64 " of the file", offset);
+}
+
+static int64_t gzip_read(void *state, struct packed *in, unsigned char *out, size_t size,
+                         struct tpa_error *err)
+{
+    struct gzip *gzip = state;
+    size_t count = 0;
+    while (count < size && !gzip->ended) {
+        if (!gzip->in_member) {
+            if (!begin_member(gzip, in, err))
+                return -1;
+            continue;
+        }
+        if (!packed_need(in, 1, err))
+            return -1;
+        size_t got = size - count, before = in->left;
+        enum inflated what = inflater_step(&gzip->inflater, in, out + count, &got, &gzip->pending);
+        count += got;
+        if (what == INFLATED_MEMBER) {
+            gzip->in_member = false;
+        } else if (what != INFLATED_SOME) {
+            tell_damage(in, gzip, what);
+            gzip->ended = true;
+        } else if (got == 0 && in->left == before && in->at_end) {
+            packed_damaged(in, "the gzip data breaks off at byte %" PRId64 ", the end of the file",
+                           packed_offset(in));
+            gzip->ended = true;
+        }
+    }
+    return (int64_t)count;
+}
+
+const struct unpacker gzip_unpacker = { SOURCE_GZIP, gzip_recognise, gzip_open, gzip_free, gzip_read };

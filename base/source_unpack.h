@@ -1,0 +1,68 @@
+/*
+ * source_unpack.h - the inside of a source: packed bytes as they come in, and how they are unpacked.
+ *
+ * Only source.c and the unpackers (source_gzip.c, source_zstd.c) include this. A new kind of
+ * compression is one more file with a `struct unpacker` and a row in source.c.
+ */
+#ifndef TPA_BASE_SOURCE_UNPACK_H
+#define TPA_BASE_SOURCE_UNPACK_H
+
+#include "base/source.h"
+#include <stdbool.h>
+
+/* The bytes of the file, not yet unpacked. Those at hand are LEFT bytes at AT. */
+struct packed {
+    const unsigned char *at;
+    size_t left;
+    int64_t taken; /* bytes taken from the file so far, those at hand included */
+    int64_t size;  /* of the file; -1 when not known */
+    bool at_end;   /* nothing comes after what is at hand */
+
+    int fd;                /* -1: all bytes are in memory, at hand from the start */
+    unsigned char *buffer; /* what is read from fd goes here; NULL for memory */
+
+    char damage[320]; /* why the input ended early; "" while all is well */
+};
+
+/* Position in the file of the first byte at hand. */
+static inline int64_t packed_offset(const struct packed *in)
+{
+    return in->taken - (int64_t)in->left;
+}
+
+/* Consume COUNT of the bytes at hand. */
+static inline void packed_skip(struct packed *in, size_t count)
+{
+    in->at += count;
+    in->left -= count;
+}
+
+/*
+ * Have at least WANTED bytes at hand (at most 4096), fewer only at the end of the file. What is at
+ * hand may move. False and ERR when reading fails.
+ */
+bool packed_need(struct packed *in, size_t wanted, struct tpa_error *err);
+
+/* Say why the input ends here. The first word stands. Returns false, for the caller to pass on. */
+bool packed_damaged(struct packed *in, const char *fmt, ...) TPA_PRINTF(2, 3);
+
+/* As packed_damaged: the data ended at OFFSET and what follows is no KIND, e.g. "gzip". */
+bool packed_garbage(struct packed *in, const char *kind);
+
+/* How one kind of compression is undone. */
+struct unpacker {
+    enum source_packing packing;
+    /* Does packed data start with these LEN bytes? LEN is at least 4, unless the file is shorter. */
+    bool (*recognise)(const unsigned char *bytes, size_t len);
+    void *(*open)(void);
+    void (*free)(void *state);
+    /*
+     * Unpack the next bytes of IN to OUT, SIZE of them unless the data ends or is damaged before;
+     * how many. -1 and ERR when that can not go on and no byte can be handed out.
+     */
+    int64_t (*read)(void *state, struct packed *in, unsigned char *out, size_t size, struct tpa_error *err);
+};
+
+extern const struct unpacker gzip_unpacker, zstd_unpacker;
+
+#endif
