@@ -87,9 +87,9 @@ static void print_safely(const char *text, FILE *out)
     }
 }
 
-void tpa_error_print(const struct tpa_error *err, FILE *out)
+void tpa_error_print(const struct tpa_error *err, const char *program, FILE *out)
 {
-    fputs("tpa: ", out);
+    fprintf(out, "%s: ", program);
     if (err->file[0]) {
         print_safely(err->file, out);
         if (err->offset != TPA_NOWHERE)

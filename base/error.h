@@ -56,7 +56,7 @@ bool tpa_hint(struct tpa_error *err, const char *fmt, ...) TPA_PRINTF(2, 3);
 /* Name the file the error is about, unless one is named already. */
 bool tpa_in_file(struct tpa_error *err, const char *path);
 
-/* Print ERR in the form shown above. Control characters in it are made visible. */
-void tpa_error_print(const struct tpa_error *err, FILE *out);
+/* Print ERR in the form shown above, where PROGRAM is "tpa". Control characters in it are made visible. */
+void tpa_error_print(const struct tpa_error *err, const char *program, FILE *out);
 
 #endif

@@ -1,0 +1,61 @@
+/* cmd_help.c - `tpa help`: the list of commands, or one command's page; and the pages that are installed. */
+#include "cli/commands.h"
+#include "cli/help.h"
+#include "cli/terminal.h"
+
+#include <stdio.h>
+#include <unistd.h>
+
+struct help_args {
+    bool man, markdown, list;
+};
+
+static const struct help_args help_defaults = { 0 };
+
+static const struct opt help_opts[] = {
+    OPT_GROUP("Options"),
+    OPT_FLAG(0, "man", struct help_args, man, "write the manual page (roff) instead"),
+    OPT_FLAG(0, "markdown", struct help_args, markdown, "write the option tables in Markdown instead"),
+    OPT_FLAG(0, "list", struct help_args, list, "write the names of all commands, a line each"),
+    OPT_END,
+};
+
+static int help_main(const struct invocation *call, struct tpa_error *err)
+{
+    const struct help_args *args = call->args;
+    const struct command *command = NULL;
+    if (call->operand_count > 0 && !(command = command_find(call->operands[0], err)))
+        return EXIT_TROUBLE;
+
+    struct buffer text = { 0 };
+    if (args->list) {
+        for (size_t i = 0; commands[i]; i++)
+            if (commands[i]->section != SECTION_HIDDEN)
+                buffer_printf(&text, "%s\n", commands[i]->name);
+    } else if (args->man) {
+        help_man(command, &text);
+    } else if (args->markdown && command) {
+        help_markdown(command, &text);
+    } else if (args->markdown) {
+        tpa_fail(err, TPA_NOWHERE, "--markdown needs the name of a command");
+    } else if (command) {
+        help_command(command, terminal_width(STDOUT_FILENO), &text);
+    } else {
+        help_overview(terminal_width(STDOUT_FILENO), &text);
+    }
+    if (text.count > 0)
+        fwrite(text.at, 1, text.count, stdout); /* main checks stdout */
+    buffer_release(&text);
+    return EXIT_FINE;
+}
+
+const struct command cmd_help = {
+    .name = "help",
+    .summary = "list the commands, or explain one",
+    .operands = "[COMMAND]",
+    .options = help_opts,
+    COMMAND_ARGS(help_defaults),
+    .main = help_main,
+    .examples = { "tpa help", "tpa help help", "tpa help --man help | man -l -" },
+    .section = SECTION_OTHER,
+};

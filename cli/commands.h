@@ -1,0 +1,25 @@
+/*
+ * commands.h - the commands there are, in the order in which `tpa help` lists them.
+ *
+ * A command is one file cmd_NAME.c and one row here.
+ */
+#ifndef TPA_CLI_COMMANDS_H
+#define TPA_CLI_COMMANDS_H
+
+#include "cli/command.h"
+
+/* clang-format off */
+#define COMMANDS(ROW) \
+    ROW(help)
+/* clang-format on */
+
+#define DECLARE_COMMAND(name) extern const struct command cmd_##name;
+COMMANDS(DECLARE_COMMAND)
+#undef DECLARE_COMMAND
+
+extern const struct command *const commands[]; /* ends in NULL */
+
+/* The command called NAME; NULL and ERR, with a suggestion, when there is none. */
+const struct command *command_find(const char *name, struct tpa_error *err);
+
+#endif

@@ -1,0 +1,22 @@
+/*
+ * help.h - what people and shells read about the commands, made from the commands' rows.
+ */
+#ifndef TPA_CLI_HELP_H
+#define TPA_CLI_HELP_H
+
+#include "base/buffer.h"
+#include "cli/command.h"
+
+/* `tpa help`: all commands, a line each. */
+void help_overview(size_t width, struct buffer *out);
+
+/* `tpa COMMAND --help`. */
+void help_command(const struct command *command, size_t width, struct buffer *out);
+
+/* A manual page in roff: of COMMAND, or of the program when it is NULL. */
+void help_man(const struct command *command, struct buffer *out);
+
+/* Usage and option tables of COMMAND in Markdown, for docs/commands/. */
+void help_markdown(const struct command *command, struct buffer *out);
+
+#endif

@@ -1,0 +1,190 @@
+/*
+ * main.c - the program: find the command, read its options, run it, report errors, and see to it that all that was
+ * printed has arrived.
+ */
+#include "base/memory.h"
+#include "base/suggest.h"
+#include "cli/commands.h"
+#include "cli/help.h"
+#include "cli/terminal.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <locale.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define COMMAND_ROW(name) &cmd_##name,
+const struct command *const commands[] = { COMMANDS(COMMAND_ROW) NULL };
+#undef COMMAND_ROW
+
+const struct command *command_find(const char *name, struct tpa_error *err)
+{
+    struct suggest near = suggest_for(name, strlen(name));
+    for (size_t i = 0; commands[i]; i++) {
+        if (strcmp(commands[i]->name, name) == 0)
+            return commands[i];
+        if (commands[i]->section != SECTION_HIDDEN)
+            suggest_consider(&near, commands[i]->name);
+    }
+    if (near.best)
+        tpa_fail(err, TPA_NOWHERE, "there is no command '%s'; did you mean %s?", name, near.best);
+    else
+        tpa_fail(err, TPA_NOWHERE, "there is no command '%s'", name);
+    if (near.best == NULL && access(name, R_OK) == 0)
+        tpa_hint(err, "to ask a file, name a command first: tpa info %s", name);
+    else
+        tpa_hint(err, "tpa help lists the commands");
+    return NULL;
+}
+
+void command_operand_bounds(const struct command *command, size_t *least, size_t *most)
+{
+    *least = *most = 0;
+    const char *text = command->operands ? command->operands : "";
+    while (*text) {
+        size_t len = strcspn(text, " ");
+        *least += text[0] != '[';
+        *most = memmem(text, len, "...", 3) ? SIZE_MAX : *most == SIZE_MAX ? SIZE_MAX : *most + 1;
+        text += len + (text[len] == ' ');
+    }
+}
+
+static bool check_operands(const struct command *command, const struct operands *operands,
+                           struct tpa_error *err)
+{
+    size_t least, most;
+    command_operand_bounds(command, &least, &most);
+    if (operands->count < least)
+        tpa_fail(err, TPA_NOWHERE, "%s missing: tpa %s [OPTIONS] %s",
+                 operands->count == 0 ? "operand" : "an operand is", command->name, command->operands);
+    else if (operands->count > most)
+        tpa_fail(err, TPA_NOWHERE, "'%s' is one operand too many: tpa %s [OPTIONS]%s%s", operands->at[most],
+                 command->name, command->operands ? " " : "", command->operands ? command->operands : "");
+    else
+        return true;
+    return false;
+}
+
+static void print_error(const struct command *command, const struct tpa_error *err)
+{
+    char program[64] = "tpa";
+    if (command && err->file[0] == '\0')
+        snprintf(program, sizeof program, "tpa %s", command->name);
+    fflush(stdout);
+    tpa_error_print(err, program, stderr);
+}
+
+static void print_help(const struct command *command)
+{
+    struct buffer text = { 0 };
+    help_command(command, terminal_width(STDOUT_FILENO), &text);
+    fwrite(text.at, 1, text.count, stdout);
+    buffer_release(&text);
+}
+
+/* Run COMMAND on the COUNT words of ARGV that follow its name. */
+static int run_command(const struct command *command, int count, char **argv)
+{
+    struct tpa_error err = { 0 };
+    struct operands operands;
+    void *args = mem_alloc(command->args_size > 0 ? command->args_size : 1);
+    if (command->args_size > 0)
+        memcpy(args, command->defaults, command->args_size);
+
+    int exit_code = EXIT_TROUBLE;
+    if (!options_parse(command->options, args, count, argv, &operands, &err)) {
+        if (err.hint[0] == '\0')
+            tpa_hint(&err, "tpa %s --help explains the options", command->name);
+    } else if (operands.help_wanted) {
+        print_help(command);
+        exit_code = EXIT_FINE;
+    } else if (check_operands(command, &operands, &err)) {
+        struct invocation call = { command, args, operands.at, operands.count };
+        exit_code = command->main(&call, &err);
+    }
+    if (err.failed) {
+        print_error(command, &err);
+        exit_code = EXIT_TROUBLE;
+    }
+    options_release(command->options, args);
+    free(args);
+    return exit_code;
+}
+
+/* Written when a reader of ours went away; then writing fails with EPIPE, which ends the output quietly. */
+static volatile sig_atomic_t pipe_is_closed;
+
+static void note_closed_pipe(int signal_number)
+{
+    (void)signal_number;
+    pipe_is_closed = 1;
+}
+
+static void set_up_process(void)
+{
+    /* A handler, not SIG_IGN, which the programs that we start would inherit. */
+    struct sigaction action = { .sa_handler = note_closed_pipe, .sa_flags = SA_RESTART };
+    sigemptyset(&action.sa_mask);
+    sigaction(SIGPIPE, &action, NULL);
+
+    /* A standard stream that is closed must not become the number of a file that we open: then results would be
+     * written into it. Opened for reading only, so that writing to a closed stdout fails. */
+    for (int fd = 0; fd <= 2; fd++)
+        if (fcntl(fd, F_GETFD) == -1 && errno == EBADF && open("/dev/null", O_RDONLY) != fd)
+            _exit(EXIT_TROUBLE);
+
+    /* For the width of characters. Never LC_ALL: a comma as decimal point would reach printf. */
+    if (setlocale(LC_CTYPE, "") == NULL || strcmp(setlocale(LC_CTYPE, NULL), "C") == 0)
+        setlocale(LC_CTYPE, "C.UTF-8");
+}
+
+/* Has all that was printed arrived? A reader that wanted no more is no trouble. */
+static int finish_stdout(int exit_code)
+{
+    errno = 0;
+    if (fflush(stdout) == 0 && !ferror(stdout) && fclose(stdout) == 0)
+        return exit_code;
+    if (pipe_is_closed)
+        return exit_code;
+    fprintf(stderr, "tpa: can not write to standard output: %s\n",
+            errno ? strerror(errno) : "an earlier write failed");
+    return EXIT_TROUBLE;
+}
+
+int main(int argc, char **argv)
+{
+    set_up_process();
+    if (argc < 2) {
+        struct buffer text = { 0 };
+        help_overview(terminal_width(STDERR_FILENO), &text);
+        fwrite(text.at, 1, text.count, stderr);
+        buffer_release(&text);
+        return EXIT_TROUBLE;
+    }
+
+    const char *word = argv[1];
+    if (strcmp(word, "--version") == 0 || strcmp(word, "-V") == 0) {
+        puts("tpa " TPA_VERSION);
+        return finish_stdout(EXIT_FINE);
+    }
+    if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0)
+        return finish_stdout(run_command(&cmd_help, argc - 2, argv + 2));
+
+    struct tpa_error err = { 0 };
+    const struct command *command = NULL;
+    if (word[0] == '-' && word[1] != '\0') {
+        tpa_fail(&err, TPA_NOWHERE, "unknown option %s", word);
+        tpa_hint(&err, "options follow the command: tpa COMMAND [OPTIONS] FILE...");
+    } else {
+        command = command_find(word, &err);
+    }
+    if (command == NULL) {
+        print_error(NULL, &err);
+        return EXIT_TROUBLE;
+    }
+    return finish_stdout(run_command(command, argc - 2, argv + 2));
+}

@@ -1,0 +1,32 @@
+/* terminal.c - see terminal.h. */
+#include "cli/terminal.h"
+
+#include "base/quantity.h"
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+size_t terminal_width(int fd)
+{
+    enum { NARROWEST = 20, WIDEST = 10000 };
+    const char *columns = getenv("COLUMNS");
+    int64_t width;
+    if (columns && quantity_parse_integer(columns, strlen(columns), &width) && width > 0) {
+        if (width < NARROWEST)
+            return NARROWEST;
+        return width > WIDEST ? WIDEST : (size_t)width;
+    }
+    struct winsize size;
+    if (isatty(fd) && ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
+        return size.ws_col < NARROWEST ? NARROWEST : size.ws_col;
+    return TERMINAL_DEFAULT_WIDTH;
+}
+
+bool terminal_takes_color(int fd)
+{
+    const char *no_color = getenv("NO_COLOR"), *term = getenv("TERM");
+    if (no_color && *no_color)
+        return false;
+    return isatty(fd) && term && strcmp(term, "dumb") != 0;
+}
