@@ -1,3 +1,4 @@
+# shellcheck shell=bash disable=SC2034
 # harness.sh - what the runners of tests/golden, tests/docs and tests/broken share. Sourced, by bash.
 #
 # Every runner takes [--tpa PROGRAM] [--accept] [NAME...]: without NAME it runs all its cases. The
@@ -38,7 +39,7 @@ harness_begin()
     mkdir "$scratch/bin" "$scratch/home"
     ln -s "$(realpath "$tpa")" "$scratch/bin/tpa"
     export PATH="$scratch/bin:$PATH" HOME="$scratch/home"
-    export LC_ALL=C.UTF-8 LANGUAGE= TZ=UTC COLUMNS=100 TERM=xterm-256color
+    export LC_ALL=C.UTF-8 LANGUAGE='' TZ=UTC COLUMNS=100 TERM=xterm-256color
     unset NO_COLOR CLICOLOR_FORCE FORCE_COLOR PAGER LESS TPA CDPATH ENV BASH_ENV
 }
 
