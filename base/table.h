@@ -16,6 +16,8 @@
  *
  * Exact values live in a table: times are integer nanoseconds, sizes integer bytes. Units, rounding
  * and escaping are the printers' business. A cell that was not set is missing, which is not zero.
+ *
+ * A table may have no columns but only footers: a list of figures.
  */
 #ifndef TPA_BASE_TABLE_H
 #define TPA_BASE_TABLE_H
@@ -68,20 +70,23 @@ union table_cell {
 /* A figure about the whole table, shown below it: "Self CPU time total: 1.124s". */
 struct table_footer {
     const char *key, *title;
-    enum table_kind kind; /* an integer or double kind */
+    enum table_kind kind;
     union table_cell value;
 };
 
+#define TABLE_NO_COLUMN ((size_t)-1)
+
 struct table {
-    const char *key;   /* "operators": names the table in JSON */
-    const char *title; /* "Operators": heading; may be NULL */
-    struct table_column *columns;
+    const char *key;              /* "operators": names the table in JSON */
+    const char *title;            /* "Operators": heading; may be NULL */
+    struct table_column *columns; /* a copy */
     size_t column_count;
+    size_t sort_column; /* what the rows are sorted by, which narrow terminals show too; or TABLE_NO_COLUMN */
     union table_cell *cells; /* row after row */
     size_t row_count, row_capacity;
     VEC_OF(struct table_footer) footers;
-    size_t total_rows; /* rows before filters and --limit, at least row_count; printers say "10 of 312" */
-    struct arena arena;
+    size_t total_rows;  /* rows before table_truncate, at least row_count; printers say "10 of 312 rows" */
+    struct arena arena; /* owns the cells' texts */
 };
 
 /* A notice tells what is special about a result, above all what it leaves out. */
@@ -98,49 +103,78 @@ struct result {
     const char *schema;            /* "tpa.top/1" */
     VEC_OF(struct table *) tables; /* owned */
     VEC_OF(struct table_notice) notices;
-    struct arena arena; /* owns the notices' texts */
+    struct arena arena; /* owns the notices' texts; also a place for titles made at run time */
 };
 
-/* New; free with table_free. KEY, TITLE and the columns' texts are borrowed (mostly literals). */
+/* New; free with table_free. COLUMNS is copied; KEY, TITLE and the columns' texts are borrowed (mostly literals). */
 struct table *table_open(const char *key, const char *title, const struct table_column *columns,
                          size_t count);
 void table_free(struct table *table);
 
-/* Index of the column called KEY (or one of its aliases), or -1. */
+/*
+ * Index of the column called KEY, which may be a key, a key as JSON has it (with "_ns") or an alias; or -1.
+ * Keys win over aliases.
+ */
 int table_find_column(const struct table *table, const char *key, size_t len);
 
 /* Append a row whose cells are all missing; its index. */
 size_t table_add_row(struct table *table);
 
-/* The cell at ROW and COLUMN; borrowed until a row is added. */
-union table_cell *table_cell(const struct table *table, size_t row, size_t column);
+/* The cell at ROW and COLUMN; borrowed until a row is added or columns are selected. */
+static inline union table_cell *table_cell(const struct table *table, size_t row, size_t column)
+{
+    return table->cells + row * table->column_count + column;
+}
 
-/* Set a cell of an integer kind, a double kind, a text kind. Text is copied. */
+/*
+ * Set a cell of an integer kind, a double kind, a text kind. Text is copied; NULL is missing.
+ * Not TABLE_INT_MISSING, nor NaN, unless the cell is to be missing.
+ */
 void table_set_int(struct table *table, size_t row, size_t column, int64_t value);
 void table_set_number(struct table *table, size_t row, size_t column, double value);
 void table_set_text(struct table *table, size_t row, size_t column, const char *text, size_t len);
 
 bool table_is_text(enum table_kind kind);   /* NAME, TEXT */
 bool table_is_number(enum table_kind kind); /* SHARE, NUMBER: doubles */
+bool table_is_time(enum table_kind kind); /* NS, MOMENT: keys end in "_ns" where files are read by programs */
 bool table_is_missing(const struct table *table, size_t row, size_t column);
+bool table_cell_is_missing(const union table_cell *cell, enum table_kind kind);
 
-/* Add a footer; KEY and TITLE are borrowed. */
+/* The word for KIND in JSON: "name", "text", "ns", "moment", "bytes", "count", "flops", "share", "number", "bool". */
+const char *table_kind_name(enum table_kind kind);
+
+/* A cell of each sort, for footers. */
+static inline union table_cell table_int(int64_t value)
+{
+    return (union table_cell){ .i = value };
+}
+static inline union table_cell table_number(double value)
+{
+    return (union table_cell){ .f = value };
+}
+
+/* Add a footer; KEY and TITLE are borrowed, a text value is copied. */
 void table_add_footer(struct table *table, const char *key, const char *title, enum table_kind kind,
                       union table_cell value);
+void table_add_text_footer(struct table *table, const char *key, const char *title, const char *text,
+                           size_t len);
 
 /*
- * Sort rows by COLUMN, stably: numbers from large to small, texts from A to Z (bytewise), missing
- * cells last; REVERSE turns the order of the values round but keeps missing ones last.
+ * Sort rows by COLUMN, stably: figures from large to small, moments from early to late, texts from A to Z
+ * (bytewise), missing cells last; REVERSE turns the order of the values round but keeps missing ones last.
  */
 void table_sort(struct table *table, size_t column, bool reverse);
 
-/* Keep the first COUNT rows. */
+/* Keep the first COUNT rows. total_rows goes on telling how many there were. */
 void table_truncate(struct table *table, size_t count);
 
-/* Keep the rows for which keep[row] is true. */
+/* Keep the rows for which keep[row] is true. The others were not asked for: total_rows forgets them. */
 void table_filter(struct table *table, const bool *keep);
 
-/* Keep only the given columns, in the given order. COLUMNS holds COUNT indices. */
+/*
+ * Keep only the given columns, in the given order, each once. COLUMNS holds COUNT indices. They were asked for,
+ * so they are neither optional nor hidden any more. When the column sorted by goes, the order of the rows stays.
+ */
 void table_select(struct table *table, const size_t *columns, size_t count);
 
 /* New, empty; free with result_free, which frees the tables too. */
@@ -150,7 +184,7 @@ void result_free(struct result *result);
 /* Add TABLE, which is taken. */
 void result_add_table(struct result *result, struct table *table);
 
-/* Add a notice; KIND is borrowed, FILE and the text are copied. */
+/* Add a notice; KIND is borrowed, FILE (or NULL) and the text are copied. */
 void result_add_notice(struct result *result, const char *kind, int64_t count, const char *file,
                        int64_t offset, const char *fmt, ...) TPA_PRINTF(6, 7);
 
