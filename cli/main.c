@@ -3,55 +3,18 @@
  * printed has arrived.
  */
 #include "base/memory.h"
-#include "base/suggest.h"
 #include "cli/commands.h"
 #include "cli/help.h"
+#include "cli/output_file.h"
 #include "cli/terminal.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <locale.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#define COMMAND_ROW(name) &cmd_##name,
-const struct command *const commands[] = { COMMANDS(COMMAND_ROW) NULL };
-#undef COMMAND_ROW
-
-const struct command *command_find(const char *name, struct tpa_error *err)
-{
-    struct suggest near = suggest_for(name, strlen(name));
-    for (size_t i = 0; commands[i]; i++) {
-        if (strcmp(commands[i]->name, name) == 0)
-            return commands[i];
-        if (commands[i]->section != SECTION_HIDDEN)
-            suggest_consider(&near, commands[i]->name);
-    }
-    if (near.best)
-        tpa_fail(err, TPA_NOWHERE, "there is no command '%s'; did you mean %s?", name, near.best);
-    else
-        tpa_fail(err, TPA_NOWHERE, "there is no command '%s'", name);
-    if (near.best == NULL && access(name, R_OK) == 0)
-        tpa_hint(err, "to ask a file, name a command first: tpa info %s", name);
-    else
-        tpa_hint(err, "tpa help lists the commands");
-    return NULL;
-}
-
-void command_operand_bounds(const struct command *command, size_t *least, size_t *most)
-{
-    *least = *most = 0;
-    const char *text = command->operands ? command->operands : "";
-    while (*text) {
-        size_t len = strcspn(text, " ");
-        *least += text[0] != '[';
-        *most = memmem(text, len, "...", 3) ? SIZE_MAX : *most == SIZE_MAX ? SIZE_MAX : *most + 1;
-        text += len + (text[len] == ' ');
-    }
-}
 
 static bool check_operands(const struct command *command, const struct operands *operands,
                            struct tpa_error *err)
@@ -115,21 +78,9 @@ static int run_command(const struct command *command, int count, char **argv)
     return exit_code;
 }
 
-/* Written when a reader of ours went away; then writing fails with EPIPE, which ends the output quietly. */
-static volatile sig_atomic_t pipe_is_closed;
-
-static void note_closed_pipe(int signal_number)
-{
-    (void)signal_number;
-    pipe_is_closed = 1;
-}
-
 static void set_up_process(void)
 {
-    /* A handler, not SIG_IGN, which the programs that we start would inherit. */
-    struct sigaction action = { .sa_handler = note_closed_pipe, .sa_flags = SA_RESTART };
-    sigemptyset(&action.sa_mask);
-    sigaction(SIGPIPE, &action, NULL);
+    output_set_up();
 
     /* A standard stream that is closed must not become the number of a file that we open: then results would be
      * written into it. Opened for reading only, so that writing to a closed stdout fails. */
@@ -146,9 +97,8 @@ static void set_up_process(void)
 static int finish_stdout(int exit_code)
 {
     errno = 0;
-    if (fflush(stdout) == 0 && !ferror(stdout) && fclose(stdout) == 0)
-        return exit_code;
-    if (pipe_is_closed)
+    bool arrived = fflush(stdout) == 0 && !ferror(stdout) && fclose(stdout) == 0;
+    if (arrived || output_reader_is_gone() || exit_code == EXIT_TROUBLE) /* trouble was reported already */
         return exit_code;
     fprintf(stderr, "tpa: can not write to standard output: %s\n",
             errno ? strerror(errno) : "an earlier write failed");

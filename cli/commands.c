@@ -1,0 +1,43 @@
+/* commands.c - finding a command by its name. */
+#include "cli/commands.h"
+
+#include "base/suggest.h"
+#include <stdint.h>
+#include <string.h>
+#include <unistd.h>
+
+#define COMMAND_ROW(name) &cmd_##name,
+const struct command *const commands[] = { COMMANDS(COMMAND_ROW) NULL };
+#undef COMMAND_ROW
+
+const struct command *command_find(const char *name, struct tpa_error *err)
+{
+    struct suggest near = suggest_for(name, strlen(name));
+    for (size_t i = 0; commands[i]; i++) {
+        if (strcmp(commands[i]->name, name) == 0)
+            return commands[i];
+        if (commands[i]->section != SECTION_HIDDEN)
+            suggest_consider(&near, commands[i]->name);
+    }
+    if (near.best)
+        tpa_fail(err, TPA_NOWHERE, "there is no command '%s'; did you mean %s?", name, near.best);
+    else
+        tpa_fail(err, TPA_NOWHERE, "there is no command '%s'", name);
+    if (near.best == NULL && access(name, R_OK) == 0)
+        tpa_hint(err, "to ask a file, name a command first: tpa info %s", name);
+    else
+        tpa_hint(err, "tpa help lists the commands");
+    return NULL;
+}
+
+void command_operand_bounds(const struct command *command, size_t *least, size_t *most)
+{
+    *least = *most = 0;
+    const char *text = command->operands ? command->operands : "";
+    while (*text) {
+        size_t len = strcspn(text, " ");
+        *least += text[0] != '[';
+        *most = memmem(text, len, "...", 3) ? SIZE_MAX : *most == SIZE_MAX ? SIZE_MAX : *most + 1;
+        text += len + (text[len] == ' ');
+    }
+}

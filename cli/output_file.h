@@ -1,0 +1,47 @@
+/*
+ * output_file.h - where a command writes: standard output, or a file that appears whole or not at all.
+ *
+ *     struct output_file file;
+ *     if (!output_file_open(&file, path, err))                       // NULL or "-": standard output
+ *         return false;
+ *     if (!write_all(file.stream, err)) {
+ *         output_file_discard(&file);
+ *         return false;
+ *     }
+ *     return output_file_commit(&file, err);
+ *
+ * A file is written under another name in the same folder, brought to disk and renamed, so that whoever looks sees the
+ * old content or the new; a killed program, an error and a signal leave no half file behind. What is no regular file
+ * (a terminal, /dev/null, a fifo) is written directly.
+ */
+#ifndef TPA_CLI_OUTPUT_FILE_H
+#define TPA_CLI_OUTPUT_FILE_H
+
+#include "base/error.h"
+#include <stdbool.h>
+#include <stdio.h>
+
+struct output_file {
+    FILE *stream;
+    char *path;      /* what it will be called; NULL for standard output */
+    char *temporary; /* what it is called now; NULL when it is written directly */
+};
+
+bool output_file_open(struct output_file *file, const char *path, struct tpa_error *err);
+
+/*
+ * All is written: give the file its name. For standard output: flush it. That the reader of our output went away is
+ * no error (output_reader_is_gone). FILE is released either way.
+ */
+bool output_file_commit(struct output_file *file, struct tpa_error *err);
+
+/* Give up: remove what was written. */
+void output_file_discard(struct output_file *file);
+
+/* To be called once, first: a closed pipe becomes a failed write, and an interrupted program removes its half files. */
+void output_set_up(void);
+
+/* Did a write fail because nobody reads the pipe any more, as in `tpa top x.json | head`? */
+bool output_reader_is_gone(void);
+
+#endif
