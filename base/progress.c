@@ -1,0 +1,80 @@
+/* progress.c - see progress.h. */
+#include "base/progress.h"
+
+#include <inttypes.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#define SECOND_NS INT64_C(1000000000)
+
+static int64_t now_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return now.tv_sec * SECOND_NS + now.tv_nsec;
+}
+
+struct progress progress_begin(FILE *out)
+{
+    struct progress progress = { 0 };
+    if (isatty(fileno(out))) {
+        progress.out = out;
+        progress.begun_ns = now_ns();
+    }
+    return progress;
+}
+
+/* The end of WHAT, which says most of a path, with control characters made harmless. */
+static void add_name(struct buffer *out, const char *what)
+{
+    enum { LONGEST = 40 };
+    size_t len = strlen(what);
+    if (len > LONGEST) {
+        what += len - LONGEST;
+        while (((unsigned char)*what & 0xc0) == 0x80) /* not in the middle of a character */
+            what++;
+        buffer_puts(out, "...");
+    }
+    for (; *what; what++)
+        buffer_putc(out, (unsigned char)*what < 0x20 || *what == 0x7f ? '?' : *what);
+}
+
+void progress_line(struct buffer *out, const char *what, int64_t done, int64_t total, int64_t elapsed_ns)
+{
+    add_name(out, what);
+    if (total > 0)
+        buffer_printf(out, "  %d%%", (int)(100.0 * (double)done / (double)total));
+    if (done <= 0 || elapsed_ns <= 0)
+        return;
+    double per_second = (double)done / ((double)elapsed_ns / (double)SECOND_NS);
+    buffer_printf(out, "  %.0f MB/s", per_second / 1e6);
+    if (total >= done) {
+        int64_t left_s = (int64_t)((double)(total - done) / per_second + 0.5);
+        buffer_printf(out, "  %" PRId64 ":%02" PRId64 " left", left_s / 60, left_s % 60);
+    }
+}
+
+void progress_show(struct progress *progress, const char *what, int64_t done, int64_t total)
+{
+    if (progress->out == NULL)
+        return;
+    int64_t now = now_ns();
+    if (now - progress->begun_ns < SECOND_NS || now - progress->shown_ns < SECOND_NS / 6)
+        return;
+    progress->shown_ns = now;
+    struct buffer line = { 0 };
+    progress_line(&line, what, done, total, now - progress->begun_ns);
+    fprintf(progress->out, "\r%s\033[K", line.at);
+    fflush(progress->out);
+    buffer_release(&line);
+}
+
+void progress_end(struct progress *progress)
+{
+    if (progress->out && progress->shown_ns != 0) {
+        fputs("\r\033[K", progress->out);
+        fflush(progress->out);
+    }
+    progress->out = NULL;
+}

@@ -1,0 +1,38 @@
+/*
+ * progress.h - one line on a terminal that says how far long work is.
+ *
+ * Nothing is shown where there is no terminal, nor in the first second, and never more than six times a second; the
+ * line is gone before anything else is printed.
+ *
+ *     struct progress progress = progress_begin(stderr);
+ *     while (...)
+ *         progress_show(&progress, "reading rank0.json", done, total);
+ *     progress_end(&progress);
+ */
+#ifndef TPA_BASE_PROGRESS_H
+#define TPA_BASE_PROGRESS_H
+
+#include "base/buffer.h"
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+struct progress {
+    FILE *out;        /* NULL: show nothing */
+    int64_t begun_ns; /* of the monotonic clock, as below */
+    int64_t shown_ns; /* when it was shown last; 0: never */
+};
+
+/* For a stream that is no terminal this gives a progress that shows nothing. */
+struct progress progress_begin(FILE *out);
+
+/* DONE of TOTAL bytes of WHAT; TOTAL is -1 when not known. Cheap when it is not yet time to show anything. */
+void progress_show(struct progress *progress, const char *what, int64_t done, int64_t total);
+
+/* Wipe the line. */
+void progress_end(struct progress *progress);
+
+/* Add the line as it is shown ELAPSED_NS after the beginning: "reading a.json  45%  312 MB/s  0:03 left". */
+void progress_line(struct buffer *out, const char *what, int64_t done, int64_t total, int64_t elapsed_ns);
+
+#endif

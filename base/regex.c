@@ -1,0 +1,85 @@
+/* regex.c - PCRE2 with limits. */
+#define PCRE2_CODE_UNIT_WIDTH 8
+#include "base/regex.h"
+
+#include "base/memory.h"
+#include <pcre2.h>
+#include <stdlib.h>
+
+enum {
+    MATCH_LIMIT = 2000000, /* steps of backtracking for one name: some 20 ms */
+    DEPTH_LIMIT = 20000,
+    HEAP_LIMIT_KIB = 64 * 1024,
+};
+
+struct regex {
+    char *pattern;
+    pcre2_code *code;
+    pcre2_match_data *match;
+    pcre2_match_context *context;
+};
+
+struct regex *regex_open(const char *pattern, struct tpa_error *err)
+{
+    int error;
+    PCRE2_SIZE at;
+    /* MATCH_INVALID_UTF: names come from anywhere. Counted repeats of repeats may not make a giant of a short pattern. */
+    pcre2_compile_context *limits = pcre2_compile_context_create(NULL);
+    if (limits)
+        pcre2_set_parens_nest_limit(limits, 100);
+    pcre2_code *code =
+        pcre2_compile((PCRE2_SPTR)pattern, PCRE2_ZERO_TERMINATED,
+                      PCRE2_UTF | PCRE2_MATCH_INVALID_UTF | PCRE2_NEVER_BACKSLASH_C, &error, &at, limits);
+    pcre2_compile_context_free(limits);
+    if (code == NULL) {
+        PCRE2_UCHAR message[160];
+        pcre2_get_error_message(error, message, sizeof message);
+        tpa_fail(err, TPA_NOWHERE, "regular expression '%s' is wrong at character %zu: %s", pattern,
+                 (size_t)at + 1, (const char *)message);
+        return NULL;
+    }
+    /* Without JIT, where that is not to be had, it is slower and the same. */
+    pcre2_jit_compile(code, PCRE2_JIT_COMPLETE);
+
+    struct regex *regex = mem_zalloc(1, sizeof *regex);
+    regex->pattern = mem_strdup(pattern);
+    regex->code = code;
+    regex->match = pcre2_match_data_create(1, NULL);
+    regex->context = pcre2_match_context_create(NULL);
+    if (regex->match == NULL || regex->context == NULL)
+        mem_out_of_memory(sizeof *regex);
+    pcre2_set_match_limit(regex->context, MATCH_LIMIT);
+    pcre2_set_depth_limit(regex->context, DEPTH_LIMIT);
+    pcre2_set_heap_limit(regex->context, HEAP_LIMIT_KIB);
+    return regex;
+}
+
+void regex_free(struct regex *regex)
+{
+    if (regex == NULL)
+        return;
+    pcre2_match_context_free(regex->context);
+    pcre2_match_data_free(regex->match);
+    pcre2_code_free(regex->code);
+    free(regex->pattern);
+    free(regex);
+}
+
+bool regex_match(const struct regex *regex, const char *text, size_t len, bool *matched,
+                 struct tpa_error *err)
+{
+    int found = pcre2_match(regex->code, (PCRE2_SPTR)text, len, 0, 0, regex->match, regex->context);
+    /* The JIT has a small stack of its own; the interpreter has the heap. */
+    if (found == PCRE2_ERROR_JIT_STACKLIMIT)
+        found =
+            pcre2_match(regex->code, (PCRE2_SPTR)text, len, 0, PCRE2_NO_JIT, regex->match, regex->context);
+    if (found >= 0 || found == PCRE2_ERROR_NOMATCH) {
+        *matched = found >= 0;
+        return true;
+    }
+    PCRE2_UCHAR message[160];
+    pcre2_get_error_message(found, message, sizeof message);
+    tpa_fail(err, TPA_NOWHERE, "regular expression '%s' can not be matched with '%.*s': %s", regex->pattern,
+             len > 60 ? 60 : (int)len, text, (const char *)message);
+    return tpa_hint(err, "nested repeats such as (a+)+ try every split of a name; write a simpler pattern");
+}
