@@ -1,0 +1,37 @@
+/* load.c - see load.h. */
+#include "cli/load.h"
+
+#include "base/progress.h"
+#include "ingest/formats.h"
+#include <stdio.h>
+
+static void show_progress(void *context, const char *path, int64_t done, int64_t total)
+{
+    progress_show(context, path, done, total);
+}
+
+struct trace *load_traces(const struct invocation *call, const struct load_args *args,
+                          const struct trace_wants *wants, struct tpa_error *err)
+{
+    struct progress progress = args->progress ? progress_begin(stderr) : (struct progress){ 0 };
+    struct ingest_options options = {
+        .wants = *wants,
+        .workers = (unsigned)args->jobs,
+        .max_ratio = args->max_ratio == 0 ? UINT64_MAX : args->max_ratio,
+        .progress = progress.out ? show_progress : NULL,
+        .progress_context = &progress,
+    };
+    struct trace *trace =
+        ingest_read((const char *const *)call->operands, call->operand_count, &options, err);
+    progress_end(&progress);
+    return trace;
+}
+
+void load_add_notices(const struct trace *trace, struct result *result)
+{
+    for (size_t i = 0; i < trace->notice_count; i++) {
+        const struct trace_notice *notice = &trace->notices[i];
+        result_add_notice(result, notice->kind, (int64_t)notice->count, trace->files[notice->file].path,
+                          notice->offset, "%s", notice->text);
+    }
+}

@@ -1,0 +1,46 @@
+/*
+ * load.h - the traces that a command is given: the shared options, reading under them, and what reading left out.
+ *
+ *     struct top_args { struct load_args load; ... };
+ *     static const struct top_args top_defaults = { .load = LOAD_DEFAULTS };
+ *     static const struct opt top_opts[] = { ..., LOAD_OPTIONS(struct top_args, load), OPT_END };
+ *
+ *     struct trace *trace = load_traces(call, &args->load, &wants, err);
+ *     if (trace == NULL)
+ *         return EXIT_TROUBLE;
+ *     struct result *result = result_open("tpa.top/1");
+ *     ...
+ *     load_add_notices(trace, result);
+ */
+#ifndef TPA_CLI_LOAD_H
+#define TPA_CLI_LOAD_H
+
+#include "base/source.h"
+#include "base/table.h"
+#include "cli/command.h"
+#include "trace/trace.h"
+
+struct load_args {
+    uint64_t jobs;      /* 0: one per CPU */
+    uint64_t max_ratio; /* 0: no limit */
+    bool progress;
+};
+/* clang-format off */
+#define LOAD_DEFAULTS { .max_ratio = SOURCE_DEFAULT_MAX_RATIO, .progress = true }
+
+#define LOAD_OPTIONS(T, field) \
+    OPT_GROUP("Input"), \
+    OPT_COUNT('j', "jobs", T, field.jobs, 1, 1024, "N", "read with N threads; without it one per CPU"), \
+    OPT_COUNT(0, "max-ratio", T, field.max_ratio, 0, INT64_MAX, "N", \
+              "give up on a file that inflates to more than N times its size; 0 never does"), \
+    OPT_FLAG(0, "progress", T, field.progress, "show no progress on the terminal while reading")
+/* clang-format on */
+
+/* Read the operands of CALL into one trace. New; free with trace_free. NULL and ERR when that fails. */
+struct trace *load_traces(const struct invocation *call, const struct load_args *args,
+                          const struct trace_wants *wants, struct tpa_error *err);
+
+/* Tell in RESULT what was odd about the traces. To be called when the result is complete. */
+void load_add_notices(const struct trace *trace, struct result *result);
+
+#endif

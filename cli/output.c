@@ -1,0 +1,166 @@
+/* output.c - see output.h. */
+#include "cli/output.h"
+
+#include "base/memory.h"
+#include "base/suggest.h"
+#include "cli/output_file.h"
+#include "cli/terminal.h"
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+const struct opt_choice output_colors[] = {
+    [COLOR_AUTO] = { "auto", "on a terminal, unless NO_COLOR is set" },
+    [COLOR_ALWAYS] = { "always" },
+    [COLOR_NEVER] = { "never" },
+    { 0 },
+};
+
+bool output_format_at(size_t index, struct opt_choice *choice)
+{
+    if (printers[index] == NULL)
+        return false;
+    *choice = (struct opt_choice){ printers[index]->name, printers[index]->help, NULL };
+    return true;
+}
+
+/* --- columns ------------------------------------------------------------------------------------------------- */
+
+/* One more word of a list that is separated by commas; false at the end. Blanks around it do not count. */
+static bool next_word(const char **list, const char **word, size_t *len)
+{
+    if (*list == NULL)
+        return false;
+    *word = *list;
+    *len = strcspn(*list, ",");
+    *list = (*list)[*len] == ',' ? *list + *len + 1 : NULL;
+    while (*len > 0 && **word == ' ')
+        (*word)++, (*len)--;
+    while (*len > 0 && (*word)[*len - 1] == ' ')
+        (*len)--;
+    return true;
+}
+
+static bool unknown_column(const struct result *result, const char *word, size_t len, struct tpa_error *err)
+{
+    struct suggest near = suggest_for(word, len);
+    struct buffer keys = { 0 };
+    for (size_t t = 0; t < result->tables.count; t++) {
+        const struct table *table = result->tables.at[t];
+        for (size_t c = 0; c < table->column_count; c++) {
+            suggest_consider(&near, table->columns[c].key);
+            buffer_printf(&keys, "%s%s", keys.count > 0 ? ", " : "", table->columns[c].key);
+        }
+    }
+    if (near.best)
+        tpa_fail(err, TPA_NOWHERE, "there is no column '%.*s'; did you mean %s?", (int)len, word, near.best);
+    else
+        tpa_fail(err, TPA_NOWHERE, "there is no column '%.*s'", (int)len, word);
+    if (keys.count > 0)
+        tpa_hint(err, "the columns are %s", keys.at);
+    buffer_release(&keys);
+    return false;
+}
+
+/* Every word must be a column of some table. */
+static bool check_columns(const struct result *result, const char *list, struct tpa_error *err)
+{
+    const char *word;
+    size_t len;
+    while (next_word(&list, &word, &len)) {
+        bool known = false;
+        for (size_t t = 0; t < result->tables.count && !known; t++)
+            known = table_find_column(result->tables.at[t], word, len) >= 0;
+        if (!known)
+            return unknown_column(result, word, len, err);
+    }
+    return true;
+}
+
+/* Reduce TABLE to the columns of LIST that it has; false when it has none of them. */
+static bool select_from(struct table *table, const char *list)
+{
+    struct {
+        size_t *at;
+        size_t count, capacity;
+    } chosen = { 0 };
+    const char *word;
+    size_t len;
+    while (next_word(&list, &word, &len)) {
+        int column = table_find_column(table, word, len);
+        if (column >= 0)
+            *VEC_PUSH(&chosen) = (size_t)column;
+    }
+    bool any = chosen.count > 0;
+    if (any)
+        table_select(table, chosen.at, chosen.count);
+    VEC_FREE(&chosen);
+    return any;
+}
+
+/* What was asked for by name is shown, whatever the table thinks of it. */
+static void show_all_columns(struct table *table)
+{
+    for (size_t c = 0; c < table->column_count; c++)
+        table->columns[c].flags &= ~(unsigned)(TABLE_OPTIONAL | TABLE_HIDDEN);
+}
+
+bool output_select_columns(struct result *result, const char *columns, struct tpa_error *err)
+{
+    bool all = strcmp(columns, "all") == 0;
+    if (!all && !check_columns(result, columns, err))
+        return false;
+    size_t kept = 0;
+    for (size_t t = 0; t < result->tables.count; t++) {
+        struct table *table = result->tables.at[t];
+        if (all || select_from(table, columns)) {
+            show_all_columns(table);
+            result->tables.at[kept++] = table;
+        } else {
+            table_free(table);
+        }
+    }
+    result->tables.count = kept;
+    return true;
+}
+
+void output_limit_rows(struct result *result, const struct limit *limit)
+{
+    for (size_t t = 0; t < result->tables.count; t++) {
+        struct table *table = result->tables.at[t];
+        table_truncate(table, limit_rows(limit, table->row_count));
+    }
+}
+
+/* --- printing ------------------------------------------------------------------------------------------------ */
+
+bool output_result_with(const struct printer *printer, struct result *result, const struct output_args *args,
+                        struct tpa_error *err)
+{
+    if (args->columns && !output_select_columns(result, args->columns, err))
+        return false;
+    output_limit_rows(result, &args->limit);
+
+    struct output_file file;
+    if (!output_file_open(&file, args->path, err))
+        return false;
+    bool on_stdout = file.path == NULL;
+    struct print_options options = {
+        .width = args->wide ? 0 : terminal_width(on_stdout ? STDOUT_FILENO : -1),
+        .wide = args->wide,
+        .color = args->color == COLOR_ALWAYS ||
+                 (args->color == COLOR_AUTO && on_stdout && terminal_takes_color(STDOUT_FILENO)),
+    };
+    if (printer->print(result, &options, file.stream, err))
+        return output_file_commit(&file, err);
+    output_file_discard(&file);
+    if (!on_stdout || !output_reader_is_gone())
+        return false;
+    *err = (struct tpa_error){ 0 };
+    return true;
+}
+
+bool output_result(struct result *result, const struct output_args *args, struct tpa_error *err)
+{
+    return output_result_with(printers[args->format], result, args, err);
+}

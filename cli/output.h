@@ -1,0 +1,62 @@
+/*
+ * output.h - what every command does with its result: the shared options, and printing under them.
+ *
+ *     struct top_args { ...; struct output_args output; };
+ *     static const struct top_args top_defaults = { .output = { .limit = { .count = 20 } } };
+ *     static const struct opt top_opts[] = { ..., OUTPUT_OPTIONS(struct top_args, output), OPT_END };
+ *     ...
+ *     return output_result(result, &args->output, err) ? EXIT_FINE : EXIT_TROUBLE;
+ */
+#ifndef TPA_CLI_OUTPUT_H
+#define TPA_CLI_OUTPUT_H
+
+#include "base/options.h"
+#include "base/table.h"
+#include "report/printer.h"
+
+enum output_color { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
+
+/* Zero-initialised: a table on standard output, all rows, colours if it is a terminal. */
+struct output_args {
+    int format;          /* index into printers */
+    const char *columns; /* keys separated by commas; NULL: those the table shows by itself */
+    struct limit limit;  /* of rows, for each table */
+    bool wide;
+    const char *path; /* NULL: standard output */
+    enum output_color color;
+};
+
+/* The names of printers, for --format. */
+opt_choice_at output_format_at;
+extern const struct opt_choice output_colors[];
+
+/* clang-format off */
+#define OUTPUT_OPTIONS(T, field) OUTPUT_OPTIONS_WITH(T, field, output_format_at)
+
+/* The same with the formats that FORMAT_AT tells, for a command that has some of its own. */
+#define OUTPUT_OPTIONS_WITH(T, field, format_at) \
+    OPT_GROUP("Output"), \
+    OPT_CHOICE_OF('f', "format", T, field.format, format_at, "FORMAT", "how to print the result"), \
+    OPT_TEXT('c', "columns", T, field.columns, "KEYS", \
+             "columns to show, in this order, separated by commas; \"all\" shows every column"), \
+    OPT_LIMIT('n', "limit", T, field.limit, "N", "show the first N rows of each table, or N%; 0 shows all"), \
+    OPT_FLAG('w', "wide", T, field.wide, "show names in full, however wide that gets"), \
+    OPT_FILE('o', "output", T, field.path, "FILE", "write to FILE, which appears whole or not at all"), \
+    OPT_CHOICE(0, "color", T, field.color, output_colors, "WHEN", "use colours")
+/* clang-format on */
+
+/*
+ * Print RESULT as ARGS say, and see to it that it arrived. Columns and rows that were not asked for are removed from
+ * RESULT. A reader that closed its end of the pipe is no error.
+ */
+bool output_result(struct result *result, const struct output_args *args, struct tpa_error *err);
+
+/* The same, with a printer that the command chose itself. */
+bool output_result_with(const struct printer *printer, struct result *result, const struct output_args *args,
+                        struct tpa_error *err);
+
+/* The parts of it, for commands that need them one by one: columns, limit; both change RESULT. */
+bool output_select_columns(struct result *result, const char *columns, struct tpa_error *err);
+void output_limit_rows(struct result *result, const struct limit *limit);
+
+#endif
