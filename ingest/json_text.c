@@ -1,0 +1,356 @@
+/*
+ * json_text.c - numbers as integers from the digits themselves: `1661203462598738.123` us does not
+ * fit a double, so no time ever passes through one.
+ */
+#define _GNU_SOURCE
+#include "ingest/json_text.h"
+
+#include <errno.h>
+#include <locale.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char *json_word_end(const char *at)
+{
+    while (!json_ends_value(*at) && *at != '"' && *at != '{' && *at != '[' && *at != ':')
+        at++;
+    return at;
+}
+
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+/* A number taken apart: DIGITS * 10^EXPONENT. */
+struct decimal {
+    bool negative;
+    uint64_t digits; /* the first 19 significant ones */
+    int exponent;
+    bool exact;          /* no digit that is not zero was left out */
+    unsigned next_digit; /* the first one left out, for rounding */
+};
+
+/* Saturating: exponents beyond this make zero or too large a number anyway. */
+enum { EXPONENT_LIMIT = 100000 };
+
+static bool take_apart(const char *at, const char *end, struct decimal *number)
+{
+    *number = (struct decimal){ .exact = true };
+    if (at < end && (*at == '-' || *at == '+'))
+        number->negative = *at++ == '-';
+    const char *first = at;
+    bool after_point = false, any = false, full = false;
+    int significant = 0;
+    for (; at < end; at++) {
+        if (*at == '.' && !after_point) {
+            after_point = true;
+            continue;
+        }
+        if (!is_digit(*at))
+            break;
+        any = true;
+        unsigned digit = (unsigned)(*at - '0');
+        if (significant < 19) {
+            number->digits = number->digits * 10 + digit;
+            significant += number->digits != 0;
+            number->exponent -= after_point;
+        } else {
+            if (!full)
+                number->next_digit = digit;
+            full = true;
+            number->exact &= digit == 0;
+            if (!after_point && number->exponent < EXPONENT_LIMIT)
+                number->exponent++;
+        }
+        if (number->exponent < -EXPONENT_LIMIT)
+            number->exponent = -EXPONENT_LIMIT;
+    }
+    if (!any || at == first)
+        return false;
+    if (at < end && (*at == 'e' || *at == 'E')) {
+        at++;
+        bool negative = false;
+        if (at < end && (*at == '-' || *at == '+'))
+            negative = *at++ == '-';
+        if (at == end || !is_digit(*at))
+            return false;
+        int exponent = 0;
+        for (; at < end && is_digit(*at); at++)
+            if (exponent < EXPONENT_LIMIT)
+                exponent = exponent * 10 + (*at - '0');
+        number->exponent += negative ? -exponent : exponent;
+    }
+    return at == end;
+}
+
+/* Multiply by 10^SHIFT and round (half away from zero) or cut; false when it passes LIMIT. */
+static bool scale(const struct decimal *number, int shift, bool round, uint64_t limit, uint64_t *result)
+{
+    uint64_t value = number->digits;
+    int exponent = number->exponent + shift;
+    if (value == 0 || exponent < -25) {
+        *result = 0;
+        return true;
+    }
+    if (exponent > 25)
+        return false;
+    unsigned dropped = number->next_digit;
+    for (; exponent > 0; exponent--) {
+        if (value > limit / 10)
+            return false;
+        value *= 10;
+    }
+    for (; exponent < 0; exponent++) {
+        dropped = (unsigned)(value % 10);
+        value /= 10;
+    }
+    if (round && dropped >= 5 && (number->exponent + shift < 0 || !number->exact))
+        value++;
+    *result = value;
+    return value <= limit;
+}
+
+/* Eight digits at once: three multiplications instead of eight. AT holds the first in its lowest byte. */
+static bool eight_digits(const char *at, uint64_t *value)
+{
+#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+    uint64_t word;
+    memcpy(&word, at, sizeof word);
+    uint64_t below = word - UINT64_C(0x3030303030303030);
+    uint64_t above = word + UINT64_C(0x4646464646464646);
+    if ((below | above) & UINT64_C(0x8080808080808080))
+        return false;
+    word = below * 10 + (below >> 8);
+    word = ((word & UINT64_C(0x000000FF000000FF)) * UINT64_C(0x000F424000000064) +
+            ((word >> 16) & UINT64_C(0x000000FF000000FF)) * UINT64_C(0x0000271000000001)) >>
+           32;
+    *value = word;
+    return true;
+#else
+    uint64_t sum = 0;
+    for (int i = 0; i < 8; i++) {
+        if (!is_digit(at[i]))
+            return false;
+        sum = sum * 10 + (uint64_t)(at[i] - '0');
+    }
+    *value = sum;
+    return true;
+#endif
+}
+
+#define TIME_LIMIT (UINT64_C(1) << 62)
+
+bool json_microseconds(const char *start, const char *end, int64_t *ns)
+{
+    /* The form of nearly every time: up to 16 digits, perhaps a point and one to three decimals. */
+    const char *at = start;
+    uint64_t whole = 0, eight;
+    while (end - at >= 8 && at - start < 16 && eight_digits(at, &eight)) {
+        whole = whole * 100000000 + eight;
+        at += 8;
+    }
+    while (at < end && at - start < 16 && is_digit(*at))
+        whole = whole * 10 + (uint64_t)(*at++ - '0');
+    if (at > start && whole <= TIME_LIMIT / 1000 - 1) {
+        ptrdiff_t left = end - at;
+        if (left == 0) {
+            *ns = (int64_t)(whole * 1000);
+            return true;
+        }
+        if (*at == '.' && left == 4 && is_digit(at[1]) && is_digit(at[2]) && is_digit(at[3])) {
+            unsigned decimals =
+                (unsigned)(at[1] - '0') * 100 + (unsigned)(at[2] - '0') * 10 + (unsigned)(at[3] - '0');
+            *ns = (int64_t)(whole * 1000 + decimals);
+            return true;
+        }
+    }
+    struct decimal number;
+    uint64_t result;
+    if (!take_apart(start, end, &number) || !scale(&number, 3, true, TIME_LIMIT, &result))
+        return false;
+    *ns = number.negative ? -(int64_t)result : (int64_t)result;
+    return true;
+}
+
+bool json_integer(const char *start, const char *end, int64_t *value)
+{
+    const char *at = start;
+    uint64_t small = 0;
+    while (at < end && at - start < 18 && is_digit(*at))
+        small = small * 10 + (uint64_t)(*at++ - '0');
+    if (at == end && at > start) {
+        *value = (int64_t)small;
+        return true;
+    }
+    /* 19 or 20 digits: 2^64-1 has 20, one more than struct decimal keeps. */
+    if (end - start == 20 && *start >= '1' && *start <= '9') {
+        uint64_t large = 0;
+        for (at = start; at < end && is_digit(*at); at++) {
+            uint64_t digit = (uint64_t)(*at - '0');
+            if (large > (UINT64_MAX - digit) / 10)
+                return false;
+            large = large * 10 + digit;
+        }
+        if (at == end) {
+            memcpy(value, &large, sizeof *value);
+            return true;
+        }
+    }
+    struct decimal number;
+    uint64_t result;
+    if (!take_apart(start, end, &number) ||
+        !scale(&number, 0, false, number.negative ? UINT64_C(1) << 63 : UINT64_MAX, &result))
+        return false;
+    uint64_t bits = number.negative ? 0 - result : result;
+    memcpy(value, &bits, sizeof *value);
+    return true;
+}
+
+bool json_decimal(const char *start, const char *end, double *value)
+{
+    struct decimal number;
+    if (!take_apart(start, end, &number))
+        return false;
+    static const double powers[] = { 1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
+                                     1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22 };
+    /* Both factors exact in a double: so is the rounding of their product or quotient. */
+    if (number.exact && number.digits <= UINT64_C(1) << 53 && number.exponent >= -22 &&
+        number.exponent <= 22) {
+        double digits = (double)number.digits;
+        double result =
+            number.exponent < 0 ? digits / powers[-number.exponent] : digits * powers[number.exponent];
+        *value = number.negative ? -result : result;
+        return true;
+    }
+    char copy[512];
+    size_t len = (size_t)(end - start);
+    if (len >= sizeof copy)
+        return false;
+    memcpy(copy, start, len);
+    copy[len] = '\0';
+    *value = strtod(copy, NULL); /* the program never sets LC_NUMERIC */
+    return true;
+}
+
+static int hex_value(char c)
+{
+    if (c >= '0' && c <= '9')
+        return c - '0';
+    if (c >= 'a' && c <= 'f')
+        return c - 'a' + 10;
+    if (c >= 'A' && c <= 'F')
+        return c - 'A' + 10;
+    return -1;
+}
+
+/* The four hex digits at AT, or -1. */
+static int32_t four_hex(const char *at, const char *end)
+{
+    if (end - at < 4)
+        return -1;
+    int32_t value = 0;
+    for (int i = 0; i < 4; i++) {
+        int digit = hex_value(at[i]);
+        if (digit < 0)
+            return -1;
+        value = value << 4 | digit;
+    }
+    return value;
+}
+
+static void add_utf8(struct buffer *out, uint32_t c)
+{
+    char bytes[4];
+    size_t len = 0;
+    if (c < 0x80) {
+        bytes[len++] = (char)c;
+    } else if (c < 0x800) {
+        bytes[len++] = (char)(0xc0 | c >> 6);
+        bytes[len++] = (char)(0x80 | (c & 0x3f));
+    } else if (c < 0x10000) {
+        bytes[len++] = (char)(0xe0 | c >> 12);
+        bytes[len++] = (char)(0x80 | (c >> 6 & 0x3f));
+        bytes[len++] = (char)(0x80 | (c & 0x3f));
+    } else {
+        bytes[len++] = (char)(0xf0 | c >> 18);
+        bytes[len++] = (char)(0x80 | (c >> 12 & 0x3f));
+        bytes[len++] = (char)(0x80 | (c >> 6 & 0x3f));
+        bytes[len++] = (char)(0x80 | (c & 0x3f));
+    }
+    buffer_add(out, bytes, len);
+}
+
+/* The \uXXXX at AT (after the 'u'), with the low surrogate that may follow. Bytes taken; 0 when bad. */
+static size_t add_unicode(const char *at, const char *end, struct buffer *out)
+{
+    const uint32_t replacement = 0xFFFD;
+    int32_t high = four_hex(at, end);
+    if (high < 0)
+        return 0;
+    if (high >= 0xD800 && high <= 0xDBFF && end - at >= 10 && at[4] == '\\' && at[5] == 'u') {
+        int32_t low = four_hex(at + 6, end);
+        if (low >= 0xDC00 && low <= 0xDFFF) {
+            add_utf8(out, 0x10000 + (((uint32_t)high & 0x3ff) << 10 | ((uint32_t)low & 0x3ff)));
+            return 10;
+        }
+    }
+    bool lone = high >= 0xD800 && high <= 0xDFFF;
+    add_utf8(out, lone || high == 0 ? replacement : (uint32_t)high);
+    return 4;
+}
+
+bool json_unescape(const char *start, const char *end, struct buffer *out)
+{
+    bool good = true;
+    buffer_clear(out);
+    for (const char *at = start; at < end;) {
+        const char *backslash = memchr(at, '\\', (size_t)(end - at));
+        if (!backslash || backslash + 1 == end) {
+            buffer_add(out, at, (size_t)(end - at));
+            good &= !backslash;
+            break;
+        }
+        buffer_add(out, at, (size_t)(backslash - at));
+        at = backslash + 2;
+        switch (backslash[1]) {
+        case '"': buffer_putc(out, '"'); break;
+        case '\\': buffer_putc(out, '\\'); break;
+        case '/': buffer_putc(out, '/'); break;
+        case 'b': buffer_putc(out, '\b'); break;
+        case 'f': buffer_putc(out, '\f'); break;
+        case 'n': buffer_putc(out, '\n'); break;
+        case 'r': buffer_putc(out, '\r'); break;
+        case 't': buffer_putc(out, '\t'); break;
+        case 'u': {
+            size_t taken = add_unicode(at, end, out);
+            at += taken;
+            if (taken)
+                break;
+        } /* fall through */
+        default: buffer_add(out, backslash, 2); good = false;
+        }
+    }
+    return good;
+}
+
+void json_compact(const char *start, const char *end, struct buffer *out)
+{
+    buffer_clear(out);
+    bool in_string = false;
+    const char *from = start;
+    for (const char *at = start; at < end; at++) {
+        if (in_string) {
+            if (*at == '\\' && at + 1 < end)
+                at++;
+            else if (*at == '"')
+                in_string = false;
+        } else if (*at == '"') {
+            in_string = true;
+        } else if (json_is_blank(*at)) {
+            buffer_add(out, from, (size_t)(at - from));
+            from = at + 1;
+        }
+    }
+    buffer_add(out, from, (size_t)(end - from));
+}

@@ -1,0 +1,62 @@
+/*
+ * json_text.h - the values of a JSON text: numbers, times, strings.
+ *
+ * All functions take the text between START and END (or from START on, when a terminating byte is
+ * certain to follow) and allocate nothing.
+ */
+#ifndef TPA_INGEST_JSON_TEXT_H
+#define TPA_INGEST_JSON_TEXT_H
+
+#include "base/buffer.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+static inline bool json_is_blank(char c)
+{
+    return c == ' ' || c == '\n' || c == '\r' || c == '\t';
+}
+
+static inline const char *json_skip_blanks(const char *at)
+{
+    while (json_is_blank(*at))
+        at++;
+    return at;
+}
+
+/* Can a number or a word (true, NaN) end before C? */
+static inline bool json_ends_value(char c)
+{
+    return c == ',' || c == '}' || c == ']' || c == '\0' || json_is_blank(c);
+}
+
+/* The end of the number or word that starts at AT: the first byte that can not belong to it. */
+const char *json_word_end(const char *at);
+
+/*
+ * A decimal number of microseconds as integer nanoseconds, exactly, rounded half away from zero when it
+ * has more than three decimals. Leading '+', leading zeros and exponents are accepted. False when the
+ * bytes START..END are not a number, or its nanoseconds are beyond +-2^62.
+ */
+bool json_microseconds(const char *start, const char *end, int64_t *ns);
+
+/*
+ * An integer: decimal digits, or a decimal fraction or exponent that is cut towards zero. Values of
+ * 2^63 .. 2^64-1 (addresses) keep their bits. False when it is no number or is larger.
+ */
+bool json_integer(const char *start, const char *end, int64_t *value);
+
+/* A double, as strtod in the C locale reads it, but no hex, NaN or infinity. */
+bool json_decimal(const char *start, const char *end, double *value);
+
+/*
+ * Undo the escapes of the string between quotes at START..END; OUT is replaced. Bad escapes are kept
+ * as they stand, lone surrogates become U+FFFD; \u0000 becomes U+FFFD too, so that texts hold no NUL.
+ * False when an escape was bad.
+ */
+bool json_unescape(const char *start, const char *end, struct buffer *out);
+
+/* Copy the JSON value START..END without the blanks that stand outside of strings; OUT is replaced. */
+void json_compact(const char *start, const char *end, struct buffer *out);
+
+#endif
