@@ -1,0 +1,127 @@
+/*
+ * chrome.h - the parts of the Chrome trace reader, for ingest/chrome*.c only.
+ *
+ *   chrome.c           the format's row: sniffing, and reading a whole source
+ *   chrome_windows.c   cuts the source into windows that several threads parse at once
+ *   chrome_document.c  what surrounds events: arrays, top-level keys, damage between events
+ *   chrome_event.c     one event: its fields and arguments into a chunk
+ *   chrome_repair.c    makes valid JSON of a damaged event, where that can be done
+ *   chrome_metadata.c  top-level values (devices, ranks, flags) into struct trace_file
+ */
+#ifndef TPA_INGEST_CHROME_H
+#define TPA_INGEST_CHROME_H
+
+#include "base/buffer.h"
+#include "ingest/formats.h"
+#include "ingest/json_index.h"
+#include "trace/builder.h"
+
+/* Where in a document a window begins or ends. A document may be followed by another. */
+enum chrome_where {
+    CHROME_START, /* before anything */
+    CHROME_TOP,   /* in the outermost object, before a key */
+    CHROME_ARRAY, /* among events: before one, or between two */
+    CHROME_SKIP,  /* inside a long top-level value that nobody needs */
+    CHROME_END,   /* behind the outermost bracket */
+};
+
+struct chrome_state {
+    enum chrome_where where;
+    bool in_object;     /* the array of events is the value of a key, not the document */
+    bool lines;         /* events stand one a line without an array (NDJSON) */
+    uint32_t documents; /* begun so far */
+    /* CHROME_SKIP: */
+    uint32_t depth;
+    bool in_string, escaped;
+};
+
+/* A top-level key and its value, as text. */
+struct chrome_property {
+    char *key, *value; /* NUL-terminated, heap */
+    size_t value_len;
+};
+
+/* Arguments that are wanted, by key: an open-addressed table made once per file. */
+struct chrome_arg_key {
+    const char *text;
+    uint8_t len, arg, kind; /* arg: enum trace_arg */
+};
+enum { CHROME_ARG_SLOTS = 256 };
+struct chrome_arg_table {
+    struct chrome_arg_key slots[CHROME_ARG_SLOTS];
+};
+enum chrome_arg_kind { CHROME_INT, CHROME_DECIMAL, CHROME_TEXT, CHROME_JSON, CHROME_BOOL };
+
+/* An argument met in the event that is being read. */
+struct chrome_found_arg {
+    const struct chrome_arg_key *key;
+    const char *start, *end; /* a string's without its quotes */
+    bool is_string;
+};
+enum { CHROME_MAX_FOUND = 64 };
+
+/* What one thread needs to parse a window. */
+struct chrome_reader {
+    const struct chrome_arg_table *arg_table;
+    bool want_flows, want_counters;
+    struct trace_chunk *chunk;
+    struct json_index index;
+    const char *text; /* the window, followed by JSON_PADDING zero bytes */
+    size_t len;
+    int64_t offset; /* of the window in the decoded file */
+    bool final;     /* nothing follows the window */
+    struct chrome_found_arg found[CHROME_MAX_FOUND];
+    size_t found_count;
+    struct buffer text_a, text_b; /* decoded strings, valid until the next event */
+    struct {
+        struct chrome_property *at;
+        size_t count, capacity;
+    } properties;
+};
+
+void chrome_reader_init(struct chrome_reader *reader, const struct chrome_arg_table *table,
+                        const struct trace_builder *builder, const struct trace_wants *wants);
+void chrome_reader_release(struct chrome_reader *reader);
+void chrome_arg_table_init(struct chrome_arg_table *table, const struct trace_wants *wants);
+
+/*
+ * Parse the LEN bytes at TEXT, which begin in *STATE at byte OFFSET of the file, into reader->chunk
+ * and reader->properties, and leave in *STATE how they end. Returns how many bytes were consumed;
+ * the rest is the beginning of something that goes on behind the window (never when FINAL).
+ */
+size_t chrome_parse(struct chrome_reader *reader, struct chrome_state *state, const char *text, size_t len,
+                    int64_t offset, bool final);
+
+enum chrome_outcome {
+    CHROME_READ,       /* an event, which was added to the chunk, or counted as skipped */
+    CHROME_BAD,        /* not an event, or damaged */
+    CHROME_INCOMPLETE, /* goes on behind the indexed text */
+    CHROME_NOT_EVENT,  /* an object that has the key traceEvents */
+};
+
+/* Read the event whose '{' is at position *CURSOR of reader->index; *CURSOR moves behind its '}' when it was read. */
+enum chrome_outcome chrome_read_event(struct chrome_reader *reader, size_t *cursor);
+
+/* Step over the object or array whose bracket is at position *CURSOR. READ, BAD or INCOMPLETE. */
+enum chrome_outcome chrome_skip_nested(const struct json_index *index, size_t *cursor);
+
+/*
+ * The next place from AT on where one event ends and another begins: its '{', or NULL when there is none
+ * before END. Decided from the bytes around it alone, so it is the same whatever window they are seen in.
+ */
+const char *chrome_next_event(const char *at, const char *end, const char **event_end);
+
+/* The last such place between START and END, or NULL. */
+const char *chrome_last_event(const char *start, const char *end);
+
+/* Write the damaged event START..END to OUT as valid JSON. False when no sense can be made of it. */
+bool chrome_repair_event(const char *start, const char *end, struct buffer *out);
+
+/* Put top-level values into the builder's current file. */
+void chrome_apply_property(struct trace_builder *builder, const char *key, const char *value, size_t len);
+
+/* Read all of SOURCE with options->workers threads. */
+bool chrome_read_windows(struct source *source, struct trace_builder *builder,
+                         const struct ingest_options *options, struct tpa_error *err);
+
+#endif

@@ -1,0 +1,509 @@
+/*
+ * chrome_document.c - what surrounds the events.
+ *
+ * A document is an object with the key traceEvents, or the array of events alone; a file may hold
+ * several, one after the other, or one event a line. The parser is a function of the bytes and of the
+ * state they begin in: a window that is parsed before its forerunner gets the state it most likely has
+ * (among events), and whoever joins the windows checks that it did.
+ *
+ * Nothing here gives up: what is not an event is counted, and reading resumes at the next one.
+ */
+#include "ingest/chrome.h"
+
+#include "base/memory.h"
+#include "ingest/json_text.h"
+#include <stdlib.h>
+#include <string.h>
+
+/* A top-level value longer than this is not kept, and one that is cut is not waited for. */
+enum { LONGEST_PROPERTY = 4 << 20 };
+
+/* A file is taken to hold one event a line when its first event is whole within so many bytes. */
+enum { LONGEST_LINE = 64 << 10 };
+
+static const char bad_event[] = "damaged events could not be read and were left out";
+static const char mended_event[] = "events held stray quotes or backslashes and were read all the same";
+static const char not_event[] = "values among the events are no events and were left out";
+static const char garbage[] = "text between the events is not JSON and was skipped";
+static const char cut_short[] = "the file ends in the middle of an event, which was left out; "
+                                "was the program stopped before it had written all?";
+
+void chrome_reader_init(struct chrome_reader *reader, const struct chrome_arg_table *table,
+                        const struct trace_builder *builder, const struct trace_wants *wants)
+{
+    *reader = (struct chrome_reader){
+        .arg_table = table,
+        .want_flows = wants->flows,
+        .want_counters = wants->counters,
+        .chunk = trace_chunk_open(builder),
+    };
+}
+
+void chrome_reader_release(struct chrome_reader *reader)
+{
+    trace_chunk_free(reader->chunk);
+    json_index_release(&reader->index);
+    buffer_release(&reader->text_a);
+    buffer_release(&reader->text_b);
+    for (size_t i = 0; i < reader->properties.count; i++) {
+        free(reader->properties.at[i].key);
+        free(reader->properties.at[i].value);
+    }
+    VEC_FREE(&reader->properties);
+}
+
+struct parser {
+    struct chrome_reader *reader;
+    struct chrome_state *state;
+    size_t cursor;   /* the next position of the index */
+    size_t consumed; /* all bytes before it are dealt with */
+};
+
+static void notice(struct parser *parser, const char *kind, const char *text, size_t at)
+{
+    trace_chunk_notice(parser->reader->chunk, kind, text, parser->reader->offset + (int64_t)at);
+}
+
+/* The next position, or SIZE_MAX when there is none in the window. Indexes more when needed. */
+static size_t next_position(struct parser *parser)
+{
+    struct json_index *index = &parser->reader->index;
+    while (parser->cursor >= index->count) {
+        json_index_drop(index, index->count);
+        parser->cursor = 0;
+        if (!json_index_more(index))
+            return SIZE_MAX;
+    }
+    return index->at[parser->cursor];
+}
+
+/* Index another stretch, keeping the positions from the cursor on. False at the end of the window. */
+static bool index_more(struct parser *parser)
+{
+    struct json_index *index = &parser->reader->index;
+    if (index->indexed >= index->len)
+        return false;
+    json_index_drop(index, parser->cursor);
+    parser->cursor = 0;
+    return json_index_more(index);
+}
+
+static void restart_at(struct parser *parser, size_t at)
+{
+    struct chrome_reader *reader = parser->reader;
+    json_index_start(&reader->index, reader->text, reader->len, at);
+    parser->cursor = 0;
+    parser->consumed = at;
+}
+
+/* Is there only what may stand between two values? Returns where it ends, i.e. the first other byte. */
+static size_t skip_separators(const char *text, size_t from, size_t to)
+{
+    while (from < to && (json_is_blank(text[from]) || text[from] == ','))
+        from++;
+    return from;
+}
+
+static bool is_blank_or_nul(const char *text, size_t from, size_t to)
+{
+    while (from < to && (json_is_blank(text[from]) || text[from] == '\0' || text[from] == '\x1a'))
+        from++;
+    return from == to;
+}
+
+/* ---- damaged events ---- */
+
+/* Read the repaired text of an event by the ordinary way. */
+static bool read_repaired(struct chrome_reader *reader, struct buffer *fixed, size_t at)
+{
+    struct chrome_reader sub = *reader; /* same chunk and tables, another text */
+    sub.index = (struct json_index){ 0 };
+    sub.text_a = sub.text_b = (struct buffer){ 0 };
+    static const char padding[JSON_PADDING] = { 0 };
+    size_t len = fixed->count;
+    buffer_add(fixed, padding, sizeof padding);
+    sub.text = fixed->at;
+    sub.offset = reader->offset + (int64_t)at;
+    json_index_start(&sub.index, fixed->at, len, 0);
+    while (json_index_more(&sub.index))
+        ;
+    size_t cursor = 0;
+    bool read = sub.index.count && chrome_read_event(&sub, &cursor) == CHROME_READ;
+    json_index_release(&sub.index);
+    buffer_release(&sub.text_a);
+    buffer_release(&sub.text_b);
+    return read;
+}
+
+/*
+ * The event at AT is damaged: mend it, or leave it out, and resume at the next one. False when the
+ * window ends before a next one is seen and more follows.
+ */
+static bool recover(struct parser *parser, size_t at)
+{
+    struct chrome_reader *reader = parser->reader;
+    const char *end = reader->text + reader->len, *event_end;
+    const char *next = chrome_next_event(reader->text + at + 1, end, &event_end);
+    if (!next && !reader->final)
+        return false;
+    if (!next) {
+        /* The last event of the file: it may be followed by the end of the array. */
+        event_end = end;
+        while (event_end > reader->text + at + 1 && event_end[-1] != '}')
+            event_end--;
+    }
+    struct buffer fixed = { 0 };
+    bool mended = false;
+    /* Without a next event its end is not known: it is at one of the last brackets. */
+    for (int tries = 0; tries < 4 && !mended && event_end > reader->text + at + 1; tries++) {
+        mended =
+            chrome_repair_event(reader->text + at, event_end, &fixed) && read_repaired(reader, &fixed, at);
+        if (next || mended)
+            break;
+        do
+            event_end--;
+        while (event_end > reader->text + at + 1 && event_end[-1] != '}');
+    }
+    buffer_release(&fixed);
+    if (mended)
+        notice(parser, "mended_event", mended_event, at);
+    else
+        notice(parser, "bad_event", bad_event, at);
+    restart_at(parser, next     ? (size_t)(next - reader->text)
+                       : mended ? (size_t)(event_end - reader->text)
+                                : reader->len);
+    return true;
+}
+
+/* The event at AT does not end in the file. */
+static void report_cut(struct parser *parser, size_t at)
+{
+    notice(parser, "cut_short", cut_short, at);
+    parser->cursor = parser->reader->index.count;
+    parser->consumed = parser->reader->len;
+    json_index_start(&parser->reader->index, parser->reader->text, parser->reader->len, parser->reader->len);
+    parser->cursor = 0;
+}
+
+/* ---- states: each returns false when the window is used up ---- */
+
+/* An event, a stray value or the end of the array. */
+static bool parse_array(struct parser *parser)
+{
+    struct chrome_reader *reader = parser->reader;
+    const char *text = reader->text;
+    size_t at = next_position(parser), end = at == SIZE_MAX ? reader->len : at;
+    size_t stray = skip_separators(text, parser->consumed, end);
+    if (stray < end) {
+        if (at == SIZE_MAX && !reader->final) {
+            parser->consumed = stray; /* a word that may go on */
+            return false;
+        }
+        if (!is_blank_or_nul(text, stray, end))
+            notice(parser, "garbage", garbage, stray);
+    }
+    parser->consumed = end;
+    if (at == SIZE_MAX)
+        return false;
+    enum chrome_outcome outcome;
+    switch (text[at]) {
+    case '{':
+        do
+            outcome = chrome_read_event(reader, &parser->cursor);
+        while (outcome == CHROME_INCOMPLETE && index_more(parser));
+        if (outcome == CHROME_READ) {
+            parser->consumed = reader->index.at[parser->cursor - 1] + 1;
+            return true;
+        }
+        if (outcome == CHROME_INCOMPLETE) {
+            const char *ignored;
+            if (!reader->final)
+                return false;
+            if (!chrome_next_event(text + at + 1, text + reader->len, &ignored)) {
+                report_cut(parser, at);
+                return false;
+            }
+        }
+        /* An empty object is a habit of JAX's writer: the last element, after a comma. */
+        if (outcome == CHROME_BAD && text[reader->index.at[parser->cursor + 1]] == '}' &&
+            is_blank_or_nul(text, at + 1, reader->index.at[parser->cursor + 1])) {
+            parser->consumed = reader->index.at[parser->cursor + 1] + 1;
+            parser->cursor += 2;
+            return true;
+        }
+        return recover(parser, at);
+    case ']':
+        parser->cursor++;
+        parser->consumed = at + 1;
+        parser->state->where = parser->state->in_object ? CHROME_TOP : CHROME_END;
+        return true;
+    case '}':
+        /* The array's bracket is missing, and this one ends the document. */
+        notice(parser, "missing_bracket", "the array of events is not closed", at);
+        parser->cursor++;
+        parser->consumed = at + 1;
+        parser->state->where = CHROME_END;
+        return true;
+    case '"': /* a string: over both its quotes */
+        while (parser->cursor + 1 >= reader->index.count)
+            if (!index_more(parser)) {
+                if (reader->final)
+                    report_cut(parser, at);
+                return false;
+            }
+        notice(parser, "not_event", not_event, at);
+        parser->consumed = reader->index.at[parser->cursor + 1] + 1;
+        parser->cursor += 2;
+        return true;
+    default: /* '[' */
+        do
+            outcome = chrome_skip_nested(&reader->index, &parser->cursor);
+        while (outcome == CHROME_INCOMPLETE && index_more(parser));
+        if (outcome == CHROME_READ) {
+            notice(parser, "not_event", not_event, at);
+            parser->consumed = reader->index.at[parser->cursor - 1] + 1;
+            return true;
+        }
+        if (outcome == CHROME_INCOMPLETE && !reader->final)
+            return false;
+        return recover(parser, at);
+    }
+}
+
+static void keep_property(struct parser *parser, const char *key, size_t key_len, const char *value,
+                          size_t len)
+{
+    *VEC_PUSH(&parser->reader->properties) =
+        (struct chrome_property){ mem_strndup(key, key_len), mem_strndup(value, len), len };
+}
+
+/* A value that goes on behind the window, or that is too long to keep: step over it byte by byte. */
+static void begin_skipping(struct parser *parser, size_t at)
+{
+    parser->state->where = CHROME_SKIP;
+    parser->state->depth = 0;
+    parser->state->in_string = parser->state->escaped = false;
+    parser->consumed = at;
+}
+
+static bool parse_skip(struct parser *parser)
+{
+    struct chrome_state *state = parser->state;
+    const char *text = parser->reader->text;
+    size_t at = parser->consumed;
+    for (; at < parser->reader->len; at++) {
+        char c = text[at];
+        if (state->in_string) {
+            if (state->escaped)
+                state->escaped = false;
+            else if (c == '\\')
+                state->escaped = true;
+            else if (c == '"')
+                state->in_string = false;
+            if (state->in_string || state->depth)
+                continue;
+            at++;
+            break;
+        }
+        if (c == '"') {
+            state->in_string = true;
+        } else if (c == '{' || c == '[') {
+            state->depth++;
+        } else if (c == '}' || c == ']') {
+            if (state->depth == 0)
+                break; /* the end of the object around the value */
+            if (--state->depth == 0) {
+                at++;
+                break;
+            }
+        } else if (c == ',' && state->depth == 0) {
+            break;
+        }
+    }
+    if (at == parser->reader->len) {
+        parser->consumed = at;
+        return false;
+    }
+    state->where = CHROME_TOP;
+    restart_at(parser, at);
+    return true;
+}
+
+/* The end of the top-level value at AT, which may lie behind the window: then SIZE_MAX. Moves the cursor. */
+static size_t value_end(struct parser *parser, size_t at)
+{
+    struct chrome_reader *reader = parser->reader;
+    struct json_index *index = &reader->index;
+    char c = reader->text[at];
+    if (c == '"') {
+        while (parser->cursor + 1 >= index->count)
+            if (!index_more(parser))
+                return SIZE_MAX;
+        parser->cursor += 2;
+        return index->at[parser->cursor - 1] + 1;
+    }
+    if (c == '{' || c == '[') {
+        enum chrome_outcome outcome;
+        if (next_position(parser) == SIZE_MAX)
+            return SIZE_MAX;
+        do
+            outcome = chrome_skip_nested(index, &parser->cursor);
+        while (outcome == CHROME_INCOMPLETE && index_more(parser));
+        return outcome == CHROME_READ ? index->at[parser->cursor - 1] + 1 : SIZE_MAX;
+    }
+    size_t end = (size_t)(json_word_end(reader->text + at) - reader->text);
+    return end < reader->len || reader->final ? end : SIZE_MAX;
+}
+
+/* A key of the outermost object with its value, or the object's end. */
+static bool parse_top(struct parser *parser)
+{
+    struct chrome_reader *reader = parser->reader;
+    const char *text = reader->text;
+    size_t open = next_position(parser), end = open == SIZE_MAX ? reader->len : open;
+    size_t stray = skip_separators(text, parser->consumed, end);
+    if (stray < end && (open != SIZE_MAX || reader->final) && !is_blank_or_nul(text, stray, end))
+        notice(parser, "garbage", garbage, stray);
+    if (open == SIZE_MAX) {
+        parser->consumed = reader->final ? reader->len : stray;
+        return false;
+    }
+    parser->consumed = open;
+    if (text[open] != '"') {
+        if (text[open] == '}') {
+            parser->state->where = CHROME_END;
+        } else {
+            notice(parser, "garbage", garbage, open);
+        }
+        parser->cursor++;
+        parser->consumed = open + 1;
+        return true;
+    }
+    while (parser->cursor + 1 >= reader->index.count)
+        if (!index_more(parser)) {
+            if (reader->final)
+                report_cut(parser, open);
+            return false;
+        }
+    size_t close = reader->index.at[parser->cursor + 1];
+    const char *at = json_skip_blanks(text + close + 1);
+    bool colon = *at == ':';
+    at = colon ? json_skip_blanks(at + 1) : at;
+    if ((size_t)(at - text) >= reader->len) {
+        if (reader->final)
+            report_cut(parser, open);
+        return false;
+    }
+    if (!colon) {
+        notice(parser, "garbage", garbage, open);
+        parser->cursor += 2;
+        parser->consumed = close + 1;
+        return true;
+    }
+    const char *key = text + open + 1;
+    size_t key_len = close - open - 1, value = (size_t)(at - text), before = parser->cursor;
+    parser->cursor += 2;
+    bool is_events = key_len == 11 && memcmp(key, "traceEvents", 11) == 0;
+    if (is_events && *at == '[') {
+        if (next_position(parser) == SIZE_MAX)
+            return false;
+        parser->cursor++;
+        parser->consumed = value + 1;
+        parser->state->where = CHROME_ARRAY;
+        parser->state->in_object = true;
+        return true;
+    }
+    if (is_events)
+        notice(parser, "not_array", "traceEvents is not an array", value);
+    size_t behind = value_end(parser, value);
+    if (behind != SIZE_MAX) {
+        if (!is_events && behind - value <= LONGEST_PROPERTY)
+            keep_property(parser, key, key_len, text + value, behind - value);
+        parser->consumed = behind;
+        return true;
+    }
+    if (reader->final || reader->len - value > LONGEST_PROPERTY) {
+        begin_skipping(parser, value);
+        return true;
+    }
+    parser->cursor = before < parser->cursor ? before : 0;
+    return false; /* CONSUMED is before the key: the value is read again with more of the text */
+}
+
+/* Behind a document, or before the first. */
+static bool parse_between(struct parser *parser)
+{
+    struct chrome_reader *reader = parser->reader;
+    struct chrome_state *state = parser->state;
+    const char *text = reader->text;
+    size_t at = next_position(parser), end = at == SIZE_MAX ? reader->len : at;
+    size_t from = parser->consumed;
+    if (state->documents == 0 && from == 0 && reader->offset == 0 && reader->len >= 3 &&
+        memcmp(text, "\xef\xbb\xbf", 3) == 0)
+        from = 3; /* byte order mark */
+    from = skip_separators(text, from, end);
+    if (from < end && (at != SIZE_MAX || reader->final) && !is_blank_or_nul(text, from, end))
+        notice(parser, "garbage", garbage, from);
+    if (at == SIZE_MAX) {
+        parser->consumed = reader->len;
+        return false;
+    }
+    parser->consumed = at;
+    if (text[at] == '{') {
+        /* An event by itself: the file holds one a line. */
+        enum chrome_outcome outcome = CHROME_INCOMPLETE;
+        do
+            outcome = chrome_read_event(reader, &parser->cursor);
+        while (outcome == CHROME_INCOMPLETE && reader->index.indexed - at < LONGEST_LINE &&
+               index_more(parser));
+        if (outcome == CHROME_INCOMPLETE && !reader->final && reader->len - at < LONGEST_LINE)
+            return false;
+        if (outcome == CHROME_READ) {
+            parser->consumed = reader->index.at[parser->cursor - 1] + 1;
+            state->documents++;
+            state->where = CHROME_ARRAY;
+            state->in_object = false;
+            state->lines = true;
+            return true;
+        }
+    }
+    parser->cursor++;
+    parser->consumed = at + 1;
+    if (text[at] == '{' || text[at] == '[') {
+        if (state->documents++)
+            notice(parser, "several_documents",
+                   "more than one trace stands in the file; all were read as one", at);
+        state->where = text[at] == '{' ? CHROME_TOP : CHROME_ARRAY;
+        state->in_object = text[at] == '{';
+        state->lines = false;
+    } else {
+        notice(parser, "garbage", garbage, at);
+        if (text[at] == '"' && next_position(parser) != SIZE_MAX) {
+            parser->consumed = reader->index.at[parser->cursor] + 1;
+            parser->cursor++;
+        }
+    }
+    return true;
+}
+
+size_t chrome_parse(struct chrome_reader *reader, struct chrome_state *state, const char *text, size_t len,
+                    int64_t offset, bool final)
+{
+    reader->text = text;
+    reader->len = len;
+    reader->offset = offset;
+    reader->final = final;
+    struct parser parser = { .reader = reader, .state = state };
+    restart_at(&parser, 0);
+    bool more = true;
+    while (more) {
+        switch (state->where) {
+        case CHROME_START:
+        case CHROME_END: more = parse_between(&parser); break;
+        case CHROME_TOP: more = parse_top(&parser); break;
+        case CHROME_ARRAY: more = parse_array(&parser); break;
+        case CHROME_SKIP: more = parse_skip(&parser); break;
+        }
+    }
+    return final ? len : parser.consumed;
+}

@@ -1,0 +1,639 @@
+/*
+ * chrome_event.c - one event of a Chrome trace.
+ *
+ * The index gives the quotes and brackets; between them only what is needed is looked at: the key
+ * after each quote, and the values of keys somebody wants. An event is first read into struct fields,
+ * because its keys come in any order, and then added according to its phase.
+ *
+ * Phases and fields: "Trace Event Format" (Google, 2016); Kineto's habits 2020 to 2026 as listed in
+ * docs/formats.md.
+ */
+#include "ingest/chrome.h"
+
+#include "ingest/json_text.h"
+#include <string.h>
+
+enum value_kind { VALUE_MISSING, VALUE_STRING, VALUE_WORD, VALUE_NESTED };
+
+struct value {
+    enum value_kind kind;
+    const char *start, *end; /* a string's without its quotes */
+    size_t cursor;           /* VALUE_NESTED: position of its bracket */
+};
+
+struct fields {
+    struct value phase, category, name, ts, dur, pid, tid, id, id2, bind, args;
+    bool unfinished;
+    int64_t offset; /* of the event in the file */
+};
+
+/* ---- stepping ---- */
+
+enum chrome_outcome chrome_skip_nested(const struct json_index *index, size_t *cursor)
+{
+    const char *text = index->text;
+    uint64_t objects = 0; /* bit 0: is the innermost container an object? up to 64 of them */
+    unsigned depth = 0;
+    size_t i = *cursor;
+    do {
+        size_t at = index->at[i++];
+        if (at == index->indexed)
+            return CHROME_INCOMPLETE;
+        char c = text[at];
+        if (c == '"') {
+            if (index->at[i++] == index->indexed)
+                return CHROME_INCOMPLETE;
+        } else if (c == '{' || c == '[') {
+            if (c == '{' && depth && objects & 1) {
+                /* An object in an object is the value of a key, or something was left open. */
+                const char *before = text + at - 1;
+                while (json_is_blank(*before))
+                    before--;
+                if (*before != ':')
+                    return CHROME_BAD;
+            }
+            objects = objects << 1 | (c == '{');
+            depth++;
+        } else {
+            if (depth <= 64 && (objects & 1) != (c == '}'))
+                return CHROME_BAD;
+            objects >>= 1;
+            depth--;
+        }
+    } while (depth);
+    *cursor = i;
+    return CHROME_READ;
+}
+
+/* The value that starts at AT; *CURSOR stands behind the key's quotes and moves behind the value. */
+static inline enum chrome_outcome read_value(const struct json_index *index, const char *at, size_t *cursor,
+                                             struct value *value)
+{
+    const char *text = index->text;
+    if (*at == '"') {
+        size_t close = index->at[*cursor + 1];
+        if (close == index->indexed || index->at[*cursor] == index->indexed)
+            return CHROME_INCOMPLETE;
+        *value = (struct value){ VALUE_STRING, at + 1, text + close, 0 };
+        *cursor += 2;
+        return json_ends_value(text[close + 1]) ? CHROME_READ : CHROME_BAD;
+    }
+    if (*at == '{' || *at == '[') {
+        value->kind = VALUE_NESTED;
+        value->start = at;
+        value->cursor = *cursor;
+        if (index->at[*cursor] == index->indexed)
+            return CHROME_INCOMPLETE;
+        enum chrome_outcome outcome = chrome_skip_nested(index, cursor);
+        value->end = text + index->at[*cursor - 1] + 1;
+        return outcome;
+    }
+    const char *end = json_word_end(at);
+    *value = (struct value){ VALUE_WORD, at, end, 0 };
+    if (end == at && *at != '\0')
+        return CHROME_BAD;
+    return *end == '"' || *end == '{' || *end == '[' || *end == ':' ? CHROME_BAD : CHROME_READ;
+}
+
+/* The value after the key that ends with the quote at CLOSE, or NULL when no colon follows. */
+static inline const char *after_colon(const char *text, size_t close)
+{
+    const char *at = text + close + 1;
+    if (*at != ':') {
+        at = json_skip_blanks(at);
+        if (*at != ':')
+            return NULL;
+    }
+    at++;
+    return *at == ' ' && !json_is_blank(at[1]) ? at + 1 : json_skip_blanks(at);
+}
+
+/* A key with no colon behind it: does the text end there, or is it damaged? */
+static enum chrome_outcome without_colon(const struct json_index *index, size_t close)
+{
+    const char *at = json_skip_blanks(index->text + close + 1);
+    return at == index->text + index->len ? CHROME_INCOMPLETE : CHROME_BAD;
+}
+
+/* ---- arguments ---- */
+
+static inline unsigned hash_key(const char *key, size_t len)
+{
+    unsigned first = (unsigned char)key[0], last = (unsigned char)key[len - 1],
+             mid = (unsigned char)key[len / 2];
+    return (first * 7 + last * 31 + mid * 101 + (unsigned)len * 57) % CHROME_ARG_SLOTS;
+}
+
+static void add_key(struct chrome_arg_table *table, const char *text, size_t len, int arg,
+                    enum chrome_arg_kind kind)
+{
+    unsigned slot = hash_key(text, len);
+    while (table->slots[slot].text)
+        slot = (slot + 1) % CHROME_ARG_SLOTS;
+    table->slots[slot] = (struct chrome_arg_key){ text, (uint8_t)len, (uint8_t)arg, (uint8_t)kind };
+}
+
+void chrome_arg_table_init(struct chrome_arg_table *table, const struct trace_wants *wants)
+{
+    static const struct {
+        const char *keys; /* separated by '|' */
+        enum chrome_arg_kind kind;
+    } args[ARG_COUNT] = {
+#define ARG_ROW(id, kind, keys) { keys, CHROME_##kind },
+        TRACE_ARGS(ARG_ROW)
+#undef ARG_ROW
+    };
+    *table = (struct chrome_arg_table){ 0 };
+    for (int arg = 0; arg < ARG_COUNT; arg++) {
+        /* Whether a region was finished decides what an event is, so it is always read. */
+        if (!(wants->args >> arg & 1) && arg != ARG_FINISHED)
+            continue;
+        for (const char *key = args[arg].keys; *key;) {
+            size_t len = strcspn(key, "|");
+            add_key(table, key, len, arg, args[arg].kind);
+            key += len + (key[len] == '|');
+        }
+    }
+}
+
+static inline const struct chrome_arg_key *find_key(const struct chrome_arg_table *table, const char *key,
+                                                    size_t len)
+{
+    if (len == 0)
+        return NULL;
+    for (unsigned slot = hash_key(key, len); table->slots[slot].text; slot = (slot + 1) % CHROME_ARG_SLOTS)
+        if (table->slots[slot].len == len && memcmp(table->slots[slot].text, key, len) == 0)
+            return &table->slots[slot];
+    return NULL;
+}
+
+/* Collect the wanted arguments of the object whose '{' is at *CURSOR. */
+static enum chrome_outcome read_args(struct chrome_reader *reader, size_t *cursor)
+{
+    const struct json_index *index = &reader->index;
+    const char *text = index->text;
+    size_t i = *cursor + 1;
+    for (;;) {
+        size_t open = index->at[i];
+        if (open == index->indexed)
+            return CHROME_INCOMPLETE;
+        if (text[open] == '}') {
+            *cursor = i + 1;
+            return CHROME_READ;
+        }
+        size_t close = index->at[i + 1];
+        if (text[open] != '"')
+            return CHROME_BAD;
+        if (close == index->indexed)
+            return CHROME_INCOMPLETE;
+        const char *at = after_colon(text, close);
+        if (!at)
+            return without_colon(index, close);
+        i += 2;
+        const struct chrome_arg_key *key = find_key(reader->arg_table, text + open + 1, close - open - 1);
+        if (!key && *at != '"' && *at != '{' && *at != '[')
+            continue; /* a number nobody wants: the next key is found by its quote */
+        struct value value;
+        enum chrome_outcome outcome = read_value(index, at, &i, &value);
+        if (outcome != CHROME_READ)
+            return outcome;
+        if (key && reader->found_count < CHROME_MAX_FOUND)
+            reader->found[reader->found_count++] =
+                (struct chrome_found_arg){ key, value.start, value.end, value.kind == VALUE_STRING };
+    }
+}
+
+/* Text of a string value, unescaped where it has to be; borrowed from the window or from OUT. */
+static const char *string_text(const struct chrome_reader *reader, const char *start, const char *end,
+                               struct buffer *out, size_t *len)
+{
+    *len = (size_t)(end - start);
+    if (!reader->index.has_backslash || !memchr(start, '\\', *len))
+        return start;
+    json_unescape(start, end, out);
+    *len = out->count;
+    return out->at ? out->at : "";
+}
+
+static bool is_word(const char *start, const char *end, const char *word)
+{
+    size_t len = strlen(word);
+    return (size_t)(end - start) == len && memcmp(start, word, len) == 0;
+}
+
+static void add_found_args(struct chrome_reader *reader)
+{
+    struct trace_chunk *chunk = reader->chunk;
+    for (size_t i = 0; i < reader->found_count; i++) {
+        const struct chrome_found_arg *found = &reader->found[i];
+        enum trace_arg arg = (enum trace_arg)found->key->arg;
+        const char *text;
+        size_t len;
+        int64_t number;
+        double decimal;
+        switch ((enum chrome_arg_kind)found->key->kind) {
+        case CHROME_INT:
+            if (json_integer(found->start, found->end, &number))
+                trace_chunk_arg(chunk, arg, number);
+            break;
+        case CHROME_DECIMAL:
+            if (json_decimal(found->start, found->end, &decimal))
+                trace_chunk_arg_decimal(chunk, arg, decimal);
+            break;
+        case CHROME_TEXT:
+            text = string_text(reader, found->start, found->end, &reader->text_a, &len);
+            trace_chunk_arg(chunk, arg, trace_chunk_text(chunk, text, len));
+            break;
+        case CHROME_JSON:
+            json_compact(found->start - found->is_string, found->end + found->is_string, &reader->text_a);
+            trace_chunk_arg(chunk, arg, trace_chunk_text(chunk, reader->text_a.at, reader->text_a.count));
+            break;
+        case CHROME_BOOL:
+            if (is_word(found->start, found->end, "true") || is_word(found->start, found->end, "false"))
+                trace_chunk_arg(chunk, arg, *found->start == 't');
+            break;
+        }
+    }
+}
+
+/* ---- fields ---- */
+
+#define KEY_IS(word) (len == sizeof(word) - 1 && memcmp(key, word, sizeof(word) - 1) == 0)
+
+/* Where the value of the event's key goes; NULL for keys without a meaning here. */
+static struct value *field_of(struct fields *fields, const char *key, size_t len)
+{
+    switch (len) {
+    case 2:
+        if (KEY_IS("ph"))
+            return &fields->phase;
+        if (KEY_IS("ts"))
+            return &fields->ts;
+        if (KEY_IS("id"))
+            return &fields->id;
+        return KEY_IS("bp") ? &fields->bind : NULL;
+    case 3:
+        if (KEY_IS("cat"))
+            return &fields->category;
+        if (KEY_IS("pid"))
+            return &fields->pid;
+        if (KEY_IS("tid"))
+            return &fields->tid;
+        if (KEY_IS("dur"))
+            return &fields->dur;
+        return KEY_IS("id2") ? &fields->id2 : NULL;
+    case 4:
+        if (KEY_IS("name"))
+            return &fields->name;
+        return KEY_IS("args") ? &fields->args : NULL;
+    default: return NULL;
+    }
+}
+
+static enum chrome_outcome read_fields(struct chrome_reader *reader, size_t *cursor, struct fields *fields)
+{
+    const struct json_index *index = &reader->index;
+    const char *text = index->text;
+    size_t i = *cursor + 1;
+    for (;;) {
+        size_t open = index->at[i];
+        if (open == index->indexed)
+            return CHROME_INCOMPLETE;
+        if (text[open] == '}') {
+            *cursor = i + 1;
+            return CHROME_READ;
+        }
+        if (text[open] != '"')
+            return CHROME_BAD;
+        size_t close = index->at[i + 1];
+        if (close == index->indexed)
+            return CHROME_INCOMPLETE;
+        const char *at = after_colon(text, close);
+        if (!at)
+            return without_colon(index, close);
+        i += 2;
+        const char *key = text + open + 1;
+        size_t len = close - open - 1;
+        if (index->has_backslash && memchr(key, '\\', len)) {
+            json_unescape(key, key + len, &reader->text_a);
+            key = reader->text_a.at;
+            len = reader->text_a.count;
+        }
+        if (len == 11 && KEY_IS("traceEvents"))
+            return CHROME_NOT_EVENT;
+        struct value ignored, *value = field_of(fields, key, len);
+        if (value == &fields->args && *at == '{') {
+            *value = (struct value){ VALUE_NESTED, at, at, i };
+            if (index->at[i] == index->indexed)
+                return CHROME_INCOMPLETE;
+            reader->found_count = 0;
+            enum chrome_outcome outcome = read_args(reader, &i);
+            if (outcome != CHROME_READ)
+                return outcome;
+            continue;
+        }
+        if (value == &fields->args)
+            value = &ignored; /* args that are no object are no args */
+        enum chrome_outcome outcome = read_value(index, at, &i, value ? value : &ignored);
+        if (outcome != CHROME_READ)
+            return outcome;
+    }
+}
+
+/* ---- from fields to the chunk ---- */
+
+static void count_notice(struct chrome_reader *reader, const struct fields *fields, const char *kind,
+                         const char *text)
+{
+    trace_chunk_notice(reader->chunk, kind, text, fields->offset);
+}
+
+static bool read_time(const struct value *value, int64_t *ns)
+{
+    return (value->kind == VALUE_WORD || value->kind == VALUE_STRING) &&
+           json_microseconds(value->start, value->end, ns);
+}
+
+/* One half of a track's key. A string names itself; what is neither string nor number counts as 0. */
+static void read_half(const struct chrome_reader *reader, const struct value *value, struct buffer *out,
+                      int64_t *number, const char **text, size_t *len)
+{
+    *number = 0;
+    *text = NULL;
+    *len = 0;
+    if (value->kind == VALUE_STRING)
+        *text = string_text(reader, value->start, value->end, out, len);
+    else if (value->kind == VALUE_WORD && !json_integer(value->start, value->end, number))
+        *number = 0;
+}
+
+static track_id read_track(struct chrome_reader *reader, const struct fields *fields)
+{
+    struct track_key key;
+    read_half(reader, &fields->pid, &reader->text_a, &key.pid, &key.pid_text, &key.pid_len);
+    read_half(reader, &fields->tid, &reader->text_b, &key.tid, &key.tid_text, &key.tid_len);
+    return trace_chunk_track(reader->chunk, &key);
+}
+
+static name_id read_name(struct chrome_reader *reader, const struct value *value)
+{
+    size_t len;
+    if (value->kind == VALUE_STRING && value->start < value->end) {
+        const char *text = string_text(reader, value->start, value->end, &reader->text_a, &len);
+        return trace_chunk_name(reader->chunk, text, len);
+    }
+    if (value->kind == VALUE_WORD && !is_word(value->start, value->end, "null"))
+        return trace_chunk_name(reader->chunk, value->start, (size_t)(value->end - value->start));
+    return trace_chunk_name(reader->chunk, "[no name]", 9);
+}
+
+static uint16_t read_category(struct chrome_reader *reader, const struct value *value)
+{
+    size_t len = 0;
+    const char *text = "";
+    if (value->kind == VALUE_STRING)
+        text = string_text(reader, value->start, value->end, &reader->text_a, &len);
+    return trace_chunk_category(reader->chunk, text, len);
+}
+
+/* The value of KEY in the object at CURSOR (which was stepped over before, so it is well formed). */
+static struct value find_in_object(const struct json_index *index, size_t cursor, const char *wanted)
+{
+    const char *text = index->text;
+    size_t i = cursor + 1, wanted_len = strlen(wanted);
+    struct value value = { 0 };
+    while (text[index->at[i]] == '"') {
+        size_t open = index->at[i], close = index->at[i + 1];
+        const char *at = after_colon(text, close);
+        i += 2;
+        if (!at || read_value(index, at, &i, &value) != CHROME_READ)
+            break;
+        if (close - open - 1 == wanted_len && memcmp(text + open + 1, wanted, wanted_len) == 0)
+            return value;
+    }
+    return (struct value){ 0 };
+}
+
+/* Ids match when they are written alike: "1" and 1 differ, as the format has it. */
+static bool read_async_id(const struct chrome_reader *reader, const struct fields *fields, int64_t *id)
+{
+    struct value value = fields->id;
+    int64_t scope = 0;
+    if (fields->id2.kind == VALUE_NESTED) {
+        struct value local = find_in_object(&reader->index, fields->id2.cursor, "local");
+        value = local.kind ? local : find_in_object(&reader->index, fields->id2.cursor, "global");
+        if (local.kind && fields->pid.kind == VALUE_STRING)
+            scope = trace_async_id(1, fields->pid.start, (size_t)(fields->pid.end - fields->pid.start));
+        else if (local.kind && fields->pid.kind == VALUE_WORD)
+            json_integer(fields->pid.start, fields->pid.end, &scope);
+        scope = local.kind ? (scope ^ INT64_C(0x5bd1e995)) : 1;
+    }
+    if (value.kind != VALUE_STRING && value.kind != VALUE_WORD)
+        return false;
+    bool quoted = value.kind == VALUE_STRING;
+    *id = trace_async_id(scope, value.start - quoted, (size_t)(value.end - value.start) + quoted);
+    return true;
+}
+
+static void add_flow(struct chrome_reader *reader, const struct fields *fields, char phase)
+{
+    trace_chunk_count_skipped(reader->chunk, 1, 0, 0);
+    if (!reader->want_flows)
+        return;
+    struct trace_flow flow = { .phase = phase };
+    const struct value *id = &fields->id;
+    if (!read_time(&fields->ts, &flow.ts_ns) || (id->kind != VALUE_STRING && id->kind != VALUE_WORD)) {
+        count_notice(reader, fields, "bad_flow", "flow arrows have no usable id or time and were left out");
+        return;
+    }
+    if (!json_integer(id->start, id->end,
+                      &flow.id)) /* "0x402": any spelling will do as long as both ends agree */
+        flow.id = trace_async_id(0, id->start, (size_t)(id->end - id->start));
+    size_t len = 0;
+    const char *text = "";
+    if (fields->category.kind == VALUE_STRING)
+        text = string_text(reader, fields->category.start, fields->category.end, &reader->text_a, &len);
+    flow.category = trace_chunk_text(reader->chunk, text, len);
+    len = 0;
+    text = "";
+    if (fields->name.kind == VALUE_STRING)
+        text = string_text(reader, fields->name.start, fields->name.end, &reader->text_a, &len);
+    flow.name = trace_chunk_text(reader->chunk, text, len);
+    flow.track = read_track(reader, fields);
+    flow.bind_enclosing =
+        fields->bind.kind == VALUE_STRING && is_word(fields->bind.start, fields->bind.end, "e");
+    trace_chunk_flow(reader->chunk, &flow);
+}
+
+/* A counter holds one sample for each of its args: "name series", or just "name" for a series called "value". */
+static void add_samples(struct chrome_reader *reader, const struct fields *fields)
+{
+    trace_chunk_count_skipped(reader->chunk, 0, 1, 0);
+    if (!reader->want_counters)
+        return;
+    struct trace_sample sample = { 0 };
+    if (!read_time(&fields->ts, &sample.ts_ns) || fields->args.kind != VALUE_NESTED) {
+        count_notice(reader, fields, "bad_counter",
+                     "counter samples have no usable time or value and were left out");
+        return;
+    }
+    sample.track = read_track(reader, fields);
+    const struct json_index *index = &reader->index;
+    const char *text = index->text;
+    size_t i = fields->args.cursor + 1;
+    while (text[index->at[i]] == '"') {
+        size_t open = index->at[i], close = index->at[i + 1];
+        const char *at = after_colon(text, close);
+        struct value value;
+        i += 2;
+        if (!at || read_value(index, at, &i, &value) != CHROME_READ)
+            break;
+        if ((value.kind != VALUE_WORD && value.kind != VALUE_STRING) ||
+            !json_decimal(value.start, value.end, &sample.value)) {
+            count_notice(reader, fields, "bad_counter",
+                         "counter samples have no usable time or value and were left out");
+            continue;
+        }
+        struct buffer *name = &reader->text_b;
+        buffer_clear(name);
+        size_t len;
+        if (fields->name.kind == VALUE_STRING) {
+            const char *part =
+                string_text(reader, fields->name.start, fields->name.end, &reader->text_a, &len);
+            buffer_add(name, part, len);
+        }
+        if (fields->id.kind == VALUE_STRING)
+            buffer_printf(name, " id: %.*s", (int)(fields->id.end - fields->id.start), fields->id.start);
+        buffer_putc(name, ' ');
+        const char *series = string_text(reader, text + open + 1, text + close, &reader->text_a, &len);
+        buffer_add(name, series, len);
+        sample.counter = trace_chunk_text(reader->chunk, name->at, name->count);
+        trace_chunk_sample(reader->chunk, &sample);
+    }
+}
+
+static void add_metadata(struct chrome_reader *reader, const struct fields *fields)
+{
+    static const struct {
+        const char *name, *arg;
+        enum track_fact fact;
+        bool is_number;
+    } facts[] = {
+        { "process_name", "name", FACT_PROCESS_NAME, false },
+        { "thread_name", "name", FACT_THREAD_NAME, false },
+        { "process_labels", "labels", FACT_PROCESS_LABELS, false },
+        { "process_sort_index", "sort_index", FACT_PROCESS_SORT_INDEX, true },
+        { "thread_sort_index", "sort_index", FACT_THREAD_SORT_INDEX, true },
+    };
+    trace_chunk_count_skipped(reader->chunk, 0, 0, 1);
+    if (fields->name.kind != VALUE_STRING || fields->args.kind != VALUE_NESTED)
+        return;
+    for (size_t i = 0; i < sizeof facts / sizeof *facts; i++) {
+        if (!is_word(fields->name.start, fields->name.end, facts[i].name))
+            continue;
+        struct value value = find_in_object(&reader->index, fields->args.cursor, facts[i].arg);
+        int64_t number = 0;
+        size_t len = 0;
+        if (facts[i].is_number) {
+            if (value.kind == VALUE_MISSING || !json_integer(value.start, value.end, &number))
+                return;
+            trace_chunk_fact(reader->chunk, read_track(reader, fields), facts[i].fact, number, NAME_NONE);
+        } else if (value.kind == VALUE_STRING && value.start < value.end) {
+            track_id track = read_track(reader, fields); /* before text_a is used for the name */
+            const char *text = string_text(reader, value.start, value.end, &reader->text_a, &len);
+            trace_chunk_fact(reader->chunk, track, facts[i].fact, 0,
+                             trace_chunk_text(reader->chunk, text, len));
+        }
+        return;
+    }
+}
+
+static bool arg_says_unfinished(const struct chrome_reader *reader)
+{
+    for (size_t i = 0; i < reader->found_count; i++)
+        if (reader->found[i].key->arg == ARG_FINISHED &&
+            is_word(reader->found[i].start, reader->found[i].end, "false"))
+            return true;
+    return false;
+}
+
+static void add_event(struct chrome_reader *reader, const struct fields *fields, char phase)
+{
+    struct chunk_event event = { .phase = phase, .dur_ns = -1 };
+    if (!read_time(&fields->ts, &event.start_ns)) {
+        count_notice(reader, fields, "bad_time", "events without a usable time (ts) were left out");
+        return;
+    }
+    bool async = phase == 'b' || phase == 'n' || phase == 'e' || phase == 'S' || phase == 'T' ||
+                 phase == 'p' || phase == 'F';
+    if (async && !read_async_id(reader, fields, &event.async_id)) {
+        count_notice(reader, fields, "async_without_id", "async events without a usable id were left out");
+        return;
+    }
+    if (phase == 'X') {
+        if (!read_time(&fields->dur, &event.dur_ns)) {
+            event.dur_ns = -1;
+            count_notice(reader, fields, "no_duration",
+                         "complete events without a usable duration (dur) are taken to last 0 ns");
+        } else if (event.dur_ns < 0) {
+            event.dur_ns = -1;
+            count_notice(reader, fields, "negative_duration",
+                         "events of negative duration are taken to last 0 ns");
+        }
+        if (arg_says_unfinished(reader))
+            event.flags |= EVENT_UNFINISHED;
+    }
+    event.track = read_track(reader, fields);
+    event.category = read_category(reader, &fields->category);
+    bool may_lack_name =
+        phase == 'E' && (fields->name.kind != VALUE_STRING || fields->name.start == fields->name.end);
+    event.name = may_lack_name ? NAME_NONE : read_name(reader, &fields->name);
+    trace_chunk_event(reader->chunk, &event);
+    add_found_args(reader);
+}
+
+static enum chrome_outcome add(struct chrome_reader *reader, const struct fields *fields)
+{
+    if (fields->phase.kind != VALUE_STRING || fields->phase.start == fields->phase.end)
+        return CHROME_BAD;
+    char phase = *fields->phase.start;
+    switch (phase) {
+    case 'X':
+    case 'B':
+    case 'E':
+    case 'b':
+    case 'n':
+    case 'e':
+    case 'S':
+    case 'T':
+    case 'p':
+    case 'F':
+    case 'i': add_event(reader, fields, phase); break;
+    case 'I':
+    case 'R': add_event(reader, fields, 'i'); break;
+    case 's':
+    case 't':
+    case 'f': add_flow(reader, fields, phase); break;
+    case 'C': add_samples(reader, fields); break;
+    case 'M': add_metadata(reader, fields); break;
+    default:
+        count_notice(
+            reader, fields, "skipped_phase",
+            "events of phases that hold no time spans (samples, object and memory dumps) were skipped");
+    }
+    return CHROME_READ;
+}
+
+enum chrome_outcome chrome_read_event(struct chrome_reader *reader, size_t *cursor)
+{
+    struct fields fields = { .offset = reader->offset + reader->index.at[*cursor] };
+    size_t behind = *cursor;
+    reader->found_count = 0;
+    enum chrome_outcome outcome = read_fields(reader, &behind, &fields);
+    if (outcome != CHROME_READ)
+        return outcome;
+    outcome = add(reader, &fields);
+    if (outcome == CHROME_READ)
+        *cursor = behind;
+    return outcome;
+}

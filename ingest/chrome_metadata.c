@@ -1,0 +1,153 @@
+/*
+ * chrome_metadata.c - the top-level keys of a trace.
+ *
+ *     deviceProperties      [{id, name, totalGlobalMem, computeMajor, numSms ...}]     Kineto 2021 on
+ *     distributedInfo       {backend, rank, world_size, nccl_version, pg_config ...}   2022 on
+ *     baseTimeNanoseconds   what `ts` counts from                                      2024-05 on
+ *     record_shapes, profile_memory, with_stack, with_flops, with_modules   1          2024 on
+ *     host_name, trace_id, traceName                                        strings
+ *
+ * All other keys are kept as text (struct trace_property), and so are these, so that nothing is lost.
+ */
+#include "ingest/chrome.h"
+
+#include "base/memory.h"
+#include "ingest/json_pull.h"
+#include "ingest/json_text.h"
+#include <limits.h>
+#include <string.h>
+
+enum { LONGEST_VALUE = 4096 };
+
+/* A string's text unescaped, any other value as it stands; lives with the trace. */
+static char *keep_text(struct trace_builder *builder, const struct json_text *text)
+{
+    if (!text->is_string || !memchr(text->at, '\\', text->len))
+        return trace_builder_strndup(builder, text->at, text->len);
+    struct buffer decoded = { 0 };
+    json_unescape(text->at, text->at + text->len, &decoded);
+    char *kept = trace_builder_strndup(builder, decoded.at ? decoded.at : "", decoded.count);
+    buffer_release(&decoded);
+    return kept;
+}
+
+static int small(const struct json_text *text)
+{
+    int64_t value = json_text_integer(text, 0);
+    return value < 0 || value > INT_MAX ? 0 : (int)value;
+}
+
+static void read_device(struct trace_builder *builder, struct json_pull *in)
+{
+    struct trace_device device = { .id = -1 };
+    struct json_text key, value;
+    while (json_next_key(in, &key) && json_take(in, &value)) {
+        if (json_text_is(&key, "id"))
+            device.id = small(&value);
+        else if (json_text_is(&key, "name"))
+            device.name = keep_text(builder, &value);
+        else if (json_text_is(&key, "totalGlobalMem"))
+            device.total_memory = json_text_integer(&value, 0);
+        else if (json_text_is(&key, "computeMajor"))
+            device.compute_major = small(&value);
+        else if (json_text_is(&key, "computeMinor"))
+            device.compute_minor = small(&value);
+        else if (json_text_is(&key, "numSms"))
+            device.sm_count = small(&value);
+        else if (json_text_is(&key, "warpSize"))
+            device.warp_size = small(&value);
+        else if (json_text_is(&key, "maxThreadsPerMultiprocessor"))
+            device.max_threads_per_sm = small(&value);
+        else if (json_text_is(&key, "maxThreadsPerBlock"))
+            device.max_threads_per_block = small(&value);
+        else if (json_text_is(&key, "regsPerMultiprocessor"))
+            device.regs_per_sm = small(&value);
+        else if (json_text_is(&key, "sharedMemPerMultiprocessor"))
+            device.shared_memory_per_sm = json_text_integer(&value, 0);
+    }
+    if (!device.name)
+        device.name = "";
+    *VEC_PUSH(&trace_builder_current_file(builder)->devices) = device;
+}
+
+static void read_devices(struct trace_builder *builder, struct json_pull *in)
+{
+    if (!json_enter(in, '['))
+        return;
+    while (json_next_element(in)) {
+        if (json_enter(in, '{'))
+            read_device(builder, in);
+        else if (!json_skip(in))
+            return;
+    }
+}
+
+static void read_distributed(struct trace_builder *builder, struct json_pull *in)
+{
+    struct trace_file *file = trace_builder_current_file(builder);
+    struct json_text key, value;
+    if (!json_enter(in, '{'))
+        return;
+    while (json_next_key(in, &key) && json_take(in, &value)) {
+        if (json_text_is(&key, "rank"))
+            file->rank = json_text_integer(&value, -1);
+        else if (json_text_is(&key, "world_size"))
+            file->world_size = json_text_integer(&value, -1);
+        else if (json_text_is(&key, "backend"))
+            file->backend = keep_text(builder, &value);
+        else if (json_text_is(&key, "nccl_version"))
+            file->nccl_version = keep_text(builder, &value);
+    }
+}
+
+static bool read_flag(struct trace_file *file, const struct json_text *key, const struct json_text *value)
+{
+    static const struct {
+        const char *key;
+        size_t offset;
+    } flags[] = {
+        { "record_shapes", offsetof(struct trace_file, record_shapes) },
+        { "profile_memory", offsetof(struct trace_file, profile_memory) },
+        { "with_stack", offsetof(struct trace_file, with_stack) },
+        { "with_flops", offsetof(struct trace_file, with_flops) },
+        { "with_modules", offsetof(struct trace_file, with_modules) },
+    };
+    for (size_t i = 0; i < sizeof flags / sizeof *flags; i++) {
+        if (!json_text_is(key, flags[i].key))
+            continue;
+        int on = json_text_is(value, "true") || json_text_integer(value, 0) != 0;
+        memcpy((char *)file + flags[i].offset, &on, sizeof on);
+        return true;
+    }
+    return false;
+}
+
+void chrome_apply_property(struct trace_builder *builder, const char *key, const char *value, size_t len)
+{
+    struct trace_file *file = trace_builder_current_file(builder);
+    struct json_pull in = { value, value + len };
+    struct json_text name = { key, strlen(key), true }, text;
+    if (json_text_is(&name, "deviceProperties"))
+        read_devices(builder, &in);
+    else if (json_text_is(&name, "distributedInfo"))
+        read_distributed(builder, &in);
+    in = (struct json_pull){ value, value + len };
+    if (!json_take(&in, &text))
+        return;
+    if (json_text_is(&name, "baseTimeNanoseconds"))
+        file->has_base = json_integer(text.at, text.at + text.len, &file->base_ns);
+    else if (json_text_is(&name, "host_name"))
+        file->host_name = keep_text(builder, &text);
+    else if (json_text_is(&name, "traceName"))
+        file->trace_name = keep_text(builder, &text);
+    else if (json_text_is(&name, "trace_id"))
+        file->trace_id = keep_text(builder, &text);
+    else
+        read_flag(file, &name, &text);
+    if (text.len > LONGEST_VALUE)
+        text.len = LONGEST_VALUE;
+    *VEC_PUSH(&file->properties) = (struct trace_property){
+        trace_builder_strndup(builder, key, strlen(key)),
+        keep_text(builder, &text),
+    };
+}

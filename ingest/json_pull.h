@@ -1,0 +1,51 @@
+/*
+ * json_pull.h - a small JSON document, token by token: the reading code has the shape of the document.
+ *
+ *     struct json_pull in = { at, end };
+ *     struct json_text key, value;
+ *     if (json_enter(&in, '{'))
+ *         while (json_next_key(&in, &key))
+ *             if (json_text_is(&key, "rank")) json_take(&in, &value);   // the value's text
+ *             else json_skip(&in);
+ *
+ * For metadata and the like; events go another, faster way (chrome_event.c). Nothing is allocated, and
+ * damage ends the innermost loop: what was read before it stands.
+ */
+#ifndef TPA_INGEST_JSON_PULL_H
+#define TPA_INGEST_JSON_PULL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct json_pull {
+    const char *at, *end;
+};
+
+struct json_text {
+    const char *at; /* a string's without its quotes, escapes as written */
+    size_t len;
+    bool is_string;
+};
+
+/* Step into the object ('{') or array ('[') that comes next. False, and nothing consumed, when it is something else. */
+bool json_enter(struct json_pull *in, char bracket);
+
+/* The next key of the object, its colon consumed; false behind the last, the '}' consumed. */
+bool json_next_key(struct json_pull *in, struct json_text *key);
+
+/* Is there another element in the array? False behind the last, the ']' consumed. */
+bool json_next_element(struct json_pull *in);
+
+/* Take the value that comes next as text; objects and arrays whole. False when there is none. */
+bool json_take(struct json_pull *in, struct json_text *value);
+
+/* Step over the value that comes next. */
+bool json_skip(struct json_pull *in);
+
+bool json_text_is(const struct json_text *text, const char *word);
+
+/* The value as an integer (a string of digits too), or MISSING. */
+int64_t json_text_integer(const struct json_text *text, int64_t missing);
+
+#endif
