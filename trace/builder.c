@@ -99,46 +99,36 @@ bool trace_builder_wants(const struct trace_builder *builder, enum trace_arg arg
 
 /* ---- ids of a chunk -> ids of the trace ---- */
 
-/* Make room in MAP for COUNT ids; new ones are not yet mapped. */
-#define MAP_COVER(map, needed)                                                                               \
-    do {                                                                                                     \
-        VEC_RESERVE(map, (needed) - (map)->count);                                                           \
-        while ((map)->count < (needed))                                                                      \
-            (map)->at[(map)->count++] = NAME_NONE;                                                           \
-    } while (0)
-
-static name_id map_text(struct trace_builder *builder, struct trace_chunk *chunk, name_id id)
+/* Every id of the chunk has a place in its map; those the builder has not met are NAME_NONE. */
+static void cover_map(struct chunk_ids *ids)
 {
-    if (id == NAME_NONE)
-        return NAME_NONE;
-    name_id *mapped = &chunk->text_map.at[id];
-    if (*mapped == NAME_NONE)
-        *mapped =
-            names_add(builder->storage->texts, names_text(chunk->texts, id), names_length(chunk->texts, id));
-    return *mapped;
+    size_t needed = names_count(ids->names);
+    VEC_RESERVE(&ids->map, needed - ids->map.count);
+    while (ids->map.count < needed)
+        ids->map.at[ids->map.count++] = NAME_NONE;
 }
 
-static name_id map_name(struct trace_builder *builder, struct trace_chunk *chunk, name_id id)
+static void map_strings(struct chunk_ids *ids, struct names *into)
 {
-    if (id == NAME_NONE)
-        return NAME_NONE;
-    name_id *mapped = &chunk->name_map.at[id];
-    if (*mapped == NAME_NONE)
-        *mapped =
-            names_add(builder->storage->names, names_text(chunk->names, id), names_length(chunk->names, id));
-    return *mapped;
+    cover_map(ids);
+    for (size_t i = 0; i < ids->in_order.count; i++) {
+        name_id id = ids->in_order.at[i];
+        if (ids->map.at[id] == NAME_NONE)
+            ids->map.at[id] = names_add(into, names_text(ids->names, id), names_length(ids->names, id));
+    }
 }
 
-static uint16_t map_category(struct trace_builder *builder, struct trace_chunk *chunk, uint16_t id)
+static name_id map_text(const struct trace_chunk *chunk, name_id id)
 {
-    name_id *mapped = &chunk->category_map.at[id];
-    if (*mapped != NAME_NONE)
-        return (uint16_t)*mapped;
-    struct trace_storage *storage = builder->storage;
-    const char *text = names_text(chunk->categories, id);
-    size_t len = names_length(chunk->categories, id);
-    if (storage->categories.count >= CHUNK_MAX_CATEGORIES &&
-        names_find(storage->category_keys, text, len) == NAME_NONE) {
+    return id == NAME_NONE ? NAME_NONE : chunk->texts.map.at[id];
+}
+
+static name_id map_category(struct trace_storage *storage, const struct chunk_ids *ids, name_id id)
+{
+    const char *text = names_text(ids->names, id);
+    size_t len = names_length(ids->names, id);
+    bool full = storage->categories.count >= CHUNK_MAX_CATEGORIES;
+    if (full && names_find(storage->category_keys, text, len) == NAME_NONE) {
         text = "";
         len = 0;
     }
@@ -148,34 +138,38 @@ static uint16_t map_category(struct trace_builder *builder, struct trace_chunk *
             .text = names_add(storage->texts, text, len),
             .kind = category_kind(text),
         };
-    *mapped = category;
-    return (uint16_t)category;
+    return category;
 }
 
-static track_id map_track(struct trace_builder *builder, struct trace_chunk *chunk, track_id id)
+static void map_categories(struct trace_storage *storage, struct chunk_ids *ids)
 {
-    track_id *mapped = &chunk->track_map.at[id];
-    if (*mapped != TRACK_NONE)
-        return *mapped;
-    struct trace_storage *storage = builder->storage;
+    cover_map(ids);
+    for (size_t i = 0; i < ids->in_order.count; i++) {
+        name_id id = ids->in_order.at[i];
+        if (ids->map.at[id] == NAME_NONE)
+            ids->map.at[id] = map_category(storage, ids, id);
+    }
+}
+
+static track_id map_track(struct trace_storage *storage, struct trace_chunk *chunk, track_id id)
+{
     uint32_t file = (uint32_t)storage->files.count - 1;
     /* The chunk's key of the track, with the file before it. */
-    size_t len = names_length(chunk->tracks, id);
+    size_t len = names_length(chunk->tracks.names, id);
     char *key = mem_alloc(sizeof file + len);
     memcpy(key, &file, sizeof file);
-    memcpy(key + sizeof file, names_text(chunk->tracks, id), len);
+    memcpy(key + sizeof file, names_text(chunk->tracks.names, id), len);
     track_id track = names_add(storage->track_keys, key, sizeof file + len);
     free(key);
     if (track == storage->tracks.count) {
         const struct track_key *written = &chunk->track_keys.at[id];
+        const char *pid = written->pid_text, *tid = written->tid_text;
         *VEC_PUSH(&storage->tracks) = (struct track){
             .file = file,
-            .pid = written->pid_text ? 0 : written->pid,
-            .tid = written->tid_text ? 0 : written->tid,
-            .pid_text = written->pid_text ? names_add(storage->texts, written->pid_text, written->pid_len)
-                                          : NAME_NONE,
-            .tid_text = written->tid_text ? names_add(storage->texts, written->tid_text, written->tid_len)
-                                          : NAME_NONE,
+            .pid = pid ? 0 : written->pid,
+            .tid = tid ? 0 : written->tid,
+            .pid_text = pid ? names_add(storage->texts, pid, written->pid_len) : NAME_NONE,
+            .tid_text = tid ? names_add(storage->texts, tid, written->tid_len) : NAME_NONE,
             .process_name = NAME_NONE,
             .process_labels = NAME_NONE,
             .thread_name = NAME_NONE,
@@ -183,8 +177,22 @@ static track_id map_track(struct trace_builder *builder, struct trace_chunk *chu
             .stream = -1,
         };
     }
-    *mapped = track;
     return track;
+}
+
+static void map_tracks(struct trace_storage *storage, struct trace_chunk *chunk)
+{
+    struct chunk_ids *ids = &chunk->tracks;
+    if (chunk->mapped_file != storage->files.count) { /* tracks belong to a file */
+        chunk->mapped_file = (uint32_t)storage->files.count;
+        ids->map.count = 0;
+    }
+    cover_map(ids);
+    for (size_t i = 0; i < ids->in_order.count; i++) {
+        track_id id = ids->in_order.at[i];
+        if (ids->map.at[id] == TRACK_NONE)
+            ids->map.at[id] = map_track(storage, chunk, id);
+    }
 }
 
 /* ---- columns ---- */
@@ -264,11 +272,10 @@ static const uint8_t arg_values[ARG_COUNT] = {
 #undef ARG_VALUE
 };
 
-static int64_t map_value(struct trace_builder *builder, struct trace_chunk *chunk, enum trace_arg arg,
-                         int64_t value)
+static int64_t map_value(const struct trace_chunk *chunk, enum trace_arg arg, int64_t value)
 {
     if (arg_values[arg] == VALUE_TEXT || arg_values[arg] == VALUE_JSON)
-        return map_text(builder, chunk, (name_id)value);
+        return map_text(chunk, (name_id)value);
     return value;
 }
 
@@ -281,7 +288,7 @@ static void append_args(struct trace_builder *builder, struct trace_chunk *chunk
         struct arg_storage *to = &builder->storage->args[arg];
         for (size_t i = 0; i < from->events.count; i++)
             arg_storage_add(to, (event_id)(base + from->events.at[i]),
-                            map_value(builder, chunk, (enum trace_arg)arg, from->values.at[i]));
+                            map_value(chunk, (enum trace_arg)arg, from->values.at[i]));
     }
 }
 
@@ -289,8 +296,8 @@ static void append_facts(struct trace_builder *builder, struct trace_chunk *chun
 {
     for (size_t i = 0; i < chunk->facts.count; i++) {
         const struct chunk_fact *fact = &chunk->facts.at[i];
-        track_id id = map_track(builder, chunk, fact->track);
-        name_id text = map_text(builder, chunk, fact->text);
+        track_id id = chunk->tracks.map.at[fact->track];
+        name_id text = map_text(chunk, fact->text);
         struct track *track = &builder->storage->tracks.at[id];
         switch (fact->fact) {
         case FACT_PROCESS_NAME: track->process_name = text; break;
@@ -312,37 +319,38 @@ static void append_open_ends(struct trace_builder *builder, struct trace_chunk *
     size_t first_end = builder->ends.count;
     for (size_t i = 0; i < chunk->ends.count; i++) {
         struct chunk_end end = chunk->ends.at[i];
-        end.name = map_name(builder, chunk, end.name);
-        end.track = map_track(builder, chunk, end.track);
-        end.category = map_category(builder, chunk, end.category);
+        end.name = end.name == NAME_NONE ? NAME_NONE : chunk->names.map.at[end.name];
+        end.track = chunk->tracks.map.at[end.track];
+        end.category = (uint16_t)chunk->categories.map.at[end.category];
         end.after += (uint32_t)base;
         *VEC_PUSH(&builder->ends) = end;
     }
     for (size_t i = 0; i < chunk->end_args.count; i++) {
         struct chunk_end_arg arg = chunk->end_args.at[i];
         arg.end += (uint32_t)first_end;
-        arg.value = map_value(builder, chunk, arg.arg, arg.value);
+        arg.value = map_value(chunk, arg.arg, arg.value);
         *VEC_PUSH(&builder->end_args) = arg;
     }
 }
 
-static void append_events(struct trace_builder *builder, struct trace_chunk *chunk, size_t base)
+static void append_events(struct trace_storage *storage, const struct trace_chunk *chunk, size_t base)
 {
-    struct trace_storage *storage = builder->storage;
     size_t count = chunk->count;
+    if (count == 0)
+        return;
     reserve_events(storage, count);
     memcpy(storage->start_ns + base, chunk->start_ns, count * sizeof *chunk->start_ns);
     memcpy(storage->dur_ns + base, chunk->dur_ns, count * sizeof *chunk->dur_ns);
     memcpy(storage->flags + base, chunk->flags, count * sizeof *chunk->flags);
     for (size_t i = 0; i < count; i++) {
-        uint16_t category = map_category(builder, chunk, chunk->category[i]);
-        track_id track = map_track(builder, chunk, chunk->track[i]);
+        name_id category = chunk->categories.map.at[chunk->category[i]];
+        track_id track = chunk->tracks.map.at[chunk->track[i]];
         enum event_kind kind = storage->categories.at[category].kind;
         if (kind == EVENT_OTHER && chunk->flags[i] & EVENT_POINT)
             kind = EVENT_INSTANT;
-        storage->name[base + i] = map_name(builder, chunk, chunk->name[i]);
+        storage->name[base + i] = chunk->names.map.at[chunk->name[i]];
         storage->track[base + i] = track;
-        storage->category[base + i] = category;
+        storage->category[base + i] = (uint16_t)category;
         storage->kind[base + i] = (uint8_t)kind;
         storage->categories.at[category].event_count++;
         storage->tracks.at[track].event_count++;
@@ -355,15 +363,15 @@ static void append_flows_and_samples(struct trace_builder *builder, struct trace
     struct trace_storage *storage = builder->storage;
     for (size_t i = 0; i < chunk->flows.count; i++) {
         struct trace_flow flow = chunk->flows.at[i];
-        flow.category = map_text(builder, chunk, flow.category);
-        flow.name = map_text(builder, chunk, flow.name);
-        flow.track = map_track(builder, chunk, flow.track);
+        flow.category = map_text(chunk, flow.category);
+        flow.name = map_text(chunk, flow.name);
+        flow.track = chunk->tracks.map.at[flow.track];
         *VEC_PUSH(&storage->flows) = flow;
     }
     for (size_t i = 0; i < chunk->samples.count; i++) {
         struct trace_sample sample = chunk->samples.at[i];
-        sample.counter = map_text(builder, chunk, sample.counter);
-        sample.track = map_track(builder, chunk, sample.track);
+        sample.counter = map_text(chunk, sample.counter);
+        sample.track = chunk->tracks.map.at[sample.track];
         *VEC_PUSH(&storage->samples) = sample;
     }
     builder->trace->flows_seen += chunk->flows_seen;
@@ -378,16 +386,12 @@ bool trace_builder_append(struct trace_builder *builder, struct trace_chunk *chu
     size_t base = storage->count;
     if (base + chunk->count >= EVENT_NONE)
         return tpa_fail(err, TPA_NOWHERE, "more than %u events in one trace", EVENT_NONE - 1);
-    MAP_COVER(&chunk->name_map, names_count(chunk->names));
-    MAP_COVER(&chunk->text_map, names_count(chunk->texts));
-    MAP_COVER(&chunk->category_map, names_count(chunk->categories));
-    if (chunk->mapped_file != storage->files.count) { /* tracks belong to a file */
-        chunk->mapped_file = (uint32_t)storage->files.count;
-        chunk->track_map.count = 0;
-    }
-    MAP_COVER(&chunk->track_map, names_count(chunk->tracks));
+    map_strings(&chunk->names, storage->names);
+    map_strings(&chunk->texts, storage->texts);
+    map_categories(storage, &chunk->categories);
+    map_tracks(storage, chunk);
 
-    append_events(builder, chunk, base);
+    append_events(storage, chunk, base);
     append_args(builder, chunk, base);
     append_open_ends(builder, chunk, base);
     append_facts(builder, chunk);

@@ -10,16 +10,37 @@
 #include "base/memory.h"
 #include <stdlib.h>
 
+static void release_ids(struct chunk_ids *ids)
+{
+    names_free(ids->names);
+    VEC_FREE(&ids->met);
+    VEC_FREE(&ids->in_order);
+    VEC_FREE(&ids->map);
+}
+
+/* Note that ID came up. True the first time since the chunk was emptied. */
+static bool meet(struct trace_chunk *chunk, struct chunk_ids *ids, name_id id)
+{
+    while (ids->met.count <= id)
+        *VEC_PUSH(&ids->met) = 0;
+    if (ids->met.at[id] == chunk->serial)
+        return false;
+    ids->met.at[id] = chunk->serial;
+    *VEC_PUSH(&ids->in_order) = id;
+    return true;
+}
+
 struct trace_chunk *trace_chunk_open(const struct trace_builder *builder)
 {
     struct trace_chunk *chunk = mem_zalloc(1, sizeof *chunk);
     for (int arg = 0; arg < ARG_COUNT; arg++)
         if (trace_builder_wants(builder, (enum trace_arg)arg))
             chunk->wanted_args |= UINT64_C(1) << arg;
-    chunk->names = names_open();
-    chunk->texts = names_open();
-    chunk->tracks = names_open();
-    chunk->categories = names_open();
+    chunk->names.names = names_open();
+    chunk->texts.names = names_open();
+    chunk->tracks.names = names_open();
+    chunk->categories.names = names_open();
+    chunk->serial = 1;
     chunk->last_track = TRACK_NONE;
     return chunk;
 }
@@ -45,15 +66,11 @@ void trace_chunk_free(struct trace_chunk *chunk)
     VEC_FREE(&chunk->samples);
     VEC_FREE(&chunk->facts);
     VEC_FREE(&chunk->notices);
-    names_free(chunk->names);
-    names_free(chunk->texts);
-    names_free(chunk->tracks);
-    names_free(chunk->categories);
+    release_ids(&chunk->names);
+    release_ids(&chunk->texts);
+    release_ids(&chunk->tracks);
+    release_ids(&chunk->categories);
     VEC_FREE(&chunk->track_keys);
-    VEC_FREE(&chunk->name_map);
-    VEC_FREE(&chunk->text_map);
-    VEC_FREE(&chunk->track_map);
-    VEC_FREE(&chunk->category_map);
     free(chunk);
 }
 
@@ -67,6 +84,10 @@ void trace_chunk_clear(struct trace_chunk *chunk)
     chunk->last_is_end = false;
     chunk->flows.count = chunk->samples.count = chunk->facts.count = chunk->notices.count = 0;
     chunk->flows_seen = chunk->samples_seen = chunk->metadata_seen = 0;
+    chunk->names.in_order.count = chunk->texts.in_order.count = 0;
+    chunk->tracks.in_order.count = chunk->categories.in_order.count = 0;
+    chunk->serial++;
+    chunk->last_track = TRACK_NONE;
 }
 
 size_t trace_chunk_count_events(const struct trace_chunk *chunk)
@@ -74,26 +95,36 @@ size_t trace_chunk_count_events(const struct trace_chunk *chunk)
     return chunk->count + chunk->ends.count;
 }
 
+static name_id add_id(struct trace_chunk *chunk, struct chunk_ids *ids, const char *s, size_t len)
+{
+    name_id id = names_add(ids->names, s, len);
+    meet(chunk, ids, id);
+    return id;
+}
+
 name_id trace_chunk_name(struct trace_chunk *chunk, const char *s, size_t len)
 {
-    return names_add(chunk->names, s, len);
+    return add_id(chunk, &chunk->names, s, len);
 }
 
 name_id trace_chunk_text(struct trace_chunk *chunk, const char *s, size_t len)
 {
-    return names_add(chunk->texts, s, len);
+    return add_id(chunk, &chunk->texts, s, len);
 }
 
 uint16_t trace_chunk_category(struct trace_chunk *chunk, const char *s, size_t len)
 {
-    name_id id = names_find(chunk->categories, s, len);
+    struct chunk_ids *ids = &chunk->categories;
+    name_id id = names_find(ids->names, s, len);
     if (id == NAME_NONE) {
-        if (names_count(chunk->categories) >= CHUNK_MAX_CATEGORIES)
+        if (names_count(ids->names) >= CHUNK_MAX_CATEGORIES)
             return trace_chunk_category(chunk, "", 0);
-        if (names_count(chunk->categories) == 0)
-            names_add(chunk->categories, "", 0); /* so that there is always room for it */
-        id = names_add(chunk->categories, s, len);
+        if (names_count(ids->names) == 0)
+            names_add(ids->names, "", 0); /* so that there is always room for it */
+        id = names_add(ids->names, s, len);
     }
+    if (meet(chunk, ids, id))
+        trace_chunk_text(chunk, s, len); /* the trace will want its text, numbered in this order */
     return (uint16_t)id;
 }
 
@@ -116,17 +147,19 @@ static track_id find_track(struct trace_chunk *chunk, const struct track_key *ke
     char *bytes = need <= sizeof small ? small : mem_alloc(need);
     size_t len = put_half(bytes, key->pid, key->pid_text, key->pid_len);
     len += put_half(bytes + len, key->tid, key->tid_text, key->tid_len);
-    track_id track = names_add(chunk->tracks, bytes, len);
+    track_id track = names_add(chunk->tracks.names, bytes, len);
     if (bytes != small)
         free(bytes);
-    if (track == chunk->track_keys.count) {
-        struct track_key *kept = VEC_PUSH(&chunk->track_keys);
-        *kept = *key;
-        /* The texts must outlive the caller's. */
+    if (track == chunk->track_keys.count)
+        *VEC_PUSH(&chunk->track_keys) = *key;
+    if (meet(chunk, &chunk->tracks, track)) {
+        /* Its texts must outlive the caller's, and the trace will want them. */
+        struct track_key *kept = &chunk->track_keys.at[track];
+        const struct names *texts = chunk->texts.names;
         if (key->pid_text)
-            kept->pid_text = names_text(chunk->texts, trace_chunk_text(chunk, key->pid_text, key->pid_len));
+            kept->pid_text = names_text(texts, trace_chunk_text(chunk, key->pid_text, key->pid_len));
         if (key->tid_text)
-            kept->tid_text = names_text(chunk->texts, trace_chunk_text(chunk, key->tid_text, key->tid_len));
+            kept->tid_text = names_text(texts, trace_chunk_text(chunk, key->tid_text, key->tid_len));
     }
     return track;
 }

@@ -55,6 +55,27 @@ struct chunk_notice {
     int64_t offset;
 };
 
+/*
+ * Strings that the chunk numbered for itself, and what the builder made of each number. Which of them
+ * came up since the chunk was last emptied, and in which order, is kept apart: the builder numbers new
+ * ones in that order, which is the file's, whatever else the chunk has seen before.
+ */
+struct chunk_ids {
+    struct names *names;
+    struct {
+        uint32_t *at;
+        size_t count, capacity;
+    } met; /* by id: serial when it came up last */
+    struct {
+        name_id *at;
+        size_t count, capacity;
+    } in_order; /* ids that came up since then */
+    struct {
+        name_id *at;
+        size_t count, capacity;
+    } map; /* by id: the trace's, or NAME_NONE */
+};
+
 struct trace_chunk {
     uint64_t wanted_args;
     size_t count, capacity; /* of the columns */
@@ -96,17 +117,14 @@ struct trace_chunk {
     } notices;
     uint64_t flows_seen, samples_seen, metadata_seen;
 
-    /* Kept over appends: the chunk's own ids, and what the builder made of each (NAME_NONE: not yet). */
-    struct names *names, *texts, *tracks, *categories;
+    /* Kept over appends: the chunk's own ids. */
+    struct chunk_ids names, texts, tracks, categories;
     struct {
         struct track_key *at;
         size_t count, capacity;
-    } track_keys; /* by local track */
-    struct {
-        name_id *at;
-        size_t count, capacity;
-    } name_map, text_map, track_map, category_map;
-    uint32_t mapped_file; /* track_map is valid for this file */
+    } track_keys;         /* by local track */
+    uint32_t mapped_file; /* tracks.map is valid for this file */
+    uint32_t serial;      /* counts how often the chunk was emptied, from 1 */
 
     /* The track asked for last: most events lie on the same one as the event before. */
     int64_t last_pid, last_tid;
