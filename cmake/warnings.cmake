@@ -10,6 +10,9 @@ target_compile_options(tpa_options INTERFACE
   -Wformat=2 -Wno-format-nonliteral -Wimplicit-fallthrough
   -Wno-missing-field-initializers   # { 0 } and rows of tables leave the rest zero on purpose
 )
+# What only assert() uses is unused where NDEBUG takes the asserts out.
+target_compile_options(tpa_options INTERFACE
+  $<$<NOT:$<CONFIG:Debug>>:-Wno-unused-function;-Wno-unused-variable;-Wno-unused-but-set-variable>)
 if(TPA_WERROR)
   target_compile_options(tpa_options INTERFACE -Werror)
 endif()
