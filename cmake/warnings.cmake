@@ -7,7 +7,8 @@ target_compile_options(tpa_options INTERFACE
   -Wshadow -Wundef -Wvla
   -Wstrict-prototypes -Wmissing-prototypes -Wold-style-definition
   -Wpointer-arith -Wcast-qual -Wwrite-strings
-  -Wformat=2 -Wno-format-nonliteral -Wimplicit-fallthrough
+  -Wformat=2 -Wno-format-nonliteral
+  $<$<C_COMPILER_ID:GNU>:-Wimplicit-fallthrough> # clang does not see the comment that says it is meant
   -Wno-missing-field-initializers   # { 0 } and rows of tables leave the rest zero on purpose
 )
 # What only assert() uses is unused where NDEBUG takes the asserts out.
