@@ -1,0 +1,352 @@
+/*
+ * profile.c - the model of a Python profile.
+ *
+ * Functions are found by a hash table of ids. Edges of one function lie together; a merged function gets new edges at
+ * the end, and its old ones stay unused, so that nothing ever moves.
+ */
+#define XXH_INLINE_ALL
+#include "trace/profile.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdlib.h>
+#include <xxhash.h>
+
+struct profile *profile_open(void)
+{
+    struct profile *profile = mem_zalloc(1, sizeof *profile);
+    profile->slot_mask = 255;
+    profile->slots = mem_alloc((profile->slot_mask + 1) * sizeof *profile->slots);
+    memset(profile->slots, 0xff, (profile->slot_mask + 1) * sizeof *profile->slots);
+    profile->odd_offset = TPA_NOWHERE;
+    return profile;
+}
+
+void profile_free(struct profile *profile)
+{
+    if (!profile)
+        return;
+    free(profile->functions);
+    free(profile->listed);
+    free(profile->edges);
+    free(profile->slots);
+    VEC_FREE(&profile->files);
+    for (size_t i = 0; i < profile->blocks.count; i++)
+        free(profile->blocks.at[i]);
+    VEC_FREE(&profile->blocks);
+    arena_release(&profile->arena);
+    free(profile);
+}
+
+void profile_own(struct profile *profile, char *block)
+{
+    *VEC_PUSH(&profile->blocks) = block;
+}
+
+static size_t hash_function(const struct profile_function *f)
+{
+    uint64_t seed = (uint64_t)f->line * UINT64_C(0x9e3779b97f4a7c15) ^ XXH3_64bits(f->file, f->file_length);
+    return (size_t)XXH3_64bits_withSeed(f->name, f->name_length, seed);
+}
+
+static bool same_function(const struct profile_function *a, const struct profile_function *b)
+{
+    return a->line == b->line && a->name_length == b->name_length && a->file_length == b->file_length &&
+           memcmp(a->name, b->name, a->name_length) == 0 && memcmp(a->file, b->file, a->file_length) == 0;
+}
+
+/* The slot that holds KEY, or the empty one where it belongs. */
+static uint32_t *find_slot(const struct profile *profile, const struct profile_function *key)
+{
+    size_t at = hash_function(key) & profile->slot_mask;
+    while (profile->slots[at] != FUNCTION_NONE &&
+           !same_function(&profile->functions[profile->slots[at]], key))
+        at = (at + 1) & profile->slot_mask;
+    return &profile->slots[at];
+}
+
+static void grow_slots(struct profile *profile)
+{
+    free(profile->slots);
+    profile->slot_mask = 2 * profile->slot_mask + 1;
+    profile->slots = mem_alloc((profile->slot_mask + 1) * sizeof *profile->slots);
+    memset(profile->slots, 0xff, (profile->slot_mask + 1) * sizeof *profile->slots);
+    for (size_t i = 0; i < profile->function_count; i++) {
+        size_t at = hash_function(&profile->functions[i]) & profile->slot_mask;
+        while (profile->slots[at] != FUNCTION_NONE)
+            at = (at + 1) & profile->slot_mask;
+        profile->slots[at] = (uint32_t)i;
+    }
+}
+
+function_id profile_function(struct profile *profile, const char *file, size_t file_length, int64_t line,
+                             const char *name, size_t name_length)
+{
+    struct profile_function key = { .file = file,
+                                    .file_length = (uint32_t)file_length,
+                                    .line = line,
+                                    .name = name,
+                                    .name_length = (uint32_t)name_length,
+                                    .mark = UINT32_MAX };
+    uint32_t *slot = find_slot(profile, &key);
+    if (*slot != FUNCTION_NONE)
+        return *slot;
+    /* Three quarters full at most. */
+    if (4 * (profile->function_count + 1) > 3 * (profile->slot_mask + 1)) {
+        grow_slots(profile);
+        slot = find_slot(profile, &key);
+    }
+    if (profile->function_count == profile->function_capacity)
+        profile->functions = vec_grow(profile->functions, &profile->function_capacity,
+                                      profile->function_count + 1, sizeof *profile->functions);
+    *slot = (uint32_t)profile->function_count;
+    profile->functions[profile->function_count] = key;
+    return (function_id)profile->function_count++;
+}
+
+function_id profile_find(const struct profile *profile, const char *file, int64_t line, const char *name)
+{
+    return *find_slot(profile, &(struct profile_function){ .file = file,
+                                                           .file_length = (uint32_t)strlen(file),
+                                                           .line = line,
+                                                           .name = name,
+                                                           .name_length = (uint32_t)strlen(name) });
+}
+
+void profile_list(struct profile *profile, function_id id, const struct profile_cost *cost,
+                  uint32_t first_edge, uint32_t edge_count)
+{
+    struct profile_function *function = &profile->functions[id];
+    if (!function->listed) {
+        if (profile->listed_count == profile->listed_capacity)
+            profile->listed = vec_grow(profile->listed, &profile->listed_capacity, profile->listed_count + 1,
+                                       sizeof *profile->listed);
+        profile->listed[profile->listed_count++] = id;
+        function->listed = true;
+    }
+    function->cost = *cost;
+    function->first_edge = first_edge;
+    function->edge_count = edge_count;
+}
+
+/* The edge from CALLER among those that began at FIRST_EDGE; NULL and the mark set when it is the first. */
+static struct profile_edge *mark_caller(struct profile *profile, uint32_t first_edge, function_id caller)
+{
+    uint32_t *mark = &profile->functions[caller].mark;
+    if (*mark != UINT32_MAX && *mark >= first_edge && *mark < profile->edge_count &&
+        profile->edges[*mark].caller == caller)
+        return &profile->edges[*mark];
+    *mark = (uint32_t)profile->edge_count;
+    return NULL;
+}
+
+static void push_edge(struct profile *profile, const struct profile_edge *edge)
+{
+    if (profile->edge_count == profile->edge_capacity)
+        profile->edges = vec_grow(profile->edges, &profile->edge_capacity, profile->edge_count + 1,
+                                  sizeof *profile->edges);
+    profile->edges[profile->edge_count++] = *edge;
+}
+
+uint32_t profile_add_edge(struct profile *profile, uint32_t first_edge, const struct profile_edge *edge)
+{
+    struct profile_edge *same = mark_caller(profile, first_edge, edge->caller);
+    if (same)
+        *same = *edge;
+    else
+        push_edge(profile, edge);
+    return profile->functions[edge->caller].mark;
+}
+
+static void add_cost(struct profile_cost *sum, const struct profile_cost *cost)
+{
+    /* Counts come from a file; wrapping round is as good as anything, and defined. */
+    sum->calls = (int64_t)((uint64_t)sum->calls + (uint64_t)cost->calls);
+    sum->primitive_calls = (int64_t)((uint64_t)sum->primitive_calls + (uint64_t)cost->primitive_calls);
+    sum->total_s += cost->total_s;
+    sum->cumulative_s += cost->cumulative_s;
+}
+
+/* As profile_add_edge, but figures of the same caller add up. True when they did. */
+static bool sum_edge(struct profile *profile, uint32_t first_edge, const struct profile_edge *edge)
+{
+    struct profile_edge *same = mark_caller(profile, first_edge, edge->caller);
+    if (!same) {
+        push_edge(profile, edge);
+        return false;
+    }
+    same->count_only = same->count_only && edge->count_only;
+    add_cost(&same->cost, &edge->cost);
+    return true;
+}
+
+void profile_finish(struct profile *profile)
+{
+    profile->total = (struct profile_cost){ 0 };
+    for (size_t i = 0; i < profile->listed_count; i++)
+        add_cost(&profile->total, &profile->functions[profile->listed[i]].cost);
+}
+
+/* Add a function and its callers, whose ids are PROFILE's, to what PROFILE has of it. */
+static void accumulate(struct profile *profile, function_id id, const struct profile_cost *cost,
+                       const struct profile_edge *edges, size_t count)
+{
+    struct profile_function *function = &profile->functions[id];
+    uint32_t first = (uint32_t)profile->edge_count;
+    struct profile_cost sum = *cost;
+    if (function->listed) {
+        add_cost(&sum, &function->cost);
+        for (uint32_t e = 0; e < function->edge_count; e++) {
+            struct profile_edge edge = profile->edges[function->first_edge + e];
+            sum_edge(profile, first, &edge);
+        }
+    }
+    for (size_t e = 0; e < count; e++)
+        sum_edge(profile, first, &edges[e]);
+    profile_list(profile, id, &sum, first, (uint32_t)profile->edge_count - first);
+}
+
+/* The part of a path behind the last slash, as Python's os.path.basename() has it. */
+static const char *base_name(const char *path, size_t *length)
+{
+    const char *slash = memrchr(path, '/', *length);
+    const char *base = slash ? slash + 1 : path;
+    *length -= (size_t)(base - path);
+    return base;
+}
+
+/* The function of PROFILE that function ID of OTHER becomes. */
+static function_id translate(struct profile *profile, const struct profile *other, function_id id, bool strip)
+{
+    const struct profile_function *f = &other->functions[id];
+    size_t length = f->file_length;
+    const char *file = strip ? base_name(f->file, &length) : f->file;
+    return profile_function(profile, file, length, f->line, f->name, f->name_length);
+}
+
+enum merge_rule { KEEP_DIRS, STRIP_DIRS, STRIP_DIRS_LAST_CALLER_WINS };
+
+/* Add all functions of OTHER to PROFILE. */
+static void merge(struct profile *profile, const struct profile *other, enum merge_rule rule)
+{
+    VEC_OF(struct profile_edge) edges = { 0 };
+    function_id *map = mem_alloc((other->function_count + 1) * sizeof *map);
+    for (size_t i = 0; i < other->function_count; i++)
+        map[i] = FUNCTION_NONE;
+    /* Per function of PROFILE: where among `edges` it stands as a caller, if it does. */
+    VEC_OF(uint32_t) place = { 0 };
+
+    for (size_t i = 0; i < other->listed_count; i++) {
+        const struct profile_function *f = &other->functions[other->listed[i]];
+        function_id *id = &map[other->listed[i]];
+        if (*id == FUNCTION_NONE)
+            *id = translate(profile, other, other->listed[i], rule != KEEP_DIRS);
+        edges.count = 0;
+        for (uint32_t e = 0; e < f->edge_count; e++) {
+            struct profile_edge edge = other->edges[f->first_edge + e];
+            function_id *caller = &map[edge.caller];
+            if (*caller == FUNCTION_NONE)
+                *caller = translate(profile, other, edge.caller, rule != KEEP_DIRS);
+            edge.caller = *caller;
+            while (place.count <= *caller)
+                *VEC_PUSH(&place) = UINT32_MAX;
+            uint32_t at = place.at[*caller];
+            if (at < edges.count && edges.at[at].caller == *caller) {
+                profile->merged_edges++;
+                if (rule == STRIP_DIRS_LAST_CALLER_WINS)
+                    edges.at[at] = edge;
+                else
+                    add_cost(&edges.at[at].cost, &edge.cost);
+                continue;
+            }
+            place.at[*caller] = (uint32_t)edges.count;
+            *VEC_PUSH(&edges) = edge;
+        }
+        accumulate(profile, *id, &f->cost, edges.at, edges.count);
+    }
+    VEC_FREE(&place);
+    free(map);
+    VEC_FREE(&edges);
+}
+
+/* Move what is not per function from OTHER to PROFILE, and free OTHER. */
+static void take_over(struct profile *profile, struct profile *other)
+{
+    for (size_t i = 0; i < other->files.count; i++)
+        *VEC_PUSH(&profile->files) =
+            (struct profile_file){ arena_strndup(&profile->arena, other->files.at[i].path,
+                                                 strlen(other->files.at[i].path)),
+                                   other->files.at[i].modified_s };
+    for (size_t i = 0; i < other->blocks.count; i++)
+        profile_own(profile, other->blocks.at[i]);
+    other->blocks.count = 0;
+    add_cost(&profile->total, &other->total);
+    profile->sampled |= other->sampled;
+    profile->counts_swapped |= other->counts_swapped;
+    profile->merged_edges += other->merged_edges;
+    if (profile->odd_entries == 0)
+        profile->odd_offset = other->odd_offset;
+    profile->odd_entries += other->odd_entries;
+    profile->trailing_bytes += other->trailing_bytes;
+    profile_free(other);
+}
+
+void profile_add(struct profile *profile, struct profile *other)
+{
+    merge(profile, other, KEEP_DIRS);
+    take_over(profile, other);
+}
+
+struct profile *profile_strip_dirs(struct profile *profile, bool last_caller_wins)
+{
+    struct profile *stripped = profile_open();
+    merge(stripped, profile, last_caller_wins ? STRIP_DIRS_LAST_CALLER_WINS : STRIP_DIRS);
+    take_over(stripped, profile);
+    return stripped;
+}
+
+void profile_function_text(const struct profile_function *f, struct buffer *out)
+{
+    bool builtin = f->line == 0 && f->file_length == 1 && f->file[0] == '~';
+    if (!builtin) {
+        buffer_add(out, f->file, f->file_length);
+        buffer_printf(out, ":%lld(", (long long)f->line);
+        buffer_add(out, f->name, f->name_length);
+        buffer_putc(out, ')');
+    } else if (f->name_length > 0 && f->name[0] == '<' && f->name[f->name_length - 1] == '>') {
+        buffer_putc(out, '{');
+        if (f->name_length > 2)
+            buffer_add(out, f->name + 1, f->name_length - 2);
+        buffer_putc(out, '}');
+    } else {
+        buffer_add(out, f->name, f->name_length);
+    }
+}
+
+/* Bytewise, which for UTF-8 is by code point, as Python compares. */
+static int compare_text(const char *a, size_t a_length, const char *b, size_t b_length)
+{
+    int order = memcmp(a, b, a_length < b_length ? a_length : b_length);
+    return order ? order : (a_length > b_length) - (a_length < b_length);
+}
+
+int profile_function_compare(const struct profile_function *a, const struct profile_function *b)
+{
+    int order = compare_text(a->file, a->file_length, b->file, b->file_length);
+    if (order == 0)
+        order = (a->line > b->line) - (a->line < b->line);
+    return order ? order : compare_text(a->name, a->name_length, b->name, b->name_length);
+}
+
+int64_t profile_ns(double seconds)
+{
+    if (isnan(seconds))
+        return 0;
+    /* A long double, because the product of doubles is off by more than 1 ns from 104 days on. */
+    long double ns = (long double)seconds * 1e9L;
+    if (ns >= 0x1p63L)
+        return INT64_MAX;
+    if (ns <= -0x1p63L)
+        return -INT64_MAX;
+    return (int64_t)llrintl(ns);
+}

@@ -1,0 +1,134 @@
+/*
+ * profile.h - a Python profile in memory: which function was called how often, by whom, and for how long.
+ *
+ * What cProfile and its relatives write is not a trace: there are no events and no moments, only sums per function
+ * and per pair of caller and callee. So it has a model of its own, and its own analyses.
+ *
+ *     for (size_t i = 0; i < profile->listed_count; i++) {
+ *         const struct profile_function *f = &profile->functions[profile->listed[i]];
+ *         for (uint32_t e = 0; e < f->edge_count; e++)
+ *             ... profile->edges[f->first_edge + e] says who called f ...
+ *     }
+ *
+ * Times are doubles of seconds, against the rule of the rest of tpa, because the file holds doubles and adding up
+ * profiles must give the sums that pstats gives, to the last bit. profile_ns() makes integer nanoseconds of one at the
+ * moment when it goes into a table.
+ *
+ * A function is listed when the file says its figures. One that occurs as a caller only has none: cProfile was
+ * switched on inside it, so its call was not seen.
+ */
+#ifndef TPA_TRACE_PROFILE_H
+#define TPA_TRACE_PROFILE_H
+
+#include "base/arena.h"
+#include "base/buffer.h"
+#include "base/memory.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef uint32_t function_id;
+#define FUNCTION_NONE UINT32_MAX
+
+/* How often and how long: of a function, or of its calls from one caller. */
+struct profile_cost {
+    int64_t calls;           /* all, those from within itself too: pstats' nc */
+    int64_t primitive_calls; /* those not from within itself: cc */
+    double total_s;          /* in the function, without what it called: tt */
+    double cumulative_s;     /* with what it called; a recursive call counts once: ct */
+};
+
+struct profile_function {
+    const char *file, *name; /* not NUL-terminated; borrowed from the profile */
+    uint32_t file_length, name_length;
+    int64_t line;
+    struct profile_cost cost;
+    uint32_t first_edge, edge_count; /* the callers, in the file's order */
+    uint32_t mark;                   /* scratch of the builder */
+    bool listed;
+};
+
+/* The calls of a function by CALLER. */
+struct profile_edge {
+    struct profile_cost cost;
+    function_id caller;
+    bool count_only; /* the module `profile` and sampling write the number of calls alone: cost.calls */
+};
+
+/* A file that was added in. */
+struct profile_file {
+    const char *path;
+    int64_t modified_s; /* when the file was last written, seconds since 1970; INT64_MIN when not known */
+};
+
+struct profile {
+    struct profile_function *functions; /* indexed by function_id */
+    size_t function_count, function_capacity;
+    function_id *listed; /* those with figures of their own, in the file's order */
+    size_t listed_count, listed_capacity;
+    struct profile_edge *edges;
+    size_t edge_count, edge_capacity;
+    VEC_OF(struct profile_file) files;
+
+    struct profile_cost
+        total;    /* calls, primitive_calls and total_s over all functions; summed file by file */
+    bool sampled; /* CPython's sampling profiler: calls are samples on the stack, primitive calls on top */
+    bool counts_swapped;     /* yappi: calls and primitive calls of functions stand in each other's place */
+    uint64_t odd_entries;    /* entries of the file that are no function, and were passed over */
+    int64_t odd_offset;      /* of the first one */
+    uint64_t merged_edges;   /* callers that became one when directories were stripped */
+    uint64_t trailing_bytes; /* behind the end of the profile, not looked at */
+
+    uint32_t *slots; /* hash table over functions */
+    size_t slot_mask;
+    VEC_OF(char *) blocks; /* what the texts point into */
+    struct arena arena;
+};
+
+/* New and empty; free with profile_free (NULL is allowed). */
+struct profile *profile_open(void);
+void profile_free(struct profile *profile);
+
+/* The function with this file, line and name; added, not listed, when it is new. The texts are borrowed. */
+function_id profile_function(struct profile *profile, const char *file, size_t file_length, int64_t line,
+                             const char *name, size_t name_length);
+
+/* As profile_function, but FUNCTION_NONE when there is none. */
+function_id profile_find(const struct profile *profile, const char *file, int64_t line, const char *name);
+
+/* Say the figures of a function. Listed again, the last figures count, but its place stays: as in a Python dict. */
+void profile_list(struct profile *profile, function_id id, const struct profile_cost *cost,
+                  uint32_t first_edge, uint32_t edge_count);
+
+/*
+ * Add a caller to the edges that began at FIRST_EDGE, the count of edges at that time. One caller given twice counts
+ * once, with the last figures. Returns the index of the edge.
+ */
+uint32_t profile_add_edge(struct profile *profile, uint32_t first_edge, const struct profile_edge *edge);
+
+/* Let PROFILE own BLOCK (from malloc), into which texts point. */
+void profile_own(struct profile *profile, char *block);
+
+/* Sum up `total` once all functions are listed. */
+void profile_finish(struct profile *profile);
+
+/* Add OTHER, which is taken, to PROFILE: figures of the same function and of the same caller add up. */
+void profile_add(struct profile *profile, struct profile *other);
+
+/*
+ * The same profile with files named without their directories; what is the same then adds up. PROFILE is taken. New.
+ * Two callers of one function may become one: their figures add up, or, with LAST_CALLER_WINS, only those of the
+ * last count, which is what pstats does.
+ */
+struct profile *profile_strip_dirs(struct profile *profile, bool last_caller_wins);
+
+/* Add FUNCTION as pstats writes it: "train.py:12(step)", "{built-in method len}", "<...>" without line for "~". */
+void profile_function_text(const struct profile_function *function, struct buffer *out);
+
+/* As pstats sorts keys: by file, line, name. Below, at or above 0. */
+int profile_function_compare(const struct profile_function *a, const struct profile_function *b);
+
+/* SECONDS in nanoseconds, to the nearest. NaN is 0; what an int64_t can not hold is cut to what it can. */
+int64_t profile_ns(double seconds);
+
+#endif
