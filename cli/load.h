@@ -15,6 +15,7 @@
 #ifndef TPA_CLI_LOAD_H
 #define TPA_CLI_LOAD_H
 
+#include "analyze/selection.h"
 #include "base/source.h"
 #include "base/table.h"
 #include "cli/command.h"
@@ -34,6 +35,20 @@ struct load_args {
     OPT_COUNT(0, "max-ratio", T, field.max_ratio, 0, INT64_MAX, "N", \
               "give up on a file that inflates to more than N times its size; 0 never does"), \
     OPT_FLAG(0, "progress", T, field.progress, "show no progress on the terminal while reading")
+
+/* Which part of the traces: fills a struct selection_query, for selection_open. */
+#define SELECTION_OPTIONS(T, field) \
+    OPT_GROUP("Selection"), \
+    OPT_TEXT('F', "filter", T, field.filter, "REGEX", "only names that match REGEX (Perl syntax)"), \
+    OPT_TEXT('x', "exclude", T, field.exclude, "REGEX", "no names that match REGEX"), \
+    OPT_RANGES(0, "steps", T, field.steps, "A..B", \
+               "only what starts in these steps (ProfilerStep#N): 3..7, 3.., or 1,4"), \
+    OPT_TEXT(0, "range", T, field.range, "A..B", \
+             "only what starts in this time from the begin of the trace: 1.5s..2s, 10ms..; or within the " \
+             "annotation of this name"), \
+    OPT_RANGES(0, "device", T, field.devices, "N", "only these devices; what runs on the host stays"), \
+    OPT_RANGES(0, "stream", T, field.streams, "N", "only these streams; what runs on the host stays"), \
+    OPT_RANGES(0, "rank", T, field.ranks, "N", "only the files of these ranks")
 /* clang-format on */
 
 /* Read the operands of CALL into one trace. New; free with trace_free. NULL and ERR when that fails. */

@@ -1,0 +1,355 @@
+/* selection.c - a query is turned into one array per thing that can be asked for; see selection.h. */
+#include "analyze/selection.h"
+
+#include "base/memory.h"
+#include "base/regex.h"
+#include "base/suggest.h"
+#include "trace/span.h"
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* --- names --------------------------------------------------------------------------------------------------- */
+
+/* Clear KEEP where REGEX says the opposite of WANTED. */
+static bool sieve(const struct names *names, const char *pattern, bool wanted, bool *keep,
+                  struct tpa_error *err)
+{
+    if (pattern == NULL)
+        return true;
+    struct regex *regex = regex_open(pattern, err);
+    bool good = regex != NULL;
+    for (name_id id = 0; good && id < names_count(names); id++) {
+        bool matched = false;
+        good = regex_match(regex, names_text(names, id), names_length(names, id), &matched, err);
+        if (matched != wanted)
+            keep[id] = false;
+    }
+    regex_free(regex);
+    return good;
+}
+
+bool *selection_match_names(const struct names *names, const char *filter, const char *exclude,
+                            struct tpa_error *err)
+{
+    bool *keep = mem_alloc(names_count(names) + 1);
+    memset(keep, true, names_count(names) + 1);
+    if (sieve(names, filter, true, keep, err) && sieve(names, exclude, false, keep, err))
+        return keep;
+    free(keep);
+    return NULL;
+}
+
+/* --- ranks, devices, streams --------------------------------------------------------------------------------- */
+
+int64_t selection_rank(const struct trace *trace, uint32_t file)
+{
+    return trace->files[file].rank >= 0 ? trace->files[file].rank : file;
+}
+
+/* The numbers that there are, for messages: "0, 1 and 7". */
+struct numbers {
+    int64_t *at;
+    size_t count, capacity;
+};
+
+static int compare_numbers(const void *a, const void *b)
+{
+    int64_t left = *(const int64_t *)a, right = *(const int64_t *)b;
+    return (left > right) - (left < right);
+}
+
+/* WHAT: "device". Fails, and releases NUMBERS. */
+static bool none_such(const char *what, const struct ranges *wanted, struct numbers *numbers,
+                      struct tpa_error *err)
+{
+    enum { MOST = 20 };
+    struct buffer asked = { 0 }, known = { 0 };
+    quantity_show_ranges(&asked, wanted);
+    if (numbers->count > 0)
+        qsort(numbers->at, numbers->count, sizeof *numbers->at, compare_numbers);
+    size_t shown = 0;
+    for (size_t i = 0; i < numbers->count && shown <= MOST; i++) {
+        if (i > 0 && numbers->at[i] == numbers->at[i - 1])
+            continue;
+        if (shown++ < MOST)
+            buffer_printf(&known, "%s%" PRId64, known.count > 0 ? ", " : "", numbers->at[i]);
+        else
+            buffer_puts(&known, " ...");
+    }
+    tpa_fail(err, TPA_NOWHERE, "there is no %s %s", what, asked.at);
+    if (known.count > 0)
+        tpa_hint(err, "the trace has %s %s", what, known.at);
+    else
+        tpa_hint(err, "the trace has no %s at all", what);
+    buffer_release(&asked);
+    buffer_release(&known);
+    VEC_FREE(numbers);
+    return false;
+}
+
+static bool select_files(struct selection *selection, const struct ranges *ranks, struct tpa_error *err)
+{
+    const struct trace *trace = selection->trace;
+    struct numbers seen = { 0 };
+    bool any = false;
+    if (ranks->count == 0)
+        return true;
+    selection->files = mem_zalloc(trace->file_count + 1, sizeof *selection->files);
+    for (uint32_t f = 0; f < trace->file_count; f++) {
+        *VEC_PUSH(&seen) = selection_rank(trace, f);
+        selection->files[f] = ranges_hold(ranks, selection_rank(trace, f));
+        any |= selection->files[f];
+    }
+    if (!any)
+        return none_such("rank", ranks, &seen, err);
+    VEC_FREE(&seen);
+    return true;
+}
+
+/* Take away the tracks of devices whose number is not WANTED. */
+static bool sieve_tracks(struct selection *selection, const char *what, const struct ranges *wanted,
+                         struct tpa_error *err)
+{
+    const struct trace *trace = selection->trace;
+    struct numbers seen = { 0 };
+    bool any = false;
+    if (wanted->count == 0)
+        return true;
+    if (selection->tracks == NULL) {
+        selection->tracks = mem_alloc(trace->track_count + 1);
+        memset(selection->tracks, true, trace->track_count + 1);
+    }
+    for (track_id t = 0; t < trace->track_count; t++) {
+        const struct track *track = &trace->tracks[t];
+        if (track->kind != TRACK_STREAM)
+            continue;
+        int64_t number = what[0] == 'd' ? track->device : track->stream;
+        *VEC_PUSH(&seen) = number;
+        bool held = ranges_hold(wanted, number);
+        any |= held;
+        selection->tracks[t] &= held;
+    }
+    if (!any)
+        return none_such(what, wanted, &seen, err);
+    VEC_FREE(&seen);
+    return true;
+}
+
+/* --- times --------------------------------------------------------------------------------------------------- */
+
+int64_t selection_step_number(const char *name, size_t len)
+{
+    static const char prefix[] = "ProfilerStep#";
+    size_t prefix_len = sizeof prefix - 1;
+    int64_t number;
+    if (len > prefix_len && memcmp(name, prefix, prefix_len) == 0 && name[prefix_len] != '-' &&
+        quantity_parse_integer(name + prefix_len, len - prefix_len, &number))
+        return number;
+    return -1;
+}
+
+/* Is E on the host and a range that someone named? */
+static bool is_range(const struct trace *trace, event_id e)
+{
+    return trace->kind[e] == EVENT_ANNOTATION && !(trace->flags[e] & EVENT_POINT);
+}
+
+/* Replace the windows by what they have in common with MORE, which is released. */
+static void narrow_windows(struct selection *selection, struct intervals *more)
+{
+    size_t files = selection->trace->file_count;
+    if (selection->windows == NULL) {
+        selection->windows = more;
+        return;
+    }
+    for (size_t f = 0; f < files; f++) {
+        struct intervals both = { 0 };
+        intervals_intersect(&selection->windows[f], &more[f], &both);
+        intervals_release(&selection->windows[f]);
+        intervals_release(&more[f]);
+        selection->windows[f] = both;
+    }
+    free(more);
+}
+
+static struct intervals *open_windows(const struct trace *trace)
+{
+    return mem_zalloc(trace->file_count + 1, sizeof(struct intervals));
+}
+
+static void free_windows(const struct trace *trace, struct intervals *windows)
+{
+    for (size_t f = 0; windows && f < trace->file_count; f++)
+        intervals_release(&windows[f]);
+    free(windows);
+}
+
+/* Add the annotations whose name is CHOSEN (by name_id); false when there are none. */
+static bool add_annotations(const struct trace *trace, const bool *chosen, struct intervals *windows)
+{
+    bool any = false;
+    for (event_id e = 0; e < trace->event_count; e++) {
+        if (!chosen[trace->name[e]] || !is_range(trace, e))
+            continue;
+        any = true;
+        intervals_add(&windows[trace->tracks[trace->track[e]].file], trace->start_ns[e],
+                      trace_end_ns(trace, e));
+    }
+    for (size_t f = 0; f < trace->file_count; f++)
+        intervals_merge(&windows[f]);
+    return any;
+}
+
+static bool select_steps(struct selection *selection, const struct ranges *steps, struct tpa_error *err)
+{
+    const struct trace *trace = selection->trace;
+    if (steps->count == 0)
+        return true;
+    size_t count = names_count(trace->names);
+    bool *chosen = mem_zalloc(count + 1, sizeof *chosen);
+    struct numbers seen = { 0 };
+    for (name_id id = 0; id < count; id++) {
+        int64_t step = selection_step_number(names_text(trace->names, id), names_length(trace->names, id));
+        if (step < 0)
+            continue;
+        *VEC_PUSH(&seen) = step;
+        chosen[id] = ranges_hold(steps, step);
+    }
+    struct intervals *windows = open_windows(trace);
+    bool any = add_annotations(trace, chosen, windows);
+    free(chosen);
+    if (!any) {
+        free_windows(trace, windows);
+        bool no_steps = seen.count == 0;
+        none_such("step", steps, &seen, err);
+        return no_steps
+                   ? tpa_hint(err, "the trace has no steps; torch.profiler records them where prof.step() is "
+                                   "called after each iteration")
+                   : false;
+    }
+    VEC_FREE(&seen);
+    narrow_windows(selection, windows);
+    return true;
+}
+
+static bool unknown_range(const struct trace *trace, const char *name, struct tpa_error *err)
+{
+    struct suggest near = suggest_for(name, strlen(name));
+    for (event_id e = 0; e < trace->event_count; e++)
+        if (is_range(trace, e))
+            suggest_consider(&near, names_text(trace->names, trace->name[e]));
+    if (near.best)
+        tpa_fail(err, TPA_NOWHERE, "'%s' is no time range and no annotation; did you mean %s?", name,
+                 near.best);
+    else
+        tpa_fail(err, TPA_NOWHERE, "'%s' is no time range, and no annotation has this name", name);
+    return tpa_hint(err, "write 1.5s..2s, 10ms.. or ..3s, counted from the begin of the trace");
+}
+
+/* "A..B" with times on both sides, either of which may be left out. */
+static bool parse_time_range(const char *text, struct interval *range)
+{
+    const char *dots = strstr(text, "..");
+    if (dots == NULL || strlen(text) == 2)
+        return false;
+    size_t before = (size_t)(dots - text), after = strlen(dots + 2);
+    *range = (struct interval){ 0, INT64_MAX };
+    return (before == 0 || quantity_parse_time(text, before, &range->start_ns)) &&
+           (after == 0 || quantity_parse_time(dots + 2, after, &range->end_ns));
+}
+
+static int64_t add_up_to(int64_t a, int64_t b)
+{
+    int64_t sum;
+    return __builtin_add_overflow(a, b, &sum) ? INT64_MAX : sum;
+}
+
+static bool select_range(struct selection *selection, const char *text, struct tpa_error *err)
+{
+    const struct trace *trace = selection->trace;
+    struct interval range;
+    if (text == NULL)
+        return true;
+    struct intervals *windows = open_windows(trace);
+    if (parse_time_range(text, &range)) {
+        if (range.start_ns >= range.end_ns) {
+            free_windows(trace, windows);
+            return tpa_fail(err, TPA_NOWHERE, "the time range '%s' is empty", text);
+        }
+        for (uint32_t f = 0; f < trace->file_count; f++) {
+            int64_t origin_ns = trace_file_span(trace, f).start_ns;
+            intervals_add(&windows[f], add_up_to(origin_ns, range.start_ns),
+                          add_up_to(origin_ns, range.end_ns));
+            intervals_merge(&windows[f]);
+        }
+    } else {
+        bool *chosen = mem_zalloc(names_count(trace->names) + 1, sizeof *chosen);
+        name_id id = names_find(trace->names, text, strlen(text));
+        if (id != NAME_NONE)
+            chosen[id] = true;
+        bool any = id != NAME_NONE && add_annotations(trace, chosen, windows);
+        free(chosen);
+        if (!any) {
+            free_windows(trace, windows);
+            return unknown_range(trace, text, err);
+        }
+    }
+    narrow_windows(selection, windows);
+    return true;
+}
+
+/* --- the whole ----------------------------------------------------------------------------------------------- */
+
+struct selection *selection_open(const struct trace *trace, const struct selection_query *query,
+                                 struct tpa_error *err)
+{
+    struct selection *selection = mem_zalloc(1, sizeof *selection);
+    selection->trace = trace;
+    bool good = select_files(selection, &query->ranks, err) &&
+                sieve_tracks(selection, "device", &query->devices, err) &&
+                sieve_tracks(selection, "stream", &query->streams, err) &&
+                select_steps(selection, &query->steps, err) && select_range(selection, query->range, err);
+    if (good && (query->filter || query->exclude)) {
+        selection->names = selection_match_names(trace->names, query->filter, query->exclude, err);
+        good = selection->names != NULL;
+    }
+    if (good)
+        return selection;
+    selection_free(selection);
+    return NULL;
+}
+
+void selection_free(struct selection *selection)
+{
+    if (selection == NULL)
+        return;
+    free_windows(selection->trace, selection->windows);
+    free(selection->names);
+    free(selection->tracks);
+    free(selection->files);
+    free(selection);
+}
+
+bool selection_is_all(const struct selection *selection)
+{
+    return !selection->names && !selection->tracks && !selection->files && !selection->windows;
+}
+
+bool selection_holds_time(const struct selection *selection, uint32_t file, int64_t ns)
+{
+    return selection->windows == NULL || intervals_contain(&selection->windows[file], ns);
+}
+
+bool selection_holds_place(const struct selection *selection, event_id e)
+{
+    const struct trace *trace = selection->trace;
+    track_id track = trace->track[e];
+    if (selection->tracks && !selection->tracks[track])
+        return false;
+    if (selection->files == NULL && selection->windows == NULL)
+        return true;
+    uint32_t file = trace->tracks[track].file;
+    return (selection->files == NULL || selection->files[file]) &&
+           selection_holds_time(selection, file, trace->start_ns[e]);
+}

@@ -1,0 +1,84 @@
+/*
+ * selection.h - which part of a trace a question is about.
+ *
+ * What the user asked for (struct selection_query: names, steps, times, devices, streams, ranks) is worked out once
+ * against a trace; after that, asking whether an event belongs is a few lookups.
+ *
+ *     struct selection *selection = selection_open(trace, &query, &err);
+ *     for (event_id e = 0; e < trace->event_count; e++)
+ *         if (selection_holds(selection, e))
+ *             ...
+ *     selection_free(selection);
+ *
+ * Definitions:
+ * - An event lies in a step or time range when it starts in it. The end of a range does not belong to it. An analysis
+ *   that cuts events at the edges takes the windows themselves.
+ * - Steps are the annotations ProfilerStep#N. Each file has its own: ranks run their steps at times of their own.
+ * - Times are counted from the origin of each file (trace_file_span).
+ * - Devices and streams choose among the events on devices; events of the host belong to any of them.
+ * - A file that tells no rank has its place among the files as rank.
+ */
+#ifndef TPA_ANALYZE_SELECTION_H
+#define TPA_ANALYZE_SELECTION_H
+
+#include "base/error.h"
+#include "base/quantity.h"
+#include "trace/intervals.h"
+#include "trace/trace.h"
+
+/* What was asked for. Zero-initialised: everything. The texts are borrowed. */
+struct selection_query {
+    const char *filter, *exclude; /* regular expressions over names: only these, not these */
+    struct ranges steps, devices, streams, ranks;
+    const char *range; /* "1.5s..2s", "10ms..", or the name of an annotation */
+};
+
+/* The answer. NULL stands for everything. */
+struct selection {
+    const struct trace *trace;
+    bool *names;               /* by name_id: is it wanted? */
+    bool *tracks;              /* by track_id */
+    bool *files;               /* by file */
+    struct intervals *windows; /* by file: when */
+};
+
+/* New; free with selection_free. NULL and ERR when QUERY is wrong, or asks for what the trace does not have. */
+struct selection *selection_open(const struct trace *trace, const struct selection_query *query,
+                                 struct tpa_error *err);
+
+/* NULL is allowed. */
+void selection_free(struct selection *selection);
+
+/* Does it hold everything? */
+bool selection_is_all(const struct selection *selection);
+
+/* Is moment NS of FILE in a window? */
+bool selection_holds_time(const struct selection *selection, uint32_t file, int64_t ns);
+
+/* Is the event where and when it was asked for, whatever its name? */
+bool selection_holds_place(const struct selection *selection, event_id e);
+
+static inline bool selection_holds_name(const struct selection *selection, name_id name)
+{
+    return selection->names == NULL || selection->names[name];
+}
+
+static inline bool selection_holds(const struct selection *selection, event_id e)
+{
+    return selection_holds_name(selection, selection->trace->name[e]) && selection_holds_place(selection, e);
+}
+
+/*
+ * Which of NAMES match FILTER (NULL: all) and do not match EXCLUDE (NULL: none)? New array of names_count(NAMES), free
+ * with free(). NULL and ERR when an expression is wrong.
+ */
+bool *selection_match_names(const struct names *names, const char *filter, const char *exclude,
+                            struct tpa_error *err);
+
+/* The number of a step: 7 for "ProfilerStep#7", -1 for any other name. */
+int64_t selection_step_number(const char *name, size_t len);
+
+/* Rank of FILE as --rank understands it. */
+int64_t selection_rank(const struct trace *trace, uint32_t file);
+
+#endif

@@ -1,0 +1,92 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "base/regex.h"
+#include <stdlib.h>
+#include <string.h>
+
+static bool matches(const char *pattern, const char *text, size_t len)
+{
+    struct tpa_error err = { 0 };
+    struct regex *regex = regex_open(pattern, &err);
+    bool matched = false;
+    if (regex == NULL || !regex_match(regex, text, len, &matched, &err))
+        fail_msg("%s", err.message);
+    regex_free(regex);
+    return matched;
+}
+
+static void patterns_match_anywhere_unless_anchored(void **state)
+{
+    (void)state;
+    assert_true(matches("mm", "aten::addmm", 11));
+    assert_false(matches("^mm", "aten::addmm", 11));
+    assert_true(matches("::(mm|addmm)$", "aten::addmm", 11));
+    assert_true(matches("(?i)ATEN", "aten::addmm", 11));
+    assert_true(matches("", "", 0));
+}
+
+static void bytes_that_are_no_text_match_nothing_and_harm_nothing(void **state)
+{
+    (void)state;
+    assert_true(matches("b$", "a\xff\xfe\0b", 5));
+    assert_false(matches("a.b",
+                         "a\xff"
+                         "b",
+                         3));
+    assert_true(matches("^.$", "\xc3\xa9", 2)); /* one character of two bytes */
+}
+
+static void wrong_patterns_say_where(void **state)
+{
+    (void)state;
+    struct tpa_error err = { 0 };
+    assert_null(regex_open("a(b", &err));
+    assert_string_equal(err.message,
+                        "regular expression 'a(b' is wrong at character 4: missing closing parenthesis");
+}
+
+static void costly_matches_are_errors_not_hangs(void **state)
+{
+    (void)state;
+    struct tpa_error err = { 0 };
+    struct regex *regex = regex_open("^(a+)+[0-9]$", &err);
+    assert_non_null(regex);
+    char text[5001];
+    memset(text, 'a', 5000);
+    text[5000] = 'c';
+    bool matched = true;
+    assert_false(regex_match(regex, text, sizeof text, &matched, &err));
+    assert_non_null(strstr(err.message, "can not be matched"));
+    regex_free(regex);
+}
+
+static void deep_recursion_ends(void **state)
+{
+    (void)state;
+    struct tpa_error err = { 0 };
+    struct regex *regex = regex_open("^((a|b)*c?)*$", &err);
+    assert_non_null(regex);
+    size_t len = 1000000;
+    char *text = malloc(len);
+    memset(text, 'a', len);
+    bool matched;
+    regex_match(regex, text, len, &matched, &err); /* whatever it says, it ends */
+    free(text);
+    regex_free(regex);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(patterns_match_anywhere_unless_anchored),
+        cmocka_unit_test(bytes_that_are_no_text_match_nothing_and_harm_nothing),
+        cmocka_unit_test(wrong_patterns_say_where),
+        cmocka_unit_test(costly_matches_are_errors_not_hangs),
+        cmocka_unit_test(deep_recursion_ends),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

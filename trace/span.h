@@ -1,0 +1,19 @@
+/*
+ * span.h - from when to when a trace reaches.
+ *
+ * Points in time are told from the origin of a file, which is where its span begins.
+ */
+#ifndef TPA_TRACE_SPAN_H
+#define TPA_TRACE_SPAN_H
+
+#include "trace/intervals.h"
+#include "trace/trace.h"
+
+/*
+ * From the first start to the last end of the events of FILE that take time. Instants do not count (PyTorch's "Record
+ * Window End" may lie a day later), nor does the profiler's own recording window (EVENT_SPAN), which begins before
+ * anything is recorded. Empty, at 0, when there are no such events.
+ */
+struct interval trace_file_span(const struct trace *trace, uint32_t file);
+
+#endif
