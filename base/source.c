@@ -1,29 +1,24 @@
 /*
- * source.c - opening an input, taking its bytes in, and handing them out unpacked.
+ * source.c - opening an input, and handing out its bytes unpacked.
  *
  * The first bytes say how the input is packed. From then on a plain file is read straight into the
  * caller's buffer, and a packed one is read block by block into a buffer of ours and unpacked
- * straight into the caller's. Files are not mapped: faulting pages in costs more than copying them
- * into memory that is warm already, and a mapped file that shrinks kills the process.
+ * straight into the caller's.
  */
 #define _GNU_SOURCE
 #include "base/source.h"
 
 #include "base/memory.h"
 #include "base/source_unpack.h"
-#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <poll.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 enum {
-    PACKED_BUFFER = 512 * 1024, /* small enough to stay in a core's cache */
     PEEK_SIZE = 4096,
     UNPACK_STEP = 8 << 20, /* the ratio is checked after every so many bytes */
 };
@@ -48,67 +43,7 @@ struct source {
     size_t peeked_at, peeked_count;
 };
 
-/* ---- packed bytes ---------------------------------------------------------------------------- */
-
-/* As read(2), but interruptions and inputs that have nothing to give yet are waited out. -1 and errno on failure. */
-static ssize_t read_some(int fd, void *buffer, size_t size)
-{
-    for (;;) {
-        ssize_t got = read(fd, buffer, size);
-        if (got >= 0)
-            return got;
-        if (errno == EAGAIN || errno == EWOULDBLOCK)
-            (void)poll(&(struct pollfd){ .fd = fd, .events = POLLIN }, 1, -1);
-        else if (errno != EINTR)
-            return -1;
-    }
-}
-
-bool packed_need(struct packed *in, size_t wanted, struct tpa_error *err)
-{
-    assert(wanted <= PEEK_SIZE);
-    if (in->left >= wanted || in->at_end)
-        return true;
-    if (in->at != in->buffer) {
-        memmove(in->buffer, in->at, in->left);
-        in->at = in->buffer;
-    }
-    while (in->left < wanted) {
-        ssize_t got = read_some(in->fd, in->buffer + in->left, PACKED_BUFFER - in->left);
-        if (got < 0)
-            return tpa_fail_errno(err, "cannot read");
-        if (got == 0) {
-            in->at_end = true;
-            break;
-        }
-        in->left += (size_t)got;
-        in->taken += got;
-    }
-    return true;
-}
-
-bool packed_damaged(struct packed *in, const char *fmt, ...)
-{
-    if (in->damage[0] != '\0')
-        return false;
-    va_list args;
-    va_start(args, fmt);
-    vsnprintf(in->damage, sizeof in->damage, fmt, args);
-    va_end(args);
-    return false;
-}
-
-bool packed_garbage(struct packed *in, const char *kind)
-{
-    int64_t offset = packed_offset(in);
-    if (in->size < offset)
-        return packed_damaged(
-            in, "what follows the %s data, from byte %" PRId64 " of the file on, is not %s and was not read",
-            kind, offset, kind);
-    return packed_damaged(
-        in, "the last %" PRId64 " bytes, from byte %" PRId64 " of the file on, are not %s and were not read",
-        in->size - offset, offset, kind);
-}
+/* ---- unpacking ------------------------------------------------------------------------------- */
 
 /* A plain file was read to its end: was it as long as when it was opened? */
 static void check_length(struct source *source)
@@ -127,29 +62,12 @@ static void check_length(struct source *source)
                        size, taken);
 }
 
-/* Fill BUFFER from a plain input. */
 static int64_t read_plain(struct source *source, unsigned char *buffer, size_t size, struct tpa_error *err)
 {
-    struct packed *in = &source->in;
-    size_t count = in->left < size ? in->left : size;
-    if (count) {
-        memcpy(buffer, in->at, count);
-        packed_skip(in, count);
-    }
-    while (count < size && !in->at_end) {
-        ssize_t got = read_some(in->fd, buffer + count, size - count);
-        if (got < 0) {
-            tpa_fail_errno(err, "cannot read on after byte %" PRId64, in->taken);
-            return -1;
-        }
-        if (got == 0) {
-            in->at_end = true;
-            check_length(source);
-        }
-        count += (size_t)got;
-        in->taken += got;
-    }
-    return (int64_t)count;
+    int64_t got = packed_read(&source->in, buffer, size, err);
+    if (source->in.at_end)
+        check_length(source);
+    return got;
 }
 
 static bool ratio_is_sane(const struct source *source, struct tpa_error *err)
@@ -301,7 +219,7 @@ struct source *source_open(const char *path, const struct source_limits *limits,
     if (S_ISFIFO(st.st_mode))
         (void)fcntl(in->fd, F_SETPIPE_SZ, 1 << 20); /* fewer turns between the writer and us */
 #endif
-    in->at = in->buffer = mem_alloc(PACKED_BUFFER);
+    packed_allocate(in);
     return begin(source, err);
 
 failed:

@@ -1,7 +1,7 @@
 /*
  * source_unpack.h - the inside of a source: packed bytes as they come in, and how they are unpacked.
  *
- * Only source.c and the unpackers (source_gzip.c, source_zstd.c) include this. A new kind of
+ * Only source.c, source_packed.c and the unpackers (source_gzip.c, source_zstd.c) include this. A new kind of
  * compression is one more file with a `struct unpacker` and a row in source.c.
  */
 #ifndef TPA_BASE_SOURCE_UNPACK_H
@@ -37,8 +37,16 @@ static inline void packed_skip(struct packed *in, size_t count)
     in->left -= count;
 }
 
+#define PACKED_MOST_NEEDED 4096
+
+/* Allocate the buffer of an input that is read from a file; free() it. */
+void packed_allocate(struct packed *in);
+
+/* Take the next SIZE bytes to BUFFER as they are; how many, fewer only at the end. -1 and ERR when reading fails. */
+int64_t packed_read(struct packed *in, unsigned char *buffer, size_t size, struct tpa_error *err);
+
 /*
- * Have at least WANTED bytes at hand (at most 4096), fewer only at the end of the file. What is at
+ * Have at least WANTED bytes at hand (at most PACKED_MOST_NEEDED), fewer only at the end of the file. What is at
  * hand may move. False and ERR when reading fails.
  */
 bool packed_need(struct packed *in, size_t wanted, struct tpa_error *err);
