@@ -60,6 +60,14 @@ struct chrome_found_arg {
 };
 enum { CHROME_MAX_FOUND = 64 };
 
+/* Tracks met in this window, by how they are written: most events lie on one of a few. */
+struct chrome_track {
+    char text[40]; /* pid and tid as in the file, one behind the other */
+    uint8_t pid_len, tid_len;
+    track_id track;
+};
+enum { CHROME_TRACKS = 16 };
+
 /* What one thread needs to parse a window. */
 struct chrome_reader {
     const struct chrome_arg_table *arg_table;
@@ -72,6 +80,7 @@ struct chrome_reader {
     bool final;     /* nothing follows the window */
     struct chrome_found_arg found[CHROME_MAX_FOUND];
     size_t found_count;
+    struct chrome_track tracks[CHROME_TRACKS];
     struct buffer text_a, text_b; /* decoded strings, valid until the next event */
     struct {
         struct chrome_property *at;

@@ -493,6 +493,8 @@ size_t chrome_parse(struct chrome_reader *reader, struct chrome_state *state, co
     reader->len = len;
     reader->offset = offset;
     reader->final = final;
+    memset(reader->tracks, 0,
+           sizeof reader->tracks); /* ids are the chunk's, which counts anew what it meets */
     struct parser parser = { .reader = reader, .state = state };
     restart_at(&parser, 0);
     bool more = true;

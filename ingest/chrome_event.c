@@ -23,9 +23,16 @@ struct value {
 
 struct fields {
     struct value phase, category, name, ts, dur, pid, tid, id, id2, bind, args;
-    bool unfinished;
     int64_t offset; /* of the event in the file */
 };
+
+/* Only the kinds say what is there: the rest, a few hundred bytes, is not touched for each event. */
+static inline void clear_fields(struct fields *fields)
+{
+    fields->phase.kind = fields->category.kind = fields->name.kind = VALUE_MISSING;
+    fields->ts.kind = fields->dur.kind = fields->pid.kind = fields->tid.kind = VALUE_MISSING;
+    fields->id.kind = fields->id2.kind = fields->bind.kind = fields->args.kind = VALUE_MISSING;
+}
 
 /* ---- stepping ---- */
 
@@ -367,12 +374,35 @@ static void read_half(const struct chrome_reader *reader, const struct value *va
         *number = 0;
 }
 
-static track_id read_track(struct chrome_reader *reader, const struct fields *fields)
+static track_id read_new_track(struct chrome_reader *reader, const struct fields *fields)
 {
     struct track_key key;
     read_half(reader, &fields->pid, &reader->text_a, &key.pid, &key.pid_text, &key.pid_len);
     read_half(reader, &fields->tid, &reader->text_b, &key.tid, &key.tid_text, &key.tid_len);
     return trace_chunk_track(reader->chunk, &key);
+}
+
+/* The track of pid and tid. Numbers that are spelled as those of an event before are not read again. */
+static track_id read_track(struct chrome_reader *reader, const struct fields *fields)
+{
+    const struct value *pid = &fields->pid, *tid = &fields->tid;
+    struct chrome_track *known = reader->tracks;
+    if (pid->kind != VALUE_WORD || tid->kind != VALUE_WORD)
+        return read_new_track(reader, fields);
+    size_t pid_len = (size_t)(pid->end - pid->start), tid_len = (size_t)(tid->end - tid->start);
+    if (pid_len == 0 || tid_len == 0 || pid_len + tid_len > sizeof known->text)
+        return read_new_track(reader, fields);
+    known += ((unsigned char)pid->end[-1] + 5u * (unsigned char)tid->end[-1]) % CHROME_TRACKS;
+    if (known->pid_len == pid_len && known->tid_len == tid_len &&
+        memcmp(known->text, pid->start, pid_len) == 0 &&
+        memcmp(known->text + pid_len, tid->start, tid_len) == 0)
+        return known->track;
+    known->track = read_new_track(reader, fields);
+    known->pid_len = (uint8_t)pid_len;
+    known->tid_len = (uint8_t)tid_len;
+    memcpy(known->text, pid->start, pid_len);
+    memcpy(known->text + pid_len, tid->start, tid_len);
+    return known->track;
 }
 
 static name_id read_name(struct chrome_reader *reader, const struct value *value)
@@ -626,7 +656,9 @@ static enum chrome_outcome add(struct chrome_reader *reader, const struct fields
 
 enum chrome_outcome chrome_read_event(struct chrome_reader *reader, size_t *cursor)
 {
-    struct fields fields = { .offset = reader->offset + reader->index.at[*cursor] };
+    struct fields fields;
+    clear_fields(&fields);
+    fields.offset = reader->offset + reader->index.at[*cursor];
     size_t behind = *cursor;
     reader->found_count = 0;
     enum chrome_outcome outcome = read_fields(reader, &behind, &fields);

@@ -10,9 +10,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Bytes that can not belong to a number or a word. */
+static const bool ends_word[256] = {
+    ['\0'] = true, [' '] = true, ['\n'] = true, ['\r'] = true, ['\t'] = true, [','] = true,
+    ['}'] = true,  [']'] = true, ['"'] = true,  ['{'] = true,  ['['] = true,  [':'] = true,
+};
+
 const char *json_word_end(const char *at)
 {
-    while (!json_ends_value(*at) && *at != '"' && *at != '{' && *at != '[' && *at != ':')
+    while (!ends_word[(unsigned char)*at])
         at++;
     return at;
 }
@@ -176,7 +182,11 @@ bool json_microseconds(const char *start, const char *end, int64_t *ns)
 bool json_integer(const char *start, const char *end, int64_t *value)
 {
     const char *at = start;
-    uint64_t small = 0;
+    uint64_t small = 0, eight;
+    while (end - at >= 8 && at - start < 16 && eight_digits(at, &eight)) {
+        small = small * 100000000 + eight;
+        at += 8;
+    }
     while (at < end && at - start < 18 && is_digit(*at))
         small = small * 10 + (uint64_t)(*at++ - '0');
     if (at == end && at > start) {
