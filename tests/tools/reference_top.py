@@ -119,10 +119,6 @@ def thread_of(raw):
     return (str(raw.get("pid")), str(raw.get("tid")))
 
 
-def is_number(value):
-    return isinstance(value, (int, Decimal)) and not isinstance(value, bool)
-
-
 def read_events(document, with_flops):
     """The file's events as torch lists them (stable by start), memory records and facts about the file."""
     raw_events = [e for e in document["traceEvents"] if isinstance(e, dict)]
@@ -342,10 +338,10 @@ def attribute_memory(events, memory):
 
 
 def narrow_gpu_annotations(events):
-    """Kineto widens GPU annotations by up to a microsecond at each end: put them back on the GPU work they span."""
+    """Kineto widens GPU annotations by up to a microsecond at each end: put them back on the kernels and copies they span."""
     starts, ends = {}, {}
     for e in events:
-        if e.category in GPU_WORK:
+        if e.category in GPU_WORK and e.category != "cuda_sync":
             starts.setdefault(e.thread, []).append(e.start)
             ends.setdefault(e.thread, []).append(e.end)
     for e in events:
