@@ -558,7 +558,7 @@ def a100_2024(rank):
     run.synchronize()
     top = {"distributedInfo": {"backend": "nccl", "rank": rank, "world_size": 2, "pg_count": 1, "nccl_version": "2.19.3",
                                "pg_config": [{"pg_name": "0", "pg_desc": "default_pg", "backend_config": "cuda:nccl", "pg_size": 2, "ranks": [0, 1]}]},
-           "record_shapes": 1, "profile_memory": 1}
+           "record_shapes": 1, "profile_memory": 1, "with_flops": 1}
     return run.text(top, [device("NVIDIA A100-SXM4-40GB", n, 42297524224, 8, 0, 108) for n in range(2)], run.main.now + 30 * US)
 
 

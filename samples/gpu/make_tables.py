@@ -46,7 +46,7 @@ MEMORY_DEVICES = {0: DeviceType.CPU, 1: DeviceType.CUDA}
 
 def recorded(document):
     """The file's events as torch's C++ half hands them over, sorted by start."""
-    events, memory = reference_top.read_events(document, bool(document.get("with_flops")))
+    events, memory = reference_top.read_events(document)
     stop_thread = reference_top.stopping_thread(events)
     reference_top.link(events)
     threads = {}

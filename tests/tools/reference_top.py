@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """key_averages() from a Kineto trace: slow, simple, and written apart from tpa.
 
-    reference_top.py TRACE.json[.gz] [--by-shape] [--flops] [--python] [-o OUT.json]
+    reference_top.py TRACE.json[.gz] [--by-shape] [--python] [-o OUT.json]
 
 Answers what torch.profiler's `key_averages()` answers in the profiled process (torch 2.14's rules),
 from the file alone, in integer nanoseconds. It exists to be compared with `tpa top`, so it shares no
@@ -11,9 +11,11 @@ The output is one JSON object: "columns", "rows" (in torch's order: first appear
 events sorted by start and falling end) and the two footers of torch's table.
 
 What the file does not tell is decided here as follows; tpa must decide alike:
-  async regions       annotations and operators named `nccl:*` or `gloo:*`, and what was still open at the end
+  async regions       annotations and operators named `nccl:*`, `gloo:*` and the like, and what was still open at the end
   the stopping thread the thread of the first ProfilerStep#, else the one whose tid is its pid
-  launch -> operator  `External id` when the file's ids link at all, else the innermost operator around the call
+  launch -> operator  `External id` when the file's ids link at all, else the innermost operator around the call's
+                      start, both ends included
+  FLOPs               when the file says with_flops, and from shapes in any trace of a GPU
 Not done here: demangling (names that begin with _Z), stacks as keys, files that are not valid JSON.
 """
 
@@ -36,6 +38,7 @@ GPU_WORK = {"kernel", "gpu_memcpy", "gpu_memset", "cuda_sync", "memcpy", "memset
 DEVICE = GPU_WORK | {"gpu_user_annotation"}
 NOT_EVENTS = {"trace"}
 
+ASYNC_NAMES = ("nccl:", "gloo:", "ucc:", "mpi:", "xccl:", "hccl:", "rccl:")
 DROPPED_NAMES = {"[memory]", "[OutOfMemory]", "profiler::_record_function_enter", "profiler::_record_function_enter_new",
                  "profiler::_record_function_exit", "aten::is_leaf", "aten::output_nr", "aten::_version"}
 
@@ -119,11 +122,13 @@ def thread_of(raw):
     return (str(raw.get("pid")), str(raw.get("tid")))
 
 
-def read_events(document, with_flops):
+def read_events(document):
     """The file's events as torch lists them (stable by start), memory records and facts about the file."""
     raw_events = [e for e in document["traceEvents"] if isinstance(e, dict)]
     spans = [e for e in raw_events if e.get("ph") == "X" and e.get("cat") == "Trace"]
     span_end = max((to_ns(e["ts"]) + to_ns(e.get("dur", 0)) for e in spans), default=None)
+
+    with_flops = document.get("with_flops") or any(e.get("ph") == "X" and str(e.get("cat", "")).lower() in DEVICE for e in raw_events)
 
     events, memory = [], []
     for raw in raw_events:
@@ -154,7 +159,7 @@ def read_events(document, with_flops):
                 event.is_async = True
                 if span_end is not None:
                     event.end = max(span_end, event.start)
-            if name.startswith(("nccl:", "gloo:")):
+            if name.startswith(ASYNC_NAMES):
                 event.is_async = True
         if "Input Dims" in args or "Input dims" in args:
             dims = args.get("Input Dims", args.get("Input dims"))
@@ -202,7 +207,7 @@ def link(events):
         here = [e for e in events if e.thread == thread and (e.category in OPERATOR or e.category in RUNTIME)]
         around = []  # operators that may still be open, outermost first
         for e in sorted(here, key=lambda e: (e.start, e.category in RUNTIME, -e.end)):
-            around = [op for op in around if op.end > e.start]
+            around = [op for op in around if op.end >= e.start]
             if e.category in OPERATOR:
                 around.append(e)
             elif around:
@@ -352,9 +357,9 @@ def narrow_gpu_annotations(events):
                     setattr(e, edge, near)
 
 
-def function_events(document, with_flops):
+def function_events(document):
     """torch's function events, tree built, in the order its aggregation meets them."""
-    events, memory = read_events(document, with_flops)
+    events, memory = read_events(document)
     stop_thread = stopping_thread(events)
     link(events)
     events = [e for e in events if e.name not in DROPPED_NAMES]
@@ -365,10 +370,9 @@ def function_events(document, with_flops):
     return lift_only_children(events)
 
 
-def key_averages(document, by_shape=False, python_functions=False, with_flops=None):
-    """WITH_FLOPS: None follows the file's own flag."""
+def key_averages(document, by_shape=False, python_functions=False):
     rows = {}
-    for e in function_events(document, bool(document.get("with_flops")) if with_flops is None else with_flops):
+    for e in function_events(document):
         if e.is_python and not python_functions:
             continue
         key = (e.name, "CUDA" if e.on_device else "CPU", e.is_annotation) + ((e.shapes,) if by_shape else ())
@@ -396,12 +400,11 @@ def main():
     parser = argparse.ArgumentParser(description="key_averages() of a Kineto trace, slowly and simply")
     parser.add_argument("trace")
     parser.add_argument("--by-shape", action="store_true", help="group by input shapes too")
-    parser.add_argument("--flops", action="store_true", help="count FLOPs even when the file does not say with_flops")
     parser.add_argument("--python", action="store_true", help="rows for Python functions too")
     parser.add_argument("-o", "--output")
     args = parser.parse_args()
     sys.setrecursionlimit(100000)
-    rows = key_averages(load(args.trace), args.by_shape, args.python, args.flops or None)
+    rows = key_averages(load(args.trace), args.by_shape, args.python)
     with open(args.output, "w", encoding="utf-8", errors="surrogateescape") if args.output else sys.stdout as out:
         dump(rows, out, args.by_shape)
 
