@@ -14,10 +14,12 @@
 #include <string.h>
 #include <sys/stat.h>
 
-extern const struct format format_chrome;
+extern const struct format format_chrome, format_pstats, format_lightning;
 
 const struct format *const formats[] = {
     &format_chrome,
+    &format_pstats,
+    &format_lightning,
     NULL,
 };
 
@@ -50,19 +52,23 @@ static bool has_ending(const char *name, const char *ending)
     return len > end && strcmp(name + len - end, ending) == 0;
 }
 
-/* Names in a directory that may be traces; what they really are is sniffed later. */
-static bool may_be_trace(const char *name)
+/* Names in a directory that may be traces, or profiles; what they really are is sniffed later. */
+static const char *const trace_endings[] = { ".json",  ".json.gz",  ".json.zst", ".tpa",
+                                             ".trace", ".pt.trace", NULL };
+static const char *const profile_endings[] = { ".prof", ".pstats", ".pstat", ".stats", NULL };
+
+static bool has_one_of(const char *name, const char *const *endings)
 {
-    static const char *const endings[] = { ".json", ".json.gz", ".json.zst", ".tpa", ".trace", ".pt.trace" };
     if (name[0] == '.')
         return false;
-    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++)
+    for (size_t i = 0; endings[i]; i++)
         if (has_ending(name, endings[i]))
             return true;
     return false;
 }
 
-static bool list_directory(const char *path, int depth, struct paths *found, struct tpa_error *err)
+static bool list_directory(const char *path, int depth, const char *const *endings, struct paths *found,
+                           struct tpa_error *err)
 {
     DIR *directory = opendir(path);
     if (!directory) {
@@ -87,8 +93,8 @@ static bool list_directory(const char *path, int depth, struct paths *found, str
         /* Links are followed to files but not to directories, so that a loop of links ends. */
         if (lstat(here.at[i], &about) == 0 && S_ISDIR(about.st_mode)) {
             if (depth < DEEPEST_DIRECTORY)
-                ok = list_directory(here.at[i], depth + 1, found, err);
-        } else if (may_be_trace(strrchr(here.at[i], '/') + 1) && stat(here.at[i], &about) == 0 &&
+                ok = list_directory(here.at[i], depth + 1, endings, found, err);
+        } else if (has_one_of(strrchr(here.at[i], '/') + 1, endings) && stat(here.at[i], &about) == 0 &&
                    S_ISREG(about.st_mode)) {
             *VEC_PUSH(found) = mem_strdup(here.at[i]);
         }
@@ -177,9 +183,66 @@ static bool not_a_trace(const char *bytes, size_t len, struct tpa_error *err)
 
 /* ---- reading ---- */
 
-static bool read_file(const char *path, struct trace_builder *builder, const struct ingest_options *options,
-                      bool must_be_trace, bool *was_trace, struct tpa_error *err)
+/* What has been read so far. */
+struct reading {
+    const struct ingest_options *options;
+    struct trace_builder *builder;
+    size_t traces; /* files that went into it */
+    VEC_OF(struct profile *) profiles;
+    struct action_report *actions;
+};
+
+static bool read_trace(struct reading *reading, const struct format *format, struct source *source,
+                       struct tpa_error *err)
 {
+    struct trace_builder *builder = reading->builder;
+    reading->traces++;
+    trace_builder_file(builder, source_name(source), format->name);
+    trace_builder_current_file(builder)->packing = source_packing(source);
+    bool ok = format->read(source, builder, reading->options, err);
+    trace_builder_current_file(builder)->packed_size = source_packed_size(source);
+    return ok;
+}
+
+static bool read_profile(struct reading *reading, const struct format *format, struct source *source,
+                         struct tpa_error *err)
+{
+    struct profile *profile = format->read_profile(source, err);
+    if (!profile)
+        return false;
+    const char *name = source_name(source);
+    struct stat about;
+    bool known = stat(name, &about) == 0;
+    *VEC_PUSH(&profile->files) = (struct profile_file){ arena_strndup(&profile->arena, name, strlen(name)),
+                                                        known ? (int64_t)about.st_mtime : INT64_MIN };
+    *VEC_PUSH(&reading->profiles) = profile;
+    return true;
+}
+
+static bool read_as(struct reading *reading, const struct format *format, struct source *source,
+                    struct tpa_error *err)
+{
+    const char *before = reading->traces ? "a trace" : reading->profiles.count ? "a profile" : "a report";
+    bool alone = !reading->traces && !reading->profiles.count && !reading->actions;
+    bool same =
+        alone || (format->read && reading->traces) || (format->read_profile && reading->profiles.count);
+    if (!same) {
+        tpa_fail(err, TPA_NOWHERE, "this is %s, which can not be put together with %s", format->name, before);
+        return tpa_hint(err, "give each to a command of its own");
+    }
+    if (format->read)
+        return read_trace(reading, format, source, err);
+    if (format->read_profile)
+        return read_profile(reading, format, source, err);
+    reading->actions = format->read_actions(source, err);
+    return reading->actions != NULL;
+}
+
+/* Read a file; false in *KNOWN when its format is not known, which is an error only when it MUST_BE. */
+static bool read_file(const char *path, struct reading *reading, bool must_be, bool *known,
+                      struct tpa_error *err)
+{
+    const struct ingest_options *options = reading->options;
     struct source_limits limits = { .max_ratio =
                                         options->max_ratio ? options->max_ratio : SOURCE_DEFAULT_MAX_RATIO };
     if (options->max_ratio == UINT64_MAX)
@@ -190,60 +253,106 @@ static bool read_file(const char *path, struct trace_builder *builder, const str
     const char *bytes;
     size_t len = source_peek(source, &bytes, err);
     const struct format *format = err->failed ? NULL : find_format(bytes, len);
-    bool ok = true;
-    if (format) {
-        trace_builder_file(builder, source_name(source), format->name);
-        struct trace_file *file = trace_builder_current_file(builder);
-        file->packing = source_packing(source);
-        ok = format->read(source, builder, options, err);
-        trace_builder_current_file(builder)->packed_size = source_packed_size(source);
-        *was_trace = true;
-    } else if (err->failed) {
-        ok = false;
-    } else if (must_be_trace) {
+    bool ok = !err->failed;
+    *known = format != NULL;
+    if (format)
+        ok = read_as(reading, format, source, err);
+    else if (ok && must_be)
         ok = not_a_trace(bytes, len, err);
-    }
     if (!ok)
         tpa_in_file(err, source_name(source));
     source_free(source);
     return ok;
 }
 
-static bool read_directory(const char *path, struct trace_builder *builder,
-                           const struct ingest_options *options, struct tpa_error *err)
+static bool read_directory(const char *path, struct reading *reading, struct tpa_error *err)
 {
-    struct paths found = { 0 };
-    bool ok = list_directory(path, 0, &found, err), any = false;
-    for (size_t i = 0; i < found.count && ok; i++)
-        ok = read_file(found.at[i], builder, options, false, &any, err);
-    if (ok && !any) {
-        ok = tpa_fail(err, TPA_NOWHERE, "no trace in this directory (%zu files looked at)", found.count);
+    static const char *const *const kinds[] = { trace_endings, profile_endings };
+    bool ok = true;
+    size_t looked_at = 0, read = 0;
+    for (size_t kind = 0; kind < 2 && ok && read == 0; kind++) {
+        struct paths found = { 0 };
+        ok = list_directory(path, 0, kinds[kind], &found, err);
+        looked_at += found.count;
+        for (size_t i = 0; i < found.count && ok; i++) {
+            bool known = false;
+            ok = read_file(found.at[i], reading, false, &known, err);
+            read += known;
+        }
+        free_paths(&found);
+    }
+    if (ok && read == 0) {
+        ok = tpa_fail(err, TPA_NOWHERE, "no trace in this directory (%zu files looked at)", looked_at);
         tpa_in_file(err, path);
         tpa_hint(err, "traces are looked for in files that end in .json, .json.gz, .json.zst or .tpa");
     }
-    free_paths(&found);
     return ok;
+}
+
+/* Add up the profiles in the order in which pstats.Stats(first, second, ... last) does: first, last, ... second. */
+static struct profile *join_profiles(struct reading *reading)
+{
+    if (reading->profiles.count == 0)
+        return NULL;
+    struct profile *sum = reading->profiles.at[0];
+    for (size_t i = reading->profiles.count; i-- > 1;)
+        profile_add(sum, reading->profiles.at[i]);
+    reading->profiles.count = 0;
+    return sum;
+}
+
+bool ingest_read_any(const char *const *paths, size_t count, const struct ingest_options *options,
+                     struct ingested *ingested, struct tpa_error *err)
+{
+    struct tpa_error ignored = { 0 };
+    if (!err)
+        err = &ignored;
+    *ingested = (struct ingested){ 0 };
+    struct reading reading = { .options = options, .builder = trace_builder_open(&options->wants) };
+    bool ok = true;
+    for (size_t i = 0; i < count && ok; i++) {
+        struct stat about;
+        bool known = false;
+        if (strcmp(paths[i], "-") != 0 && stat(paths[i], &about) == 0 && S_ISDIR(about.st_mode))
+            ok = read_directory(paths[i], &reading, err);
+        else
+            ok = read_file(paths[i], &reading, true, &known, err);
+    }
+    if (ok) {
+        ingested->profile = join_profiles(&reading);
+        ingested->actions = reading.actions;
+        reading.actions = NULL;
+    }
+    if (ok && !ingested->profile && !ingested->actions)
+        ingested->trace = trace_builder_finish(reading.builder);
+    else
+        trace_builder_free(reading.builder);
+    for (size_t i = 0; i < reading.profiles.count; i++)
+        profile_free(reading.profiles.at[i]);
+    VEC_FREE(&reading.profiles);
+    action_report_free(reading.actions);
+    return ok;
+}
+
+void ingested_free(struct ingested *ingested)
+{
+    trace_free(ingested->trace);
+    profile_free(ingested->profile);
+    action_report_free(ingested->actions);
+    *ingested = (struct ingested){ 0 };
 }
 
 struct trace *ingest_read(const char *const *paths, size_t count, const struct ingest_options *options,
                           struct tpa_error *err)
 {
-    struct tpa_error ignored = { 0 };
-    if (!err)
-        err = &ignored;
-    struct trace_builder *builder = trace_builder_open(&options->wants);
-    bool ok = true;
-    for (size_t i = 0; i < count && ok; i++) {
-        struct stat about;
-        bool any = false;
-        if (strcmp(paths[i], "-") != 0 && stat(paths[i], &about) == 0 && S_ISDIR(about.st_mode))
-            ok = read_directory(paths[i], builder, options, err);
-        else
-            ok = read_file(paths[i], builder, options, true, &any, err);
-    }
-    if (!ok) {
-        trace_builder_free(builder);
-        return NULL;
-    }
-    return trace_builder_finish(builder);
+    struct ingested ingested;
+    if (!ingest_read_any(paths, count, options, &ingested, err) || ingested.trace)
+        return ingested.trace;
+    tpa_fail(err, TPA_NOWHERE, "this holds sums per %s and no events, which this needs",
+             ingested.profile ? "Python function" : "action");
+    tpa_in_file(err, paths[0]);
+    tpa_hint(err, ingested.profile ? "tpa top, callers, callees and convert read Python profiles"
+                                   : "tpa top shows the report");
+    ingested_free(&ingested);
+    return NULL;
 }

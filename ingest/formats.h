@@ -10,7 +10,9 @@
 
 #include "base/error.h"
 #include "base/source.h"
+#include "trace/actions.h"
 #include "trace/builder.h"
+#include "trace/profile.h"
 #include "trace/trace.h"
 
 /* Told now and then how far reading is; DONE and TOTAL are bytes on disk, TOTAL is -1 when not known. */
@@ -30,9 +32,12 @@ struct format {
     const char *description; /* who writes it, for `tpa info --formats` */
     /* How sure are we that a file that starts with these bytes is ours? 0 no, 100 certain. */
     int (*sniff)(const char *bytes, size_t len);
-    /* Read all of SOURCE into BUILDER, where the file has been begun. */
+    /* One of these is set. Read all of SOURCE into BUILDER, where the file has been begun. */
     bool (*read)(struct source *source, struct trace_builder *builder, const struct ingest_options *options,
                  struct tpa_error *err);
+    /* What holds sums and no events is no trace, but something of its own; new. */
+    struct profile *(*read_profile)(struct source *source, struct tpa_error *err);
+    struct action_report *(*read_actions)(struct source *source, struct tpa_error *err);
 };
 
 extern const struct format *const formats[]; /* ends in NULL */
@@ -43,5 +48,17 @@ extern const struct format *const formats[]; /* ends in NULL */
  */
 struct trace *ingest_read(const char *const *paths, size_t count, const struct ingest_options *options,
                           struct tpa_error *err);
+
+/* What files turned out to be: one of these is not NULL. */
+struct ingested {
+    struct trace *trace;
+    struct profile *profile;       /* several add up as pstats.Stats(FILE, FILE ...) has them */
+    struct action_report *actions; /* of one file */
+};
+
+/* As ingest_read, for commands that take profiles and reports too. Files of different kinds can not be mixed. */
+bool ingest_read_any(const char *const *paths, size_t count, const struct ingest_options *options,
+                     struct ingested *ingested, struct tpa_error *err);
+void ingested_free(struct ingested *ingested);
 
 #endif

@@ -22,6 +22,7 @@
  */
 #include "ingest/pstats.h"
 
+#include "ingest/formats.h"
 #include "ingest/marshal.h"
 
 #include <inttypes.h>
@@ -256,7 +257,7 @@ static bool read_figures(struct reader *reader, const struct marshal_item *item,
         return true;
     /* Functions may share one dict of callers, of which there is one copy here; but not where profiles are merged. */
     reader->listed_edges += callers.count;
-    if (reader->listed_edges > reader->in.size)
+    if (reader->listed_edges > reader->in.size || reader->listed_edges > UINT32_MAX)
         return tpa_fail(err, (int64_t)item->offset,
                         "the functions have %" PRIu64 " callers, more than the file has bytes",
                         reader->listed_edges);
@@ -382,3 +383,11 @@ int pstats_sniff(const char *bytes, size_t len)
     default: return 0;
     }
 }
+
+extern const struct format format_pstats;
+const struct format format_pstats = {
+    .name = "pstats",
+    .description = "Python profile: cProfile, profile, yappi, profiling.sampling (.prof, .stats, .pstats)",
+    .sniff = pstats_sniff,
+    .read_profile = pstats_read,
+};

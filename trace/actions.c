@@ -1,0 +1,13 @@
+/* actions.c - see actions.h. */
+#include "trace/actions.h"
+
+#include <stdlib.h>
+
+void action_report_free(struct action_report *report)
+{
+    if (!report)
+        return;
+    VEC_FREE(&report->actions);
+    arena_release(&report->arena);
+    free(report);
+}
