@@ -97,7 +97,7 @@ static bool take_count(const struct marshal *in, size_t *at, size_t unit, const 
 static bool read_text(const struct marshal *in, size_t *at, bool is_short, const char *what,
                       struct marshal_item *item, struct tpa_error *err)
 {
-    uint32_t length;
+    uint32_t length = 0;
     if (is_short) {
         const uint8_t *p = take(in, at, 1, what, err);
         if (!p)
