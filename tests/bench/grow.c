@@ -252,7 +252,7 @@ static char *read_whole(const char *path, size_t *size)
     }
     source_free(source);
     if (err.failed) {
-        tpa_error_print(&err, stderr);
+        tpa_error_print(&err, "bench_grow", stderr);
         exit(2);
     }
     *size = bytes.count;
