@@ -29,6 +29,7 @@ struct chrome_state {
     enum chrome_where where;
     bool in_object;     /* the array of events is the value of a key, not the document */
     bool lines;         /* events stand one a line without an array (NDJSON) */
+    bool in_garbage;    /* bytes that mean nothing go on from the window before, where they were counted */
     uint32_t documents; /* begun so far */
     /* CHROME_SKIP: */
     uint32_t depth;

@@ -96,17 +96,40 @@ static void restart_at(struct parser *parser, size_t at)
     parser->consumed = at;
 }
 
-/* Is there only what may stand between two values? Returns where it ends, i.e. the first other byte. */
-static size_t skip_separators(const char *text, size_t from, size_t to)
+/* May C stand between two values? NULs and the end-of-file character of DOS do stand behind documents. */
+static bool is_separator(char c)
 {
-    while (from < to && (json_is_blank(text[from]) || text[from] == ','))
-        from++;
-    return from;
+    return json_is_blank(c) || c == ',' || c == '\0' || c == '\x1a';
 }
 
-static bool is_blank_or_nul(const char *text, size_t from, size_t to)
+/*
+ * The bytes from parser->consumed to END, the next position of the index or the end of the window:
+ * separators are nothing, anything else is counted, once for each stretch however many windows it spans.
+ * Backslashes at the end of a window are left for the next: they decide what a quote there means.
+ */
+static void consume_gap(struct parser *parser, size_t end, bool window_ends)
 {
-    while (from < to && (json_is_blank(text[from]) || text[from] == '\0' || text[from] == '\x1a'))
+    const struct chrome_reader *reader = parser->reader;
+    const char *text = reader->text;
+    size_t from = parser->consumed;
+    while (from < end && is_separator(text[from]))
+        from++;
+    bool open = window_ends && !reader->final;
+    if (open)
+        while (end > from && text[end - 1] == '\\')
+            end--;
+    if (from < end && !parser->state->in_garbage)
+        notice(parser, "garbage", garbage, from);
+    if (from < end && open)
+        parser->state->in_garbage = true;
+    if (!window_ends)
+        parser->state->in_garbage = false;
+    parser->consumed = end;
+}
+
+static bool is_blank(const char *text, size_t from, size_t to)
+{
+    while (from < to && json_is_blank(text[from]))
         from++;
     return from == to;
 }
@@ -185,6 +208,31 @@ static void report_cut(struct parser *parser, size_t at)
     parser->cursor = 0;
 }
 
+/* The closing quote of the string that opens at the cursor, or SIZE_MAX when it is behind the window. */
+static size_t find_close(struct parser *parser)
+{
+    struct json_index *index = &parser->reader->index;
+    while (parser->cursor + 1 >= index->count)
+        if (!index_more(parser))
+            return SIZE_MAX;
+    return index->at[parser->cursor + 1];
+}
+
+/* Count the string that opens at AT as KIND, and step over it. False when it goes on behind the window. */
+static bool skip_string(struct parser *parser, size_t at, const char *kind, const char *text)
+{
+    size_t close = find_close(parser);
+    if (close == SIZE_MAX) {
+        if (parser->reader->final)
+            report_cut(parser, at);
+        return false;
+    }
+    notice(parser, kind, text, at);
+    parser->consumed = close + 1;
+    parser->cursor += 2;
+    return true;
+}
+
 /* ---- states: each returns false when the window is used up ---- */
 
 /* An event, a stray value or the end of the array. */
@@ -192,17 +240,8 @@ static bool parse_array(struct parser *parser)
 {
     struct chrome_reader *reader = parser->reader;
     const char *text = reader->text;
-    size_t at = next_position(parser), end = at == SIZE_MAX ? reader->len : at;
-    size_t stray = skip_separators(text, parser->consumed, end);
-    if (stray < end) {
-        if (at == SIZE_MAX && !reader->final) {
-            parser->consumed = stray; /* a word that may go on */
-            return false;
-        }
-        if (!is_blank_or_nul(text, stray, end))
-            notice(parser, "garbage", garbage, stray);
-    }
-    parser->consumed = end;
+    size_t at = next_position(parser);
+    consume_gap(parser, at == SIZE_MAX ? reader->len : at, at == SIZE_MAX);
     if (at == SIZE_MAX)
         return false;
     enum chrome_outcome outcome;
@@ -226,7 +265,7 @@ static bool parse_array(struct parser *parser)
         }
         /* An empty object is a habit of JAX's writer: the last element, after a comma. */
         if (outcome == CHROME_BAD && text[reader->index.at[parser->cursor + 1]] == '}' &&
-            is_blank_or_nul(text, at + 1, reader->index.at[parser->cursor + 1])) {
+            is_blank(text, at + 1, reader->index.at[parser->cursor + 1])) {
             parser->consumed = reader->index.at[parser->cursor + 1] + 1;
             parser->cursor += 2;
             return true;
@@ -244,17 +283,7 @@ static bool parse_array(struct parser *parser)
         parser->consumed = at + 1;
         parser->state->where = CHROME_END;
         return true;
-    case '"': /* a string: over both its quotes */
-        while (parser->cursor + 1 >= reader->index.count)
-            if (!index_more(parser)) {
-                if (reader->final)
-                    report_cut(parser, at);
-                return false;
-            }
-        notice(parser, "not_event", not_event, at);
-        parser->consumed = reader->index.at[parser->cursor + 1] + 1;
-        parser->cursor += 2;
-        return true;
+    case '"': return skip_string(parser, at, "not_event", not_event);
     default: /* '[' */
         do
             outcome = chrome_skip_nested(&reader->index, &parser->cursor);
@@ -336,11 +365,9 @@ static size_t value_end(struct parser *parser, size_t at)
     struct json_index *index = &reader->index;
     char c = reader->text[at];
     if (c == '"') {
-        while (parser->cursor + 1 >= index->count)
-            if (!index_more(parser))
-                return SIZE_MAX;
+        size_t close = find_close(parser);
         parser->cursor += 2;
-        return index->at[parser->cursor - 1] + 1;
+        return close == SIZE_MAX ? SIZE_MAX : close + 1;
     }
     if (c == '{' || c == '[') {
         enum chrome_outcome outcome;
@@ -360,15 +387,10 @@ static bool parse_top(struct parser *parser)
 {
     struct chrome_reader *reader = parser->reader;
     const char *text = reader->text;
-    size_t open = next_position(parser), end = open == SIZE_MAX ? reader->len : open;
-    size_t stray = skip_separators(text, parser->consumed, end);
-    if (stray < end && (open != SIZE_MAX || reader->final) && !is_blank_or_nul(text, stray, end))
-        notice(parser, "garbage", garbage, stray);
-    if (open == SIZE_MAX) {
-        parser->consumed = reader->final ? reader->len : stray;
+    size_t open = next_position(parser);
+    consume_gap(parser, open == SIZE_MAX ? reader->len : open, open == SIZE_MAX);
+    if (open == SIZE_MAX)
         return false;
-    }
-    parser->consumed = open;
     if (text[open] != '"') {
         if (text[open] == '}') {
             parser->state->where = CHROME_END;
@@ -379,13 +401,12 @@ static bool parse_top(struct parser *parser)
         parser->consumed = open + 1;
         return true;
     }
-    while (parser->cursor + 1 >= reader->index.count)
-        if (!index_more(parser)) {
-            if (reader->final)
-                report_cut(parser, open);
-            return false;
-        }
-    size_t close = reader->index.at[parser->cursor + 1];
+    size_t close = find_close(parser);
+    if (close == SIZE_MAX) {
+        if (reader->final)
+            report_cut(parser, open);
+        return false;
+    }
     const char *at = json_skip_blanks(text + close + 1);
     bool colon = *at == ':';
     at = colon ? json_skip_blanks(at + 1) : at;
@@ -401,7 +422,7 @@ static bool parse_top(struct parser *parser)
         return true;
     }
     const char *key = text + open + 1;
-    size_t key_len = close - open - 1, value = (size_t)(at - text), before = parser->cursor;
+    size_t key_len = close - open - 1, value = (size_t)(at - text);
     parser->cursor += 2;
     bool is_events = key_len == 11 && memcmp(key, "traceEvents", 11) == 0;
     if (is_events && *at == '[') {
@@ -413,20 +434,20 @@ static bool parse_top(struct parser *parser)
         parser->state->in_object = true;
         return true;
     }
-    if (is_events)
-        notice(parser, "not_array", "traceEvents is not an array", value);
     size_t behind = value_end(parser, value);
+    bool skips = behind == SIZE_MAX && (reader->final || reader->len - value > LONGEST_PROPERTY);
+    if (is_events && (behind != SIZE_MAX || skips))
+        notice(parser, "not_array", "traceEvents is not an array", value);
     if (behind != SIZE_MAX) {
         if (!is_events && behind - value <= LONGEST_PROPERTY)
             keep_property(parser, key, key_len, text + value, behind - value);
         parser->consumed = behind;
         return true;
     }
-    if (reader->final || reader->len - value > LONGEST_PROPERTY) {
+    if (skips) {
         begin_skipping(parser, value);
         return true;
     }
-    parser->cursor = before < parser->cursor ? before : 0;
     return false; /* CONSUMED is before the key: the value is read again with more of the text */
 }
 
@@ -436,19 +457,13 @@ static bool parse_between(struct parser *parser)
     struct chrome_reader *reader = parser->reader;
     struct chrome_state *state = parser->state;
     const char *text = reader->text;
-    size_t at = next_position(parser), end = at == SIZE_MAX ? reader->len : at;
-    size_t from = parser->consumed;
-    if (state->documents == 0 && from == 0 && reader->offset == 0 && reader->len >= 3 &&
+    if (state->documents == 0 && parser->consumed == 0 && reader->offset == 0 && reader->len >= 3 &&
         memcmp(text, "\xef\xbb\xbf", 3) == 0)
-        from = 3; /* byte order mark */
-    from = skip_separators(text, from, end);
-    if (from < end && (at != SIZE_MAX || reader->final) && !is_blank_or_nul(text, from, end))
-        notice(parser, "garbage", garbage, from);
-    if (at == SIZE_MAX) {
-        parser->consumed = reader->len;
+        parser->consumed = 3; /* byte order mark */
+    size_t at = next_position(parser);
+    consume_gap(parser, at == SIZE_MAX ? reader->len : at, at == SIZE_MAX);
+    if (at == SIZE_MAX)
         return false;
-    }
-    parser->consumed = at;
     if (text[at] == '{') {
         /* An event by itself: the file holds one a line. */
         enum chrome_outcome outcome = CHROME_INCOMPLETE;
@@ -467,6 +482,8 @@ static bool parse_between(struct parser *parser)
             return true;
         }
     }
+    if (text[at] == '"')
+        return skip_string(parser, at, "garbage", garbage);
     parser->cursor++;
     parser->consumed = at + 1;
     if (text[at] == '{' || text[at] == '[') {
@@ -478,10 +495,6 @@ static bool parse_between(struct parser *parser)
         state->lines = false;
     } else {
         notice(parser, "garbage", garbage, at);
-        if (text[at] == '"' && next_position(parser) != SIZE_MAX) {
-            parser->consumed = reader->index.at[parser->cursor] + 1;
-            parser->cursor++;
-        }
     }
     return true;
 }

@@ -1,0 +1,63 @@
+/*
+ * fuzz_chrome.c - any bytes as a trace, read twice: in one window and in small ones on three threads.
+ * Neither may crash, and both must give the same events.
+ */
+#include "ingest/formats.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+extern const struct format format_chrome;
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static struct trace *read_bytes(const uint8_t *data, size_t size, unsigned workers, size_t window)
+{
+    struct tpa_error err = { 0 };
+    struct ingest_options options = {
+        .wants = { .args = ~UINT64_C(0), .flows = true, .counters = true },
+        .workers = workers,
+        .window_size = window,
+    };
+    struct source *source = source_open_memory(data, size, "fuzz", &err);
+    if (!source)
+        return NULL;
+    struct trace_builder *builder = trace_builder_open(&options.wants);
+    trace_builder_file(builder, "fuzz", format_chrome.name);
+    bool ok = format_chrome.read(source, builder, &options, &err);
+    source_free(source);
+    if (ok)
+        return trace_builder_finish(builder);
+    trace_builder_free(builder);
+    return NULL;
+}
+
+static void must(bool condition)
+{
+    if (!condition)
+        abort();
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct trace *whole = read_bytes(data, size, 1, 0);
+    struct trace *parts = read_bytes(data, size, 3, 61);
+    must((whole == NULL) == (parts == NULL));
+    if (whole) {
+        size_t count = whole->event_count;
+        must(count == parts->event_count && whole->flow_count == parts->flow_count);
+        must(whole->sample_count == parts->sample_count && whole->notice_count == parts->notice_count);
+        if (count) {
+            must(memcmp(whole->start_ns, parts->start_ns, count * sizeof *whole->start_ns) == 0);
+            must(memcmp(whole->dur_ns, parts->dur_ns, count * sizeof *whole->dur_ns) == 0);
+            must(memcmp(whole->name, parts->name, count * sizeof *whole->name) == 0);
+            must(memcmp(whole->track, parts->track, count * sizeof *whole->track) == 0);
+        }
+        for (size_t i = 0; i < whole->notice_count; i++)
+            must(whole->notices[i].count == parts->notices[i].count &&
+                 whole->notices[i].offset == parts->notices[i].offset);
+    }
+    trace_free(whole);
+    trace_free(parts);
+    return 0;
+}
