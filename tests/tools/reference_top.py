@@ -249,8 +249,8 @@ def product(numbers):
 def flops(name, args):
     """torch counts seven operators when it records, from shapes and concrete arguments; all others are 0."""
     dims, concrete = args.get("Input Dims"), args.get("Concrete Inputs")
-    if not dims:
-        return 0
+    if not dims or any(isinstance(n, list) for one in dims[:2] for n in one):
+        return 0  # nothing is known, or it is a list of tensors
     if name == "aten::conv2d":
         if not concrete or len(dims) < 2 or len(dims[0]) != 4 or len(dims[1]) != 4 or len(concrete) < 7:
             return 0
@@ -278,7 +278,7 @@ def flops(name, args):
         result = 2 * product(a) // a[-1] * product(b)
         return result // a[0] if name in ("aten::bmm", "aten::baddbmm") else result
     if name in ("aten::mul", "aten::mul.Tensor", "aten::add", "aten::add.Tensor"):
-        return product(dims[0]) if dims else 0
+        return product(dims[0])
     return 0
 
 
