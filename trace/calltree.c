@@ -1,0 +1,301 @@
+/*
+ * calltree.c - see calltree.h.
+ *
+ * Files are nearly sorted: a profiler writes operators in order, then runtime calls in order, and so
+ * on. So each thread is sorted by merging the runs that are there, and merging skips what does not
+ * overlap. Only indices move, into an array that afterwards holds the parents.
+ */
+#include "trace/calltree.h"
+
+#include "base/memory.h"
+#include <assert.h>
+#include <stdlib.h>
+
+/* Shorter runs are first made this long by insertion. */
+enum { SHORTEST_RUN = 24 };
+
+static inline bool comes_before(const struct trace *trace, event_id a, event_id b)
+{
+    if (trace->start_ns[a] != trace->start_ns[b])
+        return trace->start_ns[a] < trace->start_ns[b];
+    if (trace->dur_ns[a] != trace->dur_ns[b])
+        return trace->dur_ns[a] > trace->dur_ns[b];
+    return a < b;
+}
+
+/* How many of the COUNT sorted events at AT come before E. */
+static size_t count_before(const struct trace *trace, const event_id *at, size_t count, event_id e)
+{
+    size_t low = 0, high = count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (comes_before(trace, at[middle], e))
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* Merge the sorted halves [0, MIDDLE) and [MIDDLE, COUNT) of AT. */
+static void merge_halves(const struct trace *trace, event_id *at, size_t middle, size_t count,
+                         event_id *spare)
+{
+    size_t first = count_before(trace, at, middle, at[middle]);
+    if (first == middle)
+        return;
+    size_t end = middle + count_before(trace, at + middle, count - middle, at[middle - 1]);
+    size_t left_count = middle - first;
+    memcpy(spare, at + first, left_count * sizeof *at);
+    size_t left = 0, right = middle, to = first;
+    while (left < left_count && right < end)
+        at[to++] = comes_before(trace, at[right], spare[left]) ? at[right++] : spare[left++];
+    memcpy(at + to, spare + left, (left_count - left) * sizeof *at);
+}
+
+static void insert_last(const struct trace *trace, event_id *at, size_t last)
+{
+    event_id e = at[last];
+    size_t to = last;
+    for (; to > 0 && comes_before(trace, e, at[to - 1]); to--)
+        at[to] = at[to - 1];
+    at[to] = e;
+}
+
+static void sort_events(const struct trace *trace, event_id *at, size_t count, event_id *spare)
+{
+    VEC_OF(size_t) ends = { 0 }; /* of the runs */
+    for (size_t start = 0, end; start < count; start = end) {
+        end = start + 1;
+        while (end < count && comes_before(trace, at[end - 1], at[end]))
+            end++;
+        while (end < count && end - start < SHORTEST_RUN) {
+            insert_last(trace, at + start, end - start);
+            end++;
+        }
+        *VEC_PUSH(&ends) = end;
+    }
+    while (ends.count > 1) {
+        size_t kept = 0, start = 0;
+        for (size_t i = 0; i + 1 < ends.count; i += 2) {
+            merge_halves(trace, at + start, ends.at[i] - start, ends.at[i + 1] - start, spare);
+            start = ends.at[i + 1];
+            ends.at[kept++] = start;
+        }
+        if (ends.count % 2)
+            ends.at[kept++] = count;
+        ends.count = kept;
+    }
+    VEC_FREE(&ends);
+}
+
+struct calltree *calltree_open(const struct trace *trace, calltree_takes *takes, const void *context)
+{
+    struct calltree *tree = mem_zalloc(1, sizeof *tree);
+    tree->trace = trace;
+    uint32_t *next = mem_zalloc(trace->track_count + 1, sizeof *next);
+    uint64_t *taken = mem_zalloc(trace->event_count / 64 + 1, sizeof *taken);
+    for (event_id e = 0; e < trace->event_count; e++) {
+        if (!takes(context, e))
+            continue;
+        taken[e / 64] |= UINT64_C(1) << (e % 64);
+        next[trace->track[e]]++;
+        tree->count++;
+    }
+    tree->event = mem_alloc((tree->count + 1) * sizeof *tree->event);
+    tree->parent = mem_alloc((tree->count + 1) * sizeof *tree->parent);
+    tree->threads = mem_alloc((trace->track_count + 1) * sizeof *tree->threads);
+    node_id first = 0;
+    for (track_id track = 0; track < trace->track_count; track++) {
+        uint32_t count = next[track];
+        next[track] = first;
+        if (count)
+            tree->threads[tree->thread_count++] = (struct calltree_thread){ track, first, count };
+        first += count;
+    }
+    for (size_t word = 0; word <= trace->event_count / 64; word++) {
+        for (uint64_t bits = taken[word]; bits; bits &= bits - 1) {
+            event_id e = (event_id)(word * 64 + (size_t)__builtin_ctzll(bits));
+            tree->event[next[trace->track[e]]++] = e;
+        }
+    }
+    free(next);
+    free(taken);
+    for (size_t i = 0; i < tree->thread_count; i++)
+        sort_events(trace, tree->event + tree->threads[i].first, tree->threads[i].count, tree->parent);
+    return tree;
+}
+
+void calltree_free(struct calltree *tree)
+{
+    if (!tree)
+        return;
+    free(tree->event);
+    free(tree->parent);
+    free(tree->threads);
+    free(tree);
+}
+
+static int compare_threads(const void *left, const void *right)
+{
+    const struct calltree_thread *a = left, *b = right;
+    return a->track < b->track ? -1 : a->track > b->track;
+}
+
+/* Index of the thread of TRACK, which is among them. */
+static size_t find_thread(const struct calltree_thread *threads, size_t count, track_id track)
+{
+    size_t low = 0, high = count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (threads[middle].track < track)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    assert(low < count && threads[low].track == track);
+    return low;
+}
+
+static bool is_moved(const struct calltree_move *moves, size_t count, event_id e)
+{
+    size_t low = 0, high = count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (moves[middle].event < e)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < count && moves[low].event == e;
+}
+
+/*
+ * Rebuild the threads' lists: what stays, then what arrives, merged as two runs. Whether an event is
+ * moved is looked up only for events within the range of the moved ones.
+ */
+void calltree_move(struct calltree *tree, const struct calltree_move *moves, size_t count)
+{
+    if (count == 0)
+        return;
+    const struct trace *trace = tree->trace;
+    size_t old_count = tree->thread_count;
+    struct calltree_thread *threads = mem_alloc((old_count + count) * sizeof *threads);
+    memcpy(threads, tree->threads, old_count * sizeof *threads);
+    for (size_t i = 0; i < count; i++)
+        threads[old_count + i] = (struct calltree_thread){ .track = moves[i].track };
+    qsort(threads + old_count, count, sizeof *threads, compare_threads);
+    size_t kept = old_count;
+    for (size_t i = 0; i < count; i++) { /* a target that has no nodes yet becomes a thread */
+        track_id track = threads[old_count + i].track;
+        size_t low = 0;
+        while (low < old_count && threads[low].track < track)
+            low++;
+        bool known = (low < old_count && threads[low].track == track) ||
+                     (kept > old_count && threads[kept - 1].track == track);
+        if (!known)
+            threads[kept++] = (struct calltree_thread){ .track = track, .first = (node_id)tree->count };
+    }
+    qsort(threads, kept, sizeof *threads, compare_threads);
+
+    uint32_t *arrivals = mem_zalloc(kept + 1, sizeof *arrivals);
+    for (size_t i = 0; i < count; i++)
+        arrivals[find_thread(threads, kept, moves[i].track)]++;
+    event_id *to = tree->parent; /* the other array takes the new order, then the two change roles */
+    node_id *put = mem_alloc((kept + 1) * sizeof *put);
+    event_id first_moved = moves[0].event, last_moved = moves[count - 1].event;
+    node_id at = 0;
+    for (size_t i = 0; i < kept; i++) {
+        node_id first = at;
+        for (uint32_t n = 0; n < threads[i].count; n++) {
+            event_id e = tree->event[threads[i].first + n];
+            if (e < first_moved || e > last_moved || !is_moved(moves, count, e))
+                to[at++] = e;
+        }
+        threads[i] = (struct calltree_thread){ threads[i].track, first, at - first + arrivals[i] };
+        put[i] = at;
+        at += arrivals[i];
+    }
+    assert(at == tree->count);
+    for (size_t i = 0; i < count; i++)
+        to[put[find_thread(threads, kept, moves[i].track)]++] = moves[i].event;
+    tree->parent = tree->event;
+    tree->event = to;
+    free(tree->threads);
+    tree->threads = threads;
+    tree->thread_count = 0;
+    for (size_t i = 0; i < kept; i++) {
+        if (arrivals[i])
+            sort_events(trace, to + threads[i].first, threads[i].count, tree->parent);
+        if (threads[i].count) /* the last call of a thread may have left it */
+            threads[tree->thread_count++] = threads[i];
+    }
+    free(arrivals);
+    free(put);
+}
+
+void calltree_nest(struct calltree *tree)
+{
+    const struct trace *trace = tree->trace;
+    struct open_call {
+        int64_t end_ns;
+        node_id node;
+    };
+    VEC_OF(struct open_call) stack = { 0 };
+    for (size_t i = 0; i < tree->thread_count; i++) {
+        node_id end = tree->threads[i].first + tree->threads[i].count;
+        stack.count = 0;
+        for (node_id n = tree->threads[i].first; n < end; n++) {
+            int64_t start_ns = trace->start_ns[tree->event[n]];
+            int64_t end_ns = start_ns + trace->dur_ns[tree->event[n]];
+            while (stack.count) {
+                int64_t top_end_ns = stack.at[stack.count - 1].end_ns;
+                if (start_ns < top_end_ns && end_ns <= top_end_ns)
+                    break;
+                tree->overlaps += start_ns < top_end_ns;
+                stack.count--;
+            }
+            tree->parent[n] = stack.count ? stack.at[stack.count - 1].node : NODE_NONE;
+            *VEC_PUSH(&stack) = (struct open_call){ end_ns, n };
+        }
+    }
+    VEC_FREE(&stack);
+}
+
+node_id *calltree_nodes(const struct calltree *tree)
+{
+    node_id *nodes = mem_alloc((tree->trace->event_count + 1) * sizeof *nodes);
+    memset(nodes, 0xff, (tree->trace->event_count + 1) * sizeof *nodes);
+    for (node_id n = 0; n < tree->count; n++)
+        nodes[tree->event[n]] = n;
+    return nodes;
+}
+
+/*
+ * Parents come first, so one pass does all the folding torch repeats until nothing changes: when a
+ * node is looked at, its parent has taken its final shape but for this child. The number of children
+ * (0, 1, many) is kept in two bits of the state until the pass is over.
+ */
+uint8_t *calltree_fold(struct calltree *tree, calltree_same *same, const void *context)
+{
+    enum { CHILD = 4, CHILDREN = 8, CHILD_BITS = CHILD | CHILDREN };
+    uint8_t *state = mem_zalloc(tree->count + 1, 1);
+    for (size_t n = 0; n < tree->count; n++)
+        if (tree->parent[n] != NODE_NONE)
+            state[tree->parent[n]] |= state[tree->parent[n]] & CHILD ? CHILDREN : CHILD;
+    for (size_t n = 0; n < tree->count; n++) {
+        node_id caller = tree->parent[n], parent = caller;
+        if (parent == NODE_NONE)
+            continue;
+        if (state[parent] & NODE_FOLDED)
+            parent = tree->parent[n] = tree->parent[parent];
+        if ((state[parent] & CHILD_BITS) != CHILD || !same(context, tree->event[parent], tree->event[n]))
+            continue;
+        state[caller] |= NODE_KERNELS_GONE;
+        state[parent] = (uint8_t)((state[parent] & ~CHILD_BITS) | (state[n] & CHILD_BITS));
+        state[n] |= NODE_FOLDED;
+    }
+    for (size_t n = 0; n < tree->count; n++)
+        state[n] &= (uint8_t)~CHILD_BITS;
+    return state;
+}

@@ -1,0 +1,82 @@
+/*
+ * calltree.h - who called whom: the events of each host thread, nested by time.
+ *
+ * A node is an event that takes part. Nodes lie thread after thread; within a thread by start, the
+ * longer first, then in order of the file: so a parent always comes before its children, one pass
+ * forwards sees callers first and one pass backwards sees callees first.
+ *
+ *     struct calltree *tree = calltree_open(trace, is_call, context);   // ordered
+ *     calltree_nest(tree);                                              // parents found
+ *     for (size_t n = tree->count; n-- > 0;)
+ *         if (tree->parent[n] != NODE_NONE)
+ *             children_ns[tree->parent[n]] += trace->dur_ns[tree->event[n]];
+ *     calltree_free(tree);
+ *
+ * Nesting is torch's (EventList._populate_cpu_children): the stack of open calls is popped while the
+ * next event starts at or after the end of the top one, or ends after it; what is then on top is its
+ * parent. So an event that only partly overlaps a call is no child of it and closes it for good; an
+ * event may end with its parent but not start at its end; of equal events the first is the parent.
+ */
+#ifndef TPA_TRACE_CALLTREE_H
+#define TPA_TRACE_CALLTREE_H
+
+#include "trace/trace.h"
+
+typedef uint32_t node_id;
+#define NODE_NONE UINT32_MAX
+
+struct calltree_thread {
+    track_id track;
+    node_id first;
+    uint32_t count;
+};
+
+struct calltree {
+    const struct trace *trace; /* borrowed */
+    event_id *event;
+    node_id *parent; /* NODE_NONE: called by nobody. Meaningless before calltree_nest */
+    size_t count;
+    struct calltree_thread *threads; /* by track; those with at least one node */
+    size_t thread_count;
+    size_t overlaps; /* events that begin within a call and end after it, so that they are not its children */
+};
+
+/* Does the event take part? Points and device events usually do not. */
+typedef bool calltree_takes(const void *context, event_id e);
+
+/* New: the events that TAKES says, in order; not nested yet. Free with calltree_free (NULL is allowed). */
+struct calltree *calltree_open(const struct trace *trace, calltree_takes *takes, const void *context);
+void calltree_free(struct calltree *tree);
+
+/* An event to be treated as if it ran on another thread. TRACK may be a number that no track has. */
+struct calltree_move {
+    event_id event;
+    track_id track;
+};
+
+/* Put each of MOVES (sorted by event, each a node) on its new thread. Before calltree_nest. */
+void calltree_move(struct calltree *tree, const struct calltree_move *moves, size_t count);
+
+/* Find every node's parent. */
+void calltree_nest(struct calltree *tree);
+
+/* New, free with free(): the node of each event, NODE_NONE for events that take no part. */
+node_id *calltree_nodes(const struct calltree *tree);
+
+/*
+ * torch counts a call that has one child of the same name, and nothing else, once: the child is
+ * folded into it, over and over, and the child's children become its own. Kernels go with it: the
+ * call keeps those of the innermost one folded, and loses those it launched itself.
+ */
+enum node_state {
+    NODE_FOLDED = 1,       /* no call of its own any more; parent[] is the call it was folded into */
+    NODE_KERNELS_GONE = 2, /* kernels launched by this node belong to no call */
+};
+
+/* Have the two events the same name? */
+typedef bool calltree_same(const void *context, event_id a, event_id b);
+
+/* Fold. New, free with free(): enum node_state of each node. */
+uint8_t *calltree_fold(struct calltree *tree, calltree_same *same, const void *context);
+
+#endif
