@@ -1,0 +1,75 @@
+/*
+ * launches.h - which call launched a piece of GPU work, and which operator made that call.
+ *
+ * GPU work -> runtime or driver call: by `correlation`. Call or GPU work -> operator: by what that
+ * generation of trace recorded in `External id`, which has meant four things (libkineto's history):
+ *
+ *   1  2020-09 .. 2021-11   "external id": the operator's id
+ *   2  2021-11 .. 2024-02   the event's own correlation, always: no link at all
+ *   3  2024-02 .. 2024-10   the operator's id, or the event's own correlation when there is none
+ *   4  since 2024-10        the operator's id; absent when there is none
+ *
+ * In 1, 3 and 4 an id that differs from the event's own correlation is the operator's. In 2, and in
+ * traces without such ids, the operator is the innermost one open on the calling thread when the call
+ * began. Needs the arguments LAUNCHES_WANTS. Ids and correlations are looked up within one file.
+ */
+#ifndef TPA_TRACE_LAUNCHES_H
+#define TPA_TRACE_LAUNCHES_H
+
+#include "trace/calltree.h"
+#include "trace/trace.h"
+
+#define LAUNCHES_WANTS (WANT(CORRELATION) | WANT(EXTERNAL_ID))
+
+enum launch_links {
+    LINKS_BY_NESTING, /* generation 2, and traces that record no ids */
+    LINKS_BY_ID,      /* generations 1, 3, 4 */
+};
+
+struct launches;
+
+/* New; free with launches_free (NULL is allowed). */
+struct launches *launches_open(const struct trace *trace);
+void launches_free(struct launches *launches);
+
+/* How FILE tells operators. */
+enum launch_links launches_links(const struct launches *launches, uint32_t file);
+
+/* The generation, 1 to 4, as far as FILE shows it: 2, 3 and 4 where only they fit, 1 where ids are
+ * all links; 0 when it has no ids. */
+int launches_generation(const struct launches *launches, uint32_t file);
+
+/* The runtime or driver call with the correlation of E, a GPU event; EVENT_NONE when it is not in the file. */
+event_id launches_call(const struct launches *launches, event_id e);
+
+/* The operator that E, a call or a GPU event, is linked to; EVENT_NONE when to none. */
+event_id launches_operator(const struct launches *launches, event_id e);
+
+/* What is known of the operator that made or caused an event. */
+struct launch_link {
+    bool linked;       /* there is such an operator, whether it is in the file or not */
+    event_id operator; /* it, or EVENT_NONE */
+    int64_t id;        /* its External id; 0 when it has none */
+};
+
+/* As launches_operator, telling more; EXTERNAL_ID and CORRELATION point to the arguments of E, NULL when
+ * it has none. */
+struct launch_link launches_link(const struct launches *launches, event_id e, const int64_t *external_id,
+                                 const int64_t *correlation);
+
+/* Is it a runtime or driver call? */
+static inline bool event_is_call(enum event_kind kind)
+{
+    return kind == EVENT_RUNTIME || kind == EVENT_DRIVER;
+}
+
+/* Is it something on a device that a call may have launched? Annotations' shadows are not. */
+static inline bool event_is_launched(enum event_kind kind)
+{
+    return event_on_device(kind) && kind != EVENT_GPU_ANNOTATION;
+}
+
+/* Does the call's name say that it launches a CUDA or HIP graph, hundreds of kernels at a time? */
+bool launches_is_graph_launch(const char *call_name);
+
+#endif
