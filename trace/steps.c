@@ -1,0 +1,69 @@
+/* steps.c - see steps.h. */
+#include "trace/steps.h"
+
+#include "base/memory.h"
+#include <stdlib.h>
+
+bool step_number(const char *name, int64_t *number)
+{
+    static const char prefix[] = "ProfilerStep#";
+    if (strncmp(name, prefix, sizeof prefix - 1) != 0)
+        return false;
+    char *end;
+    *number = strtoll(name + sizeof prefix - 1, &end, 10);
+    return end != name + sizeof prefix - 1 && *end == '\0';
+}
+
+static int compare_steps(const void *left, const void *right)
+{
+    const struct step *a = left, *b = right;
+    if (a->file != b->file)
+        return a->file < b->file ? -1 : 1;
+    if (a->start_ns != b->start_ns)
+        return a->start_ns < b->start_ns ? -1 : 1;
+    return a->event < b->event ? -1 : a->event > b->event;
+}
+
+struct steps *steps_open(const struct trace *trace)
+{
+    struct steps *steps = mem_zalloc(1, sizeof *steps);
+    size_t name_count = names_count(trace->names);
+    int64_t *numbers = mem_alloc((name_count + 1) * sizeof *numbers);
+    for (name_id id = 0; id < name_count; id++)
+        if (!step_number(names_text(trace->names, id), &numbers[id]))
+            numbers[id] = INT64_MIN;
+    for (event_id e = 0; e < trace->event_count; e++) {
+        if (numbers[trace->name[e]] == INT64_MIN || event_on_device(trace->kind[e]))
+            continue;
+        *VEC_PUSH(steps) = (struct step){ trace->tracks[trace->track[e]].file, numbers[trace->name[e]],
+                                          trace->start_ns[e], trace_end_ns(trace, e), e };
+    }
+    free(numbers);
+    if (steps->count)
+        qsort(steps->at, steps->count, sizeof *steps->at, compare_steps);
+    return steps;
+}
+
+void steps_free(struct steps *steps)
+{
+    if (steps)
+        VEC_FREE(steps);
+    free(steps);
+}
+
+const struct step *steps_at(const struct steps *steps, uint32_t file, int64_t moment_ns)
+{
+    size_t low = 0, high = steps->count; /* the last that starts at or before the moment */
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        const struct step *step = &steps->at[middle];
+        if (step->file < file || (step->file == file && step->start_ns <= moment_ns))
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low == 0)
+        return NULL;
+    const struct step *step = &steps->at[low - 1];
+    return step->file == file && moment_ns < step->end_ns ? step : NULL;
+}

@@ -1,0 +1,34 @@
+/*
+ * steps.h - the steps of a run: what torch.profiler marks as ProfilerStep#N.
+ *
+ *     struct steps *steps = steps_open(trace);
+ *     const struct step *step = steps_at(steps, file, trace->start_ns[e]);   // NULL: in none
+ */
+#ifndef TPA_TRACE_STEPS_H
+#define TPA_TRACE_STEPS_H
+
+#include "trace/trace.h"
+
+struct step {
+    uint32_t file;
+    int64_t number; /* N of ProfilerStep#N */
+    int64_t start_ns, end_ns;
+    event_id event;
+};
+
+struct steps {
+    struct step *at; /* by file and start */
+    size_t count, capacity;
+};
+
+/* New; free with steps_free (NULL is allowed). */
+struct steps *steps_open(const struct trace *trace);
+void steps_free(struct steps *steps);
+
+/* The step of FILE that MOMENT lies in, its start included and its end not; NULL when in none. */
+const struct step *steps_at(const struct steps *steps, uint32_t file, int64_t moment_ns);
+
+/* Is NAME that of a step, and which number? */
+bool step_number(const char *name, int64_t *number);
+
+#endif
