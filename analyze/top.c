@@ -1,0 +1,374 @@
+/*
+ * top.c - see top.h, and top_parts.h for the other files.
+ *
+ * The way of the figures: every host event is a node of its thread's call tree. Its duration goes to its row's
+ * total and self time, and is taken from the self time of its parent's row; so rows are summed without a
+ * figure per event. A kernel's duration goes to its own row, to the self time of the operator that launched
+ * it, and up the chain of parents to everybody's total.
+ */
+#include "analyze/flops.h"
+#include "analyze/top_parts.h"
+#include "trace/arg_scan.h"
+#include <stdlib.h>
+
+struct trace_wants top_wants(const struct top_options *options)
+{
+    struct trace_wants wants = { .args = LAUNCHES_WANTS | WANT(BYTES) | WANT(DEVICE_TYPE) | WANT(INPUT_DIMS) |
+                                         WANT(CONCRETE_INPUTS) | WANT(PYTHON_ID) };
+    if (options->by & TOP_STACK)
+        wants.args |= WANT(CALL_STACK) | WANT(SEQUENCE) | WANT(FWD_THREAD);
+    return wants;
+}
+
+bool top_is_frame(const struct top *top, event_id e)
+{
+    int64_t id;
+    return trace_arg(top->trace, ARG_PYTHON_ID, e, &id);
+}
+
+/* ---- who takes part ---- */
+
+/* A region that was open when recording stopped: says so, or ends after the window. */
+static bool was_open_at_stop(const struct trace *trace, event_id e)
+{
+    const struct trace_file *file = &trace->files[trace->tracks[trace->track[e]].file];
+    return trace->flags[e] & EVENT_UNFINISHED ||
+           (file->has_window && trace_end_ns(trace, e) > file->window_end_ns);
+}
+
+enum top_role top_role(const struct top *top, event_id e)
+{
+    const struct trace *trace = top->trace;
+    enum event_kind kind = trace->kind[e];
+    unsigned flags = trace->flags[e], name_flags = top->names.flags[trace->name[e]];
+    if (top->selected && !(top->selected[e / 64] >> (e % 64) & 1))
+        return ROLE_NONE;
+    if (name_flags & NAME_DROPPED)
+        return name_flags & NAME_MEMORY      ? ROLE_MEMORY
+               : name_flags & NAME_NO_MEMORY ? ROLE_OUT_OF_MEMORY
+                                             : ROLE_NONE;
+    if (event_on_device(kind))
+        return ROLE_DEVICE;
+    if (kind == EVENT_SPAN)
+        return ROLE_NONE;
+    if (flags & EVENT_ASYNC)
+        return ROLE_ASYNC;
+    if (!top->files[top_file_of(top, e)].is_torch)
+        return ROLE_CALL;
+    if (flags & EVENT_POINT && names_length(trace->texts, trace->categories[trace->category[e]].text) == 0)
+        return ROLE_NONE; /* "Iteration Start", "Record Window End": marks of Kineto's own */
+    if ((kind == EVENT_OP || kind == EVENT_ANNOTATION) &&
+        (name_flags & NAME_ASYNC || was_open_at_stop(trace, e)))
+        return ROLE_ASYNC;
+    return ROLE_CALL;
+}
+
+int64_t top_end_ns(const struct top *top, event_id e)
+{
+    const struct trace *trace = top->trace;
+    const struct trace_file *file = &trace->files[top_file_of(top, e)];
+    int64_t end_ns = trace_end_ns(trace, e);
+    bool region = trace->kind[e] == EVENT_OP || trace->kind[e] == EVENT_ANNOTATION;
+    if (region && file->has_window && end_ns > file->window_end_ns &&
+        top->files[top_file_of(top, e)].is_torch)
+        return file->window_end_ns > trace->start_ns[e] ? file->window_end_ns : trace->start_ns[e];
+    return end_ns;
+}
+
+/* When E began or, for GPU work whose call is in the file, when it was launched. */
+static int64_t called_at(const struct top *top, event_id e)
+{
+    event_id call = event_is_launched(top->trace->kind[e]) ? launches_call(top->launches, e) : EVENT_NONE;
+    return top->trace->start_ns[call == EVENT_NONE ? e : call];
+}
+
+const struct step *top_step_of(const struct top *top, event_id e)
+{
+    return steps_at(top->steps, top_file_of(top, e), called_at(top, e));
+}
+
+static void select_events(struct top *top)
+{
+    const struct trace *trace = top->trace;
+    const struct selection *selection = top->options->selection;
+    if (!selection || (!selection->files && !selection->tracks && !selection->windows))
+        return;
+    top->selected = mem_zalloc(trace->event_count / 64 + 1, sizeof *top->selected);
+    for (event_id e = 0; e < trace->event_count; e++) {
+        uint32_t file = top_file_of(top, e);
+        if ((selection->files && !selection->files[file]) ||
+            (selection->tracks && !selection->tracks[trace->track[e]]) ||
+            !selection_holds_time(selection, file, called_at(top, e)))
+            continue;
+        top->selected[e / 64] |= UINT64_C(1) << (e % 64);
+    }
+}
+
+static bool takes_call(const void *context, event_id e)
+{
+    enum top_role role = top_role(context, e);
+    return role == ROLE_CALL || role == ROLE_OUT_OF_MEMORY;
+}
+
+static bool same_key(const void *context, event_id a, event_id b)
+{
+    return top_key_of(context, a) == top_key_of(context, b);
+}
+
+/* ---- host time ---- */
+
+bool top_row_holds_caller(const struct top *top, node_id n)
+{
+    uint32_t row = top->row_of_node[n];
+    for (node_id p = top->tree->parent[n]; p != NODE_NONE; p = top->tree->parent[p])
+        if (top->row_of_node[p] == row)
+            return true;
+    return false;
+}
+
+/* What calls with equal shapes do is worked out once. */
+struct flops_cache {
+    struct names *keys; /* operator, text of dims, text of concrete inputs */
+    VEC_OF(int64_t) counts;
+};
+
+static int64_t flops_of(struct flops_cache *cache, const struct trace *trace, enum flops_operator op,
+                        name_id dims, name_id concrete)
+{
+    uint32_t key[3] = { op, dims, concrete };
+    uint32_t id = names_add(cache->keys, (const char *)key, sizeof key);
+    if (id == cache->counts.count)
+        *VEC_PUSH(&cache->counts) =
+            flops_count(op, names_text(trace->texts, dims),
+                        concrete == NAME_NONE ? NULL : names_text(trace->texts, concrete));
+    return cache->counts.at[id];
+}
+
+static void count_flops(struct top *top)
+{
+    const struct trace *trace = top->trace;
+    struct flops_cache cache = { .keys = names_open() };
+    for (node_id n = 0; n < top->tree->count; n++) {
+        event_id e = top->tree->event[n];
+        uint32_t row = top->row_of_node[n];
+        int64_t dims;
+        if (row == ROW_NONE || !(top->names.flags[trace->name[e]] & NAME_FLOPS) ||
+            !top->files[top_file_of(top, e)].counts_flops || trace->kind[e] != EVENT_OP ||
+            !trace_arg(trace, ARG_INPUT_DIMS, e, &dims))
+            continue;
+        enum flops_operator op = flops_operator_of(names_text(top->names.keys, top_key_of(top, e)));
+        name_id concrete = (name_id)trace_arg_or(trace, ARG_CONCRETE_INPUTS, e, NAME_NONE);
+        int64_t flops = flops_of(&cache, trace, op, (name_id)dims, concrete);
+        top->rows.at[row].flops += flops;
+        top->has_flops |= flops > 0;
+    }
+    names_free(cache.keys);
+    VEC_FREE(&cache.counts);
+}
+
+static void count_calls(struct top *top)
+{
+    const struct trace *trace = top->trace;
+    const struct calltree *tree = top->tree;
+    top->row_of_node = mem_alloc((tree->count + 1) * sizeof *top->row_of_node);
+    for (node_id n = 0; n < tree->count; n++) {
+        event_id e = tree->event[n];
+        int64_t duration = trace->dur_ns[e];
+        node_id parent = tree->parent[n];
+        uint32_t row = top->state[n] & NODE_FOLDED ? ROW_NONE : top_row_of(top, e);
+        top->row_of_node[n] = row;
+        if (row == ROW_NONE) {
+            if (top->state[n] & NODE_FOLDED)
+                continue;
+        } else {
+            top_row_count(top, row, e, trace->start_ns[e], trace->start_ns[e] + duration, e, false,
+                          parent != NODE_NONE);
+            top->rows.at[row].self_cpu_ns += duration;
+            if (top->per_call || !top_row_holds_caller(top, n))
+                top->rows.at[row].cpu_ns += duration;
+        }
+        if (parent != NODE_NONE && top->row_of_node[parent] != ROW_NONE)
+            top->rows.at[top->row_of_node[parent]].self_cpu_ns -= duration;
+    }
+}
+
+static void count_async(struct top *top)
+{
+    const struct trace *trace = top->trace;
+    for (event_id e = 0; e < trace->event_count; e++) {
+        if (top_role(top, e) != ROLE_ASYNC)
+            continue;
+        bool open = was_open_at_stop(trace, e);
+        top->counts.unfinished += open;
+        top->counts.guessed_async += !open && !(trace->flags[e] & EVENT_ASYNC);
+        uint32_t row = top_row_of(top, e);
+        if (row == ROW_NONE)
+            continue;
+        int64_t end_ns = top_end_ns(top, e);
+        top_row_count(top, row, e, trace->start_ns[e], end_ns, e, true, false);
+        top->rows.at[row].cpu_ns += end_ns - trace->start_ns[e];
+    }
+}
+
+/* ---- device time ---- */
+
+/* Node N launched work of DURATION: it is N's own, and in the total of N and all its callers. */
+static void give_to_callers(struct top *top, node_id n, int64_t duration_ns, uint64_t stamp)
+{
+    if (top->state[n] & NODE_KERNELS_GONE) {
+        top->counts.lost_gpu++;
+        top->counts.lost_gpu_ns += duration_ns;
+        return;
+    }
+    if (top->state[n] & NODE_FOLDED)
+        n = top->tree->parent[n];
+    if (top->row_of_node[n] != ROW_NONE)
+        top->rows.at[top->row_of_node[n]].self_device_ns += duration_ns;
+    for (; n != NODE_NONE; n = top->tree->parent[n]) {
+        if (top->row_of_node[n] == ROW_NONE)
+            continue;
+        struct top_row *row = &top->rows.at[top->row_of_node[n]];
+        if (!top->per_call && row->seen == stamp)
+            continue;
+        row->seen = stamp;
+        row->device_ns += duration_ns;
+    }
+}
+
+static void count_launched(struct top *top, event_id e, int64_t duration_ns, const int64_t *external_id,
+                           const int64_t *correlation)
+{
+    const struct trace *trace = top->trace;
+    size_t lookalike;
+    struct launch_link link = top_link(top, e, external_id, correlation, &lookalike);
+    bool has_operator = link.operator!= EVENT_NONE && top->node_of[link.operator] != NODE_NONE;
+    bool both_sides_in_row = top->by & TOP_STEP && !top->per_call;
+    if (has_operator && !both_sides_in_row)
+        give_to_callers(top, top->node_of[link.operator], duration_ns, e + UINT64_C(1));
+    for (size_t i = lookalike; i < top->lookalikes.count && top->lookalikes.at[i].id == link.id &&
+                               top->lookalikes.at[i].file == top_file_of(top, e) && !both_sides_in_row;
+         i++)
+        give_to_callers(top, top->node_of[top->lookalikes.at[i].call], duration_ns, e + UINT64_C(1));
+
+    if (!event_is_gpu_work(trace->kind[e]))
+        return;
+    event_id call = correlation ? launches_call(top->launches, e) : EVENT_NONE;
+    top->counts.gpu_work++;
+    if (!has_operator) {
+        top->counts.unlinked_gpu++;
+        top->counts.unlinked_gpu_ns += duration_ns;
+    }
+    if (call == EVENT_NONE) {
+        top->counts.callless_gpu++;
+        top->counts.callless_gpu_ns += duration_ns;
+    } else if (top->names.flags[trace->name[call]] & NAME_GRAPH) {
+        top->counts.graph_gpu++;
+        top->counts.graph_gpu_ns += duration_ns;
+    }
+}
+
+static void count_device(struct top *top)
+{
+    const struct trace *trace = top->trace;
+    struct arg_scan ids = arg_scan_of(trace, ARG_EXTERNAL_ID);
+    struct arg_scan correlations = arg_scan_of(trace, ARG_CORRELATION);
+    size_t narrowed = 0;
+    for (event_id e = 0; e < trace->event_count; e++) {
+        if (!event_on_device(trace->kind[e]) || top_role(top, e) != ROLE_DEVICE)
+            continue;
+        int64_t start_ns = trace->start_ns[e], end_ns = trace_end_ns(trace, e);
+        while (narrowed < top->narrowed.count && top->narrowed.at[narrowed].event < e)
+            narrowed++;
+        if (narrowed < top->narrowed.count && top->narrowed.at[narrowed].event == e) {
+            start_ns = top->narrowed.at[narrowed].start_ns;
+            end_ns = top->narrowed.at[narrowed].end_ns;
+        }
+        top->has_device = true;
+        uint32_t index = top_row_of(top, e);
+        if (index != ROW_NONE) {
+            top_row_count(top, index, e, start_ns, end_ns, e, false, false);
+            top->rows.at[index].device_ns += end_ns - start_ns;
+            top->rows.at[index].self_device_ns += end_ns - start_ns;
+            if (trace->kind[e] != EVENT_GPU_ANNOTATION)
+                top->self_device_ns += end_ns - start_ns;
+        }
+        if (event_is_launched(trace->kind[e])) {
+            int64_t id, correlation;
+            bool has_id = arg_scan_get(&ids, e, &id),
+                 has_correlation = arg_scan_get(&correlations, e, &correlation);
+            count_launched(top, e, end_ns - start_ns, has_id ? &id : NULL,
+                           has_correlation ? &correlation : NULL);
+        }
+    }
+}
+
+/* ---- the way through ---- */
+
+static void find_files(struct top *top)
+{
+    const struct trace *trace = top->trace;
+    top->files = mem_zalloc(trace->file_count + 1, sizeof *top->files);
+    for (uint32_t i = 0; i < trace->file_count; i++)
+        top->files[i].is_torch = trace->files[i].producer == PRODUCER_KINETO;
+    for (track_id t = 0; t < trace->track_count; t++)
+        top->files[trace->tracks[t].file].has_gpu |= trace->tracks[t].kind == TRACK_STREAM;
+    /* torch counts operations only when told to; for work on a GPU they are what its time is compared with,
+     * so there every trace that holds shapes gets them. */
+    for (uint32_t i = 0; i < trace->file_count; i++)
+        top->files[i].counts_flops = trace->files[i].with_flops == 1 || top->files[i].has_gpu;
+}
+
+struct result *top_analyze(const struct trace *trace, const struct top_options *options)
+{
+    struct top top = { .trace = trace, .options = options };
+    const unsigned naming = TOP_OPERATOR | TOP_SHAPE | TOP_STACK | TOP_OVERLOAD | TOP_KERNEL;
+    const unsigned alone = TOP_CATEGORY | TOP_THREAD | TOP_STREAM | TOP_DEVICE | TOP_STEP;
+    top.by = options->by;
+    if (!(top.by & alone))
+        top.by |= TOP_OPERATOR;
+    top.per_call = top.by & naming;
+    if (top.per_call)
+        top.by |= TOP_OPERATOR;
+
+    find_files(&top);
+    top_names_open(&top.names, trace, options);
+    top_rows_open(&top);
+    top.launches = launches_open(trace);
+    if (top.by & TOP_STEP)
+        top.steps = steps_open(trace);
+    select_events(&top);
+    top.tree = calltree_open(trace, takes_call, &top);
+    top_link_calls(&top);
+    calltree_nest(top.tree);
+    top.state = calltree_fold(top.tree, same_key, &top);
+    if (top.by & TOP_STACK)
+        top_borrow_stacks(&top);
+    count_calls(&top);
+    count_async(&top);
+    count_flops(&top);
+    top.node_of = calltree_nodes(top.tree);
+    top_narrow_annotations(&top);
+    count_device(&top);
+    top_memory(&top);
+    if (options->float_times)
+        top_float(&top);
+    struct result *result = top_result(&top);
+
+    top_rows_close(&top);
+    top_names_release(&top.names);
+    launches_free(top.launches);
+    steps_free(top.steps);
+    calltree_free(top.tree);
+    VEC_FREE(&top.narrowed);
+    VEC_FREE(&top.lookalikes);
+    free(top.lookalike_filter);
+    free(top.float_rows);
+    free(top.node_of);
+    free(top.row_of_node);
+    free(top.state);
+    free(top.selected);
+    free(top.stack_event);
+    free(top.leftovers);
+    free(top.files);
+    return result;
+}

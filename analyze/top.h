@@ -1,0 +1,54 @@
+/*
+ * top.h - which operators, calls and kernels took the time: what torch's key_averages() answers, from the file.
+ *
+ *     struct top_options options = { .by = TOP_OPERATOR };
+ *     struct trace *trace = ingest_read(..., .wants = top_wants(&options), ...);
+ *     struct result *result = top_analyze(trace, &options);      // table "operators", notices
+ *
+ * Every figure follows torch 2.14; docs/definitions.md says what each counts. Files are answered apart (call
+ * trees, links and memory never cross from one to another) and added up in the rows.
+ */
+#ifndef TPA_ANALYZE_TOP_H
+#define TPA_ANALYZE_TOP_H
+
+#include "analyze/selection.h"
+#include "base/table.h"
+#include "trace/trace.h"
+
+/*
+ * What makes a row. Operators, shapes, stacks and kernels name it; the others tell rows of one name apart or, alone,
+ * make one row of all that happens in one place.
+ */
+enum top_dimension {
+    TOP_OPERATOR = 1, /* name, host or device, annotation or not: torch's key */
+    TOP_SHAPE = 2,    /* ... and the shapes of the inputs */
+    TOP_STACK = 4,    /* ... and the innermost frames of the Python stack */
+    TOP_OVERLOAD = 8, /* ... and the overload: add.Tensor, add.out */
+    TOP_KERNEL = 16,  /* kernels, copies and memsets only */
+    TOP_CATEGORY = 32,
+    TOP_THREAD = 64,
+    TOP_STREAM = 128,
+    TOP_DEVICE = 256,
+    TOP_STEP = 512,
+    TOP_RANK = 1024, /* which file; alone, it tells operators apart */
+};
+
+struct top_options {
+    unsigned by;          /* enum top_dimension, or-ed; 0 is TOP_OPERATOR */
+    unsigned stack_depth; /* frames TOP_STACK looks at; 0 is 5 */
+    bool python;          /* rows for Python frames too (include_python_functions=True) */
+    bool float_times;     /* also fill the columns torch's own text is made of, in its arithmetic */
+    /* Only what it holds; NULL: everything. GPU work is held when the call that launched it is (its own
+     * start decides when that is not in the file). Names are not its business but those of: */
+    const struct selection *selection;
+    const char *filter,
+        *exclude; /* regular expressions, known to be right, over the names of rows; NULL: none */
+};
+
+/* What the reader must decode. */
+struct trace_wants top_wants(const struct top_options *options);
+
+/* New; free with result_free. One table, "operators", in torch's order, complete. */
+struct result *top_analyze(const struct trace *trace, const struct top_options *options);
+
+#endif
