@@ -10,6 +10,7 @@
 
 /* clang-format off */
 #define COMMANDS(ROW) \
+    ROW(top) \
     ROW(help)
 /* clang-format on */
 

@@ -1,0 +1,294 @@
+/*
+ * cmd_top.c - tpa top: which operators and kernels took the time.
+ */
+#include "analyze/selection.h"
+#include "analyze/top.h"
+#include "base/memory.h"
+#include "base/suggest.h"
+#include "cli/command.h"
+#include "cli/load.h"
+#include "cli/output.h"
+#include "cli/output_file.h"
+#include "report/torch.h"
+#include <stdlib.h>
+#include <string.h>
+
+struct top_args {
+    struct load_args load;
+    struct selection_query selection;
+    struct output_args output;
+    const char *sort, *by;
+    int time_unit;
+    int64_t stack_depth;
+    bool reverse, top_level, python;
+};
+
+/* Rows shown when --limit is not given: to people, in torch's text (its own default), to programs. */
+enum { LIMIT_FOR_PEOPLE = 25, LIMIT_OF_TORCH = 100 };
+#define LIMIT_NOT_GIVEN (-1.0) /* a share nobody can type */
+
+static const struct top_args top_defaults = {
+    .load = LOAD_DEFAULTS,
+    .stack_depth = 5,
+    .output = { .limit = { .share = LIMIT_NOT_GIVEN } },
+};
+
+enum time_unit { UNIT_AUTO, UNIT_S, UNIT_MS, UNIT_US };
+
+static const struct opt_choice time_units[] = {
+    [UNIT_AUTO] = { "auto", "each figure in the unit that suits it" },
+    [UNIT_S] = { "s" },
+    [UNIT_MS] = { "ms" },
+    [UNIT_US] = { "us" },
+    { 0 },
+};
+
+static const struct {
+    const char *name;
+    enum top_dimension dimension;
+} dimensions[] = {
+    { "op", TOP_OPERATOR },       { "operator", TOP_OPERATOR }, { "shape", TOP_SHAPE },
+    { "stack", TOP_STACK },       { "overload", TOP_OVERLOAD }, { "kernel", TOP_KERNEL },
+    { "category", TOP_CATEGORY }, { "thread", TOP_THREAD },     { "stream", TOP_STREAM },
+    { "device", TOP_DEVICE },     { "step", TOP_STEP },         { "rank", TOP_RANK },
+};
+
+/* The printers, and torch's text after them. */
+static size_t printer_count(void)
+{
+    size_t count = 0;
+    while (printers[count])
+        count++;
+    return count;
+}
+
+static bool top_format_at(size_t index, struct opt_choice *choice)
+{
+    if (index > printer_count())
+        return false;
+    if (index < printer_count())
+        return output_format_at(index, choice);
+    *choice =
+        (struct opt_choice){ "torch", "the text of torch's key_averages().table(), byte for byte", NULL };
+    return true;
+}
+
+static bool wants_torch_text(const struct top_args *args)
+{
+    return (size_t)args->output.format == printer_count();
+}
+
+/* clang-format off */
+static const struct opt top_opts[] = {
+    OPT_GROUP("Rows"),
+    OPT_TEXT('s', "sort", struct top_args, sort, "KEY",
+             "sort by this column, largest first; \"none\" keeps torch's order, that of first appearance. Without it "
+             "by self_cuda_time_total, or self_cpu_time_total when nothing ran on a device"),
+    OPT_FLAG('r', "reverse", struct top_args, reverse, "smallest first"),
+    OPT_TEXT('b', "by", struct top_args, by, "WHAT",
+             "what makes a row: op, shape, stack, overload, kernel; category, thread, stream, device, step, rank; or "
+             "several, as in op,rank"),
+    OPT_FLAG('t', "top-level", struct top_args, top_level, "only what nothing else called"),
+    OPT_FLAG(0, "python", struct top_args, python, "rows for Python functions too"),
+    OPT_INT(0, "stack-depth", struct top_args, stack_depth, 1, 1000, "N", "frames that --by stack looks at"),
+    SELECTION_OPTIONS(struct top_args, selection),
+    LOAD_OPTIONS(struct top_args, load),
+    OUTPUT_OPTIONS_WITH(struct top_args, output, top_format_at),
+    OPT_CHOICE(0, "time-unit", struct top_args, time_unit, time_units, "UNIT", "one unit for all times"),
+    OPT_END
+};
+/* clang-format on */
+
+static bool parse_dimensions(const char *list, unsigned *by, struct tpa_error *err)
+{
+    size_t len;
+    for (*by = 0; list; list = list[len] ? list + len + 1 : NULL) {
+        len = strcspn(list, ",");
+        unsigned found = 0;
+        for (size_t i = 0; i < sizeof dimensions / sizeof *dimensions; i++)
+            if (strlen(dimensions[i].name) == len && memcmp(dimensions[i].name, list, len) == 0)
+                found = dimensions[i].dimension;
+        if (!found) {
+            struct suggest near = suggest_for(list, len);
+            for (size_t i = 0; i < sizeof dimensions / sizeof *dimensions; i++)
+                suggest_consider(&near, dimensions[i].name);
+            tpa_fail(err, TPA_NOWHERE, "--by knows no '%.*s'%s%s%s", (int)len, list,
+                     near.best ? "; did you mean " : "", near.best ? near.best : "", near.best ? "?" : "");
+            return tpa_hint(
+                err, "it knows op, shape, stack, overload, kernel, category, thread, stream, device, step "
+                     "and rank, and several of them separated by commas");
+        }
+        *by |= found;
+    }
+    return true;
+}
+
+/* The column torch sorts by when asked for COLUMN: its own figures decide between rows that are equal to us. */
+static size_t torch_column(const struct table *table, size_t column)
+{
+    char key[80];
+    snprintf(key, sizeof key, "torch_%s", table->columns[column].key);
+    int own = table_find_column(table, key, strlen(key));
+    return own < 0 ? column : (size_t)own;
+}
+
+static bool unknown_key(const struct table *table, const char *key, struct tpa_error *err)
+{
+    struct suggest near = suggest_for(key, strlen(key));
+    for (size_t c = 0; c < table->column_count; c++)
+        suggest_consider(&near, table->columns[c].key);
+    tpa_fail(err, TPA_NOWHERE, "cannot sort by '%s'%s%s%s", key, near.best ? "; did you mean " : "",
+             near.best ? near.best : "", near.best ? "?" : "");
+    return tpa_hint(err, "sort by a column, such as self_cpu_time_total, cuda_time_total, count, or by none");
+}
+
+static bool sort_rows(struct table *table, const struct top_args *args, struct tpa_error *err)
+{
+    const char *key = args->sort;
+    bool torch = wants_torch_text(args);
+    if (!key && torch)
+        return true;
+    if (!key)
+        key = table->footers.count > 1 ? "self_device_time_total" : "self_cpu_time_total";
+    if (strcmp(key, "none") == 0)
+        return true;
+    int column = table_find_column(table, key, strlen(key));
+    if (column < 0)
+        return unknown_key(table, key, err);
+    size_t by = torch ? torch_column(table, (size_t)column) : (size_t)column;
+    bool backwards = torch && table_is_text(table->columns[by].kind); /* torch sorts texts from Z to A */
+    table_sort(table, by, backwards != args->reverse);
+    return true;
+}
+
+static void keep_top_level(struct table *table)
+{
+    int column = table_find_column(table, "is_top_level", strlen("is_top_level"));
+    bool *keep = mem_zalloc(table->row_count + 1, sizeof *keep);
+    for (size_t row = 0; row < table->row_count; row++)
+        keep[row] = table_cell(table, row, (size_t)column)->i == 1;
+    table_filter(table, keep);
+    free(keep);
+}
+
+/* Was the profiler told to record this, as far as any file says? -1: none says. */
+static int any_file(const struct trace *trace, size_t offset)
+{
+    int told = -1;
+    for (size_t i = 0; i < trace->file_count; i++) {
+        int value;
+        memcpy(&value, (const char *)&trace->files[i] + offset, sizeof value);
+        told = value > told ? value : told;
+    }
+    return told;
+}
+
+static bool print_torch_text(struct table *table, const struct trace *trace, const struct top_args *args,
+                             struct tpa_error *err)
+{
+    static const char *const units[] = {
+        [UNIT_AUTO] = NULL, [UNIT_S] = "s", [UNIT_MS] = "ms", [UNIT_US] = "us"
+    };
+    size_t device = (size_t)table_find_column(table, "device_type", strlen("device_type"));
+    int cpu_memory = table_find_column(table, "cpu_memory_usage", strlen("cpu_memory_usage"));
+    bool has_memory = !(table->columns[cpu_memory].flags & TABLE_OPTIONAL);
+    struct torch_options options = {
+        .time_unit = units[args->time_unit],
+        .row_limit = args->output.limit.share == LIMIT_NOT_GIVEN && !args->output.limit.is_share
+                         ? LIMIT_OF_TORCH
+                         : (int64_t)limit_rows(&args->output.limit, table->row_count),
+        .top_level_only = args->top_level,
+        .profile_memory = has_memory || any_file(trace, offsetof(struct trace_file, profile_memory)) == 1,
+        .with_flops = any_file(trace, offsetof(struct trace_file, with_flops)) == 1,
+        .device_name = "CUDA",
+    };
+    for (size_t row = 0; row < table->row_count; row++) {
+        const char *type = table_cell(table, row, device)->text.at;
+        options.uses_device |= type && strcmp(type, "CPU") != 0;
+    }
+    struct output_file file;
+    if (!output_file_open(&file, args->output.path, err))
+        return false;
+    if (torch_print(table, &options, file.stream, err))
+        return output_file_commit(&file, err);
+    bool gone = file.path == NULL && output_reader_is_gone();
+    output_file_discard(&file);
+    if (gone)
+        *err = (struct tpa_error){ 0 };
+    return gone;
+}
+
+static bool print_result(struct result *result, const struct trace *trace, const struct top_args *args,
+                         struct tpa_error *err)
+{
+    struct table *table = result->tables.at[0];
+    if (!sort_rows(table, args, err))
+        return false;
+    if (wants_torch_text(args))
+        return print_torch_text(table, trace, args, err);
+    if (args->top_level)
+        keep_top_level(table);
+    struct output_args output = args->output;
+    if (output.limit.share == LIMIT_NOT_GIVEN) {
+        const char *name = printers[output.format]->name;
+        bool for_programs = strcmp(name, "json") == 0 || strcmp(name, "csv") == 0;
+        output.limit = (struct limit){ .count = for_programs ? 0 : LIMIT_FOR_PEOPLE };
+    }
+    return output_result(result, &output, err);
+}
+
+static int top_main(const struct invocation *call, struct tpa_error *err)
+{
+    const struct top_args *args = call->args;
+    struct top_options options = {
+        .stack_depth = (unsigned)args->stack_depth,
+        .python = args->python,
+        .float_times = wants_torch_text(args),
+        .filter = args->selection.filter,
+        .exclude = args->selection.exclude,
+    };
+    if (args->by && !parse_dimensions(args->by, &options.by, err))
+        return EXIT_TROUBLE;
+    struct trace_wants wants = top_wants(&options);
+    struct trace *trace = load_traces(call, &args->load, &wants, err);
+    if (!trace)
+        return EXIT_TROUBLE;
+    struct selection *selection = selection_open(trace, &args->selection, err);
+    bool done = false;
+    if (selection) {
+        options.selection = selection;
+        struct result *result = top_analyze(trace, &options);
+        load_add_notices(trace, result);
+        done = print_result(result, trace, args, err);
+        result_free(result);
+    }
+    selection_free(selection);
+    trace_free(trace);
+    return done ? EXIT_FINE : EXIT_TROUBLE;
+}
+
+const struct command cmd_top = {
+    .name = "top",
+    .summary = "which operators, calls and kernels took the time",
+    .operands = "TRACE...",
+    .description =
+        "Answers what torch's prof.key_averages().table() answers, from the file alone and by torch's rules: a row per "
+        "operator, annotation, runtime call and kernel, with its calls, its time on the host and on the device, its "
+        "own and with what it called, and its memory.\n\n"
+        "Other traces (TensorFlow, JAX, VizTracer, Chrome, plain CUDA) get the same table from how their events nest. "
+        "Several files, or a directory of them, make one table; --by rank tells them apart.\n\n"
+        "Without --limit the table shows 25 rows, torch's text 100 as torch does; CSV and JSON hold all.",
+    .options = top_opts,
+    COMMAND_ARGS(top_defaults),
+    .main = top_main,
+    .examples = {
+        "tpa top trace.json",
+        "tpa top --sort cuda_time_total --limit 10 trace.json.gz",
+        "tpa top --by kernel --filter gemm trace.json  # kernels whose name holds \"gemm\"",
+        "tpa top --by step trace.json  # one row per step",
+        "tpa top --by op,rank runs/today/  # operators of each rank",
+        "tpa top --format torch --sort none trace.json  # the text that torch prints",
+    },
+    .section = SECTION_ANALYZE,
+    .reads_traces = true,
+};
