@@ -12,7 +12,8 @@ events sorted by start and falling end) and the two footers of torch's table.
 
 What the file does not tell is decided here as follows; tpa must decide alike:
   async regions       annotations and operators named `nccl:*`, `gloo:*` and the like, and what was still open at the end
-  the stopping thread the thread of the first ProfilerStep#, else the one whose tid is its pid
+  the stopping thread the thread of the first ProfilerStep#, else the one whose tid is its pid, else one
+                      of which nothing else is known
   launch -> operator  `External id` when the file's ids link at all, else the innermost operator around the call's
                       start, both ends included
   FLOPs               when the file says with_flops, and from shapes in any trace of a GPU
@@ -181,7 +182,7 @@ def stopping_thread(events):
     for e in events:
         if not e.on_device and e.thread[0] == e.thread[1]:
             return e.thread
-    return None
+    return ("nowhere", "nowhere")  # it did nothing else that was recorded
 
 
 # ---- which operator launched what ----------------------------------------------------------------
@@ -222,7 +223,7 @@ def give_kernels(events, stop_thread):
     by_link = {}
     for e in events:
         if e.category in RUNTIME and not e.link or e.category == "overhead":
-            e.thread = stop_thread or e.thread
+            e.thread = stop_thread
             e.id = e.correlation or 0
         if e.link:
             by_link.setdefault(e.link, []).append(e)
