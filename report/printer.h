@@ -33,6 +33,7 @@ struct printer {
     const char *help; /* one line for --help and docs */
     bool (*print)(const struct result *result, const struct print_options *options, FILE *out,
                   struct tpa_error *err);
+    bool rows_only; /* shows no notices: whoever prints must tell them on stderr */
 };
 
 /* All printers; the first is the default; ends in NULL. */

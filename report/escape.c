@@ -1,0 +1,216 @@
+/*
+ * escape.c - see escape.h.
+ *
+ * All but JSON have the same first step, showing what cannot be seen, so they share one loop; it hands visible ASCII
+ * and the visible rest to the medium. Runs of harmless ASCII are copied at once, because nearly all text is that.
+ */
+#include "report/escape.h"
+
+#include "report/unicode.h"
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+static const char hex_digits[] = "0123456789abcdef";
+
+static void add_hex(struct buffer *out, const char *prefix, uint32_t value, int digits)
+{
+    buffer_puts(out, prefix);
+    for (int shift = 4 * (digits - 1); shift >= 0; shift -= 4)
+        buffer_putc(out, hex_digits[value >> shift & 15]);
+}
+
+/* Show a character that is hidden, or not known to the terminal. */
+static void show_hidden(struct buffer *out, uint32_t character)
+{
+    switch (character) {
+    case '\n': buffer_puts(out, "\\n"); break;
+    case '\t': buffer_puts(out, "\\t"); break;
+    case '\r': buffer_puts(out, "\\r"); break;
+    default:
+        if (character < 0x80)
+            add_hex(out, "\\x", character, 2);
+        else if (character <= 0xffff)
+            add_hex(out, "\\u", character, 4);
+        else
+            add_hex(out, "\\U", character, 8);
+    }
+}
+
+static void show_bytes(struct buffer *out, const char *s, size_t len)
+{
+    for (size_t i = 0; i < len; i++)
+        add_hex(out, "\\x", (unsigned char)s[i], 2);
+}
+
+static size_t plain_run(const char *s, size_t len, const char *special)
+{
+    size_t n = 0;
+    while (n < len && s[n] >= ' ' && s[n] < 0x7f && !strchr(special, s[n]))
+        n++;
+    return n;
+}
+
+size_t escape_terminal(struct buffer *out, const char *s, size_t len)
+{
+    size_t width = 0;
+    for (size_t i = 0; i < len;) {
+        size_t run = plain_run(s + i, len - i, "");
+        if (run) {
+            buffer_add(out, s + i, run);
+            i += run;
+            width += run;
+            continue;
+        }
+        uint32_t character;
+        size_t size = utf8_decode(s + i, len - i, &character);
+        size_t before = out->count;
+        int columns =
+            character == UTF8_INVALID || unicode_is_hidden(character) ? -1 : unicode_width(character);
+        /* A combining mark in front would land on whatever stands before the text. */
+        if (columns > 0 || (columns == 0 && width > 0)) {
+            buffer_add(out, s + i, size);
+            width += (size_t)columns;
+        } else {
+            if (character == UTF8_INVALID)
+                show_bytes(out, s + i, size);
+            else
+                show_hidden(out, character);
+            width += out->count - before;
+        }
+        i += size;
+    }
+    return width;
+}
+
+/* The other media: what can be seen goes through ADD_SPECIAL where it is one of SPECIAL, and as it is elsewhere. */
+static void escape_visible(struct buffer *out, const char *s, size_t len, const char *special,
+                           void (*add_special)(struct buffer *out, const char *s, size_t at, size_t len))
+{
+    for (size_t i = 0; i < len;) {
+        size_t run = plain_run(s + i, len - i, special);
+        if (run) {
+            buffer_add(out, s + i, run);
+            i += run;
+            continue;
+        }
+        uint32_t character;
+        size_t size = utf8_decode(s + i, len - i, &character);
+        if (character == UTF8_INVALID)
+            show_bytes(out, s + i, size);
+        else if (unicode_is_hidden(character))
+            show_hidden(out, character);
+        else if (size == 1)
+            add_special(out, s, i, len);
+        else
+            buffer_add(out, s + i, size);
+        i += size;
+    }
+}
+
+static void double_quote(struct buffer *out, const char *s, size_t at, size_t len)
+{
+    (void)s, (void)at, (void)len;
+    buffer_puts(out, "\"\"");
+}
+
+/* Would a spreadsheet take the text for a formula? Full-width signs count too: East Asian versions accept them. */
+static bool looks_like_formula(const char *s, size_t len)
+{
+    uint32_t first;
+    if (!len)
+        return false;
+    utf8_decode(s, len, &first);
+    return first == '=' || first == '+' || first == '-' || first == '@' || first == 0xff1d ||
+           first == 0xff0b || first == 0xff0d || first == 0xff20;
+}
+
+void escape_csv(struct buffer *out, const char *s, size_t len)
+{
+    bool quote = len && (s[0] == ' ' || s[len - 1] == ' ');
+    for (size_t i = 0; i < len && !quote; i++) /* ';' too: it is the separator in much of Europe */
+        quote = s[i] == '"' || s[i] == ',' || s[i] == ';';
+    if (quote)
+        buffer_putc(out, '"');
+    if (looks_like_formula(s, len))
+        buffer_putc(out, '\'');
+    escape_visible(out, s, len, "\"", double_quote);
+    if (quote)
+        buffer_putc(out, '"');
+}
+
+static bool is_word(char c)
+{
+    return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
+}
+
+static void entity(struct buffer *out, const char *s, size_t at, size_t len)
+{
+    (void)len;
+    switch (s[at]) {
+    case '&': buffer_puts(out, "&amp;"); break;
+    case '<': buffer_puts(out, "&lt;"); break;
+    case '>': buffer_puts(out, "&gt;"); break;
+    case '"': buffer_puts(out, "&quot;"); break;
+    default: buffer_puts(out, "&#39;"); break;
+    }
+}
+
+void escape_html(struct buffer *out, const char *s, size_t len)
+{
+    escape_visible(out, s, len, "&<>\"'", entity);
+}
+
+static void markdown_special(struct buffer *out, const char *s, size_t at, size_t len)
+{
+    if (s[at] == '&' || s[at] == '<' || s[at] == '>') {
+        entity(out, s, at, len);
+        return;
+    }
+    /* An underscore between letters means nothing in Markdown, and names are full of them. */
+    bool inside_word = at > 0 && at + 1 < len && is_word(s[at - 1]) && is_word(s[at + 1]);
+    if (s[at] != '_' || !inside_word)
+        buffer_putc(out, '\\');
+    buffer_putc(out, s[at]);
+}
+
+void escape_markdown(struct buffer *out, const char *s, size_t len)
+{
+    struct buffer visible = { 0 };
+    /* First what is hidden, then the markup: the backslashes of the first step are text to the second. */
+    escape_visible(&visible, s, len, "", NULL);
+    escape_visible(out, visible.at, visible.count, "\\`*_[]<>|~$&#", markdown_special);
+    buffer_release(&visible);
+}
+
+void escape_json(struct buffer *out, const char *s, size_t len)
+{
+    for (size_t i = 0; i < len;) {
+        size_t run = plain_run(s + i, len - i, "\"\\");
+        if (run) {
+            buffer_add(out, s + i, run);
+            i += run;
+            continue;
+        }
+        uint32_t character;
+        size_t size = utf8_decode(s + i, len - i, &character);
+        switch (character) {
+        case '"': buffer_puts(out, "\\\""); break;
+        case '\\': buffer_puts(out, "\\\\"); break;
+        case '\n': buffer_puts(out, "\\n"); break;
+        case '\t': buffer_puts(out, "\\t"); break;
+        case '\r': buffer_puts(out, "\\r"); break;
+        case UTF8_INVALID: buffer_puts(out, "\xef\xbf\xbd"); break; /* U+FFFD */
+        default:
+            if (!unicode_is_hidden(character)) {
+                buffer_add(out, s + i, size);
+            } else if (character <= 0xffff) {
+                add_hex(out, "\\u", character, 4);
+            } else {
+                add_hex(out, "\\u", 0xd7c0 + (character >> 10), 4);
+                add_hex(out, "\\u", 0xdc00 + (character & 0x3ff), 4);
+            }
+        }
+        i += size;
+    }
+}

@@ -1,0 +1,35 @@
+/*
+ * escape.h - text from a trace made safe to put into a terminal, CSV, Markdown, JSON, HTML or SVG.
+ *
+ * Any bytes are taken, NUL and invalid UTF-8 included; each function appends to OUT.
+ *
+ * JSON keeps the text exactly (but for invalid UTF-8, which becomes U+FFFD). All others are for people, and show what
+ * could not be seen or would act on the reader's screen as C writes it: \n \t \r \x1b for ASCII controls, \xff for a
+ * byte that is not UTF-8, \u202e for hidden characters (see unicode_is_hidden). A backslash stays a backslash, so what
+ * is shown cannot always be turned back; JSON is there for that.
+ */
+#ifndef TPA_REPORT_ESCAPE_H
+#define TPA_REPORT_ESCAPE_H
+
+#include "base/buffer.h"
+#include <stddef.h>
+
+/* Nothing but printable characters of known width; returns how many columns they take. */
+size_t escape_terminal(struct buffer *out, const char *s, size_t len);
+
+/*
+ * One CSV field, quoted where needed; always on one line. A spreadsheet would run a field that begins with = + - or @
+ * as a formula, so such a text gets a ' in front, which spreadsheets take as "this is text".
+ */
+void escape_csv(struct buffer *out, const char *s, size_t len);
+
+/* Text inside a cell of a GitHub table, or anywhere in a line of Markdown. */
+void escape_markdown(struct buffer *out, const char *s, size_t len);
+
+/* What goes between the quotes of a JSON string. Controls and hidden characters are written as \u escapes. */
+void escape_json(struct buffer *out, const char *s, size_t len);
+
+/* Text or an attribute's quoted value in HTML, SVG and XML. */
+void escape_html(struct buffer *out, const char *s, size_t len);
+
+#endif

@@ -1,0 +1,106 @@
+/* figures.c - see figures.h. Integers are scaled as integers: rounding up to the next unit must not show 1000.000ms. */
+#include "report/figures.h"
+
+#include "report/exact.h"
+#include <math.h>
+#include <stdio.h>
+
+static uint64_t size_of(struct buffer *out, int64_t value)
+{
+    if (value >= 0)
+        return (uint64_t)value;
+    buffer_putc(out, '-');
+    return 0 - (uint64_t)value;
+}
+
+/* THOUSANDTHS / 1000 with three decimals. */
+static void add_thousandths(struct buffer *out, uint64_t thousandths)
+{
+    unsigned rest = (unsigned)(thousandths % 1000);
+    char decimals[4] = { '.', (char)('0' + rest / 100), (char)('0' + rest / 10 % 10),
+                         (char)('0' + rest % 10) };
+    exact_add_integer(out, (int64_t)(thousandths / 1000));
+    buffer_add(out, decimals, sizeof decimals);
+}
+
+/* VALUE in the first of UNITS, whole; from the second on, each 1000 times the one before, with three decimals. */
+static void add_in_thousands(struct buffer *out, int64_t value, const char *const units[], int count)
+{
+    uint64_t size = size_of(out, value);
+    if (size < 1000) {
+        exact_add_integer(out, (int64_t)size);
+        buffer_puts(out, units[0]);
+        return;
+    }
+    /* In unit I, a thousandth of it is 1000^(I-1) of the first unit. */
+    int i = 1;
+    uint64_t divisor = 1, thousandths = size;
+    while (thousandths >= 1000000 && i + 1 < count) {
+        i++;
+        divisor *= 1000;
+        thousandths = size / divisor + (size % divisor >= divisor / 2);
+    }
+    add_thousandths(out, thousandths);
+    buffer_puts(out, units[i]);
+}
+
+static void add_moment(struct buffer *out, int64_t ns)
+{
+    uint64_t us = (size_of(out, ns) + 500) / 1000;
+    exact_add_integer(out, (int64_t)(us / 1000000));
+    buffer_printf(out, ".%06us", (unsigned)(us % 1000000));
+}
+
+static void add_bytes(struct buffer *out, int64_t bytes)
+{
+    static const char *const units[] = { " B", " KB", " MB", " GB", " TB", " PB" };
+    uint64_t size = size_of(out, bytes);
+    int i = 0;
+    while (i < 5 && size >> (10 * (i + 1)))
+        i++;
+    uint64_t unit = 1ull << (10 * i), whole = size / unit;
+    unsigned hundredths = (unsigned)((size % unit * 100 + unit / 2) / unit);
+    if (hundredths == 100) {
+        hundredths = 0;
+        whole++;
+        if (whole == 1024 && i < 5) {
+            whole = 1;
+            i++;
+        }
+    }
+    exact_add_integer(out, (int64_t)whole);
+    if (i)
+        buffer_printf(out, ".%02u", hundredths);
+    buffer_puts(out, units[i]);
+}
+
+static void add_number(struct buffer *out, double value)
+{
+    double size = fabs(value);
+    if (size != 0 && (size < 0.0005 || size >= 1e9))
+        buffer_printf(out, "%.3e", value);
+    else
+        buffer_printf(out, "%.3f", value);
+}
+
+void figure_add(struct buffer *out, enum table_kind kind, const union table_cell *cell)
+{
+    static const char *const times[] = { "ns", "us", "ms", "s" };
+    static const char *const operations[] = { " FLOP", " kFLOP", " MFLOP", " GFLOP", " TFLOP", " PFLOP" };
+    if (table_cell_is_missing(cell, kind)) {
+        buffer_putc(out, '-');
+        return;
+    }
+    switch (kind) {
+    case TABLE_NS: add_in_thousands(out, cell->i, times, 4); break;
+    case TABLE_MOMENT: add_moment(out, cell->i); break;
+    case TABLE_BYTES: add_bytes(out, cell->i); break;
+    case TABLE_FLOPS: add_in_thousands(out, cell->i, operations, 6); break;
+    case TABLE_COUNT: exact_add_integer(out, cell->i); break;
+    case TABLE_SHARE: buffer_printf(out, "%.1f %%", cell->f * 100); break;
+    case TABLE_NUMBER: add_number(out, cell->f); break;
+    case TABLE_BOOL: buffer_puts(out, cell->i ? "yes" : "no"); break;
+    case TABLE_NAME:
+    case TABLE_TEXT: break; /* texts are the printer's business */
+    }
+}

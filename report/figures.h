@@ -1,0 +1,20 @@
+/*
+ * figures.h - figures for people: a fitting unit in each cell, rounded.
+ *
+ *     320ns  4.983us  362.846ms  1.089s      times: 3 decimals, half away from zero
+ *     12.500000s                             moments: seconds from the trace's origin, to the microsecond
+ *     512 B  1.74 GB                         sizes, in steps of 1024
+ *     851.970 GFLOP                          floating-point operations, in steps of 1000
+ *     4711                                   counts, never grouped, so that they can be pasted anywhere
+ *     12.3 %  1.250  yes  -                  shares, numbers, yes or no, what is missing
+ */
+#ifndef TPA_REPORT_FIGURES_H
+#define TPA_REPORT_FIGURES_H
+
+#include "base/buffer.h"
+#include "base/table.h"
+
+/* CELL, which is not of a text kind. */
+void figure_add(struct buffer *out, enum table_kind kind, const union table_cell *cell);
+
+#endif

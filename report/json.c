@@ -1,0 +1,186 @@
+/*
+ * json.c - a result for programs: everything in it, exactly.
+ *
+ *     {"schema": "tpa.top/1", "tables": [
+ *     {"key": "operators", "title": "Operators", "columns": [
+ *     {"key": "name", "kind": "name", "title": "Name", "help": "..."},
+ *     {"key": "cpu_time_total_ns", "kind": "ns", "title": "CPU total", "help": "..."}], "rows": [
+ *     {"name": "aten::mm", "cpu_time_total_ns": 120500}], "total_rows": 312,
+ *     "footer": {"self_cpu_time_total_ns": 1124000}}], "notices": [
+ *     {"kind": "...", "count": 1, "text": "...", "file": "...", "offset": 123}]}
+ *
+ * One row is one line, so that line tools see rows too. Columns left out of text for their width or because they are
+ * optional are here; only hidden ones are not. Missing cells, and infinite numbers, are null.
+ */
+#include "report/printer.h"
+
+#include "report/exact.h"
+#include "report/json_writer.h"
+#include "report/output.h"
+#include <stdlib.h>
+#include <string.h>
+
+static void write_cell(struct json_writer *json, enum table_kind kind, const union table_cell *cell)
+{
+    if (table_cell_is_missing(cell, kind))
+        json_null(json);
+    else if (table_is_text(kind))
+        json_string(json, cell->text.at, cell->text.len);
+    else if (table_is_number(kind))
+        json_double(json, cell->f);
+    else if (kind == TABLE_BOOL)
+        json_bool(json, cell->i != 0);
+    else
+        json_integer(json, cell->i);
+}
+
+static void write_columns(struct json_writer *json, const struct table *table)
+{
+    struct buffer key = { 0 };
+    json_key(json, "columns");
+    json_begin_array(json);
+    for (size_t i = 0; i < table->column_count; i++) {
+        const struct table_column *column = &table->columns[i];
+        if (column->flags & TABLE_HIDDEN)
+            continue;
+        buffer_clear(&key);
+        exact_add_key(&key, column->key, column->kind);
+        json_newline(json);
+        json_begin_object(json);
+        json_key(json, "key");
+        json_string(json, key.at, key.count);
+        json_key(json, "kind");
+        json_text(json, table_kind_name(column->kind));
+        json_key(json, "title");
+        json_text(json, column->title);
+        json_key(json, "help");
+        json_text(json, column->help);
+        json_end_object(json);
+    }
+    json_end_array(json);
+    buffer_release(&key);
+}
+
+/* The rows, each with the same keys, which are quoted once. */
+static bool write_rows(struct json_writer *json, const struct table *table, FILE *out, struct tpa_error *err)
+{
+    struct shown {
+        size_t column, key_at, key_len;
+    } *shown = mem_alloc((table->column_count + 1) * sizeof *shown);
+    struct buffer keys = { 0 }, key = { 0 };
+    size_t count = 0;
+    for (size_t i = 0; i < table->column_count; i++) {
+        if (table->columns[i].flags & TABLE_HIDDEN)
+            continue;
+        size_t at = keys.count;
+        buffer_clear(&key);
+        exact_add_key(&key, table->columns[i].key, table->columns[i].kind);
+        json_quote_key(&keys, key.at, key.count);
+        shown[count++] = (struct shown){ i, at, keys.count - at };
+    }
+
+    bool ok = true;
+    json_key(json, "rows");
+    json_begin_array(json);
+    for (size_t row = 0; row < table->row_count && ok; row++) {
+        json_newline(json);
+        json_begin_object(json);
+        for (size_t i = 0; i < count; i++) {
+            json_quoted_key(json, keys.at + shown[i].key_at, shown[i].key_len);
+            write_cell(json, table->columns[shown[i].column].kind, table_cell(table, row, shown[i].column));
+        }
+        json_end_object(json);
+        ok = output_drain(json->text, out, err);
+    }
+    json_end_array(json);
+    buffer_release(&keys);
+    buffer_release(&key);
+    free(shown);
+    return ok;
+}
+
+static void write_footer(struct json_writer *json, const struct table *table)
+{
+    struct buffer key = { 0 };
+    json_key(json, "footer");
+    json_begin_object(json);
+    for (size_t i = 0; i < table->footers.count; i++) {
+        const struct table_footer *footer = &table->footers.at[i];
+        buffer_clear(&key);
+        exact_add_key(&key, footer->key, footer->kind);
+        json_key(json, key.at);
+        write_cell(json, footer->kind, &footer->value);
+    }
+    json_end_object(json);
+    buffer_release(&key);
+}
+
+static bool write_table(struct json_writer *json, const struct table *table, FILE *out, struct tpa_error *err)
+{
+    json_newline(json);
+    json_begin_object(json);
+    json_key(json, "key");
+    json_text(json, table->key);
+    json_key(json, "title");
+    json_text(json, table->title);
+    write_columns(json, table);
+    if (!write_rows(json, table, out, err))
+        return false;
+    json_key(json, "total_rows");
+    json_integer(json, (int64_t)table->total_rows);
+    json_newline(json);
+    write_footer(json, table);
+    json_end_object(json);
+    return true;
+}
+
+static void write_notices(struct json_writer *json, const struct result *result)
+{
+    json_key(json, "notices");
+    json_begin_array(json);
+    for (size_t i = 0; i < result->notices.count; i++) {
+        const struct table_notice *notice = &result->notices.at[i];
+        json_newline(json);
+        json_begin_object(json);
+        json_key(json, "kind");
+        json_text(json, notice->kind);
+        json_key(json, "count");
+        json_integer(json, notice->count);
+        json_key(json, "text");
+        json_text(json, notice->text);
+        json_key(json, "file");
+        json_text(json, notice->file);
+        json_key(json, "offset");
+        if (notice->offset == TPA_NOWHERE)
+            json_null(json);
+        else
+            json_integer(json, notice->offset);
+        json_end_object(json);
+    }
+    json_end_array(json);
+}
+
+static bool print_json(const struct result *result, const struct print_options *options, FILE *out,
+                       struct tpa_error *err)
+{
+    (void)options;
+    struct buffer text = { 0 };
+    struct json_writer json = { .text = &text };
+    bool ok = true;
+    json_begin_object(&json);
+    json_key(&json, "schema");
+    json_text(&json, result->schema);
+    json_key(&json, "tables");
+    json_begin_array(&json);
+    for (size_t i = 0; i < result->tables.count && ok; i++)
+        ok = write_table(&json, result->tables.at[i], out, err);
+    if (ok) {
+        json_end_array(&json);
+        write_notices(&json, result);
+        json_end_object(&json);
+        buffer_putc(&text, '\n');
+    }
+    return output_finish(ok, &text, out, err);
+}
+
+const struct printer printer_json = { "json", "everything, exactly, for programs", print_json };

@@ -1,0 +1,55 @@
+/*
+ * json_writer.h - JSON text, begun, appended to and ended; commas come by themselves.
+ *
+ *     struct json_writer json = { .text = &text };
+ *     json_begin_object(&json);
+ *     json_key(&json, "name");  json_string(&json, "aten::mm", 8);
+ *     json_key(&json, "shape");
+ *     json_begin_array(&json);
+ *     json_integer(&json, 64);
+ *     json_end_array(&json);
+ *     json_end_object(&json);                     {"name": "aten::mm", "shape": [64]}
+ *
+ * A value follows each key, and what is begun is ended, in order: asserted. Nothing can fail.
+ */
+#ifndef TPA_REPORT_JSON_WRITER_H
+#define TPA_REPORT_JSON_WRITER_H
+
+#include "base/buffer.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum { JSON_WRITER_MAX_DEPTH = 16 };
+
+struct json_writer {
+    struct buffer *text; /* borrowed; the caller may empty it at any time */
+    unsigned depth;
+    bool after_key, line_due;
+    char closing[JSON_WRITER_MAX_DEPTH]; /* '}' or ']' of each level that is open */
+    bool has_items[JSON_WRITER_MAX_DEPTH];
+};
+
+void json_begin_object(struct json_writer *json);
+void json_end_object(struct json_writer *json);
+void json_begin_array(struct json_writer *json);
+void json_end_array(struct json_writer *json);
+
+void json_key(struct json_writer *json, const char *key);
+
+/* As json_key, of a key that json_quote_key made: for keys that come back in every row. */
+void json_quoted_key(struct json_writer *json, const char *quoted, size_t len);
+void json_quote_key(struct buffer *out, const char *key, size_t len);
+
+/* LEN bytes at S; what is not UTF-8 becomes U+FFFD. */
+void json_string(struct json_writer *json, const char *s, size_t len);
+void json_text(struct json_writer *json, const char *s); /* NUL-terminated; NULL is null */
+void json_integer(struct json_writer *json, int64_t value);
+void json_double(struct json_writer *json, double value); /* null where JSON has no number: NaN, infinity */
+void json_bool(struct json_writer *json, bool value);
+void json_null(struct json_writer *json);
+
+/* The next item, or the end, goes on a line of its own. */
+void json_newline(struct json_writer *json);
+
+#endif

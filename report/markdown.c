@@ -1,0 +1,110 @@
+/* markdown.c - GitHub tables, for issues and pull requests: figures as in the terminal, names in full. */
+#include "report/printer.h"
+
+#include "report/escape.h"
+#include "report/figures.h"
+#include "report/output.h"
+#include <string.h>
+
+static void add_cell(struct buffer *text, enum table_kind kind, const union table_cell *cell)
+{
+    if (table_is_text(kind) && cell->text.at)
+        escape_markdown(text, cell->text.at, cell->text.len);
+    else if (table_is_text(kind))
+        buffer_putc(text, '-');
+    else
+        figure_add(text, kind, cell);
+}
+
+static void add_text(struct buffer *text, const char *s)
+{
+    escape_markdown(text, s, strlen(s));
+}
+
+static bool is_shown(const struct table_column *column)
+{
+    return !(column->flags & (TABLE_HIDDEN | TABLE_OPTIONAL));
+}
+
+static bool print_rows(const struct table *table, struct buffer *text, FILE *out, struct tpa_error *err)
+{
+    for (size_t i = 0; i < table->column_count; i++) {
+        if (!is_shown(&table->columns[i]))
+            continue;
+        buffer_puts(text, "| ");
+        add_text(text, table->columns[i].title);
+        buffer_putc(text, ' ');
+    }
+    buffer_puts(text, "|\n");
+    for (size_t i = 0; i < table->column_count; i++)
+        if (is_shown(&table->columns[i]))
+            buffer_puts(text, table_is_text(table->columns[i].kind) ? "| :--- " : "| ---: ");
+    buffer_puts(text, "|\n");
+
+    for (size_t row = 0; row < table->row_count; row++) {
+        for (size_t i = 0; i < table->column_count; i++) {
+            if (!is_shown(&table->columns[i]))
+                continue;
+            buffer_puts(text, "| ");
+            add_cell(text, table->columns[i].kind, table_cell(table, row, i));
+            buffer_putc(text, ' ');
+        }
+        buffer_puts(text, "|\n");
+        if (!output_drain(text, out, err))
+            return false;
+    }
+    return true;
+}
+
+/* Nothing may stand directly under a table: it would be taken for a row. */
+static bool print_table(const struct table *table, struct buffer *text, FILE *out, struct tpa_error *err)
+{
+    if (table->title) {
+        buffer_puts(text, "### ");
+        add_text(text, table->title);
+        buffer_puts(text, "\n\n");
+    }
+    bool has_columns = false;
+    for (size_t i = 0; i < table->column_count; i++)
+        has_columns |= is_shown(&table->columns[i]);
+    if (has_columns && !print_rows(table, text, out, err))
+        return false;
+    if (table->footers.count) {
+        if (has_columns)
+            buffer_putc(text, '\n');
+        for (size_t i = 0; i < table->footers.count; i++) {
+            const struct table_footer *footer = &table->footers.at[i];
+            buffer_puts(text, "- ");
+            add_text(text, footer->title);
+            buffer_puts(text, ": ");
+            add_cell(text, footer->kind, &footer->value);
+            buffer_putc(text, '\n');
+        }
+    }
+    if (table->row_count < table->total_rows)
+        buffer_printf(text, "\n%zu of %zu rows; `--limit 0` shows all.\n", table->row_count,
+                      table->total_rows);
+    return true;
+}
+
+static bool print_markdown(const struct result *result, const struct print_options *options, FILE *out,
+                           struct tpa_error *err)
+{
+    (void)options;
+    struct buffer text = { 0 };
+    bool ok = true;
+    for (size_t i = 0; i < result->tables.count && ok; i++) {
+        if (i)
+            buffer_putc(&text, '\n');
+        ok = print_table(result->tables.at[i], &text, out, err);
+    }
+    for (size_t i = 0; i < result->notices.count; i++) {
+        buffer_puts(&text, "\n> note: ");
+        add_text(&text, result->notices.at[i].text);
+        buffer_putc(&text, '\n');
+    }
+    return output_finish(ok, &text, out, err);
+}
+
+const struct printer printer_markdown = { "md", "GitHub tables, for issues and pull requests",
+                                          print_markdown };

@@ -1,0 +1,18 @@
+/*
+ * output.h - hand finished text to a stream now and then, so that a printer holds a few rows and not the whole result.
+ */
+#ifndef TPA_REPORT_OUTPUT_H
+#define TPA_REPORT_OUTPUT_H
+
+#include "base/buffer.h"
+#include "base/error.h"
+#include <stdbool.h>
+#include <stdio.h>
+
+/* Write TEXT to OUT and empty it when it has grown to some 64 KiB. Call it after each row. */
+bool output_drain(struct buffer *text, FILE *out, struct tpa_error *err);
+
+/* Write what is left of TEXT and free it, whether or not OK; returns whether all went well. */
+bool output_finish(bool ok, struct buffer *text, FILE *out, struct tpa_error *err);
+
+#endif

@@ -1,0 +1,17 @@
+/* printers.c - all the ways to show a result; see printer.h. */
+#include "report/printer.h"
+
+#include <string.h>
+
+extern const struct printer printer_text, printer_csv, printer_json, printer_markdown;
+
+const struct printer *const printers[] = { &printer_text, &printer_csv, &printer_json, &printer_markdown,
+                                           NULL };
+
+const struct printer *printer_find(const char *name)
+{
+    for (size_t i = 0; printers[i]; i++)
+        if (!strcmp(printers[i]->name, name))
+            return printers[i];
+    return NULL;
+}

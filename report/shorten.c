@@ -1,0 +1,228 @@
+/*
+ * shorten.c - see shorten.h.
+ *
+ * C++ names are not parsed, only their brackets are matched. Where they do not match (operator<, a name that was cut
+ * already) or are too many, the middle goes instead, which is right for anything.
+ */
+#include "report/shorten.h"
+
+#include "report/unicode.h"
+#include <stdbool.h>
+#include <string.h>
+
+#define ELLIPSIS "..."
+enum { ELLIPSIS_WIDTH = 3, MAX_GROUPS = 256 };
+
+/* How many bytes of the LEN at S fit into COLUMNS, marks that combine with the last character included. */
+static size_t head_that_fits(const char *s, size_t len, size_t columns)
+{
+    size_t at = 0, used = 0;
+    while (at < len) {
+        uint32_t character;
+        size_t size = utf8_decode(s + at, len - at, &character);
+        size_t width = unicode_text_width(s + at, size);
+        if (used + width > columns)
+            break;
+        used += width;
+        at += size;
+    }
+    return at;
+}
+
+/* Where the last characters of S begin that fit into COLUMNS; never a combining mark. */
+static size_t tail_that_fits(const char *s, size_t len, size_t columns)
+{
+    size_t at = len, end = len, used = 0;
+    while (end > 0) {
+        size_t start = end - 1;
+        while (start > 0 && ((unsigned char)s[start] & 0xc0) == 0x80)
+            start--;
+        size_t width = unicode_text_width(s + start, end - start);
+        if (used + width > columns)
+            break;
+        used += width;
+        end = start;
+        if (width)
+            at = start;
+    }
+    return at;
+}
+
+size_t shorten_middle(struct buffer *out, const char *s, size_t len, size_t max)
+{
+    size_t width = unicode_text_width(s, len);
+    if (width <= max) {
+        buffer_add(out, s, len);
+        return width;
+    }
+    if (max <= ELLIPSIS_WIDTH) {
+        buffer_pad(out, '.', max);
+        return max;
+    }
+    /* The front tells more than the back: three fifths for it. */
+    size_t room = max - ELLIPSIS_WIDTH, tail_room = room * 2 / 5;
+    size_t head = head_that_fits(s, len, room - tail_room);
+    size_t tail = tail_that_fits(s, len, tail_room);
+    buffer_add(out, s, head);
+    buffer_add(out, ELLIPSIS, ELLIPSIS_WIDTH);
+    buffer_add(out, s + tail, len - tail);
+    return unicode_text_width(s, head) + ELLIPSIS_WIDTH + unicode_text_width(s + tail, len - tail);
+}
+
+/* A copy of S without the return type "void", anonymous namespaces, and blanks between closing brackets. */
+static void add_without_noise(struct buffer *out, const char *s, size_t len)
+{
+    static const char anonymous[] = "(anonymous namespace)::", other_anonymous[] = "<unnamed>::";
+    size_t i = len > 5 && !memcmp(s, "void ", 5) ? 5 : 0;
+    while (i < len) {
+        if (len - i >= sizeof anonymous - 1 && !memcmp(s + i, anonymous, sizeof anonymous - 1))
+            i += sizeof anonymous - 1;
+        else if (len - i >= sizeof other_anonymous - 1 &&
+                 !memcmp(s + i, other_anonymous, sizeof other_anonymous - 1))
+            i += sizeof other_anonymous - 1;
+        else if (s[i] == ' ' && i > 0 && i + 1 < len && s[i - 1] == '>' && s[i + 1] == '>')
+            i++;
+        else
+            buffer_putc(out, s[i++]);
+    }
+}
+
+/* What stands between two brackets that match. */
+struct group {
+    size_t start, end; /* without the brackets */
+    size_t length;     /* what is left of it, now that inner ones are dropped */
+    int parent, depth; /* -1, 0: in no other */
+    bool dropped;
+};
+
+struct groups {
+    struct group at[MAX_GROUPS];
+    int count, deepest;
+};
+
+/* Match the angle brackets of S; false when they do not match, or are too many. */
+static bool find_groups(struct groups *groups, const char *s, size_t len)
+{
+    int open = -1;
+    groups->count = groups->deepest = 0;
+    for (size_t i = 0; i < len; i++) {
+        if (s[i] == '<') {
+            if (groups->count == MAX_GROUPS)
+                return false;
+            int depth = open < 0 ? 0 : groups->at[open].depth + 1;
+            groups->at[groups->count] = (struct group){ .start = i + 1, .parent = open, .depth = depth };
+            open = groups->count++;
+            if (depth > groups->deepest)
+                groups->deepest = depth;
+        } else if (s[i] == '>' && !(i > 0 && s[i - 1] == '-')) { /* not of an arrow */
+            if (open < 0)
+                return false;
+            struct group *group = &groups->at[open];
+            group->end = i;
+            group->length = i - group->start;
+            open = group->parent;
+        }
+    }
+    return open < 0;
+}
+
+/* Drop groups, innermost and rightmost first, until TOTAL is at most MAX; returns what TOTAL then is. */
+static size_t drop_groups(struct groups *groups, size_t total, size_t max)
+{
+    for (int depth = groups->deepest; depth >= 0; depth--) {
+        for (int i = groups->count - 1; i >= 0 && total > max; i--) {
+            struct group *group = &groups->at[i];
+            if (group->depth != depth || group->length <= ELLIPSIS_WIDTH)
+                continue;
+            size_t saved = group->length - ELLIPSIS_WIDTH;
+            for (int outer = group->parent; outer >= 0; outer = groups->at[outer].parent)
+                groups->at[outer].length -= saved;
+            total -= saved;
+            group->dropped = true;
+        }
+    }
+    return total;
+}
+
+static void add_remaining(struct buffer *out, const struct groups *groups, const char *s, size_t len)
+{
+    size_t at = 0;
+    for (int i = 0; i < groups->count; i++) { /* in the order of their starts, outer before inner */
+        const struct group *group = &groups->at[i];
+        if (!group->dropped || group->start < at)
+            continue;
+        buffer_add(out, s + at, group->start - at);
+        buffer_add(out, ELLIPSIS, ELLIPSIS_WIDTH);
+        at = group->end;
+    }
+    buffer_add(out, s + at, len - at);
+}
+
+/* The parentheses around the parameters, when NAME ends in them: *OPEN and *CLOSE are their places. */
+static bool find_parameters(const char *s, size_t len, size_t *open, size_t *close)
+{
+    size_t depth = 0, i = len;
+    while (i > 0 && s[i - 1] != ')')
+        if (s[--i] == '>' || s[i] == ':') /* what follows the last ')' is part of the name: no parameters */
+            return false;
+    if (!i)
+        return false;
+    *close = i - 1;
+    while (i-- > 0) {
+        if (s[i] == ')')
+            depth++;
+        else if (s[i] == '(' && --depth == 0) {
+            *open = i;
+            return i > 0;
+        }
+    }
+    return false;
+}
+
+/* Append the C++ name of LEN bytes, shortened at its brackets, when that gets it into MAX columns or at least nearer. */
+static void add_cplusplus(struct buffer *out, const char *name, size_t len, size_t max)
+{
+    struct buffer text = { 0 };
+    add_without_noise(&text, name, len);
+    size_t open, close;
+    if (text.count > max && find_parameters(text.at, text.count, &open, &close) &&
+        close - open - 1 > ELLIPSIS_WIDTH) {
+        struct buffer shorter = { 0 };
+        buffer_add(&shorter, text.at, open + 1);
+        buffer_add(&shorter, ELLIPSIS, ELLIPSIS_WIDTH);
+        buffer_add(&shorter, text.at + close, text.count - close);
+        buffer_release(&text);
+        text = shorter;
+    }
+    struct groups groups;
+    if (text.count > max && find_groups(&groups, text.at, text.count)) {
+        drop_groups(&groups, text.count, max);
+        add_remaining(out, &groups, text.at, text.count);
+    } else {
+        buffer_add(out, text.at, text.count);
+    }
+    buffer_release(&text);
+}
+
+static bool is_cplusplus(const char *s, size_t len)
+{
+    bool scope = false, bracket = false;
+    for (size_t i = 0; i < len; i++) {
+        if ((unsigned char)s[i] >= 0x80)
+            return false; /* so that a byte is a column */
+        scope |= s[i] == ':' && i > 0 && s[i - 1] == ':';
+        bracket |= s[i] == '<' || s[i] == '(';
+    }
+    return bracket && (scope || (len > 5 && !memcmp(s, "void ", 5)));
+}
+
+size_t shorten_name(struct buffer *out, const char *name, size_t len, size_t max)
+{
+    if (unicode_text_width(name, len) <= max || !is_cplusplus(name, len))
+        return shorten_middle(out, name, len, max);
+    struct buffer shorter = { 0 };
+    add_cplusplus(&shorter, name, len, max);
+    size_t width = shorten_middle(out, shorter.at, shorter.count, max);
+    buffer_release(&shorter);
+    return width;
+}

@@ -1,0 +1,423 @@
+/*
+ * text.c - the table in a terminal.
+ *
+ *     Operators
+ *     Name                      Self CPU  Self CPU %
+ *     ------------------------  --------  ----------
+ *     aten::mm                  40.857ms      22.5 %
+ *     at::native::vect...(int)   1.089us       0.1 %
+ *
+ *     Self CPU time total: 181.624ms
+ *     2 of 312 rows; --limit 0 shows all
+ *
+ *     note: 48 kernels were launched before the trace began; ...
+ *
+ * Every line fits the width. When the columns are too wide together, texts give way first, the widest most, down to
+ * a width that still tells something; then whole columns go from the right, but never the first, nor the one that the
+ * rows are sorted by, and a line says which. Figures are never cut. A single row that does not fit is shown as a list,
+ * and so is a table without columns: one figure a line.
+ */
+#include "report/printer.h"
+
+#include "report/escape.h"
+#include "report/figures.h"
+#include "report/output.h"
+#include "report/shorten.h"
+#include "report/unicode.h"
+#include <stdlib.h>
+#include <string.h>
+
+#define BOLD "\x1b[1m"
+#define DIM "\x1b[2m"
+#define PLAIN "\x1b[0m"
+enum { GAP = 2, NARROWEST_NAME = 20, NARROWEST_TEXT = 12 };
+
+/* A column that is shown. */
+struct shown {
+    size_t column;
+    size_t natural; /* columns of the terminal that its widest cell takes, or its title */
+    size_t width;   /* what it gets */
+    bool is_text;
+};
+
+struct page {
+    struct buffer text;    /* what is ready to be written */
+    struct buffer scratch; /* one cell */
+    size_t width;          /* of the terminal, or SIZE_MAX */
+    bool color;
+};
+
+static void add_styled(struct page *page, const char *style, const char *s, size_t len)
+{
+    if (page->color && len)
+        buffer_puts(&page->text, style);
+    buffer_add(&page->text, s, len);
+    if (page->color && len)
+        buffer_puts(&page->text, PLAIN);
+}
+
+/* Put the cell into page->scratch; returns its width. */
+static size_t show_cell(struct page *page, enum table_kind kind, const union table_cell *cell)
+{
+    buffer_clear(&page->scratch);
+    if (table_is_text(kind) && cell->text.at)
+        return escape_terminal(&page->scratch, cell->text.at, cell->text.len);
+    if (table_is_text(kind))
+        buffer_putc(&page->scratch, '-');
+    else
+        figure_add(&page->scratch, kind, cell);
+    return page->scratch.count; /* figures are ASCII */
+}
+
+static size_t show_text(struct page *page, const char *s)
+{
+    buffer_clear(&page->scratch);
+    return escape_terminal(&page->scratch, s, strlen(s));
+}
+
+/* Shorten what is in page->scratch into page->text; returns its width. */
+static size_t add_shortened(struct page *page, enum table_kind kind, size_t max)
+{
+    struct buffer *scratch = &page->scratch;
+    if (kind == TABLE_NAME)
+        return shorten_name(&page->text, scratch->at, scratch->count, max);
+    return shorten_middle(&page->text, scratch->at, scratch->count, max);
+}
+
+static void break_line(struct page *page, size_t indent, size_t *column)
+{
+    buffer_putc(&page->text, '\n');
+    buffer_pad(&page->text, ' ', indent);
+    *column = indent;
+}
+
+/* S with breaks at blanks, so that each line fits; lines after the first are indented by INDENT. */
+static void add_wrapped(struct page *page, const char *s, size_t indent)
+{
+    struct buffer *scratch = &page->scratch;
+    show_text(page, s);
+    if (indent >= page->width / 2)
+        indent = 0;
+    size_t column = 0;
+    bool fresh = true; /* nothing on this line yet */
+    for (size_t at = 0; at < scratch->count;) {
+        size_t len = 0;
+        while (at + len < scratch->count && scratch->at[at + len] != ' ')
+            len++;
+        size_t width = unicode_text_width(scratch->at + at, len);
+        if (!fresh && column + 1 + width > page->width) {
+            break_line(page, indent, &column);
+        } else if (!fresh) {
+            buffer_putc(&page->text, ' ');
+            column++;
+        }
+        fresh = false;
+        /* A word wider than the line is broken anywhere. */
+        for (size_t i = 0; i < len;) {
+            uint32_t character;
+            size_t size = utf8_decode(scratch->at + at + i, len - i, &character);
+            size_t one = unicode_text_width(scratch->at + at + i, size);
+            if (column + one > page->width && i)
+                break_line(page, indent, &column);
+            buffer_add(&page->text, scratch->at + at + i, size);
+            column += one;
+            i += size;
+        }
+        at += len;
+        while (at < scratch->count && scratch->at[at] == ' ')
+            at++;
+    }
+    buffer_putc(&page->text, '\n');
+}
+
+/* --- layout --------------------------------------------------------------------------------------------------- */
+
+static size_t measure(struct page *page, const struct table *table, struct shown *shown)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < table->column_count; i++) {
+        const struct table_column *column = &table->columns[i];
+        if (column->flags & (TABLE_HIDDEN | TABLE_OPTIONAL))
+            continue;
+        size_t widest = show_text(page, column->title);
+        for (size_t row = 0; row < table->row_count; row++) {
+            size_t width = show_cell(page, column->kind, table_cell(table, row, i));
+            if (width > widest)
+                widest = width;
+        }
+        shown[count++] = (struct shown){ i, widest, widest, table_is_text(column->kind) };
+    }
+    return count;
+}
+
+/* The least a column can do with. */
+static size_t least_width(const struct page *page, const struct table *table, const struct shown *shown)
+{
+    if (!shown->is_text)
+        return shown->natural;
+    size_t least = NARROWEST_TEXT;
+    if (table->columns[shown->column].kind == TABLE_NAME) {
+        least = page->width / 3;
+        if (least < NARROWEST_NAME)
+            least = NARROWEST_NAME;
+    }
+    return least < shown->natural ? least : shown->natural;
+}
+
+static size_t total_width(const struct shown *shown, size_t count)
+{
+    size_t total = count ? (count - 1) * GAP : 0;
+    for (size_t i = 0; i < count; i++)
+        total += shown[i].width;
+    return total;
+}
+
+/* Give texts less, the widest first and each no less than LEAST, until EXCESS columns are saved. */
+static void narrow_texts(struct shown *shown, size_t count, const size_t *least, size_t excess)
+{
+    while (excess) {
+        size_t widest = count;
+        for (size_t i = 0; i < count; i++)
+            if (shown[i].is_text && shown[i].width > least[i] &&
+                (widest == count || shown[i].width > shown[widest].width))
+                widest = i;
+        if (widest == count)
+            return;
+        /* Down to the next widest at once, so that a name of a megabyte is no million steps. */
+        size_t down_to = least[widest];
+        for (size_t i = 0; i < count; i++)
+            if (i != widest && shown[i].is_text && shown[i].width > least[i] && shown[i].width > down_to)
+                down_to = shown[i].width < shown[widest].width ? shown[i].width : shown[widest].width - 1;
+        if (down_to < least[widest])
+            down_to = least[widest];
+        size_t cut = shown[widest].width - down_to;
+        if (cut > excess)
+            cut = excess;
+        shown[widest].width -= cut;
+        excess -= cut;
+    }
+}
+
+/*
+ * Make the columns fit: returns how many stay. Those that go are moved behind them, from left to right.
+ */
+static size_t fit(const struct page *page, const struct table *table, struct shown *shown, size_t count)
+{
+    size_t total = total_width(shown, count);
+    if (total <= page->width)
+        return count;
+
+    size_t *least = mem_alloc((count + 1) * sizeof *least);
+    size_t least_total = (count - 1) * GAP, kept = count;
+    for (size_t i = 0; i < count; i++) {
+        least[i] = least_width(page, table, &shown[i]);
+        least_total += least[i];
+    }
+    for (size_t i = count; i-- > 1 && least_total > page->width;) {
+        if (shown[i].column == table->sort_column)
+            continue;
+        struct shown gone = shown[i];
+        least_total -= least[i] + GAP;
+        memmove(&shown[i], &shown[i + 1], (kept - i - 1) * sizeof *shown);
+        memmove(&least[i], &least[i + 1], (kept - i - 1) * sizeof *least);
+        shown[--kept] = gone;
+    }
+    total = total_width(shown, kept);
+    if (total > page->width)
+        narrow_texts(shown, kept, least, total - page->width);
+    total = total_width(shown, kept);
+    if (total > page->width) { /* a very narrow terminal: texts shrink to what is left, be it dots */
+        for (size_t i = 0; i < kept; i++)
+            least[i] = 1;
+        narrow_texts(shown, kept, least, total - page->width);
+    }
+    free(least);
+    return kept;
+}
+
+/* --- tables --------------------------------------------------------------------------------------------------- */
+
+static void add_header(struct page *page, const struct table *table, const struct shown *shown, size_t count)
+{
+    struct buffer *scratch = &page->scratch;
+    for (size_t i = 0; i < count; i++) {
+        size_t title = show_text(page, table->columns[shown[i].column].title);
+        struct buffer cut = { 0 };
+        if (title > shown[i].width) {
+            title = shorten_middle(&cut, scratch->at, scratch->count, shown[i].width);
+            buffer_clear(scratch);
+            buffer_add(scratch, cut.at, cut.count);
+        }
+        buffer_release(&cut);
+        if (!shown[i].is_text)
+            buffer_pad(&page->text, ' ', shown[i].width - title);
+        add_styled(page, BOLD, scratch->at, scratch->count);
+        if (i + 1 < count)
+            buffer_pad(&page->text, ' ', GAP + (shown[i].is_text ? shown[i].width - title : 0));
+    }
+    buffer_putc(&page->text, '\n');
+
+    buffer_clear(scratch);
+    for (size_t i = 0; i < count; i++) {
+        buffer_pad(scratch, ' ', i ? GAP : 0);
+        buffer_pad(scratch, '-', shown[i].width);
+    }
+    add_styled(page, DIM, scratch->at, scratch->count);
+    buffer_putc(&page->text, '\n');
+}
+
+static void add_row(struct page *page, const struct table *table, size_t row, const struct shown *shown,
+                    size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        enum table_kind kind = table->columns[shown[i].column].kind;
+        size_t width = show_cell(page, kind, table_cell(table, row, shown[i].column));
+        if (shown[i].is_text) {
+            width = add_shortened(page, kind, shown[i].width);
+        } else {
+            buffer_pad(&page->text, ' ', width < shown[i].width ? shown[i].width - width : 0);
+            buffer_add(&page->text, page->scratch.at, page->scratch.count);
+        }
+        if (i + 1 < count)
+            buffer_pad(&page->text, ' ', GAP + (shown[i].is_text ? shown[i].width - width : 0));
+    }
+    buffer_putc(&page->text, '\n');
+}
+
+/* One "Title: value" of a list whose titles take TITLE_WIDTH columns with the colon. */
+static void add_item(struct page *page, const char *title, enum table_kind kind, const union table_cell *cell,
+                     size_t title_width)
+{
+    show_text(page, title);
+    size_t used = shorten_middle(&page->text, page->scratch.at, page->scratch.count, title_width - 1) + 1;
+    buffer_putc(&page->text, ':');
+    show_cell(page, kind, cell);
+    buffer_pad(&page->text, ' ', title_width - used + 1);
+    size_t room = page->width > title_width + 1 ? page->width - title_width - 1 : 1;
+    add_shortened(page, kind, room);
+    buffer_putc(&page->text, '\n');
+}
+
+/* Columns for the titles of a list, WIDEST the width of the widest. */
+static size_t title_column(const struct page *page, size_t widest)
+{
+    widest++;
+    return widest > page->width / 2 ? page->width / 2 + 1 : widest;
+}
+
+static void add_footers(struct page *page, const struct table *table)
+{
+    size_t widest = 0;
+    for (size_t i = 0; i < table->footers.count; i++) {
+        size_t width = show_text(page, table->footers.at[i].title);
+        widest = width > widest ? width : widest;
+    }
+    for (size_t i = 0; i < table->footers.count; i++) {
+        const struct table_footer *footer = &table->footers.at[i];
+        add_item(page, footer->title, footer->kind, &footer->value, title_column(page, widest));
+    }
+}
+
+static void add_only_row_as_list(struct page *page, const struct table *table, const struct shown *shown,
+                                 size_t count)
+{
+    size_t widest = 0;
+    for (size_t i = 0; i < count; i++) {
+        size_t width = show_text(page, table->columns[shown[i].column].title);
+        widest = width > widest ? width : widest;
+    }
+    for (size_t i = 0; i < count; i++) {
+        const struct table_column *column = &table->columns[shown[i].column];
+        add_item(page, column->title, column->kind, table_cell(table, 0, shown[i].column),
+                 title_column(page, widest));
+    }
+}
+
+static void add_left_out(struct page *page, const struct table *table, const struct shown *gone, size_t count)
+{
+    struct buffer line = { 0 };
+    for (size_t i = 0; i < count; i++)
+        buffer_printf(&line, "%s%s", i ? ", " : "not shown: ", table->columns[gone[i].column].key);
+    buffer_puts(&line, " (--wide shows all, --columns picks)");
+    add_wrapped(page, line.at, 2);
+    buffer_release(&line);
+}
+
+static bool add_table(struct page *page, const struct table *table, FILE *out, struct tpa_error *err)
+{
+    struct shown *shown = mem_alloc((table->column_count + 1) * sizeof *shown);
+    size_t count = measure(page, table, shown), kept = count;
+    bool ok = true;
+    if (table->title) {
+        show_text(page, table->title);
+        struct buffer title = { 0 };
+        shorten_middle(&title, page->scratch.at, page->scratch.count, page->width);
+        add_styled(page, BOLD, title.at, title.count);
+        buffer_putc(&page->text, '\n');
+        buffer_release(&title);
+    }
+    bool as_list = count && table->row_count == 1 && total_width(shown, count) > page->width;
+    if (as_list) {
+        add_only_row_as_list(page, table, shown, count);
+    } else if (count) {
+        kept = fit(page, table, shown, count);
+        add_header(page, table, shown, kept);
+        for (size_t row = 0; row < table->row_count && ok; row++) {
+            add_row(page, table, row, shown, kept);
+            ok = output_drain(&page->text, out, err);
+        }
+        if (!table->row_count && !table->total_rows)
+            buffer_puts(&page->text, "(no rows)\n");
+    }
+    if (count && table->footers.count)
+        buffer_putc(&page->text, '\n');
+    add_footers(page, table);
+    bool cut = table->row_count < table->total_rows;
+    if (count && !table->footers.count && (cut || kept < count))
+        buffer_putc(&page->text, '\n');
+    if (cut) {
+        struct buffer line = { 0 };
+        buffer_printf(&line, "%zu of %zu rows; --limit 0 shows all", table->row_count, table->total_rows);
+        add_wrapped(page, line.at, 2);
+        buffer_release(&line);
+    }
+    if (kept < count)
+        add_left_out(page, table, shown + kept, count - kept);
+    free(shown);
+    return ok;
+}
+
+static void add_notice(struct page *page, const struct table_notice *notice)
+{
+    struct buffer line = { 0 };
+    buffer_puts(&line, "note: ");
+    if (notice->file)
+        buffer_printf(&line, "%s: ", notice->file);
+    buffer_puts(&line, notice->text);
+    if (notice->offset != TPA_NOWHERE)
+        buffer_printf(&line, " (%sat byte %lld)", notice->count > 1 ? "first " : "",
+                      (long long)notice->offset);
+    add_wrapped(page, line.at, 6);
+    buffer_release(&line);
+}
+
+static bool print_text(const struct result *result, const struct print_options *options, FILE *out,
+                       struct tpa_error *err)
+{
+    struct page page = { .color = options->color,
+                         .width = options->wide || !options->width ? SIZE_MAX : options->width };
+    bool ok = true;
+    for (size_t i = 0; i < result->tables.count && ok; i++) {
+        if (i)
+            buffer_putc(&page.text, '\n');
+        ok = add_table(&page, result->tables.at[i], out, err);
+    }
+    if (result->notices.count && result->tables.count)
+        buffer_putc(&page.text, '\n');
+    for (size_t i = 0; i < result->notices.count; i++)
+        add_notice(&page, &result->notices.at[i]);
+    buffer_release(&page.scratch);
+    return output_finish(ok, &page.text, out, err);
+}
+
+const struct printer printer_text = { "table", "a table that fits the terminal", print_text };
