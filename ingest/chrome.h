@@ -124,8 +124,17 @@ const char *chrome_next_event(const char *at, const char *end, const char **even
 /* The last such place between START and END, or NULL. */
 const char *chrome_last_event(const char *start, const char *end);
 
+/*
+ * The first '{' from AT on that begins an event as an element of an array, though none ended before it:
+ * where to go on when an event's own end is missing. *EVENT_END is the comma before it. NULL when there is none.
+ */
+const char *chrome_inner_event(const char *at, const char *end, const char **event_end);
+
 /* Write the damaged event START..END to OUT as valid JSON. False when no sense can be made of it. */
 bool chrome_repair_event(const char *start, const char *end, struct buffer *out);
+
+/* Write what stands before "args" in the damaged event START..END, or all of it, to OUT as an object. */
+void chrome_cut_args(const char *start, const char *end, struct buffer *out);
 
 /* Put top-level values into the builder's current file. */
 void chrome_apply_property(struct trace_builder *builder, const char *key, const char *value, size_t len);

@@ -23,6 +23,8 @@ enum { LONGEST_LINE = 64 << 10 };
 
 static const char bad_event[] = "damaged events could not be read and were left out";
 static const char mended_event[] = "events held stray quotes or backslashes and were read all the same";
+static const char lost_args[] =
+    "events are damaged; their names and times were read, their arguments were left out";
 static const char not_event[] = "values among the events are no events and were left out";
 static const char garbage[] = "text between the events is not JSON and was skipped";
 static const char cut_short[] = "the file ends in the middle of an event, which was left out; "
@@ -158,38 +160,56 @@ static bool read_repaired(struct chrome_reader *reader, struct buffer *fixed, si
     return read;
 }
 
+static bool mend(struct chrome_reader *reader, size_t at, const char *end, struct buffer *fixed)
+{
+    return chrome_repair_event(reader->text + at, end, fixed) && read_repaired(reader, fixed, at);
+}
+
 /*
- * The event at AT is damaged: mend it, or leave it out, and resume at the next one. False when the
- * window ends before a next one is seen and more follows.
+ * The event at AT is damaged: mend it, or leave out its arguments, or all of it, and resume at the next
+ * one. False when the window ends before a next one is seen and more follows.
  */
 static bool recover(struct parser *parser, size_t at)
 {
     struct chrome_reader *reader = parser->reader;
-    const char *end = reader->text + reader->len, *event_end;
-    const char *next = chrome_next_event(reader->text + at + 1, end, &event_end);
+    const char *start = reader->text + at, *end = reader->text + reader->len, *event_end;
+    const char *next = chrome_next_event(start + 1, end, &event_end);
     if (!next && !reader->final)
         return false;
     if (!next) {
         /* The last event of the file: it may be followed by the end of the array. */
         event_end = end;
-        while (event_end > reader->text + at + 1 && event_end[-1] != '}')
+        while (event_end > start + 1 && event_end[-1] != '}')
             event_end--;
     }
     struct buffer fixed = { 0 };
-    bool mended = false;
+    bool mended = mend(reader, at, event_end, &fixed);
+    if (!mended) {
+        /* If its end is missing, the next event lies within what was taken for this one. */
+        const char *inner_end, *inner = chrome_inner_event(start + 1, event_end, &inner_end);
+        if (inner) {
+            next = inner;
+            event_end = inner_end;
+            mended = mend(reader, at, event_end, &fixed);
+        }
+    }
     /* Without a next event its end is not known: it is at one of the last brackets. */
-    for (int tries = 0; tries < 4 && !mended && event_end > reader->text + at + 1; tries++) {
-        mended =
-            chrome_repair_event(reader->text + at, event_end, &fixed) && read_repaired(reader, &fixed, at);
-        if (next || mended)
-            break;
+    for (int tries = 0; tries < 3 && !next && !mended && event_end > start + 1; tries++) {
         do
             event_end--;
-        while (event_end > reader->text + at + 1 && event_end[-1] != '}');
+        while (event_end > start + 1 && event_end[-1] != '}');
+        mended = mend(reader, at, event_end, &fixed);
+    }
+    bool without_args = false;
+    if (!mended) {
+        chrome_cut_args(start, next ? event_end : end, &fixed);
+        without_args = read_repaired(reader, &fixed, at);
     }
     buffer_release(&fixed);
     if (mended)
         notice(parser, "mended_event", mended_event, at);
+    else if (without_args)
+        notice(parser, "lost_args", lost_args, at);
     else
         notice(parser, "bad_event", bad_event, at);
     restart_at(parser, next     ? (size_t)(next - reader->text)
@@ -202,10 +222,7 @@ static bool recover(struct parser *parser, size_t at)
 static void report_cut(struct parser *parser, size_t at)
 {
     notice(parser, "cut_short", cut_short, at);
-    parser->cursor = parser->reader->index.count;
-    parser->consumed = parser->reader->len;
-    json_index_start(&parser->reader->index, parser->reader->text, parser->reader->len, parser->reader->len);
-    parser->cursor = 0;
+    restart_at(parser, parser->reader->len);
 }
 
 /* The closing quote of the string that opens at the cursor, or SIZE_MAX when it is behind the window. */
@@ -404,7 +421,7 @@ static bool parse_top(struct parser *parser)
     size_t close = find_close(parser);
     if (close == SIZE_MAX) {
         if (reader->final)
-            report_cut(parser, open);
+            restart_at(parser, reader->len); /* that the object is not closed is told at the end */
         return false;
     }
     const char *at = json_skip_blanks(text + close + 1);
@@ -412,7 +429,7 @@ static bool parse_top(struct parser *parser)
     at = colon ? json_skip_blanks(at + 1) : at;
     if ((size_t)(at - text) >= reader->len) {
         if (reader->final)
-            report_cut(parser, open);
+            restart_at(parser, reader->len); /* that the object is not closed is told at the end */
         return false;
     }
     if (!colon) {
@@ -457,9 +474,14 @@ static bool parse_between(struct parser *parser)
     struct chrome_reader *reader = parser->reader;
     struct chrome_state *state = parser->state;
     const char *text = reader->text;
-    if (state->documents == 0 && parser->consumed == 0 && reader->offset == 0 && reader->len >= 3 &&
-        memcmp(text, "\xef\xbb\xbf", 3) == 0)
-        parser->consumed = 3; /* byte order mark */
+    if (state->documents == 0 && parser->consumed == 0 && reader->offset == 0) {
+        size_t seen = reader->len < 3 ? reader->len : 3;
+        bool mark = memcmp(text, "\xef\xbb\xbf", seen) == 0; /* byte order mark */
+        if (mark && seen < 3 && !reader->final)
+            return false;
+        if (mark && seen == 3)
+            parser->consumed = 3;
+    }
     size_t at = next_position(parser);
     consume_gap(parser, at == SIZE_MAX ? reader->len : at, at == SIZE_MAX);
     if (at == SIZE_MAX)

@@ -39,8 +39,8 @@ static inline void clear_fields(struct fields *fields)
 enum chrome_outcome chrome_skip_nested(const struct json_index *index, size_t *cursor)
 {
     const char *text = index->text;
-    uint64_t objects = 0; /* bit 0: is the innermost container an object? up to 64 of them */
-    unsigned depth = 0;
+    uint64_t objects = 0; /* bit 0: is the innermost container an object? of the deepest 64 only */
+    uint64_t depth = 0, deepest = 0;
     size_t i = *cursor;
     do {
         size_t at = index->at[i++];
@@ -51,7 +51,7 @@ enum chrome_outcome chrome_skip_nested(const struct json_index *index, size_t *c
             if (index->at[i++] == index->indexed)
                 return CHROME_INCOMPLETE;
         } else if (c == '{' || c == '[') {
-            if (c == '{' && depth && objects & 1) {
+            if (c == '{' && depth && objects & 1) { /* never so above the deepest 64 */
                 /* An object in an object is the value of a key, or something was left open. */
                 const char *before = text + at - 1;
                 while (json_is_blank(*before))
@@ -60,9 +60,10 @@ enum chrome_outcome chrome_skip_nested(const struct json_index *index, size_t *c
                     return CHROME_BAD;
             }
             objects = objects << 1 | (c == '{');
-            depth++;
+            if (++depth > deepest)
+                deepest = depth;
         } else {
-            if (depth <= 64 && (objects & 1) != (c == '}'))
+            if (depth + 64 > deepest && (objects & 1) != (c == '}'))
                 return CHROME_BAD;
             objects >>= 1;
             depth--;
@@ -594,6 +595,9 @@ static void add_event(struct chrome_reader *reader, const struct fields *fields,
         count_notice(reader, fields, "bad_time", "events without a usable time (ts) were left out");
         return;
     }
+    /* A thread's state, as ftrace converters write it, shares its letter with a step of an async event. */
+    if (phase == 'T' && fields->dur.kind != VALUE_MISSING && fields->id.kind == VALUE_MISSING)
+        phase = event.phase = 'X';
     bool async = phase == 'b' || phase == 'n' || phase == 'e' || phase == 'S' || phase == 'T' ||
                  phase == 'p' || phase == 'F';
     if (async && !read_async_id(reader, fields, &event.async_id)) {

@@ -80,6 +80,23 @@ const char *chrome_last_event(const char *start, const char *end)
     return NULL;
 }
 
+const char *chrome_inner_event(const char *at, const char *end, const char **event_end)
+{
+    for (const char *from = at; from < end; from++) {
+        from = memchr(from, '{', (size_t)(end - from));
+        if (!from)
+            return NULL;
+        const char *before = from;
+        while (before > at && json_is_blank(before[-1]))
+            before--;
+        if (before > at && before[-1] == ',' && begins_event(from, end)) {
+            *event_end = before - 1;
+            return from;
+        }
+    }
+    return NULL;
+}
+
 /* ---- mending ---- */
 
 struct mender {
@@ -213,4 +230,17 @@ bool chrome_repair_event(const char *start, const char *end, struct buffer *out)
             return true;
     }
     return false;
+}
+
+void chrome_cut_args(const char *start, const char *end, struct buffer *out)
+{
+    static const char key[] = "\"args\"";
+    const char *args = memmem(start, (size_t)(end - start), key, sizeof key - 1);
+    if (args && *skip_blanks(args + sizeof key - 1, end) == ':')
+        end = args;
+    while (end > start + 1 && (json_is_blank(end[-1]) || strchr(",]}", end[-1])))
+        end--;
+    buffer_clear(out);
+    buffer_add(out, start, (size_t)(end - start));
+    buffer_putc(out, '}');
 }
