@@ -23,15 +23,15 @@
 static void write_cell(struct json_writer *json, enum table_kind kind, const union table_cell *cell)
 {
     if (table_cell_is_missing(cell, kind))
-        json_null(json);
+        json_put_null(json);
     else if (table_is_text(kind))
-        json_string(json, cell->text.at, cell->text.len);
+        json_put_string(json, cell->text.at, cell->text.len);
     else if (table_is_number(kind))
-        json_double(json, cell->f);
+        json_put_double(json, cell->f);
     else if (kind == TABLE_BOOL)
-        json_bool(json, cell->i != 0);
+        json_put_bool(json, cell->i != 0);
     else
-        json_integer(json, cell->i);
+        json_put_integer(json, cell->i);
 }
 
 static void write_columns(struct json_writer *json, const struct table *table)
@@ -48,13 +48,13 @@ static void write_columns(struct json_writer *json, const struct table *table)
         json_newline(json);
         json_begin_object(json);
         json_key(json, "key");
-        json_string(json, key.at, key.count);
+        json_put_string(json, key.at, key.count);
         json_key(json, "kind");
-        json_text(json, table_kind_name(column->kind));
+        json_put_text(json, table_kind_name(column->kind));
         json_key(json, "title");
-        json_text(json, column->title);
+        json_put_text(json, column->title);
         json_key(json, "help");
-        json_text(json, column->help);
+        json_put_text(json, column->help);
         json_end_object(json);
     }
     json_end_array(json);
@@ -120,14 +120,14 @@ static bool write_table(struct json_writer *json, const struct table *table, FIL
     json_newline(json);
     json_begin_object(json);
     json_key(json, "key");
-    json_text(json, table->key);
+    json_put_text(json, table->key);
     json_key(json, "title");
-    json_text(json, table->title);
+    json_put_text(json, table->title);
     write_columns(json, table);
     if (!write_rows(json, table, out, err))
         return false;
     json_key(json, "total_rows");
-    json_integer(json, (int64_t)table->total_rows);
+    json_put_integer(json, (int64_t)table->total_rows);
     json_newline(json);
     write_footer(json, table);
     json_end_object(json);
@@ -143,18 +143,18 @@ static void write_notices(struct json_writer *json, const struct result *result)
         json_newline(json);
         json_begin_object(json);
         json_key(json, "kind");
-        json_text(json, notice->kind);
+        json_put_text(json, notice->kind);
         json_key(json, "count");
-        json_integer(json, notice->count);
+        json_put_integer(json, notice->count);
         json_key(json, "text");
-        json_text(json, notice->text);
+        json_put_text(json, notice->text);
         json_key(json, "file");
-        json_text(json, notice->file);
+        json_put_text(json, notice->file);
         json_key(json, "offset");
         if (notice->offset == TPA_NOWHERE)
-            json_null(json);
+            json_put_null(json);
         else
-            json_integer(json, notice->offset);
+            json_put_integer(json, notice->offset);
         json_end_object(json);
     }
     json_end_array(json);
@@ -169,7 +169,7 @@ static bool print_json(const struct result *result, const struct print_options *
     bool ok = true;
     json_begin_object(&json);
     json_key(&json, "schema");
-    json_text(&json, result->schema);
+    json_put_text(&json, result->schema);
     json_key(&json, "tables");
     json_begin_array(&json);
     for (size_t i = 0; i < result->tables.count && ok; i++)

@@ -100,7 +100,7 @@ void json_quoted_key(struct json_writer *json, const char *quoted, size_t len)
     buffer_add(json->text, quoted, len);
 }
 
-void json_string(struct json_writer *json, const char *s, size_t len)
+void json_put_string(struct json_writer *json, const char *s, size_t len)
 {
     before_value(json);
     buffer_putc(json->text, '"');
@@ -108,37 +108,37 @@ void json_string(struct json_writer *json, const char *s, size_t len)
     buffer_putc(json->text, '"');
 }
 
-void json_text(struct json_writer *json, const char *s)
+void json_put_text(struct json_writer *json, const char *s)
 {
     if (s)
-        json_string(json, s, strlen(s));
+        json_put_string(json, s, strlen(s));
     else
-        json_null(json);
+        json_put_null(json);
 }
 
-void json_integer(struct json_writer *json, int64_t value)
+void json_put_integer(struct json_writer *json, int64_t value)
 {
     before_value(json);
     exact_add_integer(json->text, value);
 }
 
-void json_double(struct json_writer *json, double value)
+void json_put_double(struct json_writer *json, double value)
 {
     if (!isfinite(value)) {
-        json_null(json);
+        json_put_null(json);
         return;
     }
     before_value(json);
     exact_add_double(json->text, value);
 }
 
-void json_bool(struct json_writer *json, bool value)
+void json_put_bool(struct json_writer *json, bool value)
 {
     before_value(json);
     buffer_puts(json->text, value ? "true" : "false");
 }
 
-void json_null(struct json_writer *json)
+void json_put_null(struct json_writer *json)
 {
     before_value(json);
     buffer_add(json->text, "null", 4);
