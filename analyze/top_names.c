@@ -64,24 +64,25 @@ void top_names_open(struct top_names *names, const struct trace *trace, const st
     names->operator_key_of = mem_alloc((count + 1) * sizeof *names->operator_key_of);
     names->flags = mem_zalloc(count + 1, 1);
     names->keys = names_open();
+    struct buffer readable = { 0 };
     for (name_id id = 0; id < count; id++) {
         const char *name = names_text(trace->names, id);
         size_t len = names_length(trace->names, id);
         names->flags[id] = flags_of(name);
-        char *readable = demangle(name);
-        if (readable)
-            names->key_of[id] = names_add(names->keys, readable, strlen(readable));
+        buffer_clear(&readable);
+        if (demangle_as_torch(&readable, name))
+            names->key_of[id] = names_add(names->keys, readable.at, readable.count);
         else if (strncmp(name, step_prefix, sizeof step_prefix - 1) == 0)
             names->key_of[id] = names_add(names->keys, steps, sizeof steps - 1);
         else
             names->key_of[id] = names_add(names->keys, name, len);
-        free(readable);
         size_t plain_len = length_without_overload(name, len);
         names->operator_key_of[id] =
             plain_len == len ? names->key_of[id] : names_add(names->keys, name, plain_len);
         if (flops_operator_of(names_text(names->keys, names->operator_key_of[id])) != FLOPS_NONE)
             names->flags[id] |= NAME_FLOPS;
     }
+    buffer_release(&readable);
     if (options->filter || options->exclude)
         names->wanted = selection_match_names(names->keys, options->filter, options->exclude, NULL);
 }

@@ -1,52 +1,100 @@
 /*
  * demangle.c - see demangle.h.
  *
- * The demangler is looked for when the first name comes that could be mangled: few traces have any, and
- * most programs start without loading the C++ runtime for nothing.
+ * The demangler is the C++ run-time library's, which we call from C and need no C++ compiler for. A mangled name can
+ * refer back to parts of itself, so two hundred bytes can stand for gigabytes: each part may name the part before it
+ * several times, and the library expands all of it. So references are counted first: R of them in a name of L bytes
+ * make at most some L * 3^(R/3) bytes, three references to each part before being the worst. A name that could grow
+ * beyond reason (more than 30 to 36 references) stays mangled: longer, but unmistakable.
  */
 #include "base/demangle.h"
 
-#include <ctype.h>
-#include <dlfcn.h>
-#include <pthread.h>
-#include <stdbool.h>
-#include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
 
-typedef char *demangler(const char *mangled, char *buffer, size_t *size, int *status);
+#if TPA_HAVE_DEMANGLE
 
-static demangler *the_demangler;
-static pthread_once_t looked_for = PTHREAD_ONCE_INIT;
+/* From the Itanium C++ ABI; the result is malloc'ed, NULL when NAME is no mangled name. */
+char *__cxa_demangle(const char *name, char *output, size_t *length, int *status);
 
-static void look_for_demangler(void)
+enum { LONGEST_NAME = 16 * 1024, LARGEST_RESULT = 64 * 1024 * 1024 };
+
+bool demangle_works(void)
 {
-    static const char *const libraries[] = { "libstdc++.so.6", "libc++abi.so.1" };
-    for (size_t i = 0; i < sizeof libraries / sizeof *libraries && !the_demangler; i++) {
-        void *library = dlopen(libraries[i], RTLD_LAZY | RTLD_LOCAL);
-        void *symbol = library ? dlsym(library, "__cxa_demangle") : NULL;
-        memcpy(&the_demangler, &symbol, sizeof symbol); /* C has no cast from object to function pointer */
-    }
-}
-
-/* Letters a mangled name or type of more than one letter can begin with (Itanium C++ ABI). */
-static bool could_be_mangled(const char *name)
-{
-    if (name[0] == '\0' || name[1] == '\0')
-        return false;
-    if (!isdigit((unsigned char)name[0]) && !strchr("_ACDFGKMNOPRSTUVZru", name[0]))
-        return false;
-    for (const char *c = name; *c; c++)
-        if (!isalnum((unsigned char)*c) && *c != '_' && *c != '.' && *c != '$')
-            return false;
     return true;
 }
 
-char *demangle(const char *name)
+/* The end of a reference (S_, S1A_, T_, T0_) at AT, or NULL when there is none. */
+static const char *reference_end(const char *at)
 {
-    if (!could_be_mangled(name))
+    if (*at != 'S' && *at != 'T')
         return NULL;
-    pthread_once(&looked_for, look_for_demangler);
-    int status = 0;
-    char *text = the_demangler ? the_demangler(name, NULL, NULL, &status) : NULL;
-    return status == 0 ? text : NULL;
+    for (at++; (*at >= '0' && *at <= '9') || (*at >= 'A' && *at <= 'Z'); at++)
+        ;
+    return *at == '_' ? at + 1 : NULL;
 }
+
+/* Can what comes out be no larger than LARGEST_RESULT? */
+static bool is_bounded(const char *name, size_t len)
+{
+    double worst = (double)len;
+    for (const char *at = name; *at;) {
+        const char *end = reference_end(at);
+        if (end)
+            worst *= 1.4422495703; /* the cube root of 3 */
+        at = end ? end : at + 1;
+    }
+    return len <= LONGEST_NAME && worst <= LARGEST_RESULT;
+}
+
+static bool add_demangled(struct buffer *out, const char *name)
+{
+    if (!is_bounded(name, strlen(name)))
+        return false;
+    char *text = __cxa_demangle(name, NULL, NULL, NULL);
+    if (!text)
+        return false;
+    buffer_puts(out, text);
+    free(text);
+    return true;
+}
+
+bool demangle_name(struct buffer *out, const char *name)
+{
+    size_t len = strlen(name);
+    if (strncmp(name, "_Z", 2) != 0)
+        return false;
+    if (len < 3 || strcmp(name + len - 3, ".kd") != 0)
+        return add_demangled(out, name);
+    struct buffer copy = { 0 };
+    buffer_add(&copy, name, len - 3);
+    bool ok = add_demangled(out, copy.at);
+    buffer_release(&copy);
+    return ok;
+}
+
+bool demangle_as_torch(struct buffer *out, const char *name)
+{
+    return name[0] && name[1] && add_demangled(out, name);
+}
+
+#else
+
+bool demangle_works(void)
+{
+    return false;
+}
+
+bool demangle_name(struct buffer *out, const char *name)
+{
+    (void)out, (void)name;
+    return false;
+}
+
+bool demangle_as_torch(struct buffer *out, const char *name)
+{
+    (void)out, (void)name;
+    return false;
+}
+
+#endif

@@ -1,14 +1,27 @@
 /*
- * demangle.h - C++ names as people write them: "_Z3foov" -> "foo()".
+ * demangle.h - C++ names as people read them: _ZN2at6native3addEPf is at::native::add(float*).
  *
- * The C++ runtime of the machine does it (the one that torch uses too); where there is none, names stay as
- * they are. Like torch, which tries every name, it also turns the encoding of a type into the type: "Pi"
- * is "int*".
+ * Works where the C++ run-time library was found when tpa was built; elsewhere nothing is ever demangled and names stay
+ * as they are, which demangle_works() tells. Dear (a microsecond or more), so do it once per name, not per event.
  */
 #ifndef TPA_BASE_DEMANGLE_H
 #define TPA_BASE_DEMANGLE_H
 
-/* New, free with free(): what NAME says; NULL when NAME is not mangled. */
-char *demangle(const char *name);
+#include "base/buffer.h"
+#include <stdbool.h>
+
+bool demangle_works(void);
+
+/*
+ * Append the C++ name whose mangled form NAME is. False, with nothing appended, when NAME does not begin with _Z, is
+ * not well formed, or would take unreasonably much room. AMD's suffix ".kd" of kernels is left off.
+ */
+bool demangle_name(struct buffer *out, const char *name);
+
+/*
+ * As torch's profiler does it, to the letter: every name of two bytes and more is tried, and mangled types count too.
+ * So a user's region called "Pi" becomes "int*"; "St" stays as it is.
+ */
+bool demangle_as_torch(struct buffer *out, const char *name);
 
 #endif

@@ -1,0 +1,90 @@
+/* test_demangle.c - base/demangle.h. Where the demangler is missing, names must stay as they are. */
+#include "base/demangle.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include <cmocka.h>
+
+static void check(bool (*demangle)(struct buffer *, const char *), const char *name, const char *wanted)
+{
+    struct buffer out = { 0 };
+    buffer_puts(&out, "kept ");
+    bool ok = demangle(&out, name);
+    if (!demangle_works())
+        wanted = NULL;
+    assert_int_equal(ok, wanted != NULL);
+    assert_memory_equal(out.at, "kept ", 5);
+    assert_string_equal(out.at + 5, wanted ? wanted : "");
+    buffer_release(&out);
+}
+
+static void kernels_become_readable(void **state)
+{
+    (void)state;
+    check(demangle_name, "_Z9vectorAddPKfS0_Pfi", "vectorAdd(float const*, float const*, float*, int)");
+    check(demangle_name, "_ZN2at6native3addIfEEvPT_i", "void at::native::add<float>(float*, int)");
+    check(demangle_name, "_ZN12_GLOBAL__N_16kernelEv", "(anonymous namespace)::kernel()");
+    check(demangle_name, "_Z6kernelPf.kd", "kernel(float*)");
+}
+
+static void other_names_stay(void **state)
+{
+    (void)state;
+    static const char *const names[] = { "",        "_",          "_Z",     "aten::mm",
+                                         "Pi",      "_Znonsense", "_ZN2at", ".kd",
+                                         "_Z.kd",   "i",          "_Z9abc", "triton_poi_fused_add_0",
+                                         "main\xff" };
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        check(demangle_name, names[i], NULL);
+}
+
+static void torch_also_takes_types_for_names(void **state)
+{
+    (void)state;
+    check(demangle_as_torch, "Pi", "int*");
+    check(demangle_as_torch, "_Z3foov", "foo()");
+    check(demangle_as_torch, "St", NULL);
+    check(demangle_as_torch, "i", NULL);
+    check(demangle_as_torch, "", NULL);
+    check(demangle_as_torch, "aten::mm", NULL);
+}
+
+/* f(A<i,i>, A<that, that>, ...): every parameter is twice as long as the one before; 40 of them are terabytes. */
+static void names_that_would_explode_stay_mangled(void **state)
+{
+    (void)state;
+    char name[1024] = "_Z1f1AIiiE";
+    static const char digits[] = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ";
+    for (size_t i = 0; i < 36; i++) {
+        char reference[] = { 'S', digits[i], '_', 0 };
+        strcat(strcat(strcat(strcat(name, "S_I"), reference), reference), "E");
+    }
+    clock_t start = clock();
+    check(demangle_name, name, NULL);
+    check(demangle_as_torch, name, NULL);
+    assert_true(clock() - start < CLOCKS_PER_SEC);
+
+    size_t size = 1000000;
+    char *long_name = malloc(size + 1);
+    memset(long_name, 'P', size);
+    long_name[size] = '\0';
+    memcpy(long_name, "_Z1f", 4);
+    check(demangle_name, long_name, NULL);
+    free(long_name);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(kernels_become_readable),
+        cmocka_unit_test(other_names_stay),
+        cmocka_unit_test(torch_also_takes_types_for_names),
+        cmocka_unit_test(names_that_would_explode_stay_mangled),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
