@@ -115,6 +115,14 @@ static bool same_key(const void *context, event_id a, event_id b)
     return top_key_of(context, a) == top_key_of(context, b);
 }
 
+/* torch lists records of memory in no call after all others that start then, and failures after these. */
+uint64_t top_order(const struct top *top, event_id e)
+{
+    unsigned flags = top->names.flags[top->trace->name[e]];
+    unsigned late = flags & NAME_NO_MEMORY ? 2 : flags & NAME_MEMORY ? 1 : 0;
+    return late * (uint64_t)top->trace->event_count + e;
+}
+
 /* ---- host time ---- */
 
 bool top_row_holds_caller(const struct top *top, node_id n)
@@ -181,7 +189,7 @@ static void count_calls(struct top *top)
             if (top->state[n] & NODE_FOLDED)
                 continue;
         } else {
-            top_row_count(top, row, e, trace->start_ns[e], trace->start_ns[e] + duration, e, false,
+            top_row_count(top, row, e, trace->start_ns[e], trace->start_ns[e] + duration, top_order(top, e), false,
                           parent != NODE_NONE);
             top->rows.at[row].self_cpu_ns += duration;
             if (top->per_call || !top_row_holds_caller(top, n))

@@ -29,7 +29,7 @@ static bool is_main_thread(const struct trace *trace, const struct track *track)
 }
 
 /*
- * Not told by the file. It is the thread of the ProfilerStep marks, else the main thread, else a thread
+ * Not told by the file. It is the thread of the first ProfilerStep mark, else the main thread, else a thread
  * that has no track.
  */
 static void find_stop_threads(struct top *top)
@@ -43,10 +43,17 @@ static void find_stop_threads(struct top *top)
         is_step[id] = strncmp(names_text(trace->names, id), "ProfilerStep#", 13) == 0;
         any |= is_step[id];
     }
-    for (event_id e = 0; any && e < trace->event_count; e++)
-        if (is_step[trace->name[e]] && !event_on_device(trace->kind[e]) &&
-            top->files[top_file_of(top, e)].stop_thread == TRACK_NONE)
-            top->files[top_file_of(top, e)].stop_thread = trace->track[e];
+    int64_t *first_ns = mem_alloc((trace->file_count + 1) * sizeof *first_ns);
+    for (event_id e = 0; any && e < trace->event_count; e++) {
+        struct top_file *file = &top->files[top_file_of(top, e)];
+        int64_t *first = &first_ns[top_file_of(top, e)];
+        if (!is_step[trace->name[e]] || event_on_device(trace->kind[e]) ||
+            (file->stop_thread != TRACK_NONE && trace->start_ns[e] >= *first))
+            continue;
+        file->stop_thread = trace->track[e];
+        *first = trace->start_ns[e];
+    }
+    free(first_ns);
     free(is_step);
     uint32_t *most = mem_zalloc(trace->file_count + 1, sizeof *most);
     bool *by_step = mem_zalloc(trace->file_count + 1, sizeof *by_step);

@@ -142,6 +142,9 @@ enum { LOOKALIKE_BITS = 1 << 16 };
 
 enum top_role top_role(const struct top *top, event_id e);
 
+/* Where E comes in torch's list among events that start and end alike. */
+uint64_t top_order(const struct top *top, event_id e);
+
 /* End of a host event: torch ends what was still open where recording stopped. */
 int64_t top_end_ns(const struct top *top, event_id e);
 

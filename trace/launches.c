@@ -150,9 +150,30 @@ static void link_call(struct file_launches *file, const struct trace *trace, eve
 }
 
 /*
- * Walk each thread with a stack of open operators. A call belongs to the innermost one that began
- * before it and has not ended when the call begins.
+ * Walk one thread with a stack of open operators. A call belongs to the operator that began last, at the
+ * call's own start or before it, and has not ended before that. Of events that begin at one moment the
+ * operators come first: in files of microseconds many do.
  */
+static void link_thread(struct file_launches *file, const struct calltree *tree,
+                        const struct calltree_thread *thread)
+{
+    const struct trace *trace = tree->trace;
+    VEC_OF(event_id) open = { 0 };
+    node_id end = thread->first + thread->count;
+    for (node_id first = thread->first, next; first < end; first = next) {
+        int64_t start_ns = trace->start_ns[tree->event[first]];
+        for (next = first; next < end && trace->start_ns[tree->event[next]] == start_ns; next++)
+            if (!event_is_call(trace->kind[tree->event[next]]))
+                *VEC_PUSH(&open) = tree->event[next];
+        while (open.count && trace_end_ns(trace, open.at[open.count - 1]) < start_ns)
+            open.count--;
+        for (node_id n = first; open.count && n < next; n++)
+            if (event_is_call(trace->kind[tree->event[n]]))
+                link_call(file, trace, tree->event[n], open.at[open.count - 1]);
+    }
+    VEC_FREE(&open);
+}
+
 static void link_by_nesting(struct launches *launches)
 {
     const struct trace *trace = launches->trace;
@@ -168,28 +189,8 @@ static void link_by_nesting(struct launches *launches)
         any = true;
     }
     struct calltree *tree = any ? calltree_open(trace, takes_part_in_nesting, &nesting) : NULL;
-    VEC_OF(event_id) open = { 0 };
-    for (size_t t = 0; tree && t < tree->thread_count; t++) {
-        const struct calltree_thread *thread = &tree->threads[t];
-        struct file_launches *file = &launches->files[trace->tracks[thread->track].file];
-        open.count = 0;
-        for (node_id n = thread->first; n < thread->first + thread->count; n++) {
-            event_id e = tree->event[n];
-            bool is_call = event_is_call(trace->kind[e]);
-            int64_t start_ns = trace->start_ns[e], end_ns = trace_end_ns(trace, e);
-            while (open.count) {
-                int64_t top_end_ns = trace_end_ns(trace, open.at[open.count - 1]);
-                if (is_call ? start_ns <= top_end_ns : start_ns < top_end_ns && end_ns <= top_end_ns)
-                    break;
-                open.count--;
-            }
-            if (!is_call)
-                *VEC_PUSH(&open) = e;
-            else if (open.count)
-                link_call(file, trace, e, open.at[open.count - 1]);
-        }
-    }
-    VEC_FREE(&open);
+    for (size_t t = 0; tree && t < tree->thread_count; t++)
+        link_thread(&launches->files[trace->tracks[tree->threads[t].track].file], tree, &tree->threads[t]);
     calltree_free(tree);
     free(nesting.operators_only);
 }
