@@ -189,8 +189,8 @@ static void count_calls(struct top *top)
             if (top->state[n] & NODE_FOLDED)
                 continue;
         } else {
-            top_row_count(top, row, e, trace->start_ns[e], trace->start_ns[e] + duration, top_order(top, e), false,
-                          parent != NODE_NONE);
+            top_row_count(top, row, e, trace->start_ns[e], trace->start_ns[e] + duration, top_order(top, e),
+                          false, parent != NODE_NONE);
             top->rows.at[row].self_cpu_ns += duration;
             if (top->per_call || !top_row_holds_caller(top, n))
                 top->rows.at[row].cpu_ns += duration;

@@ -105,7 +105,8 @@ static void make_list(struct float_state *state)
         bool leftover = role == ROLE_MEMORY && top->leftovers && top->leftovers[e / 64] >> (e % 64) & 1;
         if (role == ROLE_NONE || (role == ROLE_MEMORY && !leftover))
             continue;
-        struct listed listed = { trace->start_ns[e], trace_end_ns(trace, e), top_order(top, e), e, NODE_NONE };
+        struct listed listed = { trace->start_ns[e], trace_end_ns(trace, e), top_order(top, e), e,
+                                 NODE_NONE };
         if (role == ROLE_ASYNC)
             listed.end_ns = top_end_ns(top, e);
         if (role == ROLE_CALL || role == ROLE_OUT_OF_MEMORY) {

@@ -168,7 +168,8 @@ static void list_leftovers(struct top *top, const struct records *records)
         if (row == ROW_NONE)
             continue;
         bytes_of(top->trace, e, &cpu, &device);
-        top_row_count(top, row, e, records->at[i].at_ns, records->at[i].at_ns, top_order(top, e), false, false);
+        top_row_count(top, row, e, records->at[i].at_ns, records->at[i].at_ns, top_order(top, e), false,
+                      false);
         add_total(top, row, cpu, device);
         add_self(top, row, cpu, device);
         if (top->leftovers)

@@ -10,6 +10,7 @@
 #include "trace/arg_scan.h"
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 struct numbered_event {
     int64_t number;
@@ -200,13 +201,14 @@ static void link_by_nesting(struct launches *launches)
 /* What the ids of calls and GPU work look like in one file. */
 struct id_census {
     uint64_t equal, different, absent; /* to the event's own correlation; no External id */
+    bool short_words;                  /* categories are spelled as in 2021: "Runtime", not "cuda_runtime" */
 };
 
 static void settle_generation(struct file_launches *file, const struct id_census *census)
 {
     if (census->different) {
         file->links = LINKS_BY_ID;
-        file->generation = census->absent ? 4 : census->equal ? 3 : 1;
+        file->generation = census->short_words ? 1 : census->absent ? 4 : 3;
     } else {
         file->links = LINKS_BY_NESTING;
         file->generation = census->equal ? 2 : 0;
@@ -219,6 +221,9 @@ struct launches *launches_open(const struct trace *trace)
     launches->trace = trace;
     launches->files = mem_zalloc(trace->file_count + 1, sizeof *launches->files);
     struct id_census *census = mem_zalloc(trace->file_count + 1, sizeof *census);
+    bool *short_words = mem_zalloc(trace->category_count + 1, sizeof *short_words);
+    for (size_t i = 0; i < trace->category_count; i++)
+        short_words[i] = strcasecmp(names_text(trace->texts, trace->categories[i].text), "runtime") == 0;
     struct arg_scan correlations = arg_scan_of(trace, ARG_CORRELATION);
     struct arg_scan ids = arg_scan_of(trace, ARG_EXTERNAL_ID);
     for (event_id e = 0; e < trace->event_count; e++) {
@@ -229,6 +234,7 @@ struct launches *launches_open(const struct trace *trace)
         if (event_is_call(kind) || event_is_launched(kind)) {
             bool has_id = arg_scan_get(&ids, e, &id);
             bool has_correlation = arg_scan_get(&correlations, e, &correlation);
+            census[index].short_words |= short_words[trace->category[e]];
             if (!has_id)
                 census[index].absent++;
             else if (has_correlation && id == correlation)
@@ -250,6 +256,7 @@ struct launches *launches_open(const struct trace *trace)
             number_table_release(&launches->files[i].operators);
     }
     free(census);
+    free(short_words);
     link_by_nesting(launches);
     return launches;
 }
@@ -300,7 +307,8 @@ struct launch_link launches_link(const struct launches *launches, event_id e, co
     const struct file_launches *file = file_of(launches, e);
     struct launch_link link = { false, EVENT_NONE, 0 };
     if (file->links == LINKS_BY_ID) {
-        if (!external_id || *external_id == 0 || (correlation && *external_id == *correlation))
+        bool own_number = correlation && external_id && *external_id == *correlation;
+        if (!external_id || *external_id == 0 || (own_number && file->generation != 1))
             return link;
         int64_t at = number_table_find(&file->operators, *external_id);
         link.linked = true;

@@ -9,7 +9,8 @@
  *   3  2024-02 .. 2024-10   the operator's id, or the event's own correlation when there is none
  *   4  since 2024-10        the operator's id; absent when there is none
  *
- * In 1, 3 and 4 an id that differs from the event's own correlation is the operator's. In 2, and in
+ * In 3 and 4 an id that differs from the event's own correlation is the operator's, in 1 any id is: the model does
+ * not keep how the key was spelled, but files of that age spell categories "Runtime" and "Kernel". In 2, and in
  * traces without such ids, the operator is the innermost one open on the calling thread when the call
  * began. Needs the arguments LAUNCHES_WANTS. Ids and correlations are looked up within one file.
  */
@@ -35,8 +36,8 @@ void launches_free(struct launches *launches);
 /* How FILE tells operators. */
 enum launch_links launches_links(const struct launches *launches, uint32_t file);
 
-/* The generation, 1 to 4, as far as FILE shows it: 2, 3 and 4 where only they fit, 1 where ids are
- * all links; 0 when it has no ids. */
+/* The generation, 1 to 4, as far as FILE shows it (3 and 4 look alike where every call has an operator); 0 when it
+ * has no ids. */
 int launches_generation(const struct launches *launches, uint32_t file);
 
 /* The runtime or driver call with the correlation of E, a GPU event; EVENT_NONE when it is not in the file. */

@@ -204,6 +204,9 @@ def link(events):
     # 2021-11 to 2024-02: `External id` repeats the correlation and tells nothing, so a call belongs
     # to the innermost operator around its start on its thread, and GPU work to its call's operator.
     link_of_correlation = {}
+    for number, e in enumerate(events):
+        if e.category in OPERATOR and not e.id:
+            e.id = -number - 1  # an operator without id can be the innermost one too
     for thread in {e.thread for e in launched if e.category in RUNTIME}:
         here = [e for e in events if e.thread == thread and (e.category in OPERATOR or e.category in RUNTIME)]
         around = []  # operators that may still be open, outermost first
