@@ -18,8 +18,8 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 enum {
-    VARIANTS = 32,             /* cuts, and as many changes, of each small file */
-    SMALL_FILE_BYTES = 65536,  /* above this, only the whole file is fed */
+    VARIANTS = 16,             /* cuts, and as many changes, of each small file */
+    SMALL_FILE_BYTES = 8192,   /* above this, only the whole file is fed */
     LARGE_FILE_BYTES = 1 << 26 /* not fed at all */
 };
 
