@@ -2,7 +2,6 @@
 #include "cli/load.h"
 
 #include "base/progress.h"
-#include "ingest/formats.h"
 #include <stdio.h>
 
 static void show_progress(void *context, const char *path, int64_t done, int64_t total)
@@ -10,8 +9,8 @@ static void show_progress(void *context, const char *path, int64_t done, int64_t
     progress_show(context, path, done, total);
 }
 
-struct trace *load_traces(const struct invocation *call, const struct load_args *args,
-                          const struct trace_wants *wants, struct tpa_error *err)
+bool load_any(const struct invocation *call, const struct load_args *args, const struct trace_wants *wants,
+              struct ingested *ingested, struct tpa_error *err)
 {
     struct progress progress = args->progress ? progress_begin(stderr) : (struct progress){ 0 };
     struct ingest_options options = {
@@ -21,10 +20,19 @@ struct trace *load_traces(const struct invocation *call, const struct load_args 
         .progress = progress.out ? show_progress : NULL,
         .progress_context = &progress,
     };
-    struct trace *trace =
-        ingest_read((const char *const *)call->operands, call->operand_count, &options, err);
+    bool fine =
+        ingest_read_any((const char *const *)call->operands, call->operand_count, &options, ingested, err);
     progress_end(&progress);
-    return trace;
+    return fine;
+}
+
+struct trace *load_traces(const struct invocation *call, const struct load_args *args,
+                          const struct trace_wants *wants, struct tpa_error *err)
+{
+    struct ingested ingested;
+    if (!load_any(call, args, wants, &ingested, err))
+        return NULL;
+    return ingested_trace(&ingested, call->operands[0], err);
 }
 
 void load_add_notices(const struct trace *trace, struct result *result)

@@ -19,6 +19,7 @@
 #include "base/source.h"
 #include "base/table.h"
 #include "cli/command.h"
+#include "ingest/formats.h"
 #include "trace/trace.h"
 
 struct load_args {
@@ -54,6 +55,10 @@ struct load_args {
 /* Read the operands of CALL into one trace. New; free with trace_free. NULL and ERR when that fails. */
 struct trace *load_traces(const struct invocation *call, const struct load_args *args,
                           const struct trace_wants *wants, struct tpa_error *err);
+
+/* As load_traces, for a command that takes profiles and reports too. ingested_free(INGESTED) afterwards. */
+bool load_any(const struct invocation *call, const struct load_args *args, const struct trace_wants *wants,
+              struct ingested *ingested, struct tpa_error *err);
 
 /* Tell in RESULT what was odd about the traces. To be called when the result is complete. */
 void load_add_notices(const struct trace *trace, struct result *result);

@@ -342,17 +342,27 @@ void ingested_free(struct ingested *ingested)
     *ingested = (struct ingested){ 0 };
 }
 
+struct trace *ingested_trace(struct ingested *ingested, const char *path, struct tpa_error *err)
+{
+    struct trace *trace = ingested->trace;
+    if (trace) {
+        ingested->trace = NULL;
+        return trace;
+    }
+    tpa_fail(err, TPA_NOWHERE, "this holds sums per %s and no events, which are needed here",
+             ingested->profile ? "Python function" : "action");
+    tpa_in_file(err, path);
+    tpa_hint(err, ingested->profile ? "tpa top, callers, callees and convert read Python profiles"
+                                    : "tpa top shows the report");
+    ingested_free(ingested);
+    return NULL;
+}
+
 struct trace *ingest_read(const char *const *paths, size_t count, const struct ingest_options *options,
                           struct tpa_error *err)
 {
     struct ingested ingested;
-    if (!ingest_read_any(paths, count, options, &ingested, err) || ingested.trace)
-        return ingested.trace;
-    tpa_fail(err, TPA_NOWHERE, "this holds sums per %s and no events, which this needs",
-             ingested.profile ? "Python function" : "action");
-    tpa_in_file(err, paths[0]);
-    tpa_hint(err, ingested.profile ? "tpa top, callers, callees and convert read Python profiles"
-                                   : "tpa top shows the report");
-    ingested_free(&ingested);
-    return NULL;
+    if (!ingest_read_any(paths, count, options, &ingested, err))
+        return NULL;
+    return ingested_trace(&ingested, paths[0], err);
 }

@@ -61,4 +61,7 @@ bool ingest_read_any(const char *const *paths, size_t count, const struct ingest
                      struct ingested *ingested, struct tpa_error *err);
 void ingested_free(struct ingested *ingested);
 
+/* The trace, which is all that is wanted; the caller's now. NULL and ERR, about PATH, when it is something else. */
+struct trace *ingested_trace(struct ingested *ingested, const char *path, struct tpa_error *err);
+
 #endif

@@ -1,0 +1,26 @@
+/*
+ * profile_tables.h - the tables of a Python profile, and of a report on actions.
+ */
+#ifndef TPA_ANALYZE_PROFILE_TABLES_H
+#define TPA_ANALYZE_PROFILE_TABLES_H
+
+#include "analyze/profile_view.h"
+#include "base/table.h"
+#include "trace/actions.h"
+
+/* Add to RESULT the functions of VIEW and what they cost. */
+void profile_add_functions(struct result *result, const struct profile *profile,
+                           const struct profile_view *view);
+
+/* Add to RESULT who called the functions of VIEW, or, with CALLEES, whom they called. */
+void profile_add_calls(struct result *result, const struct profile *profile, const struct profile_view *view,
+                       bool callees);
+
+/* Add to RESULT what is special about PROFILE, and by what VIEW was reduced. */
+void profile_add_notices(struct result *result, const struct profile *profile,
+                         const struct profile_view *view);
+
+/* Add to RESULT the actions of REPORT, in its order. */
+void actions_add_table(struct result *result, const struct action_report *report);
+
+#endif

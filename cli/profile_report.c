@@ -1,0 +1,105 @@
+/* profile_report.c - see profile_report.h. */
+#include "cli/profile_report.h"
+
+#include "analyze/profile_tables.h"
+#include "cli/command.h"
+#include "cli/output_file.h"
+
+#include <string.h>
+
+static size_t count_printers(void)
+{
+    size_t count = 0;
+    while (printers[count])
+        count++;
+    return count;
+}
+
+bool profile_format_is_pstats(int format)
+{
+    return (size_t)format == count_printers();
+}
+
+bool profile_format_at(size_t index, struct opt_choice *choice)
+{
+    if (output_format_at(index, choice))
+        return true;
+    *choice =
+        (struct opt_choice){ "pstats", "Python profiles: the text of Python's pstats, byte for byte", NULL };
+    return index == count_printers();
+}
+
+/* Write the text of pstats to where OUTPUT says. */
+static bool write_pstats(enum pstats_report report, const struct profile *profile,
+                         const struct profile_view *view, const struct profile_sort *sort,
+                         const struct output_args *output, struct tpa_error *err)
+{
+    struct output_file file;
+    if (!output_file_open(&file, output->path, err))
+        return false;
+    pstats_text_print(report, profile, view, sort, file.stream);
+    return output_file_commit(&file, err);
+}
+
+static bool write_tables(enum pstats_report report, const struct profile *profile,
+                         const struct profile_view *view, const struct output_args *output,
+                         struct tpa_error *err)
+{
+    static const char *const schemas[] = {
+        [PSTATS_STATS] = "tpa.top/1",
+        [PSTATS_CALLERS] = "tpa.callers/1",
+        [PSTATS_CALLEES] = "tpa.callees/1",
+    };
+    struct result *result = result_open(schemas[report]);
+    if (report == PSTATS_STATS)
+        profile_add_functions(result, profile, view);
+    else
+        profile_add_calls(result, profile, view, report == PSTATS_CALLEES);
+    profile_add_notices(result, profile, view);
+    /* The view is cut already; a function may have many rows. */
+    struct output_args rows = *output;
+    rows.limit = (struct limit){ 0 };
+    bool fine = output_result(result, &rows, err);
+    result_free(result);
+    return fine;
+}
+
+int profile_report(enum pstats_report report, struct ingested *ingested, const struct profile_query *query,
+                   const struct output_args *output, bool as_pstats, struct tpa_error *err)
+{
+    struct profile_sort sort = { .reverse = query->reverse };
+    struct profile_view view = { 0 };
+    struct profile_restriction restriction = { query->filter, query->exclude, output->limit };
+    const char *words = query->sort ? query->sort : as_pstats ? "none" : "tottime";
+    if (query->strip_dirs)
+        ingested->profile = profile_strip_dirs(ingested->profile, as_pstats);
+    bool fine = profile_sort_parse(&sort, words, err) &&
+                profile_view_make(&view, ingested->profile, &sort, &restriction, err) &&
+                (as_pstats ? write_pstats(report, ingested->profile, &view, &sort, output, err)
+                           : write_tables(report, ingested->profile, &view, output, err));
+    profile_view_release(&view);
+    profile_sort_release(&sort);
+    return fine ? EXIT_FINE : EXIT_TROUBLE;
+}
+
+static bool sort_actions(struct table *table, const char *sort, bool reverse, struct tpa_error *err)
+{
+    if (sort == NULL || strcmp(sort, "none") == 0)
+        return true; /* the report's order: by share */
+    int column = table_find_column(table, sort, strlen(sort));
+    if (column < 0)
+        return tpa_fail(err, TPA_NOWHERE, "a report on actions can not be sorted by '%s'", sort) ||
+               tpa_hint(err, "its columns are name, mean, count, total and share");
+    table_sort(table, (size_t)column, reverse);
+    return true;
+}
+
+int actions_report(const struct ingested *ingested, const char *sort, bool reverse,
+                   const struct output_args *output, struct tpa_error *err)
+{
+    struct result *result = result_open("tpa.top/1");
+    actions_add_table(result, ingested->actions);
+    bool fine = sort_actions(result->tables.at[0], sort, reverse, err) && output_result(result, output, err);
+    result_free(result);
+    return fine ? EXIT_FINE : EXIT_TROUBLE;
+}

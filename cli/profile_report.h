@@ -1,0 +1,36 @@
+/*
+ * profile_report.h - what `tpa top`, `callers` and `callees` do when the file is a Python profile or a report on
+ * actions instead of a trace.
+ *
+ *     if (ingested.profile)
+ *         return profile_report(PSTATS_STATS, &ingested, &query, &args->output, as_pstats, err);
+ */
+#ifndef TPA_CLI_PROFILE_REPORT_H
+#define TPA_CLI_PROFILE_REPORT_H
+
+#include "analyze/profile_view.h"
+#include "cli/output.h"
+#include "cli/pstats_text.h"
+#include "ingest/formats.h"
+
+/* The limit among the output options is on functions, not on rows. Zero-initialised: all, by tottime. */
+struct profile_query {
+    const char *sort; /* as profile_sort_parse; NULL: by tottime, or in pstats' text the order of the file */
+    bool reverse;
+    const char *filter, *exclude; /* regular expressions over "file:line(name)" */
+    bool strip_dirs;
+};
+
+/* Print the profile in INGESTED, as text of pstats or as OUTPUT says. The exit code. */
+int profile_report(enum pstats_report report, struct ingested *ingested, const struct profile_query *query,
+                   const struct output_args *output, bool as_pstats, struct tpa_error *err);
+
+/* Print the actions in INGESTED. The exit code. */
+int actions_report(const struct ingested *ingested, const char *sort, bool reverse,
+                   const struct output_args *output, struct tpa_error *err);
+
+/* For --format of a command whose only format of its own is pstats: the printers, then "pstats". */
+bool profile_format_at(size_t index, struct opt_choice *choice);
+bool profile_format_is_pstats(int format);
+
+#endif
