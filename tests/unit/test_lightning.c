@@ -1,0 +1,95 @@
+/* test_lightning.c - ingest/lightning.h: the report of PyTorch Lightning's SimpleProfiler. */
+#include "ingest/lightning.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static struct action_report *read_text(const char *text)
+{
+    struct tpa_error err = { 0 };
+    struct source *source = source_open_memory(text, strlen(text), "test", &err);
+    assert_non_null(source);
+    struct action_report *report = lightning_read(source, &err);
+    source_free(source);
+    return report;
+}
+
+static void an_extended_report_has_calls_and_shares(void **state)
+{
+    (void)state;
+    const char text[] =
+        "some other output | of the program\n"
+        "FIT Profiler Report\n\n"
+        "----------\n"
+        "|  Action\t|  Mean duration (s)\t|  Num calls\t|  Total time (s)\t|  Percentage %\t|\n"
+        "----------\n"
+        "|  Total\t|  -\t|  61\t|  4.7392\t|  100 %\t|\n"
+        "----------\n"
+        "|  run_training_epoch\t|  2.3128\t|  2\t|  4.6256\t|  97.603\t|\n"
+        "|  [Strategy]Single.batch_to_device\t|  1.2e-05\t|  59\t|  0.000708\t|  0.014939\t|\n"
+        "----------\n";
+    struct action_report *report = read_text(text);
+    assert_non_null(report);
+    assert_string_equal(report->stage, "FIT");
+    assert_int_equal(report->total_calls, 61);
+    assert_int_equal(report->total_ns, 4739200000);
+    assert_int_equal(report->actions.count, 2);
+    assert_string_equal(report->actions.at[0].name, "run_training_epoch");
+    assert_int_equal(report->actions.at[0].mean_ns, 2312800000);
+    assert_int_equal(report->actions.at[0].calls, 2);
+    assert_int_equal(report->actions.at[0].total_ns, 4625600000);
+    assert_true(fabs(report->actions.at[0].share - 0.97603) < 1e-12);
+    assert_int_equal(report->actions.at[1].mean_ns, 12000);
+    assert_int_equal(report->actions.at[1].total_ns, 708000);
+    assert_int_equal(report->odd_lines, 0);
+    assert_true(lightning_sniff(text, sizeof text - 1) > 50);
+    action_report_free(report);
+}
+
+/* extended=False; a bar neither begins nor ends a line, as before Lightning 1.7; an action named Total is no sum. */
+static void a_short_report_has_neither(void **state)
+{
+    (void)state;
+    struct action_report *report = read_text("Profiler Report\n\n"
+                                             "Action\t|  Mean duration (s)\t|  Total time (s)\n"
+                                             "-----\n"
+                                             "Total\t|  0.5\t|  1.5\n"
+                                             "cut short\t|  0.5\n");
+    assert_non_null(report);
+    assert_string_equal(report->stage, "");
+    assert_int_equal(report->actions.count, 1);
+    assert_string_equal(report->actions.at[0].name, "Total");
+    assert_int_equal(report->actions.at[0].calls, -1);
+    assert_true(isnan(report->actions.at[0].share));
+    assert_int_equal(report->total_ns, -1);
+    assert_int_equal(report->odd_lines, 1);
+    assert_int_equal(report->odd_offset, 89);
+    action_report_free(report);
+}
+
+static void what_is_no_report_is_refused(void **state)
+{
+    (void)state;
+    assert_null(read_text("FIT Profiler Report\n\nno table\n"));
+    assert_null(read_text(""));
+    assert_int_equal(lightning_sniff("", 0), 0);
+    assert_int_equal(lightning_sniff("Profiler Report", 15), 0);
+    const char json[] = "{\"note\": \"Profiler Report: Action, Total time (s)\"}";
+    assert_int_equal(lightning_sniff(json, sizeof json - 1), 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(an_extended_report_has_calls_and_shares),
+        cmocka_unit_test(a_short_report_has_neither),
+        cmocka_unit_test(what_is_no_report_is_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
