@@ -12,10 +12,11 @@
 #include <stdlib.h>
 
 /* clang-format off */
-enum { F_NCALLS, F_CALLS, F_PCALLS, F_TOTTIME, F_TOTTIME_SHARE, F_TOTTIME_PERCALL, F_CUMTIME, F_CUMTIME_SHARE,
-       F_CUMTIME_PERCALL, F_NAME, F_FILE, F_LINE, F_FUNCTION, F_COLUMNS };
+enum { F_NAME, F_NCALLS, F_CALLS, F_PCALLS, F_TOTTIME, F_TOTTIME_SHARE, F_TOTTIME_PERCALL, F_CUMTIME, F_CUMTIME_SHARE,
+       F_CUMTIME_PERCALL, F_FILE, F_LINE, F_FUNCTION, F_COLUMNS };
 
 static const struct table_column function_columns[F_COLUMNS] = {
+    [F_NAME] = { "name", "filename:lineno(function)", TABLE_NAME, "the function; built-in ones in braces" },
     [F_NCALLS] = { "ncalls", "ncalls", TABLE_TEXT, "calls, and behind the slash those not from within itself when they are fewer" },
     [F_CALLS] = { "calls", "calls", TABLE_COUNT, "calls, recursive ones too", TABLE_OPTIONAL, "count" },
     [F_PCALLS] = { "pcalls", "primitive calls", TABLE_COUNT, "calls not from within the function itself", TABLE_OPTIONAL, NULL },
@@ -25,7 +26,6 @@ static const struct table_column function_columns[F_COLUMNS] = {
     [F_CUMTIME] = { "cumtime", "cumtime", TABLE_NS, "time in the function and all that it called; recursive calls count once", 0, "cumulative cpu_time_total" },
     [F_CUMTIME_SHARE] = { "cumtime_share", "cumtime %", TABLE_SHARE, "cumtime as a share of the tottime of all functions" },
     [F_CUMTIME_PERCALL] = { "cumtime_percall", "percall", TABLE_NS, "cumtime by primitive calls", 0, "cpu_time" },
-    [F_NAME] = { "name", "filename:lineno(function)", TABLE_NAME, "the function; built-in ones in braces" },
     [F_FILE] = { "file", "file", TABLE_TEXT, "where it is defined; ~ for built-in functions", TABLE_OPTIONAL, "filename module" },
     [F_LINE] = { "line", "line", TABLE_COUNT, "the line where it begins", TABLE_OPTIONAL, NULL },
     [F_FUNCTION] = { "function", "function", TABLE_TEXT, "its name alone", TABLE_OPTIONAL, NULL },
@@ -143,8 +143,8 @@ void profile_add_functions(struct result *result, const struct profile *profile,
                      (union table_cell){ .i = primitive_calls });
     table_add_footer(table, "tottime", "Total time", TABLE_NS,
                      (union table_cell){ .i = profile_ns(profile->total.total_s) });
-    size_t before = view->reductions.count > 0 ? view->reductions.at[0].before : view->count;
-    table->total_rows = before;
+    if (view->reductions.count > 0 && view->reductions.at[view->reductions.count - 1].by_limit)
+        table->total_rows = view->reductions.at[view->reductions.count - 1].before;
     result_add_table(result, table);
 }
 
@@ -198,11 +198,13 @@ void profile_add_calls(struct result *result, const struct profile *profile, con
 }
 
 void profile_add_notices(struct result *result, const struct profile *profile,
-                         const struct profile_view *view)
+                         const struct profile_view *view, bool rows_tell_limit)
 {
     const char *file = profile->files.count > 0 ? profile->files.at[0].path : NULL;
     for (size_t i = 0; i < view->reductions.count; i++) {
         const struct profile_reduction *reduction = &view->reductions.at[i];
+        if (reduction->by_limit && rows_tell_limit)
+            continue;
         result_add_notice(result, "reduced", (int64_t)(reduction->before - reduction->after), NULL,
                           TPA_NOWHERE, "List reduced from %zu to %zu due to restriction <%s>",
                           reduction->before, reduction->after, reduction->restriction);

@@ -16,9 +16,12 @@ void profile_add_functions(struct result *result, const struct profile *profile,
 void profile_add_calls(struct result *result, const struct profile *profile, const struct profile_view *view,
                        bool callees);
 
-/* Add to RESULT what is special about PROFILE, and by what VIEW was reduced. */
+/*
+ * Add to RESULT what is special about PROFILE, and by what VIEW was reduced; not by its limit when ROWS_TELL_LIMIT: a
+ * table with a row per function says so itself.
+ */
 void profile_add_notices(struct result *result, const struct profile *profile,
-                         const struct profile_view *view);
+                         const struct profile_view *view, bool rows_tell_limit);
 
 /* Add to RESULT the actions of REPORT, in its order. */
 void actions_add_table(struct result *result, const struct action_report *report);

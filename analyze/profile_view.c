@@ -323,10 +323,12 @@ static void add_python_share(struct buffer *out, double value)
         buffer_puts(out, ".0");
 }
 
-static void note_reduction(struct profile_view *view, size_t before, struct buffer *restriction)
+static void note_reduction(struct profile_view *view, size_t before, struct buffer *restriction,
+                           bool by_limit)
 {
     if (view->count < before) {
-        *VEC_PUSH(&view->reductions) = (struct profile_reduction){ before, view->count, restriction->at };
+        *VEC_PUSH(&view->reductions) =
+            (struct profile_reduction){ before, view->count, restriction->at, by_limit };
         *restriction = (struct buffer){ 0 };
     }
     buffer_release(restriction);
@@ -359,7 +361,7 @@ static bool restrict_to_pattern(struct profile_view *view, const struct profile 
     if (exclude)
         buffer_puts(&restriction, "not ");
     add_python_text(&restriction, pattern);
-    note_reduction(view, before, &restriction);
+    note_reduction(view, before, &restriction, false);
     return true;
 }
 
@@ -374,7 +376,7 @@ static void restrict_to_limit(struct profile_view *view, const struct limit *lim
         view->count = (size_t)limit->count;
         buffer_printf(&restriction, "%" PRIu64, limit->count);
     }
-    note_reduction(view, before, &restriction);
+    note_reduction(view, before, &restriction, true);
 }
 
 bool profile_view_make(struct profile_view *view, const struct profile *profile,

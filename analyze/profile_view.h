@@ -63,6 +63,7 @@ struct profile_restriction {
 struct profile_reduction {
     size_t before, after;
     char *restriction; /* as Python would write the value: 10, 0.1 or 'train\\.py' */
+    bool by_limit;
 };
 
 struct profile_view {

@@ -1,7 +1,8 @@
 /* calls_command.c - see calls_command.h. */
 #include "cli/calls_command.h"
 
-const struct calls_args calls_defaults = { .output = { .limit = { .count = 20 } }, .load = LOAD_DEFAULTS };
+const struct calls_args calls_defaults = { .output = { .limit = { .share = LIMIT_NOT_GIVEN } },
+                                           .load = LOAD_DEFAULTS };
 
 const struct opt calls_opts[] = {
     OPT_GROUP("Selection"),

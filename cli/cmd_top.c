@@ -9,6 +9,7 @@
 #include "cli/load.h"
 #include "cli/output.h"
 #include "cli/output_file.h"
+#include "cli/profile_report.h"
 #include "report/torch.h"
 #include <stdlib.h>
 #include <string.h>
@@ -20,12 +21,11 @@ struct top_args {
     const char *sort, *by;
     int time_unit;
     int64_t stack_depth;
-    bool reverse, top_level, python;
+    bool reverse, top_level, python, strip_dirs;
 };
 
 /* Rows shown when --limit is not given: to people, in torch's text (its own default), to programs. */
 enum { LIMIT_FOR_PEOPLE = 25, LIMIT_OF_TORCH = 100 };
-#define LIMIT_NOT_GIVEN (-1.0) /* a share nobody can type */
 
 static const struct top_args top_defaults = {
     .load = LOAD_DEFAULTS,
@@ -53,7 +53,7 @@ static const struct {
     { "device", TOP_DEVICE },     { "step", TOP_STEP },         { "rank", TOP_RANK },
 };
 
-/* The printers, and torch's text after them. */
+/* The printers, and after them the texts of torch and pstats. */
 static size_t printer_count(void)
 {
     size_t count = 0;
@@ -64,18 +64,26 @@ static size_t printer_count(void)
 
 static bool top_format_at(size_t index, struct opt_choice *choice)
 {
-    if (index > printer_count())
-        return false;
+    static const struct opt_choice texts[] = {
+        { "torch", "the text of torch's key_averages().table(), byte for byte", NULL },
+        { "pstats", "for Python profiles: the text of Python's pstats, byte for byte", NULL },
+    };
     if (index < printer_count())
         return output_format_at(index, choice);
-    *choice =
-        (struct opt_choice){ "torch", "the text of torch's key_averages().table(), byte for byte", NULL };
+    if (index >= printer_count() + sizeof texts / sizeof *texts)
+        return false;
+    *choice = texts[index - printer_count()];
     return true;
 }
 
 static bool wants_torch_text(const struct top_args *args)
 {
     return (size_t)args->output.format == printer_count();
+}
+
+static bool wants_pstats_text(const struct top_args *args)
+{
+    return (size_t)args->output.format == printer_count() + 1;
 }
 
 /* clang-format off */
@@ -90,6 +98,8 @@ static const struct opt top_opts[] = {
              "several, as in op,rank"),
     OPT_FLAG('t', "top-level", struct top_args, top_level, "only what nothing else called"),
     OPT_FLAG(0, "python", struct top_args, python, "rows for Python functions too"),
+    OPT_FLAG(0, "strip-dirs", struct top_args, strip_dirs,
+             "Python profiles: name files without their directories; what is then the same adds up"),
     OPT_INT(0, "stack-depth", struct top_args, stack_depth, 1, 1000, "N", "frames that --by stack looks at"),
     SELECTION_OPTIONS(struct top_args, selection),
     LOAD_OPTIONS(struct top_args, load),
@@ -194,9 +204,9 @@ static bool print_torch_text(struct table *table, const struct trace *trace, con
     bool has_memory = !(table->columns[cpu_memory].flags & TABLE_OPTIONAL);
     struct torch_options options = {
         .time_unit = units[args->time_unit],
-        .row_limit = args->output.limit.share == LIMIT_NOT_GIVEN && !args->output.limit.is_share
-                         ? LIMIT_OF_TORCH
-                         : (int64_t)limit_rows(&args->output.limit, table->row_count),
+        .row_limit = output_limit_given(&args->output)
+                         ? (int64_t)limit_rows(&args->output.limit, table->row_count)
+                         : LIMIT_OF_TORCH,
         .top_level_only = args->top_level,
         .profile_memory = has_memory || any_file(trace, offsetof(struct trace_file, profile_memory)) == 1,
         .with_flops = any_file(trace, offsetof(struct trace_file, with_flops)) == 1,
@@ -229,12 +239,46 @@ static bool print_result(struct result *result, const struct trace *trace, const
     if (args->top_level)
         keep_top_level(table);
     struct output_args output = args->output;
-    if (output.limit.share == LIMIT_NOT_GIVEN) {
-        const char *name = printers[output.format]->name;
-        bool for_programs = strcmp(name, "json") == 0 || strcmp(name, "csv") == 0;
-        output.limit = (struct limit){ .count = for_programs ? 0 : LIMIT_FOR_PEOPLE };
-    }
+    output.limit = output_limit_or(&output, LIMIT_FOR_PEOPLE);
     return output_result(result, &output, err);
+}
+
+/* The options that only a trace has an answer to. */
+static bool check_options_of_sums(const struct top_args *args, struct tpa_error *err)
+{
+    const struct selection_query *query = &args->selection;
+    const char *option = args->by                 ? "--by"
+                         : args->top_level        ? "--top-level"
+                         : query->steps.count     ? "--steps"
+                         : query->range           ? "--range"
+                         : query->ranks.count     ? "--rank"
+                         : query->devices.count   ? "--device"
+                         : query->streams.count   ? "--stream"
+                         : wants_torch_text(args) ? "--format torch"
+                                                  : NULL;
+    return !option ||
+           tpa_fail(err, TPA_NOWHERE, "%s is for traces; this file holds sums and no events", option);
+}
+
+/* The file is a Python profile or a report on actions. Frees INGESTED. */
+static int top_of_sums(const struct invocation *call, struct ingested *ingested, struct tpa_error *err)
+{
+    const struct top_args *args = call->args;
+    struct profile_query query = {
+        .sort = args->sort,
+        .reverse = args->reverse,
+        .filter = args->selection.filter,
+        .exclude = args->selection.exclude,
+        .strip_dirs = args->strip_dirs,
+    };
+    int exit_code = EXIT_TROUBLE;
+    if (check_options_of_sums(args, err))
+        exit_code =
+            ingested->profile
+                ? profile_report(PSTATS_STATS, ingested, &query, &args->output, wants_pstats_text(args), err)
+                : actions_report(ingested, &query, &args->output, wants_pstats_text(args), err);
+    ingested_free(ingested);
+    return exit_code;
 }
 
 static int top_main(const struct invocation *call, struct tpa_error *err)
@@ -250,9 +294,17 @@ static int top_main(const struct invocation *call, struct tpa_error *err)
     if (args->by && !parse_dimensions(args->by, &options.by, err))
         return EXIT_TROUBLE;
     struct trace_wants wants = top_wants(&options);
-    struct trace *trace = load_traces(call, &args->load, &wants, err);
-    if (!trace)
+    struct ingested ingested;
+    if (!load_any(call, &args->load, &wants, &ingested, err))
         return EXIT_TROUBLE;
+    if (!ingested.trace)
+        return top_of_sums(call, &ingested, err);
+    if (wants_pstats_text(args)) {
+        tpa_fail(err, TPA_NOWHERE, "--format pstats shows Python profiles; this is a trace");
+        ingested_free(&ingested);
+        return EXIT_TROUBLE;
+    }
+    struct trace *trace = ingested.trace;
     struct selection *selection = selection_open(trace, &args->selection, err);
     bool done = false;
     if (selection) {
@@ -277,6 +329,9 @@ const struct command cmd_top = {
         "own and with what it called, and its memory.\n\n"
         "Other traces (TensorFlow, JAX, VizTracer, Chrome, plain CUDA) get the same table from how their events nest. "
         "Several files, or a directory of them, make one table; --by rank tells them apart.\n\n"
+        "A Python profile (cProfile, profile, yappi: .prof, .stats) gets a row per function, with the words of "
+        "Python's pstats for --sort; several add up. The report of PyTorch Lightning's SimpleProfiler gets a row per "
+        "action.\n\n"
         "Without --limit the table shows 25 rows, torch's text 100 as torch does; CSV and JSON hold all.",
     .options = top_opts,
     COMMAND_ARGS(top_defaults),
@@ -287,7 +342,7 @@ const struct command cmd_top = {
         "tpa top --by kernel --filter gemm trace.json  # kernels whose name holds \"gemm\"",
         "tpa top --by step trace.json  # one row per step",
         "tpa top --by op,rank runs/today/  # operators of each rank",
-        "tpa top --format torch --sort none trace.json  # the text that torch prints",
+        "tpa top --sort cumulative,name prof.stats  # a Python profile",
     },
     .section = SECTION_ANALYZE,
     .reads_traces = true,

@@ -11,6 +11,8 @@
 /* clang-format off */
 #define COMMANDS(ROW) \
     ROW(top) \
+    ROW(callers) \
+    ROW(callees) \
     ROW(help)
 /* clang-format on */
 

@@ -124,6 +124,20 @@ bool output_select_columns(struct result *result, const char *columns, struct tp
     return true;
 }
 
+bool output_limit_given(const struct output_args *args)
+{
+    return args->limit.is_share || args->limit.share != LIMIT_NOT_GIVEN;
+}
+
+struct limit output_limit_or(const struct output_args *args, uint64_t for_people)
+{
+    if (output_limit_given(args))
+        return args->limit;
+    const char *name = printers[args->format]->name;
+    bool for_programs = strcmp(name, "json") == 0 || strcmp(name, "csv") == 0;
+    return (struct limit){ .count = for_programs ? 0 : for_people };
+}
+
 void output_limit_rows(struct result *result, const struct limit *limit)
 {
     for (size_t t = 0; t < result->tables.count; t++) {

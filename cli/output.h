@@ -26,6 +26,14 @@ struct output_args {
     enum output_color color;
 };
 
+/* For a command that shows some rows to people and all to programs unless --limit says how many: what its defaults hold
+ * as `limit.share`. Nobody can type it. */
+#define LIMIT_NOT_GIVEN (-1.0)
+
+/* The limit that was given, or else FOR_PEOPLE rows, and all of them for the formats that programs read. */
+struct limit output_limit_or(const struct output_args *args, uint64_t for_people);
+bool output_limit_given(const struct output_args *args);
+
 /* The names of printers, for --format. */
 opt_choice_at output_format_at;
 extern const struct opt_choice output_colors[];

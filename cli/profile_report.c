@@ -2,10 +2,15 @@
 #include "cli/profile_report.h"
 
 #include "analyze/profile_tables.h"
+#include "base/regex.h"
 #include "cli/command.h"
 #include "cli/output_file.h"
 
+#include <stdlib.h>
 #include <string.h>
+
+/* Functions and actions shown when --limit is not given; the text of pstats shows all, as pstats does. */
+enum { LIMIT_FOR_PEOPLE = 25 };
 
 static size_t count_printers(void)
 {
@@ -55,7 +60,7 @@ static bool write_tables(enum pstats_report report, const struct profile *profil
         profile_add_functions(result, profile, view);
     else
         profile_add_calls(result, profile, view, report == PSTATS_CALLEES);
-    profile_add_notices(result, profile, view);
+    profile_add_notices(result, profile, view, report == PSTATS_STATS);
     /* The view is cut already; a function may have many rows. */
     struct output_args rows = *output;
     rows.limit = (struct limit){ 0 };
@@ -69,7 +74,9 @@ int profile_report(enum pstats_report report, struct ingested *ingested, const s
 {
     struct profile_sort sort = { .reverse = query->reverse };
     struct profile_view view = { 0 };
-    struct profile_restriction restriction = { query->filter, query->exclude, output->limit };
+    struct profile_restriction restriction = { query->filter, query->exclude, { 0 } };
+    if (!as_pstats || output_limit_given(output))
+        restriction.limit = output_limit_or(output, LIMIT_FOR_PEOPLE);
     const char *words = query->sort ? query->sort : as_pstats ? "none" : "tottime";
     if (query->strip_dirs)
         ingested->profile = profile_strip_dirs(ingested->profile, as_pstats);
@@ -82,24 +89,53 @@ int profile_report(enum pstats_report report, struct ingested *ingested, const s
     return fine ? EXIT_FINE : EXIT_TROUBLE;
 }
 
+static bool filter_actions(struct table *table, const char *pattern, bool exclude, struct tpa_error *err)
+{
+    struct regex *regex = pattern ? regex_open(pattern, err) : NULL;
+    if (!regex)
+        return !pattern;
+    bool *keep = mem_zalloc(table->row_count + 1, sizeof *keep), fine = true;
+    for (size_t row = 0; row < table->row_count && fine; row++) {
+        const union table_cell *name = table_cell(table, row, 0);
+        bool matched = false;
+        fine = regex_match(regex, name->text.at, name->text.len, &matched, err);
+        keep[row] = matched != exclude;
+    }
+    if (fine)
+        table_filter(table, keep);
+    free(keep);
+    regex_free(regex);
+    return fine;
+}
+
 static bool sort_actions(struct table *table, const char *sort, bool reverse, struct tpa_error *err)
 {
     if (sort == NULL || strcmp(sort, "none") == 0)
         return true; /* the report's order: by share */
     int column = table_find_column(table, sort, strlen(sort));
-    if (column < 0)
-        return tpa_fail(err, TPA_NOWHERE, "a report on actions can not be sorted by '%s'", sort) ||
-               tpa_hint(err, "its columns are name, mean, count, total and share");
+    if (column < 0) {
+        tpa_fail(err, TPA_NOWHERE, "a report on actions can not be sorted by '%s'", sort);
+        return tpa_hint(err, "its columns are name, mean, count, total and share");
+    }
     table_sort(table, (size_t)column, reverse);
     return true;
 }
 
-int actions_report(const struct ingested *ingested, const char *sort, bool reverse,
-                   const struct output_args *output, struct tpa_error *err)
+int actions_report(const struct ingested *ingested, const struct profile_query *query,
+                   const struct output_args *output, bool as_pstats, struct tpa_error *err)
 {
+    if (as_pstats) {
+        tpa_fail(err, TPA_NOWHERE, "--format pstats shows Python profiles; this is a report on actions");
+        return EXIT_TROUBLE;
+    }
     struct result *result = result_open("tpa.top/1");
     actions_add_table(result, ingested->actions);
-    bool fine = sort_actions(result->tables.at[0], sort, reverse, err) && output_result(result, output, err);
+    struct table *table = result->tables.at[0];
+    struct output_args rows = *output;
+    rows.limit = output_limit_or(output, LIMIT_FOR_PEOPLE);
+    bool fine = filter_actions(table, query->filter, false, err) &&
+                filter_actions(table, query->exclude, true, err) &&
+                sort_actions(table, query->sort, query->reverse, err) && output_result(result, &rows, err);
     result_free(result);
     return fine ? EXIT_FINE : EXIT_TROUBLE;
 }

@@ -26,8 +26,8 @@ int profile_report(enum pstats_report report, struct ingested *ingested, const s
                    const struct output_args *output, bool as_pstats, struct tpa_error *err);
 
 /* Print the actions in INGESTED. The exit code. */
-int actions_report(const struct ingested *ingested, const char *sort, bool reverse,
-                   const struct output_args *output, struct tpa_error *err);
+int actions_report(const struct ingested *ingested, const struct profile_query *query,
+                   const struct output_args *output, bool as_pstats, struct tpa_error *err);
 
 /* For --format of a command whose only format of its own is pstats: the printers, then "pstats". */
 bool profile_format_at(size_t index, struct opt_choice *choice);
