@@ -5,6 +5,7 @@
  *   chrome_windows.c   cuts the source into windows that several threads parse at once
  *   chrome_document.c  what surrounds events: arrays, top-level keys, damage between events
  *   chrome_event.c     one event: its fields and arguments into a chunk
+ *   chrome_shape.c     the same, faster, for events written like an earlier one
  *   chrome_repair.c    makes valid JSON of a damaged event, where that can be done
  *   chrome_metadata.c  top-level values (devices, ranks, flags) into struct trace_file
  */
@@ -69,10 +70,44 @@ struct chrome_track {
 };
 enum { CHROME_TRACKS = 16 };
 
+/* See chrome_shape.h. A shape is a row of steps: bytes that must follow, then a value that may differ. */
+enum { SHAPE_MAX_STEPS = 40, SHAPE_MAX_LITERAL = 112, SHAPE_MAX_SHAPES = 32 };
+
+enum shape_value { SHAPE_NOTHING, SHAPE_STRING, SHAPE_WORD, SHAPE_ARRAY };
+
+struct shape_step {
+    char literal[SHAPE_MAX_LITERAL + 16]; /* zeros behind it, so that it can be compared in blocks */
+    uint8_t len;
+    uint8_t value;                    /* enum shape_value: what follows the literal */
+    int8_t field;                     /* enum chrome_field, or -1 */
+    const struct chrome_arg_key *arg; /* a wanted argument, or NULL */
+};
+
+struct shape {
+    struct shape_step steps[SHAPE_MAX_STEPS];
+    uint8_t step_count;
+    uint8_t next; /* which shape followed this one last time */
+    char phase;
+    char category[64]; /* part of the literals, as phase is */
+    uint8_t category_len;
+    bool has_category;
+    uint16_t category_id;
+    uint32_t category_window; /* category_id is known in this window */
+};
+
+struct chrome_shapes {
+    struct shape *at;     /* SHAPE_MAX_SHAPES of them; NULL until the first is learnt */
+    uint8_t count, last;  /* known; the one that fitted last */
+    uint8_t replace;      /* the next to be given up when there is no room */
+    uint32_t tries, hits; /* lately; halved now and then */
+    uint32_t window;      /* counts windows */
+};
+
 /* What one thread needs to parse a window. */
 struct chrome_reader {
     const struct chrome_arg_table *arg_table;
     bool want_flows, want_counters;
+    bool careful; /* use no shapes */
     struct trace_chunk *chunk;
     struct json_index index;
     const char *text; /* the window, followed by JSON_PADDING zero bytes */
@@ -82,6 +117,7 @@ struct chrome_reader {
     struct chrome_found_arg found[CHROME_MAX_FOUND];
     size_t found_count;
     struct chrome_track tracks[CHROME_TRACKS];
+    struct chrome_shapes shapes;
     struct buffer text_a, text_b; /* decoded strings, valid until the next event */
     struct {
         struct chrome_property *at;
@@ -90,7 +126,7 @@ struct chrome_reader {
 };
 
 void chrome_reader_init(struct chrome_reader *reader, const struct chrome_arg_table *table,
-                        const struct trace_builder *builder, const struct trace_wants *wants);
+                        const struct trace_builder *builder, const struct ingest_options *options);
 void chrome_reader_release(struct chrome_reader *reader);
 void chrome_arg_table_init(struct chrome_arg_table *table, const struct trace_wants *wants);
 
@@ -102,6 +138,36 @@ void chrome_arg_table_init(struct chrome_arg_table *table, const struct trace_wa
 size_t chrome_parse(struct chrome_reader *reader, struct chrome_state *state, const char *text, size_t len,
                     int64_t offset, bool final);
 
+/* The fields of an event, as they stand in the text. */
+enum chrome_field {
+    FIELD_PHASE,
+    FIELD_CATEGORY,
+    FIELD_NAME,
+    FIELD_TS,
+    FIELD_DUR,
+    FIELD_PID,
+    FIELD_TID,
+    FIELD_ID,
+    FIELD_ID2,
+    FIELD_BIND,
+    FIELD_ARGS,
+    FIELD_COUNT
+};
+
+enum value_kind { VALUE_MISSING, VALUE_STRING, VALUE_WORD, VALUE_NESTED };
+
+struct value {
+    enum value_kind kind;
+    const char *start, *end; /* a string's without its quotes */
+    size_t cursor;           /* VALUE_NESTED: position of its bracket in the index */
+};
+
+struct fields {
+    struct value at[FIELD_COUNT];
+    struct shape *shape; /* the one it fits, which remembers its category; or NULL */
+    int64_t offset;      /* of the event in the file */
+};
+
 enum chrome_outcome {
     CHROME_READ,       /* an event, which was added to the chunk, or counted as skipped */
     CHROME_BAD,        /* not an event, or damaged */
@@ -111,6 +177,16 @@ enum chrome_outcome {
 
 /* Read the event whose '{' is at position *CURSOR of reader->index; *CURSOR moves behind its '}' when it was read. */
 enum chrome_outcome chrome_read_event(struct chrome_reader *reader, size_t *cursor);
+
+/* Add the event that FIELDS and reader->found describe. READ, or BAD when it has no phase. */
+enum chrome_outcome chrome_add_event(struct chrome_reader *reader, const struct fields *fields);
+
+/* Which field the event's key is; -1: none that has a meaning here. */
+int chrome_field_of(const char *key, size_t len);
+
+/* The wanted argument called KEY, or NULL. */
+const struct chrome_arg_key *chrome_find_arg(const struct chrome_arg_table *table, const char *key,
+                                             size_t len);
 
 /* Step over the object or array whose bracket is at position *CURSOR. READ, BAD or INCOMPLETE. */
 enum chrome_outcome chrome_skip_nested(const struct json_index *index, size_t *cursor);

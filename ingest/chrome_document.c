@@ -11,6 +11,7 @@
 #include "ingest/chrome.h"
 
 #include "base/memory.h"
+#include "ingest/chrome_shape.h"
 #include "ingest/json_text.h"
 #include <stdlib.h>
 #include <string.h>
@@ -31,12 +32,13 @@ static const char cut_short[] = "the file ends in the middle of an event, which 
                                 "was the program stopped before it had written all?";
 
 void chrome_reader_init(struct chrome_reader *reader, const struct chrome_arg_table *table,
-                        const struct trace_builder *builder, const struct trace_wants *wants)
+                        const struct trace_builder *builder, const struct ingest_options *options)
 {
     *reader = (struct chrome_reader){
         .arg_table = table,
-        .want_flows = wants->flows,
-        .want_counters = wants->counters,
+        .want_flows = options->wants.flows,
+        .want_counters = options->wants.counters,
+        .careful = options->careful,
         .chunk = trace_chunk_open(builder),
     };
 }
@@ -52,6 +54,7 @@ void chrome_reader_release(struct chrome_reader *reader)
         free(reader->properties.at[i].value);
     }
     VEC_FREE(&reader->properties);
+    free(reader->shapes.at);
 }
 
 struct parser {
@@ -252,22 +255,47 @@ static bool skip_string(struct parser *parser, size_t at, const char *kind, cons
 
 /* ---- states: each returns false when the window is used up ---- */
 
+/* Read events as long as they fit known shapes. The index is behind afterwards: it is made anew if one was read. */
+static void read_by_shape(struct parser *parser)
+{
+    struct chrome_reader *reader = parser->reader;
+    const char *at = reader->text + parser->consumed, *start = at;
+    if (parser->state->in_garbage || reader->careful)
+        return;
+    for (;;) {
+        const char *event = at;
+        while (json_is_blank(*event) || *event == ',')
+            event++;
+        const char *behind = *event == '{' ? chrome_shape_read(reader, event) : NULL;
+        if (!behind)
+            break;
+        at = behind;
+    }
+    if (at > start)
+        restart_at(parser, (size_t)(at - reader->text));
+}
+
 /* An event, a stray value or the end of the array. */
 static bool parse_array(struct parser *parser)
 {
     struct chrome_reader *reader = parser->reader;
     const char *text = reader->text;
+    read_by_shape(parser);
     size_t at = next_position(parser);
     consume_gap(parser, at == SIZE_MAX ? reader->len : at, at == SIZE_MAX);
     if (at == SIZE_MAX)
         return false;
     enum chrome_outcome outcome;
+    size_t first;
     switch (text[at]) {
     case '{':
-        do
+        do {
+            first = parser->cursor;
             outcome = chrome_read_event(reader, &parser->cursor);
-        while (outcome == CHROME_INCOMPLETE && index_more(parser));
+        } while (outcome == CHROME_INCOMPLETE && index_more(parser));
         if (outcome == CHROME_READ) {
+            if (!reader->careful)
+                chrome_shape_learn(reader, first, parser->cursor - 1);
             parser->consumed = reader->index.at[parser->cursor - 1] + 1;
             return true;
         }
@@ -528,8 +556,9 @@ size_t chrome_parse(struct chrome_reader *reader, struct chrome_state *state, co
     reader->len = len;
     reader->offset = offset;
     reader->final = final;
-    memset(reader->tracks, 0,
-           sizeof reader->tracks); /* ids are the chunk's, which counts anew what it meets */
+    /* Ids are the chunk's, which notes in each window anew which of them it meets. */
+    memset(reader->tracks, 0, sizeof reader->tracks);
+    reader->shapes.window++;
     struct parser parser = { .reader = reader, .state = state };
     restart_at(&parser, 0);
     bool more = true;

@@ -13,25 +13,12 @@
 #include "ingest/json_text.h"
 #include <string.h>
 
-enum value_kind { VALUE_MISSING, VALUE_STRING, VALUE_WORD, VALUE_NESTED };
-
-struct value {
-    enum value_kind kind;
-    const char *start, *end; /* a string's without its quotes */
-    size_t cursor;           /* VALUE_NESTED: position of its bracket */
-};
-
-struct fields {
-    struct value phase, category, name, ts, dur, pid, tid, id, id2, bind, args;
-    int64_t offset; /* of the event in the file */
-};
-
 /* Only the kinds say what is there: the rest, a few hundred bytes, is not touched for each event. */
 static inline void clear_fields(struct fields *fields)
 {
-    fields->phase.kind = fields->category.kind = fields->name.kind = VALUE_MISSING;
-    fields->ts.kind = fields->dur.kind = fields->pid.kind = fields->tid.kind = VALUE_MISSING;
-    fields->id.kind = fields->id2.kind = fields->bind.kind = fields->args.kind = VALUE_MISSING;
+    for (int i = 0; i < FIELD_COUNT; i++)
+        fields->at[i].kind = VALUE_MISSING;
+    fields->shape = NULL;
 }
 
 /* ---- stepping ---- */
@@ -164,8 +151,8 @@ void chrome_arg_table_init(struct chrome_arg_table *table, const struct trace_wa
     }
 }
 
-static inline const struct chrome_arg_key *find_key(const struct chrome_arg_table *table, const char *key,
-                                                    size_t len)
+const struct chrome_arg_key *chrome_find_arg(const struct chrome_arg_table *table, const char *key,
+                                             size_t len)
 {
     if (len == 0)
         return NULL;
@@ -198,7 +185,8 @@ static enum chrome_outcome read_args(struct chrome_reader *reader, size_t *curso
         if (!at)
             return without_colon(index, close);
         i += 2;
-        const struct chrome_arg_key *key = find_key(reader->arg_table, text + open + 1, close - open - 1);
+        const struct chrome_arg_key *key =
+            chrome_find_arg(reader->arg_table, text + open + 1, close - open - 1);
         if (!key && *at != '"' && *at != '{' && *at != '[')
             continue; /* a number nobody wants: the next key is found by its quote */
         struct value value;
@@ -268,34 +256,31 @@ static void add_found_args(struct chrome_reader *reader)
 
 #define KEY_IS(word) (len == sizeof(word) - 1 && memcmp(key, word, sizeof(word) - 1) == 0)
 
-/* Where the value of the event's key goes; NULL for keys without a meaning here. */
-static struct value *field_of(struct fields *fields, const char *key, size_t len)
+static inline int field_of(const char *key, size_t len)
 {
     switch (len) {
     case 2:
-        if (KEY_IS("ph"))
-            return &fields->phase;
-        if (KEY_IS("ts"))
-            return &fields->ts;
-        if (KEY_IS("id"))
-            return &fields->id;
-        return KEY_IS("bp") ? &fields->bind : NULL;
+        return KEY_IS("ph")   ? FIELD_PHASE
+               : KEY_IS("ts") ? FIELD_TS
+               : KEY_IS("id") ? FIELD_ID
+               : KEY_IS("bp") ? FIELD_BIND
+                              : -1;
     case 3:
         if (KEY_IS("cat"))
-            return &fields->category;
+            return FIELD_CATEGORY;
         if (KEY_IS("pid"))
-            return &fields->pid;
+            return FIELD_PID;
         if (KEY_IS("tid"))
-            return &fields->tid;
-        if (KEY_IS("dur"))
-            return &fields->dur;
-        return KEY_IS("id2") ? &fields->id2 : NULL;
-    case 4:
-        if (KEY_IS("name"))
-            return &fields->name;
-        return KEY_IS("args") ? &fields->args : NULL;
-    default: return NULL;
+            return FIELD_TID;
+        return KEY_IS("dur") ? FIELD_DUR : KEY_IS("id2") ? FIELD_ID2 : -1;
+    case 4: return KEY_IS("name") ? FIELD_NAME : KEY_IS("args") ? FIELD_ARGS : -1;
+    default: return -1;
     }
+}
+
+int chrome_field_of(const char *key, size_t len)
+{
+    return field_of(key, len);
 }
 
 static enum chrome_outcome read_fields(struct chrome_reader *reader, size_t *cursor, struct fields *fields)
@@ -329,8 +314,9 @@ static enum chrome_outcome read_fields(struct chrome_reader *reader, size_t *cur
         }
         if (len == 11 && KEY_IS("traceEvents"))
             return CHROME_NOT_EVENT;
-        struct value ignored, *value = field_of(fields, key, len);
-        if (value == &fields->args && *at == '{') {
+        int field = field_of(key, len);
+        struct value ignored, *value = field < 0 ? &ignored : &fields->at[field];
+        if (field == FIELD_ARGS && *at == '{') {
             *value = (struct value){ VALUE_NESTED, at, at, i };
             if (index->at[i] == index->indexed)
                 return CHROME_INCOMPLETE;
@@ -340,9 +326,9 @@ static enum chrome_outcome read_fields(struct chrome_reader *reader, size_t *cur
                 return outcome;
             continue;
         }
-        if (value == &fields->args)
+        if (field == FIELD_ARGS)
             value = &ignored; /* args that are no object are no args */
-        enum chrome_outcome outcome = read_value(index, at, &i, value ? value : &ignored);
+        enum chrome_outcome outcome = read_value(index, at, &i, value);
         if (outcome != CHROME_READ)
             return outcome;
     }
@@ -378,15 +364,15 @@ static void read_half(const struct chrome_reader *reader, const struct value *va
 static track_id read_new_track(struct chrome_reader *reader, const struct fields *fields)
 {
     struct track_key key;
-    read_half(reader, &fields->pid, &reader->text_a, &key.pid, &key.pid_text, &key.pid_len);
-    read_half(reader, &fields->tid, &reader->text_b, &key.tid, &key.tid_text, &key.tid_len);
+    read_half(reader, &fields->at[FIELD_PID], &reader->text_a, &key.pid, &key.pid_text, &key.pid_len);
+    read_half(reader, &fields->at[FIELD_TID], &reader->text_b, &key.tid, &key.tid_text, &key.tid_len);
     return trace_chunk_track(reader->chunk, &key);
 }
 
 /* The track of pid and tid. Numbers that are spelled as those of an event before are not read again. */
 static track_id read_track(struct chrome_reader *reader, const struct fields *fields)
 {
-    const struct value *pid = &fields->pid, *tid = &fields->tid;
+    const struct value *pid = &fields->at[FIELD_PID], *tid = &fields->at[FIELD_TID];
     struct chrome_track *known = reader->tracks;
     if (pid->kind != VALUE_WORD || tid->kind != VALUE_WORD)
         return read_new_track(reader, fields);
@@ -427,6 +413,19 @@ static uint16_t read_category(struct chrome_reader *reader, const struct value *
     return trace_chunk_category(reader->chunk, text, len);
 }
 
+/* All events of a shape have one category, which is looked up once in each window. */
+static uint16_t category_of(struct chrome_reader *reader, const struct fields *fields)
+{
+    struct shape *shape = fields->shape;
+    if (!shape)
+        return read_category(reader, &fields->at[FIELD_CATEGORY]);
+    if (shape->category_window != reader->shapes.window) {
+        shape->category_id = read_category(reader, &fields->at[FIELD_CATEGORY]);
+        shape->category_window = reader->shapes.window;
+    }
+    return shape->category_id;
+}
+
 /* The value of KEY in the object at CURSOR (which was stepped over before, so it is well formed). */
 static struct value find_in_object(const struct json_index *index, size_t cursor, const char *wanted)
 {
@@ -448,15 +447,16 @@ static struct value find_in_object(const struct json_index *index, size_t cursor
 /* Ids match when they are written alike: "1" and 1 differ, as the format has it. */
 static bool read_async_id(const struct chrome_reader *reader, const struct fields *fields, int64_t *id)
 {
-    struct value value = fields->id;
+    struct value value = fields->at[FIELD_ID];
     int64_t scope = 0;
-    if (fields->id2.kind == VALUE_NESTED) {
-        struct value local = find_in_object(&reader->index, fields->id2.cursor, "local");
-        value = local.kind ? local : find_in_object(&reader->index, fields->id2.cursor, "global");
-        if (local.kind && fields->pid.kind == VALUE_STRING)
-            scope = trace_async_id(1, fields->pid.start, (size_t)(fields->pid.end - fields->pid.start));
-        else if (local.kind && fields->pid.kind == VALUE_WORD)
-            json_integer(fields->pid.start, fields->pid.end, &scope);
+    if (fields->at[FIELD_ID2].kind == VALUE_NESTED) {
+        struct value local = find_in_object(&reader->index, fields->at[FIELD_ID2].cursor, "local");
+        value = local.kind ? local : find_in_object(&reader->index, fields->at[FIELD_ID2].cursor, "global");
+        if (local.kind && fields->at[FIELD_PID].kind == VALUE_STRING)
+            scope = trace_async_id(1, fields->at[FIELD_PID].start,
+                                   (size_t)(fields->at[FIELD_PID].end - fields->at[FIELD_PID].start));
+        else if (local.kind && fields->at[FIELD_PID].kind == VALUE_WORD)
+            json_integer(fields->at[FIELD_PID].start, fields->at[FIELD_PID].end, &scope);
         scope = local.kind ? (scope ^ INT64_C(0x5bd1e995)) : 1;
     }
     if (value.kind != VALUE_STRING && value.kind != VALUE_WORD)
@@ -472,8 +472,9 @@ static void add_flow(struct chrome_reader *reader, const struct fields *fields, 
     if (!reader->want_flows)
         return;
     struct trace_flow flow = { .phase = phase };
-    const struct value *id = &fields->id;
-    if (!read_time(&fields->ts, &flow.ts_ns) || (id->kind != VALUE_STRING && id->kind != VALUE_WORD)) {
+    const struct value *id = &fields->at[FIELD_ID];
+    if (!read_time(&fields->at[FIELD_TS], &flow.ts_ns) ||
+        (id->kind != VALUE_STRING && id->kind != VALUE_WORD)) {
         count_notice(reader, fields, "bad_flow", "flow arrows have no usable id or time and were left out");
         return;
     }
@@ -482,17 +483,19 @@ static void add_flow(struct chrome_reader *reader, const struct fields *fields, 
         flow.id = trace_async_id(0, id->start, (size_t)(id->end - id->start));
     size_t len = 0;
     const char *text = "";
-    if (fields->category.kind == VALUE_STRING)
-        text = string_text(reader, fields->category.start, fields->category.end, &reader->text_a, &len);
+    if (fields->at[FIELD_CATEGORY].kind == VALUE_STRING)
+        text = string_text(reader, fields->at[FIELD_CATEGORY].start, fields->at[FIELD_CATEGORY].end,
+                           &reader->text_a, &len);
     flow.category = trace_chunk_text(reader->chunk, text, len);
     len = 0;
     text = "";
-    if (fields->name.kind == VALUE_STRING)
-        text = string_text(reader, fields->name.start, fields->name.end, &reader->text_a, &len);
+    if (fields->at[FIELD_NAME].kind == VALUE_STRING)
+        text = string_text(reader, fields->at[FIELD_NAME].start, fields->at[FIELD_NAME].end, &reader->text_a,
+                           &len);
     flow.name = trace_chunk_text(reader->chunk, text, len);
     flow.track = read_track(reader, fields);
-    flow.bind_enclosing =
-        fields->bind.kind == VALUE_STRING && is_word(fields->bind.start, fields->bind.end, "e");
+    flow.bind_enclosing = fields->at[FIELD_BIND].kind == VALUE_STRING &&
+                          is_word(fields->at[FIELD_BIND].start, fields->at[FIELD_BIND].end, "e");
     trace_chunk_flow(reader->chunk, &flow);
 }
 
@@ -503,7 +506,7 @@ static void add_samples(struct chrome_reader *reader, const struct fields *field
     if (!reader->want_counters)
         return;
     struct trace_sample sample = { 0 };
-    if (!read_time(&fields->ts, &sample.ts_ns) || fields->args.kind != VALUE_NESTED) {
+    if (!read_time(&fields->at[FIELD_TS], &sample.ts_ns) || fields->at[FIELD_ARGS].kind != VALUE_NESTED) {
         count_notice(reader, fields, "bad_counter",
                      "counter samples have no usable time or value and were left out");
         return;
@@ -511,7 +514,7 @@ static void add_samples(struct chrome_reader *reader, const struct fields *field
     sample.track = read_track(reader, fields);
     const struct json_index *index = &reader->index;
     const char *text = index->text;
-    size_t i = fields->args.cursor + 1;
+    size_t i = fields->at[FIELD_ARGS].cursor + 1;
     while (text[index->at[i]] == '"') {
         size_t open = index->at[i], close = index->at[i + 1];
         const char *at = after_colon(text, close);
@@ -528,13 +531,14 @@ static void add_samples(struct chrome_reader *reader, const struct fields *field
         struct buffer *name = &reader->text_b;
         buffer_clear(name);
         size_t len;
-        if (fields->name.kind == VALUE_STRING) {
-            const char *part =
-                string_text(reader, fields->name.start, fields->name.end, &reader->text_a, &len);
+        if (fields->at[FIELD_NAME].kind == VALUE_STRING) {
+            const char *part = string_text(reader, fields->at[FIELD_NAME].start, fields->at[FIELD_NAME].end,
+                                           &reader->text_a, &len);
             buffer_add(name, part, len);
         }
-        if (fields->id.kind == VALUE_STRING)
-            buffer_printf(name, " id: %.*s", (int)(fields->id.end - fields->id.start), fields->id.start);
+        if (fields->at[FIELD_ID].kind == VALUE_STRING)
+            buffer_printf(name, " id: %.*s", (int)(fields->at[FIELD_ID].end - fields->at[FIELD_ID].start),
+                          fields->at[FIELD_ID].start);
         buffer_putc(name, ' ');
         const char *series = string_text(reader, text + open + 1, text + close, &reader->text_a, &len);
         buffer_add(name, series, len);
@@ -557,12 +561,12 @@ static void add_metadata(struct chrome_reader *reader, const struct fields *fiel
         { "thread_sort_index", "sort_index", FACT_THREAD_SORT_INDEX, true },
     };
     trace_chunk_count_skipped(reader->chunk, 0, 0, 1);
-    if (fields->name.kind != VALUE_STRING || fields->args.kind != VALUE_NESTED)
+    if (fields->at[FIELD_NAME].kind != VALUE_STRING || fields->at[FIELD_ARGS].kind != VALUE_NESTED)
         return;
     for (size_t i = 0; i < sizeof facts / sizeof *facts; i++) {
-        if (!is_word(fields->name.start, fields->name.end, facts[i].name))
+        if (!is_word(fields->at[FIELD_NAME].start, fields->at[FIELD_NAME].end, facts[i].name))
             continue;
-        struct value value = find_in_object(&reader->index, fields->args.cursor, facts[i].arg);
+        struct value value = find_in_object(&reader->index, fields->at[FIELD_ARGS].cursor, facts[i].arg);
         int64_t number = 0;
         size_t len = 0;
         if (facts[i].is_number) {
@@ -591,12 +595,13 @@ static bool arg_says_unfinished(const struct chrome_reader *reader)
 static void add_event(struct chrome_reader *reader, const struct fields *fields, char phase)
 {
     struct chunk_event event = { .phase = phase, .dur_ns = -1 };
-    if (!read_time(&fields->ts, &event.start_ns)) {
+    if (!read_time(&fields->at[FIELD_TS], &event.start_ns)) {
         count_notice(reader, fields, "bad_time", "events without a usable time (ts) were left out");
         return;
     }
     /* A thread's state, as ftrace converters write it, shares its letter with a step of an async event. */
-    if (phase == 'T' && fields->dur.kind != VALUE_MISSING && fields->id.kind == VALUE_MISSING)
+    if (phase == 'T' && fields->at[FIELD_DUR].kind != VALUE_MISSING &&
+        fields->at[FIELD_ID].kind == VALUE_MISSING)
         phase = event.phase = 'X';
     bool async = phase == 'b' || phase == 'n' || phase == 'e' || phase == 'S' || phase == 'T' ||
                  phase == 'p' || phase == 'F';
@@ -605,7 +610,7 @@ static void add_event(struct chrome_reader *reader, const struct fields *fields,
         return;
     }
     if (phase == 'X') {
-        if (!read_time(&fields->dur, &event.dur_ns)) {
+        if (!read_time(&fields->at[FIELD_DUR], &event.dur_ns)) {
             event.dur_ns = -1;
             count_notice(reader, fields, "no_duration",
                          "complete events without a usable duration (dur) are taken to last 0 ns");
@@ -618,19 +623,20 @@ static void add_event(struct chrome_reader *reader, const struct fields *fields,
             event.flags |= EVENT_UNFINISHED;
     }
     event.track = read_track(reader, fields);
-    event.category = read_category(reader, &fields->category);
-    bool may_lack_name =
-        phase == 'E' && (fields->name.kind != VALUE_STRING || fields->name.start == fields->name.end);
-    event.name = may_lack_name ? NAME_NONE : read_name(reader, &fields->name);
+    event.category = category_of(reader, fields);
+    bool may_lack_name = phase == 'E' && (fields->at[FIELD_NAME].kind != VALUE_STRING ||
+                                          fields->at[FIELD_NAME].start == fields->at[FIELD_NAME].end);
+    event.name = may_lack_name ? NAME_NONE : read_name(reader, &fields->at[FIELD_NAME]);
     trace_chunk_event(reader->chunk, &event);
     add_found_args(reader);
 }
 
-static enum chrome_outcome add(struct chrome_reader *reader, const struct fields *fields)
+enum chrome_outcome chrome_add_event(struct chrome_reader *reader, const struct fields *fields)
 {
-    if (fields->phase.kind != VALUE_STRING || fields->phase.start == fields->phase.end)
+    if (fields->at[FIELD_PHASE].kind != VALUE_STRING ||
+        fields->at[FIELD_PHASE].start == fields->at[FIELD_PHASE].end)
         return CHROME_BAD;
-    char phase = *fields->phase.start;
+    char phase = *fields->at[FIELD_PHASE].start;
     switch (phase) {
     case 'X':
     case 'B':
@@ -668,7 +674,7 @@ enum chrome_outcome chrome_read_event(struct chrome_reader *reader, size_t *curs
     enum chrome_outcome outcome = read_fields(reader, &behind, &fields);
     if (outcome != CHROME_READ)
         return outcome;
-    outcome = add(reader, &fields);
+    outcome = chrome_add_event(reader, &fields);
     if (outcome == CHROME_READ)
         *cursor = behind;
     return outcome;

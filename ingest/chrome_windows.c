@@ -143,8 +143,7 @@ static bool read_window(struct pipeline *pipeline, struct window *window, struct
 static void parse_window(struct pipeline *pipeline, struct window *window)
 {
     if (!window->reader.chunk)
-        chrome_reader_init(&window->reader, &pipeline->arg_table, pipeline->builder,
-                           &pipeline->options->wants);
+        chrome_reader_init(&window->reader, &pipeline->arg_table, pipeline->builder, pipeline->options);
     window->end = window->begin;
     window->consumed = chrome_parse(&window->reader, &window->end, window->bytes, window->len, window->offset,
                                     window->final);
@@ -338,7 +337,7 @@ bool chrome_read_windows(struct source *source, struct trace_builder *builder,
     pthread_mutex_init(&pipeline.lock, NULL);
     pthread_cond_init(&pipeline.changed, NULL);
     chrome_arg_table_init(&pipeline.arg_table, &options->wants);
-    chrome_reader_init(&pipeline.slow_reader, &pipeline.arg_table, builder, &options->wants);
+    chrome_reader_init(&pipeline.slow_reader, &pipeline.arg_table, builder, options);
     unsigned workers = count_workers(options, source, pipeline.window_size);
     pipeline.ring_size = workers == 1 ? 1 : workers + 2;
     pipeline.ring = mem_zalloc(pipeline.ring_size, sizeof *pipeline.ring);

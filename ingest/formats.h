@@ -21,6 +21,7 @@ typedef void ingest_progress(void *context, const char *path, int64_t done, int6
 struct ingest_options {
     struct trace_wants wants;
     unsigned workers;          /* threads that parse; 0: one per CPU */
+    bool careful;              /* read each event the careful way (see chrome_shape.h). For tests */
     size_t window_size;        /* bytes of text a worker takes at a time; 0: the default. For tests */
     uint64_t max_ratio;        /* see struct source_limits; 0: the default, UINT64_MAX: no limit */
     ingest_progress *progress; /* may be NULL */

@@ -22,7 +22,7 @@
 enum {
     JSON_PADDING = 64,  /* zero bytes that must follow the text */
     JSON_SENTINELS = 4, /* positions that may be read past the last */
-    JSON_FIRST_STRETCH = 4096,
+    JSON_FIRST_STRETCH = 1024,
     JSON_STRETCH = 65536, /* bytes indexed by one json_index_more, once it is under way */
 };
 

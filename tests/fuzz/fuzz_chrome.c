@@ -1,6 +1,6 @@
 /*
- * fuzz_chrome.c - any bytes as a trace, read twice: in one window and in small ones on three threads.
- * Neither may crash, and both must give the same events.
+ * fuzz_chrome.c - any bytes as a trace, read twice: in one window and by shapes, then the careful way in
+ * small windows on three threads. Neither may crash, and both must give the same events.
  */
 #include "ingest/formats.h"
 
@@ -11,12 +11,14 @@ extern const struct format format_chrome;
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static struct trace *read_bytes(const uint8_t *data, size_t size, unsigned workers, size_t window)
+static struct trace *read_bytes(const uint8_t *data, size_t size, unsigned workers, size_t window,
+                                bool careful)
 {
     struct tpa_error err = { 0 };
     struct ingest_options options = {
         .wants = { .args = ~UINT64_C(0), .flows = true, .counters = true },
         .workers = workers,
+        .careful = careful,
         .window_size = window,
     };
     struct source *source = source_open_memory(data, size, "fuzz", &err);
@@ -40,14 +42,23 @@ static void must(bool condition)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    struct trace *whole = read_bytes(data, size, 1, 0);
-    struct trace *parts = read_bytes(data, size, 3, 61 + size / 256); /* many windows, but not tens of thousands */
+    struct trace *whole = read_bytes(data, size, 1, 0, false);
+    /* Many windows, but not tens of thousands. */
+    struct trace *parts = read_bytes(data, size, 3, 61 + size / 256, true);
     must((whole == NULL) == (parts == NULL));
     if (whole) {
         size_t count = whole->event_count;
         must(count == parts->event_count && whole->flow_count == parts->flow_count);
         must(whole->sample_count == parts->sample_count && whole->notice_count == parts->notice_count);
+        for (int arg = 0; arg < ARG_COUNT; arg++) {
+            must(whole->args[arg].count == parts->args[arg].count);
+            for (event_id e = 0; e < count && whole->args[arg].count; e++)
+                must(trace_arg_or(whole, (enum trace_arg)arg, e, -77) ==
+                     trace_arg_or(parts, (enum trace_arg)arg, e, -77));
+        }
         if (count) {
+            must(memcmp(whole->category, parts->category, count * sizeof *whole->category) == 0);
+            must(memcmp(whole->flags, parts->flags, count) == 0);
             must(memcmp(whole->start_ns, parts->start_ns, count * sizeof *whole->start_ns) == 0);
             must(memcmp(whole->dur_ns, parts->dur_ns, count * sizeof *whole->dur_ns) == 0);
             must(memcmp(whole->name, parts->name, count * sizeof *whole->name) == 0);
