@@ -33,7 +33,8 @@ static bool was_open_at_stop(const struct trace *trace, event_id e)
 {
     const struct trace_file *file = &trace->files[trace->tracks[trace->track[e]].file];
     return trace->flags[e] & EVENT_UNFINISHED ||
-           (file->has_window && trace_end_ns(trace, e) > file->window_end_ns);
+           (file->has_window && trace->start_ns[e] <= file->window_end_ns &&
+            trace_end_ns(trace, e) > file->window_end_ns);
 }
 
 enum top_role top_role(const struct top *top, event_id e)

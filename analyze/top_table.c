@@ -9,6 +9,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+/* In this order: a narrow terminal shows the first of them. */
 enum column {
     COLUMN_NAME,
     COLUMN_DEVICE_TYPE,
@@ -19,20 +20,20 @@ enum column {
     COLUMN_PLACE,
     COLUMN_STEP,
     COLUMN_RANK,
-    COLUMN_SELF_CPU_SHARE,
     COLUMN_SELF_CPU,
-    COLUMN_CPU_SHARE,
     COLUMN_CPU,
-    COLUMN_CPU_AVERAGE,
     COLUMN_SELF_DEVICE,
-    COLUMN_SELF_DEVICE_SHARE,
     COLUMN_DEVICE,
-    COLUMN_DEVICE_AVERAGE,
-    COLUMN_CPU_MEMORY,
-    COLUMN_SELF_CPU_MEMORY,
-    COLUMN_DEVICE_MEMORY,
-    COLUMN_SELF_DEVICE_MEMORY,
     COLUMN_COUNT,
+    COLUMN_SELF_CPU_SHARE,
+    COLUMN_SELF_DEVICE_SHARE,
+    COLUMN_CPU_AVERAGE,
+    COLUMN_DEVICE_AVERAGE,
+    COLUMN_CPU_SHARE,
+    COLUMN_SELF_CPU_MEMORY,
+    COLUMN_CPU_MEMORY,
+    COLUMN_SELF_DEVICE_MEMORY,
+    COLUMN_DEVICE_MEMORY,
     COLUMN_FLOPS,
     COLUMN_IS_ASYNC,
     COLUMN_TOP_LEVEL,
@@ -347,49 +348,55 @@ static void add_notices(const struct top *top, struct result *result)
     const struct top_counts *counts = &top->counts;
     const struct trace *trace = top->trace;
     if (!top->has_device)
-        result_add_notice(result, "no_gpu", 0, NULL, TPA_NOWHERE, "no GPU work was recorded");
+        result_add_notice(result, "no_gpu", 0, NULL, TPA_NOWHERE,
+                          "nothing ran on a device, or it was not recorded");
     if (counts->callless_gpu)
         result_add_notice(
             result, "gpu_work_without_call", (int64_t)counts->callless_gpu, NULL, TPA_NOWHERE,
-            "GPU events (%.3f ms) whose launching call is not in the file, mostly launched before "
-            "recording began; they have rows of their own and belong to no operator",
-            milliseconds(counts->callless_gpu_ns));
+            "%llu kernels and copies (%.3f ms) were launched by a call that is not in the file, "
+            "mostly before recording began: they have rows of their own and belong to no operator",
+            (unsigned long long)counts->callless_gpu, milliseconds(counts->callless_gpu_ns));
     if (counts->unlinked_gpu > counts->callless_gpu)
         result_add_notice(
             result, "gpu_work_without_operator", (int64_t)counts->unlinked_gpu, NULL, TPA_NOWHERE,
-            "GPU events (%.3f ms) that no recorded operator launched; they have rows of their own",
-            milliseconds(counts->unlinked_gpu_ns));
+            "%llu kernels and copies (%.3f ms) belong to no recorded operator: they have rows of their "
+            "own",
+            (unsigned long long)counts->unlinked_gpu, milliseconds(counts->unlinked_gpu_ns));
     if (counts->graph_gpu)
         result_add_notice(
             result, "cuda_graph", (int64_t)counts->graph_gpu, NULL, TPA_NOWHERE,
-            "GPU events (%.3f ms) launched as parts of CUDA graphs; whoever launched the graph has "
-            "their time",
-            milliseconds(counts->graph_gpu_ns));
+            "%llu kernels and copies (%.3f ms) ran as parts of CUDA graphs; the operator that launched "
+            "the graph, if one did, has their time",
+            (unsigned long long)counts->graph_gpu, milliseconds(counts->graph_gpu_ns));
     if (counts->lost_gpu)
         result_add_notice(
             result, "kernels_of_folded_calls", (int64_t)counts->lost_gpu, NULL, TPA_NOWHERE,
-            "GPU events (%.3f ms) launched by a call that has one callee of its own name: torch "
-            "counts the two once and drops these from the operator's time",
-            milliseconds(counts->lost_gpu_ns));
+            "%llu kernels and copies (%.3f ms) were launched by an operator whose only callee has its "
+            "own name: as in torch the two are one call, with the callee's kernels only",
+            (unsigned long long)counts->lost_gpu, milliseconds(counts->lost_gpu_ns));
     if (counts->moved_calls)
-        result_add_notice(result, "calls_without_operator", (int64_t)counts->moved_calls, NULL, TPA_NOWHERE,
-                          "runtime calls of other threads that belong to no operator; as in torch they are "
-                          "counted on the thread that stopped the profiler");
+        result_add_notice(
+            result, "calls_without_operator", (int64_t)counts->moved_calls, NULL, TPA_NOWHERE,
+            "%llu runtime calls of other threads belong to no operator: as in torch they are counted "
+            "on the thread that stopped the profiler",
+            (unsigned long long)counts->moved_calls);
     if (counts->unfinished)
         result_add_notice(
             result, "unfinished_regions", (int64_t)counts->unfinished, NULL, TPA_NOWHERE,
-            "regions were still open when recording stopped; they end there, and have no self time");
+            "%llu regions were still open when recording stopped: they end there and have no self time",
+            (unsigned long long)counts->unfinished);
     if (counts->guessed_async)
         result_add_notice(
             result, "async_guessed", (int64_t)counts->guessed_async, NULL, TPA_NOWHERE,
-            "regions are taken for asynchronous because of their names (nccl:, gloo: ...), which the "
-            "file does not tell; they have no self time");
+            "%llu regions are taken for asynchronous by their names (nccl:, gloo: ...), as the file "
+            "does not tell: they have no self time",
+            (unsigned long long)counts->guessed_async);
     for (uint32_t i = 0; i < trace->file_count; i++)
         if (launches_generation(top->launches, i) == 2)
             result_add_notice(
                 result, "links_by_nesting", 0, trace->files[i].path, TPA_NOWHERE,
-                "this generation of trace does not record which operator launched a kernel; it is the "
-                "innermost one around the launching call");
+                "traces of this age do not record which operator launched a kernel: it is the innermost "
+                "one around the launching call");
 }
 
 /* ---- the result ---- */

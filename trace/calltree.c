@@ -157,22 +157,8 @@ static size_t find_thread(const struct calltree_thread *threads, size_t count, t
     return low;
 }
 
-static bool is_moved(const struct calltree_move *moves, size_t count, event_id e)
-{
-    size_t low = 0, high = count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (moves[middle].event < e)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < count && moves[low].event == e;
-}
-
 /*
- * Rebuild the threads' lists: what stays, then what arrives, merged as two runs. Whether an event is
- * moved is looked up only for events within the range of the moved ones.
+ * Rebuild the threads' lists: what stays, then what arrives, merged as two runs.
  */
 void calltree_move(struct calltree *tree, const struct calltree_move *moves, size_t count)
 {
@@ -203,13 +189,15 @@ void calltree_move(struct calltree *tree, const struct calltree_move *moves, siz
         arrivals[find_thread(threads, kept, moves[i].track)]++;
     event_id *to = tree->parent; /* the other array takes the new order, then the two change roles */
     node_id *put = mem_alloc((kept + 1) * sizeof *put);
-    event_id first_moved = moves[0].event, last_moved = moves[count - 1].event;
+    uint64_t *moved = mem_zalloc(trace->event_count / 64 + 1, sizeof *moved);
+    for (size_t i = 0; i < count; i++)
+        moved[moves[i].event / 64] |= UINT64_C(1) << (moves[i].event % 64);
     node_id at = 0;
     for (size_t i = 0; i < kept; i++) {
         node_id first = at;
         for (uint32_t n = 0; n < threads[i].count; n++) {
             event_id e = tree->event[threads[i].first + n];
-            if (e < first_moved || e > last_moved || !is_moved(moves, count, e))
+            if (!(moved[e / 64] >> (e % 64) & 1))
                 to[at++] = e;
         }
         threads[i] = (struct calltree_thread){ threads[i].track, first, at - first + arrivals[i] };
@@ -232,6 +220,7 @@ void calltree_move(struct calltree *tree, const struct calltree_move *moves, siz
     }
     free(arrivals);
     free(put);
+    free(moved);
 }
 
 void calltree_nest(struct calltree *tree)

@@ -1,8 +1,9 @@
 /*
  * launches.c - see launches.h.
  *
- * Correlations and ids are dense in real files, so each file has tables indexed by number; a file
- * whose numbers are scattered gets sorted pairs instead, so that memory stays bounded by the events.
+ * Correlations and ids are numbers that count up, so a file has a table for each, indexed by number in two
+ * steps: pages of numbers, of which those exist that hold any. A file whose numbers are scattered gets sorted
+ * pairs instead, so that memory stays bounded by the events.
  */
 #include "trace/launches.h"
 
@@ -17,14 +18,16 @@ struct numbered_event {
     event_id event;
 };
 
+enum { PAGE_BITS = 10, PAGE_SIZE = 1 << PAGE_BITS };
+
 /* Number -> event. The first event with a number has it. */
 struct number_table {
     int64_t least, greatest;
-    size_t count;
-    uint32_t *slots;               /* by number - least: position in `events` + 1; NULL when scattered */
-    struct numbered_event *sorted; /* when scattered */
-    event_id *events;              /* in order of the file */
-    size_t capacity;
+    event_id *events; /* in order of the file */
+    size_t count, capacity;
+    uint32_t *page_of;             /* by (number - least) / PAGE_SIZE: 1 + its place in `slots`, 0 for none */
+    uint32_t *slots;               /* page after page: position in `events` + 1, 0 for none */
+    struct numbered_event *sorted; /* instead of pages: numbers and positions in `events` */
 };
 
 /* What is known of one file. */
@@ -60,30 +63,62 @@ static int compare_numbers(const void *left, const void *right)
     return a->event < b->event ? -1 : a->event > b->event;
 }
 
+static size_t page_at(const struct number_table *table, int64_t number)
+{
+    return (size_t)(((uint64_t)number - (uint64_t)table->least) >> PAGE_BITS);
+}
+
+/* Give each page that holds a number its place; false when there would be too many for what they hold. */
+static bool make_pages(struct number_table *table, const int64_t *numbers)
+{
+    uint64_t range = (uint64_t)table->greatest - (uint64_t)table->least;
+    uint32_t pages = 0;
+    if (range >> PAGE_BITS > table->count + 1024)
+        return false;
+    table->page_of = mem_zalloc((size_t)(range >> PAGE_BITS) + 1, sizeof *table->page_of);
+    for (size_t i = 0; i < table->count; i++) {
+        uint32_t *page = &table->page_of[page_at(table, numbers[i])];
+        if (*page == 0)
+            *page = ++pages;
+    }
+    if ((uint64_t)pages * PAGE_SIZE > 16 * (uint64_t)table->count + 64 * PAGE_SIZE) {
+        free(table->page_of);
+        table->page_of = NULL;
+        return false;
+    }
+    table->slots = mem_zalloc((size_t)pages * PAGE_SIZE, sizeof *table->slots);
+    return true;
+}
+
+static uint32_t *slot_of(const struct number_table *table, int64_t number)
+{
+    uint32_t page = table->page_of[page_at(table, number)];
+    size_t within = (size_t)((uint64_t)number - (uint64_t)table->least) % PAGE_SIZE;
+    return page ? &table->slots[(size_t)(page - 1) * PAGE_SIZE + within] : NULL;
+}
+
 /* Make the table answer, once all events are added; ARG is what they are numbered by. */
 static void number_table_build(struct number_table *table, const struct trace *trace, enum trace_arg arg)
 {
     if (table->count == 0)
         return;
-    uint64_t range = (uint64_t)table->greatest - (uint64_t)table->least;
-    struct arg_scan numbers = arg_scan_of(trace, arg);
-    int64_t number = 0;
-    if (range / 8 <= table->count + 1024) {
-        table->slots = mem_zalloc((size_t)range + 1, sizeof *table->slots);
+    int64_t *numbers = mem_zalloc(table->count, sizeof *numbers);
+    struct arg_scan scan = arg_scan_of(trace, arg);
+    for (size_t i = 0; i < table->count; i++)
+        arg_scan_get(&scan, table->events[i], &numbers[i]);
+    if (make_pages(table, numbers)) {
         for (size_t i = 0; i < table->count; i++) {
-            arg_scan_get(&numbers, table->events[i], &number);
-            uint32_t *slot = &table->slots[number - table->least];
+            uint32_t *slot = slot_of(table, numbers[i]);
             if (*slot == 0)
                 *slot = (uint32_t)(i + 1);
         }
-        return;
+    } else {
+        table->sorted = mem_alloc(table->count * sizeof *table->sorted);
+        for (size_t i = 0; i < table->count; i++)
+            table->sorted[i] = (struct numbered_event){ numbers[i], (event_id)i };
+        qsort(table->sorted, table->count, sizeof *table->sorted, compare_numbers);
     }
-    table->sorted = mem_alloc(table->count * sizeof *table->sorted);
-    for (size_t i = 0; i < table->count; i++) {
-        arg_scan_get(&numbers, table->events[i], &number);
-        table->sorted[i] = (struct numbered_event){ number, (event_id)i };
-    }
-    qsort(table->sorted, table->count, sizeof *table->sorted, compare_numbers);
+    free(numbers);
 }
 
 /* Position in table->events, or -1. */
@@ -91,8 +126,10 @@ static int64_t number_table_find(const struct number_table *table, int64_t numbe
 {
     if (table->count == 0 || number < table->least || number > table->greatest)
         return -1;
-    if (table->slots)
-        return (int64_t)table->slots[number - table->least] - 1;
+    if (table->page_of) {
+        const uint32_t *slot = slot_of(table, number);
+        return slot ? (int64_t)*slot - 1 : -1;
+    }
     size_t low = 0, high = table->count;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
@@ -106,6 +143,7 @@ static int64_t number_table_find(const struct number_table *table, int64_t numbe
 
 static void number_table_release(struct number_table *table)
 {
+    free(table->page_of);
     free(table->slots);
     free(table->sorted);
     free(table->events);
