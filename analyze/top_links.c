@@ -255,10 +255,21 @@ struct edges {
     size_t count, capacity;
 };
 
+/* Where work begins and ends on one stream. What waits on the stream is no work: annotations span none of it. */
+struct stream_edges {
+    struct edges starts, ends;
+};
+
 static int compare_times(const void *left, const void *right)
 {
     int64_t a = *(const int64_t *)left, b = *(const int64_t *)right;
     return a < b ? -1 : a > b;
+}
+
+static void sort_edges(struct edges *edges)
+{
+    if (edges->count)
+        qsort(edges->at, edges->count, sizeof *edges->at, compare_times);
 }
 
 /* The edge nearest to MOMENT, the earlier of two as near; MOMENT when none is near enough. */
@@ -285,31 +296,35 @@ static int64_t snap(const struct edges *edges, int64_t moment_ns)
 void top_narrow_annotations(struct top *top)
 {
     const struct trace *trace = top->trace;
-    struct edges *edges = mem_zalloc(trace->track_count + 1, sizeof *edges);
+    struct stream_edges *edges = mem_zalloc(trace->track_count + 1, sizeof *edges);
     bool *wanted = mem_zalloc(trace->track_count + 1, sizeof *wanted);
     bool any = false;
     for (event_id e = 0; e < trace->event_count; e++)
         if (trace->kind[e] == EVENT_GPU_ANNOTATION && top->files[top_file_of(top, e)].is_torch)
             any = wanted[trace->track[e]] = true;
     for (event_id e = 0; any && e < trace->event_count; e++) {
-        if (!event_is_launched(trace->kind[e]) || !wanted[trace->track[e]])
+        if (!event_is_launched(trace->kind[e]) || trace->kind[e] == EVENT_SYNC || !wanted[trace->track[e]])
             continue;
-        struct edges *of = &edges[trace->track[e]];
-        *VEC_PUSH(of) = trace->start_ns[e];
-        *VEC_PUSH(of) = trace_end_ns(trace, e);
+        struct stream_edges *of = &edges[trace->track[e]];
+        *VEC_PUSH(&of->starts) = trace->start_ns[e];
+        *VEC_PUSH(&of->ends) = trace_end_ns(trace, e);
     }
-    for (track_id t = 0; any && t < trace->track_count; t++)
-        if (edges[t].count)
-            qsort(edges[t].at, edges[t].count, sizeof *edges[t].at, compare_times);
+    for (track_id t = 0; any && t < trace->track_count; t++) {
+        sort_edges(&edges[t].starts);
+        sort_edges(&edges[t].ends);
+    }
     for (event_id e = 0; any && e < trace->event_count; e++) {
         if (trace->kind[e] != EVENT_GPU_ANNOTATION || !wanted[trace->track[e]])
             continue;
-        const struct edges *of = &edges[trace->track[e]];
-        int64_t start_ns = snap(of, trace->start_ns[e]), end_ns = snap(of, trace_end_ns(trace, e));
+        const struct stream_edges *of = &edges[trace->track[e]];
+        int64_t start_ns = snap(&of->starts, trace->start_ns[e]),
+                end_ns = snap(&of->ends, trace_end_ns(trace, e));
         *VEC_PUSH(&top->narrowed) = (struct narrowed){ e, start_ns, end_ns > start_ns ? end_ns : start_ns };
     }
-    for (track_id t = 0; t < trace->track_count; t++)
-        VEC_FREE(&edges[t]);
+    for (track_id t = 0; t < trace->track_count; t++) {
+        VEC_FREE(&edges[t].starts);
+        VEC_FREE(&edges[t].ends);
+    }
     free(edges);
     free(wanted);
 }
