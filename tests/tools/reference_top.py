@@ -356,9 +356,10 @@ def narrow_gpu_annotations(events):
     for e in events:
         if e.category == "gpu_user_annotation":
             for edge, edges in (("start", starts), ("end", ends)):
-                near = min(edges.get(e.thread, []), key=lambda t: abs(t - getattr(e, edge)), default=None)
+                near = min(edges.get(e.thread, []), key=lambda t: (abs(t - getattr(e, edge)), t), default=None)
                 if near is not None and abs(near - getattr(e, edge)) <= 1000:
                     setattr(e, edge, near)
+            e.end = max(e.start, e.end)
 
 
 def function_events(document):

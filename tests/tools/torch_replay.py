@@ -69,20 +69,23 @@ class Result:
             self.list.append(Recorded(name=name, start_ns=time, end_ns=time, start_thread_id=number(thread), end_thread_id=number(thread),
                                       device_type=MEMORY_DEVICES[device], nbytes=size))
         self.list.sort(key=lambda r: r.start_ns())
+        spans = [e for e in document["traceEvents"] if e.get("cat") == "Trace" and e.get("ph") == "X"]
+        self.start_ns = reference_top.to_ns(spans[0]["ts"]) if spans else 0
 
     def events(self):
         return self.list
 
     def trace_start_ns(self):
-        return self.list[0].start_ns() if self.list else 0
+        return self.start_ns
 
 
 def averages(document, **grouping):
     """What prof.key_averages(**GROUPING) would have answered."""
     parser = profile(enabled=False)
     parser.use_device = "cuda"
-    events = EventList(parser._parse_kineto_results(Result(document)), use_device="cuda",
-                       profile_memory=bool(document.get("profile_memory")), with_flops=bool(document.get("with_flops")))
+    result = Result(document)
+    with_memory = any(e.name() == "[memory]" for e in result.events())
+    events = EventList(parser._parse_kineto_results(result), use_device="cuda", profile_memory=with_memory, with_flops=bool(document.get("with_flops")))
     events._build_tree()
     return events.key_averages(**grouping)
 
