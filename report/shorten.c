@@ -126,9 +126,13 @@ static bool find_groups(struct groups *groups, const char *s, size_t len)
     return open < 0;
 }
 
-/* Drop groups, innermost and rightmost first, until TOTAL is at most MAX; returns what TOTAL then is. */
-static size_t drop_groups(struct groups *groups, size_t total, size_t max)
+/*
+ * Drop groups, innermost and rightmost first, until TOTAL is at most MAX. Returns the last one, or NULL when there was
+ * none to drop.
+ */
+static struct group *drop_groups(struct groups *groups, size_t total, size_t max)
 {
+    struct group *last = NULL;
     for (int depth = groups->deepest; depth >= 0; depth--) {
         for (int i = groups->count - 1; i >= 0 && total > max; i--) {
             struct group *group = &groups->at[i];
@@ -139,23 +143,32 @@ static size_t drop_groups(struct groups *groups, size_t total, size_t max)
                 groups->at[outer].length -= saved;
             total -= saved;
             group->dropped = true;
+            last = group;
         }
     }
-    return total;
+    return last;
 }
 
-static void add_remaining(struct buffer *out, const struct groups *groups, const char *s, size_t len)
+/* Append S without what was dropped; returns where in OUT the end of the group MARKED is, which was not. */
+static size_t add_remaining(struct buffer *out, const struct groups *groups, const char *s, size_t len,
+                            const struct group *marked)
 {
-    size_t at = 0;
-    for (int i = 0; i < groups->count; i++) { /* in the order of their starts, outer before inner */
-        const struct group *group = &groups->at[i];
-        if (!group->dropped || group->start < at)
+    size_t at = 0, mark = 0;
+    for (int i = 0; i <= groups->count;
+         i++) { /* in the order of their starts, outer before inner; then the rest */
+        const struct group *group = i < groups->count ? &groups->at[i] : NULL;
+        if (group && (!group->dropped || group->start < at))
             continue;
-        buffer_add(out, s + at, group->start - at);
-        buffer_add(out, ELLIPSIS, ELLIPSIS_WIDTH);
-        at = group->end;
+        size_t stop = group ? group->start : len;
+        if (marked && marked->end >= at && marked->end <= stop)
+            mark = out->count + (marked->end - at);
+        buffer_add(out, s + at, stop - at);
+        if (group) {
+            buffer_add(out, ELLIPSIS, ELLIPSIS_WIDTH);
+            at = group->end;
+        }
     }
-    buffer_add(out, s + at, len - at);
+    return mark;
 }
 
 /* The parentheses around the parameters, when NAME ends in them: *OPEN and *CLOSE are their places. */
@@ -179,28 +192,82 @@ static bool find_parameters(const char *s, size_t len, size_t *open, size_t *clo
     return false;
 }
 
-/* Append the C++ name of LEN bytes, shortened at its brackets, when that gets it into MAX columns or at least nearer. */
+static bool is_identifier(char c)
+{
+    return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || c == '_';
+}
+
+/* A copy of S without the namespaces (and classes) in front of names. */
+static void add_without_qualifiers(struct buffer *out, const char *s, size_t len)
+{
+    for (size_t i = 0; i < len;) {
+        size_t n = 0;
+        while (i + n < len && is_identifier(s[i + n]))
+            n++;
+        bool qualifier = n && i + n + 2 < len && s[i + n] == ':' && s[i + n + 1] == ':';
+        if (qualifier) {
+            i += n + 2;
+            continue;
+        }
+        n += !n;
+        buffer_add(out, s + i, n);
+        i += n;
+    }
+}
+
+/* TEXT's bytes from FROM up to TO give way to the ellipsis. */
+static void replace(struct buffer *text, size_t from, size_t to)
+{
+    struct buffer shorter = { 0 };
+    buffer_add(&shorter, text->at, from);
+    buffer_add(&shorter, ELLIPSIS, ELLIPSIS_WIDTH);
+    buffer_add(&shorter, text->at + to, text->count - to);
+    buffer_release(text);
+    *text = shorter;
+}
+
+/* Drop template arguments from TEXT until it fits; of the last ones to go, as many are kept as there is room for. */
+static void drop_arguments(struct buffer *text, struct groups *groups, size_t max)
+{
+    struct group *last = drop_groups(groups, text->count, max);
+    if (!last)
+        return;
+    last->dropped = false;
+    struct buffer shorter = { 0 };
+    size_t end = add_remaining(&shorter, groups, text->at, text->count, last);
+    size_t excess = shorter.count > max ? shorter.count - max + ELLIPSIS_WIDTH : 0;
+    if (excess > last->length)
+        excess = last->length;
+    replace(&shorter, end - excess, end);
+    buffer_release(text);
+    *text = shorter;
+}
+
+/* Append the C++ name of LEN bytes, shortened at its brackets until it fits into MAX columns, or can go no further. */
 static void add_cplusplus(struct buffer *out, const char *name, size_t len, size_t max)
 {
     struct buffer text = { 0 };
     add_without_noise(&text, name, len);
     size_t open, close;
     if (text.count > max && find_parameters(text.at, text.count, &open, &close) &&
-        close - open - 1 > ELLIPSIS_WIDTH) {
-        struct buffer shorter = { 0 };
-        buffer_add(&shorter, text.at, open + 1);
-        buffer_add(&shorter, ELLIPSIS, ELLIPSIS_WIDTH);
-        buffer_add(&shorter, text.at + close, text.count - close);
+        close - open - 1 > ELLIPSIS_WIDTH)
+        replace(&text, open + 1, close);
+    if (text.count > max) {
+        struct buffer bare = { 0 };
+        add_without_qualifiers(&bare, text.at, text.count);
         buffer_release(&text);
-        text = shorter;
+        text = bare;
     }
     struct groups groups;
-    if (text.count > max && find_groups(&groups, text.at, text.count)) {
-        drop_groups(&groups, text.count, max);
-        add_remaining(out, &groups, text.at, text.count);
-    } else {
-        buffer_add(out, text.at, text.count);
-    }
+    if (text.count > max && find_groups(&groups, text.at, text.count))
+        drop_arguments(&text, &groups, max);
+    if (text.count > max && find_parameters(text.at, text.count, &open, &close) && close + 1 == text.count)
+        text.count = open;
+    static const char arguments[] = "<" ELLIPSIS ">";
+    size_t n = sizeof arguments - 1;
+    if (text.count > max && text.count > n && !memcmp(text.at + text.count - n, arguments, n))
+        text.count -= n;
+    buffer_add(out, text.at, text.count);
     buffer_release(&text);
 }
 

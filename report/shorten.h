@@ -2,13 +2,16 @@
  * shorten.h - long names in few columns, still telling what they name.
  *
  *     void at::native::vectorized_elementwise_kernel<4, at::native::CUDAFunctor_add<float>, std::array<char*, 3ul> >(int)
- *     at::native::vectorized_elementwise_kernel<4, at::native::CUDAFunctor_add<float>, std::array<...>>(int)
- *     at::native::vectorized_elementwise_kernel<4, at::native::CUDAFunctor_add<...>, std::array<...>>(...)
- *     at::native::vectorized_elementwise_kernel<...>(...)
- *     at::native::vectorized_e...el<...>(...)
+ *     at::native::vectorized_elementwise_kernel<4, at::native::CUDAFunctor_add<float>, std::array<char*, 3ul>>(int)
+ *     vectorized_elementwise_kernel<4, CUDAFunctor_add<float>, array<char*, 3ul>>(int)
+ *     vectorized_elementwise_kernel<4, CUDAFunctor_add<float>, array<...>>(int)
+ *     vectorized_elementwise_kernel<4, CUDAFunctor_add<...>, array<...>>(int)
+ *     vectorized_elementwise_kernel<...>(int)
+ *     vectorized_elementwise_kernel
+ *     vectorized_...e_kernel
  *
- * As little goes as is needed, in that order: the return type, anonymous namespaces, parameters, template arguments
- * from the innermost and rightmost outwards, and at last the middle of whatever is left.
+ * As little goes as is needed, in this order: the return type and anonymous namespaces; parameters; all namespaces;
+ * template arguments from the innermost and rightmost outwards; what is left of both; and at last the middle of what is left.
  */
 #ifndef TPA_REPORT_SHORTEN_H
 #define TPA_REPORT_SHORTEN_H

@@ -1,0 +1,119 @@
+/* test_escape.c - report/escape.h and report/unicode.h: one list of hostile texts, into every medium. */
+#include "report/escape.h"
+#include "report/unicode.h"
+#include "tests/unit/hostile_text.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static void check(void (*escape)(struct buffer *, const char *, size_t), const struct hostile_text *hostile,
+                  const char *wanted)
+{
+    struct buffer out = { 0 };
+    buffer_puts(&out, "|");
+    escape(&out, hostile->text, hostile->len);
+    assert_string_equal(out.at + 1, wanted);
+    assert_int_equal(out.count, strlen(wanted) + 1);
+    buffer_release(&out);
+}
+
+static void terminal(struct buffer *out, const char *s, size_t len)
+{
+    size_t before = out->count;
+    size_t width = escape_terminal(out, s, len);
+    assert_int_equal(width, unicode_text_width(out->at + before, out->count - before));
+}
+
+static void hostile_texts_are_tamed_in_every_medium(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < HOSTILE_TEXTS; i++) {
+        check(terminal, &hostile_texts[i], hostile_texts[i].terminal);
+        check(escape_csv, &hostile_texts[i], hostile_texts[i].csv);
+        check(escape_markdown, &hostile_texts[i], hostile_texts[i].markdown);
+        check(escape_json, &hostile_texts[i], hostile_texts[i].json);
+        check(escape_html, &hostile_texts[i], hostile_texts[i].html);
+    }
+}
+
+/* Whatever the bytes, a terminal gets valid UTF-8 that holds nothing hidden, and CSV stays on one line. */
+static void any_bytes_come_out_visible(void **state)
+{
+    (void)state;
+    uint32_t random = 7;
+    struct buffer out = { 0 };
+    for (int round = 0; round < 20000; round++) {
+        char bytes[12];
+        size_t len = 0;
+        for (; len < sizeof bytes; len++) {
+            random = random * 1664525 + 1013904223;
+            bytes[len] = (char)(random >> 24);
+        }
+        buffer_clear(&out);
+        escape_terminal(&out, bytes, len);
+        for (size_t i = 0; i < out.count;) {
+            uint32_t character;
+            i += utf8_decode(out.at + i, out.count - i, &character);
+            assert_true(character != UTF8_INVALID && !unicode_is_hidden(character));
+            assert_true(unicode_width(character) >= 0);
+        }
+        buffer_clear(&out);
+        escape_csv(&out, bytes, len);
+        assert_null(memchr(out.at, '\n', out.count));
+        assert_null(memchr(out.at, '\r', out.count));
+    }
+    buffer_release(&out);
+}
+
+static void widths_are_those_of_a_terminal(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        size_t width;
+    } cases[] = {
+        { "abc", 3 },
+        { "\xc3\xa9", 1 },                 /* an accented letter */
+        { "e\xcc\x81", 1 },                /* a letter and its accent */
+        { "\xe6\xbc\xa2\xe5\xad\x97", 4 }, /* two Chinese characters */
+        { "\xf0\x9f\x98\x80", 2 },         /* a smiley */
+        { "\xed\x95\x9c", 2 },             /* Hangul */
+        { "\xd9\x85", 1 },                 /* Arabic */
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct buffer out = { 0 };
+        assert_int_equal(escape_terminal(&out, cases[i].text, strlen(cases[i].text)), cases[i].width);
+        assert_string_equal(out.at, cases[i].text);
+        buffer_release(&out);
+    }
+}
+
+static void invalid_utf8_takes_one_replacement_per_character_begun(void **state)
+{
+    (void)state;
+    uint32_t character;
+    assert_int_equal(utf8_decode("\xf0\x9f\x98", 3, &character), 3);
+    assert_true(character == UTF8_INVALID);
+    assert_int_equal(utf8_decode("\xf0\x9fz", 3, &character), 2);
+    assert_int_equal(utf8_decode("\xe0\x80\x80", 3, &character), 1);
+    assert_int_equal(utf8_decode("\x80", 1, &character), 1);
+    assert_int_equal(utf8_decode("\xf4\x8f\xbf\xbf", 4, &character), 4);
+    assert_int_equal(character, 0x10ffff);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(hostile_texts_are_tamed_in_every_medium),
+        cmocka_unit_test(any_bytes_come_out_visible),
+        cmocka_unit_test(widths_are_those_of_a_terminal),
+        cmocka_unit_test(invalid_utf8_takes_one_replacement_per_character_begun),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,122 @@
+/* test_shorten.c - report/shorten.h: as little goes as is needed, and what is left fits. */
+#include "report/shorten.h"
+#include "report/unicode.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static void check(const char *name, size_t max, const char *wanted)
+{
+    struct buffer out = { 0 };
+    size_t width = shorten_name(&out, name, strlen(name), max);
+    assert_string_equal(out.count ? out.at : "", wanted);
+    assert_int_equal(width, unicode_text_width(out.at, out.count));
+    assert_true(width <= max);
+    buffer_release(&out);
+}
+
+#define ADD                                                                                                  \
+    "void at::native::vectorized_elementwise_kernel<4, at::native::CUDAFunctor_add<float>, "                 \
+    "std::array<char*, 3ul> >(int, at::native::CUDAFunctor_add<float>, std::array<char*, 3ul>)"
+
+static void kernels_lose_what_tells_least_first(void **state)
+{
+    (void)state;
+    check(ADD, 200, ADD);
+    check(
+        ADD, 170,
+        "at::native::vectorized_elementwise_kernel<4, at::native::CUDAFunctor_add<float>, std::array<char*, 3ul>>(...)");
+    check(ADD, 100, "vectorized_elementwise_kernel<4, CUDAFunctor_add<float>, array<char*, 3ul>>(...)");
+    check(ADD, 77, "vectorized_elementwise_kernel<4, CUDAFunctor_add<float>, array<char...>>(...)");
+    check(ADD, 68, "vectorized_elementwise_kernel<4, CUDAFunctor_add<...>, arra...>(...)");
+    check(ADD, 50, "vectorized_elementwise_kernel<4, CUDAFunc...>(...)");
+    check(ADD, 34, "vectorized_elementwise_kernel<...>");
+    check(ADD, 30, "vectorized_elementwise_kernel");
+    check(ADD, 20, "vectorized_...kernel");
+}
+
+static void other_names_lose_their_middle(void **state)
+{
+    (void)state;
+    check("aten::mm", 8, "aten::mm");
+    check("DistributedDataParallel.forward", 20, "Distributed...orward");
+    check("DistributedDataParallel.forward", 3, "...");
+    check("DistributedDataParallel.forward", 1, ".");
+    check("DistributedDataParallel.forward", 0, "");
+    check("", 0, "");
+}
+
+static void wide_characters_are_never_halved_and_accents_stay_on_their_letter(void **state)
+{
+    (void)state;
+    /* Six characters of two columns; 8 columns are 3 of room for the front (one character), 2 for the back. */
+    check("\xe6\xbc\xa2\xe6\xbc\xa2\xe6\xbc\xa2\xe6\xbc\xa2\xe6\xbc\xa2\xe5\xad\x97", 8,
+          "\xe6\xbc\xa2...\xe5\xad\x97");
+    check("abcdefe\xcc\x81", 6, "ab...e\xcc\x81");
+    check("abcdefe\xcc\x81", 7, "abcdefe\xcc\x81");
+}
+
+static void brackets_that_do_not_match_do_no_harm(void **state)
+{
+    (void)state;
+    static const char *const names[] = { "void a::operator<<int>(b<c>)",
+                                         "a::b<c<d<e",
+                                         "void f)>>>(",
+                                         "a::b>>>>>>>>>>>>",
+                                         "x::y((((((((((((",
+                                         "void ",
+                                         "void (",
+                                         "a::b<>(((",
+                                         "::::::::::::<::::::" };
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        for (size_t max = 0; max < 30; max++) {
+            struct buffer out = { 0 };
+            assert_true(shorten_name(&out, names[i], strlen(names[i]), max) <= max ||
+                        strlen(names[i]) <= max);
+            buffer_release(&out);
+        }
+}
+
+static void every_width_is_kept(void **state)
+{
+    (void)state;
+    char deep[4000] = "a::b";
+    for (size_t i = 0; i < 200; i++)
+        strcat(deep, "<x::y, c");
+    for (size_t i = 0; i < 200; i++)
+        strcat(deep, ">");
+    static const char alphabet[] = "a:<>(), -_b";
+    uint32_t random = 3;
+    for (int round = 0; round < 3000; round++) {
+        char name[64];
+        for (size_t i = 0; i < sizeof name; i++) {
+            random = random * 1664525 + 1013904223;
+            name[i] = alphabet[(random >> 24) % (sizeof alphabet - 1)];
+        }
+        const char *text = round % 100 ? name : deep;
+        size_t len = round % 100 ? sizeof name : strlen(deep), max = random % (len + 3);
+        struct buffer out = { 0 };
+        size_t width = shorten_name(&out, text, len, max);
+        assert_true(width <= max);
+        assert_int_equal(width, out.count);
+        buffer_release(&out);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(kernels_lose_what_tells_least_first),
+        cmocka_unit_test(other_names_lose_their_middle),
+        cmocka_unit_test(wide_characters_are_never_halved_and_accents_stay_on_their_letter),
+        cmocka_unit_test(brackets_that_do_not_match_do_no_harm),
+        cmocka_unit_test(every_width_is_kept),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
