@@ -1,0 +1,204 @@
+/*
+ * gpu_events.c - see gpu_events.h.
+ *
+ * Events are handed out to their devices by counting, then each device's are sorted by start. A profiler writes a
+ * device's work buffer after buffer, so that it is nearly sorted already: runs that ascend are merged.
+ */
+#include "analyze/gpu_events.h"
+
+#include "analyze/gpu_names.h"
+#include "base/memory.h"
+#include "trace/arg_scan.h"
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- devices ---- */
+
+static int compare_devices(const void *left, const void *right)
+{
+    const struct gpu_device *a = left, *b = right;
+    if (a->file != b->file)
+        return a->file < b->file ? -1 : 1;
+    return a->id < b->id ? -1 : a->id > b->id;
+}
+
+static const struct trace_device *find_properties(const struct trace_file *file, int32_t id)
+{
+    for (size_t i = 0; i < file->devices.count; i++)
+        if (file->devices.at[i].id == id)
+            return &file->devices.at[i];
+    return NULL;
+}
+
+/* Fill in the devices, given how much work each track has; device->count becomes their work. */
+static void find_devices(struct gpu_events *gpu, const uint32_t *work_on_track)
+{
+    const struct trace *trace = gpu->trace;
+    gpu->devices = mem_zalloc(trace->track_count + 1, sizeof *gpu->devices);
+    size_t count = 0;
+    for (track_id t = 0; t < trace->track_count; t++)
+        if (work_on_track[t])
+            gpu->devices[count++] =
+                (struct gpu_device){ .file = trace->tracks[t].file, .id = trace->tracks[t].device };
+    if (count)
+        qsort(gpu->devices, count, sizeof *gpu->devices, compare_devices);
+    for (size_t i = 0; i < count; i++)
+        if (gpu->device_count == 0 ||
+            compare_devices(&gpu->devices[gpu->device_count - 1], &gpu->devices[i]) != 0)
+            gpu->devices[gpu->device_count++] = gpu->devices[i];
+
+    gpu->device_of_track = mem_alloc((trace->track_count + 1) * sizeof *gpu->device_of_track);
+    for (track_id t = 0; t < trace->track_count; t++) {
+        gpu->device_of_track[t] = UINT32_MAX;
+        if (!work_on_track[t])
+            continue;
+        struct gpu_device key = { .file = trace->tracks[t].file, .id = trace->tracks[t].device };
+        struct gpu_device *device =
+            bsearch(&key, gpu->devices, gpu->device_count, sizeof key, compare_devices);
+        device->count += work_on_track[t];
+        device->stream_count++;
+        gpu->device_of_track[t] = (uint32_t)(device - gpu->devices);
+    }
+    size_t first = 0;
+    for (size_t d = 0; d < gpu->device_count; d++) {
+        gpu->devices[d].first = first;
+        first += gpu->devices[d].count;
+        gpu->devices[d].properties = find_properties(&trace->files[gpu->devices[d].file], gpu->devices[d].id);
+    }
+}
+
+/* ---- order ---- */
+
+/* Merge the sorted [first, middle) and [middle, end) of FROM into TO; stable. */
+static void merge_runs(const struct trace *trace, const event_id *from, event_id *to, size_t first,
+                       size_t middle, size_t end)
+{
+    size_t left = first, right = middle;
+    for (size_t i = first; i < end; i++) {
+        bool take_left =
+            right == end || (left < middle && trace->start_ns[from[left]] <= trace->start_ns[from[right]]);
+        to[i] = take_left ? from[left++] : from[right++];
+    }
+}
+
+/* Sort COUNT events by start, stably: find the runs that ascend, merge neighbours until one is left. */
+static void sort_by_start(const struct trace *trace, event_id *events, size_t count)
+{
+    VEC_OF(size_t) runs = { 0 }; /* where each begins; COUNT at the end */
+    for (size_t i = 0; i < count; i++)
+        if (i == 0 || trace->start_ns[events[i]] < trace->start_ns[events[i - 1]])
+            *VEC_PUSH(&runs) = i;
+    *VEC_PUSH(&runs) = count;
+    event_id *spare = runs.count > 2 ? mem_alloc(count * sizeof *spare) : NULL;
+    event_id *from = events, *to = spare;
+    while (runs.count > 2) {
+        size_t kept = 0;
+        for (size_t r = 0; r + 1 < runs.count; r += 2) {
+            size_t middle = runs.at[r + 1], end = r + 2 < runs.count ? runs.at[r + 2] : middle;
+            merge_runs(trace, from, to, runs.at[r], middle, end);
+            runs.at[kept++] = runs.at[r];
+        }
+        runs.at[kept++] = count;
+        runs.count = kept;
+        event_id *other = from;
+        from = to;
+        to = other;
+    }
+    if (from != events)
+        memcpy(events, from, count * sizeof *events);
+    free(spare);
+    VEC_FREE(&runs);
+}
+
+/* ---- kinds of work ---- */
+
+enum name_facts {
+    NAME_ASKED = 1,
+    NAME_NCCL = 2,
+    NAME_COMMUNICATES = 4,
+    OPERATOR_ASKED = 8,
+    OPERATOR_COMMUNICATES = 16
+};
+
+static unsigned kernel_facts(uint8_t *facts, const struct names *names, name_id id)
+{
+    if (!(facts[id] & NAME_ASKED)) {
+        const char *name = names_text(names, id);
+        facts[id] |= NAME_ASKED;
+        facts[id] |= kernel_is_nccl(name) ? NAME_NCCL : 0;
+        facts[id] |= kernel_is_communication(name) ? NAME_COMMUNICATES : 0;
+    }
+    return facts[id];
+}
+
+static bool operator_communicates(uint8_t *facts, const struct names *names, name_id id)
+{
+    if (!(facts[id] & OPERATOR_ASKED)) {
+        facts[id] |= OPERATOR_ASKED;
+        facts[id] |= operator_is_communication(names_text(names, id)) ? OPERATOR_COMMUNICATES : 0;
+    }
+    return facts[id] & OPERATOR_COMMUNICATES;
+}
+
+static enum gpu_work classify(const struct gpu_events *gpu, const struct launches *launches, uint8_t *facts,
+                              event_id e)
+{
+    const struct trace *trace = gpu->trace;
+    if (trace->kind[e] != EVENT_KERNEL)
+        return trace->kind[e] == EVENT_MEMCPY ? GPU_MEMCPY : GPU_MEMSET;
+    unsigned name = kernel_facts(facts, trace->names, trace->name[e]);
+    if (name & NAME_NCCL)
+        return GPU_NCCL;
+    int64_t collective;
+    if (name & NAME_COMMUNICATES || trace_arg(trace, ARG_COLLECTIVE, e, &collective))
+        return GPU_COMMUNICATION;
+    event_id operator= launches ? launches_operator(launches, e) : EVENT_NONE;
+    return operator != EVENT_NONE && operator_communicates(facts, trace->names, trace->name[operator])
+               ? GPU_COMMUNICATION
+               : GPU_COMPUTATION;
+}
+
+/* ---- the whole ---- */
+
+struct gpu_events *gpu_events_open(const struct trace *trace, const struct launches *launches)
+{
+    struct gpu_events *gpu = mem_zalloc(1, sizeof *gpu);
+    gpu->trace = trace;
+    uint32_t *work_on_track = mem_zalloc(trace->track_count + 1, sizeof *work_on_track);
+    for (event_id e = 0; e < trace->event_count; e++)
+        if (event_is_gpu_work(trace->kind[e])) {
+            work_on_track[trace->track[e]]++;
+            gpu->count++;
+        }
+    find_devices(gpu, work_on_track);
+    free(work_on_track);
+
+    gpu->event = mem_alloc((gpu->count + 1) * sizeof *gpu->event);
+    size_t *next = mem_alloc((gpu->device_count + 1) * sizeof *next);
+    for (size_t d = 0; d < gpu->device_count; d++)
+        next[d] = gpu->devices[d].first;
+    for (event_id e = 0; e < trace->event_count; e++)
+        if (event_is_gpu_work(trace->kind[e]))
+            gpu->event[next[gpu->device_of_track[trace->track[e]]]++] = e;
+    free(next);
+    for (size_t d = 0; d < gpu->device_count; d++)
+        sort_by_start(trace, gpu->event + gpu->devices[d].first, gpu->devices[d].count);
+
+    gpu->work = mem_alloc(gpu->count + 1);
+    uint8_t *facts = mem_zalloc(names_count(trace->names) + 1, 1);
+    for (size_t i = 0; i < gpu->count; i++)
+        gpu->work[i] = (uint8_t)classify(gpu, launches, facts, gpu->event[i]);
+    free(facts);
+    return gpu;
+}
+
+void gpu_events_free(struct gpu_events *gpu)
+{
+    if (!gpu)
+        return;
+    free(gpu->devices);
+    free(gpu->event);
+    free(gpu->work);
+    free(gpu->device_of_track);
+    free(gpu);
+}
