@@ -13,6 +13,7 @@
     ROW(top) \
     ROW(callers) \
     ROW(callees) \
+    ROW(gpu) \
     ROW(help)
 /* clang-format on */
 

@@ -1,0 +1,693 @@
+/*
+ * gpu.c - see gpu.h.
+ *
+ * The work of a device is walked once, in order of start, into one set of moments per question ("computes", "copies
+ * from host to device"); all else is the algebra of these sets. A selection in time cuts the sets, so that shares
+ * are those of the time asked for.
+ */
+#include "analyze/gpu.h"
+
+#include "analyze/device_steps.h"
+#include "analyze/gpu_events.h"
+#include "analyze/gpu_names.h"
+#include "base/buffer.h"
+#include "trace/intervals.h"
+#include "trace/launches.h"
+#include "trace/steps.h"
+#include <assert.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+const struct trace_wants gpu_wants = {
+    .args = GPU_EVENTS_WANTS | WANT(BLOCKS_PER_SM) | WANT(OCCUPANCY) | WANT(BYTES),
+};
+
+/* What copies of one name and device came to. */
+struct copies {
+    name_id name;
+    uint64_t count;
+    int64_t bytes, sum_ns;
+    struct intervals when;
+};
+
+/* One device, as far as it was asked for. */
+struct device_report {
+    const struct gpu_device *device;
+    struct intervals asked; /* what of the device's span was asked for: all, without a selection in time */
+    struct intervals busy, computation, communication, nccl, not_nccl, kernels, memcpy, memset;
+    size_t events, kernel_count, nccl_count;
+    int64_t kernel_sum_ns, tensor_ns, tensor_unknown_ns;
+    VEC_OF(struct copies) copies;
+};
+
+/* What the figures of all devices are worked out from. */
+struct gpu_question {
+    const struct trace *trace;
+    const struct selection *selection;
+    struct launches *launches;
+    struct gpu_events *gpu;
+    uint8_t *tensor;       /* by name: enum tensor_use + 1; 0: not asked yet */
+    uint32_t *copies_slot; /* by name: index into device_report.copies + 1 */
+};
+
+/* ---- the sets ---- */
+
+static enum tensor_use tensor_use_of(struct gpu_question *question, name_id id)
+{
+    uint8_t *use = &question->tensor[id];
+    if (*use == 0)
+        *use = (uint8_t)(kernel_tensor_use(names_text(question->trace->names, id)) + 1);
+    return (enum tensor_use)(*use - 1);
+}
+
+static struct copies *copies_called(struct gpu_question *question, struct device_report *report, name_id name)
+{
+    uint32_t *slot = &question->copies_slot[name];
+    if (*slot == 0) {
+        *VEC_PUSH(&report->copies) = (struct copies){ .name = name };
+        *slot = (uint32_t)report->copies.count;
+    }
+    return &report->copies.at[*slot - 1];
+}
+
+/* The event counts: it is one of those asked for, and begins when asked for. */
+static void count_event(struct gpu_question *question, struct device_report *report, event_id e, uint8_t work)
+{
+    int64_t dur_ns = question->trace->dur_ns[e];
+    report->events++;
+    if (gpu_work_is_kernel(work)) {
+        report->kernel_count++;
+        report->nccl_count += work == GPU_NCCL;
+        report->kernel_sum_ns += dur_ns;
+        enum tensor_use use = tensor_use_of(question, question->trace->name[e]);
+        report->tensor_ns += use == TENSOR_YES ? dur_ns : 0;
+        report->tensor_unknown_ns += use == TENSOR_UNKNOWN ? dur_ns : 0;
+    } else if (work == GPU_MEMCPY) {
+        struct copies *copies = copies_called(question, report, question->trace->name[e]);
+        copies->count++;
+        copies->bytes += trace_arg_or(question->trace, ARG_BYTES, e, 0);
+        copies->sum_ns += dur_ns;
+    }
+}
+
+static void add_to_sets(struct gpu_question *question, struct device_report *report, event_id e, uint8_t work)
+{
+    int64_t start_ns = question->trace->start_ns[e], end_ns = trace_end_ns(question->trace, e);
+    intervals_add(&report->busy, start_ns, end_ns);
+    if (gpu_work_is_kernel(work))
+        intervals_add(&report->kernels, start_ns, end_ns);
+    if (work == GPU_NCCL)
+        intervals_add(&report->nccl, start_ns, end_ns);
+    else if (work != GPU_MEMCPY)
+        intervals_add(&report->not_nccl, start_ns, end_ns);
+    if (gpu_work_communicates(work))
+        intervals_add(&report->communication, start_ns, end_ns);
+    else if (work != GPU_MEMCPY)
+        intervals_add(&report->computation, start_ns, end_ns);
+    if (work == GPU_MEMSET)
+        intervals_add(&report->memset, start_ns, end_ns);
+    if (work == GPU_MEMCPY) {
+        intervals_add(&report->memcpy, start_ns, end_ns);
+        intervals_add(&copies_called(question, report, question->trace->name[e])->when, start_ns, end_ns);
+    }
+}
+
+static void clip(struct intervals *set, const struct intervals *to)
+{
+    struct intervals clipped = { 0 };
+    intervals_intersect(set, to, &clipped);
+    intervals_release(set);
+    *set = clipped;
+}
+
+/* Work whose name or stream was asked for, whenever it ran. */
+static bool is_wanted(const struct selection *selection, event_id e)
+{
+    const struct trace *trace = selection->trace;
+    track_id track = trace->track[e];
+    return selection_holds_name(selection, trace->name[e]) &&
+           (selection->tracks == NULL || selection->tracks[track]);
+}
+
+static void fill_report(struct gpu_question *question, struct device_report *report)
+{
+    const struct trace *trace = question->trace;
+    const struct gpu_events *gpu = question->gpu;
+    const struct selection *selection = question->selection;
+    const struct intervals *windows = selection->windows ? &selection->windows[report->device->file] : NULL;
+    struct interval span = { INT64_MAX, INT64_MIN };
+    size_t end = report->device->first + report->device->count;
+    for (size_t i = report->device->first; i < end; i++) {
+        event_id e = gpu->event[i];
+        if (!is_wanted(selection, e))
+            continue;
+        if (trace->start_ns[e] < span.start_ns)
+            span.start_ns = trace->start_ns[e];
+        if (trace_end_ns(trace, e) > span.end_ns)
+            span.end_ns = trace_end_ns(trace, e);
+        add_to_sets(question, report, e, gpu->work[i]);
+        if (!windows || selection_holds_time(selection, report->device->file, trace->start_ns[e]))
+            count_event(question, report, e, gpu->work[i]);
+    }
+    struct intervals *sets[] = { &report->busy,          &report->computation, &report->nccl,
+                                 &report->communication, &report->not_nccl,    &report->kernels,
+                                 &report->memcpy,        &report->memset };
+    intervals_add(&report->asked, span.start_ns, span.end_ns);
+    if (windows)
+        clip(&report->asked, windows);
+    for (size_t i = 0; i < sizeof sets / sizeof *sets; i++) {
+        intervals_merge(sets[i]); /* added by start, so there is nothing to sort */
+        if (windows)
+            clip(sets[i], windows);
+    }
+    for (size_t i = 0; i < report->copies.count; i++) {
+        struct copies *copies = &report->copies.at[i];
+        question->copies_slot[copies->name] = 0;
+        intervals_merge(&copies->when);
+        if (windows)
+            clip(&copies->when, windows);
+    }
+}
+
+static void release_report(struct device_report *report)
+{
+    struct intervals *sets[] = { &report->asked,         &report->busy,   &report->computation,
+                                 &report->communication, &report->nccl,   &report->not_nccl,
+                                 &report->kernels,       &report->memcpy, &report->memset };
+    for (size_t i = 0; i < sizeof sets / sizeof *sets; i++)
+        intervals_release(sets[i]);
+    for (size_t i = 0; i < report->copies.count; i++)
+        intervals_release(&report->copies.at[i].when);
+    VEC_FREE(&report->copies);
+}
+
+/* Length of what of A is not in B. */
+static int64_t length_outside(const struct intervals *a, const struct intervals *b)
+{
+    struct intervals rest = { 0 };
+    intervals_subtract(a, b, &rest);
+    int64_t length_ns = intervals_length(&rest);
+    intervals_release(&rest);
+    return length_ns;
+}
+
+struct gaps {
+    size_t count;
+    int64_t sum_ns, longest_ns;
+};
+
+static void add_gap(struct gaps *gaps, const struct intervals *asked, int64_t start_ns, int64_t end_ns)
+{
+    int64_t length_ns = start_ns < end_ns ? intervals_length_within(asked, start_ns, end_ns) : 0;
+    gaps->count += length_ns > 0;
+    gaps->sum_ns += length_ns;
+    if (length_ns > gaps->longest_ns)
+        gaps->longest_ns = length_ns;
+}
+
+/* The times between works. Work that took no time at all ends a gap and begins another. */
+static struct gaps find_gaps(const struct gpu_question *question, const struct device_report *report)
+{
+    const struct trace *trace = question->trace;
+    struct gaps gaps = { 0 };
+    if (report->asked.count == 0)
+        return gaps;
+    int64_t idle_since_ns = report->asked.at[0].start_ns;
+    for (size_t i = report->device->first; i < report->device->first + report->device->count; i++) {
+        event_id e = question->gpu->event[i];
+        if (!is_wanted(question->selection, e))
+            continue;
+        add_gap(&gaps, &report->asked, idle_since_ns, trace->start_ns[e]);
+        if (trace_end_ns(trace, e) > idle_since_ns)
+            idle_since_ns = trace_end_ns(trace, e);
+    }
+    add_gap(&gaps, &report->asked, idle_since_ns, report->asked.at[report->asked.count - 1].end_ns);
+    return gaps;
+}
+
+/* ---- table: devices ---- */
+
+enum device_column {
+    DEVICE_RANK,
+    DEVICE_DEVICE,
+    DEVICE_NAME,
+    DEVICE_SPAN,
+    DEVICE_BUSY,
+    DEVICE_COMPUTATION,
+    DEVICE_EXPOSED_COMMUNICATION,
+    DEVICE_EXPOSED_MEMCPY,
+    DEVICE_IDLE,
+    DEVICE_COMMUNICATION,
+    DEVICE_MEMCPY,
+    DEVICE_MEMSET,
+    DEVICE_GAPS,
+    DEVICE_LONGEST_GAP,
+    DEVICE_EVENTS,
+    DEVICE_STREAMS,
+    DEVICE_KERNELS,
+    DEVICE_KERNEL_SUM,
+    DEVICE_KERNEL_UNION,
+    DEVICE_NCCL_KERNELS,
+    DEVICE_NCCL,
+    DEVICE_NOT_NCCL,
+    DEVICE_EXPOSED_NCCL,
+    DEVICE_COLUMNS
+};
+
+/* clang-format off */
+static const struct table_column device_columns[DEVICE_COLUMNS] = {
+    { "rank", "Rank", TABLE_COUNT, "rank of the file, or its place among the files", TABLE_OPTIONAL, NULL },
+    { "device", "Device", TABLE_COUNT, "number of the device", 0, NULL },
+    { "name", "Name", TABLE_NAME, "model, as the file tells it", TABLE_OPTIONAL, NULL },
+    { "span", "Span", TABLE_NS, "from the start of the first work to the end of the last, as far as asked for", 0, NULL },
+    { "busy", "Busy", TABLE_NS, "time in which any stream worked", 0, NULL },
+    { "computation", "Computation", TABLE_NS, "time in which a kernel that does not communicate ran, or a memset", 0, NULL },
+    { "exposed_communication", "Exposed comm.", TABLE_NS, "communication while nothing computed", 0, NULL },
+    { "exposed_memcpy", "Exposed copies", TABLE_NS, "copies while nothing computed or communicated", 0, NULL },
+    { "idle", "Idle", TABLE_NS, "span without busy", 0, NULL },
+    { "communication", "Communication", TABLE_NS, "time in which a kernel communicated", TABLE_OPTIONAL, NULL },
+    { "memcpy_union", "Copies", TABLE_NS, "time in which something was copied", TABLE_OPTIONAL, "memcpy" },
+    { "memset_union", "Memsets", TABLE_NS, "time in which memory was set", TABLE_OPTIONAL, "memset" },
+    { "gaps", "Gaps", TABLE_COUNT, "how often the device was idle between two works", 0, NULL },
+    { "longest_gap", "Longest gap", TABLE_NS, "the longest of them", 0, NULL },
+    { "events", "Events", TABLE_COUNT, "kernels, copies and memsets", TABLE_OPTIONAL, NULL },
+    { "streams", "Streams", TABLE_TEXT, "numbers of the streams that worked", TABLE_OPTIONAL, NULL },
+    { "kernels", "Kernels", TABLE_COUNT, "kernels run", TABLE_OPTIONAL, NULL },
+    { "kernel_sum", "Kernel sum", TABLE_NS, "durations of the kernels added up, overlaps counted twice", TABLE_OPTIONAL, NULL },
+    { "kernel_union", "Kernel time", TABLE_NS, "time in which any kernel ran", TABLE_OPTIONAL, NULL },
+    { "nccl_kernels", "NCCL kernels", TABLE_COUNT, "kernels called nccl or rccl", TABLE_OPTIONAL, NULL },
+    { "nccl_union", "NCCL", TABLE_NS, "time in which one of them ran", TABLE_OPTIONAL, NULL },
+    { "compute_and_memset_union", "Without NCCL", TABLE_NS, "time in which another kernel ran, or a memset", TABLE_OPTIONAL, NULL },
+    { "exposed_nccl", "Exposed NCCL", TABLE_NS, "NCCL while no other kernel ran, nor a memset", TABLE_OPTIONAL, NULL },
+};
+/* clang-format on */
+
+static int compare_streams(const void *left, const void *right)
+{
+    int64_t a = *(const int64_t *)left, b = *(const int64_t *)right;
+    return a < b ? -1 : a > b;
+}
+
+/* "7, 20, 21": the streams of DEVICE that were asked for. */
+static void list_streams(const struct gpu_question *question, uint32_t device, struct buffer *out)
+{
+    const struct trace *trace = question->trace;
+    VEC_OF(int64_t) streams = { 0 };
+    for (track_id t = 0; t < trace->track_count; t++)
+        if (question->gpu->device_of_track[t] == device &&
+            (question->selection->tracks == NULL || question->selection->tracks[t]))
+            *VEC_PUSH(&streams) = trace->tracks[t].stream;
+    if (streams.count)
+        qsort(streams.at, streams.count, sizeof *streams.at, compare_streams);
+    for (size_t i = 0; i < streams.count; i++)
+        if (i == 0 || streams.at[i] != streams.at[i - 1])
+            buffer_printf(out, "%s%" PRId64, out->count ? ", " : "", streams.at[i]);
+    VEC_FREE(&streams);
+}
+
+static void name_device(struct table *table, size_t row, const struct gpu_question *question,
+                        const struct gpu_device *device)
+{
+    table_set_int(table, row, 0, selection_rank(question->trace, device->file));
+    table_set_int(table, row, 1, device->id);
+}
+
+static void add_device(struct table *table, struct gpu_question *question, struct device_report *report)
+{
+    size_t row = table_add_row(table);
+    name_device(table, row, question, report->device);
+    if (report->device->properties && report->device->properties->name)
+        table_set_text(table, row, DEVICE_NAME, report->device->properties->name,
+                       strlen(report->device->properties->name));
+
+    struct intervals working = { 0 };
+    intervals_union(&report->computation, &report->communication, &working);
+    struct gaps gaps = find_gaps(question, report);
+    int64_t span_ns = intervals_length(&report->asked), busy_ns = intervals_length(&report->busy);
+    int64_t computation_ns = intervals_length(&report->computation);
+    int64_t exposed_communication_ns = length_outside(&report->communication, &report->computation);
+    int64_t exposed_memcpy_ns = length_outside(&report->memcpy, &working);
+    int64_t idle_ns = gaps.sum_ns;
+    assert(computation_ns + exposed_communication_ns + exposed_memcpy_ns == busy_ns);
+    assert(busy_ns + idle_ns == span_ns);
+
+    table_set_int(table, row, DEVICE_SPAN, span_ns);
+    table_set_int(table, row, DEVICE_BUSY, busy_ns);
+    table_set_int(table, row, DEVICE_COMPUTATION, computation_ns);
+    table_set_int(table, row, DEVICE_EXPOSED_COMMUNICATION, exposed_communication_ns);
+    table_set_int(table, row, DEVICE_EXPOSED_MEMCPY, exposed_memcpy_ns);
+    table_set_int(table, row, DEVICE_IDLE, idle_ns);
+    table_set_int(table, row, DEVICE_COMMUNICATION, intervals_length(&report->communication));
+    table_set_int(table, row, DEVICE_MEMCPY, intervals_length(&report->memcpy));
+    table_set_int(table, row, DEVICE_MEMSET, intervals_length(&report->memset));
+    table_set_int(table, row, DEVICE_GAPS, (int64_t)gaps.count);
+    table_set_int(table, row, DEVICE_LONGEST_GAP, gaps.longest_ns);
+    table_set_int(table, row, DEVICE_EVENTS, (int64_t)report->events);
+    table_set_int(table, row, DEVICE_KERNELS, (int64_t)report->kernel_count);
+    table_set_int(table, row, DEVICE_KERNEL_SUM, report->kernel_sum_ns);
+    table_set_int(table, row, DEVICE_KERNEL_UNION, intervals_length(&report->kernels));
+    table_set_int(table, row, DEVICE_NCCL_KERNELS, (int64_t)report->nccl_count);
+    table_set_int(table, row, DEVICE_NCCL, intervals_length(&report->nccl));
+    table_set_int(table, row, DEVICE_NOT_NCCL, intervals_length(&report->not_nccl));
+    table_set_int(table, row, DEVICE_EXPOSED_NCCL, length_outside(&report->nccl, &report->not_nccl));
+    struct buffer streams = { 0 };
+    list_streams(question, (uint32_t)(report->device - question->gpu->devices), &streams);
+    table_set_text(table, row, DEVICE_STREAMS, streams.at ? streams.at : "", streams.count);
+    buffer_release(&streams);
+    intervals_release(&working);
+}
+
+/* Say under the table that the parts add up, from the cells that are shown. */
+static void add_sum_footer(struct table *table)
+{
+    static const enum device_column parts[] = { DEVICE_COMPUTATION, DEVICE_EXPOSED_COMMUNICATION,
+                                                DEVICE_EXPOSED_MEMCPY, DEVICE_IDLE };
+    int64_t sum_ns = 0, span_ns = 0;
+    for (size_t row = 0; row < table->row_count; row++) {
+        span_ns += table_cell(table, row, DEVICE_SPAN)->i;
+        for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+            sum_ns += table_cell(table, row, parts[i])->i;
+    }
+    table_add_footer(table, "parts_total", "Sum of the parts", TABLE_NS, table_int(sum_ns));
+    table_add_footer(table, "span_total", "Sum of the spans", TABLE_NS, table_int(span_ns));
+}
+
+/* ---- table: efficiency ---- */
+
+enum efficiency_column {
+    EFFICIENCY_RANK,
+    EFFICIENCY_DEVICE,
+    EFFICIENCY_WINDOW,
+    EFFICIENCY_UTILIZATION,
+    EFFICIENCY_SM,
+    EFFICIENCY_OCCUPANCY,
+    EFFICIENCY_TENSOR,
+    EFFICIENCY_TENSOR_UNKNOWN,
+    EFFICIENCY_BUSY_SHARE,
+    EFFICIENCY_COLUMNS
+};
+
+/* clang-format off */
+static const struct table_column efficiency_columns[EFFICIENCY_COLUMNS] = {
+    { "rank", "Rank", TABLE_COUNT, "rank of the file, or its place among the files", TABLE_OPTIONAL, NULL },
+    { "device", "Device", TABLE_COUNT, "number of the device", 0, NULL },
+    { "window", "Window", TABLE_NS, "the time looked at: the steps, else the operators, else the device's span", 0, NULL },
+    { "utilization", "Utilization", TABLE_SHARE, "share of the window in which a kernel ran", 0, "gpu_utilization" },
+    { "sm_efficiency", "SM efficiency", TABLE_SHARE, "estimate: blocks per SM of all running kernels, at most 1, over the window", 0, NULL },
+    { "occupancy", "Occupancy", TABLE_SHARE, "estimated achieved occupancy of the kernels, weighted by their time", 0, NULL },
+    { "tensor_core_share", "Tensor cores", TABLE_SHARE, "share of kernel time in kernels known to use tensor cores", 0, NULL },
+    { "tensor_core_unknown_share", "TC unknown", TABLE_SHARE, "share of kernel time in kernels whose names do not tell", 0, NULL },
+    { "busy_share", "Busy", TABLE_SHARE, "busy time as a share of the device's span", 0, NULL },
+};
+/* clang-format on */
+
+/* From the first start to the last end of the operators of FILE. */
+static struct interval operators_span(const struct trace *trace, uint32_t file)
+{
+    struct interval span = { INT64_MAX, INT64_MIN };
+    const struct trace_file *of = &trace->files[file];
+    for (event_id e = of->first_event; e < of->first_event + of->event_count; e++) {
+        if (trace->kind[e] != EVENT_OP)
+            continue;
+        if (trace->start_ns[e] < span.start_ns)
+            span.start_ns = trace->start_ns[e];
+        if (trace_end_ns(trace, e) > span.end_ns)
+            span.end_ns = trace_end_ns(trace, e);
+    }
+    return span;
+}
+
+/* The time that utilisation is a share of: what was asked for, else the steps, else the operators, else the span. */
+static void find_window(const struct gpu_question *question, const struct device_report *report,
+                        const struct device_steps *steps, struct intervals *window)
+{
+    uint32_t file = report->device->file;
+    if (question->selection->windows) {
+        intervals_union(&report->asked, &(struct intervals){ 0 }, window);
+        return;
+    }
+    size_t first, end = device_steps_of_file(steps, file, &first);
+    while (end > first && !steps->at[end - 1].complete)
+        end--;
+    if (end > first)
+        intervals_add(window, steps->at[first].start_ns, steps->at[end - 1].end_ns);
+    else {
+        struct interval span = operators_span(question->trace, file);
+        intervals_add(window, span.start_ns, span.end_ns);
+    }
+    if (window->count == 0)
+        intervals_union(&report->asked, &(struct intervals){ 0 }, window);
+}
+
+static int64_t length_of_both(const struct intervals *a, const struct intervals *b)
+{
+    struct intervals both = { 0 };
+    intervals_intersect(a, b, &both);
+    int64_t length_ns = intervals_length(&both);
+    intervals_release(&both);
+    return length_ns;
+}
+
+/* Kernels that run at the moment: a heap, the first to end on top. */
+struct running {
+    struct running_kernel {
+        int64_t end_ns;
+        double blocks_per_sm;
+    } * at;
+    size_t count, capacity;
+    double blocks_per_sm; /* of all of them */
+};
+
+static void running_push(struct running *running, int64_t end_ns, double blocks_per_sm)
+{
+    running->blocks_per_sm += blocks_per_sm;
+    VEC_RESERVE(running, 1);
+    size_t i = running->count++;
+    for (; i > 0 && running->at[(i - 1) / 2].end_ns > end_ns; i = (i - 1) / 2)
+        running->at[i] = running->at[(i - 1) / 2];
+    running->at[i] = (struct running_kernel){ end_ns, blocks_per_sm };
+}
+
+static void running_pop(struct running *running)
+{
+    running->blocks_per_sm -= running->at[0].blocks_per_sm;
+    struct running_kernel last = running->at[--running->count];
+    if (running->count == 0)
+        running->blocks_per_sm = 0; /* what rounding left over must not pile up */
+    size_t i = 0;
+    for (size_t child; (child = 2 * i + 1) < running->count; i = child) {
+        if (child + 1 < running->count && running->at[child + 1].end_ns < running->at[child].end_ns)
+            child++;
+        if (running->at[child].end_ns >= last.end_ns)
+            break;
+        running->at[i] = running->at[child];
+    }
+    running->at[i] = last;
+}
+
+struct kernel_averages {
+    double sm_efficiency, occupancy; /* NAN when no kernel tells */
+};
+
+/* Walk the kernels by start; between two moments at which one starts or ends, the blocks per SM are constant. */
+static struct kernel_averages average_kernels(const struct gpu_question *question,
+                                              const struct device_report *report,
+                                              const struct intervals *window)
+{
+    const struct trace *trace = question->trace;
+    struct running running = { 0 };
+    double sm_ns = 0, occupied_ns = 0, kernel_ns = 0;
+    bool any_blocks = false;
+    int64_t now_ns = 0;
+    size_t end = report->device->first + report->device->count;
+    for (size_t i = report->device->first; i <= end; i++) {
+        int64_t start_ns = INT64_MAX;
+        double blocks_per_sm = NAN;
+        if (i < end) {
+            event_id e = question->gpu->event[i];
+            if (!gpu_work_is_kernel(question->gpu->work[i]) || !is_wanted(question->selection, e))
+                continue;
+            start_ns = trace->start_ns[e];
+            blocks_per_sm = trace_arg_decimal(trace, ARG_BLOCKS_PER_SM, e);
+            double occupancy = trace_arg_decimal(trace, ARG_OCCUPANCY, e);
+            if (!isnan(occupancy)) {
+                double within_ns = (double)intervals_length_within(window, start_ns, trace_end_ns(trace, e));
+                occupied_ns += occupancy / 100 * within_ns;
+                kernel_ns += within_ns;
+            }
+            if (!(blocks_per_sm > 0))
+                continue;
+        }
+        while (running.count && running.at[0].end_ns <= start_ns) {
+            sm_ns += fmin(running.blocks_per_sm, 1) *
+                     (double)intervals_length_within(window, now_ns, running.at[0].end_ns);
+            now_ns = running.at[0].end_ns;
+            running_pop(&running);
+        }
+        if (i == end)
+            break;
+        if (running.count)
+            sm_ns +=
+                fmin(running.blocks_per_sm, 1) * (double)intervals_length_within(window, now_ns, start_ns);
+        now_ns = start_ns;
+        any_blocks = true;
+        running_push(&running, trace_end_ns(trace, question->gpu->event[i]), blocks_per_sm);
+    }
+    VEC_FREE(&running);
+    int64_t window_ns = intervals_length(window);
+    return (struct kernel_averages){
+        any_blocks && window_ns ? sm_ns / (double)window_ns : NAN,
+        kernel_ns > 0 ? occupied_ns / kernel_ns : NAN,
+    };
+}
+
+static void set_share(struct table *table, size_t row, size_t column, double part, double whole)
+{
+    if (whole > 0)
+        table_set_number(table, row, column, part / whole);
+}
+
+static void add_efficiency(struct table *table, struct gpu_question *question, struct device_report *report,
+                           const struct device_steps *steps)
+{
+    size_t row = table_add_row(table);
+    name_device(table, row, question, report->device);
+    struct intervals window = { 0 };
+    find_window(question, report, steps, &window);
+    int64_t window_ns = intervals_length(&window);
+    table_set_int(table, row, EFFICIENCY_WINDOW, window_ns);
+    set_share(table, row, EFFICIENCY_UTILIZATION, (double)length_of_both(&report->kernels, &window),
+              (double)window_ns);
+    struct kernel_averages averages = average_kernels(question, report, &window);
+    if (!isnan(averages.sm_efficiency))
+        table_set_number(table, row, EFFICIENCY_SM, averages.sm_efficiency);
+    if (!isnan(averages.occupancy))
+        table_set_number(table, row, EFFICIENCY_OCCUPANCY, averages.occupancy);
+    set_share(table, row, EFFICIENCY_TENSOR, (double)report->tensor_ns, (double)report->kernel_sum_ns);
+    set_share(table, row, EFFICIENCY_TENSOR_UNKNOWN, (double)report->tensor_unknown_ns,
+              (double)report->kernel_sum_ns);
+    set_share(table, row, EFFICIENCY_BUSY_SHARE, (double)intervals_length(&report->busy),
+              (double)intervals_length(&report->asked));
+    intervals_release(&window);
+}
+
+/* ---- table: copies ---- */
+
+enum copies_column {
+    COPIES_RANK,
+    COPIES_DEVICE,
+    COPIES_NAME,
+    COPIES_COUNT,
+    COPIES_BYTES,
+    COPIES_SUM,
+    COPIES_UNION,
+    COPIES_EXPOSED,
+    COPIES_COLUMNS
+};
+
+/* clang-format off */
+static const struct table_column copies_columns[COPIES_COLUMNS] = {
+    { "rank", "Rank", TABLE_COUNT, "rank of the file, or its place among the files", TABLE_OPTIONAL, NULL },
+    { "device", "Device", TABLE_COUNT, "number of the device", 0, NULL },
+    { "name", "Copies", TABLE_NAME, "direction and kinds of memory", 0, NULL },
+    { "count", "Count", TABLE_COUNT, "how many", 0, NULL },
+    { "bytes", "Bytes", TABLE_BYTES, "bytes copied; 0 when the file does not tell", 0, NULL },
+    { "sum", "Sum", TABLE_NS, "their durations added up", 0, NULL },
+    { "union", "Time", TABLE_NS, "time in which one of them ran", TABLE_OPTIONAL, NULL },
+    { "not_under_a_kernel", "Exposed", TABLE_NS, "time in which one of them ran and no kernel did", 0, "exposed" },
+};
+/* clang-format on */
+
+static void add_copies(struct table *table, struct gpu_question *question, struct device_report *report)
+{
+    for (size_t i = 0; i < report->copies.count; i++) {
+        const struct copies *copies = &report->copies.at[i];
+        if (copies->count == 0 && copies->when.count == 0)
+            continue; /* none when asked for */
+        size_t row = table_add_row(table);
+        name_device(table, row, question, report->device);
+        table_set_text(table, row, COPIES_NAME, names_text(question->trace->names, copies->name),
+                       names_length(question->trace->names, copies->name));
+        table_set_int(table, row, COPIES_COUNT, (int64_t)copies->count);
+        table_set_int(table, row, COPIES_BYTES, copies->bytes);
+        table_set_int(table, row, COPIES_SUM, copies->sum_ns);
+        table_set_int(table, row, COPIES_UNION, intervals_length(&copies->when));
+        table_set_int(table, row, COPIES_EXPOSED, length_outside(&copies->when, &report->kernels));
+    }
+}
+
+/* ---- the whole ---- */
+
+/* How much of the work has no call in the file; the calls there are. Footers of TABLE. */
+static void count_links(const struct gpu_question *question, struct table *table, struct result *result)
+{
+    const struct trace *trace = question->trace;
+    int64_t work = 0, unlinked = 0, calls = 0, other = 0;
+    for (size_t i = 0; i < question->gpu->count; i++)
+        if (selection_holds(question->selection, question->gpu->event[i])) {
+            work++;
+            unlinked += launches_call(question->launches, question->gpu->event[i]) == EVENT_NONE;
+        }
+    for (event_id e = 0; e < trace->event_count; e++) {
+        calls += event_is_call(trace->kind[e]) && selection_holds_place(question->selection, e);
+        other += trace->kind[e] == EVENT_GPU_OTHER && selection_holds(question->selection, e);
+    }
+    table_add_footer(table, "gpu_events", "GPU events", TABLE_COUNT, table_int(work));
+    table_add_footer(table, "gpu_events_with_no_call_in_file", "of these, calls not in the file", TABLE_COUNT,
+                     table_int(unlinked));
+    table_add_footer(table, "calls", "Runtime and driver calls", TABLE_COUNT, table_int(calls));
+    if (unlinked)
+        result_add_notice(result, "unlinked_gpu_work", unlinked, NULL, -1,
+                          "kernels, copies and memsets were launched by calls that are not in the file, most "
+                          "often before recording began; they count like all others");
+    if (other)
+        result_add_notice(result, "other_device_events", other, NULL, -1,
+                          "events on devices are neither kernels nor copies nor memsets; they count nowhere");
+}
+
+void gpu_add_tables(const struct trace *trace, const struct selection *selection, struct result *result)
+{
+    struct gpu_question question = { .trace = trace, .selection = selection };
+    question.launches = launches_open(trace);
+    question.gpu = gpu_events_open(trace, question.launches);
+    question.tensor = mem_zalloc(names_count(trace->names) + 1, sizeof *question.tensor);
+    question.copies_slot = mem_zalloc(names_count(trace->names) + 1, sizeof *question.copies_slot);
+    struct steps *ranges = steps_open(trace);
+    struct device_steps *steps = device_steps_open(ranges, question.gpu, question.launches);
+
+    struct table *devices =
+        table_open("devices", "Span = computation + exposed communication + exposed copies + idle",
+                   device_columns, DEVICE_COLUMNS);
+    struct table *efficiency =
+        table_open("efficiency", "How well it was used", efficiency_columns, EFFICIENCY_COLUMNS);
+    struct table *copies = table_open("copies", "Copies", copies_columns, COPIES_COLUMNS);
+    if (trace->file_count > 1)
+        devices->columns[DEVICE_RANK].flags = efficiency->columns[EFFICIENCY_RANK].flags =
+            copies->columns[COPIES_RANK].flags = 0;
+    for (size_t d = 0; d < question.gpu->device_count; d++) {
+        struct device_report report = { .device = &question.gpu->devices[d] };
+        if (selection->files == NULL || selection->files[report.device->file])
+            fill_report(&question, &report);
+        if (report.events || report.busy.count) {
+            add_device(devices, &question, &report);
+            add_efficiency(efficiency, &question, &report, steps);
+            add_copies(copies, &question, &report);
+        }
+        release_report(&report);
+    }
+    add_sum_footer(devices);
+    count_links(&question, devices, result);
+    table_sort(copies, COPIES_SUM, false);
+    result_add_table(result, devices);
+    result_add_table(result, efficiency);
+    result_add_table(result, copies);
+
+    device_steps_free(steps);
+    steps_free(ranges);
+    free(question.tensor);
+    free(question.copies_slot);
+    gpu_events_free(question.gpu);
+    launches_free(question.launches);
+}

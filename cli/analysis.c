@@ -1,0 +1,51 @@
+/* analysis.c - see analysis.h. */
+#include "cli/analysis.h"
+
+#include "trace/features.h"
+#include <string.h>
+
+/* Tell which of the features NEEDS the trace lacks; false when there are any. */
+static bool check_needs(const struct trace *trace, unsigned needs, struct result *result)
+{
+    unsigned lacks = needs & ~trace_features(trace);
+    for (unsigned bit = 1; bit && bit <= lacks; bit <<= 1)
+        if (lacks & bit)
+            result_add_notice(result, "missing", 0, NULL, TPA_NOWHERE,
+                              "the trace holds no %s, so there is nothing to show; to record it, %s",
+                              trace_feature_name((enum trace_feature)bit),
+                              trace_feature_recipe((enum trace_feature)bit));
+    return lacks == 0;
+}
+
+static void settle_limit(struct output_args *output)
+{
+    if (output->limit.is_share || output->limit.share >= 0)
+        return;
+    const char *printer = printers[output->format]->name;
+    bool for_programs = strcmp(printer, "json") == 0 || strcmp(printer, "csv") == 0;
+    output->limit = (struct limit){ .count = for_programs ? 0 : ANALYSIS_LIMIT_FOR_PEOPLE };
+}
+
+int analysis_run(const struct invocation *call, const struct analysis *analysis, struct tpa_error *err)
+{
+    struct trace *trace = load_traces(call, analysis->load, analysis->wants, err);
+    if (!trace)
+        return EXIT_TROUBLE;
+    struct result *result = result_open(analysis->schema);
+    struct selection *selection = NULL;
+    bool good = true;
+    if (check_needs(trace, call->command->needs, result)) {
+        selection = selection_open(trace, analysis->query, err);
+        good = selection && analysis->add_tables(trace, selection, call->args, result, err);
+    }
+    if (good) {
+        load_add_notices(trace, result);
+        struct output_args output = *analysis->output;
+        settle_limit(&output);
+        good = output_result(result, &output, err);
+    }
+    selection_free(selection);
+    result_free(result);
+    trace_free(trace);
+    return good ? EXIT_FINE : EXIT_TROUBLE;
+}

@@ -1,0 +1,45 @@
+/*
+ * analysis.h - the course that most commands take: read the traces, select, fill tables, print.
+ *
+ *     static void add_tables(const struct trace *trace, const struct selection *selection, const void *args,
+ *                            struct result *result);
+ *
+ *     static int gpu_main(const struct invocation *call, struct tpa_error *err)
+ *     {
+ *         const struct gpu_args *args = call->args;
+ *         return analysis_run(call, &(struct analysis){ "tpa.gpu/1", &gpu_wants, &args->load, &args->selection,
+ *                                                       &args->output, add_tables }, err);
+ *     }
+ *
+ * A trace that lacks what the command needs (command->needs) gives no tables but a notice that says how to record it.
+ */
+#ifndef TPA_CLI_ANALYSIS_H
+#define TPA_CLI_ANALYSIS_H
+
+#include "analyze/selection.h"
+#include "cli/command.h"
+#include "cli/load.h"
+#include "cli/output.h"
+
+/* What --limit is when it was not given: a share nobody can type. People get a first page, programs everything. */
+#define ANALYSIS_LIMIT_DEFAULT                                                                               \
+    {                                                                                                        \
+        .share = -1.0                                                                                        \
+    }
+enum { ANALYSIS_LIMIT_FOR_PEOPLE = 25 };
+
+struct analysis {
+    const char *schema;
+    const struct trace_wants *wants;
+    const struct load_args *load;
+    const struct selection_query *query;
+    const struct output_args *output;
+    /* Fills RESULT; false and ERR when the arguments of the command do not fit the trace. */
+    bool (*add_tables)(const struct trace *trace, const struct selection *selection, const void *args,
+                       struct result *result, struct tpa_error *err);
+};
+
+/* The exit code. */
+int analysis_run(const struct invocation *call, const struct analysis *analysis, struct tpa_error *err);
+
+#endif

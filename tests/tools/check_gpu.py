@@ -1,0 +1,90 @@
+#!/usr/bin/env python3
+"""Hold `tpa gpu` to exact figures, and to its own identities.
+
+    check_gpu.py --tpa PROGRAM TRACES [EXPECTED]
+
+TRACES is searched for *.json.gz and *.json. For each trace the parts of every device must add up to its span. Where
+EXPECTED holds a file of the trace's name, every figure in it must be what `tpa gpu --format json` prints.
+"""
+
+import argparse
+import json
+import pathlib
+import subprocess
+import sys
+
+
+def run(tpa, trace):
+    text = subprocess.run([tpa, "gpu", "--format", "json", "--columns", "all", str(trace)], check=True, capture_output=True).stdout
+    return {table["key"]: table for table in json.loads(text)["tables"]}
+
+
+def column_of(rows, device):
+    return [row for row in rows if str(row["device"]) == device]
+
+
+def identities(tables):
+    """Sentences about what does not add up."""
+    for row in tables["devices"]["rows"] if "devices" in tables else []:
+        where = f"rank {row['rank']} device {row['device']}: "
+        parts = sum(row[key] for key in ("computation_ns", "exposed_communication_ns", "exposed_memcpy_ns", "idle_ns"))
+        if parts != row["span_ns"]:
+            yield f"{where}parts are {parts}, span is {row['span_ns']}"
+        if row["busy_ns"] + row["idle_ns"] != row["span_ns"]:
+            yield f"{where}busy and idle are not the span"
+        if row["nccl_union_ns"] > row["communication_ns"] or row["exposed_memcpy_ns"] > row["memcpy_union_ns"]:
+            yield f"{where}a part is larger than its whole"
+
+
+def differences(tables, expected):
+    rows = tables["devices"]["rows"] if "devices" in tables else []
+    found = {str(row["device"]) for row in rows}
+    if found != set(expected["devices"]):
+        yield f"devices {sorted(found)}, expected {sorted(expected['devices'])}"
+        return
+    for device, wanted in expected["devices"].items():
+        row = column_of(rows, device)[0]
+        for key, value in wanted.items():
+            if key == "streams":
+                got = sorted(row["streams"].split(", "))
+            elif key == "copies":
+                fields = ("count", "bytes", "sum_ns", "union_ns", "not_under_a_kernel_ns")
+                got = {copy["name"]: {field: copy[field] for field in fields} for copy in column_of(tables["copies"]["rows"], device)}
+            else:
+                got = row.get(key)
+            if got != value:
+                yield f"device {device}: {key} is {got}, expected {value}"
+    for key in ("gpu_events", "gpu_events_with_no_call_in_file", "calls") if rows else ():
+        if tables["devices"]["footer"].get(key) != expected[key]:
+            yield f"{key} is {tables['devices']['footer'].get(key)}, expected {expected[key]}"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--tpa", required=True)
+    parser.add_argument("traces", type=pathlib.Path)
+    parser.add_argument("expected", type=pathlib.Path, nargs="?")
+    args = parser.parse_args()
+    compared = held = wrong = 0
+    traces = sorted(path for path in args.traces.rglob("*") if path.name.endswith((".json", ".json.gz")) and ".expected." not in path.name)
+    for trace in traces:
+        try:
+            tables = run(args.tpa, trace)
+        except subprocess.CalledProcessError as error:
+            print(f"{trace}: skipped: {error.stderr.decode().splitlines()[0]}")
+            continue
+        problems = list(identities(tables))
+        held += 1
+        name = trace.name.removesuffix(".gz").removesuffix(".json") + ".json"
+        if args.expected and (args.expected / name).exists():
+            problems += differences(tables, json.loads((args.expected / name).read_text()))
+            compared += 1
+        for problem in problems:
+            print(f"{trace}: {problem}")
+        wrong += bool(problems)
+    print(f"{held} traces add up, {compared} compared, {wrong} wrong")
+    return 1 if wrong or held == 0 else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,154 @@
+/*
+ * drawn.h - traces for tests, small enough to draw: events one by one, times in nanoseconds.
+ *
+ *     draw_begin(&gpu_wants);
+ *     draw_host("cpu_op", "aten::mm", 1, 0, 30);            // category, name, thread, start, duration
+ *     draw_call("cudaLaunchKernel", 1, 5, 5, 100);          // name, thread, start, duration, correlation
+ *     draw_work("kernel", "gemm", 0, 7, 20, 40, 100);       // category, name, device, stream, start, duration, correlation
+ *     draw_arg(ARG_BYTES, 64);                              // of the event drawn last
+ *     struct trace *trace = draw_end();
+ */
+#ifndef TPA_TESTS_DRAWN_H
+#define TPA_TESTS_DRAWN_H
+
+#include "base/table.h"
+#include "trace/builder.h"
+#include <stdlib.h>
+#include <string.h>
+
+#define DRAW_NO_CALL INT64_C(-1)
+
+static struct trace_builder *draw_builder;
+static struct trace_chunk *draw_chunk;
+
+/* A further file: device 0 of one file is not device 0 of another. */
+__attribute__((unused)) static void draw_file(const char *path)
+{
+    if (draw_chunk) {
+        struct tpa_error err = { 0 };
+        if (!trace_builder_append(draw_builder, draw_chunk, &err))
+            abort();
+        trace_chunk_free(draw_chunk);
+    }
+    trace_builder_file(draw_builder, path, "Chrome JSON");
+    trace_builder_current_file(draw_builder)->producer = PRODUCER_KINETO;
+    draw_chunk = trace_chunk_open(draw_builder);
+}
+
+__attribute__((unused)) static void draw_begin(const struct trace_wants *wants)
+{
+    draw_builder = trace_builder_open(wants);
+    draw_chunk = NULL;
+    draw_file("drawn.json");
+}
+
+__attribute__((unused)) static struct trace *draw_end(void)
+{
+    struct tpa_error err = { 0 };
+    if (!trace_builder_append(draw_builder, draw_chunk, &err))
+        abort();
+    trace_chunk_free(draw_chunk);
+    draw_chunk = NULL;
+    return trace_builder_finish(draw_builder);
+}
+
+static void draw_event(const char *category, const char *name, int64_t pid, int64_t tid, int64_t start_ns,
+                       int64_t dur_ns)
+{
+    trace_chunk_event(
+        draw_chunk, &(struct chunk_event){
+                        .phase = 'X',
+                        .start_ns = start_ns,
+                        .dur_ns = dur_ns,
+                        .name = trace_chunk_name(draw_chunk, name, strlen(name)),
+                        .track = trace_chunk_track(draw_chunk, &(struct track_key){ .pid = pid, .tid = tid }),
+                        .category = trace_chunk_category(draw_chunk, category, strlen(category)),
+                    });
+}
+
+static inline void draw_arg(enum trace_arg arg, int64_t value)
+{
+    if (trace_builder_wants(draw_builder, arg))
+        trace_chunk_arg(draw_chunk, arg, value);
+}
+
+static inline void draw_decimal(enum trace_arg arg, double value)
+{
+    if (trace_builder_wants(draw_builder, arg))
+        trace_chunk_arg_decimal(draw_chunk, arg, value);
+}
+
+static inline void draw_text(enum trace_arg arg, const char *text)
+{
+    draw_arg(arg, trace_chunk_text(draw_chunk, text, strlen(text)));
+}
+
+enum { DRAW_PROCESS = 4000 };
+
+__attribute__((unused)) static void draw_host(const char *category, const char *name, int64_t thread,
+                                              int64_t start_ns, int64_t dur_ns)
+{
+    draw_event(category, name, DRAW_PROCESS, thread, start_ns, dur_ns);
+}
+
+__attribute__((unused)) static void draw_call(const char *name, int64_t thread, int64_t start_ns,
+                                              int64_t dur_ns, int64_t correlation)
+{
+    draw_event("cuda_runtime", name, DRAW_PROCESS, thread, start_ns, dur_ns);
+    draw_arg(ARG_CORRELATION, correlation);
+}
+
+__attribute__((unused)) static void draw_work(const char *category, const char *name, int64_t device,
+                                              int64_t stream, int64_t start_ns, int64_t dur_ns,
+                                              int64_t correlation)
+{
+    draw_event(category, name, device, stream, start_ns, dur_ns);
+    draw_arg(ARG_DEVICE, device);
+    draw_arg(ARG_STREAM, stream);
+    if (correlation != DRAW_NO_CALL)
+        draw_arg(ARG_CORRELATION, correlation);
+}
+
+/* The cell of the column with this key; aborts when there is none. */
+static const union table_cell *cell_called(const struct table *table, size_t row, const char *key)
+{
+    int column = table_find_column(table, key, strlen(key));
+    if (column < 0 || row >= table->row_count)
+        abort();
+    return table_cell(table, row, (size_t)column);
+}
+
+static inline int64_t int_called(const struct table *table, size_t row, const char *key)
+{
+    return cell_called(table, row, key)->i;
+}
+
+static inline double number_called(const struct table *table, size_t row, const char *key)
+{
+    return cell_called(table, row, key)->f;
+}
+
+static inline const char *text_called(const struct table *table, size_t row, const char *key)
+{
+    return cell_called(table, row, key)->text.at;
+}
+
+/* The table with this key; aborts when there is none. */
+static inline struct table *table_called(const struct result *result, const char *key)
+{
+    for (size_t i = 0; i < result->tables.count; i++)
+        if (strcmp(result->tables.at[i]->key, key) == 0)
+            return result->tables.at[i];
+    abort();
+}
+
+/* How many events the notice of KIND is about; 0 when there is none. */
+static inline int64_t notice_called(const struct result *result, const char *kind)
+{
+    for (size_t i = 0; i < result->notices.count; i++)
+        if (strcmp(result->notices.at[i].kind, kind) == 0)
+            return result->notices.at[i].count;
+    return 0;
+}
+
+#endif

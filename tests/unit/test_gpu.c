@@ -1,0 +1,285 @@
+/* test_gpu.c - analyze/gpu.h: each moment of a device counts once. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "analyze/gpu.h"
+#include "analyze/gpu_names.h"
+#include "tests/unit/drawn.h"
+
+static struct trace *trace;
+static struct result *result;
+static struct table *devices, *efficiency, *copies;
+
+static void analyze(struct selection_query query)
+{
+    struct tpa_error err = { 0 };
+    struct selection *selection = selection_open(trace, &query, &err);
+    assert_non_null(selection);
+    result = result_open("tpa.gpu/1");
+    gpu_add_tables(trace, selection, result);
+    selection_free(selection);
+    devices = table_called(result, "devices");
+    efficiency = table_called(result, "efficiency");
+    copies = table_called(result, "copies");
+}
+
+static void release(void)
+{
+    result_free(result);
+    trace_free(trace);
+}
+
+/*
+ *               0    10   20   30   40   50   60   70   80   90   100
+ *   stream 7    [ gemm   )          [ gemm   )          |    [add)
+ *   stream 20        [ nccl    )                        set
+ *   stream 21             [ HtoD    )    [ DtoH        )
+ *
+ * computes       0..20, 40..60, 80..80 (no time), 90..100     50
+ * communicates  10..30: exposed 20..30                        20, 10
+ * copies        20..40, 50..75: exposed 30..40, 60..75        45, 25
+ * idle          75..80, 80..90                                15
+ */
+static void draw_streams(void)
+{
+    draw_begin(&gpu_wants);
+    draw_work("kernel", "gemm", 0, 7, 0, 20, DRAW_NO_CALL);
+    draw_work("kernel", "gemm", 0, 7, 40, 20, DRAW_NO_CALL);
+    draw_work("gpu_memcpy", "Memcpy DtoH (Device -> Pinned)", 0, 21, 50, 25, DRAW_NO_CALL);
+    draw_arg(ARG_BYTES, 1000);
+    draw_work("kernel", "ncclDevKernel_AllReduce", 0, 20, 10, 20, DRAW_NO_CALL);
+    draw_work("gpu_memcpy", "Memcpy HtoD (Pinned -> Device)", 0, 21, 20, 20, DRAW_NO_CALL);
+    draw_arg(ARG_BYTES, 4096);
+    draw_work("gpu_memset", "Memset (Device)", 0, 20, 80, 0, DRAW_NO_CALL);
+    draw_work("kernel", "add", 0, 7, 90, 10, DRAW_NO_CALL);
+    trace = draw_end();
+}
+
+static void each_moment_counts_once(void **state)
+{
+    (void)state;
+    draw_streams();
+    analyze((struct selection_query){ 0 });
+    assert_int_equal(devices->row_count, 1);
+    assert_int_equal(int_called(devices, 0, "span"), 100);
+    assert_int_equal(int_called(devices, 0, "busy"), 85);
+    assert_int_equal(int_called(devices, 0, "computation"), 50);
+    assert_int_equal(int_called(devices, 0, "communication"), 20);
+    assert_int_equal(int_called(devices, 0, "exposed_communication"), 10);
+    assert_int_equal(int_called(devices, 0, "memcpy"), 45);
+    assert_int_equal(int_called(devices, 0, "exposed_memcpy"), 25);
+    assert_int_equal(int_called(devices, 0, "idle"), 15);
+    assert_int_equal(int_called(devices, 0, "kernels"), 4);
+    assert_int_equal(int_called(devices, 0, "kernel_sum"), 70);
+    assert_int_equal(int_called(devices, 0, "kernel_union"), 60);
+    assert_int_equal(int_called(devices, 0, "events"), 7);
+    assert_string_equal(text_called(devices, 0, "streams"), "7, 20, 21");
+    release();
+}
+
+/* The memset takes no time, but the gap ends there: 75..80 and 80..90. */
+static void work_without_duration_ends_a_gap(void **state)
+{
+    (void)state;
+    draw_streams();
+    analyze((struct selection_query){ 0 });
+    assert_int_equal(int_called(devices, 0, "gaps"), 2);
+    assert_int_equal(int_called(devices, 0, "longest_gap"), 10);
+    release();
+}
+
+/* HtoD 20..40 runs under kernels but for 30..40; DtoH 50..75 under one until 60. */
+static void copies_are_exposed_where_no_kernel_runs(void **state)
+{
+    (void)state;
+    draw_streams();
+    analyze((struct selection_query){ 0 });
+    assert_int_equal(copies->row_count, 2);
+    assert_string_equal(text_called(copies, 0, "name"), "Memcpy DtoH (Device -> Pinned)");
+    assert_int_equal(int_called(copies, 0, "bytes"), 1000);
+    assert_int_equal(int_called(copies, 0, "sum"), 25);
+    assert_int_equal(int_called(copies, 0, "exposed"), 15);
+    assert_string_equal(text_called(copies, 1, "name"), "Memcpy HtoD (Pinned -> Device)");
+    assert_int_equal(int_called(copies, 1, "exposed"), 10);
+    release();
+}
+
+/* Only 15..55: computes 15..20 and 40..55, communicates 20..30 alone, copies 30..40 alone. */
+static void a_range_cuts_work_at_its_edges(void **state)
+{
+    (void)state;
+    draw_streams();
+    analyze((struct selection_query){ .range = "15ns..55ns" });
+    assert_int_equal(int_called(devices, 0, "span"), 40);
+    assert_int_equal(int_called(devices, 0, "computation"), 20);
+    assert_int_equal(int_called(devices, 0, "exposed_communication"), 10);
+    assert_int_equal(int_called(devices, 0, "exposed_memcpy"), 10);
+    assert_int_equal(int_called(devices, 0, "idle"), 0);
+    assert_int_equal(int_called(devices, 0, "kernels"), 1); /* that begins in it */
+    release();
+}
+
+/* Stream 7 alone: busy 0..20, 40..60, 90..100 of 100. */
+static void a_stream_alone(void **state)
+{
+    (void)state;
+    draw_streams();
+    analyze((struct selection_query){ .streams = { { { 7, 7 } }, 1 } });
+    assert_int_equal(int_called(devices, 0, "span"), 100);
+    assert_int_equal(int_called(devices, 0, "busy"), 50);
+    assert_int_equal(int_called(devices, 0, "gaps"), 2);
+    assert_string_equal(text_called(devices, 0, "streams"), "7");
+    release();
+}
+
+/*
+ *                        0    10   20   30
+ *   device 0 stream 0    [ a      )
+ *   device 1 stream 0              [ b )
+ *   device 0, other file      [ c )
+ */
+static void equal_streams_of_two_devices_are_two(void **state)
+{
+    (void)state;
+    draw_begin(&gpu_wants);
+    draw_work("kernel", "a", 0, 0, 0, 20, DRAW_NO_CALL);
+    draw_work("kernel", "b", 1, 0, 20, 10, DRAW_NO_CALL);
+    draw_file("rank1.json");
+    draw_work("kernel", "c", 0, 0, 10, 10, DRAW_NO_CALL);
+    trace = draw_end();
+    analyze((struct selection_query){ 0 });
+    assert_int_equal(devices->row_count, 3);
+    assert_int_equal(int_called(devices, 0, "busy"), 20);
+    assert_int_equal(int_called(devices, 1, "device"), 1);
+    assert_int_equal(int_called(devices, 1, "busy"), 10);
+    assert_int_equal(int_called(devices, 2, "rank"), 1);
+    assert_int_equal(int_called(devices, 2, "idle"), 0);
+    release();
+}
+
+/*
+ *              0    10   20   30   40   50   60   70   80   90   100
+ *   host       [ ProfilerStep#1   )[ ProfilerStep#2  )
+ *               l1   l2            l3
+ *   stream 7   [old)    [ k1      )[ k2     )      [ k3 )
+ *
+ * Steps as they ran: 1 begins at 10, when the kernel launched before was over, and ends with k2 at 60; 2 ends with k3
+ * at 90. Window 10..90: kernels run 20 + 20 + 15 = 55 of 80 (k1 20..40, k2 40..60, k3 75..90).
+ * blocks per SM: k1 0.5, k2 2 (counts as 1), k3 none: (20 * 0.5 + 20 * 1) / 80.
+ * occupancy: k1 50 %, k2 25 %: (20 * 0.5 + 20 * 0.25) / 40.
+ */
+static void efficiency_looks_at_the_steps_as_they_ran(void **state)
+{
+    (void)state;
+    draw_begin(&gpu_wants);
+    draw_host("user_annotation", "ProfilerStep#1", 1, 0, 35);
+    draw_host("user_annotation", "ProfilerStep#2", 1, 35, 35);
+    draw_call("cudaLaunchKernel", 1, 2, 3, 1);
+    draw_call("cudaLaunchKernel", 1, 12, 3, 2);
+    draw_call("cudaLaunchKernel", 1, 36, 3, 3);
+    draw_work("kernel", "old", 0, 7, 0, 10, 77);
+    draw_work("kernel", "volta_s884gemm", 0, 7, 20, 20, 1);
+    draw_decimal(ARG_BLOCKS_PER_SM, 0.5);
+    draw_decimal(ARG_OCCUPANCY, 50);
+    draw_work("kernel", "volta_sgemm", 0, 7, 40, 20, 2);
+    draw_decimal(ARG_BLOCKS_PER_SM, 2);
+    draw_decimal(ARG_OCCUPANCY, 25);
+    draw_work("kernel", "mystery", 0, 7, 75, 15, 3);
+    trace = draw_end();
+    analyze((struct selection_query){ 0 });
+    assert_int_equal(int_called(efficiency, 0, "window"), 80);
+    assert_float_equal(number_called(efficiency, 0, "utilization"), 55.0 / 80, 1e-12);
+    assert_float_equal(number_called(efficiency, 0, "sm_efficiency"), 30.0 / 80, 1e-12);
+    assert_float_equal(number_called(efficiency, 0, "occupancy"), 0.375, 1e-12);
+    assert_float_equal(number_called(efficiency, 0, "tensor_core_share"), 20.0 / 65, 1e-12);
+    assert_float_equal(number_called(efficiency, 0, "tensor_core_unknown_share"), 25.0 / 65, 1e-12);
+    assert_int_equal(notice_called(result, "unlinked_gpu_work"), 1);
+    release();
+}
+
+/* The name says nothing: it is the operator (by its id), or the arguments of the kernel, that tell. */
+static void communication_is_told_by_operator_and_arguments(void **state)
+{
+    (void)state;
+    draw_begin(&gpu_wants);
+    draw_host("cpu_op", "symm_mem::one_shot", 1, 0, 10);
+    draw_arg(ARG_EXTERNAL_ID, 5);
+    draw_host("cpu_op", "aten::add", 1, 10, 10);
+    draw_arg(ARG_EXTERNAL_ID, 6);
+    draw_work("kernel", "k", 0, 7, 0, 10, 1);
+    draw_arg(ARG_EXTERNAL_ID, 5);
+    draw_work("kernel", "k", 0, 7, 20, 10, 2);
+    draw_arg(ARG_EXTERNAL_ID, 6);
+    draw_work("kernel", "k", 0, 7, 40, 10, 3);
+    draw_text(ARG_COLLECTIVE, "allreduce");
+    trace = draw_end();
+    analyze((struct selection_query){ 0 });
+    assert_int_equal(int_called(devices, 0, "communication"), 20);
+    assert_int_equal(int_called(devices, 0, "computation"), 10);
+    assert_int_equal(int_called(devices, 0, "nccl_union"), 0);
+    assert_int_equal(int_called(devices, 0, "idle"), 20);
+    release();
+}
+
+static void no_work_gives_empty_tables(void **state)
+{
+    (void)state;
+    draw_begin(&gpu_wants);
+    draw_host("cpu_op", "aten::mm", 1, 0, 10);
+    trace = draw_end();
+    analyze((struct selection_query){ 0 });
+    assert_int_equal(devices->row_count, 0);
+    release();
+}
+
+static void names_of_kernels(void **state)
+{
+    (void)state;
+    assert_true(kernel_is_nccl("ncclDevKernel_AllReduce_Sum_f32_RING_LL(ncclDevKernelArgsStorage<4096ul>)"));
+    assert_true(kernel_is_nccl("rcclGenericKernel"));
+    assert_false(kernel_is_nccl("void vllm::cross_device_reduce_1stage<c10::BFloat16, 8>(...)"));
+    assert_true(kernel_is_communication("void vllm::cross_device_reduce_1stage<c10::BFloat16, 8>(...)"));
+    assert_true(kernel_is_communication(
+        "void (anonymous namespace)::multimem_all_reduce_kernel<c10::BFloat16, 16>()"));
+    assert_true(kernel_is_communication("nvshmemi_transfer_rma"));
+    assert_true(kernel_is_communication("allreduce_fusion_kernel_oneshot_lamport"));
+    assert_false(kernel_is_communication("void at::native::reduce_kernel<512, 1>()"));
+    assert_true(operator_is_communication("nccl:all_reduce"));
+    assert_true(operator_is_communication("c10d::allreduce_"));
+    assert_true(operator_is_communication("sgl_kernel::all_reduce"));
+    assert_false(operator_is_communication("aten::all"));
+    assert_false(operator_is_communication("symm_mem::fused_all_gather_matmul"));
+    assert_false(operator_is_communication("train.py(12): all_reduce_grads"));
+
+    assert_int_equal(kernel_tensor_use("volta_h884gemm_64x64_ldg8_nn"), TENSOR_YES);
+    assert_int_equal(kernel_tensor_use("nvjet_tst_64x64_64x16_2x1_2cta_v_bz_bias_TNT"), TENSOR_YES);
+    assert_int_equal(kernel_tensor_use("cutlass3x_sm100_tensorop_s64x64gemm"), TENSOR_YES);
+    assert_int_equal(kernel_tensor_use("void flash::flash_fwd_kernel<...>"), TENSOR_YES);
+    assert_int_equal(kernel_tensor_use("Cijk_Alik_Bljk_SB_MT64x16x32_MI16x16x1_SN"), TENSOR_YES);
+    assert_int_equal(kernel_tensor_use("ampere_sgemm_128x64_nn"), TENSOR_NO);
+    assert_int_equal(kernel_tensor_use("void cutlass::Kernel2<cutlass_80_simt_sgemm_128x32_8x5_nn_align1>"),
+                     TENSOR_NO);
+    assert_int_equal(kernel_tensor_use("triton_poi_fused_add_0"), TENSOR_NO);
+    assert_int_equal(kernel_tensor_use("SubTensorOpWithScalar1d"), TENSOR_NO);
+    assert_int_equal(kernel_tensor_use("_attn_fwd"), TENSOR_UNKNOWN);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(each_moment_counts_once),
+        cmocka_unit_test(work_without_duration_ends_a_gap),
+        cmocka_unit_test(copies_are_exposed_where_no_kernel_runs),
+        cmocka_unit_test(a_range_cuts_work_at_its_edges),
+        cmocka_unit_test(a_stream_alone),
+        cmocka_unit_test(equal_streams_of_two_devices_are_two),
+        cmocka_unit_test(efficiency_looks_at_the_steps_as_they_ran),
+        cmocka_unit_test(communication_is_told_by_operator_and_arguments),
+        cmocka_unit_test(no_work_gives_empty_tables),
+        cmocka_unit_test(names_of_kernels),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
