@@ -265,32 +265,45 @@ def unfinished():
 
 
 @sample
-def threads_memory():
-    """Operators on several threads at once; memory allocated in one and freed in another or outside any operator."""
+def memory():
+    """Memory allocated and freed within operators, within annotations, and outside both."""
     import torch
 
     def work(_):
         torch.empty(10)
         kept = [torch.empty(1000 * n) for n in range(1, 4)]
-        turn = threading.Barrier(2)
-
-        def other(n):
-            with torch.profiler.record_function(f"thread {n}"):
-                turn.wait()
-                mine = torch.randn(50, 50)
-                kept.append(mine @ mine)
-                turn.wait()
-
-        threads = [threading.Thread(target=other, args=(n,)) for n in range(2)]
-        for t in threads:
-            t.start()
-        for t in threads:
-            t.join()
+        with torch.profiler.record_function("keep"):
+            kept.append(torch.randn(50, 50) @ torch.randn(50, 50))
         x = torch.randn(30, 30, requires_grad=True)
         (x.exp() @ x).sum().backward()
         kept.clear()
 
-    run("threads_memory", work, profile_memory=True, record_shapes=True)
+    run("memory", work, profile_memory=True, record_shapes=True)
+
+
+@sample
+def threads():
+    """Operators on three threads at once."""
+    import torch
+    from torch._C._profiler import _ExperimentalConfig
+
+    def work(_):
+        turn = threading.Barrier(3)
+
+        def busy(n):
+            with torch.profiler.record_function(f"thread {n}"):
+                for _ in range(3):
+                    turn.wait()
+                    torch.randn(20 * n, 20 * n).mm(torch.ones(20 * n, 5)).relu_()
+
+        others = [threading.Thread(target=busy, args=(n,), name=f"busy {n}") for n in (2, 3)]
+        for t in others:
+            t.start()
+        busy(1)
+        for t in others:
+            t.join()
+
+    run("threads", work, record_shapes=True, experimental_config=_ExperimentalConfig(profile_all_threads=True))
 
 
 @sample
