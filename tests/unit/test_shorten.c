@@ -30,7 +30,7 @@ static void kernels_lose_what_tells_least_first(void **state)
     (void)state;
     check(ADD, 200, ADD);
     check(
-        ADD, 170,
+        ADD, 140,
         "at::native::vectorized_elementwise_kernel<4, at::native::CUDAFunctor_add<float>, std::array<char*, 3ul>>(...)");
     check(ADD, 100, "vectorized_elementwise_kernel<4, CUDAFunctor_add<float>, array<char*, 3ul>>(...)");
     check(ADD, 77, "vectorized_elementwise_kernel<4, CUDAFunctor_add<float>, array<char...>>(...)");
