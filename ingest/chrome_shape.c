@@ -153,7 +153,7 @@ static const char *fit(struct chrome_reader *reader, const struct shape *shape, 
             if (at == start)
                 return NULL;
             break;
-        default: kind = VALUE_NESTED; at = stop = find_array_end(at, end);
+        default: kind = VALUE_NESTED; at = stop = *at == '[' ? find_array_end(at, end) : NULL;
         }
         if (!at)
             return NULL;
