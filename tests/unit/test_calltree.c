@@ -1,0 +1,258 @@
+/* test_calltree.c - trace/calltree.h: who called whom, by torch's rules. */
+#include "tests/unit/small_trace.h"
+
+#include "trace/calltree.h"
+#include <stdlib.h>
+
+static bool takes_all(const void *context, event_id e)
+{
+    (void)context, (void)e;
+    return true;
+}
+
+static bool same_name(const void *context, event_id a, event_id b)
+{
+    const struct trace *trace = context;
+    return trace->name[a] == trace->name[b];
+}
+
+/* The name of the caller of the first event called NAME, "-" for none. */
+static const char *caller(const struct calltree *tree, const char *name)
+{
+    for (node_id n = 0; n < tree->count; n++)
+        if (strcmp(trace_name(tree->trace, tree->event[n]), name) == 0)
+            return tree->parent[n] == NODE_NONE ? "-" : trace_name(tree->trace, tree->event[tree->parent[n]]);
+    return "?";
+}
+
+static struct calltree *nested(const struct trace *trace)
+{
+    struct calltree *tree = calltree_open(trace, takes_all, NULL);
+    calltree_nest(tree);
+    return tree;
+}
+
+/*
+ *      0    5    10   15   20   25   30
+ *      [a=======================)
+ *       [b=======)[c====)        [e)
+ *         [d=)
+ * The file holds them in another order.
+ */
+static void events_nest_by_time_whatever_their_order(void **state)
+{
+    (void)state;
+    struct small small = small_begin(0);
+    small_host(&small, 1, "cpu_op", "d", 3, 3);
+    small_host(&small, 1, "cpu_op", "c", 11, 6);
+    small_host(&small, 1, "cpu_op", "e", 26, 3);
+    small_host(&small, 1, "cpu_op", "a", 0, 25);
+    small_host(&small, 1, "cpu_op", "b", 1, 9);
+    struct trace *trace = small_end(&small);
+    struct calltree *tree = nested(trace);
+    assert_int_equal(tree->count, 5);
+    assert_int_equal(tree->thread_count, 1);
+    assert_string_equal(caller(tree, "a"), "-");
+    assert_string_equal(caller(tree, "b"), "a");
+    assert_string_equal(caller(tree, "c"), "a");
+    assert_string_equal(caller(tree, "d"), "b");
+    assert_string_equal(caller(tree, "e"), "-");
+    for (node_id n = 1; n < tree->count; n++)
+        assert_true(tree->parent[n] == NODE_NONE || tree->parent[n] < n);
+    calltree_free(tree);
+    trace_free(trace);
+}
+
+/*
+ *      0    5    10   15   20
+ *      [a========)
+ *           [end=)               ends with a: its child
+ *                [next)          starts where a ends: not its child
+ *                [point          nothing long, at the start of next: its child
+ */
+static void a_child_may_end_with_its_parent_but_not_start_at_its_end(void **state)
+{
+    (void)state;
+    struct small small = small_begin(0);
+    small_host(&small, 1, "cpu_op", "a", 0, 10);
+    small_host(&small, 1, "cpu_op", "end", 5, 5);
+    small_host(&small, 1, "cpu_op", "next", 10, 5);
+    small_host(&small, 1, "cpu_op", "point", 10, 0);
+    struct trace *trace = small_end(&small);
+    struct calltree *tree = nested(trace);
+    assert_string_equal(caller(tree, "end"), "a");
+    assert_string_equal(caller(tree, "next"), "-");
+    assert_string_equal(caller(tree, "point"), "next");
+    calltree_free(tree);
+    trace_free(trace);
+}
+
+/*
+ *      0    5    10   15   20   25
+ *      [a===================)
+ *       [b===)
+ *          [c=======)            begins within b, ends after it: a's child, and b is closed for good
+ *           [d)                  within b's time too, but c's child
+ *                      [e========) begins within a, ends after it: nobody's child
+ *                       [f)      e's child, not a's
+ */
+static void what_only_overlaps_closes_the_call_it_leaves(void **state)
+{
+    (void)state;
+    struct small small = small_begin(0);
+    small_host(&small, 1, "cpu_op", "a", 0, 20);
+    small_host(&small, 1, "cpu_op", "b", 1, 4);
+    small_host(&small, 1, "cpu_op", "c", 4, 8);
+    small_host(&small, 1, "cpu_op", "d", 4, 1);
+    small_host(&small, 1, "cpu_op", "e", 16, 9);
+    small_host(&small, 1, "cpu_op", "f", 17, 2);
+    struct trace *trace = small_end(&small);
+    struct calltree *tree = nested(trace);
+    assert_string_equal(caller(tree, "b"), "a");
+    assert_string_equal(caller(tree, "c"), "a");
+    assert_string_equal(caller(tree, "d"), "c");
+    assert_string_equal(caller(tree, "e"), "-");
+    assert_string_equal(caller(tree, "f"), "e");
+    assert_int_equal(tree->overlaps, 2);
+    calltree_free(tree);
+    trace_free(trace);
+}
+
+/* Equal intervals nest in order of the file, and the longer of two that start together is the parent. */
+static void of_equal_events_the_first_is_the_parent(void **state)
+{
+    (void)state;
+    struct small small = small_begin(0);
+    small_host(&small, 1, "cpu_op", "short", 0, 4);
+    small_host(&small, 1, "cpu_op", "first", 0, 9);
+    small_host(&small, 1, "cpu_op", "second", 0, 9);
+    struct trace *trace = small_end(&small);
+    struct calltree *tree = nested(trace);
+    assert_string_equal(caller(tree, "first"), "-");
+    assert_string_equal(caller(tree, "second"), "first");
+    assert_string_equal(caller(tree, "short"), "second");
+    calltree_free(tree);
+    trace_free(trace);
+}
+
+/*
+ *   thread 1   [a===========)            thread 2   [x===)
+ *                                                     [call)   moved to thread 1
+ *                                                   [lost)     moved to a thread without events
+ */
+static void moved_events_nest_on_their_new_thread(void **state)
+{
+    (void)state;
+    struct small small = small_begin(0);
+    small_host(&small, 1, "cpu_op", "a", 0, 20);
+    small_host(&small, 2, "cpu_op", "x", 0, 10);
+    small_host(&small, 2, "cuda_runtime", "call", 2, 6);
+    small_host(&small, 2, "cuda_runtime", "lost", 1, 1);
+    struct trace *trace = small_end(&small);
+    struct calltree *tree = calltree_open(trace, takes_all, NULL);
+    struct calltree_move moves[] = { { 2, trace->track[0] }, { 3, 77 } };
+    calltree_move(tree, moves, 2);
+    calltree_nest(tree);
+    assert_int_equal(tree->count, 4);
+    assert_int_equal(tree->thread_count, 3);
+    assert_int_equal(tree->threads[2].track, 77);
+    assert_string_equal(caller(tree, "call"), "a");
+    assert_string_equal(caller(tree, "lost"), "-");
+    node_id *nodes = calltree_nodes(tree);
+    for (event_id e = 0; e < 4; e++)
+        assert_int_equal(tree->event[nodes[e]], e);
+    free(nodes);
+    calltree_free(tree);
+    trace_free(trace);
+}
+
+/*
+ *      0         10        20        30
+ *      [to=======================)           the call
+ *       [to====================)             its only child, same name: folded into it
+ *        [to=================)               again: folded too
+ *         [copy==)  [copy==)                 two children of one name: they stay, as children of the first
+ */
+static void an_only_child_of_the_same_name_is_folded(void **state)
+{
+    (void)state;
+    struct small small = small_begin(0);
+    small_host(&small, 1, "cpu_op", "to", 0, 25);
+    small_host(&small, 1, "cpu_op", "to", 1, 23);
+    small_host(&small, 1, "cpu_op", "to", 2, 20);
+    small_host(&small, 1, "cpu_op", "copy", 3, 5);
+    small_host(&small, 1, "cpu_op", "copy", 10, 5);
+    struct trace *trace = small_end(&small);
+    struct calltree *tree = nested(trace);
+    uint8_t *folded = calltree_fold(tree, same_name, trace);
+    /* Kernels of the innermost of the three are the call's; those of the other two are nobody's. */
+    assert_int_equal(folded[0], NODE_KERNELS_GONE);
+    assert_int_equal(folded[1], NODE_FOLDED | NODE_KERNELS_GONE);
+    assert_int_equal(folded[2], NODE_FOLDED);
+    assert_int_equal(tree->parent[2], 0);
+    assert_int_equal(folded[3], 0);
+    assert_int_equal(tree->parent[3], 0);
+    assert_int_equal(tree->parent[4], 0);
+    free(folded);
+    calltree_free(tree);
+    trace_free(trace);
+}
+
+/* Many events in an order that has only short runs: sorted, each with the parent a slow search finds. */
+static void random_events_get_the_parents_a_slow_search_finds(void **state)
+{
+    (void)state;
+    enum { COUNT = 700 };
+    struct small small = small_begin(0);
+    uint32_t seed = 7;
+    for (int i = 0; i < COUNT; i++) {
+        seed = seed * 1664525 + 1013904223;
+        int64_t start = seed >> 22, length = seed >> 8 & 127;
+        small_host(&small, 1 + (i % 3), "cpu_op", "op", start, length);
+    }
+    struct trace *trace = small_end(&small);
+    struct calltree *tree = nested(trace);
+    assert_int_equal(tree->count, COUNT);
+    for (size_t t = 0; t < tree->thread_count; t++) {
+        node_id first = tree->threads[t].first;
+        for (node_id n = first; n < first + tree->threads[t].count; n++) {
+            event_id e = tree->event[n];
+            if (n > first) {
+                event_id before = tree->event[n - 1];
+                assert_true(trace->start_ns[before] < trace->start_ns[e] ||
+                            (trace->start_ns[before] == trace->start_ns[e] &&
+                             (trace->dur_ns[before] > trace->dur_ns[e] ||
+                              (trace->dur_ns[before] == trace->dur_ns[e] && before < e))));
+            }
+            /* An earlier node is on the stack when no node since has closed it. */
+            node_id found = NODE_NONE;
+            for (node_id p = n; p-- > first && found == NODE_NONE;) {
+                bool open = true;
+                for (node_id q = p + 1; q <= n && open; q++) {
+                    event_id by = tree->event[q];
+                    open = trace->start_ns[by] < trace_end_ns(trace, tree->event[p]) &&
+                           trace_end_ns(trace, by) <= trace_end_ns(trace, tree->event[p]);
+                }
+                if (open)
+                    found = p;
+            }
+            assert_int_equal(tree->parent[n], found);
+        }
+    }
+    calltree_free(tree);
+    trace_free(trace);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(events_nest_by_time_whatever_their_order),
+        cmocka_unit_test(a_child_may_end_with_its_parent_but_not_start_at_its_end),
+        cmocka_unit_test(what_only_overlaps_closes_the_call_it_leaves),
+        cmocka_unit_test(of_equal_events_the_first_is_the_parent),
+        cmocka_unit_test(moved_events_nest_on_their_new_thread),
+        cmocka_unit_test(an_only_child_of_the_same_name_is_folded),
+        cmocka_unit_test(random_events_get_the_parents_a_slow_search_finds),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,249 @@
+/* test_launches.c - trace/launches.h: GPU work -> call -> operator, in every generation of trace. */
+#include "tests/unit/small_trace.h"
+
+#include "trace/launches.h"
+#include <stdlib.h>
+
+static void call(struct small *small, int64_t tid, const char *name, int64_t start_ns, int64_t correlation)
+{
+    small_host(small, tid, "cuda_runtime", name, start_ns, 2);
+    small_arg(small, ARG_CORRELATION, correlation);
+}
+
+static void kernel(struct small *small, const char *name, int64_t start_ns, int64_t correlation)
+{
+    small_device(small, 7, "kernel", name, start_ns, 10);
+    small_arg(small, ARG_CORRELATION, correlation);
+}
+
+static void id(struct small *small, int64_t external_id)
+{
+    small_arg(small, ARG_EXTERNAL_ID, external_id);
+}
+
+static event_id event_called(const struct trace *trace, const char *name)
+{
+    for (event_id e = 0; e < trace->event_count; e++)
+        if (strcmp(trace_name(trace, e), name) == 0)
+            return e;
+    return EVENT_NONE;
+}
+
+static const char *name_of(const struct trace *trace, event_id e)
+{
+    return e == EVENT_NONE ? "-" : trace_name(trace, e);
+}
+
+static const char *operator_of(const struct launches *launches, const struct trace *trace, const char *name)
+{
+    return name_of(trace, launches_operator(launches, event_called(trace, name)));
+}
+
+/*
+ *   host     [mm 11==========)          [add 12===)
+ *              [launch 1)  [sync 2)       [copy 3)   [query 4)     query is outside
+ *   stream        [gemm 1=)                  [vec 3=)     [old 9)  the call of old is not in the file
+ */
+static struct trace *drawn(bool ids, bool own_numbers, bool keep_own)
+{
+    struct small small = small_begin(LAUNCHES_WANTS);
+    small_host(&small, 1, "cpu_op", "mm", 0, 20), id(&small, 11);
+    small_host(&small, 1, "cpu_op", "add", 30, 10), id(&small, 12);
+    static const struct {
+        const char *name, *kernel;
+        int64_t start_ns, correlation, operator;
+    } calls[] = {
+        { "launch", "gemm", 2, 1, 11 },
+        { "sync", NULL, 10, 2, 11 },
+        { "copy", "vec", 32, 3, 12 },
+        { "query", NULL, 50, 4, 0 },
+    };
+    for (size_t i = 0; i < 4; i++) {
+        int64_t linked = own_numbers ? calls[i].correlation
+                                     : calls[i].operator
+                             ? calls[i].operator: keep_own ? calls[i].correlation : 0;
+        call(&small, 1, calls[i].name, calls[i].start_ns, calls[i].correlation);
+        if (ids && linked)
+            id(&small, linked);
+        if (calls[i].kernel) {
+            kernel(&small, calls[i].kernel, calls[i].start_ns + 5, calls[i].correlation);
+            if (ids && linked)
+                id(&small, linked);
+        }
+    }
+    kernel(&small, "old", 60, 9);
+    if (ids && (own_numbers || keep_own))
+        id(&small, 9);
+    return small_end(&small);
+}
+
+/* Whatever the generation, the answers are the same. */
+static void check_drawn(struct trace *trace, int generation, enum launch_links links)
+{
+    struct launches *launches = launches_open(trace);
+    assert_int_equal(launches_generation(launches, 0), generation);
+    assert_int_equal(launches_links(launches, 0), links);
+    assert_string_equal(operator_of(launches, trace, "launch"), "mm");
+    assert_string_equal(operator_of(launches, trace, "gemm"), "mm");
+    assert_string_equal(operator_of(launches, trace, "sync"), "mm");
+    assert_string_equal(operator_of(launches, trace, "copy"), "add");
+    assert_string_equal(operator_of(launches, trace, "vec"), "add");
+    assert_string_equal(operator_of(launches, trace, "query"), "-");
+    assert_string_equal(operator_of(launches, trace, "old"), "-");
+    assert_string_equal(name_of(trace, launches_call(launches, event_called(trace, "gemm"))), "launch");
+    assert_string_equal(name_of(trace, launches_call(launches, event_called(trace, "vec"))), "copy");
+    assert_string_equal(name_of(trace, launches_call(launches, event_called(trace, "old"))), "-");
+    launches_free(launches);
+    trace_free(trace);
+}
+
+static void ids_that_repeat_the_correlation_link_nothing(void **state)
+{
+    (void)state;
+    check_drawn(drawn(true, true, true), 2, LINKS_BY_NESTING);
+}
+
+static void an_own_correlation_among_ids_is_no_link(void **state)
+{
+    (void)state;
+    check_drawn(drawn(true, false, true), 3, LINKS_BY_ID);
+}
+
+static void an_absent_id_is_no_link(void **state)
+{
+    (void)state;
+    check_drawn(drawn(true, false, false), 4, LINKS_BY_ID);
+}
+
+static void without_ids_nesting_links(void **state)
+{
+    (void)state;
+    check_drawn(drawn(false, false, false), 0, LINKS_BY_NESTING);
+}
+
+/* In 2021 an id is a link even when the operator has the number of the call. */
+static void the_first_generation_means_every_id(void **state)
+{
+    (void)state;
+    struct small small = small_begin(LAUNCHES_WANTS);
+    small_host(&small, 1, "Operator", "mm", 0, 20), id(&small, 5);
+    small_host(&small, 1, "Operator", "add", 30, 10), id(&small, 6);
+    small_host(&small, 1, "Runtime", "launch", 2, 2), small_arg(&small, ARG_CORRELATION, 5), id(&small, 5);
+    small_host(&small, 1, "Runtime", "other", 32, 2), small_arg(&small, ARG_CORRELATION, 7), id(&small, 6);
+    struct trace *trace = small_end(&small);
+    struct launches *launches = launches_open(trace);
+    assert_int_equal(launches_generation(launches, 0), 1);
+    assert_string_equal(operator_of(launches, trace, "launch"), "mm");
+    assert_string_equal(operator_of(launches, trace, "other"), "add");
+    launches_free(launches);
+    trace_free(trace);
+}
+
+/*
+ * Ids and correlations are ranges of their own: where ids say nothing, operator 3 has nothing to do with
+ * the call whose correlation is 3.
+ *
+ *   host 1   [mm 3=======)
+ *   host 2                  [launch 3)
+ */
+static void equal_numbers_alone_are_no_link(void **state)
+{
+    (void)state;
+    struct small small = small_begin(LAUNCHES_WANTS);
+    small_host(&small, 1, "cpu_op", "mm", 0, 20), id(&small, 3);
+    call(&small, 2, "launch", 22, 3), id(&small, 3);
+    kernel(&small, "gemm", 25, 3), id(&small, 3);
+    struct trace *trace = small_end(&small);
+    struct launches *launches = launches_open(trace);
+    assert_string_equal(operator_of(launches, trace, "gemm"), "-");
+    assert_string_equal(name_of(trace, launches_call(launches, event_called(trace, "gemm"))), "launch");
+    launches_free(launches);
+    trace_free(trace);
+}
+
+/*
+ *   0    5    10   15
+ *   [outer========)
+ *   [step============)          an annotation is no operator
+ *        [inner)
+ *        [at start)             begins with inner, is longer, and belongs to it
+ *                 [at end)      begins where outer ends: still outer's
+ *                  [after)      one later: nobody's
+ */
+static void a_call_belongs_to_the_innermost_operator_around_its_start(void **state)
+{
+    (void)state;
+    struct small small = small_begin(LAUNCHES_WANTS);
+    small_host(&small, 1, "user_annotation", "step", 0, 16), id(&small, 20);
+    small_host(&small, 1, "cpu_op", "outer", 0, 13), id(&small, 21);
+    small_host(&small, 1, "cpu_op", "inner", 5, 3), id(&small, 22);
+    small_host(&small, 1, "cuda_runtime", "at start", 5, 4), small_arg(&small, ARG_CORRELATION, 1),
+        id(&small, 1);
+    call(&small, 1, "at end", 13, 2), id(&small, 2);
+    call(&small, 1, "after", 14, 3), id(&small, 3);
+    struct trace *trace = small_end(&small);
+    struct launches *launches = launches_open(trace);
+    assert_string_equal(operator_of(launches, trace, "at start"), "inner");
+    assert_string_equal(operator_of(launches, trace, "at end"), "outer");
+    assert_string_equal(operator_of(launches, trace, "after"), "-");
+    launches_free(launches);
+    trace_free(trace);
+}
+
+/* Numbers too far apart for a table: every one is found all the same, and none that is not there. */
+static void scattered_numbers_are_found(void **state)
+{
+    (void)state;
+    enum { COUNT = 500 };
+    struct small small = small_begin(LAUNCHES_WANTS);
+    for (int64_t i = 0; i < COUNT; i++) {
+        int64_t correlation = (i * 7919 % COUNT) * INT64_C(1000000007);
+        call(&small, 1, "launch", 10 * i, correlation);
+        kernel(&small, "gemm", 10 * i + 5, i % 5 ? correlation : correlation + 1);
+    }
+    struct trace *trace = small_end(&small);
+    struct launches *launches = launches_open(trace);
+    for (event_id e = 1; e < trace->event_count; e += 2)
+        assert_int_equal(launches_call(launches, e), e / 2 % 5 ? e - 1 : EVENT_NONE);
+    launches_free(launches);
+    trace_free(trace);
+}
+
+/* One launch of a graph, many kernels; and two files with equal numbers. */
+static void kernels_share_a_call_but_files_do_not(void **state)
+{
+    (void)state;
+    struct small small = small_begin(LAUNCHES_WANTS);
+    call(&small, 1, "cudaGraphLaunch", 0, 8);
+    kernel(&small, "first", 5, 8);
+    kernel(&small, "second", 20, 8);
+    small_next_file(&small, "other.json", 1);
+    call(&small, 1, "cudaLaunchKernel", 0, 8);
+    kernel(&small, "third", 5, 8);
+    struct trace *trace = small_end(&small);
+    struct launches *launches = launches_open(trace);
+    event_id graph = event_called(trace, "cudaGraphLaunch"), plain = event_called(trace, "cudaLaunchKernel");
+    assert_int_equal(launches_call(launches, event_called(trace, "first")), graph);
+    assert_int_equal(launches_call(launches, event_called(trace, "second")), graph);
+    assert_int_equal(launches_call(launches, event_called(trace, "third")), plain);
+    assert_true(launches_is_graph_launch(trace_name(trace, graph)));
+    assert_false(launches_is_graph_launch(trace_name(trace, plain)));
+    launches_free(launches);
+    trace_free(trace);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(ids_that_repeat_the_correlation_link_nothing),
+        cmocka_unit_test(an_own_correlation_among_ids_is_no_link),
+        cmocka_unit_test(an_absent_id_is_no_link),
+        cmocka_unit_test(without_ids_nesting_links),
+        cmocka_unit_test(the_first_generation_means_every_id),
+        cmocka_unit_test(equal_numbers_alone_are_no_link),
+        cmocka_unit_test(a_call_belongs_to_the_innermost_operator_around_its_start),
+        cmocka_unit_test(scattered_numbers_are_found),
+        cmocka_unit_test(kernels_share_a_call_but_files_do_not),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
