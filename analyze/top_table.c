@@ -299,25 +299,48 @@ static bool has_column(const struct top *top, enum column column)
     }
 }
 
+struct present {
+    bool host, device, device_memory;
+};
+
 /* Columns that hold nothing in this trace stay out of what people read, as in torch; scripts always get them. */
-static bool is_empty_column(const struct top *top, enum column column, bool any_device,
-                            bool any_device_memory)
+static bool is_empty_column(const struct top *top, enum column column, const struct present *any)
 {
     switch (column) {
+    case COLUMN_SELF_CPU:
+    case COLUMN_SELF_CPU_SHARE:
+    case COLUMN_CPU:
+    case COLUMN_CPU_AVERAGE:
+    case COLUMN_CPU_SHARE: return !any->host;
     case COLUMN_SELF_DEVICE:
     case COLUMN_SELF_DEVICE_SHARE:
     case COLUMN_DEVICE:
-    case COLUMN_DEVICE_AVERAGE: return !any_device;
+    case COLUMN_DEVICE_AVERAGE: return !any->device;
     case COLUMN_CPU_MEMORY:
-    case COLUMN_SELF_CPU_MEMORY: return !top->has_memory;
+    case COLUMN_SELF_CPU_MEMORY: return !top->has_memory || !any->host;
     case COLUMN_DEVICE_MEMORY:
-    case COLUMN_SELF_DEVICE_MEMORY: return !top->has_memory || !any_device_memory;
+    case COLUMN_SELF_DEVICE_MEMORY: return !top->has_memory || !any->device_memory;
     case COLUMN_FLOPS: return !top->has_flops;
     default: return false;
     }
 }
 
-static struct filling open_table(const struct top *top, bool any_device, bool any_device_memory)
+/* What the rows are. */
+static const char *title_of(const struct top *top)
+{
+    if (top->by & TOP_KERNEL)
+        return "Kernels";
+    switch (top->by & ~(unsigned)TOP_RANK) {
+    case TOP_CATEGORY: return "Categories";
+    case TOP_THREAD: return "Threads";
+    case TOP_STREAM: return "Streams";
+    case TOP_DEVICE: return "Devices";
+    case TOP_STEP: return "Steps";
+    default: return top->per_call ? "Operators" : "Time";
+    }
+}
+
+static struct filling open_table(const struct top *top, const struct present *any)
 {
     struct filling to = { .top = top };
     struct table_column columns[COLUMNS];
@@ -328,11 +351,11 @@ static struct filling open_table(const struct top *top, bool any_device, bool an
             continue;
         to.at[c] = (int)count;
         columns[count] = all_columns[c];
-        if (is_empty_column(top, (enum column)c, any_device, any_device_memory))
+        if (is_empty_column(top, (enum column)c, any))
             columns[count].flags |= TABLE_OPTIONAL;
         count++;
     }
-    to.table = table_open("operators", "Operators", columns, count);
+    to.table = table_open("operators", title_of(top), columns, count);
     return to;
 }
 
@@ -406,27 +429,29 @@ struct result *top_result(struct top *top)
     const struct top_row **order = mem_alloc((top->rows.count + 1) * sizeof *order);
     size_t count = 0;
     int64_t self_cpu_ns = 0;
-    bool any_device = false, any_device_memory = false;
+    struct present any = { false, false, false };
     for (size_t i = 0; i < top->rows.count; i++) {
         const struct top_row *row = &top->rows.at[i];
         if (row->count == 0)
             continue;
         order[count++] = row;
         self_cpu_ns += row->self_cpu_ns;
-        any_device |= row->self_device_ns > 0;
-        any_device_memory |= row->self_device_bytes > 0;
+        any.host |= !row->key.on_device;
+        any.device |= row->self_device_ns > 0;
+        any.device_memory |= row->self_device_bytes > 0;
     }
     if (count)
         qsort(order, count, sizeof *order, compare_first);
-    struct filling to = open_table(top, any_device, any_device_memory);
+    struct filling to = open_table(top, &any);
     to.self_cpu_ns = self_cpu_ns;
     for (size_t i = 0; i < count; i++)
         if (!top->per_call || !top->names.wanted || top->names.wanted[order[i]->key.name])
             fill_row(&to, order[i]);
     free(order);
-    table_add_footer(to.table, "self_cpu_time_total", "Self CPU time total", TABLE_NS,
-                     (union table_cell){ .i = self_cpu_ns });
-    if (any_device)
+    if (any.host || !any.device)
+        table_add_footer(to.table, "self_cpu_time_total", "Self CPU time total", TABLE_NS,
+                         (union table_cell){ .i = self_cpu_ns });
+    if (any.device)
         table_add_footer(to.table, "self_device_time_total", "Self CUDA time total", TABLE_NS,
                          (union table_cell){ .i = top->self_device_ns });
     to.table->total_rows = to.table->row_count;

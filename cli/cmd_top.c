@@ -152,6 +152,12 @@ static bool unknown_key(const struct table *table, const char *key, struct tpa_e
     return tpa_hint(err, "sort by a column, such as self_cpu_time_total, cuda_time_total, count, or by none");
 }
 
+static bool has_device_time(const struct table *table)
+{
+    int column = table_find_column(table, "self_device_time_total", strlen("self_device_time_total"));
+    return column >= 0 && !(table->columns[column].flags & TABLE_OPTIONAL);
+}
+
 static bool sort_rows(struct table *table, const struct top_args *args, struct tpa_error *err)
 {
     const char *key = args->sort;
@@ -159,7 +165,7 @@ static bool sort_rows(struct table *table, const struct top_args *args, struct t
     if (!key && torch)
         return true;
     if (!key)
-        key = table->footers.count > 1 ? "self_device_time_total" : "self_cpu_time_total";
+        key = has_device_time(table) ? "self_device_time_total" : "self_cpu_time_total";
     if (strcmp(key, "none") == 0)
         return true;
     int column = table_find_column(table, key, strlen(key));
