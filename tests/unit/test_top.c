@@ -1,0 +1,599 @@
+/*
+ * test_top.c - analyze/top.h: the figures of key_averages(), worked out by hand. Times are in ns; CUDA rows are marked
+ * by a star in the helpers' names: "gemm*".
+ */
+#include "tests/unit/small_trace.h"
+
+#include "analyze/top.h"
+#include <stdlib.h>
+
+#define ALL_ARGS (top_wants(&(struct top_options){ .by = TOP_STACK }).args)
+
+struct answer {
+    struct trace *trace;
+    struct result *result;
+    const struct table *table;
+};
+
+static struct answer ask(struct trace *trace, struct top_options options)
+{
+    struct answer answer = { .trace = trace };
+    answer.result = top_analyze(trace, &options);
+    answer.table = answer.result->tables.at[0];
+    return answer;
+}
+
+static void done(struct answer *answer)
+{
+    result_free(answer->result);
+    trace_free(answer->trace);
+}
+
+static size_t column(const struct answer *answer, const char *key)
+{
+    int at = table_find_column(answer->table, key, strlen(key));
+    assert_true(at >= 0);
+    return (size_t)at;
+}
+
+static const char *text(const struct answer *answer, size_t row, const char *key)
+{
+    const char *found = table_cell(answer->table, row, column(answer, key))->text.at;
+    return found ? found : "";
+}
+
+/* The row called NAME, on the host, or on the device when a star follows; no row: the count of rows. */
+static size_t row_called(const struct answer *answer, const char *name)
+{
+    size_t len = strlen(name), row = 0;
+    bool on_device = name[len - 1] == '*' && len > 1 && strcmp(name, "ProfilerStep*") != 0;
+    for (; row < answer->table->row_count; row++)
+        if (strlen(text(answer, row, "name")) == len - on_device &&
+            strncmp(text(answer, row, "name"), name, len - on_device) == 0 &&
+            (strcmp(text(answer, row, "device_type"), "CUDA") == 0) == on_device)
+            break;
+    return row;
+}
+
+static int64_t figure(const struct answer *answer, const char *name, const char *key)
+{
+    size_t row = row_called(answer, name);
+    if (row == answer->table->row_count)
+        fail_msg("there is no row %s", name);
+    return table_cell(answer->table, row, column(answer, key))->i;
+}
+
+static bool has_row(const struct answer *answer, const char *name)
+{
+    return row_called(answer, name) < answer->table->row_count;
+}
+
+static void check_host(const struct answer *answer, const char *name, int64_t count, int64_t total,
+                       int64_t self)
+{
+    assert_int_equal(figure(answer, name, "count"), count);
+    assert_int_equal(figure(answer, name, "cpu_time_total"), total);
+    assert_int_equal(figure(answer, name, "self_cpu_time_total"), self);
+}
+
+static void check_device(const struct answer *answer, const char *name, int64_t total, int64_t self)
+{
+    assert_int_equal(figure(answer, name, "cuda_time_total"), total);
+    assert_int_equal(figure(answer, name, "self_cuda_time_total"), self);
+}
+
+static void check_memory(const struct answer *answer, const char *name, int64_t total, int64_t self)
+{
+    assert_int_equal(figure(answer, name, "cpu_memory_usage"), total);
+    assert_int_equal(figure(answer, name, "self_cpu_memory_usage"), self);
+}
+
+static int64_t footer(const struct answer *answer, const char *key)
+{
+    for (size_t i = 0; i < answer->table->footers.count; i++)
+        if (strcmp(answer->table->footers.at[i].key, key) == 0)
+            return answer->table->footers.at[i].value.i;
+    return -1;
+}
+
+/* How many events the notice of KIND is about; -1 when there is none. */
+static int64_t noticed(const struct answer *answer, const char *kind)
+{
+    for (size_t i = 0; i < answer->result->notices.count; i++)
+        if (strcmp(answer->result->notices.at[i].kind, kind) == 0)
+            return answer->result->notices.at[i].count;
+    return -1;
+}
+
+static void operator_(struct small *small, const char *name, int64_t start_ns, int64_t dur_ns, int64_t id)
+{
+    small_host(small, SMALL_PID, "cpu_op", name, start_ns, dur_ns);
+    small_arg(small, ARG_EXTERNAL_ID, id);
+}
+
+/* A launch at START on thread TID, and its kernel; OPERATOR 0: linked to none. */
+static void launch(struct small *small, int64_t tid, const char *kernel, int64_t start_ns,
+                   int64_t kernel_start_ns, int64_t kernel_ns, int64_t correlation, int64_t operator)
+{
+    small_host(small, tid, "cuda_runtime", "cudaLaunchKernel", start_ns, 2);
+    small_arg(small, ARG_CORRELATION, correlation);
+    if (operator)
+        small_arg(small, ARG_EXTERNAL_ID, operator);
+    small_device(small, 7, "kernel", kernel, kernel_start_ns, kernel_ns);
+    small_arg(small, ARG_CORRELATION, correlation);
+    if (operator)
+        small_arg(small, ARG_EXTERNAL_ID, operator);
+}
+
+/*
+ *   host     [linear================)        [relu====)
+ *              [t=)  [addmm======)              [launch)
+ *                      [launch)
+ *   stream              [gemm=============)              [elementwise=)
+ */
+static void times_go_to_rows_callers_and_kernels(void **state)
+{
+    (void)state;
+    struct small small = small_begin(ALL_ARGS);
+    operator_(&small, "linear", 100, 40, 1);
+    operator_(&small, "t", 104, 5, 2);
+    operator_(&small, "addmm", 112, 20, 3);
+    operator_(&small, "relu", 160, 16, 4);
+    launch(&small, SMALL_PID, "gemm", 114, 118, 50, 901, 3);
+    launch(&small, SMALL_PID, "elementwise", 164, 180, 13, 902, 4);
+    struct answer answer = ask(small_end(&small), (struct top_options){ 0 });
+    check_host(&answer, "linear", 1, 40, 40 - 5 - 20);
+    check_host(&answer, "addmm", 1, 20, 20 - 2);
+    check_host(&answer, "relu", 1, 16, 16 - 2);
+    check_host(&answer, "cudaLaunchKernel", 2, 4, 4);
+    check_host(&answer, "gemm*", 1, 0, 0);
+    check_device(&answer, "addmm", 50, 50);
+    check_device(&answer, "linear", 50, 0);
+    check_device(&answer, "t", 0, 0);
+    check_device(&answer, "relu", 13, 13);
+    check_device(&answer, "cudaLaunchKernel", 0, 0); /* the operator has it */
+    check_device(&answer, "gemm*", 50, 50);
+    assert_int_equal(footer(&answer, "self_cpu_time_total"), 40 + 16);
+    assert_int_equal(footer(&answer, "self_device_time_total"), 50 + 13);
+    /* Rows come in order of first appearance. */
+    static const char *const order[] = { "linear", "t",    "addmm",      "cudaLaunchKernel",
+                                         "gemm",   "relu", "elementwise" };
+    for (size_t i = 0; i < 7; i++)
+        assert_string_equal(text(&answer, i, "name"), order[i]);
+    assert_int_equal(noticed(&answer, "no_gpu"), -1);
+    done(&answer);
+}
+
+/*
+ * A recursive operator: each call's total counts, so the row's total is more than its wall time.
+ *   [f==========)
+ *     [g==)[f==)
+ */
+static void nested_calls_of_one_name_all_count(void **state)
+{
+    (void)state;
+    struct small small = small_begin(ALL_ARGS);
+    operator_(&small, "f", 0, 20, 1);
+    operator_(&small, "g", 2, 5, 2);
+    operator_(&small, "f", 10, 6, 3);
+    launch(&small, SMALL_PID, "k", 11, 30, 9, 901, 3);
+    struct answer answer = ask(small_end(&small), (struct top_options){ 0 });
+    check_host(&answer, "f", 2, 26, 20 - 5 - 6 + 6 - 2);
+    check_device(&answer, "f", 18, 9);
+    assert_int_equal(noticed(&answer, "kernels_of_folded_calls"), -1);
+    done(&answer);
+}
+
+/*
+ *   [to==================)      launches k1 itself, and calls only to
+ *      [to==========)           launches k2
+ * torch counts one call, with the callee's kernels.
+ */
+static void a_call_with_one_callee_of_its_name_counts_once(void **state)
+{
+    (void)state;
+    struct small small = small_begin(ALL_ARGS);
+    operator_(&small, "to", 0, 40, 1);
+    operator_(&small, "to", 10, 20, 2);
+    /* linked to the outer, but made on another thread, so that it is no second child */
+    small_host(&small, 7, "cpu_op", "other", 0, 30), small_arg(&small, ARG_EXTERNAL_ID, 5);
+    launch(&small, SMALL_PID, "k2", 12, 50, 7, 902, 2);
+    small_device(&small, 7, "kernel", "k1", 60, 100);
+    small_arg(&small, ARG_CORRELATION, 903), small_arg(&small, ARG_EXTERNAL_ID, 1);
+    struct answer answer = ask(small_end(&small), (struct top_options){ 0 });
+    check_host(&answer, "to", 1, 40, 40 - 2);
+    check_device(&answer, "to", 7, 7);
+    check_device(&answer, "k1*", 100, 100);
+    assert_int_equal(noticed(&answer, "kernels_of_folded_calls"), 1);
+    done(&answer);
+}
+
+/*
+ *   main thread      [step==================)[tail)
+ *                       [mm====)
+ *   another thread        [query)                       no operator: counted on the main thread, in mm
+ */
+static void a_call_without_operator_runs_where_the_profiler_was_stopped(void **state)
+{
+    (void)state;
+    struct small small = small_begin(ALL_ARGS);
+    small_host(&small, SMALL_PID, "user_annotation", "ProfilerStep#3", 0, 40),
+        small_arg(&small, ARG_EXTERNAL_ID, 9);
+    operator_(&small, "mm", 10, 20, 1);
+    small_host(&small, 555, "cuda_runtime", "cudaEventQuery", 12, 4), small_arg(&small, ARG_CORRELATION, 77);
+    launch(&small, SMALL_PID, "gemm", 20, 25, 5, 78, 1);
+    struct answer answer = ask(small_end(&small), (struct top_options){ 0 });
+    check_host(&answer, "mm", 1, 20, 20 - 4 - 2);
+    check_host(&answer, "cudaEventQuery", 1, 4, 4);
+    check_host(&answer, "ProfilerStep*", 1, 40, 20);
+    assert_int_equal(noticed(&answer, "calls_without_operator"), 1);
+    done(&answer);
+}
+
+/* As above, but the call's correlation is the id of an operator: torch gives it that operator's kernels too. */
+static void a_call_that_has_an_operators_number_gets_its_kernels(void **state)
+{
+    (void)state;
+    struct small small = small_begin(ALL_ARGS);
+    operator_(&small, "mm", 10, 20, 1);
+    launch(&small, SMALL_PID, "gemm", 20, 25, 5, 78, 1);
+    small_host(&small, SMALL_PID, "cuda_runtime", "cudaEventQuery", 50, 4),
+        small_arg(&small, ARG_CORRELATION, 1);
+    struct answer answer = ask(small_end(&small), (struct top_options){ 0 });
+    check_device(&answer, "mm", 5, 5);
+    check_device(&answer, "cudaEventQuery", 5, 5);
+    assert_int_equal(footer(&answer, "self_device_time_total"), 5);
+    done(&answer);
+}
+
+/*
+ *   [allreduce====================)          its name says that it is asynchronous
+ *      [mm=====)                             so mm is no callee of it
+ *                         [open============ ... until after the window, which ends at 100
+ */
+static void asynchronous_and_open_regions_have_a_total_only(void **state)
+{
+    (void)state;
+    struct small small = small_begin(ALL_ARGS);
+    small_event(&small,
+                (struct track_key){
+                    .pid_text = "Spans", .pid_len = 5, .tid_text = "PyTorch Profiler", .tid_len = 16 },
+                'X', "Trace", "PyTorch Profiler (0)", 0, 100);
+    small_host(&small, SMALL_PID, "user_annotation", "nccl:all_reduce", 10, 50);
+    operator_(&small, "mm", 20, 10, 1);
+    small_host(&small, SMALL_PID, "user_annotation", "open", 70, 500);
+    operator_(&small, "add", 80, 10, 2);
+    struct answer answer = ask(small_end(&small), (struct top_options){ 0 });
+    check_host(&answer, "nccl:all_reduce", 1, 50, 0);
+    check_host(&answer, "open", 1, 30, 0);
+    check_host(&answer, "mm", 1, 10, 10);
+    assert_int_equal(footer(&answer, "self_cpu_time_total"), 20);
+    assert_int_equal(figure(&answer, "add", "is_top_level"), 1);
+    assert_int_equal(noticed(&answer, "async_guessed"), 1);
+    assert_int_equal(noticed(&answer, "unfinished_regions"), 1);
+    assert_int_equal(noticed(&answer, "no_gpu"), 0);
+    done(&answer);
+}
+
+/* Callees may overlap each other inside a caller, so what they take together may be more than it lasted. */
+static void self_time_may_be_negative(void **state)
+{
+    (void)state;
+    struct small small = small_begin(ALL_ARGS);
+    operator_(&small, "a", 0, 20, 1);
+    operator_(&small, "b", 1, 15, 2);
+    operator_(&small, "c", 5, 14, 3);
+    struct answer answer = ask(small_end(&small), (struct top_options){ 0 });
+    check_host(&answer, "a", 1, 20, 20 - 15 - 14);
+    done(&answer);
+}
+
+static void names_that_torch_drops_leave_their_time_to_the_caller(void **state)
+{
+    (void)state;
+    struct small small = small_begin(ALL_ARGS);
+    operator_(&small, "a", 0, 20, 1);
+    operator_(&small, "aten::is_leaf", 1, 15, 2);
+    operator_(&small, "b", 2, 10, 3);
+    struct answer answer = ask(small_end(&small), (struct top_options){ 0 });
+    assert_false(has_row(&answer, "aten::is_leaf"));
+    check_host(&answer, "a", 1, 20, 10);
+    done(&answer);
+}
+
+/*
+ *   thread 100   [a==================)          [b====)
+ *                   [c=====)
+ *   records      +1 ^ +2   ^ +4     ^ +8   +16
+ *   thread 9          +32, within c's time
+ *
+ *   a: 10..30, c: 14..20. Records at 10 (+1), 20 (+2), 30 (+4), 31 (+8); 16 on thread 9 (+32); b: 40..50, -5 at 45.
+ */
+static void memory_counts_from_start_to_end_on_any_thread(void **state)
+{
+    (void)state;
+    struct small small = small_begin(ALL_ARGS);
+    operator_(&small, "a", 10, 20, 1);
+    operator_(&small, "c", 14, 6, 2);
+    operator_(&small, "b", 40, 10, 3);
+    small_memory(&small, SMALL_PID, 45, -5);
+    small_memory(&small, SMALL_PID, 10, 1);
+    small_memory(&small, SMALL_PID, 20, 2);
+    small_memory(&small, SMALL_PID, 30, 4);
+    small_memory(&small, SMALL_PID, 31, 8);
+    small_memory(&small, 9, 16, 32);
+    struct answer answer = ask(small_end(&small), (struct top_options){ 0 });
+    check_memory(&answer, "a", 1 + 2 + 4 + 32, 1 + 4);
+    check_memory(&answer, "c", 2 + 32, 2 + 32);
+    check_memory(&answer, "b", -5, -5);
+    check_memory(&answer, "[memory]", 8, 8);
+    assert_int_equal(figure(&answer, "[memory]", "count"), 1);
+    check_host(&answer, "[memory]", 1, 0, 0);
+    done(&answer);
+}
+
+/*
+ *   host     [## fwd ##==)
+ *   stream   [## fwd ##====)     one longer at both ends than the kernels it covers
+ *             [k1==)[k2==)
+ */
+static void a_region_and_its_shadow_on_a_stream_are_two_rows(void **state)
+{
+    (void)state;
+    struct small small = small_begin(ALL_ARGS);
+    small_host(&small, SMALL_PID, "user_annotation", "## fwd ##", 0, 5000),
+        small_arg(&small, ARG_EXTERNAL_ID, 3);
+    operator_(&small, "mm", 10, 2000, 4);
+    launch(&small, SMALL_PID, "k1", 20, 10001, 3000, 61, 4);
+    launch(&small, SMALL_PID, "k2", 60, 14000, 3000, 62, 4);
+    small_device(&small, 7, "gpu_user_annotation", "## fwd ##", 10000, 7002),
+        small_arg(&small, ARG_EXTERNAL_ID, 3);
+    struct answer answer = ask(small_end(&small), (struct top_options){ 0 });
+    check_device(&answer, "## fwd ##", 6000, 0); /* through mm; its shadow is no kernel of it */
+    check_device(&answer, "## fwd ##*", 6999, 6999);
+    assert_int_equal(footer(&answer, "self_device_time_total"), 6000);
+    assert_int_equal(figure(&answer, "## fwd ##*", "is_user_annotation"), 1);
+    done(&answer);
+}
+
+/* 9: launched before recording began; 8: a graph of two kernels in no operator. Nothing is lost. */
+static void gpu_work_without_operator_keeps_its_rows(void **state)
+{
+    (void)state;
+    struct small small = small_begin(ALL_ARGS);
+    operator_(&small, "mm", 0, 20, 1);
+    launch(&small, SMALL_PID, "gemm", 5, 10, 11, 901, 1);
+    small_device(&small, 7, "kernel", "early", 2, 3), small_arg(&small, ARG_CORRELATION, 9);
+    small_host(&small, SMALL_PID, "cuda_runtime", "cudaGraphLaunch", 30, 5),
+        small_arg(&small, ARG_CORRELATION, 8);
+    small_device(&small, 7, "kernel", "node", 40, 4), small_arg(&small, ARG_CORRELATION, 8);
+    small_device(&small, 7, "kernel", "node", 50, 6), small_arg(&small, ARG_CORRELATION, 8);
+    struct answer answer = ask(small_end(&small), (struct top_options){ 0 });
+    check_device(&answer, "early*", 3, 3);
+    check_device(&answer, "node*", 10, 10);
+    assert_int_equal(footer(&answer, "self_device_time_total"), 11 + 3 + 10);
+    assert_int_equal(noticed(&answer, "gpu_work_without_call"), 1);
+    assert_int_equal(noticed(&answer, "gpu_work_without_operator"), 3);
+    assert_int_equal(noticed(&answer, "cuda_graph"), 2);
+    done(&answer);
+}
+
+static void python_frames_hold_but_have_no_rows_unless_asked_for(void **state)
+{
+    (void)state;
+    for (int python = 0; python < 2; python++) {
+        struct small small = small_begin(ALL_ARGS);
+        small_host(&small, SMALL_PID, "python_function", "train.py(3): main", 0, 50),
+            small_arg(&small, ARG_PYTHON_ID, 1);
+        operator_(&small, "mm", 10, 20, 1);
+        small_host(&small, SMALL_PID, "python_function", "Python GC", 32, 4);
+        struct answer answer = ask(small_end(&small), (struct top_options){ .python = python });
+        assert_int_equal(has_row(&answer, "train.py(3): main"), python);
+        assert_int_equal(figure(&answer, "mm", "is_top_level"), 0);
+        check_host(&answer, "Python GC", 1, 4, 4);
+        assert_int_equal(footer(&answer, "self_cpu_time_total"), python ? 50 : 24);
+        done(&answer);
+    }
+}
+
+/* Shapes tell calls apart; lists of tensors do not. FLOPs of an (m x k)(k x n): 2 m k n. */
+static void shapes_tell_calls_apart(void **state)
+{
+    (void)state;
+    struct small small = small_begin(ALL_ARGS);
+    trace_builder_current_file(small.builder)->with_flops = 1;
+    static const char *const dims[] = { "[[2,3],[3,4]]", "[[2,3],[3,5]]", "[[2,3],[3,4]]" };
+    for (int i = 0; i < 3; i++) {
+        operator_(&small, "aten::mm", 100 * i, 10 + i, i + 1);
+        small_text(&small, ARG_INPUT_DIMS, dims[i]);
+    }
+    struct answer answer = ask(small_end(&small), (struct top_options){ .by = TOP_SHAPE });
+    assert_int_equal(answer.table->row_count, 2);
+    assert_string_equal(text(&answer, 0, "input_shapes"), "[[2, 3], [3, 4]]");
+    assert_string_equal(text(&answer, 1, "input_shapes"), "[[2, 3], [3, 5]]");
+    check_host(&answer, "aten::mm", 2, 22, 22);
+    assert_int_equal(figure(&answer, "aten::mm", "flops"), 2 * 48);
+    done(&answer);
+}
+
+static struct trace *two_steps(void)
+{
+    struct small small = small_begin(ALL_ARGS);
+    for (int step = 0; step < 2; step++) {
+        int64_t at = 100 * step;
+        small_host(&small, SMALL_PID, "user_annotation", step ? "ProfilerStep#8" : "ProfilerStep#7", at, 90);
+        small_arg(&small, ARG_EXTERNAL_ID, 50 + step);
+        operator_(&small, "mm", at + 10, 20, 1 + step);
+        /* the kernel of step 7 runs while step 8 is going on */
+        launch(&small, SMALL_PID, "gemm", at + 12, at + 105, 40, 901 + step, 1 + step);
+    }
+    operator_(&small, "after", 195, 5, 9);
+    return small_end(&small);
+}
+
+/* A step's row has what began in it and the GPU work launched from it, once. */
+static void a_step_has_its_own_time_and_what_it_launched(void **state)
+{
+    (void)state;
+    struct answer answer = ask(two_steps(), (struct top_options){ .by = TOP_STEP });
+    assert_int_equal(answer.table->row_count, 3);
+    assert_string_equal(text(&answer, 0, "name"), "ProfilerStep#7");
+    assert_string_equal(text(&answer, 1, "name"), "ProfilerStep#8");
+    assert_string_equal(text(&answer, 2, "name"), "(outside steps)");
+    check_host(&answer, "ProfilerStep#7", 4, 90, 90);
+    check_device(&answer, "ProfilerStep#7", 40, 40);
+    check_device(&answer, "ProfilerStep#8", 40, 40);
+    check_host(&answer, "(outside steps)", 1, 5, 5);
+    done(&answer);
+}
+
+static void choosing_a_step_takes_what_it_launched(void **state)
+{
+    (void)state;
+    struct trace *trace = two_steps();
+    struct tpa_error err = { 0 };
+    struct selection_query query = { .steps = { .at = { { 7, 7 } }, .count = 1 } };
+    struct selection *selection = selection_open(trace, &query, &err);
+    assert_non_null(selection);
+    struct answer answer = ask(trace, (struct top_options){ .selection = selection });
+    check_host(&answer, "mm", 1, 20, 18);
+    check_device(&answer, "mm", 40, 40);
+    check_device(&answer, "gemm*", 40, 40);
+    assert_false(has_row(&answer, "after"));
+    selection_free(selection);
+    done(&answer);
+}
+
+/* Filters choose rows; the figures and the whole that shares are of stay what they were. */
+static void filters_choose_rows_and_change_no_figure(void **state)
+{
+    (void)state;
+    struct answer answer = ask(two_steps(), (struct top_options){ .filter = "m", .exclude = "^gemm" });
+    assert_int_equal(answer.table->row_count, 1);
+    check_host(&answer, "mm", 2, 40, 36);
+    assert_int_equal(footer(&answer, "self_cpu_time_total"), 90 + 90 + 5);
+    done(&answer);
+}
+
+static void files_add_up_or_are_told_apart_by_rank(void **state)
+{
+    (void)state;
+    for (int apart = 0; apart < 2; apart++) {
+        struct small small = small_begin(ALL_ARGS);
+        trace_builder_current_file(small.builder)->rank = 4;
+        operator_(&small, "mm", 0, 20, 1);
+        launch(&small, SMALL_PID, "gemm", 2, 10, 30, 901, 1);
+        small_next_file(&small, "rank5.json", 5);
+        operator_(&small, "mm", 5, 10, 1); /* ids and times of the other file mean nothing here */
+        launch(&small, SMALL_PID, "gemm", 7, 10, 6, 901, 1);
+        struct answer answer = ask(small_end(&small), (struct top_options){ .by = apart ? TOP_RANK : 0 });
+        if (apart) {
+            assert_int_equal(answer.table->row_count, 6);
+            assert_int_equal(figure(&answer, "mm", "rank"), 4);
+            check_device(&answer, "mm", 30, 30);
+        } else {
+            assert_int_equal(answer.table->row_count, 3);
+            check_host(&answer, "mm", 2, 30, 26);
+            check_device(&answer, "mm", 36, 36);
+        }
+        done(&answer);
+    }
+}
+
+/* One row per place: nested calls of one place count once in its total. */
+static void places_count_nested_time_once(void **state)
+{
+    (void)state;
+    struct small small = small_begin(ALL_ARGS);
+    operator_(&small, "outer", 0, 40, 1);
+    operator_(&small, "inner", 10, 20, 2);
+    launch(&small, SMALL_PID, "gemm", 12, 20, 50, 901, 2);
+    small_device(&small, 9, "gpu_memcpy", "Memcpy HtoD", 0, 7);
+    struct trace *trace = small_end(&small);
+    struct top_options options = { .by = TOP_CATEGORY };
+    struct answer answer = ask(trace, options);
+    check_host(&answer, "cpu_op", 2, 40, 38);
+    check_device(&answer, "cpu_op", 50, 50);
+    check_host(&answer, "cuda_runtime", 1, 2, 2);
+    check_device(&answer, "kernel*", 50, 50);
+    result_free(answer.result);
+
+    answer = ask(trace, (struct top_options){ .by = TOP_THREAD });
+    assert_int_equal(answer.table->row_count, 1);
+    check_host(&answer, "thread 100", 3, 40, 40);
+    check_device(&answer, "thread 100", 50, 50);
+    result_free(answer.result);
+
+    answer = ask(trace, (struct top_options){ .by = TOP_STREAM });
+    assert_int_equal(answer.table->row_count, 2);
+    check_device(&answer, "GPU 0 stream 7*", 50, 50);
+    check_device(&answer, "GPU 0 stream 9*", 7, 7);
+    result_free(answer.result);
+
+    answer = ask(trace, (struct top_options){ .by = TOP_DEVICE });
+    assert_int_equal(answer.table->row_count, 1);
+    check_device(&answer, "GPU 0*", 57, 57);
+    result_free(answer.result);
+
+    answer = ask(trace, (struct top_options){ .by = TOP_KERNEL });
+    assert_int_equal(answer.table->row_count, 2);
+    assert_false(has_row(&answer, "outer"));
+    check_device(&answer, "gemm*", 50, 50);
+    done(&answer);
+}
+
+/* torch's float64 figures differ from ours by no more than rounding. */
+static void torchs_arithmetic_agrees_with_exact_sums(void **state)
+{
+    (void)state;
+    struct answer answer = ask(two_steps(), (struct top_options){ .float_times = true });
+    static const char *const keys[][2] = { { "cpu_time_total", "torch_cpu_time_total" },
+                                           { "self_cpu_time_total", "torch_self_cpu_time_total" },
+                                           { "device_time_total", "torch_device_time_total" },
+                                           { "self_device_time_total", "torch_self_device_time_total" } };
+    for (size_t row = 0; row < answer.table->row_count; row++) {
+        for (size_t i = 0; i < 4; i++) {
+            double exact_us = (double)table_cell(answer.table, row, column(&answer, keys[i][0]))->i / 1000;
+            double torch_us = table_cell(answer.table, row, column(&answer, keys[i][1]))->f;
+            assert_true(torch_us > exact_us - 1e-9 && torch_us < exact_us + 1e-9);
+        }
+    }
+    done(&answer);
+}
+
+static void an_empty_trace_has_no_rows(void **state)
+{
+    (void)state;
+    struct small small = small_begin(ALL_ARGS);
+    struct answer answer = ask(small_end(&small), (struct top_options){ .float_times = true });
+    assert_int_equal(answer.table->row_count, 0);
+    assert_int_equal(footer(&answer, "self_cpu_time_total"), 0);
+    done(&answer);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(times_go_to_rows_callers_and_kernels),
+        cmocka_unit_test(nested_calls_of_one_name_all_count),
+        cmocka_unit_test(a_call_with_one_callee_of_its_name_counts_once),
+        cmocka_unit_test(a_call_without_operator_runs_where_the_profiler_was_stopped),
+        cmocka_unit_test(a_call_that_has_an_operators_number_gets_its_kernels),
+        cmocka_unit_test(asynchronous_and_open_regions_have_a_total_only),
+        cmocka_unit_test(self_time_may_be_negative),
+        cmocka_unit_test(names_that_torch_drops_leave_their_time_to_the_caller),
+        cmocka_unit_test(memory_counts_from_start_to_end_on_any_thread),
+        cmocka_unit_test(a_region_and_its_shadow_on_a_stream_are_two_rows),
+        cmocka_unit_test(gpu_work_without_operator_keeps_its_rows),
+        cmocka_unit_test(python_frames_hold_but_have_no_rows_unless_asked_for),
+        cmocka_unit_test(shapes_tell_calls_apart),
+        cmocka_unit_test(a_step_has_its_own_time_and_what_it_launched),
+        cmocka_unit_test(choosing_a_step_takes_what_it_launched),
+        cmocka_unit_test(filters_choose_rows_and_change_no_figure),
+        cmocka_unit_test(files_add_up_or_are_told_apart_by_rank),
+        cmocka_unit_test(places_count_nested_time_once),
+        cmocka_unit_test(torchs_arithmetic_agrees_with_exact_sums),
+        cmocka_unit_test(an_empty_trace_has_no_rows),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
