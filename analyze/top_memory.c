@@ -116,7 +116,7 @@ static void give_to_calls(struct top *top, struct records *by_file)
         const struct calltree_thread *thread = &tree->threads[t];
         struct records *records = &by_file[top_file_of(top, tree->event[thread->first])];
         size_t first = 0;
-        for (node_id n = thread->first; records->count && n < thread->first + thread->count; n++) {
+        for (node_id n = thread->first; n < thread->first + thread->count; n++) {
             if (top->state[n] & NODE_FOLDED)
                 continue;
             event_id e = tree->event[n];
@@ -180,13 +180,13 @@ static void list_leftovers(struct top *top, const struct records *records)
 void top_memory(struct top *top)
 {
     const struct trace *trace = top->trace;
-    if (trace->args[ARG_BYTES].count == 0)
+    if (!(top->names.any_flags & NAME_RECORD))
         return;
     if (top->options->float_times)
         top->leftovers = mem_zalloc(trace->event_count / 64 + 1, sizeof *top->leftovers);
     struct records *by_file = mem_zalloc(trace->file_count + 1, sizeof *by_file);
     for (event_id e = 0; e < trace->event_count; e++) {
-        if (!(top->names.flags[trace->name[e]] & (NAME_MEMORY | NAME_NO_MEMORY)))
+        if (!(top->names.flags[trace->name[e]] & NAME_RECORD))
             continue;
         enum top_role role = top_role(top, e);
         top->counts.memory_records += role == ROLE_MEMORY || role == ROLE_OUT_OF_MEMORY;

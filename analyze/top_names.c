@@ -81,6 +81,7 @@ void top_names_open(struct top_names *names, const struct trace *trace, const st
             plain_len == len ? names->key_of[id] : names_add(names->keys, name, plain_len);
         if (flops_operator_of(names_text(names->keys, names->operator_key_of[id])) != FLOPS_NONE)
             names->flags[id] |= NAME_FLOPS;
+        names->any_flags |= names->flags[id];
     }
     buffer_release(&readable);
     if (options->filter || options->exclude)

@@ -167,7 +167,8 @@ uint32_t top_row_of(struct top *top, event_id e)
     struct row_maker *maker = top->row_maker;
     enum event_kind kind = trace->kind[e];
     bool on_device = event_on_device(kind);
-    bool is_annotation = kind == EVENT_ANNOTATION || kind == EVENT_GPU_ANNOTATION;
+    bool is_record = top->names.flags[trace->name[e]] & NAME_RECORD; /* even a region of that name */
+    bool is_annotation = kind == EVENT_GPU_ANNOTATION || (kind == EVENT_ANNOTATION && !is_record);
     struct row_key key = { .on_device = on_device, .is_annotation = is_annotation };
     uint32_t *fast = NULL;
 
