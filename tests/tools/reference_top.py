@@ -174,14 +174,14 @@ def read_events(document):
     return events, memory
 
 
-def stopping_thread(events):
+def stopping_thread(events, memory):
     """The thread that stopped the profiler, to which torch gives runtime calls without an operator."""
     steps = [e for e in events if e.category not in DEVICE and e.name == "ProfilerStep*"]
     if steps:
         return steps[0].thread
-    for e in events:
-        if not e.on_device and e.thread[0] == e.thread[1]:
-            return e.thread
+    for thread in [e.thread for e in events if not e.on_device] + [m[2] for m in memory]:
+        if thread[0] == thread[1]:
+            return thread
     return ("nowhere", "nowhere")  # it did nothing else that was recorded
 
 
@@ -365,7 +365,7 @@ def narrow_gpu_annotations(events):
 def function_events(document):
     """torch's function events, tree built, in the order its aggregation meets them."""
     events, memory = read_events(document)
-    stop_thread = stopping_thread(events)
+    stop_thread = stopping_thread(events, memory)
     link(events)
     events = [e for e in events if e.name not in DROPPED_NAMES]
     give_kernels(events, stop_thread)

@@ -49,7 +49,7 @@ class Result:
 
     def __init__(self, document):
         events, memory = reference_top.read_events(document)
-        stop_thread = reference_top.stopping_thread(events)
+        stop_thread = reference_top.stopping_thread(events, memory)
         reference_top.link(events)
         threads = {}
 
