@@ -12,6 +12,7 @@ const struct command cmd_callers = {
     .operands = "FILE...",
     .description = CALLS_DESCRIPTION,
     .section = SECTION_ANALYZE,
+    .reads_profiles = true,
     .options = calls_opts,
     COMMAND_ARGS(calls_defaults),
     .main = callers_main,

@@ -20,6 +20,14 @@ static const struct opt help_opts[] = {
     OPT_END,
 };
 
+static bool command_at(size_t index, struct opt_choice *choice)
+{
+    if (commands[index] == NULL || commands[index]->section == SECTION_HIDDEN)
+        return false;
+    *choice = (struct opt_choice){ commands[index]->name, commands[index]->summary, NULL };
+    return true;
+}
+
 static int help_main(const struct invocation *call, struct tpa_error *err)
 {
     const struct help_args *args = call->args;
@@ -53,6 +61,7 @@ const struct command cmd_help = {
     .name = "help",
     .summary = "list the commands, or explain one",
     .operands = "[COMMAND]",
+    .operand_at = command_at,
     .options = help_opts,
     COMMAND_ARGS(help_defaults),
     .main = help_main,

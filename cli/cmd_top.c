@@ -352,4 +352,6 @@ const struct command cmd_top = {
     },
     .section = SECTION_ANALYZE,
     .reads_traces = true,
+    .reads_profiles = true,
+    .reads_actions = true,
 };

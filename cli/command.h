@@ -61,9 +61,10 @@ struct invocation {
 
 struct command {
     const char *name;
-    const char *summary;     /* one line, without a full stop */
-    const char *operands;    /* "TRACE...", "BASE NEW", "[COMMAND]"; NULL: takes none */
-    const char *description; /* paragraphs, separated by an empty line; NULL when the summary says it all */
+    const char *summary;       /* one line, without a full stop */
+    const char *operands;      /* "TRACE...", "BASE NEW", "[COMMAND]"; NULL: takes none */
+    opt_choice_at *operand_at; /* words that an operand may be, for completion; NULL: files */
+    const char *description;   /* paragraphs, separated by an empty line; NULL when the summary says it all */
     const struct opt *options;
     const void *defaults; /* what args is initialised with; args_size bytes */
     size_t args_size;
@@ -72,7 +73,7 @@ struct command {
     const char *examples[6]; /* lines to paste; "  # ..." at the end says what for */
     enum command_section section;
     unsigned needs; /* enum trace_feature: what a trace must hold for the command to have an answer */
-    bool reads_traces;
+    bool reads_traces, reads_profiles, reads_actions; /* what the operands may be: see struct ingested */
 };
 
 #define COMMAND_ARGS(default_args) .defaults = &(default_args), .args_size = sizeof(default_args)

@@ -1,7 +1,7 @@
 /*
  * commands.h - the commands there are, in the order in which `tpa help` lists them.
  *
- * A command is one file cmd_NAME.c and one row here.
+ * A command is one file cmd_NAME.c and one row here. Hidden ones come last.
  */
 #ifndef TPA_CLI_COMMANDS_H
 #define TPA_CLI_COMMANDS_H
@@ -10,10 +10,12 @@
 
 /* clang-format off */
 #define COMMANDS(ROW) \
+    ROW(info) \
     ROW(top) \
     ROW(callers) \
     ROW(callees) \
     ROW(gpu) \
+    ROW(completion) \
     ROW(help)
 /* clang-format on */
 

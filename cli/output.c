@@ -98,11 +98,10 @@ static bool select_from(struct table *table, const char *list)
     return any;
 }
 
-/* What was asked for by name is shown, whatever the table thinks of it. */
-static void show_all_columns(struct table *table)
+static void show_optional_columns(struct table *table)
 {
     for (size_t c = 0; c < table->column_count; c++)
-        table->columns[c].flags &= ~(unsigned)(TABLE_OPTIONAL | TABLE_HIDDEN);
+        table->columns[c].flags &= ~(unsigned)TABLE_OPTIONAL;
 }
 
 bool output_select_columns(struct result *result, const char *columns, struct tpa_error *err)
@@ -113,8 +112,9 @@ bool output_select_columns(struct result *result, const char *columns, struct tp
     size_t kept = 0;
     for (size_t t = 0; t < result->tables.count; t++) {
         struct table *table = result->tables.at[t];
+        if (all)
+            show_optional_columns(table);
         if (all || select_from(table, columns)) {
-            show_all_columns(table);
             result->tables.at[kept++] = table;
         } else {
             table_free(table);

@@ -1,0 +1,157 @@
+/* cmd_info.c - `tpa info`: what a file holds, and what it can be asked. */
+#include "analyze/info.h"
+#include "base/memory.h"
+#include "cli/commands.h"
+#include "cli/load.h"
+#include "cli/output.h"
+#include "ingest/formats.h"
+#include "trace/features.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct info_args {
+    bool formats;
+    struct load_args load;
+    struct output_args output;
+};
+
+static const struct info_args info_defaults = { .load = LOAD_DEFAULTS,
+                                                .output = { .limit = { .count = 12 } } };
+
+static const struct opt info_opts[] = {
+    OPT_GROUP("Question"),
+    OPT_FLAG(0, "formats", struct info_args, formats, "list the formats that can be read; takes no file"),
+    OUTPUT_OPTIONS(struct info_args, output),
+    LOAD_OPTIONS(struct info_args, load),
+    OPT_END,
+};
+
+/* --- formats ------------------------------------------------------------------------------------------------- */
+
+static void add_formats(struct result *result)
+{
+    static const struct table_column columns[] = {
+        { "format", "Format", TABLE_NAME, "name of the format" },
+        { "description", "Who writes it", TABLE_TEXT, "who writes it" },
+    };
+    struct table *table = table_open("formats", "Formats", columns, 2);
+    for (size_t i = 0; formats[i]; i++) {
+        size_t row = table_add_row(table);
+        table_set_text(table, row, 0, formats[i]->name, strlen(formats[i]->name));
+        table_set_text(table, row, 1, formats[i]->description, strlen(formats[i]->description));
+    }
+    result_add_table(result, table);
+}
+
+/* --- commands ------------------------------------------------------------------------------------------------ */
+
+/* "GPU work and steps": the features in BITS. */
+static void list_features(unsigned bits, struct buffer *out)
+{
+    for (unsigned i = 0; i < FEATURE_COUNT; i++) {
+        if (!(bits >> i & 1))
+            continue;
+        bits &= ~(1u << i);
+        buffer_printf(out, "%s%s",
+                      out->count == 0 ? ""
+                      : bits == 0     ? " and "
+                                      : ", ",
+                      trace_feature_name(1u << i));
+    }
+}
+
+/* Which commands have an answer for INPUT, and what the others lack. */
+static void add_commands(const struct ingested *input, struct result *result)
+{
+    static const struct table_column columns[] = {
+        { "command", "Command", TABLE_NAME, "the command" },
+        { "summary", "Answers", TABLE_TEXT, "what it answers" },
+        { "ready", "Ready", TABLE_BOOL, "does the file hold what it needs?", TABLE_OPTIONAL },
+        { "missing", "Lacks", TABLE_TEXT, "what the file does not hold" },
+        { "recipe", "To have it", TABLE_TEXT, "how to record what is missing", TABLE_OPTIONAL },
+    };
+    struct table *table =
+        table_open("commands", "What can be asked", columns, sizeof columns / sizeof *columns);
+    unsigned has = input->trace ? trace_features(input->trace) : 0;
+    struct buffer missing = { 0 };
+    for (size_t i = 0; commands[i]; i++) {
+        const struct command *command = commands[i];
+        bool reads = input->trace     ? command->reads_traces
+                     : input->profile ? command->reads_profiles
+                                      : command->reads_actions;
+        if (!reads || command->section == SECTION_HIDDEN)
+            continue;
+        size_t row = table_add_row(table);
+        unsigned lacks = input->trace ? command->needs & ~has : 0;
+        table_set_text(table, row, 0, command->name, strlen(command->name));
+        table_set_text(table, row, 1, command->summary, strlen(command->summary));
+        table_set_int(table, row, 2, lacks == 0);
+        if (lacks == 0)
+            continue;
+        buffer_clear(&missing);
+        list_features(lacks, &missing);
+        table_set_text(table, row, 3, missing.at, missing.count);
+        const char *recipe = trace_feature_recipe(lacks & -lacks);
+        table_set_text(table, row, 4, recipe, strlen(recipe));
+    }
+    buffer_release(&missing);
+    result_add_table(result, table);
+}
+
+static void add_tables(const struct ingested *input, struct result *result)
+{
+    if (input->trace)
+        info_add_tables(input->trace, result);
+    else if (input->profile)
+        info_add_profile_tables(input->profile, result);
+    else
+        info_add_action_tables(input->actions, result);
+}
+
+static int info_main(const struct invocation *call, struct tpa_error *err)
+{
+    const struct info_args *args = call->args;
+    if (!args->formats && call->operand_count == 0) {
+        tpa_fail(err, TPA_NOWHERE, "operand missing: tpa info [OPTIONS] TRACE...");
+        return EXIT_TROUBLE;
+    }
+    struct ingested input = { 0 };
+    struct result *result = result_open("tpa.info/1");
+    bool good = args->formats ||
+                load_any(call, &args->load, &(struct trace_wants){ .args = FEATURE_WANTS }, &input, err);
+    if (good && args->formats) {
+        add_formats(result);
+    } else if (good) {
+        add_tables(&input, result);
+        output_limit_rows(result, &args->output.limit);
+        add_commands(&input, result); /* never cut */
+        if (input.trace)
+            load_add_notices(input.trace, result);
+    }
+    struct output_args output = args->output;
+    output.limit = (struct limit){ 0 };
+    good = good && output_result(result, &output, err);
+    result_free(result);
+    ingested_free(&input);
+    return good ? EXIT_FINE : EXIT_TROUBLE;
+}
+
+const struct command cmd_info = {
+    .name = "info",
+    .summary = "what a file holds, and what it can be asked",
+    .operands = "[TRACE...]",
+    .description =
+        "Shows the files with their producer, rank, span and steps; what they say of themselves; the devices; "
+        "the events by category; the tracks; and which commands have an answer for them. What was damaged or "
+        "odd is told at the end.",
+    .options = info_opts,
+    COMMAND_ARGS(info_defaults),
+    .main = info_main,
+    .examples = { "tpa info trace.json", "tpa info --limit 0 --wide logs/",
+                  "tpa info --format json trace.json.gz", "tpa info --formats" },
+    .section = SECTION_ANALYZE,
+    .reads_traces = true,
+    .reads_profiles = true,
+    .reads_actions = true,
+};

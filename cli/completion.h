@@ -1,0 +1,15 @@
+/*
+ * completion.h - what shells offer when Tab is pressed, made from the commands' rows.
+ *
+ * Each script stands alone: it does not start tpa and needs no other completion package.
+ */
+#ifndef TPA_CLI_COMPLETION_H
+#define TPA_CLI_COMPLETION_H
+
+#include "base/buffer.h"
+
+void completion_bash(struct buffer *out);
+void completion_zsh(struct buffer *out);
+void completion_fish(struct buffer *out);
+
+#endif
