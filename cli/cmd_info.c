@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { ROWS_FOR_PEOPLE = 12 }; /* of each table, so that it fits a screen */
+
 struct info_args {
     bool formats;
     struct load_args load;
@@ -17,7 +19,7 @@ struct info_args {
 };
 
 static const struct info_args info_defaults = { .load = LOAD_DEFAULTS,
-                                                .output = { .limit = { .count = 12 } } };
+                                                .output = { .limit = { .share = LIMIT_NOT_GIVEN } } };
 
 static const struct opt info_opts[] = {
     OPT_GROUP("Question"),
@@ -124,7 +126,8 @@ static int info_main(const struct invocation *call, struct tpa_error *err)
         add_formats(result);
     } else if (good) {
         add_tables(&input, result);
-        output_limit_rows(result, &args->output.limit);
+        struct limit limit = output_limit_or(&args->output, ROWS_FOR_PEOPLE);
+        output_limit_rows(result, &limit);
         add_commands(&input, result); /* never cut */
         if (input.trace)
             load_add_notices(input.trace, result);
