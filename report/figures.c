@@ -104,3 +104,15 @@ void figure_add(struct buffer *out, enum table_kind kind, const union table_cell
     case TABLE_TEXT: break; /* texts are the printer's business */
     }
 }
+
+void figure_add_notice(struct buffer *out, const struct table_notice *notice)
+{
+    buffer_puts(out, "note: ");
+    if (notice->file) {
+        buffer_puts(out, notice->file);
+        buffer_puts(out, ": ");
+    }
+    buffer_puts(out, notice->text);
+    if (notice->offset != TPA_NOWHERE)
+        buffer_printf(out, " (%sat byte %lld)", notice->count > 1 ? "first " : "", (long long)notice->offset);
+}

@@ -17,4 +17,7 @@
 /* CELL, which is not of a text kind. */
 void figure_add(struct buffer *out, enum table_kind kind, const union table_cell *cell);
 
+/* The notice in one line, not escaped: "note: run.json: 3 events ... (first at byte 17)". */
+void figure_add_notice(struct buffer *out, const struct table_notice *notice);
+
 #endif

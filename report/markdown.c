@@ -99,9 +99,12 @@ static bool print_markdown(const struct result *result, const struct print_optio
         ok = print_table(result->tables.at[i], &text, out, err);
     }
     for (size_t i = 0; i < result->notices.count; i++) {
-        buffer_puts(&text, "\n> note: ");
-        add_text(&text, result->notices.at[i].text);
+        struct buffer notice = { 0 };
+        figure_add_notice(&notice, &result->notices.at[i]);
+        buffer_puts(&text, "\n> ");
+        escape_markdown(&text, notice.at, notice.count);
         buffer_putc(&text, '\n');
+        buffer_release(&notice);
     }
     return output_finish(ok, &text, out, err);
 }

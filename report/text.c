@@ -266,6 +266,14 @@ static void add_header(struct page *page, const struct table *table, const struc
     buffer_putc(&page->text, '\n');
 }
 
+static void end_line(struct page *page)
+{
+    struct buffer *text = &page->text;
+    while (text->count && text->at[text->count - 1] == ' ')
+        text->count--;
+    buffer_putc(text, '\n');
+}
+
 static void add_row(struct page *page, const struct table *table, size_t row, const struct shown *shown,
                     size_t count)
 {
@@ -281,7 +289,7 @@ static void add_row(struct page *page, const struct table *table, size_t row, co
         if (i + 1 < count)
             buffer_pad(&page->text, ' ', GAP + (shown[i].is_text ? shown[i].width - width : 0));
     }
-    buffer_putc(&page->text, '\n');
+    end_line(page);
 }
 
 /* One "Title: value" of a list whose titles take TITLE_WIDTH columns with the colon. */
@@ -295,7 +303,7 @@ static void add_item(struct page *page, const char *title, enum table_kind kind,
     buffer_pad(&page->text, ' ', title_width - used + 1);
     size_t room = page->width > title_width + 1 ? page->width - title_width - 1 : 1;
     add_shortened(page, kind, room);
-    buffer_putc(&page->text, '\n');
+    end_line(page);
 }
 
 /* Columns for the titles of a list, WIDEST the width of the widest. */
@@ -390,13 +398,7 @@ static bool add_table(struct page *page, const struct table *table, FILE *out, s
 static void add_notice(struct page *page, const struct table_notice *notice)
 {
     struct buffer line = { 0 };
-    buffer_puts(&line, "note: ");
-    if (notice->file)
-        buffer_printf(&line, "%s: ", notice->file);
-    buffer_puts(&line, notice->text);
-    if (notice->offset != TPA_NOWHERE)
-        buffer_printf(&line, " (%sat byte %lld)", notice->count > 1 ? "first " : "",
-                      (long long)notice->offset);
+    figure_add_notice(&line, notice);
     add_wrapped(page, line.at, 6);
     buffer_release(&line);
 }

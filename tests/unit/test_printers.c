@@ -1,0 +1,400 @@
+/*
+ * test_printers.c - report/printer.h: hand-made tables through every printer, whole texts compared; and hostile tables
+ * in terminals of many widths, where every line must fit.
+ */
+#include "report/printer.h"
+#include "report/unicode.h"
+#include "tests/unit/hostile_text.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+/* clang-format off */
+static const struct table_column columns[] = {
+    { "name",   "Name",   TABLE_NAME,   "what ran" },
+    { "time",   "Time",   TABLE_NS,     "how long" },
+    { "share",  "Share",  TABLE_SHARE,  "of \"all\"" },
+    { "bytes",  "Bytes",  TABLE_BYTES,  "moved" },
+    { "count",  "Calls",  TABLE_COUNT,  "how often" },
+    { "user",   "User",   TABLE_BOOL,   "by the user" },
+    { "shapes", "Shapes", TABLE_TEXT,   "of the inputs", TABLE_OPTIONAL },
+    { "secret", "Secret", TABLE_COUNT,  "for other columns", TABLE_HIDDEN },
+};
+/* clang-format on */
+enum { NAME, TIME, SHARE, BYTES, COUNT, USER, SHAPES, SECRET, COLUMNS };
+
+static struct result *small_result(void)
+{
+    struct result *result = result_open("tpa.test/1");
+    struct table *table = table_open("operators", "Operators", columns, COLUMNS);
+    size_t row = table_add_row(table);
+    table_set_text(table, row, NAME, "aten::mm", 8);
+    table_set_int(table, row, TIME, 362845500);
+    table_set_number(table, row, SHARE, 0.75);
+    table_set_int(table, row, BYTES, 1536);
+    table_set_int(table, row, COUNT, 3);
+    table_set_int(table, row, USER, 1);
+    table_set_text(table, row, SHAPES, "[[2, 3]]", 8);
+    table_set_int(table, row, SECRET, 99);
+    row = table_add_row(table);
+    table_set_text(table, row, NAME, "a|b", 3);
+    table_set_int(table, row, TIME, INT64_MIN + 1);
+    table_set_number(table, row, SHARE, NAN);
+    table_set_int(table, row, COUNT, 0);
+    table_set_int(table, row, USER, 0);
+    table_add_row(table);
+    table_add_row(table);
+    table_truncate(table, 3);
+    table_add_footer(table, "total_time", "Total time", TABLE_NS, table_int(483794000));
+    table_add_footer(table, "n", "Rows", TABLE_COUNT, table_int(TABLE_INT_MISSING));
+    result_add_table(result, table);
+    result_add_notice(result, "unlinked", 2, "run.json", 17, "kernels without a launch");
+    result_add_notice(result, "odd", 1, NULL, TPA_NOWHERE, "all is well");
+    return result;
+}
+
+/* What PRINTER makes of RESULT; new. */
+static char *printed(const char *printer, const struct result *result, const struct print_options *options)
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&text, &size);
+    struct tpa_error err = { 0 };
+    assert_true(printer_find(printer)->print(result, options, out, &err));
+    assert_int_equal(fclose(out), 0);
+    assert_int_equal(strlen(text), size); /* no NUL gets out */
+    return text;
+}
+
+static void check(const char *printer, struct result *result, const struct print_options *options,
+                  const char *wanted)
+{
+    char *text = printed(printer, result, options);
+    assert_string_equal(text, wanted);
+    free(text);
+    result_free(result);
+}
+
+static const struct print_options plain = { 0 };
+
+static void text_is_aligned_with_footers_and_notices(void **state)
+{
+    (void)state;
+    check("table", small_result(), &plain,
+          "Operators\n"
+          "Name                  Time   Share    Bytes  Calls  User\n"
+          "--------  ----------------  ------  -------  -----  ----\n"
+          "aten::mm         362.846ms  75.0 %  1.50 KB      3   yes\n"
+          "a|b       -9223372036.855s       -        -      0    no\n"
+          "-                        -       -        -      -     -\n"
+          "\n"
+          "Total time: 483.794ms\n"
+          "Rows:       -\n"
+          "3 of 4 rows; --limit 0 shows all\n"
+          "\n"
+          "note: run.json: kernels without a launch (first at byte 17)\n"
+          "note: all is well\n");
+}
+
+static void json_holds_everything_exactly(void **state)
+{
+    (void)state;
+    check(
+        "json", small_result(), &plain,
+        "{\"schema\": \"tpa.test/1\", \"tables\": [\n"
+        "{\"key\": \"operators\", \"title\": \"Operators\", \"columns\": [\n"
+        "{\"key\": \"name\", \"kind\": \"name\", \"title\": \"Name\", \"help\": \"what ran\"},\n"
+        "{\"key\": \"time_ns\", \"kind\": \"ns\", \"title\": \"Time\", \"help\": \"how long\"},\n"
+        "{\"key\": \"share\", \"kind\": \"share\", \"title\": \"Share\", \"help\": \"of \\\"all\\\"\"},\n"
+        "{\"key\": \"bytes\", \"kind\": \"bytes\", \"title\": \"Bytes\", \"help\": \"moved\"},\n"
+        "{\"key\": \"count\", \"kind\": \"count\", \"title\": \"Calls\", \"help\": \"how often\"},\n"
+        "{\"key\": \"user\", \"kind\": \"bool\", \"title\": \"User\", \"help\": \"by the user\"},\n"
+        "{\"key\": \"shapes\", \"kind\": \"text\", \"title\": \"Shapes\", \"help\": \"of the inputs\"}], \"rows\": [\n"
+        "{\"name\": \"aten::mm\", \"time_ns\": 362845500, \"share\": 0.75, \"bytes\": 1536, \"count\": 3, "
+        "\"user\": true, \"shapes\": \"[[2, 3]]\"},\n"
+        "{\"name\": \"a|b\", \"time_ns\": -9223372036854775807, \"share\": null, \"bytes\": null, \"count\": 0, "
+        "\"user\": false, \"shapes\": null},\n"
+        "{\"name\": null, \"time_ns\": null, \"share\": null, \"bytes\": null, \"count\": null, "
+        "\"user\": null, \"shapes\": null}], \"total_rows\": 4,\n"
+        "\"footer\": {\"total_time_ns\": 483794000, \"n\": null}}], \"notices\": [\n"
+        "{\"kind\": \"unlinked\", \"count\": 2, \"text\": \"kernels without a launch\", \"file\": \"run.json\", "
+        "\"offset\": 17},\n"
+        "{\"kind\": \"odd\", \"count\": 1, \"text\": \"all is well\", \"file\": null, \"offset\": null}]}\n");
+}
+
+static void csv_has_keys_and_exact_figures(void **state)
+{
+    (void)state;
+    check("csv", small_result(), &plain,
+          "name,time_ns,share,bytes,count,user,shapes\n"
+          "aten::mm,362845500,0.75,1536,3,true,\"[[2, 3]]\"\n"
+          "a|b,-9223372036854775807,,,0,false,\n"
+          ",,,,,,\n");
+}
+
+static void csv_of_several_tables_names_each(void **state)
+{
+    (void)state;
+    struct result *result = result_open("tpa.test/1");
+    struct table *one = table_open("one", "One", columns, 1);
+    table_add_row(one);
+    result_add_table(result, one);
+    result_add_table(result, table_open("none", NULL, columns, 2));
+    struct table *figures = table_open("figures", NULL, NULL, 0);
+    table_add_footer(figures, "span", "Span", TABLE_NS, table_int(5));
+    table_add_text_footer(figures, "by", "By", "=x", 2);
+    result_add_table(result, figures);
+    check("csv", result, &plain,
+          "# one\n"
+          "name\n"
+          "\"\"\n"
+          "\n# none\n"
+          "name,time_ns\n"
+          "\n# figures\n"
+          "key,value\n"
+          "span_ns,5\n"
+          "by,'=x\n");
+}
+
+static void markdown_is_a_github_table(void **state)
+{
+    (void)state;
+    check("md", small_result(), &plain,
+          "### Operators\n\n"
+          "| Name | Time | Share | Bytes | Calls | User |\n"
+          "| :--- | ---: | ---: | ---: | ---: | ---: |\n"
+          "| aten::mm | 362.846ms | 75.0 % | 1.50 KB | 3 | yes |\n"
+          "| a\\|b | -9223372036.855s | - | - | 0 | no |\n"
+          "| - | - | - | - | - | - |\n"
+          "\n"
+          "- Total time: 483.794ms\n"
+          "- Rows: -\n"
+          "\n"
+          "3 of 4 rows; `--limit 0` shows all.\n"
+          "\n"
+          "> note: run.json: kernels without a launch (first at byte 17)\n"
+          "\n"
+          "> note: all is well\n");
+}
+
+static void narrow_terminals_lose_columns_from_the_right_but_not_the_sorted_one(void **state)
+{
+    (void)state;
+    struct result *result = small_result();
+    table_sort(result->tables.at[0], USER, false);
+    check("table", result, &(struct print_options){ .width = 40 },
+          "Operators\n"
+          "Name                  Time   Share  User\n"
+          "--------  ----------------  ------  ----\n"
+          "aten::mm         362.846ms  75.0 %   yes\n"
+          "a|b       -9223372036.855s       -    no\n"
+          "-                        -       -     -\n"
+          "\n"
+          "Total time: 483.794ms\n"
+          "Rows:       -\n"
+          "3 of 4 rows; --limit 0 shows all\n"
+          "not shown: bytes, count (--wide shows\n"
+          "  all, --columns picks)\n"
+          "\n"
+          "note: run.json: kernels without a launch\n"
+          "      (first at byte 17)\n"
+          "note: all is well\n");
+}
+
+static void colour_is_only_put_in_when_asked_for(void **state)
+{
+    (void)state;
+    struct result *result = result_open("tpa.test/1");
+    result_add_table(result, table_open("t", "T", columns, 2));
+    check("table", result, &(struct print_options){ .color = true },
+          "\x1b[1mT\x1b[0m\n"
+          "\x1b[1mName\x1b[0m  \x1b[1mTime\x1b[0m\n"
+          "\x1b[2m----  ----\x1b[0m\n"
+          "(no rows)\n");
+}
+
+static void a_single_row_that_is_too_wide_becomes_a_list(void **state)
+{
+    (void)state;
+    struct result *result = small_result();
+    struct table *table = result->tables.at[0];
+    table_filter(table, (bool[]){ true, false, false });
+    table->footers.count = 0;
+    result->notices.count = 0;
+    check("table", result, &(struct print_options){ .width = 30 },
+          "Operators\n"
+          "Name:  aten::mm\n"
+          "Time:  362.846ms\n"
+          "Share: 75.0 %\n"
+          "Bytes: 1.50 KB\n"
+          "Calls: 3\n"
+          "User:  yes\n");
+}
+
+static void a_table_of_footers_is_a_list(void **state)
+{
+    (void)state;
+    struct result *result = result_open("tpa.test/1");
+    struct table *table = table_open("about", NULL, NULL, 0);
+    table_add_text_footer(table, "producer", "Producer", "Kineto\n", 7);
+    table_add_footer(table, "span", "Span", TABLE_NS, table_int(1500));
+    result_add_table(result, table);
+    check("table", result, &plain,
+          "Producer: Kineto\\n\n"
+          "Span:     1.500us\n");
+}
+
+static void an_empty_result_is_empty(void **state)
+{
+    (void)state;
+    check("table", result_open("tpa.test/1"), &plain, "");
+    check("csv", result_open("tpa.test/1"), &plain, "");
+    check("md", result_open("tpa.test/1"), &plain, "");
+    check("json", result_open("tpa.test/1"), &plain,
+          "{\"schema\": \"tpa.test/1\", \"tables\": [], \"notices\": []}\n");
+}
+
+static void only_csv_leaves_notices_to_others(void **state)
+{
+    (void)state;
+    for (size_t i = 0; printers[i]; i++)
+        assert_int_equal(printers[i]->rows_only, strcmp(printers[i]->name, "csv") == 0);
+    assert_null(printer_find("CSV"));
+    assert_ptr_equal(printers[0], printer_find("table"));
+}
+
+static void a_full_disk_is_an_error(void **state)
+{
+    (void)state;
+    for (size_t i = 0; printers[i]; i++) {
+        FILE *full = fopen("/dev/full", "w");
+        if (!full)
+            skip();
+        setvbuf(full, NULL, _IONBF, 0);
+        struct result *result = small_result();
+        struct tpa_error err = { 0 };
+        assert_false(printers[i]->print(result, &plain, full, &err));
+        assert_true(err.failed);
+        assert_non_null(strstr(err.message, "No space left"));
+        fclose(full);
+        result_free(result);
+    }
+}
+
+/* Every hostile text as title, name, text, footer and notice, beside long names. */
+static struct result *hostile_result(void)
+{
+    struct result *result = result_open("tpa.test/1");
+    struct table *table = table_open("hostile", hostile_texts[5].text, columns, COLUMNS);
+    for (size_t i = 0; i < HOSTILE_TEXTS; i++) {
+        const struct hostile_text *hostile = &hostile_texts[i];
+        size_t row = table_add_row(table);
+        table_set_text(table, row, NAME, hostile->text, hostile->len);
+        table_set_text(table, row, SHAPES, hostile->text, hostile->len);
+        table_set_int(table, row, TIME, (int64_t)i * 1234567);
+        table_add_text_footer(table, "key", i % 2 ? "A title" : hostile->text, hostile->text, hostile->len);
+        result_add_notice(result, "kind", 1, i % 2 ? NULL : hostile->text, 1, "%s %s", hostile->text,
+                          hostile->text);
+    }
+    char wide[600];
+    for (size_t i = 0; i < sizeof wide; i += 3)
+        memcpy(wide + i, "\xe6\xbc\xa2", 3);
+    table_set_text(table, table_add_row(table), NAME, wide, sizeof wide);
+    memset(wide, 'w', sizeof wide);
+    table_set_text(table, table_add_row(table), NAME, wide, sizeof wide);
+    memcpy(wide, "void a::b<c<d>, e>(f)", 21);
+    table_set_text(table, table_add_row(table), NAME, wide, sizeof wide);
+    table->columns[SHAPES].flags = 0;
+    result_add_table(result, table);
+    result_add_table(result, table_open("empty", NULL, columns, COLUMNS));
+    struct table *one = table_open("one", wide, columns, COLUMNS);
+    table_set_text(one, table_add_row(one), NAME, wide, sizeof wide);
+    result_add_table(result, one);
+    result_add_notice(result, "kind", 1, NULL, TPA_NOWHERE, "%.*s", (int)sizeof wide, wide);
+    return result;
+}
+
+static void every_line_fits_the_terminal(void **state)
+{
+    (void)state;
+    static const size_t widths[] = { 40, 60, 80, 100, 200 };
+    for (size_t i = 0; i < sizeof widths / sizeof *widths; i++) {
+        struct result *result = hostile_result();
+        char *text = printed("table", result, &(struct print_options){ .width = widths[i] });
+        for (char *line = text, *end; (end = strchr(line, '\n')); line = end + 1) {
+            size_t width = unicode_text_width(line, (size_t)(end - line));
+            if (width > widths[i])
+                fail_msg("%zu columns in a terminal of %zu: %.*s", width, widths[i], (int)(end - line), line);
+            assert_true(end == line || end[-1] != ' '); /* no blanks at the end */
+        }
+        free(text);
+        result_free(result);
+    }
+}
+
+static void without_a_limit_nothing_is_cut(void **state)
+{
+    (void)state;
+    static const struct print_options unlimited[] = { { 0 }, { .width = 40, .wide = true } };
+    for (size_t i = 0; i < 2; i++) {
+        struct result *result = hostile_result();
+        char *text = printed("table", result, &unlimited[i]);
+        assert_null(strstr(text, "..."));
+        assert_null(strstr(text, "not shown"));
+        assert_non_null(strstr(text, "void a::b<c<d>, e>(f)www"));
+        free(text);
+        result_free(result);
+    }
+}
+
+/* 300,000 rows: a second or two is allowed even with sanitizers; anything quadratic would take hours. */
+static void many_rows_are_no_trouble(void **state)
+{
+    (void)state;
+    struct result *result = result_open("tpa.test/1");
+    struct table *table = table_open("many", NULL, columns, COLUMNS);
+    for (int64_t i = 0; i < 300000; i++) {
+        size_t row = table_add_row(table);
+        table_set_text(table, row, NAME, "aten::mm", 8);
+        table_set_int(table, row, TIME, i);
+        table_set_number(table, row, SHARE, (double)i / 300007);
+    }
+    result_add_table(result, table);
+    for (size_t i = 0; printers[i]; i++) {
+        char *text = printed(printers[i]->name, result, &plain);
+        size_t lines = 0;
+        for (const char *at = text; (at = strchr(at, '\n')); at++)
+            lines++;
+        assert_true(lines >= 300001);
+        free(text);
+    }
+    result_free(result);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(text_is_aligned_with_footers_and_notices),
+        cmocka_unit_test(json_holds_everything_exactly),
+        cmocka_unit_test(csv_has_keys_and_exact_figures),
+        cmocka_unit_test(csv_of_several_tables_names_each),
+        cmocka_unit_test(markdown_is_a_github_table),
+        cmocka_unit_test(narrow_terminals_lose_columns_from_the_right_but_not_the_sorted_one),
+        cmocka_unit_test(colour_is_only_put_in_when_asked_for),
+        cmocka_unit_test(a_single_row_that_is_too_wide_becomes_a_list),
+        cmocka_unit_test(a_table_of_footers_is_a_list),
+        cmocka_unit_test(an_empty_result_is_empty),
+        cmocka_unit_test(only_csv_leaves_notices_to_others),
+        cmocka_unit_test(a_full_disk_is_an_error),
+        cmocka_unit_test(every_line_fits_the_terminal),
+        cmocka_unit_test(without_a_limit_nothing_is_cut),
+        cmocka_unit_test(many_rows_are_no_trouble),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
