@@ -30,7 +30,8 @@ struct chrome_state {
     enum chrome_where where;
     bool in_object;     /* the array of events is the value of a key, not the document */
     bool lines;         /* events stand one a line without an array (NDJSON) */
-    bool in_garbage;    /* bytes that mean nothing go on from the window before, where they were counted */
+    bool in_garbage;    /* bytes that mean nothing go on; they were counted where they began */
+    bool has_events;    /* the events of this document were found */
     uint32_t documents; /* begun so far */
     /* CHROME_SKIP: */
     uint32_t depth;
@@ -205,6 +206,18 @@ const char *chrome_last_event(const char *start, const char *end);
  * where to go on when an event's own end is missing. *EVENT_END is the comma before it. NULL when there is none.
  */
 const char *chrome_inner_event(const char *at, const char *end, const char **event_end);
+
+/*
+ * The first '{' from AT on that begins an event and is not the value of a key: where to go on when what stands
+ * at AT can not be told. NULL when there is none; then the bytes from *UNDECIDED on have to be seen again with more.
+ */
+const char *chrome_resume(const char *at, const char *end, const char **undecided);
+
+/* The key of the array of events from AT on, wherever it stands; NULL and *UNDECIDED as above. */
+const char *chrome_find_events(const char *at, const char *end, const char **undecided);
+
+/* The ']' of the array of events, when the text AT..END, the last of the file, ends by ']' or "]}". Else NULL. */
+const char *chrome_document_end(const char *at, const char *end);
 
 /* Write the damaged event START..END to OUT as valid JSON. False when no sense can be made of it. */
 bool chrome_repair_event(const char *start, const char *end, struct buffer *out);

@@ -107,6 +107,13 @@ static bool is_separator(char c)
     return json_is_blank(c) || c == ',' || c == '\0' || c == '\x1a';
 }
 
+static size_t skip_separators(const char *text, size_t from, size_t to)
+{
+    while (from < to && is_separator(text[from]))
+        from++;
+    return from;
+}
+
 /*
  * The bytes from parser->consumed to END, the next position of the index or the end of the window:
  * separators are nothing, anything else is counted, once for each stretch however many windows it spans.
@@ -116,9 +123,7 @@ static void consume_gap(struct parser *parser, size_t end, bool window_ends)
 {
     const struct chrome_reader *reader = parser->reader;
     const char *text = reader->text;
-    size_t from = parser->consumed;
-    while (from < end && is_separator(text[from]))
-        from++;
+    size_t from = skip_separators(text, parser->consumed, end);
     bool open = window_ends && !reader->final;
     if (open)
         while (end > from && text[end - 1] == '\\')
@@ -215,9 +220,12 @@ static bool recover(struct parser *parser, size_t at)
         notice(parser, "lost_args", lost_args, at);
     else
         notice(parser, "bad_event", bad_event, at);
-    restart_at(parser, next     ? (size_t)(next - reader->text)
-                       : mended ? (size_t)(event_end - reader->text)
-                                : reader->len);
+    if (next || mended) {
+        restart_at(parser, (size_t)((next ? next : event_end) - reader->text));
+    } else {
+        parser->state->in_garbage = true;
+        parser->consumed = at + 1;
+    }
     return true;
 }
 
@@ -260,7 +268,7 @@ static void read_by_shape(struct parser *parser)
 {
     struct chrome_reader *reader = parser->reader;
     const char *at = reader->text + parser->consumed, *start = at;
-    if (parser->state->in_garbage || reader->careful)
+    if (reader->careful)
         return;
     for (;;) {
         const char *event = at;
@@ -275,14 +283,49 @@ static void read_by_shape(struct parser *parser)
         restart_at(parser, (size_t)(at - reader->text));
 }
 
+/*
+ * Where quotes can not be trusted any more, go on at bytes that are unlikely to stand anywhere else: among the
+ * events where the next one begins, before them at their key.
+ */
+static bool leave_garbage(struct parser *parser)
+{
+    struct chrome_reader *reader = parser->reader;
+    bool in_array = parser->state->where == CHROME_ARRAY;
+    const char *from = reader->text + parser->consumed, *end = reader->text + reader->len, *undecided;
+    const char *place =
+        in_array ? chrome_resume(from, end, &undecided) : chrome_find_events(from, end, &undecided);
+    if (!place && reader->final && in_array)
+        place = chrome_document_end(from, end);
+    if (!place) {
+        parser->consumed = reader->final ? reader->len : (size_t)(undecided - reader->text);
+        return false;
+    }
+    parser->state->in_garbage = false;
+    restart_at(parser, (size_t)(place - reader->text));
+    return true;
+}
+
+/* Count what stands at AT as KIND, and look for a place to go on from FROM. */
+static bool enter_garbage(struct parser *parser, const char *kind, const char *text, size_t at, size_t from)
+{
+    notice(parser, kind, text, at);
+    parser->state->in_garbage = true;
+    parser->consumed = from;
+    return true;
+}
+
 /* An event, a stray value or the end of the array. */
 static bool parse_array(struct parser *parser)
 {
     struct chrome_reader *reader = parser->reader;
     const char *text = reader->text;
+    if (parser->state->in_garbage)
+        return leave_garbage(parser);
     read_by_shape(parser);
-    size_t at = next_position(parser);
-    consume_gap(parser, at == SIZE_MAX ? reader->len : at, at == SIZE_MAX);
+    size_t at = next_position(parser), gap_end = at == SIZE_MAX ? reader->len : at;
+    parser->consumed = skip_separators(text, parser->consumed, gap_end);
+    if (parser->consumed < gap_end)
+        return enter_garbage(parser, "garbage", garbage, parser->consumed, parser->consumed);
     if (at == SIZE_MAX)
         return false;
     enum chrome_outcome outcome;
@@ -328,7 +371,7 @@ static bool parse_array(struct parser *parser)
         parser->consumed = at + 1;
         parser->state->where = CHROME_END;
         return true;
-    case '"': return skip_string(parser, at, "not_event", not_event);
+    case '"': return enter_garbage(parser, "not_event", not_event, at, at);
     default: /* '[' */
         do
             outcome = chrome_skip_nested(&reader->index, &parser->cursor);
@@ -363,9 +406,20 @@ static void begin_skipping(struct parser *parser, size_t at)
 static bool parse_skip(struct parser *parser)
 {
     struct chrome_state *state = parser->state;
-    const char *text = parser->reader->text;
+    const struct chrome_reader *reader = parser->reader;
+    const char *text = reader->text, *undecided = text + reader->len;
     size_t at = parser->consumed;
-    for (; at < parser->reader->len; at++) {
+    if (!state->has_events) {
+        const char *events = chrome_find_events(text + at, text + reader->len, &undecided);
+        if (events) { /* so the value is damaged, and has ended before */
+            notice(parser, "garbage", garbage, (size_t)(events - text));
+            state->where = CHROME_TOP;
+            restart_at(parser, (size_t)(events - text));
+            return true;
+        }
+    }
+    size_t end = reader->final ? reader->len : (size_t)(undecided - text);
+    for (; at < end; at++) {
         char c = text[at];
         if (state->in_string) {
             if (state->escaped)
@@ -394,7 +448,7 @@ static bool parse_skip(struct parser *parser)
             break;
         }
     }
-    if (at == parser->reader->len) {
+    if (at == end) {
         parser->consumed = at;
         return false;
     }
@@ -403,8 +457,8 @@ static bool parse_skip(struct parser *parser)
     return true;
 }
 
-/* The end of the top-level value at AT, which may lie behind the window: then SIZE_MAX. Moves the cursor. */
-static size_t value_end(struct parser *parser, size_t at)
+/* Find the end of the top-level value at AT. INCOMPLETE when it lies behind the window. Moves the cursor. */
+static enum chrome_outcome find_value_end(struct parser *parser, size_t at, size_t *end)
 {
     struct chrome_reader *reader = parser->reader;
     struct json_index *index = &reader->index;
@@ -412,62 +466,82 @@ static size_t value_end(struct parser *parser, size_t at)
     if (c == '"') {
         size_t close = find_close(parser);
         parser->cursor += 2;
-        return close == SIZE_MAX ? SIZE_MAX : close + 1;
+        *end = close + 1;
+        return close == SIZE_MAX ? CHROME_INCOMPLETE : CHROME_READ;
     }
     if (c == '{' || c == '[') {
         enum chrome_outcome outcome;
         if (next_position(parser) == SIZE_MAX)
-            return SIZE_MAX;
+            return CHROME_INCOMPLETE;
         do
             outcome = chrome_skip_nested(index, &parser->cursor);
         while (outcome == CHROME_INCOMPLETE && index_more(parser));
-        return outcome == CHROME_READ ? index->at[parser->cursor - 1] + 1 : SIZE_MAX;
+        if (outcome == CHROME_READ)
+            *end = index->at[parser->cursor - 1] + 1;
+        return outcome;
     }
-    size_t end = (size_t)(json_word_end(reader->text + at) - reader->text);
-    return end < reader->len || reader->final ? end : SIZE_MAX;
+    *end = (size_t)(json_word_end(reader->text + at) - reader->text);
+    return *end < reader->len || reader->final ? CHROME_READ : CHROME_INCOMPLETE;
+}
+
+/*
+ * Is the top-level value START..END damaged? A stray quote in it turns strings inside out; sooner or later
+ * something else than a comma follows, or the value seems to hold the events. INCOMPLETE: more text will tell.
+ */
+static enum chrome_outcome check_value(const struct parser *parser, size_t start, size_t end)
+{
+    const struct chrome_reader *reader = parser->reader;
+    const char *text = reader->text, *undecided;
+    if (chrome_find_events(text + start, text + end, &undecided))
+        return CHROME_BAD;
+    const char *next = json_skip_blanks(text + end);
+    if (next >= text + reader->len)
+        return reader->final ? CHROME_READ : CHROME_INCOMPLETE;
+    return *next == ',' || *next == '}' ? CHROME_READ : CHROME_BAD;
 }
 
 /* A key of the outermost object with its value, or the object's end. */
 static bool parse_top(struct parser *parser)
 {
     struct chrome_reader *reader = parser->reader;
+    struct chrome_state *state = parser->state;
     const char *text = reader->text;
+    if (state->in_garbage && !state->has_events)
+        return leave_garbage(parser);
     size_t open = next_position(parser);
     consume_gap(parser, open == SIZE_MAX ? reader->len : open, open == SIZE_MAX);
     if (open == SIZE_MAX)
         return false;
-    if (text[open] != '"') {
-        if (text[open] == '}') {
-            parser->state->where = CHROME_END;
-        } else {
-            notice(parser, "garbage", garbage, open);
-        }
+    if (text[open] == '}') {
+        state->where = CHROME_END;
         parser->cursor++;
         parser->consumed = open + 1;
         return true;
     }
-    size_t close = find_close(parser);
+    size_t close = text[open] == '"' ? find_close(parser) : 0;
     if (close == SIZE_MAX) {
         if (reader->final)
             restart_at(parser, reader->len); /* that the object is not closed is told at the end */
         return false;
     }
     const char *at = json_skip_blanks(text + close + 1);
-    bool colon = *at == ':';
-    at = colon ? json_skip_blanks(at + 1) : at;
-    if ((size_t)(at - text) >= reader->len) {
+    bool is_key = close && *at == ':';
+    at = is_key ? json_skip_blanks(at + 1) : at;
+    if (close && (size_t)(at - text) >= reader->len) {
         if (reader->final)
-            restart_at(parser, reader->len); /* that the object is not closed is told at the end */
+            restart_at(parser, reader->len);
         return false;
     }
-    if (!colon) {
+    if (!is_key && !state->has_events)
+        return enter_garbage(parser, "garbage", garbage, open, open + 1);
+    if (!is_key) {
         notice(parser, "garbage", garbage, open);
-        parser->cursor += 2;
-        parser->consumed = close + 1;
+        parser->cursor += close ? 2 : 1;
+        parser->consumed = (close ? close : open) + 1;
         return true;
     }
     const char *key = text + open + 1;
-    size_t key_len = close - open - 1, value = (size_t)(at - text);
+    size_t key_len = close - open - 1, value = (size_t)(at - text), end;
     parser->cursor += 2;
     bool is_events = key_len == 11 && memcmp(key, "traceEvents", 11) == 0;
     if (is_events && *at == '[') {
@@ -475,18 +549,26 @@ static bool parse_top(struct parser *parser)
             return false;
         parser->cursor++;
         parser->consumed = value + 1;
-        parser->state->where = CHROME_ARRAY;
-        parser->state->in_object = true;
+        state->where = CHROME_ARRAY;
+        state->in_object = state->has_events = true;
         return true;
     }
-    size_t behind = value_end(parser, value);
-    bool skips = behind == SIZE_MAX && (reader->final || reader->len - value > LONGEST_PROPERTY);
-    if (is_events && (behind != SIZE_MAX || skips))
+    enum chrome_outcome outcome = find_value_end(parser, value, &end);
+    if (!state->has_events) {
+        if (outcome == CHROME_READ)
+            outcome = check_value(parser, value, end);
+        else if (outcome == CHROME_INCOMPLETE && check_value(parser, value, reader->len) == CHROME_BAD)
+            outcome = CHROME_BAD;
+        if (outcome == CHROME_BAD)
+            return enter_garbage(parser, "garbage", garbage, open, open + 1);
+    }
+    bool skips = outcome != CHROME_READ && (reader->final || reader->len - value > LONGEST_PROPERTY);
+    if (is_events && (outcome == CHROME_READ || skips))
         notice(parser, "not_array", "traceEvents is not an array", value);
-    if (behind != SIZE_MAX) {
-        if (!is_events && behind - value <= LONGEST_PROPERTY)
-            keep_property(parser, key, key_len, text + value, behind - value);
-        parser->consumed = behind;
+    if (outcome == CHROME_READ) {
+        if (!is_events && end - value <= LONGEST_PROPERTY)
+            keep_property(parser, key, key_len, text + value, end - value);
+        parser->consumed = end;
         return true;
     }
     if (skips) {
@@ -494,6 +576,31 @@ static bool parse_top(struct parser *parser)
         return true;
     }
     return false; /* CONSUMED is before the key: the value is read again with more of the text */
+}
+
+/* If something follows the object that held no events, was it that its bracket came too early? */
+static bool closed_too_early(const struct chrome_state *state)
+{
+    return state->documents && state->in_object && !state->has_events;
+}
+
+/* A string behind a document: if it is a key, the object around the events was closed too early. */
+static bool parse_string_between(struct parser *parser, size_t at)
+{
+    const struct chrome_reader *reader = parser->reader;
+    struct chrome_state *state = parser->state;
+    size_t close = find_close(parser);
+    if (close != SIZE_MAX && closed_too_early(state)) {
+        const char *next = json_skip_blanks(reader->text + close + 1);
+        if (next >= reader->text + reader->len && !reader->final)
+            return false;
+        if (*next == ':') {
+            notice(parser, "garbage", garbage, at);
+            state->where = CHROME_TOP;
+            return true;
+        }
+    }
+    return skip_string(parser, at, "garbage", garbage);
 }
 
 /* Behind a document, or before the first. */
@@ -510,8 +617,13 @@ static bool parse_between(struct parser *parser)
         if (mark && seen == 3)
             parser->consumed = 3;
     }
-    size_t at = next_position(parser);
-    consume_gap(parser, at == SIZE_MAX ? reader->len : at, at == SIZE_MAX);
+    size_t at = next_position(parser), gap_end = at == SIZE_MAX ? reader->len : at;
+    size_t gap = skip_separators(text, parser->consumed, gap_end);
+    if (gap < gap_end && closed_too_early(state)) {
+        state->where = CHROME_TOP;
+        return enter_garbage(parser, "garbage", garbage, gap, gap);
+    }
+    consume_gap(parser, gap_end, at == SIZE_MAX);
     if (at == SIZE_MAX)
         return false;
     if (text[at] == '{') {
@@ -528,12 +640,13 @@ static bool parse_between(struct parser *parser)
             state->documents++;
             state->where = CHROME_ARRAY;
             state->in_object = false;
+            state->has_events = true;
             state->lines = true;
             return true;
         }
     }
     if (text[at] == '"')
-        return skip_string(parser, at, "garbage", garbage);
+        return parse_string_between(parser, at);
     parser->cursor++;
     parser->consumed = at + 1;
     if (text[at] == '{' || text[at] == '[') {
@@ -542,6 +655,7 @@ static bool parse_between(struct parser *parser)
                    "more than one trace stands in the file; all were read as one", at);
         state->where = text[at] == '{' ? CHROME_TOP : CHROME_ARRAY;
         state->in_object = text[at] == '{';
+        state->has_events = text[at] == '[';
         state->lines = false;
     } else {
         notice(parser, "garbage", garbage, at);

@@ -26,23 +26,41 @@ static bool is_event_key(const char *key, size_t len)
     return false;
 }
 
-/* Does an event begin with the '{' at AT? Looks at its first key. */
-static bool begins_event(const char *at, const char *end)
+static const char *skip_blanks(const char *at, const char *end)
+{
+    while (at < end && json_is_blank(*at))
+        at++;
+    return at;
+}
+
+enum verdict { NO, YES, CUT };
+
+/* Does an event begin with the '{' at AT? Looks at its first key. CUT: too little is there to tell. */
+static enum verdict judge_beginning(const char *at, const char *end)
 {
     at++;
     while (at < end && json_is_blank(*at))
         at++;
-    if (at >= end || *at != '"')
-        return false;
+    if (at >= end)
+        return CUT;
+    if (*at != '"')
+        return NO;
     const char *key = ++at;
     while (at < end && *at != '"' && at - key < 8)
         at++;
-    if (at >= end || *at != '"' || !is_event_key(key, (size_t)(at - key)))
-        return false;
+    if (at >= end)
+        return CUT;
+    if (*at != '"' || !is_event_key(key, (size_t)(at - key)))
+        return NO;
     at++;
     while (at < end && json_is_blank(*at))
         at++;
-    return at < end && *at == ':';
+    return at >= end ? CUT : *at == ':' ? YES : NO;
+}
+
+static bool begins_event(const char *at, const char *end)
+{
+    return judge_beginning(at, end) == YES;
 }
 
 /* Does an event (or the array's bracket) end before the '{' at AT? Its end, or NULL. */
@@ -97,6 +115,68 @@ const char *chrome_inner_event(const char *at, const char *end, const char **eve
     return NULL;
 }
 
+const char *chrome_resume(const char *at, const char *end, const char **undecided)
+{
+    for (const char *from = at; from < end; from++) {
+        from = memchr(from, '{', (size_t)(end - from));
+        if (!from)
+            break;
+        const char *before = from;
+        while (before > at && json_is_blank(before[-1]))
+            before--;
+        if (before > at && before[-1] == ':')
+            continue; /* the value of a key */
+        enum verdict verdict = judge_beginning(from, end);
+        if (verdict == YES)
+            return from;
+        if (verdict == CUT) {
+            *undecided = from;
+            return NULL;
+        }
+    }
+    /* A colon at the end decides about what follows; brackets may be the end of the document. */
+    const char *keep = end;
+    while (keep > at && (json_is_blank(keep[-1]) || strchr(":]}", keep[-1])) && keep[-1])
+        keep--;
+    *undecided = keep;
+    return NULL;
+}
+
+const char *chrome_find_events(const char *at, const char *end, const char **undecided)
+{
+    static const char key[] = "\"traceEvents\"";
+    enum { KEY_LEN = sizeof key - 1 };
+    for (;; at++) {
+        const char *found = memmem(at, (size_t)(end - at), key, KEY_LEN);
+        if (!found) {
+            *undecided = end - at < KEY_LEN ? at : end - (KEY_LEN - 1);
+            return NULL;
+        }
+        const char *behind = skip_blanks(found + KEY_LEN, end);
+        if (behind < end && *behind == ':')
+            behind = skip_blanks(behind + 1, end);
+        if (behind == end) {
+            *undecided = found;
+            return NULL;
+        }
+        if (*behind == '[')
+            return found;
+        at = found;
+    }
+}
+
+const char *chrome_document_end(const char *at, const char *end)
+{
+    while (end > at && (json_is_blank(end[-1]) || end[-1] == '\0'))
+        end--;
+    if (end > at && end[-1] == '}') {
+        end--;
+        while (end > at && json_is_blank(end[-1]))
+            end--;
+    }
+    return end > at && end[-1] == ']' ? end - 1 : NULL;
+}
+
 /* ---- mending ---- */
 
 struct mender {
@@ -106,13 +186,6 @@ struct mender {
     unsigned depth;
     bool quote_may_end; /* a quote after a backslash can end a string: "C:\" */
 };
-
-static const char *skip_blanks(const char *at, const char *end)
-{
-    while (at < end && json_is_blank(*at))
-        at++;
-    return at;
-}
 
 /* Is there `"key":` at AT? */
 static bool is_key(const char *at, const char *end)

@@ -85,7 +85,7 @@ static void set_padding(char *bytes, size_t len)
 /* What windows most likely begin with, told from the first bytes of the file. */
 static struct chrome_state guess_state(const char *text, size_t len)
 {
-    struct chrome_state state = { .where = CHROME_ARRAY, .documents = 1 };
+    struct chrome_state state = { .where = CHROME_ARRAY, .has_events = true, .documents = 1 };
     if (len >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0)
         text += 3, len -= 3;
     const char *end = text + len;
