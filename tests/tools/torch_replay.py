@@ -3,6 +3,7 @@
 
     torch_replay.py TRACE.json[.gz]...     compare on these traces
     torch_replay.py --seeds 1-300          compare on random traces
+    torch_replay.py --tpa PROGRAM ...      compare the text of torch's table with `tpa top --format torch` too
 
 torch is handed the events as if its profiler had just recorded them: profile._parse_kineto_results()
 and EventList do the rest, which is all that torch does in Python. What its C++ half would have told
@@ -13,8 +14,9 @@ needs it.
 import argparse
 import json
 import sys
-from decimal import Decimal
+import tempfile
 
+import check_expected
 import random_trace
 import reference_top
 from torch.autograd import DeviceType
@@ -81,11 +83,13 @@ class Result:
 
 def averages(document, **grouping):
     """What prof.key_averages(**GROUPING) would have answered."""
-    parser = profile(enabled=False)
-    parser.use_device = "cuda"
     result = Result(document)
+    use_device = "cuda" if any(e.device_type() == DeviceType.CUDA and not e.name().startswith("[") for e in result.events()) else None
     with_memory = any(e.name() == "[memory]" for e in result.events())
-    events = EventList(parser._parse_kineto_results(result), use_device="cuda", profile_memory=with_memory, with_flops=bool(document.get("with_flops")))
+    parser = profile(enabled=False)
+    parser.use_device = use_device
+    events = EventList(parser._parse_kineto_results(result), use_device=use_device, profile_memory=with_memory,
+                       with_flops=bool(document.get("with_flops")))
     events._build_tree()
     return events.key_averages(**grouping)
 
@@ -113,21 +117,49 @@ def differences(document):
     return None
 
 
+TABLES = [({}, {"row_limit": -1}), ({}, {"sort_by": "cuda_time_total", "row_limit": 5}), ({}, {"sort_by": "flops", "time_unit": "s"}),
+          ({}, {"sort_by": "self_cpu_memory_usage", "top_level_events_only": True}), ({}, {"sort_by": "key"}),
+          ({"group_by_input_shape": True}, {"sort_by": "cpu_time", "row_limit": 20, "time_unit": "ms"})]
+
+
+def text_differences(document, tpa, path):
+    """The first line on which torch's table and tpa's differ, in words, or None."""
+    for grouping, arguments in TABLES:
+        wanted = averages(document, group_by_input_shapes=bool(grouping)).table(**arguments).rstrip("\n").split("\n")
+        call = f"key_averages({', '.join(f'{k}={v}' for k, v in grouping.items())}).table({arguments})"
+        found = check_expected.top(tpa, path, *check_expected.table_options(call)).rstrip("\n").split("\n")
+        for a, b in zip(wanted, found):
+            if a != b:
+                return f"{call}\n    torch {a}\n    tpa   {b}"
+        if len(wanted) != len(found):
+            return f"{call}: torch has {len(wanted)} lines, tpa {len(found)}"
+    return None
+
+
 def main():
     parser = argparse.ArgumentParser(description="compare reference_top.py with torch's own aggregation")
     parser.add_argument("--seeds", metavar="FIRST-LAST")
+    parser.add_argument("--tpa", metavar="PROGRAM")
     parser.add_argument("traces", nargs="*", metavar="TRACE")
     args = parser.parse_args()
     failed = 0
     first, _, last = (args.seeds or "1-0").partition("-")
-    documents = [(f"seed {n}", lambda n=n: json.loads(random_trace.Maker(n).document(), parse_float=Decimal)) for n in range(int(first), int(last or first) + 1)]
-    documents += [(path, lambda path=path: reference_top.load(path)) for path in args.traces]
-    for name, load in documents:
-        wrong = differences(load())
-        if wrong:
-            failed += 1
-            print(f"FAILED  {name}: {wrong}")
-    print(f"torch: {len(documents) - failed} agree, {failed} do not")
+    names = [f"seed {n}" for n in range(int(first), int(last or first) + 1)] + args.traces
+    with tempfile.NamedTemporaryFile("w", suffix=".json", encoding="utf-8") as scratch:
+        for name in names:
+            path = name
+            if name.startswith("seed "):
+                path = scratch.name
+                scratch.seek(0)
+                scratch.truncate()
+                scratch.write(random_trace.Maker(int(name[5:])).document())
+                scratch.flush()
+            document = reference_top.load(path)
+            wrong = differences(document) or args.tpa and text_differences(document, args.tpa, path)
+            if wrong:
+                failed += 1
+                print(f"FAILED  {name}: {wrong}")
+    print(f"torch: {len(names) - failed} agree, {failed} do not")
     sys.exit(1 if failed else 0)
 
 
