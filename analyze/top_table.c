@@ -442,6 +442,7 @@ struct result *top_result(struct top *top)
     }
     if (count)
         qsort(order, count, sizeof *order, compare_first);
+    any.host |= count == 0; /* an empty table is a host's */
     struct filling to = open_table(top, &any);
     to.self_cpu_ns = self_cpu_ns;
     for (size_t i = 0; i < count; i++)
