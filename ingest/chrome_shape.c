@@ -74,7 +74,7 @@ static inline const char *find_word_end(const char *at)
     unsigned others = ~(unsigned)_mm_movemask_epi8(digits) & 0xffff;
     at += others ? __builtin_ctz(others) : 16;
 #endif
-    return json_word_end(at);
+    return json_ends_value(*at) ? at : json_word_end(at);
 }
 
 /* The next quote, bracket or backslash from AT on; END or later when there is none. */
