@@ -3,6 +3,7 @@
 
 #include "base/progress.h"
 #include <stdio.h>
+#include <string.h>
 
 static void show_progress(void *context, const char *path, int64_t done, int64_t total)
 {
@@ -35,6 +36,51 @@ struct trace *load_traces(const struct invocation *call, const struct load_args 
     return ingested_trace(&ingested, call->operands[0], err);
 }
 
+/* Up to so many files have a note of their own about the same thing; more share one. */
+enum { MOST_NOTES_ALIKE = 3 };
+
+/* How many notices, from AT on, say of some file what the one at AT says? Their count goes to *TOTAL. */
+static size_t count_alike(const struct result *result, size_t at, int64_t *total)
+{
+    const struct table_notice *first = &result->notices.at[at];
+    size_t files = 0;
+    *total = 0;
+    for (size_t i = at; i < result->notices.count; i++) {
+        const struct table_notice *notice = &result->notices.at[i];
+        if (!notice->file || strcmp(notice->kind, first->kind) != 0 || strcmp(notice->text, first->text) != 0)
+            continue;
+        files++;
+        *total += notice->count;
+    }
+    return files;
+}
+
+/* Of a thousand ranks, hundreds have the same to tell: one note instead, where the first one stood. */
+static void gather_notices(struct result *result)
+{
+    for (size_t at = 0; at < result->notices.count; at++) {
+        struct table_notice first = result->notices.at[at];
+        int64_t total;
+        size_t files = first.file ? count_alike(result, at, &total) : 0;
+        if (files <= MOST_NOTES_ALIKE)
+            continue;
+        size_t kept = at + 1;
+        for (size_t i = at + 1; i < result->notices.count; i++) {
+            struct table_notice *notice = &result->notices.at[i];
+            if (!notice->file || strcmp(notice->kind, first.kind) != 0 ||
+                strcmp(notice->text, first.text) != 0)
+                result->notices.at[kept++] = *notice;
+        }
+        result->notices.count = kept;
+        result->notices.at[at] = (struct table_notice){
+            .kind = first.kind,
+            .count = total,
+            .text = arena_printf(&result->arena, "%s (%zu files, first %s)", first.text, files, first.file),
+            .offset = TPA_NOWHERE,
+        };
+    }
+}
+
 void load_add_notices(const struct trace *trace, struct result *result)
 {
     for (size_t i = 0; i < trace->notice_count; i++) {
@@ -42,4 +88,5 @@ void load_add_notices(const struct trace *trace, struct result *result)
         result_add_notice(result, notice->kind, (int64_t)notice->count, trace->files[notice->file].path,
                           notice->offset, "%s", notice->text);
     }
+    gather_notices(result);
 }

@@ -1,6 +1,7 @@
 /*
  * chrome.c - the Chrome trace format: who writes it, and how it is told from other files.
  */
+#define _GNU_SOURCE /* memmem */
 #include "ingest/chrome.h"
 
 #include "ingest/json_text.h"
@@ -22,6 +23,19 @@ static size_t skip(const char *bytes, size_t len, size_t at)
     return at;
 }
 
+/* Keys that stand near the beginning of a trace, and hardly in any other JSON. */
+static bool has_telling_key(const char *bytes, size_t len)
+{
+    static const char *const keys[] = { "\"traceEvents\"",      "\"ph\"",          "\"schemaVersion\"",
+                                        "\"deviceProperties\"", "\"stackFrames\"", "\"displayTimeUnit\"",
+                                        "\"systemTraceEvents\"" };
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+        if (memmem(bytes, len, keys[i], strlen(keys[i])))
+            return true;
+    return false;
+}
+
+/* Any object, and any array of objects, may be a trace; one that looks like a trace surely is. */
 static int sniff_chrome(const char *bytes, size_t len)
 {
     size_t at = first_byte(bytes, len);
@@ -29,11 +43,10 @@ static int sniff_chrome(const char *bytes, size_t len)
         return 0;
     char bracket = bytes[at];
     at = skip(bytes, len, at + 1);
-    if (at == len)
-        return 30;
-    if (bracket == '[')
-        return bytes[at] == '{' || bytes[at] == ']' ? 80 : 0;
-    return bytes[at] == '"' || bytes[at] == '}' ? 60 : 0;
+    const char *follows = bracket == '[' ? "{]" : "\"}";
+    if (at < len && !memchr(follows, bytes[at], 2))
+        return 0;
+    return has_telling_key(bytes, len) ? 90 : 30;
 }
 
 const struct format format_chrome = {

@@ -105,10 +105,11 @@ static bool list_directory(const char *path, int depth, const char *const *endin
 
 /* ---- sniffing ---- */
 
-static const struct format *find_format(const char *bytes, size_t len)
+/* The format whose sniff is surest, and at least AT_LEAST sure. */
+static const struct format *find_format(const char *bytes, size_t len, int at_least)
 {
     const struct format *best = NULL;
-    int best_score = 0;
+    int best_score = at_least - 1;
     for (size_t i = 0; formats[i]; i++) {
         int score = formats[i]->sniff(bytes, len);
         if (score > best_score) {
@@ -252,7 +253,8 @@ static bool read_file(const char *path, struct reading *reading, bool must_be, b
         return tpa_in_file(err, path);
     const char *bytes;
     size_t len = source_peek(source, &bytes, err);
-    const struct format *format = err->failed ? NULL : find_format(bytes, len);
+    /* A file the user named is taken at its word; one found in a directory must look like a trace. */
+    const struct format *format = err->failed ? NULL : find_format(bytes, len, must_be ? 1 : 50);
     bool ok = !err->failed;
     *known = format != NULL;
     if (format)
