@@ -113,6 +113,9 @@ void figure_add_notice(struct buffer *out, const struct table_notice *notice)
         buffer_puts(out, ": ");
     }
     buffer_puts(out, notice->text);
-    if (notice->offset != TPA_NOWHERE)
-        buffer_printf(out, " (%sat byte %lld)", notice->count > 1 ? "first " : "", (long long)notice->offset);
+    if (notice->offset != TPA_NOWHERE && notice->count > 1)
+        buffer_printf(out, " (%lld, the first at byte %lld)", (long long)notice->count,
+                      (long long)notice->offset);
+    else if (notice->offset != TPA_NOWHERE)
+        buffer_printf(out, " (at byte %lld)", (long long)notice->offset);
 }
