@@ -5,7 +5,7 @@ cd "$(dirname "$0")"
 
 cmake/install-packages
 cmake --preset release > /dev/null
-cmake --build --preset release --target tpa
+cmake --build --preset release --target tpa pages
 
 echo
 trace=samples/pytorch/transformer.json.gz

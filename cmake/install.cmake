@@ -1,0 +1,41 @@
+# `cmake --install` puts the program, its manual pages, completions and documents in place;
+# `cpack` makes a Debian package of the same files.
+include(GNUInstallDirs)
+
+set(pages ${CMAKE_BINARY_DIR}/pages)
+add_custom_command(OUTPUT ${pages}/commands
+  COMMAND ${CMAKE_SOURCE_DIR}/cmake/write-pages $<TARGET_FILE:tpa> ${pages}
+  DEPENDS tpa ${CMAKE_SOURCE_DIR}/cmake/write-pages
+  COMMENT "Writing manual pages and completions" VERBATIM)
+add_custom_target(pages ALL DEPENDS ${pages}/commands)
+
+install(TARGETS tpa RUNTIME)
+install(DIRECTORY ${pages}/man1/ DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+install(FILES ${pages}/bash/tpa DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
+install(FILES ${pages}/fish/tpa.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
+# Debian's zsh looks in vendor-completions under /usr, and in site-functions elsewhere.
+install(CODE "
+  set(zsh_directory site-functions)
+  if(CMAKE_INSTALL_PREFIX MATCHES \"/usr$\")
+    set(zsh_directory vendor-completions)
+  endif()
+  file(INSTALL ${pages}/zsh/_tpa DESTINATION \${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_DATADIR}/zsh/\${zsh_directory})")
+install(FILES README.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} RENAME copyright)
+install(DIRECTORY docs/ DESTINATION ${CMAKE_INSTALL_DOCDIR} FILES_MATCHING PATTERN "*.md")
+
+set(CPACK_GENERATOR DEB)
+set(CPACK_PACKAGE_NAME tpa)
+set(CPACK_PACKAGE_VENDOR "the tpa authors")
+set(CPACK_PACKAGE_CONTACT "the tpa authors <tpa@localhost>")
+set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "${PROJECT_DESCRIPTION}")
+set(CPACK_PACKAGE_DESCRIPTION "tpa reads what profilers write and answers in a terminal which operator or kernel
+takes the time, why a GPU idles, where memory peaks and what changed. It needs no
+Python, no GPU and no display.")
+set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
+set(CPACK_STRIP_FILES ON)
+set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
+set(CPACK_DEBIAN_PACKAGE_SECTION devel)
+set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
+set(CPACK_DEBIAN_PACKAGE_SUGGESTS gnuplot)
+include(CPack)
