@@ -131,6 +131,7 @@ static const char *describe(const char *bytes, size_t len)
         { "\x89PNG", 4, "a PNG picture" },
         { "\xff\xd8\xff", 3, "a JPEG picture" },
         { "PK\x03\x04", 4, "a zip archive" },
+        { "PK\x05\x06", 4, "a zip archive" },
         { "\x7f"
           "ELF",
           4, "a program" },
@@ -151,6 +152,8 @@ static const char *describe(const char *bytes, size_t len)
     size_t at = 0;
     while (at < len && strchr(" \t\r\n", bytes[at]) && bytes[at])
         at++;
+    if (at == len)
+        return "blank";
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
         if (len - at >= known[i].len && memcmp(bytes + at, known[i].magic, known[i].len) == 0)
             return known[i].what;
@@ -160,8 +163,13 @@ static const char *describe(const char *bytes, size_t len)
     return "other text";
 }
 
-static bool not_a_trace(const char *bytes, size_t len, struct tpa_error *err)
+/* DAMAGE is why the input ended after LEN bytes, or NULL. */
+static bool not_a_trace(const char *bytes, size_t len, const char *damage, struct tpa_error *err)
 {
+    if (len == 0 && damage) {
+        tpa_fail(err, 0, "nothing in the file can be read: %s", damage);
+        return tpa_hint(err, "was it copied whole?");
+    }
     if (len == 0) {
         tpa_fail(err, 0, "the file is empty");
         return tpa_hint(err, "was the program stopped before it had written its trace?");
@@ -260,7 +268,7 @@ static bool read_file(const char *path, struct reading *reading, bool must_be, b
     if (format)
         ok = read_as(reading, format, source, err);
     else if (ok && must_be)
-        ok = not_a_trace(bytes, len, err);
+        ok = not_a_trace(bytes, len, source_damage(source), err);
     if (!ok)
         tpa_in_file(err, source_name(source));
     source_free(source);
