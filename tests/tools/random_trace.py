@@ -41,12 +41,14 @@ class Maker:
             self.origin -= self.origin % 1000
         self.pid = self.random.randint(2, 5_000_000)
         self.threads = [self.pid] + [self.pid + self.random.randint(1, 50) * (n + 1) for n in range(self.random.choice([0, 0, 1, 3]))]
+        if len(self.threads) > 2 and chance() < 0.5:
+            self.threads[1] = -1_029_147_072  # Kineto wrote some ids of threads as negative 32-bit numbers
         self.has_gpu = chance() < 0.8
         self.shapes, self.stacks, self.memory = chance() < 0.5, chance() < 0.3, chance() < 0.5
         self.with_flops = chance() < 0.5
         self.odd = chance() < 0.5  # missing arguments, overlaps, all that
-        self.next_id = self.random.choice([1, 1, 500])
-        self.next_correlation = self.random.choice([1, 3, 900, 100_000])  # small ones look like operators' ids
+        self.next_id = self.random.choice([1, 1, 500, (1 << 40) - 7])
+        self.next_correlation = self.random.choice([1, 3, 900, 100_000, 1 << 33])  # small ones look like operators' ids
         self.next_python = 1
         self.events, self.operators, self.annotations = [], [], []
         self.calls = []
@@ -267,12 +269,14 @@ class Maker:
                        **({"bp": "e"} if phase == "f" else {})}
 
     def times(self, event, base):
-        """Where the file shows a time in us: an integer, or with three decimals."""
+        """Where the file shows times: us, whole or with three decimals; odd files know other ways to write the same."""
         shown = {}
         for key, ns in (("ts", event["start"] + self.origin - base), ("dur", event.get("dur"))):
             if ns is None:
                 continue
             text = str(ns // 1000) if self.whole_us else "%s%d.%03d" % ("-" if ns < 0 else "", *divmod(abs(ns), 1000))
+            if self.odd and self.random.random() < 0.05:
+                text = self.pick(f'"{text}"', f"{text}e0", f"{text}E+00", "%de-3" % ns, text + ("000" if "." in text else ".0"))
             shown[key] = text
         return shown
 

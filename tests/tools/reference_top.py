@@ -206,7 +206,7 @@ def link(events):
     link_of_correlation = {}
     for number, e in enumerate(events):
         if e.category in OPERATOR and not e.id:
-            e.id = (1 << 40) + number  # an operator without id can be the innermost one too
+            e.id = (1 << 60) + number  # an operator without id can be the innermost one too
     for thread in {e.thread for e in launched if e.category in RUNTIME}:
         here = [e for e in events if e.thread == thread and (e.category in OPERATOR or e.category in RUNTIME)]
         around = []  # operators that may still be open, outermost first
