@@ -91,7 +91,7 @@ static const struct opt top_opts[] = {
     OPT_GROUP("Rows"),
     OPT_TEXT('s', "sort", struct top_args, sort, "KEY",
              "sort by this column, largest first; \"none\" keeps torch's order, that of first appearance. Without it "
-             "by self_cuda_time_total, or self_cpu_time_total when nothing ran on a device"),
+             "by self_cuda_time_total, or self_cpu_time_total when nothing ran on a device; steps by time"),
     OPT_FLAG('r', "reverse", struct top_args, reverse, "smallest first"),
     OPT_TEXT('b', "by", struct top_args, by, "WHAT",
              "what makes a row: op, shape, stack, overload, kernel; category, thread, stream, device, step, rank; or "
@@ -162,7 +162,7 @@ static bool sort_rows(struct table *table, const struct top_args *args, struct t
 {
     const char *key = args->sort;
     bool torch = wants_torch_text(args);
-    if (!key && torch)
+    if (!key && (torch || (args->by && strcmp(args->by, "step") == 0))) /* steps come one after the other */
         return true;
     if (!key)
         key = has_device_time(table) ? "self_device_time_total" : "self_cpu_time_total";
