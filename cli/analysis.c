@@ -1,6 +1,7 @@
 /* analysis.c - see analysis.h. */
 #include "cli/analysis.h"
 
+#include "base/suggest.h"
 #include "trace/features.h"
 #include <string.h>
 
@@ -15,6 +16,23 @@ static bool check_needs(const struct trace *trace, unsigned needs, struct result
                               trace_feature_name((enum trace_feature)bit),
                               trace_feature_recipe((enum trace_feature)bit));
     return lacks == 0;
+}
+
+bool analysis_sort(struct table *table, const char *key, bool reverse, struct tpa_error *err)
+{
+    int column = key ? table_find_column(table, key, strlen(key)) : (int)table->sort_column;
+    if (key && column < 0) {
+        struct suggest near = suggest_for(key, strlen(key));
+        for (size_t c = 0; c < table->column_count; c++)
+            suggest_consider(&near, table->columns[c].key);
+        if (near.best)
+            return tpa_fail(err, TPA_NOWHERE, "cannot sort by '%s'; did you mean %s?", key, near.best);
+        tpa_fail(err, TPA_NOWHERE, "cannot sort by '%s'", key);
+        return tpa_hint(err, "sort by a column of the table, such as %s", table->columns[0].key);
+    }
+    if (key || reverse)
+        table_sort(table, (size_t)column, reverse);
+    return true;
 }
 
 static void settle_limit(struct output_args *output)

@@ -39,6 +39,9 @@ struct analysis {
                        struct result *result, struct tpa_error *err);
 };
 
+/* Sort TABLE by the column called KEY, if not NULL. False and ERR, with a suggestion, when there is none. */
+bool analysis_sort(struct table *table, const char *key, bool reverse, struct tpa_error *err);
+
 /* The exit code. */
 int analysis_run(const struct invocation *call, const struct analysis *analysis, struct tpa_error *err);
 

@@ -16,6 +16,7 @@
     ROW(callees) \
     ROW(gpu) \
     ROW(completion) \
+    ROW(kernels) \
     ROW(help)
 /* clang-format on */
 

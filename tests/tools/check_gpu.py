@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""Hold `tpa gpu` to exact figures, and to its own identities.
+"""Hold what tpa says of GPUs to exact figures, and to its own identities.
 
     check_gpu.py --tpa PROGRAM TRACES [EXPECTED]
 
-TRACES is searched for *.json.gz and *.json. For each trace the parts of every device must add up to its span. Where
-EXPECTED holds a file of the trace's name, every figure in it must be what `tpa gpu --format json` prints.
+TRACES is searched for *.json.gz and *.json. For each trace the parts of every device must add up to its span, and the
+rows of the other commands to the totals of `tpa gpu`. Where EXPECTED holds a file of the trace's name, every figure in
+it must be what `tpa gpu --format json` prints.
 """
 
 import argparse
@@ -14,8 +15,9 @@ import subprocess
 import sys
 
 
-def run(tpa, trace):
-    text = subprocess.run([tpa, "gpu", "--format", "json", "--columns", "all", str(trace)], check=True, capture_output=True).stdout
+def run(tpa, command, trace):
+    arguments = [tpa, command, "--format", "json", "--columns", "all", "--limit", "0", str(trace)]
+    text = subprocess.run(arguments, check=True, capture_output=True).stdout
     return {table["key"]: table for table in json.loads(text)["tables"]}
 
 
@@ -34,6 +36,18 @@ def identities(tables):
             yield f"{where}busy and idle are not the span"
         if row["nccl_union_ns"] > row["communication_ns"] or row["exposed_memcpy_ns"] > row["memcpy_union_ns"]:
             yield f"{where}a part is larger than its whole"
+
+
+def kernel_identities(tpa, trace, gpu):
+    tables = run(tpa, "kernels", trace)
+    rows = tables["kernels"]["rows"] if "kernels" in tables else []
+    devices = gpu["devices"]["rows"] if "devices" in gpu else []
+    for key, whole in (("total_ns", "kernel_sum_ns"), ("count", "kernels")):
+        if sum(row[key] for row in rows) != sum(row[whole] for row in devices):
+            yield f"kernels: the sum of {key} is not that of gpu's {whole}"
+    for row in rows:
+        if not row["min_ns"] <= row["median_ns"] <= row["max_ns"] or not row["min_ns"] <= row["average_ns"] <= row["max_ns"]:
+            yield f"kernels: median or average of {row['name']} is outside its range"
 
 
 def differences(tables, expected):
@@ -69,11 +83,12 @@ def main():
     traces = sorted(path for path in args.traces.rglob("*") if path.name.endswith((".json", ".json.gz")) and ".expected." not in path.name)
     for trace in traces:
         try:
-            tables = run(args.tpa, trace)
+            tables = run(args.tpa, "gpu", trace)
         except subprocess.CalledProcessError as error:
             print(f"{trace}: skipped: {error.stderr.decode().splitlines()[0]}")
             continue
         problems = list(identities(tables))
+        problems += kernel_identities(args.tpa, trace, tables)
         held += 1
         name = trace.name.removesuffix(".gz").removesuffix(".json") + ".json"
         if args.expected and (args.expected / name).exists():

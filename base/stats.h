@@ -1,0 +1,23 @@
+/*
+ * stats.h - a few figures about many durations.
+ *
+ *     struct stats stats = stats_of(durations.at, durations.count);   // sorts them
+ *     printf("%" PRId64 " +- %.0f\n", stats.mean, stats.deviation);
+ */
+#ifndef TPA_BASE_STATS_H
+#define TPA_BASE_STATS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* All zero when there are no values. Mean and median are rounded to the nearest integer, halves up. */
+struct stats {
+    size_t count;
+    int64_t sum, least, greatest, mean, median;
+    double deviation; /* of a sample: divided by count - 1; 0 for a single value */
+};
+
+/* Sorts VALUES. Their sum must fit. */
+struct stats stats_of(int64_t *values, size_t count);
+
+#endif

@@ -1,0 +1,145 @@
+/* test_kernels.c - analyze/kernels.h: a row per kernel, whoever launched it. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "analyze/kernels.h"
+#include "tests/unit/drawn.h"
+
+static struct trace *trace;
+static struct result *result;
+static struct table *table;
+
+static void draw_shape(const char *grid, int64_t registers)
+{
+    draw_text(ARG_GRID, grid);
+    draw_text(ARG_BLOCK, "[128,1,1]");
+    draw_arg(ARG_REGISTERS, registers);
+    draw_arg(ARG_SHARED_MEMORY, 0);
+}
+
+/*
+ *               0    10   20   30   40   50   60   70
+ *   host        [aten::mm )[aten::add)
+ *                l1 l2      l3                            l1..l3: launches
+ *   stream 7         [gemm)[ gemm    )[gemm)              10..15, 20..30 (operator mm), 30..35 (add)
+ *   stream 9                               [add)          40..44, launched before recording
+ *   stream 7                                    [Memset)  no kernel
+ */
+static void draw(enum kernels_by by)
+{
+    struct tpa_error err = { 0 };
+    draw_begin(&kernels_wants);
+    draw_host("cpu_op", "aten::mm", 1, 0, 10);
+    draw_host("cpu_op", "aten::add", 1, 10, 10);
+    draw_call("cudaLaunchKernel", 1, 1, 2, 1);
+    draw_call("cudaLaunchKernel", 1, 4, 2, 2);
+    draw_call("cudaLaunchKernel", 1, 12, 2, 3);
+    draw_work("kernel", "gemm", 0, 7, 10, 5, 1);
+    draw_shape("[8,1,1]", 32);
+    draw_decimal(ARG_OCCUPANCY, 50);
+    draw_work("kernel", "gemm", 0, 7, 20, 10, 2);
+    draw_shape("[64,2,1]", 64);
+    draw_decimal(ARG_OCCUPANCY, 20);
+    draw_work("kernel", "gemm", 0, 7, 30, 5, 3);
+    draw_shape("[8,1,1]", 32);
+    draw_work("kernel", "_ZN3addEv", 0, 9, 40, 4, 77);
+    draw_work("gpu_memset", "Memset (Device)", 0, 7, 50, 10, DRAW_NO_CALL);
+    trace = draw_end();
+    struct selection *selection = selection_open(trace, &(struct selection_query){ 0 }, &err);
+    result = result_open("tpa.kernels/1");
+    kernels_add_table(trace, selection, &(struct kernels_options){ by }, result);
+    selection_free(selection);
+    table = table_called(result, "kernels");
+}
+
+static void release(void)
+{
+    result_free(result);
+    trace_free(trace);
+}
+
+/* gemm: 5, 10, 5: total 20 of 24, mean 6.67, median 5; squares 2 * 2.78 + 11.11 = 16.67, over 2 is 8.33, root 2.89. */
+static void a_row_per_kernel(void **state)
+{
+    (void)state;
+    draw(KERNELS_BY_NAME);
+    assert_int_equal(table->row_count, 2);
+    assert_string_equal(text_called(table, 0, "name"), "gemm");
+    assert_int_equal(int_called(table, 0, "count"), 3);
+    assert_int_equal(int_called(table, 0, "total"), 20);
+    assert_float_equal(number_called(table, 0, "share"), 20.0 / 24, 1e-12);
+    assert_int_equal(int_called(table, 0, "average"), 7);
+    assert_int_equal(int_called(table, 0, "median"), 5);
+    assert_int_equal(int_called(table, 0, "min"), 5);
+    assert_int_equal(int_called(table, 0, "max"), 10);
+    assert_int_equal(int_called(table, 0, "stddev"), 3);
+    assert_string_equal(text_called(table, 0, "operators"), "aten::mm, aten::add");
+    release();
+}
+
+/* 8x1x1 took 10 in two launches, 64x2x1 took 10 in one: the first in order of the file wins a tie. */
+static void the_shape_is_that_with_the_most_time(void **state)
+{
+    (void)state;
+    draw(KERNELS_BY_NAME);
+    assert_int_equal(int_called(table, 0, "shapes"), 2);
+    assert_string_equal(text_called(table, 0, "grid"), "8x1x1");
+    assert_string_equal(text_called(table, 0, "block"), "128x1x1");
+    assert_int_equal(int_called(table, 0, "registers"), 32);
+    assert_true(table_is_missing(table, 1, (size_t)table_find_column(table, "registers", 9)));
+    release();
+}
+
+/* 50 % for 5, 20 % for 10: (250 + 200) / 15 = 30 %. The third tells none. */
+static void occupancy_is_weighted_by_time(void **state)
+{
+    (void)state;
+    draw(KERNELS_BY_NAME);
+    assert_float_equal(number_called(table, 0, "occupancy"), 0.3, 1e-12);
+    release();
+}
+
+static void a_kernel_launched_before_recording_is_there(void **state)
+{
+    (void)state;
+    draw(KERNELS_BY_NAME);
+    assert_string_equal(text_called(table, 1, "operators"), "(launch not recorded)");
+    assert_int_equal(int_called(table, 1, "total"), 4);
+    release();
+}
+
+static void rows_by_shape_operator_and_stream(void **state)
+{
+    (void)state;
+    draw(KERNELS_BY_SHAPE);
+    assert_int_equal(table->row_count, 3);
+    assert_int_equal(int_called(table, 0, "total"), 10);
+    assert_int_equal(int_called(table, 1, "total"), 10);
+    release();
+    draw(KERNELS_BY_OPERATOR);
+    assert_int_equal(table->row_count, 3);
+    assert_string_equal(text_called(table, 0, "operator"), "aten::mm");
+    assert_int_equal(int_called(table, 0, "total"), 15);
+    assert_string_equal(text_called(table, 2, "operator"), "(launch not recorded)");
+    release();
+    draw(KERNELS_BY_STREAM);
+    assert_int_equal(table->row_count, 2);
+    assert_int_equal(int_called(table, 0, "stream"), 7);
+    assert_int_equal(int_called(table, 1, "stream"), 9);
+    release();
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_row_per_kernel),
+        cmocka_unit_test(the_shape_is_that_with_the_most_time),
+        cmocka_unit_test(occupancy_is_weighted_by_time),
+        cmocka_unit_test(a_kernel_launched_before_recording_is_there),
+        cmocka_unit_test(rows_by_shape_operator_and_stream),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,61 @@
+/* test_stats.c - base/stats.h. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "base/stats.h"
+
+static void nothing_gives_zeros(void **state)
+{
+    (void)state;
+    struct stats stats = stats_of(NULL, 0);
+    assert_int_equal(stats.count, 0);
+    assert_int_equal(stats.mean, 0);
+}
+
+/* 2, 4, 4, 10: sum 20, mean 5, median 4; squares 9 + 1 + 1 + 25 = 36, over 3 is 12. */
+static void four_values(void **state)
+{
+    (void)state;
+    int64_t values[] = { 10, 4, 2, 4 };
+    struct stats stats = stats_of(values, 4);
+    assert_int_equal(stats.sum, 20);
+    assert_int_equal(stats.mean, 5);
+    assert_int_equal(stats.median, 4);
+    assert_int_equal(stats.least, 2);
+    assert_int_equal(stats.greatest, 10);
+    assert_float_equal(stats.deviation, 3.4641016151377544, 1e-12);
+}
+
+/* 1, 2: mean and median 1.5, up to 2. 1, 1, 2: mean 1.33, down. -1, -2: -1.5, up to -1. */
+static void halves_are_rounded_up(void **state)
+{
+    (void)state;
+    int64_t two[] = { 2, 1 }, three[] = { 1, 2, 1 }, below[] = { -1, -2 };
+    assert_int_equal(stats_of(two, 2).mean, 2);
+    assert_int_equal(stats_of(two, 2).median, 2);
+    assert_int_equal(stats_of(three, 3).mean, 1);
+    assert_int_equal(stats_of(three, 3).median, 1);
+    assert_int_equal(stats_of(below, 2).mean, -1);
+    assert_int_equal(stats_of(below, 2).median, -1);
+}
+
+static void one_value_does_not_deviate(void **state)
+{
+    (void)state;
+    int64_t value = 7;
+    assert_float_equal(stats_of(&value, 1).deviation, 0, 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(nothing_gives_zeros),
+        cmocka_unit_test(four_values),
+        cmocka_unit_test(halves_are_rounded_up),
+        cmocka_unit_test(one_value_does_not_deviate),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
