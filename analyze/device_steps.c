@@ -74,7 +74,7 @@ static void find_incomplete(struct device_step *steps, size_t count)
         last--;
     if (last == 0)
         return; /* no step has work on a device: all are as complete as the host shows them */
-    if (last >= 2 && steps[last - 1].work < steps[last - 2].work * 8 / 10)
+    if (last >= 2 && 10 * steps[last - 1].work < 8 * steps[last - 2].work)
         last--;
     for (size_t i = last; i < count; i++)
         steps[i].complete = false;
@@ -126,13 +126,22 @@ void device_steps_free(struct device_steps *steps)
     free(steps);
 }
 
+/* Index of the first step of FILE or of a later one. */
+static size_t first_step_from(const struct device_steps *steps, uint64_t file)
+{
+    size_t low = 0, high = steps->count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (steps->at[middle].file < file)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
 size_t device_steps_of_file(const struct device_steps *steps, uint32_t file, size_t *first)
 {
-    size_t at = 0;
-    while (at < steps->count && steps->at[at].file < file)
-        at++;
-    *first = at;
-    while (at < steps->count && steps->at[at].file == file)
-        at++;
-    return at;
+    *first = first_step_from(steps, file);
+    return first_step_from(steps, (uint64_t)file + 1);
 }

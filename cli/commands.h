@@ -17,6 +17,7 @@
     ROW(gpu) \
     ROW(completion) \
     ROW(kernels) \
+    ROW(steps) \
     ROW(help)
 /* clang-format on */
 

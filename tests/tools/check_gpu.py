@@ -50,6 +50,36 @@ def kernel_identities(tpa, trace, gpu):
             yield f"kernels: median or average of {row['name']} is outside its range"
 
 
+STEP_PARTS = ("kernel_ns", "memcpy_ns", "memset_ns", "communication_ns", "runtime_ns", "data_loading_ns", "cpu_ns", "other_ns")
+
+
+def step_identities(tpa, trace):
+    for row in run(tpa, "steps", trace).get("steps", {"rows": []})["rows"]:
+        if sum(row[part] for part in STEP_PARTS) != row["duration_ns"] or min(row[part] for part in STEP_PARTS) < 0:
+            yield f"steps: the parts of {row['step']} are not the step"
+
+
+def overview_differences(tpa, trace, overview):
+    """Against the overview that TensorBoard's PyTorch plugin published: whole microseconds, percent with two digits."""
+    parts = dict(zip(("Kernel", "Memcpy", "Memset", "Communication", "Runtime", "DataLoader", "CPU Exec", "Other"), STEP_PARTS))
+    tables = run(tpa, "steps", trace)
+    rows = [row for row in tables["steps"]["rows"] if row["complete"]]
+    if [row["step"] for row in rows] != [f"ProfilerStep#{step['Step']}" for step in overview["steps"]]:
+        yield "other steps"
+        return
+    for row, step in zip(rows, overview["steps"]):
+        for name, key in [*parts.items(), ("total_us", "duration_ns")]:
+            if row[key] != 1000 * step.get(name, 0):
+                yield f"{row['step']}: {name} is {row[key]} ns, expected {step.get(name, 0)} us"
+    if round(tables["summary"]["rows"][-1]["average_ns"] / 1000) != overview["performance"][0]["value"]:
+        yield "other average step time"
+    efficiency = run(tpa, "gpu", trace)["efficiency"]["rows"][0]
+    shares = (("utilization", "GPU Utilization"), ("sm_efficiency", "Est. SM Efficiency"), ("occupancy", "Est. Achieved Occupancy"))
+    for key, name in shares:
+        if f"{100 * efficiency[key]:.2f} %" != overview["gpu"][name]:
+            yield f"{name} is {efficiency[key]}, expected {overview['gpu'][name]}"
+
+
 def differences(tables, expected):
     rows = tables["devices"]["rows"] if "devices" in tables else []
     found = {str(row["device"]) for row in rows}
@@ -78,6 +108,7 @@ def main():
     parser.add_argument("--tpa", required=True)
     parser.add_argument("traces", type=pathlib.Path)
     parser.add_argument("expected", type=pathlib.Path, nargs="?")
+    parser.add_argument("--overview", type=pathlib.Path, nargs=2, metavar=("TRACE", "JSON"), help="what TensorBoard showed of TRACE")
     args = parser.parse_args()
     compared = held = wrong = 0
     traces = sorted(path for path in args.traces.rglob("*") if path.name.endswith((".json", ".json.gz")) and ".expected." not in path.name)
@@ -89,6 +120,9 @@ def main():
             continue
         problems = list(identities(tables))
         problems += kernel_identities(args.tpa, trace, tables)
+        problems += step_identities(args.tpa, trace)
+        if args.overview and trace == args.overview[0]:
+            problems += overview_differences(args.tpa, trace, json.loads(args.overview[1].read_text()))
         held += 1
         name = trace.name.removesuffix(".gz").removesuffix(".json") + ".json"
         if args.expected and (args.expected / name).exists():

@@ -1,0 +1,444 @@
+/*
+ * step_times.c - see step_times.h.
+ *
+ * For each file there is a set of moments per part, made disjoint by subtracting what has precedence. The length of
+ * each within a step is then a binary search and a short walk.
+ */
+#include "analyze/step_times.h"
+
+#include "analyze/device_steps.h"
+#include "analyze/gpu_events.h"
+#include "analyze/gpu_names.h"
+#include "base/stats.h"
+#include "trace/intervals.h"
+#include "trace/launches.h"
+#include "trace/span.h"
+#include "trace/steps.h"
+#include <assert.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+const struct trace_wants step_times_wants = { .args = GPU_EVENTS_WANTS };
+
+/* In order of precedence. */
+enum part {
+    PART_KERNEL,
+    PART_MEMCPY,
+    PART_MEMSET,
+    PART_COMMUNICATION,
+    PART_RUNTIME,
+    PART_DATA_LOADING,
+    PART_CPU,
+    PART_OTHER,
+    PARTS
+};
+
+static const struct {
+    const char *key, *title, *help;
+} parts[PARTS] = {
+    [PART_KERNEL] = { "kernel", "Kernel", "a kernel that does not communicate ran" },
+    [PART_MEMCPY] = { "memcpy", "Memcpy", "else: something was copied" },
+    [PART_MEMSET] = { "memset", "Memset", "else: memory was set" },
+    [PART_COMMUNICATION] = { "communication", "Comm.", "else: a kernel communicated" },
+    [PART_RUNTIME] = { "runtime", "Runtime", "else: a call of the runtime or driver was running" },
+    [PART_DATA_LOADING] = { "data_loading", "Data loading", "else: the host waited for the next batch" },
+    [PART_CPU] = { "cpu", "CPU", "else: an operator was running on the host" },
+    [PART_OTHER] = { "other", "Other", "else" },
+};
+
+enum step_column {
+    STEP_RANK,
+    STEP_NAME,
+    STEP_START,
+    STEP_DURATION,
+    STEP_FIRST_PART,
+    STEP_WORK = STEP_FIRST_PART + PARTS,
+    STEP_HOST,
+    STEP_COMPLETE,
+    STEP_COLUMNS
+};
+
+enum summary_column {
+    SUMMARY_PART,
+    SUMMARY_AVERAGE,
+    SUMMARY_SHARE,
+    SUMMARY_MEDIAN,
+    SUMMARY_DEVIATION,
+    SUMMARY_SLOWEST,
+    SUMMARY_DIFFERENCE,
+    SUMMARY_MIN,
+    SUMMARY_MAX,
+    SUMMARY_COLUMNS
+};
+
+/* clang-format off */
+static const struct table_column summary_columns[SUMMARY_COLUMNS] = {
+    { "part", "Part", TABLE_NAME, "what the time of the steps went to", 0, NULL },
+    { "average", "Average", TABLE_NS, "mean over the complete steps", 0, "avg mean" },
+    { "share", "Share", TABLE_SHARE, "share of the time of the complete steps", 0, NULL },
+    { "median", "Median", TABLE_NS, "median over the complete steps", 0, NULL },
+    { "stddev", "Std dev", TABLE_NS, "standard deviation over the complete steps", 0, "deviation" },
+    { "slowest", "Slowest step", TABLE_NS, "in the slowest step", 0, NULL },
+    { "difference", "Over median", TABLE_NS, "in the slowest step, above the median", 0, NULL },
+    { "min", "Min", TABLE_NS, "least", 0, NULL },
+    { "max", "Max", TABLE_NS, "most", 0, NULL },
+};
+/* clang-format on */
+
+static void make_step_columns(struct table_column columns[STEP_COLUMNS])
+{
+    /* clang-format off */
+    columns[STEP_RANK] = (struct table_column){ "rank", "Rank", TABLE_COUNT, "rank of the file, or its place among the files", TABLE_OPTIONAL, NULL };
+    columns[STEP_NAME] = (struct table_column){ "step", "Step", TABLE_NAME, "name of the step", 0, "name" };
+    columns[STEP_START] = (struct table_column){ "start", "Start", TABLE_MOMENT, "when it began, from the origin of the file", TABLE_OPTIONAL, NULL };
+    columns[STEP_DURATION] = (struct table_column){ "duration", "Time", TABLE_NS, "how long it took, work on devices included", 0, "time total" };
+    columns[STEP_WORK] = (struct table_column){ "gpu_events", "GPU events", TABLE_COUNT, "kernels, copies and memsets that it launched", TABLE_OPTIONAL, NULL };
+    columns[STEP_HOST] = (struct table_column){ "host_duration", "On the host", TABLE_NS, "how long its range on the host is", TABLE_OPTIONAL, NULL };
+    columns[STEP_COMPLETE] = (struct table_column){ "complete", "Complete", TABLE_BOOL, "was it recorded to its end?", TABLE_OPTIONAL, NULL };
+    /* clang-format on */
+    for (size_t i = 0; i < PARTS; i++)
+        columns[STEP_FIRST_PART + i] =
+            (struct table_column){ parts[i].key, parts[i].title, TABLE_NS, parts[i].help, 0, NULL };
+}
+
+/* ---- which ranges are the steps ---- */
+
+static int compare_ranges(const void *left, const void *right)
+{
+    const struct step *a = left, *b = right;
+    if (a->file != b->file)
+        return a->file < b->file ? -1 : 1;
+    if (a->start_ns != b->start_ns)
+        return a->start_ns < b->start_ns ? -1 : 1;
+    if (a->end_ns != b->end_ns)
+        return a->end_ns > b->end_ns ? -1 : 1;
+    return a->event < b->event ? -1 : a->event > b->event;
+}
+
+/* Of ranges that overlap keep the first; how many were dropped. */
+static size_t drop_overlaps(struct steps *ranges)
+{
+    if (ranges->count)
+        qsort(ranges->at, ranges->count, sizeof *ranges->at, compare_ranges);
+    size_t kept = 0;
+    for (size_t i = 0; i < ranges->count; i++)
+        if (kept == 0 || ranges->at[kept - 1].file != ranges->at[i].file ||
+            ranges->at[kept - 1].end_ns <= ranges->at[i].start_ns)
+            ranges->at[kept++] = ranges->at[i];
+    size_t dropped = ranges->count - kept;
+    ranges->count = kept;
+    return dropped;
+}
+
+/* The annotations whose names match; NULL and ERR when NAME is no expression. */
+static struct steps *ranges_called(const struct trace *trace, const char *name, struct tpa_error *err)
+{
+    bool *wanted = selection_match_names(trace->names, name, NULL, err);
+    if (!wanted)
+        return NULL;
+    struct steps *ranges = mem_zalloc(1, sizeof *ranges);
+    for (event_id e = 0; e < trace->event_count; e++)
+        if (wanted[trace->name[e]] && !(trace->flags[e] & EVENT_POINT) &&
+            (trace->kind[e] == EVENT_ANNOTATION || trace->kind[e] == EVENT_OP ||
+             trace->kind[e] == EVENT_OTHER))
+            *VEC_PUSH(ranges) = (struct step){ trace->tracks[trace->track[e]].file, 0, trace->start_ns[e],
+                                               trace_end_ns(trace, e), e };
+    free(wanted);
+    return ranges;
+}
+
+/* All of each file as one step. */
+static struct steps *whole_files(const struct trace *trace)
+{
+    struct steps *ranges = mem_zalloc(1, sizeof *ranges);
+    for (uint32_t f = 0; f < trace->file_count; f++) {
+        struct interval span = trace_file_span(trace, f);
+        if (span.start_ns < span.end_ns)
+            *VEC_PUSH(ranges) = (struct step){ f, 0, span.start_ns, span.end_ns, EVENT_NONE };
+    }
+    return ranges;
+}
+
+static struct steps *find_ranges(const struct trace *trace, const struct step_times_options *options,
+                                 struct result *result, struct tpa_error *err)
+{
+    struct steps *ranges = options->name ? ranges_called(trace, options->name, err) : steps_open(trace);
+    if (!ranges)
+        return NULL;
+    if (ranges->count == 0 && options->name) {
+        steps_free(ranges);
+        tpa_fail(err, TPA_NOWHERE, "no annotation matches '%s'", options->name);
+        tpa_hint(err, "tpa top --by category tells what there is; tpa top --filter shows names");
+        return NULL;
+    }
+    if (ranges->count == 0) {
+        steps_free(ranges);
+        result_add_notice(
+            result, "no_steps", 0, NULL, TPA_NOWHERE,
+            "the trace marks no steps, so each file is shown as one; call prof.step() after each "
+            "iteration to record them, or name other ranges with --step-name");
+        return whole_files(trace);
+    }
+    size_t dropped = drop_overlaps(ranges);
+    if (dropped)
+        result_add_notice(result, "overlapping_steps", (int64_t)dropped, NULL, TPA_NOWHERE,
+                          "ranges overlap the one before and are left out");
+    return ranges;
+}
+
+/* ---- what goes on when ---- */
+
+/* What a name on the host stands for; asked once per name. */
+enum host_name { HOST_NOT_ASKED, HOST_ORDINARY, HOST_STEP, HOST_DATA_LOADING };
+
+static enum host_name host_name_of(const struct trace *trace, uint8_t *asked, name_id id)
+{
+    if (asked[id] == HOST_NOT_ASKED) {
+        const char *name = names_text(trace->names, id);
+        int64_t number;
+        asked[id] = annotation_is_data_loading(name) ? HOST_DATA_LOADING
+                    : step_number(name, &number)     ? HOST_STEP
+                                                     : HOST_ORDINARY;
+    }
+    return (enum host_name)asked[id];
+}
+
+static enum part part_of_host_event(const struct trace *trace, uint8_t *asked, event_id e)
+{
+    switch (trace->kind[e]) {
+    case EVENT_RUNTIME:
+    case EVENT_DRIVER: return PART_RUNTIME;
+    case EVENT_OP:
+        switch (host_name_of(trace, asked, trace->name[e])) {
+        case HOST_DATA_LOADING: return PART_DATA_LOADING;
+        case HOST_STEP: return PART_OTHER;
+        default: return PART_CPU;
+        }
+    case EVENT_ANNOTATION:
+        return host_name_of(trace, asked, trace->name[e]) == HOST_DATA_LOADING ? PART_DATA_LOADING
+                                                                               : PART_OTHER;
+    default: return PART_OTHER;
+    }
+}
+
+static enum part part_of_work(uint8_t work)
+{
+    switch (work) {
+    case GPU_MEMCPY: return PART_MEMCPY;
+    case GPU_MEMSET: return PART_MEMSET;
+    case GPU_NCCL:
+    case GPU_COMMUNICATION: return PART_COMMUNICATION;
+    default: return PART_KERNEL;
+    }
+}
+
+/* The moments of each part in FILE, disjoint; PART_OTHER stays empty. */
+static void find_parts(const struct trace *trace, const struct selection *selection,
+                       const struct gpu_events *gpu, uint8_t *asked, uint32_t file,
+                       struct intervals sets[PARTS])
+{
+    for (size_t d = 0; d < gpu->device_count; d++) {
+        const struct gpu_device *device = &gpu->devices[d];
+        for (size_t i = device->first; device->file == file && i < device->first + device->count; i++) {
+            event_id e = gpu->event[i];
+            if (selection->tracks == NULL || selection->tracks[trace->track[e]])
+                intervals_add(&sets[part_of_work(gpu->work[i])], trace->start_ns[e], trace_end_ns(trace, e));
+        }
+    }
+    const struct trace_file *of = &trace->files[file];
+    for (event_id e = of->first_event; e < of->first_event + of->event_count; e++) {
+        enum part part = part_of_host_event(trace, asked, e);
+        if (part != PART_OTHER)
+            intervals_add(&sets[part], trace->start_ns[e], trace_end_ns(trace, e));
+    }
+    struct intervals before = { 0 }, rest = { 0 };
+    for (size_t p = 0; p < PART_OTHER; p++) {
+        intervals_merge(&sets[p]);
+        intervals_subtract(&sets[p], &before, &rest);
+        struct intervals both = { 0 };
+        intervals_union(&before, &sets[p], &both);
+        intervals_release(&before);
+        before = both;
+        intervals_release(&sets[p]);
+        sets[p] = rest;
+        rest = (struct intervals){ 0 };
+    }
+    intervals_release(&before);
+}
+
+/* ---- tables ---- */
+
+static void add_step(struct table *table, const struct trace *trace, const struct device_step *step,
+                     const struct intervals sets[PARTS], int64_t origin_ns)
+{
+    size_t row = table_add_row(table);
+    int64_t left_ns = step->end_ns - step->start_ns;
+    table_set_int(table, row, STEP_RANK, selection_rank(trace, step->file));
+    if (step->event == EVENT_NONE)
+        table_set_text(table, row, STEP_NAME, "(all)", 5);
+    else
+        table_set_text(table, row, STEP_NAME, trace_name(trace, step->event),
+                       names_length(trace->names, trace->name[step->event]));
+    table_set_int(table, row, STEP_START, step->start_ns - origin_ns);
+    table_set_int(table, row, STEP_DURATION, left_ns);
+    for (size_t p = 0; p < PART_OTHER; p++) {
+        int64_t part_ns = intervals_length_within(&sets[p], step->start_ns, step->end_ns);
+        table_set_int(table, row, STEP_FIRST_PART + p, part_ns);
+        left_ns -= part_ns;
+    }
+    assert(left_ns >= 0);
+    table_set_int(table, row, STEP_FIRST_PART + PART_OTHER, left_ns);
+    table_set_int(table, row, STEP_WORK, (int64_t)step->work);
+    table_set_int(table, row, STEP_HOST, step->host_end_ns - step->host_start_ns);
+    table_set_int(table, row, STEP_COMPLETE, step->complete);
+}
+
+/* The slowest complete step of TABLE, or TABLE_NO_COLUMN. */
+static size_t slowest_step(const struct table *steps)
+{
+    size_t slowest = SIZE_MAX;
+    for (size_t row = 0; row < steps->row_count; row++)
+        if (table_cell(steps, row, STEP_COMPLETE)->i &&
+            (slowest == SIZE_MAX ||
+             table_cell(steps, row, STEP_DURATION)->i > table_cell(steps, slowest, STEP_DURATION)->i))
+            slowest = row;
+    return slowest;
+}
+
+/* A row about COLUMN of the complete steps; by how much the slowest step is above the median. */
+static int64_t summarize(struct table *summary, const struct table *steps, size_t column, const char *title,
+                         size_t slowest, int64_t all_ns)
+{
+    VEC_OF(int64_t) values = { 0 };
+    for (size_t row = 0; row < steps->row_count; row++)
+        if (table_cell(steps, row, STEP_COMPLETE)->i)
+            *VEC_PUSH(&values) = table_cell(steps, row, column)->i;
+    struct stats stats = stats_of(values.at, values.count);
+    VEC_FREE(&values);
+    int64_t slowest_ns = table_cell(steps, slowest, column)->i;
+    size_t row = table_add_row(summary);
+    table_set_text(summary, row, SUMMARY_PART, title, strlen(title));
+    table_set_int(summary, row, SUMMARY_AVERAGE, stats.mean);
+    if (all_ns > 0)
+        table_set_number(summary, row, SUMMARY_SHARE, (double)stats.sum / (double)all_ns);
+    table_set_int(summary, row, SUMMARY_MEDIAN, stats.median);
+    table_set_int(summary, row, SUMMARY_DEVIATION, (int64_t)llround(stats.deviation));
+    table_set_int(summary, row, SUMMARY_MIN, stats.least);
+    table_set_int(summary, row, SUMMARY_MAX, stats.greatest);
+    table_set_int(summary, row, SUMMARY_SLOWEST, slowest_ns);
+    table_set_int(summary, row, SUMMARY_DIFFERENCE, slowest_ns - stats.median);
+    return slowest_ns - stats.median;
+}
+
+static struct table *make_summary(const struct table *steps)
+{
+    struct table *summary = table_open("summary", "Complete steps: average, spread, and the slowest",
+                                       summary_columns, SUMMARY_COLUMNS);
+    size_t slowest = slowest_step(steps), complete = 0;
+    if (slowest == SIZE_MAX)
+        return summary;
+    int64_t all_ns = 0;
+    for (size_t row = 0; row < steps->row_count; row++)
+        if (table_cell(steps, row, STEP_COMPLETE)->i) {
+            complete++;
+            all_ns += table_cell(steps, row, STEP_DURATION)->i;
+        }
+    int64_t most_ns = 0;
+    const char *why = NULL;
+    for (size_t p = 0; p < PARTS; p++) {
+        if (steps->columns[STEP_FIRST_PART + p].flags & TABLE_OPTIONAL)
+            continue; /* the trace has nothing of it */
+        int64_t above_ns = summarize(summary, steps, STEP_FIRST_PART + p, parts[p].title, slowest, all_ns);
+        if (above_ns > most_ns) {
+            most_ns = above_ns;
+            why = parts[p].title;
+        }
+    }
+    summarize(summary, steps, STEP_DURATION, "Step", slowest, all_ns);
+    table_add_footer(summary, "steps", "Complete steps", TABLE_COUNT, table_int((int64_t)complete));
+    const union table_cell *name = table_cell(steps, slowest, STEP_NAME);
+    table_add_text_footer(summary, "slowest_step", "Slowest step", name->text.at, name->text.len);
+    if (why && complete > 1)
+        table_add_text_footer(summary, "slowest_because", "It differs most in", why, strlen(why));
+    return summary;
+}
+
+static bool is_asked_for(const struct selection *selection, const struct device_step *step)
+{
+    return (selection->files == NULL || selection->files[step->file]) &&
+           (step->event == EVENT_NONE || selection_holds_time(selection, step->file, step->host_start_ns));
+}
+
+/* Rows for all steps, file by file; how many of them are incomplete. */
+static size_t add_steps(struct table *table, const struct trace *trace, const struct selection *selection,
+                        const struct device_steps *steps, const struct gpu_events *gpu)
+{
+    size_t incomplete = 0;
+    uint8_t *asked = mem_zalloc(names_count(trace->names) + 1, sizeof *asked);
+    for (uint32_t file = 0; file < trace->file_count; file++) {
+        size_t first, end = device_steps_of_file(steps, file, &first);
+        if (first == end)
+            continue;
+        struct intervals sets[PARTS] = { 0 };
+        find_parts(trace, selection, gpu, asked, file, sets);
+        int64_t origin_ns = trace_file_span(trace, file).start_ns;
+        for (size_t i = first; i < end; i++)
+            if (is_asked_for(selection, &steps->at[i])) {
+                add_step(table, trace, &steps->at[i], sets, origin_ns);
+                incomplete += !steps->at[i].complete;
+            }
+        for (size_t p = 0; p < PARTS; p++)
+            intervals_release(&sets[p]);
+    }
+    free(asked);
+    return incomplete;
+}
+
+static void add_sum_footers(struct table *table)
+{
+    int64_t parts_ns = 0, steps_ns = 0;
+    for (size_t row = 0; row < table->row_count; row++) {
+        steps_ns += table_cell(table, row, STEP_DURATION)->i;
+        for (size_t p = 0; p < PARTS; p++)
+            parts_ns += table_cell(table, row, STEP_FIRST_PART + p)->i;
+    }
+    table_add_footer(table, "parts_total", "Sum of the parts", TABLE_NS, table_int(parts_ns));
+    table_add_footer(table, "steps_total", "Sum of the steps", TABLE_NS, table_int(steps_ns));
+}
+
+bool step_times_add_tables(const struct trace *trace, const struct selection *selection,
+                           const struct step_times_options *options, struct result *result,
+                           struct tpa_error *err)
+{
+    struct steps *ranges = find_ranges(trace, options, result, err);
+    if (!ranges)
+        return false;
+    struct launches *launches = launches_open(trace);
+    struct gpu_events *gpu = gpu_events_open(trace, launches);
+    struct device_steps *steps = device_steps_open(ranges, gpu, launches);
+
+    struct table_column columns[STEP_COLUMNS];
+    make_step_columns(columns);
+    if (trace->file_count > 1)
+        columns[STEP_RANK].flags = 0;
+    if (gpu->count == 0)
+        for (size_t p = PART_KERNEL; p <= PART_RUNTIME; p++)
+            columns[STEP_FIRST_PART + p].flags = TABLE_OPTIONAL;
+    struct table *table = table_open("steps", "Steps, and where their time went", columns, STEP_COLUMNS);
+    size_t incomplete = add_steps(table, trace, selection, steps, gpu);
+    add_sum_footers(table);
+    struct table *summary = make_summary(table);
+    result_add_table(result, table);
+    result_add_table(result, summary);
+    if (incomplete)
+        result_add_notice(
+            result, "incomplete_steps", (int64_t)incomplete, NULL, TPA_NOWHERE,
+            "steps at the end launched far less work than the one before: recording stopped in their "
+            "midst, and the summary leaves them out");
+    device_steps_free(steps);
+    gpu_events_free(gpu);
+    launches_free(launches);
+    steps_free(ranges);
+    return true;
+}

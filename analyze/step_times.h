@@ -1,0 +1,30 @@
+/*
+ * step_times.h - where the time of each step went, and why the slowest was slow.
+ *
+ *     struct step_times_options options = { .name = NULL };        // the steps of torch.profiler
+ *     if (!step_times_add_tables(trace, selection, &options, result, &err))
+ *         ...                                                      // --step-name is no regular expression
+ *
+ * Steps are as they ran (device_steps.h). Within a step each moment counts for the first of these that was going on:
+ * kernel, memcpy, memset, communication, runtime, data loading, CPU; else for "other". So they add up to the step.
+ */
+#ifndef TPA_ANALYZE_STEP_TIMES_H
+#define TPA_ANALYZE_STEP_TIMES_H
+
+#include "analyze/selection.h"
+#include "base/error.h"
+#include "base/table.h"
+#include "trace/trace.h"
+
+extern const struct trace_wants step_times_wants;
+
+struct step_times_options {
+    const char *name; /* annotations that match this regular expression are the steps; NULL: ProfilerStep#N */
+};
+
+/* Add the tables "steps" and "summary". False and ERR when the name is no regular expression or nothing matches. */
+bool step_times_add_tables(const struct trace *trace, const struct selection *selection,
+                           const struct step_times_options *options, struct result *result,
+                           struct tpa_error *err);
+
+#endif

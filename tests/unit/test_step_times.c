@@ -1,0 +1,210 @@
+/* test_step_times.c - analyze/step_times.h: the parts of a step add up, and a step lasts as long as its work. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "analyze/step_times.h"
+#include "tests/unit/drawn.h"
+
+static struct trace *trace;
+static struct result *result;
+static struct table *steps, *summary;
+
+static bool analyze(struct selection_query query, const char *name, struct tpa_error *err)
+{
+    struct selection *selection = selection_open(trace, &query, err);
+    struct step_times_options options = { .name = name };
+    result = result_open("tpa.steps/1");
+    bool good = step_times_add_tables(trace, selection, &options, result, err);
+    selection_free(selection);
+    if (good) {
+        steps = table_called(result, "steps");
+        summary = table_called(result, "summary");
+    }
+    return good;
+}
+
+static void answer(struct selection_query query, const char *name)
+{
+    struct tpa_error err = { 0 };
+    assert_true(analyze(query, name, &err));
+}
+
+static void release(void)
+{
+    result_free(result);
+    trace_free(trace);
+}
+
+/*
+ *               0    10   20   30   40   50   60   70   80
+ *   host        [ ProfilerStep#1        )[ #2     )             0..50, 50..70
+ *               [ next )[ aten::mm     )   [mm  )              next: the DataLoader, 0..12; mm 14..40, 52..60
+ *                          l1   sync....)  l2                   l1 16..18, sync 22..38, l2 54..56
+ *   stream 7                [ gemm )          [gemm   )         20..30, 58..75
+ *   stream 9                  [ HtoD  )                         24..34
+ *   stream 20                       [ nccl )                    32..44
+ *
+ * Step 1, 0..50:  kernel 20..30 = 10, copy 30..34 = 4, communication 34..44 = 10, runtime 16..18 = 2 (sync lies under
+ *                 the rest), data loading 0..12 = 12, CPU 14..16 and 18..20 = 4, other 12..14 and 44..50 = 8
+ * Step 2, 50..75: kernel 58..75 = 17, runtime 54..56 = 2, CPU 52..54 and 56..58 = 4, other 50..52 = 2
+ */
+static void draw(void)
+{
+    draw_begin(&step_times_wants);
+    draw_host("user_annotation", "ProfilerStep#1", 1, 0, 50);
+    draw_host("user_annotation", "ProfilerStep#2", 1, 50, 20);
+    draw_host("user_annotation", "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__", 1, 0, 12);
+    draw_host("cpu_op", "aten::mm", 1, 14, 26);
+    draw_host("cpu_op", "aten::mm", 1, 52, 8);
+    draw_call("cudaLaunchKernel", 1, 16, 2, 1);
+    draw_call("cudaStreamSynchronize", 1, 22, 16, 2);
+    draw_call("cudaLaunchKernel", 1, 54, 2, 3);
+    draw_work("kernel", "gemm", 0, 7, 20, 10, 1);
+    draw_work("kernel", "gemm", 0, 7, 58, 17, 3);
+    draw_work("gpu_memcpy", "Memcpy HtoD (Pinned -> Device)", 0, 9, 24, 10, DRAW_NO_CALL);
+    draw_work("kernel", "ncclDevKernel", 0, 20, 32, 12, DRAW_NO_CALL);
+    trace = draw_end();
+}
+
+static void each_moment_counts_for_what_has_precedence(void **state)
+{
+    (void)state;
+    draw();
+    answer((struct selection_query){ 0 }, NULL);
+    assert_int_equal(steps->row_count, 2);
+    assert_int_equal(int_called(steps, 0, "duration"), 50);
+    assert_int_equal(int_called(steps, 0, "kernel"), 10);
+    assert_int_equal(int_called(steps, 0, "memcpy"), 4);
+    assert_int_equal(int_called(steps, 0, "memset"), 0);
+    assert_int_equal(int_called(steps, 0, "communication"), 10);
+    assert_int_equal(int_called(steps, 0, "runtime"), 2);
+    assert_int_equal(int_called(steps, 0, "data_loading"), 12);
+    assert_int_equal(int_called(steps, 0, "cpu"), 4);
+    assert_int_equal(int_called(steps, 0, "other"), 8);
+    release();
+}
+
+static void a_step_lasts_as_long_as_its_work(void **state)
+{
+    (void)state;
+    draw();
+    answer((struct selection_query){ 0 }, NULL);
+    assert_int_equal(int_called(steps, 1, "start"), 50);
+    assert_int_equal(int_called(steps, 1, "duration"), 25);
+    assert_int_equal(int_called(steps, 1, "host_duration"), 20);
+    assert_int_equal(int_called(steps, 1, "kernel"), 17);
+    assert_int_equal(int_called(steps, 1, "runtime"), 2);
+    assert_int_equal(int_called(steps, 1, "cpu"), 4);
+    assert_int_equal(int_called(steps, 1, "other"), 2);
+    release();
+}
+
+/* Steps of 50 and 25: mean and median 37.5; step 1 is over the median most in data loading, by 12 - 6. */
+static void the_slowest_step_is_explained(void **state)
+{
+    (void)state;
+    draw();
+    answer((struct selection_query){ 0 }, NULL);
+    size_t last = summary->row_count - 1;
+    assert_string_equal(text_called(summary, last, "part"), "Step");
+    assert_int_equal(int_called(summary, last, "average"), 38);
+    assert_int_equal(int_called(summary, last, "difference"), 12);
+    assert_string_equal(summary->footers.at[1].value.text.at, "ProfilerStep#1");
+    assert_string_equal(summary->footers.at[2].value.text.at, "Data loading");
+    release();
+}
+
+static void steps_are_selected_by_number(void **state)
+{
+    (void)state;
+    draw();
+    answer((struct selection_query){ .steps = { { { 2, 2 } }, 1 } }, NULL);
+    assert_int_equal(steps->row_count, 1);
+    assert_string_equal(text_called(steps, 0, "step"), "ProfilerStep#2");
+    release();
+}
+
+/*
+ *               0    10   20   30   40
+ *   host        [ #1  )[ #2  )[ #3 )      3 launches nothing, 2 launches 1 kernel, 1 launched 2
+ *                 l l    l
+ *   stream 7        [k][k]  [k]
+ */
+static void steps_cut_by_the_end_of_recording_are_left_out(void **state)
+{
+    (void)state;
+    draw_begin(&step_times_wants);
+    draw_host("user_annotation", "ProfilerStep#1", 1, 0, 12);
+    draw_host("user_annotation", "ProfilerStep#2", 1, 12, 12);
+    draw_host("user_annotation", "ProfilerStep#3", 1, 24, 10);
+    draw_call("cudaLaunchKernel", 1, 2, 1, 1);
+    draw_call("cudaLaunchKernel", 1, 4, 1, 2);
+    draw_call("cudaLaunchKernel", 1, 14, 1, 3);
+    draw_work("kernel", "k", 0, 7, 4, 3, 1);
+    draw_work("kernel", "k", 0, 7, 7, 3, 2);
+    draw_work("kernel", "k", 0, 7, 17, 3, 3);
+    trace = draw_end();
+    answer((struct selection_query){ 0 }, NULL);
+    assert_int_equal(steps->row_count, 3);
+    assert_int_equal(int_called(steps, 0, "complete"), 1);
+    assert_int_equal(int_called(steps, 1, "complete"), 0);
+    assert_int_equal(int_called(steps, 2, "complete"), 0);
+    assert_int_equal(notice_called(result, "incomplete_steps"), 2);
+    assert_int_equal(int_called(summary, summary->row_count - 1, "max"), 12);
+    release();
+}
+
+/* "outer" holds one "iter" and overlaps the other: of ranges that overlap the first counts. */
+static void other_ranges_can_be_steps(void **state)
+{
+    (void)state;
+    draw_begin(&step_times_wants);
+    draw_host("user_annotation", "iter 0", 1, 0, 10);
+    draw_host("user_annotation", "iter 1", 1, 10, 10);
+    draw_host("user_annotation", "iter 1b", 1, 12, 20);
+    draw_host("cpu_op", "aten::mm", 1, 2, 5);
+    trace = draw_end();
+    answer((struct selection_query){ 0 }, "^iter");
+    assert_int_equal(steps->row_count, 2);
+    assert_int_equal(int_called(steps, 0, "cpu"), 5);
+    assert_int_equal(int_called(steps, 0, "other"), 5);
+    assert_int_equal(notice_called(result, "overlapping_steps"), 1);
+    result_free(result);
+
+    struct tpa_error err = { 0 };
+    assert_false(analyze((struct selection_query){ 0 }, "^epoch", &err));
+    assert_string_equal(err.message, "no annotation matches '^epoch'");
+    release();
+}
+
+static void without_steps_all_is_one(void **state)
+{
+    (void)state;
+    draw_begin(&step_times_wants);
+    draw_host("cpu_op", "aten::mm", 1, 5, 10);
+    draw_host("cpu_op", "aten::mm", 1, 20, 5);
+    trace = draw_end();
+    answer((struct selection_query){ 0 }, NULL);
+    assert_int_equal(steps->row_count, 1);
+    assert_string_equal(text_called(steps, 0, "step"), "(all)");
+    assert_int_equal(int_called(steps, 0, "duration"), 20);
+    assert_int_equal(int_called(steps, 0, "cpu"), 15);
+    release();
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(each_moment_counts_for_what_has_precedence),
+        cmocka_unit_test(a_step_lasts_as_long_as_its_work),
+        cmocka_unit_test(the_slowest_step_is_explained),
+        cmocka_unit_test(steps_are_selected_by_number),
+        cmocka_unit_test(steps_cut_by_the_end_of_recording_are_left_out),
+        cmocka_unit_test(other_ranges_can_be_steps),
+        cmocka_unit_test(without_steps_all_is_one),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
