@@ -18,6 +18,7 @@
     ROW(completion) \
     ROW(kernels) \
     ROW(steps) \
+    ROW(transfers) \
     ROW(help)
 /* clang-format on */
 

@@ -50,6 +50,21 @@ def kernel_identities(tpa, trace, gpu):
             yield f"kernels: median or average of {row['name']} is outside its range"
 
 
+def transfer_identities(tpa, trace, gpu):
+    tables = run(tpa, "transfers", trace)
+    if "transfers" not in tables:
+        return
+    rows, stalls = tables["transfers"]["rows"], tables["stalls"]
+    for key, whole in (("count", "count"), ("bytes", "bytes"), ("time_ns", "sum_ns")):
+        if sum(row[key] for row in rows) != sum(row[whole] for row in gpu["copies"]["rows"]):
+            yield f"transfers: the sum of {key} is not that of gpu's copies"
+    blocked = sum(row["blocked_ns"] for row in stalls["rows"])
+    if blocked != stalls["footer"]["blocked_total_ns"] or sum(row["blocked_ns"] for row in rows) > blocked:
+        yield "transfers: the stalls do not add up"
+    if any(row["exposed_ns"] > row["union_ns"] or row["union_ns"] > row["time_ns"] for row in rows):
+        yield "transfers: a part is larger than its whole"
+
+
 STEP_PARTS = ("kernel_ns", "memcpy_ns", "memset_ns", "communication_ns", "runtime_ns", "data_loading_ns", "cpu_ns", "other_ns")
 
 
@@ -120,6 +135,7 @@ def main():
             continue
         problems = list(identities(tables))
         problems += kernel_identities(args.tpa, trace, tables)
+        problems += transfer_identities(args.tpa, trace, tables)
         problems += step_identities(args.tpa, trace)
         if args.overview and trace == args.overview[0]:
             problems += overview_differences(args.tpa, trace, json.loads(args.overview[1].read_text()))

@@ -1,0 +1,114 @@
+/* callers.c - see callers.h. */
+#include "analyze/callers.h"
+
+#include "base/memory.h"
+#include "trace/launches.h"
+#include <stdlib.h>
+#include <string.h>
+
+/* What the name of a Python function is; asked once per name. */
+enum frame { FRAME_NOT_ASKED, FRAME_NO_LINE, FRAME_OF_TORCH, FRAME_OF_USER };
+
+struct callers {
+    const struct trace *trace;
+    struct calltree *tree;
+    node_id *node;  /* by event */
+    uint8_t *frame; /* by name */
+};
+
+static bool takes_part(const void *context, event_id e)
+{
+    const struct trace *trace = context;
+    enum event_kind kind = trace->kind[e];
+    return (kind == EVENT_OP || kind == EVENT_PYTHON || event_is_call(kind)) &&
+           !(trace->flags[e] & (EVENT_ASYNC | EVENT_POINT));
+}
+
+struct callers *callers_open(const struct trace *trace)
+{
+    struct callers *callers = mem_zalloc(1, sizeof *callers);
+    callers->trace = trace;
+    callers->tree = calltree_open(trace, takes_part, trace);
+    calltree_nest(callers->tree);
+    callers->node = calltree_nodes(callers->tree);
+    callers->frame = mem_zalloc(names_count(trace->names) + 1, 1);
+    return callers;
+}
+
+void callers_free(struct callers *callers)
+{
+    if (!callers)
+        return;
+    calltree_free(callers->tree);
+    free(callers->node);
+    free(callers->frame);
+    free(callers);
+}
+
+static node_id parent_of(const struct callers *callers, event_id e)
+{
+    node_id node = callers->node[e];
+    return node == NODE_NONE ? NODE_NONE : callers->tree->parent[node];
+}
+
+static bool is_of_aten(const struct trace *trace, event_id e)
+{
+    return strncmp(trace_name(trace, e), "aten::", 6) == 0;
+}
+
+event_id callers_operator(const struct callers *callers, event_id call)
+{
+    const struct trace *trace = callers->trace;
+    event_id found = EVENT_NONE;
+    for (node_id n = parent_of(callers, call); n != NODE_NONE; n = callers->tree->parent[n]) {
+        event_id e = callers->tree->event[n];
+        if (trace->kind[e] != EVENT_OP ||
+            (found != EVENT_NONE && !(is_of_aten(trace, found) && is_of_aten(trace, e))))
+            break;
+        found = e;
+    }
+    return found;
+}
+
+/* Names are "path/file.py(12): function"; "<built-in method ...>" and "nn.Module: Linear_0" tell no line. */
+static enum frame frame_of(const char *name)
+{
+    if (!strstr(name, ".py("))
+        return FRAME_NO_LINE;
+    bool of_torch = strncmp(name, "torch/", 6) == 0 || strstr(name, "/torch/") ||
+                    strncmp(name, "contextlib.py", 13) == 0 || strncmp(name, "threading.py", 12) == 0;
+    return of_torch ? FRAME_OF_TORCH : FRAME_OF_USER;
+}
+
+/* The first entry of "inner;outer;...". */
+static const char *line_of_stack(const struct trace *trace, event_id e, size_t *len)
+{
+    const char *stack = trace_arg_text(trace, ARG_CALL_STACK, e);
+    if (!stack || !*stack)
+        return NULL;
+    *len = strcspn(stack, ";");
+    return stack;
+}
+
+const char *callers_line(struct callers *callers, event_id call, size_t *len)
+{
+    const struct trace *trace = callers->trace;
+    const char *found = NULL;
+    for (node_id n = parent_of(callers, call); n != NODE_NONE; n = callers->tree->parent[n]) {
+        event_id e = callers->tree->event[n];
+        if (trace->kind[e] == EVENT_OP && !found)
+            found = line_of_stack(trace, e, len);
+        if (trace->kind[e] != EVENT_PYTHON)
+            continue;
+        name_id name = trace->name[e];
+        if (callers->frame[name] == FRAME_NOT_ASKED)
+            callers->frame[name] = (uint8_t)frame_of(names_text(trace->names, name));
+        if (callers->frame[name] == FRAME_OF_USER || (callers->frame[name] == FRAME_OF_TORCH && !found)) {
+            found = names_text(trace->names, name);
+            *len = names_length(trace->names, name);
+        }
+        if (callers->frame[name] == FRAME_OF_USER)
+            break;
+    }
+    return found;
+}

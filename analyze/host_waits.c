@@ -1,0 +1,225 @@
+/*
+ * host_waits.c - see host_waits.h.
+ *
+ * Per file the work is sorted by its end. What a synchronisation waited for is then found by a binary search for the
+ * last work that ended before it did, and a few steps back over work of other streams or launched later. The steps
+ * are bounded, so that a million synchronisations under a million kernels cost no more than a multiple of both.
+ */
+#include "analyze/host_waits.h"
+
+#include "analyze/call_names.h"
+#include "analyze/copy_names.h"
+#include "base/memory.h"
+#include <stdlib.h>
+
+enum { MOST_STEPS_BACK = 256 };
+
+/* Work as it ended. */
+struct ended {
+    int64_t end_ns, launched_ns; /* INT64_MIN: before recording began */
+    event_id event;
+};
+
+struct ended_list {
+    struct ended *at;
+    size_t count, capacity;
+};
+
+/* The stream that a synchronisation waits for. */
+struct synced {
+    event_id call;
+    track_id track; /* TRACK_NONE: all of the file */
+};
+
+struct question {
+    const struct gpu_events *gpu;
+    const struct trace *trace;
+    const struct launches *launches;
+    struct ended_list *ended; /* by file, sorted by end */
+    struct {
+        struct synced *at;
+        size_t count, capacity;
+    } synced;             /* sorted by call */
+    uint8_t *is_pageable; /* by name of a copy: 0 not asked, 1 no, 2 yes */
+};
+
+static int compare_ends(const void *left, const void *right)
+{
+    const struct ended *a = left, *b = right;
+    if (a->end_ns != b->end_ns)
+        return a->end_ns < b->end_ns ? -1 : 1;
+    return a->event < b->event ? -1 : a->event > b->event;
+}
+
+static int compare_synced(const void *left, const void *right)
+{
+    const struct synced *a = left, *b = right;
+    return a->call < b->call ? -1 : a->call > b->call;
+}
+
+static void sort_ends(struct question *question)
+{
+    const struct trace *trace = question->trace;
+    question->ended = mem_zalloc(trace->file_count + 1, sizeof *question->ended);
+    for (size_t i = 0; i < question->gpu->count; i++) {
+        event_id e = question->gpu->event[i];
+        event_id call = launches_call(question->launches, e);
+        struct ended_list *list = &question->ended[trace->tracks[trace->track[e]].file];
+        *VEC_PUSH(list) = (struct ended){
+            .end_ns = trace_end_ns(trace, e),
+            .launched_ns = call == EVENT_NONE ? INT64_MIN : trace->start_ns[call],
+            .event = e,
+        };
+    }
+    for (uint32_t f = 0; f < trace->file_count; f++) {
+        struct ended_list *list = &question->ended[f];
+        bool sorted = true;
+        for (size_t i = 1; i < list->count && sorted; i++)
+            sorted = list->at[i - 1].end_ns <= list->at[i].end_ns;
+        if (!sorted)
+            qsort(list->at, list->count, sizeof *list->at, compare_ends);
+    }
+}
+
+/* Streams that synchronisations waited for, from the events that the profiler records of them. */
+static void find_synced(struct question *question)
+{
+    const struct trace *trace = question->trace;
+    for (event_id e = 0; e < trace->event_count; e++) {
+        if (trace->kind[e] != EVENT_SYNC)
+            continue;
+        event_id call = launches_call(question->launches, e);
+        bool one_stream = trace->tracks[trace->track[e]].stream >= 0;
+        if (call != EVENT_NONE)
+            *VEC_PUSH(&question->synced) = (struct synced){ call, one_stream ? trace->track[e] : TRACK_NONE };
+    }
+    if (question->synced.count)
+        qsort(question->synced.at, question->synced.count, sizeof *question->synced.at, compare_synced);
+}
+
+static track_id synced_track(const struct question *question, event_id call)
+{
+    struct synced key = { .call = call };
+    const struct synced *found =
+        question->synced.count
+            ? bsearch(&key, question->synced.at, question->synced.count, sizeof key, compare_synced)
+            : NULL;
+    return found ? found->track : TRACK_NONE;
+}
+
+/* The work that CALL, a synchronisation, waited for. */
+static event_id waited_for(const struct question *question, event_id call)
+{
+    const struct trace *trace = question->trace;
+    int64_t start_ns = trace->start_ns[call], end_ns = trace_end_ns(trace, call);
+    track_id track = synced_track(question, call);
+    const struct ended_list *list = &question->ended[trace->tracks[trace->track[call]].file];
+    size_t low = 0, high = list->count; /* the first that ends after the call */
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (list->at[middle].end_ns <= end_ns)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    for (size_t steps = 0; low-- > 0 && list->at[low].end_ns > start_ns && steps < MOST_STEPS_BACK; steps++)
+        if (list->at[low].launched_ns < start_ns &&
+            (track == TRACK_NONE || trace->track[list->at[low].event] == track))
+            return list->at[low].event;
+    return EVENT_NONE;
+}
+
+static void add_wait(struct host_waits *waits, event_id call, event_id work, enum host_wait_kind kind)
+{
+    *VEC_PUSH(waits) = (struct host_wait){ call, work, kind };
+}
+
+static bool is_pageable(const struct question *question, name_id id)
+{
+    uint8_t *known = &question->is_pageable[id];
+    if (*known == 0)
+        *known = copy_kind_of(names_text(question->trace->names, id)).memory == MEMORY_PAGEABLE ? 2 : 1;
+    return *known == 2;
+}
+
+/* Copies that block the call that made them. */
+static void find_blocking_copies(const struct question *question, const unsigned char *sorts,
+                                 struct host_waits *waits)
+{
+    const struct trace *trace = question->trace;
+    for (size_t i = 0; i < question->gpu->count; i++) {
+        if (question->gpu->work[i] != GPU_MEMCPY)
+            continue;
+        event_id copy = question->gpu->event[i], call = launches_call(question->launches, copy);
+        if (call == EVENT_NONE)
+            continue;
+        if (sorts[trace->name[call]] == CALL_COPY_SYNC)
+            add_wait(waits, call, copy, WAIT_SYNC_COPY);
+        else if (sorts[trace->name[call]] == CALL_COPY && is_pageable(question, trace->name[copy]))
+            add_wait(waits, call, copy, WAIT_PAGEABLE_COPY);
+    }
+}
+
+static void find_waiting_calls(const struct question *question, const unsigned char *sorts,
+                               struct host_waits *waits)
+{
+    const struct trace *trace = question->trace;
+    for (event_id e = 0; e < trace->event_count; e++) {
+        if (!event_is_call(trace->kind[e]))
+            continue;
+        if (sorts[trace->name[e]] == CALL_HOST_ALLOC)
+            add_wait(waits, e, EVENT_NONE, WAIT_PINNING);
+        if (sorts[trace->name[e]] != CALL_SYNC)
+            continue;
+        event_id work = waited_for(question, e);
+        add_wait(waits, e, work,
+                 work == EVENT_NONE                  ? WAIT_FOR_NOTHING
+                 : trace->kind[work] == EVENT_MEMCPY ? WAIT_FOR_COPY
+                                                     : WAIT_FOR_KERNEL);
+    }
+}
+
+static int compare_waits(const void *left, const void *right)
+{
+    const struct host_wait *a = left, *b = right;
+    return a->call < b->call ? -1 : a->call > b->call;
+}
+
+/* A call counts once, however many copies it made. */
+static void drop_repeats(struct host_waits *waits)
+{
+    if (waits->count)
+        qsort(waits->at, waits->count, sizeof *waits->at, compare_waits);
+    size_t kept = 0;
+    for (size_t i = 0; i < waits->count; i++)
+        if (kept == 0 || waits->at[kept - 1].call != waits->at[i].call)
+            waits->at[kept++] = waits->at[i];
+    waits->count = kept;
+}
+
+struct host_waits *host_waits_open(const struct gpu_events *gpu, const struct launches *launches)
+{
+    struct question question = { .gpu = gpu, .trace = gpu->trace, .launches = launches };
+    struct host_waits *waits = mem_zalloc(1, sizeof *waits);
+    unsigned char *sorts = call_sorts_open(gpu->trace->names);
+    question.is_pageable = mem_zalloc(names_count(gpu->trace->names) + 1, 1);
+    sort_ends(&question);
+    find_synced(&question);
+    find_blocking_copies(&question, sorts, waits);
+    find_waiting_calls(&question, sorts, waits);
+    drop_repeats(waits);
+    for (uint32_t f = 0; f < gpu->trace->file_count; f++)
+        VEC_FREE(&question.ended[f]);
+    free(question.ended);
+    free(question.is_pageable);
+    VEC_FREE(&question.synced);
+    free(sorts);
+    return waits;
+}
+
+void host_waits_free(struct host_waits *waits)
+{
+    if (waits)
+        VEC_FREE(waits);
+    free(waits);
+}

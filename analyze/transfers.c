@@ -1,0 +1,448 @@
+/*
+ * transfers.c - see transfers.h.
+ *
+ * Copies fall into a few groups per device: direction times kind of host memory. Stalls are the calls of host_waits.h,
+ * brought together by sorting them by what makes a row.
+ */
+#include "analyze/transfers.h"
+
+#include "analyze/call_names.h"
+#include "analyze/callers.h"
+#include "analyze/copy_names.h"
+#include "analyze/gpu_events.h"
+#include "analyze/host_waits.h"
+#include "base/stats.h"
+#include "trace/intervals.h"
+#include "trace/launches.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+const struct trace_wants transfers_wants = { .args = HOST_WAITS_WANTS | CALLERS_WANTS | WANT(BYTES) };
+
+/* ---- transfers ---- */
+
+enum transfer_column {
+    TRANSFER_RANK,
+    TRANSFER_DEVICE,
+    TRANSFER_DIRECTION,
+    TRANSFER_MEMORY,
+    TRANSFER_COUNT,
+    TRANSFER_BYTES,
+    TRANSFER_TIME,
+    TRANSFER_EXPOSED,
+    TRANSFER_BLOCKED,
+    TRANSFER_MEAN,
+    TRANSFER_MEDIAN,
+    TRANSFER_BEST,
+    TRANSFER_UNION,
+    TRANSFER_COLUMNS
+};
+
+/* clang-format off */
+static const struct table_column transfer_columns[TRANSFER_COLUMNS] = {
+    { "rank", "Rank", TABLE_COUNT, "rank of the file, or its place among the files", TABLE_OPTIONAL, NULL },
+    { "device", "Device", TABLE_COUNT, "number of the device", 0, NULL },
+    { "direction", "Direction", TABLE_NAME, "HtoD, DtoH, DtoD, PtoP, HtoH, managed", 0, NULL },
+    { "memory", "Host memory", TABLE_TEXT, "pageable, pinned, managed, or unknown", 0, NULL },
+    { "count", "Count", TABLE_COUNT, "how many copies", 0, NULL },
+    { "bytes", "Bytes", TABLE_BYTES, "bytes copied, as far as the file tells", 0, NULL },
+    { "time", "Time", TABLE_NS, "their durations added up", 0, "total sum" },
+    { "exposed", "Exposed", TABLE_NS, "time in which one of them ran and no kernel did on the device", 0, NULL },
+    { "blocked", "Host blocked", TABLE_NS, "time in which a host thread sat and waited for one of them", 0, NULL },
+    { "bandwidth", "GB/s", TABLE_NUMBER, "bytes over time, in units of 10^9 bytes per second", 0, "mean_bandwidth" },
+    { "median_bandwidth", "Median GB/s", TABLE_NUMBER, "median of the copies' bandwidths", 0, NULL },
+    { "best_bandwidth", "Best GB/s", TABLE_NUMBER, "largest of the copies' bandwidths", 0, NULL },
+    { "union", "Union", TABLE_NS, "time in which one of them ran", TABLE_OPTIONAL, NULL },
+};
+/* clang-format on */
+
+enum { GROUPS = COPY_DIRECTIONS * COPY_MEMORIES };
+
+/* Copies of one direction and memory on one device. */
+struct group {
+    size_t count;
+    int64_t bytes, time_ns, blocked_ns;
+    int64_t timed_bytes, timed_ns; /* of copies that tell their size and took time */
+    struct {
+        double *at; /* their bandwidths; 1 byte per nanosecond is 1 GB/s */
+        size_t count, capacity;
+    } bandwidths;
+    struct intervals when;
+};
+
+struct question {
+    const struct trace *trace;
+    const struct selection *selection;
+    struct launches *launches;
+    struct gpu_events *gpu;
+    struct host_waits *waits;
+    unsigned char *sorts;    /* by name: enum call_sort */
+    struct copy_kind *kinds; /* by name */
+    struct group *groups;    /* GROUPS for each device */
+};
+
+static size_t group_index(const struct question *question, event_id copy)
+{
+    const struct trace *trace = question->trace;
+    struct copy_kind kind = question->kinds[trace->name[copy]];
+    return (size_t)question->gpu->device_of_track[trace->track[copy]] * GROUPS +
+           (size_t)kind.direction * COPY_MEMORIES + kind.memory;
+}
+
+static void add_copy(struct question *question, event_id copy)
+{
+    const struct trace *trace = question->trace;
+    struct group *group = &question->groups[group_index(question, copy)];
+    int64_t bytes = trace_arg_or(trace, ARG_BYTES, copy, 0), time_ns = trace->dur_ns[copy];
+    group->count++;
+    group->bytes += bytes;
+    group->time_ns += time_ns;
+    intervals_add(&group->when, trace->start_ns[copy], trace_end_ns(trace, copy));
+    if (bytes > 0 && time_ns > 0) {
+        group->timed_bytes += bytes;
+        group->timed_ns += time_ns;
+        *VEC_PUSH(&group->bandwidths) = (double)bytes / (double)time_ns;
+    }
+}
+
+static int compare_doubles(const void *left, const void *right)
+{
+    double a = *(const double *)left, b = *(const double *)right;
+    return (a > b) - (a < b);
+}
+
+static void set_bandwidths(struct table *table, size_t row, struct group *group)
+{
+    size_t count = group->bandwidths.count;
+    const double *at = group->bandwidths.at;
+    if (count == 0)
+        return;
+    qsort(group->bandwidths.at, count, sizeof *at, compare_doubles);
+    table_set_number(table, row, TRANSFER_MEAN, (double)group->timed_bytes / (double)group->timed_ns);
+    table_set_number(table, row, TRANSFER_MEDIAN, (at[(count - 1) / 2] + at[count / 2]) / 2);
+    table_set_number(table, row, TRANSFER_BEST, at[count - 1]);
+}
+
+static void add_transfer(struct table *table, const struct question *question, size_t index,
+                         const struct intervals *kernels)
+{
+    struct group *group = &question->groups[index];
+    const struct gpu_device *device = &question->gpu->devices[index / GROUPS];
+    enum copy_direction direction = (enum copy_direction)(index % GROUPS / COPY_MEMORIES);
+    const char *memory = copy_memory_name((enum copy_memory)(index % COPY_MEMORIES));
+    struct intervals exposed = { 0 };
+    intervals_merge(&group->when);
+    intervals_subtract(&group->when, kernels, &exposed);
+    size_t row = table_add_row(table);
+    table_set_int(table, row, TRANSFER_RANK, selection_rank(question->trace, device->file));
+    table_set_int(table, row, TRANSFER_DEVICE, device->id);
+    table_set_text(table, row, TRANSFER_DIRECTION, copy_direction_name(direction),
+                   strlen(copy_direction_name(direction)));
+    if (memory)
+        table_set_text(table, row, TRANSFER_MEMORY, memory, strlen(memory));
+    table_set_int(table, row, TRANSFER_COUNT, (int64_t)group->count);
+    table_set_int(table, row, TRANSFER_BYTES, group->bytes);
+    table_set_int(table, row, TRANSFER_TIME, group->time_ns);
+    table_set_int(table, row, TRANSFER_EXPOSED, intervals_length(&exposed));
+    table_set_int(table, row, TRANSFER_BLOCKED, group->blocked_ns);
+    table_set_int(table, row, TRANSFER_UNION, intervals_length(&group->when));
+    set_bandwidths(table, row, group);
+    intervals_release(&exposed);
+}
+
+static struct table *make_transfers(const struct question *question)
+{
+    const struct trace *trace = question->trace;
+    struct table *table =
+        table_open("transfers", "Copies by direction and host memory", transfer_columns, TRANSFER_COLUMNS);
+    if (trace->file_count > 1)
+        table->columns[TRANSFER_RANK].flags = 0;
+    for (size_t d = 0; d < question->gpu->device_count; d++) {
+        const struct gpu_device *device = &question->gpu->devices[d];
+        struct intervals kernels = { 0 };
+        for (size_t i = device->first; i < device->first + device->count; i++)
+            if (gpu_work_is_kernel(question->gpu->work[i]))
+                intervals_add(&kernels, trace->start_ns[question->gpu->event[i]],
+                              trace_end_ns(trace, question->gpu->event[i]));
+        intervals_merge(&kernels);
+        for (size_t g = d * GROUPS; g < (d + 1) * GROUPS; g++)
+            if (question->groups[g].count || question->groups[g].blocked_ns)
+                add_transfer(table, question, g, &kernels);
+        intervals_release(&kernels);
+    }
+    table_sort(table, TRANSFER_TIME, false);
+    return table;
+}
+
+/* ---- stalls ---- */
+
+enum stall_column {
+    STALL_OPERATOR,
+    STALL_BLOCKED,
+    STALL_WON,
+    STALL_COUNT,
+    STALL_CAUSE,
+    STALL_TRANSFER,
+    STALL_LINE,
+    STALL_ADVICE,
+    STALL_CALL,
+    STALL_LONGEST,
+    STALL_BYTES,
+    STALL_COLUMNS
+};
+
+/* clang-format off */
+static const struct table_column stall_columns[STALL_COLUMNS] = {
+    { "operator", "Operator", TABLE_NAME, "the operator in which the host waited; the call where there is none", 0, NULL },
+    { "blocked", "Host blocked", TABLE_NS, "time in which the host thread sat in the calls", 0, NULL },
+    { "could_be_won", "Could be won", TABLE_NS, "of this, at most: what goes beyond the launch of as many asynchronous copies", 0, "won" },
+    { "count", "Count", TABLE_COUNT, "how often", 0, NULL },
+    { "cause", "Cause", TABLE_TEXT, "why the host had to wait", 0, NULL },
+    { "transfer", "Transfer", TABLE_TEXT, "direction and host memory of the copy", 0, NULL },
+    { "line", "Line", TABLE_NAME, "Python function and line, where stacks were recorded", 0, NULL },
+    { "advice", "Advice", TABLE_TEXT, "what to do", TABLE_OPTIONAL, NULL },
+    { "call", "Call", TABLE_NAME, "the call that waited", TABLE_OPTIONAL, NULL },
+    { "longest", "Longest", TABLE_NS, "the longest of the waits", TABLE_OPTIONAL, NULL },
+    { "bytes", "Bytes", TABLE_BYTES, "bytes of the copies", TABLE_OPTIONAL, NULL },
+};
+/* clang-format on */
+
+static const struct {
+    const char *cause, *advice;
+} causes[WAIT_KINDS] = {
+    [WAIT_SYNC_COPY] = { "synchronous copy", "copy from or to pinned memory with non_blocking=True" },
+    [WAIT_PAGEABLE_COPY] = { "pageable copy",
+                             "pin the host memory (pin_memory=True) and copy with non_blocking=True" },
+    [WAIT_FOR_COPY] = { "wait for a copy", "wait less often, and later: after more work has been launched" },
+    [WAIT_FOR_KERNEL] = { "wait for kernels",
+                          "wait less often, or for an event instead of a stream or device" },
+    [WAIT_FOR_NOTHING] = { "empty wait", "nothing was left to wait for: it costs only itself" },
+    [WAIT_PINNING] = { "pinning", "pin memory once and use it again; let DataLoader(pin_memory=True) do it" },
+};
+
+/* A value that the host reads from the device: no pinning helps. */
+static const char *const read_advice = "keep the value on the device, or read it once in many steps";
+
+static const char *advice_for(enum host_wait_kind kind, const char *owner)
+{
+    static const char *const readers[] = { "aten::item",       "aten::_local_scalar_dense",
+                                           "aten::is_nonzero", "aten::equal",
+                                           "aten::nonzero",    "aten::masked_select" };
+    if (kind == WAIT_PAGEABLE_COPY || kind == WAIT_FOR_COPY || kind == WAIT_FOR_KERNEL)
+        for (size_t i = 0; i < sizeof readers / sizeof *readers; i++)
+            if (strcmp(owner, readers[i]) == 0)
+                return read_advice;
+    return causes[kind].advice;
+}
+
+/* A wait, and what makes its row. */
+struct stall {
+    struct host_wait wait;
+    name_id owner;    /* name of the operator, else of the call */
+    const char *line; /* NULL: none; equal lines of Python functions are the same pointer */
+    size_t line_len;
+    unsigned char transfer; /* direction and memory; 0 when no copy is part of it */
+};
+
+static int compare_lines(const struct stall *a, const struct stall *b)
+{
+    if (a->line == b->line && a->line_len == b->line_len)
+        return 0;
+    if (!a->line || !b->line)
+        return a->line ? 1 : -1;
+    size_t len = a->line_len < b->line_len ? a->line_len : b->line_len;
+    int order = memcmp(a->line, b->line, len);
+    return order ? order : a->line_len < b->line_len ? -1 : a->line_len > b->line_len;
+}
+
+/* 0: they make one row. */
+static int compare_rows(const struct stall *a, const struct stall *b)
+{
+    if (a->owner != b->owner)
+        return a->owner < b->owner ? -1 : 1;
+    if (a->wait.kind != b->wait.kind)
+        return a->wait.kind < b->wait.kind ? -1 : 1;
+    if (a->transfer != b->transfer)
+        return a->transfer < b->transfer ? -1 : 1;
+    return compare_lines(a, b);
+}
+
+static int compare_stalls(const void *left, const void *right)
+{
+    const struct stall *a = left, *b = right;
+    int order = compare_rows(a, b);
+    return order ? order : a->wait.call < b->wait.call ? -1 : a->wait.call > b->wait.call;
+}
+
+static bool is_copy(const struct trace *trace, event_id work)
+{
+    return work != EVENT_NONE && trace->kind[work] == EVENT_MEMCPY;
+}
+
+/* What a call costs that only launches something: the median of the trace's launches and asynchronous copies. */
+static int64_t launch_cost(const struct question *question)
+{
+    const struct trace *trace = question->trace;
+    VEC_OF(int64_t) costs = { 0 };
+    for (event_id e = 0; e < trace->event_count; e++)
+        if (event_is_call(trace->kind[e]) && question->sorts[trace->name[e]] == CALL_LAUNCH)
+            *VEC_PUSH(&costs) = trace->dur_ns[e];
+    int64_t median_ns = stats_of(costs.at, costs.count).median;
+    VEC_FREE(&costs);
+    return median_ns;
+}
+
+static void set_transfer(struct table *table, size_t row, const struct question *question,
+                         const struct stall *stall)
+{
+    if (!is_copy(question->trace, stall->wait.work))
+        return;
+    struct copy_kind kind = question->kinds[question->trace->name[stall->wait.work]];
+    const char *memory = copy_memory_name(kind.memory);
+    struct buffer text = { 0 };
+    buffer_printf(&text, "%s%s%s", copy_direction_name(kind.direction), memory ? " " : "",
+                  memory ? memory : "");
+    table_set_text(table, row, STALL_TRANSFER, text.at, text.count);
+    buffer_release(&text);
+}
+
+/* A row for COUNT STALLS that belong together. */
+static void add_stall(struct table *table, const struct question *question, const struct stall *stalls,
+                      size_t count, int64_t cost_ns)
+{
+    const struct trace *trace = question->trace;
+    int64_t blocked_ns = 0, won_ns = 0, longest_ns = 0, bytes = 0;
+    for (size_t i = 0; i < count; i++) {
+        int64_t dur_ns = trace->dur_ns[stalls[i].wait.call];
+        blocked_ns += dur_ns;
+        won_ns += dur_ns > cost_ns ? dur_ns - cost_ns : 0;
+        longest_ns = dur_ns > longest_ns ? dur_ns : longest_ns;
+        if (is_copy(trace, stalls[i].wait.work))
+            bytes += trace_arg_or(trace, ARG_BYTES, stalls[i].wait.work, 0);
+    }
+    size_t row = table_add_row(table);
+    name_id call = trace->name[stalls[0].wait.call];
+    table_set_text(table, row, STALL_OPERATOR, names_text(trace->names, stalls[0].owner),
+                   names_length(trace->names, stalls[0].owner));
+    table_set_text(table, row, STALL_LINE, stalls[0].line, stalls[0].line_len);
+    table_set_text(table, row, STALL_CAUSE, causes[stalls[0].wait.kind].cause,
+                   strlen(causes[stalls[0].wait.kind].cause));
+    const char *advice = advice_for(stalls[0].wait.kind, names_text(trace->names, stalls[0].owner));
+    table_set_text(table, row, STALL_ADVICE, advice, strlen(advice));
+    table_set_text(table, row, STALL_CALL, names_text(trace->names, call), names_length(trace->names, call));
+    set_transfer(table, row, question, &stalls[0]);
+    table_set_int(table, row, STALL_COUNT, (int64_t)count);
+    table_set_int(table, row, STALL_BLOCKED, blocked_ns);
+    table_set_int(table, row, STALL_WON, won_ns);
+    table_set_int(table, row, STALL_LONGEST, longest_ns);
+    if (is_copy(trace, stalls[0].wait.work))
+        table_set_int(table, row, STALL_BYTES, bytes);
+}
+
+static struct stall stall_of(const struct question *question, struct callers *callers,
+                             const struct host_wait *wait)
+{
+    const struct trace *trace = question->trace;
+    event_id owner = callers_operator(callers, wait->call);
+    struct stall stall = { .wait = *wait, .owner = trace->name[owner == EVENT_NONE ? wait->call : owner] };
+    stall.line = callers_line(callers, wait->call, &stall.line_len);
+    if (is_copy(trace, wait->work)) {
+        struct copy_kind kind = question->kinds[trace->name[wait->work]];
+        stall.transfer =
+            (unsigned char)(1 + (unsigned)kind.direction * COPY_MEMORIES + (unsigned)kind.memory);
+    }
+    return stall;
+}
+
+/* The advice for the costliest rows, in words below the tables, where there is room for them. */
+static void add_advice(const struct table *stalls, struct result *result)
+{
+    enum { MOST = 3 };
+    size_t said = 0;
+    for (size_t row = 0; row < stalls->row_count && said < MOST; row++) {
+        const char *advice = table_cell(stalls, row, STALL_ADVICE)->text.at;
+        bool repeated = table_cell(stalls, row, STALL_WON)->i == 0;
+        for (size_t before = 0; before < row && !repeated; before++)
+            repeated = strcmp(table_cell(stalls, before, STALL_ADVICE)->text.at, advice) == 0;
+        if (repeated)
+            continue;
+        result_add_notice(result, "advice", table_cell(stalls, row, STALL_COUNT)->i, NULL, TPA_NOWHERE,
+                          "%s, %s: %s", table_cell(stalls, row, STALL_OPERATOR)->text.at,
+                          table_cell(stalls, row, STALL_CAUSE)->text.at, advice);
+        said++;
+    }
+}
+
+static struct table *make_stalls(const struct question *question)
+{
+    const struct trace *trace = question->trace;
+    struct table *table = table_open("stalls", "Where the host had to wait", stall_columns, STALL_COLUMNS);
+    VEC_OF(struct stall) stalls = { 0 };
+    struct callers *callers = question->waits->count ? callers_open(trace) : NULL;
+    for (size_t i = 0; i < question->waits->count; i++)
+        if (selection_holds_place(question->selection, question->waits->at[i].call))
+            *VEC_PUSH(&stalls) = stall_of(question, callers, &question->waits->at[i]);
+    if (stalls.count)
+        qsort(stalls.at, stalls.count, sizeof *stalls.at, compare_stalls);
+    int64_t cost_ns = launch_cost(question), blocked_ns = 0;
+    for (size_t first = 0, end; first < stalls.count; first = end) {
+        for (end = first + 1; end < stalls.count && compare_rows(&stalls.at[first], &stalls.at[end]) == 0;)
+            end++;
+        add_stall(table, question, &stalls.at[first], end - first, cost_ns);
+    }
+    bool any_line = false;
+    for (size_t i = 0; i < stalls.count; i++) {
+        blocked_ns += trace->dur_ns[stalls.at[i].wait.call];
+        any_line |= stalls.at[i].line != NULL;
+    }
+    if (!any_line)
+        table->columns[STALL_LINE].flags = TABLE_OPTIONAL;
+    table_sort(table, STALL_BLOCKED, false);
+    table_add_footer(table, "blocked_total", "Host threads blocked", TABLE_NS, table_int(blocked_ns));
+    table_add_footer(table, "launch_cost", "A launch takes (median)", TABLE_NS, table_int(cost_ns));
+    callers_free(callers);
+    VEC_FREE(&stalls);
+    return table;
+}
+
+/* ---- the whole ---- */
+
+void transfers_add_tables(const struct trace *trace, const struct selection *selection, struct result *result)
+{
+    size_t name_count = names_count(trace->names);
+    struct question question = { .trace = trace, .selection = selection };
+    question.launches = launches_open(trace);
+    question.gpu = gpu_events_open(trace, question.launches);
+    question.waits = host_waits_open(question.gpu, question.launches);
+    question.sorts = call_sorts_open(trace->names);
+    question.kinds = mem_alloc((name_count + 1) * sizeof *question.kinds);
+    for (name_id id = 0; id < name_count; id++)
+        question.kinds[id] = copy_kind_of(names_text(trace->names, id));
+    question.groups = mem_zalloc(question.gpu->device_count * GROUPS + 1, sizeof *question.groups);
+
+    for (size_t i = 0; i < question.gpu->count; i++)
+        if (question.gpu->work[i] == GPU_MEMCPY && selection_holds(selection, question.gpu->event[i]))
+            add_copy(&question, question.gpu->event[i]);
+    for (size_t i = 0; i < question.waits->count; i++) {
+        const struct host_wait *wait = &question.waits->at[i];
+        if (is_copy(trace, wait->work) && selection_holds(selection, wait->work) &&
+            selection_holds_place(selection, wait->call))
+            question.groups[group_index(&question, wait->work)].blocked_ns += trace->dur_ns[wait->call];
+    }
+    result_add_table(result, make_transfers(&question));
+    struct table *stalls = make_stalls(&question);
+    result_add_table(result, stalls);
+    add_advice(stalls, result);
+
+    for (size_t g = 0; g < question.gpu->device_count * GROUPS; g++) {
+        VEC_FREE(&question.groups[g].bandwidths);
+        intervals_release(&question.groups[g].when);
+    }
+    free(question.groups);
+    free(question.kinds);
+    free(question.sorts);
+    host_waits_free(question.waits);
+    gpu_events_free(question.gpu);
+    launches_free(question.launches);
+}

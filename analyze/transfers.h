@@ -1,0 +1,22 @@
+/*
+ * transfers.h - what was copied between host and devices, how fast, and who had to wait for it.
+ *
+ *     transfers_add_tables(trace, selection, result);
+ */
+#ifndef TPA_ANALYZE_TRANSFERS_H
+#define TPA_ANALYZE_TRANSFERS_H
+
+#include "analyze/selection.h"
+#include "base/table.h"
+#include "trace/trace.h"
+
+extern const struct trace_wants transfers_wants;
+
+/*
+ * Add the tables "transfers" (per device, direction and host memory) and "stalls" (per operator, line and cause, the
+ * costliest first) to RESULT.
+ */
+void transfers_add_tables(const struct trace *trace, const struct selection *selection,
+                          struct result *result);
+
+#endif

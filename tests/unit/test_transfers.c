@@ -1,0 +1,232 @@
+/* test_transfers.c - analyze/transfers.h: copies by kind, and who waits for what. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "analyze/call_names.h"
+#include "analyze/copy_names.h"
+#include "analyze/transfers.h"
+#include "tests/unit/drawn.h"
+
+static struct trace *trace;
+static struct result *result;
+static struct table *transfers, *stalls;
+
+static void answer(struct selection_query query)
+{
+    struct tpa_error err = { 0 };
+    struct selection *selection = selection_open(trace, &query, &err);
+    assert_non_null(selection);
+    result = result_open("tpa.transfers/1");
+    transfers_add_tables(trace, selection, result);
+    selection_free(selection);
+    transfers = table_called(result, "transfers");
+    stalls = table_called(result, "stalls");
+}
+
+static void release(void)
+{
+    result_free(result);
+    trace_free(trace);
+}
+
+/* The row of TABLE whose COLUMN is TEXT. */
+static size_t row_with(const struct table *table, const char *column, const char *text)
+{
+    for (size_t row = 0; row < table->row_count; row++)
+        if (strcmp(text_called(table, row, column), text) == 0)
+            return row;
+    fail_msg("no row with %s", text);
+    return 0;
+}
+
+/*
+ *               0    10   20   30   40   50   60   70   80   90   100
+ *   host        [train.py(3): step                                      )
+ *                [ to      )   [ item               )  [ sync     )         to 1..20, item 30..52, sync 60..80
+ *                 [ memcpy)      l   [ memcpy ) [s  )                       memcpy 2..18; launch 31..33,
+ *                                                                           memcpy 35..41, sync 42..52
+ *   stream 7        [HtoD )       [ gemm   )[DtoH)   [ gemm     )           HtoD 6..16, gemm 34..44, DtoH 44..50,
+ *                                                                           gemm 56..78 (launched at 54)
+ *
+ * to waits 16 in the copy of pageable memory; item 6 in the call that copies and 10 in the synchronisation, which waits
+ * for the copy; cudaDeviceSynchronize 20, for gemm. A launch takes 2.
+ */
+static void draw(void)
+{
+    draw_begin(&transfers_wants);
+    draw_host("python_function", "train.py(3): step", 1, 0, 100);
+    draw_host("cpu_op", "aten::to", 1, 1, 19);
+    draw_host("cpu_op", "aten::copy_", 1, 1, 18);
+    draw_call("cudaMemcpyAsync", 1, 2, 16, 1);
+    draw_work("gpu_memcpy", "Memcpy HtoD (Pageable -> Device)", 0, 7, 6, 10, 1);
+    draw_arg(ARG_BYTES, 40);
+    draw_host("python_function", "torch/_tensor.py(9): item", 1, 29, 24);
+    draw_host("cpu_op", "aten::item", 1, 30, 22);
+    draw_call("cudaLaunchKernel", 1, 31, 2, 2);
+    draw_call("cudaMemcpyAsync", 1, 35, 6, 3);
+    draw_call("cudaStreamSynchronize", 1, 42, 10, 4);
+    draw_work("kernel", "gemm", 0, 7, 34, 10, 2);
+    draw_work("gpu_memcpy", "Memcpy DtoH (Device -> Pageable)", 0, 7, 44, 6, 3);
+    draw_arg(ARG_BYTES, 3);
+    draw_call("cudaLaunchKernel", 1, 54, 2, 5);
+    draw_work("kernel", "gemm", 0, 7, 56, 22, 5);
+    draw_call("cudaDeviceSynchronize", 1, 60, 20, 6);
+    trace = draw_end();
+}
+
+/* HtoD: 40 bytes in 10 ns are 4 GB/s. No kernel runs beside it. */
+static void copies_by_direction_and_memory(void **state)
+{
+    (void)state;
+    draw();
+    answer((struct selection_query){ 0 });
+    assert_int_equal(transfers->row_count, 2);
+    assert_string_equal(text_called(transfers, 0, "direction"), "HtoD");
+    assert_string_equal(text_called(transfers, 0, "memory"), "pageable");
+    assert_int_equal(int_called(transfers, 0, "time"), 10);
+    assert_int_equal(int_called(transfers, 0, "exposed"), 10);
+    assert_int_equal(int_called(transfers, 0, "blocked"), 16);
+    assert_float_equal(number_called(transfers, 0, "bandwidth"), 4, 1e-12);
+    assert_string_equal(text_called(transfers, 1, "direction"), "DtoH");
+    assert_int_equal(int_called(transfers, 1, "exposed"), 6);
+    assert_int_equal(int_called(transfers, 1, "blocked"), 6 + 10);
+    release();
+}
+
+static void stalls_by_operator_and_cause(void **state)
+{
+    (void)state;
+    draw();
+    answer((struct selection_query){ 0 });
+    assert_int_equal(stalls->row_count, 4);
+    size_t kernel = row_with(stalls, "cause", "wait for kernels");
+    assert_int_equal(kernel, 0); /* the costliest comes first */
+    assert_string_equal(text_called(stalls, kernel, "operator"), "cudaDeviceSynchronize");
+    assert_int_equal(int_called(stalls, kernel, "blocked"), 20);
+    size_t to = row_with(stalls, "operator", "aten::to");
+    assert_string_equal(text_called(stalls, to, "cause"), "pageable copy");
+    assert_string_equal(text_called(stalls, to, "transfer"), "HtoD pageable");
+    assert_int_equal(int_called(stalls, to, "blocked"), 16);
+    assert_int_equal(int_called(stalls, to, "won"), 14); /* but for a launch of 2 */
+    assert_int_equal(int_called(stalls, to, "bytes"), 40);
+    size_t wait = row_with(stalls, "cause", "wait for a copy");
+    assert_string_equal(text_called(stalls, wait, "operator"), "aten::item");
+    assert_int_equal(int_called(stalls, wait, "blocked"), 10);
+    assert_int_equal(stalls->footers.at[0].value.i, 20 + 16 + 6 + 10);
+    release();
+}
+
+/* PyTorch's own frame is innermost, but the line is the user's. */
+static void stalls_name_the_line(void **state)
+{
+    (void)state;
+    draw();
+    answer((struct selection_query){ 0 });
+    size_t wait = row_with(stalls, "cause", "wait for a copy");
+    assert_string_equal(text_called(stalls, wait, "line"), "train.py(3): step");
+    release();
+}
+
+/*
+ *               0    10   20   30   40
+ *   host        l l [ sync stream 7   )     waits for stream 7 only, as its event on stream 7 tells
+ *   stream 7      [ gemm  )                 4..20
+ *   stream 9       [ HtoD        )          5..30
+ *   host 2           [HostAlloc) [memcpy)   10..18; a synchronous copy of pinned memory 25..35
+ *   stream 9                       [DtoH]   30..34
+ */
+static void a_stream_is_waited_for_alone(void **state)
+{
+    (void)state;
+    draw_begin(&transfers_wants);
+    draw_call("cudaLaunchKernel", 1, 0, 1, 1);
+    draw_call("cudaMemcpyAsync", 1, 2, 1, 2);
+    draw_call("cudaStreamSynchronize", 1, 4, 36, 3);
+    draw_work("kernel", "gemm", 0, 7, 4, 16, 1);
+    draw_work("gpu_memcpy", "Memcpy HtoD (Pinned -> Device)", 0, 9, 5, 25, 2);
+    draw_work("cuda_sync", "Stream Sync", 0, 7, 4, 16, 3);
+    draw_call("cudaHostAlloc", 2, 10, 8, 4);
+    draw_call("cudaMemcpy", 2, 25, 10, 5);
+    draw_work("gpu_memcpy", "Memcpy DtoH (Device -> Pinned)", 0, 9, 30, 4, 5);
+    trace = draw_end();
+    answer((struct selection_query){ 0 });
+    assert_int_equal(stalls->row_count, 3);
+    assert_string_equal(text_called(stalls, 0, "cause"), "wait for kernels");
+    assert_string_equal(text_called(stalls, 1, "cause"), "synchronous copy");
+    assert_int_equal(int_called(stalls, 1, "blocked"), 10);
+    assert_string_equal(text_called(stalls, 2, "cause"), "pinning");
+    assert_int_equal(int_called(transfers, row_with(transfers, "direction", "HtoD"), "blocked"), 0);
+    assert_int_equal(int_called(transfers, row_with(transfers, "direction", "DtoH"), "blocked"), 10);
+    release();
+}
+
+/* Work launched after the synchronisation began, or over before it began, is not what it waits for. */
+static void a_wait_without_work_is_empty(void **state)
+{
+    (void)state;
+    draw_begin(&transfers_wants);
+    draw_call("cudaLaunchKernel", 1, 0, 1, 1);
+    draw_call("cudaDeviceSynchronize", 1, 10, 20, 2);
+    draw_call("cudaLaunchKernel", 2, 15, 1, 3);
+    draw_work("kernel", "k", 0, 7, 2, 8, 1);
+    draw_work("kernel", "k", 0, 7, 18, 4, 3);
+    trace = draw_end();
+    answer((struct selection_query){ 0 });
+    assert_int_equal(stalls->row_count, 1);
+    assert_string_equal(text_called(stalls, 0, "cause"), "empty wait");
+    assert_int_equal(transfers->row_count, 0);
+    release();
+}
+
+/* A copy that hides wholly under a kernel is not exposed; copies without a size have no bandwidth. */
+static void hidden_copies_and_missing_sizes(void **state)
+{
+    (void)state;
+    draw_begin(&transfers_wants);
+    draw_work("kernel", "k", 0, 7, 0, 30, DRAW_NO_CALL);
+    draw_work("gpu_memcpy", "Memcpy HtoD (Host -> Device)", 0, 9, 5, 10, DRAW_NO_CALL);
+    draw_work("gpu_memcpy", "Memcpy HtoD (Host -> Device)", 0, 9, 20, 20, DRAW_NO_CALL);
+    trace = draw_end();
+    answer((struct selection_query){ 0 });
+    assert_string_equal(text_called(transfers, 0, "memory"), "unknown");
+    assert_int_equal(int_called(transfers, 0, "exposed"), 10);
+    assert_true(table_is_missing(transfers, 0, (size_t)table_find_column(transfers, "bandwidth", 9)));
+    release();
+}
+
+static void names_of_copies_and_calls(void **state)
+{
+    (void)state;
+    assert_int_equal(copy_kind_of("Memcpy HtoD (Pinned -> Device)").memory, MEMORY_PINNED);
+    assert_int_equal(copy_kind_of("Memcpy PtoP (Device -> Device)").direction, COPY_PTOP);
+    assert_int_equal(copy_kind_of("Memcpy PtoP (Device -> Device)").memory, MEMORY_NONE);
+    assert_int_equal(copy_kind_of("Memcpy HtoD (Managed -> Device)").direction, COPY_MANAGED);
+    assert_int_equal(copy_kind_of("MemcpyD2H").direction, COPY_DTOH);
+    assert_int_equal(copy_kind_of("CopyHostToDevice").memory, MEMORY_UNKNOWN);
+    assert_int_equal(copy_kind_of("something").direction, COPY_UNKNOWN);
+
+    assert_int_equal(call_sort_of("cuLaunchKernelEx"), CALL_LAUNCH);
+    assert_int_equal(call_sort_of("hipGraphLaunch"), CALL_GRAPH_LAUNCH);
+    assert_int_equal(call_sort_of("cudaMemcpyAsync"), CALL_COPY);
+    assert_int_equal(call_sort_of("hipMemcpyWithStream"), CALL_COPY_SYNC);
+    assert_int_equal(call_sort_of("cudaMemsetAsync"), CALL_MEMSET);
+    assert_int_equal(call_sort_of("cudaEventSynchronize"), CALL_SYNC);
+    assert_int_equal(call_sort_of("cudaStreamWaitEvent"), CALL_OTHER);
+    assert_int_equal(call_sort_of("cudaHostAlloc"), CALL_HOST_ALLOC);
+    assert_int_equal(call_sort_of("cudaMalloc"), CALL_ALLOC);
+    assert_int_equal(call_sort_of("cudaMemGetInfo"), CALL_OTHER);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(copies_by_direction_and_memory), cmocka_unit_test(stalls_by_operator_and_cause),
+        cmocka_unit_test(stalls_name_the_line),           cmocka_unit_test(a_stream_is_waited_for_alone),
+        cmocka_unit_test(a_wait_without_work_is_empty),   cmocka_unit_test(hidden_copies_and_missing_sizes),
+        cmocka_unit_test(names_of_copies_and_calls),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
