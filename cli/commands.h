@@ -15,10 +15,10 @@
     ROW(callers) \
     ROW(callees) \
     ROW(gpu) \
-    ROW(completion) \
     ROW(kernels) \
     ROW(steps) \
     ROW(transfers) \
+    ROW(completion) \
     ROW(help)
 /* clang-format on */
 
