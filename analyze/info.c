@@ -153,6 +153,15 @@ static void add_file(const struct trace *trace, uint32_t f, struct table *table)
     table_set_int(table, row, FILE_NOTICES, notices);
 }
 
+/* Are there several files, all of one format? Then there is no need to say it of each. */
+static bool have_one_format(const struct trace *trace)
+{
+    for (size_t f = 1; f < trace->file_count; f++)
+        if (strcmp(trace->files[f].format, trace->files[0].format) != 0)
+            return false;
+    return trace->file_count > 1;
+}
+
 /* --- facts --------------------------------------------------------------------------------------------------- */
 
 enum fact_column { FACT_NAME, FACT_VALUE, FACT_FILES };
@@ -523,6 +532,8 @@ void info_add_tables(const struct trace *trace, struct result *result)
         add_file(trace, f, files);
         add_facts(&trace->files[f], facts);
     }
+    if (have_one_format(trace))
+        files->columns[FILE_FORMAT].flags |= TABLE_OPTIONAL;
     if (trace->file_count == 1)
         facts->columns[FACT_FILES].flags |= TABLE_OPTIONAL;
     add_devices(trace, devices);

@@ -244,7 +244,7 @@ static bool unknown_range(const struct trace *trace, const char *name, struct tp
                  near.best);
     else
         tpa_fail(err, TPA_NOWHERE, "'%s' is no time range, and no annotation has this name", name);
-    return tpa_hint(err, "write 1.5s..2s, 10ms.. or ..3s, counted from the begin of the trace");
+    return tpa_hint(err, "write 1.5s..2s, 10ms.. or ..3s, counted from the beginning of the trace");
 }
 
 /* "A..B" with times on both sides, either of which may be left out. */

@@ -44,7 +44,7 @@ void progress_line(struct buffer *out, const char *what, int64_t done, int64_t t
 {
     add_name(out, what);
     if (total > 0)
-        buffer_printf(out, "  %d%%", (int)(100.0 * (double)done / (double)total));
+        buffer_printf(out, "  %d%%", done < total ? (int)(100.0 * (double)done / (double)total) : 100);
     if (done <= 0 || elapsed_ns <= 0)
         return;
     double per_second = (double)done / ((double)elapsed_ns / (double)SECOND_NS);

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ROWS_FOR_PEOPLE = 12 }; /* of each table, so that it fits a screen */
+enum { ROWS_FOR_PEOPLE = 15 }; /* of each table, so that it fits a screen */
 
 struct info_args {
     bool formats;

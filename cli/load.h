@@ -45,7 +45,7 @@ struct load_args {
     OPT_RANGES(0, "steps", T, field.steps, "A..B", \
                "only what starts in these steps (ProfilerStep#N): 3..7, 3.., or 1,4"), \
     OPT_TEXT(0, "range", T, field.range, "A..B", \
-             "only what starts in this time from the begin of the trace: 1.5s..2s, 10ms..; or within the " \
+             "only what starts in this time from the beginning of the trace: 1.5s..2s, 10ms..; or within the " \
              "annotation of this name"), \
     OPT_RANGES(0, "device", T, field.devices, "N", "only these devices; what runs on the host stays"), \
     OPT_RANGES(0, "stream", T, field.streams, "N", "only these streams; what runs on the host stays"), \

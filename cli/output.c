@@ -18,8 +18,9 @@ const struct opt_choice output_colors[] = {
 
 bool output_format_at(size_t index, struct opt_choice *choice)
 {
-    if (printers[index] == NULL)
-        return false;
+    for (size_t i = 0; i <= index; i++) /* whoever has words of his own may ask far past the end */
+        if (printers[i] == NULL)
+            return false;
     *choice = (struct opt_choice){ printers[index]->name, printers[index]->help, NULL };
     return true;
 }
@@ -41,6 +42,18 @@ static bool next_word(const char **list, const char **word, size_t *len)
     return true;
 }
 
+/* Was a column called KEY in a table before table T, or in T before column C? */
+static bool was_listed(const struct result *result, size_t t, size_t c, const char *key)
+{
+    for (size_t i = 0; i <= t; i++) {
+        const struct table *table = result->tables.at[i];
+        for (size_t k = 0; k < (i == t ? c : table->column_count); k++)
+            if (strcmp(table->columns[k].key, key) == 0)
+                return true;
+    }
+    return false;
+}
+
 static bool unknown_column(const struct result *result, const char *word, size_t len, struct tpa_error *err)
 {
     struct suggest near = suggest_for(word, len);
@@ -48,8 +61,11 @@ static bool unknown_column(const struct result *result, const char *word, size_t
     for (size_t t = 0; t < result->tables.count; t++) {
         const struct table *table = result->tables.at[t];
         for (size_t c = 0; c < table->column_count; c++) {
-            suggest_consider(&near, table->columns[c].key);
-            buffer_printf(&keys, "%s%s", keys.count > 0 ? ", " : "", table->columns[c].key);
+            const char *key = table->columns[c].key;
+            if (was_listed(result, t, c, key))
+                continue;
+            suggest_consider(&near, key);
+            buffer_printf(&keys, "%s%s", keys.count > 0 ? ", " : "", key);
         }
     }
     if (near.best)

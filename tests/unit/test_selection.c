@@ -181,7 +181,7 @@ static void a_range_may_be_an_annotation(void **state)
     assert_int_equal(count((struct selection_query){ .range = "ProfilerStep#1" }, "gemm"), 1);
     assert_refused((struct selection_query){ .range = "epcoh" },
                    "'epcoh' is no time range and no annotation; did you mean epoch?",
-                   "write 1.5s..2s, 10ms.. or ..3s, counted from the begin of the trace");
+                   "write 1.5s..2s, 10ms.. or ..3s, counted from the beginning of the trace");
 }
 
 static void steps_and_range_together_are_what_both_hold(void **state)

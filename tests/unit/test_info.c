@@ -1,0 +1,236 @@
+/*
+ * Two ranks, drawn in nanoseconds:
+ *
+ *   file 0 (rank 0 of 2)    100          200          300        400
+ *     thread 1              [ProfilerStep#4        ][ProfilerStep#5 ]
+ *                           [ mm  ]   *[memory]*
+ *                             [launch]
+ *     device 0, stream 7             [gemm   ]  [copy]
+ *   file 1 (rank 1 of 2): [add] on thread 1, nothing else
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "analyze/info.h"
+#include "tests/unit/drawn.h"
+#include "trace/features.h"
+
+static const struct trace_wants wants = { .args = WANT(DEVICE) | WANT(STREAM) | WANT(CORRELATION) |
+                                                  FEATURE_WANTS };
+
+static void describe_file(int64_t rank)
+{
+    struct trace_file *file = trace_builder_current_file(draw_builder);
+    file->rank = rank;
+    file->world_size = 2;
+    file->backend = "nccl";
+    file->record_shapes = 1;
+    *VEC_PUSH(&file->properties) = (struct trace_property){ "cuda_runtime_version", "12040" };
+    *VEC_PUSH(&file->properties) =
+        (struct trace_property){ "note", rank == 0 ? "first\n   of  two" : "second" };
+    *VEC_PUSH(&file->properties) = (struct trace_property){ "traceName", "t.json" };
+    *VEC_PUSH(&file->devices) = (struct trace_device){
+        .id = 0, .name = "H100", .total_memory = 80, .compute_major = 9, .sm_count = 132
+    };
+}
+
+static struct result *draw(struct trace **trace)
+{
+    draw_begin(&wants);
+    describe_file(0);
+    draw_host("user_annotation", "ProfilerStep#4", 1, 100, 130);
+    draw_host("user_annotation", "ProfilerStep#5", 1, 230, 171);
+    draw_host("cpu_op", "mm", 1, 100, 60);
+    draw_call("cudaLaunchKernel", 1, 120, 20, 9);
+    draw_host("cpu_instant_event", "[memory]", 1, 170, 0);
+    draw_work("kernel", "gemm", 0, 7, 200, 90, 9);
+    draw_work("gpu_memcpy", "Memcpy HtoD", 0, 7, 310, 50, DRAW_NO_CALL);
+    draw_file("rank1.json");
+    describe_file(1);
+    draw_host("cpu_op", "add", 1, 1000, 7);
+    *trace = draw_end();
+    struct result *result = result_open("tpa.info/1");
+    info_add_tables(*trace, result);
+    return result;
+}
+
+static void files_tell_rank_span_and_steps(void **state)
+{
+    (void)state;
+    struct trace *trace;
+    struct result *result = draw(&trace);
+    const struct table *files = table_called(result, "files");
+    assert_int_equal(files->row_count, 2);
+    assert_int_equal(int_called(files, 1, "rank"), 1);
+    assert_int_equal(int_called(files, 0, "world_size"), 2);
+    assert_int_equal(int_called(files, 0, "span"), 301); /* 100 to 401 */
+    assert_int_equal(int_called(files, 1, "span"), 7);
+    assert_int_equal(int_called(files, 0, "steps"), 2);
+    assert_int_equal(int_called(files, 0, "first_step"), 4);
+    assert_int_equal(int_called(files, 0, "last_step"), 5);
+    assert_int_equal(int_called(files, 0, "step_time_avg"), 151); /* (130 + 171) / 2 = 150.5 */
+    assert_int_equal(int_called(files, 0, "events"), 7);
+    assert_int_equal(int_called(files, 1, "steps"), 0);
+    assert_true(int_called(files, 1, "step_time_avg") == TABLE_INT_MISSING);
+    assert_null(text_called(files, 0, "begin")); /* 100 ns after an unknown origin is no date */
+    result_free(result);
+    trace_free(trace);
+}
+
+static void what_files_say_alike_is_told_once(void **state)
+{
+    (void)state;
+    struct trace *trace;
+    struct result *result = draw(&trace);
+    const struct table *facts = table_called(result, "facts");
+    const char *const expected[][2] = {
+        { "distributed backend", "nccl" }, { "record_shapes", "yes" }, { "CUDA runtime", "12.4" },
+        { "note", "first of two" },        { "note", "second" },
+    };
+    assert_int_equal(facts->row_count, 5);
+    for (size_t row = 0; row < 5; row++) {
+        assert_string_equal(text_called(facts, row, "fact"), expected[row][0]);
+        assert_string_equal(text_called(facts, row, "value"), expected[row][1]);
+        assert_int_equal(int_called(facts, row, "files"), row < 3 ? 2 : 1);
+    }
+    result_free(result);
+    trace_free(trace);
+}
+
+static void devices_tell_their_streams_and_events(void **state)
+{
+    (void)state;
+    struct trace *trace;
+    struct result *result = draw(&trace);
+    const struct table *devices = table_called(result, "devices");
+    assert_int_equal(devices->row_count, 1);
+    assert_string_equal(text_called(devices, 0, "name"), "H100");
+    assert_string_equal(text_called(devices, 0, "compute_capability"), "9.0");
+    assert_int_equal(int_called(devices, 0, "sm_count"), 132);
+    assert_int_equal(int_called(devices, 0, "streams"), 1);
+    assert_int_equal(int_called(devices, 0, "events"), 2);
+    assert_int_equal(int_called(devices, 0, "files"), 2);
+    assert_true(int_called(devices, 0, "warp_size") == TABLE_INT_MISSING);
+    result_free(result);
+    trace_free(trace);
+}
+
+static void categories_and_tracks_count_every_event_once(void **state)
+{
+    (void)state;
+    struct trace *trace;
+    struct result *result = draw(&trace);
+    const char *const keys[] = { "categories", "tracks" };
+    for (size_t k = 0; k < 2; k++) {
+        const struct table *table = table_called(result, keys[k]);
+        int64_t sum = 0;
+        for (size_t row = 0; row < table->row_count; row++)
+            sum += int_called(table, row, "events");
+        assert_int_equal(sum, trace->event_count);
+    }
+    const struct table *tracks = table_called(result, "tracks");
+    assert_int_equal(tracks->row_count, 3);
+    assert_int_equal(int_called(tracks, 0, "events"), 5);
+    assert_int_equal(int_called(tracks, 0, "span"), 301);
+    assert_string_equal(text_called(tracks, 1, "track"), "stream 7");
+    assert_string_equal(text_called(tracks, 1, "process"), "device 0");
+    assert_int_equal(int_called(tracks, 1, "span"), 160); /* 200 to 360 */
+    assert_int_equal(int_called(tracks, 2, "rank"), 1);
+    result_free(result);
+    trace_free(trace);
+}
+
+static void a_date_needs_a_base_or_plain_times(void **state)
+{
+    (void)state;
+    draw_begin(&wants);
+    trace_builder_current_file(draw_builder)->has_base = true;
+    trace_builder_current_file(draw_builder)->base_ns = INT64_C(1751410836000000000);
+    draw_host("cpu_op", "mm", 1, 4000000000, 60);
+    draw_file("old.json");
+    draw_host("cpu_op", "mm", 1, INT64_C(1661203462598738123), 60);
+    struct trace *trace = draw_end();
+    struct result *result = result_open("tpa.info/1");
+    info_add_tables(trace, result);
+    const struct table *files = table_called(result, "files");
+    assert_string_equal(text_called(files, 0, "begin"), "2025-07-01 23:00:40"); /* date -u -d @1751410840 */
+    assert_string_equal(text_called(files, 1, "begin"), "2022-08-22 21:24:22"); /* date -u -d @1661203462 */
+    result_free(result);
+    trace_free(trace);
+}
+
+static void an_empty_trace_has_files_only(void **state)
+{
+    (void)state;
+    draw_begin(&wants);
+    struct trace *trace = draw_end();
+    struct result *result = result_open("tpa.info/1");
+    info_add_tables(trace, result);
+    assert_int_equal(result->tables.count, 1);
+    assert_int_equal(int_called(table_called(result, "files"), 0, "events"), 0);
+    assert_true(int_called(table_called(result, "files"), 0, "span") == TABLE_INT_MISSING);
+    assert_int_equal(trace_features(trace), 0);
+    result_free(result);
+    trace_free(trace);
+}
+
+/* What a trace of one event of this category and name has. */
+static unsigned features_with(const char *category, const char *name)
+{
+    draw_begin(&wants);
+    draw_host(category, name, 1, 0, 5);
+    struct trace *trace = draw_end();
+    unsigned features = trace_features(trace);
+    trace_free(trace);
+    return features & ~(unsigned)FEATURE_EVENTS;
+}
+
+static void features_come_from_kinds_and_names(void **state)
+{
+    (void)state;
+    struct trace *trace;
+    struct result *result = draw(&trace);
+    assert_int_equal(trace_features(trace), FEATURE_EVENTS | FEATURE_OPS | FEATURE_GPU | FEATURE_LAUNCHES |
+                                                FEATURE_STEPS | FEATURE_MEMORY | FEATURE_RANKS);
+    result_free(result);
+    trace_free(trace);
+    assert_int_equal(features_with("python_function", "f"), FEATURE_STACKS);
+    assert_int_equal(features_with("cuda_driver", "cuLaunchKernelEx"), FEATURE_LAUNCHES);
+    assert_int_equal(features_with("user_annotation", "nccl:all_reduce"), FEATURE_COLLECTIVES);
+    assert_int_equal(features_with("user_annotation", "train"), 0);
+    assert_int_equal(features_with("cpu_op", "ProfilerStep#1"), FEATURE_OPS); /* only annotations are steps */
+
+    draw_begin(&wants);
+    draw_host("cpu_op", "mm", 1, 0, 5);
+    draw_text(ARG_INPUT_DIMS, "[[2,3]]");
+    trace = draw_end();
+    assert_int_equal(trace_features(trace), FEATURE_EVENTS | FEATURE_OPS | FEATURE_SHAPES);
+    trace_free(trace);
+}
+
+static void features_have_a_name_and_a_recipe(void **state)
+{
+    (void)state;
+    assert_string_equal(trace_feature_name(FEATURE_EVENTS), "events");
+    assert_string_equal(trace_feature_name(FEATURE_MEMORY), "memory events");
+    assert_string_equal(trace_feature_recipe(FEATURE_MEMORY), "profile with profile_memory=True");
+    assert_string_equal(trace_feature_name(FEATURE_RANKS), "several ranks");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(files_tell_rank_span_and_steps),
+        cmocka_unit_test(what_files_say_alike_is_told_once),
+        cmocka_unit_test(devices_tell_their_streams_and_events),
+        cmocka_unit_test(categories_and_tracks_count_every_event_once),
+        cmocka_unit_test(a_date_needs_a_base_or_plain_times),
+        cmocka_unit_test(an_empty_trace_has_files_only),
+        cmocka_unit_test(features_come_from_kinds_and_names),
+        cmocka_unit_test(features_have_a_name_and_a_recipe),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,307 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "cli/output.h"
+#include "cli/output_file.h"
+#include "cli/terminal.h"
+#include <dirent.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* --- columns and rows ---------------------------------------------------------------------------------------- */
+
+/* Two tables of five rows: "ops" with name, count, time (optional); "steps" with step and time. */
+static struct result *make_result(void)
+{
+    static const struct table_column ops[] = {
+        { "name", "Name", TABLE_NAME, "" },
+        { "count", "Count", TABLE_COUNT, "", 0, "calls ncalls" },
+        { "time", "Time", TABLE_NS, "", TABLE_OPTIONAL },
+    };
+    static const struct table_column steps[] = {
+        { "step", "Step", TABLE_COUNT, "" },
+        { "time", "Time", TABLE_NS, "" },
+    };
+    struct result *result = result_open("tpa.test/1");
+    result_add_table(result, table_open("ops", NULL, ops, 3));
+    result_add_table(result, table_open("steps", NULL, steps, 2));
+    for (int64_t i = 0; i < 5; i++) {
+        table_set_int(result->tables.at[0], table_add_row(result->tables.at[0]), 1, i);
+        table_set_int(result->tables.at[1], table_add_row(result->tables.at[1]), 1, 10 * i);
+    }
+    return result;
+}
+
+static void columns_are_chosen_in_the_order_asked_for(void **state)
+{
+    (void)state;
+    struct result *result = make_result();
+    assert_true(output_select_columns(result, "time, ncalls", NULL));
+    assert_int_equal(result->tables.count, 2);
+    const struct table *ops = result->tables.at[0];
+    assert_int_equal(ops->column_count, 2);
+    assert_string_equal(ops->columns[0].key, "time");
+    assert_int_equal(ops->columns[0].flags, 0); /* asked for: no longer optional */
+    assert_string_equal(ops->columns[1].key, "count");
+    assert_int_equal(table_cell(ops, 4, 1)->i, 4);
+    assert_int_equal(result->tables.at[1]->column_count, 1);
+    result_free(result);
+}
+
+static void tables_without_the_columns_are_left_out(void **state)
+{
+    (void)state;
+    struct result *result = make_result();
+    assert_true(output_select_columns(result, "step", NULL));
+    assert_int_equal(result->tables.count, 1);
+    assert_string_equal(result->tables.at[0]->key, "steps");
+    result_free(result);
+}
+
+static void all_shows_optional_columns(void **state)
+{
+    (void)state;
+    struct result *result = make_result();
+    assert_true(output_select_columns(result, "all", NULL));
+    assert_int_equal(result->tables.at[0]->column_count, 3);
+    assert_int_equal(result->tables.at[0]->columns[2].flags, 0);
+    result_free(result);
+}
+
+static void unknown_columns_get_a_suggestion(void **state)
+{
+    (void)state;
+    struct result *result = make_result();
+    struct tpa_error err = { 0 };
+    assert_false(output_select_columns(result, "name,conut", &err));
+    assert_string_equal(err.message, "there is no column 'conut'; did you mean count?");
+    assert_false(output_select_columns(result, "name,", &err));
+    assert_string_equal(err.message, "there is no column ''");
+    result_free(result);
+}
+
+static void limits_apply_to_each_table(void **state)
+{
+    (void)state;
+    struct result *result = make_result();
+    output_limit_rows(result, &(struct limit){ .is_share = true, .share = 0.4 });
+    assert_int_equal(result->tables.at[0]->row_count, 2);
+    assert_int_equal(result->tables.at[1]->row_count, 2);
+    assert_int_equal(result->tables.at[0]->total_rows, 5);
+    result_free(result);
+}
+
+/* --- files --------------------------------------------------------------------------------------------------- */
+
+static char folder[] = "/tmp/tpa-test-output.XXXXXX";
+static char path[sizeof folder + 32];
+
+static int open_folder(void **state)
+{
+    (void)state;
+    strcpy(folder + sizeof folder - 7, "XXXXXX");
+    if (mkdtemp(folder) == NULL)
+        return -1;
+    snprintf(path, sizeof path, "%s/out.txt", folder);
+    return 0;
+}
+
+static int remove_folder(void **state)
+{
+    (void)state;
+    DIR *directory = opendir(folder);
+    for (struct dirent *entry; directory && (entry = readdir(directory));) {
+        char name[sizeof folder + 300];
+        snprintf(name, sizeof name, "%s/%s", folder, entry->d_name);
+        if (entry->d_name[0] != '.')
+            unlink(name);
+    }
+    if (directory)
+        closedir(directory);
+    return rmdir(folder);
+}
+
+static size_t files_in_folder(void)
+{
+    size_t count = 0;
+    DIR *directory = opendir(folder);
+    for (struct dirent *entry; (entry = readdir(directory));)
+        count += entry->d_name[0] != '.';
+    closedir(directory);
+    return count;
+}
+
+static void write_file(const char *name, const char *text)
+{
+    FILE *file = fopen(name, "w");
+    assert_non_null(file);
+    fputs(text, file);
+    fclose(file);
+}
+
+static void assert_holds(const char *name, const char *expected)
+{
+    char text[100] = "";
+    FILE *file = fopen(name, "r");
+    assert_non_null(file);
+    text[fread(text, 1, sizeof text - 1, file)] = '\0';
+    fclose(file);
+    assert_string_equal(text, expected);
+}
+
+static void a_file_appears_when_it_is_whole(void **state)
+{
+    (void)state;
+    struct output_file file;
+    write_file(path, "old");
+    chmod(path, 0640);
+    assert_true(output_file_open(&file, path, NULL));
+    fputs("new", file.stream);
+    fflush(file.stream);
+    assert_holds(path, "old");
+    assert_true(output_file_commit(&file, NULL));
+    assert_holds(path, "new");
+    assert_int_equal(files_in_folder(), 1);
+    struct stat status;
+    assert_int_equal(stat(path, &status), 0);
+    assert_int_equal(status.st_mode & 0777, 0640);
+}
+
+static void a_new_file_is_as_readable_as_others(void **state)
+{
+    (void)state;
+    struct output_file file;
+    mode_t mask = umask(027);
+    assert_true(output_file_open(&file, path, NULL));
+    assert_true(output_file_commit(&file, NULL));
+    umask(mask);
+    struct stat status;
+    assert_int_equal(stat(path, &status), 0);
+    assert_int_equal(status.st_mode & 0777, 0640);
+}
+
+static void giving_up_leaves_the_old_file(void **state)
+{
+    (void)state;
+    struct output_file file;
+    write_file(path, "old");
+    assert_true(output_file_open(&file, path, NULL));
+    fputs("half", file.stream);
+    output_file_discard(&file);
+    assert_holds(path, "old");
+    assert_int_equal(files_in_folder(), 1);
+}
+
+static void a_link_goes_on_pointing_at_the_file(void **state)
+{
+    (void)state;
+    struct output_file file;
+    char link[sizeof path];
+    snprintf(link, sizeof link, "%s/link", folder);
+    write_file(path, "old");
+    assert_int_equal(symlink("out.txt", link), 0);
+    assert_true(output_file_open(&file, link, NULL));
+    fputs("new", file.stream);
+    assert_true(output_file_commit(&file, NULL));
+    assert_holds(path, "new");
+    struct stat status;
+    assert_int_equal(lstat(link, &status), 0);
+    assert_true(S_ISLNK(status.st_mode));
+}
+
+static void devices_are_written_directly_and_full_ones_are_errors(void **state)
+{
+    (void)state;
+    struct output_file file;
+    struct tpa_error err = { 0 };
+    assert_true(output_file_open(&file, "/dev/null", &err));
+    fputs("gone", file.stream);
+    assert_true(output_file_commit(&file, &err));
+    assert_true(output_file_open(&file, "/dev/full", &err));
+    fputs("too much", file.stream);
+    assert_false(output_file_commit(&file, &err));
+    assert_string_equal(err.message, "can not write this file: No space left on device");
+    assert_string_equal(err.file, "/dev/full");
+}
+
+static void what_can_not_be_opened_is_an_error(void **state)
+{
+    (void)state;
+    struct output_file file;
+    struct tpa_error err = { 0 };
+    assert_false(output_file_open(&file, "/nowhere/at/all", &err));
+    assert_string_equal(err.message, "can not write this file: No such file or directory");
+    assert_false(output_file_open(&file, folder, &err));
+    assert_string_equal(err.message, "can not write this file: Is a directory");
+}
+
+static void a_signal_removes_the_half_file(void **state)
+{
+    (void)state;
+    const int signals[] = { SIGTERM, SIGINT, SIGHUP };
+    for (size_t i = 0; i < 3; i++) {
+        write_file(path, "old");
+        pid_t child = fork();
+        if (child == 0) {
+            struct output_file file;
+            output_set_up();
+            if (output_file_open(&file, path, NULL)) {
+                fputs("half", file.stream);
+                fflush(file.stream);
+                raise(signals[i]);
+            }
+            _exit(0); /* not reached */
+        }
+        int status;
+        assert_int_equal(waitpid(child, &status, 0), child);
+        assert_true(WIFSIGNALED(status));
+        assert_int_equal(WTERMSIG(status), signals[i]);
+        assert_holds(path, "old");
+        assert_int_equal(files_in_folder(), 1);
+    }
+}
+
+/* --- terminal ------------------------------------------------------------------------------------------------ */
+
+static void the_width_is_that_of_columns_or_100(void **state)
+{
+    (void)state;
+    setenv("COLUMNS", "132", 1);
+    assert_int_equal(terminal_width(-1), 132);
+    setenv("COLUMNS", "3", 1);
+    assert_int_equal(terminal_width(-1), 20);
+    setenv("COLUMNS", "wide", 1);
+    assert_int_equal(terminal_width(-1), 100);
+    unsetenv("COLUMNS");
+    assert_int_equal(terminal_width(-1), 100);
+    assert_false(terminal_takes_color(-1));
+}
+
+int main(void)
+{
+#define WITH_FOLDER(test) cmocka_unit_test_setup_teardown(test, open_folder, remove_folder)
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(columns_are_chosen_in_the_order_asked_for),
+        cmocka_unit_test(tables_without_the_columns_are_left_out),
+        cmocka_unit_test(all_shows_optional_columns),
+        cmocka_unit_test(unknown_columns_get_a_suggestion),
+        cmocka_unit_test(limits_apply_to_each_table),
+        WITH_FOLDER(a_file_appears_when_it_is_whole),
+        WITH_FOLDER(a_new_file_is_as_readable_as_others),
+        WITH_FOLDER(giving_up_leaves_the_old_file),
+        WITH_FOLDER(a_link_goes_on_pointing_at_the_file),
+        WITH_FOLDER(devices_are_written_directly_and_full_ones_are_errors),
+        WITH_FOLDER(what_can_not_be_opened_is_an_error),
+        WITH_FOLDER(a_signal_removes_the_half_file),
+        cmocka_unit_test(the_width_is_that_of_columns_or_100),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
