@@ -163,10 +163,10 @@ static void equal_streams_of_two_devices_are_two(void **state)
 /*
  *              0    10   20   30   40   50   60   70   80   90   100
  *   host       [ ProfilerStep#1   )[ ProfilerStep#2  )
- *               l1   l2            l3
+ *               l1                l2 l3
  *   stream 7   [old)    [ k1      )[ k2     )      [ k3 )
  *
- * Steps as they ran: 1 begins at 10, when the kernel launched before was over, and ends with k2 at 60; 2 ends with k3
+ * Steps as they ran: 1 begins at 10, when the kernel launched before was over, and ends with k1 at 40; 2 ends with k3
  * at 90. Window 10..90: kernels run 20 + 20 + 15 = 55 of 80 (k1 20..40, k2 40..60, k3 75..90).
  * blocks per SM: k1 0.5, k2 2 (counts as 1), k3 none: (20 * 0.5 + 20 * 1) / 80.
  * occupancy: k1 50 %, k2 25 %: (20 * 0.5 + 20 * 0.25) / 40.
@@ -178,8 +178,8 @@ static void efficiency_looks_at_the_steps_as_they_ran(void **state)
     draw_host("user_annotation", "ProfilerStep#1", 1, 0, 35);
     draw_host("user_annotation", "ProfilerStep#2", 1, 35, 35);
     draw_call("cudaLaunchKernel", 1, 2, 3, 1);
-    draw_call("cudaLaunchKernel", 1, 12, 3, 2);
-    draw_call("cudaLaunchKernel", 1, 36, 3, 3);
+    draw_call("cudaLaunchKernel", 1, 36, 2, 2);
+    draw_call("cudaLaunchKernel", 1, 39, 2, 3);
     draw_work("kernel", "old", 0, 7, 0, 10, 77);
     draw_work("kernel", "volta_s884gemm", 0, 7, 20, 20, 1);
     draw_decimal(ARG_BLOCKS_PER_SM, 0.5);
