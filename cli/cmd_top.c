@@ -240,8 +240,12 @@ static bool print_result(struct result *result, const struct trace *trace, const
     struct table *table = result->tables.at[0];
     if (!sort_rows(table, args, err))
         return false;
-    if (wants_torch_text(args))
-        return print_torch_text(table, trace, args, err);
+    if (wants_torch_text(args)) {
+        if (!print_torch_text(table, trace, args, err))
+            return false;
+        output_tell_notices(result);
+        return true;
+    }
     if (args->top_level)
         keep_top_level(table);
     struct output_args output = args->output;

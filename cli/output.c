@@ -5,6 +5,8 @@
 #include "base/suggest.h"
 #include "cli/output_file.h"
 #include "cli/terminal.h"
+#include "report/escape.h"
+#include "report/figures.h"
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -164,6 +166,20 @@ void output_limit_rows(struct result *result, const struct limit *limit)
 
 /* --- printing ------------------------------------------------------------------------------------------------ */
 
+void output_tell_notices(const struct result *result)
+{
+    struct buffer line = { 0 }, safe = { 0 };
+    for (size_t i = 0; i < result->notices.count; i++) {
+        buffer_clear(&line);
+        buffer_clear(&safe);
+        figure_add_notice(&line, &result->notices.at[i]);
+        escape_terminal(&safe, line.at, line.count);
+        fprintf(stderr, "%s\n", safe.at);
+    }
+    buffer_release(&line);
+    buffer_release(&safe);
+}
+
 bool output_result_with(const struct printer *printer, struct result *result, const struct output_args *args,
                         struct tpa_error *err)
 {
@@ -181,8 +197,13 @@ bool output_result_with(const struct printer *printer, struct result *result, co
         .color = args->color == COLOR_ALWAYS ||
                  (args->color == COLOR_AUTO && on_stdout && terminal_takes_color(STDOUT_FILENO)),
     };
-    if (printer->print(result, &options, file.stream, err))
-        return output_file_commit(&file, err);
+    if (printer->print(result, &options, file.stream, err)) {
+        if (!output_file_commit(&file, err))
+            return false;
+        if (printer->rows_only)
+            output_tell_notices(result);
+        return true;
+    }
     output_file_discard(&file);
     if (!on_stdout || !output_reader_is_gone())
         return false;

@@ -63,6 +63,9 @@ bool output_result(struct result *result, const struct output_args *args, struct
 bool output_result_with(const struct printer *printer, struct result *result, const struct output_args *args,
                         struct tpa_error *err);
 
+/* Tell on stderr what is special about RESULT: for texts that have no place for it, such as CSV. */
+void output_tell_notices(const struct result *result);
+
 /* The parts of it, for commands that need them one by one: columns, limit; both change RESULT. */
 bool output_select_columns(struct result *result, const char *columns, struct tpa_error *err);
 void output_limit_rows(struct result *result, const struct limit *limit);
