@@ -85,9 +85,10 @@ static uint64_t convolution(const char *dims, const char *concrete)
         return 0;
     uint64_t product = 2 * (uint64_t)input.size[0];
     for (int i = 0; i < 2; i++) {
-        int64_t kernel = weight.size[2 + i];
-        int64_t out = (input.size[2 + i] + 2 * padding[i] - dilation[i] * (kernel - 1) - 1) / stride[i] + 1;
-        product *= (uint64_t)out * (uint64_t)kernel;
+        uint64_t kernel = (uint64_t)weight.size[2 + i];
+        uint64_t reach =
+            (uint64_t)input.size[2 + i] + 2 * (uint64_t)padding[i] - (uint64_t)dilation[i] * (kernel - 1) - 1;
+        product *= ((uint64_t)((int64_t)reach / stride[i]) + 1) * kernel;
     }
     return product * (uint64_t)input.size[1] * (uint64_t)weight.size[0] / (uint64_t)groups;
 }

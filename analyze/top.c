@@ -111,9 +111,11 @@ static bool takes_call(const void *context, event_id e)
     return role == ROLE_CALL || role == ROLE_OUT_OF_MEMORY;
 }
 
+/* Only torch counts a call of itself once; elsewhere a recursion is as many calls as it is. */
 static bool same_key(const void *context, event_id a, event_id b)
 {
-    return top_key_of(context, a) == top_key_of(context, b);
+    const struct top *top = context;
+    return top->files[top_file_of(top, a)].is_torch && top_key_of(top, a) == top_key_of(top, b);
 }
 
 /* torch lists records of memory in no call after all others that start then, and failures after these. */
@@ -168,7 +170,7 @@ static void count_flops(struct top *top)
         enum flops_operator op = flops_operator_of(names_text(top->names.keys, top_key_of(top, e)));
         name_id concrete = (name_id)trace_arg_or(trace, ARG_CONCRETE_INPUTS, e, NAME_NONE);
         int64_t flops = flops_of(&cache, trace, op, (name_id)dims, concrete);
-        top->rows.at[row].flops += flops;
+        add_to(&top->rows.at[row].flops, flops);
         top->has_flops |= flops > 0;
     }
     names_free(cache.keys);
@@ -192,12 +194,12 @@ static void count_calls(struct top *top)
         } else {
             top_row_count(top, row, e, trace->start_ns[e], trace->start_ns[e] + duration, top_order(top, e),
                           false, parent != NODE_NONE);
-            top->rows.at[row].self_cpu_ns += duration;
+            add_to(&top->rows.at[row].self_cpu_ns, duration);
             if (top->per_call || !top_row_holds_caller(top, n))
-                top->rows.at[row].cpu_ns += duration;
+                add_to(&top->rows.at[row].cpu_ns, duration);
         }
         if (parent != NODE_NONE && top->row_of_node[parent] != ROW_NONE)
-            top->rows.at[top->row_of_node[parent]].self_cpu_ns -= duration;
+            add_to(&top->rows.at[top->row_of_node[parent]].self_cpu_ns, minus(0, duration));
     }
 }
 
@@ -215,7 +217,7 @@ static void count_async(struct top *top)
             continue;
         int64_t end_ns = top_end_ns(top, e);
         top_row_count(top, row, e, trace->start_ns[e], end_ns, e, true, false);
-        top->rows.at[row].cpu_ns += end_ns - trace->start_ns[e];
+        add_to(&top->rows.at[row].cpu_ns, minus(end_ns, trace->start_ns[e]));
     }
 }
 
@@ -226,13 +228,13 @@ static void give_to_callers(struct top *top, node_id n, int64_t duration_ns, uin
 {
     if (top->state[n] & NODE_KERNELS_GONE) {
         top->counts.lost_gpu++;
-        top->counts.lost_gpu_ns += duration_ns;
+        add_to(&top->counts.lost_gpu_ns, duration_ns);
         return;
     }
     if (top->state[n] & NODE_FOLDED)
         n = top->tree->parent[n];
     if (top->row_of_node[n] != ROW_NONE)
-        top->rows.at[top->row_of_node[n]].self_device_ns += duration_ns;
+        add_to(&top->rows.at[top->row_of_node[n]].self_device_ns, duration_ns);
     for (; n != NODE_NONE; n = top->tree->parent[n]) {
         if (top->row_of_node[n] == ROW_NONE)
             continue;
@@ -240,7 +242,7 @@ static void give_to_callers(struct top *top, node_id n, int64_t duration_ns, uin
         if (!top->per_call && row->seen == stamp)
             continue;
         row->seen = stamp;
-        row->device_ns += duration_ns;
+        add_to(&row->device_ns, duration_ns);
     }
 }
 
@@ -265,14 +267,14 @@ static void count_launched(struct top *top, event_id e, int64_t duration_ns, con
     top->counts.gpu_work++;
     if (!has_operator) {
         top->counts.unlinked_gpu++;
-        top->counts.unlinked_gpu_ns += duration_ns;
+        add_to(&top->counts.unlinked_gpu_ns, duration_ns);
     }
     if (call == EVENT_NONE) {
         top->counts.callless_gpu++;
-        top->counts.callless_gpu_ns += duration_ns;
+        add_to(&top->counts.callless_gpu_ns, duration_ns);
     } else if (top->names.flags[trace->name[call]] & NAME_GRAPH) {
         top->counts.graph_gpu++;
-        top->counts.graph_gpu_ns += duration_ns;
+        add_to(&top->counts.graph_gpu_ns, duration_ns);
     }
 }
 
@@ -296,16 +298,16 @@ static void count_device(struct top *top)
         uint32_t index = top_row_of(top, e);
         if (index != ROW_NONE) {
             top_row_count(top, index, e, start_ns, end_ns, e, false, false);
-            top->rows.at[index].device_ns += end_ns - start_ns;
-            top->rows.at[index].self_device_ns += end_ns - start_ns;
+            add_to(&top->rows.at[index].device_ns, minus(end_ns, start_ns));
+            add_to(&top->rows.at[index].self_device_ns, minus(end_ns, start_ns));
             if (trace->kind[e] != EVENT_GPU_ANNOTATION)
-                top->self_device_ns += end_ns - start_ns;
+                add_to(&top->self_device_ns, minus(end_ns, start_ns));
         }
         if (event_is_launched(trace->kind[e])) {
             int64_t id, correlation;
             bool has_id = arg_scan_get(&ids, e, &id),
                  has_correlation = arg_scan_get(&correlations, e, &correlation);
-            count_launched(top, e, end_ns - start_ns, has_id ? &id : NULL,
+            count_launched(top, e, minus(end_ns, start_ns), has_id ? &id : NULL,
                            has_correlation ? &correlation : NULL);
         }
     }

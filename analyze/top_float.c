@@ -48,7 +48,7 @@ struct float_state {
 
 static double to_us(const struct float_state *state, event_id e, int64_t ns)
 {
-    return (double)(ns - state->origin_ns[top_file_of(state->top, e)]) / 1000.0;
+    return (double)minus(ns, state->origin_ns[top_file_of(state->top, e)]) / 1000.0;
 }
 
 static double duration_us(const struct float_state *state, event_id e, int64_t start_ns, int64_t end_ns)

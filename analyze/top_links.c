@@ -283,12 +283,13 @@ static int64_t snap(const struct edges *edges, int64_t moment_ns)
         else
             high = middle;
     }
-    int64_t best = moment_ns, distance = WIDENING_NS + 1;
-    if (low > 0 && moment_ns - edges->at[low - 1] < distance) {
+    int64_t best = moment_ns;
+    uint64_t distance = WIDENING_NS + 1;
+    if (low > 0 && (uint64_t)moment_ns - (uint64_t)edges->at[low - 1] < distance) {
         best = edges->at[low - 1];
-        distance = moment_ns - best;
+        distance = (uint64_t)moment_ns - (uint64_t)best;
     }
-    if (low < edges->count && edges->at[low] - moment_ns < distance)
+    if (low < edges->count && (uint64_t)edges->at[low] - (uint64_t)moment_ns < distance)
         best = edges->at[low];
     return best;
 }

@@ -53,8 +53,8 @@ static void sum_up(struct records *records, const struct trace *trace)
     for (size_t i = 0; i < records->count; i++) {
         int64_t cpu, device;
         bytes_of(trace, records->at[i].event, &cpu, &device);
-        records->cpu[i + 1] = records->cpu[i] + cpu;
-        records->device[i + 1] = records->device[i] + device;
+        records->cpu[i + 1] = plus(records->cpu[i], cpu);
+        records->device[i + 1] = plus(records->device[i], device);
     }
 }
 
@@ -85,16 +85,16 @@ static void add_total(struct top *top, uint32_t row, int64_t cpu, int64_t device
 {
     if (row == ROW_NONE)
         return;
-    top->rows.at[row].cpu_bytes += cpu;
-    top->rows.at[row].device_bytes += device;
+    add_to(&top->rows.at[row].cpu_bytes, cpu);
+    add_to(&top->rows.at[row].device_bytes, device);
 }
 
 static void add_self(struct top *top, uint32_t row, int64_t cpu, int64_t device)
 {
     if (row == ROW_NONE)
         return;
-    top->rows.at[row].self_cpu_bytes += cpu;
-    top->rows.at[row].self_device_bytes += device;
+    add_to(&top->rows.at[row].self_cpu_bytes, cpu);
+    add_to(&top->rows.at[row].self_device_bytes, device);
 }
 
 /* Node N has these bytes: in its row's total and self figure, no longer in its caller's self. */
@@ -105,7 +105,7 @@ static void give_to_call(struct top *top, node_id n, int64_t cpu, int64_t device
         add_total(top, top->row_of_node[n], cpu, device);
     add_self(top, top->row_of_node[n], cpu, device);
     if (parent != NODE_NONE)
-        add_self(top, top->row_of_node[parent], -cpu, -device);
+        add_self(top, top->row_of_node[parent], minus(0, cpu), minus(0, device));
 }
 
 static void give_to_calls(struct top *top, struct records *by_file)
@@ -132,8 +132,8 @@ static void give_to_calls(struct top *top, struct records *by_file)
                 continue;
             records->open[first]++;
             records->open[end]--;
-            give_to_call(top, n, records->cpu[end] - records->cpu[first],
-                         records->device[end] - records->device[first]);
+            give_to_call(top, n, minus(records->cpu[end], records->cpu[first]),
+                         minus(records->device[end], records->device[first]));
         }
     }
 }
@@ -149,8 +149,8 @@ static void give_to_async(struct top *top, struct records *by_file)
         size_t end = find_record(records, first, top_end_ns(top, e), true);
         records->open[first]++;
         records->open[end]--;
-        add_total(top, top_row_of(top, e), records->cpu[end] - records->cpu[first],
-                  records->device[end] - records->device[first]);
+        add_total(top, top_row_of(top, e), minus(records->cpu[end], records->cpu[first]),
+                  minus(records->device[end], records->device[first]));
     }
 }
 

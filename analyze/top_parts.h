@@ -140,6 +140,25 @@ struct top {
 
 enum { LOOKALIKE_BITS = 1 << 16 };
 
+/*
+ * Sums of a file's figures, which may be absurd: they wrap around, so that taking away what was added
+ * always gives back what was there.
+ */
+static inline int64_t plus(int64_t a, int64_t b)
+{
+    return (int64_t)((uint64_t)a + (uint64_t)b);
+}
+
+static inline int64_t minus(int64_t a, int64_t b)
+{
+    return (int64_t)((uint64_t)a - (uint64_t)b);
+}
+
+static inline void add_to(int64_t *sum, int64_t value)
+{
+    *sum = plus(*sum, value);
+}
+
 /* ---- top.c ---- */
 
 enum top_role top_role(const struct top *top, event_id e);

@@ -203,7 +203,10 @@ static int compare_first(const void *left, const void *right)
 
 static int64_t divide_rounded(int64_t value, int64_t by)
 {
-    return value >= 0 ? (value + by / 2) / by : -((-value + by / 2) / by);
+    int64_t quotient = value / by, rest = value % by;
+    if (rest >= by - rest)
+        return quotient + 1;
+    return -rest >= by + rest ? quotient - 1 : quotient;
 }
 
 /* A part of WHOLE; missing when there is no whole. */
@@ -435,7 +438,7 @@ struct result *top_result(struct top *top)
         if (row->count == 0)
             continue;
         order[count++] = row;
-        self_cpu_ns += row->self_cpu_ns;
+        add_to(&self_cpu_ns, row->self_cpu_ns);
         any.host |= !row->key.on_device;
         any.device |= row->self_device_ns > 0;
         any.device_memory |= row->self_device_bytes > 0;

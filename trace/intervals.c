@@ -59,7 +59,7 @@ int64_t intervals_length(const struct intervals *set)
 {
     int64_t length = 0;
     for (size_t i = 0; i < set->count; i++)
-        length += set->at[i].end_ns - set->at[i].start_ns;
+        length = (int64_t)((uint64_t)length + (uint64_t)set->at[i].end_ns - (uint64_t)set->at[i].start_ns);
     return length;
 }
 
@@ -83,7 +83,7 @@ int64_t intervals_length_within(const struct intervals *set, int64_t start_ns, i
     for (size_t i = first_after(set, start_ns); i < set->count && set->at[i].start_ns < end_ns; i++) {
         int64_t from = set->at[i].start_ns > start_ns ? set->at[i].start_ns : start_ns;
         int64_t to = set->at[i].end_ns < end_ns ? set->at[i].end_ns : end_ns;
-        length += to - from;
+        length = (int64_t)((uint64_t)length + (uint64_t)to - (uint64_t)from); /* absurd times wrap around */
     }
     return length;
 }

@@ -561,6 +561,23 @@ static void torchs_arithmetic_agrees_with_exact_sums(void **state)
     done(&answer);
 }
 
+/* torch's own rules are for torch's traces: elsewhere recursion counts, and a name is just a name. */
+static void other_producers_get_plain_nesting(void **state)
+{
+    (void)state;
+    struct small small = small_begin(ALL_ARGS);
+    trace_builder_current_file(small.builder)->producer = PRODUCER_VIZTRACER;
+    small_host(&small, 1, "FEE", "fib", 0, 30);
+    small_host(&small, 1, "FEE", "fib", 5, 20);
+    small_host(&small, 1, "FEE", "gloo:read", 40, 10);
+    small_host(&small, 1, "FEE", "inside", 42, 3);
+    struct answer answer = ask(small_end(&small), (struct top_options){ 0 });
+    check_host(&answer, "fib", 2, 50, 30);
+    check_host(&answer, "gloo:read", 1, 10, 7);
+    assert_int_equal(noticed(&answer, "async_guessed"), -1);
+    done(&answer);
+}
+
 static void an_empty_trace_has_no_rows(void **state)
 {
     (void)state;
@@ -593,6 +610,7 @@ int main(void)
         cmocka_unit_test(files_add_up_or_are_told_apart_by_rank),
         cmocka_unit_test(places_count_nested_time_once),
         cmocka_unit_test(torchs_arithmetic_agrees_with_exact_sums),
+        cmocka_unit_test(other_producers_get_plain_nesting),
         cmocka_unit_test(an_empty_trace_has_no_rows),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
