@@ -1,0 +1,272 @@
+/*
+ * shift.c - see shift.h.
+ *
+ * With few values all ways to deal them out to the two samples are counted, ties included: ranks of
+ * tied values are means, so twice a rank is an integer, and the sums of doubled ranks are counted by a
+ * table over (how many chosen, their sum). With many values the normal approximation is as good.
+ */
+#include "base/shift.h"
+
+#include "base/memory.h"
+#include <math.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+/* Up to so many values in both samples together, arrangements are counted. */
+enum { EXACT_UP_TO = 60 };
+
+/* Above so many pairs, the interval is found from a sample of each side's quantiles. */
+enum { MOST_PAIRS = 4000000 };
+
+static int compare_doubles(const void *left, const void *right)
+{
+    double a = *(const double *)left, b = *(const double *)right;
+    return a < b ? -1 : a > b;
+}
+
+void shift_sort(double *values, size_t count)
+{
+    if (count > 1)
+        qsort(values, count, sizeof *values, compare_doubles);
+}
+
+double shift_quantile(const double *sorted, size_t count, double q)
+{
+    if (count == 0)
+        return NAN;
+    double place = q * (double)(count - 1);
+    size_t below = (size_t)place;
+    if (below + 1 >= count)
+        return sorted[count - 1];
+    return sorted[below] + (place - (double)below) * (sorted[below + 1] - sorted[below]);
+}
+
+double shift_median(const double *sorted, size_t count)
+{
+    return shift_quantile(sorted, count, 0.5);
+}
+
+/* ---- ranks ---- */
+
+struct ranked {
+    double value;
+    bool is_after;
+};
+
+static int compare_ranked(const void *left, const void *right)
+{
+    double a = ((const struct ranked *)left)->value, b = ((const struct ranked *)right)->value;
+    return a < b ? -1 : a > b;
+}
+
+/* Twice the rank of each value of both samples, in order; ties share the mean. */
+struct ranks {
+    size_t count, after_count;
+    uint32_t *doubled;
+    uint64_t after_sum; /* of the doubled ranks of the values after */
+    double ties;        /* sum of t^3 - t over groups of t tied values */
+};
+
+static struct ranks rank(const double *before, size_t before_count, const double *after, size_t after_count)
+{
+    struct ranks ranks = { .count = before_count + after_count, .after_count = after_count };
+    struct ranked *all = mem_alloc(ranks.count * sizeof *all);
+    for (size_t i = 0; i < before_count; i++)
+        all[i] = (struct ranked){ before[i], false };
+    for (size_t i = 0; i < after_count; i++)
+        all[before_count + i] = (struct ranked){ after[i], true };
+    qsort(all, ranks.count, sizeof *all, compare_ranked);
+    ranks.doubled = mem_alloc(ranks.count * sizeof *ranks.doubled);
+    for (size_t first = 0, end; first < ranks.count; first = end) {
+        for (end = first; end < ranks.count && all[end].value == all[first].value; end++)
+            ;
+        double tied = (double)(end - first);
+        ranks.ties += tied * tied * tied - tied;
+        for (size_t i = first; i < end; i++) {
+            ranks.doubled[i] = (uint32_t)(first + end + 1); /* twice the mean of first+1 .. end */
+            if (all[i].is_after)
+                ranks.after_sum += ranks.doubled[i];
+        }
+    }
+    free(all);
+    return ranks;
+}
+
+/* ---- Mann-Whitney ---- */
+
+/* How likely a sum of doubled ranks as extreme as the one found is: twice the smaller tail, as in SciPy. */
+static double exact_p(const struct ranks *ranks)
+{
+    size_t n = ranks->count, m = ranks->after_count;
+    size_t width = n * (n + 1) + 1; /* sums 0 .. twice the sum of 1..n */
+    double *ways = mem_zalloc((m + 1) * width, sizeof *ways);
+    ways[0] = 1;
+    for (size_t i = 0; i < n; i++) {
+        uint32_t value = ranks->doubled[i];
+        for (size_t k = i + 1 < m ? i + 1 : m; k > 0; k--)
+            for (size_t sum = width - 1; sum >= value; sum--)
+                ways[k * width + sum] += ways[(k - 1) * width + sum - value];
+    }
+    double all = 0, lower = 0, upper = 0;
+    for (size_t sum = 0; sum < width; sum++) {
+        double here = ways[m * width + sum];
+        all += here;
+        lower += sum <= ranks->after_sum ? here : 0;
+        upper += sum >= ranks->after_sum ? here : 0;
+    }
+    free(ways);
+    double p = 2 * (lower < upper ? lower : upper) / all;
+    return p < 1 ? p : 1;
+}
+
+static double normal_p(const struct ranks *ranks, double u)
+{
+    double n = (double)ranks->count, m = (double)ranks->after_count, other = n - m;
+    double variance = m * other / 12 * (n + 1 - ranks->ties / (n * (n - 1)));
+    if (variance <= 0)
+        return 1;
+    double distance = fabs(u - m * other / 2) - 0.5; /* continuity */
+    if (distance < 0)
+        distance = 0;
+    return erfc(distance / sqrt(variance) / sqrt(2));
+}
+
+/* Number of ways to choose K of N, as a double. */
+static double choose(size_t n, size_t k)
+{
+    double ways = 1;
+    for (size_t i = 1; i <= k; i++)
+        ways = ways * (double)(n - k + i) / (double)i;
+    return ways;
+}
+
+/* ---- Hodges-Lehmann ---- */
+
+/* The number C of smallest differences that lie outside of the 95 % interval on each side; -1: no interval. */
+static int64_t interval_rank(size_t before_count, size_t after_count)
+{
+    size_t n = before_count + after_count, pairs = before_count * after_count;
+    if (n > EXACT_UP_TO) {
+        double middle = (double)pairs / 2;
+        double spread = sqrt((double)pairs * (double)(n + 1) / 12);
+        double c = floor(middle - 1.959963984540054 * spread);
+        return c < 0 ? -1 : (int64_t)c;
+    }
+    /* Without ties: the distribution of U, ways[k][u] over k of the first i values. */
+    double *ways = mem_zalloc((after_count + 1) * (pairs + 1), sizeof *ways);
+    ways[0] = 1;
+    for (size_t i = 0; i < n; i++)
+        for (size_t k = i + 1 < after_count ? i + 1 : after_count; k > 0; k--) {
+            size_t below = i + 1 - k; /* values before that are smaller than this one, the k-th after */
+            if (below > before_count)
+                continue;
+            for (size_t u = pairs + 1; u-- > below;)
+                ways[k * (pairs + 1) + u] += ways[(k - 1) * (pairs + 1) + u - below];
+        }
+    double all = choose(n, after_count), sum = 0;
+    int64_t c = -1;
+    for (size_t u = 0; u <= pairs; u++) {
+        sum += ways[after_count * (pairs + 1) + u];
+        if (sum / all > 0.025)
+            break;
+        c = (int64_t)u;
+    }
+    free(ways);
+    return c;
+}
+
+/* Every K-th value, so that the two together make at most MOST_PAIRS pairs. */
+static size_t thin(double *sorted, size_t count, size_t most)
+{
+    if (count <= most)
+        return count;
+    for (size_t i = 0; i < most; i++)
+        sorted[i] = sorted[i * count / most];
+    return most;
+}
+
+static double *sorted_copy(const double *values, size_t count)
+{
+    double *copy = mem_alloc(count * sizeof *copy);
+    for (size_t i = 0; i < count; i++)
+        copy[i] = values[i];
+    shift_sort(copy, count);
+    return copy;
+}
+
+static void find_shift(const double *before, size_t before_count, const double *after, size_t after_count,
+                       struct shift *shift)
+{
+    double *from = sorted_copy(before, before_count), *to = sorted_copy(after, after_count);
+    if ((double)before_count * (double)after_count > MOST_PAIRS) {
+        before_count = thin(from, before_count, 2000);
+        after_count = thin(to, after_count, 2000);
+    }
+    size_t pairs = before_count * after_count;
+    double *differences = mem_alloc(pairs * sizeof *differences);
+    for (size_t i = 0; i < after_count; i++)
+        for (size_t k = 0; k < before_count; k++)
+            differences[i * before_count + k] = to[i] - from[k];
+    shift_sort(differences, pairs);
+    shift->estimate = shift_median(differences, pairs);
+    int64_t c = interval_rank(before_count, after_count);
+    if (c >= 0) {
+        shift->low = differences[c];
+        shift->high = differences[pairs - 1 - (size_t)c];
+    }
+    free(differences);
+    free(from);
+    free(to);
+}
+
+void shift_compare(const double *before, size_t before_count, const double *after, size_t after_count,
+                   struct shift *shift)
+{
+    *shift = (struct shift){ .estimate = NAN, .low = -INFINITY, .high = INFINITY, .p = 1, .exact = true };
+    if (before_count == 0 || after_count == 0)
+        return;
+    struct ranks ranks = rank(before, before_count, after, after_count);
+    double m = (double)after_count;
+    shift->u = (double)ranks.after_sum / 2 - m * (m + 1) / 2;
+    shift->exact = ranks.count <= EXACT_UP_TO;
+    shift->p = shift->exact ? exact_p(&ranks) : normal_p(&ranks, shift->u);
+    shift->decidable = !shift->exact || 2 / choose(ranks.count, after_count) < 0.05;
+    free(ranks.doubled);
+    find_shift(before, before_count, after, after_count, shift);
+}
+
+/* ---- Holm ---- */
+
+struct question {
+    double p;
+    size_t index;
+};
+
+static int compare_questions(const void *left, const void *right)
+{
+    const struct question *a = left, *b = right;
+    if (a->p != b->p)
+        return a->p < b->p ? -1 : 1;
+    return a->index < b->index ? -1 : 1;
+}
+
+void shift_holm(double *p, size_t count)
+{
+    struct question *questions = mem_alloc(count * sizeof *questions);
+    size_t asked = 0;
+    for (size_t i = 0; i < count; i++)
+        if (!isnan(p[i]))
+            questions[asked++] = (struct question){ p[i], i };
+    if (asked > 1)
+        qsort(questions, asked, sizeof *questions, compare_questions);
+    double largest = 0;
+    for (size_t i = 0; i < asked; i++) {
+        double corrected = questions[i].p * (double)(asked - i);
+        if (corrected > 1)
+            corrected = 1;
+        if (corrected > largest)
+            largest = corrected; /* never smaller than that of a smaller p */
+        p[questions[i].index] = largest;
+    }
+    free(questions);
+}

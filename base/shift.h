@@ -1,0 +1,46 @@
+/*
+ * shift.h - is a change real? Small samples, no assumption about their distribution.
+ *
+ *     struct shift shift;
+ *     shift_compare(before, 12, after, 10, &shift);
+ *     if (shift.p < 0.05 && shift.low > 0) ...   // it got slower, by at least shift.low
+ *
+ * Definitions are those of R's wilcox.test and SciPy's mannwhitneyu, against which the tests check.
+ */
+#ifndef TPA_BASE_SHIFT_H
+#define TPA_BASE_SHIFT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Sort VALUES from small to large. */
+void shift_sort(double *values, size_t count);
+
+/* The quantile Q (0..1) of COUNT sorted values, by linear interpolation (R's type 7); NAN when COUNT is 0. */
+double shift_quantile(const double *sorted, size_t count, double q);
+
+/* The middle of COUNT sorted values; NAN when COUNT is 0. */
+double shift_median(const double *sorted, size_t count);
+
+/* How two samples differ. Positive: the second one is larger. */
+struct shift {
+    double estimate; /* Hodges-Lehmann: the median of all differences between a value after and one before */
+    double low,
+        high; /* 95 % confidence interval of the shift; -INFINITY, INFINITY when the samples are too small */
+    double u; /* Mann-Whitney U: pairs in which the value after is larger, ties counted by half */
+    double p; /* two-sided; 1 when one of the samples is empty */
+    bool exact;     /* p counts all arrangements; else the normal approximation, corrected for ties */
+    bool decidable; /* could any values of so many have given p < 0.05? */
+};
+
+/* Compare BEFORE with AFTER; either may be in any order and is left as it is. */
+void shift_compare(const double *before, size_t before_count, const double *after, size_t after_count,
+                   struct shift *shift);
+
+/*
+ * Holm's correction of COUNT p values for having asked COUNT questions: P is replaced by values that
+ * may be compared with 0.05 one by one. NAN stands for a question that was not asked, and stays.
+ */
+void shift_holm(double *p, size_t count);
+
+#endif
