@@ -98,7 +98,7 @@ static void text_is_aligned_with_footers_and_notices(void **state)
           "Rows:       -\n"
           "3 of 4 rows; --limit 0 shows all\n"
           "\n"
-          "note: run.json: kernels without a launch (first at byte 17)\n"
+          "note: run.json: kernels without a launch (2, the first at byte 17)\n"
           "note: all is well\n");
 }
 
@@ -178,7 +178,7 @@ static void markdown_is_a_github_table(void **state)
           "\n"
           "3 of 4 rows; `--limit 0` shows all.\n"
           "\n"
-          "> note: run.json: kernels without a launch (first at byte 17)\n"
+          "> note: run.json: kernels without a launch (2, the first at byte 17)\n"
           "\n"
           "> note: all is well\n");
 }
@@ -203,7 +203,7 @@ static void narrow_terminals_lose_columns_from_the_right_but_not_the_sorted_one(
           "  all, --columns picks)\n"
           "\n"
           "note: run.json: kernels without a launch\n"
-          "      (first at byte 17)\n"
+          "      (2, the first at byte 17)\n"
           "note: all is well\n");
 }
 
