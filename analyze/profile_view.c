@@ -341,22 +341,31 @@ static bool restrict_to_pattern(struct profile_view *view, const struct profile 
     struct regex *regex = regex_open(pattern, err);
     if (!regex)
         return false;
+    /* Matched in the order in which functions lie in memory, not in that of the list. */
+    bool *keep = mem_zalloc(profile->function_count + 1, sizeof *keep);
+    for (size_t i = 0; i < view->count; i++)
+        keep[view->at[i]] = true;
     struct buffer text = { 0 };
-    size_t before = view->count, kept = 0;
     bool fine = true;
-    for (size_t i = 0; i < before && fine; i++) {
+    for (function_id id = 0; id < profile->function_count && fine; id++) {
+        if (!keep[id])
+            continue;
         bool matched = false;
         buffer_clear(&text);
-        profile_function_text(&profile->functions[view->at[i]], &text);
+        profile_function_text(&profile->functions[id], &text);
         fine = regex_match(regex, text.at, text.count, &matched, err);
-        if (matched != exclude)
-            view->at[kept++] = view->at[i];
+        keep[id] = matched != exclude;
     }
+    size_t before = view->count, kept = 0;
+    for (size_t i = 0; i < before; i++)
+        if (keep[view->at[i]])
+            view->at[kept++] = view->at[i];
+    view->count = kept;
+    free(keep);
     regex_free(regex);
     buffer_release(&text);
     if (!fine)
         return false;
-    view->count = kept;
     struct buffer restriction = { 0 };
     if (exclude)
         buffer_puts(&restriction, "not ");

@@ -94,16 +94,47 @@ static size_t function_width(struct printer_state *state, function_id id)
     return count_characters(state->name.at, state->name.count);
 }
 
+/* Write VALUE in front of END, which is returned moved there. */
+static char *put_integer(char *end, int64_t value)
+{
+    uint64_t rest = value < 0 ? 0 - (uint64_t)value : (uint64_t)value;
+    do
+        *--end = (char)('0' + rest % 10);
+    while ((rest /= 10) > 0);
+    if (value < 0)
+        *--end = '-';
+    return end;
+}
+
 /* "75/3", or "75" when both are the same, to the right of WIDTH columns. */
 static void add_calls(struct buffer *out, int64_t calls, int64_t primitive_calls, size_t width)
 {
-    char text[64];
-    int len = calls == primitive_calls
-                  ? snprintf(text, sizeof text, "%" PRId64, calls)
-                  : snprintf(text, sizeof text, "%" PRId64 "/%" PRId64, calls, primitive_calls);
-    if ((size_t)len < width)
-        buffer_pad(out, ' ', width - (size_t)len);
-    buffer_add(out, text, (size_t)len);
+    char text[64], *end = text + sizeof text, *start = end;
+    if (calls != primitive_calls) {
+        start = put_integer(start, primitive_calls);
+        *--start = '/';
+    }
+    start = put_integer(start, calls);
+    size_t len = (size_t)(end - start);
+    if (len < width)
+        buffer_pad(out, ' ', width - len);
+    buffer_add(out, start, len);
+}
+
+/*
+ * The functions of a sorted list lie all over memory, and so do their names. Asking for them some rows ahead hides most
+ * of the waiting.
+ */
+static void ask_ahead(const struct profile *profile, const struct profile_view *view, size_t i)
+{
+    enum { NAMES_AHEAD = 8, FUNCTIONS_AHEAD = 16 };
+    if (i + FUNCTIONS_AHEAD < view->count)
+        __builtin_prefetch(&profile->functions[view->at[i + FUNCTIONS_AHEAD]]);
+    if (i + NAMES_AHEAD < view->count) {
+        const struct profile_function *f = &profile->functions[view->at[i + NAMES_AHEAD]];
+        __builtin_prefetch(f->file);
+        __builtin_prefetch(f->name);
+    }
 }
 
 /* How the list came about. */
@@ -161,6 +192,7 @@ static void print_rows(struct printer_state *state, const struct profile_view *v
     buffer_puts(out, "   ncalls  tottime  percall  cumtime  percall filename:lineno(function)");
     end_line(state);
     for (size_t i = 0; i < view->count; i++) {
+        ask_ahead(state->profile, view, i);
         const struct profile_cost *cost = &state->profile->functions[view->at[i]].cost;
         add_calls(out, cost->calls, cost->primitive_calls, 9);
         buffer_putc(out, ' ');

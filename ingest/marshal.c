@@ -164,13 +164,20 @@ static bool read_long(const struct marshal *in, size_t *at, struct marshal_item 
     return true;
 }
 
+static void begin_item(struct marshal_item *item, size_t offset)
+{
+    item->offset = offset;
+    item->slot = MARSHAL_NO_SLOT;
+    item->note = MARSHAL_NO_NOTE;
+}
+
 /*
  * Decode the item at *AT, which is moved past it (past the head of a container). Sets all of ITEM but slot and note;
  * TYPE is the type byte without the flag. References are left to the caller.
  */
 static bool decode(const struct marshal *in, size_t *at, struct marshal_item *item, struct tpa_error *err)
 {
-    *item = (struct marshal_item){ .offset = *at, .slot = MARSHAL_NO_SLOT, .note = MARSHAL_NO_NOTE };
+    begin_item(item, *at);
     const uint8_t *p = take(in, at, 1, "an object", err);
     if (!p)
         return false;
@@ -280,13 +287,14 @@ bool marshal_next(struct marshal *in, struct marshal_item *item, struct tpa_erro
     uint8_t first = in->at < in->size ? in->bytes[in->at] : 0;
     uint8_t type = first & (uint8_t)~FLAG;
     if (type == 'r' || type == 'R') {
-        *item = (struct marshal_item){ .offset = in->at++, .slot = MARSHAL_NO_SLOT, .note = MARSHAL_NO_NOTE };
+        begin_item(item, in->at++);
         return resolve(in, (char)type, item, err);
     }
     size_t start = in->at;
     if (!decode(in, &in->at, item, err))
         return false;
-    bool single = strchr("0NFT.S", type) != NULL;
+    bool single =
+        item->type <= MARSHAL_BOOL || item->type == MARSHAL_ELLIPSIS || item->type == MARSHAL_STOP_ITERATION;
     if (first & FLAG && !single) {
         if (is_container(item->type))
             item->slot = (uint32_t)in->slots.count;
@@ -363,7 +371,7 @@ static bool container_done(struct marshal *in, struct open_container *top, const
     return --top->left == 0;
 }
 
-bool marshal_skip(struct marshal *in, const struct marshal_item *item, struct tpa_error *err)
+static bool skip_container(struct marshal *in, const struct marshal_item *item, struct tpa_error *err)
 {
     struct open_container open[MAX_DEPTH];
     size_t depth = 0;
@@ -394,6 +402,11 @@ bool marshal_skip(struct marshal *in, const struct marshal_item *item, struct tp
         if (!marshal_next(in, &now, err))
             return false;
     }
+}
+
+bool marshal_skip(struct marshal *in, const struct marshal_item *item, struct tpa_error *err)
+{
+    return !is_container(item->type) || skip_container(in, item, err);
 }
 
 const char *marshal_describe(const struct marshal_item *item, char buffer[static 64])

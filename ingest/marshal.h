@@ -59,16 +59,17 @@ enum marshal_type {
 #define MARSHAL_NO_NOTE UINT64_MAX
 #define MARSHAL_NO_SLOT UINT32_MAX
 
+/* Of the fields below `note`, only those are set that the type has. */
 struct marshal_item {
     enum marshal_type type;
+    uint32_t slot; /* a flagged container's number, else MARSHAL_NO_SLOT */
     size_t offset; /* of the byte that says what the item is */
+    uint64_t note; /* of a reference; MARSHAL_NO_NOTE when there is none */
     int64_t integer;
     double number;
     const char *text; /* borrowed from the bytes; not NUL-terminated */
     size_t length;
     uint32_t count; /* elements that follow */
-    uint32_t slot;  /* a flagged container's number, else MARSHAL_NO_SLOT */
-    uint64_t note;  /* of a reference; MARSHAL_NO_NOTE when there is none */
 };
 
 /* Where reading stands. Set bytes and size, zero the rest. */

@@ -12,12 +12,26 @@
 #include <stdlib.h>
 #include <xxhash.h>
 
+enum {
+    FIRST_SLOTS = 256,
+    FILE_HASHES = 1024,
+    FEW_EDGES = 16, /* among which a caller is looked for one by one */
+};
+
+static struct profile_slot *new_slots(size_t count)
+{
+    struct profile_slot *slots = mem_alloc(count * sizeof *slots);
+    for (size_t i = 0; i < count; i++)
+        slots[i] = (struct profile_slot){ 0, FUNCTION_NONE };
+    return slots;
+}
+
 struct profile *profile_open(void)
 {
     struct profile *profile = mem_zalloc(1, sizeof *profile);
-    profile->slot_mask = 255;
-    profile->slots = mem_alloc((profile->slot_mask + 1) * sizeof *profile->slots);
-    memset(profile->slots, 0xff, (profile->slot_mask + 1) * sizeof *profile->slots);
+    profile->slots = new_slots(FIRST_SLOTS);
+    profile->slot_mask = FIRST_SLOTS - 1;
+    profile->file_hashes = mem_zalloc(FILE_HASHES, sizeof *profile->file_hashes);
     profile->odd_offset = TPA_NOWHERE;
     return profile;
 }
@@ -30,6 +44,7 @@ void profile_free(struct profile *profile)
     free(profile->listed);
     free(profile->edges);
     free(profile->slots);
+    free(profile->file_hashes);
     VEC_FREE(&profile->files);
     for (size_t i = 0; i < profile->blocks.count; i++)
         free(profile->blocks.at[i]);
@@ -43,10 +58,24 @@ void profile_own(struct profile *profile, char *block)
     *VEC_PUSH(&profile->blocks) = block;
 }
 
-static size_t hash_function(const struct profile_function *f)
+/*
+ * A dump names a file once and refers to that place from then on, so the hash is kept by place. To read a name that
+ * lies megabytes away, once per function, is what would take most of the time.
+ */
+static uint64_t hash_file(struct profile_file_hash *known, const char *file, uint32_t length)
 {
-    uint64_t seed = (uint64_t)f->line * UINT64_C(0x9e3779b97f4a7c15) ^ XXH3_64bits(f->file, f->file_length);
-    return (size_t)XXH3_64bits_withSeed(f->name, f->name_length, seed);
+    struct profile_file_hash *place = &known[((uintptr_t)file * UINT64_C(0x9e3779b97f4a7c15)) >> 54];
+    if (place->file != file || place->length != length)
+        *place = (struct profile_file_hash){ file, XXH3_64bits(file, length), length };
+    return place->hash;
+}
+_Static_assert(FILE_HASHES == 1 << (64 - 54), "the upper bits of the product are the index");
+
+static uint32_t hash_function(const struct profile *profile, const struct profile_function *f)
+{
+    uint64_t seed = (uint64_t)f->line * UINT64_C(0x9e3779b97f4a7c15) ^
+                    hash_file(profile->file_hashes, f->file, f->file_length);
+    return (uint32_t)XXH3_64bits_withSeed(f->name, f->name_length, seed);
 }
 
 static bool same_function(const struct profile_function *a, const struct profile_function *b)
@@ -56,27 +85,32 @@ static bool same_function(const struct profile_function *a, const struct profile
 }
 
 /* The slot that holds KEY, or the empty one where it belongs. */
-static uint32_t *find_slot(const struct profile *profile, const struct profile_function *key)
+static struct profile_slot *find_slot(const struct profile *profile, const struct profile_function *key,
+                                      uint32_t hash)
 {
-    size_t at = hash_function(key) & profile->slot_mask;
-    while (profile->slots[at] != FUNCTION_NONE &&
-           !same_function(&profile->functions[profile->slots[at]], key))
-        at = (at + 1) & profile->slot_mask;
-    return &profile->slots[at];
+    for (size_t at = hash & profile->slot_mask;; at = (at + 1) & profile->slot_mask) {
+        struct profile_slot *slot = &profile->slots[at];
+        if (slot->id == FUNCTION_NONE ||
+            (slot->hash == hash && same_function(&profile->functions[slot->id], key)))
+            return slot;
+    }
 }
 
 static void grow_slots(struct profile *profile)
 {
-    free(profile->slots);
-    profile->slot_mask = 2 * profile->slot_mask + 1;
-    profile->slots = mem_alloc((profile->slot_mask + 1) * sizeof *profile->slots);
-    memset(profile->slots, 0xff, (profile->slot_mask + 1) * sizeof *profile->slots);
-    for (size_t i = 0; i < profile->function_count; i++) {
-        size_t at = hash_function(&profile->functions[i]) & profile->slot_mask;
-        while (profile->slots[at] != FUNCTION_NONE)
-            at = (at + 1) & profile->slot_mask;
-        profile->slots[at] = (uint32_t)i;
+    struct profile_slot *old = profile->slots;
+    size_t old_count = profile->slot_mask + 1, mask = 2 * old_count - 1;
+    profile->slots = new_slots(mask + 1);
+    profile->slot_mask = mask;
+    for (size_t i = 0; i < old_count; i++) {
+        if (old[i].id == FUNCTION_NONE)
+            continue;
+        size_t at = old[i].hash & mask;
+        while (profile->slots[at].id != FUNCTION_NONE)
+            at = (at + 1) & mask;
+        profile->slots[at] = old[i];
     }
+    free(old);
 }
 
 function_id profile_function(struct profile *profile, const char *file, size_t file_length, int64_t line,
@@ -86,31 +120,32 @@ function_id profile_function(struct profile *profile, const char *file, size_t f
                                     .file_length = (uint32_t)file_length,
                                     .line = line,
                                     .name = name,
-                                    .name_length = (uint32_t)name_length,
-                                    .mark = UINT32_MAX };
-    uint32_t *slot = find_slot(profile, &key);
-    if (*slot != FUNCTION_NONE)
-        return *slot;
+                                    .name_length = (uint32_t)name_length };
+    uint32_t hash = hash_function(profile, &key);
+    struct profile_slot *slot = find_slot(profile, &key, hash);
+    if (slot->id != FUNCTION_NONE)
+        return slot->id;
     /* Three quarters full at most. */
     if (4 * (profile->function_count + 1) > 3 * (profile->slot_mask + 1)) {
         grow_slots(profile);
-        slot = find_slot(profile, &key);
+        slot = find_slot(profile, &key, hash);
     }
     if (profile->function_count == profile->function_capacity)
         profile->functions = vec_grow(profile->functions, &profile->function_capacity,
                                       profile->function_count + 1, sizeof *profile->functions);
-    *slot = (uint32_t)profile->function_count;
+    *slot = (struct profile_slot){ hash, (function_id)profile->function_count };
     profile->functions[profile->function_count] = key;
     return (function_id)profile->function_count++;
 }
 
 function_id profile_find(const struct profile *profile, const char *file, int64_t line, const char *name)
 {
-    return *find_slot(profile, &(struct profile_function){ .file = file,
-                                                           .file_length = (uint32_t)strlen(file),
-                                                           .line = line,
-                                                           .name = name,
-                                                           .name_length = (uint32_t)strlen(name) });
+    struct profile_function key = { .file = file,
+                                    .file_length = (uint32_t)strlen(file),
+                                    .line = line,
+                                    .name = name,
+                                    .name_length = (uint32_t)strlen(name) };
+    return find_slot(profile, &key, hash_function(profile, &key))->id;
 }
 
 void profile_list(struct profile *profile, function_id id, const struct profile_cost *cost,
@@ -129,17 +164,6 @@ void profile_list(struct profile *profile, function_id id, const struct profile_
     function->edge_count = edge_count;
 }
 
-/* The edge from CALLER among those that began at FIRST_EDGE; NULL and the mark set when it is the first. */
-static struct profile_edge *mark_caller(struct profile *profile, uint32_t first_edge, function_id caller)
-{
-    uint32_t *mark = &profile->functions[caller].mark;
-    if (*mark != UINT32_MAX && *mark >= first_edge && *mark < profile->edge_count &&
-        profile->edges[*mark].caller == caller)
-        return &profile->edges[*mark];
-    *mark = (uint32_t)profile->edge_count;
-    return NULL;
-}
-
 static void push_edge(struct profile *profile, const struct profile_edge *edge)
 {
     if (profile->edge_count == profile->edge_capacity)
@@ -148,14 +172,37 @@ static void push_edge(struct profile *profile, const struct profile_edge *edge)
     profile->edges[profile->edge_count++] = *edge;
 }
 
+/*
+ * The index of the edge from CALLER among those that began at FIRST_EDGE; that of the next edge when there is none.
+ * Most functions have few callers. With many, each caller's mark says which edge was its last.
+ */
+static uint32_t find_caller(struct profile *profile, uint32_t first_edge, function_id caller)
+{
+    uint32_t next = (uint32_t)profile->edge_count;
+    if (next - first_edge < FEW_EDGES) {
+        uint32_t e = first_edge;
+        while (e < next && profile->edges[e].caller != caller)
+            e++;
+        return e;
+    }
+    if (next - first_edge == FEW_EDGES)
+        for (uint32_t e = first_edge; e < next; e++)
+            profile->functions[profile->edges[e].caller].mark = e;
+    uint32_t mark = profile->functions[caller].mark;
+    bool known = mark >= first_edge && mark < next && profile->edges[mark].caller == caller;
+    if (!known)
+        profile->functions[caller].mark = next;
+    return known ? mark : next;
+}
+
 uint32_t profile_add_edge(struct profile *profile, uint32_t first_edge, const struct profile_edge *edge)
 {
-    struct profile_edge *same = mark_caller(profile, first_edge, edge->caller);
-    if (same)
-        *same = *edge;
+    uint32_t at = find_caller(profile, first_edge, edge->caller);
+    if (at < profile->edge_count)
+        profile->edges[at] = *edge;
     else
         push_edge(profile, edge);
-    return profile->functions[edge->caller].mark;
+    return at;
 }
 
 static void add_cost(struct profile_cost *sum, const struct profile_cost *cost)
@@ -167,17 +214,17 @@ static void add_cost(struct profile_cost *sum, const struct profile_cost *cost)
     sum->cumulative_s += cost->cumulative_s;
 }
 
-/* As profile_add_edge, but figures of the same caller add up. True when they did. */
-static bool sum_edge(struct profile *profile, uint32_t first_edge, const struct profile_edge *edge)
+/* As profile_add_edge, but figures of the same caller add up. */
+static void sum_edge(struct profile *profile, uint32_t first_edge, const struct profile_edge *edge)
 {
-    struct profile_edge *same = mark_caller(profile, first_edge, edge->caller);
-    if (!same) {
+    uint32_t at = find_caller(profile, first_edge, edge->caller);
+    if (at == profile->edge_count) {
         push_edge(profile, edge);
-        return false;
+        return;
     }
+    struct profile_edge *same = &profile->edges[at];
     same->count_only = same->count_only && edge->count_only;
     add_cost(&same->cost, &edge->cost);
-    return true;
 }
 
 void profile_finish(struct profile *profile)
@@ -305,12 +352,28 @@ struct profile *profile_strip_dirs(struct profile *profile, bool last_caller_win
     return stripped;
 }
 
+/* ":12(", without printf, which would take longer than all the rest of a name. */
+static void add_line(struct buffer *out, int64_t line)
+{
+    char text[24];
+    size_t at = sizeof text;
+    uint64_t rest = line < 0 ? 0 - (uint64_t)line : (uint64_t)line;
+    text[--at] = '(';
+    do
+        text[--at] = (char)('0' + rest % 10);
+    while ((rest /= 10) > 0);
+    if (line < 0)
+        text[--at] = '-';
+    text[--at] = ':';
+    buffer_add(out, text + at, sizeof text - at);
+}
+
 void profile_function_text(const struct profile_function *f, struct buffer *out)
 {
     bool builtin = f->line == 0 && f->file_length == 1 && f->file[0] == '~';
     if (!builtin) {
         buffer_add(out, f->file, f->file_length);
-        buffer_printf(out, ":%lld(", (long long)f->line);
+        add_line(out, f->line);
         buffer_add(out, f->name, f->name_length);
         buffer_putc(out, ')');
     } else if (f->name_length > 0 && f->name[0] == '<' && f->name[f->name_length - 1] == '>') {

@@ -44,7 +44,7 @@ struct profile_function {
     int64_t line;
     struct profile_cost cost;
     uint32_t first_edge, edge_count; /* the callers, in the file's order */
-    uint32_t mark;                   /* scratch of the builder */
+    uint32_t mark;                   /* scratch of profile_add_edge */
     bool listed;
 };
 
@@ -79,8 +79,16 @@ struct profile {
     uint64_t merged_edges;   /* callers that became one when directories were stripped */
     uint64_t trailing_bytes; /* behind the end of the profile, not looked at */
 
-    uint32_t *slots; /* hash table over functions */
+    struct profile_slot {
+        uint32_t hash;
+        function_id id; /* FUNCTION_NONE: empty */
+    } * slots;          /* hash table over functions */
     size_t slot_mask;
+    struct profile_file_hash {
+        const char *file;
+        uint64_t hash;
+        uint32_t length;
+    } * file_hashes;       /* of file names seen lately, by where they lie */
     VEC_OF(char *) blocks; /* what the texts point into */
     struct arena arena;
 };

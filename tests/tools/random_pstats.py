@@ -42,7 +42,7 @@ def random_stats(rng, plain):
     for function in functions:
         calls, primitive, tottime, cumtime = random_cost(rng)
         callers = {}
-        for caller in rng.sample(functions, rng.randrange(min(len(functions), 6) + 1)):
+        for caller in rng.sample(functions, rng.randrange(min(len(functions), rng.choice([6, 6, 40])) + 1)):
             if rng.random() < .3:
                 caller = tuple(list(caller))  # equal, but another object
             callers[caller] = calls if plain else random_cost(rng)
