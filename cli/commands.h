@@ -18,6 +18,7 @@
     ROW(kernels) \
     ROW(steps) \
     ROW(transfers) \
+    ROW(convert) \
     ROW(completion) \
     ROW(help)
 /* clang-format on */

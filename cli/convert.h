@@ -1,0 +1,37 @@
+/*
+ * convert.h - what `tpa convert` can write: one row each.
+ *
+ * A form is one file beside this one and one row in cmd_convert.c.
+ */
+#ifndef TPA_CLI_CONVERT_H
+#define TPA_CLI_CONVERT_H
+
+#include "base/buffer.h"
+#include "cli/load.h"
+#include "trace/profile.h"
+#include <stdio.h>
+
+struct convert_args {
+    int form; /* index into the forms, plus 1; 0: by the name of the output */
+    const char *path;
+    bool strip_dirs;
+    double node_share, edge_share, stack_share;
+    struct load_args load;
+};
+
+struct convert_form {
+    const char *name;   /* "folded" */
+    const char *help;   /* one line for --help and docs */
+    const char *ending; /* of file names that mean this form: ".folded" */
+    /*
+     * Write PROFILE to OUT, whose errors the caller looks for, and add to SUMMARY, for people, what was written and how
+     * far it can be trusted. NULL: this form is not for profiles.
+     */
+    void (*write_profile)(const struct profile *profile, const struct convert_args *args, FILE *out,
+                          struct buffer *summary);
+    const char *next; /* what to do with the file: a format with one %s, its path */
+};
+
+extern const struct convert_form convert_folded, convert_dot;
+
+#endif

@@ -1,0 +1,182 @@
+/* test_profile_stacks.c - analyze/profile_stacks.h and profile_graph.h, on call graphs small enough to draw. */
+#include "analyze/profile_graph.h"
+#include "analyze/profile_stacks.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+/* Functions are called by one letter: the name, in file "f" at line 1. */
+static function_id id_of(struct profile *profile, const char *letter)
+{
+    return profile_function(profile, "f", 1, 1, letter, 1);
+}
+
+/* List function NAME, with callers as pairs of a letter and the cost of the calls, ended by NULL. */
+struct caller {
+    const char *name;
+    double total_s, cumulative_s;
+    int64_t calls;
+};
+static void list(struct profile *profile, const char *name, double total_s, double cumulative_s,
+                 int64_t calls, const struct caller *callers)
+{
+    uint32_t first = (uint32_t)profile->edge_count;
+    for (; callers && callers->name; callers++)
+        profile_add_edge(profile, first,
+                         &(struct profile_edge){ .caller = id_of(profile, callers->name),
+                                                 .count_only = callers->total_s < 0,
+                                                 .cost = { callers->calls, callers->calls, callers->total_s,
+                                                           callers->cumulative_s } });
+    profile_list(profile, id_of(profile, name), &(struct profile_cost){ calls, calls, total_s, cumulative_s },
+                 first, (uint32_t)profile->edge_count - first);
+}
+#define CALLERS(...)                                                                                         \
+    (const struct caller[])                                                                                  \
+    {                                                                                                        \
+        __VA_ARGS__,                                                                                         \
+        {                                                                                                    \
+            0                                                                                                \
+        }                                                                                                    \
+    }
+
+/* Each stack as "a;b~ 5": frames, "~" where apportioned, "?" in front when it has no place. */
+struct lines {
+    const struct profile *profile;
+    struct buffer text;
+};
+
+static void add_line(void *context, const struct profile_stack *stack)
+{
+    struct lines *lines = context;
+    if (stack->kind == STACK_UNPLACED)
+        buffer_putc(&lines->text, '?');
+    for (size_t i = 0; i < stack->depth; i++)
+        buffer_printf(&lines->text, "%s%c%s", i > 0 ? ";" : "",
+                      lines->profile->functions[stack->frames[i]].name[0],
+                      stack->kind == STACK_APPORTIONED && i >= stack->exact_depth ? "~" : "");
+    buffer_printf(&lines->text, " %g\n", (double)stack->time_ns / 1e9);
+}
+
+static void check_stacks(struct profile *profile, double min_share, const char *expected)
+{
+    profile_finish(profile);
+    struct lines lines = { .profile = profile };
+    profile_stacks(profile, min_share, add_line, &lines);
+    assert_string_equal(lines.text.at, expected);
+    buffer_release(&lines.text);
+    profile_free(profile);
+}
+
+/*
+ *   a (1 s) -> b (2 s) -> c (4 s): every function has one caller
+ */
+static void a_chain_is_exact(void **state)
+{
+    (void)state;
+    struct profile *profile = profile_open();
+    list(profile, "a", 1, 7, 1, NULL);
+    list(profile, "b", 2, 6, 1, CALLERS({ "a", 2, 6, 1 }));
+    list(profile, "c", 4, 4, 1, CALLERS({ "b", 4, 4, 1 }));
+    check_stacks(profile, 0, "a 1\na;b 2\na;b;c 4\n");
+}
+
+/*
+ *   a (1 s) -> c: 1 s of it, 4 s with what it called
+ *   b (2 s) -> c: 3 s of it, 12 s with what it called
+ *   c (4 s) -> d (12 s)
+ * c's own time by caller is told: exact. d has 16 s in c's name, of which a quarter is a's: 3 s and 9 s.
+ */
+static void below_several_callers_time_is_apportioned(void **state)
+{
+    (void)state;
+    struct profile *profile = profile_open();
+    list(profile, "a", 1, 5, 1, NULL);
+    list(profile, "b", 2, 14, 1, NULL);
+    list(profile, "c", 4, 16, 2, CALLERS({ "a", 1, 4, 1 }, { "b", 3, 12, 1 }));
+    list(profile, "d", 12, 12, 2, CALLERS({ "c", 12, 12, 2 }));
+    check_stacks(profile, 0, "a 1\na;c 1\na;c;d~ 3\nb 2\nb;c 3\nb;c;d~ 9\n");
+}
+
+/* r calls itself: 1 s in the outer call, 2 s in the inner ones, which all are a's. */
+static void recursion_is_shown_once(void **state)
+{
+    (void)state;
+    struct profile *profile = profile_open();
+    list(profile, "a", 1, 4, 1, NULL);
+    list(profile, "r", 3, 3, 9, CALLERS({ "a", 1, 3, 1 }, { "r", 2, 2, 8 }));
+    check_stacks(profile, 0, "a 1\na;r 1\na;r;r 2\n");
+}
+
+/* The module `profile` counts calls only: 1 of 4 calls is a's, so a quarter of the 8 s. */
+static void counted_calls_are_apportioned(void **state)
+{
+    (void)state;
+    struct profile *profile = profile_open();
+    list(profile, "a", 1, 3, 1, NULL);
+    list(profile, "b", 1, 7, 1, NULL);
+    list(profile, "c", 8, 8, 4, CALLERS({ "a", -1, -1, 1 }, { "b", -1, -1, 3 }));
+    check_stacks(profile, 0, "a 1\na;c~ 2\nb 1\nb;c~ 6\n");
+}
+
+/* Below the threshold of 10 % of 100 s calls are not followed, and their time is given out without callers. */
+static void what_is_not_followed_is_not_lost(void **state)
+{
+    (void)state;
+    struct profile *profile = profile_open();
+    list(profile, "a", 95, 100, 1, NULL);
+    list(profile, "b", 5, 5, 1, CALLERS({ "a", 5, 5, 1 }));
+    check_stacks(profile, 0.1, "a 95\n?b 5\n");
+}
+
+/* m has no figures: the profiler was switched on inside it. */
+static void a_caller_without_figures_begins_a_stack(void **state)
+{
+    (void)state;
+    struct profile *profile = profile_open();
+    list(profile, "a", 2, 2, 1, CALLERS({ "m", 2, 2, 1 }));
+    check_stacks(profile, 0, "m;a 2\n");
+}
+
+/* a -> b 60 s, a -> c 39.5 s, b -> d 0.05 s. The node d is below 0.5 %, so its edge has no end. */
+static void the_graph_leaves_out_what_is_small_and_finds_the_hot_path(void **state)
+{
+    (void)state;
+    struct profile *profile = profile_open();
+    list(profile, "d", 0.05, 0.05, 1, CALLERS({ "b", 0.05, 0.05, 1 }));
+    list(profile, "c", 39.5, 39.5, 1, CALLERS({ "a", 39.5, 39.5, 1 }));
+    list(profile, "b", 59.95, 60, 1, CALLERS({ "a", 60, 60, 1 }));
+    list(profile, "a", 0.5, 100, 1, NULL);
+    profile_finish(profile);
+    struct profile_graph graph = { 0 };
+    profile_graph_make(&graph, profile, 0.005, 0.001);
+    assert_int_equal(graph.nodes.count, 3);
+    assert_int_equal(graph.nodes_left_out, 1);
+    assert_int_equal(graph.nodes.at[0].function, id_of(profile, "a"));
+    assert_int_equal(graph.nodes.at[1].function, id_of(profile, "b"));
+    assert_true(graph.nodes.at[0].hot && graph.nodes.at[1].hot && !graph.nodes.at[2].hot);
+    assert_int_equal(graph.edges.count, 2);
+    assert_int_equal(graph.edges_left_out, 1);
+    assert_true(graph.edges.at[0].hot && !graph.edges.at[1].hot);
+    assert_int_equal(graph.edges.at[0].callee, 1);
+    profile_graph_release(&graph);
+    profile_free(profile);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_chain_is_exact),
+        cmocka_unit_test(below_several_callers_time_is_apportioned),
+        cmocka_unit_test(recursion_is_shown_once),
+        cmocka_unit_test(counted_calls_are_apportioned),
+        cmocka_unit_test(what_is_not_followed_is_not_lost),
+        cmocka_unit_test(a_caller_without_figures_begins_a_stack),
+        cmocka_unit_test(the_graph_leaves_out_what_is_small_and_finds_the_hot_path),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
