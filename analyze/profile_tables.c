@@ -219,16 +219,19 @@ void profile_add_notices(struct result *result, const struct profile *profile,
             "calls and primitive calls stand in each other's place, as yappi writes them; they were put "
             "right");
     if (profile->merged_edges > 0)
-        result_add_notice(
-            result, "merged_callers", (int64_t)profile->merged_edges, NULL, TPA_NOWHERE,
-            "callers became the same without directories, and were added up; pstats keeps the last of "
-            "them only");
+        result_add_notice(result, "merged_callers", (int64_t)profile->merged_edges, NULL, TPA_NOWHERE,
+                          "%" PRIu64
+                          " callers became the same as another without directories, and were added to it; "
+                          "pstats keeps only the last of them",
+                          profile->merged_edges);
     if (profile->odd_entries > 0)
         result_add_notice(result, "odd_entries", (int64_t)profile->odd_entries, file, profile->odd_offset,
-                          "entries are no function with its figures, and were left out");
+                          "%" PRIu64 " entries are no function with its figures, and were left out",
+                          profile->odd_entries);
     if (profile->trailing_bytes > 0)
         result_add_notice(result, "trailing_bytes", (int64_t)profile->trailing_bytes, file, TPA_NOWHERE,
-                          "bytes behind the end of the profile were not looked at");
+                          "%" PRIu64 " bytes behind the end of the profile were not looked at",
+                          profile->trailing_bytes);
 }
 
 void actions_add_table(struct result *result, const struct action_report *report)
@@ -256,5 +259,6 @@ void actions_add_table(struct result *result, const struct action_report *report
         "up to more than the whole");
     if (report->odd_lines > 0)
         result_add_notice(result, "odd_lines", (int64_t)report->odd_lines, NULL, report->odd_offset,
-                          "lines with bars are no row of the table, and were left out");
+                          "%" PRIu64 " lines with bars are no row of the table, and were left out",
+                          report->odd_lines);
 }
