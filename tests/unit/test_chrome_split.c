@@ -227,7 +227,8 @@ static void a_damaged_header_costs_no_event(void **state)
     (void)state;
     static const char header[] = "{\"schemaVersion\":1,\"deviceProperties\":[{\"id\":0,\"name\":\"A100\"}],"
                                  "\"distributedInfo\":{\"rank\":3},\"trace_name\":\"x\",";
-    static const char rest[] = "\"traceEvents\":[" EVENT("a", "10") "," EVENT("c", "30") "," EVENT("d", "40") "],\"x\":1}";
+    static const char rest[] =
+        "\"traceEvents\":[" EVENT("a", "10") "," EVENT("c", "30") "," EVENT("d", "40") "],\"x\":1}";
     char text[sizeof header + sizeof rest];
     int len = snprintf(text, sizeof text, "%s%s", header, rest);
     damage_every_byte(text, (size_t)len, 2, sizeof header - 1,
