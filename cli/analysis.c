@@ -35,13 +35,20 @@ bool analysis_sort(struct table *table, const char *key, bool reverse, struct tp
     return true;
 }
 
-static void settle_limit(struct output_args *output)
+/* The limit that OUTPUT asks for, or what holds when it asks for none. */
+static struct limit settled_limit(const struct output_args *output)
 {
     if (output->limit.is_share || output->limit.share >= 0)
-        return;
+        return output->limit;
     const char *printer = printers[output->format]->name;
     bool for_programs = strcmp(printer, "json") == 0 || strcmp(printer, "csv") == 0;
-    output->limit = (struct limit){ .count = for_programs ? 0 : ANALYSIS_LIMIT_FOR_PEOPLE };
+    return (struct limit){ .count = for_programs ? 0 : ANALYSIS_LIMIT_FOR_PEOPLE };
+}
+
+size_t analysis_most_rows(const struct output_args *output)
+{
+    struct limit limit = settled_limit(output);
+    return limit.is_share ? 0 : limit.count;
 }
 
 int analysis_run(const struct invocation *call, const struct analysis *analysis, struct tpa_error *err)
@@ -59,7 +66,7 @@ int analysis_run(const struct invocation *call, const struct analysis *analysis,
     if (good) {
         load_add_notices(trace, result);
         struct output_args output = *analysis->output;
-        settle_limit(&output);
+        output.limit = settled_limit(analysis->output);
         good = output_result(result, &output, err);
     }
     selection_free(selection);

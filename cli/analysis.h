@@ -39,6 +39,9 @@ struct analysis {
                        struct result *result, struct tpa_error *err);
 };
 
+/* How many rows OUTPUT shows of a table, when that is known beforehand; 0: all, or a share. */
+size_t analysis_most_rows(const struct output_args *output);
+
 /* Sort TABLE by the column called KEY, if not NULL. False and ERR, with a suggestion, when there is none. */
 bool analysis_sort(struct table *table, const char *key, bool reverse, struct tpa_error *err);
 

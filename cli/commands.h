@@ -16,6 +16,7 @@
     ROW(callees) \
     ROW(gpu) \
     ROW(kernels) \
+    ROW(gaps) \
     ROW(steps) \
     ROW(transfers) \
     ROW(convert) \

@@ -65,6 +65,22 @@ def transfer_identities(tpa, trace, gpu):
         yield "transfers: a part is larger than its whole"
 
 
+def gap_identities(tpa, trace, gpu):
+    tables = run(tpa, "gaps", trace)
+    if "causes" not in tables:
+        return
+    for device in gpu["devices"]["rows"]:
+        rows = [row for row in tables["causes"]["rows"] if (row["rank"], row["device"]) == (device["rank"], device["device"])]
+        if sum(row["time_ns"] for row in rows) != device["idle_ns"] or sum(row["count"] for row in rows) != device["gaps"]:
+            yield f"gaps: the causes of device {device['device']} are not its idle time"
+        if rows and max(row["longest_ns"] for row in rows) != device["longest_gap_ns"]:
+            yield f"gaps: another longest gap of device {device['device']}"
+    footer = tables["gaps"]["footer"]
+    listed = sum(row["length_ns"] for row in tables["gaps"]["rows"])
+    if listed + footer["micro_gaps_time_ns"] != tables["causes"]["footer"]["idle_total_ns"]:
+        yield "gaps: those listed and those not are not the idle time"
+
+
 STEP_PARTS = ("kernel_ns", "memcpy_ns", "memset_ns", "communication_ns", "runtime_ns", "data_loading_ns", "cpu_ns", "other_ns")
 
 
@@ -136,6 +152,7 @@ def main():
         problems = list(identities(tables))
         problems += kernel_identities(args.tpa, trace, tables)
         problems += transfer_identities(args.tpa, trace, tables)
+        problems += gap_identities(args.tpa, trace, tables)
         problems += step_identities(args.tpa, trace)
         if args.overview and trace == args.overview[0]:
             problems += overview_differences(args.tpa, trace, json.loads(args.overview[1].read_text()))

@@ -1,0 +1,463 @@
+/*
+ * gaps.c - see gaps.h.
+ *
+ * The work of a device is walked by start; where the next begins after all before have ended there is a gap. Its cause
+ * follows from the call that launched the next work and from what the calling thread was held up by (host_state.h).
+ * Only the gaps that are listed are described in words, because that takes the call tree of the threads.
+ */
+#include "analyze/gaps.h"
+
+#include "analyze/gpu_events.h"
+#include "analyze/host_state.h"
+#include "analyze/host_waits.h"
+#include "trace/calltree.h"
+#include "trace/intervals.h"
+#include "trace/launches.h"
+#include "trace/span.h"
+#include "trace/steps.h"
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+const struct trace_wants gaps_wants = { .args = HOST_WAITS_WANTS };
+const struct gaps_options gaps_defaults = { .min_ns = 10 * 1000, .latency_below_ns = 30 * 1000 };
+
+enum cause {
+    CAUSE_HOST,
+    CAUSE_LATENCY,
+    CAUSE_SYNC,
+    CAUSE_ALLOCATION,
+    CAUSE_DATA_LOADING,
+    CAUSE_COMMUNICATION,
+    CAUSE_OVERHEAD,
+    CAUSE_UNKNOWN,
+    CAUSES
+};
+
+static const struct {
+    const char *name, *meaning;
+} causes[CAUSES] = {
+    [CAUSE_HOST] = { "host", "the host launched the next work only after the device ran dry" },
+    [CAUSE_LATENCY] = { "launch latency", "the next work was queued already" },
+    [CAUSE_SYNC] = { "synchronisation",
+                     "the host sat in a synchronisation or blocking copy as the device ran dry" },
+    [CAUSE_ALLOCATION] = { "allocation", "the host was allocating or freeing memory" },
+    [CAUSE_DATA_LOADING] = { "data loading", "the host waited for the next batch" },
+    [CAUSE_COMMUNICATION] = { "communication wait", "the host was in a communicating operator" },
+    [CAUSE_OVERHEAD] = { "profiler overhead", "the profiler itself was at work" },
+    [CAUSE_UNKNOWN] = { "unknown", "the launch is not in the file, or the work was queued long before" },
+};
+
+/* ---- columns ---- */
+
+enum cause_column {
+    CAUSE_RANK,
+    CAUSE_DEVICE,
+    CAUSE_STREAM,
+    CAUSE_NAME,
+    CAUSE_TIME,
+    CAUSE_SHARE,
+    CAUSE_COUNT,
+    CAUSE_LONGEST,
+    CAUSE_MEANING,
+    CAUSE_COLUMNS
+};
+
+enum gap_column {
+    GAP_RANK,
+    GAP_DEVICE,
+    GAP_STREAM,
+    GAP_START,
+    GAP_LENGTH,
+    GAP_CAUSE,
+    GAP_OPERATOR,
+    GAP_MEANWHILE,
+    GAP_AFTER,
+    GAP_BEFORE,
+    GAP_CALL,
+    GAP_COLUMNS
+};
+
+/* clang-format off */
+static const struct table_column cause_columns[CAUSE_COLUMNS] = {
+    { "rank", "Rank", TABLE_COUNT, "rank of the file, or its place among the files", TABLE_OPTIONAL, NULL },
+    { "device", "Device", TABLE_COUNT, "number of the device", 0, NULL },
+    { "stream", "Stream", TABLE_COUNT, "number of the stream", TABLE_HIDDEN, NULL },
+    { "cause", "Cause", TABLE_NAME, "why the device was idle", 0, NULL },
+    { "time", "Idle", TABLE_NS, "length of the gaps added up", 0, "idle total" },
+    { "share", "Share", TABLE_SHARE, "share of the idle time of the device or stream", 0, NULL },
+    { "count", "Gaps", TABLE_COUNT, "how many gaps", 0, "gaps" },
+    { "longest", "Longest", TABLE_NS, "the longest of them", 0, NULL },
+    { "meaning", "Meaning", TABLE_TEXT, "what the cause stands for", TABLE_OPTIONAL, NULL },
+};
+
+static const struct table_column gap_columns[GAP_COLUMNS] = {
+    { "rank", "Rank", TABLE_COUNT, "rank of the file, or its place among the files", TABLE_OPTIONAL, NULL },
+    { "device", "Device", TABLE_COUNT, "number of the device", TABLE_OPTIONAL, NULL },
+    { "stream", "Stream", TABLE_COUNT, "number of the stream", TABLE_HIDDEN, NULL },
+    { "start", "Start", TABLE_MOMENT, "when the device ran dry, from the origin of the file", 0, NULL },
+    { "length", "Length", TABLE_NS, "until it worked again", 0, "duration" },
+    { "cause", "Cause", TABLE_TEXT, "why it was idle", 0, NULL },
+    { "operator", "Operator", TABLE_NAME, "the operator that launched the work after the gap", 0, NULL },
+    { "meanwhile", "Meanwhile", TABLE_NAME, "what took the calling thread longest during the gap", 0, NULL },
+    { "after", "After", TABLE_NAME, "the work that ended the gap", 0, NULL },
+    { "before", "Before", TABLE_NAME, "the work that ended last before it", 0, NULL },
+    { "call", "Call", TABLE_NAME, "the call that launched the work after the gap", TABLE_OPTIONAL, NULL },
+};
+/* clang-format on */
+
+/* ---- finding gaps ---- */
+
+struct gap {
+    int64_t start_ns, end_ns;
+    int64_t length_ns; /* as far as it was asked for */
+    event_id before, after;
+    uint32_t device; /* of gpu->devices */
+    uint8_t cause;
+};
+
+struct cause_sum {
+    size_t count;
+    int64_t time_ns, longest_ns;
+};
+
+struct question {
+    const struct trace *trace;
+    const struct selection *selection;
+    const struct gaps_options *options;
+    struct launches *launches;
+    struct gpu_events *gpu;
+    struct host_state *host;
+    struct {
+        struct gap *at;
+        size_t count, capacity;
+    } listed;
+    size_t micro_count;
+    int64_t micro_ns, idle_ns;
+    struct table *causes;
+};
+
+static int64_t min_ns(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+static bool takes_half(const struct intervals *set, int64_t start_ns, int64_t end_ns)
+{
+    return end_ns > start_ns && 2 * intervals_length_within(set, start_ns, end_ns) >= end_ns - start_ns;
+}
+
+static enum cause cause_of(const struct question *question, const struct gap *gap)
+{
+    const struct trace *trace = question->trace;
+    uint32_t file = question->gpu->devices[gap->device].file;
+    if (takes_half(&question->host->overhead[file], gap->start_ns, gap->end_ns))
+        return CAUSE_OVERHEAD;
+    event_id call = launches_call(question->launches, gap->after);
+    if (call == EVENT_NONE)
+        return CAUSE_UNKNOWN;
+    if (trace->start_ns[call] <= gap->start_ns)
+        return gap->end_ns - gap->start_ns < question->options->latency_below_ns ? CAUSE_LATENCY
+                                                                                 : CAUSE_UNKNOWN;
+    /* From here on the host was late, until it made the call; by a clock's skew even until after the gap. */
+    const struct host_thread *thread = &question->host->threads[trace->track[call]];
+    int64_t until_ns = min_ns(trace->start_ns[call], gap->end_ns);
+    if (takes_half(&thread->allocation, gap->start_ns, until_ns))
+        return CAUSE_ALLOCATION;
+    if (takes_half(&thread->data_loading, gap->start_ns, until_ns))
+        return CAUSE_DATA_LOADING;
+    if (takes_half(&thread->communication, gap->start_ns, until_ns) &&
+        !intervals_contain(&thread->communication, trace->start_ns[call]))
+        return CAUSE_COMMUNICATION; /* it waited there; one that launches the work itself does not wait */
+    return intervals_contain(&thread->waiting, gap->start_ns) ? CAUSE_SYNC : CAUSE_HOST;
+}
+
+/* Length of the gap as far as it was asked for. */
+static int64_t asked_length(const struct question *question, const struct gap *gap)
+{
+    const struct selection *selection = question->selection;
+    if (!selection->windows)
+        return gap->end_ns - gap->start_ns;
+    return intervals_length_within(&selection->windows[question->gpu->devices[gap->device].file],
+                                   gap->start_ns, gap->end_ns);
+}
+
+static void take_gap(struct question *question, struct gap gap, struct cause_sum sums[CAUSES])
+{
+    gap.length_ns = asked_length(question, &gap);
+    if (gap.length_ns <= 0)
+        return;
+    gap.cause = (uint8_t)cause_of(question, &gap);
+    struct cause_sum *sum = &sums[gap.cause];
+    sum->count++;
+    sum->time_ns += gap.length_ns;
+    if (gap.length_ns > sum->longest_ns)
+        sum->longest_ns = gap.length_ns;
+    question->idle_ns += gap.length_ns;
+    if (gap.length_ns < question->options->min_ns) {
+        question->micro_count++;
+        question->micro_ns += gap.length_ns;
+    } else {
+        *VEC_PUSH(&question->listed) = gap;
+    }
+}
+
+/* The gaps of DEVICE, or with TRACK those of that stream alone. */
+static void find_gaps(struct question *question, uint32_t device, track_id track,
+                      struct cause_sum sums[CAUSES])
+{
+    const struct trace *trace = question->trace;
+    const struct selection *selection = question->selection;
+    const struct gpu_device *of = &question->gpu->devices[device];
+    event_id last = EVENT_NONE; /* the work that ended last so far */
+    for (size_t i = of->first; i < of->first + of->count; i++) {
+        event_id e = question->gpu->event[i];
+        if ((track != TRACK_NONE && trace->track[e] != track) ||
+            !selection_holds_name(selection, trace->name[e]) ||
+            (selection->tracks && !selection->tracks[trace->track[e]]))
+            continue;
+        if (last != EVENT_NONE && trace->start_ns[e] > trace_end_ns(trace, last))
+            take_gap(question,
+                     (struct gap){ .start_ns = trace_end_ns(trace, last),
+                                   .end_ns = trace->start_ns[e],
+                                   .before = last,
+                                   .after = e,
+                                   .device = device },
+                     sums);
+        if (last == EVENT_NONE || trace_end_ns(trace, e) >= trace_end_ns(trace, last))
+            last = e;
+    }
+}
+
+/* ---- tables ---- */
+
+/* The cause of the most time among those with gaps that were not ADDED; CAUSES when there is none. */
+static size_t largest_cause(const struct cause_sum sums[CAUSES], const bool added[CAUSES])
+{
+    size_t largest = CAUSES;
+    for (size_t c = 0; c < CAUSES; c++)
+        if (sums[c].count && !added[c] && (largest == CAUSES || sums[c].time_ns > sums[largest].time_ns))
+            largest = c;
+    return largest;
+}
+
+static void add_causes(const struct question *question, uint32_t device, track_id track,
+                       const struct cause_sum sums[CAUSES])
+{
+    const struct gpu_device *of = &question->gpu->devices[device];
+    struct table *table = question->causes;
+    int64_t idle_ns = 0;
+    for (size_t c = 0; c < CAUSES; c++)
+        idle_ns += sums[c].time_ns;
+    bool added[CAUSES] = { false };
+    for (size_t c; (c = largest_cause(sums, added)) < CAUSES; added[c] = true) {
+        size_t row = table_add_row(table);
+        table_set_int(table, row, CAUSE_RANK, selection_rank(question->trace, of->file));
+        table_set_int(table, row, CAUSE_DEVICE, of->id);
+        if (track != TRACK_NONE)
+            table_set_int(table, row, CAUSE_STREAM, question->trace->tracks[track].stream);
+        table_set_text(table, row, CAUSE_NAME, causes[c].name, strlen(causes[c].name));
+        table_set_int(table, row, CAUSE_TIME, sums[c].time_ns);
+        table_set_number(table, row, CAUSE_SHARE, (double)sums[c].time_ns / (double)idle_ns);
+        table_set_int(table, row, CAUSE_COUNT, (int64_t)sums[c].count);
+        table_set_int(table, row, CAUSE_LONGEST, sums[c].longest_ns);
+        table_set_text(table, row, CAUSE_MEANING, causes[c].meaning, strlen(causes[c].meaning));
+    }
+}
+
+/* The operators and annotations of the host, nested; steps are left out, because they hold everything. */
+struct activities {
+    const struct trace *trace;
+    struct calltree *tree;
+    const struct calltree_thread **thread; /* by track; NULL: nothing on it */
+    bool *is_step;                         /* by name */
+};
+
+static bool is_activity(const void *context, event_id e)
+{
+    const struct activities *activities = context;
+    const struct trace *trace = activities->trace;
+    return (trace->kind[e] == EVENT_OP || trace->kind[e] == EVENT_ANNOTATION) &&
+           !(trace->flags[e] & (EVENT_ASYNC | EVENT_POINT)) && !activities->is_step[trace->name[e]];
+}
+
+static void open_activities(struct activities *activities, const struct trace *trace)
+{
+    activities->trace = trace;
+    activities->is_step = mem_zalloc(names_count(trace->names) + 1, sizeof(bool));
+    int64_t number;
+    for (name_id id = 0; id < names_count(trace->names); id++)
+        activities->is_step[id] = step_number(names_text(trace->names, id), &number);
+    activities->tree = calltree_open(trace, is_activity, activities);
+    calltree_nest(activities->tree);
+    activities->thread = mem_zalloc(trace->track_count + 1, sizeof(struct calltree_thread *));
+    for (size_t t = 0; t < activities->tree->thread_count; t++)
+        activities->thread[activities->tree->threads[t].track] = &activities->tree->threads[t];
+}
+
+static void release_activities(struct activities *activities)
+{
+    calltree_free(activities->tree);
+    free(activities->thread);
+    free(activities->is_step);
+}
+
+static int64_t overlap_ns(const struct trace *trace, event_id e, const struct gap *gap)
+{
+    int64_t start_ns = trace->start_ns[e] > gap->start_ns ? trace->start_ns[e] : gap->start_ns;
+    int64_t end_ns = min_ns(trace_end_ns(trace, e), gap->end_ns);
+    return end_ns > start_ns ? end_ns - start_ns : 0;
+}
+
+/*
+ * What took the thread TRACK longest during GAP: of what began in it the longest, if that took half of the gap at least;
+ * else the innermost that was going on all the time; else whatever took longest.
+ */
+static event_id meanwhile(const struct activities *activities, track_id track, const struct gap *gap)
+{
+    const struct calltree_thread *thread = activities->thread[track];
+    const struct calltree *tree = activities->tree;
+    const struct trace *trace = activities->trace;
+    if (!thread)
+        return EVENT_NONE;
+    node_id low = thread->first,
+            high = thread->first + thread->count; /* the first that starts in the gap or after */
+    while (low < high) {
+        node_id middle = low + (high - low) / 2;
+        if (trace->start_ns[tree->event[middle]] < gap->start_ns)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    event_id longest = EVENT_NONE, around = EVENT_NONE;
+    int64_t longest_ns = 0;
+    for (node_id n = low; n < thread->first + thread->count && trace->start_ns[tree->event[n]] < gap->end_ns;
+         n++)
+        if (overlap_ns(trace, tree->event[n], gap) > longest_ns) {
+            longest = tree->event[n];
+            longest_ns = overlap_ns(trace, longest, gap);
+        }
+    for (node_id n = low > thread->first ? low - 1 : NODE_NONE; n != NODE_NONE; n = tree->parent[n]) {
+        event_id e = tree->event[n];
+        if (overlap_ns(trace, e, gap) == gap->end_ns - gap->start_ns) {
+            around = around == EVENT_NONE ? e : around;
+        } else if (overlap_ns(trace, e, gap) > longest_ns) { /* began before and ended within */
+            longest = e;
+            longest_ns = overlap_ns(trace, e, gap);
+        }
+    }
+    return 2 * longest_ns >= gap->end_ns - gap->start_ns || around == EVENT_NONE ? longest : around;
+}
+
+static void set_name(struct table *table, size_t row, size_t column, const struct trace *trace, event_id e)
+{
+    if (e != EVENT_NONE)
+        table_set_text(table, row, column, trace_name(trace, e), names_length(trace->names, trace->name[e]));
+}
+
+static void add_gap(struct table *table, const struct question *question, const struct activities *activities,
+                    const struct gap *gap, const int64_t *origins)
+{
+    const struct trace *trace = question->trace;
+    const struct gpu_device *device = &question->gpu->devices[gap->device];
+    event_id call = launches_call(question->launches, gap->after);
+    size_t row = table_add_row(table);
+    table_set_int(table, row, GAP_RANK, selection_rank(trace, device->file));
+    table_set_int(table, row, GAP_DEVICE, device->id);
+    table_set_int(table, row, GAP_STREAM, trace->tracks[trace->track[gap->after]].stream);
+    table_set_int(table, row, GAP_START, gap->start_ns - origins[device->file]);
+    table_set_int(table, row, GAP_LENGTH, gap->length_ns);
+    table_set_text(table, row, GAP_CAUSE, causes[gap->cause].name, strlen(causes[gap->cause].name));
+    set_name(table, row, GAP_BEFORE, trace, gap->before);
+    set_name(table, row, GAP_AFTER, trace, gap->after);
+    set_name(table, row, GAP_CALL, trace, call);
+    set_name(table, row, GAP_OPERATOR, trace, launches_operator(question->launches, gap->after));
+    if (call != EVENT_NONE)
+        set_name(table, row, GAP_MEANWHILE, trace, meanwhile(activities, trace->track[call], gap));
+}
+
+/* The longest first; equal ones in order of time. */
+static int compare_gaps(const void *left, const void *right)
+{
+    const struct gap *a = left, *b = right;
+    if (a->length_ns != b->length_ns)
+        return a->length_ns > b->length_ns ? -1 : 1;
+    if (a->device != b->device)
+        return a->device < b->device ? -1 : 1;
+    if (a->start_ns != b->start_ns)
+        return a->start_ns < b->start_ns ? -1 : 1;
+    return a->after < b->after ? -1 : a->after > b->after;
+}
+
+static struct table *make_gaps(struct question *question)
+{
+    const struct trace *trace = question->trace;
+    struct table *table = table_open("gaps", "The longest gaps", gap_columns, GAP_COLUMNS);
+    if (question->listed.count)
+        qsort(question->listed.at, question->listed.count, sizeof *question->listed.at, compare_gaps);
+    size_t rows = question->listed.count;
+    if (question->options->most_rows && question->options->most_rows < rows)
+        rows = question->options->most_rows;
+    int64_t *origins = mem_alloc((trace->file_count + 1) * sizeof *origins);
+    for (uint32_t f = 0; f < trace->file_count; f++)
+        origins[f] = trace_file_span(trace, f).start_ns;
+    struct activities activities = { 0 };
+    if (rows)
+        open_activities(&activities, trace);
+    for (size_t i = 0; i < rows; i++)
+        add_gap(table, question, &activities, &question->listed.at[i], origins);
+    table->total_rows = question->listed.count;
+    table->sort_column = GAP_LENGTH;
+    if (rows)
+        release_activities(&activities);
+    free(origins);
+    table_add_footer(table, "micro_gaps", "Shorter gaps, not listed", TABLE_COUNT,
+                     table_int((int64_t)question->micro_count));
+    table_add_footer(table, "micro_gaps_time", "Time of these", TABLE_NS, table_int(question->micro_ns));
+    return table;
+}
+
+static void look_at_device(struct question *question, uint32_t device)
+{
+    const struct trace *trace = question->trace;
+    const struct selection *selection = question->selection;
+    if (!question->options->by_stream) {
+        struct cause_sum sums[CAUSES] = { 0 };
+        find_gaps(question, device, TRACK_NONE, sums);
+        add_causes(question, device, TRACK_NONE, sums);
+        return;
+    }
+    for (track_id t = 0; t < trace->track_count; t++)
+        if (question->gpu->device_of_track[t] == device && (!selection->tracks || selection->tracks[t])) {
+            struct cause_sum sums[CAUSES] = { 0 };
+            find_gaps(question, device, t, sums);
+            add_causes(question, device, t, sums);
+        }
+}
+
+void gaps_add_tables(const struct trace *trace, const struct selection *selection,
+                     const struct gaps_options *options, struct result *result)
+{
+    struct question question = { .trace = trace, .selection = selection, .options = options };
+    question.launches = launches_open(trace);
+    question.gpu = gpu_events_open(trace, question.launches);
+    question.host = host_state_open(question.gpu, question.launches);
+    question.causes = table_open("causes", "Why the devices were idle", cause_columns, CAUSE_COLUMNS);
+    for (uint32_t d = 0; d < question.gpu->device_count; d++)
+        if (selection->files == NULL || selection->files[question.gpu->devices[d].file])
+            look_at_device(&question, d);
+    table_add_footer(question.causes, "idle_total", "Idle", TABLE_NS, table_int(question.idle_ns));
+    struct table *gaps = make_gaps(&question);
+    if (options->by_stream)
+        question.causes->columns[CAUSE_STREAM].flags = gaps->columns[GAP_STREAM].flags = 0;
+    if (trace->file_count > 1)
+        question.causes->columns[CAUSE_RANK].flags = gaps->columns[GAP_RANK].flags = 0;
+    if (question.gpu->device_count > 1)
+        gaps->columns[GAP_DEVICE].flags = 0;
+    result_add_table(result, question.causes);
+    result_add_table(result, gaps);
+    VEC_FREE(&question.listed);
+    host_state_free(question.host);
+    gpu_events_free(question.gpu);
+    launches_free(question.launches);
+}
