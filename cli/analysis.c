@@ -51,6 +51,15 @@ size_t analysis_most_rows(const struct output_args *output)
     return limit.is_share ? 0 : limit.count;
 }
 
+/* Cut the table called KEY now, and no other later. */
+static void limit_table(struct result *result, const char *key, struct limit *limit)
+{
+    for (size_t i = 0; i < result->tables.count; i++)
+        if (strcmp(result->tables.at[i]->key, key) == 0)
+            table_truncate(result->tables.at[i], limit_rows(limit, result->tables.at[i]->row_count));
+    *limit = (struct limit){ 0 };
+}
+
 int analysis_run(const struct invocation *call, const struct analysis *analysis, struct tpa_error *err)
 {
     struct trace *trace = load_traces(call, analysis->load, analysis->wants, err);
@@ -67,6 +76,8 @@ int analysis_run(const struct invocation *call, const struct analysis *analysis,
         load_add_notices(trace, result);
         struct output_args output = *analysis->output;
         output.limit = settled_limit(analysis->output);
+        if (analysis->limited)
+            limit_table(result, analysis->limited, &output.limit);
         good = output_result(result, &output, err);
     }
     selection_free(selection);

@@ -34,6 +34,7 @@ struct analysis {
     const struct load_args *load;
     const struct selection_query *query;
     const struct output_args *output;
+    const char *limited; /* key of the only table that --limit cuts; NULL: it cuts all */
     /* Fills RESULT; false and ERR when the arguments of the command do not fit the trace. */
     bool (*add_tables)(const struct trace *trace, const struct selection *selection, const void *args,
                        struct result *result, struct tpa_error *err);

@@ -63,6 +63,7 @@ static int gaps_main(const struct invocation *call, struct tpa_error *err)
         .load = &args->load,
         .query = &args->selection,
         .output = &args->output,
+        .limited = "gaps",
         .add_tables = add_tables,
     };
     return analysis_run(call, &analysis, err);

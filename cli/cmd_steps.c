@@ -45,6 +45,7 @@ static int steps_main(const struct invocation *call, struct tpa_error *err)
         .load = &args->load,
         .query = &args->selection,
         .output = &args->output,
+        .limited = "steps",
         .add_tables = add_tables,
     };
     return analysis_run(call, &analysis, err);

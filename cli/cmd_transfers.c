@@ -37,6 +37,7 @@ static int transfers_main(const struct invocation *call, struct tpa_error *err)
         .load = &args->load,
         .query = &args->selection,
         .output = &args->output,
+        .limited = "stalls",
         .add_tables = add_tables,
     };
     return analysis_run(call, &analysis, err);
