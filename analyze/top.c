@@ -9,6 +9,7 @@
 #include "analyze/flops.h"
 #include "analyze/top_parts.h"
 #include "trace/arg_scan.h"
+#include <pthread.h>
 #include <stdlib.h>
 
 struct trace_wants top_wants(const struct top_options *options)
@@ -37,7 +38,7 @@ static bool was_open_at_stop(const struct trace *trace, event_id e)
             trace_end_ns(trace, e) > file->window_end_ns);
 }
 
-enum top_role top_role(const struct top *top, event_id e)
+static enum top_role find_role(const struct top *top, event_id e)
 {
     const struct trace *trace = top->trace;
     enum event_kind kind = trace->kind[e];
@@ -88,11 +89,17 @@ const struct step *top_step_of(const struct top *top, event_id e)
     return steps_at(top->steps, top_file_of(top, e), called_at(top, e));
 }
 
+/* Does it choose among events, and not just names? */
+static bool chooses_events(const struct selection *selection)
+{
+    return selection && (selection->files || selection->tracks || selection->windows);
+}
+
 static void select_events(struct top *top)
 {
     const struct trace *trace = top->trace;
     const struct selection *selection = top->options->selection;
-    if (!selection || (!selection->files && !selection->tracks && !selection->windows))
+    if (!chooses_events(selection))
         return;
     top->selected = mem_zalloc(trace->event_count / 64 + 1, sizeof *top->selected);
     for (event_id e = 0; e < trace->event_count; e++) {
@@ -103,6 +110,13 @@ static void select_events(struct top *top)
             continue;
         top->selected[e / 64] |= UINT64_C(1) << (e % 64);
     }
+}
+
+static void find_roles(struct top *top)
+{
+    top->role = mem_alloc(top->trace->event_count + 1);
+    for (event_id e = 0; e < top->trace->event_count; e++)
+        top->role[e] = (uint8_t)find_role(top, e);
 }
 
 static bool takes_call(const void *context, event_id e)
@@ -315,6 +329,32 @@ static void count_device(struct top *top)
 
 /* ---- the way through ---- */
 
+static void *open_launches(void *context)
+{
+    struct top *top = context;
+    top->launches = launches_open(top->trace);
+    return NULL;
+}
+
+/*
+ * Both look through all events, and neither needs the other unless a selection asks when work was launched:
+ * so one of them runs on a thread of its own, where there is enough to do.
+ */
+static void open_tree_and_launches(struct top *top)
+{
+    enum { WORTH_A_THREAD = 200000 };
+    pthread_t thread;
+    bool apart = !chooses_events(top->options->selection) && top->trace->event_count >= WORTH_A_THREAD &&
+                 pthread_create(&thread, NULL, open_launches, top) == 0;
+    if (!apart)
+        open_launches(top);
+    select_events(top);
+    find_roles(top);
+    top->tree = calltree_open(top->trace, takes_call, top);
+    if (apart)
+        pthread_join(thread, NULL);
+}
+
 static void find_files(struct top *top)
 {
     const struct trace *trace = top->trace;
@@ -344,11 +384,9 @@ struct result *top_analyze(const struct trace *trace, const struct top_options *
     find_files(&top);
     top_names_open(&top.names, trace, options);
     top_rows_open(&top);
-    top.launches = launches_open(trace);
     if (top.by & TOP_STEP)
         top.steps = steps_open(trace);
-    select_events(&top);
-    top.tree = calltree_open(trace, takes_call, &top);
+    open_tree_and_launches(&top);
     top_link_calls(&top);
     calltree_nest(top.tree);
     top.state = calltree_fold(top.tree, same_key, &top);
@@ -378,6 +416,7 @@ struct result *top_analyze(const struct trace *trace, const struct top_options *
     free(top.row_of_node);
     free(top.state);
     free(top.selected);
+    free(top.role);
     free(top.stack_event);
     free(top.leftovers);
     free(top.files);

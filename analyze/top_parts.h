@@ -130,6 +130,7 @@ struct top {
     VEC_OF(struct lookalike) lookalikes; /* by file, id, event */
     uint8_t *lookalike_filter;           /* a bit per id modulo LOOKALIKE_BITS; NULL when there are none */
     struct top_counts counts;
+    uint8_t *role;         /* enum top_role, by event */
     uint64_t *selected;    /* a bit per event that is in the range or step asked for; NULL: all are */
     uint64_t *leftovers;   /* a bit per [memory] record that is a row of its own; NULL unless float_times */
     event_id *stack_event; /* by event: whose stack it is listed under; NULL: its own */
@@ -161,7 +162,10 @@ static inline void add_to(int64_t *sum, int64_t value)
 
 /* ---- top.c ---- */
 
-enum top_role top_role(const struct top *top, event_id e);
+static inline enum top_role top_role(const struct top *top, event_id e)
+{
+    return top->role[e];
+}
 
 /* Where E comes in torch's list among events that start and end alike. */
 uint64_t top_order(const struct top *top, event_id e);
@@ -180,7 +184,7 @@ bool top_is_frame(const struct top *top, event_id e);
 
 static inline uint32_t top_file_of(const struct top *top, event_id e)
 {
-    return top->trace->tracks[top->trace->track[e]].file;
+    return top->trace->file_count == 1 ? 0 : top->trace->tracks[top->trace->track[e]].file;
 }
 
 static inline uint32_t top_key_of(const struct top *top, event_id e)

@@ -326,7 +326,8 @@ int launches_generation(const struct launches *launches, uint32_t file)
 
 static const struct file_launches *file_of(const struct launches *launches, event_id e)
 {
-    return &launches->files[launches->trace->tracks[launches->trace->track[e]].file];
+    const struct trace *trace = launches->trace;
+    return &launches->files[trace->file_count == 1 ? 0 : trace->tracks[trace->track[e]].file];
 }
 
 event_id launches_call(const struct launches *launches, event_id e)
