@@ -152,6 +152,16 @@ static bool unknown_key(const struct table *table, const char *key, struct tpa_e
     return tpa_hint(err, "sort by a column, such as self_cpu_time_total, cuda_time_total, count, or by none");
 }
 
+/* Attributes that torch's rows always have, all alike unless rows are made by them: sorting changes nothing. */
+static bool is_attribute_of_other_rows(const char *key)
+{
+    static const char *const keys[] = { "input_shapes", "overload_name", "is_legacy", "is_remote" };
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+        if (strcmp(key, keys[i]) == 0)
+            return true;
+    return false;
+}
+
 static bool has_device_time(const struct table *table)
 {
     int column = table_find_column(table, "self_device_time_total", strlen("self_device_time_total"));
@@ -169,6 +179,8 @@ static bool sort_rows(struct table *table, const struct top_args *args, struct t
     if (strcmp(key, "none") == 0)
         return true;
     int column = table_find_column(table, key, strlen(key));
+    if (column < 0 && is_attribute_of_other_rows(key))
+        return true;
     if (column < 0)
         return unknown_key(table, key, err);
     size_t by = torch ? torch_column(table, (size_t)column) : (size_t)column;
