@@ -8,6 +8,7 @@
 #include "base/memory.h"
 #include "base/source.h"
 #include "trace/span.h"
+#include "trace/steps.h"
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -76,24 +77,18 @@ static const char *packing_name(int packing)
     }
 }
 
-static void set_steps(const struct trace *trace, uint32_t file, struct table *table, size_t row)
+static void set_steps(const struct steps *steps, uint32_t file, struct table *table, size_t row)
 {
-    const struct trace_file *of = &trace->files[file];
     int64_t count = 0, first = INT64_MAX, last = INT64_MIN;
     double sum_ns = 0;
-    for (event_id i = 0; i < of->event_count; i++) {
-        event_id e = of->first_event + i;
-        if (trace->kind[e] != EVENT_ANNOTATION)
-            continue;
-        name_id name = trace->name[e];
-        int64_t step =
-            selection_step_number(names_text(trace->names, name), names_length(trace->names, name));
-        if (step < 0)
+    for (size_t i = 0; i < steps->count; i++) {
+        const struct step *step = &steps->at[i];
+        if (step->file != file)
             continue;
         count++;
-        first = step < first ? step : first;
-        last = step > last ? step : last;
-        sum_ns += (double)trace->dur_ns[e];
+        first = step->number < first ? step->number : first;
+        last = step->number > last ? step->number : last;
+        sum_ns += (double)(step->end_ns - step->start_ns);
     }
     table_set_int(table, row, FILE_STEPS, count);
     if (count > 0) {
@@ -123,7 +118,7 @@ static void set_begin(const struct trace *trace, uint32_t file, int64_t origin_n
         set_text(table, row, FILE_BEGIN, text);
 }
 
-static void add_file(const struct trace *trace, uint32_t f, struct table *table)
+static void add_file(const struct trace *trace, const struct steps *steps, uint32_t f, struct table *table)
 {
     const struct trace_file *file = &trace->files[f];
     size_t row = table_add_row(table);
@@ -145,7 +140,7 @@ static void add_file(const struct trace *trace, uint32_t f, struct table *table)
     set_begin(trace, f, span.start_ns, table, row);
     if (file->has_window)
         table_set_int(table, row, FILE_WINDOW, file->window_end_ns - file->window_start_ns);
-    set_steps(trace, f, table, row);
+    set_steps(steps, f, table, row);
     table_set_int(table, row, FILE_EVENTS, file->event_count);
     int64_t notices = 0;
     for (size_t i = 0; i < trace->notice_count; i++)
@@ -528,10 +523,12 @@ void info_add_tables(const struct trace *trace, struct result *result)
     struct table *devices = OPEN("devices", "Devices", device_columns);
     struct table *categories = OPEN("categories", "Events", category_columns);
     struct table *tracks = OPEN("tracks", "Tracks", track_columns);
+    struct steps *steps = steps_open(trace);
     for (uint32_t f = 0; f < trace->file_count; f++) {
-        add_file(trace, f, files);
+        add_file(trace, steps, f, files);
         add_facts(&trace->files[f], facts);
     }
+    steps_free(steps);
     if (have_one_format(trace))
         files->columns[FILE_FORMAT].flags |= TABLE_OPTIONAL;
     if (trace->file_count == 1)

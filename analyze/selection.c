@@ -5,6 +5,7 @@
 #include "base/regex.h"
 #include "base/suggest.h"
 #include "trace/span.h"
+#include "trace/steps.h"
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -138,21 +139,12 @@ static bool sieve_tracks(struct selection *selection, const char *what, const st
 
 /* --- times --------------------------------------------------------------------------------------------------- */
 
-int64_t selection_step_number(const char *name, size_t len)
-{
-    static const char prefix[] = "ProfilerStep#";
-    size_t prefix_len = sizeof prefix - 1;
-    int64_t number;
-    if (len > prefix_len && memcmp(name, prefix, prefix_len) == 0 && name[prefix_len] != '-' &&
-        quantity_parse_integer(name + prefix_len, len - prefix_len, &number))
-        return number;
-    return -1;
-}
-
-/* Is E on the host and a range that someone named? */
+/* Is E a stretch of time on the host that a name was given to: an annotation, or (old PyTorch makes no difference) an
+ * operator? */
 static bool is_range(const struct trace *trace, event_id e)
 {
-    return trace->kind[e] == EVENT_ANNOTATION && !(trace->flags[e] & EVENT_POINT);
+    return (trace->kind[e] == EVENT_ANNOTATION || trace->kind[e] == EVENT_OP) &&
+           !(trace->flags[e] & EVENT_POINT);
 }
 
 /* Replace the windows by what they have in common with MORE, which is released. */
@@ -185,59 +177,66 @@ static void free_windows(const struct trace *trace, struct intervals *windows)
     free(windows);
 }
 
-/* Add the annotations whose name is CHOSEN (by name_id); false when there are none. */
-static bool add_annotations(const struct trace *trace, const bool *chosen, struct intervals *windows)
+static void merge_windows(const struct trace *trace, struct intervals *windows)
 {
-    bool any = false;
-    for (event_id e = 0; e < trace->event_count; e++) {
-        if (!chosen[trace->name[e]] || !is_range(trace, e))
-            continue;
-        any = true;
-        intervals_add(&windows[trace->tracks[trace->track[e]].file], trace->start_ns[e],
-                      trace_end_ns(trace, e));
-    }
     for (size_t f = 0; f < trace->file_count; f++)
         intervals_merge(&windows[f]);
-    return any;
 }
 
-static bool select_steps(struct selection *selection, const struct ranges *steps, struct tpa_error *err)
+static bool select_steps(struct selection *selection, const struct ranges *wanted, struct tpa_error *err)
 {
     const struct trace *trace = selection->trace;
-    if (steps->count == 0)
+    if (wanted->count == 0)
         return true;
-    size_t count = names_count(trace->names);
-    bool *chosen = mem_zalloc(count + 1, sizeof *chosen);
-    struct numbers seen = { 0 };
-    for (name_id id = 0; id < count; id++) {
-        int64_t step = selection_step_number(names_text(trace->names, id), names_length(trace->names, id));
-        if (step < 0)
-            continue;
-        *VEC_PUSH(&seen) = step;
-        chosen[id] = ranges_hold(steps, step);
-    }
+    struct steps *steps = steps_open(trace);
     struct intervals *windows = open_windows(trace);
-    bool any = add_annotations(trace, chosen, windows);
-    free(chosen);
+    struct numbers seen = { 0 };
+    bool any = false;
+    for (size_t i = 0; i < steps->count; i++) {
+        const struct step *step = &steps->at[i];
+        *VEC_PUSH(&seen) = step->number;
+        if (!ranges_hold(wanted, step->number))
+            continue;
+        any = true;
+        intervals_add(&windows[step->file], step->start_ns, step->end_ns);
+    }
+    steps_free(steps);
     if (!any) {
-        free_windows(trace, windows);
         bool no_steps = seen.count == 0;
-        none_such("step", steps, &seen, err);
+        free_windows(trace, windows);
+        none_such("step", wanted, &seen, err);
         return no_steps
                    ? tpa_hint(err, "the trace has no steps; torch.profiler records them where prof.step() is "
                                    "called after each iteration")
                    : false;
     }
     VEC_FREE(&seen);
+    merge_windows(trace, windows);
     narrow_windows(selection, windows);
     return true;
+}
+
+/* Add the ranges called NAME; false when there are none. */
+static bool add_ranges(const struct trace *trace, const char *name, struct intervals *windows)
+{
+    bool any = false;
+    name_id id = names_find(trace->names, name, strlen(name));
+    for (event_id e = 0; id != NAME_NONE && e < trace->event_count; e++) {
+        if (trace->name[e] != id || !is_range(trace, e))
+            continue;
+        any = true;
+        intervals_add(&windows[trace->tracks[trace->track[e]].file], trace->start_ns[e],
+                      trace_end_ns(trace, e));
+    }
+    merge_windows(trace, windows);
+    return any;
 }
 
 static bool unknown_range(const struct trace *trace, const char *name, struct tpa_error *err)
 {
     struct suggest near = suggest_for(name, strlen(name));
     for (event_id e = 0; e < trace->event_count; e++)
-        if (is_range(trace, e))
+        if (trace->kind[e] == EVENT_ANNOTATION)
             suggest_consider(&near, names_text(trace->names, trace->name[e]));
     if (near.best)
         tpa_fail(err, TPA_NOWHERE, "'%s' is no time range and no annotation; did you mean %s?", name,
@@ -283,17 +282,9 @@ static bool select_range(struct selection *selection, const char *text, struct t
                           add_up_to(origin_ns, range.end_ns));
             intervals_merge(&windows[f]);
         }
-    } else {
-        bool *chosen = mem_zalloc(names_count(trace->names) + 1, sizeof *chosen);
-        name_id id = names_find(trace->names, text, strlen(text));
-        if (id != NAME_NONE)
-            chosen[id] = true;
-        bool any = id != NAME_NONE && add_annotations(trace, chosen, windows);
-        free(chosen);
-        if (!any) {
-            free_windows(trace, windows);
-            return unknown_range(trace, text, err);
-        }
+    } else if (!add_ranges(trace, text, windows)) {
+        free_windows(trace, windows);
+        return unknown_range(trace, text, err);
     }
     narrow_windows(selection, windows);
     return true;

@@ -13,7 +13,7 @@
  * Definitions:
  * - An event lies in a step or time range when it starts in it. The end of a range does not belong to it. An analysis
  *   that cuts events at the edges takes the windows themselves.
- * - Steps are the annotations ProfilerStep#N. Each file has its own: ranks run their steps at times of their own.
+ * - Steps are those of trace/steps.h. Each file has its own: ranks run their steps at times of their own.
  * - Times are counted from the origin of each file (trace_file_span).
  * - Devices and streams choose among the events on devices; events of the host belong to any of them.
  * - A file that tells no rank has its place among the files as rank.
@@ -30,7 +30,7 @@
 struct selection_query {
     const char *filter, *exclude; /* regular expressions over names: only these, not these */
     struct ranges steps, devices, streams, ranks;
-    const char *range; /* "1.5s..2s", "10ms..", or the name of an annotation */
+    const char *range; /* "1.5s..2s", "10ms..", or the name of an annotation or operator */
 };
 
 /* The answer. NULL stands for everything. */
@@ -74,9 +74,6 @@ static inline bool selection_holds(const struct selection *selection, event_id e
  */
 bool *selection_match_names(const struct names *names, const char *filter, const char *exclude,
                             struct tpa_error *err);
-
-/* The number of a step: 7 for "ProfilerStep#7", -1 for any other name. */
-int64_t selection_step_number(const char *name, size_t len);
 
 /* Rank of FILE as --rank understands it. */
 int64_t selection_rank(const struct trace *trace, uint32_t file);

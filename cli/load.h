@@ -46,7 +46,7 @@ struct load_args {
                "only what starts in these steps (ProfilerStep#N): 3..7, 3.., or 1,4"), \
     OPT_TEXT(0, "range", T, field.range, "A..B", \
              "only what starts in this time from the beginning of the trace: 1.5s..2s, 10ms..; or within the " \
-             "annotation of this name"), \
+             "annotations or operators of this name"), \
     OPT_RANGES(0, "device", T, field.devices, "N", "only these devices; what runs on the host stays"), \
     OPT_RANGES(0, "stream", T, field.streams, "N", "only these streams; what runs on the host stays"), \
     OPT_RANGES(0, "rank", T, field.ranks, "N", "only the files of these ranks")

@@ -1,6 +1,7 @@
 /* features.c - see features.h. */
 #include "trace/features.h"
 
+#include "trace/steps.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -38,7 +39,8 @@ static bool has_prefix(const char *text, const char *prefix)
 /* What a name tells by itself. */
 static unsigned features_of_name(const char *name)
 {
-    if (has_prefix(name, "ProfilerStep#"))
+    int64_t step;
+    if (step_number(name, &step))
         return FEATURE_STEPS;
     if (strcmp(name, "[memory]") == 0)
         return FEATURE_MEMORY;
@@ -51,7 +53,7 @@ static unsigned features_of_name(const char *name)
 static unsigned features_of_event(enum event_kind kind, unsigned name)
 {
     switch (kind) {
-    case EVENT_OP: return FEATURE_OPS | (name & FEATURE_COLLECTIVES);
+    case EVENT_OP: return FEATURE_OPS | (name & (FEATURE_STEPS | FEATURE_COLLECTIVES));
     case EVENT_ANNOTATION: return name & (FEATURE_STEPS | FEATURE_COLLECTIVES);
     case EVENT_PYTHON: return FEATURE_STACKS;
     case EVENT_RUNTIME:

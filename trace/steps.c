@@ -2,16 +2,17 @@
 #include "trace/steps.h"
 
 #include "base/memory.h"
+#include "base/quantity.h"
 #include <stdlib.h>
+#include <string.h>
 
 bool step_number(const char *name, int64_t *number)
 {
     static const char prefix[] = "ProfilerStep#";
     if (strncmp(name, prefix, sizeof prefix - 1) != 0)
         return false;
-    char *end;
-    *number = strtoll(name + sizeof prefix - 1, &end, 10);
-    return end != name + sizeof prefix - 1 && *end == '\0';
+    const char *digits = name + sizeof prefix - 1;
+    return *digits != '-' && quantity_parse_integer(digits, strlen(digits), number);
 }
 
 static int compare_steps(const void *left, const void *right)

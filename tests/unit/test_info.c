@@ -201,7 +201,9 @@ static void features_come_from_kinds_and_names(void **state)
     assert_int_equal(features_with("cuda_driver", "cuLaunchKernelEx"), FEATURE_LAUNCHES);
     assert_int_equal(features_with("user_annotation", "nccl:all_reduce"), FEATURE_COLLECTIVES);
     assert_int_equal(features_with("user_annotation", "train"), 0);
-    assert_int_equal(features_with("cpu_op", "ProfilerStep#1"), FEATURE_OPS); /* only annotations are steps */
+    assert_int_equal(features_with("Operator", "ProfilerStep#1"),
+                     FEATURE_OPS | FEATURE_STEPS); /* PyTorch 1.8 */
+    assert_int_equal(features_with("gpu_user_annotation", "ProfilerStep#1"), 0);
 
     draw_begin(&wants);
     draw_host("cpu_op", "mm", 1, 0, 5);

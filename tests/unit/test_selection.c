@@ -21,6 +21,7 @@
 #include "analyze/selection.h"
 #include "trace/builder.h"
 #include "trace/span.h"
+#include "trace/steps.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -179,6 +180,9 @@ static void a_range_may_be_an_annotation(void **state)
     (void)state;
     assert_int_equal(count((struct selection_query){ .range = "epoch" }, NULL), 1);
     assert_int_equal(count((struct selection_query){ .range = "ProfilerStep#1" }, "gemm"), 1);
+    /* Within the operator mm, [100, 106) and [120, 126), the kernels at 104 and 124 start. */
+    assert_int_equal(count((struct selection_query){ .range = "mm" }, "gemm"), 2);
+    assert_int_equal(count((struct selection_query){ .range = "mm" }, "vec"), 0);
     assert_refused((struct selection_query){ .range = "epcoh" },
                    "'epcoh' is no time range and no annotation; did you mean epoch?",
                    "write 1.5s..2s, 10ms.. or ..3s, counted from the beginning of the trace");
@@ -215,11 +219,12 @@ static void a_file_without_a_rank_has_its_place(void **state)
 static void step_numbers_are_read_from_names(void **state)
 {
     (void)state;
-    assert_true(selection_step_number("ProfilerStep#7", 14) == 7);
-    assert_true(selection_step_number("ProfilerStep#", 13) == -1);
-    assert_true(selection_step_number("ProfilerStep#-1", 15) == -1);
-    assert_true(selection_step_number("ProfilerStep#7x", 15) == -1);
-    assert_true(selection_step_number("Optimizer.step#SGD", 18) == -1);
+    int64_t number = -1;
+    assert_true(step_number("ProfilerStep#7", &number) && number == 7);
+    const char *const others[] = { "ProfilerStep#",   "ProfilerStep#-1", "ProfilerStep#7x",
+                                   "ProfilerStep# 7", "ProfilerStep#+7", "Optimizer.step#SGD" };
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        assert_false(step_number(others[i], &number));
 }
 
 int main(void)
