@@ -278,7 +278,6 @@ static void count_launched(struct top *top, event_id e, int64_t duration_ns, con
     if (!event_is_gpu_work(trace->kind[e]))
         return;
     event_id call = correlation ? launches_call(top->launches, e) : EVENT_NONE;
-    top->counts.gpu_work++;
     if (!has_operator) {
         top->counts.unlinked_gpu++;
         add_to(&top->counts.unlinked_gpu_ns, duration_ns);

@@ -215,9 +215,7 @@ void top_link_calls(struct top *top)
             filter_add(linked_ids, link.id);
         if (!top->files[file].is_torch || event_on_device(kind) || top_role(top, e) != ROLE_CALL)
             continue;
-        top->counts.calls += is_call;
         if (!link.linked) {
-            top->counts.unlinked_calls += is_call;
             top->counts.moved_calls += is_call && trace->track[e] != top->files[file].stop_thread;
             move(&moves, trace, e, top->files[file].stop_thread);
             if (is_call && has_correlation && correlation != 0) {

@@ -189,13 +189,12 @@ void top_memory(struct top *top)
         if (!(top->names.flags[trace->name[e]] & NAME_RECORD))
             continue;
         enum top_role role = top_role(top, e);
-        top->counts.memory_records += role == ROLE_MEMORY || role == ROLE_OUT_OF_MEMORY;
+        top->has_memory |= role == ROLE_MEMORY || role == ROLE_OUT_OF_MEMORY;
         if (role != ROLE_MEMORY)
             continue;
         struct records *records = &by_file[top_file_of(top, e)];
         *VEC_PUSH(records) = (struct record){ trace->start_ns[e], e };
     }
-    top->has_memory = top->counts.memory_records > 0;
     for (uint32_t i = 0; i < trace->file_count; i++)
         sum_up(&by_file[i], trace);
     if (top->has_memory) {

@@ -102,12 +102,13 @@ struct lookalike {
     event_id call;
 };
 
+/* What the notices tell. */
 struct top_counts {
-    uint64_t gpu_work, unlinked_gpu, callless_gpu, graph_gpu, lost_gpu;
-    int64_t unlinked_gpu_ns, callless_gpu_ns, graph_gpu_ns, lost_gpu_ns;
-    uint64_t calls, unlinked_calls, moved_calls;
-    uint64_t unfinished, guessed_async;
-    uint64_t memory_records, nested_links;
+    uint64_t unlinked_gpu, callless_gpu, graph_gpu; /* without operator, without call, out of graphs */
+    int64_t unlinked_gpu_ns, callless_gpu_ns, graph_gpu_ns;
+    uint64_t lost_gpu; /* of operators that were folded */
+    int64_t lost_gpu_ns;
+    uint64_t moved_calls, unfinished, guessed_async;
 };
 
 struct top {
@@ -134,7 +135,7 @@ struct top {
     uint64_t *selected;    /* a bit per event that is in the range or step asked for; NULL: all are */
     uint64_t *leftovers;   /* a bit per [memory] record that is a row of its own; NULL unless float_times */
     event_id *stack_event; /* by event: whose stack it is listed under; NULL: its own */
-    bool has_device, has_memory, has_shapes, has_flops;
+    bool has_device, has_memory, has_flops;
     int64_t self_device_ns; /* of all rows on devices that are no annotations */
     struct row_maker *row_maker;
 };
