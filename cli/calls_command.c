@@ -1,23 +1,48 @@
 /* calls_command.c - see calls_command.h. */
 #include "cli/calls_command.h"
 
+#include "analyze/trace_profile.h"
+
 const struct calls_args calls_defaults = { .output = { .limit = { .share = LIMIT_NOT_GIVEN } },
                                            .load = LOAD_DEFAULTS };
 
+/* clang-format off */
 const struct opt calls_opts[] = {
-    OPT_GROUP("Selection"),
-    OPT_TEXT('F', "filter", struct calls_args, query.filter, "REGEX",
-             "only functions whose file:line(name) matches REGEX"),
-    OPT_TEXT('x', "exclude", struct calls_args, query.exclude, "REGEX", "no functions that match REGEX"),
-    OPT_WORD('s', "sort", struct calls_args, query.sort, profile_sort_word, "KEYS",
+    OPT_GROUP("Rows"),
+    OPT_WORD('s', "sort", struct calls_args, sort, profile_sort_word, "KEYS",
              "order of the functions: words of pstats, separated by commas, or none; without it tottime"),
-    OPT_FLAG('r', "reverse", struct calls_args, query.reverse, "turn the order round"),
-    OPT_FLAG(0, "strip-dirs", struct calls_args, query.strip_dirs,
-             "name files without their directories; the same names add up"),
-    OUTPUT_OPTIONS_WITH(struct calls_args, output, profile_format_at),
+    OPT_FLAG('r', "reverse", struct calls_args, reverse, "turn the order round"),
+    OPT_FLAG(0, "strip-dirs", struct calls_args, strip_dirs,
+             "Python profiles: name files without their directories; what is then the same adds up"),
+    SELECTION_OPTIONS(struct calls_args, selection),
     LOAD_OPTIONS(struct calls_args, load),
-    OPT_END,
+    OUTPUT_OPTIONS_WITH(struct calls_args, output, profile_format_at),
+    OPT_END
 };
+/* clang-format on */
+
+/* Put the profile of the trace in its place: from here on there is no difference. */
+static bool sum_up_trace(struct ingested *ingested, const struct selection_query *query,
+                         struct tpa_error *err)
+{
+    struct selection_query places = *query;
+    places.filter = places.exclude = NULL; /* these choose among the functions, when all is summed up */
+    struct selection *selection = selection_open(ingested->trace, &places, err);
+    if (!selection)
+        return false;
+    ingested->profile = trace_profile(ingested->trace, selection);
+    selection_free(selection);
+    return true;
+}
+
+static bool check_selection(const struct selection_query *query, struct tpa_error *err)
+{
+    bool of_trace = query->range || query->steps.count || query->devices.count || query->streams.count ||
+                    query->ranks.count;
+    return !of_trace || tpa_fail(err, TPA_NOWHERE,
+                                 "--steps, --range, --device, --stream and --rank are for traces; a Python "
+                                 "profile holds sums and no events");
+}
 
 int calls_command(enum pstats_report report, const struct invocation *call, struct tpa_error *err)
 {
@@ -25,13 +50,26 @@ int calls_command(enum pstats_report report, const struct invocation *call, stru
     struct ingested ingested;
     if (!load_any(call, &args->load, &(struct trace_wants){ 0 }, &ingested, err))
         return EXIT_TROUBLE;
-    int exit_code = EXIT_TROUBLE;
-    if (ingested.profile) {
-        bool as_pstats = profile_format_is_pstats(args->output.format);
-        exit_code = profile_report(report, &ingested, &args->query, &args->output, as_pstats, err);
+    bool fine = false;
+    if (ingested.trace) {
+        fine = sum_up_trace(&ingested, &args->selection, err);
+    } else if (ingested.profile) {
+        fine = check_selection(&args->selection, err);
     } else {
-        tpa_fail(err, TPA_NOWHERE, "this is no Python profile, of which tpa %s tells", call->command->name);
+        tpa_fail(err, TPA_NOWHERE, "a report on actions does not tell who called whom");
         tpa_in_file(err, call->operands[0]);
+    }
+    int exit_code = EXIT_TROUBLE;
+    if (fine) {
+        struct profile_query query = {
+            .sort = args->sort,
+            .reverse = args->reverse,
+            .filter = args->selection.filter,
+            .exclude = args->selection.exclude,
+            .strip_dirs = args->strip_dirs,
+        };
+        exit_code = profile_report(report, &ingested, &query, &args->output,
+                                   profile_format_is_pstats(args->output.format), err);
     }
     ingested_free(&ingested);
     return exit_code;

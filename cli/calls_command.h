@@ -9,7 +9,9 @@
 #include "cli/profile_report.h"
 
 struct calls_args {
-    struct profile_query query;
+    const char *sort;
+    bool reverse, strip_dirs;
+    struct selection_query selection;
     struct output_args output;
     struct load_args load;
 };
@@ -17,10 +19,12 @@ struct calls_args {
 extern const struct calls_args calls_defaults;
 extern const struct opt calls_opts[];
 
-#define CALLS_DESCRIPTION                                                                                    \
-    "Reads Python profiles (cProfile, profile, yappi). Several files add up.\n\n"                            \
-    "Functions come in the order of --sort; within each, the one that took longest comes first. --limit "    \
-    "counts functions."
+#define CALLS_DESCRIPTION                                                                                      \
+    "In a Python profile (cProfile, profile, yappi; several add up) these are its functions; in a trace, the " \
+    "operators, annotations, Python frames and runtime calls of the host, as they nest in time.\n\n"           \
+    "Functions come in the order of --sort; within each, what took longest comes first. --limit counts "       \
+    "functions, 25 without it; CSV, JSON and the text of pstats hold all. --filter and --exclude choose the "  \
+    "functions asked about, not those that called them or that they called."
 
 int calls_command(enum pstats_report report, const struct invocation *call, struct tpa_error *err);
 

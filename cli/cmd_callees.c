@@ -16,7 +16,9 @@ const struct command cmd_callees = {
     .options = calls_opts,
     COMMAND_ARGS(calls_defaults),
     .main = callees_main,
-    .examples = { "tpa callees prof.stats --filter 'collate'",
+    .reads_traces = true,
+    .examples = { "tpa callees prof.stats --filter collate",
+                  "tpa callees trace.json --filter '^aten::copy_$'",
                   "tpa callees prof.stats --sort cumulative --limit 5 --strip-dirs",
                   "tpa callees prof.stats --format pstats  # what Python's pstats prints" },
 };

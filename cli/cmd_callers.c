@@ -16,7 +16,9 @@ const struct command cmd_callers = {
     .options = calls_opts,
     COMMAND_ARGS(calls_defaults),
     .main = callers_main,
-    .examples = { "tpa callers prof.stats --filter 'collate'",
+    .reads_traces = true,
+    .examples = { "tpa callers prof.stats --filter collate",
+                  "tpa callers trace.json --filter '^aten::copy_$'",
                   "tpa callers prof.stats --sort cumulative --limit 5 --strip-dirs",
                   "tpa callers prof.stats --format pstats  # what Python's pstats prints" },
 };

@@ -132,4 +132,5 @@ const struct command cmd_convert = {
                   "tpa convert prof.stats --to dot | dot -Tsvg > graph.svg",
                   "tpa convert prof.stats -o all.dot --node-threshold 0 --edge-threshold 0" },
     .section = SECTION_SHOW,
+    .reads_profiles = true,
 };

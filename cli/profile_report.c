@@ -4,6 +4,7 @@
 #include "analyze/profile_tables.h"
 #include "base/regex.h"
 #include "cli/command.h"
+#include "cli/load.h"
 #include "cli/output_file.h"
 
 #include <stdlib.h>
@@ -46,7 +47,7 @@ static bool write_pstats(enum pstats_report report, const struct profile *profil
     return output_file_commit(&file, err);
 }
 
-static bool write_tables(enum pstats_report report, const struct profile *profile,
+static bool write_tables(enum pstats_report report, const struct ingested *ingested,
                          const struct profile_view *view, const struct output_args *output,
                          struct tpa_error *err)
 {
@@ -55,12 +56,15 @@ static bool write_tables(enum pstats_report report, const struct profile *profil
         [PSTATS_CALLERS] = "tpa.callers/1",
         [PSTATS_CALLEES] = "tpa.callees/1",
     };
+    const struct profile *profile = ingested->profile;
     struct result *result = result_open(schemas[report]);
     if (report == PSTATS_STATS)
         profile_add_functions(result, profile, view);
     else
         profile_add_calls(result, profile, view, report == PSTATS_CALLEES);
     profile_add_notices(result, profile, view, report == PSTATS_STATS);
+    if (ingested->trace)
+        load_add_notices(ingested->trace, result);
     /* The view is cut already; a function may have many rows. */
     struct output_args rows = *output;
     rows.limit = (struct limit){ 0 };
@@ -83,7 +87,7 @@ int profile_report(enum pstats_report report, struct ingested *ingested, const s
     bool fine = profile_sort_parse(&sort, words, err) &&
                 profile_view_make(&view, ingested->profile, &sort, &restriction, err) &&
                 (as_pstats ? write_pstats(report, ingested->profile, &view, &sort, output, err)
-                           : write_tables(report, ingested->profile, &view, output, err));
+                           : write_tables(report, ingested, &view, output, err));
     profile_view_release(&view);
     profile_sort_release(&sort);
     return fine ? EXIT_FINE : EXIT_TROUBLE;

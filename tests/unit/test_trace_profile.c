@@ -1,0 +1,99 @@
+/* test_trace_profile.c - analyze/trace_profile.h: calls of a trace summed up, on a trace small enough to draw. */
+#include "analyze/trace_profile.h"
+
+#include "trace/builder.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+static void add(struct trace_chunk *chunk, const char *name, const char *category, int64_t start_ns,
+                int64_t dur_ns)
+{
+    trace_chunk_event(chunk, &(struct chunk_event){
+                                 .phase = 'X',
+                                 .start_ns = start_ns,
+                                 .dur_ns = dur_ns,
+                                 .name = trace_chunk_name(chunk, name, strlen(name)),
+                                 .track = trace_chunk_track(chunk, &(struct track_key){ .pid = 1, .tid = 1 }),
+                                 .category = trace_chunk_category(chunk, category, strlen(category)),
+                             });
+}
+
+static void check(const struct profile_cost *cost, int64_t calls, int64_t primitive_calls, int64_t self_ns,
+                  int64_t cumulative_ns)
+{
+    assert_int_equal(cost->calls, calls);
+    assert_int_equal(cost->primitive_calls, primitive_calls);
+    assert_int_equal(profile_ns(cost->total_s), self_ns);
+    assert_int_equal(profile_ns(cost->cumulative_s), cumulative_ns);
+}
+
+/*
+ *   0         10        20        30        40
+ *   ProfilerStep#1----------------) ProfilerStep#2---)     0..32, 33..50
+ *     a----------------)   a---)      b--)                 2..20, 24..29, 35..38
+ *       b---) a----)                                       4..9, 10..16
+ *               b-)                                        12..14
+ * a: 3 calls, 2 of them not in another a; self (18 - 5 - 6) + (6 - 2) + 5 = 16; cumulative 18 + 5 = 23.
+ * b: 3 calls, 5 + 2 + 3; two by a, 5 + 2; one by the steps.
+ * a by a: 1 call of 6. ProfilerStep*: 2 calls, 32 + 17; self (32 - 18 - 5) + (17 - 3) = 23.
+ */
+static void calls_are_summed_up_by_caller(void **state)
+{
+    (void)state;
+    struct trace_builder *builder = trace_builder_open(&(struct trace_wants){ 0 });
+    trace_builder_file(builder, "test.json", "Chrome JSON");
+    struct trace_chunk *chunk = trace_chunk_open(builder);
+    add(chunk, "ProfilerStep#1", "user_annotation", 0, 32);
+    add(chunk, "ProfilerStep#2", "user_annotation", 33, 17);
+    add(chunk, "a", "cpu_op", 2, 18);
+    add(chunk, "b", "cpu_op", 4, 5);
+    add(chunk, "a", "cpu_op", 10, 6);
+    add(chunk, "b", "cpu_op", 12, 2);
+    add(chunk, "a", "cpu_op", 24, 5);
+    add(chunk, "b", "cpu_op", 35, 3);
+    struct tpa_error err = { 0 };
+    assert_true(trace_builder_append(builder, chunk, &err));
+    trace_chunk_free(chunk);
+    struct trace *trace = trace_builder_finish(builder);
+    struct selection *all = selection_open(trace, &(struct selection_query){ 0 }, &err);
+    struct profile *profile = trace_profile(trace, all);
+
+    function_id step = profile_find(profile, "~", 0, "ProfilerStep*");
+    function_id a = profile_find(profile, "~", 0, "a"), b = profile_find(profile, "~", 0, "b");
+    assert_int_equal(profile->listed_count, 3);
+    const struct profile_function *f = profile->functions;
+    check(&f[step].cost, 2, 2, 23, 49);
+    check(&f[a].cost, 3, 2, 16, 23);
+    check(&f[b].cost, 3, 3, 10, 10);
+
+    assert_int_equal(f[a].edge_count, 2);
+    assert_int_equal(f[b].edge_count, 2);
+    for (uint32_t e = f[a].first_edge; e < f[a].first_edge + 2; e++) {
+        const struct profile_edge *edge = &profile->edges[e];
+        if (edge->caller == a)
+            check(&edge->cost, 1, 1, 4, 6);
+        else
+            check(&edge->cost, 2, 2, 12, 23);
+    }
+    for (uint32_t e = f[b].first_edge; e < f[b].first_edge + 2; e++) {
+        const struct profile_edge *edge = &profile->edges[e];
+        if (edge->caller == a)
+            check(&edge->cost, 2, 2, 7, 7);
+        else
+            check(&edge->cost, 1, 1, 3, 3);
+    }
+    profile_free(profile);
+    selection_free(all);
+    trace_free(trace);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = { cmocka_unit_test(calls_are_summed_up_by_caller) };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
