@@ -19,7 +19,6 @@ struct top_args {
     struct selection_query selection;
     struct output_args output;
     const char *sort, *by;
-    int time_unit;
     int64_t stack_depth;
     bool reverse, top_level, python, strip_dirs;
 };
@@ -33,13 +32,11 @@ static const struct top_args top_defaults = {
     .output = { .limit = { .share = LIMIT_NOT_GIVEN } },
 };
 
-enum time_unit { UNIT_AUTO, UNIT_S, UNIT_MS, UNIT_US };
-
 static const struct opt_choice time_units[] = {
-    [UNIT_AUTO] = { "auto", "each figure in the unit that suits it" },
-    [UNIT_S] = { "s" },
-    [UNIT_MS] = { "ms" },
-    [UNIT_US] = { "us" },
+    [TIME_FITTING] = { "auto", "each figure in the unit that suits it" },
+    [TIME_S] = { "s" },
+    [TIME_MS] = { "ms" },
+    [TIME_US] = { "us" },
     { 0 },
 };
 
@@ -104,7 +101,7 @@ static const struct opt top_opts[] = {
     SELECTION_OPTIONS(struct top_args, selection),
     LOAD_OPTIONS(struct top_args, load),
     OUTPUT_OPTIONS_WITH(struct top_args, output, top_format_at),
-    OPT_CHOICE(0, "time-unit", struct top_args, time_unit, time_units, "UNIT", "one unit for all times"),
+    OPT_CHOICE(0, "time-unit", struct top_args, output.time_unit, time_units, "UNIT", "one unit for all times"),
     OPT_END
 };
 /* clang-format on */
@@ -215,13 +212,13 @@ static bool print_torch_text(struct table *table, const struct trace *trace, con
                              struct tpa_error *err)
 {
     static const char *const units[] = {
-        [UNIT_AUTO] = NULL, [UNIT_S] = "s", [UNIT_MS] = "ms", [UNIT_US] = "us"
+        [TIME_FITTING] = NULL, [TIME_S] = "s", [TIME_MS] = "ms", [TIME_US] = "us"
     };
     size_t device = (size_t)table_find_column(table, "device_type", strlen("device_type"));
     int cpu_memory = table_find_column(table, "cpu_memory_usage", strlen("cpu_memory_usage"));
     bool has_memory = !(table->columns[cpu_memory].flags & TABLE_OPTIONAL);
     struct torch_options options = {
-        .time_unit = units[args->time_unit],
+        .time_unit = units[args->output.time_unit],
         .row_limit = output_limit_given(&args->output)
                          ? (int64_t)limit_rows(&args->output.limit, table->row_count)
                          : LIMIT_OF_TORCH,

@@ -194,6 +194,7 @@ bool output_result_with(const struct printer *printer, struct result *result, co
     struct print_options options = {
         .width = args->wide ? 0 : terminal_width(on_stdout ? STDOUT_FILENO : -1),
         .wide = args->wide,
+        .time_unit = (enum time_unit)args->time_unit,
         .color = args->color == COLOR_ALWAYS ||
                  (args->color == COLOR_AUTO && on_stdout && terminal_takes_color(STDOUT_FILENO)),
     };

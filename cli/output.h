@@ -24,6 +24,7 @@ struct output_args {
     bool wide;
     const char *path; /* NULL: standard output */
     enum output_color color;
+    int time_unit; /* enum time_unit; for commands that have an option for it */
 };
 
 /* For a command that shows some rows to people and all to programs unless --limit says how many: what its defaults hold

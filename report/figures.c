@@ -44,6 +44,18 @@ static void add_in_thousands(struct buffer *out, int64_t value, const char *cons
     buffer_puts(out, units[i]);
 }
 
+/* NS in UNIT, with three decimals. */
+static void add_time_in(struct buffer *out, int64_t ns, enum time_unit unit)
+{
+    static const struct {
+        uint64_t thousandth_ns;
+        const char *word;
+    } units[] = { [TIME_S] = { 1000000, "s" }, [TIME_MS] = { 1000, "ms" }, [TIME_US] = { 1, "us" } };
+    uint64_t size = size_of(out, ns), divisor = units[unit].thousandth_ns;
+    add_thousandths(out, size / divisor + (divisor > 1 && size % divisor >= divisor / 2));
+    buffer_puts(out, units[unit].word);
+}
+
 static void add_moment(struct buffer *out, int64_t ns)
 {
     uint64_t us = (size_of(out, ns) + 500) / 1000;
@@ -83,7 +95,7 @@ static void add_number(struct buffer *out, double value)
         buffer_printf(out, "%.3f", value);
 }
 
-void figure_add(struct buffer *out, enum table_kind kind, const union table_cell *cell)
+void figure_add(struct buffer *out, enum table_kind kind, const union table_cell *cell, enum time_unit unit)
 {
     static const char *const times[] = { "ns", "us", "ms", "s" };
     static const char *const operations[] = { " FLOP", " kFLOP", " MFLOP", " GFLOP", " TFLOP", " PFLOP" };
@@ -92,7 +104,12 @@ void figure_add(struct buffer *out, enum table_kind kind, const union table_cell
         return;
     }
     switch (kind) {
-    case TABLE_NS: add_in_thousands(out, cell->i, times, 4); break;
+    case TABLE_NS:
+        if (unit == TIME_FITTING)
+            add_in_thousands(out, cell->i, times, 4);
+        else
+            add_time_in(out, cell->i, unit);
+        break;
     case TABLE_MOMENT: add_moment(out, cell->i); break;
     case TABLE_BYTES: add_bytes(out, cell->i); break;
     case TABLE_FLOPS: add_in_thousands(out, cell->i, operations, 6); break;

@@ -7,6 +7,8 @@
  *     851.970 GFLOP                          floating-point operations, in steps of 1000
  *     4711                                   counts, never grouped, so that they can be pasted anywhere
  *     12.3 %  1.250  yes  -                  shares, numbers, yes or no, what is missing
+ *
+ * All times of a table can be shown in one unit instead: 0.320us  4.983us  362846.000us.
  */
 #ifndef TPA_REPORT_FIGURES_H
 #define TPA_REPORT_FIGURES_H
@@ -14,8 +16,11 @@
 #include "base/buffer.h"
 #include "base/table.h"
 
-/* CELL, which is not of a text kind. */
-void figure_add(struct buffer *out, enum table_kind kind, const union table_cell *cell);
+/* The unit of times. Moments are in seconds whatever is chosen. */
+enum time_unit { TIME_FITTING, TIME_S, TIME_MS, TIME_US };
+
+/* CELL, which is not of a text kind; a time in UNIT. */
+void figure_add(struct buffer *out, enum table_kind kind, const union table_cell *cell, enum time_unit unit);
 
 /* The notice in one line, not escaped: "note: run.json: 3 events ... (first at byte 17)". */
 void figure_add_notice(struct buffer *out, const struct table_notice *notice);

@@ -6,14 +6,15 @@
 #include "report/output.h"
 #include <string.h>
 
-static void add_cell(struct buffer *text, enum table_kind kind, const union table_cell *cell)
+static void add_cell(struct buffer *text, enum table_kind kind, const union table_cell *cell,
+                     enum time_unit time_unit)
 {
     if (table_is_text(kind) && cell->text.at)
         escape_markdown(text, cell->text.at, cell->text.len);
     else if (table_is_text(kind))
         buffer_putc(text, '-');
     else
-        figure_add(text, kind, cell);
+        figure_add(text, kind, cell, time_unit);
 }
 
 static void add_text(struct buffer *text, const char *s)
@@ -26,7 +27,8 @@ static bool is_shown(const struct table_column *column)
     return !(column->flags & (TABLE_HIDDEN | TABLE_OPTIONAL));
 }
 
-static bool print_rows(const struct table *table, struct buffer *text, FILE *out, struct tpa_error *err)
+static bool print_rows(const struct table *table, enum time_unit time_unit, struct buffer *text, FILE *out,
+                       struct tpa_error *err)
 {
     for (size_t i = 0; i < table->column_count; i++) {
         if (!is_shown(&table->columns[i]))
@@ -46,7 +48,7 @@ static bool print_rows(const struct table *table, struct buffer *text, FILE *out
             if (!is_shown(&table->columns[i]))
                 continue;
             buffer_puts(text, "| ");
-            add_cell(text, table->columns[i].kind, table_cell(table, row, i));
+            add_cell(text, table->columns[i].kind, table_cell(table, row, i), time_unit);
             buffer_putc(text, ' ');
         }
         buffer_puts(text, "|\n");
@@ -57,7 +59,8 @@ static bool print_rows(const struct table *table, struct buffer *text, FILE *out
 }
 
 /* Nothing may stand directly under a table: it would be taken for a row. */
-static bool print_table(const struct table *table, struct buffer *text, FILE *out, struct tpa_error *err)
+static bool print_table(const struct table *table, enum time_unit time_unit, struct buffer *text, FILE *out,
+                        struct tpa_error *err)
 {
     if (table->title) {
         buffer_puts(text, "### ");
@@ -67,7 +70,7 @@ static bool print_table(const struct table *table, struct buffer *text, FILE *ou
     bool has_columns = false;
     for (size_t i = 0; i < table->column_count; i++)
         has_columns |= is_shown(&table->columns[i]);
-    if (has_columns && !print_rows(table, text, out, err))
+    if (has_columns && !print_rows(table, time_unit, text, out, err))
         return false;
     if (table->footers.count) {
         if (has_columns)
@@ -77,7 +80,7 @@ static bool print_table(const struct table *table, struct buffer *text, FILE *ou
             buffer_puts(text, "- ");
             add_text(text, footer->title);
             buffer_puts(text, ": ");
-            add_cell(text, footer->kind, &footer->value);
+            add_cell(text, footer->kind, &footer->value, time_unit);
             buffer_putc(text, '\n');
         }
     }
@@ -90,13 +93,12 @@ static bool print_table(const struct table *table, struct buffer *text, FILE *ou
 static bool print_markdown(const struct result *result, const struct print_options *options, FILE *out,
                            struct tpa_error *err)
 {
-    (void)options;
     struct buffer text = { 0 };
     bool ok = true;
     for (size_t i = 0; i < result->tables.count && ok; i++) {
         if (i)
             buffer_putc(&text, '\n');
-        ok = print_table(result->tables.at[i], &text, out, err);
+        ok = print_table(result->tables.at[i], options->time_unit, &text, out, err);
     }
     for (size_t i = 0; i < result->notices.count; i++) {
         struct buffer notice = { 0 };

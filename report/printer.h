@@ -17,15 +17,17 @@
 
 #include "base/error.h"
 #include "base/table.h"
+#include "report/figures.h"
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 
 /* How the reader of the output sees it. All zero is right for a file: no limit, no colour. */
 struct print_options {
-    size_t width; /* columns of the terminal; 0: no limit */
-    bool color;   /* escape sequences are welcome */
-    bool wide;    /* show names in full and all columns, however wide that gets */
+    size_t width;             /* columns of the terminal; 0: no limit */
+    bool color;               /* escape sequences are welcome */
+    bool wide;                /* show names in full and all columns, however wide that gets */
+    enum time_unit time_unit; /* for people; programs get integer nanoseconds */
 };
 
 struct printer {

@@ -45,6 +45,7 @@ struct page {
     struct buffer scratch; /* one cell */
     size_t width;          /* of the terminal, or SIZE_MAX */
     bool color;
+    enum time_unit time_unit;
 };
 
 static void add_styled(struct page *page, const char *style, const char *s, size_t len)
@@ -65,7 +66,7 @@ static size_t show_cell(struct page *page, enum table_kind kind, const union tab
     if (table_is_text(kind))
         buffer_putc(&page->scratch, '-');
     else
-        figure_add(&page->scratch, kind, cell);
+        figure_add(&page->scratch, kind, cell, page->time_unit);
     return page->scratch.count; /* figures are ASCII */
 }
 
@@ -407,6 +408,7 @@ static bool print_text(const struct result *result, const struct print_options *
                        struct tpa_error *err)
 {
     struct page page = { .color = options->color,
+                         .time_unit = options->time_unit,
                          .width = options->wide || !options->width ? SIZE_MAX : options->width };
     bool ok = true;
     for (size_t i = 0; i < result->tables.count && ok; i++) {

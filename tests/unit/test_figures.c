@@ -15,9 +15,32 @@
 static void figure(enum table_kind kind, union table_cell cell, const char *wanted)
 {
     struct buffer out = { 0 };
-    figure_add(&out, kind, &cell);
+    figure_add(&out, kind, &cell, TIME_FITTING);
     assert_string_equal(out.at, wanted);
     buffer_release(&out);
+}
+
+static void time_in(enum time_unit unit, int64_t ns, const char *wanted)
+{
+    struct buffer out = { 0 };
+    union table_cell cell = table_int(ns);
+    figure_add(&out, TABLE_NS, &cell, unit);
+    assert_string_equal(out.at, wanted);
+    buffer_release(&out);
+}
+
+static void times_can_all_be_in_one_unit(void **state)
+{
+    (void)state;
+    time_in(TIME_US, 320, "0.320us");
+    time_in(TIME_US, 362846000, "362846.000us");
+    time_in(TIME_MS, 499, "0.000ms"); /* half away from zero */
+    time_in(TIME_MS, 500, "0.001ms");
+    time_in(TIME_MS, -1500500, "-1.501ms");
+    time_in(TIME_S, 1089499999, "1.089s");
+    time_in(TIME_S, 1089500000, "1.090s");
+    time_in(TIME_S, INT64_MAX, "9223372036.855s");
+    time_in(TIME_US, INT64_MIN + 1, "-9223372036854775.807us");
 }
 
 static void times_take_the_unit_that_fits(void **state)
@@ -162,6 +185,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(times_take_the_unit_that_fits),
+        cmocka_unit_test(times_can_all_be_in_one_unit),
         cmocka_unit_test(moments_are_seconds_to_the_microsecond),
         cmocka_unit_test(sizes_go_in_steps_of_1024),
         cmocka_unit_test(other_figures),
