@@ -211,10 +211,9 @@ static bool tell_damage(struct packed *in, const struct gzip *gzip, enum inflate
     int64_t offset = packed_offset(in);
     if (what == INFLATED_BAD_CHECKSUM)
         return packed_damaged(in,
-                              "the checksum at byte %" PRId64
-                              " of the file does not match the gzip data that began at byte %" PRId64
-                              ": some of it is wrong",
-                              offset, gzip->member);
+                              "the gzip data that began at byte %" PRId64
+                              " of the file does not match its checksum: some of it is wrong",
+                              gzip->member);
     if (what == INFLATED_BAD_HEADER)
         return packed_damaged(in, "the gzip header at byte %" PRId64 " of the file is damaged", gzip->member);
     return packed_damaged(in, "the gzip data is damaged near byte %" PRId64 " of the file", offset);

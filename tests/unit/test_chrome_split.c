@@ -46,8 +46,8 @@ static void expect_same(const char *what, const struct buffer *whole, const char
 static struct buffer make_hard_text(void)
 {
     static const char *const events[] = {
-        "{\"ph\":\"X\",\"cat\":\"cpu_op\",\"name\":\"aten::mm\",\"pid\":1,\"tid\":2,\"ts\":%d.125,\"dur\":5,"
-        "\"args\":{\"External id\":%d,\"Input Dims\":[[8, 3],\n[]],\"x\":[{\"ph\":\"X\",\"name\":\"inner\"},{\"name\":\"n\"}]}}",
+        ("{\"ph\":\"X\",\"cat\":\"cpu_op\",\"name\":\"aten::mm\",\"pid\":1,\"tid\":2,\"ts\":%d.125,\"dur\":5,"
+         "\"args\":{\"External id\":%d,\"Input Dims\":[[8, 3],\n[]],\"x\":[{\"ph\":\"X\",\"name\":\"inner\"},{\"name\":\"n\"}]}}"),
         "{\"ph\":\"X\",\"name\":\"},{\\\"ph\\\":\\\"X\\\",\\\"ts\\\":1},\",\"pid\":\"a\\\"b\",\"tid\":\"\\\\\",\"ts\":%d,\"dur\":\"%d\"}",
         "{\"name\":\"\\\\\\\\\\\\\",\"ph\":\"B\",\"pid\":1,\"tid\":3,\"ts\":%d,\"args\":{\"device\":%d}}",
         "{\"ph\":\"E\",\"pid\":1,\"tid\":3,\"ts\":1%d,\"args\":{\"stream\":%d}}",

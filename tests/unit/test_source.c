@@ -380,7 +380,7 @@ static void a_wrong_checksum_is_told_after_the_bytes(void **state)
     add_gzip(&gzip, text.at, text.count);
     gzip.at[gzip.count - 6] ^= 1;
     add_gzip(&gzip, text.at, 100); /* not reached: what can not be trusted ends the input */
-    expect(&gzip, &text, "does not match the gzip data that began at byte 0");
+    expect(&gzip, &text, "the gzip data that began at byte 0 of the file does not match its checksum");
     add_zstd(&zstd, text.at, text.count);
     zstd.at[zstd.count - 1] ^= 1;
     char told[512];
