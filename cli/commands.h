@@ -19,6 +19,7 @@
     ROW(gaps) \
     ROW(steps) \
     ROW(transfers) \
+    ROW(launches) \
     ROW(convert) \
     ROW(completion) \
     ROW(help)

@@ -81,6 +81,21 @@ def gap_identities(tpa, trace, gpu):
         yield "gaps: those listed and those not are not the idle time"
 
 
+def launch_identities(tpa, trace, gpu):
+    tables = run(tpa, "launches", trace)
+    if "launches" not in tables:
+        return
+    rows, footer = tables["launches"]["rows"], tables["launches"]["footer"]
+    if footer["unlinked"] != gpu["devices"]["footer"]["gpu_events_with_no_call_in_file"]:
+        yield "launches: another count of work without a call"
+    if footer["launches"] != sum(row["count"] for row in rows):
+        yield "launches: the rows are not all launches"
+    if any(row["total_time_ns"] < row["call_time_ns"] for row in rows):
+        yield "launches: a call is longer than its launch"
+    if sum(row["launches"] for row in tables["queues"]["rows"]) != sum(row["count"] for row in rows if row["kernel_time_ns"] is not None):
+        yield "launches: the queues do not hold all launches"
+
+
 STEP_PARTS = ("kernel_ns", "memcpy_ns", "memset_ns", "communication_ns", "runtime_ns", "data_loading_ns", "cpu_ns", "other_ns")
 
 
@@ -147,12 +162,17 @@ def main():
         try:
             tables = run(args.tpa, "gpu", trace)
         except subprocess.CalledProcessError as error:
-            print(f"{trace}: skipped: {error.stderr.decode().splitlines()[0]}")
+            if error.returncode == 2:  # it said that this is no trace
+                print(f"skipped: {error.stderr.decode().splitlines()[0]}")
+            else:
+                print(f"{trace}: tpa ended with {error.returncode}")
+                wrong += 1
             continue
         problems = list(identities(tables))
         problems += kernel_identities(args.tpa, trace, tables)
         problems += transfer_identities(args.tpa, trace, tables)
         problems += gap_identities(args.tpa, trace, tables)
+        problems += launch_identities(args.tpa, trace, tables)
         problems += step_identities(args.tpa, trace)
         if args.overview and trace == args.overview[0]:
             problems += overview_differences(args.tpa, trace, json.loads(args.overview[1].read_text()))

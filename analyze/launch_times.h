@@ -1,0 +1,27 @@
+/*
+ * launch_times.h - what it cost to launch work: time in the call, in the queue, on the device.
+ *
+ *     launch_times_add_tables(trace, selection, result);
+ *
+ *     call       [ cudaLaunchKernel )
+ *     device                                [ kernel      )
+ *                |<-- call time --->|<-----|<-kernel time>|
+ *                                   queue time
+ */
+#ifndef TPA_ANALYZE_LAUNCH_TIMES_H
+#define TPA_ANALYZE_LAUNCH_TIMES_H
+
+#include "analyze/selection.h"
+#include "base/table.h"
+#include "trace/trace.h"
+
+extern const struct trace_wants launch_times_wants;
+
+/*
+ * Add the tables "launches" (per call and kernel), "queues" (per stream) and, when graphs were launched, "graphs" to
+ * RESULT. A call that launched several works is one launch: that of a graph.
+ */
+void launch_times_add_tables(const struct trace *trace, const struct selection *selection,
+                             struct result *result);
+
+#endif

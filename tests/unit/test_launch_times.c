@@ -1,0 +1,188 @@
+/* test_launch_times.c - analyze/launch_times.h: the phases of a launch, queues and graphs. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "analyze/launch_times.h"
+#include "tests/unit/drawn.h"
+
+static struct trace *trace;
+static struct result *result;
+static struct table *launches, *queues;
+
+static void answer(void)
+{
+    struct tpa_error err = { 0 };
+    struct selection *selection = selection_open(trace, &(struct selection_query){ 0 }, &err);
+    assert_non_null(selection);
+    result = result_open("tpa.launches/1");
+    launch_times_add_tables(trace, selection, result);
+    selection_free(selection);
+    launches = table_called(result, "launches");
+    queues = table_called(result, "queues");
+}
+
+static void release(void)
+{
+    result_free(result);
+    trace_free(trace);
+}
+
+/*
+ *               0    10   20   30   40   50
+ *   host        [ l1 )[ l2 )[ l3 )             0..10, 12..22, 24..34
+ *   stream 7            [k1)   [k2   )[k3 )    15..20, 30..45, 45..52
+ *   stream 9    [old)                          0..5, launched before recording
+ *
+ * Queue times: 5, 8, 11: 24 of 3. Kernels: 5 (shorter than the 10 of its launch), 15, 7 (shorter). Totals: to 20, 33, 28.
+ */
+static void the_phases_of_a_launch(void **state)
+{
+    (void)state;
+    draw_begin(&launch_times_wants);
+    draw_call("cudaLaunchKernel", 1, 0, 10, 1);
+    draw_call("cudaLaunchKernel", 1, 12, 10, 2);
+    draw_call("cudaLaunchKernel", 1, 24, 10, 3);
+    draw_work("kernel", "k", 0, 7, 15, 5, 1);
+    draw_work("kernel", "k", 0, 7, 30, 15, 2);
+    draw_work("kernel", "k", 0, 7, 45, 7, 3);
+    draw_work("kernel", "old", 0, 9, 0, 5, 99);
+    trace = draw_end();
+    answer();
+    assert_int_equal(launches->row_count, 1);
+    assert_string_equal(text_called(launches, 0, "call"), "cudaLaunchKernel");
+    assert_string_equal(text_called(launches, 0, "kernel"), "k");
+    assert_int_equal(int_called(launches, 0, "count"), 3);
+    assert_int_equal(int_called(launches, 0, "call_time"), 30);
+    assert_int_equal(int_called(launches, 0, "queued"), 3);
+    assert_int_equal(int_called(launches, 0, "queue_time"), 24);
+    assert_int_equal(int_called(launches, 0, "queue_average"), 8);
+    assert_int_equal(int_called(launches, 0, "kernel_time"), 27);
+    assert_int_equal(int_called(launches, 0, "kernel_average"), 9);
+    assert_int_equal(int_called(launches, 0, "total_time"), 20 + 33 + 28);
+    assert_int_equal(int_called(launches, 0, "launch_bound"), 2);
+    assert_int_equal(launches->footers.at[2].value.i, 1); /* the old one */
+    release();
+}
+
+/*
+ * The queue of the same: from the start of each call to that of its kernel, 0..15, 12..30, 24..45.
+ *
+ *               0    10   20   30   40
+ *               [ 1       )
+ *                    [ 2       )
+ *                          [ 3         )
+ *   depth       1   2  1  2    1             12 * 1 + 3 * 2 + 9 * 1 + 6 * 2 + 15 * 1 = 54 over 45
+ */
+static void the_depth_of_a_queue(void **state)
+{
+    (void)state;
+    draw_begin(&launch_times_wants);
+    draw_call("cudaLaunchKernel", 1, 0, 10, 1);
+    draw_call("cudaLaunchKernel", 1, 12, 10, 2);
+    draw_call("cudaLaunchKernel", 1, 24, 10, 3);
+    draw_work("kernel", "k", 0, 7, 15, 5, 1);
+    draw_work("kernel", "k", 0, 7, 30, 15, 2);
+    draw_work("kernel", "k", 0, 7, 45, 7, 3);
+    trace = draw_end();
+    answer();
+    assert_int_equal(queues->row_count, 1);
+    assert_int_equal(int_called(queues, 0, "max_depth"), 2);
+    assert_float_equal(number_called(queues, 0, "mean_depth"), 54.0 / 45, 1e-12);
+    assert_float_equal(number_called(queues, 0, "empty"), 0, 0);
+    release();
+}
+
+/* Calls 0..10 and 50..60, kernels at 5 and 70: the queue is empty 5..50 of 0..70. */
+static void an_empty_queue(void **state)
+{
+    (void)state;
+    draw_begin(&launch_times_wants);
+    draw_call("cudaLaunchKernel", 1, 0, 10, 1);
+    draw_call("cudaLaunchKernel", 1, 50, 10, 2);
+    draw_work("kernel", "a", 0, 0, 5, 5, 1);
+    draw_work("kernel", "b", 0, 0, 70, 5, 2);
+    draw_work("kernel", "c", 1, 0, 70, 5, DRAW_NO_CALL); /* stream 0 of another device */
+    trace = draw_end();
+    answer();
+    assert_int_equal(queues->row_count, 1);
+    assert_float_equal(number_called(queues, 0, "empty"), 45.0 / 70, 1e-12);
+    /* a began within its call: it did not wait */
+    for (size_t row = 0; row < launches->row_count; row++)
+        assert_int_equal(int_called(launches, row, "queued"),
+                         strcmp(text_called(launches, row, "kernel"), "b") == 0);
+    release();
+}
+
+/* By the clocks' skew the kernel seems to begin before its call: no queue time, none below zero. */
+static void a_kernel_before_its_call(void **state)
+{
+    (void)state;
+    draw_begin(&launch_times_wants);
+    draw_call("cudaLaunchKernel", 1, 20, 10, 1);
+    draw_work("kernel", "a", 0, 7, 15, 30, 1);
+    trace = draw_end();
+    answer();
+    assert_int_equal(int_called(launches, 0, "queue_time"), 0);
+    assert_int_equal(int_called(launches, 0, "total_time"), 25);
+    assert_int_equal(int_called(queues, 0, "max_depth"), 0);
+    release();
+}
+
+/* A graph of 502 kernels, launched at 0..20, each of 2 from 25 on; one launch whose kernel is not there. */
+static void one_launch_of_502_kernels(void **state)
+{
+    (void)state;
+    draw_begin(&launch_times_wants);
+    draw_call("cudaGraphLaunch", 1, 0, 20, 1);
+    draw_call("cuLaunchKernelEx", 1, 30, 6, 2);
+    for (int64_t i = 0; i < 502; i++) {
+        draw_work("kernel", i % 2 ? "odd" : "even", 0, 7, 25 + 3 * i, 2, 1);
+        draw_arg(ARG_GRAPH_ID, 4);
+    }
+    trace = draw_end();
+    answer();
+    assert_int_equal(launches->row_count, 2);
+    assert_string_equal(text_called(launches, 0, "kernel"), "(graph)");
+    assert_int_equal(int_called(launches, 0, "count"), 1);
+    assert_int_equal(int_called(launches, 0, "kernel_time"), 1004);
+    assert_int_equal(int_called(launches, 0, "queue_time"), 5);
+    assert_string_equal(text_called(launches, 1, "call"), "cuLaunchKernelEx");
+    assert_string_equal(text_called(launches, 1, "kernel"), "(no work in the file)");
+    assert_int_equal(int_called(launches, 1, "call_time"), 6);
+    struct table *graphs = table_called(result, "graphs");
+    assert_int_equal(int_called(graphs, 0, "graph"), 4);
+    assert_int_equal(int_called(graphs, 0, "most_works"), 502);
+    assert_int_equal(int_called(graphs, 0, "work_average"), 1004);
+    assert_int_equal(int_called(graphs, 0, "span_average"), 501 * 3 + 2);
+    release();
+}
+
+/* Copies are launched too, but a short copy is not launch-bound. */
+static void copies_are_not_launch_bound(void **state)
+{
+    (void)state;
+    draw_begin(&launch_times_wants);
+    draw_call("cudaMemcpyAsync", 1, 0, 20, 1);
+    draw_work("gpu_memcpy", "Memcpy DtoH (Device -> Pageable)", 0, 7, 5, 2, 1);
+    trace = draw_end();
+    answer();
+    assert_int_equal(int_called(launches, 0, "launch_bound"), 0);
+    assert_int_equal(int_called(launches, 0, "kernel_time"), 2);
+    release();
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_phases_of_a_launch),
+        cmocka_unit_test(the_depth_of_a_queue),
+        cmocka_unit_test(an_empty_queue),
+        cmocka_unit_test(a_kernel_before_its_call),
+        cmocka_unit_test(one_launch_of_502_kernels),
+        cmocka_unit_test(copies_are_not_launch_bound),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
