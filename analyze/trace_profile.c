@@ -7,6 +7,7 @@
 #include "analyze/trace_profile.h"
 
 #include "trace/calltree.h"
+#include "trace/steps.h"
 
 #include <stdlib.h>
 
@@ -41,7 +42,8 @@ static function_id function_of(struct summing *sum, name_id name)
     static const char step[] = "ProfilerStep*";
     const char *text = names_text(sum->trace->names, name);
     size_t len = names_length(sum->trace->names, name);
-    bool is_step = selection_step_number(text, len) >= 0;
+    int64_t number;
+    bool is_step = step_number(text, &number);
     function_id id =
         profile_function(sum->profile, "~", 1, 0, is_step ? step : text, is_step ? sizeof step - 1 : len);
     return sum->function[name] = id;
