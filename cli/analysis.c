@@ -35,19 +35,14 @@ bool analysis_sort(struct table *table, const char *key, bool reverse, struct tp
     return true;
 }
 
-/* The limit that OUTPUT asks for, or what holds when it asks for none. */
-static struct limit settled_limit(const struct output_args *output)
+struct limit analysis_limit(const struct output_args *output)
 {
-    if (output->limit.is_share || output->limit.share >= 0)
-        return output->limit;
-    const char *printer = printers[output->format]->name;
-    bool for_programs = strcmp(printer, "json") == 0 || strcmp(printer, "csv") == 0;
-    return (struct limit){ .count = for_programs ? 0 : ANALYSIS_LIMIT_FOR_PEOPLE };
+    return output_limit_or(output, ANALYSIS_LIMIT_FOR_PEOPLE);
 }
 
 size_t analysis_most_rows(const struct output_args *output)
 {
-    struct limit limit = settled_limit(output);
+    struct limit limit = analysis_limit(output);
     return limit.is_share ? 0 : limit.count;
 }
 
@@ -75,7 +70,7 @@ int analysis_run(const struct invocation *call, const struct analysis *analysis,
     if (good) {
         load_add_notices(trace, result);
         struct output_args output = *analysis->output;
-        output.limit = settled_limit(analysis->output);
+        output.limit = analysis_limit(analysis->output);
         if (analysis->limited)
             limit_table(result, analysis->limited, &output.limit);
         good = output_result(result, &output, err);

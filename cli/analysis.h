@@ -22,11 +22,11 @@
 #include "cli/output.h"
 
 /* What --limit is when it was not given: a share nobody can type. People get a first page, programs everything. */
-#define ANALYSIS_LIMIT_DEFAULT                                                                               \
-    {                                                                                                        \
-        .share = -1.0                                                                                        \
-    }
+#define ANALYSIS_LIMIT_DEFAULT { .share = LIMIT_NOT_GIVEN }
 enum { ANALYSIS_LIMIT_FOR_PEOPLE = 25 };
+
+/* The limit that OUTPUT asks for, or what holds when it asks for none. */
+struct limit analysis_limit(const struct output_args *output);
 
 struct analysis {
     const char *schema;
