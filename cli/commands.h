@@ -21,6 +21,7 @@
     ROW(transfers) \
     ROW(launches) \
     ROW(convert) \
+    ROW(diff) \
     ROW(completion) \
     ROW(help)
 /* clang-format on */
