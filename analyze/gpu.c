@@ -35,6 +35,7 @@ struct copies {
 /* One device, as far as it was asked for. */
 struct device_report {
     const struct gpu_device *device;
+    track_id track;         /* only this stream of it; TRACK_NONE: all */
     struct intervals asked; /* what of the device's span was asked for: all, without a selection in time */
     struct intervals busy, computation, communication, nccl, not_nccl, kernels, memcpy, memset;
     size_t events, kernel_count, nccl_count;
@@ -122,12 +123,13 @@ static void clip(struct intervals *set, const struct intervals *to)
     *set = clipped;
 }
 
-/* Work whose name or stream was asked for, whenever it ran. */
-static bool is_wanted(const struct selection *selection, event_id e)
+/* Work whose name and stream were asked for, whenever it ran. */
+static bool is_wanted(const struct selection *selection, const struct device_report *report, event_id e)
 {
     const struct trace *trace = selection->trace;
     track_id track = trace->track[e];
-    return selection_holds_name(selection, trace->name[e]) &&
+    return (report->track == TRACK_NONE || report->track == track) &&
+           selection_holds_name(selection, trace->name[e]) &&
            (selection->tracks == NULL || selection->tracks[track]);
 }
 
@@ -141,7 +143,7 @@ static void fill_report(struct gpu_question *question, struct device_report *rep
     size_t end = report->device->first + report->device->count;
     for (size_t i = report->device->first; i < end; i++) {
         event_id e = gpu->event[i];
-        if (!is_wanted(selection, e))
+        if (!is_wanted(selection, report, e))
             continue;
         if (trace->start_ns[e] < span.start_ns)
             span.start_ns = trace->start_ns[e];
@@ -217,7 +219,7 @@ static struct gaps find_gaps(const struct gpu_question *question, const struct d
     int64_t idle_since_ns = report->asked.at[0].start_ns;
     for (size_t i = report->device->first; i < report->device->first + report->device->count; i++) {
         event_id e = question->gpu->event[i];
-        if (!is_wanted(question->selection, e))
+        if (!is_wanted(question->selection, report, e))
             continue;
         add_gap(&gaps, &report->asked, idle_since_ns, trace->start_ns[e]);
         if (trace_end_ns(trace, e) > idle_since_ns)
@@ -232,6 +234,7 @@ static struct gaps find_gaps(const struct gpu_question *question, const struct d
 enum device_column {
     DEVICE_RANK,
     DEVICE_DEVICE,
+    DEVICE_STREAM,
     DEVICE_NAME,
     DEVICE_SPAN,
     DEVICE_BUSY,
@@ -260,6 +263,7 @@ enum device_column {
 static const struct table_column device_columns[DEVICE_COLUMNS] = {
     { "rank", "Rank", TABLE_COUNT, "rank of the file, or its place among the files", TABLE_OPTIONAL, NULL },
     { "device", "Device", TABLE_COUNT, "number of the device", 0, NULL },
+    { "stream", "Stream", TABLE_COUNT, "number of the stream", TABLE_HIDDEN, NULL },
     { "name", "Name", TABLE_NAME, "model, as the file tells it", TABLE_OPTIONAL, NULL },
     { "span", "Span", TABLE_NS, "from the start of the first work to the end of the last, as far as asked for", 0, NULL },
     { "busy", "Busy", TABLE_NS, "time in which any stream worked", 0, NULL },
@@ -290,13 +294,16 @@ static int compare_streams(const void *left, const void *right)
     return a < b ? -1 : a > b;
 }
 
-/* "7, 20, 21": the streams of DEVICE that were asked for. */
-static void list_streams(const struct gpu_question *question, uint32_t device, struct buffer *out)
+/* "7, 20, 21": the streams of the report that were asked for. */
+static void list_streams(const struct gpu_question *question, const struct device_report *report,
+                         struct buffer *out)
 {
+    uint32_t device = (uint32_t)(report->device - question->gpu->devices);
     const struct trace *trace = question->trace;
     VEC_OF(int64_t) streams = { 0 };
     for (track_id t = 0; t < trace->track_count; t++)
         if (question->gpu->device_of_track[t] == device &&
+            (report->track == TRACK_NONE || report->track == t) &&
             (question->selection->tracks == NULL || question->selection->tracks[t]))
             *VEC_PUSH(&streams) = trace->tracks[t].stream;
     if (streams.count)
@@ -307,17 +314,20 @@ static void list_streams(const struct gpu_question *question, uint32_t device, s
     VEC_FREE(&streams);
 }
 
+/* The first columns of every table: rank, device, stream. */
 static void name_device(struct table *table, size_t row, const struct gpu_question *question,
-                        const struct gpu_device *device)
+                        const struct device_report *report)
 {
-    table_set_int(table, row, 0, selection_rank(question->trace, device->file));
-    table_set_int(table, row, 1, device->id);
+    table_set_int(table, row, 0, selection_rank(question->trace, report->device->file));
+    table_set_int(table, row, 1, report->device->id);
+    if (report->track != TRACK_NONE)
+        table_set_int(table, row, 2, question->trace->tracks[report->track].stream);
 }
 
 static void add_device(struct table *table, struct gpu_question *question, struct device_report *report)
 {
     size_t row = table_add_row(table);
-    name_device(table, row, question, report->device);
+    name_device(table, row, question, report);
     if (report->device->properties && report->device->properties->name)
         table_set_text(table, row, DEVICE_NAME, report->device->properties->name,
                        strlen(report->device->properties->name));
@@ -353,7 +363,7 @@ static void add_device(struct table *table, struct gpu_question *question, struc
     table_set_int(table, row, DEVICE_NOT_NCCL, intervals_length(&report->not_nccl));
     table_set_int(table, row, DEVICE_EXPOSED_NCCL, length_outside(&report->nccl, &report->not_nccl));
     struct buffer streams = { 0 };
-    list_streams(question, (uint32_t)(report->device - question->gpu->devices), &streams);
+    list_streams(question, report, &streams);
     table_set_text(table, row, DEVICE_STREAMS, streams.at ? streams.at : "", streams.count);
     buffer_release(&streams);
     intervals_release(&working);
@@ -379,6 +389,7 @@ static void add_sum_footer(struct table *table)
 enum efficiency_column {
     EFFICIENCY_RANK,
     EFFICIENCY_DEVICE,
+    EFFICIENCY_STREAM,
     EFFICIENCY_WINDOW,
     EFFICIENCY_UTILIZATION,
     EFFICIENCY_SM,
@@ -393,6 +404,7 @@ enum efficiency_column {
 static const struct table_column efficiency_columns[EFFICIENCY_COLUMNS] = {
     { "rank", "Rank", TABLE_COUNT, "rank of the file, or its place among the files", TABLE_OPTIONAL, NULL },
     { "device", "Device", TABLE_COUNT, "number of the device", 0, NULL },
+    { "stream", "Stream", TABLE_COUNT, "number of the stream", TABLE_HIDDEN, NULL },
     { "window", "Window", TABLE_NS, "the time looked at: the steps, else the operators, else the device's span", 0, NULL },
     { "utilization", "Utilization", TABLE_SHARE, "share of the window in which a kernel ran", 0, "gpu_utilization" },
     { "sm_efficiency", "SM efficiency", TABLE_SHARE, "estimate: blocks per SM of all running kernels, at most 1, over the window", 0, NULL },
@@ -507,7 +519,7 @@ static struct kernel_averages average_kernels(const struct gpu_question *questio
         double blocks_per_sm = NAN;
         if (i < end) {
             event_id e = question->gpu->event[i];
-            if (!gpu_work_is_kernel(question->gpu->work[i]) || !is_wanted(question->selection, e))
+            if (!gpu_work_is_kernel(question->gpu->work[i]) || !is_wanted(question->selection, report, e))
                 continue;
             start_ns = trace->start_ns[e];
             blocks_per_sm = trace_arg_decimal(trace, ARG_BLOCKS_PER_SM, e);
@@ -553,7 +565,7 @@ static void add_efficiency(struct table *table, struct gpu_question *question, s
                            const struct device_steps *steps)
 {
     size_t row = table_add_row(table);
-    name_device(table, row, question, report->device);
+    name_device(table, row, question, report);
     struct intervals window = { 0 };
     find_window(question, report, steps, &window);
     int64_t window_ns = intervals_length(&window);
@@ -578,6 +590,7 @@ static void add_efficiency(struct table *table, struct gpu_question *question, s
 enum copies_column {
     COPIES_RANK,
     COPIES_DEVICE,
+    COPIES_STREAM,
     COPIES_NAME,
     COPIES_COUNT,
     COPIES_BYTES,
@@ -591,6 +604,7 @@ enum copies_column {
 static const struct table_column copies_columns[COPIES_COLUMNS] = {
     { "rank", "Rank", TABLE_COUNT, "rank of the file, or its place among the files", TABLE_OPTIONAL, NULL },
     { "device", "Device", TABLE_COUNT, "number of the device", 0, NULL },
+    { "stream", "Stream", TABLE_COUNT, "number of the stream", TABLE_HIDDEN, NULL },
     { "name", "Copies", TABLE_NAME, "direction and kinds of memory", 0, NULL },
     { "count", "Count", TABLE_COUNT, "how many", 0, NULL },
     { "bytes", "Bytes", TABLE_BYTES, "bytes copied; 0 when the file does not tell", 0, NULL },
@@ -607,7 +621,7 @@ static void add_copies(struct table *table, struct gpu_question *question, struc
         if (copies->count == 0 && copies->when.count == 0)
             continue; /* none when asked for */
         size_t row = table_add_row(table);
-        name_device(table, row, question, report->device);
+        name_device(table, row, question, report);
         table_set_text(table, row, COPIES_NAME, names_text(question->trace->names, copies->name),
                        names_length(question->trace->names, copies->name));
         table_set_int(table, row, COPIES_COUNT, (int64_t)copies->count);
@@ -647,7 +661,43 @@ static void count_links(const struct gpu_question *question, struct table *table
                           "events on devices are neither kernels nor copies nor memsets; they count nowhere");
 }
 
-void gpu_add_tables(const struct trace *trace, const struct selection *selection, struct result *result)
+struct gpu_tables {
+    struct table *devices, *efficiency, *copies;
+};
+
+static struct gpu_tables open_tables(bool several_files, bool by_stream)
+{
+    struct gpu_tables tables = {
+        table_open("devices", "Span = computation + exposed communication + exposed copies + idle",
+                   device_columns, DEVICE_COLUMNS),
+        table_open("efficiency", "How well it was used", efficiency_columns, EFFICIENCY_COLUMNS),
+        table_open("copies", "Copies", copies_columns, COPIES_COLUMNS),
+    };
+    if (several_files)
+        tables.devices->columns[DEVICE_RANK].flags = tables.efficiency->columns[EFFICIENCY_RANK].flags =
+            tables.copies->columns[COPIES_RANK].flags = 0;
+    if (by_stream)
+        tables.devices->columns[DEVICE_STREAM].flags = tables.efficiency->columns[EFFICIENCY_STREAM].flags =
+            tables.copies->columns[COPIES_STREAM].flags = 0;
+    return tables;
+}
+
+/* Rows for DEVICE, or for one stream of it alone. */
+static void add_rows(struct gpu_question *question, const struct gpu_tables *tables,
+                     const struct device_steps *steps, const struct gpu_device *device, track_id track)
+{
+    struct device_report report = { .device = device, .track = track };
+    fill_report(question, &report);
+    if (report.events || report.busy.count) {
+        add_device(tables->devices, question, &report);
+        add_efficiency(tables->efficiency, question, &report, steps);
+        add_copies(tables->copies, question, &report);
+    }
+    release_report(&report);
+}
+
+void gpu_add_tables(const struct trace *trace, const struct selection *selection, bool by_stream,
+                    struct result *result)
 {
     struct gpu_question question = { .trace = trace, .selection = selection };
     question.launches = launches_open(trace);
@@ -657,32 +707,23 @@ void gpu_add_tables(const struct trace *trace, const struct selection *selection
     struct steps *ranges = steps_open(trace);
     struct device_steps *steps = device_steps_open(ranges, question.gpu, question.launches);
 
-    struct table *devices =
-        table_open("devices", "Span = computation + exposed communication + exposed copies + idle",
-                   device_columns, DEVICE_COLUMNS);
-    struct table *efficiency =
-        table_open("efficiency", "How well it was used", efficiency_columns, EFFICIENCY_COLUMNS);
-    struct table *copies = table_open("copies", "Copies", copies_columns, COPIES_COLUMNS);
-    if (trace->file_count > 1)
-        devices->columns[DEVICE_RANK].flags = efficiency->columns[EFFICIENCY_RANK].flags =
-            copies->columns[COPIES_RANK].flags = 0;
+    struct gpu_tables tables = open_tables(trace->file_count > 1, by_stream);
     for (size_t d = 0; d < question.gpu->device_count; d++) {
-        struct device_report report = { .device = &question.gpu->devices[d] };
-        if (selection->files == NULL || selection->files[report.device->file])
-            fill_report(&question, &report);
-        if (report.events || report.busy.count) {
-            add_device(devices, &question, &report);
-            add_efficiency(efficiency, &question, &report, steps);
-            add_copies(copies, &question, &report);
-        }
-        release_report(&report);
+        const struct gpu_device *device = &question.gpu->devices[d];
+        if (selection->files && !selection->files[device->file])
+            continue;
+        if (!by_stream)
+            add_rows(&question, &tables, steps, device, TRACK_NONE);
+        for (track_id t = 0; by_stream && t < trace->track_count; t++)
+            if (question.gpu->device_of_track[t] == d)
+                add_rows(&question, &tables, steps, device, t);
     }
-    add_sum_footer(devices);
-    count_links(&question, devices, result);
-    table_sort(copies, COPIES_SUM, false);
-    result_add_table(result, devices);
-    result_add_table(result, efficiency);
-    result_add_table(result, copies);
+    add_sum_footer(tables.devices);
+    count_links(&question, tables.devices, result);
+    table_sort(tables.copies, COPIES_SUM, false);
+    result_add_table(result, tables.devices);
+    result_add_table(result, tables.efficiency);
+    result_add_table(result, tables.copies);
 
     device_steps_free(steps);
     steps_free(ranges);

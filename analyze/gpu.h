@@ -1,7 +1,7 @@
 /*
  * gpu.h - what the devices did with their time.
  *
- *     gpu_add_tables(trace, selection, result);
+ *     gpu_add_tables(trace, selection, false, result);
  *
  * Each moment of a device's span counts once: it computes; else it communicates; else it copies; else it is idle.
  * docs/definitions.md has every figure.
@@ -15,7 +15,11 @@
 
 extern const struct trace_wants gpu_wants;
 
-/* Add the tables "devices", "efficiency" and "copies" to RESULT, and notices of what is special. */
-void gpu_add_tables(const struct trace *trace, const struct selection *selection, struct result *result);
+/*
+ * Add the tables "devices", "efficiency" and "copies" to RESULT, and notices of what is special. With BY_STREAM each
+ * stream is looked at for itself, as if it were a device.
+ */
+void gpu_add_tables(const struct trace *trace, const struct selection *selection, bool by_stream,
+                    struct result *result);
 
 #endif

@@ -7,12 +7,23 @@ struct gpu_args {
     struct load_args load;
     struct selection_query selection;
     struct output_args output;
+    int by;
+};
+
+enum gpu_by { GPU_BY_DEVICE, GPU_BY_STREAM };
+
+static const struct opt_choice rows_by[] = {
+    [GPU_BY_DEVICE] = { "device", "all streams of a device together", "rank" },
+    [GPU_BY_STREAM] = { "stream", "each stream for itself", NULL },
+    { 0 },
 };
 
 static const struct gpu_args gpu_defaults = { .load = LOAD_DEFAULTS,
                                               .output = { .limit = ANALYSIS_LIMIT_DEFAULT } };
 
 static const struct opt gpu_opts[] = {
+    OPT_GROUP("Rows"),
+    OPT_CHOICE('b', "by", struct gpu_args, by, rows_by, "WHAT", "what makes a row"),
     SELECTION_OPTIONS(struct gpu_args, selection),
     OUTPUT_OPTIONS(struct gpu_args, output),
     LOAD_OPTIONS(struct gpu_args, load),
@@ -22,9 +33,9 @@ static const struct opt gpu_opts[] = {
 static bool add_tables(const struct trace *trace, const struct selection *selection, const void *args,
                        struct result *result, struct tpa_error *err)
 {
-    (void)args;
     (void)err;
-    gpu_add_tables(trace, selection, result);
+    const struct gpu_args *own = args;
+    gpu_add_tables(trace, selection, own->by == GPU_BY_STREAM, result);
     return true;
 }
 

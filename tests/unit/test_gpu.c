@@ -13,17 +13,22 @@ static struct trace *trace;
 static struct result *result;
 static struct table *devices, *efficiency, *copies;
 
-static void analyze(struct selection_query query)
+static void analyze_by(struct selection_query query, bool by_stream)
 {
     struct tpa_error err = { 0 };
     struct selection *selection = selection_open(trace, &query, &err);
     assert_non_null(selection);
     result = result_open("tpa.gpu/1");
-    gpu_add_tables(trace, selection, result);
+    gpu_add_tables(trace, selection, by_stream, result);
     selection_free(selection);
     devices = table_called(result, "devices");
     efficiency = table_called(result, "efficiency");
     copies = table_called(result, "copies");
+}
+
+static void analyze(struct selection_query query)
+{
+    analyze_by(query, false);
 }
 
 static void release(void)
@@ -132,6 +137,26 @@ static void a_stream_alone(void **state)
     assert_int_equal(int_called(devices, 0, "busy"), 50);
     assert_int_equal(int_called(devices, 0, "gaps"), 2);
     assert_string_equal(text_called(devices, 0, "streams"), "7");
+    release();
+}
+
+/* Streams 7 (busy 50 of 100), 20 (20 of 10..80) and 21 (45 of 20..75), each with gaps of its own. */
+static void each_stream_for_itself(void **state)
+{
+    (void)state;
+    draw_streams();
+    analyze_by((struct selection_query){ 0 }, true);
+    assert_int_equal(devices->row_count, 3);
+    int64_t spans = 0, busy = 0, idle = 0;
+    for (size_t row = 0; row < 3; row++) {
+        spans += int_called(devices, row, "span");
+        busy += int_called(devices, row, "busy");
+        idle += int_called(devices, row, "idle");
+    }
+    assert_int_equal(spans, 100 + 70 + 55);
+    assert_int_equal(busy, 50 + 20 + 45);
+    assert_int_equal(idle, spans - busy);
+    assert_int_equal(int_called(devices, 0, "stream"), 7);
     release();
 }
 
@@ -275,6 +300,7 @@ int main(void)
         cmocka_unit_test(copies_are_exposed_where_no_kernel_runs),
         cmocka_unit_test(a_range_cuts_work_at_its_edges),
         cmocka_unit_test(a_stream_alone),
+        cmocka_unit_test(each_stream_for_itself),
         cmocka_unit_test(equal_streams_of_two_devices_are_two),
         cmocka_unit_test(efficiency_looks_at_the_steps_as_they_ran),
         cmocka_unit_test(communication_is_told_by_operator_and_arguments),
