@@ -95,6 +95,12 @@ static void add_number(struct buffer *out, double value)
         buffer_printf(out, "%.3f", value);
 }
 
+/* A change against next to nothing can be 1e300: that must not be 300 digits. */
+static void add_share(struct buffer *out, double share)
+{
+    buffer_printf(out, fabs(share) < 1e9 ? "%.1f %%" : "%.3e %%", share * 100);
+}
+
 void figure_add(struct buffer *out, enum table_kind kind, const union table_cell *cell, enum time_unit unit)
 {
     static const char *const times[] = { "ns", "us", "ms", "s" };
@@ -114,7 +120,7 @@ void figure_add(struct buffer *out, enum table_kind kind, const union table_cell
     case TABLE_BYTES: add_bytes(out, cell->i); break;
     case TABLE_FLOPS: add_in_thousands(out, cell->i, operations, 6); break;
     case TABLE_COUNT: exact_add_integer(out, cell->i); break;
-    case TABLE_SHARE: buffer_printf(out, "%.1f %%", cell->f * 100); break;
+    case TABLE_SHARE: add_share(out, cell->f); break;
     case TABLE_NUMBER: add_number(out, cell->f); break;
     case TABLE_BOOL: buffer_puts(out, cell->i ? "yes" : "no"); break;
     case TABLE_NAME:

@@ -95,6 +95,7 @@ static void other_figures(void **state)
     figure(TABLE_FLOPS, table_int(INT64_MAX), "9223.372 PFLOP");
     figure(TABLE_SHARE, table_number(0.1234), "12.3 %");
     figure(TABLE_SHARE, table_number(-0.5), "-50.0 %");
+    figure(TABLE_SHARE, table_number(1e298), "1.000e+300 %"); /* not 300 digits */
     figure(TABLE_SHARE, table_number(NAN), "-");
     figure(TABLE_NUMBER, table_number(1.25), "1.250");
     figure(TABLE_NUMBER, table_number(0), "0.000");
