@@ -21,7 +21,9 @@
 
 #include "base/memory.h"
 #include "ingest/json_text.h"
+#include <inttypes.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -312,10 +314,21 @@ static void check_end(struct pipeline *pipeline)
     const struct chrome_state *state = &pipeline->state;
     bool open = state->where == CHROME_TOP || state->where == CHROME_SKIP ||
                 (state->where == CHROME_ARRAY && state->in_object);
-    if (open)
+    struct trace_notice *cut = trace_builder_find_notice(pipeline->builder, "cut_short");
+    if (cut) {
+        /* One sentence is enough, and this one tells how much was there of the event. */
+        char text[160];
+        int64_t there = pipeline->read_offset - cut->offset;
+        int len = snprintf(text, sizeof text,
+                           "the file breaks off %" PRId64 " byte%s into an event, which was left out; "
+                           "was the program stopped before it had written all?",
+                           there, there == 1 ? "" : "s");
+        cut->text = trace_builder_strndup(pipeline->builder, text, (size_t)len);
+    } else if (open) {
         trace_builder_notice(pipeline->builder, "not_closed",
                              "the file ends before its JSON does; every whole event in it was read", 1,
                              pipeline->read_offset);
+    }
     const char *damage = source_damage(pipeline->source);
     if (damage)
         trace_builder_notice(pipeline->builder, "damaged_file",

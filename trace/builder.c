@@ -71,19 +71,32 @@ struct trace_file *trace_builder_current_file(struct trace_builder *builder)
     return &builder->storage->files.at[builder->storage->files.count - 1];
 }
 
-void builder_notice(struct trace_builder *builder, uint32_t file, const char *kind, const char *text,
-                    uint64_t count, int64_t offset)
+static struct trace_notice *find_notice(struct trace_builder *builder, uint32_t file, const char *kind)
 {
     for (size_t i = builder->storage->notices.count; i-- > 0;) {
         struct trace_notice *notice = &builder->storage->notices.at[i];
-        if (notice->file == file && strcmp(notice->kind, kind) == 0) {
-            notice->count += count;
-            if (notice->offset == TPA_NOWHERE)
-                notice->offset = offset;
-            return;
-        }
+        if (notice->file == file && strcmp(notice->kind, kind) == 0)
+            return notice;
     }
-    *VEC_PUSH(&builder->storage->notices) = (struct trace_notice){ kind, text, file, count, offset };
+    return NULL;
+}
+
+struct trace_notice *trace_builder_find_notice(struct trace_builder *builder, const char *kind)
+{
+    return find_notice(builder, (uint32_t)builder->storage->files.count - 1, kind);
+}
+
+void builder_notice(struct trace_builder *builder, uint32_t file, const char *kind, const char *text,
+                    uint64_t count, int64_t offset)
+{
+    struct trace_notice *notice = find_notice(builder, file, kind);
+    if (!notice) {
+        *VEC_PUSH(&builder->storage->notices) = (struct trace_notice){ kind, text, file, count, offset };
+        return;
+    }
+    notice->count += count;
+    if (notice->offset == TPA_NOWHERE)
+        notice->offset = offset;
 }
 
 void trace_builder_notice(struct trace_builder *builder, const char *kind, const char *text, uint64_t count,

@@ -61,6 +61,9 @@ char *trace_builder_strndup(struct trace_builder *builder, const char *s, size_t
 void trace_builder_notice(struct trace_builder *builder, const char *kind, const char *text, uint64_t count,
                           int64_t offset);
 
+/* The notice of this kind about the current file, which may be changed; NULL when there is none. */
+struct trace_notice *trace_builder_find_notice(struct trace_builder *builder, const char *kind);
+
 /* Is this argument wanted? */
 bool trace_builder_wants(const struct trace_builder *builder, enum trace_arg arg);
 

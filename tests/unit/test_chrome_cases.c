@@ -206,7 +206,7 @@ static void ends_and_seams(void **state)
         { "object without }", BYTES("{\"traceEvents\":[" A "," B "]\1"), AB, "not_closed:1@1" },
         { "object without ]}", BYTES("{\"traceEvents\":[" A "," B "\1"), AB, "not_closed:1@1" },
         { "object cut in an event", BYTES("{\"traceEvents\":[" A "," B ",\1{\"ph\":\"X\",\"args\":{\"x\":[1,\1"),
-          AB, "cut_short:1@1 not_closed:1@2" },
+          AB, "cut_short:1@1" },
         { "object cut in a key behind the events", BYTES("{\"traceEvents\":[" A "," B "],\"tra\1"), AB, "not_closed:1@1" },
         { "trailing comma", BYTES("[" A "," B ",]"), AB, "" },
         { "trailing comma in an object", BYTES("{\"traceEvents\":[" A "," B ",],}"), AB, "" },
