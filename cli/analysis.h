@@ -22,7 +22,10 @@
 #include "cli/output.h"
 
 /* What --limit is when it was not given: a share nobody can type. People get a first page, programs everything. */
-#define ANALYSIS_LIMIT_DEFAULT { .share = LIMIT_NOT_GIVEN }
+#define ANALYSIS_LIMIT_DEFAULT                                                                               \
+    {                                                                                                        \
+        .share = LIMIT_NOT_GIVEN                                                                             \
+    }
 enum { ANALYSIS_LIMIT_FOR_PEOPLE = 25 };
 
 /* The limit that OUTPUT asks for, or what holds when it asks for none. */
