@@ -173,44 +173,45 @@ static enum event_kind kind_by_names(const struct trace_storage *storage, const 
     return groups ? EVENT_GPU_ANNOTATION : EVENT_KERNEL;
 }
 
-/* Names of a process are given once, often under another thread: spread them over its tracks. */
-static int compare_by_process(const void *left, const void *right, const struct trace_storage *storage)
+/* A track by its process. */
+struct process_track {
+    uint32_t file;
+    name_id pid_text;
+    int64_t pid;
+    track_id track;
+};
+
+static bool same_process(const struct process_track *a, const struct process_track *b)
 {
-    const struct track *a = &storage->tracks.at[*(const track_id *)left];
-    const struct track *b = &storage->tracks.at[*(const track_id *)right];
+    return a->file == b->file && a->pid_text == b->pid_text && a->pid == b->pid;
+}
+
+static int compare_process_tracks(const void *left, const void *right)
+{
+    const struct process_track *a = left, *b = right;
     if (a->file != b->file)
         return a->file < b->file ? -1 : 1;
     if (a->pid_text != b->pid_text)
         return a->pid_text < b->pid_text ? -1 : 1;
     if (a->pid != b->pid)
         return a->pid < b->pid ? -1 : 1;
-    return 0;
+    return a->track < b->track ? -1 : a->track > b->track;
 }
 
-static const struct trace_storage *sorting; /* qsort has no context argument in C17 */
-
-static int compare_tracks(const void *left, const void *right)
-{
-    int order = compare_by_process(left, right, sorting);
-    if (order)
-        return order;
-    track_id a = *(const track_id *)left, b = *(const track_id *)right;
-    return a < b ? -1 : a > b;
-}
-
+/* Names of a process are given once, often under another thread: spread them over its tracks. */
 static void spread_process_names(struct trace_storage *storage)
 {
     size_t count = storage->tracks.count;
-    track_id *order = mem_alloc((count + 1) * sizeof *order);
-    for (track_id i = 0; i < count; i++)
-        order[i] = i;
-    sorting = storage;
-    qsort(order, count, sizeof *order, compare_tracks);
+    struct process_track *order = mem_alloc((count + 1) * sizeof *order);
+    for (track_id i = 0; i < count; i++) {
+        const struct track *track = &storage->tracks.at[i];
+        order[i] = (struct process_track){ track->file, track->pid_text, track->pid, i };
+    }
+    qsort(order, count, sizeof *order, compare_process_tracks);
     for (size_t first = 0, end; first < count; first = end) {
-        struct track facts = storage->tracks.at[order[first]];
-        for (end = first; end < count && compare_by_process(&order[first], &order[end], storage) == 0;
-             end++) {
-            const struct track *track = &storage->tracks.at[order[end]];
+        struct track facts = storage->tracks.at[order[first].track];
+        for (end = first; end < count && same_process(&order[first], &order[end]); end++) {
+            const struct track *track = &storage->tracks.at[order[end].track];
             if (track->process_name != NAME_NONE)
                 facts.process_name = track->process_name;
             if (track->process_labels != NAME_NONE)
@@ -219,7 +220,7 @@ static void spread_process_names(struct trace_storage *storage)
                 facts.process_sort_index = track->process_sort_index;
         }
         for (size_t i = first; i < end; i++) {
-            struct track *track = &storage->tracks.at[order[i]];
+            struct track *track = &storage->tracks.at[order[i].track];
             track->process_name = facts.process_name;
             track->process_labels = facts.process_labels;
             track->process_sort_index = facts.process_sort_index;
