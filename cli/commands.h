@@ -19,6 +19,7 @@
     ROW(gaps) \
     ROW(steps) \
     ROW(transfers) \
+    ROW(memory) \
     ROW(launches) \
     ROW(convert) \
     ROW(diff) \

@@ -1,0 +1,328 @@
+/* test_memory.c - analyze/memory.h: peaks, what is in use at them, who allocates, what grows. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "analyze/memory.h"
+#include "tests/unit/drawn.h"
+
+static struct trace *trace;
+static struct result *result;
+
+enum { CPU = 0, CUDA = 1 };
+
+/* A block of BYTES (freed: negative) at ADDRESS; BYTES in use from then on are TOTAL. */
+static void draw_memory(int64_t at_ns, int64_t type, int64_t device, int64_t address, int64_t bytes,
+                        int64_t total)
+{
+    trace_chunk_event(draw_chunk, &(struct chunk_event){
+                                      .phase = 'i',
+                                      .start_ns = at_ns,
+                                      .dur_ns = -1,
+                                      .name = trace_chunk_name(draw_chunk, "[memory]", 8),
+                                      .track = trace_chunk_track(
+                                          draw_chunk, &(struct track_key){ .pid = DRAW_PROCESS, .tid = 1 }),
+                                      .category = trace_chunk_category(draw_chunk, "cpu_instant_event", 17),
+                                  });
+    draw_arg(ARG_DEVICE_TYPE, type);
+    draw_arg(ARG_DEVICE_ID, device);
+    draw_arg(ARG_BYTES, bytes);
+    if (address)
+        draw_arg(ARG_ADDRESS, address);
+    if (total >= 0)
+        draw_arg(ARG_TOTAL_ALLOCATED, total);
+}
+
+static void answer(struct selection_query query)
+{
+    struct tpa_error err = { 0 };
+    struct selection *selection = selection_open(trace, &query, &err);
+    assert_non_null(selection);
+    result = result_open("tpa.memory/1");
+    memory_add_tables(trace, selection, &(struct memory_options){ .devices = query.devices }, result);
+    selection_free(selection);
+}
+
+static void release(void)
+{
+    result_free(result);
+    trace_free(trace);
+}
+
+static size_t row_of(const struct table *table, const char *device, const char *owner)
+{
+    for (size_t row = 0; row < table->row_count; row++)
+        if (strcmp(text_called(table, row, "device"), device) == 0 &&
+            (!owner || strcmp(text_called(table, row, "operator"), owner) == 0))
+            return row;
+    fail_msg("no row of %s with %s", device, owner ? owner : "anything");
+    return 0;
+}
+
+/*
+ *              0    10   20   30   40   50   60   70   80   90   100
+ *   host       [ ProfilerStep#1                       )[ ProfilerStep#2             )    0..60, 60..100
+ *               [ linear            )  [ loss )         [ linear            )            2..40, 44..56, 62..90
+ *                 [ mm      )                              [ mm      )                   5..20, 66..80
+ *   cuda:0 at     A    B        A'      C    B'  D'           E                          100 are in use before
+ *              8 12 ..  A +50  (150)   in mm         70 E +90 (200)   in mm
+ *             25    ..  B +30  (180)   in linear
+ *             30    ..  A -50  (130)   in linear
+ *             46    ..  C +40  (170)   in loss
+ *             50    ..  B -30  (140)   in loss
+ *             58    ..  D -30  (110)   in the step alone; D was allocated before recording
+ *             70    ..  E +90  (200)   in mm: the peak. In use: C 40, E 90, and 70 of before
+ *             95    ..  E -90  (110)   in the step alone
+ *   cpu at    26    ..  +8 at the address of B: another memory, so no end of B; never freed
+ */
+static void draw(void)
+{
+    draw_begin(&memory_wants);
+    draw_host("user_annotation", "ProfilerStep#1", 1, 0, 60);
+    draw_host("cpu_op", "aten::linear", 1, 2, 38);
+    draw_host("cpu_op", "aten::mm", 1, 5, 15);
+    draw_memory(8, CUDA, 0, 0xA00, 50, 150);
+    draw_memory(25, CUDA, 0, 0xB00, 30, 180);
+    draw_memory(26, CPU, -1, 0xB00, 8, 8);
+    draw_memory(30, CUDA, 0, 0xA00, -50, 130);
+    draw_host("cpu_op", "aten::loss", 1, 44, 12);
+    draw_memory(46, CUDA, 0, 0xC00, 40, 170);
+    draw_memory(50, CUDA, 0, 0xB00, -30, 140);
+    draw_memory(58, CUDA, 0, 0xD00, -30, 110);
+    draw_host("user_annotation", "ProfilerStep#2", 1, 60, 40);
+    draw_host("cpu_op", "aten::linear", 1, 62, 28);
+    draw_host("cpu_op", "aten::mm", 1, 66, 14);
+    draw_memory(70, CUDA, 0, 0xE00, 90, 200);
+    draw_memory(95, CUDA, 0, 0xE00, -90, 110);
+    trace = draw_end();
+}
+
+static void a_peak_has_its_moment_step_and_stack(void **state)
+{
+    (void)state;
+    draw();
+    answer((struct selection_query){ 0 });
+    struct table *memory = table_called(result, "memory");
+    assert_int_equal(memory->row_count, 2);
+    size_t row = row_of(memory, "cuda:0", NULL);
+    assert_int_equal(int_called(memory, row, "peak_allocated"), 200);
+    assert_int_equal(int_called(memory, row, "peak_time"), 70);
+    assert_int_equal(int_called(memory, row, "peak_step"), 2);
+    assert_string_equal(text_called(memory, row, "peak_operator"), "aten::mm");
+    assert_string_equal(text_called(memory, row, "peak_stack"), "ProfilerStep#2 > aten::linear > aten::mm");
+    assert_int_equal(int_called(memory, row, "peak_reserved"), TABLE_INT_MISSING);
+    assert_int_equal(int_called(memory, row, "start"), 100);
+    assert_int_equal(int_called(memory, row, "end"), 110);
+    assert_int_equal(int_called(memory, row, "allocated"), 50 + 30 + 40 + 90);
+    assert_int_equal(int_called(memory, row, "freed"), 50 + 30 + 30 + 90);
+    assert_int_equal(int_called(memory, row, "frees"), 4);
+    release();
+}
+
+/* 90 + 40 + 70 = 200. Block B is gone by then, though the host has one at the same address. */
+static void what_is_in_use_adds_up_to_the_peak(void **state)
+{
+    (void)state;
+    draw();
+    answer((struct selection_query){ 0 });
+    struct table *alive = table_called(result, "alive");
+    assert_int_equal(alive->row_count, 4);
+    assert_int_equal(int_called(alive, row_of(alive, "cuda:0", "aten::mm"), "bytes"), 90);
+    assert_int_equal(int_called(alive, row_of(alive, "cuda:0", "aten::loss"), "bytes"), 40);
+    assert_int_equal(int_called(alive, row_of(alive, "cuda:0", "[before recording]"), "bytes"), 70);
+    assert_int_equal(int_called(alive, row_of(alive, "cpu", "aten::linear"), "bytes"), 8);
+    assert_float_equal(number_called(alive, row_of(alive, "cuda:0", "aten::mm"), "share"), 0.45, 1e-12);
+    release();
+}
+
+/* linear allocates 30 itself, and 50 + 90 by mm; it frees 50. What lies in a step alone is in no operator. */
+static void operators_have_self_and_total(void **state)
+{
+    (void)state;
+    draw();
+    answer((struct selection_query){ 0 });
+    struct table *operators = table_called(result, "operators");
+    size_t linear = row_of(operators, "cuda:0", "aten::linear"), mm = row_of(operators, "cuda:0", "aten::mm");
+    assert_int_equal(int_called(operators, linear, "self_allocated"), 30);
+    assert_int_equal(int_called(operators, linear, "allocated"), 30 + 50 + 90);
+    assert_int_equal(int_called(operators, linear, "allocations"), 3);
+    assert_int_equal(int_called(operators, linear, "self_net"), 30 - 50);
+    assert_int_equal(int_called(operators, linear, "net"), 170 - 50);
+    assert_int_equal(int_called(operators, mm, "self_allocated"), 140);
+    assert_int_equal(int_called(operators, mm, "allocated"), 140);
+    size_t none = row_of(operators, "cuda:0", "[no operator]");
+    assert_int_equal(int_called(operators, none, "freed"), 30 + 90);
+    assert_int_equal(int_called(operators, none, "self_freed"), 30 + 90);
+    assert_int_equal(operators->row_count, 5); /* mm, linear, loss, none; and linear on the host */
+    release();
+}
+
+static void steps_grow(void **state)
+{
+    (void)state;
+    draw();
+    answer((struct selection_query){ 0 });
+    struct table *steps = table_called(result, "steps");
+    assert_int_equal(steps->row_count, 4); /* two of the host, two of the device */
+    assert_int_equal(int_called(steps, 0, "growth"), 8);
+    assert_int_equal(int_called(steps, 1, "growth"), 0);
+    assert_int_equal(int_called(steps, 2, "start"), 100);
+    assert_int_equal(int_called(steps, 2, "peak"), 180);
+    assert_int_equal(int_called(steps, 2, "end"), 110);
+    assert_int_equal(int_called(steps, 2, "growth"), 10);
+    assert_int_equal(int_called(steps, 3, "peak"), 200);
+    assert_int_equal(int_called(steps, 3, "growth"), 0);
+    release();
+}
+
+static void blocks_that_live_on(void **state)
+{
+    (void)state;
+    draw();
+    answer((struct selection_query){ 0 });
+    struct table *unfreed = table_called(result, "unfreed");
+    assert_int_equal(unfreed->row_count, 2);
+    assert_string_equal(text_called(unfreed, 0, "operator"), "aten::loss");
+    assert_int_equal(int_called(unfreed, 0, "bytes"), 40);
+    assert_int_equal(int_called(unfreed, 0, "first"), 46);
+    assert_int_equal(int_called(unfreed, 0, "first_step"), 1);
+    assert_string_equal(text_called(unfreed, 1, "device"), "cpu");
+    release();
+}
+
+/* In step 1 the peak is 180, at 25: A 50, B 30, and 100 of before. */
+static void a_step_has_its_own_peak(void **state)
+{
+    (void)state;
+    draw();
+    struct selection_query query = { .steps = { .at = { { 1, 1 } }, .count = 1 } };
+    answer(query);
+    struct table *memory = table_called(result, "memory"), *alive = table_called(result, "alive");
+    size_t row = row_of(memory, "cuda:0", NULL);
+    assert_int_equal(int_called(memory, row, "peak_allocated"), 180);
+    assert_int_equal(int_called(memory, row, "end"), 110);
+    assert_int_equal(int_called(alive, row_of(alive, "cuda:0", "aten::mm"), "bytes"), 50);
+    assert_int_equal(int_called(alive, row_of(alive, "cuda:0", "aten::linear"), "bytes"), 30);
+    assert_int_equal(int_called(alive, row_of(alive, "cuda:0", "[before recording]"), "bytes"), 100);
+    assert_int_equal(table_called(result, "steps")->row_count, 2);
+    release();
+}
+
+static void devices_are_chosen_and_the_host_stays(void **state)
+{
+    (void)state;
+    draw_begin(&memory_wants);
+    draw_host("cpu_op", "aten::mm", 1, 0, 50);
+    draw_work("kernel", "gemm", 0, 7, 0, 5, DRAW_NO_CALL);
+    draw_work("kernel", "gemm", 1, 7, 0, 5, DRAW_NO_CALL);
+    draw_memory(1, CUDA, 0, 0xA00, 10, 10);
+    draw_memory(2, CUDA, 1, 0xA00, 20, 20);
+    draw_memory(3, CPU, -1, 0xA00, 30, 30);
+    trace = draw_end();
+    answer((struct selection_query){ .devices = { .at = { { 1, 1 } }, .count = 1 } });
+    struct table *memory = table_called(result, "memory");
+    assert_int_equal(memory->row_count, 2);
+    assert_int_equal(int_called(memory, row_of(memory, "cpu", NULL), "peak_allocated"), 30);
+    assert_int_equal(int_called(memory, row_of(memory, "cuda:1", NULL), "peak_allocated"), 20);
+    release();
+}
+
+/* Nested calls of one name count once: 10 + 20, not 10 + 20 + 20. */
+static void nested_calls_of_a_name_count_once(void **state)
+{
+    (void)state;
+    draw_begin(&memory_wants);
+    draw_host("cpu_op", "aten::to", 1, 0, 50);
+    draw_memory(5, CPU, -1, 0xA00, 10, 10);
+    draw_host("cpu_op", "aten::copy_", 1, 8, 40);
+    draw_host("cpu_op", "aten::to", 1, 10, 30);
+    draw_memory(20, CPU, -1, 0xB00, 20, 30);
+    draw_host("cpu_op", "aten::to", 1, 60, 10);
+    draw_memory(60, CPU, -1, 0xC00, 40, 70);  /* the moment it begins belongs to it */
+    draw_memory(70, CPU, -1, 0xD00, 80, 150); /* the moment it ends does not */
+    trace = draw_end();
+    answer((struct selection_query){ 0 });
+    struct table *operators = table_called(result, "operators");
+    size_t to = row_of(operators, "cpu", "aten::to");
+    assert_int_equal(int_called(operators, to, "self_allocated"), 70);
+    assert_int_equal(int_called(operators, to, "allocated"), 70);
+    assert_int_equal(int_called(operators, row_of(operators, "cpu", "aten::copy_"), "allocated"), 20);
+    assert_int_equal(int_called(operators, row_of(operators, "cpu", "[no operator]"), "allocated"), 80);
+    release();
+}
+
+/* As PyTorch 1.8 wrote them: counted from 0 on, and nothing is known of blocks. */
+static void records_without_totals_and_addresses(void **state)
+{
+    (void)state;
+    draw_begin(&memory_wants);
+    draw_host("cpu_op", "aten::mm", 1, 0, 50);
+    draw_memory(1, CPU, -1, 0, 10, -1);
+    draw_memory(2, CPU, -1, 0, 20, -1);
+    draw_memory(3, CPU, -1, 0, -10, -1);
+    draw_memory(4, CPU, -1, 0, 5, -1);
+    trace = draw_end();
+    answer((struct selection_query){ 0 });
+    struct table *memory = table_called(result, "memory");
+    assert_int_equal(int_called(memory, 0, "peak_allocated"), 30);
+    assert_int_equal(int_called(memory, 0, "start"), 0);
+    assert_int_equal(int_called(memory, 0, "end"), 25);
+    assert_int_equal(notice_called(result, "untold_totals"), 4);
+    assert_int_equal(notice_called(result, "untold_addresses"), 4);
+    assert_int_equal(result->tables.count, 2); /* memory and operators */
+    release();
+}
+
+/* The free of the first block is not in the file: the second takes its place. */
+static void a_lost_free_ends_the_block(void **state)
+{
+    (void)state;
+    draw_begin(&memory_wants);
+    draw_host("cpu_op", "aten::mm", 1, 0, 50);
+    draw_memory(1, CPU, -1, 0xA00, 10, 10);
+    draw_memory(2, CPU, -1, 0xA00, 30, 30);
+    trace = draw_end();
+    answer((struct selection_query){ 0 });
+    struct table *alive = table_called(result, "alive"), *unfreed = table_called(result, "unfreed");
+    assert_int_equal(alive->row_count, 1);
+    assert_int_equal(int_called(alive, 0, "bytes"), 30);
+    assert_int_equal(unfreed->row_count, 1);
+    assert_int_equal(int_called(unfreed, 0, "count"), 1);
+    assert_int_equal(notice_called(result, "lost_frees"), 1);
+    release();
+}
+
+/* Sizes from a damaged file do not overflow. */
+static void absurd_sizes_are_held(void **state)
+{
+    (void)state;
+    draw_begin(&memory_wants);
+    draw_host("cpu_op", "aten::mm", 1, 0, 50);
+    draw_memory(1, CPU, -1, 0xA00, INT64_MAX, -1);
+    draw_memory(2, CPU, -1, 0xB00, INT64_MAX, -1);
+    draw_memory(3, CPU, -1, 0xC00, INT64_MIN, -1);
+    trace = draw_end();
+    answer((struct selection_query){ 0 });
+    assert_int_equal(int_called(table_called(result, "memory"), 0, "peak_allocated"), INT64_MAX);
+    release();
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_peak_has_its_moment_step_and_stack),
+        cmocka_unit_test(what_is_in_use_adds_up_to_the_peak),
+        cmocka_unit_test(operators_have_self_and_total),
+        cmocka_unit_test(steps_grow),
+        cmocka_unit_test(blocks_that_live_on),
+        cmocka_unit_test(a_step_has_its_own_peak),
+        cmocka_unit_test(devices_are_chosen_and_the_host_stays),
+        cmocka_unit_test(nested_calls_of_a_name_count_once),
+        cmocka_unit_test(records_without_totals_and_addresses),
+        cmocka_unit_test(a_lost_free_ends_the_block),
+        cmocka_unit_test(absurd_sizes_are_held),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
