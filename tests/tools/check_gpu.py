@@ -96,6 +96,25 @@ def launch_identities(tpa, trace, gpu):
         yield "launches: the queues do not hold all launches"
 
 
+def memory_identities(tpa, trace, expected):
+    """EXPECTED is by "TYPE:NUMBER" of the device; traces that tell no totals have peaks of 0 there."""
+    tables = run(tpa, "memory", trace)
+    for row in tables["memory"]["rows"] if "memory" in tables else []:
+        device = row["device"]
+        rows = {key: [row for row in table["rows"] if row["device"] == device] for key, table in tables.items()}
+        if rows.get("alive") and sum(alive["bytes"] for alive in rows["alive"]) != row["peak_allocated"]:
+            yield f"memory: what is in use on {device} is not its peak"
+        for key in ("allocations", "allocated", "frees", "freed"):
+            if sum(operator["self_" + key] for operator in rows["operators"]) != row[key]:
+                yield f"memory: the operators' {key} on {device} are not those of the device"
+        wanted = expected.get("0:-1" if device == "cpu" else device.replace("cuda", "1"))
+        if wanted and wanted["events"] != row["records"]:
+            yield f"memory: {row['records']} records of {device}, expected {wanted['events']}"
+        for key in ("peak_allocated", "peak_reserved"):
+            if wanted and wanted["peak_allocated"] and wanted[key] != row[key]:
+                yield f"memory: {key} of {device} is {row[key]}, expected {wanted[key]}"
+
+
 STEP_PARTS = ("kernel_ns", "memcpy_ns", "memset_ns", "communication_ns", "runtime_ns", "data_loading_ns", "cpu_ns", "other_ns")
 
 
@@ -174,12 +193,14 @@ def main():
         problems += gap_identities(args.tpa, trace, tables)
         problems += launch_identities(args.tpa, trace, tables)
         problems += step_identities(args.tpa, trace)
+        name = trace.name.removesuffix(".gz").removesuffix(".json") + ".json"
+        expected = json.loads((args.expected / name).read_text()) if args.expected and (args.expected / name).exists() else None
+        problems += memory_identities(args.tpa, trace, (expected or {}).get("memory", {}))
         if args.overview and trace == args.overview[0]:
             problems += overview_differences(args.tpa, trace, json.loads(args.overview[1].read_text()))
         held += 1
-        name = trace.name.removesuffix(".gz").removesuffix(".json") + ".json"
-        if args.expected and (args.expected / name).exists():
-            problems += differences(tables, json.loads((args.expected / name).read_text()))
+        if expected:
+            problems += differences(tables, expected)
             compared += 1
         for problem in problems:
             print(f"{trace}: {problem}")
