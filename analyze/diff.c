@@ -206,7 +206,7 @@ static const struct table_column columns[DIFF_COLUMNS] = {
     [DIFF_CHANGE] = { "change", "Change", TABLE_NS, "after less before: positive is slower", 0, NULL },
     [DIFF_CHANGE_SHARE] = { "change_share", "Change %", TABLE_SHARE, "change as a share of before", 0, NULL },
     [DIFF_VERDICT] = { "verdict", "Verdict", TABLE_TEXT, "slower, faster, same, new, gone or unsure (too few steps to tell)", 0, NULL },
-    [DIFF_PART] = { "part", "Of step", TABLE_SHARE, "change as a share of the change of the step time", 0, NULL },
+    [DIFF_PART] = { "part", "Of all", TABLE_SHARE, "change as a share of the change of the step time, or of all functions", 0, NULL },
     [DIFF_CALLS_BEFORE] = { "calls_before", "Calls before", TABLE_NUMBER, "calls per step of the first side", 0, NULL },
     [DIFF_CALLS_AFTER] = { "calls_after", "Calls after", TABLE_NUMBER, "calls per step of the second side", 0, NULL },
     [DIFF_CALL_BEFORE] = { "call_before", "Per call before", TABLE_NS, "time of one call on the first side", TABLE_OPTIONAL, NULL },
@@ -314,7 +314,7 @@ static struct table *rows_table(struct join *join, const char *key, const char *
         qsort(table->cells, count, DIFF_COLUMNS * sizeof *table->cells, compare_changes);
     table->sort_column = DIFF_CHANGE;
     table_add_footer(table, "rows_change", "Changes of the rows", TABLE_NS, (union table_cell){ .i = sum });
-    table_add_footer(table, "not_in_rows", "Change of the step that no row explains", TABLE_NS,
+    table_add_footer(table, "not_in_rows", "Change that no row explains", TABLE_NS,
                      (union table_cell){ .i = step_change - sum });
     free(figures);
     free(judged);
@@ -325,9 +325,9 @@ static struct table *rows_table(struct join *join, const char *key, const char *
 /* ---- the head ---- */
 
 /* The head's rows are no operators: nobody asks for their calls. */
-static struct table *open_head(void)
+static struct table *open_head(const char *title)
 {
-    struct table *head = table_open("head", "Per step", columns, DIFF_COLUMNS);
+    struct table *head = table_open("head", title, columns, DIFF_COLUMNS);
     for (int column = DIFF_CALLS_BEFORE; column <= DIFF_CALL_AFTER; column++)
         head->columns[column].flags = TABLE_OPTIONAL;
     return head;
@@ -488,7 +488,7 @@ struct result *diff_analyze(const struct trace *before, const struct trace *afte
     bool empty = host.sides[0].values.count + device.sides[0].values.count == 0 ||
                  host.sides[1].values.count + device.sides[1].values.count == 0;
     if (!empty) {
-        struct table *head = open_head();
+        struct table *head = open_head("Per step");
         int64_t change = add_steps(head, traces, options);
         struct figure figure = total_figure(&host);
         add_head_row(head, "host time (self CPU)", &figure, options, change);
@@ -516,4 +516,50 @@ struct result *diff_analyze(const struct trace *before, const struct trace *afte
         return result;
     result_free(result);
     return NULL;
+}
+
+/* ---- Python profiles ---- */
+
+static void collect_functions(struct join *join, struct side *side, const struct profile *profile)
+{
+    double files = profile->files.count ? (double)profile->files.count : 1;
+    struct buffer name = { 0 };
+    names_add(side->samples, "", 0);
+    for (size_t i = 0; i < profile->listed_count; i++) {
+        const struct profile_function *function = &profile->functions[profile->listed[i]];
+        if (!isfinite(function->cost.total_s))
+            continue;
+        buffer_clear(&name);
+        profile_function_text(function, &name);
+        *VEC_PUSH(&side->values) = (struct value){
+            .row = names_add(join->rows, name.at ? name.at : "", name.count),
+            .time_ns = function->cost.total_s * 1e9 / files,
+            .calls = (double)function->cost.calls / files,
+        };
+    }
+    buffer_release(&name);
+    if (side->values.count > 1)
+        qsort(side->values.at, side->values.count, sizeof *side->values.at, compare_values);
+}
+
+struct result *diff_profiles(const struct profile *before, const struct profile *after,
+                             const struct diff_options *options)
+{
+    const struct profile *const profiles[2] = { before, after };
+    struct join join = { .rows = names_open() };
+    for (int i = 0; i < 2; i++) {
+        join.sides[i].samples = names_open();
+        collect_functions(&join, &join.sides[i], profiles[i]);
+    }
+    struct result *result = result_open("tpa.diff/1");
+    struct table *head = open_head("Per profile");
+    struct figure figure = total_figure(&join);
+    int64_t change = add_head_row(head, "time in all functions", &figure, options, 0);
+    result_add_table(result, head);
+    result_add_table(result, rows_table(&join, "functions", "Time in functions, without what they called",
+                                        options, change));
+    result_add_notice(result, "no_spread", 1, NULL, TPA_NOWHERE,
+                      "a profile holds sums, not steps: whether a change is real it can not tell");
+    join_release(&join);
+    return result;
 }

@@ -17,6 +17,7 @@
 
 #include "base/error.h"
 #include "base/table.h"
+#include "trace/profile.h"
 #include "trace/trace.h"
 
 struct diff_options {
@@ -38,6 +39,13 @@ struct trace_wants diff_wants(const struct diff_options *options);
  */
 struct result *diff_analyze(const struct trace *before, const struct trace *after,
                             const struct diff_options *options, struct tpa_error *err);
+
+/*
+ * The same for Python profiles: one sample a side, which has no spread, so a change is `unsure`. Several profiles of a
+ * side were added up; figures are per profile. The tables "head" and "functions", by time without callees. New.
+ */
+struct result *diff_profiles(const struct profile *before, const struct profile *after,
+                             const struct diff_options *options);
 
 /* Columns of all of its tables, for those who read verdicts from them. */
 enum diff_column {
