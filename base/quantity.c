@@ -49,6 +49,20 @@ static double fraction_value(const struct decimal *number)
     return value;
 }
 
+/*
+ * The number divided by 10^PLACES, in one division: that is correctly rounded, so that 33.3% is the double which
+ * 0.333 is. Digits far behind the point are left out.
+ */
+static double decimal_value(const struct decimal *number, unsigned places)
+{
+    double digits = (double)number->whole, power = 1;
+    for (size_t i = 0; i < number->fraction_len && i < 12; i++, power *= 10)
+        digits = digits * 10 + (number->fraction[i] - '0');
+    for (; places > 0; places--)
+        power *= 10;
+    return digits / power;
+}
+
 static bool unit_is(const struct decimal *number, const char *unit)
 {
     return number->unit_len == strlen(unit) && memcmp(number->unit, unit, number->unit_len) == 0;
@@ -171,10 +185,9 @@ bool quantity_parse_share(const char *text, size_t len, double *share)
     struct decimal number;
     if (!parse_decimal(text, len, &number))
         return false;
-    double value = (double)number.whole + fraction_value(&number);
-    if (unit_is(&number, "%"))
-        value /= 100;
-    else if (number.unit_len > 0 || value > 1)
+    bool percent = unit_is(&number, "%");
+    double value = decimal_value(&number, percent ? 2 : 0);
+    if (!percent && (number.unit_len > 0 || value > 1))
         return false;
     *share = value;
     return true;
@@ -191,7 +204,7 @@ bool quantity_parse_limit(const char *text, size_t len, struct limit *limit)
     if (!parse_decimal(text, len, &number))
         return false;
     if (unit_is(&number, "%")) {
-        double share = ((double)number.whole + fraction_value(&number)) / 100;
+        double share = decimal_value(&number, 2);
         if (share > 1)
             return false;
         *limit = (struct limit){ .is_share = true, .share = share };

@@ -116,6 +116,9 @@ static void limits_are_counts_or_shares(void **state)
     assert_int_equal(rows_of("1.5", 7), SIZE_MAX);
     assert_int_equal(rows_of("-1", 7), SIZE_MAX);
     assert_int_equal(limit_rows(&(struct limit){ 0 }, 7), 7);
+    struct limit share = { 0 };
+    assert_true(quantity_parse_limit("33.3%", 5, &share));
+    assert_true(share.share == 0.333); /* and not the double beside it, which pstats' text would show */
 }
 
 static void ranges_include_both_ends(void **state)
