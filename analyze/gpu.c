@@ -13,6 +13,7 @@
 #include "base/buffer.h"
 #include "trace/intervals.h"
 #include "trace/launches.h"
+#include "trace/span.h"
 #include "trace/steps.h"
 #include <assert.h>
 #include <inttypes.h>
@@ -425,8 +426,9 @@ static struct interval operators_span(const struct trace *trace, uint32_t file)
             continue;
         if (trace->start_ns[e] < span.start_ns)
             span.start_ns = trace->start_ns[e];
-        if (trace_end_ns(trace, e) > span.end_ns)
-            span.end_ns = trace_end_ns(trace, e);
+        int64_t end_ns = trace_recorded_end_ns(trace, e);
+        if (end_ns > span.end_ns)
+            span.end_ns = end_ns;
     }
     return span;
 }

@@ -1,6 +1,16 @@
 /* span.c - see span.h. */
 #include "trace/span.h"
 
+int64_t trace_recorded_end_ns(const struct trace *trace, event_id e)
+{
+    const struct trace_file *file = &trace->files[trace->tracks[trace->track[e]].file];
+    int64_t end_ns = trace_end_ns(trace, e);
+    bool region = trace->kind[e] == EVENT_OP || trace->kind[e] == EVENT_ANNOTATION;
+    if (!region || !file->has_window || end_ns <= file->window_end_ns)
+        return end_ns;
+    return file->window_end_ns > trace->start_ns[e] ? file->window_end_ns : trace->start_ns[e];
+}
+
 struct interval trace_file_span(const struct trace *trace, uint32_t file)
 {
     const struct trace_file *of = &trace->files[file];
@@ -12,8 +22,9 @@ struct interval trace_file_span(const struct trace *trace, uint32_t file)
             continue;
         if (trace->start_ns[e] < span.start_ns)
             span.start_ns = trace->start_ns[e];
-        if (trace_end_ns(trace, e) > span.end_ns)
-            span.end_ns = trace_end_ns(trace, e);
+        int64_t end_ns = trace_recorded_end_ns(trace, e);
+        if (end_ns > span.end_ns)
+            span.end_ns = end_ns;
     }
     return span.start_ns > span.end_ns ? (struct interval){ 0, 0 } : span;
 }

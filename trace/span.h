@@ -10,7 +10,13 @@
 #include "trace/trace.h"
 
 /*
- * From the first start to the last end of the events of FILE that take time. Instants do not count (PyTorch's "Record
+ * The end of E. Kineto stretches regions that are open when recording stops to the end of its own window, which may lie
+ * far behind: they end where the recording does.
+ */
+int64_t trace_recorded_end_ns(const struct trace *trace, event_id e);
+
+/*
+ * From the first start to the last (recorded) end of the events of FILE that take time. Instants do not count (PyTorch's "Record
  * Window End" may lie a day later), nor does the profiler's own recording window (EVENT_SPAN), which begins before
  * anything is recorded. Empty, at 0, when there are no such events.
  */

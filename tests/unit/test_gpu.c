@@ -8,6 +8,7 @@
 #include "analyze/gpu.h"
 #include "analyze/gpu_names.h"
 #include "tests/unit/drawn.h"
+#include "trace/span.h"
 
 static struct trace *trace;
 static struct result *result;
@@ -225,6 +226,25 @@ static void efficiency_looks_at_the_steps_as_they_ran(void **state)
     release();
 }
 
+/*
+ * The profiler was on from 0 to 100 ns; an operator was still open then, and is written as if it had lasted a day. The
+ * operators reach from 10 to 100, in which a kernel ran for 45.
+ */
+static void an_open_operator_ends_with_the_recording(void **state)
+{
+    (void)state;
+    draw_begin(&gpu_wants);
+    draw_host("Trace", "PyTorch Profiler (0)", 1, 0, 100);
+    draw_host("cpu_op", "aten::mm", 1, 10, INT64_C(86400000000000));
+    draw_work("kernel", "gemm", 0, 7, 30, 45, 1);
+    trace = draw_end();
+    assert_int_equal(trace_file_span(trace, 0).end_ns, 100);
+    analyze((struct selection_query){ 0 });
+    assert_int_equal(int_called(efficiency, 0, "window"), 90);
+    assert_float_equal(number_called(efficiency, 0, "utilization"), 0.5, 1e-12);
+    release();
+}
+
 /* The name says nothing: it is the operator (by its id), or the arguments of the kernel, that tell. */
 static void communication_is_told_by_operator_and_arguments(void **state)
 {
@@ -303,6 +323,7 @@ int main(void)
         cmocka_unit_test(each_stream_for_itself),
         cmocka_unit_test(equal_streams_of_two_devices_are_two),
         cmocka_unit_test(efficiency_looks_at_the_steps_as_they_ran),
+        cmocka_unit_test(an_open_operator_ends_with_the_recording),
         cmocka_unit_test(communication_is_told_by_operator_and_arguments),
         cmocka_unit_test(no_work_gives_empty_tables),
         cmocka_unit_test(names_of_kernels),
