@@ -267,7 +267,7 @@ static void count_launched(struct top *top, event_id e, int64_t duration_ns, con
     size_t lookalike;
     struct launch_link link = top_link(top, e, external_id, correlation, &lookalike);
     bool has_operator = link.operator!= EVENT_NONE && top->node_of[link.operator] != NODE_NONE;
-    bool both_sides_in_row = top->by & TOP_STEP && !top->per_call;
+    bool both_sides_in_row = top->by & TOP_STEP && !top->per_call && !(top->by & (TOP_THREAD | TOP_CATEGORY));
     if (has_operator && !both_sides_in_row)
         give_to_callers(top, top->node_of[link.operator], duration_ns, e + UINT64_C(1));
     for (size_t i = lookalike; i < top->lookalikes.count && top->lookalikes.at[i].id == link.id &&
@@ -313,9 +313,10 @@ static void count_device(struct top *top)
             top_row_count(top, index, e, start_ns, end_ns, e, false, false);
             add_to(&top->rows.at[index].device_ns, minus(end_ns, start_ns));
             add_to(&top->rows.at[index].self_device_ns, minus(end_ns, start_ns));
-            if (trace->kind[e] != EVENT_GPU_ANNOTATION)
-                add_to(&top->self_device_ns, minus(end_ns, start_ns));
         }
+        /* Rows of threads hold what their calls launched: the whole is the same, though no row is a device's. */
+        if ((index != ROW_NONE || top->by & TOP_THREAD) && trace->kind[e] != EVENT_GPU_ANNOTATION)
+            add_to(&top->self_device_ns, minus(end_ns, start_ns));
         if (event_is_launched(trace->kind[e])) {
             int64_t id, correlation;
             bool has_id = arg_scan_get(&ids, e, &id),
