@@ -11,6 +11,7 @@
 /* clang-format off */
 #define COMMANDS(ROW) \
     ROW(info) \
+    ROW(summary) \
     ROW(top) \
     ROW(callers) \
     ROW(callees) \

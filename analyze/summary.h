@@ -1,0 +1,27 @@
+/*
+ * summary.h - what is worth looking at first: rules over what the other analyses found.
+ *
+ *     if (!summary_add_tables(trace, selection, result, &err))
+ *         ...
+ *
+ * A rule has a threshold, a piece of advice and the command that shows more; it finds something where its share passes
+ * its threshold. docs/commands/summary.md lists them.
+ */
+#ifndef TPA_ANALYZE_SUMMARY_H
+#define TPA_ANALYZE_SUMMARY_H
+
+#include "analyze/selection.h"
+#include "base/error.h"
+#include "base/table.h"
+#include "trace/trace.h"
+
+extern const struct trace_wants summary_wants;
+
+/*
+ * Add the tables "overview" (a few figures) and "findings" (what costs most first; not there when nothing was found)
+ * to RESULT, and the advice as notices. False and ERR when the selection does not fit the trace.
+ */
+bool summary_add_tables(const struct trace *trace, const struct selection *selection, struct result *result,
+                        struct tpa_error *err);
+
+#endif

@@ -1,0 +1,62 @@
+/* cmd_summary.c - `tpa summary`: what is worth looking at first. */
+#include "analyze/summary.h"
+#include "cli/analysis.h"
+#include "trace/features.h"
+
+struct summary_args {
+    struct load_args load;
+    struct selection_query selection;
+    struct output_args output;
+};
+
+static const struct summary_args summary_defaults = { .load = LOAD_DEFAULTS,
+                                                      .output = { .limit = ANALYSIS_LIMIT_DEFAULT } };
+
+static const struct opt summary_opts[] = {
+    SELECTION_OPTIONS(struct summary_args, selection),
+    OUTPUT_OPTIONS(struct summary_args, output),
+    LOAD_OPTIONS(struct summary_args, load),
+    OPT_END,
+};
+
+static bool add_tables(const struct trace *trace, const struct selection *selection, const void *args,
+                       struct result *result, struct tpa_error *err)
+{
+    (void)args;
+    return summary_add_tables(trace, selection, result, err);
+}
+
+static int summary_main(const struct invocation *call, struct tpa_error *err)
+{
+    const struct summary_args *args = call->args;
+    struct analysis analysis = {
+        .schema = "tpa.summary/1",
+        .wants = &summary_wants,
+        .load = &args->load,
+        .query = &args->selection,
+        .output = &args->output,
+        .add_tables = add_tables,
+    };
+    return analysis_run(call, &analysis, err);
+}
+
+const struct command cmd_summary = {
+    .name = "summary",
+    .summary = "one screen over all of it, and what to do first",
+    .operands = "TRACE...",
+    .description =
+        "A few figures, and then what the rules found in steps, devices, gaps, transfers and memory: what costs most "
+        "first, each with its share of the time, the limit above which it is told, and the command that shows more. "
+        "Advice follows. When nothing is wrong, nothing is said.",
+    .options = summary_opts,
+    COMMAND_ARGS(summary_defaults),
+    .main = summary_main,
+    .examples = {
+        "tpa summary trace.json",
+        "tpa summary --columns finding,share,advice --wide trace.json",
+        "tpa summary --format json trace.json",
+    },
+    .section = SECTION_ANALYZE,
+    .needs = FEATURE_EVENTS,
+    .reads_traces = true,
+};
