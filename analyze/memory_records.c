@@ -188,7 +188,10 @@ struct memory_records *memory_records_open(const struct trace *trace)
                 .at_ns = trace->start_ns[e],
                 .event = e,
             };
-    if (raw.count)
+    bool sorted = true; /* as most files have them */
+    for (size_t i = 1; i < raw.count && sorted; i++)
+        sorted = compare_times(&raw.at[i - 1], &raw.at[i]) < 0;
+    if (!sorted)
         qsort(raw.at, raw.count, sizeof *raw.at, compare_times);
     records->count = (uint32_t)raw.count;
     records->at = mem_alloc((raw.count + 1) * sizeof *records->at);
