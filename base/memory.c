@@ -39,15 +39,31 @@ static void *checked(void *block, size_t size)
     return block;
 }
 
+#define HUGE_PAGE ((size_t)2 << 20)
+
+/* Large blocks come from fresh pages, a fault for each 4 KiB: ask for pages of 2 MiB where whole ones lie in it. */
+static void *with_huge_pages(void *block, size_t size)
+{
+#if defined(MADV_HUGEPAGE) && !defined(COLUMNS_ON_HEAP)
+    uintptr_t first = ((uintptr_t)block + HUGE_PAGE - 1) & ~(uintptr_t)(HUGE_PAGE - 1);
+    uintptr_t end = ((uintptr_t)block + size) & ~(uintptr_t)(HUGE_PAGE - 1);
+    if (size >= 2 * HUGE_PAGE && end > first)
+        madvise((void *)first, end - first, MADV_HUGEPAGE); /* advice only: failing is fine */
+#else
+    (void)size;
+#endif
+    return block;
+}
+
 void *mem_alloc(size_t size)
 {
-    return checked(malloc(size ? size : 1), size);
+    return with_huge_pages(checked(malloc(size ? size : 1), size), size);
 }
 
 void *mem_zalloc(size_t count, size_t size)
 {
-    void *block = calloc(count ? count : 1, size ? size : 1);
-    return checked(block, size && count > SIZE_MAX / size ? SIZE_MAX : count * size);
+    size_t all = size && count > SIZE_MAX / size ? SIZE_MAX : count * size;
+    return with_huge_pages(checked(calloc(count ? count : 1, size ? size : 1), all), all);
 }
 
 void *mem_realloc(void *block, size_t size)
@@ -99,7 +115,6 @@ void column_free(void *block, size_t size)
 
 /* From this size on a column is a mapping of its own. */
 #define MAPPED_FROM ((size_t)1 << 20)
-#define HUGE_PAGE ((size_t)2 << 20)
 
 static size_t mapped_size(size_t size)
 {
