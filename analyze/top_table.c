@@ -417,12 +417,21 @@ static void add_notices(const struct top *top, struct result *result)
             "%llu regions are taken for asynchronous by their names (nccl:, gloo: ...), as the file "
             "does not tell: they have no self time",
             (unsigned long long)counts->guessed_async);
-    for (uint32_t i = 0; i < trace->file_count; i++)
+    for (uint32_t i = 0; i < trace->file_count; i++) {
+        const char *path = trace->files[i].path;
+        uint64_t shared = launches_shared_calls(top->launches, i);
+        if (shared)
+            result_add_notice(
+                result, "shared_numbers", (int64_t)shared, path, TPA_NOWHERE,
+                "the file holds several processes, and the correlation of a call (%llu) is that of "
+                "one in another: device work is counted with the first; give each process a file",
+                (unsigned long long)shared);
         if (launches_generation(top->launches, i) == 2)
             result_add_notice(
-                result, "links_by_nesting", 0, trace->files[i].path, TPA_NOWHERE,
+                result, "links_by_nesting", 0, path, TPA_NOWHERE,
                 "traces of this age do not record which operator launched a kernel: it is the innermost "
                 "one around the launching call");
+    }
 }
 
 /* ---- the result ---- */

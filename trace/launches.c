@@ -37,6 +37,7 @@ struct file_launches {
     struct number_table calls;     /* by correlation */
     struct number_table operators; /* by External id */
     event_id *operator_of;         /* LINKS_BY_NESTING: by position in calls.events */
+    uint64_t shared_calls;         /* whose number a call of another process had before */
 };
 
 struct launches {
@@ -148,6 +149,36 @@ static void number_table_release(struct number_table *table)
     free(table->sorted);
     free(table->events);
     *table = (struct number_table){ 0 };
+}
+
+/* Calls that are not found by their number, because one of another process has it. */
+static uint64_t count_shared(const struct number_table *table, const struct trace *trace)
+{
+    struct arg_scan scan = arg_scan_of(trace, ARG_CORRELATION);
+    uint64_t shared = 0;
+    for (size_t i = 0; i < table->count; i++) {
+        int64_t number = 0;
+        arg_scan_get(&scan, table->events[i], &number);
+        int64_t first = number_table_find(table, number);
+        if (first < 0 || (size_t)first == i)
+            continue;
+        const struct track *own = &trace->tracks[trace->track[table->events[i]]];
+        const struct track *other = &trace->tracks[trace->track[table->events[first]]];
+        shared += own->pid != other->pid || own->pid_text != other->pid_text;
+    }
+    return shared;
+}
+
+/* Do calls of more than one process stand in the file? Numbers are one process's own. */
+static bool has_several_processes(const struct trace *trace, const struct number_table *calls)
+{
+    for (size_t i = 1; i < calls->count; i++) {
+        track_id track = trace->track[calls->events[i]], before = trace->track[calls->events[i - 1]];
+        if (track != before && (trace->tracks[track].pid != trace->tracks[before].pid ||
+                                trace->tracks[track].pid_text != trace->tracks[before].pid_text))
+            return true;
+    }
+    return false;
 }
 
 /* ---- operators by nesting ---- */
@@ -288,6 +319,8 @@ struct launches *launches_open(const struct trace *trace)
     for (uint32_t i = 0; i < trace->file_count; i++) {
         number_table_build(&launches->files[i].calls, trace, ARG_CORRELATION);
         settle_generation(&launches->files[i], &census[i]);
+        if (has_several_processes(trace, &launches->files[i].calls))
+            launches->files[i].shared_calls = count_shared(&launches->files[i].calls, trace);
         if (launches->files[i].links == LINKS_BY_ID)
             number_table_build(&launches->files[i].operators, trace, ARG_EXTERNAL_ID);
         else
@@ -322,6 +355,11 @@ enum launch_links launches_links(const struct launches *launches, uint32_t file)
 int launches_generation(const struct launches *launches, uint32_t file)
 {
     return launches->files[file].generation;
+}
+
+uint64_t launches_shared_calls(const struct launches *launches, uint32_t file)
+{
+    return launches->files[file].shared_calls;
 }
 
 static const struct file_launches *file_of(const struct launches *launches, event_id e)

@@ -40,6 +40,12 @@ enum launch_links launches_links(const struct launches *launches, uint32_t file)
  * has no ids. */
 int launches_generation(const struct launches *launches, uint32_t file);
 
+/*
+ * How many calls of FILE have the number of an earlier call of another process: a file that several processes
+ * were merged into. GPU work with such a number goes to the first call.
+ */
+uint64_t launches_shared_calls(const struct launches *launches, uint32_t file);
+
 /* The runtime or driver call with the correlation of E, a GPU event; EVENT_NONE when it is not in the file. */
 event_id launches_call(const struct launches *launches, event_id e);
 
