@@ -48,10 +48,17 @@ static const struct opt convert_opts[] = {
     OPT_END,
 };
 
-static bool ends_in(const char *path, const char *ending)
+/* Does PATH end in one of ENDINGS, which '|' separates? */
+static bool ends_in(const char *path, const char *endings)
 {
-    size_t len = strlen(path), end = strlen(ending);
-    return len >= end && strcmp(path + len - end, ending) == 0;
+    size_t len = strlen(path);
+    for (const char *at = endings; *at; at += strspn(at, "|")) {
+        size_t end = strcspn(at, "|");
+        if (len >= end && memcmp(path + len - end, at, end) == 0)
+            return true;
+        at += end;
+    }
+    return false;
 }
 
 /* The form asked for; NULL and ERR when that can not be told. */
@@ -70,13 +77,40 @@ static const struct convert_form *find_form(const struct convert_args *args, str
     return NULL;
 }
 
-static bool write_form(const struct convert_form *form, const struct profile *profile,
+/* This form is not for what was read: say for what it is, and what that which was read becomes. */
+static bool refuse_form(const struct convert_form *form, const struct ingested *ingested, const char *path,
+                        struct tpa_error *err)
+{
+    if (ingested->actions) {
+        tpa_fail(err, TPA_NOWHERE, "this is a report of times per action, and only tpa top reads those");
+    } else if (ingested->profile) {
+        tpa_fail(err, TPA_NOWHERE, "this is a Python profile, and only traces become %s", form->name);
+        tpa_hint(err, "a profile becomes folded or dot");
+    } else {
+        tpa_fail(err, TPA_NOWHERE, "this is no Python profile, and only those become %s", form->name);
+    }
+    return tpa_in_file(err, path);
+}
+
+static bool can_write(const struct convert_form *form, const struct ingested *ingested)
+{
+    return (ingested->trace && form->write_trace) || (ingested->profile && form->write_profile);
+}
+
+static bool write_form(const struct convert_form *form, struct ingested *ingested,
                        const struct convert_args *args, struct buffer *summary, struct tpa_error *err)
 {
     struct output_file file;
     if (!output_file_open(&file, args->path, err))
         return false;
-    form->write_profile(profile, args, file.stream, summary);
+    if (ingested->profile) {
+        if (args->strip_dirs)
+            ingested->profile = profile_strip_dirs(ingested->profile, false);
+        form->write_profile(ingested->profile, args, file.stream, summary);
+    } else if (!form->write_trace(ingested->trace, args, file.stream, summary, err)) {
+        output_file_discard(&file);
+        return false;
+    }
     return output_file_commit(&file, err);
 }
 
@@ -96,21 +130,14 @@ static int convert_main(const struct invocation *call, struct tpa_error *err)
     const struct convert_args *args = call->args;
     const struct convert_form *form = find_form(args, err);
     struct ingested ingested;
-    if (!form || !load_any(call, &args->load, &(struct trace_wants){ 0 }, &ingested, err))
+    if (!form || !load_any(call, &args->load, &form->wants, &ingested, err))
         return EXIT_TROUBLE;
-    bool fine = false;
-    if (ingested.profile) {
-        struct buffer summary = { 0 };
-        if (args->strip_dirs)
-            ingested.profile = profile_strip_dirs(ingested.profile, false);
-        fine = write_form(form, ingested.profile, args, &summary, err);
-        if (fine)
-            tell(form, args, &summary);
-        buffer_release(&summary);
-    } else {
-        tpa_fail(err, TPA_NOWHERE, "this is no Python profile, and only those become %s", form->name);
-        tpa_in_file(err, call->operands[0]);
-    }
+    struct buffer summary = { 0 };
+    bool fine = can_write(form, &ingested) ? write_form(form, &ingested, args, &summary, err)
+                                           : refuse_form(form, &ingested, call->operands[0], err);
+    if (fine)
+        tell(form, args, &summary);
+    buffer_release(&summary);
     ingested_free(&ingested);
     return fine ? EXIT_FINE : EXIT_TROUBLE;
 }

@@ -22,7 +22,15 @@ struct convert_args {
 struct convert_form {
     const char *name;   /* "folded" */
     const char *help;   /* one line for --help and docs */
-    const char *ending; /* of file names that mean this form: ".folded" */
+    const char *ending; /* of file names that mean this form, separated by '|': ".json|.json.gz" */
+    /*
+     * Write TRACE, which was read for WANTS, to OUT, and add to SUMMARY, for people, what was written and what was left
+     * out. False and ERR when that can not be done; failed writes to OUT the caller looks for. NULL: this form is not
+     * for traces.
+     */
+    bool (*write_trace)(const struct trace *trace, const struct convert_args *args, FILE *out,
+                        struct buffer *summary, struct tpa_error *err);
+    struct trace_wants wants; /* what write_trace looks at beyond names, times and tracks */
     /*
      * Write PROFILE to OUT, whose errors the caller looks for, and add to SUMMARY, for people, what was written and how
      * far it can be trusted. NULL: this form is not for profiles.
@@ -31,6 +39,12 @@ struct convert_form {
                           struct buffer *summary);
     const char *next; /* what to do with the file: a format with one %s, its path */
 };
+
+/* All that a trace can hold, for convert_form.wants. */
+#define CONVERT_WANTS_ALL                                                                                    \
+    {                                                                                                        \
+        .args = UINT64_MAX >> (64 - ARG_COUNT), .flows = true, .counters = true                              \
+    }
 
 extern const struct convert_form convert_folded, convert_dot;
 
