@@ -270,9 +270,7 @@ static void count_launched(struct top *top, event_id e, int64_t duration_ns, con
     bool both_sides_in_row = top->by & TOP_STEP && !top->per_call && !(top->by & (TOP_THREAD | TOP_CATEGORY));
     if (has_operator && !both_sides_in_row)
         give_to_callers(top, top->node_of[link.operator], duration_ns, e + UINT64_C(1));
-    for (size_t i = lookalike; i < top->lookalikes.count && top->lookalikes.at[i].id == link.id &&
-                               top->lookalikes.at[i].file == top_file_of(top, e) && !both_sides_in_row;
-         i++)
+    for (size_t i = lookalike; top_is_lookalike(top, lookalike, i) && !both_sides_in_row; i++)
         give_to_callers(top, top->node_of[top->lookalikes.at[i].call], duration_ns, e + UINT64_C(1));
 
     if (!event_is_gpu_work(trace->kind[e]))
@@ -420,5 +418,6 @@ struct result *top_analyze(const struct trace *trace, const struct top_options *
     free(top.stack_event);
     free(top.leftovers);
     free(top.files);
+    free(top.stop_thread);
     return result;
 }

@@ -155,10 +155,8 @@ static void sum_kernels(struct float_state *state)
         double duration = duration_us(state, e, listed->start_ns, listed->end_ns);
         if (link.operator!= EVENT_NONE && top->node_of[link.operator] != NODE_NONE)
             give_kernel(state, top->node_of[link.operator], duration);
-        for (; lookalike < top->lookalikes.count && top->lookalikes.at[lookalike].id == link.id &&
-               top->lookalikes.at[lookalike].file == top_file_of(top, e);
-             lookalike++)
-            give_kernel(state, top->node_of[top->lookalikes.at[lookalike].call], duration);
+        for (size_t l = lookalike; top_is_lookalike(top, lookalike, l); l++)
+            give_kernel(state, top->node_of[top->lookalikes.at[l].call], duration);
     }
 }
 

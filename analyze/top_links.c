@@ -35,40 +35,43 @@ static bool is_main_thread(const struct trace *trace, const struct track *track)
 static void find_stop_threads(struct top *top)
 {
     const struct trace *trace = top->trace;
-    for (uint32_t i = 0; i < trace->file_count; i++)
-        top->files[i].stop_thread = TRACK_NONE;
+    size_t count = launches_process_count(top->launches);
+    top->stop_thread = mem_alloc((count + 1) * sizeof *top->stop_thread);
+    for (size_t p = 0; p < count; p++)
+        top->stop_thread[p] = TRACK_NONE;
     bool *is_step = mem_zalloc(names_count(trace->names) + 1, sizeof *is_step);
     bool any = false;
     for (name_id id = 0; id < names_count(trace->names); id++) {
         is_step[id] = strncmp(names_text(trace->names, id), "ProfilerStep#", 13) == 0;
         any |= is_step[id];
     }
-    int64_t *first_ns = mem_alloc((trace->file_count + 1) * sizeof *first_ns);
+    int64_t *first_ns = mem_alloc((count + 1) * sizeof *first_ns);
     for (event_id e = 0; any && e < trace->event_count; e++) {
-        struct top_file *file = &top->files[top_file_of(top, e)];
-        int64_t *first = &first_ns[top_file_of(top, e)];
-        if (!is_step[trace->name[e]] || event_on_device(trace->kind[e]) ||
-            (file->stop_thread != TRACK_NONE && trace->start_ns[e] >= *first))
+        if (!is_step[trace->name[e]] || event_on_device(trace->kind[e]))
             continue;
-        file->stop_thread = trace->track[e];
-        *first = trace->start_ns[e];
+        size_t p = launches_process(top->launches, e);
+        if (top->stop_thread[p] != TRACK_NONE && trace->start_ns[e] >= first_ns[p])
+            continue;
+        top->stop_thread[p] = trace->track[e];
+        first_ns[p] = trace->start_ns[e];
     }
     free(first_ns);
     free(is_step);
-    uint32_t *most = mem_zalloc(trace->file_count + 1, sizeof *most);
-    bool *by_step = mem_zalloc(trace->file_count + 1, sizeof *by_step);
-    for (uint32_t i = 0; i < trace->file_count; i++)
-        by_step[i] = top->files[i].stop_thread != TRACK_NONE;
+    uint32_t *most = mem_zalloc(count + 1, sizeof *most);
+    bool *by_step = mem_zalloc(count + 1, sizeof *by_step);
+    for (size_t p = 0; p < count; p++)
+        by_step[p] = top->stop_thread[p] != TRACK_NONE;
     for (track_id t = 0; t < trace->track_count; t++) {
         const struct track *track = &trace->tracks[t];
-        if (by_step[track->file] || !is_main_thread(trace, track) || track->event_count <= most[track->file])
+        size_t p = launches_process_of_track(top->launches, t);
+        if (by_step[p] || !is_main_thread(trace, track) || track->event_count <= most[p])
             continue;
-        most[track->file] = track->event_count;
-        top->files[track->file].stop_thread = t;
+        most[p] = track->event_count;
+        top->stop_thread[p] = t;
     }
-    for (uint32_t i = 0; i < trace->file_count; i++)
-        if (top->files[i].stop_thread == TRACK_NONE)
-            top->files[i].stop_thread = (track_id)(trace->track_count + i);
+    for (size_t p = 0; p < count; p++)
+        if (top->stop_thread[p] == TRACK_NONE)
+            top->stop_thread[p] = (track_id)(trace->track_count + p);
     free(most);
     free(by_step);
 }
@@ -88,15 +91,15 @@ static void filter_add(uint8_t *filter, int64_t id)
 static int compare_lookalikes(const void *left, const void *right)
 {
     const struct lookalike *a = left, *b = right;
-    if (a->file != b->file)
-        return a->file < b->file ? -1 : 1;
+    if (a->process != b->process)
+        return a->process < b->process ? -1 : 1;
     if (a->id != b->id)
         return a->id < b->id ? -1 : 1;
     return a->call < b->call ? -1 : a->call > b->call;
 }
 
 /* The first lookalike of ID, or their count. */
-static size_t find_lookalike(const struct top *top, uint32_t file, int64_t id)
+static size_t find_lookalike(const struct top *top, uint32_t process, int64_t id)
 {
     if (!top->lookalike_filter || !filter_has(top->lookalike_filter, id))
         return top->lookalikes.count;
@@ -104,21 +107,28 @@ static size_t find_lookalike(const struct top *top, uint32_t file, int64_t id)
     while (low < high) {
         size_t middle = low + (high - low) / 2;
         const struct lookalike *at = &top->lookalikes.at[middle];
-        if (at->file < file || (at->file == file && at->id < id))
+        if (at->process < process || (at->process == process && at->id < id))
             low = middle + 1;
         else
             high = middle;
     }
-    bool found = low < top->lookalikes.count && top->lookalikes.at[low].file == file &&
+    bool found = low < top->lookalikes.count && top->lookalikes.at[low].process == process &&
                  top->lookalikes.at[low].id == id;
     return found ? low : top->lookalikes.count;
+}
+
+/* Whose number the id of LINK, that of E, is. */
+static uint32_t process_of_link(const struct top *top, event_id e, const struct launch_link *link)
+{
+    return (uint32_t)launches_process(top->launches, link->operator!= EVENT_NONE ? link->operator: e);
 }
 
 struct launch_link top_link(const struct top *top, event_id e, const int64_t *external_id,
                             const int64_t *correlation, size_t *lookalike)
 {
     struct launch_link link = launches_link(top->launches, e, external_id, correlation);
-    *lookalike = link.linked ? find_lookalike(top, top_file_of(top, e), link.id) : top->lookalikes.count;
+    *lookalike =
+        link.linked ? find_lookalike(top, process_of_link(top, e, &link), link.id) : top->lookalikes.count;
     return link;
 }
 
@@ -170,17 +180,14 @@ static void drag_calls(struct top *top, struct moves *moves)
         if (at == top->lookalikes.count)
             continue;
         size_t last = at; /* of one id they are in order of the file; find the one listed last */
-        for (size_t i = at;
-             i < top->lookalikes.count && top->lookalikes.at[i].file == top->lookalikes.at[at].file &&
-             top->lookalikes.at[i].id == top->lookalikes.at[at].id;
-             i++)
+        for (size_t i = at; top_is_lookalike(top, at, i); i++)
             if (listed_before(trace, top->lookalikes.at[last].call, top->lookalikes.at[i].call))
                 last = i;
         bool operator_rules = link.operator!= EVENT_NONE && top_role(top, link.operator) == ROLE_CALL &&
                               listed_before(trace, top->lookalikes.at[last].call, link.operator);
         if (operator_rules)
             continue;
-        track_id to = top->files[top_file_of(top, e)].stop_thread;
+        track_id to = top->stop_thread[launches_process(top->launches, e)];
         struct calltree_move wanted = { e, to };
         struct calltree_move *known =
             moved_before ? bsearch(&wanted, moves->at, moved_before, sizeof wanted, compare_moves) : NULL;
@@ -205,7 +212,7 @@ void top_link_calls(struct top *top)
         bool is_call = event_is_call(kind);
         if (!is_call && kind != EVENT_OVERHEAD && !event_is_launched(kind))
             continue;
-        uint32_t file = top_file_of(top, e);
+        uint32_t file = top_file_of(top, e), process = (uint32_t)launches_process(top->launches, e);
         int64_t id, correlation;
         bool has_id = arg_scan_get(&ids, e, &id),
              has_correlation = arg_scan_get(&correlations, e, &correlation);
@@ -216,10 +223,10 @@ void top_link_calls(struct top *top)
         if (!top->files[file].is_torch || event_on_device(kind) || top_role(top, e) != ROLE_CALL)
             continue;
         if (!link.linked) {
-            top->counts.moved_calls += is_call && trace->track[e] != top->files[file].stop_thread;
-            move(&moves, trace, e, top->files[file].stop_thread);
+            top->counts.moved_calls += is_call && trace->track[e] != top->stop_thread[process];
+            move(&moves, trace, e, top->stop_thread[process]);
             if (is_call && has_correlation && correlation != 0) {
-                *VEC_PUSH(&top->lookalikes) = (struct lookalike){ file, correlation, e };
+                *VEC_PUSH(&top->lookalikes) = (struct lookalike){ process, correlation, e };
                 filter_add(lookalike_ids, correlation);
             }
         } else if (is_call && link.operator!= EVENT_NONE && top_role(top, link.operator) == ROLE_CALL) {

@@ -86,7 +86,6 @@ struct top_float_row {
 struct top_file {
     bool is_torch; /* torch's rules about threads and regions that were open at the end apply */
     bool has_gpu, counts_flops;
-    track_id stop_thread; /* where unlinked calls are counted */
 };
 
 /* A gpu_user_annotation as long as the work it covers; Kineto writes it wider. */
@@ -97,7 +96,7 @@ struct narrowed {
 
 /* A call without operator whose correlation is the id of an operator: torch takes it for that operator. */
 struct lookalike {
-    uint32_t file;
+    uint32_t process; /* of launches.h */
     int64_t id;
     event_id call;
 };
@@ -121,6 +120,7 @@ struct top {
     struct names *texts; /* of shapes, stacks ... */
     struct steps *steps; /* NULL when nobody asks */
     struct launches *launches;
+    track_id *stop_thread; /* by process of launches.h: where its unlinked calls are counted */
     struct calltree *tree;
     uint8_t *state;        /* enum node_state, by node */
     uint32_t *row_of_node; /* ROW_NONE: counted in no row */
@@ -128,7 +128,7 @@ struct top {
     VEC_OF(struct top_row) rows;
     struct top_float_row *float_rows;    /* by row; NULL unless asked for */
     VEC_OF(struct narrowed) narrowed;    /* by event */
-    VEC_OF(struct lookalike) lookalikes; /* by file, id, event */
+    VEC_OF(struct lookalike) lookalikes; /* by process, id, event */
     uint8_t *lookalike_filter;           /* a bit per id modulo LOOKALIKE_BITS; NULL when there are none */
     struct top_counts counts;
     uint8_t *role;         /* enum top_role, by event */
@@ -201,13 +201,20 @@ void top_names_release(struct top_names *names);
 
 /* ---- top_links.c ---- */
 
-/* Find the files' stopping threads and the links of calls; put calls on the threads torch counts them on. */
+/* Find the processes' stopping threads and the links of calls; put calls on the threads torch counts them on. */
 void top_link_calls(struct top *top);
 
 /* The link of a device event; the calls that torch takes for its operator too are those from
- * *LOOKALIKE on with the same file and id, *LOOKALIKE == top->lookalikes.count for none. */
+ * *LOOKALIKE on, as long as top_is_lookalike; *LOOKALIKE == top->lookalikes.count for none. */
 struct launch_link top_link(const struct top *top, event_id e, const int64_t *external_id,
                             const int64_t *correlation, size_t *lookalike);
+
+/* Does the lookalike at I stand for the same operator as the one at FIRST? */
+static inline bool top_is_lookalike(const struct top *top, size_t first, size_t i)
+{
+    return i < top->lookalikes.count && top->lookalikes.at[i].process == top->lookalikes.at[first].process &&
+           top->lookalikes.at[i].id == top->lookalikes.at[first].id;
+}
 
 /* Undo Kineto's widening of annotations on streams. */
 void top_narrow_annotations(struct top *top);

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 
 struct forward {
-    uint32_t file;
+    size_t process;
     int64_t sequence;
     int64_t start_ns, end_ns;
     event_id event;
@@ -21,8 +21,8 @@ struct forward {
 static int compare_forwards(const void *left, const void *right)
 {
     const struct forward *a = left, *b = right;
-    if (a->file != b->file)
-        return a->file < b->file ? -1 : 1;
+    if (a->process != b->process)
+        return a->process < b->process ? -1 : 1;
     if (a->sequence != b->sequence)
         return a->sequence < b->sequence ? -1 : 1;
     if (a->start_ns != b->start_ns)
@@ -33,17 +33,18 @@ static int compare_forwards(const void *left, const void *right)
 }
 
 /* The first forward operator with the number, in torch's order; EVENT_NONE when there is none. */
-static event_id find_forward(const struct forward *at, size_t count, uint32_t file, int64_t sequence)
+static event_id find_forward(const struct forward *at, size_t count, size_t process, int64_t sequence)
 {
     size_t low = 0, high = count;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        if (at[middle].file < file || (at[middle].file == file && at[middle].sequence < sequence))
+        if (at[middle].process < process || (at[middle].process == process && at[middle].sequence < sequence))
             low = middle + 1;
         else
             high = middle;
     }
-    return low < count && at[low].file == file && at[low].sequence == sequence ? at[low].event : EVENT_NONE;
+    return low < count && at[low].process == process && at[low].sequence == sequence ? at[low].event
+                                                                                     : EVENT_NONE;
 }
 
 static bool is_backward_node(const struct top *top, node_id n)
@@ -74,8 +75,8 @@ void top_borrow_stacks(struct top *top)
         if (is_backward_node(top, n))
             backward[n] = n;
         if (backward[n] == NODE_NONE && trace_arg(trace, ARG_SEQUENCE, e, &sequence))
-            *VEC_PUSH(&forwards) = (struct forward){ top_file_of(top, e), sequence, trace->start_ns[e],
-                                                     trace_end_ns(trace, e), e };
+            *VEC_PUSH(&forwards) = (struct forward){ launches_process(top->launches, e), sequence,
+                                                     trace->start_ns[e], trace_end_ns(trace, e), e };
     }
     if (forwards.count)
         qsort(forwards.at, forwards.count, sizeof *forwards.at, compare_forwards);
@@ -89,9 +90,9 @@ void top_borrow_stacks(struct top *top)
         int64_t sequence;
         bool has_forward = trace_arg(trace, ARG_SEQUENCE, node, &sequence) &&
                            trace_arg_or(trace, ARG_FWD_THREAD, node, 0) != 0;
-        top->stack_event[e] = has_forward
-                                  ? find_forward(forwards.at, forwards.count, top_file_of(top, e), sequence)
-                                  : EVENT_NONE;
+        top->stack_event[e] = has_forward ? find_forward(forwards.at, forwards.count,
+                                                         launches_process(top->launches, e), sequence)
+                                          : EVENT_NONE;
     }
     VEC_FREE(&forwards);
     free(backward);

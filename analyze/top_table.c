@@ -423,8 +423,8 @@ static void add_notices(const struct top *top, struct result *result)
         if (shared)
             result_add_notice(
                 result, "shared_numbers", (int64_t)shared, path, TPA_NOWHERE,
-                "the file holds several processes, and the correlation of a call (%llu) is that of "
-                "one in another: device work is counted with the first; give each process a file",
+                "the file holds several processes whose calls (%llu) share their correlations: device work is "
+                "given to the process that explains its device's best; a file for each process leaves no doubt",
                 (unsigned long long)shared);
         if (launches_generation(top->launches, i) == 2)
             result_add_notice(

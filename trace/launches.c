@@ -1,185 +1,11 @@
-/*
- * launches.c - see launches.h.
- *
- * Correlations and ids are numbers that count up, so a file has a table for each, indexed by number in two
- * steps: pages of numbers, of which those exist that hold any. A file whose numbers are scattered gets sorted
- * pairs instead, so that memory stays bounded by the events.
- */
-#include "trace/launches.h"
+/* launches.c - see launches.h. */
+#include "trace/launches_parts.h"
 
 #include "base/memory.h"
 #include "trace/arg_scan.h"
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-
-struct numbered_event {
-    int64_t number;
-    event_id event;
-};
-
-enum { PAGE_BITS = 10, PAGE_SIZE = 1 << PAGE_BITS };
-
-/* Number -> event. The first event with a number has it. */
-struct number_table {
-    int64_t least, greatest;
-    event_id *events; /* in order of the file */
-    size_t count, capacity;
-    uint32_t *page_of;             /* by (number - least) / PAGE_SIZE: 1 + its place in `slots`, 0 for none */
-    uint32_t *slots;               /* page after page: position in `events` + 1, 0 for none */
-    struct numbered_event *sorted; /* instead of pages: numbers and positions in `events` */
-};
-
-/* What is known of one file. */
-struct file_launches {
-    enum launch_links links;
-    int generation;
-    struct number_table calls;     /* by correlation */
-    struct number_table operators; /* by External id */
-    event_id *operator_of;         /* LINKS_BY_NESTING: by position in calls.events */
-    uint64_t shared_calls;         /* whose number a call of another process had before */
-};
-
-struct launches {
-    const struct trace *trace;
-    struct file_launches *files;
-};
-
-static void number_table_add(struct number_table *table, int64_t number, event_id e)
-{
-    if (table->count == 0 || number < table->least)
-        table->least = number;
-    if (table->count == 0 || number > table->greatest)
-        table->greatest = number;
-    if (table->count == table->capacity)
-        table->events = vec_grow(table->events, &table->capacity, table->count + 1, sizeof *table->events);
-    table->events[table->count++] = e;
-}
-
-static int compare_numbers(const void *left, const void *right)
-{
-    const struct numbered_event *a = left, *b = right;
-    if (a->number != b->number)
-        return a->number < b->number ? -1 : 1;
-    return a->event < b->event ? -1 : a->event > b->event;
-}
-
-static size_t page_at(const struct number_table *table, int64_t number)
-{
-    return (size_t)(((uint64_t)number - (uint64_t)table->least) >> PAGE_BITS);
-}
-
-/* Give each page that holds a number its place; false when there would be too many for what they hold. */
-static bool make_pages(struct number_table *table, const int64_t *numbers)
-{
-    uint64_t range = (uint64_t)table->greatest - (uint64_t)table->least;
-    uint32_t pages = 0;
-    if (range >> PAGE_BITS > table->count + 1024)
-        return false;
-    table->page_of = mem_zalloc((size_t)(range >> PAGE_BITS) + 1, sizeof *table->page_of);
-    for (size_t i = 0; i < table->count; i++) {
-        uint32_t *page = &table->page_of[page_at(table, numbers[i])];
-        if (*page == 0)
-            *page = ++pages;
-    }
-    if ((uint64_t)pages * PAGE_SIZE > 16 * (uint64_t)table->count + 64 * PAGE_SIZE) {
-        free(table->page_of);
-        table->page_of = NULL;
-        return false;
-    }
-    table->slots = mem_zalloc((size_t)pages * PAGE_SIZE, sizeof *table->slots);
-    return true;
-}
-
-static uint32_t *slot_of(const struct number_table *table, int64_t number)
-{
-    uint32_t page = table->page_of[page_at(table, number)];
-    size_t within = (size_t)((uint64_t)number - (uint64_t)table->least) % PAGE_SIZE;
-    return page ? &table->slots[(size_t)(page - 1) * PAGE_SIZE + within] : NULL;
-}
-
-/* Make the table answer, once all events are added; ARG is what they are numbered by. */
-static void number_table_build(struct number_table *table, const struct trace *trace, enum trace_arg arg)
-{
-    if (table->count == 0)
-        return;
-    int64_t *numbers = mem_zalloc(table->count, sizeof *numbers);
-    struct arg_scan scan = arg_scan_of(trace, arg);
-    for (size_t i = 0; i < table->count; i++)
-        arg_scan_get(&scan, table->events[i], &numbers[i]);
-    if (make_pages(table, numbers)) {
-        for (size_t i = 0; i < table->count; i++) {
-            uint32_t *slot = slot_of(table, numbers[i]);
-            if (*slot == 0)
-                *slot = (uint32_t)(i + 1);
-        }
-    } else {
-        table->sorted = mem_alloc(table->count * sizeof *table->sorted);
-        for (size_t i = 0; i < table->count; i++)
-            table->sorted[i] = (struct numbered_event){ numbers[i], (event_id)i };
-        qsort(table->sorted, table->count, sizeof *table->sorted, compare_numbers);
-    }
-    free(numbers);
-}
-
-/* Position in table->events, or -1. */
-static int64_t number_table_find(const struct number_table *table, int64_t number)
-{
-    if (table->count == 0 || number < table->least || number > table->greatest)
-        return -1;
-    if (table->page_of) {
-        const uint32_t *slot = slot_of(table, number);
-        return slot ? (int64_t)*slot - 1 : -1;
-    }
-    size_t low = 0, high = table->count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (table->sorted[middle].number < number)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < table->count && table->sorted[low].number == number ? (int64_t)table->sorted[low].event : -1;
-}
-
-static void number_table_release(struct number_table *table)
-{
-    free(table->page_of);
-    free(table->slots);
-    free(table->sorted);
-    free(table->events);
-    *table = (struct number_table){ 0 };
-}
-
-/* Calls that are not found by their number, because one of another process has it. */
-static uint64_t count_shared(const struct number_table *table, const struct trace *trace)
-{
-    struct arg_scan scan = arg_scan_of(trace, ARG_CORRELATION);
-    uint64_t shared = 0;
-    for (size_t i = 0; i < table->count; i++) {
-        int64_t number = 0;
-        arg_scan_get(&scan, table->events[i], &number);
-        int64_t first = number_table_find(table, number);
-        if (first < 0 || (size_t)first == i)
-            continue;
-        const struct track *own = &trace->tracks[trace->track[table->events[i]]];
-        const struct track *other = &trace->tracks[trace->track[table->events[first]]];
-        shared += own->pid != other->pid || own->pid_text != other->pid_text;
-    }
-    return shared;
-}
-
-/* Do calls of more than one process stand in the file? Numbers are one process's own. */
-static bool has_several_processes(const struct trace *trace, const struct number_table *calls)
-{
-    for (size_t i = 1; i < calls->count; i++) {
-        track_id track = trace->track[calls->events[i]], before = trace->track[calls->events[i - 1]];
-        if (track != before && (trace->tracks[track].pid != trace->tracks[before].pid ||
-                                trace->tracks[track].pid_text != trace->tracks[before].pid_text))
-            return true;
-    }
-    return false;
-}
 
 /* ---- operators by nesting ---- */
 
@@ -204,19 +30,20 @@ static bool takes_part_in_nesting(const void *context, event_id e)
     const struct nesting *nesting = context;
     const struct trace *trace = nesting->launches->trace;
     uint32_t file = trace->tracks[trace->track[e]].file;
-    if (!nesting->launches->files[file].operator_of)
+    if (!nesting->launches->processes[nesting->launches->process_of[trace->track[e]]].operator_of)
         return false;
     return event_is_call(trace->kind[e]) || can_own(nesting, file, e);
 }
 
-static void link_call(struct file_launches *file, const struct trace *trace, event_id call, event_id owner)
+static void link_call(struct process_launches *process, const struct trace *trace, event_id call,
+                      event_id owner)
 {
     int64_t correlation;
     if (!trace_arg(trace, ARG_CORRELATION, call, &correlation))
         return;
-    int64_t at = number_table_find(&file->calls, correlation);
-    if (at >= 0 && file->calls.events[at] == call)
-        file->operator_of[at] = owner;
+    int64_t at = number_table_find(&process->calls, correlation);
+    if (at >= 0 && process->calls.events[at] == call)
+        process->operator_of[at] = owner;
 }
 
 /*
@@ -224,7 +51,7 @@ static void link_call(struct file_launches *file, const struct trace *trace, eve
  * call's own start or before it, and has not ended before that. Of events that begin at one moment the
  * operators come first: in files of microseconds many do.
  */
-static void link_thread(struct file_launches *file, const struct calltree *tree,
+static void link_thread(struct process_launches *process, const struct calltree *tree,
                         const struct calltree_thread *thread)
 {
     const struct trace *trace = tree->trace;
@@ -239,7 +66,7 @@ static void link_thread(struct file_launches *file, const struct calltree *tree,
             open.count--;
         for (node_id n = first; open.count && n < next; n++)
             if (event_is_call(trace->kind[tree->event[n]]))
-                link_call(file, trace, tree->event[n], open.at[open.count - 1]);
+                link_call(process, trace, tree->event[n], open.at[open.count - 1]);
     }
     VEC_FREE(&open);
 }
@@ -252,15 +79,19 @@ static void link_by_nesting(struct launches *launches)
     for (uint32_t i = 0; i < trace->file_count; i++) {
         struct file_launches *file = &launches->files[i];
         nesting.operators_only[i] = trace->files[i].producer == PRODUCER_KINETO;
-        if (file->links != LINKS_BY_NESTING || file->calls.count == 0)
-            continue;
-        file->operator_of = mem_alloc(file->calls.count * sizeof *file->operator_of);
-        memset(file->operator_of, 0xff, file->calls.count * sizeof *file->operator_of);
-        any = true;
+        for (size_t p = 0; file->links == LINKS_BY_NESTING && p < file->process_count; p++) {
+            struct process_launches *process = &launches->processes[file->first_process + p];
+            if (process->calls.count == 0)
+                continue;
+            process->operator_of = mem_alloc(process->calls.count * sizeof *process->operator_of);
+            memset(process->operator_of, 0xff, process->calls.count * sizeof *process->operator_of);
+            any = true;
+        }
     }
     struct calltree *tree = any ? calltree_open(trace, takes_part_in_nesting, &nesting) : NULL;
     for (size_t t = 0; tree && t < tree->thread_count; t++)
-        link_thread(&launches->files[trace->tracks[tree->threads[t].track].file], tree, &tree->threads[t]);
+        link_thread(&launches->processes[launches->process_of[tree->threads[t].track]], tree,
+                    &tree->threads[t]);
     calltree_free(tree);
     free(nesting.operators_only);
 }
@@ -271,6 +102,7 @@ static void link_by_nesting(struct launches *launches)
 struct id_census {
     uint64_t equal, different, absent; /* to the event's own correlation; no External id */
     bool short_words;                  /* categories are spelled as in 2021: "Runtime", not "cuda_runtime" */
+    struct number_table calls, operators; /* of all its processes */
 };
 
 static void settle_generation(struct file_launches *file, const struct id_census *census)
@@ -284,12 +116,9 @@ static void settle_generation(struct file_launches *file, const struct id_census
     }
 }
 
-struct launches *launches_open(const struct trace *trace)
+/* Look at every event once: what FILES look like, and which tracks have calls or operators with numbers. */
+static void take_census(const struct trace *trace, struct id_census *files, bool *holds_numbers)
 {
-    struct launches *launches = mem_zalloc(1, sizeof *launches);
-    launches->trace = trace;
-    launches->files = mem_zalloc(trace->file_count + 1, sizeof *launches->files);
-    struct id_census *census = mem_zalloc(trace->file_count + 1, sizeof *census);
     bool *short_words = mem_zalloc(trace->category_count + 1, sizeof *short_words);
     for (size_t i = 0; i < trace->category_count; i++)
         short_words[i] = strcasecmp(names_text(trace->texts, trace->categories[i].text), "runtime") == 0;
@@ -297,37 +126,78 @@ struct launches *launches_open(const struct trace *trace)
     struct arg_scan ids = arg_scan_of(trace, ARG_EXTERNAL_ID);
     for (event_id e = 0; e < trace->event_count; e++) {
         enum event_kind kind = trace->kind[e];
-        uint32_t index = trace->tracks[trace->track[e]].file;
-        struct file_launches *file = &launches->files[index];
+        struct id_census *file = &files[trace->tracks[trace->track[e]].file];
         int64_t id = 0, correlation = 0;
         if (event_is_call(kind) || event_is_launched(kind)) {
             bool has_id = arg_scan_get(&ids, e, &id);
             bool has_correlation = arg_scan_get(&correlations, e, &correlation);
-            census[index].short_words |= short_words[trace->category[e]];
+            file->short_words |= short_words[trace->category[e]];
             if (!has_id)
-                census[index].absent++;
+                file->absent++;
             else if (has_correlation && id == correlation)
-                census[index].equal++;
+                file->equal++;
             else
-                census[index].different++;
-            if (has_correlation && event_is_call(kind))
+                file->different++;
+            if (has_correlation && event_is_call(kind)) {
+                holds_numbers[trace->track[e]] = true;
                 number_table_add(&file->calls, correlation, e);
+            }
         } else if ((kind == EVENT_OP || kind == EVENT_ANNOTATION) && arg_scan_get(&ids, e, &id)) {
+            holds_numbers[trace->track[e]] = true;
             number_table_add(&file->operators, id, e);
         }
     }
-    for (uint32_t i = 0; i < trace->file_count; i++) {
-        number_table_build(&launches->files[i].calls, trace, ARG_CORRELATION);
-        settle_generation(&launches->files[i], &census[i]);
-        if (has_several_processes(trace, &launches->files[i].calls))
-            launches->files[i].shared_calls = count_shared(&launches->files[i].calls, trace);
-        if (launches->files[i].links == LINKS_BY_ID)
-            number_table_build(&launches->files[i].operators, trace, ARG_EXTERNAL_ID);
-        else
-            number_table_release(&launches->files[i].operators);
-    }
-    free(census);
     free(short_words);
+}
+
+/* Give the events of ALL to the tables of their processes, at OFFSET in each; ALL is empty afterwards. */
+static void share_out(struct launches *launches, const struct file_launches *file, struct number_table *all,
+                      enum trace_arg arg, size_t offset)
+{
+    const struct trace *trace = launches->trace;
+    struct process_launches *first = &launches->processes[file->first_process];
+    if (file->process_count == 1) {
+        *(struct number_table *)((char *)first + offset) = *all;
+        *all = (struct number_table){ 0 };
+        return;
+    }
+    struct arg_scan scan = arg_scan_of(trace, arg);
+    for (size_t i = 0; i < all->count; i++) {
+        struct process_launches *process =
+            &launches->processes[launches->process_of[trace->track[all->events[i]]]];
+        int64_t number = 0;
+        arg_scan_get(&scan, all->events[i], &number);
+        number_table_add((struct number_table *)((char *)process + offset), number, all->events[i]);
+    }
+    number_table_release(all);
+}
+
+struct launches *launches_open(const struct trace *trace)
+{
+    struct launches *launches = mem_zalloc(1, sizeof *launches);
+    launches->trace = trace;
+    launches->files = mem_zalloc(trace->file_count + 1, sizeof *launches->files);
+    struct id_census *census = mem_zalloc(trace->file_count + 1, sizeof *census);
+    bool *holds_numbers = mem_zalloc(trace->track_count + 1, sizeof *holds_numbers);
+    take_census(trace, census, holds_numbers);
+    launches_tell_processes(launches, holds_numbers);
+    for (uint32_t i = 0; i < trace->file_count; i++) {
+        struct file_launches *file = &launches->files[i];
+        settle_generation(file, &census[i]);
+        share_out(launches, file, &census[i].calls, ARG_CORRELATION,
+                  offsetof(struct process_launches, calls));
+        if (file->links == LINKS_BY_ID)
+            share_out(launches, file, &census[i].operators, ARG_EXTERNAL_ID,
+                      offsetof(struct process_launches, operators));
+        number_table_release(&census[i].operators);
+    }
+    for (size_t p = 0; p < launches->process_count; p++) {
+        number_table_build(&launches->processes[p].calls, trace, ARG_CORRELATION);
+        number_table_build(&launches->processes[p].operators, trace, ARG_EXTERNAL_ID);
+    }
+    launches_settle_devices(launches, holds_numbers);
+    free(census);
+    free(holds_numbers);
     link_by_nesting(launches);
     return launches;
 }
@@ -336,11 +206,13 @@ void launches_free(struct launches *launches)
 {
     if (!launches)
         return;
-    for (uint32_t i = 0; i < launches->trace->file_count; i++) {
-        number_table_release(&launches->files[i].calls);
-        number_table_release(&launches->files[i].operators);
-        free(launches->files[i].operator_of);
+    for (size_t p = 0; p < launches->process_count; p++) {
+        number_table_release(&launches->processes[p].calls);
+        number_table_release(&launches->processes[p].operators);
+        free(launches->processes[p].operator_of);
     }
+    free(launches->processes);
+    free(launches->process_of);
     free(launches->files);
     free(launches);
 }
@@ -368,14 +240,49 @@ static const struct file_launches *file_of(const struct launches *launches, even
     return &launches->files[trace->file_count == 1 ? 0 : trace->tracks[trace->track[e]].file];
 }
 
+/* Where E's numbers are looked up, and in *CALL the position of its call among the process's, -1 when it has none. */
+static const struct process_launches *find_call(const struct launches *launches,
+                                                const struct file_launches *file, event_id e,
+                                                const int64_t *external_id, const int64_t *correlation,
+                                                int64_t *call)
+{
+    size_t process = file->first_process;
+    *call = -1;
+    if (file->process_count > 1) {
+        process = launches->process_of[launches->trace->track[e]];
+        if (correlation && !event_is_call(launches->trace->kind[e]))
+            launches_find_call(launches, e, *correlation, external_id, &process);
+    }
+    if (correlation)
+        *call = number_table_find(&launches->processes[process].calls, *correlation);
+    return &launches->processes[process];
+}
+
+size_t launches_process(const struct launches *launches, event_id e)
+{
+    return launches->process_of[launches->trace->track[e]];
+}
+
+size_t launches_process_of_track(const struct launches *launches, track_id track)
+{
+    return launches->process_of[track];
+}
+
+size_t launches_process_count(const struct launches *launches)
+{
+    return launches->process_count;
+}
+
 event_id launches_call(const struct launches *launches, event_id e)
 {
+    int64_t id, correlation, at;
     const struct file_launches *file = file_of(launches, e);
-    int64_t correlation;
     if (!trace_arg(launches->trace, ARG_CORRELATION, e, &correlation))
         return EVENT_NONE;
-    int64_t at = number_table_find(&file->calls, correlation);
-    return at < 0 ? EVENT_NONE : file->calls.events[at];
+    bool has_id = file->process_count > 1 && trace_arg(launches->trace, ARG_EXTERNAL_ID, e, &id);
+    const struct process_launches *process =
+        find_call(launches, file, e, has_id ? &id : NULL, &correlation, &at);
+    return at < 0 ? EVENT_NONE : process->calls.events[at];
 }
 
 struct launch_link launches_link(const struct launches *launches, event_id e, const int64_t *external_id,
@@ -383,17 +290,22 @@ struct launch_link launches_link(const struct launches *launches, event_id e, co
 {
     const struct file_launches *file = file_of(launches, e);
     struct launch_link link = { false, EVENT_NONE, 0 };
+    int64_t call;
     if (file->links == LINKS_BY_ID) {
         bool own_number = correlation && external_id && *external_id == *correlation;
         if (!external_id || *external_id == 0 || (own_number && file->generation != 1))
             return link;
-        int64_t at = number_table_find(&file->operators, *external_id);
+        const struct process_launches *process =
+            file->process_count == 1 ? &launches->processes[file->first_process]
+                                     : find_call(launches, file, e, external_id, correlation, &call);
+        int64_t at = number_table_find(&process->operators, *external_id);
         link.linked = true;
         link.id = *external_id;
-        link.operator= at<0 ? EVENT_NONE : file->operators.events[at];
-    } else if (correlation && file->operator_of) {
-        int64_t at = number_table_find(&file->calls, *correlation);
-        link.operator= at<0 ? EVENT_NONE : file->operator_of[at];
+        link.operator= at<0 ? EVENT_NONE : process->operators.events[at];
+    } else if (correlation) {
+        const struct process_launches *process =
+            find_call(launches, file, e, external_id, correlation, &call);
+        link.operator= call<0 || !process->operator_of ? EVENT_NONE : process->operator_of[call];
         link.linked = link.operator!= EVENT_NONE;
         if (link.linked)
             link.id = trace_arg_or(launches->trace, ARG_EXTERNAL_ID, link.operator, 0);

@@ -12,7 +12,10 @@
  * In 3 and 4 an id that differs from the event's own correlation is the operator's, in 1 any id is: the model does
  * not keep how the key was spelled, but files of that age spell categories "Runtime" and "Kernel". In 2, and in
  * traces without such ids, the operator is the innermost one open on the calling thread when the call
- * began. Needs the arguments LAUNCHES_WANTS. Ids and correlations are looked up within one file.
+ * began. Needs the arguments LAUNCHES_WANTS.
+ *
+ * Ids and correlations are numbers of one process. Where several were merged into one file, each device belongs to
+ * the process whose calls explain its work best: they have its numbers and its External ids, and began before it.
  */
 #ifndef TPA_TRACE_LAUNCHES_H
 #define TPA_TRACE_LAUNCHES_H
@@ -40,11 +43,17 @@ enum launch_links launches_links(const struct launches *launches, uint32_t file)
  * has no ids. */
 int launches_generation(const struct launches *launches, uint32_t file);
 
-/*
- * How many calls of FILE have the number of an earlier call of another process: a file that several processes
- * were merged into. GPU work with such a number goes to the first call.
- */
+/* How many calls of FILE have a number that calls of other processes in it have, too. */
 uint64_t launches_shared_calls(const struct launches *launches, uint32_t file);
+
+/*
+ * The processes of all files count up from 0; every file has one at least. A process is a pid with calls or operators
+ * with ids. Of E, that of its track; a track without any belongs to the first of its file, a device to the one that
+ * it works for.
+ */
+size_t launches_process_count(const struct launches *launches);
+size_t launches_process(const struct launches *launches, event_id e);
+size_t launches_process_of_track(const struct launches *launches, track_id track);
 
 /* The runtime or driver call with the correlation of E, a GPU event; EVENT_NONE when it is not in the file. */
 event_id launches_call(const struct launches *launches, event_id e);

@@ -232,6 +232,48 @@ static void kernels_share_a_call_but_files_do_not(void **state)
     trace_free(trace);
 }
 
+static void event_of(struct small *small, int64_t pid, int64_t tid, const char *category, const char *name,
+                     int64_t start_ns, int64_t correlation)
+{
+    small_event(small, (struct track_key){ .pid = pid, .tid = tid }, 'X', category, name, start_ns, 2);
+    small_arg(small, ARG_CORRELATION, correlation);
+}
+
+/*
+ * Two processes merged into one file, with the same correlations, 10 ns apart; a device each:
+ *   process 100  [0]  [100]  [200]            device 0   5   105   205
+ *   process 200  [10] [110]  [210]            device 1   15  115   215, and one piece of work that only 100 launched
+ * Before them all lies the work that was launched before recording: nobody's.
+ */
+static void processes_of_one_file_keep_their_numbers(void **state)
+{
+    (void)state;
+    struct small small = small_begin(LAUNCHES_WANTS);
+    event_of(&small, 0, 7, "kernel", "early", -50, 1);
+    for (int64_t i = 0; i < 3; i++) {
+        event_of(&small, 1, 7, "kernel", "second", 15 + 100 * i, 1 + i);
+        event_of(&small, 0, 7, "kernel", "first", 5 + 100 * i, 1 + i);
+        event_of(&small, 200, 200, "cuda_runtime", "of second", 10 + 100 * i, 1 + i);
+        event_of(&small, 100, 100, "cuda_runtime", "of first", 0 + 100 * i, 1 + i);
+    }
+    event_of(&small, 100, 100, "cuda_runtime", "visiting", 400, 9);
+    event_of(&small, 1, 7, "kernel", "visitor", 420, 9);
+    struct trace *trace = small_end(&small);
+    struct launches *launches = launches_open(trace);
+    assert_int_equal(launches_process_count(launches), 2);
+    assert_int_equal(launches_shared_calls(launches, 0), 6);
+    for (event_id e = 1; e < 13; e += 4) {
+        assert_int_equal(launches_call(launches, e), e + 2);
+        assert_int_equal(launches_call(launches, e + 1), e + 3);
+        assert_int_equal(launches_process(launches, e), launches_process(launches, e + 2));
+    }
+    assert_string_equal(name_of(trace, launches_call(launches, event_called(trace, "visitor"))), "visiting");
+    /* Clocks may be skewed: work before its call is still its device's process's. */
+    assert_int_equal(launches_process(launches, 0), launches_process(launches, event_called(trace, "first")));
+    launches_free(launches);
+    trace_free(trace);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -244,6 +286,7 @@ int main(void)
         cmocka_unit_test(a_call_belongs_to_the_innermost_operator_around_its_start),
         cmocka_unit_test(scattered_numbers_are_found),
         cmocka_unit_test(kernels_share_a_call_but_files_do_not),
+        cmocka_unit_test(processes_of_one_file_keep_their_numbers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
