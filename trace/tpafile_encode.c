@@ -1,0 +1,419 @@
+/*
+ * tpafile_encode.c - see tpafile_encode.h and docs/tpa-file.md.
+ *
+ * Numbers become planes of bytes: the low bytes of times are noise and are stored as they are, which costs
+ * nothing to read; the bytes above them, and whatever repeats from step to step, pack well by themselves. A column is
+ * tried in up to three forms (its values, their differences, places in a dictionary) and the smallest is kept.
+ */
+#define XXH_INLINE_ALL
+#include "trace/tpafile_encode.h"
+
+#include "trace/tpafile_bytes.h"
+#include <stdlib.h>
+#include <string.h>
+#include <xxhash.h>
+#include <zstd.h>
+
+enum {
+    SMALL_COLUMN = 512,       /* columns of fewer values are not packed by themselves ... */
+    SMALL_PAYLOAD = 64 << 10, /* ... but together, when the payload is smaller than this */
+    MOST_DISTINCT = 4096,     /* entries of a dictionary */
+    SLOTS = 4 * MOST_DISTINCT,
+};
+
+struct bytes {
+    unsigned char *at;
+    size_t count, capacity;
+};
+
+struct tpafile_encoder {
+    ZSTD_CCtx *zstd;
+    int level;
+    bool failed;
+    unsigned kind;
+    uint32_t rows, number;
+    struct bytes block;       /* head and payload */
+    struct bytes best, trial; /* a column in two forms */
+    struct bytes packed;      /* the payload, packed */
+    struct bytes plane;
+    int64_t *numbers; /* a column in another form */
+    size_t numbers_capacity;
+    /* The distinct values of a column: a table of open addressing, and the values in order. */
+    int64_t *slots;
+    uint16_t *slot_index; /* by slot: 1 + place in VALUES; 0: empty */
+    int64_t *values;
+};
+
+struct tpafile_encoder *tpafile_encoder_open(int level)
+{
+    struct tpafile_encoder *encoder = calloc(1, sizeof *encoder);
+    if (!encoder)
+        return NULL;
+    encoder->level = level;
+    encoder->zstd = ZSTD_createCCtx();
+    encoder->slots = malloc(SLOTS * sizeof *encoder->slots);
+    encoder->slot_index = calloc(SLOTS, sizeof *encoder->slot_index);
+    encoder->values = malloc(MOST_DISTINCT * sizeof *encoder->values);
+    if (encoder->zstd && encoder->slots && encoder->slot_index && encoder->values)
+        return encoder;
+    tpafile_encoder_free(encoder);
+    return NULL;
+}
+
+void tpafile_encoder_free(struct tpafile_encoder *encoder)
+{
+    if (!encoder)
+        return;
+    ZSTD_freeCCtx(encoder->zstd);
+    free(encoder->block.at);
+    free(encoder->best.at);
+    free(encoder->trial.at);
+    free(encoder->packed.at);
+    free(encoder->plane.at);
+    free(encoder->numbers);
+    free(encoder->slots);
+    free(encoder->slot_index);
+    free(encoder->values);
+    free(encoder);
+}
+
+/* Room for MORE bytes behind those of BYTES; NULL, and the encoder has failed, when there is no memory. */
+static unsigned char *reserve(struct tpafile_encoder *encoder, struct bytes *bytes, size_t more)
+{
+    if (encoder->failed)
+        return NULL;
+    if (bytes->count + more > bytes->capacity) {
+        size_t capacity = bytes->capacity ? bytes->capacity : 4096;
+        while (capacity < bytes->count + more)
+            capacity *= 2;
+        unsigned char *moved = realloc(bytes->at, capacity);
+        if (!moved) {
+            encoder->failed = true;
+            return NULL;
+        }
+        bytes->at = moved;
+        bytes->capacity = capacity;
+    }
+    return bytes->at + bytes->count;
+}
+
+static void append(struct tpafile_encoder *encoder, struct bytes *bytes, const void *from, size_t count)
+{
+    unsigned char *to = reserve(encoder, bytes, count);
+    if (to && count) {
+        memcpy(to, from, count);
+        bytes->count += count;
+    }
+}
+
+/* Room for a column in another form; NULL as above. */
+static int64_t *reserve_numbers(struct tpafile_encoder *encoder, size_t count)
+{
+    if (count > encoder->numbers_capacity) {
+        int64_t *moved = realloc(encoder->numbers, count * sizeof *moved);
+        if (!moved) {
+            encoder->failed = true;
+            return NULL;
+        }
+        encoder->numbers = moved;
+        encoder->numbers_capacity = count;
+    }
+    return encoder->numbers;
+}
+
+/* ---- planes ---- */
+
+static bool all_zero(const unsigned char *bytes, size_t count)
+{
+    unsigned char any = 0;
+    for (size_t i = 0; i < count; i++)
+        any |= bytes[i];
+    return any == 0;
+}
+
+/* Append a plane to OUT in whichever way is shortest, and write its size at SIZE_AT of OUT. */
+static void put_plane(struct tpafile_encoder *encoder, struct bytes *out, size_t size_at,
+                      const unsigned char *plane, size_t count)
+{
+    size_t size = count;
+    if (all_zero(plane, count)) {
+        size = 0;
+    } else if (count >= SMALL_COLUMN) {
+        unsigned char *to = reserve(encoder, out, ZSTD_compressBound(count));
+        if (!to)
+            return;
+        size_t packed =
+            ZSTD_compressCCtx(encoder->zstd, to, ZSTD_compressBound(count), plane, count, encoder->level);
+        /* What hardly shrinks is noise: stored, it costs the reader nothing. */
+        if (!ZSTD_isError(packed) && packed < count - count / 16) {
+            size = packed;
+            out->count += packed;
+        }
+    }
+    if (size == count)
+        append(encoder, out, plane, count);
+    if (!encoder->failed)
+        put_u32(out->at + size_at, (uint32_t)size);
+}
+
+static void put_column_head(unsigned char *head, unsigned field, unsigned form, unsigned planes, size_t count,
+                            int64_t base, int64_t first)
+{
+    put_u16(head, (uint16_t)field);
+    head[2] = (unsigned char)form;
+    head[3] = (unsigned char)planes;
+    put_u32(head + 4, (uint32_t)count);
+    put_u64(head + 8, (uint64_t)base);
+    put_u64(head + 16, (uint64_t)first);
+}
+
+static unsigned count_planes(uint64_t span)
+{
+    unsigned planes = 0;
+    for (; span; span >>= 8)
+        planes++;
+    return planes;
+}
+
+/* The smallest and the largest of COUNT values, at least one. */
+static void find_range(const int64_t *values, size_t count, int64_t *least, int64_t *most)
+{
+    int64_t low = values[0], high = values[0];
+    for (size_t i = 1; i < count; i++) {
+        low = values[i] < low ? values[i] : low;
+        high = values[i] > high ? values[i] : high;
+    }
+    *least = low;
+    *most = high;
+}
+
+/* Append to OUT a column whose planes hold VALUES less the smallest of them. */
+static void put_numbers(struct tpafile_encoder *encoder, struct bytes *out, unsigned field, unsigned form,
+                        const int64_t *values, size_t count, int64_t first)
+{
+    int64_t least = 0, most = 0;
+    if (count)
+        find_range(values, count, &least, &most);
+    unsigned planes = count_planes((uint64_t)most - (uint64_t)least);
+    size_t head = out->count;
+    if (!reserve(encoder, out, TPAFILE_COLUMN_HEAD + 4 * planes))
+        return;
+    put_column_head(out->at + head, field, form, planes, count, least, first);
+    out->count += TPAFILE_COLUMN_HEAD + 4 * planes;
+    encoder->plane.count = 0;
+    unsigned char *plane = reserve(encoder, &encoder->plane, count);
+    for (unsigned p = 0; p < planes && plane; p++) {
+        for (size_t i = 0; i < count; i++)
+            plane[i] = (unsigned char)(((uint64_t)values[i] - (uint64_t)least) >> 8 * p);
+        put_plane(encoder, out, head + TPAFILE_COLUMN_HEAD + 4 * p, plane, count);
+    }
+}
+
+/* ---- forms ---- */
+
+static void put_plain(struct tpafile_encoder *encoder, struct bytes *out, unsigned field,
+                      const int64_t *values, size_t count)
+{
+    put_numbers(encoder, out, field, TPAFILE_PLAIN, values, count, 0);
+}
+
+/* DICTIONARY: 0, or TPAFILE_DICTIONARY. */
+static void put_delta(struct tpafile_encoder *encoder, struct bytes *out, unsigned field, unsigned dictionary,
+                      const int64_t *values, size_t count)
+{
+    int64_t *numbers = reserve_numbers(encoder, count);
+    if (!numbers)
+        return;
+    for (size_t i = 1; i < count; i++)
+        numbers[i] = (int64_t)((uint64_t)values[i] - (uint64_t)values[i - 1]);
+    numbers[0] = count > 1 ? numbers[1] : 0; /* not used: what does not widen the others */
+    put_numbers(encoder, out, field, TPAFILE_DELTA | dictionary, numbers, count, values[0]);
+}
+
+static size_t find_slot(const struct tpafile_encoder *encoder, int64_t value)
+{
+    size_t slot = (size_t)((uint64_t)value * UINT64_C(0x9E3779B97F4A7C15) >> 40) % SLOTS;
+    while (encoder->slot_index[slot] && encoder->slots[slot] != value)
+        slot = (slot + 1) % SLOTS;
+    return slot;
+}
+
+/* Collect the distinct values of a column. How many; 0 when there are more than AT_MOST. */
+static size_t collect_distinct(struct tpafile_encoder *encoder, const int64_t *values, size_t count,
+                               size_t at_most)
+{
+    size_t distinct = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (i && values[i] == values[i - 1])
+            continue;
+        size_t slot = find_slot(encoder, values[i]);
+        if (encoder->slot_index[slot])
+            continue;
+        if (distinct == at_most)
+            return 0;
+        encoder->slots[slot] = values[i];
+        encoder->values[distinct++] = values[i];
+        encoder->slot_index[slot] = (uint16_t)distinct;
+    }
+    return distinct;
+}
+
+static void forget_distinct(struct tpafile_encoder *encoder)
+{
+    memset(encoder->slot_index, 0, SLOTS * sizeof *encoder->slot_index);
+}
+
+static int compare_numbers(const void *left, const void *right)
+{
+    int64_t a = *(const int64_t *)left, b = *(const int64_t *)right;
+    return a < b ? -1 : a > b;
+}
+
+/* The column as places in the dictionary of its DISTINCT values, which were just collected. */
+static void put_index(struct tpafile_encoder *encoder, struct bytes *out, unsigned field,
+                      const int64_t *values, size_t count, size_t distinct)
+{
+    qsort(encoder->values, distinct, sizeof *encoder->values, compare_numbers);
+    put_delta(encoder, out, field, TPAFILE_DICTIONARY, encoder->values, distinct);
+    for (size_t i = 0; i < distinct; i++)
+        encoder->slot_index[find_slot(encoder, encoder->values[i])] = (uint16_t)(i + 1);
+    int64_t *numbers = reserve_numbers(encoder, count);
+    if (!numbers)
+        return;
+    for (size_t i = 0; i < count; i++)
+        numbers[i] = encoder->slot_index[find_slot(encoder, values[i])] - 1;
+    /* Places begin at 0: r[i] is the place itself, not a distance from a base. */
+    put_numbers(encoder, out, field, TPAFILE_INDEX, numbers, count, 0);
+}
+
+static void keep_smaller(struct tpafile_encoder *encoder)
+{
+    if (!encoder->failed && encoder->trial.count < encoder->best.count) {
+        struct bytes swap = encoder->best;
+        encoder->best = encoder->trial;
+        encoder->trial = swap;
+    }
+    encoder->trial.count = 0;
+}
+
+/* How far apart the smallest and the largest difference of neighbours are. */
+static uint64_t delta_span(const int64_t *values, size_t count)
+{
+    int64_t low = INT64_MAX, high = INT64_MIN;
+    for (size_t i = 1; i < count; i++) {
+        int64_t delta = (int64_t)((uint64_t)values[i] - (uint64_t)values[i - 1]);
+        low = delta < low ? delta : low;
+        high = delta > high ? delta : high;
+    }
+    return count > 1 ? (uint64_t)high - (uint64_t)low : 0;
+}
+
+/* ---- blocks ---- */
+
+void tpafile_encode_begin(struct tpafile_encoder *encoder, unsigned kind, uint32_t rows)
+{
+    encoder->kind = kind;
+    encoder->rows = rows;
+    encoder->failed = rows > TPAFILE_MOST_ROWS;
+    encoder->block.count = 0;
+    if (reserve(encoder, &encoder->block, TPAFILE_BLOCK_HEAD))
+        encoder->block.count = TPAFILE_BLOCK_HEAD;
+}
+
+void tpafile_encode_column(struct tpafile_encoder *encoder, unsigned field, const int64_t *values,
+                           size_t count)
+{
+    if (count > TPAFILE_LARGEST_COLUMN)
+        encoder->failed = true;
+    if (encoder->failed || count == 0)
+        return;
+    int64_t least, most;
+    find_range(values, count, &least, &most);
+    unsigned planes = count_planes((uint64_t)most - (uint64_t)least);
+
+    encoder->best.count = encoder->trial.count = 0;
+    put_plain(encoder, &encoder->best, field, values, count);
+    if (planes > 0 && count_planes(delta_span(values, count)) <= planes) {
+        put_delta(encoder, &encoder->trial, field, 0, values, count);
+        keep_smaller(encoder);
+    }
+    if (planes > 1 && count >= 64) {
+        size_t at_most = count / 4 < MOST_DISTINCT ? count / 4 : MOST_DISTINCT;
+        size_t distinct = collect_distinct(encoder, values, count, at_most);
+        if (distinct) {
+            put_index(encoder, &encoder->trial, field, values, count, distinct);
+            keep_smaller(encoder);
+        }
+        forget_distinct(encoder);
+    }
+    append(encoder, &encoder->block, encoder->best.at, encoder->best.count);
+}
+
+void tpafile_encode_bytes(struct tpafile_encoder *encoder, unsigned field, const void *bytes, size_t count)
+{
+    if (count > TPAFILE_LARGEST_COLUMN)
+        encoder->failed = true;
+    struct bytes *out = &encoder->block;
+    size_t head = out->count;
+    if (encoder->failed || count == 0 || !reserve(encoder, out, TPAFILE_COLUMN_HEAD + 4))
+        return;
+    put_column_head(out->at + head, field, TPAFILE_PLAIN, 1, count, 0, 0);
+    out->count += TPAFILE_COLUMN_HEAD + 4;
+    put_plane(encoder, out, head + TPAFILE_COLUMN_HEAD, bytes, count);
+}
+
+/* Pack a small payload as a whole. */
+static enum tpafile_codec pack_payload(struct tpafile_encoder *encoder)
+{
+    struct bytes *block = &encoder->block, *packed = &encoder->packed;
+    size_t size = block->count - TPAFILE_BLOCK_HEAD;
+    packed->count = 0;
+    if (size > SMALL_PAYLOAD || !reserve(encoder, packed, ZSTD_compressBound(size)))
+        return TPAFILE_STORED;
+    size_t count = ZSTD_compressCCtx(encoder->zstd, packed->at, ZSTD_compressBound(size),
+                                     block->at + TPAFILE_BLOCK_HEAD, size, encoder->level);
+    if (ZSTD_isError(count) || count >= size - size / 8)
+        return TPAFILE_STORED;
+    memcpy(block->at + TPAFILE_BLOCK_HEAD, packed->at, count);
+    block->count = TPAFILE_BLOCK_HEAD + count;
+    return TPAFILE_ZSTD;
+}
+
+const void *tpafile_encode_end(struct tpafile_encoder *encoder, size_t *size)
+{
+    struct bytes *block = &encoder->block;
+    if (encoder->failed || block->count - TPAFILE_BLOCK_HEAD > TPAFILE_LARGEST_BLOCK)
+        return NULL;
+    size_t unpacked = block->count - TPAFILE_BLOCK_HEAD;
+    enum tpafile_codec codec = pack_payload(encoder);
+    if (encoder->failed)
+        return NULL;
+    size_t count = block->count - TPAFILE_BLOCK_HEAD;
+    unsigned char *head = block->at;
+    memcpy(head, TPAFILE_BLOCK_MAGIC, 4);
+    put_u16(head + 4, (uint16_t)encoder->kind);
+    head[6] = (unsigned char)codec;
+    head[7] = 0;
+    put_u32(head + 8, encoder->rows);
+    put_u32(head + 12, (uint32_t)count);
+    put_u32(head + 16, (uint32_t)unpacked);
+    put_u32(head + 20, encoder->number++);
+    put_u64(head + 24, XXH3_64bits(head + TPAFILE_BLOCK_HEAD, count));
+    put_u64(head + 32, XXH3_64bits(head, 32));
+    *size = block->count;
+    return head;
+}
+
+void tpafile_encode_header(unsigned char header[TPAFILE_HEADER_SIZE], int64_t wall_ns, int64_t monotonic_ns,
+                           int64_t pid)
+{
+    memset(header, 0, TPAFILE_HEADER_SIZE);
+    memcpy(header, TPAFILE_MAGIC, 8);
+    put_u16(header + 8, TPAFILE_MAJOR);
+    put_u16(header + 10, TPAFILE_MINOR);
+    put_u32(header + 12, TPAFILE_HEADER_SIZE);
+    put_u64(header + 16, (uint64_t)wall_ns);
+    put_u64(header + 24, (uint64_t)monotonic_ns);
+    put_u64(header + 32, (uint64_t)pid);
+    put_u64(header + 56, XXH3_64bits(header, 56));
+}

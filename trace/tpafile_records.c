@@ -1,0 +1,13 @@
+/* tpafile_records.c - the rows of tpafile_records.h as tables. */
+#include "trace/tpafile.h"
+
+#define FIELD_ROW(kind, id, type, meaning) { #id, TPAFILE_##type },
+#define FIELDS_OF(kind, number, word)                                                                        \
+    static const struct tpafile_field_info fields_of_##kind[] = { TPAFILE_##kind##_FIELDS(FIELD_ROW) };      \
+    _Static_assert(TPAFILE_##kind##_FIELDS_END <= TPAFILE_MOST_FIELDS,                                       \
+                   "more fields than TPAFILE_MOST_FIELDS");
+TPAFILE_ROW_KINDS(FIELDS_OF)
+
+#define KIND_ROW(kind, number, word)                                                                         \
+    [number] = { #kind, word, TPAFILE_##kind##_FIELDS_END, fields_of_##kind },
+const struct tpafile_kind_info tpafile_kinds[TPAFILE_KIND_COUNT] = { TPAFILE_ROW_KINDS(KIND_ROW) };
