@@ -367,57 +367,75 @@ static void find_files(struct top *top)
         top->files[i].counts_flops = trace->files[i].with_flops == 1 || top->files[i].has_gpu;
 }
 
-struct result *top_analyze(const struct trace *trace, const struct top_options *options)
+static void top_open(struct top *top, const struct trace *trace, const struct top_options *options)
 {
-    struct top top = { .trace = trace, .options = options };
+    *top = (struct top){ .trace = trace, .options = options };
     const unsigned naming = TOP_OPERATOR | TOP_SHAPE | TOP_STACK | TOP_OVERLOAD | TOP_KERNEL;
     const unsigned alone = TOP_CATEGORY | TOP_THREAD | TOP_STREAM | TOP_DEVICE | TOP_STEP;
-    top.by = options->by;
-    if (!(top.by & alone))
-        top.by |= TOP_OPERATOR;
-    top.per_call = top.by & naming;
-    if (top.per_call)
-        top.by |= TOP_OPERATOR;
+    top->by = options->by;
+    if (!(top->by & alone))
+        top->by |= TOP_OPERATOR;
+    top->per_call = top->by & naming;
+    if (top->per_call)
+        top->by |= TOP_OPERATOR;
 
-    find_files(&top);
-    top_names_open(&top.names, trace, options);
-    top_rows_open(&top);
-    if (top.by & TOP_STEP)
-        top.steps = steps_open(trace);
-    open_tree_and_launches(&top);
-    top_link_calls(&top);
-    calltree_nest(top.tree);
-    top.state = calltree_fold(top.tree, same_key, &top);
-    if (top.by & TOP_STACK)
-        top_borrow_stacks(&top);
-    count_calls(&top);
-    count_async(&top);
-    count_flops(&top);
-    top.node_of = calltree_nodes(top.tree);
-    top_narrow_annotations(&top);
-    count_device(&top);
-    top_memory(&top);
+    find_files(top);
+    top_names_open(&top->names, trace, options);
+    top_rows_open(top);
+    if (top->by & TOP_STEP)
+        top->steps = steps_open(trace);
+    open_tree_and_launches(top);
+    top_link_calls(top);
+    calltree_nest(top->tree);
+    top->state = calltree_fold(top->tree, same_key, top);
+    if (top->by & TOP_STACK)
+        top_borrow_stacks(top);
+    count_calls(top);
+    count_async(top);
+    count_flops(top);
+    top->node_of = calltree_nodes(top->tree);
+    top_narrow_annotations(top);
+    count_device(top);
+    top_memory(top);
     if (options->float_times)
-        top_float(&top);
-    struct result *result = top_result(&top);
+        top_float(top);
+}
 
-    top_rows_close(&top);
-    top_names_release(&top.names);
-    launches_free(top.launches);
-    steps_free(top.steps);
-    calltree_free(top.tree);
-    VEC_FREE(&top.narrowed);
-    VEC_FREE(&top.lookalikes);
-    free(top.lookalike_filter);
-    free(top.float_rows);
-    free(top.node_of);
-    free(top.row_of_node);
-    free(top.state);
-    free(top.selected);
-    free(top.role);
-    free(top.stack_event);
-    free(top.leftovers);
-    free(top.files);
-    free(top.stop_thread);
+static void top_close(struct top *top)
+{
+    top_rows_close(top);
+    top_names_release(&top->names);
+    launches_free(top->launches);
+    steps_free(top->steps);
+    calltree_free(top->tree);
+    VEC_FREE(&top->narrowed);
+    VEC_FREE(&top->lookalikes);
+    free(top->lookalike_filter);
+    free(top->float_rows);
+    free(top->node_of);
+    free(top->row_of_node);
+    free(top->state);
+    free(top->selected);
+    free(top->role);
+    free(top->stack_event);
+    free(top->leftovers);
+    free(top->files);
+    free(top->stop_thread);
+}
+
+struct result *top_analyze(const struct trace *trace, const struct top_options *options)
+{
+    struct top top;
+    top_open(&top, trace, options);
+    struct result *result = top_result(&top);
+    top_close(&top);
     return result;
+}
+
+void top_each_row(const struct trace *trace, const struct top_options *options, top_take *take, void *context)
+{
+    struct top top;
+    top_open(&top, trace, options);
+    top_give_rows(&top, take, context);
+    top_close(&top);
 }

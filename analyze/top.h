@@ -51,4 +51,23 @@ struct trace_wants top_wants(const struct top_options *options);
 /* New; free with result_free. One table, "operators", in torch's order, complete. */
 struct result *top_analyze(const struct trace *trace, const struct top_options *options);
 
+/* The figures of one row, for those who add rows up themselves, step by step and file by file. */
+struct top_figures {
+    const char *name; /* of the operator, call or kernel; the place, where rows are places */
+    size_t name_length;
+    const char *detail; /* what else tells rows apart, by TOP_SHAPE and the like; "" when nothing does */
+    bool on_device, is_annotation;
+    uint32_t file; /* by TOP_RANK, else 0 */
+    bool in_step;  /* by TOP_STEP: it began, or was launched, in a step */
+    int64_t step;  /* its number */
+    int64_t count, cpu_ns, self_cpu_ns, device_ns, self_device_ns;
+};
+
+/* Told of each row that counts something. FIGURES and its texts are borrowed until it returns. */
+typedef void top_take(void *context, const struct top_figures *figures);
+
+/* As top_analyze, but the rows go to TAKE, in no particular order, and there is no table. */
+void top_each_row(const struct trace *trace, const struct top_options *options, top_take *take,
+                  void *context);
+
 #endif

@@ -248,4 +248,6 @@ void top_float(struct top *top);
 
 struct result *top_result(struct top *top);
 
+void top_give_rows(struct top *top, top_take *take, void *context);
+
 #endif

@@ -208,7 +208,7 @@ uint32_t top_row_of(struct top *top, event_id e)
             key.device = device_of(top, e);
         if (top->by & TOP_STEP) {
             key.step = step_of(top, e) + 1;
-            if (!top->per_call)
+            if (!top->per_call && !(top->by & TOP_CATEGORY))
                 key.on_device = 0; /* one row has both sides of a step */
         }
         if (top->by & TOP_RANK)

@@ -473,3 +473,63 @@ struct result *top_result(struct top *top)
     add_notices(top, result);
     return result;
 }
+
+/* ---- the rows without a table ---- */
+
+/* What tells rows of one name apart, as people read it. */
+static void show_detail(const struct top *top, const struct row_key *key, struct buffer *out)
+{
+    const uint32_t texts[] = { key->shape, key->overload, key->stack };
+    const unsigned dimensions[] = { TOP_SHAPE, TOP_OVERLOAD, TOP_STACK };
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        if (!(top->by & dimensions[i]) || names_length(top->texts, texts[i]) == 0)
+            continue;
+        buffer_puts(out, out->count ? "  " : "");
+        buffer_add(out, names_text(top->texts, texts[i]), names_length(top->texts, texts[i]));
+    }
+    if (top->by & (TOP_CATEGORY | TOP_THREAD | TOP_STREAM | TOP_DEVICE)) {
+        struct buffer place = { 0 };
+        show_place(top, key, &place);
+        buffer_puts(out, out->count && place.count ? "  " : "");
+        buffer_add(out, place.at, place.count);
+        buffer_release(&place);
+    }
+}
+
+void top_give_rows(struct top *top, top_take *take, void *context)
+{
+    struct buffer place = { 0 }, detail = { 0 };
+    for (size_t i = 0; i < top->rows.count; i++) {
+        const struct top_row *row = &top->rows.at[i];
+        if (row->count == 0)
+            continue;
+        struct top_figures figures = {
+            .detail = "",
+            .on_device = row->key.on_device,
+            .is_annotation = row->key.is_annotation,
+            .file = row->key.file ? row->key.file - 1 : 0,
+            .count = row->count,
+            .cpu_ns = row->cpu_ns,
+            .self_cpu_ns = row->self_cpu_ns,
+            .device_ns = row->device_ns,
+            .self_device_ns = row->self_device_ns,
+        };
+        if (row->key.step)
+            figures.in_step = step_number(names_text(top->texts, row->key.step - 1), &figures.step);
+        if (top->per_call) {
+            figures.name = names_text(top->names.keys, row->key.name);
+            figures.name_length = names_length(top->names.keys, row->key.name);
+            buffer_clear(&detail);
+            show_detail(top, &row->key, &detail);
+            figures.detail = detail.count ? detail.at : "";
+        } else {
+            buffer_clear(&place);
+            show_place(top, &row->key, &place);
+            figures.name = place.count ? place.at : "";
+            figures.name_length = place.count;
+        }
+        take(context, &figures);
+    }
+    buffer_release(&place);
+    buffer_release(&detail);
+}
