@@ -1,0 +1,40 @@
+/*
+ * measure_parts.h - what the files that measure a trace share; for analyze/measure*.c only.
+ *
+ *     measure.c          keeps samples, metrics, rows and facts
+ *     measure_trace.c    the samples of a trace
+ *     measure_facts.c    what a trace says about itself
+ *     measure_sums.c     profiles and reports, which hold sums
+ */
+#ifndef TPA_ANALYZE_MEASURE_PARTS_H
+#define TPA_ANALYZE_MEASURE_PARTS_H
+
+#include "analyze/device_steps.h"
+#include "analyze/gpu_events.h"
+#include "analyze/measure.h"
+#include "trace/launches.h"
+
+/* A step that is a sample. */
+struct measured_step {
+    const struct device_step *step;
+    uint32_t sample; /* in measures->by_step */
+};
+
+/* A trace while it is measured. */
+struct measuring {
+    struct measures *measures;
+    const struct trace *trace;
+    struct launches *launches;
+    struct gpu_events *gpu;
+    struct device_steps *device_steps;
+    VEC_OF(struct measured_step) steps; /* by file and number, each once */
+    uint32_t first_file_sample;         /* in measures->by_file: that of file 0 */
+};
+
+/* The step NUMBER of FILE; NULL when it is no sample. */
+const struct measured_step *measured_step_of(const struct measuring *measuring, uint32_t file,
+                                             int64_t number);
+
+void measure_trace_facts(const struct measuring *measuring);
+
+#endif
