@@ -43,14 +43,12 @@ static enum top_role find_role(const struct top *top, event_id e)
     const struct trace *trace = top->trace;
     enum event_kind kind = trace->kind[e];
     unsigned flags = trace->flags[e], name_flags = top->names.flags[trace->name[e]];
-    if (top->selected && !(top->selected[e / 64] >> (e % 64) & 1))
-        return ROLE_NONE;
     if (name_flags & NAME_DROPPED)
         return name_flags & NAME_MEMORY      ? ROLE_MEMORY
                : name_flags & NAME_NO_MEMORY ? ROLE_OUT_OF_MEMORY
                                              : ROLE_NONE;
     if (event_on_device(kind))
-        return ROLE_DEVICE;
+        return top_is_selected(top, e) ? ROLE_DEVICE : ROLE_NONE;
     if (kind == EVENT_SPAN)
         return ROLE_NONE;
     if (flags & EVENT_ASYNC)
@@ -95,6 +93,10 @@ static bool chooses_events(const struct selection *selection)
     return selection && (selection->files || selection->tracks || selection->windows);
 }
 
+/*
+ * What was not chosen on the host stays in the tree and in no row: a caller's self time is without its callees,
+ * chosen or not.
+ */
 static void select_events(struct top *top)
 {
     const struct trace *trace = top->trace;
@@ -221,7 +223,7 @@ static void count_async(struct top *top)
 {
     const struct trace *trace = top->trace;
     for (event_id e = 0; e < trace->event_count; e++) {
-        if (top_role(top, e) != ROLE_ASYNC)
+        if (top_role(top, e) != ROLE_ASYNC || !top_is_selected(top, e))
             continue;
         bool open = was_open_at_stop(trace, e);
         top->counts.unfinished += open;

@@ -223,7 +223,8 @@ void top_link_calls(struct top *top)
         if (!top->files[file].is_torch || event_on_device(kind) || top_role(top, e) != ROLE_CALL)
             continue;
         if (!link.linked) {
-            top->counts.moved_calls += is_call && trace->track[e] != top->stop_thread[process];
+            top->counts.moved_calls +=
+                is_call && top_is_selected(top, e) && trace->track[e] != top->stop_thread[process];
             move(&moves, trace, e, top->stop_thread[process]);
             if (is_call && has_correlation && correlation != 0) {
                 *VEC_PUSH(&top->lookalikes) = (struct lookalike){ process, correlation, e };

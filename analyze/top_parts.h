@@ -168,6 +168,12 @@ static inline enum top_role top_role(const struct top *top, event_id e)
     return top->role[e];
 }
 
+/* Is E in the range or step asked for? */
+static inline bool top_is_selected(const struct top *top, event_id e)
+{
+    return !top->selected || top->selected[e / 64] >> (e % 64) & 1;
+}
+
 /* Where E comes in torch's list among events that start and end alike. */
 uint64_t top_order(const struct top *top, event_id e);
 

@@ -172,7 +172,7 @@ uint32_t top_row_of(struct top *top, event_id e)
     struct row_key key = { .on_device = on_device, .is_annotation = is_annotation };
     uint32_t *fast = NULL;
 
-    if (kind == EVENT_PYTHON && !top->options->python && top_is_frame(top, e))
+    if (!top_is_selected(top, e) || (kind == EVENT_PYTHON && !top->options->python && top_is_frame(top, e)))
         return ROW_NONE;
     if (top->per_call) {
         key.name = top_key_of(top, e);
