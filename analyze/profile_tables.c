@@ -226,12 +226,11 @@ void profile_add_notices(struct result *result, const struct profile *profile,
                           profile->merged_edges);
     if (profile->odd_entries > 0)
         result_add_notice(result, "odd_entries", (int64_t)profile->odd_entries, file, profile->odd_offset,
-                          "%" PRIu64 " entries are no function with its figures, and were left out",
-                          profile->odd_entries);
+                          "entries are no function with its figures, and were left out");
     if (profile->trailing_bytes > 0)
-        result_add_notice(result, "trailing_bytes", (int64_t)profile->trailing_bytes, file, TPA_NOWHERE,
-                          "%" PRIu64 " bytes behind the end of the profile were not looked at",
-                          profile->trailing_bytes);
+        result_add_notice(
+            result, "trailing_bytes", (int64_t)profile->trailing_bytes, file, profile->trailing_offset,
+            "%" PRIu64 " bytes behind the end of the profile were not looked at", profile->trailing_bytes);
 }
 
 void actions_add_table(struct result *result, const struct action_report *report)
@@ -259,6 +258,5 @@ void actions_add_table(struct result *result, const struct action_report *report
         "up to more than the whole");
     if (report->odd_lines > 0)
         result_add_notice(result, "odd_lines", (int64_t)report->odd_lines, NULL, report->odd_offset,
-                          "%" PRIu64 " lines with bars are no row of the table, and were left out",
-                          report->odd_lines);
+                          "lines with bars are no row of the table, and were left out");
 }

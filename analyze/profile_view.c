@@ -3,7 +3,7 @@
  *
  * Sorting is stable, because pstats' is: what is equal in all keys stays in the order of the file. Numbers go from
  * large to small, except line numbers; texts from A to Z. A million functions are sorted by an array of 16 bytes each
- * that holds the first key as an integer, so that the functions themselves are looked at for ties only.
+ * that holds the first key as an integer, byte by byte; the functions themselves are looked at for ties only.
  */
 #include "analyze/profile_view.h"
 
@@ -269,6 +269,36 @@ static int compare_entries(const void *left, const void *right, void *data)
     return (a->place > b->place) - (a->place < b->place);
 }
 
+/*
+ * Sort by rank, stably: by its lowest byte, then by the next one. A byte that all have in common is passed over.
+ * What was AT or SPARE holds the result, which is returned; the other is scratch.
+ */
+static struct sort_entry *sort_ranks(struct sort_entry *at, struct sort_entry *spare, size_t count)
+{
+    enum { BYTES = sizeof at->rank };
+    size_t(*counts)[256] = mem_zalloc(BYTES, sizeof *counts);
+    for (size_t i = 0; i < count; i++)
+        for (unsigned byte = 0; byte < BYTES; byte++)
+            counts[byte][at[i].rank >> (8 * byte) & 0xff]++;
+    for (unsigned byte = 0; byte < BYTES && count > 0; byte++) {
+        size_t *place = counts[byte];
+        if (place[at[0].rank >> (8 * byte) & 0xff] == count)
+            continue;
+        for (size_t value = 0, sum = 0; value < 256; value++) {
+            size_t here = place[value];
+            place[value] = sum;
+            sum += here;
+        }
+        for (size_t i = 0; i < count; i++)
+            spare[place[at[i].rank >> (8 * byte) & 0xff]++] = at[i];
+        struct sort_entry *sorted = spare;
+        spare = at;
+        at = sorted;
+    }
+    free(counts);
+    return at;
+}
+
 static void sort_functions(struct profile_view *view, const struct profile *profile,
                            const struct profile_sort *sort)
 {
@@ -279,16 +309,22 @@ static void sort_functions(struct profile_view *view, const struct profile *prof
             memcpy(view->at, profile->listed, count * sizeof *view->at);
         return; /* pstats, too, reverses only what it has sorted */
     }
-    struct sort_entry *entries = mem_alloc((count + 1) * sizeof *entries);
+    struct sort_entry *both = mem_alloc((2 * count + 1) * sizeof *both), *entries = both;
     for (size_t i = 0; i < count; i++) {
         entries[i].rank = rank_of(&profile->functions[profile->listed[i]], sort->keys[0]);
         entries[i].place = (uint32_t)i;
     }
+    entries = sort_ranks(entries, entries + count, count);
     struct sort_context context = { profile, sort };
-    qsort_r(entries, count, sizeof *entries, compare_entries, &context);
+    for (size_t first = 0, end; first < count; first = end) {
+        for (end = first + 1; end < count && entries[end].rank == entries[first].rank; end++)
+            ;
+        if (end - first > 1)
+            qsort_r(entries + first, end - first, sizeof *entries, compare_entries, &context);
+    }
     for (size_t i = 0; i < count; i++)
         view->at[sort->reverse ? count - 1 - i : i] = profile->listed[entries[i].place];
-    free(entries);
+    free(both);
 }
 
 /* TEXT as Python's repr() writes it, which decides between quotes and escapes what can not be seen. */

@@ -1,6 +1,6 @@
 /*
  * arena.c - blocks are chained newest first; each new block is twice the size of the last, up to
- * 1 MiB. Under AddressSanitizer every allocation is followed by poisoned bytes, so that running
+ * 4 MiB, from where on a block gets huge pages. Under AddressSanitizer every allocation is followed by poisoned bytes, so that running
  * over the end of one is found although malloc knows only of the block.
  */
 #include "base/arena.h"
@@ -26,7 +26,7 @@
 #define RED_ZONE 0
 #endif
 
-enum { FIRST_BLOCK = 4096, LARGEST_BLOCK = 1 << 20, ALIGN = alignof(max_align_t) };
+enum { FIRST_BLOCK = 4096, LARGEST_BLOCK = 4 << 20, ALIGN = alignof(max_align_t) };
 
 struct arena_block {
     struct arena_block *next;
@@ -83,6 +83,21 @@ char *arena_printf(struct arena *arena, const char *fmt, ...)
     vsnprintf(text, size, fmt, args);
     va_end(args);
     return text;
+}
+
+void arena_take_over(struct arena *arena, struct arena *from)
+{
+    if (!arena->blocks) {
+        *arena = *from;
+    } else if (from->blocks) {
+        /* Behind the newest block, which goes on being filled. */
+        struct arena_block *last = from->blocks;
+        while (last->next)
+            last = last->next;
+        last->next = arena->blocks->next;
+        arena->blocks->next = from->blocks;
+    }
+    *from = (struct arena){ 0 };
 }
 
 void arena_release(struct arena *arena)

@@ -29,6 +29,9 @@ char *arena_strndup(struct arena *arena, const char *s, size_t len);
 /* As sprintf, into the arena. */
 char *arena_printf(struct arena *arena, const char *fmt, ...) TPA_PRINTF(2, 3);
 
+/* All that FROM handed out lives as long as ARENA from now on; FROM is empty. */
+void arena_take_over(struct arena *arena, struct arena *from);
+
 /* Free all that was handed out. The arena can be used again. */
 void arena_release(struct arena *arena);
 

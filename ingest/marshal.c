@@ -22,9 +22,11 @@
  *
  * All numbers are little-endian. Learnt from CPython 2.7 and 3.4 to 3.14, Python/marshal.c.
  *
- * Per flagged object one 64-bit slot is kept. For a scalar it is the offset of the object, which is decoded again
- * at each reference: that is as cheap as copying it, and texts stay where they are. For a container it is the
- * caller's note. The upper two bits tell the two apart.
+ * The bytes are seen through a window that moves over the source, so nothing of them is left when they have been read.
+ *
+ * Per flagged object one 64-bit slot is kept, whose lowest two bits say what the others are: a whole number, the
+ * caller's note on a container, or the address of a box in the arena that holds another scalar. All references to a
+ * text share its box.
  */
 #include "ingest/marshal.h"
 
@@ -32,127 +34,183 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* CPython gives up beyond this depth, writing and reading, so no honest file is deeper. */
-enum { MAX_DEPTH = 2000 };
-
-#define SLOT_CONTAINER (UINT64_C(1) << 63) /* no note yet */
-#define SLOT_NOTE (UINT64_C(3) << 62)      /* the note is in the lower bits */
-#define SLOT_VALUE (~SLOT_NOTE)
+enum {
+    MAX_DEPTH =
+        2000, /* CPython gives up beyond this depth, writing and reading, so no honest file is deeper */
+    WINDOW = 256 << 10,
+};
 
 enum { FLAG = 0x80 };
 
+/* A scalar that is referred to. */
+struct box {
+    enum marshal_type type;
+    uint32_t length; /* of a text */
+    union {
+        double number;
+        int64_t integer;
+        char text[8]; /* and more */
+    } of;
+};
+
 void marshal_release(struct marshal *in)
 {
-    VEC_FREE(&in->slots);
+    column_free(in->slots, in->slot_capacity * sizeof *in->slots);
+    in->slots = NULL;
+    in->slot_count = in->slot_capacity = 0;
     VEC_FREE(&in->old_strings);
+    free(in->window);
+    in->window = NULL;
 }
 
-static uint32_t load_u32(const uint8_t *p)
+/*
+ * Try to have COUNT bytes at hand. How many there are, from in->at on: fewer at the end of the file, or when reading
+ * fails, which ERR then tells. The window grows with what really comes, whatever COUNT says.
+ */
+static size_t look(struct marshal *in, size_t count, struct tpa_error *err)
 {
-    return (uint32_t)p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
-}
-
-static double load_double(const uint8_t *p)
-{
-    uint64_t bits = (uint64_t)load_u32(p + 4) << 32 | load_u32(p);
-    double value;
-    memcpy(&value, &bits, sizeof value);
-    return value;
-}
-
-/* The next COUNT bytes, at *AT, which is moved past them. NULL and ERR when the file ends before. */
-static const uint8_t *take(const struct marshal *in, size_t *at, size_t count, const char *what,
-                           struct tpa_error *err)
-{
-    size_t left = in->size - *at;
-    if (count > left) {
-        tpa_fail(err, (int64_t)*at, "%s needs %zu bytes but only %zu follow", what, count, left);
-        tpa_hint(err, "the file looks cut short; was the program killed while it wrote it?");
-        return NULL;
+    while (in->size - in->at < count && in->source && !in->at_end) {
+        size_t left = in->size - in->at;
+        if (left > in->capacity / 2 || in->capacity == 0) {
+            in->capacity = in->capacity ? 2 * in->capacity : WINDOW;
+            uint8_t *wider = mem_alloc(in->capacity);
+            if (left > 0)
+                memcpy(wider, in->bytes + in->at, left);
+            free(in->window);
+            in->window = wider;
+        } else {
+            memmove(in->window, in->bytes + in->at, left);
+        }
+        in->before += (int64_t)in->at;
+        in->at = 0;
+        in->bytes = in->window;
+        in->size = left;
+        int64_t got = source_read(in->source, in->window + left, in->capacity - left, err);
+        in->at_end = got < (int64_t)(in->capacity - left);
+        in->size += got > 0 ? (size_t)got : 0;
     }
-    const uint8_t *bytes = in->bytes + *at;
-    *at += count;
+    size_t left = in->size - in->at;
+    return left < count ? left : count;
+}
+
+/* The bytes that are left, as far as that is known; else SIZE_MAX. */
+static size_t count_left(const struct marshal *in)
+{
+    if (!in->source || in->at_end)
+        return in->size - in->at;
+    if (in->total < 0)
+        return SIZE_MAX;
+    return in->total > marshal_offset(in) ? (size_t)(in->total - marshal_offset(in)) : 0;
+}
+
+/* The next COUNT bytes, which are good until the next call. NULL and ERR when the file ends before. */
+static const uint8_t *take(struct marshal *in, size_t count, const char *what, struct tpa_error *err)
+{
+    if (in->size - in->at < count) {
+        struct tpa_error failed = { 0 };
+        size_t there = look(in, count, &failed);
+        if (there < count) {
+            if (failed.failed) {
+                *err = failed;
+                return NULL;
+            }
+            tpa_fail(err, marshal_offset(in), "%s needs %zu bytes but only %zu follow", what, count, there);
+            tpa_hint(err, "the file looks cut short; was the program killed while it wrote it?");
+            return NULL;
+        }
+    }
+    const uint8_t *bytes = in->bytes + in->at;
+    in->at += count;
     return bytes;
 }
 
 /* A count of things that take at least UNIT bytes each. */
-static bool take_count(const struct marshal *in, size_t *at, size_t unit, const char *what, uint32_t *count,
+static bool take_count(struct marshal *in, size_t unit, const char *what, uint32_t *count,
                        struct tpa_error *err)
 {
-    size_t start = *at;
-    const uint8_t *p = take(in, at, 4, what, err);
+    int64_t start = marshal_offset(in);
+    const uint8_t *p = take(in, 4, what, err);
     if (!p)
         return false;
-    uint32_t n = load_u32(p);
+    uint32_t n = marshal_load_u32(p);
     if (n > INT32_MAX)
-        return tpa_fail(err, (int64_t)start, "%s of %d items", what, (int)(int32_t)n);
-    if (n > (in->size - *at) / unit) {
-        tpa_fail(err, (int64_t)start, "%s of %u items but only %zu bytes follow", what, n, in->size - *at);
+        return tpa_fail(err, start, "%s of %d items", what, (int)(int32_t)n);
+    if (n > count_left(in) / unit) {
+        tpa_fail(err, start, "%s of %u items but only %zu bytes follow", what, n, count_left(in));
         return tpa_hint(err, "the file is cut short or damaged");
     }
     *count = n;
     return true;
 }
 
-static bool read_text(const struct marshal *in, size_t *at, bool is_short, const char *what,
-                      struct marshal_item *item, struct tpa_error *err)
+/* Copies the text into a box, so that what refers to it later can share it. */
+static bool read_text(struct marshal *in, bool is_short, const char *what, struct marshal_item *item,
+                      struct tpa_error *err)
 {
     uint32_t length = 0;
     if (is_short) {
-        const uint8_t *p = take(in, at, 1, what, err);
+        const uint8_t *p = take(in, 1, what, err);
         if (!p)
             return false;
         length = *p;
-    } else if (!take_count(in, at, 1, what, &length, err)) {
+    } else if (!take_count(in, 1, what, &length, err)) {
         return false;
     }
-    const uint8_t *p = take(in, at, length, what, err);
+    const uint8_t *p = take(in, length, what, err);
     if (!p)
         return false;
-    item->text = (const char *)p;
+    size_t head = offsetof(struct box, of);
+    struct box *box = arena_alloc(in->texts, head + (length > sizeof box->of ? length : sizeof box->of));
+    box->type = item->type;
+    box->length = length;
+    memcpy(box->of.text, p, length);
+    item->text = box->of.text;
     item->length = length;
     return true;
 }
 
 /* A float written as text, as versions 0 and 1 do. */
-static bool read_decimal(const struct marshal *in, size_t *at, double *value, struct tpa_error *err)
+static bool read_decimal(struct marshal *in, double *value, struct tpa_error *err)
 {
-    size_t start = *at;
-    struct marshal_item digits;
-    if (!read_text(in, at, true, "a number written as text", &digits, err))
+    static const char what[] = "a number written as text";
+    int64_t start = marshal_offset(in);
+    const uint8_t *p = take(in, 1, what, err);
+    size_t length = p ? *p : 0;
+    if (!p || !(p = take(in, length, what, err)))
         return false;
     char text[256];
-    memcpy(text, digits.text, digits.length);
-    text[digits.length] = '\0';
+    memcpy(text, p, length);
+    text[length] = '\0';
     char *end;
     *value = strtod(text, &end);
     /* strtod takes more than Python writes: blanks in front, hexadecimal. */
-    if (digits.length == 0 || end != text + digits.length ||
-        strspn(text, "+-.0123456789einfaINFA") != digits.length)
-        return tpa_fail(err, (int64_t)start, "a number written as text is '%s'", text);
+    if (length == 0 || end != text + length || strspn(text, "+-.0123456789einfaINFA") != length)
+        return tpa_fail(err, start, "a number written as text is '%s'", text);
     return true;
 }
 
-static bool read_long(const struct marshal *in, size_t *at, struct marshal_item *item, struct tpa_error *err)
+static bool read_long(struct marshal *in, struct marshal_item *item, struct tpa_error *err)
 {
-    size_t start = *at;
-    const uint8_t *p = take(in, at, 4, "a whole number", err);
+    int64_t start = marshal_offset(in);
+    const uint8_t *p = take(in, 4, "a whole number", err);
     if (!p)
         return false;
-    int64_t n = (int32_t)load_u32(p);
+    int64_t n = (int32_t)marshal_load_u32(p);
     bool negative = n < 0;
     size_t count = (size_t)(negative ? -n : n);
-    if (count > (in->size - *at) / 2)
-        return tpa_fail(err, (int64_t)start, "a whole number of %zu digits but only %zu bytes follow", count,
-                        in->size - *at);
-    const uint8_t *digits = take(in, at, 2 * count, "a whole number", err);
+    if (count > count_left(in) / 2)
+        return tpa_fail(err, start, "a whole number of %zu digits but only %zu bytes follow", count,
+                        count_left(in));
+    const uint8_t *digits = take(in, 2 * count, "a whole number", err);
+    if (!digits)
+        return false;
     uint64_t value = 0;
     double near = 0;
     bool fits = true;
     for (size_t i = count; i-- > 0;) {
         unsigned digit = digits[2 * i] | (unsigned)digits[2 * i + 1] << 8;
         if (digit > 0x7fff || (digit == 0 && i == count - 1))
-            return tpa_fail(err, (int64_t)start, "a whole number has the digit 0x%04x", digit);
+            return tpa_fail(err, start, "a whole number has the digit 0x%04x", digit);
         fits = fits && value >> 48 == 0;
         value = value << 15 | digit;
         near = near * 32768 + digit;
@@ -164,7 +222,7 @@ static bool read_long(const struct marshal *in, size_t *at, struct marshal_item 
     return true;
 }
 
-static void begin_item(struct marshal_item *item, size_t offset)
+static void begin_item(struct marshal_item *item, int64_t offset)
 {
     item->offset = offset;
     item->slot = MARSHAL_NO_SLOT;
@@ -172,16 +230,13 @@ static void begin_item(struct marshal_item *item, size_t offset)
 }
 
 /*
- * Decode the item at *AT, which is moved past it (past the head of a container). Sets all of ITEM but slot and note;
- * TYPE is the type byte without the flag. References are left to the caller.
+ * Decode the item whose first byte, FIRST, was read; of a container only the head. Sets what begin_item has not.
+ * References are left to the caller.
  */
-static bool decode(const struct marshal *in, size_t *at, struct marshal_item *item, struct tpa_error *err)
+static bool decode(struct marshal *in, uint8_t first, struct marshal_item *item, struct tpa_error *err)
 {
-    begin_item(item, *at);
-    const uint8_t *p = take(in, at, 1, "an object", err);
-    if (!p)
-        return false;
-    char type = (char)(*p & ~FLAG);
+    const uint8_t *p;
+    char type = (char)(first & ~FLAG);
     switch (type) {
     case '0': item->type = MARSHAL_END; return true;
     case 'N': item->type = MARSHAL_NONE; return true;
@@ -194,50 +249,50 @@ static bool decode(const struct marshal *in, size_t *at, struct marshal_item *it
         return true;
     case 'i':
         item->type = MARSHAL_INT;
-        if (!(p = take(in, at, 4, "a whole number", err)))
+        if (!(p = take(in, 4, "a whole number", err)))
             return false;
-        item->integer = (int32_t)load_u32(p);
+        item->integer = (int32_t)marshal_load_u32(p);
         return true;
     case 'I':
         item->type = MARSHAL_INT;
-        if (!(p = take(in, at, 8, "a whole number", err)))
+        if (!(p = take(in, 8, "a whole number", err)))
             return false;
-        item->integer = (int64_t)((uint64_t)load_u32(p + 4) << 32 | load_u32(p));
+        item->integer = (int64_t)((uint64_t)marshal_load_u32(p + 4) << 32 | marshal_load_u32(p));
         return true;
-    case 'l': return read_long(in, at, item, err);
-    case 'f': item->type = MARSHAL_FLOAT; return read_decimal(in, at, &item->number, err);
+    case 'l': return read_long(in, item, err);
+    case 'f': item->type = MARSHAL_FLOAT; return read_decimal(in, &item->number, err);
     case 'g':
     case 'y':
         item->type = type == 'g' ? MARSHAL_FLOAT : MARSHAL_COMPLEX;
-        if (!(p = take(in, at, type == 'g' ? 8 : 16, "a number", err)))
+        if (!(p = take(in, type == 'g' ? 8 : 16, "a number", err)))
             return false;
-        item->number = load_double(p);
+        item->number = marshal_load_double(p);
         return true;
     case 'x': {
         double imaginary;
         item->type = MARSHAL_COMPLEX;
-        return read_decimal(in, at, &item->number, err) && read_decimal(in, at, &imaginary, err);
+        return read_decimal(in, &item->number, err) && read_decimal(in, &imaginary, err);
     }
-    case 's': item->type = MARSHAL_BYTES; return read_text(in, at, false, "a string", item, err);
+    case 's': item->type = MARSHAL_BYTES; return read_text(in, false, "a string", item, err);
     case 't':
     case 'u':
     case 'a':
-    case 'A': item->type = MARSHAL_TEXT; return read_text(in, at, false, "a text", item, err);
+    case 'A': item->type = MARSHAL_TEXT; return read_text(in, false, "a text", item, err);
     case 'z':
-    case 'Z': item->type = MARSHAL_TEXT; return read_text(in, at, true, "a text", item, err);
+    case 'Z': item->type = MARSHAL_TEXT; return read_text(in, true, "a text", item, err);
     case ')':
         item->type = MARSHAL_TUPLE;
-        if (!(p = take(in, at, 1, "a tuple", err)))
+        if (!(p = take(in, 1, "a tuple", err)))
             return false;
         item->count = *p;
-        if (item->count > in->size - *at)
-            return tpa_fail(err, (int64_t)item->offset, "a tuple of %u items but only %zu bytes follow",
-                            item->count, in->size - *at);
+        if (item->count > count_left(in))
+            return tpa_fail(err, item->offset, "a tuple of %u items but only %zu bytes follow", item->count,
+                            count_left(in));
         return true;
-    case '(': item->type = MARSHAL_TUPLE; return take_count(in, at, 1, "a tuple", &item->count, err);
-    case '[': item->type = MARSHAL_LIST; return take_count(in, at, 1, "a list", &item->count, err);
-    case '<': item->type = MARSHAL_SET; return take_count(in, at, 1, "a set", &item->count, err);
-    case '>': item->type = MARSHAL_FROZENSET; return take_count(in, at, 1, "a frozenset", &item->count, err);
+    case '(': item->type = MARSHAL_TUPLE; return take_count(in, 1, "a tuple", &item->count, err);
+    case '[': item->type = MARSHAL_LIST; return take_count(in, 1, "a list", &item->count, err);
+    case '<': item->type = MARSHAL_SET; return take_count(in, 1, "a set", &item->count, err);
+    case '>': item->type = MARSHAL_FROZENSET; return take_count(in, 1, "a frozenset", &item->count, err);
     case '{': item->type = MARSHAL_DICT; return true;
     case ':':
         item->type = MARSHAL_SLICE;
@@ -245,36 +300,83 @@ static bool decode(const struct marshal *in, size_t *at, struct marshal_item *it
         return true;
     case 'c': item->type = MARSHAL_CODE; return true;
     case '?':
-        return tpa_fail(err, (int64_t)item->offset,
-                        "the producer left a mark: here is an object it could not write");
-    default:
-        return tpa_fail(err, (int64_t)item->offset, "0x%02x is no type of object that Python writes", *p);
+        return tpa_fail(err, item->offset, "the producer left a mark: here is an object it could not write");
+    default: return tpa_fail(err, item->offset, "0x%02x is no type of object that Python writes", first);
     }
 }
 
-/* The item that reference number N of KIND ("r" or "R") at ITEM->offset stands for. */
+/* ---- references ---- */
+
+static uint64_t slot_of_box(const struct box *box)
+{
+    return (uint64_t)(uintptr_t)box | MARSHAL_SLOT_BOX;
+}
+
+/* What is remembered of ITEM, which is no container. */
+static uint64_t slot_of_scalar(struct marshal *in, const struct marshal_item *item)
+{
+    if (item->type == MARSHAL_INT && item->integer >= INT64_MIN / 4 && item->integer <= INT64_MAX / 4)
+        return (uint64_t)item->integer << 2 | MARSHAL_SLOT_INT;
+    if (item->type == MARSHAL_TEXT || item->type == MARSHAL_BYTES)
+        return slot_of_box((const struct box *)(const void *)(item->text - offsetof(struct box, of)));
+    struct box *box = arena_alloc(in->texts, sizeof *box);
+    box->type = item->type;
+    if (item->type == MARSHAL_INT)
+        box->of.integer = item->integer;
+    else
+        box->of.number = item->number;
+    return slot_of_box(box);
+}
+
+static void push_slot(struct marshal *in, uint64_t slot)
+{
+    if (in->slot_count == in->slot_capacity) {
+        size_t next = in->slot_capacity ? 2 * in->slot_capacity : 64;
+        in->slots = column_resize(in->slots, in->slot_capacity * sizeof *in->slots, next * sizeof *in->slots);
+        in->slot_capacity = next;
+    }
+    in->slots[in->slot_count++] = slot;
+}
+
+static void open_box(const struct box *box, struct marshal_item *item)
+{
+    item->type = box->type;
+    switch (box->type) {
+    case MARSHAL_INT: item->integer = box->of.integer; break;
+    case MARSHAL_TEXT:
+    case MARSHAL_BYTES:
+        item->text = box->of.text;
+        item->length = box->length;
+        break;
+    default: item->number = box->of.number;
+    }
+}
+
+/* The item that a reference of KIND ("r" or "R"), whose first byte was read, stands for. */
 static bool resolve(struct marshal *in, char kind, struct marshal_item *item, struct tpa_error *err)
 {
-    size_t offset = item->offset;
-    const uint8_t *p = take(in, &in->at, 4, "a reference", err);
+    const uint8_t *p = take(in, 4, "a reference", err);
     if (!p)
         return false;
-    uint32_t number = load_u32(p);
-    size_t known = kind == 'R' ? in->old_strings.count : in->slots.count;
+    uint32_t number = marshal_load_u32(p);
+    size_t known = kind == 'R' ? in->old_strings.count : in->slot_count;
     if (number >= known)
-        return tpa_fail(err, (int64_t)offset, "a reference to object %u but only %zu came before", number,
+        return tpa_fail(err, item->offset, "a reference to object %u but only %zu came before", number,
                         known);
-    uint64_t slot = kind == 'R' ? in->old_strings.at[number] : in->slots.at[number];
-    if (slot & SLOT_CONTAINER) {
+    uint64_t slot = kind == 'R' ? in->old_strings.at[number] : in->slots[number];
+    switch (slot & 3) {
+    case MARSHAL_SLOT_BOX: open_box((const struct box *)(uintptr_t)slot, item); break;
+    case MARSHAL_SLOT_INT:
+        item->type = MARSHAL_INT;
+        item->integer = (int64_t)slot >> 2;
+        break;
+    case MARSHAL_SLOT_NOTE:
         item->type = MARSHAL_REFERENCE;
-        if ((slot & SLOT_NOTE) == SLOT_NOTE)
-            item->note = slot & SLOT_VALUE;
-        return true;
+        item->note = slot >> 2;
+        break;
+    default: item->type = MARSHAL_REFERENCE;
     }
-    size_t at = slot;
-    bool decoded = decode(in, &at, item, err);
-    item->offset = offset;
-    return decoded;
+    return true;
 }
 
 static bool is_container(enum marshal_type type)
@@ -284,32 +386,46 @@ static bool is_container(enum marshal_type type)
 
 bool marshal_next(struct marshal *in, struct marshal_item *item, struct tpa_error *err)
 {
-    uint8_t first = in->at < in->size ? in->bytes[in->at] : 0;
-    uint8_t type = first & (uint8_t)~FLAG;
-    if (type == 'r' || type == 'R') {
-        begin_item(item, in->at++);
+    begin_item(item, marshal_offset(in));
+    const uint8_t *p = take(in, 1, "an object", err);
+    if (!p)
+        return false;
+    uint8_t first = *p, type = first & (uint8_t)~FLAG;
+    if (type == 'r' || type == 'R')
         return resolve(in, (char)type, item, err);
-    }
-    size_t start = in->at;
-    if (!decode(in, &in->at, item, err))
+    if (!decode(in, first, item, err))
         return false;
     bool single =
         item->type <= MARSHAL_BOOL || item->type == MARSHAL_ELLIPSIS || item->type == MARSHAL_STOP_ITERATION;
     if (first & FLAG && !single) {
         if (is_container(item->type))
-            item->slot = (uint32_t)in->slots.count;
-        *VEC_PUSH(&in->slots) = is_container(item->type) ? SLOT_CONTAINER : start;
+            item->slot = (uint32_t)in->slot_count;
+        push_slot(in, is_container(item->type) ? MARSHAL_SLOT_OPEN : slot_of_scalar(in, item));
     } else if (type == 't') {
-        *VEC_PUSH(&in->old_strings) = start;
+        *VEC_PUSH(&in->old_strings) = slot_of_scalar(in, item);
     }
     return true;
 }
 
 void marshal_note(struct marshal *in, const struct marshal_item *item, uint64_t note)
 {
-    assert(note <= SLOT_VALUE);
+    assert(note < UINT64_C(1) << 62);
     if (item->slot != MARSHAL_NO_SLOT)
-        in->slots.at[item->slot] = SLOT_NOTE | note;
+        in->slots[item->slot] = note << 2 | MARSHAL_SLOT_NOTE;
+}
+
+bool marshal_count_rest(struct marshal *in, uint64_t *count, struct tpa_error *err)
+{
+    for (*count = 0;;) {
+        struct tpa_error failed = { 0 };
+        size_t there = look(in, 1, &failed) ? in->size - in->at : 0;
+        *count += there;
+        in->at += there;
+        if (failed.failed)
+            *err = failed;
+        if (there == 0)
+            return !failed.failed;
+    }
 }
 
 /* A container that is being passed over. */
@@ -325,20 +441,22 @@ struct open_container {
  * version of Python, which the stream does not tell: 4 in Python 2, 5 from 3.0, 6 from 3.8, 5 again from 3.11. What is
  * right is the first place where a string, or a reference, begins.
  */
-static bool enter_code(struct marshal *in, size_t offset, struct tpa_error *err)
+static bool enter_code(struct marshal *in, int64_t offset, struct tpa_error *err)
 {
     for (size_t numbers = 4; numbers <= 6; numbers++) {
-        size_t at = in->at + 4 * numbers;
-        if (at + 5 > in->size)
+        size_t skip = 4 * numbers;
+        if (look(in, skip + 5, err) < skip + 5)
             break;
-        uint8_t type = in->bytes[at] & (uint8_t)~FLAG;
-        uint32_t n = load_u32(in->bytes + at + 1);
-        if ((type == 's' && n <= in->size - at - 5) || (type == 'r' && n < in->slots.count)) {
-            in->at = at;
+        const uint8_t *p = in->bytes + in->at + skip;
+        uint8_t type = *p & (uint8_t)~FLAG;
+        uint32_t n = marshal_load_u32(p + 1);
+        if ((type == 's' && n <= INT32_MAX && n <= count_left(in) - skip - 5) ||
+            (type == 'r' && n < in->slot_count)) {
+            in->at += skip;
             return true;
         }
     }
-    return tpa_fail(err, (int64_t)offset, "a code object of no known version of Python");
+    return tpa_fail(err, offset, "a code object of no known version of Python");
 }
 
 /*
@@ -351,8 +469,9 @@ static bool code_goes_on(struct marshal *in, struct open_container *code, const 
     code->stage++;
     if (code->stage == 5)
         code->new_code = item->type == MARSHAL_BYTES;
+    struct tpa_error ignored; /* if it can not be read, neither can what follows */
     if (code->stage == 8)
-        in->at += in->size - in->at < 4 ? in->size - in->at : 4;
+        in->at += look(in, 4, &ignored);
     return code->stage < (code->new_code ? 10 : 9);
 }
 
@@ -381,7 +500,7 @@ static bool skip_container(struct marshal *in, const struct marshal_item *item, 
             now.type == MARSHAL_DICT || now.type == MARSHAL_CODE || (is_container(now.type) && now.count > 0);
         if (opens) {
             if (depth == MAX_DEPTH)
-                return tpa_fail(err, (int64_t)now.offset, "objects nested deeper than %d", MAX_DEPTH);
+                return tpa_fail(err, now.offset, "objects nested deeper than %d", MAX_DEPTH);
             open[depth++] =
                 (struct open_container){ now.type, now.type == MARSHAL_DICT ? 0 : now.count, 0, false };
             if (now.type == MARSHAL_CODE && !enter_code(in, now.offset, err))
@@ -393,7 +512,7 @@ static bool skip_container(struct marshal *in, const struct marshal_item *item, 
             bool bad;
             complete = container_done(in, &open[depth - 1], &now, &bad);
             if (bad)
-                return tpa_fail(err, (int64_t)now.offset, "the end of a dict where an object must stand");
+                return tpa_fail(err, now.offset, "the end of a dict where an object must stand");
             if (complete)
                 now = (struct marshal_item){ .type = open[--depth].type, .offset = now.offset };
         }

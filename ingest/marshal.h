@@ -2,9 +2,9 @@
  * marshal.h - read the byte stream in which Python keeps simple objects (module `marshal`), item by item.
  *
  * Versions 0 to 5, i.e. Python 2.3 to 3.14. Nothing is built and nothing is executed: the reader says which object
- * comes next, and who asks decides whether to look inside it:
+ * comes next, and who asks decides whether to look inside it. The bytes are not kept; a text is copied once.
  *
- *     struct marshal in = { .bytes = bytes, .size = size };
+ *     struct marshal in = { .source = source, .total = -1, .texts = &arena };
  *     struct marshal_item item;
  *     if (!marshal_next(&in, &item, err))
  *         return false;
@@ -27,8 +27,10 @@
 #ifndef TPA_INGEST_MARSHAL_H
 #define TPA_INGEST_MARSHAL_H
 
+#include "base/arena.h"
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/source.h"
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -62,24 +64,42 @@ enum marshal_type {
 /* Of the fields below `note`, only those are set that the type has. */
 struct marshal_item {
     enum marshal_type type;
-    uint32_t slot; /* a flagged container's number, else MARSHAL_NO_SLOT */
-    size_t offset; /* of the byte that says what the item is */
-    uint64_t note; /* of a reference; MARSHAL_NO_NOTE when there is none */
+    uint32_t slot;  /* a flagged container's number, else MARSHAL_NO_SLOT */
+    int64_t offset; /* of the byte that says what the item is */
+    uint64_t note;  /* of a reference; MARSHAL_NO_NOTE when there is none */
     int64_t integer;
     double number;
-    const char *text; /* borrowed from the bytes; not NUL-terminated */
+    const char *text; /* in the arena of the texts; not NUL-terminated */
     size_t length;
     uint32_t count; /* elements that follow */
 };
 
-/* Where reading stands. Set bytes and size, zero the rest. */
+/*
+ * Where reading stands. Set either source and total, or bytes and size; and texts; zero the rest.
+ *
+ * A text that is flagged, or that may be one, is copied to `texts` and what refers to it shares the copy.
+ */
 struct marshal {
-    const uint8_t *bytes; /* borrowed */
+    struct source *source; /* where bytes come from; NULL: `bytes` are all. Borrowed */
+    int64_t total;         /* how many bytes the source holds; -1 when not known */
+    const uint8_t *bytes;  /* those at hand: borrowed, or a window of the source's */
     size_t size;
-    size_t at;                  /* offset of the next item */
-    VEC_OF(uint64_t) slots;     /* one per flagged object: see marshal.c */
-    VEC_OF(size_t) old_strings; /* Python 2 numbers its interned strings apart */
+    size_t at;           /* of the next item among the bytes at hand */
+    int64_t before;      /* bytes of the source that came before those at hand */
+    struct arena *texts; /* borrowed */
+    uint64_t *slots;     /* one per flagged object: see marshal.c */
+    size_t slot_count, slot_capacity;
+    VEC_OF(uint64_t) old_strings; /* Python 2 numbers its interned strings apart */
+    uint8_t *window;
+    size_t capacity;
+    bool at_end; /* nothing comes behind the bytes at hand */
 };
+
+/* Offset of the next item in the whole. */
+static inline int64_t marshal_offset(const struct marshal *in)
+{
+    return in->before + (int64_t)in->at;
+}
 
 void marshal_release(struct marshal *in);
 
@@ -95,7 +115,84 @@ bool marshal_skip(struct marshal *in, const struct marshal_item *item, struct tp
 /* Leave NOTE (below 2^62) on a container that was read to its end. Does nothing when ITEM is not flagged. */
 void marshal_note(struct marshal *in, const struct marshal_item *item, uint64_t note);
 
+/*
+ * Short ways for what most items are. True: the next item was such a one and has been read. False: nothing has
+ * happened, marshal_next will tell.
+ */
+static inline bool marshal_quick_int(struct marshal *in, int64_t *value);
+static inline bool marshal_quick_float(struct marshal *in, double *value);
+static inline bool marshal_quick_note(struct marshal *in,
+                                      uint64_t *note); /* a reference to what has a note */
+
+/* How many bytes follow the next item's place: reads to the end. False and ERR when reading fails. */
+bool marshal_count_rest(struct marshal *in, uint64_t *count, struct tpa_error *err);
+
 /* What ITEM is, in words: "a tuple of 5", "a text". */
 const char *marshal_describe(const struct marshal_item *item, char buffer[static 64]);
+
+/* ---- the short ways ---- */
+
+/* The lowest bits of a slot say what it is; see marshal.c. */
+enum { MARSHAL_SLOT_BOX = 0, MARSHAL_SLOT_INT = 1, MARSHAL_SLOT_NOTE = 2, MARSHAL_SLOT_OPEN = 3 };
+
+static inline uint32_t marshal_load_u32(const uint8_t *p)
+{
+    return (uint32_t)p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
+}
+
+static inline double marshal_load_double(const uint8_t *p)
+{
+    uint64_t bits = (uint64_t)marshal_load_u32(p + 4) << 32 | marshal_load_u32(p);
+    double value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+/* The slot that a reference at hand refers to, if it is of KIND. */
+static inline bool marshal_quick_slot(struct marshal *in, unsigned kind, uint64_t *slot)
+{
+    uint32_t number = marshal_load_u32(in->bytes + in->at + 1);
+    if (number >= in->slot_count || (in->slots[number] & 3) != kind)
+        return false;
+    *slot = in->slots[number];
+    in->at += 5;
+    return true;
+}
+
+static inline bool marshal_quick_int(struct marshal *in, int64_t *value)
+{
+    uint64_t slot;
+    if (in->size - in->at < 5)
+        return false;
+    const uint8_t *p = in->bytes + in->at;
+    if (*p == 'i') {
+        *value = (int32_t)marshal_load_u32(p + 1);
+        in->at += 5;
+        return true;
+    }
+    if (*p != 'r' || !marshal_quick_slot(in, MARSHAL_SLOT_INT, &slot))
+        return false;
+    *value = (int64_t)slot >> 2;
+    return true;
+}
+
+static inline bool marshal_quick_float(struct marshal *in, double *value)
+{
+    if (in->size - in->at < 9 || in->bytes[in->at] != 'g')
+        return false;
+    *value = marshal_load_double(in->bytes + in->at + 1);
+    in->at += 9;
+    return true;
+}
+
+static inline bool marshal_quick_note(struct marshal *in, uint64_t *note)
+{
+    uint64_t slot;
+    if (in->size - in->at < 5 || in->bytes[in->at] != 'r' ||
+        !marshal_quick_slot(in, MARSHAL_SLOT_NOTE, &slot))
+        return false;
+    *note = slot >> 2;
+    return true;
+}
 
 #endif

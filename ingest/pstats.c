@@ -18,7 +18,7 @@
  *   - Python 3.4 and later write an object that is in use elsewhere once and refer to it then: file names, the keys
  *     of functions where they occur as callers. Any other object may be shared as well.
  *
- * Texts are not copied: the bytes of the file become the profile's.
+ * What is kept of the bytes is the texts, which go to the arena of the profile.
  */
 #include "ingest/pstats.h"
 
@@ -80,7 +80,7 @@ static bool next_element(struct reader *reader, struct marshal_item *item, struc
     if (!marshal_next(&reader->in, item, err))
         return false;
     if (item->type == MARSHAL_END)
-        return tpa_fail(err, (int64_t)item->offset, "the end of a dict where an object must stand");
+        return tpa_fail(err, item->offset, "the end of a dict where an object must stand");
     return true;
 }
 
@@ -114,7 +114,7 @@ static bool read_key(struct reader *reader, const struct marshal_item *item, fun
     *good = is_text(&file) && line.type == MARSHAL_INT && is_text(&name);
     if (*good) {
         if (reader->profile->function_count == FUNCTION_NONE)
-            return tpa_fail(err, (int64_t)item->offset, "more than %u functions", FUNCTION_NONE);
+            return tpa_fail(err, item->offset, "more than %u functions", FUNCTION_NONE);
         *id = profile_function(reader->profile, file.text, file.length, line.integer, name.text, name.length);
         marshal_note(&reader->in, item, make_note(NOTE_FUNCTION, *id));
     }
@@ -124,6 +124,8 @@ static bool read_key(struct reader *reader, const struct marshal_item *item, fun
 static bool read_count(struct reader *reader, int64_t *count, bool *good, struct tpa_error *err)
 {
     struct marshal_item item;
+    if (marshal_quick_int(&reader->in, count))
+        return true;
     if (!next_scalar(reader, &item, err))
         return false;
     *count = item.integer;
@@ -137,6 +139,8 @@ static bool read_count(struct reader *reader, int64_t *count, bool *good, struct
 static bool read_seconds(struct reader *reader, double *seconds, bool *good, struct tpa_error *err)
 {
     struct marshal_item item;
+    if (marshal_quick_float(&reader->in, seconds))
+        return true;
     if (!next_scalar(reader, &item, err))
         return false;
     if (item.type == MARSHAL_FLOAT || item.type == MARSHAL_BIG_INT)
@@ -177,7 +181,7 @@ static bool read_share(struct reader *reader, const struct marshal_item *item, s
 static void note_odd(struct reader *reader, const struct marshal_item *item)
 {
     if (reader->profile->odd_entries++ == 0)
-        reader->profile->odd_offset = (int64_t)item->offset;
+        reader->profile->odd_offset = item->offset;
 }
 
 /* The callers of a function: a dict whose head is ITEM. */
@@ -212,7 +216,7 @@ static bool read_callers(struct reader *reader, const struct marshal_item *item,
             continue;
         }
         if (profile->edge_count == UINT32_MAX)
-            return tpa_fail(err, (int64_t)key.offset, "more than %u callers", UINT32_MAX);
+            return tpa_fail(err, key.offset, "more than %u callers", UINT32_MAX);
         uint32_t index_of_edge = profile_add_edge(profile, range->first, &edge);
         marshal_note(&reader->in, &value, make_note(NOTE_SHARE, index_of_edge));
     }
@@ -255,12 +259,9 @@ static bool read_figures(struct reader *reader, const struct marshal_item *item,
     *good = *good && id != FUNCTION_NONE;
     if (!*good)
         return true;
-    /* Functions may share one dict of callers, of which there is one copy here; but not where profiles are merged. */
     reader->listed_edges += callers.count;
-    if (reader->listed_edges > reader->in.size || reader->listed_edges > UINT32_MAX)
-        return tpa_fail(err, (int64_t)item->offset,
-                        "the functions have %" PRIu64 " callers, more than the file has bytes",
-                        reader->listed_edges);
+    if (reader->listed_edges > UINT32_MAX)
+        return tpa_fail(err, item->offset, "more than %u callers", UINT32_MAX);
     profile_list(profile, id, &cost, callers.first, callers.count);
     return true;
 }
@@ -310,7 +311,15 @@ static bool read_dump(struct reader *reader, struct tpa_error *err)
         if (!read_entry(reader, &item, err))
             return false;
     }
-    reader->profile->trailing_bytes = reader->in.size - reader->in.at;
+    struct profile *profile = reader->profile;
+    profile->trailing_offset = marshal_offset(&reader->in);
+    if (!marshal_count_rest(&reader->in, &profile->trailing_bytes, err))
+        return false;
+    /* Functions may share one dict of callers, of which there is one copy here; but not where profiles are merged. */
+    if (reader->listed_edges > (uint64_t)marshal_offset(&reader->in))
+        return tpa_fail(err, TPA_NOWHERE,
+                        "the functions have %" PRIu64 " callers, more than the file has bytes",
+                        reader->listed_edges);
     if (reader->profile->listed_count == 0) {
         tpa_fail(err, TPA_NOWHERE, "the profile holds no function");
         return reader->profile->odd_entries == 0 && tpa_hint(err, "was the profiler ever switched on?");
@@ -327,48 +336,29 @@ static void settle_counts(struct profile *profile)
     }
 }
 
-/* All bytes of SOURCE; new. */
-static char *read_all(struct source *source, size_t *size, struct tpa_error *err)
-{
-    int64_t expected = source_packing(source) == SOURCE_PLAIN ? source_packed_size(source) : -1;
-    size_t capacity = expected > 0 ? (size_t)expected + 1 : 1 << 16;
-    char *bytes = mem_alloc(capacity);
-    *size = 0;
-    for (;;) {
-        int64_t got = source_read(source, bytes + *size, capacity - *size, err);
-        if (got < 0) {
-            free(bytes);
-            return NULL;
-        }
-        *size += (size_t)got;
-        if (*size < capacity)
-            return bytes;
-        capacity *= 2;
-        bytes = mem_realloc(bytes, capacity);
-    }
-}
-
 struct profile *pstats_read(struct source *source, struct tpa_error *err)
 {
-    size_t size;
-    char *bytes = read_all(source, &size, err);
-    if (!bytes)
-        return NULL;
-    struct reader reader = { .in = { .bytes = (const uint8_t *)bytes, .size = size },
-                             .profile = profile_open() };
-    profile_own(reader.profile, bytes);
+    struct profile *profile = profile_open();
+    struct reader reader = {
+        .in = { .source = source,
+                .total = source_packing(source) == SOURCE_PLAIN ? source_packed_size(source) : -1,
+                .texts = &profile->arena },
+        .profile = profile,
+    };
+    if (reader.in.total > 0)
+        profile_expect(profile, (size_t)reader.in.total);
     bool read = read_dump(&reader, err);
     if (!read && source_damage(source))
         tpa_hint(err, "%s", source_damage(source));
     marshal_release(&reader.in);
     VEC_FREE(&reader.shared_callers);
     if (!read) {
-        profile_free(reader.profile);
+        profile_free(profile);
         return NULL;
     }
-    settle_counts(reader.profile);
-    profile_finish(reader.profile);
-    return reader.profile;
+    settle_counts(profile);
+    profile_finish(profile);
+    return profile;
 }
 
 int pstats_sniff(const char *bytes, size_t len)

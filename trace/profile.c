@@ -12,6 +12,9 @@
 #include <stdlib.h>
 #include <xxhash.h>
 
+/* The most bytes of a dump in which a function, or a caller, has been seen to fit. */
+enum { BYTES_OF_FUNCTION = 48, BYTES_OF_EDGE = 32 };
+
 enum {
     FIRST_SLOTS = 256,
     FILE_HASHES = 1024,
@@ -36,26 +39,42 @@ struct profile *profile_open(void)
     return profile;
 }
 
+static void resize_functions(struct profile *profile, size_t capacity)
+{
+    size_t size = sizeof *profile->functions;
+    profile->functions =
+        column_resize(profile->functions, profile->function_capacity * size, capacity * size);
+    profile->function_capacity = capacity;
+}
+
+static void resize_edges(struct profile *profile, size_t capacity)
+{
+    size_t size = sizeof *profile->edges;
+    profile->edges = column_resize(profile->edges, profile->edge_capacity * size, capacity * size);
+    profile->edge_capacity = capacity;
+}
+
+void profile_expect(struct profile *profile, size_t bytes)
+{
+    size_t functions = bytes / BYTES_OF_FUNCTION, edges = bytes / BYTES_OF_EDGE;
+    if (functions > profile->function_capacity)
+        resize_functions(profile, functions);
+    if (edges > profile->edge_capacity)
+        resize_edges(profile, edges);
+}
+
 void profile_free(struct profile *profile)
 {
     if (!profile)
         return;
-    free(profile->functions);
+    column_free(profile->functions, profile->function_capacity * sizeof *profile->functions);
     free(profile->listed);
-    free(profile->edges);
+    column_free(profile->edges, profile->edge_capacity * sizeof *profile->edges);
     free(profile->slots);
     free(profile->file_hashes);
     VEC_FREE(&profile->files);
-    for (size_t i = 0; i < profile->blocks.count; i++)
-        free(profile->blocks.at[i]);
-    VEC_FREE(&profile->blocks);
     arena_release(&profile->arena);
     free(profile);
-}
-
-void profile_own(struct profile *profile, char *block)
-{
-    *VEC_PUSH(&profile->blocks) = block;
 }
 
 /*
@@ -131,8 +150,7 @@ function_id profile_function(struct profile *profile, const char *file, size_t f
         slot = find_slot(profile, &key, hash);
     }
     if (profile->function_count == profile->function_capacity)
-        profile->functions = vec_grow(profile->functions, &profile->function_capacity,
-                                      profile->function_count + 1, sizeof *profile->functions);
+        resize_functions(profile, profile->function_capacity ? 2 * profile->function_capacity : 64);
     *slot = (struct profile_slot){ hash, (function_id)profile->function_count };
     profile->functions[profile->function_count] = key;
     return (function_id)profile->function_count++;
@@ -167,8 +185,7 @@ void profile_list(struct profile *profile, function_id id, const struct profile_
 static void push_edge(struct profile *profile, const struct profile_edge *edge)
 {
     if (profile->edge_count == profile->edge_capacity)
-        profile->edges = vec_grow(profile->edges, &profile->edge_capacity, profile->edge_count + 1,
-                                  sizeof *profile->edges);
+        resize_edges(profile, profile->edge_capacity ? 2 * profile->edge_capacity : 64);
     profile->edges[profile->edge_count++] = *edge;
 }
 
@@ -320,13 +337,8 @@ static void merge(struct profile *profile, const struct profile *other, enum mer
 static void take_over(struct profile *profile, struct profile *other)
 {
     for (size_t i = 0; i < other->files.count; i++)
-        *VEC_PUSH(&profile->files) =
-            (struct profile_file){ arena_strndup(&profile->arena, other->files.at[i].path,
-                                                 strlen(other->files.at[i].path)),
-                                   other->files.at[i].modified_s };
-    for (size_t i = 0; i < other->blocks.count; i++)
-        profile_own(profile, other->blocks.at[i]);
-    other->blocks.count = 0;
+        *VEC_PUSH(&profile->files) = other->files.at[i];
+    arena_take_over(&profile->arena, &other->arena);
     add_cost(&profile->total, &other->total);
     profile->sampled |= other->sampled;
     profile->counts_swapped |= other->counts_swapped;
@@ -334,6 +346,8 @@ static void take_over(struct profile *profile, struct profile *other)
     if (profile->odd_entries == 0)
         profile->odd_offset = other->odd_offset;
     profile->odd_entries += other->odd_entries;
+    if (profile->trailing_bytes == 0)
+        profile->trailing_offset = other->trailing_offset;
     profile->trailing_bytes += other->trailing_bytes;
     profile_free(other);
 }

@@ -78,6 +78,7 @@ struct profile {
     int64_t odd_offset;      /* of the first one */
     uint64_t merged_edges;   /* callers that became one when directories were stripped */
     uint64_t trailing_bytes; /* behind the end of the profile, not looked at */
+    int64_t trailing_offset; /* of the first one */
 
     struct profile_slot {
         uint32_t hash;
@@ -88,16 +89,19 @@ struct profile {
         const char *file;
         uint64_t hash;
         uint32_t length;
-    } * file_hashes;       /* of file names seen lately, by where they lie */
-    VEC_OF(char *) blocks; /* what the texts point into */
-    struct arena arena;
+    } * file_hashes;    /* of file names seen lately, by where they lie */
+    struct arena arena; /* owns the texts */
 };
 
 /* New and empty; free with profile_free (NULL is allowed). */
 struct profile *profile_open(void);
 void profile_free(struct profile *profile);
 
-/* The function with this file, line and name; added, not listed, when it is new. The texts are borrowed. */
+/* About BYTES of a dump will be added: set room aside, which costs nothing until it is used. */
+void profile_expect(struct profile *profile, size_t bytes);
+
+/* The function with this file, line and name; added, not listed, when it is new. The texts are borrowed
+ * and must live as long: in profile->arena, for one. */
 function_id profile_function(struct profile *profile, const char *file, size_t file_length, int64_t line,
                              const char *name, size_t name_length);
 
@@ -113,9 +117,6 @@ void profile_list(struct profile *profile, function_id id, const struct profile_
  * once, with the last figures. Returns the index of the edge.
  */
 uint32_t profile_add_edge(struct profile *profile, uint32_t first_edge, const struct profile_edge *edge);
-
-/* Let PROFILE own BLOCK (from malloc), into which texts point. */
-void profile_own(struct profile *profile, char *block);
 
 /* Sum up `total` once all functions are listed. */
 void profile_finish(struct profile *profile);

@@ -11,8 +11,10 @@
 /* A reader over the bytes of a string literal, in which NULs count; the literal's own NUL does not. */
 #define READER(literal)                                                                                      \
     {                                                                                                        \
-        .bytes = (const uint8_t *)(literal), .size = sizeof(literal) - 1                                     \
+        .bytes = (const uint8_t *)(literal), .size = sizeof(literal) - 1, .texts = &text_arena               \
     }
+
+static struct arena text_arena;
 
 static struct marshal_item next(struct marshal *in)
 {
@@ -29,7 +31,7 @@ static void check_failure(const char *bytes, size_t size, int64_t offset, const 
     /* A copy of just that size, so that the address sanitizer sees a step too far. */
     uint8_t *copy = malloc(size ? size : 1);
     memcpy(copy, bytes, size);
-    struct marshal in = { .bytes = copy, .size = size };
+    struct marshal in = { .bytes = copy, .size = size, .texts = &text_arena };
     struct tpa_error err = { 0 };
     struct marshal_item item;
     assert_false(marshal_next(&in, &item, &err) && marshal_skip(&in, &item, &err));
@@ -207,7 +209,7 @@ static void a_loop_has_no_note(void **state)
 /* Pass over one object and find the 9 behind it. */
 static void check_skip(const char *bytes, size_t size)
 {
-    struct marshal in = { .bytes = (const uint8_t *)bytes, .size = size };
+    struct marshal in = { .bytes = (const uint8_t *)bytes, .size = size, .texts = &text_arena };
     struct tpa_error err = { 0 };
     struct marshal_item item = next(&in);
     if (!marshal_skip(&in, &item, &err))
