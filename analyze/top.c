@@ -144,13 +144,27 @@ uint64_t top_order(const struct top *top, event_id e)
 
 /* ---- host time ---- */
 
-bool top_row_holds_caller(const struct top *top, node_id n)
+/* New; by node: the first node behind all that it called. Callees lie behind their caller. */
+static node_id *ends_of_calls(const struct calltree *tree)
 {
-    uint32_t row = top->row_of_node[n];
-    for (node_id p = top->tree->parent[n]; p != NODE_NONE; p = top->tree->parent[p])
-        if (top->row_of_node[p] == row)
-            return true;
-    return false;
+    node_id *ends = mem_alloc((tree->count + 1) * sizeof *ends);
+    for (node_id n = 0; n < tree->count; n++)
+        ends[n] = n + 1;
+    for (node_id n = (node_id)tree->count; n-- > 0;) {
+        node_id parent = tree->parent[n];
+        if (parent != NODE_NONE && ends[n] > ends[parent])
+            ends[parent] = ends[n];
+    }
+    return ends;
+}
+
+/*
+ * torch adds up all calls of a name, those within others of that name too. Elsewhere, and in rows that are no
+ * operators, time that a caller in the same row has already counts once.
+ */
+bool top_counts_once(const struct top *top, event_id e)
+{
+    return !top->per_call || !top->files[top_file_of(top, e)].is_torch;
 }
 
 /* What calls with equal shapes do is worked out once. */
@@ -197,6 +211,10 @@ static void count_calls(struct top *top)
 {
     const struct trace *trace = top->trace;
     const struct calltree *tree = top->tree;
+    bool any_once = !top->per_call;
+    for (uint32_t i = 0; i < trace->file_count; i++)
+        any_once |= !top->files[i].is_torch;
+    node_id *ends = any_once ? ends_of_calls(tree) : NULL;
     top->row_of_node = mem_alloc((tree->count + 1) * sizeof *top->row_of_node);
     for (node_id n = 0; n < tree->count; n++) {
         event_id e = tree->event[n];
@@ -210,13 +228,21 @@ static void count_calls(struct top *top)
         } else {
             top_row_count(top, row, e, trace->start_ns[e], trace->start_ns[e] + duration, top_order(top, e),
                           false, parent != NODE_NONE);
-            add_to(&top->rows.at[row].self_cpu_ns, duration);
-            if (top->per_call || !top_row_holds_caller(top, n))
-                add_to(&top->rows.at[row].cpu_ns, duration);
+            struct top_row *at = &top->rows.at[row];
+            add_to(&at->self_cpu_ns, duration);
+            if (top_counts_once(top, e)) {
+                if (n < at->covered_until)
+                    top->state[n] |= NODE_COVERED;
+                else
+                    at->covered_until = ends[n];
+            }
+            if (!(top->state[n] & NODE_COVERED))
+                add_to(&at->cpu_ns, duration);
         }
         if (parent != NODE_NONE && top->row_of_node[parent] != ROW_NONE)
             add_to(&top->rows.at[top->row_of_node[parent]].self_cpu_ns, minus(0, duration));
     }
+    free(ends);
 }
 
 static void count_async(struct top *top)
@@ -249,13 +275,14 @@ static void give_to_callers(struct top *top, node_id n, int64_t duration_ns, uin
     }
     if (top->state[n] & NODE_FOLDED)
         n = top->tree->parent[n];
+    bool once = top_counts_once(top, top->tree->event[n]);
     if (top->row_of_node[n] != ROW_NONE)
         add_to(&top->rows.at[top->row_of_node[n]].self_device_ns, duration_ns);
     for (; n != NODE_NONE; n = top->tree->parent[n]) {
         if (top->row_of_node[n] == ROW_NONE)
             continue;
         struct top_row *row = &top->rows.at[top->row_of_node[n]];
-        if (!top->per_call && row->seen == stamp)
+        if (once && row->seen == stamp)
             continue;
         row->seen = stamp;
         add_to(&row->device_ns, duration_ns);

@@ -101,7 +101,7 @@ static void add_self(struct top *top, uint32_t row, int64_t cpu, int64_t device)
 static void give_to_call(struct top *top, node_id n, int64_t cpu, int64_t device)
 {
     node_id parent = top->tree->parent[n];
-    if (top->per_call || !top_row_holds_caller(top, n))
+    if (!(top->state[n] & NODE_COVERED))
         add_total(top, top->row_of_node[n], cpu, device);
     add_self(top, top->row_of_node[n], cpu, device);
     if (parent != NODE_NONE)

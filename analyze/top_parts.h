@@ -65,6 +65,9 @@ struct row_key {
     uint32_t file;
 };
 
+/* In top->state: a caller of this node is in the same row, whose totals hold what the node took. */
+enum { NODE_COVERED = 4 };
+
 struct top_row {
     struct row_key key;
     /* Where torch would list it: the first of its events by (start, -end, order). */
@@ -75,7 +78,8 @@ struct top_row {
     bool first_is_async, first_has_parent;
     int64_t count, cpu_ns, self_cpu_ns, device_ns, self_device_ns;
     int64_t cpu_bytes, self_cpu_bytes, device_bytes, self_device_bytes, flops;
-    uint64_t seen; /* the last kernel that was added, where each counts once */
+    uint64_t seen;         /* the last kernel that was added, where each counts once */
+    node_id covered_until; /* nodes before this one are callees of one that is in the row */
 };
 
 /* The same figures as torch has them: float64 microseconds, added up in the order torch adds. */
@@ -122,7 +126,7 @@ struct top {
     struct launches *launches;
     track_id *stop_thread; /* by process of launches.h: where its unlinked calls are counted */
     struct calltree *tree;
-    uint8_t *state;        /* enum node_state, by node */
+    uint8_t *state;        /* enum node_state and NODE_COVERED, by node */
     uint32_t *row_of_node; /* ROW_NONE: counted in no row */
     node_id *node_of;      /* by event */
     VEC_OF(struct top_row) rows;
@@ -183,8 +187,8 @@ int64_t top_end_ns(const struct top *top, event_id e);
 /* The step that E, or the call that launched it, began in; NULL when in none. Needs top->steps. */
 const struct step *top_step_of(const struct top *top, event_id e);
 
-/* Is a caller of node N counted in the same row? Then what N took is in that row's total already. */
-bool top_row_holds_caller(const struct top *top, node_id n);
+/* Does what E takes count once in a row that has a caller of it, too? */
+bool top_counts_once(const struct top *top, event_id e);
 
 /* Is E a Python frame (not one of the collector's pauses, which have the same category)? */
 bool top_is_frame(const struct top *top, event_id e);
