@@ -75,3 +75,22 @@ void suggest_consider(struct suggest *suggest, const char *candidate)
         suggest->best_distance = distance;
     }
 }
+
+void suggest_consider_words(struct suggest *suggest, const char *words)
+{
+    for (size_t len; *words; words += len) {
+        char word[sizeof suggest->own];
+        words += strspn(words, " ");
+        len = strcspn(words, " ");
+        if (len == 0 || len >= sizeof word)
+            continue;
+        memcpy(word, words, len);
+        word[len] = '\0';
+        size_t before = suggest->best_distance;
+        suggest_consider(suggest, word);
+        if (suggest->best_distance == before)
+            continue;
+        memcpy(suggest->own, word, len + 1);
+        suggest->best = suggest->own;
+    }
+}

@@ -16,6 +16,7 @@ struct suggest {
     const char *word; /* what was typed; borrowed, not NUL-terminated */
     size_t len;
     const char *best; /* the nearest candidate so far, or NULL when none is near; borrowed */
+    char own[64];     /* what `best` may point to: do not copy the struct then */
     size_t best_distance;
 };
 
@@ -23,6 +24,9 @@ struct suggest suggest_for(const char *word, size_t len);
 
 /* Keep CANDIDATE if it is nearer than those before, and near enough to be worth a suggestion. */
 void suggest_consider(struct suggest *suggest, const char *candidate);
+
+/* The same for each of WORDS, which blanks separate. */
+void suggest_consider_words(struct suggest *suggest, const char *words);
 
 /*
  * How many letters must be added, dropped, changed or swapped with their neighbour to turn the LEN bytes at WORD

@@ -267,6 +267,15 @@ static void move_rows(struct table *table, struct sort_item *items)
     free(in_hand);
 }
 
+void table_suggest_column(const struct table *table, struct suggest *near)
+{
+    for (size_t c = 0; c < table->column_count; c++)
+        suggest_consider(near, table->columns[c].key);
+    for (size_t c = 0; c < table->column_count; c++)
+        if (table->columns[c].aliases)
+            suggest_consider_words(near, table->columns[c].aliases);
+}
+
 void table_sort(struct table *table, size_t column, bool reverse)
 {
     assert(column < table->column_count);
@@ -300,6 +309,16 @@ void table_sort(struct table *table, size_t column, bool reverse)
     move_rows(table, items);
     free(items);
     free(merged);
+}
+
+void table_reverse(struct table *table)
+{
+    size_t count = table->row_count;
+    struct sort_item *items = mem_alloc((count + 1) * sizeof *items);
+    for (size_t row = 0; row < count; row++)
+        items[row] = (struct sort_item){ .row = count - 1 - row };
+    move_rows(table, items);
+    free(items);
 }
 
 void table_truncate(struct table *table, size_t count)

@@ -25,6 +25,7 @@
 #include "base/arena.h"
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/suggest.h"
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -159,11 +160,17 @@ void table_add_footer(struct table *table, const char *key, const char *title, e
 void table_add_text_footer(struct table *table, const char *key, const char *title, const char *text,
                            size_t len);
 
+/* Consider every word that table_find_column takes. The table must outlive what NEAR finds. */
+void table_suggest_column(const struct table *table, struct suggest *near);
+
 /*
  * Sort rows by COLUMN, stably: figures from large to small, moments from early to late, texts from A to Z
  * (bytewise), missing cells last; REVERSE turns the order of the values round but keeps missing ones last.
  */
 void table_sort(struct table *table, size_t column, bool reverse);
+
+/* Put the last row first. */
+void table_reverse(struct table *table);
 
 /* Keep the first COUNT rows. total_rows goes on telling how many there were. */
 void table_truncate(struct table *table, size_t count);

@@ -23,8 +23,7 @@ bool analysis_sort(struct table *table, const char *key, bool reverse, struct tp
     int column = key ? table_find_column(table, key, strlen(key)) : (int)table->sort_column;
     if (key && column < 0) {
         struct suggest near = suggest_for(key, strlen(key));
-        for (size_t c = 0; c < table->column_count; c++)
-            suggest_consider(&near, table->columns[c].key);
+        table_suggest_column(table, &near);
         if (near.best)
             return tpa_fail(err, TPA_NOWHERE, "cannot sort by '%s'; did you mean %s?", key, near.best);
         tpa_fail(err, TPA_NOWHERE, "cannot sort by '%s'", key);

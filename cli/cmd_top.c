@@ -37,6 +37,7 @@ static const struct opt_choice time_units[] = {
     [TIME_S] = { "s" },
     [TIME_MS] = { "ms" },
     [TIME_US] = { "us" },
+    [TIME_NS] = { "ns" },
     { 0 },
 };
 
@@ -142,8 +143,8 @@ static size_t torch_column(const struct table *table, size_t column)
 static bool unknown_key(const struct table *table, const char *key, struct tpa_error *err)
 {
     struct suggest near = suggest_for(key, strlen(key));
-    for (size_t c = 0; c < table->column_count; c++)
-        suggest_consider(&near, table->columns[c].key);
+    table_suggest_column(table, &near);
+    suggest_consider(&near, "none");
     tpa_fail(err, TPA_NOWHERE, "cannot sort by '%s'%s%s%s", key, near.best ? "; did you mean " : "",
              near.best ? near.best : "", near.best ? "?" : "");
     return tpa_hint(err, "sort by a column, such as self_cpu_time_total, cuda_time_total, count, or by none");
@@ -173,8 +174,11 @@ static bool sort_rows(struct table *table, const struct top_args *args, struct t
         return true;
     if (!key)
         key = has_device_time(table) ? "self_device_time_total" : "self_cpu_time_total";
-    if (strcmp(key, "none") == 0)
+    if (strcmp(key, "none") == 0) {
+        if (args->reverse)
+            table_reverse(table);
         return true;
+    }
     int column = table_find_column(table, key, strlen(key));
     if (column < 0 && is_attribute_of_other_rows(key))
         return true;
@@ -212,8 +216,10 @@ static bool print_torch_text(struct table *table, const struct trace *trace, con
                              struct tpa_error *err)
 {
     static const char *const units[] = {
-        [TIME_FITTING] = NULL, [TIME_S] = "s", [TIME_MS] = "ms", [TIME_US] = "us"
+        [TIME_FITTING] = NULL, [TIME_S] = "s", [TIME_MS] = "ms", [TIME_US] = "us", [TIME_NS] = NULL,
     };
+    if (args->output.time_unit == TIME_NS)
+        return tpa_fail(err, TPA_NOWHERE, "torch's text knows the units s, ms and us, but not ns");
     size_t device = (size_t)table_find_column(table, "device_type", strlen("device_type"));
     int cpu_memory = table_find_column(table, "cpu_memory_usage", strlen("cpu_memory_usage"));
     bool has_memory = !(table->columns[cpu_memory].flags & TABLE_OPTIONAL);
@@ -232,7 +238,7 @@ static bool print_torch_text(struct table *table, const struct trace *trace, con
         options.uses_device |= type && strcmp(type, "CPU") != 0;
     }
     struct output_file file;
-    if (!output_file_open(&file, args->output.path, err))
+    if (!output_file_open_raw(&file, args->output.path, err))
         return false;
     if (torch_print(table, &options, file.stream, err))
         return output_file_commit(&file, err);

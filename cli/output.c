@@ -66,10 +66,11 @@ static bool unknown_column(const struct result *result, const char *word, size_t
             const char *key = table->columns[c].key;
             if (was_listed(result, t, c, key))
                 continue;
-            suggest_consider(&near, key);
             buffer_printf(&keys, "%s%s", keys.count > 0 ? ", " : "", key);
         }
     }
+    for (size_t t = 0; t < result->tables.count; t++)
+        table_suggest_column(result->tables.at[t], &near);
     if (near.best)
         tpa_fail(err, TPA_NOWHERE, "there is no column '%.*s'; did you mean %s?", (int)len, word, near.best);
     else

@@ -1,7 +1,9 @@
 /* output_file.c - see output_file.h. */
 #include "cli/output_file.h"
 
+#include "base/buffer.h"
 #include "base/memory.h"
+#include "report/escape.h"
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -128,6 +130,50 @@ bool output_file_open(struct output_file *file, const char *path, struct tpa_err
     return open_temporary(file, mode) ? true : open_failed(file, err);
 }
 
+bool output_file_open_raw(struct output_file *file, const char *path, struct tpa_error *err)
+{
+    if (!output_file_open(file, path, err))
+        return false;
+    if (!isatty(fileno(file->stream)))
+        return true;
+    FILE *terminal = file->stream;
+    file->stream = open_memstream(&file->raw, &file->raw_len);
+    file->collects = file->stream != NULL;
+    if (file->collects) {
+        if (terminal != stdout)
+            fclose(terminal);
+        return true;
+    }
+    file->stream = terminal;
+    tpa_fail_errno(err, "can not hold the text");
+    output_file_discard(file);
+    return false;
+}
+
+/* Put the collected text on its terminal, line by line. */
+static bool show_raw(struct output_file *file, struct tpa_error *err)
+{
+    struct buffer line = { 0 };
+    bool good = fclose(file->stream) == 0;
+    file->collects = false;
+    file->stream = file->path ? fopen(file->path, "w") : stdout;
+    const char *at = file->raw, *end = at ? at + file->raw_len : NULL;
+    while (good && file->stream && at < end) {
+        const char *next = memchr(at, '\n', (size_t)(end - at));
+        size_t len = (size_t)((next ? next : end) - at);
+        buffer_clear(&line);
+        escape_terminal(&line, at, len);
+        if (next)
+            buffer_putc(&line, '\n');
+        fwrite(line.at, 1, line.count, file->stream);
+        at += len + (next != NULL);
+    }
+    buffer_release(&line);
+    free(file->raw);
+    file->raw = NULL;
+    return (good && file->stream) || tpa_fail_errno(err, "can not write to the terminal");
+}
+
 static bool commit_stdout(struct output_file *file, struct tpa_error *err)
 {
     release(file);
@@ -139,6 +185,10 @@ static bool commit_stdout(struct output_file *file, struct tpa_error *err)
 
 bool output_file_commit(struct output_file *file, struct tpa_error *err)
 {
+    if (file->collects && !show_raw(file, err)) {
+        output_file_discard(file);
+        return false;
+    }
     if (file->path == NULL)
         return commit_stdout(file, err);
 
@@ -169,8 +219,9 @@ bool output_file_commit(struct output_file *file, struct tpa_error *err)
 
 void output_file_discard(struct output_file *file)
 {
-    if (file->path && file->stream)
+    if (file->stream && (file->path || file->collects))
         fclose(file->stream);
+    free(file->raw);
     if (file->temporary)
         unlink(file->temporary);
     release(file);

@@ -25,9 +25,18 @@ struct output_file {
     FILE *stream;
     char *path;      /* what it will be called; NULL for standard output */
     char *temporary; /* what it is called now; NULL when it is written directly */
+    bool collects;   /* STREAM collects for a terminal, in the two below once it is closed */
+    char *raw;
+    size_t raw_len;
 };
 
 bool output_file_open(struct output_file *file, const char *path, struct tpa_error *err);
+
+/*
+ * The same for a text that holds names from a trace as they are, such as torch's. On a terminal, and only there, what
+ * could act on it is made visible (report/escape.h); a pipe and a file get every byte.
+ */
+bool output_file_open_raw(struct output_file *file, const char *path, struct tpa_error *err);
 
 /*
  * All is written: give the file its name. For standard output: flush it. That the reader of our output went away is

@@ -41,7 +41,7 @@ static bool write_pstats(enum pstats_report report, const struct profile *profil
                          const struct output_args *output, struct tpa_error *err)
 {
     struct output_file file;
-    if (!output_file_open(&file, output->path, err))
+    if (!output_file_open_raw(&file, output->path, err))
         return false;
     pstats_text_print(report, profile, view, sort, file.stream);
     return output_file_commit(&file, err);

@@ -134,6 +134,10 @@ void chrome_apply_property(struct trace_builder *builder, const char *key, const
     in = (struct json_pull){ value, value + len };
     if (!json_take(&in, &text))
         return;
+    if (json_text_is(&name, "systemTraceEvents") && text.len > 0)
+        trace_builder_notice(builder, "system_trace",
+                             "the file carries the system's own trace (ftrace, ETW) as text; it is not read",
+                             1, TPA_NOWHERE);
     if (json_text_is(&name, "baseTimeNanoseconds"))
         file->has_base = json_integer(text.at, text.at + text.len, &file->base_ns);
     else if (json_text_is(&name, "host_name"))

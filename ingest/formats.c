@@ -193,10 +193,17 @@ static bool not_a_trace(const char *bytes, size_t len, const char *damage, struc
 /* ---- reading ---- */
 
 /* What has been read so far. */
+/* What a file is, whatever it is called. */
+struct file_id {
+    dev_t device;
+    ino_t inode;
+};
+
 struct reading {
     const struct ingest_options *options;
     struct trace_builder *builder;
-    size_t traces; /* files that went into it */
+    size_t traces;                /* files that went into it */
+    VEC_OF(struct file_id) files; /* all that were read by name */
     VEC_OF(struct profile *) profiles;
     struct action_report *actions;
 };
@@ -247,6 +254,19 @@ static bool read_as(struct reading *reading, const struct format *format, struct
     return reading->actions != NULL;
 }
 
+/* Was this regular file read before? It is remembered. */
+static bool read_before(struct reading *reading, const char *path)
+{
+    struct stat about;
+    if (strcmp(path, "-") == 0 || stat(path, &about) != 0 || !S_ISREG(about.st_mode))
+        return false;
+    bool before = false;
+    for (size_t i = 0; i < reading->files.count && !before; i++)
+        before = reading->files.at[i].device == about.st_dev && reading->files.at[i].inode == about.st_ino;
+    *VEC_PUSH(&reading->files) = (struct file_id){ about.st_dev, about.st_ino };
+    return before;
+}
+
 /* Read a file; false in *KNOWN when its format is not known, which is an error only when it MUST_BE. */
 static bool read_file(const char *path, struct reading *reading, bool must_be, bool *known,
                       struct tpa_error *err)
@@ -265,9 +285,14 @@ static bool read_file(const char *path, struct reading *reading, bool must_be, b
     const struct format *format = err->failed ? NULL : find_format(bytes, len, must_be ? 1 : 50);
     bool ok = !err->failed;
     *known = format != NULL;
+    size_t traces = reading->traces;
     if (format)
         ok = read_as(reading, format, source, err);
-    else if (ok && must_be)
+    if (ok && read_before(reading, path) && reading->traces > traces)
+        trace_builder_notice(reading->builder, "given_twice",
+                             "this file was given more than once, and all that is in it counts as often", 1,
+                             TPA_NOWHERE);
+    if (!format && ok && must_be)
         ok = not_a_trace(bytes, len, source_damage(source), err);
     if (!ok)
         tpa_in_file(err, source_name(source));
@@ -340,6 +365,7 @@ bool ingest_read_any(const char *const *paths, size_t count, const struct ingest
     for (size_t i = 0; i < reading.profiles.count; i++)
         profile_free(reading.profiles.at[i]);
     VEC_FREE(&reading.profiles);
+    VEC_FREE(&reading.files);
     action_report_free(reading.actions);
     return ok;
 }

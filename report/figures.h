@@ -17,7 +17,7 @@
 #include "base/table.h"
 
 /* The unit of times. Moments are in seconds whatever is chosen. */
-enum time_unit { TIME_FITTING, TIME_S, TIME_MS, TIME_US };
+enum time_unit { TIME_FITTING, TIME_S, TIME_MS, TIME_US, TIME_NS };
 
 /* CELL, which is not of a text kind; a time in UNIT. */
 void figure_add(struct buffer *out, enum table_kind kind, const union table_cell *cell, enum time_unit unit);
