@@ -112,3 +112,24 @@ const char *callers_line(struct callers *callers, event_id call, size_t *len)
     }
     return found;
 }
+
+const char *callers_line_at(const struct trace *trace, event_id e, event_id op, size_t *len)
+{
+    /* The later a function began, the further in it is; of those that begin at once the last in the file. */
+    event_id users = EVENT_NONE, torchs = EVENT_NONE;
+    for (event_id f = 0; f < trace->event_count; f++) {
+        if (trace->kind[f] != EVENT_PYTHON || trace->track[f] != trace->track[e] ||
+            trace->start_ns[f] > trace->start_ns[e] || trace_end_ns(trace, f) < trace->start_ns[e])
+            continue;
+        enum frame frame = frame_of(trace_name(trace, f));
+        event_id *innermost = frame == FRAME_OF_USER ? &users : &torchs;
+        if (frame != FRAME_NO_LINE &&
+            (*innermost == EVENT_NONE || trace->start_ns[f] >= trace->start_ns[*innermost]))
+            *innermost = f;
+    }
+    event_id found = users != EVENT_NONE ? users : torchs;
+    if (found == EVENT_NONE)
+        return op == EVENT_NONE ? NULL : line_of_stack(trace, op, len);
+    *len = names_length(trace->names, trace->name[found]);
+    return trace_name(trace, found);
+}

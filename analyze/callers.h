@@ -31,4 +31,10 @@ event_id callers_operator(const struct callers *callers, event_id call);
 /* Borrowed from the trace, *LEN bytes; NULL when there is none. */
 const char *callers_line(struct callers *callers, event_id call, size_t *len);
 
+/*
+ * The line of one moment, without opening all callers: of the Python functions that are open on E's thread when it
+ * begins, else of the "Call stack" of the operator OP (or EVENT_NONE). A look at every event. Borrowed, *LEN bytes, or NULL.
+ */
+const char *callers_line_at(const struct trace *trace, event_id e, event_id op, size_t *len);
+
 #endif

@@ -152,6 +152,12 @@ static size_t row_with(const struct table *table, const char *key, const char *t
     return row;
 }
 
+/* Are the two texts, either of which may be missing, the same? */
+static bool is_same(const char *a, const char *b)
+{
+    return a && b ? strcmp(a, b) == 0 : a == b;
+}
+
 static double share_of(int64_t part, int64_t whole)
 {
     return whole > 0 ? (double)part / (double)whole : 0;
@@ -405,7 +411,8 @@ static void look_at_peaks(struct question *question)
 {
     const struct table *memory = table_of(question, "memory");
     for (size_t row = 0; memory && row < memory->row_count; row++) {
-        const char *device = cell(memory, row, "device")->text.at, *number = strchr(device, ':');
+        const char *device = cell(memory, row, "device")->text.at,
+                   *number = device ? strchr(device, ':') : NULL;
         const struct trace_file *file = file_of(question->trace, figure(memory, row, "rank"));
         const struct trace_device *properties =
             number ? properties_of(file, strtoll(number + 1, NULL, 10)) : NULL;
@@ -428,7 +435,7 @@ static void look_at_growth(struct question *question)
         int64_t rank = figure(steps, first, "rank"), least = INT64_MAX;
         const char *device = cell(steps, first, "device")->text.at;
         for (end = first; end < steps->row_count && figure(steps, end, "rank") == rank &&
-                          strcmp(cell(steps, end, "device")->text.at, device) == 0;
+                          is_same(cell(steps, end, "device")->text.at, device);
              end++) {
             int64_t growth = figure(steps, end, "growth");
             if (end > first && growth < least)

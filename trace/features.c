@@ -1,6 +1,7 @@
 /* features.c - see features.h. */
 #include "trace/features.h"
 
+#include "trace/memory_change.h"
 #include "trace/steps.h"
 #include <stdlib.h>
 #include <string.h>
@@ -42,8 +43,9 @@ static unsigned features_of_name(const char *name)
     int64_t step;
     if (step_number(name, &step))
         return FEATURE_STEPS;
-    if (strcmp(name, "[memory]") == 0)
-        return FEATURE_MEMORY;
+    for (int change = 0; change < MEMORY_CHANGES; change++)
+        if (strcmp(name, memory_change_names[change]) == 0)
+            return FEATURE_MEMORY;
     if (has_prefix(name, "nccl") || strcmp(name, "record_param_comms") == 0)
         return FEATURE_COLLECTIVES;
     return 0;

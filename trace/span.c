@@ -1,6 +1,8 @@
 /* span.c - see span.h. */
 #include "trace/span.h"
 
+#include "trace/memory_change.h"
+
 int64_t trace_recorded_end_ns(const struct trace *trace, event_id e)
 {
     const struct trace_file *file = &trace->files[trace->tracks[trace->track[e]].file];
@@ -9,6 +11,22 @@ int64_t trace_recorded_end_ns(const struct trace *trace, event_id e)
     if (!region || !file->has_window || end_ns <= file->window_end_ns)
         return end_ns;
     return file->window_end_ns > trace->start_ns[e] ? file->window_end_ns : trace->start_ns[e];
+}
+
+/* From the first memory record of FILE to the last. */
+static struct interval span_of_memory(const struct trace *trace, const struct trace_file *file)
+{
+    struct memory_change_ids ids = memory_change_ids(trace);
+    struct interval span = { INT64_MAX, INT64_MIN };
+    for (event_id e = file->first_event; e < file->first_event + file->event_count; e++) {
+        if (memory_change_of(&ids, trace, e) == MEMORY_CHANGES)
+            continue;
+        if (trace->start_ns[e] < span.start_ns)
+            span.start_ns = trace->start_ns[e];
+        if (trace->start_ns[e] > span.end_ns)
+            span.end_ns = trace->start_ns[e];
+    }
+    return span.start_ns > span.end_ns ? (struct interval){ 0, 0 } : span;
 }
 
 struct interval trace_file_span(const struct trace *trace, uint32_t file)
@@ -26,5 +44,5 @@ struct interval trace_file_span(const struct trace *trace, uint32_t file)
         if (end_ns > span.end_ns)
             span.end_ns = end_ns;
     }
-    return span.start_ns > span.end_ns ? (struct interval){ 0, 0 } : span;
+    return span.start_ns > span.end_ns ? span_of_memory(trace, of) : span;
 }

@@ -109,6 +109,7 @@ enum event_flags {
     ARG(ADDRESS, INT, "Addr")                                                                                \
     ARG(TOTAL_ALLOCATED, INT, "Total Allocated")                                                             \
     ARG(TOTAL_RESERVED, INT, "Total Reserved")                                                               \
+    ARG(MEMORY_CATEGORY, TEXT, "Memory Category")                                                            \
     ARG(SEQUENCE, INT, "Sequence number")                                                                    \
     ARG(FWD_THREAD, INT, "Fwd thread id")                                                                    \
     ARG(INPUT_DIMS, JSON, "Input Dims|Input dims")                                                           \

@@ -101,13 +101,23 @@ def memory_identities(tpa, trace, expected):
     tables = run(tpa, "memory", trace)
     for row in tables["memory"]["rows"] if "memory" in tables else []:
         device = row["device"]
-        rows = {key: [row for row in table["rows"] if row["device"] == device] for key, table in tables.items()}
-        if rows.get("alive") and sum(alive["bytes"] for alive in rows["alive"]) != row["peak_allocated"]:
-            yield f"memory: what is in use on {device} is not its peak"
+        rows = {key: [other for other in table["rows"] if (other["rank"], other["device"]) == (row["rank"], device)] for key, table in tables.items()}
+        for key in ("alive", "categories"):
+            if rows.get(key) and sum(part["bytes"] for part in rows[key]) != row["peak_allocated"]:
+                yield f"memory: {key} on {device} is not its peak"
+        for category in rows.get("categories", []):
+            if max(category[key] for key in ("bytes", "start", "end")) > category["most"]:
+                yield f"memory: {category['category']} has more than its most"
+        for key in ("start", "end"):
+            if rows.get("categories") and sum(category[key] for category in rows["categories"]) != row[key]:
+                yield f"memory: the categories do not {key} as the device does"
         for key in ("allocations", "allocated", "frees", "freed"):
-            if sum(operator["self_" + key] for operator in rows["operators"]) != row[key]:
+            if rows.get("operators") and sum(operator["self_" + key] for operator in rows["operators"]) != row[key]:
                 yield f"memory: the operators' {key} on {device} are not those of the device"
-        wanted = expected.get("0:-1" if device == "cpu" else device.replace("cuda", "1"))
+        for step in rows.get("steps", []):
+            if step["end"] - step["start"] != step["growth"] or not max(step["start"], step["end"]) <= step["peak"] <= row["peak_allocated"]:
+                yield f"memory: step {step['step']} does not add up"
+        wanted = expected.get("0:-1" if device == "cpu" else (device or "").replace("cuda", "1"))
         if wanted and wanted["events"] != row["records"]:
             yield f"memory: {row['records']} records of {device}, expected {wanted['events']}"
         for key in ("peak_allocated", "peak_reserved"):

@@ -275,6 +275,103 @@ static void records_without_totals_and_addresses(void **state)
     release();
 }
 
+/*
+ * As a log of the driver has them: no totals, and no operator around, but the correlation of the call. Counting begins
+ * with the blocks that are freed without having been allocated in the file.
+ *
+ *   host       [ mm    )           [ cudaMalloc )  [ cudaFree )     cudaMalloc #1 in mm, #2 alone
+ *               [malloc)
+ *   cuda:0      A +50 (120)         B +30 (150)      D -70 (80)    D is from before: 70
+ */
+static void records_of_the_driver_belong_to_calls(void **state)
+{
+    (void)state;
+    draw_begin(&memory_wants);
+    draw_host("cpu_op", "aten::mm", 1, 0, 20);
+    draw_call("cudaMalloc", 1, 5, 10, 1);
+    draw_call("cudaMalloc", 1, 30, 10, 2);
+    draw_call("cudaFree", 1, 50, 10, 3);
+    static const struct {
+        int64_t at_ns, address, bytes;
+    } records[] = { { 8, 0xA00, 50 }, { 35, 0xB00, 30 }, { 55, 0xD00, -70 } };
+    for (int i = 0; i < 3; i++) {
+        draw_event("cpu_instant_event", "[memory]", DRAW_PROCESS, 99, records[i].at_ns,
+                   0); /* a track of its own */
+        draw_arg(ARG_DEVICE_TYPE, CUDA);
+        draw_arg(ARG_DEVICE_ID, 0);
+        draw_arg(ARG_BYTES, records[i].bytes);
+        draw_arg(ARG_ADDRESS, records[i].address);
+        draw_arg(ARG_CORRELATION, i + 1);
+    }
+    trace = draw_end();
+    answer((struct selection_query){ 0 });
+    struct table *memory = table_called(result, "memory"), *alive = table_called(result, "alive");
+    assert_int_equal(int_called(memory, 0, "peak_allocated"), 150);
+    assert_int_equal(int_called(memory, 0, "start"), 70);
+    assert_int_equal(int_called(memory, 0, "end"), 80);
+    assert_string_equal(text_called(memory, 0, "peak_operator"), "cudaMalloc");
+    assert_int_equal(int_called(alive, row_of(alive, "cuda:0", "aten::mm"), "bytes"), 50);
+    assert_int_equal(int_called(alive, row_of(alive, "cuda:0", "cudaMalloc"), "bytes"), 30);
+    assert_int_equal(int_called(alive, row_of(alive, "cuda:0", "[before recording]"), "bytes"), 70);
+    struct table *operators = table_called(result, "operators");
+    assert_int_equal(int_called(operators, row_of(operators, "cuda:0", "aten::mm"), "allocated"), 50);
+    assert_int_equal(int_called(operators, row_of(operators, "cuda:0", "cudaFree"), "freed"), 70);
+    release();
+}
+
+/* Counted, the second block takes the place of the first, whose free was lost: 35 are in use and not 45. */
+static void a_lost_free_is_counted(void **state)
+{
+    (void)state;
+    draw_begin(&memory_wants);
+    draw_memory(1, CPU, -1, 0xA00, 10, -1);
+    draw_memory(2, CPU, -1, 0xA00, 30, -1);
+    draw_memory(3, CPU, -1, 0xB00, 5, -1);
+    trace = draw_end();
+    answer((struct selection_query){ 0 });
+    assert_int_equal(int_called(table_called(result, "memory"), 0, "peak_allocated"), 35);
+    release();
+}
+
+/* Reserved less in use: 100 - 40, then 100 - 90, then 200 - 95, which is the most; at the peak of 95 it is 105 of 200. */
+static void fragmentation_is_what_is_reserved_and_not_used(void **state)
+{
+    (void)state;
+    draw_begin(&memory_wants);
+    static const int64_t reserved[] = { 100, 100, 200 }, bytes[] = { 40, 50, 5 }, in_use[] = { 40, 90, 95 };
+    draw_host("user_annotation", "ProfilerStep#1", 1, 0, 50);
+    for (int i = 0; i < 3; i++) {
+        draw_memory(10 * (i + 1), CUDA, 0, 0xA00 + i, bytes[i], in_use[i]);
+        draw_arg(ARG_TOTAL_RESERVED, reserved[i]);
+    }
+    trace = draw_end();
+    answer((struct selection_query){ 0 });
+    struct table *memory = table_called(result, "memory");
+    assert_float_equal(number_called(memory, 0, "unused_at_peak"), 105.0 / 200, 1e-12);
+    assert_int_equal(int_called(memory, 0, "peak_reserved"), 200);
+    assert_int_equal(int_called(memory, 0, "most_unused"), 105);
+    assert_int_equal(int_called(memory, 0, "most_unused_time"), 30);
+    assert_int_equal(int_called(table_called(result, "steps"), 0, "reserved"), 200);
+    release();
+}
+
+/* The innermost Python function of the user's that is open at the peak; torch's own only where there is none. */
+static void a_peak_has_its_line(void **state)
+{
+    (void)state;
+    draw_begin(&memory_wants);
+    draw_host("python_function", "train.py(7): main", 1, 0, 90);
+    draw_host("python_function", "train.py(12): step", 1, 5, 60);
+    draw_host("python_function", "torch/nn/modules/module.py(1501): _call_impl", 1, 10, 50);
+    draw_host("python_function", "train.py(40): other thread", 2, 15, 30);
+    draw_host("cpu_op", "aten::mm", 1, 15, 30);
+    draw_memory(20, CPU, -1, 0xA00, 10, 10);
+    trace = draw_end();
+    answer((struct selection_query){ 0 });
+    assert_string_equal(text_called(table_called(result, "memory"), 0, "peak_line"), "train.py(12): step");
+    release();
+}
+
 /* The free of the first block is not in the file: the second takes its place. */
 static void a_lost_free_ends_the_block(void **state)
 {
@@ -321,7 +418,11 @@ int main(void)
         cmocka_unit_test(devices_are_chosen_and_the_host_stays),
         cmocka_unit_test(nested_calls_of_a_name_count_once),
         cmocka_unit_test(records_without_totals_and_addresses),
+        cmocka_unit_test(records_of_the_driver_belong_to_calls),
         cmocka_unit_test(a_lost_free_ends_the_block),
+        cmocka_unit_test(a_lost_free_is_counted),
+        cmocka_unit_test(fragmentation_is_what_is_reserved_and_not_used),
+        cmocka_unit_test(a_peak_has_its_line),
         cmocka_unit_test(absurd_sizes_are_held),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

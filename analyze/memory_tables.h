@@ -1,0 +1,97 @@
+/*
+ * memory_tables.h - what the tables of `tpa memory` share; for analyze/memory*.c only.
+ *
+ * Each table has a file of its own, with one function that opens it and one that adds the rows of a device.
+ */
+#ifndef TPA_ANALYZE_MEMORY_TABLES_H
+#define TPA_ANALYZE_MEMORY_TABLES_H
+
+#include "analyze/memory_records.h"
+#include "analyze/selection.h"
+#include "base/table.h"
+#include "trace/steps.h"
+
+struct memory_question {
+    const struct trace *trace;
+    const struct selection *selection;
+    const struct memory_records *records;
+    struct steps *steps;
+    int64_t *origins;    /* by file */
+    bool *is_step;       /* by name */
+    name_id no_operator; /* stands for it in arrays by name: one more than there are names */
+};
+
+/* The first columns of every table. Columns about an operator come third. */
+enum { MEMORY_RANK, MEMORY_DEVICE, MEMORY_OPERATOR };
+
+/* clang-format off */
+#define MEMORY_DEVICE_COLUMNS \
+    { "rank", "Rank", TABLE_COUNT, "rank of the file, or its place among the files", TABLE_OPTIONAL, NULL }, \
+    { "device", "Device", TABLE_TEXT, "the memory: cpu, or a device such as cuda:0; missing when the file does not tell", 0, NULL }
+/* clang-format on */
+
+/* Does the selection hold the time and place of RECORD? */
+static inline bool memory_is_selected(const struct memory_question *question,
+                                      const struct memory_record *record)
+{
+    return selection_holds_place(question->selection, record->event);
+}
+
+/* The name of the operator of RECORD, or question->no_operator. */
+static inline name_id memory_owner(const struct memory_question *question, const struct memory_record *record)
+{
+    return record->owner == EVENT_NONE ? question->no_operator : question->trace->name[record->owner];
+}
+
+/* New table; where there are several files, their ranks are shown. */
+struct table *memory_open_table(const struct memory_question *question, const char *key, const char *title,
+                                const struct table_column *columns, size_t count);
+
+/* A new row of TABLE, about DEVICE. */
+size_t memory_add_row(struct table *table, const struct memory_question *question,
+                      const struct memory_device *device);
+
+/* Cells: the operator called NAME; the moment of E, from the origin of its file; the number of the step it lies in. */
+void memory_set_owner(struct table *table, size_t row, size_t column, const struct memory_question *question,
+                      name_id name);
+void memory_set_moment(struct table *table, size_t row, size_t column, const struct memory_question *question,
+                       event_id e);
+void memory_set_step(struct table *table, size_t row, size_t column, const struct memory_question *question,
+                     event_id e);
+
+/* memory_peaks.c. The record at which DEVICE peaked; RECORD_NONE, and no row, when nothing of it is selected. */
+struct table *memory_open_peaks(const struct memory_question *question);
+uint32_t memory_add_peak(struct table *table, const struct memory_question *question,
+                         const struct memory_device *device);
+void memory_close_peaks(struct table *table); /* what no row tells is shown only to those who ask */
+
+/* memory_blocks.c */
+enum { MEMORY_ALIVE_BYTES = MEMORY_OPERATOR + 1, MEMORY_UNFREED_BYTES = MEMORY_OPERATOR + 1 };
+struct table *memory_open_alive(const struct memory_question *question);
+void memory_add_alive(struct table *table, const struct memory_question *question,
+                      const struct memory_device *device, uint32_t peak);
+struct table *memory_open_unfreed(const struct memory_question *question);
+void memory_add_unfreed(struct table *table, const struct memory_question *question,
+                        const struct memory_device *device);
+
+/* memory_operators.c. The board is where it sums up. */
+enum { MEMORY_SELF_ALLOCATED = MEMORY_OPERATOR + 1 };
+struct memory_board;
+struct memory_board *memory_board_open(const struct memory_question *question);
+void memory_board_free(struct memory_board *board);
+struct table *memory_open_operators(const struct memory_question *question);
+void memory_add_operators(struct table *table, const struct memory_question *question,
+                          struct memory_board *board, const struct memory_device *device);
+
+/* memory_steps.c */
+struct table *memory_open_steps(const struct memory_question *question);
+void memory_add_steps(struct table *table, const struct memory_question *question,
+                      const struct memory_device *device);
+
+/* memory_categories.c */
+enum { MEMORY_CATEGORY_AT_PEAK = MEMORY_DEVICE + 2 };
+struct table *memory_open_categories(const struct memory_question *question);
+void memory_add_categories(struct table *table, const struct memory_question *question,
+                           const struct memory_device *device, uint32_t peak);
+
+#endif
