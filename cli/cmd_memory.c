@@ -52,13 +52,16 @@ const struct command cmd_memory = {
         "that the allocator held. Then what was in use at the peak, by the operator that allocated it; what each "
         "operator allocates and frees; how memory grows from step to step; and the blocks that were not freed while "
         "recording went on.\n\n"
-        "The figures are those of the framework's allocators: what NCCL or cudaMalloc take besides is not recorded.",
+        "The figures of a framework's trace are those of its allocators: what NCCL or cudaMalloc take besides is not "
+        "in it. Of a memory timeline (prof.export_memory_timeline, in its .json and .raw.json.gz forms) they are the "
+        "peak and what memory was used for: parameters, activations, gradients ...",
     .options = memory_opts,
     COMMAND_ARGS(memory_defaults),
     .main = memory_main,
     .examples = {
         "tpa memory trace.json",
         "tpa memory --steps 3 --device 0 trace.json     # the peak of one step",
+        "tpa memory timeline.raw.json.gz                # what export_memory_timeline wrote",
         "tpa memory --limit 0 --format json trace.json",
     },
     .section = SECTION_ANALYZE,

@@ -14,13 +14,10 @@
 #include <string.h>
 #include <sys/stat.h>
 
-extern const struct format format_chrome, format_pstats, format_lightning;
+extern const struct format format_chrome, format_pstats, format_lightning, format_memory_timeline;
 
 const struct format *const formats[] = {
-    &format_chrome,
-    &format_pstats,
-    &format_lightning,
-    NULL,
+    &format_chrome, &format_pstats, &format_lightning, &format_memory_timeline, NULL,
 };
 
 /* How deep directories are searched: log directories nest run/plugin/profile/time. */
@@ -177,7 +174,10 @@ static bool not_a_trace(const char *bytes, size_t len, const char *damage, struc
     const char *what = describe(bytes, len);
     tpa_fail(err, 0, "not a trace: this is %s, and a trace was expected (JSON that begins with '{' or '[')",
              what);
-    if (strstr(what, "HTML"))
+    if (memmem(bytes, len, "<title>GPU Memory Timeline HTML", 31))
+        tpa_hint(err, "the page of export_memory_timeline is a picture; export to a name that ends in "
+                      ".raw.json.gz to have the figures");
+    else if (strstr(what, "HTML"))
         tpa_hint(err, "the download may have failed: look at the page in a browser");
     else if (strstr(what, "zip"))
         tpa_hint(err, "unpack it first");

@@ -1,0 +1,352 @@
+/*
+ * memory_timeline.c - what PyTorch's prof.export_memory_timeline(path, device) writes. Two forms, learnt from PyTorch
+ * 1.13 to 2.9:
+ *
+ *   .raw.json.gz   [[time, action, bytes, category], ...]
+ *       time in nanoseconds since 1970; -1: before recording began
+ *       action  1 was there before   2 created   3 became another category, in two records   4 freed
+ *       bytes   negative: of the category from now on less
+ *   .json, .json.gz   [[time, ...], [[0, bytes of category 0, ... of category 7], ...]]
+ *       times in microseconds; the bytes in use from each of them on
+ *
+ * Neither tells addresses, operators, or the device. In the second form what happened within a microsecond is lost but
+ * for the sums, so a record stands for what a category changed by, and blocks are not known. A time of -1 is written as the first of the others
+ * there; two rows can have one time only because of that.
+ *
+ * The third form, .html, is a picture, in which there is nothing to read.
+ */
+#include "ingest/formats.h"
+
+#include "trace/memory_change.h"
+#include <stdlib.h>
+#include <string.h>
+
+enum { ACTION_EXISTING = 1, ACTION_CREATE, ACTION_INCREMENT_VERSION, ACTION_DESTROY };
+enum { CATEGORIES = 8, RAW_FIELDS = 4, BYTES_IN_TURN = 65536 };
+
+static const char *const categories[CATEGORIES + 1] = {
+    "parameter", "optimizer state", "input",   "temporary", "activation",
+    "gradient",  "autograd detail", "unknown", "another",
+};
+
+/* ---- tokens ---- */
+
+/* The file's bytes, one at a time. */
+struct reader {
+    struct source *source;
+    char bytes[BYTES_IN_TURN];
+    int64_t count, at;
+    int64_t offset; /* of bytes[0] in the file */
+    bool failed;    /* the source; ERR tells */
+    struct tpa_error *err;
+};
+
+enum { END = -1 };
+
+/* The next byte that is not blank, not taken yet; END at the end. */
+static int peek(struct reader *in)
+{
+    for (;;) {
+        while (in->at < in->count && strchr(" \t\r\n", in->bytes[in->at]) && in->bytes[in->at])
+            in->at++;
+        if (in->at < in->count)
+            return (unsigned char)in->bytes[in->at];
+        if (in->failed)
+            return END;
+        in->offset += in->count;
+        in->at = 0;
+        in->count = source_read(in->source, in->bytes, sizeof in->bytes, in->err);
+        if (in->count <= 0) {
+            in->failed = in->count < 0;
+            in->count = 0;
+            return END;
+        }
+    }
+}
+
+/* Take the byte C if it is what comes next. */
+static bool take(struct reader *in, int c)
+{
+    if (peek(in) != c)
+        return false;
+    in->at++;
+    return true;
+}
+
+/* Take an integer; a fraction is cut off. What is too large becomes the largest there is. */
+static bool take_integer(struct reader *in, int64_t *value)
+{
+    bool negative = take(in, '-'), any = false, fraction = false;
+    int64_t sum = 0;
+    for (;;) {
+        if (in->at == in->count && any) { /* digits go on in the next bytes; blanks would end the number */
+            in->offset += in->count;
+            in->at = 0;
+            in->count = source_read(in->source, in->bytes, sizeof in->bytes, in->err);
+            in->failed = in->count < 0;
+            if (in->count <= 0)
+                in->count = 0;
+        }
+        int c = any ? in->at < in->count ? (unsigned char)in->bytes[in->at] : END : peek(in);
+        if (c == '.' && any && !fraction) {
+            fraction = true;
+        } else if (c < '0' || c > '9') {
+            break;
+        } else if (!fraction &&
+                   (__builtin_mul_overflow(sum, 10, &sum) || __builtin_add_overflow(sum, c - '0', &sum))) {
+            sum = INT64_MAX / 10; /* and so it stays too large */
+        }
+        any = true;
+        in->at++;
+    }
+    *value = negative ? -sum : sum;
+    return any;
+}
+
+/* ---- records ---- */
+
+struct timeline {
+    struct reader in;
+    struct trace_builder *builder;
+    struct trace_chunk *chunk;
+    name_id names[MEMORY_CHANGES];
+    name_id category_texts[CATEGORIES + 1];
+    track_id track;
+    uint16_t instant;
+    VEC_OF(int64_t) existing; /* bytes and category of what was there before, until the first time is known */
+    bool begun;               /* some record has a time */
+    int64_t strange;          /* actions that are not known */
+};
+
+static void add_record(struct timeline *timeline, int64_t at_ns, enum memory_change change, int64_t bytes,
+                       int64_t category)
+{
+    struct trace_chunk *chunk = timeline->chunk;
+    trace_chunk_event(chunk, &(struct chunk_event){ .phase = 'i',
+                                                    .start_ns = at_ns,
+                                                    .dur_ns = -1,
+                                                    .name = timeline->names[change],
+                                                    .track = timeline->track,
+                                                    .category = timeline->instant });
+    if (trace_builder_wants(timeline->builder, ARG_BYTES))
+        trace_chunk_arg(chunk, ARG_BYTES, bytes);
+    if (trace_builder_wants(timeline->builder, ARG_MEMORY_CATEGORY))
+        trace_chunk_arg(
+            chunk, ARG_MEMORY_CATEGORY,
+            timeline->category_texts[category >= 0 && category < CATEGORIES ? category : CATEGORIES]);
+}
+
+/* What was there before lies at the first moment that is known. */
+static void begin_at(struct timeline *timeline, int64_t at_ns)
+{
+    for (size_t i = 0; i + 1 < timeline->existing.count; i += 2)
+        add_record(timeline, at_ns, MEMORY_EXISTING, timeline->existing.at[i], timeline->existing.at[i + 1]);
+    timeline->existing.count = 0;
+    timeline->begun = true;
+}
+
+static bool hand_over(struct timeline *timeline)
+{
+    enum { ENOUGH = 32768 };
+    return trace_chunk_count_events(timeline->chunk) < ENOUGH ||
+           trace_builder_append(timeline->builder, timeline->chunk, timeline->in.err);
+}
+
+/* The text ends, or goes on with something else, in the middle of a record. What was read before it stands. */
+static void cut_off(struct timeline *timeline)
+{
+    struct reader *in = &timeline->in;
+    bool ended = peek(in) == END;
+    if (!in->failed)
+        trace_builder_notice(timeline->builder, ended ? "cut_short" : "bad_record",
+                             ended ? "the memory timeline ends in the middle; what comes before is shown"
+                                   : "something else than a record stands in the memory timeline; what comes "
+                                     "before is shown",
+                             1, in->offset + in->at);
+}
+
+/* ---- the raw form ---- */
+
+static void add_raw(struct timeline *timeline, const int64_t fields[RAW_FIELDS])
+{
+    int64_t at_ns = fields[0], action = fields[1], bytes = fields[2], category = fields[3];
+    if (action < ACTION_EXISTING || action > ACTION_DESTROY) {
+        timeline->strange++;
+        return;
+    }
+    enum memory_change change = action == ACTION_EXISTING            ? MEMORY_EXISTING
+                                : action == ACTION_INCREMENT_VERSION ? MEMORY_CATEGORY
+                                                                     : MEMORY_BLOCK;
+    if (at_ns < 0 && !timeline->begun) {
+        *VEC_PUSH(&timeline->existing) = bytes;
+        *VEC_PUSH(&timeline->existing) = category;
+        return;
+    }
+    if (!timeline->begun)
+        begin_at(timeline, at_ns);
+    add_record(timeline, at_ns, change, bytes, category);
+}
+
+/* Take a record whose '[' is taken. */
+static bool take_record(struct reader *in, int64_t fields[RAW_FIELDS])
+{
+    for (int i = 0; i < RAW_FIELDS; i++)
+        if ((i > 0 && !take(in, ',')) || !take_integer(in, &fields[i]))
+            return false;
+    return take(in, ']');
+}
+
+/* The records behind the first, and the end; the '[' of the second is taken. */
+static bool read_raw(struct timeline *timeline)
+{
+    struct reader *in = &timeline->in;
+    do {
+        int64_t fields[RAW_FIELDS];
+        if (!take_record(in, fields)) {
+            cut_off(timeline);
+            return !in->failed;
+        }
+        add_raw(timeline, fields);
+        if (!hand_over(timeline))
+            return false;
+    } while (take(in, ',') && take(in, '['));
+    if (!take(in, ']'))
+        cut_off(timeline);
+    return !in->failed;
+}
+
+/* ---- the form of sums ---- */
+
+/* From one row to the next: less first, so that no sum between them is larger than both. */
+static void add_changes(struct timeline *timeline, int64_t at_ns, bool existing,
+                        const int64_t before[CATEGORIES], const int64_t after[CATEGORIES])
+{
+    for (int less = 1; less >= 0; less--)
+        for (int category = 0; category < CATEGORIES; category++) {
+            int64_t change;
+            if (__builtin_sub_overflow(after[category], before[category], &change) || change == 0 ||
+                (change < 0) != less)
+                continue;
+            add_record(timeline, at_ns, existing ? MEMORY_EXISTING : MEMORY_CATEGORY, change, category);
+        }
+}
+
+static int64_t nanoseconds(int64_t us)
+{
+    int64_t ns;
+    return __builtin_mul_overflow(us, 1000, &ns) || ns > INT64_MAX / 2 || ns < -(INT64_MAX / 2) ? 0 : ns;
+}
+
+/* The rows, one for each of TIMES, and the end; the '[' around them is taken. */
+static bool read_sums(struct timeline *timeline, const int64_t *times, size_t count)
+{
+    struct reader *in = &timeline->in;
+    int64_t before[CATEGORIES] = { 0 };
+    bool good = true;
+    for (size_t row = 0; good && row < count; row++) {
+        int64_t after[CATEGORIES] = { 0 }, value;
+        good = (row == 0 || take(in, ',')) && take(in, '[');
+        for (int i = -1; good && !take(in, ']'); i++) { /* the first is 0, for whoever stacks them */
+            good = (i < 0 || take(in, ',')) && take_integer(in, &value);
+            if (good && i >= 0 && i < CATEGORIES)
+                after[i] = value;
+        }
+        if (!good)
+            break;
+        bool existing = row == 0 && (times[0] < 0 || (count > 1 && times[1] == times[0]));
+        int64_t at_us = times[row] < 0 && count > 1 ? times[1] : times[row];
+        add_changes(timeline, nanoseconds(at_us), existing, before, after);
+        memcpy(before, after, sizeof before);
+        if (!hand_over(timeline))
+            return false;
+    }
+    if (!good || !take(in, ']') || !take(in, ']'))
+        cut_off(timeline);
+    return !in->failed;
+}
+
+/* ---- either ---- */
+
+/* The first inner list is a record or all the times: what follows it tells. */
+static bool read_document(struct timeline *timeline)
+{
+    struct reader *in = &timeline->in;
+    VEC_OF(int64_t) first = { 0 };
+    bool good = take(in, '[') && take(in, '['), ok = true;
+    while (good && peek(in) != ']') {
+        int64_t value;
+        good = (first.count == 0 || take(in, ',')) && take_integer(in, &value);
+        if (good)
+            *VEC_PUSH(&first) = value;
+    }
+    good = good && take(in, ']');
+    bool more = good && take(in, ',') && take(in, '[');
+    bool sums = good && (first.count == 0 || (more && peek(in) == '['));
+    if (good && !sums && first.count == RAW_FIELDS)
+        add_raw(timeline, first.at);
+    if (sums && more)
+        ok = read_sums(timeline, first.at, first.count);
+    else if (more && first.count == RAW_FIELDS)
+        ok = read_raw(timeline);
+    else if (more || !take(in, ']'))
+        cut_off(timeline);
+    VEC_FREE(&first);
+    return ok && !in->failed;
+}
+
+static bool read_timeline(struct source *source, struct trace_builder *builder,
+                          const struct ingest_options *options, struct tpa_error *err)
+{
+    (void)options;
+    struct trace_file *file = trace_builder_current_file(builder);
+    file->producer = PRODUCER_KINETO;
+    file->profile_memory = 1;
+    struct timeline *timeline = mem_zalloc(1, sizeof *timeline);
+    timeline->in.source = source;
+    timeline->in.err = err;
+    timeline->builder = builder;
+    struct trace_chunk *chunk = timeline->chunk = trace_chunk_open(builder);
+    for (int change = 0; change < MEMORY_CHANGES; change++)
+        timeline->names[change] =
+            trace_chunk_name(chunk, memory_change_names[change], strlen(memory_change_names[change]));
+    for (int category = 0; category <= CATEGORIES; category++)
+        timeline->category_texts[category] =
+            trace_chunk_text(chunk, categories[category], strlen(categories[category]));
+    timeline->track = trace_chunk_track(chunk, &(struct track_key){ 0 });
+    timeline->instant = trace_chunk_category(chunk, "cpu_instant_event", strlen("cpu_instant_event"));
+
+    bool ok = read_document(timeline);
+    if (ok && !timeline->begun)
+        begin_at(timeline, 0);
+    if (timeline->strange)
+        trace_builder_notice(builder, "unknown_action",
+                             "records of the memory timeline have actions that are not known",
+                             (uint64_t)timeline->strange, TPA_NOWHERE);
+    ok = ok && trace_builder_append(builder, chunk, err);
+    trace_chunk_free(chunk);
+    VEC_FREE(&timeline->existing);
+    free(timeline);
+    return ok;
+}
+
+/* "[[" and a number, or no times at all. Not surely enough to be taken for a trace when it lies in a directory of them. */
+static int sniff_timeline(const char *bytes, size_t len)
+{
+    size_t at = 0;
+    for (int brackets = 0; brackets < 2; brackets++) {
+        while (at < len && bytes[at] && strchr(" \t\r\n", bytes[at]))
+            at++;
+        if (at == len || bytes[at++] != '[')
+            return 0;
+    }
+    while (at < len && bytes[at] && strchr(" \t\r\n", bytes[at]))
+        at++;
+    return at < len && bytes[at] && strchr("-0123456789]", bytes[at]) ? 40 : 0;
+}
+
+const struct format format_memory_timeline = {
+    .name = "memory timeline",
+    .description = "PyTorch's prof.export_memory_timeline(), its .json and .raw.json forms",
+    .sniff = sniff_timeline,
+    .read = read_timeline,
+};

@@ -1,0 +1,133 @@
+/* test_memory_timeline.c - ingest/memory_timeline.c: both forms, and where they are damaged. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "ingest/formats.h"
+#include "trace/memory_change.h"
+#include <string.h>
+
+extern const struct format format_memory_timeline;
+
+static const struct trace_wants wants = { .args = WANT(BYTES) | WANT(MEMORY_CATEGORY) };
+
+static struct trace *read_text(const char *text)
+{
+    struct tpa_error err = { 0 };
+    struct source *source = source_open_memory(text, strlen(text), "test", &err);
+    assert_non_null(source);
+    struct trace_builder *builder = trace_builder_open(&wants);
+    trace_builder_file(builder, "test", format_memory_timeline.name);
+    assert_true(format_memory_timeline.read(source, builder, &(struct ingest_options){ 0 }, &err));
+    source_free(source);
+    return trace_builder_finish(builder);
+}
+
+static void check(const struct trace *trace, event_id e, int64_t at_ns, enum memory_change change,
+                  int64_t bytes, const char *category)
+{
+    assert_int_equal(trace->start_ns[e], at_ns);
+    assert_string_equal(trace_name(trace, e), memory_change_names[change]);
+    assert_int_equal(trace_arg_or(trace, ARG_BYTES, e, 0), bytes);
+    assert_string_equal(trace_arg_text(trace, ARG_MEMORY_CATEGORY, e), category);
+}
+
+static void raw_records_keep_time_action_and_category(void **state)
+{
+    (void)state;
+    struct trace *trace = read_text("[[-1, 1, 400, 0], [-1,1,100,1],\n [1795230239122701568, 2, 8, 4],"
+                                    "[1795230239122701570, 3, -8, 4], [1795230239122701570, 3, 8, 5], "
+                                    "[1795230239122701571, 4, -8, 5], [1795230239122701572, 2, 16, 8]]\n");
+    const int64_t base = 1795230239122701568;
+    assert_int_equal(trace->event_count, 7);
+    check(trace, 0, base, MEMORY_EXISTING, 400, "parameter"); /* -1 is before the first time that is told */
+    check(trace, 1, base, MEMORY_EXISTING, 100, "optimizer state");
+    check(trace, 2, base, MEMORY_BLOCK, 8, "activation");
+    check(trace, 3, base + 2, MEMORY_CATEGORY, -8, "activation");
+    check(trace, 4, base + 2, MEMORY_CATEGORY, 8, "gradient");
+    check(trace, 5, base + 3, MEMORY_BLOCK, -8, "gradient");
+    check(trace, 6, base + 4, MEMORY_BLOCK, 16, "another");
+    assert_int_equal(trace->notice_count, 0);
+    trace_free(trace);
+}
+
+/* Less comes first, so that nothing in between is larger than before and after. The first column stands for nothing. */
+static void rows_become_what_they_differ_by(void **state)
+{
+    (void)state;
+    struct trace *trace = read_text("[[7, 7, 9], [[0, 400,0,0,0,0,0,0,0], [0, 400,0,8,0,0,0,0,0], "
+                                    "[0, 400,0,0,0,0,12,0,0]]]");
+    assert_int_equal(trace->event_count, 4);
+    check(trace, 0, 7000, MEMORY_EXISTING, 400, "parameter"); /* two rows of one time: the first was -1 */
+    check(trace, 1, 7000, MEMORY_CATEGORY, 8, "input");
+    check(trace, 2, 9000, MEMORY_CATEGORY, -8, "input");
+    check(trace, 3, 9000, MEMORY_CATEGORY, 12, "gradient");
+    trace_free(trace);
+}
+
+/* Four times look like one record until the rows begin. */
+static void four_times_are_no_record(void **state)
+{
+    (void)state;
+    struct trace *trace =
+        read_text("[[1,2,3,4],[[0,1,0,0,0,0,0,0,0],[0,1,0,0,0,0,0,0,0],[0,2,0,0,0,0,0,0,0],[0]]]");
+    assert_int_equal(trace->event_count, 3);
+    check(trace, 0, 1000, MEMORY_CATEGORY, 1, "parameter");
+    check(trace, 1, 3000, MEMORY_CATEGORY, 1, "parameter");
+    check(trace, 2, 4000, MEMORY_CATEGORY, -2, "parameter");
+    assert_int_equal(trace->notice_count, 0);
+    trace_free(trace);
+    trace = read_text("[[1,2,3,4]]");
+    assert_int_equal(trace->event_count, 1);
+    trace_free(trace);
+}
+
+static void what_was_read_before_damage_stands(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text, *notice;
+        size_t events;
+    } cases[] = {
+        { "[[1,2,8,4],[2,2,8", "cut_short", 1 },
+        { "[[1,2,8,4],[2,2,8,4]", "cut_short", 2 },
+        { "[[1,2,8,4],[2,\"x\",8,4]]", "bad_record", 1 },
+        { "[[1,2,8,4],[2,7,8,4]]", "unknown_action", 1 },
+        { "[[1,2,3],[[0,1,0,0,0,0,0,0,0],[0,2", "cut_short", 1 },
+        { "[[1,2", "cut_short", 0 },
+        { "[[],[]]", NULL, 0 },
+        { "[[-1,1,5,0]]", NULL, 1 },
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct trace *trace = read_text(cases[i].text);
+        assert_int_equal(trace->event_count, cases[i].events);
+        assert_int_equal(trace->notice_count, cases[i].notice != NULL);
+        if (cases[i].notice)
+            assert_string_equal(trace->notices[0].kind, cases[i].notice);
+        trace_free(trace);
+    }
+}
+
+static void only_lists_of_lists_of_numbers_are_timelines(void **state)
+{
+    (void)state;
+    assert_true(format_memory_timeline.sniff(" [ [-1, 1", 9) > 0);
+    assert_true(format_memory_timeline.sniff("[[],[]]", 7) > 0);
+    assert_int_equal(format_memory_timeline.sniff("[{\"ph\":", 7), 0);
+    assert_int_equal(format_memory_timeline.sniff("[[\"a\"", 5), 0);
+    assert_int_equal(format_memory_timeline.sniff("[[", 2), 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(raw_records_keep_time_action_and_category),
+        cmocka_unit_test(rows_become_what_they_differ_by),
+        cmocka_unit_test(four_times_are_no_record),
+        cmocka_unit_test(what_was_read_before_damage_stands),
+        cmocka_unit_test(only_lists_of_lists_of_numbers_are_timelines),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
