@@ -1,9 +1,102 @@
-/* cmd_callers.c - `tpa callers`: who called a function, and what that cost. */
-#include "cli/calls_command.h"
+/*
+ * cmd_callers.c - `tpa callers` and `tpa callees`: who called a function, or whom it called, and what that cost. The two
+ * differ in the direction alone.
+ */
+#include "analyze/trace_profile.h"
+#include "cli/command.h"
+#include "cli/load.h"
+#include "cli/profile_report.h"
+
+struct calls_args {
+    const char *sort;
+    bool reverse, strip_dirs;
+    struct selection_query selection;
+    struct output_args output;
+    struct load_args load;
+};
+
+static const struct calls_args calls_defaults = { .output = { .limit = { .share = LIMIT_NOT_GIVEN } },
+                                                  .load = LOAD_DEFAULTS };
+
+/* clang-format off */
+static const struct opt calls_opts[] = {
+    OPT_GROUP("Rows"),
+    OPT_WORD('s', "sort", struct calls_args, sort, profile_sort_word, "KEYS",
+             "order of the functions: words of pstats, separated by commas, or none; without it tottime"),
+    OPT_FLAG('r', "reverse", struct calls_args, reverse, "turn the order round"),
+    OPT_FLAG(0, "strip-dirs", struct calls_args, strip_dirs,
+             "Python profiles: name files without their directories; what is then the same adds up"),
+    SELECTION_OPTIONS(struct calls_args, selection),
+    LOAD_OPTIONS(struct calls_args, load),
+    OUTPUT_OPTIONS_WITH(struct calls_args, output, profile_format_at),
+    OPT_END
+};
+/* clang-format on */
+
+/* Put the profile of the trace in its place: from here on there is no difference. */
+static bool sum_up_trace(struct ingested *ingested, const struct selection_query *query,
+                         struct tpa_error *err)
+{
+    struct selection_query places = *query;
+    places.filter = places.exclude = NULL; /* these choose among the functions, when all is summed up */
+    struct selection *selection = selection_open(ingested->trace, &places, err);
+    if (!selection)
+        return false;
+    ingested->profile = trace_profile(ingested->trace, selection);
+    selection_free(selection);
+    return true;
+}
+
+static bool check_selection(const struct selection_query *query, struct tpa_error *err)
+{
+    bool of_trace = query->range || query->steps.count || query->devices.count || query->streams.count ||
+                    query->ranks.count;
+    return !of_trace || tpa_fail(err, TPA_NOWHERE,
+                                 "--steps, --range, --device, --stream and --rank are for traces; a Python "
+                                 "profile holds sums and no events");
+}
+
+static int answer(enum pstats_report report, const struct invocation *call, struct tpa_error *err)
+{
+    const struct calls_args *args = call->args;
+    struct ingested ingested;
+    if (!load_any(call, &args->load, &(struct trace_wants){ 0 }, &ingested, err))
+        return EXIT_TROUBLE;
+    bool fine = false;
+    if (ingested.trace) {
+        fine = sum_up_trace(&ingested, &args->selection, err);
+    } else if (ingested.profile) {
+        fine = check_selection(&args->selection, err);
+    } else {
+        tpa_fail(err, TPA_NOWHERE, "a report on actions does not tell who called whom");
+        tpa_in_file(err, call->operands[0]);
+    }
+    int exit_code = EXIT_TROUBLE;
+    if (fine) {
+        struct profile_query query = {
+            .sort = args->sort,
+            .reverse = args->reverse,
+            .filter = args->selection.filter,
+            .exclude = args->selection.exclude,
+            .strip_dirs = args->strip_dirs,
+        };
+        exit_code = profile_report(report, &ingested, &query, &args->output,
+                                   profile_format_is_pstats(args->output.format), err);
+    }
+    ingested_free(&ingested);
+    return exit_code;
+}
+
+#define CALLS_DESCRIPTION                                                                                      \
+    "In a Python profile (cProfile, profile, yappi; several add up) these are its functions; in a trace, the " \
+    "operators, annotations, Python frames and runtime calls of the host, as they nest in time.\n\n"           \
+    "Functions come in the order of --sort; within each, what took longest comes first. --limit counts "       \
+    "functions, 25 without it; CSV, JSON and the text of pstats hold all. --filter and --exclude choose the "  \
+    "functions asked about, not those that called them or that they called."
 
 static int callers_main(const struct invocation *call, struct tpa_error *err)
 {
-    return calls_command(PSTATS_CALLERS, call, err);
+    return answer(PSTATS_CALLERS, call, err);
 }
 
 const struct command cmd_callers = {
@@ -21,4 +114,26 @@ const struct command cmd_callers = {
                   "tpa callers trace.json --filter '^aten::copy_$'",
                   "tpa callers prof.stats --sort cumulative --limit 5 --strip-dirs",
                   "tpa callers prof.stats --format pstats  # what Python's pstats prints" },
+};
+
+static int callees_main(const struct invocation *call, struct tpa_error *err)
+{
+    return answer(PSTATS_CALLEES, call, err);
+}
+
+const struct command cmd_callees = {
+    .name = "callees",
+    .summary = "which functions a function called, and what that cost",
+    .operands = "FILE...",
+    .description = CALLS_DESCRIPTION,
+    .section = SECTION_ANALYZE,
+    .reads_profiles = true,
+    .options = calls_opts,
+    COMMAND_ARGS(calls_defaults),
+    .main = callees_main,
+    .reads_traces = true,
+    .examples = { "tpa callees prof.stats --filter collate",
+                  "tpa callees trace.json --filter '^aten::copy_$'",
+                  "tpa callees prof.stats --sort cumulative --limit 5 --strip-dirs",
+                  "tpa callees prof.stats --format pstats  # what Python's pstats prints" },
 };
