@@ -1,6 +1,9 @@
 /*
  * profile_tables.c - sums of a profile as tables.
  *
+ * A profile may have a million functions, whose cells would take more memory than the profile: so rows are made when
+ * they are printed.
+ *
  * Times become integer nanoseconds here, each once, from the exact double: a percall is the quotient of two figures of
  * the file, rounded, not a quotient of rounded figures.
  */
@@ -79,6 +82,18 @@ static void set_calls(struct table *table, size_t row, size_t text_column, size_
     table_set_int(table, row, primitive_column, primitive_calls);
 }
 
+/* A time that is no finite number, or no nanoseconds below 2^63, is left missing: see add_odd_times. */
+static bool has_ns(double seconds)
+{
+    return fabs(seconds) < 0x1p63 / 1e9;
+}
+
+static void set_seconds(struct table *table, size_t row, size_t column, double seconds)
+{
+    if (has_ns(seconds))
+        table_set_int(table, row, column, profile_ns(seconds));
+}
+
 static void set_name(struct table *table, size_t row, size_t column, const struct profile_function *function,
                      struct buffer *scratch)
 {
@@ -89,7 +104,7 @@ static void set_name(struct table *table, size_t row, size_t column, const struc
 
 static void set_share(struct table *table, size_t row, size_t column, double part, double whole)
 {
-    if (whole > 0)
+    if (whole > 0 && isfinite(part / whole))
         table_set_number(table, row, column, part / whole);
 }
 
@@ -100,19 +115,33 @@ static void set_function_row(struct table *table, size_t row, const struct profi
     int64_t calls, primitive_calls;
     true_calls(profile, cost, &calls, &primitive_calls);
     set_calls(table, row, F_NCALLS, F_CALLS, F_PCALLS, calls, primitive_calls);
-    table_set_int(table, row, F_TOTTIME, profile_ns(cost->total_s));
-    table_set_int(table, row, F_CUMTIME, profile_ns(cost->cumulative_s));
+    set_seconds(table, row, F_TOTTIME, cost->total_s);
+    set_seconds(table, row, F_CUMTIME, cost->cumulative_s);
     set_share(table, row, F_TOTTIME_SHARE, cost->total_s, profile->total.total_s);
     set_share(table, row, F_CUMTIME_SHARE, cost->cumulative_s, profile->total.total_s);
     if (calls != 0 && !profile->sampled)
-        table_set_int(table, row, F_TOTTIME_PERCALL, profile_ns(cost->total_s / (double)calls));
+        set_seconds(table, row, F_TOTTIME_PERCALL, cost->total_s / (double)calls);
     if (primitive_calls != 0 && !profile->sampled)
-        table_set_int(table, row, F_CUMTIME_PERCALL,
-                      profile_ns(cost->cumulative_s / (double)primitive_calls));
+        set_seconds(table, row, F_CUMTIME_PERCALL, cost->cumulative_s / (double)primitive_calls);
     set_name(table, row, F_NAME, function, scratch);
     table_set_text(table, row, F_FILE, function->file, function->file_length);
     table_set_int(table, row, F_LINE, function->line);
     table_set_text(table, row, F_FUNCTION, function->name, function->name_length);
+}
+
+struct function_rows {
+    const struct profile *profile;
+    const struct profile_view *view;
+};
+
+static void make_function_rows(const void *context, struct table *table, size_t first, size_t count)
+{
+    const struct function_rows *rows = context;
+    struct buffer scratch = { 0 };
+    for (size_t i = 0; i < count; i++)
+        set_function_row(table, i, rows->profile, &rows->profile->functions[rows->view->at[first + i]],
+                         &scratch);
+    buffer_release(&scratch);
 }
 
 void profile_add_functions(struct result *result, const struct profile *profile,
@@ -130,10 +159,9 @@ void profile_add_functions(struct result *result, const struct profile *profile,
         columns[F_CUMTIME_PERCALL].flags |= TABLE_HIDDEN;
     }
     struct table *table = table_open("functions", "Python functions", columns, F_COLUMNS);
-    struct buffer scratch = { 0 };
-    for (size_t i = 0; i < view->count; i++)
-        set_function_row(table, table_add_row(table), profile, &profile->functions[view->at[i]], &scratch);
-    buffer_release(&scratch);
+    struct function_rows *rows = mem_alloc(sizeof *rows);
+    *rows = (struct function_rows){ profile, view };
+    table_make_rows(table, view->count, &(struct table_maker){ make_function_rows, free, rows });
 
     int64_t calls, primitive_calls;
     true_calls(profile, &profile->total, &calls, &primitive_calls);
@@ -141,8 +169,9 @@ void profile_add_functions(struct result *result, const struct profile *profile,
                      (union table_cell){ .i = calls });
     table_add_footer(table, "pcalls", profile->sampled ? "Samples" : "Primitive calls", TABLE_COUNT,
                      (union table_cell){ .i = primitive_calls });
-    table_add_footer(table, "tottime", "Total time", TABLE_NS,
-                     (union table_cell){ .i = profile_ns(profile->total.total_s) });
+    table_add_footer(
+        table, "tottime", "Total time", TABLE_NS,
+        table_int(has_ns(profile->total.total_s) ? profile_ns(profile->total.total_s) : TABLE_INT_MISSING));
     if (view->reductions.count > 0 && view->reductions.at[view->reductions.count - 1].by_limit)
         table->total_rows = view->reductions.at[view->reductions.count - 1].before;
     result_add_table(result, table);
@@ -161,40 +190,123 @@ static int compare_calls(const void *left, const void *right, void *data)
     return profile_function_compare(&profile->functions[a->callee], &profile->functions[b->callee]);
 }
 
+struct call_rows {
+    const struct profile *profile;
+    const struct profile_view *view;
+    bool callees;
+    struct profile_callees by_caller; /* for callees */
+    uint32_t *first_row; /* by place in the view, and one more: where the rows of the function begin */
+};
+
+/* Who called function ID, or whom it called, from long to short. */
+static void list_calls(const struct call_rows *rows, function_id id, struct profile_calls *calls)
+{
+    profile_calls_of(calls, rows->profile, id, rows->callees ? &rows->by_caller : NULL);
+    if (calls->count > 1)
+        qsort_r(calls->at, calls->count, sizeof *calls->at, compare_calls, (void *)(uintptr_t)rows->profile);
+}
+
+/* The place in the view of the function that ROW is about. */
+static size_t find_place(const struct call_rows *rows, size_t row)
+{
+    size_t low = 0, high = rows->view->count; /* low begins at or before ROW, high behind it */
+    while (high - low > 1) {
+        size_t middle = low + (high - low) / 2;
+        if (rows->first_row[middle] <= row)
+            low = middle;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static void set_call_row(struct table *table, size_t row, const struct call_rows *rows,
+                         const struct profile_function *function, const struct profile_call *call,
+                         struct buffer *scratch)
+{
+    set_name(table, row, C_NAME, function, scratch);
+    if (!call)
+        return;
+    const struct profile_edge *edge = &rows->profile->edges[call->edge];
+    set_name(table, row, C_OTHER, &rows->profile->functions[call->callee], scratch);
+    set_calls(table, row, C_NCALLS, C_CALLS, C_PCALLS, edge->cost.calls, edge->cost.primitive_calls);
+    if (edge->count_only)
+        return;
+    set_seconds(table, row, C_TOTTIME, edge->cost.total_s);
+    set_seconds(table, row, C_CUMTIME, edge->cost.cumulative_s);
+    set_share(table, row, C_SHARE, edge->cost.cumulative_s, function->cost.cumulative_s);
+}
+
+static void make_call_rows(const void *context, struct table *table, size_t first, size_t count)
+{
+    const struct call_rows *rows = context;
+    struct profile_calls calls = { 0 };
+    struct buffer scratch = { 0 };
+    size_t row = first;
+    for (size_t place = find_place(rows, first); row < first + count; place++) {
+        function_id id = rows->view->at[place];
+        list_calls(rows, id, &calls);
+        for (; row < rows->first_row[place + 1] && row < first + count; row++)
+            set_call_row(table, row - first, rows, &rows->profile->functions[id],
+                         calls.count ? &calls.at[row - rows->first_row[place]] : NULL, &scratch);
+    }
+    buffer_release(&scratch);
+    VEC_FREE(&calls);
+}
+
+static void free_call_rows(void *context)
+{
+    struct call_rows *rows = context;
+    profile_callees_release(&rows->by_caller);
+    free(rows->first_row);
+    free(rows);
+}
+
+/* Where the rows of each function begin. One without calls has a row that says so. */
+static void place_rows(struct call_rows *rows)
+{
+    const struct profile_view *view = rows->view;
+    rows->first_row = mem_alloc((view->count + 1) * sizeof *rows->first_row);
+    uint32_t row = 0;
+    for (size_t i = 0; i < view->count; i++) {
+        function_id id = view->at[i];
+        uint32_t calls = rows->callees ? rows->by_caller.first[id + 1] - rows->by_caller.first[id]
+                                       : rows->profile->functions[id].edge_count;
+        rows->first_row[i] = row;
+        row += calls ? calls : 1;
+    }
+    rows->first_row[view->count] = row;
+}
+
 void profile_add_calls(struct result *result, const struct profile *profile, const struct profile_view *view,
                        bool callees)
 {
     struct table *table = callees ? table_open("callees", "Callees", callee_columns, C_COLUMNS)
                                   : table_open("callers", "Callers", caller_columns, C_COLUMNS);
-    struct profile_callees by_caller = { 0 };
-    struct profile_calls calls = { 0 };
-    struct buffer scratch = { 0 };
+    struct call_rows *rows = mem_zalloc(1, sizeof *rows);
+    rows->profile = profile;
+    rows->view = view;
+    rows->callees = callees;
     if (callees)
-        profile_callees_make(&by_caller, profile);
-    for (size_t i = 0; i < view->count; i++) {
-        const struct profile_function *function = &profile->functions[view->at[i]];
-        profile_calls_of(&calls, profile, view->at[i], callees ? &by_caller : NULL);
-        if (calls.count > 1)
-            qsort_r(calls.at, calls.count, sizeof *calls.at, compare_calls, (void *)(uintptr_t)profile);
-        if (calls.count == 0)
-            set_name(table, table_add_row(table), C_NAME, function, &scratch);
-        for (size_t c = 0; c < calls.count; c++) {
-            const struct profile_edge *edge = &profile->edges[calls.at[c].edge];
-            size_t row = table_add_row(table);
-            set_name(table, row, C_NAME, function, &scratch);
-            set_name(table, row, C_OTHER, &profile->functions[calls.at[c].callee], &scratch);
-            set_calls(table, row, C_NCALLS, C_CALLS, C_PCALLS, edge->cost.calls, edge->cost.primitive_calls);
-            if (edge->count_only)
-                continue;
-            table_set_int(table, row, C_TOTTIME, profile_ns(edge->cost.total_s));
-            table_set_int(table, row, C_CUMTIME, profile_ns(edge->cost.cumulative_s));
-            set_share(table, row, C_SHARE, edge->cost.cumulative_s, function->cost.cumulative_s);
-        }
-    }
-    buffer_release(&scratch);
-    VEC_FREE(&calls);
-    profile_callees_release(&by_caller);
+        profile_callees_make(&rows->by_caller, profile);
+    place_rows(rows);
+    table_make_rows(table, rows->first_row[view->count],
+                    &(struct table_maker){ make_call_rows, free_call_rows, rows });
     result_add_table(result, table);
+}
+
+/* Infinite and absurd times are missing in the tables, as a table holds nanoseconds. */
+static void add_odd_times(struct result *result, const struct profile *profile, const char *file)
+{
+    int64_t odd = 0;
+    for (size_t i = 0; i < profile->listed_count; i++) {
+        const struct profile_cost *cost = &profile->functions[profile->listed[i]].cost;
+        odd += !has_ns(cost->total_s) || !has_ns(cost->cumulative_s);
+    }
+    if (odd)
+        result_add_notice(
+            result, "odd_times", odd, file, TPA_NOWHERE,
+            "functions have times that are no number, or beyond 292 years; they are left empty");
 }
 
 void profile_add_notices(struct result *result, const struct profile *profile,
@@ -224,6 +336,7 @@ void profile_add_notices(struct result *result, const struct profile *profile,
                           " callers became the same as another without directories, and were added to it; "
                           "pstats keeps only the last of them",
                           profile->merged_edges);
+    add_odd_times(result, profile, file);
     if (profile->odd_entries > 0)
         result_add_notice(result, "odd_entries", (int64_t)profile->odd_entries, file, profile->odd_offset,
                           "entries are no function with its figures, and were left out");

@@ -8,7 +8,7 @@
 #include "base/table.h"
 #include "trace/actions.h"
 
-/* Add to RESULT the functions of VIEW and what they cost. */
+/* Add to RESULT the functions of VIEW and what they cost. PROFILE and VIEW must live as long as RESULT, here and below. */
 void profile_add_functions(struct result *result, const struct profile *profile,
                            const struct profile_view *view);
 

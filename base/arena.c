@@ -100,12 +100,28 @@ void arena_take_over(struct arena *arena, struct arena *from)
     *from = (struct arena){ 0 };
 }
 
-void arena_release(struct arena *arena)
+static void free_blocks(struct arena_block *block)
 {
-    for (struct arena_block *block = arena->blocks, *next; block; block = next) {
+    for (struct arena_block *next; block; block = next) {
         next = block->next;
         ASAN_UNPOISON_MEMORY_REGION(block->bytes, block->size);
         free(block);
     }
+}
+
+void arena_clear(struct arena *arena)
+{
+    struct arena_block *newest = arena->blocks;
+    if (!newest)
+        return;
+    free_blocks(newest->next);
+    newest->next = NULL;
+    ASAN_POISON_MEMORY_REGION(newest->bytes, newest->size);
+    arena->used = 0;
+}
+
+void arena_release(struct arena *arena)
+{
+    free_blocks(arena->blocks);
     *arena = (struct arena){ 0 };
 }

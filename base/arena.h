@@ -32,6 +32,9 @@ char *arena_printf(struct arena *arena, const char *fmt, ...) TPA_PRINTF(2, 3);
 /* All that FROM handed out lives as long as ARENA from now on; FROM is empty. */
 void arena_take_over(struct arena *arena, struct arena *from);
 
+/* Take back all that was handed out, keeping some memory for what comes next. */
+void arena_clear(struct arena *arena);
+
 /* Free all that was handed out. The arena can be used again. */
 void arena_release(struct arena *arena);
 

@@ -28,22 +28,25 @@
  * caller's note on a container, or the address of a box in the arena that holds another scalar. All references to a
  * text share its box.
  */
+#define XXH_INLINE_ALL
 #include "ingest/marshal.h"
 
 #include <assert.h>
 #include <math.h>
 #include <stdlib.h>
+#include <xxhash.h>
 
 enum {
     MAX_DEPTH =
         2000, /* CPython gives up beyond this depth, writing and reading, so no honest file is deeper */
     WINDOW = 256 << 10,
+    RECENT = 4096, /* texts met lately, of which no second copy is made */
 };
 
 enum { FLAG = 0x80 };
 
 /* A scalar that is referred to. */
-struct box {
+struct marshal_box {
     enum marshal_type type;
     uint32_t length; /* of a text */
     union {
@@ -61,6 +64,8 @@ void marshal_release(struct marshal *in)
     VEC_FREE(&in->old_strings);
     free(in->window);
     in->window = NULL;
+    free(in->recent);
+    in->recent = NULL;
 }
 
 /*
@@ -143,7 +148,27 @@ static bool take_count(struct marshal *in, size_t unit, const char *what, uint32
     return true;
 }
 
-/* Copies the text into a box, so that what refers to it later can share it. */
+/*
+ * A box with a copy of the LENGTH bytes at P. Python shares the names of files among functions most of the time, but
+ * not in dumps of old versions nor where a program made the keys: so what was met lately is not copied again.
+ */
+static const struct marshal_box *box_text(struct marshal *in, enum marshal_type type, const uint8_t *p,
+                                          uint32_t length)
+{
+    if (!in->recent)
+        in->recent = mem_zalloc(RECENT, sizeof *in->recent);
+    struct marshal_box **place = &in->recent[XXH3_64bits(p, length) % RECENT], *box = *place;
+    if (box && box->type == type && box->length == length && memcmp(box->of.text, p, length) == 0)
+        return box;
+    size_t size = length + 1 > sizeof box->of ? length + 1 : sizeof box->of;
+    *place = box = arena_alloc(in->texts, offsetof(struct marshal_box, of) + size);
+    box->type = type;
+    box->length = length;
+    memcpy(box->of.text, p, length);
+    box->of.text[length] = '\0';
+    return box;
+}
+
 static bool read_text(struct marshal *in, bool is_short, const char *what, struct marshal_item *item,
                       struct tpa_error *err)
 {
@@ -159,12 +184,7 @@ static bool read_text(struct marshal *in, bool is_short, const char *what, struc
     const uint8_t *p = take(in, length, what, err);
     if (!p)
         return false;
-    size_t head = offsetof(struct box, of);
-    struct box *box = arena_alloc(in->texts, head + (length > sizeof box->of ? length : sizeof box->of));
-    box->type = item->type;
-    box->length = length;
-    memcpy(box->of.text, p, length);
-    item->text = box->of.text;
+    item->text = box_text(in, item->type, p, length)->of.text;
     item->length = length;
     return true;
 }
@@ -307,7 +327,7 @@ static bool decode(struct marshal *in, uint8_t first, struct marshal_item *item,
 
 /* ---- references ---- */
 
-static uint64_t slot_of_box(const struct box *box)
+static uint64_t slot_of_box(const struct marshal_box *box)
 {
     return (uint64_t)(uintptr_t)box | MARSHAL_SLOT_BOX;
 }
@@ -318,8 +338,9 @@ static uint64_t slot_of_scalar(struct marshal *in, const struct marshal_item *it
     if (item->type == MARSHAL_INT && item->integer >= INT64_MIN / 4 && item->integer <= INT64_MAX / 4)
         return (uint64_t)item->integer << 2 | MARSHAL_SLOT_INT;
     if (item->type == MARSHAL_TEXT || item->type == MARSHAL_BYTES)
-        return slot_of_box((const struct box *)(const void *)(item->text - offsetof(struct box, of)));
-    struct box *box = arena_alloc(in->texts, sizeof *box);
+        return slot_of_box(
+            (const struct marshal_box *)(const void *)(item->text - offsetof(struct marshal_box, of)));
+    struct marshal_box *box = arena_alloc(in->texts, sizeof *box);
     box->type = item->type;
     if (item->type == MARSHAL_INT)
         box->of.integer = item->integer;
@@ -338,7 +359,7 @@ static void push_slot(struct marshal *in, uint64_t slot)
     in->slots[in->slot_count++] = slot;
 }
 
-static void open_box(const struct box *box, struct marshal_item *item)
+static void open_box(const struct marshal_box *box, struct marshal_item *item)
 {
     item->type = box->type;
     switch (box->type) {
@@ -365,7 +386,7 @@ static bool resolve(struct marshal *in, char kind, struct marshal_item *item, st
                         known);
     uint64_t slot = kind == 'R' ? in->old_strings.at[number] : in->slots[number];
     switch (slot & 3) {
-    case MARSHAL_SLOT_BOX: open_box((const struct box *)(uintptr_t)slot, item); break;
+    case MARSHAL_SLOT_BOX: open_box((const struct marshal_box *)(uintptr_t)slot, item); break;
     case MARSHAL_SLOT_INT:
         item->type = MARSHAL_INT;
         item->integer = (int64_t)slot >> 2;

@@ -69,15 +69,17 @@ struct marshal_item {
     uint64_t note;  /* of a reference; MARSHAL_NO_NOTE when there is none */
     int64_t integer;
     double number;
-    const char *text; /* in the arena of the texts; not NUL-terminated */
+    const char *text; /* in the arena of the texts, with a NUL behind it */
     size_t length;
     uint32_t count; /* elements that follow */
 };
 
+struct marshal_box;
+
 /*
  * Where reading stands. Set either source and total, or bytes and size; and texts; zero the rest.
  *
- * A text that is flagged, or that may be one, is copied to `texts` and what refers to it shares the copy.
+ * A text is copied to `texts`; what refers to it shares the copy.
  */
 struct marshal {
     struct source *source; /* where bytes come from; NULL: `bytes` are all. Borrowed */
@@ -90,6 +92,7 @@ struct marshal {
     uint64_t *slots;     /* one per flagged object: see marshal.c */
     size_t slot_count, slot_capacity;
     VEC_OF(uint64_t) old_strings; /* Python 2 numbers its interned strings apart */
+    struct marshal_box **recent;  /* texts met lately, by hash */
     uint8_t *window;
     size_t capacity;
     bool at_end; /* nothing comes behind the bytes at hand */

@@ -361,6 +361,8 @@ void profile_add(struct profile *profile, struct profile *other)
 struct profile *profile_strip_dirs(struct profile *profile, bool last_caller_wins)
 {
     struct profile *stripped = profile_open();
+    free(profile->slots); /* nothing is looked for in it any more */
+    profile->slots = NULL;
     merge(stripped, profile, last_caller_wins ? STRIP_DIRS_LAST_CALLER_WINS : STRIP_DIRS);
     take_over(stripped, profile);
     return stripped;
