@@ -6,9 +6,9 @@
  */
 #include "analyze/gpu_events.h"
 
-#include "analyze/gpu_names.h"
 #include "base/memory.h"
 #include "trace/arg_scan.h"
+#include "trace/communication.h"
 #include <stdlib.h>
 #include <string.h>
 

@@ -7,6 +7,7 @@
 #include "analyze/gpu_names.h"
 
 #include "base/memory.h"
+#include "trace/communication.h"
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,93 +27,6 @@ static bool holds_one_of(const char *text, const char *const *words)
         if (strstr(text, *words))
             return true;
     return false;
-}
-
-/* Does NAME hold one of WORDS (in lower case)? */
-static bool matches(const char *name, const char *const *words)
-{
-    char *lower = lower_case(name);
-    bool found = holds_one_of(lower, words);
-    free(lower);
-    return found;
-}
-
-/* ---- communication ---- */
-
-static const char *const nccl_words[] = { "nccl", "rccl", NULL };
-
-static const char *const communication_words[] = {
-    "nccl",
-    "rccl",
-    "hccl",
-    "oneccl",
-    "msccl",
-    "nvshmem",
-    "rocshmem",
-    "symm_mem",
-    "symmetric_memory",
-    "multimem",
-    "cross_device_reduce", /* custom all-reduce of vLLM, SGLang, aiter */
-    "custom_ar",
-    "quickreduce",
-    "userbuffers",
-    "deep_ep::",
-    "allreduce",
-    "all_reduce",
-    "allgather",
-    "all_gather",
-    "reducescatter",
-    "reduce_scatter",
-    "alltoall",
-    "all_to_all",
-    "all2all",
-    NULL,
-};
-
-bool kernel_is_nccl(const char *name)
-{
-    return matches(name, nccl_words);
-}
-
-bool kernel_is_communication(const char *name)
-{
-    return matches(name, communication_words);
-}
-
-/* Libraries of which every operator communicates: by how the name begins. */
-static const char *const communication_prefixes[] = {
-    "nccl:",
-    "gloo:",
-    "ucc:",
-    "mpi:",
-    "record_param_comms",
-    "c10d::",
-    "_c10d_functional",
-    "c10d_functional",
-    "symm_mem::",
-    "_symm_mem::",
-    "_C_custom_ar::",
-    "horovod",
-    NULL,
-};
-
-static const char *const collective_words[] = {
-    "all_reduce",    "allreduce",  "all_gather", "allgather", "reduce_scatter",
-    "reducescatter", "all_to_all", "alltoall",   "all2all",   NULL,
-};
-
-/* An operator that computes and communicates at once; its own kernels may do either. */
-static const char *const fused_words[] = { "matmul", "_mm", "gemm", "linear", "norm", NULL };
-
-bool operator_is_communication(const char *name)
-{
-    if (matches(name, fused_words))
-        return false;
-    for (const char *const *prefix = communication_prefixes; *prefix; prefix++)
-        if (strncmp(name, *prefix, strlen(*prefix)) == 0)
-            return true;
-    /* "vllm::all_reduce", "sgl_kernel::all_reduce": only operators have a namespace, Python functions do not. */
-    return strstr(name, "::") && strncmp(name, "aten::", 6) != 0 && matches(name, collective_words);
 }
 
 /* ---- tensor cores ---- */
@@ -244,7 +158,7 @@ enum tensor_use kernel_tensor_use(const char *name)
 {
     char *lower = lower_case(name);
     enum tensor_use use = TENSOR_UNKNOWN;
-    if (holds_one_of(lower, communication_words) || holds_one_of(lower, plain_words))
+    if (kernel_is_communication(name) || holds_one_of(lower, plain_words))
         use = TENSOR_NO;
     else if (holds_one_of(lower, tensor_words))
         use = TENSOR_YES;

@@ -16,15 +16,6 @@ enum tensor_use {
     TENSOR_YES,
 };
 
-/* Is it of NCCL or RCCL: does its name hold one of these words? What the field calls communication. */
-bool kernel_is_nccl(const char *name);
-
-/* Is it known to communicate: NCCL, symmetric memory, custom all-reduce, NVSHMEM and the like? */
-bool kernel_is_communication(const char *name);
-
-/* Is the operator (or annotation) one that communicates, so that what it launches itself does? */
-bool operator_is_communication(const char *name);
-
 enum tensor_use kernel_tensor_use(const char *name);
 
 /* "yes", "no", "unknown". */

@@ -5,6 +5,7 @@
 #include "analyze/gpu_names.h"
 #include "analyze/host_waits.h"
 #include "base/memory.h"
+#include "trace/communication.h"
 #include <stdlib.h>
 
 /* What an operator or annotation holds its thread up by. */

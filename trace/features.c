@@ -1,6 +1,8 @@
 /* features.c - see features.h. */
 #include "trace/features.h"
 
+#include "base/memory.h"
+#include "trace/communication.h"
 #include "trace/memory_change.h"
 #include "trace/steps.h"
 #include <stdlib.h>
@@ -32,11 +34,6 @@ const char *trace_feature_recipe(enum trace_feature feature)
     return features[index_of(feature)].recipe;
 }
 
-static bool has_prefix(const char *text, const char *prefix)
-{
-    return strncmp(text, prefix, strlen(prefix)) == 0;
-}
-
 /* What a name tells by itself. */
 static unsigned features_of_name(const char *name)
 {
@@ -46,8 +43,6 @@ static unsigned features_of_name(const char *name)
     for (int change = 0; change < MEMORY_CHANGES; change++)
         if (strcmp(name, memory_change_names[change]) == 0)
             return FEATURE_MEMORY;
-    if (has_prefix(name, "nccl") || strcmp(name, "record_param_comms") == 0)
-        return FEATURE_COLLECTIVES;
     return 0;
 }
 
@@ -55,17 +50,40 @@ static unsigned features_of_name(const char *name)
 static unsigned features_of_event(enum event_kind kind, unsigned name)
 {
     switch (kind) {
-    case EVENT_OP: return FEATURE_OPS | (name & (FEATURE_STEPS | FEATURE_COLLECTIVES));
-    case EVENT_ANNOTATION: return name & (FEATURE_STEPS | FEATURE_COLLECTIVES);
+    case EVENT_OP: return FEATURE_OPS | (name & FEATURE_STEPS);
+    case EVENT_ANNOTATION: return name & FEATURE_STEPS;
     case EVENT_PYTHON: return FEATURE_STACKS;
     case EVENT_RUNTIME:
     case EVENT_DRIVER: return FEATURE_LAUNCHES;
     case EVENT_INSTANT: return name & FEATURE_MEMORY;
-    case EVENT_KERNEL: return FEATURE_GPU | (name & FEATURE_COLLECTIVES);
+    case EVENT_KERNEL:
     case EVENT_MEMCPY:
     case EVENT_MEMSET: return FEATURE_GPU;
     default: return 0;
     }
+}
+
+/* Is there anything that communicates? Names are asked as events turn up with them: most are of other kinds. */
+static bool has_collectives(const struct trace *trace)
+{
+    enum { ASKED_AS_OPERATOR = 1, ASKED_AS_KERNEL = 2 };
+    if (trace->args[ARG_COLLECTIVE].count > 0)
+        return true;
+    uint8_t *asked = mem_zalloc(names_count(trace->names) + 1, 1);
+    bool found = false;
+    for (event_id e = 0; e < trace->event_count && !found; e++) {
+        bool kernel = trace->kind[e] == EVENT_KERNEL;
+        if (!kernel && trace->kind[e] != EVENT_OP && trace->kind[e] != EVENT_ANNOTATION)
+            continue;
+        uint8_t *of_name = &asked[trace->name[e]], as = kernel ? ASKED_AS_KERNEL : ASKED_AS_OPERATOR;
+        if (*of_name & as)
+            continue;
+        *of_name |= as;
+        found = kernel ? kernel_is_communication(trace_name(trace, e))
+                       : operator_is_communication(trace_name(trace, e));
+    }
+    free(asked);
+    return found;
 }
 
 unsigned trace_features(const struct trace *trace)
@@ -81,7 +99,7 @@ unsigned trace_features(const struct trace *trace)
     free(of_name);
     if (trace->args[ARG_INPUT_DIMS].count > 0)
         found |= FEATURE_SHAPES;
-    if (trace->args[ARG_COLLECTIVE].count > 0)
+    if (has_collectives(trace))
         found |= FEATURE_COLLECTIVES;
     if (trace->file_count > 1)
         found |= FEATURE_RANKS;

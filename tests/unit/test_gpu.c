@@ -8,6 +8,7 @@
 #include "analyze/gpu.h"
 #include "analyze/gpu_names.h"
 #include "tests/unit/drawn.h"
+#include "trace/communication.h"
 #include "trace/span.h"
 
 static struct trace *trace;
