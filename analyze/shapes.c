@@ -90,6 +90,34 @@ bool shape_of_input(const char *input_dims, size_t index, struct shape *shape)
     return at && parse_sizes(at, shape);
 }
 
+/* Number of elements, or -1 when they are too many to count. */
+static int64_t product_of(const struct shape *shape)
+{
+    int64_t product = 1;
+    for (size_t i = 0; i < shape->count; i++)
+        if (shape->size[i] < 0 || __builtin_mul_overflow(product, shape->size[i], &product))
+            return -1;
+    return product;
+}
+
+int64_t shape_elements(const char *input_dims, size_t index)
+{
+    const char *at = element(input_dims, index);
+    struct shape shape;
+    if (!at)
+        return -1;
+    if (parse_sizes(at, &shape))
+        return shape.count ? product_of(&shape) : -1;
+    int64_t sum = 0;
+    for (at = element(at, 0); at; at = at && *at == ',' ? skip_blanks(at + 1) : NULL) {
+        int64_t elements = parse_sizes(at, &shape) && shape.count ? product_of(&shape) : -1;
+        if (elements < 0 || __builtin_add_overflow(sum, elements, &sum))
+            return -1;
+        at = skip_value(at);
+    }
+    return sum > 0 ? sum : -1;
+}
+
 bool shape_parse(const char *text, struct shape *shape)
 {
     const char *end = parse_sizes(skip_blanks(text), shape);

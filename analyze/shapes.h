@@ -24,6 +24,9 @@ struct shape {
 /* Sizes of input INDEX. False when there is no such input, or it is no flat list of whole numbers. */
 bool shape_of_input(const char *input_dims, size_t index, struct shape *shape);
 
+/* Elements of all tensors of input INDEX, which may be a list of them; -1 when it is no tensor or a scalar one. */
+int64_t shape_elements(const char *input_dims, size_t index);
+
 /* The list of whole numbers that all of TEXT is, e.g. "[1, 1]". */
 bool shape_parse(const char *text, struct shape *shape);
 

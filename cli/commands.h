@@ -20,6 +20,7 @@
     ROW(gaps) \
     ROW(steps) \
     ROW(transfers) \
+    ROW(comm) \
     ROW(memory) \
     ROW(launches) \
     ROW(convert) \

@@ -45,6 +45,11 @@ static const char *const communication_words[] = {
     "alltoall",
     "all_to_all",
     "all2all",
+    "all-reduce", /* XLA */
+    "all-gather",
+    "reduce-scatter",
+    "all-to-all",
+    "collective-permute",
     NULL,
 };
 
@@ -61,6 +66,9 @@ bool kernel_is_communication(const char *name)
 /* Libraries of which every operator communicates: by how the name begins. */
 static const char *const communication_prefixes[] = {
     "nccl:",
+    "rccl:",
+    "hccl:",
+    "xccl:",
     "gloo:",
     "ucc:",
     "mpi:",

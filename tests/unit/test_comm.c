@@ -1,0 +1,674 @@
+/* test_comm.c - analyze/comm.h: what collectives were, how fast, and who waited for whom. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "analyze/collective_names.h"
+#include "analyze/comm.h"
+#include "analyze/shapes.h"
+#include "tests/unit/drawn.h"
+#include <math.h>
+
+static struct trace *trace;
+static struct result *result;
+static struct table *collectives;
+
+static void answer_with(struct selection_query query, struct comm_options options)
+{
+    struct tpa_error err = { 0 };
+    struct selection *selection = selection_open(trace, &query, &err);
+    assert_non_null(selection);
+    result = result_open("tpa.comm/1");
+    assert_true(comm_add_tables(trace, selection, &options, result, &err));
+    selection_free(selection);
+    collectives = table_called(result, "collectives");
+}
+
+static void answer(void)
+{
+    answer_with((struct selection_query){ 0 }, (struct comm_options){ 0 });
+}
+
+static void release(void)
+{
+    result_free(result);
+    trace_free(trace);
+}
+
+/* A further file, of RANK, whose times count from BASE. */
+static void draw_rank(int64_t rank, int64_t base_ns)
+{
+    if (rank > 0)
+        draw_file("drawn.json");
+    struct trace_file *file = trace_builder_current_file(draw_builder);
+    file->rank = rank;
+    file->has_base = true;
+    file->base_ns = base_ns;
+}
+
+/* The arguments that PyTorch since 2.2 gives to a kernel of NCCL. */
+static void draw_facts(const char *name, int64_t in, int64_t out, const char *type, int64_t ranks,
+                       int64_t number)
+{
+    draw_text(ARG_COLLECTIVE, name);
+    draw_arg(ARG_IN_ELEMENTS, in);
+    draw_arg(ARG_OUT_ELEMENTS, out);
+    draw_text(ARG_DTYPE, type);
+    draw_arg(ARG_GROUP_SIZE, ranks);
+    draw_text(ARG_GROUP_NAME, "0");
+    draw_text(ARG_GROUP_DESCRIPTION, "default_pg");
+    draw_text(ARG_GROUP_RANKS, "[0, 1]");
+    if (number >= 0)
+        draw_arg(ARG_SEQ_IN_GROUP, number);
+}
+
+static void draw_all_reduce(int64_t device, int64_t start_ns, int64_t dur_ns, int64_t number)
+{
+    draw_work("kernel", "ncclDevKernel_AllReduce_Sum_f32_RING_LL", device, 20, start_ns, dur_ns,
+              DRAW_NO_CALL);
+    draw_facts("allreduce", 1000, 1000, "Float", 2, number);
+}
+
+static size_t row_of_rank(const struct table *table, int64_t rank)
+{
+    for (size_t row = 0; row < table->row_count; row++)
+        if (int_called(table, row, "rank") == rank)
+            return row;
+    fail_msg("no row of rank %d", (int)rank);
+    return 0;
+}
+
+/* ---- names ---- */
+
+static void names_tell_the_collective(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name;
+        enum collective_kind kind;
+    } rows[] = {
+        { "allreduce", COLLECTIVE_ALL_REDUCE },
+        { "nccl:all_reduce", COLLECTIVE_ALL_REDUCE },
+        { "c10d::allreduce_", COLLECTIVE_ALL_REDUCE },
+        { "ncclDevKernel_AllReduce_Sum_f32_RING_LL(ncclDevKernelArgsStorage<4096ul>)",
+          COLLECTIVE_ALL_REDUCE },
+        { "void vllm::cross_device_reduce_2stage<c10::Half, 8>(...)", COLLECTIVE_ALL_REDUCE },
+        { "symm_mem::multimem_all_reduce_", COLLECTIVE_ALL_REDUCE },
+        { "_allgather_base", COLLECTIVE_ALL_GATHER },
+        { "reduce_scatter_tensor_coalesced", COLLECTIVE_REDUCE_SCATTER },
+        { "ncclKernel_ReduceScatter_RING_LL_Sum_float(ncclWorkElem)", COLLECTIVE_REDUCE_SCATTER },
+        { "all_to_allv", COLLECTIVE_ALL_TO_ALL },
+        { "c10d::alltoall_base_", COLLECTIVE_ALL_TO_ALL },
+        { "deep_ep::intranode::dispatch", COLLECTIVE_ALL_TO_ALL },
+        { "_broadcast_oop", COLLECTIVE_BROADCAST },
+        { "_reduce_oop", COLLECTIVE_REDUCE },
+        { "gather", COLLECTIVE_GATHER },
+        { "scatter", COLLECTIVE_SCATTER },
+        { "nccl:all_reduce_barrier", COLLECTIVE_BARRIER },
+        { "nccl:send 0->1", COLLECTIVE_SEND },
+        { "recvAnySource", COLLECTIVE_RECV },
+        { "ncclDevKernel_SendRecv(ncclDevKernelArgsStorage<4096ul>)", COLLECTIVE_SEND_RECV },
+        { "all-gather.12", COLLECTIVE_ALL_GATHER },
+        { "wait", COLLECTIVE_UNKNOWN },
+        { "init", COLLECTIVE_UNKNOWN },
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        assert_int_equal(collective_kind_of(rows[i].name), rows[i].kind);
+}
+
+static void names_tell_the_library(void **state)
+{
+    (void)state;
+    assert_string_equal(collective_library_of("ncclDevKernel_Generic"), "NCCL");
+    assert_string_equal(collective_library_of("rcclGenericKernel"), "RCCL");
+    assert_string_equal(collective_library_of("multimem_all_reduce_kernel<c10::BFloat16, 16>"),
+                        "symmetric memory");
+    assert_string_equal(collective_library_of("void vllm::cross_device_reduce_1stage"), "custom");
+    assert_string_equal(collective_library_of("gloo:all_reduce"), "gloo");
+    assert_null(collective_library_of("c10d::allreduce_"));
+    assert_true(collective_runs_on_host("gloo:broadcast"));
+    assert_false(collective_runs_on_host("nccl:broadcast"));
+}
+
+static void types_are_known_by_all_their_spellings(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text, *name;
+        int size;
+    } rows[] = { { "Float", "float32", 4 },       { "float", "float32", 4 },
+                 { "BFloat16", "bfloat16", 2 },   { "c10::BFloat16", "bfloat16", 2 },
+                 { "long int", "int64", 8 },      { "Long", "int64", 8 },
+                 { "signed char", "int8", 1 },    { "Float8_e4m3fn", "float8_e4m3fn", 1 },
+                 { "unsigned char", "uint8", 1 }, { "Float8_e5m2fnuz", "float8_e5m2fnuz", 1 } };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const struct element_type *type = element_type_of(rows[i].text, strlen(rows[i].text));
+        assert_non_null(type);
+        assert_string_equal(type->name, rows[i].name);
+        assert_int_equal(type->size_bytes, rows[i].size);
+    }
+    assert_null(element_type_of("TensorList", strlen("TensorList")));
+    assert_string_equal(element_type_of_kernel("ncclDevKernel_AllReduce_Sum_bf16_RING_LL(x)")->name,
+                        "bfloat16");
+    assert_string_equal(element_type_of_kernel("ncclKernel_AllReduce_RING_LL_Sum_float(x)")->name, "float32");
+    assert_string_equal(element_type_of_kernel("ncclKernel_Reduce_RING_LL_Sum___nv_bfloat16(x)")->name,
+                        "bfloat16");
+    /* What only moves is moved as bytes: that is not its type. */
+    assert_null(element_type_of_kernel("ncclKernel_AllGather_RING_LL_Sum_int8_t(ncclWorkElem)"));
+}
+
+/* NCCL's tests: 8 ranks; all-reduce 2 * 7 / 8, gather-like 7 / 8, rooted 1. */
+static void the_bus_carries_what_nccls_tests_say(void **state)
+{
+    (void)state;
+    assert_true(collective_bus_factor(COLLECTIVE_ALL_REDUCE, 8) == 1.75);
+    assert_true(collective_bus_factor(COLLECTIVE_ALL_GATHER, 8) == 0.875);
+    assert_true(collective_bus_factor(COLLECTIVE_REDUCE_SCATTER, 8) == 0.875);
+    assert_true(collective_bus_factor(COLLECTIVE_ALL_TO_ALL, 8) == 0.875);
+    assert_true(collective_bus_factor(COLLECTIVE_BROADCAST, -1) == 1);
+    assert_true(collective_bus_factor(COLLECTIVE_SEND, -1) == 1);
+    assert_true(isnan(collective_bus_factor(COLLECTIVE_ALL_REDUCE, -1)));
+    assert_true(isnan(collective_bus_factor(COLLECTIVE_BARRIER, 8)));
+}
+
+static void the_size_is_what_one_rank_holds_of_the_whole(void **state)
+{
+    (void)state;
+    assert_int_equal(collective_size(COLLECTIVE_ALL_REDUCE, 100, 100, 8), 100);
+    assert_int_equal(collective_size(COLLECTIVE_ALL_GATHER, 100, 800, 8), 800);
+    assert_int_equal(collective_size(COLLECTIVE_ALL_GATHER, 100, -1, 8), 800);
+    assert_int_equal(collective_size(COLLECTIVE_ALL_GATHER, 100, -1, -1), -1);
+    assert_int_equal(collective_size(COLLECTIVE_REDUCE_SCATTER, 800, 100, 8), 800);
+    assert_int_equal(collective_size(COLLECTIVE_ALL_TO_ALL, 800, 640, 8), 800);
+    assert_int_equal(collective_size(COLLECTIVE_GATHER, 100, 800, 8), 800); /* on the root */
+    assert_int_equal(collective_size(COLLECTIVE_GATHER, 100, 100, 8), 800); /* elsewhere */
+    assert_int_equal(collective_size(COLLECTIVE_BARRIER, 1, 1, 8), -1);
+    assert_int_equal(collective_size(COLLECTIVE_ALL_GATHER, INT64_MAX, -1, 2), -1);
+}
+
+static void elements_of_shapes_count_lists_of_tensors(void **state)
+{
+    (void)state;
+    assert_int_equal(shape_elements("[[3,4],[5]]", 0), 12);
+    assert_int_equal(shape_elements("[[3,4],[5]]", 1), 5);
+    assert_int_equal(shape_elements("[[3,4],[5]]", 2), -1);
+    assert_int_equal(shape_elements("[[[3,4],[5]],[]]", 0), 17);
+    assert_int_equal(shape_elements("[[],[5]]", 0), -1);
+    assert_int_equal(shape_elements("[[4611686018427387904,4]]", 0), -1);
+    assert_int_equal(shape_elements("nonsense", 0), -1);
+}
+
+/* ---- one rank ---- */
+
+/*
+ *              0    10   20   30   40
+ *   stream 20  [ all_reduce     )          0..40, 1000 floats: 4000 bytes in 40 ns are 100 GB/s
+ *   stream 7        [ gemm )    [ memset ) gemm 10..20; memset 30..50; a copy 0..5 computes nothing
+ *
+ * Exposed: 0..10 and 20..30. On the bus, 2 ranks: 2 * 1 / 2 = 1 time that.
+ */
+static void bandwidth_and_exposed_time_of_an_all_reduce(void **state)
+{
+    (void)state;
+    draw_begin(&comm_wants);
+    draw_all_reduce(0, 0, 40, 7);
+    draw_work("gpu_memcpy", "Memcpy HtoD (Pinned -> Device)", 0, 9, 0, 5, DRAW_NO_CALL);
+    draw_work("kernel", "gemm", 0, 7, 10, 10, DRAW_NO_CALL);
+    draw_work("gpu_memset", "Memset (Device)", 0, 7, 30, 20, DRAW_NO_CALL);
+    trace = draw_end();
+    answer();
+    assert_int_equal(collectives->row_count, 1);
+    assert_string_equal(text_called(collectives, 0, "collective"), "all_reduce");
+    assert_string_equal(text_called(collectives, 0, "library"), "NCCL");
+    assert_string_equal(text_called(collectives, 0, "group"), "0 (default_pg)");
+    assert_string_equal(text_called(collectives, 0, "dtype"), "float32");
+    assert_int_equal(int_called(collectives, 0, "ranks"), 2);
+    assert_int_equal(int_called(collectives, 0, "size"), 4000);
+    assert_int_equal(int_called(collectives, 0, "time"), 40);
+    assert_int_equal(int_called(collectives, 0, "exposed"), 20);
+    assert_true(number_called(collectives, 0, "overlapped") == 0.5);
+    assert_true(number_called(collectives, 0, "bandwidth") == 100);
+    assert_true(number_called(collectives, 0, "bus_bandwidth") == 100);
+    assert_int_equal(collectives->footers.at[0].value.i, 40);
+    assert_int_equal(collectives->footers.at[1].value.i, 20);
+    assert_int_equal(notice_called(result, "one_rank"), 1);
+    assert_int_equal(notice_called(result, "no_size"), 0);
+    release();
+}
+
+/*
+ * Two at once on two streams, 0..40 and 20..60, and gemm 30..50: both durations count in the row (80), in which gemm
+ * overlaps 10 + 20; the union below is 60, of which 40 are exposed.
+ */
+static void the_union_counts_moments_once(void **state)
+{
+    (void)state;
+    draw_begin(&comm_wants);
+    draw_all_reduce(0, 0, 40, 7);
+    draw_work("kernel", "ncclDevKernel_AllReduce_Sum_f32_RING_LL", 0, 21, 20, 40, DRAW_NO_CALL);
+    draw_facts("allreduce", 1000, 1000, "Float", 2, 8);
+    draw_work("kernel", "gemm", 0, 7, 30, 20, DRAW_NO_CALL);
+    trace = draw_end();
+    answer();
+    assert_int_equal(int_called(collectives, 0, "count"), 2);
+    assert_int_equal(int_called(collectives, 0, "time"), 80);
+    assert_int_equal(int_called(collectives, 0, "exposed"), 50);
+    assert_int_equal(collectives->footers.at[0].value.i, 60);
+    assert_int_equal(collectives->footers.at[1].value.i, 40);
+    assert_true(number_called(collectives, 0, "bandwidth") == 100); /* 8000 bytes in 80 ns */
+    release();
+}
+
+/* Nothing is told but the kernel's name: the row is there, and what is not known is missing. */
+static void missing_facts_are_missing_and_drop_no_row(void **state)
+{
+    (void)state;
+    draw_begin(&comm_wants);
+    draw_work("kernel", "ncclKernel_SendRecv_RING_SIMPLE_Sum_int8_t(ncclWorkElem)", 0, 20, 0, 40,
+              DRAW_NO_CALL);
+    draw_work("kernel", "nvshmemi_transfer_rma", 0, 20, 50, 10, DRAW_NO_CALL);
+    trace = draw_end();
+    answer();
+    assert_int_equal(collectives->row_count, 2);
+    assert_string_equal(text_called(collectives, 0, "collective"), "send_recv");
+    assert_null(text_called(collectives, 0, "group"));
+    assert_null(text_called(collectives, 0, "dtype"));
+    assert_int_equal(int_called(collectives, 0, "size"), TABLE_INT_MISSING);
+    assert_int_equal(int_called(collectives, 0, "ranks"), TABLE_INT_MISSING);
+    assert_true(isnan(number_called(collectives, 0, "bandwidth")));
+    assert_int_equal(int_called(collectives, 0, "time"), 40);
+    /* of no known kind: by the name of the kernel */
+    assert_string_equal(text_called(collectives, 1, "collective"), "nvshmemi_transfer_rma");
+    assert_string_equal(text_called(collectives, 1, "library"), "NVSHMEM");
+    assert_int_equal(notice_called(result, "no_size"), 2);
+    release();
+}
+
+/*
+ * A file of 2022: kernels carry nothing, and ids link nothing. The launch lies in nccl:all_to_all, in
+ * record_param_comms, in c10d::alltoall_base_. The annotation's input has 500 floats.
+ */
+static void old_files_tell_by_what_is_around_the_launch(void **state)
+{
+    (void)state;
+    draw_begin(&comm_wants);
+    draw_host("cpu_op", "c10d::alltoall_base_", 1, 0, 30);
+    draw_text(ARG_INPUT_DIMS, "[[],[],[]]");
+    draw_host("cpu_op", "record_param_comms", 1, 2, 26);
+    draw_host("user_annotation", "nccl:all_to_all", 1, 5, 20);
+    draw_text(ARG_INPUT_DIMS, "[[5,100]]");
+    draw_text(ARG_INPUT_TYPES, "[\"float\"]");
+    draw_call("cudaLaunchKernel", 1, 10, 5, 100);
+    draw_work("kernel", "ncclKernel_SendRecv_RING_SIMPLE_Sum_int8_t(ncclWorkElem)", 0, 20, 20, 40, 100);
+    trace = draw_end();
+    answer_with((struct selection_query){ 0 },
+                (struct comm_options){ .by = COMM_BY_DEFAULT | COMM_OPERATOR | COMM_KERNEL });
+    assert_int_equal(collectives->row_count, 1);
+    assert_string_equal(text_called(collectives, 0, "collective"), "all_to_all");
+    assert_string_equal(text_called(collectives, 0, "operator"), "c10d::alltoall_base_");
+    assert_string_equal(text_called(collectives, 0, "dtype"), "float32");
+    assert_int_equal(int_called(collectives, 0, "size"), 2000);
+    assert_true(number_called(collectives, 0, "bandwidth") == 50); /* 2000 bytes in 40 ns */
+    assert_int_equal(notice_called(result, "no_group"), 1);
+    assert_int_equal(notice_called(result, "without_kernel"), 0);
+    release();
+}
+
+/* What goes in and what comes out of a gather tell how many ranks there are: 800 / 100. */
+static void an_all_gather_tells_its_ranks(void **state)
+{
+    (void)state;
+    draw_begin(&comm_wants);
+    draw_host("cpu_op", "c10d::_allgather_base_", 1, 0, 30);
+    draw_text(ARG_INPUT_DIMS, "[[800],[100],[]]");
+    draw_text(ARG_INPUT_TYPES, "[\"signed char\",\"signed char\",\"\"]");
+    draw_host("user_annotation", "nccl:_all_gather_base", 1, 5, 20);
+    draw_text(ARG_INPUT_DIMS, "[[100]]");
+    draw_text(ARG_INPUT_TYPES, "[\"signed char\"]");
+    draw_call("cudaLaunchKernel", 1, 10, 5, 100);
+    draw_work("kernel", "ncclKernel_AllGather_RING_LL_Sum_int8_t(ncclWorkElem)", 0, 20, 20, 100, 100);
+    trace = draw_end();
+    answer();
+    assert_int_equal(int_called(collectives, 0, "ranks"), 8);
+    assert_int_equal(int_called(collectives, 0, "size"), 800);
+    assert_true(number_called(collectives, 0, "bus_bandwidth") == 7); /* 8 GB/s, of which 7/8 */
+    release();
+}
+
+/* gloo runs on threads of the host; an operator of another thread computes beside it, 20..30. */
+static void regions_of_gloo_are_collectives(void **state)
+{
+    (void)state;
+    draw_begin(&comm_wants);
+    draw_host("cpu_op", "c10d::allreduce_", 1, 0, 5);
+    draw_host("user_annotation", "gloo:all_reduce", 2, 10, 40);
+    draw_text(ARG_INPUT_DIMS, "[[100]]");
+    draw_text(ARG_INPUT_TYPES, "[\"float\"]");
+    draw_host("cpu_op", "DistributedDataParallel.forward", 1, 5, 60); /* waits, and calls */
+    draw_host("cpu_op", "aten::add", 1, 20, 10);
+    trace = draw_end();
+    answer();
+    assert_int_equal(collectives->row_count, 1);
+    assert_string_equal(text_called(collectives, 0, "library"), "gloo");
+    assert_int_equal(int_called(collectives, 0, "time"), 40);
+    assert_int_equal(int_called(collectives, 0, "exposed"), 30);
+    assert_int_equal(int_called(collectives, 0, "size"), 400);
+    assert_true(number_called(collectives, 0, "bandwidth") == 10);
+    release();
+}
+
+/* No device was recorded: what was issued to NCCL counts, but nobody knows its time. "wait" is no collective. */
+static void issued_collectives_without_a_device_have_no_time(void **state)
+{
+    (void)state;
+    draw_begin(&comm_wants);
+    draw_host("cpu_op", "record_param_comms", 1, 0, 10);
+    draw_facts("allreduce", 1000, 1000, "Float", 2, 7);
+    draw_host("user_annotation", "nccl:all_reduce", 1, 2, 5);
+    draw_host("cpu_op", "record_param_comms", 1, 20, 10);
+    draw_text(ARG_COLLECTIVE, "wait");
+    trace = draw_end();
+    answer();
+    assert_int_equal(collectives->row_count, 1);
+    assert_int_equal(int_called(collectives, 0, "count"), 1);
+    assert_int_equal(int_called(collectives, 0, "bytes"), 4000);
+    assert_int_equal(int_called(collectives, 0, "time"), TABLE_INT_MISSING);
+    assert_int_equal(notice_called(result, "not_timed"), 1);
+    assert_int_equal(notice_called(result, "one_rank"), 0);
+    release();
+}
+
+static void calls_without_a_kernel_are_told(void **state)
+{
+    (void)state;
+    draw_begin(&comm_wants);
+    draw_host("cpu_op", "record_param_comms", 1, 0, 10);
+    draw_facts("allreduce", 1000, 1000, "Float", 2, 7);
+    draw_all_reduce(0, 30, 10, 6); /* of a call before the recording */
+    trace = draw_end();
+    answer();
+    assert_int_equal(int_called(collectives, 0, "count"), 1);
+    assert_int_equal(notice_called(result, "without_kernel"), 1);
+    release();
+}
+
+/* Chosen by when it was issued: the kernel of a call in step 1 runs in step 2. */
+static void a_collective_is_of_the_step_that_issued_it(void **state)
+{
+    (void)state;
+    draw_begin(&comm_wants);
+    draw_host("user_annotation", "ProfilerStep#1", 1, 0, 50);
+    draw_host("user_annotation", "ProfilerStep#2", 1, 50, 50);
+    draw_call("cudaLaunchKernel", 1, 40, 5, 100);
+    draw_work("kernel", "ncclDevKernel_AllReduce_Sum_f32_RING_LL", 0, 20, 60, 10, 100);
+    trace = draw_end();
+    answer_with((struct selection_query){ .steps = { .at = { { 1, 1 } }, .count = 1 } },
+                (struct comm_options){ .by = COMM_STEP });
+    assert_int_equal(collectives->row_count, 1);
+    assert_int_equal(int_called(collectives, 0, "step"), 1);
+    result_free(result);
+    answer_with((struct selection_query){ .steps = { .at = { { 2, 2 } }, .count = 1 } },
+                (struct comm_options){ .by = COMM_STEP });
+    assert_int_equal(collectives->row_count, 0);
+    release();
+}
+
+static void filters_look_at_collective_kernel_and_operator(void **state)
+{
+    (void)state;
+    draw_begin(&comm_wants);
+    draw_all_reduce(0, 0, 40, 7);
+    draw_work("kernel", "ncclDevKernel_Broadcast_RING_LL", 0, 20, 50, 10, DRAW_NO_CALL);
+    trace = draw_end();
+    answer_with((struct selection_query){ 0 }, (struct comm_options){ .filter = "^all_reduce$" });
+    assert_int_equal(collectives->row_count, 1);
+    result_free(result);
+    answer_with((struct selection_query){ 0 }, (struct comm_options){ .filter = "Kernel_Broad" });
+    assert_string_equal(text_called(collectives, 0, "collective"), "broadcast");
+    result_free(result);
+    answer_with((struct selection_query){ 0 }, (struct comm_options){ .exclude = "broadcast" });
+    assert_int_equal(collectives->row_count, 1);
+    assert_string_equal(text_called(collectives, 0, "collective"), "all_reduce");
+    release();
+}
+
+/* ---- several ranks ---- */
+
+/*
+ * Rank 1's clock is 1000000 ahead. It misses number 5, is 30 late for 6 and 10 early for 7:
+ *
+ *   rank 0:  5: 0..20   6: 100..150   7: 210..240
+ *   rank 1:             6: 130..150   7: 200..240    before 6: gemm 90..125; so in 100..130 gemm 25, idle 5
+ *
+ * Transfers: 6 takes 20, 7 takes 30. Rank 0 waited 30 for 6, rank 1 10 for 7. 4000 bytes in 20 and 30 ns.
+ */
+static void the_last_to_arrive_tells_the_transfer(void **state)
+{
+    (void)state;
+    draw_begin(&comm_wants);
+    draw_rank(0, 0);
+    draw_all_reduce(0, 0, 20, 5);
+    draw_all_reduce(0, 100, 50, 6);
+    draw_all_reduce(0, 210, 30, 7);
+    draw_rank(1, 1000000);
+    draw_all_reduce(1, 130, 20, 6);
+    draw_work("kernel", "gemm", 1, 7, 90, 35, DRAW_NO_CALL);
+    draw_all_reduce(1, 200, 40, 7);
+    trace = draw_end();
+    answer();
+    struct table *ranks = table_called(result, "ranks"), *waits = table_called(result, "waits");
+    assert_int_equal(int_called(collectives, 0, "count"), 5);
+    assert_int_equal(int_called(collectives, 0, "waited"), 40);
+    assert_true(number_called(collectives, 0, "transfer_bus_bandwidth") == 160); /* 16000 in 2 * (20 + 30) */
+
+    size_t first = row_of_rank(ranks, 0), second = row_of_rank(ranks, 1);
+    assert_int_equal(int_called(ranks, first, "count"), 2);
+    assert_int_equal(int_called(ranks, first, "transfer"), 50);
+    assert_int_equal(int_called(ranks, first, "waited"), 30);
+    assert_int_equal(int_called(ranks, first, "last"), 1);
+    assert_int_equal(int_called(ranks, first, "late"), 10);
+    assert_string_equal(text_called(ranks, first, "meanwhile"), "100 % idle");
+    assert_int_equal(int_called(ranks, second, "waited"), 10);
+    assert_int_equal(int_called(ranks, second, "late"), 30);
+    assert_int_equal(int_called(ranks, second, "late_max"), 30);
+    assert_true(number_called(ranks, second, "last_share") == 0.5);
+    assert_string_equal(text_called(ranks, second, "meanwhile"), "83 % gemm");
+    assert_int_equal(int_called(ranks, first, "clock"), 0);
+    assert_int_equal(int_called(ranks, second, "clock"), 1000000);
+
+    assert_int_equal(waits->row_count, 2);
+    assert_int_equal(int_called(waits, 0, "number"), 6);
+    assert_int_equal(int_called(waits, 0, "transfer"), 20);
+    assert_int_equal(int_called(waits, 0, "longest_wait"), 30);
+    assert_string_equal(text_called(waits, 0, "last"), "1");
+    assert_string_equal(text_called(waits, 0, "first"), "0");
+    assert_true(number_called(waits, 0, "transfer_bus_bandwidth") == 200);
+    assert_int_equal(notice_called(result, "unmatched"), 1); /* number 5 */
+    assert_int_equal(notice_called(result, "clocks"), 0);    /* a millisecond may be the network's doing */
+    release();
+}
+
+/* Without numbers: the n-th of the group. Equal durations: nobody waited, nobody was last. */
+static void without_numbers_the_order_decides(void **state)
+{
+    (void)state;
+    draw_begin(&comm_wants);
+    draw_rank(0, 0);
+    draw_all_reduce(0, 0, 20, -1);
+    draw_all_reduce(0, 100, 20, -1);
+    draw_rank(1, 0);
+    draw_all_reduce(1, 0, 20, -1);
+    draw_all_reduce(1, 90, 30, -1);
+    trace = draw_end();
+    answer();
+    struct table *ranks = table_called(result, "ranks"), *waits = table_called(result, "waits");
+    assert_int_equal(waits->row_count, 2);
+    assert_int_equal(int_called(waits, 0, "number"), 2);
+    assert_int_equal(int_called(waits, 0, "longest_wait"), 10);
+    assert_int_equal(int_called(waits, 1, "longest_wait"), 0);
+    assert_null(text_called(waits, 1, "last"));
+    assert_int_equal(int_called(ranks, row_of_rank(ranks, 0), "last"), 1);
+    assert_int_equal(int_called(ranks, row_of_rank(ranks, 1), "last"), 0);
+    release();
+}
+
+/*
+ * Rank 1's recording lacks the first of three; its second and third would be taken for the first and second. Three of
+ * another group tell the clocks. In ms: rank 0 has all-reduces that end at 110, 210, 310, rank 1 at 210, 310.
+ */
+static void what_did_not_end_together_is_not_the_same(void **state)
+{
+    (void)state;
+    enum { MS = 1000000 };
+    draw_begin(&comm_wants);
+    for (int64_t rank = 0; rank < 2; rank++) {
+        draw_rank(rank, 0);
+        for (int64_t i = 1; i <= 3; i++) {
+            draw_work("kernel", "ncclDevKernel_AllGather_RING_LL", rank, 30, i * 40 * MS, 10 * MS,
+                      DRAW_NO_CALL);
+            draw_text(ARG_GROUP_NAME, "other");
+        }
+        for (int64_t i = 1 + rank; i <= 3; i++)
+            draw_all_reduce(rank, i * 100 * MS, 10 * MS, -1);
+    }
+    trace = draw_end();
+    answer();
+    assert_int_equal(table_called(result, "waits")->row_count, 3);
+    assert_int_equal(notice_called(result, "not_together"), 4);
+    assert_int_equal(notice_called(result, "unmatched"), 5);
+    release();
+}
+
+/* Rank 0 sends to 1 and to 2; the group's order alone would match the wrong ones. */
+static void sends_are_matched_with_their_receives(void **state)
+{
+    (void)state;
+    static const struct {
+        int64_t rank;
+        const char *what;
+        int64_t start_ns, dur_ns;
+    } rows[] = { { 0, "nccl:send 0->2", 0, 50 },
+                 { 0, "nccl:send 0->1", 100, 20 },
+                 { 1, "nccl:recv 1<-0", 90, 30 },
+                 { 2, "nccl:recv 2<-0", 40, 10 } };
+    draw_begin(&comm_wants);
+    for (int64_t rank = 0; rank < 3; rank++) {
+        draw_rank(rank, 0);
+        for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+            if (rows[i].rank != rank)
+                continue;
+            draw_host("user_annotation", rows[i].what, 1, rows[i].start_ns, 10);
+            draw_call("cudaLaunchKernel", 1, rows[i].start_ns + 1, 2, 100 + (int64_t)i);
+            draw_work("kernel", "ncclDevKernel_SendRecv", rank, 20, rows[i].start_ns, rows[i].dur_ns,
+                      100 + (int64_t)i);
+        }
+    }
+    trace = draw_end();
+    answer();
+    struct table *waits = table_called(result, "waits");
+    assert_int_equal(waits->row_count, 2);
+    assert_string_equal(text_called(waits, 0, "last"), "2"); /* 0->2: 50 against 10 */
+    assert_int_equal(int_called(waits, 0, "longest_wait"), 40);
+    assert_string_equal(text_called(waits, 1, "last"), "0"); /* 0->1: 20 against 30 */
+    assert_int_equal(int_called(waits, 1, "longest_wait"), 10);
+    release();
+}
+
+/* Two devices of one process are two ranks; the tables tell them apart. */
+static void devices_of_one_file_are_ranks_too(void **state)
+{
+    (void)state;
+    draw_begin(&comm_wants);
+    draw_all_reduce(0, 0, 50, 1);
+    draw_all_reduce(3, 20, 30, 1);
+    trace = draw_end();
+    answer_with((struct selection_query){ 0 }, (struct comm_options){ .by = COMM_DEVICE });
+    assert_int_equal(collectives->row_count, 2);
+    struct table *ranks = table_called(result, "ranks"), *waits = table_called(result, "waits");
+    assert_int_equal(ranks->row_count, 2);
+    assert_int_equal(ranks->columns[1].flags, 0); /* the device is shown */
+    assert_string_equal(text_called(waits, 0, "last"), "0, device 3");
+    release();
+}
+
+/* Two files of rank 0 are two runs: nothing in them is the same collective. */
+static void files_of_one_rank_are_not_matched(void **state)
+{
+    (void)state;
+    draw_begin(&comm_wants);
+    draw_rank(0, 0);
+    draw_all_reduce(0, 0, 50, 1);
+    draw_file("again.json");
+    trace_builder_current_file(draw_builder)->rank = 0;
+    draw_all_reduce(0, 20, 30, 1);
+    trace = draw_end();
+    answer();
+    assert_int_equal(result->tables.count, 1);
+    assert_int_equal(int_called(collectives, 0, "count"), 2);
+    release();
+}
+
+/* Only rank 1 was asked for: its row and the waits it took part in, told against all files. */
+static void a_rank_is_judged_against_the_files_left_out(void **state)
+{
+    (void)state;
+    draw_begin(&comm_wants);
+    draw_rank(0, 0);
+    draw_all_reduce(0, 0, 50, 1);
+    draw_rank(1, 0);
+    draw_all_reduce(1, 20, 30, 1);
+    trace = draw_end();
+    answer_with((struct selection_query){ .ranks = { .at = { { 1, 1 } }, .count = 1 } },
+                (struct comm_options){ 0 });
+    struct table *ranks = table_called(result, "ranks");
+    assert_int_equal(int_called(collectives, 0, "count"), 1);
+    assert_int_equal(ranks->row_count, 1);
+    assert_int_equal(int_called(ranks, 0, "late"), 20);
+    assert_int_equal(table_called(result, "waits")->row_count, 1);
+    release();
+}
+
+static void an_empty_trace_gives_empty_tables(void **state)
+{
+    (void)state;
+    draw_begin(&comm_wants);
+    trace = draw_end();
+    answer();
+    assert_int_equal(collectives->row_count, 0);
+    assert_int_equal(result->tables.count, 1);
+    assert_int_equal(result->notices.count, 0);
+    release();
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(names_tell_the_collective),
+        cmocka_unit_test(names_tell_the_library),
+        cmocka_unit_test(types_are_known_by_all_their_spellings),
+        cmocka_unit_test(the_bus_carries_what_nccls_tests_say),
+        cmocka_unit_test(the_size_is_what_one_rank_holds_of_the_whole),
+        cmocka_unit_test(elements_of_shapes_count_lists_of_tensors),
+        cmocka_unit_test(bandwidth_and_exposed_time_of_an_all_reduce),
+        cmocka_unit_test(the_union_counts_moments_once),
+        cmocka_unit_test(missing_facts_are_missing_and_drop_no_row),
+        cmocka_unit_test(old_files_tell_by_what_is_around_the_launch),
+        cmocka_unit_test(an_all_gather_tells_its_ranks),
+        cmocka_unit_test(regions_of_gloo_are_collectives),
+        cmocka_unit_test(issued_collectives_without_a_device_have_no_time),
+        cmocka_unit_test(calls_without_a_kernel_are_told),
+        cmocka_unit_test(a_collective_is_of_the_step_that_issued_it),
+        cmocka_unit_test(filters_look_at_collective_kernel_and_operator),
+        cmocka_unit_test(the_last_to_arrive_tells_the_transfer),
+        cmocka_unit_test(without_numbers_the_order_decides),
+        cmocka_unit_test(what_did_not_end_together_is_not_the_same),
+        cmocka_unit_test(sends_are_matched_with_their_receives),
+        cmocka_unit_test(devices_of_one_file_are_ranks_too),
+        cmocka_unit_test(files_of_one_rank_are_not_matched),
+        cmocka_unit_test(a_rank_is_judged_against_the_files_left_out),
+        cmocka_unit_test(an_empty_trace_gives_empty_tables),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
