@@ -1,6 +1,7 @@
 /* selection.c - a query is turned into one array per thing that can be asked for; see selection.h. */
 #include "analyze/selection.h"
 
+#include "base/demangle.h"
 #include "base/memory.h"
 #include "base/regex.h"
 #include "base/suggest.h"
@@ -12,6 +13,21 @@
 
 /* --- names --------------------------------------------------------------------------------------------------- */
 
+/* Does REGEX match NAME, as it is or as people read it? */
+static bool match_name(const struct regex *regex, const char *name, size_t len, bool *matched,
+                       struct tpa_error *err)
+{
+    if (!regex_match(regex, name, len, matched, err))
+        return false;
+    if (*matched || strncmp(name, "_Z", 2) != 0)
+        return true;
+    struct buffer readable = { 0 };
+    bool good =
+        !demangle_name(&readable, name) || regex_match(regex, readable.at, readable.count, matched, err);
+    buffer_release(&readable);
+    return good;
+}
+
 /* Clear KEEP where REGEX says the opposite of WANTED. */
 static bool sieve(const struct names *names, const char *pattern, bool wanted, bool *keep,
                   struct tpa_error *err)
@@ -22,7 +38,7 @@ static bool sieve(const struct names *names, const char *pattern, bool wanted, b
     bool good = regex != NULL;
     for (name_id id = 0; good && id < names_count(names); id++) {
         bool matched = false;
-        good = regex_match(regex, names_text(names, id), names_length(names, id), &matched, err);
+        good = match_name(regex, names_text(names, id), names_length(names, id), &matched, err);
         if (matched != wanted)
             keep[id] = false;
     }

@@ -69,7 +69,7 @@ static inline bool selection_holds(const struct selection *selection, event_id e
 }
 
 /*
- * Which of NAMES match FILTER (NULL: all) and do not match EXCLUDE (NULL: none)? New array of names_count(NAMES), free
+ * Which of NAMES, mangled or demangled, match FILTER (NULL: all) and do not match EXCLUDE (NULL: none)? New array of names_count(NAMES), free
  * with free(). NULL and ERR when an expression is wrong.
  */
 bool *selection_match_names(const struct names *names, const char *filter, const char *exclude,

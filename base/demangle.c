@@ -1,28 +1,26 @@
 /*
  * demangle.c - see demangle.h.
  *
- * The demangler is the C++ run-time library's, which we call from C and need no C++ compiler for. A mangled name can
- * refer back to parts of itself, so two hundred bytes can stand for gigabytes: each part may name the part before it
- * several times, and the library expands all of it. So references are counted first: R of them in a name of L bytes
- * make at most some L * 3^(R/3) bytes, three references to each part before being the worst. A name that could grow
- * beyond reason (more than 30 to 36 references) stays mangled: longer, but unmistakable.
+ * A mangled name can refer back to parts of itself, so two hundred bytes can stand for gigabytes. There are two
+ * demanglers, which agree on what both know:
+ *
+ * - binutils' libiberty hands the text out piece by piece, so it can be stopped when there is too much of it.
+ * - The C++ run-time library, which we call from C and need no C++ compiler for, expands all of it. So references are
+ *   counted first: R of them in a name of L bytes make at most some L * 3^(R/3) bytes, three references to each part
+ *   before being the worst. A name that could grow beyond reason (more than 30 to 36 references) stays mangled.
  */
 #include "base/demangle.h"
 
+#include <setjmp.h>
 #include <stdlib.h>
 #include <string.h>
+
+enum { LONGEST_NAME = 16 * 1024, LARGEST_RESULT = 64 * 1024 * 1024, LONGEST_TEXT = 256 * 1024 };
 
 #if TPA_HAVE_DEMANGLE
 
 /* From the Itanium C++ ABI; the result is malloc'ed, NULL when NAME is no mangled name. */
 char *__cxa_demangle(const char *name, char *output, size_t *length, int *status);
-
-enum { LONGEST_NAME = 16 * 1024, LARGEST_RESULT = 64 * 1024 * 1024 };
-
-bool demangle_works(void)
-{
-    return true;
-}
 
 /* The end of a reference (S_, S1A_, T_, T0_) at AT, or NULL when there is none. */
 static const char *reference_end(const char *at)
@@ -47,7 +45,7 @@ static bool is_bounded(const char *name, size_t len)
     return len <= LONGEST_NAME && worst <= LARGEST_RESULT;
 }
 
-static bool add_demangled(struct buffer *out, const char *name)
+static bool add_by_library(struct buffer *out, const char *name)
 {
     if (!is_bounded(name, strlen(name)))
         return false;
@@ -59,42 +57,80 @@ static bool add_demangled(struct buffer *out, const char *name)
     return true;
 }
 
-bool demangle_name(struct buffer *out, const char *name)
-{
-    size_t len = strlen(name);
-    if (strncmp(name, "_Z", 2) != 0)
-        return false;
-    if (len < 3 || strcmp(name + len - 3, ".kd") != 0)
-        return add_demangled(out, name);
-    struct buffer copy = { 0 };
-    buffer_add(&copy, name, len - 3);
-    bool ok = add_demangled(out, copy.at);
-    buffer_release(&copy);
-    return ok;
-}
-
-bool demangle_as_torch(struct buffer *out, const char *name)
-{
-    return name[0] && name[1] && add_demangled(out, name);
-}
-
 #else
 
-bool demangle_works(void)
-{
-    return false;
-}
-
-bool demangle_name(struct buffer *out, const char *name)
-{
-    (void)out, (void)name;
-    return false;
-}
-
-bool demangle_as_torch(struct buffer *out, const char *name)
+static bool add_by_library(struct buffer *out, const char *name)
 {
     (void)out, (void)name;
     return false;
 }
 
 #endif
+
+#if TPA_HAVE_LIBIBERTY
+
+#include <libiberty/demangle.h>
+
+struct demangling {
+    struct buffer text;
+    jmp_buf too_long;
+};
+
+static void take_piece(const char *piece, size_t len, void *context)
+{
+    struct demangling *demangling = context;
+    if (demangling->text.count + len > LONGEST_TEXT)
+        longjmp(demangling->too_long, 1); /* libiberty's work is all on the stack: nothing is left behind */
+    buffer_add(&demangling->text, piece, len);
+}
+
+static bool add_by_pieces(struct buffer *out, const char *name)
+{
+    /* Static: what is changed between setjmp and longjmp must not lie in a register. */
+    static _Thread_local struct demangling demangling;
+    if (strlen(name) > LONGEST_NAME)
+        return false;
+    buffer_clear(&demangling.text);
+    bool ok = false;
+    if (setjmp(demangling.too_long) == 0 &&
+        cplus_demangle_v3_callback(name, DMGL_PARAMS | DMGL_ANSI | DMGL_NO_RECURSE_LIMIT, take_piece,
+                                   &demangling)) {
+        buffer_add(out, demangling.text.at, demangling.text.count);
+        ok = true;
+    }
+    buffer_release(&demangling.text);
+    return ok;
+}
+
+#else
+
+static bool add_by_pieces(struct buffer *out, const char *name)
+{
+    return add_by_library(out, name);
+}
+
+#endif
+
+bool demangle_works(void)
+{
+    return TPA_HAVE_DEMANGLE || TPA_HAVE_LIBIBERTY;
+}
+
+bool demangle_name(struct buffer *out, const char *name)
+{
+    size_t len = strlen(name);
+    if (strncmp(name, "_Z", 2) != 0)
+        return false;
+    if (len < 3 || strcmp(name + len - 3, ".kd") != 0)
+        return add_by_pieces(out, name);
+    struct buffer copy = { 0 };
+    buffer_add(&copy, name, len - 3);
+    bool ok = add_by_pieces(out, copy.at);
+    buffer_release(&copy);
+    return ok;
+}
+
+bool demangle_as_torch(struct buffer *out, const char *name)
+{
+    return name[0] && name[1] && add_by_library(out, name);
+}

@@ -1,8 +1,8 @@
 /*
  * demangle.h - C++ names as people read them: _ZN2at6native3addEPf is at::native::add(float*).
  *
- * Works where the C++ run-time library was found when tpa was built; elsewhere nothing is ever demangled and names stay
- * as they are, which demangle_works() tells. Dear (a microsecond or more), so do it once per name, not per event.
+ * Works where libiberty or the C++ run-time library was found when tpa was built; elsewhere nothing is ever demangled and
+ * names stay as they are, which demangle_works() tells. Dear (a microsecond or more), so do it once per name, not per event.
  */
 #ifndef TPA_BASE_DEMANGLE_H
 #define TPA_BASE_DEMANGLE_H
@@ -19,8 +19,9 @@ bool demangle_works(void);
 bool demangle_name(struct buffer *out, const char *name);
 
 /*
- * As torch's profiler does it, to the letter: every name of two bytes and more is tried, and mangled types count too.
- * So a user's region called "Pi" becomes "int*"; "St" stays as it is.
+ * As torch's profiler does it, to the letter, with the C++ run-time library: every name of two bytes and more is tried,
+ * and mangled types count too. So a user's region called "Pi" becomes "int*"; "St" stays as it is, and so do names of more
+ * than a thousand bytes and those of types newer than the library.
  */
 bool demangle_as_torch(struct buffer *out, const char *name);
 

@@ -36,6 +36,28 @@ else()
   target_compile_definitions(tpa_dependencies INTERFACE TPA_HAVE_DEMANGLE=0)
 endif()
 
+# binutils' demangler, of the same origin: newer than many a C++ library, with no limit on length, and it can be stopped.
+find_path(TPA_LIBIBERTY_INCLUDE libiberty/demangle.h)
+find_library(TPA_LIBIBERTY_LIBRARY iberty)
+mark_as_advanced(TPA_LIBIBERTY_INCLUDE TPA_LIBIBERTY_LIBRARY)
+if(TPA_LIBIBERTY_INCLUDE AND TPA_LIBIBERTY_LIBRARY)
+  set(CMAKE_REQUIRED_LIBRARIES ${TPA_LIBIBERTY_LIBRARY})
+  set(CMAKE_REQUIRED_INCLUDES ${TPA_LIBIBERTY_INCLUDE})
+  check_c_source_compiles("#include <stddef.h>
+                           #include <libiberty/demangle.h>
+                           int main(void) { return cplus_demangle_v3_callback(\"_Z1fv\", 0, NULL, NULL); }"
+                          TPA_LINKS_LIBIBERTY)
+  unset(CMAKE_REQUIRED_LIBRARIES)
+  unset(CMAKE_REQUIRED_INCLUDES)
+endif()
+if(TPA_LINKS_LIBIBERTY)
+  target_include_directories(tpa_dependencies SYSTEM INTERFACE ${TPA_LIBIBERTY_INCLUDE})
+  target_link_libraries(tpa_dependencies INTERFACE ${TPA_LIBIBERTY_LIBRARY})
+  target_compile_definitions(tpa_dependencies INTERFACE TPA_HAVE_LIBIBERTY=1)
+else()
+  target_compile_definitions(tpa_dependencies INTERFACE TPA_HAVE_LIBIBERTY=0)
+endif()
+
 if(TPA_TESTS)
   pkg_check_modules(CMOCKA IMPORTED_TARGET cmocka)
   if(NOT CMOCKA_FOUND)

@@ -1,6 +1,7 @@
 /* markdown.c - GitHub tables, for issues and pull requests: figures as in the terminal, names in full. */
 #include "report/printer.h"
 
+#include "base/demangle.h"
 #include "report/escape.h"
 #include "report/figures.h"
 #include "report/output.h"
@@ -9,12 +10,16 @@
 static void add_cell(struct buffer *text, enum table_kind kind, const union table_cell *cell,
                      enum time_unit time_unit)
 {
-    if (table_is_text(kind) && cell->text.at)
+    struct buffer readable = { 0 };
+    if (kind == TABLE_NAME && cell->text.at && demangle_name(&readable, cell->text.at))
+        escape_markdown(text, readable.at, readable.count);
+    else if (table_is_text(kind) && cell->text.at)
         escape_markdown(text, cell->text.at, cell->text.len);
     else if (table_is_text(kind))
         buffer_putc(text, '-');
     else
         figure_add(text, kind, cell, time_unit);
+    buffer_release(&readable);
 }
 
 static void add_text(struct buffer *text, const char *s)

@@ -19,6 +19,7 @@
  */
 #include "report/printer.h"
 
+#include "base/demangle.h"
 #include "report/escape.h"
 #include "report/figures.h"
 #include "report/output.h"
@@ -61,6 +62,14 @@ static void add_styled(struct page *page, const char *style, const char *s, size
 static size_t show_cell(struct page *page, enum table_kind kind, const union table_cell *cell)
 {
     buffer_clear(&page->scratch);
+    if (kind == TABLE_NAME && cell->text.at && strncmp(cell->text.at, "_Z", 2) == 0) {
+        struct buffer readable = { 0 };
+        bool ok = demangle_name(&readable, cell->text.at);
+        size_t width = ok ? escape_terminal(&page->scratch, readable.at, readable.count) : 0;
+        buffer_release(&readable);
+        if (ok)
+            return width;
+    }
     if (table_is_text(kind) && cell->text.at)
         return escape_terminal(&page->scratch, cell->text.at, cell->text.len);
     if (table_is_text(kind))
