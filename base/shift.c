@@ -4,6 +4,9 @@
  * With few values all ways to deal them out to the two samples are counted, ties included: ranks of
  * tied values are means, so twice a rank is an integer, and the sums of doubled ranks are counted by a
  * table over (how many chosen, their sum). With many values the normal approximation is as good.
+ *
+ * The differences between all pairs are never listed: there may be a hundred million. Their k-th smallest is found by
+ * halving the range of doubles it lies in; how many pairs differ by at most d is one walk along both sorted samples.
  */
 #include "base/shift.h"
 
@@ -11,12 +14,10 @@
 #include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* Up to so many values in both samples together, arrangements are counted. */
 enum { EXACT_UP_TO = 60 };
-
-/* Above so many pairs, the interval is found from a sample of each side's quantiles. */
-enum { MOST_PAIRS = 4000000 };
 
 static int compare_doubles(const void *left, const void *right)
 {
@@ -94,29 +95,56 @@ static struct ranks rank(const double *before, size_t before_count, const double
 
 /* ---- Mann-Whitney ---- */
 
-/* How likely a sum of doubled ranks as extreme as the one found is: twice the smaller tail, as in SciPy. */
-static double exact_p(const struct ranks *ranks)
+/* Sums of the doubled ranks of the values after: the one found, and the least and greatest there could be. */
+struct sums {
+    uint64_t found, least, greatest;
+};
+
+static struct sums sums_of(const struct ranks *ranks)
+{
+    struct sums sums = { .found = ranks->after_sum };
+    for (size_t i = 0; i < ranks->after_count; i++) {
+        sums.least += ranks->doubled[i];
+        sums.greatest += ranks->doubled[ranks->count - 1 - i];
+    }
+    return sums;
+}
+
+/*
+ * How likely a sum of doubled ranks as extreme as the one found is: twice the smaller tail, as in SciPy. *LEAST_P is
+ * that of the most extreme sum.
+ */
+static double exact_p(const struct ranks *ranks, double *least_p)
 {
     size_t n = ranks->count, m = ranks->after_count;
-    size_t width = n * (n + 1) + 1; /* sums 0 .. twice the sum of 1..n */
-    double *ways = mem_zalloc((m + 1) * width, sizeof *ways);
+    struct sums sums = sums_of(ranks);
+    size_t width = sums.greatest + 1, reach = 0;
+    double *ways = mem_zalloc((m + 1) * width, sizeof *ways); /* by how many chosen, and their sum */
     ways[0] = 1;
     for (size_t i = 0; i < n; i++) {
         uint32_t value = ranks->doubled[i];
+        reach = reach + value < width ? reach + value : width - 1;
         for (size_t k = i + 1 < m ? i + 1 : m; k > 0; k--)
-            for (size_t sum = width - 1; sum >= value; sum--)
+            for (size_t sum = reach + 1; sum-- > value;)
                 ways[k * width + sum] += ways[(k - 1) * width + sum - value];
     }
+    const double *whole = ways + m * width;
     double all = 0, lower = 0, upper = 0;
     for (size_t sum = 0; sum < width; sum++) {
-        double here = ways[m * width + sum];
-        all += here;
-        lower += sum <= ranks->after_sum ? here : 0;
-        upper += sum >= ranks->after_sum ? here : 0;
+        all += whole[sum];
+        lower += sum <= sums.found ? whole[sum] : 0;
+        upper += sum >= sums.found ? whole[sum] : 0;
     }
+    *least_p = fmin(1, 2 * fmin(whole[sums.least], whole[sums.greatest]) / all);
     free(ways);
     double p = 2 * (lower < upper ? lower : upper) / all;
     return p < 1 ? p : 1;
+}
+
+static double u_of(const struct ranks *ranks, uint64_t sum)
+{
+    double m = (double)ranks->after_count;
+    return (double)sum / 2 - m * (m + 1) / 2;
 }
 
 static double normal_p(const struct ranks *ranks, double u)
@@ -175,16 +203,6 @@ static int64_t interval_rank(size_t before_count, size_t after_count)
     return c;
 }
 
-/* Every K-th value, so that the two together make at most MOST_PAIRS pairs. */
-static size_t thin(double *sorted, size_t count, size_t most)
-{
-    if (count <= most)
-        return count;
-    for (size_t i = 0; i < most; i++)
-        sorted[i] = sorted[i * count / most];
-    return most;
-}
-
 static double *sorted_copy(const double *values, size_t count)
 {
     double *copy = mem_alloc(count * sizeof *copy);
@@ -194,43 +212,93 @@ static double *sorted_copy(const double *values, size_t count)
     return copy;
 }
 
+/* Two sorted samples. */
+struct pairs {
+    double *from, *to;
+    size_t from_count, to_count;
+};
+
+/* How many of the differences to - from are at most LIMIT? */
+static size_t count_up_to(const struct pairs *pairs, double limit)
+{
+    size_t count = 0, first = 0; /* from this one on, the differences with to[i] are small enough */
+    for (size_t i = 0; i < pairs->to_count; i++) {
+        while (first < pairs->from_count && pairs->to[i] - pairs->from[first] > limit)
+            first++;
+        count += pairs->from_count - first;
+    }
+    return count;
+}
+
+/* Doubles as integers in the same order, and back. */
+static uint64_t order_of(double value)
+{
+    uint64_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return bits >> 63 ? ~bits : bits | UINT64_C(1) << 63;
+}
+
+static double value_at(uint64_t order)
+{
+    uint64_t bits = order >> 63 ? order & ~(UINT64_C(1) << 63) : ~order;
+    double value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+/* The difference that RANK others, or more, are not above: the RANK-th from 0 on, were they sorted. */
+static double difference_at(const struct pairs *pairs, size_t rank)
+{
+    uint64_t low = order_of(pairs->to[0] - pairs->from[pairs->from_count - 1]);
+    uint64_t high = order_of(pairs->to[pairs->to_count - 1] - pairs->from[0]);
+    while (low < high) {
+        uint64_t middle = low + (high - low) / 2;
+        if (count_up_to(pairs, value_at(middle)) > rank)
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    return value_at(low) + 0.0; /* no -0 */
+}
+
 static void find_shift(const double *before, size_t before_count, const double *after, size_t after_count,
                        struct shift *shift)
 {
-    double *from = sorted_copy(before, before_count), *to = sorted_copy(after, after_count);
-    if ((double)before_count * (double)after_count > MOST_PAIRS) {
-        before_count = thin(from, before_count, 2000);
-        after_count = thin(to, after_count, 2000);
-    }
-    size_t pairs = before_count * after_count;
-    double *differences = mem_alloc(pairs * sizeof *differences);
-    for (size_t i = 0; i < after_count; i++)
-        for (size_t k = 0; k < before_count; k++)
-            differences[i * before_count + k] = to[i] - from[k];
-    shift_sort(differences, pairs);
-    shift->estimate = shift_median(differences, pairs);
+    struct pairs pairs = { sorted_copy(before, before_count), sorted_copy(after, after_count), before_count,
+                           after_count };
+    size_t count = before_count * after_count;
+    double below = difference_at(&pairs, (count - 1) / 2);
+    double above = count % 2 ? below : difference_at(&pairs, count / 2);
+    shift->estimate = below + (above - below) / 2;
     int64_t c = interval_rank(before_count, after_count);
     if (c >= 0) {
-        shift->low = differences[c];
-        shift->high = differences[pairs - 1 - (size_t)c];
+        shift->low = difference_at(&pairs, (size_t)c);
+        shift->high = difference_at(&pairs, count - 1 - (size_t)c);
     }
-    free(differences);
-    free(from);
-    free(to);
+    free(pairs.from);
+    free(pairs.to);
 }
 
 void shift_compare(const double *before, size_t before_count, const double *after, size_t after_count,
                    struct shift *shift)
 {
-    *shift = (struct shift){ .estimate = NAN, .low = -INFINITY, .high = INFINITY, .p = 1, .exact = true };
+    *shift = (struct shift){
+        .estimate = NAN, .low = -INFINITY, .high = INFINITY, .p = 1, .exact = true, .least_p = 1
+    };
     if (before_count == 0 || after_count == 0)
         return;
     struct ranks ranks = rank(before, before_count, after, after_count);
-    double m = (double)after_count;
-    shift->u = (double)ranks.after_sum / 2 - m * (m + 1) / 2;
+    struct sums sums = sums_of(&ranks);
+    shift->u = u_of(&ranks, sums.found);
     shift->exact = ranks.count <= EXACT_UP_TO;
-    shift->p = shift->exact ? exact_p(&ranks) : normal_p(&ranks, shift->u);
-    shift->decidable = !shift->exact || 2 / choose(ranks.count, after_count) < 0.05;
+    if (shift->exact) {
+        shift->p = exact_p(&ranks, &shift->least_p);
+    } else {
+        shift->p = normal_p(&ranks, shift->u);
+        shift->least_p =
+            fmin(normal_p(&ranks, u_of(&ranks, sums.least)), normal_p(&ranks, u_of(&ranks, sums.greatest)));
+    }
+    shift->decidable = shift->least_p < 0.05;
     free(ranks.doubled);
     find_shift(before, before_count, after, after_count, shift);
 }
@@ -269,4 +337,24 @@ void shift_holm(double *p, size_t count)
         p[questions[i].index] = largest;
     }
     free(questions);
+}
+
+size_t shift_family(double *least_p, size_t count)
+{
+    shift_sort(least_p, count);
+    size_t family = 0;
+    for (size_t size = 1; size <= count; size++) {
+        /* Of a family of so many, those that could be answered. They come first. */
+        size_t able = 0;
+        for (size_t high = count; able < high;) {
+            size_t middle = able + (high - able) / 2;
+            if (least_p[middle] * (double)size < 0.05)
+                able = middle + 1;
+            else
+                high = middle;
+        }
+        size_t asked = able < size ? able : size;
+        family = asked > family ? asked : family;
+    }
+    return family;
 }

@@ -30,7 +30,8 @@ struct shift {
     double u; /* Mann-Whitney U: pairs in which the value after is larger, ties counted by half */
     double p; /* two-sided; 1 when one of the samples is empty */
     bool exact;     /* p counts all arrangements; else the normal approximation, corrected for ties */
-    bool decidable; /* could any values of so many have given p < 0.05? */
+    double least_p; /* the least p that these values could have given, however they fell to the two samples */
+    bool decidable; /* least_p < 0.05: so many values can tell a change from chance at all */
 };
 
 /* Compare BEFORE with AFTER; either may be in any order and is left as it is. */
@@ -42,5 +43,12 @@ void shift_compare(const double *before, size_t before_count, const double *afte
  * may be compared with 0.05 one by one. NAN stands for a question that was not asked, and stays.
  */
 void shift_holm(double *p, size_t count);
+
+/*
+ * How many of COUNT questions, at most, can be asked together so that each of them can still be answered with p < 0.05
+ * after Holm's correction; LEAST_P holds the least p of each, and is sorted. Which ones are asked may depend on
+ * anything but which value belongs to which sample.
+ */
+size_t shift_family(double *least_p, size_t count);
 
 #endif
