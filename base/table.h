@@ -101,6 +101,7 @@ struct table {
     struct table_made *made; /* NULL: all rows are cells */
     size_t row_count, row_capacity;
     VEC_OF(struct table_footer) footers;
+    bool folds;         /* Markdown puts it into a part of the page that can be folded away */
     size_t total_rows;  /* rows before table_truncate, at least row_count; printers say "10 of 312 rows" */
     struct arena arena; /* owns the cells' texts */
 };
@@ -112,6 +113,7 @@ struct table_notice {
     const char *text; /* one sentence for people, without the count's unit in doubt */
     const char *file; /* NULL when about all files */
     int64_t offset;   /* byte offset of the first one, or TPA_NOWHERE */
+    bool on_top;      /* people read it before the tables, not below them */
 };
 
 /* What a command answers: its tables and notices. */

@@ -67,7 +67,11 @@ static bool print_rows(const struct table *table, enum time_unit time_unit, stru
 static bool print_table(const struct table *table, enum time_unit time_unit, struct buffer *text, FILE *out,
                         struct tpa_error *err)
 {
-    if (table->title) {
+    if (table->folds) {
+        buffer_puts(text, "<details open><summary>");
+        escape_html(text, table->title, strlen(table->title));
+        buffer_puts(text, "</summary>\n\n"); /* Markdown begins again behind an empty line */
+    } else if (table->title) {
         buffer_puts(text, "### ");
         add_text(text, table->title);
         buffer_puts(text, "\n\n");
@@ -92,7 +96,27 @@ static bool print_table(const struct table *table, enum time_unit time_unit, str
     if (table->row_count < table->total_rows)
         buffer_printf(text, "\n%zu of %zu rows; `--limit 0` shows all.\n", table->row_count,
                       table->total_rows);
+    if (table->folds)
+        buffer_puts(text, "\n</details>\n");
     return true;
+}
+
+/* Those that stand above the tables, or those below, each a quotation; how many there were. */
+static size_t add_notices(const struct result *result, bool on_top, bool apart, struct buffer *text)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < result->notices.count; i++) {
+        if (result->notices.at[i].on_top != on_top)
+            continue;
+        struct buffer notice = { 0 };
+        figure_add_notice(&notice, &result->notices.at[i]);
+        buffer_puts(text, count || apart ? "\n> " : "> ");
+        escape_markdown(text, notice.at, notice.count);
+        buffer_putc(text, '\n');
+        buffer_release(&notice);
+        count++;
+    }
+    return count;
 }
 
 static bool print_markdown(const struct result *result, const struct print_options *options, FILE *out,
@@ -100,19 +124,13 @@ static bool print_markdown(const struct result *result, const struct print_optio
 {
     struct buffer text = { 0 };
     bool ok = true;
+    size_t before = add_notices(result, true, false, &text);
     for (size_t i = 0; i < result->tables.count && ok; i++) {
-        if (i)
+        if (i + before)
             buffer_putc(&text, '\n');
         ok = print_table(result->tables.at[i], options->time_unit, &text, out, err);
     }
-    for (size_t i = 0; i < result->notices.count; i++) {
-        struct buffer notice = { 0 };
-        figure_add_notice(&notice, &result->notices.at[i]);
-        buffer_puts(&text, "\n> ");
-        escape_markdown(&text, notice.at, notice.count);
-        buffer_putc(&text, '\n');
-        buffer_release(&notice);
-    }
+    add_notices(result, false, result->tables.count + before > 0, &text);
     return output_finish(ok, &text, out, err);
 }
 

@@ -405,12 +405,22 @@ static bool add_table(struct page *page, const struct table *table, FILE *out, s
     return ok;
 }
 
-static void add_notice(struct page *page, const struct table_notice *notice)
+/* Those that stand above the tables, or those below; how many there were. */
+static size_t add_notices(struct page *page, const struct result *result, bool on_top)
 {
-    struct buffer line = { 0 };
-    figure_add_notice(&line, notice);
-    add_wrapped(page, line.at, 6);
-    buffer_release(&line);
+    size_t count = 0;
+    for (size_t i = 0; i < result->notices.count; i++) {
+        if (result->notices.at[i].on_top != on_top)
+            continue;
+        if (!on_top && count == 0 && result->tables.count)
+            buffer_putc(&page->text, '\n');
+        struct buffer line = { 0 };
+        figure_add_notice(&line, &result->notices.at[i]);
+        add_wrapped(page, line.at, 6);
+        buffer_release(&line);
+        count++;
+    }
+    return count;
 }
 
 static bool print_text(const struct result *result, const struct print_options *options, FILE *out,
@@ -420,15 +430,13 @@ static bool print_text(const struct result *result, const struct print_options *
                          .time_unit = options->time_unit,
                          .width = options->wide || !options->width ? SIZE_MAX : options->width };
     bool ok = true;
+    size_t before = add_notices(&page, result, true);
     for (size_t i = 0; i < result->tables.count && ok; i++) {
-        if (i)
+        if (i + before)
             buffer_putc(&page.text, '\n');
         ok = add_table(&page, result->tables.at[i], out, err);
     }
-    if (result->notices.count && result->tables.count)
-        buffer_putc(&page.text, '\n');
-    for (size_t i = 0; i < result->notices.count; i++)
-        add_notice(&page, &result->notices.at[i]);
+    add_notices(&page, result, false);
     buffer_release(&page.scratch);
     return output_finish(ok, &page.text, out, err);
 }
