@@ -37,6 +37,12 @@ static void show_hidden(struct buffer *out, uint32_t character)
     }
 }
 
+/* As in an URL: what GitHub's runner turns back. */
+static void add_percent(struct buffer *out, char c)
+{
+    buffer_printf(out, "%%%02X", (unsigned char)c);
+}
+
 static void show_bytes(struct buffer *out, const char *s, size_t len)
 {
     for (size_t i = 0; i < len; i++)
@@ -159,6 +165,40 @@ static void entity(struct buffer *out, const char *s, size_t at, size_t len)
 void escape_html(struct buffer *out, const char *s, size_t len)
 {
     escape_visible(out, s, len, "&<>\"'", entity);
+}
+
+/* XML 1.0 has no U+FFFE and U+FFFF; what else it lacks is hidden or no UTF-8, and shown as such already. */
+void escape_xml(struct buffer *out, const char *s, size_t len)
+{
+    static const char absent[] = "\xef\xbf";
+    for (size_t i = 0; i < len;) {
+        size_t run = 0;
+        while (i + run < len && !(i + run + 2 < len && memcmp(s + i + run, absent, 2) == 0 &&
+                                  (unsigned char)s[i + run + 2] >= 0xbe))
+            run++;
+        escape_html(out, s + i, run);
+        i += run;
+        if (i < len) {
+            show_hidden(out, (unsigned char)s[i + 2] == 0xbe ? 0xfffe : 0xffff);
+            i += 3;
+        }
+    }
+}
+
+static void percent(struct buffer *out, const char *s, size_t at, size_t len)
+{
+    (void)len;
+    add_percent(out, s[at]);
+}
+
+void escape_github(struct buffer *out, const char *s, size_t len)
+{
+    escape_visible(out, s, len, "%", percent);
+}
+
+void escape_github_property(struct buffer *out, const char *s, size_t len)
+{
+    escape_visible(out, s, len, "%:,", percent);
 }
 
 static void markdown_special(struct buffer *out, const char *s, size_t at, size_t len)

@@ -1,5 +1,5 @@
 /*
- * escape.h - text from a trace made safe to put into a terminal, CSV, Markdown, JSON, HTML or SVG.
+ * escape.h - text from a trace made safe to put into a terminal, CSV, Markdown, JSON, HTML, SVG, XML or GitHub's log.
  *
  * Any bytes are taken, NUL and invalid UTF-8 included; each function appends to OUT.
  *
@@ -31,5 +31,15 @@ void escape_json(struct buffer *out, const char *s, size_t len);
 
 /* Text or an attribute's quoted value in HTML, SVG and XML. */
 void escape_html(struct buffer *out, const char *s, size_t len);
+
+/* The same in a document that XML parsers read, which refuse it whole for a character that XML does not have. */
+void escape_xml(struct buffer *out, const char *s, size_t len);
+
+/*
+ * The message of a command to GitHub's runner (::error::MESSAGE), always on one line; and a property of it
+ * (::error title=PROPERTY::), where : and , too would end it.
+ */
+void escape_github(struct buffer *out, const char *s, size_t len);
+void escape_github_property(struct buffer *out, const char *s, size_t len);
 
 #endif
