@@ -1,53 +1,99 @@
 /*
  * diff.h - what changed between two sides, and whether it is real.
  *
- *     struct trace_wants wants = diff_wants(&options);
- *     struct result *result = diff_analyze(before, after, &options, &err);
+ *     struct diff *diff = diff_open(before, after, &options, &err);     // struct measures, finished
+ *     diff_add_tables(diff, result);
+ *     ...
+ *     diff_free(diff);
  *
- * A side is a trace of one or more files. Its samples are its steps (ProfilerStep#N, of all its files), or its files
- * when it has no steps. A figure is compared by its values in the samples of both sides (base/shift.h): the change is
- * that of the mean per sample, so sides with different numbers of steps can be compared.
- *
- * Verdicts: `slower` and `faster` (p < 0.05 after Holm's correction over the rows, and no smaller than the least
- * change that counts), `same` (no such change), `new` and `gone` (in the samples of one side only), `unsure` (the
- * samples are too few to tell).
+ * Sides are compared sample by sample (measure.h), step with step where both have steps, and judged (verdict.h). The
+ * head holds the figures of a whole step; the rows of each table add up, with one last row for what they leave open, to
+ * the change of the head's first figure.
  */
 #ifndef TPA_ANALYZE_DIFF_H
 #define TPA_ANALYZE_DIFF_H
 
+#include "analyze/measure.h"
+#include "analyze/renames.h"
+#include "analyze/verdict.h"
 #include "base/error.h"
 #include "base/table.h"
-#include "trace/profile.h"
-#include "trace/trace.h"
 
 struct diff_options {
-    unsigned
-        by; /* enum top_dimension: what makes a row; 0: operators, and kernels when both sides have them */
-    int64_t min_change_ns; /* a smaller change of the mean per sample is no change */
+    int64_t min_change_ns; /* a smaller change of a time is no change */
+    bool by_file;          /* samples are files even where there are steps */
+    const char *only;      /* key of the only table of rows that is wanted; NULL: all */
 };
 
-enum diff_verdict { DIFF_SAME, DIFF_SLOWER, DIFF_FASTER, DIFF_NEW, DIFF_GONE, DIFF_UNSURE };
+/* A figure of whole samples. */
+struct diff_metric {
+    const char *key, *title; /* borrowed from the measures */
+    enum table_kind kind;
+    struct finding finding;
+};
 
-const char *diff_verdict_name(enum diff_verdict verdict);
+struct diff_row {
+    const char *name; /* of the second side, where it was renamed; borrowed from the measures */
+    size_t name_length;
+    const char *old_name; /* NULL: it is the same on both sides */
+    size_t old_name_length;
+    enum rename_kind renamed;
+    double calls[2]; /* per sample */
+    struct finding finding;
+};
 
-/* What the reader must decode. */
-struct trace_wants diff_wants(const struct diff_options *options);
+struct diff_rows {
+    const char *key, *title;
+    enum table_kind kind;
+    VEC_OF(struct diff_row) rows; /* largest change first */
+    size_t asked;                 /* rows that were asked about together */
+    bool adds_up;                 /* to the first metric: both are of the same kind */
+};
+
+/* A sample that is far from the others of its side. */
+struct diff_outlier {
+    int side;
+    const struct measure_sample *sample;
+    double value, median;
+};
+
+struct diff {
+    const struct measures *sides[2];
+    const struct sampling *samplings[2];
+    const char *unit; /* what a sample is: "step" */
+    double min_change;
+    VEC_OF(struct diff_metric) metrics; /* the first is what the rows add up to */
+    VEC_OF(struct diff_rows) tables;
+    VEC_OF(struct diff_outlier) outliers; /* of the first metric */
+};
 
 /*
- * New; free with result_free. The table "head": step time and its parts, time on the host, idle time; then "operators"
- * and "kernels", or "rows": sorted by the size of the change. NULL and ERR when a side holds nothing to compare.
+ * New; free with diff_free (NULL is allowed). Borrows BEFORE and AFTER, as long as it lives. NULL and ERR when they hold
+ * nothing that can be compared.
  */
-struct result *diff_analyze(const struct trace *before, const struct trace *after,
-                            const struct diff_options *options, struct tpa_error *err);
+struct diff *diff_open(const struct measures *before, const struct measures *after,
+                       const struct diff_options *options, struct tpa_error *err);
+void diff_free(struct diff *diff);
+
+/* The metric called KEY; NULL when a side does not tell it. */
+const struct diff_metric *diff_metric(const struct diff *diff, const char *key);
+
+/* Is nothing different, figure by figure and row by row? */
+bool diff_is_same(const struct diff *diff);
+
+/* "needs at least 4 steps a side": what it takes to judge COUNT rows at once. New; free with free(). */
+char *diff_needs(const struct diff *diff, size_t count);
 
 /*
- * The same for Python profiles: one sample a side, which has no spread, so a change is `unsure`. Several profiles of a
- * side were added up; figures are per profile. The tables "head" and "functions", by time without callees. New.
+ * Add to RESULT: notices on top about what makes the sides unlike each other; the tables "head" and, where memory was
+ * recorded, "memory"; one for each sort of rows; "outliers" and "renamed" where there are any.
  */
-struct result *diff_profiles(const struct profile *before, const struct profile *after,
-                             const struct diff_options *options);
+void diff_add_tables(const struct diff *diff, struct result *result);
 
-/* Columns of all of its tables, for those who read verdicts from them. */
+/* Tell in RESULT, on top, what makes the sides hard to compare. Part of diff_add_tables. */
+void diff_tell_differences(const struct diff *diff, struct result *result);
+
+/* Columns of all of its tables of figures and rows. */
 enum diff_column {
     DIFF_NAME,
     DIFF_BEFORE,
@@ -56,14 +102,21 @@ enum diff_column {
     DIFF_CHANGE_SHARE,
     DIFF_VERDICT,
     DIFF_PART,
+    DIFF_LOW,
+    DIFF_HIGH,
     DIFF_CALLS_BEFORE,
     DIFF_CALLS_AFTER,
     DIFF_CALL_BEFORE,
     DIFF_CALL_AFTER,
-    DIFF_LOW,
-    DIFF_HIGH,
+    DIFF_MEDIAN_BEFORE,
+    DIFF_MEDIAN_AFTER,
+    DIFF_SHIFT,
     DIFF_P,
+    DIFF_OLD_NAME,
     DIFF_COLUMNS
 };
+
+/* The name of the row that holds what no other row explains. */
+#define DIFF_UNEXPLAINED "[in no row]"
 
 #endif

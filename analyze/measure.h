@@ -95,7 +95,7 @@ enum measure_by {
     MEASURE_BY_OPERATOR, /* operators by time on the host, and kernels by time on the device */
     MEASURE_BY_SHAPE,    /* operators and the shapes of their inputs */
     MEASURE_BY_KERNEL,   /* kernels, copies, memsets */
-    MEASURE_BY_NAME,     /* whatever has a name, on the host and on devices together */
+    MEASURE_BY_NAME,     /* whatever has a name, on the host and on devices, each from start to end */
     MEASURE_BY_CATEGORY,
     MEASURE_BY_STEP, /* step 3 with step 3 */
     MEASURE_BY_MODULE,

@@ -3,6 +3,7 @@
  *
  *     measure.c          keeps samples, metrics, rows and facts
  *     measure_trace.c    the samples of a trace
+ *     measure_names.c    rows that tpa top does not know: names as they are spelled, modules
  *     measure_facts.c    what a trace says about itself
  *     measure_sums.c     profiles and reports, which hold sums
  */
@@ -26,7 +27,8 @@ struct measuring {
     const struct trace *trace;
     struct launches *launches;
     struct gpu_events *gpu;
-    struct device_steps *device_steps;
+    struct steps *ranges;               /* on the host; they do not overlap */
+    struct device_steps *device_steps;  /* one for each range */
     VEC_OF(struct measured_step) steps; /* by file and number, each once */
     uint32_t first_file_sample;         /* in measures->by_file: that of file 0 */
 };
@@ -34,6 +36,23 @@ struct measuring {
 /* The step NUMBER of FILE; NULL when it is no sample. */
 const struct measured_step *measured_step_of(const struct measuring *measuring, uint32_t file,
                                              int64_t number);
+
+/* The step in whose range on the host MOMENT lies; NULL when it is no sample. */
+const struct measured_step *measured_step_at(const struct measuring *measuring, uint32_t file,
+                                             int64_t moment_ns);
+
+/* ---- measure_names.c ---- */
+
+/*
+ * Rows by name as HTA's comparison of traces has them: whatever has a name and a duration, on the host and on devices,
+ * each from its start to its end. What ran on a device belongs to the step in which the call that launched it began.
+ */
+void measure_names(const struct measuring *measuring);
+
+/* Rows by module, with what each called when INCLUSIVE. False and ERR when the trace records no modules. */
+bool measure_modules(const struct measuring *measuring, bool inclusive, struct tpa_error *err);
+
+/* ---- measure_facts.c ---- */
 
 void measure_trace_facts(const struct measuring *measuring);
 

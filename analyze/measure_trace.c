@@ -50,6 +50,17 @@ const struct measured_step *measured_step_of(const struct measuring *measuring, 
     return is_it ? found : NULL;
 }
 
+const struct measured_step *measured_step_at(const struct measuring *measuring, uint32_t file,
+                                             int64_t moment_ns)
+{
+    const struct step *range = steps_at(measuring->ranges, file, moment_ns);
+    if (!range)
+        return NULL;
+    const struct measured_step *step = measured_step_of(measuring, file, range->number);
+    bool is_it = step && step->step == &measuring->device_steps->at[range - measuring->ranges->at];
+    return is_it ? step : NULL;
+}
+
 /* Of ranges that overlap the first counts: a file may hold the steps of several threads. */
 static void drop_overlaps(struct steps *ranges)
 {
@@ -319,10 +330,11 @@ static unsigned dimensions_of(enum measure_by by)
     }
 }
 
-/* Where the rows of one call of top_each_row go. */
+/* Where the rows of one call of top_each_row go, and the time of all of them by sample. */
 struct taking {
     const struct measuring *measuring;
     const struct measure_options *options;
+    double *host_ns[2], *device_ns[2]; /* of steps, of files */
     struct buffer name;
 };
 
@@ -330,7 +342,9 @@ static void put(struct sampling *sampling, const char *key, const char *title, c
                 uint32_t sample, double value, double calls)
 {
     struct measure_rows *rows = sampling_open_rows(sampling, key, title, TABLE_NS);
-    rows->may_be_renamed = strcmp(key, "kernels") == 0;
+    enum measure_by by = taking->options->by;
+    rows->may_be_renamed = strcmp(key, "kernels") == 0 || by == MEASURE_BY_THREAD ||
+                           by == MEASURE_BY_STREAM || by == MEASURE_BY_DEVICE;
     measure_rows_add(rows, taking->name.at ? taking->name.at : "", taking->name.count, sample, value, calls);
 }
 
@@ -339,18 +353,18 @@ static bool place_row(const struct top_figures *row, const struct measure_option
                       const char **title, double *time_ns)
 {
     int64_t host_ns = options->inclusive ? row->cpu_ns : row->self_cpu_ns;
-    *time_ns = (double)(row->on_device ? row->self_device_ns : host_ns);
+    bool on_device = row->on_device || options->by == MEASURE_BY_STREAM || options->by == MEASURE_BY_DEVICE;
+    *time_ns = (double)(on_device ? row->self_device_ns : host_ns);
     *key = "rows";
     switch (options->by) {
     case MEASURE_BY_OPERATOR:
     case MEASURE_BY_SHAPE:
     case MEASURE_BY_KERNEL:
-        if (row->on_device && row->is_annotation)
-            return false; /* its shadow spans the time of others */
+        if (row->on_device && !row->is_gpu_work)
+            return false; /* waits, and shadows of annotations, span the time of others */
         *key = row->on_device ? "kernels" : "operators";
         *title = row->on_device ? "Time on devices, by kernel" : "Time on the host, by operator";
         return true;
-    case MEASURE_BY_NAME: *title = "Time by name, on the host and on devices"; return true;
     case MEASURE_BY_CATEGORY: *title = "Time by category"; return true;
     case MEASURE_BY_THREAD: *title = "Time on the host, by thread"; return true;
     case MEASURE_BY_STREAM: *title = "Time on devices, by stream"; return true;
@@ -359,10 +373,25 @@ static bool place_row(const struct top_figures *row, const struct measure_option
     }
 }
 
+/* Add to the time of all, whatever is a row. */
+static void add_to_whole(struct taking *taking, int sort, uint32_t sample, const struct top_figures *row)
+{
+    if (!row->on_device)
+        taking->host_ns[sort][sample] += (double)row->self_cpu_ns;
+    else if (row->is_gpu_work)
+        taking->device_ns[sort][sample] += (double)row->self_device_ns;
+}
+
 static void take_row(void *context, const struct top_figures *row)
 {
     struct taking *taking = context;
     const struct measuring *measuring = taking->measuring;
+    uint32_t of_file = measuring->first_file_sample + row->file;
+    const struct measured_step *step =
+        row->in_step ? measured_step_of(measuring, row->file, row->step) : NULL;
+    add_to_whole(taking, 1, of_file, row);
+    if (step)
+        add_to_whole(taking, 0, step->sample, row);
     const char *key, *title;
     double time_ns;
     if (!place_row(row, taking->options, &key, &title, &time_ns))
@@ -371,44 +400,46 @@ static void take_row(void *context, const struct top_figures *row)
     buffer_add(&taking->name, row->name, row->name_length);
     if (*row->detail)
         buffer_printf(&taking->name, "  %s", row->detail);
-    put(&measuring->measures->by_file, key, title, taking, measuring->first_file_sample + row->file, time_ns,
-        (double)row->count);
-    const struct measured_step *step =
-        row->in_step ? measured_step_of(measuring, row->file, row->step) : NULL;
+    put(&measuring->measures->by_file, key, title, taking, of_file, time_ns, (double)row->count);
     if (step)
         put(&measuring->measures->by_step, key, title, taking, step->sample, time_ns, (double)row->count);
 }
 
-/* What all rows of a table took in each sample, as a metric. */
-static void sum_rows(struct sampling *sampling, const char *table, const char *key, const char *title,
-                     size_t first_sample)
+/* Rows that are places hold one side of the work only, or both mixed. */
+static bool tells_whole(enum measure_by by)
 {
-    const struct measure_rows *rows = sampling_rows(sampling, table);
-    if (!rows)
-        return;
-    size_t count = sampling->samples.count;
-    double *sums = mem_zalloc(count, sizeof *sums);
-    for (size_t i = 0; i < rows->values.count; i++)
-        sums[rows->values.at[i].sample] += rows->values.at[i].value;
-    for (size_t sample = first_sample; sample < count; sample++)
-        sampling_set(sampling, key, title, TABLE_NS, (uint32_t)sample, sums[sample]);
-    free(sums);
+    return by == MEASURE_BY_OPERATOR || by == MEASURE_BY_SHAPE || by == MEASURE_BY_KERNEL ||
+           by == MEASURE_BY_NAME || by == MEASURE_BY_STEP || by == MEASURE_BY_MODULE;
 }
 
 static void measure_rows(const struct measuring *measuring, const struct measure_options *options)
 {
     struct measures *measures = measuring->measures;
+    struct sampling *sorts[2] = { &measures->by_step, &measures->by_file };
     struct taking taking = { .measuring = measuring, .options = options };
+    for (int i = 0; i < 2; i++) {
+        taking.host_ns[i] = mem_zalloc(sorts[i]->samples.count + 1, sizeof *taking.host_ns[i]);
+        taking.device_ns[i] = mem_zalloc(sorts[i]->samples.count + 1, sizeof *taking.device_ns[i]);
+    }
     struct top_options top = { .by = dimensions_of(options->by) | TOP_RANK };
     if (measuring->steps.count)
         top.by |= TOP_STEP;
     top_each_row(measuring->trace, &top, take_row, &taking);
+    const size_t first[2] = { measures->by_step.samples.count - measuring->steps.count,
+                              measuring->first_file_sample };
+    for (int i = 0; i < 2; i++) {
+        for (size_t sample = first[i]; sample < sorts[i]->samples.count && tells_whole(options->by);
+             sample++) {
+            sampling_set(sorts[i], "host_time", "host time", TABLE_NS, (uint32_t)sample,
+                         taking.host_ns[i][sample]);
+            if (measuring->gpu->count)
+                sampling_set(sorts[i], "device_time", "device time", TABLE_NS, (uint32_t)sample,
+                             taking.device_ns[i][sample]);
+        }
+        free(taking.host_ns[i]);
+        free(taking.device_ns[i]);
+    }
     buffer_release(&taking.name);
-    size_t first_step = measures->by_step.samples.count - measuring->steps.count;
-    sum_rows(&measures->by_step, "operators", "host_time", "host time", first_step);
-    sum_rows(&measures->by_step, "kernels", "device_time", "device time", first_step);
-    sum_rows(&measures->by_file, "operators", "host_time", "host time", measuring->first_file_sample);
-    sum_rows(&measures->by_file, "kernels", "device_time", "device time", measuring->first_file_sample);
 }
 
 /* Step 3 with step 3: a sample is a file, and a row a step. */
@@ -417,16 +448,20 @@ static void measure_steps(const struct measuring *measuring)
     struct measure_rows *rows =
         sampling_open_rows(&measuring->measures->by_file, "rows", "Time of the steps", TABLE_NS);
     struct buffer name = { 0 };
+    double *sums = mem_zalloc(measuring->trace->file_count + 1, sizeof *sums);
     for (size_t i = 0; i < measuring->steps.count; i++) {
         const struct device_step *step = measuring->steps.at[i].step;
+        double time_ns = (double)(step->end_ns - step->start_ns);
         buffer_clear(&name);
         buffer_printf(&name, "ProfilerStep#%" PRId64, step->number);
-        measure_rows_add(rows, name.at, name.count, measuring->first_file_sample + step->file,
-                         (double)(step->end_ns - step->start_ns), 1);
+        measure_rows_add(rows, name.at, name.count, measuring->first_file_sample + step->file, time_ns, 1);
+        sums[step->file] += time_ns;
     }
+    for (uint32_t file = 0; file < measuring->trace->file_count; file++)
+        sampling_set(&measuring->measures->by_file, "steps_time", "time of all steps", TABLE_NS,
+                     measuring->first_file_sample + file, sums[file]);
     buffer_release(&name);
-    sum_rows(&measuring->measures->by_file, "rows", "steps_time", "time of all steps",
-             measuring->first_file_sample);
+    free(sums);
 }
 
 /* ---- the whole ---- */
@@ -445,24 +480,29 @@ bool measure_trace(struct measures *measures, const struct trace *trace,
     if (!measures_part(measures, MEASURE_TRACES, err))
         return false;
     struct measuring measuring = { .measures = measures, .trace = trace };
-    struct steps *ranges = steps_open(trace);
-    drop_overlaps(ranges);
+    measuring.ranges = steps_open(trace);
+    drop_overlaps(measuring.ranges);
     measuring.launches = launches_open(trace);
     measuring.gpu = gpu_events_open(trace, measuring.launches);
-    measuring.device_steps = device_steps_open(ranges, measuring.gpu, measuring.launches);
+    measuring.device_steps = device_steps_open(measuring.ranges, measuring.gpu, measuring.launches);
     choose_steps(&measuring, options->first_step);
     add_samples(&measuring);
     measures->has_gpu |= measuring.gpu->count > 0;
     measure_times(&measuring);
     measure_rows(&measuring, options);
+    bool good = true;
     if (options->by == MEASURE_BY_STEP)
         measure_steps(&measuring);
+    else if (options->by == MEASURE_BY_NAME)
+        measure_names(&measuring);
+    else if (options->by == MEASURE_BY_MODULE)
+        good = measure_modules(&measuring, options->inclusive, err);
     measure_memory(&measuring);
     measure_trace_facts(&measuring);
     VEC_FREE(&measuring.steps);
     device_steps_free(measuring.device_steps);
     gpu_events_free(measuring.gpu);
     launches_free(measuring.launches);
-    steps_free(ranges);
-    return true;
+    steps_free(measuring.ranges);
+    return good;
 }

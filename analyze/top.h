@@ -57,9 +57,10 @@ struct top_figures {
     size_t name_length;
     const char *detail; /* what else tells rows apart, by TOP_SHAPE and the like; "" when nothing does */
     bool on_device, is_annotation;
-    uint32_t file; /* by TOP_RANK, else 0 */
-    bool in_step;  /* by TOP_STEP: it began, or was launched, in a step */
-    int64_t step;  /* its number */
+    bool is_gpu_work; /* a kernel, copy or memset: neither a wait nor an annotation */
+    uint32_t file;    /* by TOP_RANK, else 0 */
+    bool in_step;     /* by TOP_STEP: it began, or was launched, in a step */
+    int64_t step;     /* its number */
     int64_t count, cpu_ns, self_cpu_ns, device_ns, self_device_ns;
 };
 

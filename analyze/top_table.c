@@ -507,6 +507,7 @@ void top_give_rows(struct top *top, top_take *take, void *context)
             .detail = "",
             .on_device = row->key.on_device,
             .is_annotation = row->key.is_annotation,
+            .is_gpu_work = event_is_gpu_work(top->trace->kind[row->first_event]),
             .file = row->key.file ? row->key.file - 1 : 0,
             .count = row->count,
             .cpu_ns = row->cpu_ns,

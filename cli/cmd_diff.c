@@ -1,9 +1,10 @@
 /* cmd_diff.c - `tpa diff`: what changed, and is it real. */
 #include "analyze/diff.h"
-#include "analyze/top.h"
 #include "cli/analysis.h"
 #include "cli/gates.h"
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 enum unsure { UNSURE_PASS, UNSURE_FAIL };
 
@@ -14,23 +15,25 @@ struct diff_args {
     int by;
     int unsure;
     int64_t min_change_ns;
+    bool inclusive, first_step, strip_dirs;
 };
 
 static const struct diff_args diff_defaults = { .load = LOAD_DEFAULTS,
                                                 .output = { .limit = ANALYSIS_LIMIT_DEFAULT } };
 
 static const struct opt_choice by_words[] = {
-    { "op", "operators by time on the host, and kernels by time on the device", NULL },
-    { "shape", "operators by shapes of their inputs", NULL },
-    { "kernel", "kernels, copies and memsets", NULL },
-    { "category", NULL, NULL },
-    { "thread", NULL, NULL },
-    { "stream", NULL, NULL },
-    { "device", NULL, NULL },
+    [MEASURE_BY_OPERATOR] = { "op", "operators by time on the host, and kernels by time on the device",
+                              "operator" },
+    [MEASURE_BY_SHAPE] = { "shape", "operators and the shapes of their inputs", NULL },
+    [MEASURE_BY_KERNEL] = { "kernel", "kernels, copies and memsets", NULL },
+    [MEASURE_BY_NAME] = { "name", "whatever has a name, on the host and on devices together", NULL },
+    [MEASURE_BY_CATEGORY] = { "category", NULL, NULL },
+    [MEASURE_BY_STEP] = { "step", "step 3 with step 3", NULL },
+    [MEASURE_BY_MODULE] = { "module", "modules (torch.nn.Module)", NULL },
+    [MEASURE_BY_THREAD] = { "thread", NULL, NULL },
+    [MEASURE_BY_STREAM] = { "stream", NULL, NULL },
+    [MEASURE_BY_DEVICE] = { "device", NULL, NULL },
     { 0 },
-};
-static const unsigned by_dimensions[] = {
-    0, TOP_OPERATOR | TOP_SHAPE, TOP_KERNEL, TOP_CATEGORY, TOP_THREAD, TOP_STREAM, TOP_DEVICE
 };
 
 static const struct opt_choice unsure_words[] = {
@@ -39,74 +42,135 @@ static const struct opt_choice unsure_words[] = {
     { 0 },
 };
 
+/* ---- formats ---- */
+
+extern const struct printer printer_junit, printer_github;
+
+static const struct printer *const own_printers[] = { &printer_junit, &printer_github };
+
+static size_t printer_count(void)
+{
+    size_t count = 0;
+    while (printers[count])
+        count++;
+    return count;
+}
+
+/* The printers of every command, and after them those that show gates. */
+static bool diff_format_at(size_t index, struct opt_choice *choice)
+{
+    size_t common = printer_count();
+    if (index < common)
+        return output_format_at(index, choice);
+    if (index >= common + sizeof own_printers / sizeof *own_printers)
+        return false;
+    *choice =
+        (struct opt_choice){ own_printers[index - common]->name, own_printers[index - common]->help, NULL };
+    return true;
+}
+
+static const struct printer *chosen_printer(const struct output_args *output)
+{
+    size_t index = (size_t)output->format, common = printer_count();
+    return index < common ? printers[index] : own_printers[index - common];
+}
+
 static const struct opt diff_opts[] = {
     OPT_GROUP("Sides"),
     OPT_FILES(0, "base", struct diff_args, base, "FILE", "files of the first side, up to the next option"),
     OPT_FILES(0, "new", struct diff_args, other, "FILE", "files of the second side"),
+    OPT_FLAG(0, "first-step", struct diff_args, first_step, "look at the first step of each file only"),
     OPT_GROUP("Rows"),
     OPT_CHOICE('b', "by", struct diff_args, by, by_words, "WHAT", "what makes a row"),
+    OPT_FLAG(0, "inclusive", struct diff_args, inclusive,
+             "times of operators and functions with what they called, which then counts many times"),
     OPT_TIME(0, "min-change", struct diff_args, min_change_ns, "TIME",
              "a change per step smaller than TIME is no change, e.g. 50us"),
+    OPT_FLAG(0, "strip-dirs", struct diff_args, strip_dirs,
+             "Python profiles: name files without their directories; what is then the same adds up"),
     OPT_GROUP("Gates"),
     OPT_LIST(
         'g', "gate", struct diff_args, gates, "GATE",
-        "exit with 1 when this is passed by a real change: 5% (the step time), op=10%:REGEX (rows), idle=+3pp; "
-        "several at once"),
+        "exit with 1 when this is passed by a real change: 5% (the step time), op=10%:REGEX (rows), memory=2%, "
+        "idle=+3pp; several at once"),
     OPT_CHOICE(0, "unsure", struct diff_args, unsure, unsure_words, "WHAT",
                "what to do when there are too few steps to tell"),
-    OUTPUT_OPTIONS(struct diff_args, output),
+    OUTPUT_OPTIONS_WITH(struct diff_args, output, diff_format_at),
     LOAD_OPTIONS(struct diff_args, load),
     OPT_END,
 };
 
-/* Read one side as if its files were all operands. */
-static bool load_side(const struct invocation *call, const struct diff_args *args,
-                      const struct diff_options *options, const char *const *paths, size_t count,
-                      struct ingested *side, struct tpa_error *err)
+/* ---- sides ---- */
+
+static bool measure_part(struct measures *side, struct ingested *part, const struct diff_args *args,
+                         const struct measure_options *options, struct tpa_error *err)
 {
-    struct invocation of_side = *call;
-    of_side.operands = (char **)(uintptr_t)paths;
-    of_side.operand_count = count;
-    struct trace_wants wants = diff_wants(options);
-    return load_any(&of_side, &args->load, &wants, side, err);
+    if (part->trace)
+        return measure_trace(side, part->trace, options, err);
+    if (part->actions)
+        return measure_actions(side, part->actions, err);
+    if (args->strip_dirs)
+        part->profile = profile_strip_dirs(part->profile, false);
+    return measure_profile(side, part->profile, options, err);
 }
 
-/* New; NULL and ERR when the sides can not be compared. */
-static struct result *compare_sides(const struct ingested sides[2], const struct diff_options *options,
-                                    struct tpa_error *err)
+/* Is the last of COUNT paths a file that is among those before it? */
+static bool is_given_twice(const char *const *paths, size_t count)
 {
-    if (sides[0].trace && sides[1].trace) {
-        struct result *result = diff_analyze(sides[0].trace, sides[1].trace, options, err);
-        for (int i = 0; i < 2 && result; i++)
-            load_add_notices(sides[i].trace, result);
-        return result;
+    struct stat last, other;
+    if (stat(paths[count - 1], &last) != 0 || !S_ISREG(last.st_mode))
+        return false;
+    for (size_t i = 0; i + 1 < count; i++)
+        if (stat(paths[i], &other) == 0 && other.st_dev == last.st_dev && other.st_ino == last.st_ino)
+            return true;
+    return false;
+}
+
+/*
+ * Take the measures of COUNT files, one after the other, so that a side needs the memory of one. What was odd about
+ * them goes to RESULT. New; NULL and ERR when one can not be read.
+ */
+static struct measures *measure_side(const struct invocation *call, const char *const *paths, size_t count,
+                                     const struct measure_options *options, struct result *result,
+                                     struct tpa_error *err)
+{
+    const struct diff_args *args = call->args;
+    struct measures *side = measures_open();
+    struct trace_wants wants = measure_wants(options);
+    bool good = true;
+    for (size_t i = 0; i < count && good; i++) {
+        struct invocation of_part = *call;
+        struct ingested part;
+        of_part.operands = (char **)(uintptr_t)&paths[i];
+        of_part.operand_count = 1;
+        good = load_any(&of_part, &args->load, &wants, &part, err);
+        if (!good)
+            break;
+        good = measure_part(side, &part, args, options, err);
+        if (!good)
+            tpa_in_file(err, paths[i]);
+        else if (part.trace)
+            load_add_notices(part.trace, result);
+        if (good && is_given_twice(paths, i + 1))
+            result_add_notice(
+                result, "given_twice", 1, paths[i], TPA_NOWHERE,
+                "this file was given more than once on one side, and all that is in it counts as "
+                "often");
+        ingested_free(&part);
     }
-    if (sides[0].profile && sides[1].profile)
-        return diff_profiles(sides[0].profile, sides[1].profile, options);
-    tpa_fail(err, TPA_NOWHERE,
-             "a trace can be compared with a trace, and a Python profile with a Python profile");
+    if (good) {
+        measures_finish(side);
+        return side;
+    }
+    measures_free(side);
     return NULL;
 }
 
-/* The head and the gates are always shown whole. */
-static void limit_rows_of_diff(struct result *result, const struct limit *limit)
-{
-    for (size_t i = 1; i < result->tables.count; i++)
-        if (strcmp(result->tables.at[i]->key, "gates") != 0)
-            table_truncate(result->tables.at[i], limit_rows(limit, result->tables.at[i]->row_count));
-}
-
-static int exit_code(enum gates_outcome outcome, int unsure)
-{
-    if (outcome == GATES_PASSED || (outcome == GATES_UNSURE && unsure == UNSURE_FAIL))
-        return EXIT_LIMIT_PASSED;
-    return EXIT_FINE;
-}
-
 /* Which files make which side: two operands, or --base and --new. */
-static bool find_sides(const struct invocation *call, const struct diff_args *args,
-                       const char *const *paths[2], size_t counts[2], struct tpa_error *err)
+static bool find_sides(const struct invocation *call, const char *const *paths[2], size_t counts[2],
+                       struct tpa_error *err)
 {
+    const struct diff_args *args = call->args;
     bool by_options = args->base.count || args->other.count;
     if (by_options && (call->operand_count || !args->base.count || !args->other.count)) {
         tpa_fail(err, TPA_NOWHERE, "--base and --new go together, and without other files");
@@ -124,33 +188,187 @@ static bool find_sides(const struct invocation *call, const struct diff_args *ar
     return true;
 }
 
+/* ---- what people see ---- */
+
+static bool is_rows(const struct table *table)
+{
+    static const char *const others[] = { "head", "memory", "gates", "outliers", "renamed" };
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (strcmp(table->key, others[i]) == 0)
+            return false;
+    return true;
+}
+
+static bool is_unexplained(const struct table *table, size_t row)
+{
+    const union table_cell *name = table_cell(table, row, DIFF_NAME);
+    return table->row_count > 0 && strcmp(name->text.at, DIFF_UNEXPLAINED) == 0 &&
+           table_is_missing(table, row, DIFF_VERDICT);
+}
+
+static double number_or_0(const struct table *table, size_t row, size_t column)
+{
+    return table_is_missing(table, row, column) ? 0 : table_cell(table, row, column)->f;
+}
+
+/* Rows in which nothing changed are for who asks for all. How many rows are left. */
+static size_t hide_unchanged(struct table *table)
+{
+    bool *keep = mem_zalloc(table->row_count + 1, sizeof *keep);
+    size_t hidden = 0, kept = 0;
+    for (size_t row = 0; row < table->row_count; row++) {
+        bool is_integer = !table_is_number(table->columns[DIFF_CHANGE].kind);
+        const union table_cell *change = table_cell(table, row, DIFF_CHANGE);
+        keep[row] = is_unexplained(table, row) || (is_integer ? change->i != 0 : change->f != 0) ||
+                    number_or_0(table, row, DIFF_CALLS_BEFORE) != number_or_0(table, row, DIFF_CALLS_AFTER);
+        hidden += !keep[row];
+        kept += keep[row] && !is_unexplained(table, row);
+    }
+    table_filter(table, keep);
+    free(keep);
+    if (hidden)
+        table_add_footer(table, "unchanged", "Rows without any change, not shown", TABLE_COUNT,
+                         table_int((int64_t)hidden));
+    return kept;
+}
+
+/* Keep COUNT rows, and what no row explains after them. */
+static void limit_rows_of(struct table *table, size_t count)
+{
+    bool last = table->row_count > 0 && is_unexplained(table, table->row_count - 1);
+    if (count + last >= table->row_count)
+        return;
+    if (last)
+        memcpy(table_cell(table, count, 0), table_cell(table, table->row_count - 1, 0),
+               table->column_count * sizeof *table->cells);
+    table_truncate(table, count + last);
+}
+
+enum { ROWS_IN_MARKDOWN = 10 };
+
+/* Leave the table of rows at I to people: only what changed, and not all of that. False when nothing is left. */
+static bool shorten_rows(struct result *result, size_t i, const struct limit *limit)
+{
+    struct table *table = result->tables.at[i];
+    if (!limit->is_share && limit->count == 0)
+        return true; /* all was asked for */
+    size_t rows = table->row_count;
+    if (hide_unchanged(table) == 0) {
+        result_add_notice(result, "unchanged", (int64_t)rows, NULL, TPA_NOWHERE,
+                          "%s: none of %zu rows changed", table->key, rows);
+        table_free(table);
+        return false;
+    }
+    limit_rows_of(table, limit_rows(limit, table->row_count));
+    return true;
+}
+
+/* All that was found is too much for people; the head and the gates are always shown whole. */
+static void shorten(struct result *result, const struct output_args *output)
+{
+    const char *format = chosen_printer(output)->name;
+    bool markdown = strcmp(format, "md") == 0, people = markdown || strcmp(format, "table") == 0;
+    if ((size_t)output->format >= printer_count())
+        return;
+    struct limit limit = output_limit_or(output, markdown ? ROWS_IN_MARKDOWN : ANALYSIS_LIMIT_FOR_PEOPLE);
+    size_t kept = 0;
+    for (size_t i = 0; i < result->tables.count; i++) {
+        struct table *table = result->tables.at[i];
+        bool rows = is_rows(table);
+        table->folds =
+            markdown && (rows || strcmp(table->key, "renamed") == 0 || strcmp(table->key, "outliers") == 0);
+        if (rows && !people && (limit.is_share || limit.count))
+            limit_rows_of(table, limit_rows(&limit, table->row_count));
+        if (!rows || !people || shorten_rows(result, i, &limit))
+            result->tables.at[kept++] = table;
+    }
+    result->tables.count = kept;
+}
+
+/* Move the table called KEY to place TO. */
+static void move_table(struct result *result, const char *key, size_t to)
+{
+    for (size_t i = to; i < result->tables.count; i++) {
+        struct table *table = result->tables.at[i];
+        if (strcmp(table->key, key) != 0)
+            continue;
+        for (; i > to; i--)
+            result->tables.at[i] = result->tables.at[i - 1];
+        result->tables.at[to] = table;
+        return;
+    }
+}
+
+/* ---- the command ---- */
+
+static const char *only_table(enum measure_by by)
+{
+    switch (by) {
+    case MEASURE_BY_SHAPE: return "operators";
+    case MEASURE_BY_KERNEL: return "kernels";
+    default: return NULL;
+    }
+}
+
+/* Fill RESULT. False and ERR when the sides can not be compared. */
+static bool compare(const struct invocation *call, struct measures *const sides[2], struct result *result,
+                    enum gates_outcome *outcome, struct tpa_error *err)
+{
+    const struct diff_args *args = call->args;
+    struct diff_options options = { .min_change_ns = args->min_change_ns,
+                                    .by_file = args->by == MEASURE_BY_STEP,
+                                    .only = sides[0]->source == MEASURE_TRACES
+                                                ? only_table((enum measure_by)args->by)
+                                                : NULL };
+    struct diff *diff = diff_open(sides[0], sides[1], &options, err);
+    if (!diff)
+        return false;
+    diff_add_tables(diff, result);
+    bool good = gates_check(diff, &args->gates, args->unsure == UNSURE_FAIL, result, outcome, err);
+    size_t heads = 0;
+    while (heads < result->tables.count && !is_rows(result->tables.at[heads]))
+        heads++;
+    move_table(result, "gates", heads);
+    if (diff_is_same(diff))
+        result_add_notice(result, "no_differences", 0, NULL, TPA_NOWHERE, "no differences");
+    diff_free(diff);
+    return good;
+}
+
+static int exit_code(enum gates_outcome outcome, int unsure)
+{
+    if (outcome == GATES_PASSED || (outcome == GATES_UNSURE && unsure == UNSURE_FAIL))
+        return EXIT_LIMIT_PASSED;
+    return EXIT_FINE;
+}
+
 static int diff_main(const struct invocation *call, struct tpa_error *err)
 {
     const struct diff_args *args = call->args;
-    struct diff_options options = { .by = by_dimensions[args->by], .min_change_ns = args->min_change_ns };
+    struct measure_options options = { .by = (enum measure_by)args->by,
+                                       .inclusive = args->inclusive,
+                                       .first_step = args->first_step };
     const char *const *paths[2];
     size_t counts[2];
-    if (!find_sides(call, args, paths, counts, err))
+    if (!find_sides(call, paths, counts, err))
         return EXIT_TROUBLE;
-    struct ingested sides[2] = { { 0 }, { 0 } };
+    struct result *result = result_open("tpa.diff/1");
+    struct measures *sides[2] = { NULL, NULL };
+    enum gates_outcome outcome = GATES_HELD;
     int code = EXIT_TROUBLE;
     bool good = true;
     for (int i = 0; i < 2 && good; i++)
-        good = load_side(call, args, &options, paths[i], counts[i], &sides[i], err);
-    struct result *result = good ? compare_sides(sides, &options, err) : NULL;
-    if (result) {
-        enum gates_outcome outcome;
-        good = gates_check(result, &args->gates, &outcome, err);
+        good = (sides[i] = measure_side(call, paths[i], counts[i], &options, result, err)) != NULL;
+    if (good && compare(call, sides, result, &outcome, err)) {
         struct output_args output = args->output;
-        struct limit limit = analysis_limit(&args->output);
-        limit_rows_of_diff(result, &limit);
+        shorten(result, &output);
         output.limit = (struct limit){ 0 };
-        if (good && output_result(result, &output, err))
+        if (output_result_with(chosen_printer(&output), result, &output, err))
             code = exit_code(outcome, args->unsure);
-        result_free(result);
     }
-    ingested_free(&sides[0]);
-    ingested_free(&sides[1]);
+    measures_free(sides[0]);
+    measures_free(sides[1]);
+    result_free(result);
     return code;
 }
 
@@ -159,22 +377,23 @@ const struct command cmd_diff = {
     .summary = "what changed between two sides, and whether it is real",
     .operands = "[TRACE...]",
     .description =
-        "Compares the second side with the first: the time of a step and its parts, then operators by their own time "
-        "on the host and kernels by their time on the device, largest change first. A side is a trace, or several "
-        "with --base and --new; all figures are means per step, so sides of different length can be compared.\n\n"
+        "Compares the second side with the first: the time of a step and what became of it, then operators by their own "
+        "time on the host and kernels by their time on the device, largest change first. A side is a file, or several "
+        "with --base and --new: traces, Python profiles, or results that were saved with --format json. All figures "
+        "are means per step, so sides of different length can be compared; what makes them unlike is said on top.\n\n"
         "The verdict comes from the spread over the steps (Mann-Whitney U, corrected for the number of rows): slower "
         "and faster are real changes, same is none that could be told from chance, unsure means too few steps.\n\n"
-        "Python profiles (cProfile) are compared too, by the time in each function; they hold no spread.\n\n"
         "Exits with 0; with 1 when a --gate was passed by a real change; with 2 when the sides can not be compared.",
     .options = diff_opts,
     COMMAND_ARGS(diff_defaults),
     .main = diff_main,
     .examples = {
         "tpa diff baseline.json optimized.json",
-        "tpa diff --gate 5% baseline.json optimized.json || echo slower",
+        "tpa diff --gate 5% --gate memory=2% baseline.json optimized.json || echo slower",
         "tpa diff --base a1.json.gz a2.json.gz --new b1.json.gz b2.json.gz --gate 5%",
         "tpa diff before.prof after.prof  # Python profiles",
         "tpa diff --by kernel --format md baseline.json optimized.json  # for a pull request",
+        "tpa diff --gate 5% --format junit -o gates.xml baseline.json optimized.json",
     },
     .section = SECTION_COMPARE,
     .reads_traces = true,

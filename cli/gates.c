@@ -1,189 +1,294 @@
 /* gates.c - see gates.h. */
 #include "cli/gates.h"
 
-#include "analyze/diff.h"
+#include "base/buffer.h"
+#include "base/memory.h"
 #include "base/quantity.h"
 #include "base/regex.h"
+#include "report/cases.h"
+#include "report/figures.h"
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
-enum gate_kind { GATE_STEP, GATE_OP, GATE_IDLE };
+/* ---- what was typed ---- */
+
+/* Gates of figures of a whole step, by the word in front of '='. */
+static const struct {
+    const char *word, *metric;
+    const char *needs; /* what to do to have it; NULL */
+} figures[] = {
+    { "step", "step_time", "call prof.step() in the profiled loop, or use op=10%:REGEX" },
+    { "busy", "gpu_busy", "profile with ProfilerActivity.CUDA" },
+    { "communication", "exposed_communication", "profile with ProfilerActivity.CUDA" },
+    { "copies", "exposed_copies", "profile with ProfilerActivity.CUDA" },
+    { "host", "host_time", NULL },
+    { "device", "device_time", "profile with ProfilerActivity.CUDA" },
+    { "memory", "memory_peak", "profile with profile_memory=True" },
+    { "idle", "idle_share", "profile with ProfilerActivity.CUDA" },
+};
+enum { FIGURES = sizeof figures / sizeof *figures, FIGURE_STEP = 0, FIGURE_MEMORY = 6, FIGURE_IDLE = 7 };
 
 struct gate {
-    enum gate_kind kind;
-    double limit;        /* a share; for GATE_IDLE a difference of shares */
-    const char *pattern; /* GATE_OP */
+    const char *text; /* as typed */
+    size_t figure;    /* index into figures; FIGURES: rows */
+    double limit;     /* a share; of FIGURE_IDLE a difference of shares */
+    const char *pattern;
 };
 
 static bool not_a_gate(const char *text, struct tpa_error *err)
 {
     tpa_fail(err, TPA_NOWHERE, "'%s' is no gate", text);
-    return tpa_hint(err, "a gate is 5%% (the step time), op=10%%:REGEX (rows), or idle=+3pp (idle share)");
+    return tpa_hint(err, "a gate is 5%% (the step time), op=10%%:REGEX (rows), memory=2%% (or busy=, "
+                         "communication=, copies=, host=, device=), or idle=+3pp (idle share)");
+}
+
+/* "+3pp" or "3pp". */
+static bool parse_points(const char *value, size_t len, double *limit)
+{
+    char percent[32];
+    if (len > 0 && *value == '+')
+        value++, len--;
+    if (len < 3 || len > sizeof percent || memcmp(value + len - 2, "pp", 2) != 0)
+        return false;
+    memcpy(percent, value, len - 2);
+    percent[len - 2] = '%';
+    return quantity_parse_share(percent, len - 1, limit);
 }
 
 static bool parse_gate(const char *text, struct gate *gate, struct tpa_error *err)
 {
-    *gate = (struct gate){ 0 };
+    *gate = (struct gate){ .text = text, .figure = FIGURE_STEP };
+    size_t word = strcspn(text, "=:");
     const char *value = text, *end = text + strlen(text);
-    if (strncmp(text, "op=", 3) == 0) {
-        gate->kind = GATE_OP;
-        value = text + 3;
-        const char *colon = strchr(value, ':');
-        if (!colon)
-            return not_a_gate(text, err);
-        gate->pattern = colon + 1;
-        end = colon;
-    } else if (strncmp(text, "idle=", 5) == 0) {
-        gate->kind = GATE_IDLE;
-        value = text + 5 + (text[5] == '+');
-        if (end - value < 3 || strcmp(end - 2, "pp") != 0)
-            return not_a_gate(text, err);
-        char percent[32];
-        size_t len = (size_t)(end - 2 - value);
-        if (len + 2 > sizeof percent)
-            return not_a_gate(text, err);
-        memcpy(percent, value, len);
-        percent[len] = '%';
-        return quantity_parse_share(percent, len + 1, &gate->limit) || not_a_gate(text, err);
+    if (text[word] == '=') {
+        value = text + word + 1;
+        gate->figure = FIGURES;
+        for (size_t i = 0; i < FIGURES; i++)
+            if (strlen(figures[i].word) == word && memcmp(figures[i].word, text, word) == 0)
+                gate->figure = i;
+        if (gate->figure == FIGURES) {
+            const char *colon = strchr(value, ':');
+            if (word != 2 || memcmp(text, "op", 2) != 0 || !colon)
+                return not_a_gate(text, err);
+            gate->pattern = colon + 1;
+            end = colon;
+        }
     }
-    return quantity_parse_share(value, (size_t)(end - value), &gate->limit) || not_a_gate(text, err);
+    bool fine = gate->figure == FIGURE_IDLE
+                    ? parse_points(value, (size_t)(end - value), &gate->limit)
+                    : quantity_parse_share(*value == '+' ? value + 1 : value,
+                                           (size_t)(end - value) - (*value == '+'), &gate->limit);
+    return fine || not_a_gate(text, err);
 }
 
+/* ---- what was found ---- */
+
 /* clang-format off */
-enum { GATES_GATE, GATES_NAME, GATES_FOUND, GATES_LIMIT, GATES_OUTCOME, GATES_COLUMNS };
+enum { GATES_NUMBER, GATES_GATE, GATES_NAME, GATES_FOUND, GATES_LIMIT, GATES_OUTCOME, GATES_FAILS, GATES_MESSAGE, GATES_COLUMNS };
 static const struct table_column columns[GATES_COLUMNS] = {
-    [GATES_GATE] = { "gate", "Gate", TABLE_TEXT, "as it was given", 0, NULL },
-    [GATES_NAME] = { "name", "Of", TABLE_NAME, "the figure or row that it is about", 0, NULL },
+    [GATES_NUMBER] = { CASE_NUMBER, "Number", TABLE_COUNT, "which gate", TABLE_OPTIONAL, NULL },
+    [GATES_GATE] = { CASE_GATE, "Gate", TABLE_TEXT, "as it was given", 0, NULL },
+    [GATES_NAME] = { CASE_NAME, "Of", TABLE_NAME, "the figure or row that it is about", 0, NULL },
     [GATES_FOUND] = { "found", "Change", TABLE_SHARE, "by how much it grew", 0, NULL },
     [GATES_LIMIT] = { "limit", "Limit", TABLE_SHARE, "by how much it may grow", 0, NULL },
-    [GATES_OUTCOME] = { "outcome", "Outcome", TABLE_TEXT, "held, passed, or unsure: too few steps to tell", 0, NULL },
+    [GATES_OUTCOME] = { CASE_OUTCOME, "Outcome", TABLE_TEXT, "held, passed, or unsure: too few steps to tell", 0, NULL },
+    [GATES_FAILS] = { CASE_FAILS, "Fails", TABLE_BOOL, "does it make the exit code 1?", TABLE_OPTIONAL, NULL },
+    [GATES_MESSAGE] = { CASE_MESSAGE, "Message", TABLE_TEXT, "the same in a sentence", TABLE_OPTIONAL, NULL },
 };
 /* clang-format on */
 
-static const char *const outcome_names[] = { "held", "passed", "unsure" };
+static const char *const outcome_names[] = { CASE_HELD, CASE_PASSED, CASE_UNSURE };
 
 struct checker {
+    const struct diff *diff;
     struct table *table;
+    bool unsure_fails;
+    int64_t number;
     enum gates_outcome outcome; /* the worst so far */
 };
 
-static void add_outcome(struct checker *checker, const char *gate, const char *name, double found,
-                        double limit, enum gates_outcome outcome)
+/* A row or metric, as a gate sees it. */
+struct suspect {
+    const char *name;
+    size_t name_length;
+    enum table_kind kind;
+    const struct finding *finding;
+};
+
+static void add_share(struct buffer *out, double share, bool points)
 {
-    size_t row = table_add_row(checker->table);
-    table_set_text(checker->table, row, GATES_GATE, gate, strlen(gate));
-    table_set_text(checker->table, row, GATES_NAME, name, strlen(name));
-    table_set_number(checker->table, row, GATES_FOUND, found);
-    table_set_number(checker->table, row, GATES_LIMIT, limit);
-    table_set_text(checker->table, row, GATES_OUTCOME, outcome_names[outcome],
-                   strlen(outcome_names[outcome]));
+    if (isinf(share))
+        buffer_puts(out, "from nothing");
+    else
+        buffer_printf(out, "%+.1f %s", share * 100, points ? "points" : "%");
+}
+
+static void add_figure(struct buffer *out, enum table_kind kind, double value)
+{
+    union table_cell cell = { .i = 0 };
+    if (table_is_number(kind))
+        cell.f = value;
+    else
+        cell.i = llround(value);
+    figure_add(out, kind, &cell, TIME_FITTING);
+}
+
+/* "step time: 10.2ms -> 11.0ms (+7.8 %, limit 5 %): slower". */
+static void add_message(struct buffer *out, const struct checker *checker, const struct gate *gate,
+                        const struct suspect *suspect, double found, enum gates_outcome outcome,
+                        size_t together)
+{
+    const struct finding *finding = suspect->finding;
+    buffer_add(out, suspect->name, suspect->name_length);
+    buffer_puts(out, ": ");
+    add_figure(out, suspect->kind, finding->before);
+    buffer_puts(out, " -> ");
+    add_figure(out, suspect->kind, finding->after);
+    buffer_puts(out, " (");
+    add_share(out, found, gate->figure == FIGURE_IDLE);
+    buffer_puts(out, ", limit ");
+    add_share(out, gate->limit, gate->figure == FIGURE_IDLE);
+    buffer_puts(out, "): ");
+    if (outcome == GATES_UNSURE) {
+        char *needs = diff_needs(checker->diff, together);
+        buffer_printf(out, "unsure, %s", needs);
+        free(needs);
+    } else {
+        buffer_puts(out, verdict_name(finding->verdict, suspect->kind));
+    }
+}
+
+static enum gates_outcome outcome_of(const struct finding *finding, double found, double limit,
+                                     double min_change)
+{
+    if (!(found > limit))
+        return GATES_HELD;
+    if (finding->verdict == VERDICT_UNSURE)
+        return GATES_UNSURE;
+    bool real = finding->verdict == VERDICT_MORE ||
+                (finding->verdict == VERDICT_NEW && finding->change > 0 && finding->change >= min_change);
+    return real ? GATES_PASSED : GATES_HELD;
+}
+
+static void check(struct checker *checker, const struct gate *gate, const struct suspect *suspect,
+                  size_t together)
+{
+    const struct finding *finding = suspect->finding;
+    double found = finding_growth(finding);
+    if (gate->figure == FIGURE_IDLE)
+        found = finding->shift.decidable ? finding->shift.estimate : finding->change;
+    else if (gate->figure == FIGURE_MEMORY && finding->before > 0)
+        found = finding->change / finding->before; /* bytes are counted, not timed: the peak itself counts */
+    double min_change = table_is_time(suspect->kind) ? checker->diff->min_change : 0;
+    enum gates_outcome outcome = outcome_of(finding, found, gate->limit, min_change);
+    struct table *table = checker->table;
+    size_t row = table_add_row(table);
+    table_set_int(table, row, GATES_NUMBER, checker->number);
+    table_set_text(table, row, GATES_GATE, gate->text, strlen(gate->text));
+    table_set_text(table, row, GATES_NAME, suspect->name, suspect->name_length);
+    table_set_number(table, row, GATES_FOUND, found);
+    table_set_number(table, row, GATES_LIMIT, gate->limit);
+    table_set_text(table, row, GATES_OUTCOME, outcome_names[outcome], strlen(outcome_names[outcome]));
+    table_set_int(table, row, GATES_FAILS,
+                  outcome == GATES_PASSED || (outcome == GATES_UNSURE && checker->unsure_fails));
+    struct buffer message = { 0 };
+    add_message(&message, checker, gate, suspect, found, outcome, together);
+    table_set_text(table, row, GATES_MESSAGE, message.at, message.count);
+    buffer_release(&message);
     if (outcome == GATES_PASSED || checker->outcome == GATES_HELD)
         checker->outcome = outcome;
 }
 
-/* What a row of a table of diff means for a limit on its growth. */
-static enum gates_outcome row_outcome(const struct table *table, size_t row, double found, double limit)
-{
-    const char *verdict = table_cell(table, row, DIFF_VERDICT)->text.at;
-    if (!(found > limit))
-        return GATES_HELD;
-    if (strcmp(verdict, diff_verdict_name(DIFF_UNSURE)) == 0)
-        return GATES_UNSURE;
-    bool real = strcmp(verdict, diff_verdict_name(DIFF_SLOWER)) == 0 ||
-                strcmp(verdict, diff_verdict_name(DIFF_NEW)) == 0;
-    return real ? GATES_PASSED : GATES_HELD;
-}
+/* ---- the sorts of gates ---- */
 
-static double growth(const struct table *table, size_t row)
+static bool check_figure(struct checker *checker, const struct gate *gate, struct tpa_error *err)
 {
-    double share = table_cell(table, row, DIFF_CHANGE_SHARE)->f;
-    return isnan(share) ? INFINITY : share; /* new: from nothing */
-}
-
-static bool check_step(struct checker *checker, const struct result *result, const char *text,
-                       const struct gate *gate, struct tpa_error *err)
-{
-    const struct table *head = result->tables.at[0];
-    if (head->row_count == 0 || strcmp(table_cell(head, 0, DIFF_NAME)->text.at, "step time") != 0) {
-        tpa_fail(err, TPA_NOWHERE, "the gate %s is about the step time, and a side has no steps", text);
-        return tpa_hint(err, "call prof.step() in the profiled loop, or use op=%s:REGEX", text);
+    const struct diff_metric *metric = diff_metric(checker->diff, figures[gate->figure].metric);
+    if (!metric && gate->figure == FIGURE_MEMORY)
+        metric = diff_metric(checker->diff, "host_memory_peak");
+    if (!metric || !metric->finding.present[0] || !metric->finding.present[1]) {
+        if (gate->figure == FIGURE_STEP)
+            tpa_fail(err, TPA_NOWHERE, "the gate %s is about the step time, and a side has no steps",
+                     gate->text);
+        else
+            tpa_fail(err, TPA_NOWHERE, "the gate %s asks for what a side does not tell", gate->text);
+        return figures[gate->figure].needs && tpa_hint(err, "%s", figures[gate->figure].needs);
     }
-    double found = growth(head, 0);
-    add_outcome(checker, text, "step time", found, gate->limit, row_outcome(head, 0, found, gate->limit));
+    check(checker, gate,
+          &(struct suspect){ metric->title, strlen(metric->title), metric->kind, &metric->finding }, 1);
     return true;
 }
 
-static bool check_rows(struct checker *checker, const struct result *result, const char *text,
-                       const struct gate *gate, struct tpa_error *err)
+/* The rows whose names match, as findings of their own: they are judged anew, by themselves. */
+struct matches {
+    struct matched {
+        const struct diff_row *row;
+        enum table_kind kind;
+        struct finding finding;
+    } * at;
+    size_t count, capacity;
+};
+
+static bool match_rows(const struct diff *diff, const struct gate *gate, struct matches *matches,
+                       struct tpa_error *err)
 {
     struct regex *regex = regex_open(gate->pattern, err);
-    if (!regex)
-        return false;
-    bool good = true;
-    size_t matches = 0;
-    for (size_t t = 1; t < result->tables.count && good; t++) {
-        const struct table *table = result->tables.at[t];
-        for (size_t row = 0; row < table->row_count && good; row++) {
-            const union table_cell *name = table_cell(table, row, DIFF_NAME);
+    bool good = regex != NULL;
+    for (size_t t = 0; good && t < diff->tables.count; t++) {
+        const struct diff_rows *table = &diff->tables.at[t];
+        for (size_t i = 0; i < table->rows.count && good; i++) {
+            const struct diff_row *row = &table->rows.at[i];
             bool matched = false;
-            good = regex_match(regex, name->text.at, name->text.len, &matched, err);
-            if (!good || !matched)
-                continue;
-            matches++;
-            double found = growth(table, row);
-            add_outcome(checker, text, name->text.at, found, gate->limit,
-                        row_outcome(table, row, found, gate->limit));
+            good = regex_match(regex, row->name, row->name_length, &matched, err);
+            if (good && !matched && row->old_name)
+                good = regex_match(regex, row->old_name, row->old_name_length, &matched, err);
+            if (good && matched)
+                *VEC_PUSH(matches) = (struct matched){ row, table->kind, row->finding };
         }
     }
     regex_free(regex);
-    if (good && matches == 0)
-        return tpa_fail(err, TPA_NOWHERE, "no row matches the gate %s", text);
+    if (good && matches->count == 0)
+        return tpa_fail(err, TPA_NOWHERE, "no row matches the gate %s", gate->text);
     return good;
 }
 
-/* Idle share of a step: what is neither kernel, copy nor communication. */
-static bool check_idle(struct checker *checker, const struct result *result, const char *text,
-                       const struct gate *gate, struct tpa_error *err)
+static bool check_rows(struct checker *checker, const struct gate *gate, struct tpa_error *err)
 {
-    static const char *const busy[] = { "  Kernel", "  Memcpy", "  Memset", "  Comm." };
-    const struct table *head = result->tables.at[0];
-    if (head->row_count == 0 || strcmp(table_cell(head, 0, DIFF_NAME)->text.at, "step time") != 0)
-        return tpa_fail(err, TPA_NOWHERE, "the gate %s is about steps, and a side has none", text);
-    double time[2] = { (double)table_cell(head, 0, DIFF_BEFORE)->i,
-                       (double)table_cell(head, 0, DIFF_AFTER)->i };
-    double idle[2] = { time[0], time[1] };
-    for (size_t row = 1; row < head->row_count; row++)
-        for (size_t i = 0; i < sizeof busy / sizeof *busy; i++)
-            if (strcmp(table_cell(head, row, DIFF_NAME)->text.at, busy[i]) == 0) {
-                idle[0] -= (double)table_cell(head, row, DIFF_BEFORE)->i;
-                idle[1] -= (double)table_cell(head, row, DIFF_AFTER)->i;
-            }
-    double found = (time[1] > 0 ? idle[1] / time[1] : 0) - (time[0] > 0 ? idle[0] / time[0] : 0);
-    /* Shares have no samples of their own: the step time's tell whether there were enough. */
-    const char *verdict = table_cell(head, 0, DIFF_VERDICT)->text.at;
-    bool unsure = strcmp(verdict, diff_verdict_name(DIFF_UNSURE)) == 0;
-    add_outcome(checker, text, "idle share of the step", found, gate->limit,
-                found > gate->limit ? unsure ? GATES_UNSURE : GATES_PASSED : GATES_HELD);
-    return true;
+    struct matches matches = { 0 };
+    bool good = match_rows(checker->diff, gate, &matches, err);
+    if (good) {
+        struct finding **findings = mem_alloc((matches.count + 1) * sizeof *findings);
+        for (size_t i = 0; i < matches.count; i++)
+            findings[i] = &matches.at[i].finding;
+        findings_judge(findings, matches.count, checker->diff->min_change);
+        free(findings);
+        for (size_t i = 0; i < matches.count; i++)
+            check(checker, gate,
+                  &(struct suspect){ matches.at[i].row->name, matches.at[i].row->name_length,
+                                     matches.at[i].kind, &matches.at[i].finding },
+                  matches.count);
+    }
+    VEC_FREE(&matches);
+    return good;
 }
 
-bool gates_check(struct result *result, const struct opt_list *gates, enum gates_outcome *outcome,
-                 struct tpa_error *err)
+bool gates_check(const struct diff *diff, const struct opt_list *gates, bool unsure_fails,
+                 struct result *result, enum gates_outcome *outcome, struct tpa_error *err)
 {
     *outcome = GATES_HELD;
     if (gates->count == 0)
         return true;
-    struct checker checker = { .table = table_open("gates", "Gates", columns, GATES_COLUMNS) };
+    struct checker checker = { .diff = diff,
+                               .table = table_open("gates", "Gates", columns, GATES_COLUMNS),
+                               .unsure_fails = unsure_fails };
     bool good = true;
     for (size_t i = 0; i < gates->count && good; i++) {
         struct gate gate;
-        good = parse_gate(gates->at[i], &gate, err);
-        if (good && gate.kind == GATE_STEP)
-            good = check_step(&checker, result, gates->at[i], &gate, err);
-        else if (good && gate.kind == GATE_OP)
-            good = check_rows(&checker, result, gates->at[i], &gate, err);
-        else if (good)
-            good = check_idle(&checker, result, gates->at[i], &gate, err);
+        checker.number = (int64_t)i + 1;
+        good =
+            parse_gate(gates->at[i], &gate, err) &&
+            (gate.figure == FIGURES ? check_rows(&checker, &gate, err) : check_figure(&checker, &gate, err));
     }
     result_add_table(result, checker.table);
     *outcome = checker.outcome;

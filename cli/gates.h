@@ -3,23 +3,27 @@
  *
  *     5%                  the step time may grow by 5 %
  *     op=10%:REGEX        so may the time of each row whose name matches REGEX
- *     idle=+3pp           the share of the step that is not on devices may grow by 3 percentage points
+ *     memory=2%           so may the peak of memory; and busy=, communication=, copies=, host=, device=
+ *     idle=+3pp           the share of the step in which devices idle may grow by 3 percentage points
  *
- * A gate is passed by a change that is larger than its limit and real: its verdict is slower (or new).
+ * A gate is passed by a change that is larger than its limit and real: its verdict is slower, more or new. How much a
+ * figure grew is told by the shift of its samples, which one outlier does not move. The rows that a gate names are judged
+ * together, and not with the rows that nobody asked about.
  */
 #ifndef TPA_CLI_GATES_H
 #define TPA_CLI_GATES_H
 
+#include "analyze/diff.h"
 #include "base/options.h"
 #include "base/table.h"
 
 enum gates_outcome { GATES_HELD, GATES_PASSED, GATES_UNSURE };
 
 /*
- * Hold RESULT, of diff_analyze, to the gates as typed; adds the table "gates" to it. False and ERR when
- * a gate is not understood, or asks about what RESULT does not hold.
+ * Hold DIFF to the gates as typed; adds the table "gates" (report/cases.h) to RESULT. UNSURE_FAILS: so does what is
+ * unsure. False and ERR when a gate is not understood, or asks about what the sides do not hold.
  */
-bool gates_check(struct result *result, const struct opt_list *gates, enum gates_outcome *outcome,
-                 struct tpa_error *err);
+bool gates_check(const struct diff *diff, const struct opt_list *gates, bool unsure_fails,
+                 struct result *result, enum gates_outcome *outcome, struct tpa_error *err);
 
 #endif
