@@ -17,8 +17,6 @@
 #include <limits.h>
 #include <string.h>
 
-enum { LONGEST_VALUE = 4096 };
-
 /* A string's text unescaped, any other value as it stands; lives with the trace. */
 static char *keep_text(struct trace_builder *builder, const struct json_text *text)
 {
@@ -148,10 +146,9 @@ void chrome_apply_property(struct trace_builder *builder, const char *key, const
         file->trace_id = keep_text(builder, &text);
     else
         read_flag(file, &name, &text);
-    if (text.len > LONGEST_VALUE)
-        text.len = LONGEST_VALUE;
     *VEC_PUSH(&file->properties) = (struct trace_property){
         trace_builder_strndup(builder, key, strlen(key)),
         keep_text(builder, &text),
+        text.is_string,
     };
 }

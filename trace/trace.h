@@ -207,7 +207,8 @@ struct trace_device {
 /* A top-level key of the file that is none of the fields below: kept as text. */
 struct trace_property {
     const char *key;
-    const char *value; /* JSON text; strings are unquoted; long values are cut at 4096 bytes */
+    const char *value; /* JSON text; a string's without quotes and escapes */
+    bool is_string;
 };
 
 enum trace_producer {
