@@ -22,11 +22,16 @@ static void note_closed_pipe(int signal_number)
     reader_is_gone = 1;
 }
 
-static void remove_half_files(int signal_number)
+static void remove_half_files(void)
 {
     for (size_t i = 0; i < sizeof half_files / sizeof *half_files; i++)
         if (half_files[i])
             unlink(half_files[i]);
+}
+
+static void die_clean(int signal_number)
+{
+    remove_half_files();
     raise(signal_number); /* the handler was reset: this ends the program as the signal does by default */
 }
 
@@ -37,9 +42,10 @@ void output_set_up(void)
     sigemptyset(&pipe_action.sa_mask);
     sigaction(SIGPIPE, &pipe_action, NULL);
 
+    atexit(remove_half_files); /* who runs out of memory exits at once */
     const int deadly[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT };
     for (size_t i = 0; i < sizeof deadly / sizeof *deadly; i++) {
-        struct sigaction old, action = { .sa_handler = remove_half_files, .sa_flags = (int)SA_RESETHAND };
+        struct sigaction old, action = { .sa_handler = die_clean, .sa_flags = (int)SA_RESETHAND };
         sigemptyset(&action.sa_mask);
         if (sigaction(deadly[i], NULL, &old) == 0 && old.sa_handler != SIG_IGN) /* nohup */
             sigaction(deadly[i], &action, NULL);

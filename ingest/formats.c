@@ -64,36 +64,59 @@ static bool has_one_of(const char *name, const char *const *endings)
     return false;
 }
 
-static bool list_directory(const char *path, int depth, const char *const *endings, struct paths *found,
-                           struct tpa_error *err)
+static bool fail_at_path(const char *path, const char *what, struct tpa_error *err)
+{
+    tpa_fail_errno(err, "%s", what);
+    return tpa_in_file(err, path);
+}
+
+/* What PATH leads to, *ABOUT. Nothing (st_mode 0) when it is gone meanwhile, or a link that leads nowhere. */
+static bool look_at(const char *path, bool follow, struct stat *about, struct tpa_error *err)
+{
+    if ((follow ? stat : lstat)(path, about) == 0)
+        return true;
+    about->st_mode = 0;
+    return errno == ENOENT || errno == ELOOP || fail_at_path(path, "can not look at this file", err);
+}
+
+/* The names in the directory PATH but those with a dot in front, sorted. */
+static bool list_names(const char *path, struct paths *names, struct tpa_error *err)
 {
     DIR *directory = opendir(path);
-    if (!directory) {
-        tpa_fail_errno(err, "can not open the directory");
-        return tpa_in_file(err, path);
-    }
-    struct paths here = { 0 };
-    for (struct dirent *entry; (entry = readdir(directory));) {
+    if (!directory)
+        return fail_at_path(path, "can not open the directory", err);
+    errno = 0;
+    for (struct dirent *entry; (entry = readdir(directory)); errno = 0) {
         if (entry->d_name[0] == '.')
             continue;
         char *full = NULL;
         if (asprintf(&full, "%s%s%s", path, path[strlen(path) - 1] == '/' ? "" : "/", entry->d_name) < 0)
             mem_out_of_memory(strlen(path));
-        *VEC_PUSH(&here) = full;
+        *VEC_PUSH(names) = full;
     }
+    bool ok = errno == 0 || fail_at_path(path, "can not read the directory", err);
     closedir(directory);
-    if (here.count)
-        qsort(here.at, here.count, sizeof *here.at, compare_paths);
-    bool ok = true;
+    if (names->count)
+        qsort(names->at, names->count, sizeof *names->at, compare_paths);
+    return ok;
+}
+
+static bool list_directory(const char *path, int depth, const char *const *endings, struct paths *found,
+                           struct tpa_error *err)
+{
+    struct paths here = { 0 };
+    bool ok = list_names(path, &here, err);
     for (size_t i = 0; i < here.count && ok; i++) {
         struct stat about;
         /* Links are followed to files but not to directories, so that a loop of links ends. */
-        if (lstat(here.at[i], &about) == 0 && S_ISDIR(about.st_mode)) {
+        ok = look_at(here.at[i], false, &about, err);
+        if (ok && S_ISDIR(about.st_mode)) {
             if (depth < DEEPEST_DIRECTORY)
                 ok = list_directory(here.at[i], depth + 1, endings, found, err);
-        } else if (has_one_of(strrchr(here.at[i], '/') + 1, endings) && stat(here.at[i], &about) == 0 &&
-                   S_ISREG(about.st_mode)) {
-            *VEC_PUSH(found) = mem_strdup(here.at[i]);
+        } else if (ok && has_one_of(strrchr(here.at[i], '/') + 1, endings)) {
+            ok = look_at(here.at[i], true, &about, err);
+            if (ok && S_ISREG(about.st_mode))
+                *VEC_PUSH(found) = mem_strdup(here.at[i]);
         }
     }
     free_paths(&here);
