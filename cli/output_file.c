@@ -14,6 +14,7 @@
 /* Files that are being written, for the signal handler, which may only read these and unlink. */
 static char *volatile half_files[8];
 
+static volatile sig_atomic_t is_dying; /* the handler ran, on whatever thread */
 static volatile sig_atomic_t reader_is_gone;
 
 static void note_closed_pipe(int signal_number)
@@ -31,6 +32,7 @@ static void remove_half_files(void)
 
 static void die_clean(int signal_number)
 {
+    is_dying = 1;
     remove_half_files();
     raise(signal_number); /* the handler was reset: this ends the program as the signal does by default */
 }
@@ -96,10 +98,13 @@ static bool open_temporary(struct output_file *file, mode_t mode)
     file->temporary = mem_alloc(len + sizeof ".XXXXXX");
     memcpy(file->temporary, file->path, len);
     memcpy(file->temporary + len, ".XXXXXX", sizeof ".XXXXXX");
+    /* Remembered before it is there, so that a signal at any moment finds the name of a file that was made. */
+    remember(file->temporary);
     int fd = mkstemp(file->temporary);
     if (fd == -1)
         return false;
-    remember(file->temporary);
+    if (is_dying)
+        unlink(file->temporary);
     if (fchmod(fd, mode) == 0 && (file->stream = fdopen(fd, "w")))
         return true;
     int code = errno;
