@@ -25,13 +25,13 @@ static size_t step_of_call(const struct trace *trace, const struct steps *ranges
 }
 
 /* What each step launched, into LAUNCHED; the step of each piece of work into STEP_OF. */
-static void match_work(const struct steps *ranges, const struct gpu_events *gpu,
-                       const struct launches *launches, struct launched *launched, size_t *step_of)
+static void match_work(const struct steps *ranges, const struct gpu_events *gpu, struct launched *launched,
+                       size_t *step_of)
 {
     const struct trace *trace = gpu->trace;
     for (size_t i = 0; i < gpu->count; i++) {
         event_id e = gpu->event[i];
-        step_of[i] = step_of_call(trace, ranges, launches_call(launches, e));
+        step_of[i] = step_of_call(trace, ranges, gpu->call[i]);
         if (step_of[i] == SIZE_MAX)
             continue;
         struct launched *of = &launched[step_of[i]];
@@ -80,13 +80,12 @@ static void find_incomplete(struct device_step *steps, size_t count)
         steps[i].complete = false;
 }
 
-struct device_steps *device_steps_open(const struct steps *ranges, const struct gpu_events *gpu,
-                                       const struct launches *launches)
+struct device_steps *device_steps_open(const struct steps *ranges, const struct gpu_events *gpu)
 {
     struct device_steps *steps = mem_zalloc(1, sizeof *steps);
     struct launched *launched = mem_zalloc(ranges->count + 1, sizeof *launched);
     size_t *step_of = mem_alloc((gpu->count + 1) * sizeof *step_of);
-    match_work(ranges, gpu, launches, launched, step_of);
+    match_work(ranges, gpu, launched, step_of);
     int64_t previous_end_ns = 0;
     size_t first = 0; /* of the file */
     for (size_t i = 0; i < ranges->count; i++) {

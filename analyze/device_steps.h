@@ -41,8 +41,7 @@ struct device_steps {
  * The steps of RANGES, which must be ordered by file and start and, within a file, not overlap. New; free with
  * device_steps_free (NULL is allowed).
  */
-struct device_steps *device_steps_open(const struct steps *ranges, const struct gpu_events *gpu,
-                                       const struct launches *launches);
+struct device_steps *device_steps_open(const struct steps *ranges, const struct gpu_events *gpu);
 void device_steps_free(struct device_steps *steps);
 
 /* The steps of FILE are those from index *FIRST up to the one returned. */

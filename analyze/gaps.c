@@ -112,7 +112,8 @@ struct gap {
     int64_t start_ns, end_ns;
     int64_t length_ns; /* as far as it was asked for */
     event_id before, after;
-    uint32_t device; /* of gpu->devices */
+    event_id call, op; /* what launched the work after */
+    uint32_t device;   /* of gpu->devices */
     uint8_t cause;
 };
 
@@ -125,8 +126,7 @@ struct question {
     const struct trace *trace;
     const struct selection *selection;
     const struct gaps_options *options;
-    struct launches *launches;
-    struct gpu_events *gpu;
+    const struct gpu_events *gpu;
     struct host_state *host;
     struct {
         struct gap *at;
@@ -153,7 +153,7 @@ static enum cause cause_of(const struct question *question, const struct gap *ga
     uint32_t file = question->gpu->devices[gap->device].file;
     if (takes_half(&question->host->overhead[file], gap->start_ns, gap->end_ns))
         return CAUSE_OVERHEAD;
-    event_id call = launches_call(question->launches, gap->after);
+    event_id call = gap->call;
     if (call == EVENT_NONE)
         return CAUSE_UNKNOWN;
     if (trace->start_ns[call] <= gap->start_ns)
@@ -202,18 +202,18 @@ static void take_gap(struct question *question, struct gap gap, struct cause_sum
     }
 }
 
-/* The gaps of DEVICE, or with TRACK those of that stream alone. */
-static void find_gaps(struct question *question, uint32_t device, track_id track,
-                      struct cause_sum sums[CAUSES])
+/* The gaps between COUNT works of DEVICE, which lie at POSITION, or with NULL from FIRST on. */
+static void find_gaps(struct question *question, uint32_t device, const uint32_t *position, size_t first,
+                      size_t count, struct cause_sum sums[CAUSES])
 {
     const struct trace *trace = question->trace;
+    const struct gpu_events *gpu = question->gpu;
     const struct selection *selection = question->selection;
-    const struct gpu_device *of = &question->gpu->devices[device];
     event_id last = EVENT_NONE; /* the work that ended last so far */
-    for (size_t i = of->first; i < of->first + of->count; i++) {
-        event_id e = question->gpu->event[i];
-        if ((track != TRACK_NONE && trace->track[e] != track) ||
-            !selection_holds_name(selection, trace->name[e]) ||
+    for (size_t i = first; i < first + count; i++) {
+        size_t at = position ? position[i] : i;
+        event_id e = gpu->event[at];
+        if (!selection_holds_name(selection, trace->name[e]) ||
             (selection->tracks && !selection->tracks[trace->track[e]]))
             continue;
         if (last != EVENT_NONE && trace->start_ns[e] > trace_end_ns(trace, last))
@@ -222,6 +222,8 @@ static void find_gaps(struct question *question, uint32_t device, track_id track
                                    .end_ns = trace->start_ns[e],
                                    .before = last,
                                    .after = e,
+                                   .call = gpu->call[at],
+                                   .op = gpu->op[at],
                                    .device = device },
                      sums);
         if (last == EVENT_NONE || trace_end_ns(trace, e) >= trace_end_ns(trace, last))
@@ -360,7 +362,7 @@ static void add_gap(struct table *table, const struct question *question, const 
 {
     const struct trace *trace = question->trace;
     const struct gpu_device *device = &question->gpu->devices[gap->device];
-    event_id call = launches_call(question->launches, gap->after);
+    event_id call = gap->call;
     size_t row = table_add_row(table);
     table_set_int(table, row, GAP_RANK, selection_rank(trace, device->file));
     table_set_int(table, row, GAP_DEVICE, device->id);
@@ -371,7 +373,7 @@ static void add_gap(struct table *table, const struct question *question, const 
     set_name(table, row, GAP_BEFORE, trace, gap->before);
     set_name(table, row, GAP_AFTER, trace, gap->after);
     set_name(table, row, GAP_CALL, trace, call);
-    set_name(table, row, GAP_OPERATOR, trace, launches_operator(question->launches, gap->after));
+    set_name(table, row, GAP_OPERATOR, trace, gap->op);
     if (call != EVENT_NONE)
         set_name(table, row, GAP_MEANWHILE, trace, meanwhile(activities, trace->track[call], gap));
 }
@@ -419,33 +421,43 @@ static struct table *make_gaps(struct question *question)
 
 static void look_at_device(struct question *question, uint32_t device)
 {
-    const struct trace *trace = question->trace;
-    const struct selection *selection = question->selection;
-    if (!question->options->by_stream) {
-        struct cause_sum sums[CAUSES] = { 0 };
-        find_gaps(question, device, TRACK_NONE, sums);
-        add_causes(question, device, TRACK_NONE, sums);
+    const struct gpu_device *of = &question->gpu->devices[device];
+    struct cause_sum sums[CAUSES] = { 0 };
+    find_gaps(question, device, NULL, of->first, of->count, sums);
+    add_causes(question, device, TRACK_NONE, sums);
+}
+
+static void look_at_stream(struct question *question, const struct gpu_streams *streams,
+                           const struct gpu_stream *stream)
+{
+    struct cause_sum sums[CAUSES] = { 0 };
+    if (question->selection->tracks && !question->selection->tracks[stream->track])
         return;
-    }
-    for (track_id t = 0; t < trace->track_count; t++)
-        if (question->gpu->device_of_track[t] == device && (!selection->tracks || selection->tracks[t])) {
-            struct cause_sum sums[CAUSES] = { 0 };
-            find_gaps(question, device, t, sums);
-            add_causes(question, device, t, sums);
-        }
+    find_gaps(question, stream->device, streams->position, stream->first, stream->count, sums);
+    add_causes(question, stream->device, stream->track, sums);
+}
+
+static bool is_wanted(const struct question *question, uint32_t device)
+{
+    const struct selection *selection = question->selection;
+    return selection->files == NULL || selection->files[question->gpu->devices[device].file];
 }
 
 void gaps_add_tables(const struct trace *trace, const struct selection *selection,
                      const struct gaps_options *options, struct result *result)
 {
     struct question question = { .trace = trace, .selection = selection, .options = options };
-    question.launches = launches_open(trace);
-    question.gpu = gpu_events_open(trace, question.launches);
-    question.host = host_state_open(question.gpu, question.launches);
+    question.gpu = gpu_events_of(trace);
+    question.host = host_state_open(trace);
     question.causes = table_open("causes", "Why the devices were idle", cause_columns, CAUSE_COLUMNS);
-    for (uint32_t d = 0; d < question.gpu->device_count; d++)
-        if (selection->files == NULL || selection->files[question.gpu->devices[d].file])
+    struct gpu_streams *streams = options->by_stream ? gpu_streams_open(question.gpu) : NULL;
+    for (uint32_t d = 0; !streams && d < question.gpu->device_count; d++)
+        if (is_wanted(&question, d))
             look_at_device(&question, d);
+    for (size_t s = 0; streams && s < streams->count; s++)
+        if (is_wanted(&question, streams->at[s].device))
+            look_at_stream(&question, streams, &streams->at[s]);
+    gpu_streams_free(streams);
     table_add_footer(question.causes, "idle_total", "Idle", TABLE_NS, table_int(question.idle_ns));
     struct table *gaps = make_gaps(&question);
     if (options->by_stream)
@@ -458,6 +470,4 @@ void gaps_add_tables(const struct trace *trace, const struct selection *selectio
     result_add_table(result, gaps);
     VEC_FREE(&question.listed);
     host_state_free(question.host);
-    gpu_events_free(question.gpu);
-    launches_free(question.launches);
 }

@@ -11,6 +11,7 @@
 #include "analyze/gpu_events.h"
 #include "analyze/gpu_names.h"
 #include "base/buffer.h"
+#include "trace/arg_scan.h"
 #include "trace/intervals.h"
 #include "trace/launches.h"
 #include "trace/span.h"
@@ -33,10 +34,10 @@ struct copies {
     struct intervals when;
 };
 
-/* One device, as far as it was asked for. */
+/* One device or stream, as far as it was asked for. */
 struct device_report {
     const struct gpu_device *device;
-    track_id track;         /* only this stream of it; TRACK_NONE: all */
+    const struct gpu_stream *stream; /* only this stream of it; NULL: all */
     struct intervals asked; /* what of the device's span was asked for: all, without a selection in time */
     struct intervals busy, computation, communication, nccl, not_nccl, kernels, memcpy, memset;
     size_t events, kernel_count, nccl_count;
@@ -48,10 +49,11 @@ struct device_report {
 struct gpu_question {
     const struct trace *trace;
     const struct selection *selection;
-    struct launches *launches;
-    struct gpu_events *gpu;
-    uint8_t *tensor;       /* by name: enum tensor_use + 1; 0: not asked yet */
-    uint32_t *copies_slot; /* by name: index into device_report.copies + 1 */
+    const struct gpu_events *gpu;
+    struct gpu_streams *streams;      /* NULL: not asked for */
+    struct interval *operators_spans; /* by file; NULL: not worked out yet */
+    uint8_t *tensor;                  /* by name: enum tensor_use + 1; 0: not asked yet */
+    uint32_t *copies_slot;            /* by name: index into device_report.copies + 1 */
 };
 
 /* ---- the sets ---- */
@@ -124,14 +126,24 @@ static void clip(struct intervals *set, const struct intervals *to)
     *set = clipped;
 }
 
+/* How much work the report is about, and where the I-th is in gpu_events.event. */
+static size_t work_count(const struct device_report *report)
+{
+    return report->stream ? report->stream->count : report->device->count;
+}
+
+static size_t work_at(const struct gpu_question *question, const struct device_report *report, size_t i)
+{
+    return report->stream ? question->streams->position[report->stream->first + i]
+                          : report->device->first + i;
+}
+
 /* Work whose name and stream were asked for, whenever it ran. */
-static bool is_wanted(const struct selection *selection, const struct device_report *report, event_id e)
+static bool is_wanted(const struct selection *selection, event_id e)
 {
     const struct trace *trace = selection->trace;
-    track_id track = trace->track[e];
-    return (report->track == TRACK_NONE || report->track == track) &&
-           selection_holds_name(selection, trace->name[e]) &&
-           (selection->tracks == NULL || selection->tracks[track]);
+    return selection_holds_name(selection, trace->name[e]) &&
+           (selection->tracks == NULL || selection->tracks[trace->track[e]]);
 }
 
 static void fill_report(struct gpu_question *question, struct device_report *report)
@@ -141,18 +153,18 @@ static void fill_report(struct gpu_question *question, struct device_report *rep
     const struct selection *selection = question->selection;
     const struct intervals *windows = selection->windows ? &selection->windows[report->device->file] : NULL;
     struct interval span = { INT64_MAX, INT64_MIN };
-    size_t end = report->device->first + report->device->count;
-    for (size_t i = report->device->first; i < end; i++) {
-        event_id e = gpu->event[i];
-        if (!is_wanted(selection, report, e))
+    for (size_t i = 0; i < work_count(report); i++) {
+        size_t at = work_at(question, report, i);
+        event_id e = gpu->event[at];
+        if (!is_wanted(selection, e))
             continue;
         if (trace->start_ns[e] < span.start_ns)
             span.start_ns = trace->start_ns[e];
         if (trace_end_ns(trace, e) > span.end_ns)
             span.end_ns = trace_end_ns(trace, e);
-        add_to_sets(question, report, e, gpu->work[i]);
+        add_to_sets(question, report, e, gpu->work[at]);
         if (!windows || selection_holds_time(selection, report->device->file, trace->start_ns[e]))
-            count_event(question, report, e, gpu->work[i]);
+            count_event(question, report, e, gpu->work[at]);
     }
     struct intervals *sets[] = { &report->busy,          &report->computation, &report->nccl,
                                  &report->communication, &report->not_nccl,    &report->kernels,
@@ -218,9 +230,9 @@ static struct gaps find_gaps(const struct gpu_question *question, const struct d
     if (report->asked.count == 0)
         return gaps;
     int64_t idle_since_ns = report->asked.at[0].start_ns;
-    for (size_t i = report->device->first; i < report->device->first + report->device->count; i++) {
-        event_id e = question->gpu->event[i];
-        if (!is_wanted(question->selection, report, e))
+    for (size_t i = 0; i < work_count(report); i++) {
+        event_id e = question->gpu->event[work_at(question, report, i)];
+        if (!is_wanted(question->selection, e))
             continue;
         add_gap(&gaps, &report->asked, idle_since_ns, trace->start_ns[e]);
         if (trace_end_ns(trace, e) > idle_since_ns)
@@ -302,9 +314,10 @@ static void list_streams(const struct gpu_question *question, const struct devic
     uint32_t device = (uint32_t)(report->device - question->gpu->devices);
     const struct trace *trace = question->trace;
     VEC_OF(int64_t) streams = { 0 };
-    for (track_id t = 0; t < trace->track_count; t++)
+    if (report->stream)
+        *VEC_PUSH(&streams) = trace->tracks[report->stream->track].stream;
+    for (track_id t = 0; !report->stream && t < trace->track_count; t++)
         if (question->gpu->device_of_track[t] == device &&
-            (report->track == TRACK_NONE || report->track == t) &&
             (question->selection->tracks == NULL || question->selection->tracks[t]))
             *VEC_PUSH(&streams) = trace->tracks[t].stream;
     if (streams.count)
@@ -321,8 +334,8 @@ static void name_device(struct table *table, size_t row, const struct gpu_questi
 {
     table_set_int(table, row, 0, selection_rank(question->trace, report->device->file));
     table_set_int(table, row, 1, report->device->id);
-    if (report->track != TRACK_NONE)
-        table_set_int(table, row, 2, question->trace->tracks[report->track].stream);
+    if (report->stream)
+        table_set_int(table, row, 2, question->trace->tracks[report->stream->track].stream);
 }
 
 static void add_device(struct table *table, struct gpu_question *question, struct device_report *report)
@@ -417,7 +430,7 @@ static const struct table_column efficiency_columns[EFFICIENCY_COLUMNS] = {
 /* clang-format on */
 
 /* From the first start to the last end of the operators of FILE. */
-static struct interval operators_span(const struct trace *trace, uint32_t file)
+static struct interval find_operators_span(const struct trace *trace, uint32_t file)
 {
     struct interval span = { INT64_MAX, INT64_MIN };
     const struct trace_file *of = &trace->files[file];
@@ -433,8 +446,18 @@ static struct interval operators_span(const struct trace *trace, uint32_t file)
     return span;
 }
 
+static struct interval operators_span(struct gpu_question *question, uint32_t file)
+{
+    if (!question->operators_spans) {
+        question->operators_spans = mem_alloc((question->trace->file_count + 1) * sizeof(struct interval));
+        for (uint32_t f = 0; f < question->trace->file_count; f++)
+            question->operators_spans[f] = find_operators_span(question->trace, f);
+    }
+    return question->operators_spans[file];
+}
+
 /* The time that utilisation is a share of: what was asked for, else the steps, else the operators, else the span. */
-static void find_window(const struct gpu_question *question, const struct device_report *report,
+static void find_window(struct gpu_question *question, const struct device_report *report,
                         const struct device_steps *steps, struct intervals *window)
 {
     uint32_t file = report->device->file;
@@ -448,7 +471,7 @@ static void find_window(const struct gpu_question *question, const struct device
     if (end > first)
         intervals_add(window, steps->at[first].start_ns, steps->at[end - 1].end_ns);
     else {
-        struct interval span = operators_span(question->trace, file);
+        struct interval span = operators_span(question, file);
         intervals_add(window, span.start_ns, span.end_ns);
     }
     if (window->count == 0)
@@ -506,7 +529,7 @@ struct kernel_averages {
 };
 
 /* Walk the kernels by start; between two moments at which one starts or ends, the blocks per SM are constant. */
-static struct kernel_averages average_kernels(const struct gpu_question *question,
+static struct kernel_averages average_kernels(struct gpu_question *question,
                                               const struct device_report *report,
                                               const struct intervals *window)
 {
@@ -515,19 +538,23 @@ static struct kernel_averages average_kernels(const struct gpu_question *questio
     double sm_ns = 0, occupied_ns = 0, kernel_ns = 0;
     bool any_blocks = false;
     int64_t now_ns = 0;
-    size_t end = report->device->first + report->device->count;
-    for (size_t i = report->device->first; i <= end; i++) {
-        int64_t start_ns = INT64_MAX;
+    struct arg_scan blocks = arg_scan_of(trace, ARG_BLOCKS_PER_SM),
+                    occupancies = arg_scan_of(trace, ARG_OCCUPANCY);
+    size_t end = work_count(report);
+    for (size_t i = 0; i <= end; i++) {
+        int64_t start_ns = INT64_MAX, end_ns = INT64_MAX;
         double blocks_per_sm = NAN;
         if (i < end) {
-            event_id e = question->gpu->event[i];
-            if (!gpu_work_is_kernel(question->gpu->work[i]) || !is_wanted(question->selection, report, e))
+            size_t at = work_at(question, report, i);
+            event_id e = question->gpu->event[at];
+            if (!gpu_work_is_kernel(question->gpu->work[at]) || !is_wanted(question->selection, e))
                 continue;
             start_ns = trace->start_ns[e];
-            blocks_per_sm = trace_arg_decimal(trace, ARG_BLOCKS_PER_SM, e);
-            double occupancy = trace_arg_decimal(trace, ARG_OCCUPANCY, e);
+            end_ns = trace_end_ns(trace, e);
+            blocks_per_sm = arg_scan_decimal(&blocks, e);
+            double occupancy = arg_scan_decimal(&occupancies, e);
             if (!isnan(occupancy)) {
-                double within_ns = (double)intervals_length_within(window, start_ns, trace_end_ns(trace, e));
+                double within_ns = (double)intervals_length_within(window, start_ns, end_ns);
                 occupied_ns += occupancy / 100 * within_ns;
                 kernel_ns += within_ns;
             }
@@ -547,7 +574,7 @@ static struct kernel_averages average_kernels(const struct gpu_question *questio
                 fmin(running.blocks_per_sm, 1) * (double)intervals_length_within(window, now_ns, start_ns);
         now_ns = start_ns;
         any_blocks = true;
-        running_push(&running, trace_end_ns(trace, question->gpu->event[i]), blocks_per_sm);
+        running_push(&running, end_ns, blocks_per_sm);
     }
     VEC_FREE(&running);
     int64_t window_ns = intervals_length(window);
@@ -644,7 +671,7 @@ static void count_links(const struct gpu_question *question, struct table *table
     for (size_t i = 0; i < question->gpu->count; i++)
         if (selection_holds(question->selection, question->gpu->event[i])) {
             work++;
-            unlinked += launches_call(question->launches, question->gpu->event[i]) == EVENT_NONE;
+            unlinked += question->gpu->call[i] == EVENT_NONE;
         }
     for (event_id e = 0; e < trace->event_count; e++) {
         calls += event_is_call(trace->kind[e]) && selection_holds_place(question->selection, e);
@@ -684,11 +711,14 @@ static struct gpu_tables open_tables(bool several_files, bool by_stream)
     return tables;
 }
 
-/* Rows for DEVICE, or for one stream of it alone. */
+/* Rows for DEVICE, or for one STREAM of it alone. */
 static void add_rows(struct gpu_question *question, const struct gpu_tables *tables,
-                     const struct device_steps *steps, const struct gpu_device *device, track_id track)
+                     const struct device_steps *steps, const struct gpu_device *device,
+                     const struct gpu_stream *stream)
 {
-    struct device_report report = { .device = device, .track = track };
+    if (question->selection->files && !question->selection->files[device->file])
+        return;
+    struct device_report report = { .device = device, .stream = stream };
     fill_report(question, &report);
     if (report.events || report.busy.count) {
         add_device(tables->devices, question, &report);
@@ -702,24 +732,19 @@ void gpu_add_tables(const struct trace *trace, const struct selection *selection
                     struct result *result)
 {
     struct gpu_question question = { .trace = trace, .selection = selection };
-    question.launches = launches_open(trace);
-    question.gpu = gpu_events_open(trace, question.launches);
+    question.gpu = gpu_events_of(trace);
     question.tensor = mem_zalloc(names_count(trace->names) + 1, sizeof *question.tensor);
     question.copies_slot = mem_zalloc(names_count(trace->names) + 1, sizeof *question.copies_slot);
     struct steps *ranges = steps_open(trace);
-    struct device_steps *steps = device_steps_open(ranges, question.gpu, question.launches);
+    struct device_steps *steps = device_steps_open(ranges, question.gpu);
 
     struct gpu_tables tables = open_tables(trace->file_count > 1, by_stream);
-    for (size_t d = 0; d < question.gpu->device_count; d++) {
-        const struct gpu_device *device = &question.gpu->devices[d];
-        if (selection->files && !selection->files[device->file])
-            continue;
-        if (!by_stream)
-            add_rows(&question, &tables, steps, device, TRACK_NONE);
-        for (track_id t = 0; by_stream && t < trace->track_count; t++)
-            if (question.gpu->device_of_track[t] == d)
-                add_rows(&question, &tables, steps, device, t);
-    }
+    question.streams = by_stream ? gpu_streams_open(question.gpu) : NULL;
+    for (size_t d = 0; !by_stream && d < question.gpu->device_count; d++)
+        add_rows(&question, &tables, steps, &question.gpu->devices[d], NULL);
+    for (size_t s = 0; by_stream && s < question.streams->count; s++)
+        add_rows(&question, &tables, steps, &question.gpu->devices[question.streams->at[s].device],
+                 &question.streams->at[s]);
     add_sum_footer(tables.devices);
     count_links(&question, tables.devices, result);
     table_sort(tables.copies, COPIES_SUM, false);
@@ -731,6 +756,6 @@ void gpu_add_tables(const struct trace *trace, const struct selection *selection
     steps_free(ranges);
     free(question.tensor);
     free(question.copies_slot);
-    gpu_events_free(question.gpu);
-    launches_free(question.launches);
+    free(question.operators_spans);
+    gpu_streams_free(question.streams);
 }

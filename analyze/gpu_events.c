@@ -9,6 +9,7 @@
 #include "base/memory.h"
 #include "trace/arg_scan.h"
 #include "trace/communication.h"
+#include "trace/derived.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -140,22 +141,41 @@ static bool operator_communicates(uint8_t *facts, const struct names *names, nam
     return facts[id] & OPERATOR_COMMUNICATES;
 }
 
-static enum gpu_work classify(const struct gpu_events *gpu, const struct launches *launches, uint8_t *facts,
-                              event_id e)
+/* What E, a kernel, is for. OP is the operator that launched it; COLLECTIVE: it has the arguments of one. */
+static enum gpu_work work_of_kernel(const struct trace *trace, uint8_t *facts, event_id e, event_id op,
+                                    bool collective)
 {
-    const struct trace *trace = gpu->trace;
-    if (trace->kind[e] != EVENT_KERNEL)
-        return trace->kind[e] == EVENT_MEMCPY ? GPU_MEMCPY : GPU_MEMSET;
     unsigned name = kernel_facts(facts, trace->names, trace->name[e]);
     if (name & NAME_NCCL)
         return GPU_NCCL;
-    int64_t collective;
-    if (name & NAME_COMMUNICATES || trace_arg(trace, ARG_COLLECTIVE, e, &collective))
-        return GPU_COMMUNICATION;
-    event_id operator= launches ? launches_operator(launches, e) : EVENT_NONE;
-    return operator != EVENT_NONE && operator_communicates(facts, trace->names, trace->name[operator])
-               ? GPU_COMMUNICATION
-               : GPU_COMPUTATION;
+    bool communicates = name & NAME_COMMUNICATES || collective ||
+                        (op != EVENT_NONE && operator_communicates(facts, trace->names, trace->name[op]));
+    return communicates ? GPU_COMMUNICATION : GPU_COMPUTATION;
+}
+
+/* Fill in calls, operators and kinds of work. */
+static void link_work(struct gpu_events *gpu, const struct launches *launches)
+{
+    const struct trace *trace = gpu->trace;
+    uint8_t *facts = mem_zalloc(names_count(trace->names) + 1, 1);
+    struct arg_scan correlations = arg_scan_of(trace, ARG_CORRELATION),
+                    ids = arg_scan_of(trace, ARG_EXTERNAL_ID),
+                    collectives = arg_scan_of(trace, ARG_COLLECTIVE);
+    for (size_t i = 0; i < gpu->count; i++) {
+        event_id e = gpu->event[i];
+        int64_t id_value, correlation_value, unused;
+        const int64_t *id = arg_scan_get(&ids, e, &id_value) ? &id_value : NULL;
+        const int64_t *correlation =
+            arg_scan_get(&correlations, e, &correlation_value) ? &correlation_value : NULL;
+        gpu->call[i] = launches ? launches_call_by(launches, e, id, correlation) : EVENT_NONE;
+        gpu->op[i] = launches ? launches_link(launches, e, id, correlation).operator: EVENT_NONE;
+        gpu->work[i] =
+            trace->kind[e] == EVENT_MEMCPY ? GPU_MEMCPY
+            : trace->kind[e] == EVENT_MEMSET
+                ? GPU_MEMSET
+                : work_of_kernel(trace, facts, e, gpu->op[i], arg_scan_get(&collectives, e, &unused));
+    }
+    free(facts);
 }
 
 /* ---- the whole ---- */
@@ -185,11 +205,26 @@ struct gpu_events *gpu_events_open(const struct trace *trace, const struct launc
         sort_by_start(trace, gpu->event + gpu->devices[d].first, gpu->devices[d].count);
 
     gpu->work = mem_alloc(gpu->count + 1);
-    uint8_t *facts = mem_zalloc(names_count(trace->names) + 1, 1);
-    for (size_t i = 0; i < gpu->count; i++)
-        gpu->work[i] = (uint8_t)classify(gpu, launches, facts, gpu->event[i]);
-    free(facts);
+    gpu->call = mem_alloc((gpu->count + 1) * sizeof *gpu->call);
+    gpu->op = mem_alloc((gpu->count + 1) * sizeof *gpu->op);
+    link_work(gpu, launches);
     return gpu;
+}
+
+static void *derive(const struct trace *trace)
+{
+    return gpu_events_open(trace, launches_of(trace));
+}
+
+static void release(void *gpu)
+{
+    gpu_events_free(gpu);
+}
+
+const struct gpu_events *gpu_events_of(const struct trace *trace)
+{
+    static const struct derivation derivation = { derive, release };
+    return trace_derive(trace, &derivation);
 }
 
 void gpu_events_free(struct gpu_events *gpu)
@@ -199,6 +234,53 @@ void gpu_events_free(struct gpu_events *gpu)
     free(gpu->devices);
     free(gpu->event);
     free(gpu->work);
+    free(gpu->call);
+    free(gpu->op);
     free(gpu->device_of_track);
     free(gpu);
+}
+
+/* ---- streams ---- */
+
+struct gpu_streams *gpu_streams_open(const struct gpu_events *gpu)
+{
+    const struct trace *trace = gpu->trace;
+    struct gpu_streams *streams = mem_zalloc(1, sizeof *streams);
+    uint32_t *stream_of = mem_alloc((trace->track_count + 1) * sizeof *stream_of); /* by track */
+    uint32_t *next =
+        mem_zalloc(gpu->device_count + 1, sizeof *next); /* by device: place of its next stream */
+    for (size_t d = 0; d < gpu->device_count; d++)
+        next[d + 1] = next[d] + gpu->devices[d].stream_count;
+    streams->at = mem_zalloc((size_t)next[gpu->device_count] + 1, sizeof *streams->at);
+    streams->count = next[gpu->device_count];
+    for (track_id t = 0; t < trace->track_count; t++) {
+        uint32_t device = gpu->device_of_track[t];
+        if (device == UINT32_MAX)
+            continue;
+        stream_of[t] = next[device]++;
+        streams->at[stream_of[t]] = (struct gpu_stream){ .device = device, .track = t };
+    }
+    for (size_t i = 0; i < gpu->count; i++)
+        streams->at[stream_of[trace->track[gpu->event[i]]]].count++;
+    for (size_t s = 1; s < streams->count; s++)
+        streams->at[s].first = streams->at[s - 1].first + streams->at[s - 1].count;
+    size_t *filled = mem_zalloc(streams->count + 1, sizeof *filled);
+    streams->position = mem_alloc((gpu->count + 1) * sizeof *streams->position);
+    for (size_t i = 0; i < gpu->count; i++) {
+        uint32_t stream = stream_of[trace->track[gpu->event[i]]];
+        streams->position[streams->at[stream].first + filled[stream]++] = (uint32_t)i;
+    }
+    free(filled);
+    free(next);
+    free(stream_of);
+    return streams;
+}
+
+void gpu_streams_free(struct gpu_streams *streams)
+{
+    if (!streams)
+        return;
+    free(streams->at);
+    free(streams->position);
+    free(streams);
 }

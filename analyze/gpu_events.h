@@ -41,6 +41,8 @@ struct gpu_events {
     size_t device_count;
     event_id *event; /* device after device; by start, then in order of the file */
     uint8_t *work;   /* enum gpu_work, beside event */
+    event_id *call;  /* beside event: the call that launched it; EVENT_NONE: not in the file */
+    event_id *op;    /* beside event: the operator that made the call; EVENT_NONE: none is known */
     size_t count;
     uint32_t *device_of_track; /* index into devices; UINT32_MAX: no work on this track */
 };
@@ -57,8 +59,28 @@ static inline bool gpu_work_is_kernel(uint8_t work)
     return work <= GPU_COMMUNICATION;
 }
 
-/* New; free with gpu_events_free (NULL is allowed). LAUNCHES is read only here. */
+/* New; free with gpu_events_free (NULL is allowed). LAUNCHES is read only here; NULL: no calls, no operators. */
 struct gpu_events *gpu_events_open(const struct trace *trace, const struct launches *launches);
 void gpu_events_free(struct gpu_events *gpu);
+
+/* The work of one stream, where each is looked at for itself. */
+struct gpu_stream {
+    uint32_t device; /* of gpu_events.devices */
+    track_id track;
+    size_t first, count; /* of gpu_streams.position */
+};
+
+struct gpu_streams {
+    struct gpu_stream *at; /* by device, then in order of the tracks; those with work */
+    size_t count;
+    uint32_t *position; /* of the work in gpu_events.event: stream after stream, each by start */
+};
+
+/* New; free with gpu_streams_free (NULL is allowed). One pass over the work. */
+struct gpu_streams *gpu_streams_open(const struct gpu_events *gpu);
+void gpu_streams_free(struct gpu_streams *streams);
+
+/* Those of TRACE, with its launches, worked out when first asked for. Borrowed; live as long as TRACE. */
+const struct gpu_events *gpu_events_of(const struct trace *trace);
 
 #endif

@@ -48,20 +48,17 @@ static void add_event(struct host_state *host, const struct trace *trace, const 
         intervals_add(set, trace->start_ns[e], trace_end_ns(trace, e));
 }
 
-static void add_waits(struct host_state *host, const struct gpu_events *gpu, const struct launches *launches)
+static void add_waits(struct host_state *host, const struct trace *trace)
 {
-    const struct trace *trace = gpu->trace;
-    struct host_waits *waits = host_waits_open(gpu, launches);
+    const struct host_waits *waits = host_waits_of(trace);
     for (size_t i = 0; i < waits->count; i++)
         if (waits->at[i].kind != WAIT_PINNING)
             intervals_add(&host->threads[trace->track[waits->at[i].call]].waiting,
                           trace->start_ns[waits->at[i].call], trace_end_ns(trace, waits->at[i].call));
-    host_waits_free(waits);
 }
 
-struct host_state *host_state_open(const struct gpu_events *gpu, const struct launches *launches)
+struct host_state *host_state_open(const struct trace *trace)
 {
-    const struct trace *trace = gpu->trace;
     struct host_state *host = mem_zalloc(1, sizeof *host);
     host->thread_count = trace->track_count;
     host->file_count = trace->file_count;
@@ -71,7 +68,7 @@ struct host_state *host_state_open(const struct gpu_events *gpu, const struct la
     uint8_t *holds = mem_zalloc(names_count(trace->names) + 1, 1);
     for (event_id e = 0; e < trace->event_count; e++)
         add_event(host, trace, sorts, holds, e);
-    add_waits(host, gpu, launches);
+    add_waits(host, trace);
     for (size_t i = 0; i < host->thread_count; i++) {
         intervals_merge(&host->threads[i].waiting);
         intervals_merge(&host->threads[i].allocation);

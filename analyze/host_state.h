@@ -1,15 +1,15 @@
 /*
  * host_state.h - what each host thread was held up by, as sets of moments.
  *
- *     struct host_state *host = host_state_open(gpu, launches);
+ *     struct host_state *host = host_state_open(trace);
  *     int64_t lost_ns = intervals_length_within(&host->threads[track].allocation, start_ns, end_ns);
  *     host_state_free(host);
  */
 #ifndef TPA_ANALYZE_HOST_STATE_H
 #define TPA_ANALYZE_HOST_STATE_H
 
-#include "analyze/gpu_events.h"
 #include "trace/intervals.h"
+#include "trace/trace.h"
 
 struct host_thread {
     struct intervals waiting;       /* in a synchronisation or a blocking copy */
@@ -26,7 +26,7 @@ struct host_state {
 };
 
 /* New; free with host_state_free (NULL is allowed). */
-struct host_state *host_state_open(const struct gpu_events *gpu, const struct launches *launches);
+struct host_state *host_state_open(const struct trace *trace);
 void host_state_free(struct host_state *host);
 
 #endif

@@ -10,6 +10,7 @@
 #include "analyze/call_names.h"
 #include "analyze/copy_names.h"
 #include "base/memory.h"
+#include "trace/derived.h"
 #include <stdlib.h>
 
 enum { MOST_STEPS_BACK = 256 };
@@ -63,7 +64,7 @@ static void sort_ends(struct question *question)
     question->ended = mem_zalloc(trace->file_count + 1, sizeof *question->ended);
     for (size_t i = 0; i < question->gpu->count; i++) {
         event_id e = question->gpu->event[i];
-        event_id call = launches_call(question->launches, e);
+        event_id call = question->gpu->call[i];
         struct ended_list *list = &question->ended[trace->tracks[trace->track[e]].file];
         *VEC_PUSH(list) = (struct ended){
             .end_ns = trace_end_ns(trace, e),
@@ -150,7 +151,7 @@ static void find_blocking_copies(const struct question *question, const unsigned
     for (size_t i = 0; i < question->gpu->count; i++) {
         if (question->gpu->work[i] != GPU_MEMCPY)
             continue;
-        event_id copy = question->gpu->event[i], call = launches_call(question->launches, copy);
+        event_id copy = question->gpu->event[i], call = question->gpu->call[i];
         if (call == EVENT_NONE)
             continue;
         if (sorts[trace->name[call]] == CALL_COPY_SYNC)
@@ -197,9 +198,9 @@ static void drop_repeats(struct host_waits *waits)
     waits->count = kept;
 }
 
-struct host_waits *host_waits_open(const struct gpu_events *gpu, const struct launches *launches)
+static struct host_waits *find_waits(const struct gpu_events *gpu)
 {
-    struct question question = { .gpu = gpu, .trace = gpu->trace, .launches = launches };
+    struct question question = { .gpu = gpu, .trace = gpu->trace, .launches = launches_of(gpu->trace) };
     struct host_waits *waits = mem_zalloc(1, sizeof *waits);
     unsigned char *sorts = call_sorts_open(gpu->trace->names);
     question.is_pageable = mem_zalloc(names_count(gpu->trace->names) + 1, 1);
@@ -217,9 +218,20 @@ struct host_waits *host_waits_open(const struct gpu_events *gpu, const struct la
     return waits;
 }
 
-void host_waits_free(struct host_waits *waits)
+static void *derive(const struct trace *trace)
 {
-    if (waits)
-        VEC_FREE(waits);
+    return find_waits(gpu_events_of(trace));
+}
+
+static void release(void *value)
+{
+    struct host_waits *waits = value;
+    VEC_FREE(waits);
     free(waits);
+}
+
+const struct host_waits *host_waits_of(const struct trace *trace)
+{
+    static const struct derivation derivation = { derive, release };
+    return trace_derive(trace, &derivation);
 }

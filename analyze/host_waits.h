@@ -1,10 +1,9 @@
 /*
  * host_waits.h - the calls in which a host thread sat and waited, and what for.
  *
- *     struct host_waits *waits = host_waits_open(gpu, launches);
+ *     const struct host_waits *waits = host_waits_of(trace);
  *     for (size_t i = 0; i < waits->count; i++)
  *         blocked_ns += trace->dur_ns[waits->at[i].call];
- *     host_waits_free(waits);
  *
  * A host thread is blocked for as long as one of these calls lasts:
  *
@@ -42,8 +41,7 @@ struct host_waits {
 
 #define HOST_WAITS_WANTS GPU_EVENTS_WANTS
 
-/* New; free with host_waits_free (NULL is allowed). */
-struct host_waits *host_waits_open(const struct gpu_events *gpu, const struct launches *launches);
-void host_waits_free(struct host_waits *waits);
+/* Those of TRACE, worked out when first asked for. Borrowed; live as long as TRACE. */
+const struct host_waits *host_waits_of(const struct trace *trace);
 
 #endif

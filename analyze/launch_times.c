@@ -123,8 +123,7 @@ struct pair {
 struct question {
     const struct trace *trace;
     const struct selection *selection;
-    struct launches *launches;
-    struct gpu_events *gpu;
+    const struct gpu_events *gpu;
     unsigned char *sorts; /* by name: enum call_sort */
     struct {
         struct launch *at;
@@ -168,7 +167,7 @@ static void find_launches(struct question *question)
     for (size_t i = 0; i < gpu->count; i++) {
         if (!selection_holds(question->selection, gpu->event[i]))
             continue;
-        event_id call = launches_call(question->launches, gpu->event[i]);
+        event_id call = gpu->call[i];
         question->unlinked += call == EVENT_NONE;
         if (call == EVENT_NONE)
             continue;
@@ -483,8 +482,7 @@ void launch_times_add_tables(const struct trace *trace, const struct selection *
                              struct result *result)
 {
     struct question question = { .trace = trace, .selection = selection };
-    question.launches = launches_open(trace);
-    question.gpu = gpu_events_open(trace, NULL);
+    question.gpu = gpu_events_of(trace);
     question.sorts = call_sorts_open(trace->names);
     find_launches(&question);
     find_launches_of_nothing(&question);
@@ -495,6 +493,4 @@ void launch_times_add_tables(const struct trace *trace, const struct selection *
         result_add_table(result, graphs);
     VEC_FREE(&question.found);
     free(question.sorts);
-    gpu_events_free(question.gpu);
-    launches_free(question.launches);
 }

@@ -484,7 +484,7 @@ bool measure_trace(struct measures *measures, const struct trace *trace,
     drop_overlaps(measuring.ranges);
     measuring.launches = launches_open(trace);
     measuring.gpu = gpu_events_open(trace, measuring.launches);
-    measuring.device_steps = device_steps_open(measuring.ranges, measuring.gpu, measuring.launches);
+    measuring.device_steps = device_steps_open(measuring.ranges, measuring.gpu);
     choose_steps(&measuring, options->first_step);
     add_samples(&measuring);
     measures->has_gpu |= measuring.gpu->count > 0;

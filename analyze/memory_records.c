@@ -159,17 +159,16 @@ static void find_owners(struct memory_records *records, const struct raw_record 
     int64_t number;
     for (name_id id = 0; id < names_count(trace->names); id++)
         is_step[id] = step_number(names_text(trace->names, id), &number);
-    struct launches *launches = NULL;
+    const struct launches *launches = NULL;
     for (uint32_t i = 0; i < records->count; i++) {
         struct memory_record *record = &records->at[i];
         record->owner = owner_by_nesting(records, record->node, is_step);
         if (record->owner != EVENT_NONE || !raw[i].has_call)
             continue;
-        launches = launches ? launches : launches_open(trace);
+        launches = launches ? launches : launches_of(trace);
         record->owner = owner_by_call(launches, record->event);
         record->owner_by_call = record->owner != EVENT_NONE;
     }
-    launches_free(launches);
     free(is_step);
 }
 

@@ -28,7 +28,7 @@
 
 #define MEMORY_RECORDS_WANTS                                                                                 \
     (WANT(BYTES) | WANT(DEVICE_TYPE) | WANT(DEVICE_ID) | WANT(ADDRESS) | WANT(TOTAL_ALLOCATED) |             \
-     WANT(TOTAL_RESERVED) | WANT(MEMORY_CATEGORY) | LAUNCHES_WANTS)
+     WANT(TOTAL_RESERVED) | WANT(MEMORY_CATEGORY) | WANT(CORRELATION))
 
 /* The index of no record. */
 #define RECORD_NONE UINT32_MAX

@@ -414,9 +414,8 @@ bool step_times_add_tables(const struct trace *trace, const struct selection *se
     struct steps *ranges = find_ranges(trace, options, result, err);
     if (!ranges)
         return false;
-    struct launches *launches = launches_open(trace);
-    struct gpu_events *gpu = gpu_events_open(trace, launches);
-    struct device_steps *steps = device_steps_open(ranges, gpu, launches);
+    const struct gpu_events *gpu = gpu_events_of(trace);
+    struct device_steps *steps = device_steps_open(ranges, gpu);
 
     struct table_column columns[STEP_COLUMNS];
     make_step_columns(columns);
@@ -437,8 +436,6 @@ bool step_times_add_tables(const struct trace *trace, const struct selection *se
             "steps at the end launched far less work than the one before: recording stopped in their "
             "midst, and the summary leaves them out");
     device_steps_free(steps);
-    gpu_events_free(gpu);
-    launches_free(launches);
     steps_free(ranges);
     return true;
 }

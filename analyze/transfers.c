@@ -74,9 +74,8 @@ struct group {
 struct question {
     const struct trace *trace;
     const struct selection *selection;
-    struct launches *launches;
-    struct gpu_events *gpu;
-    struct host_waits *waits;
+    const struct gpu_events *gpu;
+    const struct host_waits *waits;
     unsigned char *sorts;    /* by name: enum call_sort */
     struct copy_kind *kinds; /* by name */
     struct group *groups;    /* GROUPS for each device */
@@ -412,9 +411,8 @@ void transfers_add_tables(const struct trace *trace, const struct selection *sel
 {
     size_t name_count = names_count(trace->names);
     struct question question = { .trace = trace, .selection = selection };
-    question.launches = launches_open(trace);
-    question.gpu = gpu_events_open(trace, question.launches);
-    question.waits = host_waits_open(question.gpu, question.launches);
+    question.gpu = gpu_events_of(trace);
+    question.waits = host_waits_of(trace);
     question.sorts = call_sorts_open(trace->names);
     question.kinds = mem_alloc((name_count + 1) * sizeof *question.kinds);
     for (name_id id = 0; id < name_count; id++)
@@ -442,7 +440,4 @@ void transfers_add_tables(const struct trace *trace, const struct selection *sel
     free(question.groups);
     free(question.kinds);
     free(question.sorts);
-    host_waits_free(question.waits);
-    gpu_events_free(question.gpu);
-    launches_free(question.launches);
 }

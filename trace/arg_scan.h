@@ -1,8 +1,8 @@
 /*
- * arg_scan.h - one argument of many events, asked for in ascending order of event.
+ * arg_scan.h - one argument of many events, asked for mostly in ascending order of event.
  *
  * trace_arg() finds its place anew for every event; a scan goes on from where it is, so that a
- * pass over all events costs about a bit test each.
+ * pass over all events costs about a bit test each. Going back costs as much as trace_arg().
  *
  *     struct arg_scan ids = arg_scan_of(trace, ARG_EXTERNAL_ID);
  *     for (event_id e = 0; e < trace->event_count; e++)
@@ -13,6 +13,8 @@
 #define TPA_TRACE_ARG_SCAN_H
 
 #include "trace/trace.h"
+#include <math.h>
+#include <string.h>
 
 struct arg_scan {
     const struct trace_arg_column *column; /* NULL when no event has the argument */
@@ -34,15 +36,16 @@ static inline size_t arg_scan_count(uint64_t bits)
     return (size_t)(bits * UINT64_C(0x0101010101010101) >> 56);
 }
 
-/* Has event E the argument, and which value? E must not be less than in the call before. */
+/* Has event E the argument, and which value? */
 static inline bool arg_scan_get(struct arg_scan *scan, event_id e, int64_t *value)
 {
     const struct trace_arg_column *column = scan->column;
     if (!column)
         return false;
     size_t word = e / 64;
-    if (word > scan->word) {
-        if (word - scan->word > 8) { /* a long jump: column->rank knows the count at every 8th word */
+    if (word != scan->word) {
+        if (word - scan->word >
+            8) { /* back, or a long jump: column->rank knows the count at every 8th word */
             scan->word = word & ~(size_t)7;
             scan->rank = column->rank[e / 512];
         }
@@ -55,6 +58,16 @@ static inline bool arg_scan_get(struct arg_scan *scan, event_id e, int64_t *valu
     size_t at = scan->rank + arg_scan_count(bits & (bit - 1));
     *value = column->wide ? ((const int64_t *)column->values)[at] : ((const int32_t *)column->values)[at];
     return true;
+}
+
+/* A DECIMAL argument, or NAN. */
+static inline double arg_scan_decimal(struct arg_scan *scan, event_id e)
+{
+    int64_t bits;
+    double value = NAN;
+    if (arg_scan_get(scan, e, &bits))
+        memcpy(&value, &bits, sizeof value);
+    return value;
 }
 
 #endif

@@ -3,6 +3,7 @@
 
 #include "base/memory.h"
 #include "trace/arg_scan.h"
+#include "trace/derived.h"
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -234,6 +235,22 @@ uint64_t launches_shared_calls(const struct launches *launches, uint32_t file)
     return launches->files[file].shared_calls;
 }
 
+static void *derive(const struct trace *trace)
+{
+    return launches_open(trace);
+}
+
+static void release(void *launches)
+{
+    launches_free(launches);
+}
+
+const struct launches *launches_of(const struct trace *trace)
+{
+    static const struct derivation derivation = { derive, release };
+    return trace_derive(trace, &derivation);
+}
+
 static const struct file_launches *file_of(const struct launches *launches, event_id e)
 {
     const struct trace *trace = launches->trace;
@@ -273,16 +290,23 @@ size_t launches_process_count(const struct launches *launches)
     return launches->process_count;
 }
 
+event_id launches_call_by(const struct launches *launches, event_id e, const int64_t *external_id,
+                          const int64_t *correlation)
+{
+    int64_t at;
+    const struct process_launches *process =
+        find_call(launches, file_of(launches, e), e, external_id, correlation, &at);
+    return at < 0 ? EVENT_NONE : process->calls.events[at];
+}
+
 event_id launches_call(const struct launches *launches, event_id e)
 {
-    int64_t id, correlation, at;
-    const struct file_launches *file = file_of(launches, e);
+    int64_t id, correlation;
     if (!trace_arg(launches->trace, ARG_CORRELATION, e, &correlation))
         return EVENT_NONE;
-    bool has_id = file->process_count > 1 && trace_arg(launches->trace, ARG_EXTERNAL_ID, e, &id);
-    const struct process_launches *process =
-        find_call(launches, file, e, has_id ? &id : NULL, &correlation, &at);
-    return at < 0 ? EVENT_NONE : process->calls.events[at];
+    bool has_id =
+        file_of(launches, e)->process_count > 1 && trace_arg(launches->trace, ARG_EXTERNAL_ID, e, &id);
+    return launches_call_by(launches, e, has_id ? &id : NULL, &correlation);
 }
 
 struct launch_link launches_link(const struct launches *launches, event_id e, const int64_t *external_id,

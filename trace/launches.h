@@ -36,6 +36,9 @@ struct launches;
 struct launches *launches_open(const struct trace *trace);
 void launches_free(struct launches *launches);
 
+/* Those of TRACE, worked out when first asked for. Borrowed; live as long as TRACE. */
+const struct launches *launches_of(const struct trace *trace);
+
 /* How FILE tells operators. */
 enum launch_links launches_links(const struct launches *launches, uint32_t file);
 
@@ -57,6 +60,10 @@ size_t launches_process_of_track(const struct launches *launches, track_id track
 
 /* The runtime or driver call with the correlation of E, a GPU event; EVENT_NONE when it is not in the file. */
 event_id launches_call(const struct launches *launches, event_id e);
+
+/* The same; EXTERNAL_ID and CORRELATION point to the arguments of E, NULL when it has none. */
+event_id launches_call_by(const struct launches *launches, event_id e, const int64_t *external_id,
+                          const int64_t *correlation);
 
 /* The operator that E, a call or a GPU event, is linked to; EVENT_NONE when to none. */
 event_id launches_operator(const struct launches *launches, event_id e);

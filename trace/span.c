@@ -1,7 +1,10 @@
 /* span.c - see span.h. */
 #include "trace/span.h"
 
+#include "base/memory.h"
+#include "trace/derived.h"
 #include "trace/memory_change.h"
+#include <stdlib.h>
 
 int64_t trace_recorded_end_ns(const struct trace *trace, event_id e)
 {
@@ -29,7 +32,7 @@ static struct interval span_of_memory(const struct trace *trace, const struct tr
     return span.start_ns > span.end_ns ? (struct interval){ 0, 0 } : span;
 }
 
-struct interval trace_file_span(const struct trace *trace, uint32_t file)
+static struct interval find_span(const struct trace *trace, uint32_t file)
 {
     const struct trace_file *of = &trace->files[file];
     struct interval span = { INT64_MAX, INT64_MIN };
@@ -45,4 +48,19 @@ struct interval trace_file_span(const struct trace *trace, uint32_t file)
             span.end_ns = end_ns;
     }
     return span.start_ns > span.end_ns ? span_of_memory(trace, of) : span;
+}
+
+/* The spans of all files. */
+static void *derive(const struct trace *trace)
+{
+    struct interval *spans = mem_alloc((trace->file_count + 1) * sizeof *spans);
+    for (uint32_t file = 0; file < trace->file_count; file++)
+        spans[file] = find_span(trace, file);
+    return spans;
+}
+
+struct interval trace_file_span(const struct trace *trace, uint32_t file)
+{
+    static const struct derivation derivation = { derive, free };
+    return ((const struct interval *)trace_derive(trace, &derivation))[file];
 }

@@ -1,5 +1,5 @@
 /*
- * storage.h - the memory behind a trace; for builder.c, joins.c, classify.c and trace.c only.
+ * storage.h - the memory behind a trace; for builder.c, joins.c, classify.c, derived.c and trace.c only.
  *
  * While it is built, a trace's columns are these growing ones; when it is finished they are
  * lent to struct trace as const pointers, and trace_free gives them back.
@@ -8,6 +8,7 @@
 #define TPA_TRACE_STORAGE_H
 
 #include "trace/chunk.h"
+#include "trace/derived.h"
 
 struct arg_storage {
     uint64_t *present;
@@ -17,6 +18,11 @@ struct arg_storage {
     size_t count;
     bool wide;
     uint32_t *rank;
+};
+
+struct trace_derived {
+    const struct derivation *derivation;
+    void *value;
 };
 
 struct trace_storage {
@@ -53,7 +59,14 @@ struct trace_storage {
         struct trace_sample *at;
         size_t count, capacity;
     } samples;
+    struct {
+        struct trace_derived *at;
+        size_t count, capacity;
+    } derived; /* see derived.h */
 };
+
+/* Free what was derived. derived.c */
+void trace_release_derived(struct trace_storage *storage);
 
 /* The builder: the trace in the making, and what is needed only until it is finished. */
 struct trace_builder {

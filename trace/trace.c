@@ -12,6 +12,7 @@ void trace_free(struct trace *trace)
     if (!trace)
         return;
     struct trace_storage *storage = trace->storage;
+    trace_release_derived(storage);
     size_t capacity = storage->capacity;
     column_free(storage->start_ns, capacity * sizeof *storage->start_ns);
     column_free(storage->dur_ns, capacity * sizeof *storage->dur_ns);

@@ -1,0 +1,29 @@
+/*
+ * derived.h - what several questions derive from a trace: worked out once, when first asked for, and kept with it.
+ *
+ *     static void *derive(const struct trace *trace) { return launches_open(trace); }
+ *     static void release(void *launches) { launches_free(launches); }
+ *     static const struct derivation derivation = { derive, release };
+ *
+ *     const struct launches *launches_of(const struct trace *trace)
+ *     {
+ *         return trace_derive(trace, &derivation);
+ *     }
+ *
+ * So a command that asks several questions, such as `tpa summary`, pays for it once.
+ */
+#ifndef TPA_TRACE_DERIVED_H
+#define TPA_TRACE_DERIVED_H
+
+#include "trace/trace.h"
+
+/* A constant; its address is what tells one derivation from another. Derivations may use others. */
+struct derivation {
+    void *(*derive)(const struct trace *trace);
+    void (*release)(void *value);
+};
+
+/* Borrowed; lives as long as TRACE. Several threads may ask. */
+const void *trace_derive(const struct trace *trace, const struct derivation *derivation);
+
+#endif
