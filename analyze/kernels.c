@@ -10,6 +10,7 @@
 #include "analyze/gpu_names.h"
 #include "base/demangle.h"
 #include "base/stats.h"
+#include "trace/arg_scan.h"
 #include "trace/launches.h"
 #include <math.h>
 #include <stdlib.h>
@@ -78,7 +79,8 @@ struct run {
     event_id event;
     name_id grid, block; /* NAME_NONE when not told */
     int64_t registers, shared_memory;
-    int64_t key; /* what else makes a row: name of the operator, device, track */
+    name_id launcher; /* name of the operator, else of the call; NAME_NONE: neither is in the file */
+    int64_t key;      /* what else makes a row: name of the operator, device, track */
 };
 
 #define NOT_TOLD INT64_MIN
@@ -87,7 +89,7 @@ struct question {
     const struct trace *trace;
     const struct selection *selection;
     enum kernels_by by;
-    struct launches *launches;
+    const struct launches *launches;
     struct table *table;
     uint32_t *launched_by; /* by name: how often within the row at hand */
     struct {
@@ -101,38 +103,60 @@ struct question {
     uint32_t unlinked; /* of the row at hand: kernels with no call in the file */
 };
 
+/* What is asked of every kernel; kernels of a name come in order of the file, so each scan goes forwards. */
+enum run_arg {
+    RUN_CORRELATION,
+    RUN_EXTERNAL_ID,
+    RUN_GRID,
+    RUN_BLOCK,
+    RUN_REGISTERS,
+    RUN_SHARED_MEMORY,
+    RUN_ARGS
+};
+
 /* ---- what a run is ---- */
 
 /* The name of the operator that launched E, else of the call; NAME_NONE when neither is in the file. */
-static name_id launcher_of(const struct question *question, event_id e)
+static name_id launcher_of(const struct question *question, event_id e, struct arg_scan scans[RUN_ARGS])
 {
-    event_id launcher = launches_operator(question->launches, e);
+    int64_t id_value, correlation_value;
+    const int64_t *id = arg_scan_get(&scans[RUN_EXTERNAL_ID], e, &id_value) ? &id_value : NULL;
+    const int64_t *correlation =
+        arg_scan_get(&scans[RUN_CORRELATION], e, &correlation_value) ? &correlation_value : NULL;
+    event_id launcher = launches_link(question->launches, e, id, correlation).operator;
     if (launcher == EVENT_NONE)
-        launcher = launches_call(question->launches, e);
+        launcher = launches_call_by(question->launches, e, id, correlation);
     return launcher == EVENT_NONE ? NAME_NONE : question->trace->name[launcher];
 }
 
-static int64_t row_key(const struct question *question, event_id e)
+static int64_t scan_or(struct arg_scan *scan, event_id e, int64_t missing)
+{
+    arg_scan_get(scan, e, &missing);
+    return missing;
+}
+
+static int64_t row_key(const struct question *question, event_id e, name_id launcher)
 {
     const struct track *track = &question->trace->tracks[question->trace->track[e]];
     switch (question->by) {
-    case KERNELS_BY_OPERATOR: return launcher_of(question, e);
+    case KERNELS_BY_OPERATOR: return launcher;
     case KERNELS_BY_DEVICE: return ((int64_t)track->file << 32) + track->device;
     case KERNELS_BY_STREAM: return question->trace->track[e];
     default: return 0;
     }
 }
 
-static struct run run_of(const struct question *question, event_id e)
+static struct run run_of(const struct question *question, event_id e, struct arg_scan scans[RUN_ARGS])
 {
-    const struct trace *trace = question->trace;
+    name_id launcher = launcher_of(question, e, scans);
     return (struct run){
         .event = e,
-        .grid = (name_id)trace_arg_or(trace, ARG_GRID, e, NAME_NONE),
-        .block = (name_id)trace_arg_or(trace, ARG_BLOCK, e, NAME_NONE),
-        .registers = trace_arg_or(trace, ARG_REGISTERS, e, NOT_TOLD),
-        .shared_memory = trace_arg_or(trace, ARG_SHARED_MEMORY, e, NOT_TOLD),
-        .key = row_key(question, e),
+        .grid = (name_id)scan_or(&scans[RUN_GRID], e, NAME_NONE),
+        .block = (name_id)scan_or(&scans[RUN_BLOCK], e, NAME_NONE),
+        .registers = scan_or(&scans[RUN_REGISTERS], e, NOT_TOLD),
+        .shared_memory = scan_or(&scans[RUN_SHARED_MEMORY], e, NOT_TOLD),
+        .launcher = launcher,
+        .key = row_key(question, e, launcher),
     };
 }
 
@@ -208,9 +232,10 @@ static void set_averages(const struct question *question, size_t row, const stru
     } averages[] = { { ARG_OCCUPANCY, COLUMN_OCCUPANCY, 0.01 },
                      { ARG_BLOCKS_PER_SM, COLUMN_BLOCKS_PER_SM, 1 } };
     for (size_t a = 0; a < sizeof averages / sizeof *averages; a++) {
+        struct arg_scan scan = arg_scan_of(question->trace, averages[a].arg);
         double weighted = 0, weights = 0, sum = 0, number = 0;
         for (size_t i = 0; i < count; i++) {
-            double value = trace_arg_decimal(question->trace, averages[a].arg, runs[i].event);
+            double value = arg_scan_decimal(&scan, runs[i].event);
             if (isnan(value))
                 continue;
             double weight = (double)question->trace->dur_ns[runs[i].event];
@@ -230,7 +255,7 @@ static void count_launchers(struct question *question, const struct run *runs, s
     question->launchers.count = 0;
     question->unlinked = 0;
     for (size_t i = 0; i < count; i++) {
-        name_id name = launcher_of(question, runs[i].event);
+        name_id name = runs[i].launcher;
         if (name == NAME_NONE)
             question->unlinked++;
         else if (question->launched_by[name]++ == 0)
@@ -326,9 +351,14 @@ static void add_row(struct question *question, const struct run *runs, size_t co
 /* Rows for the COUNT EVENTS, which have one name. RUNS has room for them. */
 static void add_rows(struct question *question, const event_id *events, size_t count, struct run *runs)
 {
+    static const enum trace_arg args[RUN_ARGS] = { ARG_CORRELATION, ARG_EXTERNAL_ID, ARG_GRID,
+                                                   ARG_BLOCK,       ARG_REGISTERS,   ARG_SHARED_MEMORY };
+    struct arg_scan scans[RUN_ARGS];
+    for (size_t a = 0; a < RUN_ARGS; a++)
+        scans[a] = arg_scan_of(question->trace, args[a]);
     bool sorted = true;
     for (size_t i = 0; i < count; i++) {
-        runs[i] = run_of(question, events[i]);
+        runs[i] = run_of(question, events[i], scans);
         sorted = sorted && (i == 0 || compare_runs(&runs[i - 1], &runs[i]) < 0);
     }
     if (!sorted)
@@ -380,7 +410,7 @@ void kernels_add_table(const struct trace *trace, const struct selection *select
         .trace = trace,
         .selection = selection,
         .by = options->by,
-        .launches = launches_open(trace),
+        .launches = launches_of(trace),
         .table = table_open("kernels", "Kernels", columns, COLUMNS),
         .launched_by = mem_zalloc(name_count + 1, sizeof *question.launched_by),
     };
@@ -416,5 +446,4 @@ void kernels_add_table(const struct trace *trace, const struct selection *select
     VEC_FREE(&question.launchers);
     VEC_FREE(&question.durations);
     free(question.launched_by);
-    launches_free(question.launches);
 }

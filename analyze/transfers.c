@@ -77,14 +77,24 @@ struct question {
     const struct gpu_events *gpu;
     const struct host_waits *waits;
     unsigned char *sorts;    /* by name: enum call_sort */
-    struct copy_kind *kinds; /* by name */
+    struct copy_kind *kinds; /* by name, where it was asked */
+    bool *kinds_asked;       /* by name */
     struct group *groups;    /* GROUPS for each device */
 };
+
+static struct copy_kind kind_of(const struct question *question, event_id copy)
+{
+    name_id name = question->trace->name[copy];
+    if (!question->kinds_asked[name])
+        question->kinds[name] = copy_kind_of(names_text(question->trace->names, name));
+    question->kinds_asked[name] = true;
+    return question->kinds[name];
+}
 
 static size_t group_index(const struct question *question, event_id copy)
 {
     const struct trace *trace = question->trace;
-    struct copy_kind kind = question->kinds[trace->name[copy]];
+    struct copy_kind kind = kind_of(question, copy);
     return (size_t)question->gpu->device_of_track[trace->track[copy]] * GROUPS +
            (size_t)kind.direction * COPY_MEMORIES + kind.memory;
 }
@@ -297,7 +307,7 @@ static void set_transfer(struct table *table, size_t row, const struct question 
 {
     if (!is_copy(question->trace, stall->wait.work))
         return;
-    struct copy_kind kind = question->kinds[question->trace->name[stall->wait.work]];
+    struct copy_kind kind = kind_of(question, stall->wait.work);
     const char *memory = copy_memory_name(kind.memory);
     struct buffer text = { 0 };
     buffer_printf(&text, "%s%s%s", copy_direction_name(kind.direction), memory ? " " : "",
@@ -347,7 +357,7 @@ static struct stall stall_of(const struct question *question, struct callers *ca
     struct stall stall = { .wait = *wait, .owner = trace->name[owner == EVENT_NONE ? wait->call : owner] };
     stall.line = callers_line(callers, wait->call, &stall.line_len);
     if (is_copy(trace, wait->work)) {
-        struct copy_kind kind = question->kinds[trace->name[wait->work]];
+        struct copy_kind kind = kind_of(question, wait->work);
         stall.transfer =
             (unsigned char)(1 + (unsigned)kind.direction * COPY_MEMORIES + (unsigned)kind.memory);
     }
@@ -415,8 +425,7 @@ void transfers_add_tables(const struct trace *trace, const struct selection *sel
     question.waits = host_waits_of(trace);
     question.sorts = call_sorts_open(trace->names);
     question.kinds = mem_alloc((name_count + 1) * sizeof *question.kinds);
-    for (name_id id = 0; id < name_count; id++)
-        question.kinds[id] = copy_kind_of(names_text(trace->names, id));
+    question.kinds_asked = mem_zalloc(name_count + 1, sizeof *question.kinds_asked);
     question.groups = mem_zalloc(question.gpu->device_count * GROUPS + 1, sizeof *question.groups);
 
     for (size_t i = 0; i < question.gpu->count; i++)
@@ -439,5 +448,6 @@ void transfers_add_tables(const struct trace *trace, const struct selection *sel
     }
     free(question.groups);
     free(question.kinds);
+    free(question.kinds_asked);
     free(question.sorts);
 }

@@ -1,4 +1,9 @@
-/* stats.c - see stats.h. */
+/*
+ * stats.c - see stats.h.
+ *
+ * The median is found by quickselect: of the two parts that a pivot leaves only one is looked at further, which takes
+ * linear time unless the pivots are bad over and over; then that part is sorted.
+ */
 #include "base/stats.h"
 
 #include <math.h>
@@ -21,22 +26,66 @@ static int64_t divide_rounded(int64_t a, int64_t b)
     return quotient + (rest >= b - rest);
 }
 
+static void swap(int64_t *a, int64_t *b)
+{
+    int64_t value = *a;
+    *a = *b;
+    *b = value;
+}
+
+static int64_t middle_of(int64_t a, int64_t b, int64_t c)
+{
+    return a < b ? (b < c ? b : a < c ? c : a) : (a < c ? a : b < c ? c : b);
+}
+
+/* Move the value that would be at PLACE if VALUES were sorted there; none before it is larger, none behind smaller. */
+static void select_value(int64_t *values, size_t count, size_t place)
+{
+    enum { FEW = 16, MOST_TURNS = 48 };
+    size_t first = 0, end = count;
+    for (int turns = 0; end - first > FEW && turns < MOST_TURNS; turns++) {
+        int64_t pivot = middle_of(values[first], values[first + (end - first) / 2], values[end - 1]);
+        size_t less = first, more = end; /* [first, less) are less than the pivot, [more, end) more */
+        for (size_t i = first; i < more;)
+            if (values[i] < pivot)
+                swap(&values[i++], &values[less++]);
+            else if (values[i] > pivot)
+                swap(&values[i], &values[--more]);
+            else
+                i++;
+        if (place >= less && place < more)
+            return;
+        if (place < less)
+            end = less;
+        else
+            first = more;
+    }
+    qsort(values + first, end - first, sizeof *values, compare_values);
+}
+
 struct stats stats_of(int64_t *values, size_t count)
 {
     struct stats stats = { .count = count };
     if (count == 0)
         return stats;
-    qsort(values, count, sizeof *values, compare_values);
-    stats.least = values[0];
-    stats.greatest = values[count - 1];
-    for (size_t i = 0; i < count; i++)
+    stats.least = stats.greatest = values[0];
+    for (size_t i = 0; i < count; i++) {
         stats.sum += values[i];
+        stats.least = values[i] < stats.least ? values[i] : stats.least;
+        stats.greatest = values[i] > stats.greatest ? values[i] : stats.greatest;
+    }
     stats.mean = divide_rounded(stats.sum, (int64_t)count);
-    int64_t low = values[(count - 1) / 2], high = values[count / 2];
-    stats.median = low + (high - low + 1) / 2;
     double mean = (double)stats.sum / (double)count, squares = 0;
     for (size_t i = 0; i < count; i++)
         squares += ((double)values[i] - mean) * ((double)values[i] - mean);
+    select_value(values, count, count / 2);
+    int64_t high = values[count / 2], low = high;
+    if (count % 2 == 0) { /* the largest of those before it */
+        low = values[0];
+        for (size_t i = 1; i < count / 2; i++)
+            low = values[i] > low ? values[i] : low;
+    }
+    stats.median = low + (high - low + 1) / 2;
     stats.deviation = count > 1 ? sqrt(squares / (double)(count - 1)) : 0;
     return stats;
 }

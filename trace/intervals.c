@@ -3,6 +3,7 @@
 
 #include <assert.h>
 #include <stdlib.h>
+#include <string.h>
 
 void intervals_release(struct intervals *set)
 {
@@ -18,30 +19,65 @@ void intervals_add(struct intervals *set, int64_t start_ns, int64_t end_ns)
 {
     if (start_ns >= end_ns)
         return;
-    if (set->count) {
+    while (set->count) {
         struct interval *last = &set->at[set->count - 1];
-        if (start_ns >= last->start_ns && start_ns <= last->end_ns) {
+        if (start_ns > last->end_ns || end_ns < last->start_ns)
+            break;
+        if (start_ns >= last->start_ns) {
             if (end_ns > last->end_ns)
                 last->end_ns = end_ns;
             return;
         }
+        if (last->end_ns > end_ns) /* a caller that is added after its callees takes them in, one by one */
+            end_ns = last->end_ns;
+        set->count--;
     }
     *VEC_PUSH(set) = (struct interval){ start_ns, end_ns };
 }
 
-static int compare_starts(const void *left, const void *right)
+/* Merge the sorted [first, middle) and [middle, end) of FROM into TO. */
+static void merge_runs(const struct interval *from, struct interval *to, size_t first, size_t middle,
+                       size_t end)
 {
-    const struct interval *a = left, *b = right;
-    return a->start_ns < b->start_ns ? -1 : a->start_ns > b->start_ns;
+    size_t left = first, right = middle;
+    for (size_t i = first; i < end; i++) {
+        bool take_left = right == end || (left < middle && from[left].start_ns <= from[right].start_ns);
+        to[i] = from[take_left ? left++ : right++];
+    }
+}
+
+/* Sort by start. What is added are threads or streams one after the other: long runs that ascend already. */
+static void sort_by_start(struct intervals *set)
+{
+    VEC_OF(size_t) runs = { 0 }; /* where each begins; the count at the end */
+    for (size_t i = 0; i < set->count; i++)
+        if (i == 0 || set->at[i].start_ns < set->at[i - 1].start_ns)
+            *VEC_PUSH(&runs) = i;
+    *VEC_PUSH(&runs) = set->count;
+    struct interval *spare = runs.count > 2 ? mem_alloc(set->count * sizeof *spare) : NULL;
+    struct interval *from = set->at, *to = spare;
+    while (runs.count > 2) {
+        size_t kept = 0;
+        for (size_t r = 0; r + 1 < runs.count; r += 2) {
+            size_t middle = runs.at[r + 1], end = r + 2 < runs.count ? runs.at[r + 2] : middle;
+            merge_runs(from, to, runs.at[r], middle, end);
+            runs.at[kept++] = runs.at[r];
+        }
+        runs.at[kept++] = set->count;
+        runs.count = kept;
+        struct interval *other = from;
+        from = to;
+        to = other;
+    }
+    if (from != set->at)
+        memcpy(set->at, from, set->count * sizeof *from);
+    free(spare);
+    VEC_FREE(&runs);
 }
 
 void intervals_merge(struct intervals *set)
 {
-    bool sorted = true;
-    for (size_t i = 1; i < set->count && sorted; i++)
-        sorted = set->at[i - 1].start_ns <= set->at[i].start_ns;
-    if (!sorted)
-        qsort(set->at, set->count, sizeof *set->at, compare_starts);
+    sort_by_start(set);
     size_t kept = 0;
     for (size_t i = 0; i < set->count; i++) {
         struct interval next = set->at[i];

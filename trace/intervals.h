@@ -37,7 +37,7 @@ void intervals_release(struct intervals *set);
 void intervals_clear(struct intervals *set);
 
 /* Append [START, END). Nothing when it is empty. The set must be merged before it is used. Adding in
- * order of start keeps the array short: what overlaps the interval added last is joined to it at once. */
+ * order of start or of end keeps the array short: what overlaps the intervals added last is joined to them at once. */
 void intervals_add(struct intervals *set, int64_t start_ns, int64_t end_ns);
 
 /* Make a set of what was added: sort, join what overlaps or touches. */

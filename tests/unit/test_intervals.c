@@ -47,6 +47,36 @@ static void overlap_counts_shared_time_once(void **state)
     intervals_release(&set);
 }
 
+/* Callees before their caller, threads one after the other, anyhow: the moments are those of an array of marks. */
+static void any_order_gives_the_same_set(void **state)
+{
+    (void)state;
+    enum { MOMENTS = 400 };
+    uint64_t random = 7;
+    for (int round = 0; round < 300; round++) {
+        struct intervals set = { 0 };
+        bool marks[MOMENTS] = { false };
+        for (int i = 0; i < round; i++) {
+            random = random * UINT64_C(6364136223846793005) + 1442695040888963407;
+            int64_t start = (int64_t)(random >> 33) % (MOMENTS - 40),
+                    length = (int64_t)(random >> 50) % (1 + round % 40);
+            if (round % 3 == 0)
+                start = (start / 50) * 50 + i % 50 % 11; /* stairs */
+            if (round % 3 == 1)
+                start = MOMENTS - 41 - i % (MOMENTS - 41); /* from the end to the beginning */
+            intervals_add(&set, start, start + length);
+            for (int64_t at = start; at < start + length; at++)
+                marks[at] = true;
+        }
+        intervals_merge(&set);
+        for (int64_t at = 0; at < MOMENTS; at++)
+            assert_int_equal(intervals_contain(&set, at), marks[at]);
+        for (size_t i = 1; i < set.count; i++)
+            assert_true(set.at[i - 1].end_ns < set.at[i].start_ns);
+        intervals_release(&set);
+    }
+}
+
 static void empty_and_inverted_intervals_are_nothing(void **state)
 {
     (void)state;
@@ -148,6 +178,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(overlap_counts_shared_time_once),
+        cmocka_unit_test(any_order_gives_the_same_set),
         cmocka_unit_test(empty_and_inverted_intervals_are_nothing),
         cmocka_unit_test(an_interval_holds_its_start_but_not_its_end),
         cmocka_unit_test(algebra),

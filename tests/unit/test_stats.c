@@ -6,6 +6,7 @@
 #include <cmocka.h>
 
 #include "base/stats.h"
+#include <stdlib.h>
 
 static void nothing_gives_zeros(void **state)
 {
@@ -42,6 +43,40 @@ static void halves_are_rounded_up(void **state)
     assert_int_equal(stats_of(below, 2).median, -1);
 }
 
+static int compare(const void *left, const void *right)
+{
+    int64_t a = *(const int64_t *)left, b = *(const int64_t *)right;
+    return (a > b) - (a < b);
+}
+
+/* Values that ascend, descend, repeat, or come anyhow: against sorting them. Some are much worse for bad pivots. */
+static void the_median_is_that_of_the_sorted_values(void **state)
+{
+    (void)state;
+    enum { MOST = 3000 };
+    static int64_t values[MOST], sorted[MOST];
+    uint64_t random = 42;
+    for (size_t round = 0; round < 200; round++) {
+        size_t count = round < 60 ? round + 1 : 60 + 14 * round;
+        for (size_t i = 0; i < count; i++) {
+            random = random * UINT64_C(6364136223846793005) + 1442695040888963407;
+            int64_t anyhow = (int64_t)(random >> 40);
+            values[i] = round % 5 == 0   ? (int64_t)i
+                        : round % 5 == 1 ? -(int64_t)i
+                        : round % 5 == 2 ? anyhow % 3
+                        : round % 5 == 3 ? (int64_t)(i < count / 2 ? i : count - i)
+                                         : anyhow - 1000000;
+            sorted[i] = values[i];
+        }
+        qsort(sorted, count, sizeof *sorted, compare);
+        struct stats stats = stats_of(values, count);
+        int64_t low = sorted[(count - 1) / 2], high = sorted[count / 2];
+        assert_int_equal(stats.median, low + (high - low + 1) / 2);
+        assert_int_equal(stats.least, sorted[0]);
+        assert_int_equal(stats.greatest, sorted[count - 1]);
+    }
+}
+
 static void one_value_does_not_deviate(void **state)
 {
     (void)state;
@@ -55,6 +90,7 @@ int main(void)
         cmocka_unit_test(nothing_gives_zeros),
         cmocka_unit_test(four_values),
         cmocka_unit_test(halves_are_rounded_up),
+        cmocka_unit_test(the_median_is_that_of_the_sorted_values),
         cmocka_unit_test(one_value_does_not_deviate),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
