@@ -1,0 +1,326 @@
+/*
+ * test_history.c - analyze/history.h: what a run of nights is called, night by night.
+ *
+ * The levels are drawn by hand: 100 with a wobble of 0.5, each known to 0.5. So a night's noise is about half a percent,
+ * and 105 is ten times that.
+ */
+#include "analyze/history.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+enum { MOST_RUNS = 64 };
+
+struct case_of {
+    double level[MOST_RUNS], error[MOST_RUNS], references[MOST_RUNS];
+    bool accepted[MOST_RUNS];
+    uint8_t verdicts[MOST_RUNS];
+    size_t count;
+    double min_change;
+};
+
+static const double wobble[] = { 0, 0.5, -0.4, 0.2, -0.6, 0.4, -0.1, 0.6, -0.5, 0.1 };
+
+static void add(struct case_of *nights, double level, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        size_t at = nights->count++;
+        nights->level[at] = level * (1 + wobble[at % 10] / 100);
+        nights->error[at] = level * 0.005;
+    }
+}
+
+static struct history_finding judge(struct case_of *nights, const struct history_options *options)
+{
+    static const struct history_options usual = HISTORY_DEFAULTS;
+    struct history history = { .run_count = nights->count };
+    *VEC_PUSH(&history.series) = (struct history_series){
+        .group = HISTORY_STEP,
+        .level = nights->level,
+        .error = nights->error,
+        .accepted = nights->accepted,
+        .verdicts = nights->verdicts,
+        .references = nights->references,
+        .min_change = nights->min_change,
+    };
+    history_judge(&history, options ? options : &usual);
+    struct history_finding now = history.series.at[0].now;
+    VEC_FREE(&history.series);
+    return now;
+}
+
+static void expect(const struct case_of *nights, size_t first, size_t count, enum history_verdict verdict)
+{
+    for (size_t i = first; i < first + count; i++)
+        if (nights->verdicts[i] != verdict)
+            fail_msg("run %zu is %s, not %s", i, history_verdict_name(nights->verdicts[i]),
+                     history_verdict_name(verdict));
+}
+
+static void steady_nights_are_the_same(void **state)
+{
+    (void)state;
+    struct case_of nights = { .count = 0 };
+    add(&nights, 100, 40);
+    struct history_finding now = judge(&nights, NULL);
+    expect(&nights, 0, 1, HISTORY_FIRST);
+    expect(&nights, 1, 39, HISTORY_SAME);
+    assert_true(fabs(now.reference - 100) < 0.3);
+    assert_true(now.noise > 0.003 && now.noise < 0.007);
+    assert_int_equal(now.first_bad, HISTORY_NO_RUN);
+}
+
+/* ..............5555  NEW, then EXISTING; the reference stays what it was; the first bad run is named. */
+static void a_step_is_new_once_and_existing_after(void **state)
+{
+    (void)state;
+    struct case_of nights = { .count = 0 };
+    add(&nights, 100, 14);
+    add(&nights, 105, 30);
+    struct history_finding now = judge(&nights, NULL);
+    expect(&nights, 1, 13, HISTORY_SAME);
+    expect(&nights, 14, 1, HISTORY_NEW);
+    expect(&nights, 15, 29, HISTORY_EXISTING);
+    assert_int_equal(now.first_bad, 14);
+    assert_int_equal(now.last_good, 13);
+    assert_true(fabs(now.reference - 100) < 0.3);
+    assert_true(fabs(now.level - 105) < 0.3);
+    assert_int_equal(now.references, 14);
+}
+
+static void going_back_is_fixed_once(void **state)
+{
+    (void)state;
+    struct case_of nights = { .count = 0 };
+    add(&nights, 100, 14);
+    add(&nights, 105, 5);
+    add(&nights, 100, 5);
+    struct history_finding now = judge(&nights, NULL);
+    expect(&nights, 14, 1, HISTORY_NEW);
+    expect(&nights, 19, 1, HISTORY_FIXED);
+    expect(&nights, 20, 4, HISTORY_SAME);
+    assert_int_equal(now.first_bad, HISTORY_NO_RUN);
+    /* Five bad nights were a level of their own: when it comes back it is as new as before. */
+    add(&nights, 105, 1);
+    judge(&nights, NULL);
+    expect(&nights, 24, 1, HISTORY_NEW);
+}
+
+static void a_second_step_up_is_new_again(void **state)
+{
+    (void)state;
+    struct case_of nights = { .count = 0 };
+    add(&nights, 100, 14);
+    add(&nights, 105, 5);
+    add(&nights, 111, 3);
+    struct history_finding now = judge(&nights, NULL);
+    expect(&nights, 15, 4, HISTORY_EXISTING);
+    expect(&nights, 19, 1, HISTORY_NEW);
+    expect(&nights, 20, 2, HISTORY_EXISTING);
+    assert_int_equal(now.first_bad, 19);
+    assert_true(fabs(now.reference - 100) < 0.3); /* still that of the first step */
+}
+
+static void an_accepted_level_is_the_reference(void **state)
+{
+    (void)state;
+    struct case_of nights = { .count = 0 };
+    add(&nights, 100, 14);
+    add(&nights, 105, 6);
+    nights.accepted[14] = true;
+    struct history_finding now = judge(&nights, NULL);
+    expect(&nights, 14, 1, HISTORY_ACCEPTED);
+    for (size_t i = 15; i < 20; i++)
+        assert_true(nights.verdicts[i] == HISTORY_SAME || nights.verdicts[i] == HISTORY_UNSURE);
+    assert_int_equal(now.first_bad, HISTORY_NO_RUN);
+    assert_true(fabs(now.reference - 105) < 0.5);
+    /* What earlier nights told of the noise is not forgotten: a step is found at once. */
+    add(&nights, 110, 1);
+    judge(&nights, NULL);
+    expect(&nights, 20, 1, HISTORY_NEW);
+}
+
+static void one_odd_night_hides_no_step(void **state)
+{
+    (void)state;
+    struct case_of nights = { .count = 0 };
+    add(&nights, 100, 7);
+    add(&nights, 112, 1);
+    add(&nights, 100, 6);
+    add(&nights, 104, 2);
+    judge(&nights, NULL);
+    expect(&nights, 7, 1, HISTORY_NEW);
+    expect(&nights, 8, 1, HISTORY_FIXED);
+    expect(&nights, 9, 5, HISTORY_SAME);
+    expect(&nights, 14, 1, HISTORY_NEW);
+    expect(&nights, 15, 1, HISTORY_EXISTING);
+}
+
+/* Better is the reference from its third night on, so that losing it is NEW; one lucky night is not. */
+static void better_becomes_the_reference_when_it_stays(void **state)
+{
+    (void)state;
+    struct case_of nights = { .count = 0 };
+    add(&nights, 100, 14);
+    add(&nights, 95, 1);
+    add(&nights, 100, 3);
+    judge(&nights, NULL);
+    expect(&nights, 14, 1, HISTORY_BETTER);
+    expect(&nights, 15, 3, HISTORY_SAME);
+    add(&nights, 92, 6);
+    add(&nights, 100, 1);
+    judge(&nights, NULL);
+    expect(&nights, 18, 3, HISTORY_BETTER);
+    expect(&nights, 21, 3, HISTORY_SAME);
+    expect(&nights, 24, 1, HISTORY_NEW);
+}
+
+static void too_few_runs_are_unsure(void **state)
+{
+    (void)state;
+    struct case_of nights = { .count = 0 };
+    add(&nights, 100, 3);
+    add(&nights, 110, 1);
+    struct history_finding now = judge(&nights, NULL);
+    expect(&nights, 3, 1, HISTORY_UNSURE);
+    assert_true(now.few);
+    /* The fourth night of the old level makes the fifth decidable. */
+    struct case_of more = { .count = 0 };
+    add(&more, 100, 4);
+    add(&more, 110, 1);
+    judge(&more, NULL);
+    expect(&more, 4, 1, HISTORY_NEW);
+}
+
+/* 101.2 is too little for one night; the nights together tell, and the change is placed where it began. */
+static void a_small_step_is_found_later_and_placed_where_it_began(void **state)
+{
+    (void)state;
+    struct case_of nights = { .count = 0 };
+    add(&nights, 100, 20);
+    add(&nights, 101.2, 5);
+    struct history_finding now = judge(&nights, NULL);
+    assert_true(nights.verdicts[20] != HISTORY_NEW);
+    size_t news = 0;
+    for (size_t i = 0; i < nights.count; i++)
+        news += nights.verdicts[i] == HISTORY_NEW;
+    assert_int_equal(news, 1);
+    assert_int_equal(now.first_bad, 20);
+    assert_int_equal(now.last_good, 19);
+}
+
+static void what_is_too_small_is_no_change(void **state)
+{
+    (void)state;
+    struct case_of nights = { .count = 0 };
+    struct history_options options = HISTORY_DEFAULTS;
+    nights.min_change = 6;
+    add(&nights, 100, 14);
+    add(&nights, 105, 3);
+    judge(&nights, &options);
+    expect(&nights, 1, 16, HISTORY_SAME);
+    nights.min_change = 0;
+    options.min_change_share = 0.06;
+    judge(&nights, &options);
+    expect(&nights, 1, 16, HISTORY_SAME);
+    options.min_change_share = 0.04;
+    judge(&nights, &options);
+    expect(&nights, 14, 1, HISTORY_NEW);
+}
+
+/* No noise at all: any change that is large enough is certain; without errors (no steps) the nights tell it. */
+static void exact_and_unknown_figures_are_judged_too(void **state)
+{
+    (void)state;
+    struct case_of nights = { .count = 0 };
+    add(&nights, 100, 14);
+    add(&nights, 101, 1);
+    for (size_t i = 0; i < nights.count; i++) {
+        nights.level[i] = i < 14 ? 100 : 101;
+        nights.error[i] = 0;
+    }
+    struct history_finding now = judge(&nights, NULL);
+    expect(&nights, 14, 1, HISTORY_NEW);
+    assert_true(now.p == 0);
+    struct case_of unknown = { .count = 0 };
+    add(&unknown, 100, 14);
+    add(&unknown, 105, 1);
+    for (size_t i = 0; i < unknown.count; i++)
+        unknown.error[i] = NAN;
+    judge(&unknown, NULL);
+    expect(&unknown, 1, 13, HISTORY_SAME);
+    expect(&unknown, 14, 1, HISTORY_NEW);
+}
+
+static void gaps_and_less_is_worse(void **state)
+{
+    (void)state;
+    struct case_of nights = { .count = 0 };
+    add(&nights, 100, 14);
+    add(&nights, 105, 1);
+    nights.level[5] = NAN;
+    judge(&nights, NULL);
+    expect(&nights, 5, 1, HISTORY_ABSENT);
+    expect(&nights, 14, 1, HISTORY_NEW);
+
+    static const struct history_options usual = HISTORY_DEFAULTS;
+    struct history history = { .run_count = nights.count };
+    *VEC_PUSH(&history.series) = (struct history_series){
+        .less_is_worse = true, .level = nights.level, .error = nights.error, .verdicts = nights.verdicts
+    };
+    history_judge(&history, &usual);
+    expect(&nights, 14, 1, HISTORY_BETTER);
+    assert_true(history.series.at[0].now.reference > 99);
+    VEC_FREE(&history.series);
+}
+
+static void many_series_share_the_chance_of_an_alarm(void **state)
+{
+    (void)state;
+    /* Of the step time alone, 101.95 is four standard errors: NEW. As one of 200 operators it is UNSURE. */
+    struct case_of nights = { .count = 0 };
+    add(&nights, 100, 20);
+    nights.level[19] = 101.95;
+    judge(&nights, NULL);
+    expect(&nights, 19, 1, HISTORY_NEW);
+    struct case_of steady = { .count = 0 };
+    add(&steady, 100, 20);
+    static const struct history_options usual = HISTORY_DEFAULTS;
+    struct history history = { .run_count = 20 };
+    for (int i = 0; i < 200; i++)
+        *VEC_PUSH(&history.series) = (struct history_series){
+            .group = HISTORY_OPERATORS,
+            .level = i == 77 ? nights.level : steady.level,
+            .error = nights.error,
+        };
+    history_judge(&history, &usual);
+    assert_int_equal(history.series.at[77].now.verdict, HISTORY_UNSURE);
+    assert_int_equal(history.series.at[78].now.verdict, HISTORY_SAME);
+    VEC_FREE(&history.series);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(steady_nights_are_the_same),
+        cmocka_unit_test(a_step_is_new_once_and_existing_after),
+        cmocka_unit_test(going_back_is_fixed_once),
+        cmocka_unit_test(a_second_step_up_is_new_again),
+        cmocka_unit_test(an_accepted_level_is_the_reference),
+        cmocka_unit_test(one_odd_night_hides_no_step),
+        cmocka_unit_test(better_becomes_the_reference_when_it_stays),
+        cmocka_unit_test(too_few_runs_are_unsure),
+        cmocka_unit_test(a_small_step_is_found_later_and_placed_where_it_began),
+        cmocka_unit_test(what_is_too_small_is_no_change),
+        cmocka_unit_test(exact_and_unknown_figures_are_judged_too),
+        cmocka_unit_test(gaps_and_less_is_worse),
+        cmocka_unit_test(many_series_share_the_chance_of_an_alarm),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
