@@ -5,9 +5,10 @@ find_package(Threads REQUIRED)
 pkg_check_modules(ZSTD REQUIRED IMPORTED_TARGET libzstd)
 pkg_check_modules(PCRE2 REQUIRED IMPORTED_TARGET libpcre2-8)
 pkg_check_modules(XXHASH REQUIRED IMPORTED_TARGET libxxhash)
+pkg_check_modules(SQLITE REQUIRED IMPORTED_TARGET sqlite3)
 
 add_library(tpa_dependencies INTERFACE)
-target_link_libraries(tpa_dependencies INTERFACE PkgConfig::ZSTD PkgConfig::PCRE2 PkgConfig::XXHASH Threads::Threads m)
+target_link_libraries(tpa_dependencies INTERFACE PkgConfig::ZSTD PkgConfig::PCRE2 PkgConfig::XXHASH PkgConfig::SQLITE Threads::Threads m)
 
 # gzip: ISA-L inflates 5 to 14 times faster than zlib, which stands in where ISA-L is not packaged.
 option(TPA_ISAL "Read gzip with ISA-L, where it is found" ON)

@@ -1,0 +1,94 @@
+/* samples.c - see samples.h. */
+#include "store/samples.h"
+
+#include <math.h>
+#include <stdint.h>
+
+enum { FORM_WHOLE = 1, FORM_DOUBLES = 2 };
+
+static void put_number(struct buffer *out, uint64_t value)
+{
+    for (; value >= 0x80; value >>= 7)
+        buffer_putc(out, (char)(value | 0x80));
+    buffer_putc(out, (char)value);
+}
+
+/* Whole numbers beyond 2^53 are no figures of ours; they would not come back as they were. */
+static bool is_whole(double value)
+{
+    return fabs(value) < 0x1p53;
+}
+
+void samples_pack(struct buffer *out, const double *values, size_t count, bool whole)
+{
+    for (size_t i = 0; i < count; i++)
+        whole = whole && is_whole(values[i]);
+    buffer_putc(out, whole ? FORM_WHOLE : FORM_DOUBLES);
+    put_number(out, count);
+    int64_t before = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (whole) {
+            int64_t here = llround(values[i]), change = here - before;
+            put_number(out, ((uint64_t)change << 1) ^ (uint64_t)(change >> 63));
+            before = here;
+            continue;
+        }
+        uint64_t bits;
+        memcpy(&bits, &values[i], sizeof bits);
+        for (int byte = 0; byte < 8; byte++)
+            buffer_putc(out, (char)(bits >> 8 * byte));
+    }
+}
+
+struct input {
+    const unsigned char *at, *end;
+};
+
+static bool get_number(struct input *in, uint64_t *value)
+{
+    *value = 0;
+    for (unsigned shift = 0; shift < 64 && in->at < in->end; shift += 7) {
+        unsigned char byte = *in->at++;
+        *value |= (uint64_t)(byte & 0x7f) << shift;
+        if (byte < 0x80)
+            return true;
+    }
+    return false;
+}
+
+static bool get_double(struct input *in, double *value)
+{
+    if (in->end - in->at < 8)
+        return false;
+    uint64_t bits = 0;
+    for (int byte = 0; byte < 8; byte++)
+        bits |= (uint64_t)*in->at++ << 8 * byte;
+    memcpy(value, &bits, sizeof bits);
+    return true;
+}
+
+bool samples_unpack(const void *bytes, size_t size, struct samples *samples)
+{
+    struct input in = { bytes, (const unsigned char *)bytes + size };
+    if (size == 0)
+        return false;
+    unsigned char form = *in.at++;
+    uint64_t count, bits, before = 0;
+    if ((form != FORM_WHOLE && form != FORM_DOUBLES) || !get_number(&in, &count) ||
+        count > (uint64_t)(in.end - in.at)) /* each takes a byte or more */
+        return false;
+    for (uint64_t i = 0; i < count; i++) {
+        double value;
+        if (form == FORM_DOUBLES) {
+            if (!get_double(&in, &value))
+                return false;
+        } else {
+            if (!get_number(&in, &bits))
+                return false;
+            before += (bits >> 1) ^ (0 - (bits & 1));
+            value = (double)(int64_t)before;
+        }
+        *VEC_PUSH(samples) = value;
+    }
+    return in.at == in.end;
+}
