@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const struct convert_form *const forms[] = { &convert_folded, &convert_dot, NULL };
+static const struct convert_form *const forms[] = { &convert_chrome, &convert_folded, &convert_dot, NULL };
 
 static bool form_at(size_t index, struct opt_choice *choice)
 {
@@ -48,13 +48,47 @@ static const struct opt convert_opts[] = {
     OPT_END,
 };
 
-/* Does PATH end in one of ENDINGS, which '|' separates? */
-static bool ends_in(const char *path, const char *endings)
+static const struct {
+    const char *ending;
+    enum source_packing packing;
+} packings[] = { { ".gz", SOURCE_GZIP }, { ".zst", SOURCE_ZSTD } };
+
+static bool ends_in(const char *path, size_t len, const char *ending, size_t end)
+{
+    return len >= end && memcmp(path + len - end, ending, end) == 0;
+}
+
+/* Length of PATH without the ending that says how it is packed, which goes to *PACKING. */
+static size_t length_unpacked(const char *path, enum source_packing *packing)
 {
     size_t len = strlen(path);
-    for (const char *at = endings; *at; at += strspn(at, "|")) {
+    *packing = SOURCE_PLAIN;
+    for (size_t i = 0; i < sizeof packings / sizeof *packings; i++) {
+        size_t end = strlen(packings[i].ending);
+        if (!ends_in(path, len, packings[i].ending, end))
+            continue;
+        *packing = packings[i].packing;
+        return len - end;
+    }
+    return len;
+}
+
+enum source_packing convert_packing(const struct convert_args *args)
+{
+    enum source_packing packing = SOURCE_PLAIN;
+    if (args->path)
+        length_unpacked(args->path, &packing);
+    return packing;
+}
+
+/* Does PATH end in one of the endings of FORM? */
+static bool names_form(const char *path, const struct convert_form *form)
+{
+    enum source_packing packing;
+    size_t len = form->packs ? length_unpacked(path, &packing) : strlen(path);
+    for (const char *at = form->ending; *at; at += strspn(at, "|")) {
         size_t end = strcspn(at, "|");
-        if (len >= end && memcmp(path + len - end, at, end) == 0)
+        if (ends_in(path, len, at, end))
             return true;
         at += end;
     }
@@ -67,28 +101,49 @@ static const struct convert_form *find_form(const struct convert_args *args, str
     if (args->form > 0)
         return forms[args->form - 1];
     for (size_t i = 0; args->path && forms[i]; i++)
-        if (ends_in(args->path, forms[i]->ending))
+        if (names_form(args->path, forms[i]))
             return forms[i];
-    if (args->path)
+    if (args->path && strcmp(args->path, "-") != 0)
         tpa_fail(err, TPA_NOWHERE, "the name '%s' does not tell what to write", args->path);
     else
         tpa_fail(err, TPA_NOWHERE, "what to write is not said");
-    tpa_hint(err, "name an output that ends in .folded or .dot, or say --to folded or --to dot");
+    struct buffer words = { 0 };
+    for (size_t i = 0; forms[i]; i++)
+        buffer_printf(&words, "%s%s (%.*s)", i > 0 ? ", " : "", forms[i]->name,
+                      (int)strcspn(forms[i]->ending, "|"), forms[i]->ending);
+    tpa_hint(err, "say --to FORM, or name an output by its ending; the forms are %s", words.at);
+    buffer_release(&words);
     return NULL;
 }
 
-/* This form is not for what was read: say for what it is, and what that which was read becomes. */
+/* The names of the forms that a trace, or a profile, becomes: "chrome, folded or csv". */
+static void list_forms(struct buffer *words, bool of_trace)
+{
+    const char *names[sizeof forms / sizeof *forms];
+    size_t count = 0;
+    for (size_t i = 0; forms[i]; i++)
+        if (of_trace ? forms[i]->write_trace != NULL : forms[i]->write_profile != NULL)
+            names[count++] = forms[i]->name;
+    for (size_t i = 0; i < count; i++)
+        buffer_printf(words, "%s%s", i == 0 ? "" : i + 1 < count ? ", " : " or ", names[i]);
+}
+
+/* This form is not for what was read: say what that becomes. */
 static bool refuse_form(const struct convert_form *form, const struct ingested *ingested, const char *path,
                         struct tpa_error *err)
 {
-    if (ingested->actions) {
-        tpa_fail(err, TPA_NOWHERE, "this is a report of times per action, and only tpa top reads those");
-    } else if (ingested->profile) {
-        tpa_fail(err, TPA_NOWHERE, "this is a Python profile, and only traces become %s", form->name);
-        tpa_hint(err, "a profile becomes folded or dot");
+    struct buffer words = { 0 };
+    bool is_trace = ingested->trace != NULL;
+    list_forms(&words, is_trace);
+    if (ingested->trace || ingested->profile) {
+        tpa_fail(err, TPA_NOWHERE, "%s can not be converted to %s", is_trace ? "a trace" : "a Python profile",
+                 form->name);
+        tpa_hint(err, "%s becomes %s", is_trace ? "a trace" : "a profile", words.at);
     } else {
-        tpa_fail(err, TPA_NOWHERE, "this is no Python profile, and only those become %s", form->name);
+        tpa_fail(err, TPA_NOWHERE, "a report or sums are no trace and no profile, and are not converted");
+        tpa_hint(err, "tpa top FILE --format json or csv writes what it holds");
     }
+    buffer_release(&words);
     return tpa_in_file(err, path);
 }
 
@@ -108,8 +163,12 @@ static bool write_form(const struct convert_form *form, struct ingested *ingeste
             ingested->profile = profile_strip_dirs(ingested->profile, false);
         form->write_profile(ingested->profile, args, file.stream, summary);
     } else if (!form->write_trace(ingested->trace, args, file.stream, summary, err)) {
+        bool on_stdout = file.path == NULL;
         output_file_discard(&file);
-        return false;
+        if (!on_stdout || !output_reader_is_gone())
+            return false;
+        *err = (struct tpa_error){ 0 };
+        return true;
     }
     return output_file_commit(&file, err);
 }
@@ -144,20 +203,25 @@ static int convert_main(const struct invocation *call, struct tpa_error *err)
 
 const struct command cmd_convert = {
     .name = "convert",
-    .summary = "write a Python profile as flame graph stacks or as a call graph",
+    .summary = "write a trace or a Python profile in another form",
     .operands = "FILE...",
     .description =
-        "Stacks (--to folded) are inferred: a profile says who called whom and how long that took, not by which way. "
-        "Frames whose time was apportioned among several callers end in \" ~\", and what could not be placed stands "
-        "under \"[callers not known]\"; the times that end in a function add up to its tottime. How much of the whole "
-        "is exact is told on stderr.\n\n"
+        "A trace becomes Chrome JSON (--to chrome), which Perfetto and chrome://tracing open and tpa reads again with "
+        "the same results. Several files become one, in which each rank has its own processes. An output whose name "
+        "ends in .gz or .zst is packed.\n\n"
+        "Stacks of a Python profile (--to folded) are inferred: a profile says who called whom and how long that "
+        "took, not by which way. Frames whose time was apportioned among several callers end in \" ~\", and what could "
+        "not be placed stands under \"[callers not known]\"; the times that end in a function add up to its tottime. "
+        "How much of the whole is exact is told on stderr.\n\n"
         "The call graph (--to dot) leaves out what takes little time, and colours the hot path.",
     .options = convert_opts,
     COMMAND_ARGS(convert_defaults),
     .main = convert_main,
-    .examples = { "tpa convert prof.stats -o out.folded  # then flamegraph.pl out.folded > flame.svg",
-                  "tpa convert prof.stats --to dot | dot -Tsvg > graph.svg",
-                  "tpa convert prof.stats -o all.dot --node-threshold 0 --edge-threshold 0" },
+    .examples = { "tpa convert run.json.gz -o run.json.zst",
+                  "tpa convert rank*.json.gz -o all.json.gz  # one timeline of all ranks, for Perfetto",
+                  "tpa convert prof.stats -o out.folded  # then flamegraph.pl out.folded > flame.svg",
+                  "tpa convert prof.stats --to dot | dot -Tsvg > graph.svg" },
     .section = SECTION_SHOW,
     .reads_profiles = true,
+    .reads_traces = true,
 };

@@ -7,6 +7,7 @@
 #define TPA_CLI_CONVERT_H
 
 #include "base/buffer.h"
+#include "base/source.h"
 #include "cli/load.h"
 #include "trace/profile.h"
 #include <stdio.h>
@@ -37,6 +38,7 @@ struct convert_form {
      */
     void (*write_profile)(const struct profile *profile, const struct convert_args *args, FILE *out,
                           struct buffer *summary);
+    bool packs;       /* the output may be packed: the endings may be followed by .gz and .zst */
     const char *next; /* what to do with the file: a format with one %s, its path */
 };
 
@@ -46,6 +48,9 @@ struct convert_form {
         .args = UINT64_MAX >> (64 - ARG_COUNT), .flows = true, .counters = true                              \
     }
 
-extern const struct convert_form convert_folded, convert_dot;
+/* How the output is to be packed, as the name of the file says. */
+enum source_packing convert_packing(const struct convert_args *args);
+
+extern const struct convert_form convert_chrome, convert_folded, convert_dot;
 
 #endif

@@ -1,0 +1,818 @@
+/*
+ * convert_chrome.c - Chrome's trace event JSON, for Perfetto and chrome://tracing, and for reading it again.
+ *
+ * What the model holds is written so that reading gives the same model: the top-level keys as they were; the names of
+ * processes and threads; then an event a line, in order. Times are microseconds with all their nanoseconds. Events of
+ * threads become X, points i, async ones b and e with an id of their own, as the model does not keep the file's. What
+ * was still open when the recording stopped is begun and not ended, or says so (finished).
+ *
+ * Several files become one. Processes keep their numbers where no other file has the same; else they are named by rank,
+ * and what a file counts for itself (correlations, ids, flow ids) is moved apart by a stride. Times are moved to the
+ * earliest origin.
+ *
+ * Event names are written as they are or escaped, which is found out once per name. Threads make and pack parts of some
+ * thousand events each (base/packer.h).
+ */
+#include "cli/convert.h"
+
+#include "base/packer.h"
+#include "report/escape.h"
+#include "report/exact.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    EVENTS_PER_PART = 8192,
+    FLOWS_PER_PART = 32768,
+    SORT_STRIDE = 100000000, /* between the places of one file's processes and the next's */
+};
+
+/* How an argument is written: by its kind in TRACE_ARGS. */
+enum arg_form { FORM_INT, FORM_DECIMAL, FORM_TEXT, FORM_JSON, FORM_BOOL };
+
+struct arg_row {
+    const char *keys; /* as in TRACE_ARGS: what stands before '|' is written */
+    enum arg_form form;
+};
+
+static const struct arg_row arg_rows[ARG_COUNT] = {
+#define ARG_ROW(id, kind, keys) { keys, FORM_##kind },
+    TRACE_ARGS(ARG_ROW)
+#undef ARG_ROW
+};
+
+/* Numbers that mean something within their file only. */
+#define ARGS_OF_FILE                                                                                         \
+    (WANT(CORRELATION) | WANT(EXTERNAL_ID) | WANT(WAIT_ON_CORRELATION) | WANT(SEQUENCE) | WANT(PYTHON_ID) |  \
+     WANT(PYTHON_PARENT_ID) | WANT(PYTHON_MODULE_ID) | WANT(EVENT_INDEX))
+
+struct text {
+    const char *at;
+    size_t len;
+};
+
+struct used_arg {
+    enum trace_arg arg;
+    enum arg_form form;
+    bool of_file;
+    struct text key; /* "correlation": with quotes and colon */
+};
+
+struct chrome_output {
+    const struct trace *trace;
+    struct used_arg args[ARG_COUNT];
+    size_t arg_count;
+    bool *plain_name, *plain_text; /* by id: needs no escapes */
+    struct text *place;            /* by track: ,"pid":7,"tid":8 */
+    struct text *category;         /* by category: ,"cat":"kernel", or nothing */
+    int64_t *shift_ns;             /* by file: to be added to times */
+    int64_t last_ns;               /* the end of the last event: see stays_open */
+    int64_t stride;                /* between the numbers of one file and the next; 0: there is one */
+    struct buffer head;            /* what stands before the events */
+    size_t fact_count;             /* metadata events in it */
+    size_t event_parts, flow_parts, sample_parts;
+    struct arena arena;
+};
+
+/* ---- small pieces ---- */
+
+static void put(struct buffer *out, struct text text)
+{
+    buffer_add(out, text.at, text.len);
+}
+
+#define PUT(out, literal) buffer_add(out, literal, sizeof(literal) - 1)
+
+/* Is TEXT the same between the quotes of a JSON string? */
+static bool is_plain(const char *text, size_t len)
+{
+    for (size_t i = 0; i < len; i++) {
+        unsigned char c = (unsigned char)text[i];
+        if (c < 0x20 || c >= 0x7f || c == '"' || c == '\\')
+            return false;
+    }
+    return true;
+}
+
+static void put_string(struct buffer *out, const char *text, size_t len)
+{
+    buffer_putc(out, '"');
+    escape_json(out, text, len);
+    buffer_putc(out, '"');
+}
+
+static void put_known_string(struct buffer *out, const struct names *names, const bool *plain, name_id id)
+{
+    const char *text = names_text(names, id);
+    size_t len = names_length(names, id);
+    if (id != NAME_NONE && !plain[id]) {
+        put_string(out, text, len);
+        return;
+    }
+    buffer_putc(out, '"');
+    buffer_add(out, text, len);
+    buffer_putc(out, '"');
+}
+
+/* NS nanoseconds in microseconds, exactly: 1234.5 */
+static void put_microseconds(struct buffer *out, int64_t ns)
+{
+    char text[32], *end = text + sizeof text, *at = end;
+    uint64_t rest = ns < 0 ? 0 - (uint64_t)ns : (uint64_t)ns;
+    unsigned fraction = (unsigned)(rest % 1000);
+    rest /= 1000;
+    if (fraction) {
+        for (int i = 0; i < 3; i++, fraction /= 10)
+            *--at = (char)('0' + fraction % 10);
+        while (end[-1] == '0')
+            end--;
+        *--at = '.';
+    }
+    do
+        *--at = (char)('0' + rest % 10);
+    while (rest /= 10);
+    if (ns < 0)
+        *--at = '-';
+    buffer_add(out, at, (size_t)(end - at));
+}
+
+/* An id that may be a hash of 64 bits, which JavaScript could not hold as a number. */
+static void put_id(struct buffer *out, int64_t id)
+{
+    if (id > -(INT64_C(1) << 53) && id < INT64_C(1) << 53)
+        exact_add_integer(out, id);
+    else
+        buffer_printf(out, "\"0x%" PRIx64 "\"", (uint64_t)id);
+}
+
+/* Infinity, which a file may hold as a number too large, is written as one. */
+static void put_double(struct buffer *out, double value)
+{
+    if (isfinite(value))
+        exact_add_double(out, value);
+    else
+        buffer_puts(out, isnan(value) ? "0" : value < 0 ? "-1e999" : "1e999");
+}
+
+static struct text keep(struct chrome_output *output, struct buffer *text)
+{
+    struct text kept = { arena_strndup(&output->arena, text->at ? text->at : "", text->count), text->count };
+    buffer_clear(text);
+    return kept;
+}
+
+static uint32_t file_of(const struct chrome_output *output, track_id track)
+{
+    return output->trace->tracks[track].file;
+}
+
+/* ---- several files in one ---- */
+
+/* What a process is called when its number is another's, too: "rank 3", or "file 2" when ranks do not tell. */
+static void put_file_name(struct buffer *out, const struct trace *trace, uint32_t file)
+{
+    int64_t rank = trace->files[file].rank;
+    for (size_t i = 0; i < trace->file_count && rank >= 0; i++)
+        if (i != file && trace->files[i].rank == rank)
+            rank = -1;
+    if (rank >= 0)
+        buffer_printf(out, "rank %" PRId64, rank);
+    else
+        buffer_printf(out, "file %u", file + 1);
+}
+
+struct process {
+    int64_t pid;
+    name_id pid_text;
+    uint32_t file;
+    track_id track;
+};
+
+static int compare_processes(const void *left, const void *right)
+{
+    const struct process *a = left, *b = right;
+    if (a->pid_text != b->pid_text)
+        return a->pid_text < b->pid_text ? -1 : 1;
+    if (a->pid != b->pid)
+        return a->pid < b->pid ? -1 : 1;
+    if (a->file != b->file)
+        return a->file < b->file ? -1 : 1;
+    return a->track < b->track ? -1 : a->track > b->track;
+}
+
+/* New, free(): the process of each track, by number, then file, then track. */
+static struct process *sort_processes(const struct trace *trace)
+{
+    struct process *processes = mem_alloc((trace->track_count + 1) * sizeof *processes);
+    for (track_id i = 0; i < trace->track_count; i++)
+        processes[i] =
+            (struct process){ trace->tracks[i].pid, trace->tracks[i].pid_text, trace->tracks[i].file, i };
+    qsort(processes, trace->track_count, sizeof *processes, compare_processes);
+    return processes;
+}
+
+static bool same_number(const struct process *a, const struct process *b)
+{
+    return a->pid == b->pid && a->pid_text == b->pid_text;
+}
+
+/* New, free(): by track: does another file have a process of the same number? */
+static bool *find_shared(const struct trace *trace)
+{
+    struct process *processes = sort_processes(trace);
+    bool *shared = mem_zalloc(trace->track_count + 1, sizeof *shared);
+    for (size_t first = 0, end; first < trace->track_count; first = end) {
+        for (end = first; end < trace->track_count && same_number(&processes[first], &processes[end]); end++)
+            ;
+        for (size_t i = first; i < end; i++)
+            shared[processes[i].track] = processes[end - 1].file != processes[first].file;
+    }
+    free(processes);
+    return shared;
+}
+
+/* New, free(): by track: is it the first one of its process? */
+static bool *first_tracks(const struct trace *trace)
+{
+    struct process *processes = sort_processes(trace);
+    bool *is_first = mem_zalloc(trace->track_count + 1, sizeof *is_first);
+    for (size_t i = 0; i < trace->track_count; i++)
+        is_first[processes[i].track] = i == 0 || !same_number(&processes[i - 1], &processes[i]) ||
+                                       processes[i - 1].file != processes[i].file;
+    free(processes);
+    return is_first;
+}
+
+static void put_pid(struct buffer *out, const struct trace *trace, const struct track *track, bool shared)
+{
+    struct buffer name = { 0 };
+    if (shared) {
+        put_file_name(&name, trace, track->file);
+        buffer_puts(&name, ": ");
+    }
+    if (track->pid_text != NAME_NONE)
+        buffer_add(&name, names_text(trace->texts, track->pid_text),
+                   names_length(trace->texts, track->pid_text));
+    else
+        exact_add_integer(&name, track->pid);
+    if (shared || track->pid_text != NAME_NONE)
+        put_string(out, name.at ? name.at : "", name.count);
+    else
+        put(out, (struct text){ name.at, name.count });
+    buffer_release(&name);
+}
+
+static void place_tracks(struct chrome_output *output)
+{
+    const struct trace *trace = output->trace;
+    bool *shared = find_shared(trace);
+    output->place = mem_zalloc(trace->track_count + 1, sizeof *output->place);
+    struct buffer text = { 0 };
+    for (size_t i = 0; i < trace->track_count; i++) {
+        const struct track *track = &trace->tracks[i];
+        PUT(&text, ",\"pid\":");
+        put_pid(&text, trace, track, shared[i]);
+        PUT(&text, ",\"tid\":");
+        if (track->tid_text != NAME_NONE)
+            put_string(&text, names_text(trace->texts, track->tid_text),
+                       names_length(trace->texts, track->tid_text));
+        else
+            exact_add_integer(&text, track->tid);
+        output->place[i] = keep(output, &text);
+    }
+    buffer_release(&text);
+    free(shared);
+}
+
+/* Numbers of different files are moved apart by a power of ten above all of them. */
+static void find_stride(struct chrome_output *output)
+{
+    const struct trace *trace = output->trace;
+    if (trace->file_count < 2)
+        return;
+    int64_t largest = 0, most = INT64_MAX / 10 / (int64_t)trace->file_count;
+    for (size_t i = 0; i < output->arg_count; i++) {
+        const struct trace_arg_column *column = &trace->args[output->args[i].arg];
+        for (size_t k = 0; k < column->count && output->args[i].of_file; k++) {
+            int64_t value =
+                column->wide ? ((const int64_t *)column->values)[k] : ((const int32_t *)column->values)[k];
+            if (value > largest && value < most)
+                largest = value;
+        }
+    }
+    for (size_t i = 0; i < trace->flow_count; i++)
+        if (trace->flows[i].id > largest && trace->flows[i].id < INT32_MAX)
+            largest = trace->flows[i].id;
+    output->stride = 10;
+    while (output->stride <= largest)
+        output->stride *= 10;
+}
+
+/* VALUE of FILE, apart from those of other files. 0 and negative numbers stand for "none". */
+static int64_t set_apart(const struct chrome_output *output, uint32_t file, int64_t value)
+{
+    return value > 0 && value < output->stride ? value + (int64_t)file * output->stride : value;
+}
+
+/* Times of all files from the earliest origin on. A file without one counts from 1970. */
+static void shift_times(struct chrome_output *output)
+{
+    const struct trace *trace = output->trace;
+    output->shift_ns = mem_zalloc(trace->file_count + 1, sizeof *output->shift_ns);
+    int64_t first_ns = INT64_MAX;
+    for (size_t i = 0; i < trace->file_count; i++) {
+        int64_t base_ns = trace->files[i].has_base ? trace->files[i].base_ns : 0;
+        first_ns = base_ns < first_ns ? base_ns : first_ns;
+    }
+    for (size_t i = 0; i < trace->file_count; i++)
+        output->shift_ns[i] = (trace->files[i].has_base ? trace->files[i].base_ns : 0) - first_ns;
+}
+
+/* ---- what surrounds the events ---- */
+
+static void put_property(struct buffer *out, const struct trace_property *property)
+{
+    put_string(out, property->key, strlen(property->key));
+    buffer_putc(out, ':');
+    if (property->is_string)
+        put_string(out, property->value, strlen(property->value));
+    else
+        buffer_puts(out, property->value);
+    PUT(out, ",\n");
+}
+
+/* Does the key tell something of one file that is not true of several? */
+static bool is_of_one_file(const char *key)
+{
+    static const char *const keys[] = { "distributedInfo", "host_name", "trace_id", "traceName",
+                                        "baseTimeNanoseconds" };
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+        if (strcmp(key, keys[i]) == 0)
+            return true;
+    return false;
+}
+
+static void put_file_facts(struct buffer *out, const struct trace *trace, uint32_t index)
+{
+    const struct trace_file *file = &trace->files[index];
+    struct buffer name = { 0 };
+    put_file_name(&name, trace, index);
+    PUT(out, "{\"name\":");
+    put_string(out, name.at, name.count);
+    PUT(out, ",\"path\":");
+    put_string(out, file->path, strlen(file->path));
+    for (size_t i = 0; i < file->properties.count; i++) {
+        const struct trace_property *property = &file->properties.at[i];
+        if (!is_of_one_file(property->key))
+            continue;
+        buffer_putc(out, ',');
+        put_property(out, property);
+        out->count -= 2; /* the comma and the end of the line */
+    }
+    buffer_putc(out, '}');
+    buffer_release(&name);
+}
+
+static void put_head(const struct chrome_output *output, struct buffer *out)
+{
+    const struct trace *trace = output->trace;
+    const struct trace_file *first = trace->file_count ? &trace->files[0] : NULL;
+    bool several = trace->file_count > 1;
+    PUT(out, "{\n");
+    for (size_t i = 0; first && i < first->properties.count; i++)
+        if (!several || !is_of_one_file(first->properties.at[i].key))
+            put_property(out, &first->properties.at[i]);
+    if (several) {
+        bool has_base = false;
+        int64_t base_ns = INT64_MAX;
+        PUT(out, "\"files\":[\n");
+        for (uint32_t i = 0; i < trace->file_count; i++) {
+            put_file_facts(out, trace, i);
+            buffer_puts(out, i + 1 < trace->file_count ? ",\n" : "\n],\n");
+            has_base |= trace->files[i].has_base;
+            int64_t here = trace->files[i].has_base ? trace->files[i].base_ns : 0;
+            base_ns = here < base_ns ? here : base_ns;
+        }
+        if (has_base)
+            buffer_printf(out, "\"baseTimeNanoseconds\":%" PRId64 ",\n", base_ns);
+    }
+    PUT(out, "\"traceEvents\":[\n");
+}
+
+/* ---- metadata events: what processes and threads are called ---- */
+
+static void begin_fact(struct chrome_output *output, struct buffer *out, track_id track, const char *name)
+{
+    buffer_puts(out, output->fact_count++ ? ",\n" : "");
+    buffer_printf(out, "{\"ph\":\"M\",\"name\":\"%s\"", name);
+    put(out, output->place[track]);
+    PUT(out, ",\"args\":{");
+}
+
+static void put_text_fact(struct chrome_output *output, struct buffer *out, track_id track, const char *name,
+                          const char *key, name_id value)
+{
+    if (value == NAME_NONE)
+        return;
+    begin_fact(output, out, track, name);
+    buffer_printf(out, "\"%s\":", key);
+    put_string(out, names_text(output->trace->texts, value), names_length(output->trace->texts, value));
+    PUT(out, "}}");
+}
+
+static void put_number_fact(struct chrome_output *output, struct buffer *out, track_id track,
+                            const char *name, int64_t value)
+{
+    if (value == 0)
+        return;
+    begin_fact(output, out, track, name);
+    buffer_printf(out, "\"sort_index\":%" PRId64 "}}", value);
+}
+
+/* In front of what the process is called stands the rank, when there are several. */
+static void put_process_name(struct chrome_output *output, struct buffer *out, track_id track)
+{
+    const struct trace *trace = output->trace;
+    name_id name = trace->tracks[track].process_name;
+    if (trace->file_count < 2) {
+        put_text_fact(output, out, track, "process_name", "name", name);
+        return;
+    }
+    struct buffer text = { 0 };
+    put_file_name(&text, trace, trace->tracks[track].file);
+    if (name != NAME_NONE)
+        buffer_printf(&text, " %s", names_text(trace->texts, name));
+    begin_fact(output, out, track, "process_name");
+    PUT(out, "\"name\":");
+    put_string(out, text.at, text.count);
+    PUT(out, "}}");
+    buffer_release(&text);
+}
+
+static void put_facts(struct chrome_output *output, struct buffer *out)
+{
+    const struct trace *trace = output->trace;
+    bool *is_first = first_tracks(trace);
+    for (track_id i = 0; i < trace->track_count; i++) {
+        const struct track *track = &trace->tracks[i];
+        if (is_first[i]) {
+            int64_t order = track->process_sort_index;
+            if (trace->file_count > 1)
+                order = (order % SORT_STRIDE + SORT_STRIDE) % SORT_STRIDE + track->file * SORT_STRIDE + 1;
+            put_process_name(output, out, i);
+            put_text_fact(output, out, i, "process_labels", "labels", track->process_labels);
+            put_number_fact(output, out, i, "process_sort_index", order);
+        }
+        put_text_fact(output, out, i, "thread_name", "name", track->thread_name);
+        put_number_fact(output, out, i, "thread_sort_index", track->thread_sort_index);
+    }
+    free(is_first);
+}
+
+/* ---- events ---- */
+
+/* The arguments, each with the place of its next value. */
+struct arg_cursor {
+    const uint64_t *present;
+    const void *values;
+    bool wide;
+    size_t next;
+};
+
+/* Values of COLUMN before event E. */
+static size_t count_before(const struct trace_arg_column *column, event_id e)
+{
+    size_t count = column->rank[e / 512];
+    for (size_t word = e / 512 * 8; word < e / 64; word++)
+        count += (size_t)__builtin_popcountll(column->present[word]);
+    uint64_t below = (UINT64_C(1) << (e % 64)) - 1;
+    return count + (size_t)__builtin_popcountll(column->present[e / 64] & below);
+}
+
+static void put_arg(const struct chrome_output *output, struct buffer *out, const struct used_arg *arg,
+                    uint32_t file, int64_t value)
+{
+    const struct names *texts = output->trace->texts;
+    double decimal;
+    switch (arg->form) {
+    case FORM_INT:
+        if (arg->of_file && output->stride)
+            value = set_apart(output, file, value);
+        if (arg->arg == ARG_ADDRESS && value < 0)
+            buffer_printf(out, "%" PRIu64, (uint64_t)value);
+        else
+            exact_add_integer(out, value);
+        break;
+    case FORM_DECIMAL:
+        memcpy(&decimal, &value, sizeof decimal);
+        put_double(out, decimal);
+        break;
+    case FORM_TEXT: put_known_string(out, texts, output->plain_text, (name_id)value); break;
+    case FORM_JSON:
+        buffer_add(out, names_text(texts, (name_id)value), names_length(texts, (name_id)value));
+        break;
+    case FORM_BOOL: buffer_puts(out, value ? "true" : "false"); break;
+    }
+}
+
+/* Is E to be begun and not ended, so that a reader lets it last to the end of the file, as it does? */
+static bool stays_open(const struct chrome_output *output, event_id e)
+{
+    const struct trace *trace = output->trace;
+    return trace->flags[e] & EVENT_UNFINISHED &&
+           trace_end_ns(trace, e) + output->shift_ns[file_of(output, trace->track[e])] == output->last_ns &&
+           trace_arg_or(trace, ARG_FINISHED, e, -1) < 0;
+}
+
+static void find_last_moment(struct chrome_output *output)
+{
+    const struct trace *trace = output->trace;
+    output->last_ns = INT64_MIN;
+    for (event_id e = 0; e < trace->event_count; e++) {
+        bool open = trace->flags[e] & EVENT_UNFINISHED && trace_arg_or(trace, ARG_FINISHED, e, -1) < 0;
+        int64_t end_ns = trace->start_ns[e] + (open ? 0 : trace->dur_ns[e]);
+        end_ns += output->shift_ns[file_of(output, trace->track[e])];
+        output->last_ns = end_ns > output->last_ns ? end_ns : output->last_ns;
+    }
+}
+
+static char phase_of(const struct chrome_output *output, event_id e)
+{
+    uint8_t flags = output->trace->flags[e];
+    if (flags & EVENT_POINT)
+        return flags & EVENT_ASYNC ? 'n' : 'i';
+    if (flags & EVENT_ASYNC)
+        return 'b';
+    return stays_open(output, e) ? 'B' : 'X';
+}
+
+/* What all phases have: {"ph":"X","cat":"kernel","name":"gemm","pid":0,"tid":7,"ts":12.5 */
+static void begin_event(const struct chrome_output *output, struct buffer *out, event_id e, char phase,
+                        int64_t ts_ns)
+{
+    const struct trace *trace = output->trace;
+    track_id track = trace->track[e];
+    char head[] = "{\"ph\":\"?\"";
+    head[7] = phase;
+    buffer_add(out, head, sizeof head - 1);
+    put(out, output->category[trace->category[e]]);
+    PUT(out, ",\"name\":");
+    put_known_string(out, trace->names, output->plain_name, trace->name[e]);
+    put(out, output->place[track]);
+    if (trace->flags[e] & EVENT_ASYNC)
+        buffer_printf(out, ",\"id\":\"0x%x\"", e);
+    PUT(out, ",\"ts\":");
+    put_microseconds(out, ts_ns + output->shift_ns[trace->tracks[track].file]);
+}
+
+static void put_args(const struct chrome_output *output, struct buffer *out, event_id e,
+                     struct arg_cursor *cursors, bool say_unfinished)
+{
+    uint32_t file = file_of(output, output->trace->track[e]);
+    size_t start = out->count;
+    for (size_t i = 0; i < output->arg_count; i++) {
+        struct arg_cursor *cursor = &cursors[i];
+        if (!(cursor->present[e / 64] >> (e % 64) & 1))
+            continue;
+        int64_t value = cursor->wide ? ((const int64_t *)cursor->values)[cursor->next]
+                                     : ((const int32_t *)cursor->values)[cursor->next];
+        cursor->next++;
+        buffer_puts(out, out->count == start ? ",\"args\":{" : ",");
+        put(out, output->args[i].key);
+        put_arg(output, out, &output->args[i], file, value);
+    }
+    if (say_unfinished)
+        buffer_puts(out, out->count == start ? ",\"args\":{\"finished\":false" : ",\"finished\":false");
+    if (out->count > start)
+        buffer_putc(out, '}');
+}
+
+static void put_event(const struct chrome_output *output, struct buffer *out, event_id e,
+                      struct arg_cursor *cursors)
+{
+    const struct trace *trace = output->trace;
+    uint8_t flags = trace->flags[e];
+    char phase = phase_of(output, e);
+    begin_event(output, out, e, phase, trace->start_ns[e]);
+    if (phase == 'X' && !(flags & EVENT_NO_DURATION)) {
+        PUT(out, ",\"dur\":");
+        put_microseconds(out, trace->dur_ns[e]);
+    }
+    if (phase == 'i')
+        PUT(out, ",\"s\":\"t\"");
+    put_args(output, out, e, cursors,
+             phase == 'X' && flags & EVENT_UNFINISHED && trace_arg_or(trace, ARG_FINISHED, e, -1) < 0);
+    buffer_putc(out, '}');
+    if (phase == 'b' && !stays_open(output, e)) {
+        PUT(out, ",\n");
+        begin_event(output, out, e, 'e', trace_end_ns(trace, e));
+        buffer_putc(out, '}');
+    }
+}
+
+static void make_events(const struct chrome_output *output, size_t part, struct buffer *out)
+{
+    const struct trace *trace = output->trace;
+    event_id first = (event_id)(part * EVENTS_PER_PART), end = first + EVENTS_PER_PART;
+    if (end > trace->event_count)
+        end = (event_id)trace->event_count;
+    struct arg_cursor cursors[ARG_COUNT];
+    for (size_t i = 0; i < output->arg_count; i++) {
+        const struct trace_arg_column *column = &trace->args[output->args[i].arg];
+        cursors[i] =
+            (struct arg_cursor){ column->present, column->values, column->wide, count_before(column, first) };
+    }
+    for (event_id e = first; e < end; e++) {
+        if (e > 0 || output->fact_count > 0)
+            PUT(out, ",\n");
+        put_event(output, out, e, cursors);
+    }
+}
+
+static void make_flows(const struct chrome_output *output, size_t part, struct buffer *out)
+{
+    const struct trace *trace = output->trace;
+    size_t first = part * FLOWS_PER_PART, end = first + FLOWS_PER_PART;
+    for (size_t i = first; i < end && i < trace->flow_count; i++) {
+        const struct trace_flow *flow = &trace->flows[i];
+        uint32_t file = file_of(output, flow->track);
+        if (i > 0 || trace->event_count > 0 || output->fact_count > 0)
+            PUT(out, ",\n");
+        buffer_printf(out, "{\"ph\":\"%c\",\"id\":", flow->phase);
+        put_id(out, set_apart(output, file, flow->id));
+        PUT(out, ",\"cat\":");
+        put_known_string(out, trace->texts, output->plain_text, flow->category);
+        PUT(out, ",\"name\":");
+        put_known_string(out, trace->texts, output->plain_text, flow->name);
+        put(out, output->place[flow->track]);
+        PUT(out, ",\"ts\":");
+        put_microseconds(out, flow->ts_ns + output->shift_ns[file]);
+        buffer_puts(out, flow->bind_enclosing ? ",\"bp\":\"e\"}" : "}");
+    }
+}
+
+/* The model calls a series "counter series"; what stands behind the last blank is taken for the series. */
+static void make_samples(const struct chrome_output *output, size_t part, struct buffer *out)
+{
+    const struct trace *trace = output->trace;
+    size_t first = part * FLOWS_PER_PART, end = first + FLOWS_PER_PART;
+    for (size_t i = first; i < end && i < trace->sample_count; i++) {
+        const struct trace_sample *sample = &trace->samples[i];
+        const char *name = names_text(trace->texts, sample->counter);
+        size_t len = names_length(trace->texts, sample->counter);
+        const char *blank = memrchr(name, ' ', len);
+        size_t name_len = blank ? (size_t)(blank - name) : 0, series = blank ? name_len + 1 : 0;
+        if (i > 0 || trace->flow_count > 0 || trace->event_count > 0 || output->fact_count > 0)
+            PUT(out, ",\n");
+        PUT(out, "{\"ph\":\"C\",\"name\":");
+        put_string(out, name, name_len);
+        put(out, output->place[sample->track]);
+        PUT(out, ",\"ts\":");
+        put_microseconds(out, sample->ts_ns + output->shift_ns[file_of(output, sample->track)]);
+        PUT(out, ",\"args\":{");
+        put_string(out, name + series, len - series);
+        buffer_putc(out, ':');
+        put_double(out, sample->value);
+        PUT(out, "}}");
+    }
+}
+
+/* ---- all of it ---- */
+
+/* Part 0 is what comes first, then events, flow arrows, counter samples, and what comes last. */
+static void make_part(const void *context, size_t part, struct buffer *out)
+{
+    const struct chrome_output *output = context;
+    if (part == 0) {
+        buffer_add(out, output->head.at, output->head.count);
+        return;
+    }
+    part--;
+    if (part < output->event_parts) {
+        make_events(output, part, out);
+        return;
+    }
+    part -= output->event_parts;
+    if (part < output->flow_parts) {
+        make_flows(output, part, out);
+        return;
+    }
+    part -= output->flow_parts;
+    if (part < output->sample_parts)
+        make_samples(output, part, out);
+    else
+        PUT(out, "\n]\n}\n");
+}
+
+static size_t parts_of(size_t count, size_t per_part)
+{
+    return (count + per_part - 1) / per_part;
+}
+
+static bool *find_plain(const struct names *names)
+{
+    size_t count = names_count(names);
+    bool *plain = mem_alloc(count + 1);
+    for (name_id id = 0; id < count; id++)
+        plain[id] = is_plain(names_text(names, id), names_length(names, id));
+    return plain;
+}
+
+static void find_args(struct chrome_output *output)
+{
+    struct buffer text = { 0 };
+    for (int arg = 0; arg < ARG_COUNT; arg++) {
+        if (output->trace->args[arg].count == 0)
+            continue;
+        const char *keys = arg_rows[arg].keys;
+        put_string(&text, keys, strcspn(keys, "|"));
+        buffer_putc(&text, ':');
+        output->args[output->arg_count++] = (struct used_arg){
+            .arg = (enum trace_arg)arg,
+            .form = arg_rows[arg].form,
+            .of_file = ARGS_OF_FILE >> arg & 1,
+            .key = keep(output, &text),
+        };
+    }
+    buffer_release(&text);
+}
+
+static void find_categories(struct chrome_output *output)
+{
+    const struct trace *trace = output->trace;
+    struct buffer text = { 0 };
+    output->category = mem_zalloc(trace->category_count + 1, sizeof *output->category);
+    for (size_t i = 0; i < trace->category_count; i++) {
+        name_id id = trace->categories[i].text;
+        if (names_length(trace->texts, id) == 0)
+            continue;
+        PUT(&text, ",\"cat\":");
+        put_string(&text, names_text(trace->texts, id), names_length(trace->texts, id));
+        output->category[i] = keep(output, &text);
+    }
+    buffer_release(&text);
+}
+
+static void prepare(struct chrome_output *output)
+{
+    const struct trace *trace = output->trace;
+    output->plain_name = find_plain(trace->names);
+    output->plain_text = find_plain(trace->texts);
+    find_args(output);
+    find_categories(output);
+    place_tracks(output);
+    find_stride(output);
+    shift_times(output);
+    find_last_moment(output);
+    put_head(output, &output->head);
+    put_facts(output, &output->head);
+    output->event_parts = parts_of(trace->event_count, EVENTS_PER_PART);
+    output->flow_parts = parts_of(trace->flow_count, FLOWS_PER_PART);
+    output->sample_parts = parts_of(trace->sample_count, FLOWS_PER_PART);
+}
+
+static void release(struct chrome_output *output)
+{
+    free(output->plain_name);
+    free(output->plain_text);
+    free(output->place);
+    free(output->category);
+    free(output->shift_ns);
+    buffer_release(&output->head);
+    arena_release(&output->arena);
+}
+
+static bool write_chrome(const struct trace *trace, const struct convert_args *args, FILE *out,
+                         struct buffer *summary, struct tpa_error *err)
+{
+    struct chrome_output output = { .trace = trace };
+    prepare(&output);
+    struct packer packer = {
+        .packing = convert_packing(args),
+        .workers = (unsigned)args->load.jobs,
+        .make = make_part,
+        .context = &output,
+    };
+    bool fine =
+        packer_write(&packer, 2 + output.event_parts + output.flow_parts + output.sample_parts, out, err);
+    release(&output);
+    buffer_printf(summary, "%zu events, %zu flow arrows, %zu counter samples", trace->event_count,
+                  trace->flow_count, trace->sample_count);
+    if (trace->file_count > 1)
+        buffer_printf(summary, " of %zu files, whose processes are named by rank", trace->file_count);
+    buffer_putc(summary, '\n');
+    return fine;
+}
+
+const struct convert_form convert_chrome = {
+    .name = "chrome",
+    .help = "Chrome's trace event JSON, for Perfetto and chrome://tracing",
+    .ending = ".json",
+    .packs = true,
+    .write_trace = write_chrome,
+    .wants = CONVERT_WANTS_ALL,
+    .next = "open https://ui.perfetto.dev and drop %s into it",
+};
