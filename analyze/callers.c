@@ -1,19 +1,17 @@
 /* callers.c - see callers.h. */
 #include "analyze/callers.h"
 
+#include "analyze/python_names.h"
 #include "base/memory.h"
 #include "trace/launches.h"
 #include <stdlib.h>
 #include <string.h>
 
-/* What the name of a Python function is; asked once per name. */
-enum frame { FRAME_NOT_ASKED, FRAME_NO_LINE, FRAME_OF_TORCH, FRAME_OF_USER };
-
 struct callers {
     const struct trace *trace;
     struct calltree *tree;
     node_id *node;  /* by event */
-    uint8_t *frame; /* by name */
+    uint8_t *frame; /* by name: enum python_frame + 1; 0: not asked yet */
 };
 
 static bool takes_part(const void *context, event_id e)
@@ -70,14 +68,11 @@ event_id callers_operator(const struct callers *callers, event_id call)
     return found;
 }
 
-/* Names are "path/file.py(12): function"; "<built-in method ...>" and "nn.Module: Linear_0" tell no line. */
-static enum frame frame_of(const char *name)
+static enum python_frame frame_of(struct callers *callers, name_id name)
 {
-    if (!strstr(name, ".py("))
-        return FRAME_NO_LINE;
-    bool of_torch = strncmp(name, "torch/", 6) == 0 || strstr(name, "/torch/") ||
-                    strncmp(name, "contextlib.py", 13) == 0 || strncmp(name, "threading.py", 12) == 0;
-    return of_torch ? FRAME_OF_TORCH : FRAME_OF_USER;
+    if (callers->frame[name] == 0)
+        callers->frame[name] = (uint8_t)(python_frame_of(names_text(callers->trace->names, name)) + 1);
+    return (enum python_frame)(callers->frame[name] - 1);
 }
 
 /* The first entry of "inner;outer;...". */
@@ -101,13 +96,12 @@ const char *callers_line(struct callers *callers, event_id call, size_t *len)
         if (trace->kind[e] != EVENT_PYTHON)
             continue;
         name_id name = trace->name[e];
-        if (callers->frame[name] == FRAME_NOT_ASKED)
-            callers->frame[name] = (uint8_t)frame_of(names_text(trace->names, name));
-        if (callers->frame[name] == FRAME_OF_USER || (callers->frame[name] == FRAME_OF_TORCH && !found)) {
+        enum python_frame frame = frame_of(callers, name);
+        if (frame == FRAME_OF_USER || (frame == FRAME_OF_TORCH && !found)) {
             found = names_text(trace->names, name);
             *len = names_length(trace->names, name);
         }
-        if (callers->frame[name] == FRAME_OF_USER)
+        if (frame == FRAME_OF_USER)
             break;
     }
     return found;
@@ -121,7 +115,7 @@ const char *callers_line_at(const struct trace *trace, event_id e, event_id op, 
         if (trace->kind[f] != EVENT_PYTHON || trace->track[f] != trace->track[e] ||
             trace->start_ns[f] > trace->start_ns[e] || trace_end_ns(trace, f) < trace->start_ns[e])
             continue;
-        enum frame frame = frame_of(trace_name(trace, f));
+        enum python_frame frame = python_frame_of(trace_name(trace, f));
         event_id *innermost = frame == FRAME_OF_USER ? &users : &torchs;
         if (frame != FRAME_NO_LINE &&
             (*innermost == EVENT_NONE || trace->start_ns[f] >= trace->start_ns[*innermost]))

@@ -15,6 +15,7 @@
     ROW(top) \
     ROW(callers) \
     ROW(callees) \
+    ROW(modules) \
     ROW(gpu) \
     ROW(kernels) \
     ROW(gaps) \

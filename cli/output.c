@@ -148,13 +148,17 @@ bool output_limit_given(const struct output_args *args)
     return args->limit.is_share || args->limit.share != LIMIT_NOT_GIVEN;
 }
 
+bool output_is_for_people(const struct output_args *args)
+{
+    const char *name = printers[args->format]->name;
+    return strcmp(name, "json") != 0 && strcmp(name, "csv") != 0;
+}
+
 struct limit output_limit_or(const struct output_args *args, uint64_t for_people)
 {
     if (output_limit_given(args))
         return args->limit;
-    const char *name = printers[args->format]->name;
-    bool for_programs = strcmp(name, "json") == 0 || strcmp(name, "csv") == 0;
-    return (struct limit){ .count = for_programs ? 0 : for_people };
+    return (struct limit){ .count = output_is_for_people(args) ? for_people : 0 };
 }
 
 void output_limit_rows(struct result *result, const struct limit *limit)

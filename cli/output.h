@@ -35,6 +35,9 @@ struct output_args {
 struct limit output_limit_or(const struct output_args *args, uint64_t for_people);
 bool output_limit_given(const struct output_args *args);
 
+/* Is the format one that people read, rather than programs? */
+bool output_is_for_people(const struct output_args *args);
+
 /* The names of printers, for --format. */
 opt_choice_at output_format_at;
 extern const struct opt_choice output_colors[];

@@ -2,6 +2,7 @@
 #include "trace/features.h"
 
 #include "base/memory.h"
+#include "trace/arg_scan.h"
 #include "trace/communication.h"
 #include "trace/memory_change.h"
 #include "trace/steps.h"
@@ -86,6 +87,17 @@ static bool has_collectives(const struct trace *trace)
     return found;
 }
 
+/* Old files have the argument everywhere, mostly empty. */
+static bool has_text(const struct trace *trace, enum trace_arg arg)
+{
+    struct arg_scan texts = arg_scan_of(trace, arg);
+    int64_t text;
+    for (event_id e = 0; texts.column && e < trace->event_count; e++)
+        if (arg_scan_get(&texts, e, &text) && names_length(trace->texts, (name_id)text) > 0)
+            return true;
+    return false;
+}
+
 unsigned trace_features(const struct trace *trace)
 {
     size_t name_count = names_count(trace->names);
@@ -99,6 +111,8 @@ unsigned trace_features(const struct trace *trace)
     free(of_name);
     if (trace->args[ARG_INPUT_DIMS].count > 0)
         found |= FEATURE_SHAPES;
+    if (has_text(trace, ARG_CALL_STACK) || has_text(trace, ARG_MODULE_HIERARCHY))
+        found |= FEATURE_STACKS;
     if (has_collectives(trace))
         found |= FEATURE_COLLECTIVES;
     if (trace->file_count > 1)
