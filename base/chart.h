@@ -1,0 +1,154 @@
+/*
+ * chart.h - a picture described: what to draw from which columns, and nothing of how.
+ *
+ * An analysis makes a picture of tables (base/table.h) and draws nothing; a renderer draws any picture and knows no
+ * kernel. A picture is one or more charts, one below the other; a chart is two axes and series; a series shows two or
+ * three columns of a table in one manner.
+ *
+ *     struct picture *picture = picture_open("steps", "Steps");
+ *     struct chart *chart = picture_add_chart(picture, "steps", "Where the time of each step went");
+ *     chart->x = (struct chart_axis){ .title = "Step", .kind = TABLE_NAME };       // a place for each row, labelled
+ *     chart->y = (struct chart_axis){ .title = "Time", .kind = TABLE_NS };         // the renderer picks us, ms or s
+ *     struct table *table = chart_add_table(chart, table_open("steps", NULL, columns, 3));
+ *     ...                                                                          // fill it
+ *     chart_add_series(chart, (struct chart_series){ .title = "Kernel", .mark = CHART_BAR, .color = CHART_BLUE,
+ *                                                    .table = table, .x = 0, .y = 1, .low = TABLE_NO_COLUMN });
+ *     chart_add_series(chart, ...);                                                // CHART_BARs pile up
+ *     ...
+ *     picture_free(picture);
+ *
+ * Cells are exact, as everywhere: nanoseconds, bytes, shares. The renderer chooses units, scales and ticks, makes texts
+ * safe for where it draws, and thins what is more than it can show (report/thin.h).
+ *
+ * What holds of every chart:
+ * - Where an axis is of kind TABLE_NAME or TABLE_TEXT, the chart is one of categories: row I of a table has its place
+ *   at I, and its label is the text in column x. All tables of the chart then have the same rows. The other axis starts
+ *   at 0. With `horizontal` the categories go down the picture, the first on top, and the axes change sides; x remains
+ *   the axis of the categories.
+ * - Else x is a figure. Rows of a table that is drawn as CHART_LINE, CHART_STAIRS, CHART_AREA or CHART_BAND are sorted
+ *   by x. The tables of CHART_AREA series of one chart have the same x.
+ * - A row whose cells are missing is not drawn; of a line, that is a break.
+ */
+#ifndef TPA_BASE_CHART_H
+#define TPA_BASE_CHART_H
+
+#include "base/arena.h"
+#include "base/memory.h"
+#include "base/table.h"
+#include <stdbool.h>
+#include <stddef.h>
+
+/*
+ * Colours that people with any colour vision tell apart (Okabe and Ito, "Color Universal Design", 2008), and two greys.
+ * One meaning has one colour in all charts; see CHART_COLOR_OF_... below.
+ */
+enum chart_color {
+    CHART_BLUE,
+    CHART_ORANGE,
+    CHART_GREEN,
+    CHART_VERMILION,
+    CHART_SKY,
+    CHART_PURPLE,
+    CHART_YELLOW,
+    CHART_GREY,
+    CHART_PALE, /* for what is not there: idle time */
+    CHART_COLORS
+};
+
+/* What things are drawn in, wherever they appear. */
+#define CHART_COLOR_OF_COMPUTATION CHART_BLUE
+#define CHART_COLOR_OF_COMMUNICATION CHART_VERMILION
+#define CHART_COLOR_OF_COPIES CHART_GREEN
+#define CHART_COLOR_OF_HOST CHART_SKY
+#define CHART_COLOR_OF_IDLE CHART_PALE
+#define CHART_COLOR_OF_OTHER CHART_GREY
+
+/* "#0072b2": for SVG, HTML and gnuplot. */
+const char *chart_color_code(enum chart_color color);
+
+/* The I-th colour for series that have no meaning of their own; they come again after seven. */
+enum chart_color chart_color_at(size_t i);
+
+enum chart_mark {
+    CHART_BAR,    /* categories: a bar of length y, on top of the CHART_BARs of the series before */
+    CHART_SPAN,   /* categories: a bar from low to y, which may be less */
+    CHART_AREA,   /* what is below y, on top of the CHART_AREAs before; y holds until the next row */
+    CHART_BAND,   /* what is between low and y, paler than its colour */
+    CHART_LINE,   /* straight from row to row */
+    CHART_STAIRS, /* y holds until the next row */
+    CHART_POINT,  /* a dot for each row */
+};
+
+struct chart_axis {
+    const char *title;    /* "Time"; a renderer adds the unit that it chose. NULL: none is needed */
+    enum table_kind kind; /* what the figures are, or that the axis has categories */
+    const char *unit;     /* of TABLE_NUMBER: "GB/s"; else NULL */
+    bool log;             /* logarithmic; figures that are not above 0 are not drawn */
+    bool has_least,
+        has_most; /* it begins, ends at these instead of where the figures do; in the unit of the cells */
+    double least, most;
+};
+
+struct chart_series {
+    const char *title; /* in the legend; NULL: it has no entry */
+    enum chart_mark mark;
+    enum chart_color color;
+    const struct table *table; /* borrowed; see chart_add_table */
+    size_t x, y;               /* columns */
+    size_t low;                /* CHART_SPAN, CHART_BAND: column of the lower edge; else not looked at */
+};
+
+/* A text beside a point of the chart, which is marked; the renderer puts the figure of y in front: "1.74 GB aten::mm". */
+struct chart_label {
+    double x, y; /* in the unit of the cells; not for charts of categories */
+    const char *text;
+};
+
+struct chart {
+    const char *key;   /* "steps": names it for scripts and in HTML; unique in its picture */
+    const char *title; /* heading */
+    const char *note;  /* a line below the title: what is left out, how to read it; or NULL */
+    struct chart_axis x, y;
+    bool horizontal;
+    VEC_OF(struct chart_series) series;
+    VEC_OF(struct chart_label) labels;
+    VEC_OF(struct table *) tables; /* owned */
+    struct arena arena;            /* owns texts made at run time */
+};
+
+struct picture {
+    const char *key;               /* "steps", as in --type */
+    const char *title;             /* "Steps", without the file's name */
+    const char *source;            /* name of the file or files, for the title; or NULL */
+    VEC_OF(struct chart *) charts; /* owned */
+    struct arena arena;            /* owns SOURCE, and texts made at run time */
+};
+
+/* New, empty; free with picture_free (NULL is allowed), which frees its charts and their tables. Texts are borrowed. */
+struct picture *picture_open(const char *key, const char *title);
+void picture_free(struct picture *picture);
+
+/* A new chart below the others, to be filled in; owned by PICTURE. Its texts are borrowed. */
+struct chart *picture_add_chart(struct picture *picture, const char *key, const char *title);
+
+/* Remove the chart that was added last. */
+void picture_drop_chart(struct picture *picture);
+
+/* TABLE, which is taken: it lives as long as the chart. */
+struct table *chart_add_table(struct chart *chart, struct table *table);
+
+void chart_add_series(struct chart *chart, struct chart_series series);
+
+/* TEXT is copied. */
+void chart_add_label(struct chart *chart, double x, double y, const char *text);
+
+/* Does the chart have categories? */
+bool chart_has_categories(const struct chart *chart);
+
+/* Its categories: rows of its tables; 0 where there are none. */
+size_t chart_category_count(const struct chart *chart);
+
+/* The cell at ROW and COLUMN as a double: exact below 2^53. NAN when it is missing or a text. */
+double chart_value(const struct table *table, size_t row, size_t column);
+
+#endif

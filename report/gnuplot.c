@@ -1,0 +1,597 @@
+/*
+ * gnuplot.c - see gnuplot.h: pictures in pixels. Text for terminals is in gnuplot_text.c.
+ *
+ * Bars are boxes with given edges, areas are filled between two curves: stacking, ranges and ticks are worked out here
+ * and not left to gnuplot, so that a picture depends on its version as little as possible.
+ */
+#include "report/gnuplot.h"
+
+#include "report/escape.h"
+#include "report/figures.h"
+#include "report/gnuplot_parts.h"
+#include "report/shorten.h"
+#include "report/thin.h"
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    DEFAULT_WIDTH = 960,
+    CHART_HEIGHT = 400,
+    BAR_HEIGHT = 24,    /* of a lying bar, with what is between */
+    FRAME_HEIGHT = 100, /* of a chart of lying bars without them */
+    BELOW_AXIS = 54,    /* ticks and title of the lower axis */
+    LEGEND_HEIGHT = 24, /* of a line of the legend */
+    LONGEST_LABEL = 56, /* of a category, in characters */
+    LONGEST_TITLE = 100,
+    LONGEST_LEGEND = 40,
+    MOST_STANDING_LABELS = 40,
+};
+
+/* ---- what both ways share ---- */
+
+void gnuplot_begin_chart(struct gnuplot_parts *parts, const struct chart *chart, bool horizontal)
+{
+    parts->chart = chart;
+    parts->number++;
+    parts->horizontal = horizontal;
+    parts->x = chart_scale_x(chart);
+    parts->y = chart_scale_y(chart);
+}
+
+/* The texts of ticks are formats to gnuplot, so a % is doubled. */
+enum text_use { TEXT_PLAIN, TEXT_CATEGORY };
+
+static size_t keep_text(struct gnuplot_parts *parts, const char *text, size_t len, size_t max,
+                        enum text_use use)
+{
+    struct buffer safe = { 0 }, shown = { 0 };
+    escape_terminal(&safe, text, len);
+    if (use == TEXT_CATEGORY)
+        shorten_name(&shown, safe.at ? safe.at : "", safe.count, max);
+    else
+        shorten_middle(&shown, safe.at ? safe.at : "", safe.count, max);
+    buffer_putc(&parts->texts, ':');
+    for (size_t i = 0; i < shown.count; i++) {
+        if (use != TEXT_PLAIN && shown.at[i] == '%')
+            buffer_putc(&parts->texts, '%');
+        buffer_putc(&parts->texts, shown.at[i]);
+    }
+    buffer_putc(&parts->texts, '\n');
+    buffer_release(&safe);
+    buffer_release(&shown);
+    return ++parts->text_count;
+}
+
+size_t gnuplot_text(struct gnuplot_parts *parts, const char *text, size_t len, size_t max)
+{
+    return keep_text(parts, text, len, max, TEXT_PLAIN);
+}
+
+size_t gnuplot_category_text(struct gnuplot_parts *parts, size_t i, size_t max)
+{
+    const struct chart_series *series = &parts->chart->series.at[0];
+    const union table_cell *cell = table_cell(series->table, i, series->x);
+    return keep_text(parts, cell->text.at ? cell->text.at : "", cell->text.len, max, TEXT_CATEGORY);
+}
+
+bool gnuplot_title_fits(const struct chart *chart, const struct picture *picture, size_t max)
+{
+    return picture->source == NULL || strlen(chart->title) + strlen(picture->source) + strlen(" - ") <= max;
+}
+
+size_t gnuplot_title(struct gnuplot_parts *parts, const struct picture *picture, size_t max)
+{
+    enum { LEAST_SOURCE = 20 };
+    struct buffer safe = { 0 }, title = { 0 };
+    size_t width = strlen(parts->chart->title);
+    buffer_puts(&title, parts->chart->title);
+    if (picture->source && width + LEAST_SOURCE < max) {
+        escape_terminal(&safe, picture->source, strlen(picture->source));
+        buffer_puts(&title, " - ");
+        shorten_middle(&title, safe.at ? safe.at : "", safe.count, max - width - 3);
+    }
+    size_t text = gnuplot_text(parts, title.at, title.count, max);
+    buffer_release(&safe);
+    buffer_release(&title);
+    return text;
+}
+
+void gnuplot_begin_label(struct gnuplot_parts *parts, size_t text)
+{
+    buffer_printf(&parts->commands, "set label %zu Text(%zu) at ", text, text);
+}
+
+bool gnuplot_category_figure(const struct gnuplot_parts *parts, size_t i, double *top, struct buffer *out)
+{
+    const struct chart *chart = parts->chart;
+    int64_t whole = 0;
+    double sum = 0;
+    bool any = false;
+    *top = 0;
+    for (size_t s = 0; s < chart->series.count; s++) {
+        const struct chart_series *series = &chart->series.at[s];
+        bool is_span = series->mark == CHART_SPAN;
+        if (table_is_missing(series->table, i, series->y) ||
+            (is_span && table_is_missing(series->table, i, series->low)))
+            continue;
+        any = true;
+        double from = is_span ? chart_value(series->table, i, series->low) : 0;
+        double to = chart_value(series->table, i, series->y);
+        sum += to - from;
+        if (!table_is_number(chart->y.kind))
+            whole += table_cell(series->table, i, series->y)->i -
+                     (is_span ? table_cell(series->table, i, series->low)->i : 0);
+        *top = is_span ? fmax(*top, fmax(from, to)) : sum;
+    }
+    union table_cell cell = { .i = whole };
+    if (table_is_number(chart->y.kind))
+        cell.f = sum;
+    if (any)
+        figure_add(out, chart->y.kind, &cell, TIME_FITTING);
+    return any;
+}
+
+size_t gnuplot_label_text(struct gnuplot_parts *parts, const struct chart_label *label, size_t max)
+{
+    struct buffer text = { 0 };
+    union table_cell cell = { .i = 0 };
+    if (table_is_number(parts->y.kind))
+        cell.f = label->y;
+    else
+        cell.i = (int64_t)label->y;
+    figure_add(&text, parts->y.kind, &cell, TIME_FITTING);
+    buffer_printf(&text, "  %s", label->text);
+    size_t number = gnuplot_text(parts, text.at, text.count, max);
+    buffer_release(&text);
+    return number;
+}
+
+bool gnuplot_has_legend(const struct chart *chart)
+{
+    for (size_t s = 0; s < chart->series.count; s++)
+        if (chart->series.at[s].title)
+            return true;
+    return false;
+}
+
+void gnuplot_add_figure(struct buffer *out, double value)
+{
+    if (isnan(value))
+        buffer_puts(out, "NaN");
+    else
+        buffer_printf(out, "%.12g", value);
+}
+
+/* ---- data blocks ---- */
+
+static void add_cells(struct buffer *out, const double *values, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (i)
+            buffer_putc(out, ' ');
+        gnuplot_add_figure(out, values[i]);
+    }
+    buffer_putc(out, '\n');
+}
+
+static size_t width_of(const struct gnuplot_parts *parts)
+{
+    return parts->options->width ? parts->options->width : DEFAULT_WIDTH;
+}
+
+/* Which bars are drawn where there are more than pixels for them: of each pixel column the highest. */
+static bool *choose_bars(const struct gnuplot_parts *parts)
+{
+    size_t count = chart_category_count(parts->chart), columns = width_of(parts);
+    bool *chosen = mem_zalloc(count + 1, sizeof *chosen);
+    if (count <= columns) {
+        memset(chosen, true, count);
+        return chosen;
+    }
+    double *height = mem_zalloc(count, sizeof *height);
+    for (size_t s = 0; s < parts->chart->series.count; s++) {
+        const struct chart_series *series = &parts->chart->series.at[s];
+        for (size_t i = 0; i < count; i++) {
+            double y = chart_value(series->table, i, series->y);
+            height[i] += isnan(y) ? 0 : y;
+        }
+    }
+    for (size_t c = 0; c < columns; c++) {
+        size_t highest = c * count / columns;
+        for (size_t i = highest + 1; i < (c + 1) * count / columns; i++)
+            highest = height[i] > height[highest] ? i : highest;
+        chosen[highest] = true;
+    }
+    free(height);
+    return chosen;
+}
+
+/* Lines "place low high". */
+static void add_bars(struct gnuplot_parts *parts, size_t s, double *tops, const bool *chosen)
+{
+    const struct table *table = parts->chart->series.at[s].table;
+    for (size_t i = 0; i < table->row_count; i++) {
+        double low, high;
+        if (chart_edges(parts->chart, s, i, tops, &low, &high) && chosen[i] && high != low)
+            add_cells(&parts->blocks,
+                      (double[]){ (double)i, low / parts->y.divisor, high / parts->y.divisor }, 3);
+    }
+}
+
+/*
+ * Lines "x low high". An area has upright edges: where it changes there are two lines, what was and what is from there
+ * on; the last row closes what holds to the end. An empty line is a break.
+ */
+static void add_areas(struct gnuplot_parts *parts, size_t s, double *tops)
+{
+    const struct chart_series *series = &parts->chart->series.at[s];
+    bool is_area = series->mark == CHART_AREA, drawing = false;
+    double low = NAN, high = NAN;
+    for (size_t i = 0; i < series->table->row_count; i++) {
+        double x = chart_value(series->table, i, series->x) / parts->x.divisor, edges[2];
+        bool drawn = chart_edges(parts->chart, s, i, tops, &edges[0], &edges[1]),
+             is_last = i + 1 == series->table->row_count;
+        edges[0] /= parts->y.divisor;
+        edges[1] /= parts->y.divisor;
+        if (is_area && drawing && drawn && !is_last && edges[0] == low && edges[1] == high)
+            continue; /* it goes on as it was */
+        if (is_area && drawing)
+            add_cells(&parts->blocks, (double[]){ x, low, high }, 3);
+        low = edges[0];
+        high = edges[1];
+        drawing = drawn;
+        if (drawn)
+            add_cells(&parts->blocks, (double[]){ x, low, high }, 3);
+        else
+            buffer_putc(&parts->blocks, '\n');
+    }
+}
+
+/* Lines "x y", thinned; an empty one is a break. */
+static void add_points(struct gnuplot_parts *parts, size_t s)
+{
+    const struct chart_series *series = &parts->chart->series.at[s];
+    size_t count = series->table->row_count, columns = width_of(parts);
+    double *x = mem_alloc((count + 1) * sizeof *x), *y = mem_alloc((count + 1) * sizeof *y);
+    double *place[2] = { mem_alloc((count + 1) * sizeof(double)), mem_alloc((count + 1) * sizeof(double)) };
+    size_t *kept = mem_alloc((count + 1) * sizeof *kept), kept_count;
+    for (size_t i = 0; i < count; i++) {
+        x[i] = chart_value(series->table, i, series->x);
+        y[i] = chart_value(series->table, i, series->y);
+        place[0][i] = chart_scale_place(&parts->x, x[i]);
+        place[1][i] = chart_scale_place(&parts->y, y[i]);
+    }
+    if (series->mark == CHART_POINT)
+        kept_count = thin_dots(place[0], place[1], count, (double[]){ 0, 0 }, (double[]){ 1, 1 }, columns / 2,
+                               CHART_HEIGHT / 2, kept);
+    else
+        kept_count = thin_line(place[0], y, count, 0, 1, columns, kept);
+    for (size_t k = 0; k < kept_count; k++) {
+        size_t i = kept[k];
+        if (isnan(place[0][i]) || isnan(place[1][i]))
+            buffer_putc(&parts->blocks, '\n');
+        else
+            add_cells(&parts->blocks, (double[]){ x[i] / parts->x.divisor, y[i] / parts->y.divisor }, 2);
+    }
+    free(x);
+    free(y);
+    free(place[0]);
+    free(place[1]);
+    free(kept);
+}
+
+/* Block $cN_S with series S of chart N; false, and no block, when there is nothing of it to draw. */
+static bool add_block(struct gnuplot_parts *parts, size_t s, double *tops, const bool *chosen)
+{
+    struct buffer *blocks = &parts->blocks;
+    size_t begin = blocks->count;
+    buffer_printf(blocks, "$c%zu_%zu << EOD\n", parts->number, s + 1);
+    size_t first = blocks->count;
+    switch (parts->chart->series.at[s].mark) {
+    case CHART_BAR:
+    case CHART_SPAN: add_bars(parts, s, tops, chosen); break;
+    case CHART_AREA:
+    case CHART_BAND: add_areas(parts, s, tops); break;
+    default: add_points(parts, s);
+    }
+    buffer_puts(blocks, "EOD\n");
+    if (strspn(blocks->at + first, "\n") + strlen("EOD\n") < blocks->count - first)
+        return true;
+    blocks->count = begin;
+    return false;
+}
+
+/* ---- commands ---- */
+
+/* AXIS is "x" or "y" of the paper. */
+static void add_figure_ticks(struct gnuplot_parts *parts, char axis, const struct chart_scale *scale,
+                             size_t wanted)
+{
+    double tick[CHART_MOST_TICKS];
+    size_t count = chart_scale_ticks(scale, wanted, tick);
+    buffer_printf(&parts->commands, "set %ctics nomirror out scale 0.5 (", axis);
+    for (size_t i = 0; i < count; i++) {
+        buffer_puts(&parts->commands, i ? ", \"" : "\"");
+        chart_scale_add_tick(&parts->commands, scale, tick[i]);
+        buffer_puts(&parts->commands, "\" ");
+        gnuplot_add_figure(&parts->commands, tick[i] / scale->divisor);
+    }
+    buffer_puts(&parts->commands, ")\n");
+    if (scale->log)
+        buffer_printf(&parts->commands, "set logscale %c\n", axis);
+    buffer_printf(&parts->commands, "set %crange [", axis);
+    gnuplot_add_figure(&parts->commands, scale->least / scale->divisor);
+    buffer_putc(&parts->commands, ':');
+    gnuplot_add_figure(&parts->commands, scale->most / scale->divisor);
+    buffer_puts(&parts->commands, "]\n");
+}
+
+static void add_category_ticks(struct gnuplot_parts *parts, char axis)
+{
+    size_t count = chart_category_count(parts->chart), step = 1;
+    if (!parts->horizontal)
+        while (count / step > MOST_STANDING_LABELS)
+            step++;
+    size_t most = parts->horizontal ? LONGEST_LABEL : 16;
+    buffer_printf(&parts->commands, "set %ctics nomirror scale 0 noenhanced (", axis);
+    for (size_t i = 0; i < count; i += step)
+        buffer_printf(&parts->commands, "%sText(%zu) %zu", i ? ", " : "",
+                      gnuplot_category_text(parts, i, most), i);
+    buffer_puts(&parts->commands, ")\n");
+    if (parts->horizontal)
+        buffer_printf(&parts->commands, "set %crange [%zu.5:-0.5]\n", axis, count - 1);
+    else
+        buffer_printf(&parts->commands, "set %crange [-0.5:%zu.5]\n", axis, count - 1);
+}
+
+static void add_axis_title(struct gnuplot_parts *parts, char axis, const struct chart_scale *scale,
+                           const struct chart_axis *of)
+{
+    struct buffer title = { 0 };
+    chart_scale_add_title(&title, scale, of);
+    if (title.count)
+        buffer_printf(&parts->commands, "set %clabel Text(%zu) noenhanced\n", axis,
+                      gnuplot_text(parts, title.at, title.count, LONGEST_TITLE));
+    buffer_release(&title);
+}
+
+static void add_axes(struct gnuplot_parts *parts)
+{
+    const struct chart *chart = parts->chart;
+    char across = parts->horizontal ? 'y' : 'x', up = parts->horizontal ? 'x' : 'y';
+    if (chart_has_categories(chart))
+        add_category_ticks(parts, across);
+    else
+        add_figure_ticks(parts, across, &parts->x, width_of(parts) / 80);
+    add_figure_ticks(parts, up, &parts->y, parts->horizontal ? width_of(parts) / 160 : 6);
+    add_axis_title(parts, across, &parts->x, &chart->x);
+    add_axis_title(parts, up, &parts->y, &chart->y);
+    buffer_printf(&parts->commands, "set grid %ctics back lt 1 lw 0.6 lc rgb \"#dddddd\"\n", up);
+}
+
+/* The figure at the end of each lying bar; the scale makes room for it. */
+static void add_bar_figures(struct gnuplot_parts *parts)
+{
+    struct buffer figure = { 0 };
+    double room = (parts->y.most - parts->y.least) * 0.15;
+    for (size_t i = 0; i < chart_category_count(parts->chart); i++) {
+        double top;
+        buffer_clear(&figure);
+        if (!gnuplot_category_figure(parts, i, &top, &figure))
+            continue;
+        gnuplot_begin_label(parts, gnuplot_text(parts, figure.at, figure.count, LONGEST_LABEL));
+        gnuplot_add_figure(&parts->commands, top / parts->y.divisor);
+        buffer_printf(&parts->commands, ",%zu left offset 0.5,0 front noenhanced textcolor rgb \"#333333\"\n",
+                      i);
+    }
+    parts->y.most += room;
+    buffer_release(&figure);
+}
+
+static void add_labels(struct gnuplot_parts *parts)
+{
+    for (size_t i = 0; i < parts->chart->labels.count; i++) {
+        const struct chart_label *label = &parts->chart->labels.at[i];
+        bool right = chart_scale_place(&parts->x, label->x) > 0.5;
+        gnuplot_begin_label(parts, gnuplot_label_text(parts, label, LONGEST_TITLE));
+        gnuplot_add_figure(&parts->commands, label->x / parts->x.divisor);
+        buffer_putc(&parts->commands, ',');
+        gnuplot_add_figure(&parts->commands, label->y / parts->y.divisor);
+        buffer_printf(&parts->commands,
+                      " %s offset %s0.8,0.7 front noenhanced point pt 7 ps 0.8 lc rgb \"#000000\"\n",
+                      right ? "right" : "left", right ? "-" : "");
+    }
+}
+
+/* How series S is drawn. */
+static void add_manner(struct gnuplot_parts *parts, size_t s)
+{
+    static const int dots[] = { 7, 5, 9, 11, 13, 6, 4, 8 };
+    const struct chart_series *series = &parts->chart->series.at[s];
+    struct buffer *commands = &parts->commands;
+    double half = chart_category_count(parts->chart) > 120 ? 0.5 : 0.38;
+    switch (series->mark) {
+    case CHART_BAR:
+    case CHART_SPAN:
+        if (parts->horizontal)
+            buffer_printf(commands, "2:1:2:3:($1-%g):($1+%g)", half, half);
+        else
+            buffer_printf(commands, "1:2:($1-%g):($1+%g):2:3", half, half);
+        buffer_puts(commands, " with boxxyerror fs solid 1 noborder");
+        break;
+    case CHART_AREA: buffer_puts(commands, "1:2:3 with filledcurves fs solid 1 noborder"); break;
+    case CHART_BAND:
+        buffer_puts(commands, "1:2:3 with filledcurves fs transparent solid 0.25 noborder");
+        break;
+    case CHART_LINE: buffer_puts(commands, "1:2 with lines lw 2"); break;
+    case CHART_STAIRS: buffer_puts(commands, "1:2 with steps lw 1.5"); break;
+    case CHART_POINT:
+        buffer_printf(commands, "1:2 with points pt %d ps 0.7", dots[s % (sizeof dots / sizeof *dots)]);
+        break;
+    }
+}
+
+static void add_plot(struct gnuplot_parts *parts)
+{
+    const struct chart *chart = parts->chart;
+    size_t most = 1;
+    for (size_t s = 0; s < chart->series.count; s++)
+        if (chart->series.at[s].table->row_count > most)
+            most = chart->series.at[s].table->row_count;
+    double *tops = mem_zalloc(most, sizeof *tops);
+    bool *chosen = choose_bars(parts);
+    buffer_puts(&parts->commands, "plot NaN notitle"); /* so that there is something to plot */
+    for (size_t s = 0; s < chart->series.count; s++) {
+        const struct chart_series *series = &chart->series.at[s];
+        if (!add_block(parts, s, tops, chosen))
+            continue;
+        buffer_printf(&parts->commands, ", \\\n  $c%zu_%zu using ", parts->number, s + 1);
+        add_manner(parts, s);
+        buffer_printf(&parts->commands, " lc rgb \"%s\"", chart_color_code(series->color));
+        if (series->title)
+            buffer_printf(&parts->commands, " title Text(%zu) noenhanced",
+                          gnuplot_text(parts, series->title, strlen(series->title), LONGEST_LEGEND));
+        else
+            buffer_puts(&parts->commands, " notitle");
+    }
+    buffer_putc(&parts->commands, '\n');
+    free(chosen);
+    free(tops);
+}
+
+/* Lines of the legend: gnuplot gives each entry the room of the longest. */
+static size_t legend_lines(const struct gnuplot_parts *parts, const struct chart *chart)
+{
+    size_t count = 0, longest = 0;
+    for (size_t s = 0; s < chart->series.count; s++) {
+        size_t len = chart->series.at[s].title ? strlen(chart->series.at[s].title) : 0;
+        count += chart->series.at[s].title != NULL;
+        longest = len > longest ? len : longest;
+    }
+    longest = longest < LONGEST_LEGEND ? longest : LONGEST_LEGEND;
+    size_t across = width_of(parts) * 9 / 10 / ((longest + 7) * 7);
+    return count ? (count - 1) / (across ? across : 1) + 1 : 0;
+}
+
+static size_t legend_height(const struct gnuplot_parts *parts, const struct chart *chart)
+{
+    return LEGEND_HEIGHT * legend_lines(parts, chart);
+}
+
+/* TOP and HEIGHT in pixels, of ALL. */
+static void add_chart(struct gnuplot_parts *parts, const struct picture *picture, size_t top, size_t height,
+                      size_t all)
+{
+    const struct chart *chart = parts->chart;
+    struct buffer *commands = &parts->commands;
+    buffer_printf(commands, "\n# %s\n", chart->key);
+    if (all != height)
+        buffer_printf(commands, "set origin 0,%.6g\nset size 1,%.6g\n",
+                      (double)(all - top - height) / (double)all, (double)height / (double)all);
+    double above = (double)(all - top), whole = (double)all;
+    size_t room = width_of(parts) / 8;
+    gnuplot_begin_label(parts, gnuplot_title(parts, picture, room < LONGEST_TITLE ? room : LONGEST_TITLE));
+    buffer_printf(commands, "screen 0.012, screen %.6g left font \",14\" noenhanced\n", (above - 18) / whole);
+    if (chart->note) {
+        gnuplot_begin_label(parts,
+                            gnuplot_text(parts, chart->note, strlen(chart->note), width_of(parts) / 6));
+        buffer_printf(commands,
+                      "screen 0.012, screen %.6g left font \",11\" noenhanced textcolor rgb \"#555555\"\n",
+                      (above - 40) / whole);
+    }
+    if (parts->horizontal)
+        add_bar_figures(parts);
+    add_labels(parts);
+    add_axes(parts);
+    buffer_printf(commands, "set tmargin at screen %.6g\n", (above - (chart->note ? 60 : 40)) / whole);
+    buffer_puts(commands, "set rmargin at screen 0.975\n");
+    size_t below = BELOW_AXIS + legend_height(parts, chart);
+    buffer_printf(commands, "set bmargin at screen %.6g\n", (above - (double)height + (double)below) / whole);
+    if (gnuplot_has_legend(chart))
+        buffer_printf(
+            commands,
+            "set key center center at screen 0.5, screen %.6g horizontal Left reverse noenhanced samplen 1.5 "
+            "width 1 spacing 1.1 maxrows %zu\n",
+            (above - (double)height + (double)legend_height(parts, chart) / 2 + 2) / whole,
+            legend_lines(parts, chart));
+    else
+        buffer_puts(commands, "unset key\n");
+    buffer_puts(commands, "set border 3 lc rgb \"#888888\"\nset tics textcolor rgb \"#333333\"\n");
+    add_plot(parts);
+    buffer_puts(commands, "unset label\nunset logscale\nunset xlabel\nunset ylabel\nunset grid\n");
+}
+
+static size_t natural_height(const struct gnuplot_parts *parts, const struct chart *chart)
+{
+    size_t note = chart->note ? 20 : 0, legend = legend_height(parts, chart);
+    if (chart->horizontal)
+        return FRAME_HEIGHT + note + legend + BAR_HEIGHT * chart_category_count(chart);
+    return CHART_HEIGHT + note + legend;
+}
+
+static void add_terminal(struct buffer *out, const struct gnuplot_options *options, size_t width,
+                         size_t height)
+{
+    switch (options->terminal) {
+    case GNUPLOT_SVG:
+        buffer_printf(
+            out, "set terminal svg size %zu,%zu noenhanced font \"sans-serif,12\" background \"#ffffff\"\n",
+            width, height);
+        break;
+    case GNUPLOT_PNG:
+        buffer_printf(
+            out, "set terminal pngcairo size %zu,%zu noenhanced font \"sans,10\" background \"#ffffff\"\n",
+            width, height);
+        break;
+    default:
+        buffer_printf(out, "set terminal pdfcairo size %.4gin,%.4gin noenhanced font \"sans,9\"\n",
+                      (double)width / 96, (double)height / 96);
+    }
+}
+
+static void add_pixel_charts(struct gnuplot_parts *parts, const struct picture *picture, struct buffer *out)
+{
+    size_t all = 0, top = 0;
+    for (size_t i = 0; i < picture->charts.count; i++)
+        all += natural_height(parts, picture->charts.at[i]);
+    double stretch = parts->options->height ? (double)parts->options->height / (double)all : 1;
+    size_t height = parts->options->height ? parts->options->height : all;
+    add_terminal(out, parts->options, width_of(parts), height);
+    if (picture->charts.count > 1)
+        buffer_puts(&parts->commands, "set multiplot\n");
+    for (size_t i = 0; i < picture->charts.count; i++) {
+        const struct chart *chart = picture->charts.at[i];
+        size_t own = (size_t)((double)natural_height(parts, chart) * stretch);
+        if (i + 1 == picture->charts.count)
+            own = height - top;
+        gnuplot_begin_chart(parts, chart, chart->horizontal);
+        add_chart(parts, picture, top, own, height);
+        top += own;
+    }
+    if (picture->charts.count > 1)
+        buffer_puts(&parts->commands, "unset multiplot\n");
+}
+
+void gnuplot_script(const struct picture *picture, const struct gnuplot_options *options, struct buffer *out)
+{
+    struct gnuplot_parts parts = { .options = options };
+    buffer_printf(out,
+                  "# %s, drawn by gnuplot 5.4 or later: gnuplot THIS_FILE > PICTURE\n"
+                  "# Texts and figures are in the blocks below, Text(N) is line N of the first.\n"
+                  "set encoding utf8\n",
+                  picture->key);
+    if (options->terminal == GNUPLOT_TEXT)
+        gnuplot_text_charts(&parts, picture);
+    else
+        add_pixel_charts(&parts, picture, out);
+    buffer_puts(out, "\n$text << EOD\n");
+    buffer_add(out, parts.texts.at ? parts.texts.at : "", parts.texts.count);
+    buffer_puts(out, "EOD\nText(n) = substr($text[n], 2, strlen($text[n]))\n\n");
+    buffer_add(out, parts.blocks.at ? parts.blocks.at : "", parts.blocks.count);
+    buffer_add(out, parts.commands.at ? parts.commands.at : "", parts.commands.count);
+    buffer_release(&parts.texts);
+    buffer_release(&parts.blocks);
+    buffer_release(&parts.commands);
+}
