@@ -10,6 +10,7 @@
 #include "analyze/gpu_events.h"
 #include "analyze/host_state.h"
 #include "analyze/host_waits.h"
+#include "base/quantity.h"
 #include "trace/calltree.h"
 #include "trace/intervals.h"
 #include "trace/launches.h"
@@ -443,21 +444,32 @@ static bool is_wanted(const struct question *question, uint32_t device)
     return selection->files == NULL || selection->files[question->gpu->devices[device].file];
 }
 
+static void open_question(struct question *question)
+{
+    question->gpu = gpu_events_of(question->trace);
+    question->host = host_state_open(question->trace);
+    question->causes = table_open("causes", "Why the devices were idle", cause_columns, CAUSE_COLUMNS);
+    struct gpu_streams *streams = question->options->by_stream ? gpu_streams_open(question->gpu) : NULL;
+    for (uint32_t d = 0; !streams && d < question->gpu->device_count; d++)
+        if (is_wanted(question, d))
+            look_at_device(question, d);
+    for (size_t s = 0; streams && s < streams->count; s++)
+        if (is_wanted(question, streams->at[s].device))
+            look_at_stream(question, streams, &streams->at[s]);
+    gpu_streams_free(streams);
+}
+
+static void release_question(struct question *question)
+{
+    VEC_FREE(&question->listed);
+    host_state_free(question->host);
+}
+
 void gaps_add_tables(const struct trace *trace, const struct selection *selection,
                      const struct gaps_options *options, struct result *result)
 {
     struct question question = { .trace = trace, .selection = selection, .options = options };
-    question.gpu = gpu_events_of(trace);
-    question.host = host_state_open(trace);
-    question.causes = table_open("causes", "Why the devices were idle", cause_columns, CAUSE_COLUMNS);
-    struct gpu_streams *streams = options->by_stream ? gpu_streams_open(question.gpu) : NULL;
-    for (uint32_t d = 0; !streams && d < question.gpu->device_count; d++)
-        if (is_wanted(&question, d))
-            look_at_device(&question, d);
-    for (size_t s = 0; streams && s < streams->count; s++)
-        if (is_wanted(&question, streams->at[s].device))
-            look_at_stream(&question, streams, &streams->at[s]);
-    gpu_streams_free(streams);
+    open_question(&question);
     table_add_footer(question.causes, "idle_total", "Idle", TABLE_NS, table_int(question.idle_ns));
     struct table *gaps = make_gaps(&question);
     if (options->by_stream)
@@ -468,6 +480,72 @@ void gaps_add_tables(const struct trace *trace, const struct selection *selectio
         gaps->columns[GAP_DEVICE].flags = 0;
     result_add_table(result, question.causes);
     result_add_table(result, gaps);
-    VEC_FREE(&question.listed);
-    host_state_free(question.host);
+    release_question(&question);
+}
+
+/* ---- how long ---- */
+
+/* The ends of the ranges, in turn 1, 2, 5 times a power of ten, from 1us on: range 0 is all below that. */
+static int64_t range_end_ns(size_t range)
+{
+    static const int64_t first[] = { 1000, 2000, 5000 };
+    int64_t end_ns = first[range % 3];
+    for (size_t i = 0; i < range / 3; i++)
+        end_ns *= 10;
+    return end_ns;
+}
+
+enum { RANGES = 40 }; /* up to 10^16 ns, a hundred days: the last range holds whatever is longer */
+
+static size_t range_of(int64_t length_ns)
+{
+    size_t range = 0;
+    while (range + 1 < RANGES && length_ns >= range_end_ns(range))
+        range++;
+    return range;
+}
+
+static void set_range(struct table *table, size_t row, size_t range)
+{
+    struct buffer text = { 0 };
+    buffer_puts(&text, range ? "" : "< ");
+    quantity_show_time(&text, range_end_ns(range ? range - 1 : 0));
+    table_set_text(table, row, 0, text.at, text.count);
+    buffer_release(&text);
+}
+
+struct table *gaps_lengths(const struct trace *trace, const struct selection *selection)
+{
+    struct gaps_options options = gaps_defaults;
+    options.min_ns = 0;
+    struct question question = { .trace = trace, .selection = selection, .options = &options };
+    open_question(&question);
+    static const char *const keys[CAUSES] = { "cause_0", "cause_1", "cause_2", "cause_3",
+                                              "cause_4", "cause_5", "cause_6", "cause_7" };
+    struct table_column columns[CAUSES + 1] = {
+        { "length", "Length", TABLE_NAME, "gaps of this length, and up to that of the next row", 0, NULL }
+    };
+    for (size_t c = 0; c < CAUSES; c++)
+        columns[c + 1] =
+            (struct table_column){ keys[c], causes[c].name, TABLE_NS, causes[c].meaning, 0, NULL };
+    struct table *table =
+        table_open("lengths", "How long the devices were idle at a time", columns, CAUSES + 1);
+    int64_t sums[RANGES][CAUSES] = { { 0 } };
+    size_t first = RANGES, last = 0;
+    for (size_t i = 0; i < question.listed.count; i++) {
+        const struct gap *gap = &question.listed.at[i];
+        size_t range = range_of(gap->length_ns);
+        sums[range][gap->cause] += gap->length_ns;
+        first = range < first ? range : first;
+        last = range > last ? range : last;
+    }
+    for (size_t range = first; range <= last && first < RANGES; range++) {
+        size_t row = table_add_row(table);
+        set_range(table, row, range);
+        for (size_t c = 0; c < CAUSES; c++)
+            table_set_int(table, row, c + 1, sums[range][c]);
+    }
+    table_free(question.causes);
+    release_question(&question);
+    return table;
 }

@@ -42,4 +42,11 @@ extern const struct gaps_options gaps_defaults;
 void gaps_add_tables(const struct trace *trace, const struct selection *selection,
                      const struct gaps_options *options, struct result *result);
 
+/*
+ * How long the gaps are: a row for each range of lengths (to 1us, 2us, 5us, 10us ...) between the shortest and the
+ * longest gap, with the range in column "length" and the idle time in gaps of that length in a column per cause, keyed
+ * "cause_0" and on, in the order of the enum. New; free with table_free. No rows when there are no gaps.
+ */
+struct table *gaps_lengths(const struct trace *trace, const struct selection *selection);
+
 #endif

@@ -10,6 +10,7 @@
 #include "analyze/gpu_events.h"
 #include "base/stats.h"
 #include "trace/launches.h"
+#include "trace/span.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -381,23 +382,32 @@ static void add_queue(struct table *table, const struct trace *trace, const stru
     }
 }
 
-static struct table *make_queues(const struct question *question)
+/* The launches that waited, by stream and begin. New array of *COUNT. */
+static struct queued *find_queued(const struct question *question, size_t *count)
 {
     const struct trace *trace = question->trace;
-    struct table *table = table_open("queues", "Queues of launches", queue_columns, QUEUE_COLUMNS);
     struct queued *waits = mem_alloc((question->found.count + 1) * sizeof *waits);
-    int64_t *ends = mem_alloc((question->found.count + 1) * sizeof *ends);
-    size_t count = 0;
+    *count = 0;
     for (size_t i = 0; i < question->found.count; i++) {
         const struct launch *launch = &question->found.at[i];
         if (launch->works == 0)
             continue;
         int64_t called_ns = trace->start_ns[launch->call], started_ns = trace->start_ns[launch->first];
-        waits[count++] = (struct queued){ trace->track[launch->first],
-                                          called_ns < started_ns ? called_ns : started_ns, started_ns };
+        waits[(*count)++] = (struct queued){ trace->track[launch->first],
+                                             called_ns < started_ns ? called_ns : started_ns, started_ns };
     }
-    if (count)
-        qsort(waits, count, sizeof *waits, compare_queued);
+    if (*count)
+        qsort(waits, *count, sizeof *waits, compare_queued);
+    return waits;
+}
+
+static struct table *make_queues(const struct question *question)
+{
+    const struct trace *trace = question->trace;
+    struct table *table = table_open("queues", "Queues of launches", queue_columns, QUEUE_COLUMNS);
+    size_t count;
+    struct queued *waits = find_queued(question, &count);
+    int64_t *ends = mem_alloc((count + 1) * sizeof *ends);
     for (size_t first = 0, end; first < count; first = end) {
         for (end = first + 1; end < count && waits[end].track == waits[first].track;)
             end++;
@@ -409,6 +419,50 @@ static struct table *make_queues(const struct question *question)
     free(waits);
     free(ends);
     return table;
+}
+
+/* ---- depth over time ---- */
+
+/* The depth of one queue whenever it changed. Where one launch leaves as another comes, it stays. */
+static struct table *make_depths(const struct trace *trace, struct result *result, const struct queued *waits,
+                                 size_t count, int64_t *ends)
+{
+    static const struct table_column columns[] = {
+        { "time", "Time", TABLE_MOMENT, "from then on, from the origin of the file", 0, NULL },
+        { "depth", "Depth", TABLE_COUNT, "launches that wait", 0, NULL },
+    };
+    const struct track *track = &trace->tracks[waits[0].track];
+    int64_t origin_ns = trace_file_span(trace, track->file).start_ns;
+    const char *title =
+        arena_printf(&result->arena, "device %d, stream %lld", track->device, (long long)track->stream);
+    if (trace->file_count > 1)
+        title = arena_printf(&result->arena, "rank %lld, %s", (long long)selection_rank(trace, track->file),
+                             title);
+    struct table *table = table_open("depths", title, columns, 2);
+    for (size_t i = 0; i < count; i++)
+        ends[i] = waits[i].to_ns;
+    qsort(ends, count, sizeof *ends, compare_times);
+    for (size_t begun = 0, ended = 0; ended < count;) {
+        int64_t now_ns =
+            begun < count && waits[begun].from_ns < ends[ended] ? waits[begun].from_ns : ends[ended];
+        while (begun < count && waits[begun].from_ns == now_ns)
+            begun++;
+        while (ended < count && ends[ended] == now_ns)
+            ended++;
+        size_t row = table_add_row(table);
+        table_set_int(table, row, 0, now_ns - origin_ns);
+        table_set_int(table, row, 1, (int64_t)(begun - ended));
+    }
+    return table;
+}
+
+/* The stream with the most launches first. */
+static int compare_depths(const void *left, const void *right)
+{
+    const struct table *a = *(struct table *const *)left, *b = *(struct table *const *)right;
+    if (a->row_count != b->row_count)
+        return a->row_count > b->row_count ? -1 : 1;
+    return strcmp(a->title, b->title);
 }
 
 /* ---- table: graphs ---- */
@@ -478,19 +532,50 @@ static struct table *make_graphs(const struct question *question)
 
 /* ---- the whole ---- */
 
+static void open_question(struct question *question)
+{
+    question->gpu = gpu_events_of(question->trace);
+    question->sorts = call_sorts_open(question->trace->names);
+    find_launches(question);
+}
+
+static void release_question(struct question *question)
+{
+    VEC_FREE(&question->found);
+    free(question->sorts);
+}
+
 void launch_times_add_tables(const struct trace *trace, const struct selection *selection,
                              struct result *result)
 {
     struct question question = { .trace = trace, .selection = selection };
-    question.gpu = gpu_events_of(trace);
-    question.sorts = call_sorts_open(trace->names);
-    find_launches(&question);
+    open_question(&question);
     find_launches_of_nothing(&question);
     result_add_table(result, make_launches(&question));
     result_add_table(result, make_queues(&question));
     struct table *graphs = make_graphs(&question);
     if (graphs)
         result_add_table(result, graphs);
-    VEC_FREE(&question.found);
-    free(question.sorts);
+    release_question(&question);
+}
+
+struct result *launch_times_depths(const struct trace *trace, const struct selection *selection)
+{
+    struct question question = { .trace = trace, .selection = selection };
+    struct result *result = result_open("");
+    open_question(&question);
+    size_t count;
+    struct queued *waits = find_queued(&question, &count);
+    int64_t *ends = mem_alloc((count + 1) * sizeof *ends);
+    for (size_t first = 0, end; first < count; first = end) {
+        for (end = first + 1; end < count && waits[end].track == waits[first].track;)
+            end++;
+        result_add_table(result, make_depths(trace, result, &waits[first], end - first, ends));
+    }
+    if (result->tables.count > 1)
+        qsort(result->tables.at, result->tables.count, sizeof *result->tables.at, compare_depths);
+    free(waits);
+    free(ends);
+    release_question(&question);
+    return result;
 }

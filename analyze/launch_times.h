@@ -24,4 +24,11 @@ extern const struct trace_wants launch_times_wants;
 void launch_times_add_tables(const struct trace *trace, const struct selection *selection,
                              struct result *result);
 
+/*
+ * How deep the queues were over time: a table for each stream of the table "queues", most launches first, titled
+ * "device 0, stream 7". A row for each moment at which the depth changed: "time" from the origin of the file, and
+ * "depth" from then on. New; free with result_free.
+ */
+struct result *launch_times_depths(const struct trace *trace, const struct selection *selection);
+
 #endif
