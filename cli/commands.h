@@ -24,6 +24,7 @@
     ROW(comm) \
     ROW(memory) \
     ROW(launches) \
+    ROW(chart) \
     ROW(convert) \
     ROW(diff) \
     ROW(completion) \

@@ -40,7 +40,7 @@ harness_begin()
     ln -s "$(realpath "$tpa")" "$scratch/bin/tpa"
     export PATH="$scratch/bin:$PATH" HOME="$scratch/home"
     export LC_ALL=C.UTF-8 LANGUAGE='' TZ=UTC COLUMNS=100 TERM=xterm-256color
-    unset NO_COLOR CLICOLOR_FORCE FORCE_COLOR PAGER LESS TPA CDPATH ENV BASH_ENV
+    unset NO_COLOR TPA_GNUPLOT CLICOLOR_FORCE FORCE_COLOR PAGER LESS TPA CDPATH ENV BASH_ENV
 }
 
 # Say that the case $1 passed, or that it failed because of $2.

@@ -1,0 +1,361 @@
+/*
+ * cmd_chart.c - `tpa chart`: a picture of a trace.
+ *
+ * The analysis describes the picture (base/chart.h), report/gnuplot.h makes a script of it, gnuplot draws. The file is
+ * opened when the picture is there, so it appears whole or not at all.
+ */
+#include "analyze/charts.h"
+#include "analyze/diff.h"
+#include "cli/analysis.h"
+#include "cli/gnuplot.h"
+#include "cli/output_file.h"
+#include "cli/terminal.h"
+#include "report/escape.h"
+#include "report/gnuplot.h"
+#include "trace/features.h"
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct chart_args {
+    struct load_args load;
+    struct selection_query selection;
+    struct opt_list base, other;
+    int type, format;
+    bool script;
+    const char *path;
+    uint64_t limit, width, height;
+    enum output_color color;
+};
+
+static const struct chart_args chart_defaults = { .load = LOAD_DEFAULTS, .limit = 15 };
+
+/* ---- words of options ---- */
+
+static const struct opt_choice diff_word = { "diff",
+                                             "from the first side to the second: what made the difference",
+                                             "compare" };
+
+static size_t count_types(void)
+{
+    size_t count = 0;
+    while (chart_types[count])
+        count++;
+    return count;
+}
+
+/* The types of a trace, then that of two sides. */
+static bool type_at(size_t index, struct opt_choice *choice)
+{
+    size_t count = count_types();
+    if (index < count)
+        *choice = (struct opt_choice){ chart_types[index]->name, chart_types[index]->help, NULL };
+    else if (index == count)
+        *choice = diff_word;
+    return index <= count;
+}
+
+enum chart_format { FORMAT_AUTO, FORMAT_TEXT, FORMAT_SVG, FORMAT_PNG, FORMAT_PDF, FORMATS };
+
+static const struct opt_choice chart_formats[] = {
+    [FORMAT_AUTO] = { "auto", "what the name of the output ends in; text for a terminal", NULL },
+    [FORMAT_TEXT] = { "text", "characters, for terminals", "dumb ascii txt" },
+    [FORMAT_SVG] = { "svg", NULL, NULL },
+    [FORMAT_PNG] = { "png", NULL, NULL },
+    [FORMAT_PDF] = { "pdf", NULL, NULL },
+    { 0 },
+};
+
+static const struct opt chart_opts[] = {
+    OPT_GROUP("Chart"),
+    OPT_CHOICE_OF('t', "type", struct chart_args, type, type_at, "TYPE", "what to draw"),
+    OPT_COUNT('n', "limit", struct chart_args, limit, 0, 1000, "N",
+              "bars of operators, kernels and changes; 0 draws all"),
+    OPT_FILES(0, "base", struct chart_args, base, "FILE",
+              "diff: files of the first side, up to the next option"),
+    OPT_FILES(0, "new", struct chart_args, other, "FILE", "diff: files of the second side"),
+    SELECTION_OPTIONS(struct chart_args, selection),
+    OPT_GROUP("Output"),
+    OPT_FILE('o', "output", struct chart_args, path, "FILE",
+             "write to FILE, which appears whole or not at all; without it, text on the terminal"),
+    OPT_CHOICE('f', "format", struct chart_args, format, chart_formats, "FORMAT", "how to draw"),
+    OPT_FLAG(0, "script", struct chart_args, script,
+             "write the script for gnuplot with its data, instead of the picture"),
+    OPT_COUNT(0, "width", struct chart_args, width, 40, 10000, "N", "pixels across; of text, columns"),
+    OPT_COUNT(0, "height", struct chart_args, height, 8, 10000, "N",
+              "pixels down; of text, lines of each chart"),
+    OPT_CHOICE(0, "color", struct chart_args, color, output_colors, "WHEN", "use colours in text"),
+    LOAD_OPTIONS(struct chart_args, load),
+    OPT_END,
+};
+
+/* ---- output ---- */
+
+static bool ends_in(const char *path, const char *ending)
+{
+    size_t len = strlen(path), end = strlen(ending);
+    return len > end && path[len - end - 1] == '.' && strcmp(path + len - end, ending) == 0;
+}
+
+/* How to draw; false and ERR when the name of the output does not tell. */
+static bool find_format(const struct chart_args *args, enum gnuplot_terminal *terminal, struct tpa_error *err)
+{
+    static const enum gnuplot_terminal terminals[FORMATS] = { [FORMAT_TEXT] = GNUPLOT_TEXT,
+                                                              [FORMAT_SVG] = GNUPLOT_SVG,
+                                                              [FORMAT_PNG] = GNUPLOT_PNG,
+                                                              [FORMAT_PDF] = GNUPLOT_PDF };
+    int format = args->format;
+    bool to_file = args->path && strcmp(args->path, "-") != 0;
+    for (int f = FORMAT_SVG; f < FORMATS && format == FORMAT_AUTO && to_file; f++)
+        if (ends_in(args->path, chart_formats[f].name))
+            format = f;
+    if (format == FORMAT_AUTO && args->script)
+        format = FORMAT_SVG;
+    if (format == FORMAT_AUTO && (!to_file || ends_in(args->path, "txt")))
+        format = FORMAT_TEXT;
+    *terminal = terminals[format];
+    if (format != FORMAT_AUTO)
+        return true;
+    tpa_fail(err, TPA_NOWHERE, "the name '%s' does not tell what to write", args->path);
+    return tpa_hint(err, "name an output that ends in .svg, .png, .pdf or .txt, or say --format");
+}
+
+static struct gnuplot_options drawing_options(const struct chart_args *args, enum gnuplot_terminal terminal)
+{
+    struct gnuplot_options options = { .terminal = terminal, .width = args->width, .height = args->height };
+    if (terminal != GNUPLOT_TEXT)
+        return options;
+    if (options.width == 0)
+        options.width = terminal_width(STDOUT_FILENO);
+    bool to_terminal = args->path == NULL && terminal_takes_color(STDOUT_FILENO);
+    options.color = args->color == COLOR_ALWAYS || (args->color == COLOR_AUTO && to_terminal);
+    return options;
+}
+
+/* Blanks at the ends of lines, empty lines around charts and form feeds before them are gnuplot's, not ours. */
+static void trim_text(struct buffer *out, const struct buffer *text)
+{
+    bool gap = false;
+    for (size_t first = 0, end; first < text->count; first = end + 1) {
+        for (end = first; end < text->count && text->at[end] != '\n' && text->at[end] != '\f';)
+            end++;
+        size_t last = end;
+        while (last > first && text->at[last - 1] == ' ')
+            last--;
+        gap |= last == first;
+        if (last == first)
+            continue;
+        if (gap && out->count)
+            buffer_putc(out, '\n');
+        gap = false;
+        buffer_add(out, text->at + first, last - first);
+        buffer_putc(out, '\n');
+    }
+}
+
+static bool write_out(const struct buffer *content, const char *path, struct tpa_error *err)
+{
+    struct output_file file;
+    if (!output_file_open(&file, path, err))
+        return false;
+    fwrite(content->at, 1, content->count, file.stream);
+    return output_file_commit(&file, err);
+}
+
+static bool print_picture(const struct picture *picture, const struct chart_args *args, struct tpa_error *err)
+{
+    enum gnuplot_terminal terminal;
+    if (!find_format(args, &terminal, err))
+        return false;
+    struct gnuplot_options options = drawing_options(args, terminal);
+    struct buffer script = { 0 }, image = { 0 }, text = { 0 };
+    const struct buffer *content = &script;
+    gnuplot_script(picture, &options, &script);
+    bool good = true;
+    if (!args->script) {
+        good = gnuplot_draw(script.at, script.count, &image, err);
+        content = &image;
+        if (good && terminal == GNUPLOT_TEXT) {
+            trim_text(&text, &image);
+            content = &text;
+        }
+    }
+    good = good && write_out(content, args->path, err);
+    buffer_release(&script);
+    buffer_release(&image);
+    buffer_release(&text);
+    return good;
+}
+
+/* ---- the picture ---- */
+
+static const char *base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash && slash[1] ? slash + 1 : path;
+}
+
+/* "rank0.json and 7 more". */
+static const char *name_files(struct picture *picture, const char *const *paths, size_t count)
+{
+    if (count == 1)
+        return arena_printf(&picture->arena, "%s", base_name(paths[0]));
+    return arena_printf(&picture->arena, "%s and %zu more", base_name(paths[0]), count - 1);
+}
+
+/* False and ERR when the trace lacks what TYPE needs. */
+static bool check_needs(const struct trace *trace, const struct chart_type *type, struct tpa_error *err)
+{
+    unsigned lacks = type->needs & ~trace_features(trace);
+    enum trace_feature first = (enum trace_feature)(lacks & (~lacks + 1));
+    if (lacks == 0)
+        return true;
+    tpa_fail(err, TPA_NOWHERE, "the trace holds no %s, so there is nothing to draw",
+             trace_feature_name(first));
+    return tpa_hint(err, "to record it, %s", trace_feature_recipe(first));
+}
+
+/* New; NULL and ERR when there is nothing to draw. */
+static struct picture *picture_of_trace(const struct invocation *call, const struct chart_type *type,
+                                        struct tpa_error *err)
+{
+    const struct chart_args *args = call->args;
+    struct trace_wants wants = type->wants();
+    wants.args |= FEATURE_WANTS;
+    struct trace *trace = load_traces(call, &args->load, &wants, err);
+    if (!trace)
+        return NULL;
+    struct picture *picture = picture_open(type->name, type->title);
+    struct selection *selection = NULL;
+    bool good = check_needs(trace, type, err);
+    if (good) {
+        selection = selection_open(trace, &args->selection, err);
+        struct chart_question question = { .trace = trace,
+                                           .selection = selection,
+                                           .devices = args->selection.devices,
+                                           .bars = args->limit,
+                                           .columns = 400 };
+        picture->source = name_files(picture, (const char *const *)call->operands, call->operand_count);
+        good = selection && type->draw(&question, picture, err);
+    }
+    if (!good)
+        tpa_in_file(err, call->operand_count == 1 ? call->operands[0] : trace->files[0].path);
+    selection_free(selection);
+    if (good) {
+        struct result *notices = result_open("");
+        load_add_notices(trace, notices);
+        output_tell_notices(notices);
+        result_free(notices);
+    }
+    trace_free(trace);
+    if (good)
+        return picture;
+    picture_free(picture);
+    return NULL;
+}
+
+/* ---- two sides ---- */
+
+/* Read one side as if its files were all operands. */
+static bool load_side(const struct invocation *call, const char *const *paths, size_t count,
+                      const struct diff_options *options, struct ingested *side, struct tpa_error *err)
+{
+    const struct chart_args *args = call->args;
+    struct invocation of_side = *call;
+    of_side.operands = (char **)(uintptr_t)paths;
+    of_side.operand_count = count;
+    struct trace_wants wants = diff_wants(options);
+    return load_any(&of_side, &args->load, &wants, side, err);
+}
+
+static struct result *compare_sides(const struct ingested sides[2], const struct diff_options *options,
+                                    struct tpa_error *err)
+{
+    if (sides[0].trace && sides[1].trace)
+        return diff_analyze(sides[0].trace, sides[1].trace, options, err);
+    if (sides[0].profile && sides[1].profile)
+        return diff_profiles(sides[0].profile, sides[1].profile, options);
+    tpa_fail(err, TPA_NOWHERE,
+             "a trace can be compared with a trace, and a Python profile with a Python profile");
+    return NULL;
+}
+
+/* New; NULL and ERR when the sides are not told or cannot be compared. */
+static struct picture *picture_of_diff(const struct invocation *call, struct tpa_error *err)
+{
+    const struct chart_args *args = call->args;
+    const char *const *operands = (const char *const *)call->operands;
+    bool by_options = args->base.count && args->other.count && call->operand_count == 0;
+    if (!by_options && (call->operand_count != 2 || args->base.count || args->other.count)) {
+        tpa_fail(err, TPA_NOWHERE, "a comparison needs two sides");
+        tpa_hint(err, "tpa chart --type diff BASE NEW, or several files a side with --base and --new");
+        return NULL;
+    }
+    const char *const *paths[2] = { by_options ? args->base.at : operands,
+                                    by_options ? args->other.at : operands + 1 };
+    size_t counts[2] = { by_options ? args->base.count : 1, by_options ? args->other.count : 1 };
+    struct diff_options options = { .by = 0 };
+    struct ingested sides[2] = { { 0 }, { 0 } };
+    bool good = load_side(call, paths[0], counts[0], &options, &sides[0], err) &&
+                load_side(call, paths[1], counts[1], &options, &sides[1], err);
+    struct result *diff = good ? compare_sides(sides, &options, err) : NULL;
+    struct picture *picture = NULL;
+    if (diff) {
+        picture = picture_open(diff_word.name, "Comparison");
+        const char *before = name_files(picture, paths[0], counts[0]),
+                   *after = name_files(picture, paths[1], counts[1]);
+        picture->source = arena_printf(&picture->arena, "%s against %s", after, before);
+        good = chart_diff(picture, diff, args->limit, err);
+        if (good)
+            output_tell_notices(diff);
+    }
+    result_free(diff);
+    ingested_free(&sides[0]);
+    ingested_free(&sides[1]);
+    if (picture && !good) {
+        picture_free(picture);
+        picture = NULL;
+    }
+    return picture;
+}
+
+static int chart_main(const struct invocation *call, struct tpa_error *err)
+{
+    const struct chart_args *args = call->args;
+    const struct chart_type *type = chart_types[args->type]; /* NULL: diff, the last */
+    enum gnuplot_terminal terminal;
+    if (!find_format(args, &terminal, err)) /* before the work, not after it */
+        return EXIT_TROUBLE;
+    if (type && call->operand_count == 0) {
+        tpa_fail(err, TPA_NOWHERE, "a trace is needed: tpa chart --type %s TRACE", type->name);
+        return EXIT_TROUBLE;
+    }
+    struct picture *picture = type ? picture_of_trace(call, type, err) : picture_of_diff(call, err);
+    bool good = picture && print_picture(picture, args, err);
+    picture_free(picture);
+    return good ? EXIT_FINE : EXIT_TROUBLE;
+}
+
+const struct command cmd_chart = {
+    .name = "chart",
+    .summary = "a picture of a trace: SVG, PNG, PDF, or text in the terminal",
+    .operands = "[TRACE...]",
+    .description =
+        "Draws one picture. Without -o it is drawn in characters, as wide as the terminal; with -o the name tells the "
+        "form. A picture has a chart for each device or rank where that makes sense.\n\n"
+        "gnuplot draws it: `gnuplot` on PATH, or the program that TPA_GNUPLOT names. --script writes what gnuplot would "
+        "be given, the data in it, to be changed and drawn by hand: gnuplot steps.gp > steps.svg.\n\n"
+        "Times, memory and queues with more points than the picture has pixels are thinned so that every peak stays.",
+    .options = chart_opts,
+    COMMAND_ARGS(chart_defaults),
+    .main = chart_main,
+    .examples = {
+        "tpa chart --type steps trace.json",
+        "tpa chart --type steps -o steps.svg trace.json",
+        "tpa chart --type memory --device 0 -o memory.png trace.json",
+        "tpa chart --type diff -o diff.svg baseline.json optimized.json",
+        "tpa chart --type kernels --script -o kernels.gp trace.json  # restyle it, then: gnuplot kernels.gp > kernels.svg",
+    },
+    .section = SECTION_SHOW,
+    .reads_traces = true,
+};

@@ -1,0 +1,361 @@
+/* test_chart_types.c - analyze/charts.h: the figures in the pictures. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "analyze/chart_parts.h"
+#include "analyze/diff.h"
+#include "analyze/gaps.h"
+#include "analyze/launch_times.h"
+#include "tests/unit/drawn.h"
+#include "trace/launches.h"
+#include <math.h>
+
+static struct trace *trace;
+static struct picture *picture;
+static struct tpa_error error;
+
+/* The picture of that type, with time cut into COLUMNS; whether there was something to draw. */
+static bool draw(const struct chart_type *type, struct selection_query query, size_t columns, size_t bars)
+{
+    error = (struct tpa_error){ 0 };
+    struct selection *selection = selection_open(trace, &query, &error);
+    assert_non_null(selection);
+    picture = picture_open(type->name, type->title);
+    struct chart_question question = {
+        .trace = trace, .selection = selection, .devices = query.devices, .columns = columns, .bars = bars
+    };
+    bool drawn = type->draw(&question, picture, &error);
+    selection_free(selection);
+    return drawn;
+}
+
+static void release(void)
+{
+    picture_free(picture);
+    trace_free(trace);
+}
+
+/* The figure of series S of chart C in ROW. */
+static double y_of(size_t c, size_t s, size_t row)
+{
+    const struct chart_series *series = &picture->charts.at[c]->series.at[s];
+    return chart_value(series->table, row, series->y);
+}
+
+static double x_of(size_t c, size_t s, size_t row)
+{
+    const struct chart_series *series = &picture->charts.at[c]->series.at[s];
+    return chart_value(series->table, row, series->x);
+}
+
+static const char *label_of(size_t c, size_t row)
+{
+    const struct chart_series *series = &picture->charts.at[c]->series.at[0];
+    return table_cell(series->table, row, series->x)->text.at;
+}
+
+/*
+ *              0    10   20   30   40   50   60   70   80
+ *   stream 7   [a        )         [b   )
+ *   stream 8        [nccl     )              [copy     )
+ *
+ * In parts of 20: 0..20 computes all of it; 20..40 communicates for 10; 40..60 computes for 10; 60..80 copies all of it.
+ * (The copy is 60..80.) The overlap: 0..10 computation alone, 10..20 both, 20..30 communication alone, 40..50 computation.
+ */
+static void draw_streams(void)
+{
+    draw_begin(&(struct trace_wants){ .args = LAUNCHES_WANTS });
+    draw_work("kernel", "a", 0, 7, 0, 20, 1);
+    draw_work("kernel", "ncclKernel_AllReduce", 0, 8, 10, 20, 2);
+    draw_work("kernel", "b", 0, 7, 40, 10, 3);
+    draw_work("gpu_memcpy", "Memcpy HtoD (Pinned -> Device)", 0, 8, 60, 20, 4);
+    trace = draw_end();
+}
+
+static void utilization_is_shares_of_each_part(void **state)
+{
+    (void)state;
+    draw_streams();
+    assert_true(draw(&chart_type_utilization, (struct selection_query){ 0 }, 4, 0));
+    assert_int_equal(picture->charts.count, 1);
+    assert_int_equal(picture->charts.at[0]->series.count, 3);
+    static const double wanted[3][4] = { { 1, 0, 0.5, 0 }, { 0, 0.5, 0, 0 }, { 0, 0, 0, 1 } };
+    for (size_t s = 0; s < 3; s++)
+        for (size_t row = 0; row < 4; row++)
+            assert_true(y_of(0, s, row) == wanted[s][row]);
+    assert_true(isnan(y_of(0, 0, 4))); /* the end: what was last holds until here */
+    assert_true(x_of(0, 0, 4) == 80);
+    assert_string_equal(picture->charts.at[0]->note,
+                        "computes 37.5 %, only communicates 12.5 %, only copies 25.0 %, idle 25.0 %");
+    release();
+}
+
+static void utilization_of_a_time_asked_for(void **state)
+{
+    (void)state;
+    draw_streams();
+    assert_true(draw(&chart_type_utilization, (struct selection_query){ .range = "10ns..30ns" }, 2, 0));
+    assert_int_equal(picture->charts.at[0]->series.count, 2);
+    assert_true(x_of(0, 0, 0) == 10 && x_of(0, 0, 1) == 20);
+    assert_true(y_of(0, 0, 0) == 1 && y_of(0, 0, 1) == 0);
+    assert_true(y_of(0, 1, 0) == 0 && y_of(0, 1, 1) == 1);
+    release();
+}
+
+static void overlap_is_alone_and_both(void **state)
+{
+    (void)state;
+    draw_streams();
+    assert_true(draw(&chart_type_overlap, (struct selection_query){ 0 }, 8, 0));
+    static const double wanted[3][8] = { { 1, 0, 0, 0, 1, 0, 0, 0 },
+                                         { 0, 1, 0, 0, 0, 0, 0, 0 },
+                                         { 0, 0, 1, 0, 0, 0, 0, 0 } };
+    for (size_t s = 0; s < 3; s++)
+        for (size_t row = 0; row < 8; row++)
+            assert_true(y_of(0, s, row) == wanted[s][row]);
+    assert_string_equal(picture->charts.at[0]->note, "50.0 % of the communication runs beside computation");
+    release();
+}
+
+static void nothing_communicates(void **state)
+{
+    (void)state;
+    draw_begin(&(struct trace_wants){ 0 });
+    draw_work("kernel", "a", 0, 7, 0, 20, 1);
+    trace = draw_end();
+    assert_false(draw(&chart_type_overlap, (struct selection_query){ 0 }, 8, 0));
+    assert_string_equal(error.message, "there is nothing to draw: no kernel communicates");
+    release();
+}
+
+/* More columns than nanoseconds: parts that would be empty are left out, and nothing is divided by 0. */
+static void a_short_span_has_few_parts(void **state)
+{
+    (void)state;
+    draw_begin(&(struct trace_wants){ 0 });
+    draw_work("kernel", "a", 0, 7, 5, 3, 1);
+    trace = draw_end();
+    assert_true(draw(&chart_type_utilization, (struct selection_query){ 0 }, 400, 0));
+    const struct table *table = picture->charts.at[0]->tables.at[0];
+    assert_int_equal(table->row_count, 4);
+    for (size_t row = 0; row < 3; row++)
+        assert_true(y_of(0, 0, row) == 1);
+    release();
+}
+
+/*
+ * Queue of one stream, from the start of each call to that of its kernel: 0..15, 12..30, 24..45.
+ * Depth: 1 at 0, 2 at 12, 1 at 15, 2 at 24, 1 at 30, 0 at 45.
+ */
+static void the_depth_whenever_it_changes(void **state)
+{
+    (void)state;
+    draw_begin(&launch_times_wants);
+    draw_call("cudaLaunchKernel", 1, 0, 10, 1);
+    draw_call("cudaLaunchKernel", 1, 12, 10, 2);
+    draw_call("cudaLaunchKernel", 1, 24, 10, 3);
+    draw_work("kernel", "k", 0, 7, 15, 5, 1);
+    draw_work("kernel", "k", 0, 7, 30, 15, 2);
+    draw_work("kernel", "k", 0, 7, 45, 7, 3);
+    trace = draw_end();
+    assert_true(draw(&chart_type_queue, (struct selection_query){ 0 }, 400, 0));
+    assert_string_equal(picture->charts.at[0]->title, "Launches waiting for device 0, stream 7");
+    static const double times[] = { 0, 12, 15, 24, 30, 45 }, depths[] = { 1, 2, 1, 2, 1, 0 };
+    assert_int_equal(picture->charts.at[0]->tables.at[0]->row_count, 6);
+    for (size_t row = 0; row < 6; row++) {
+        assert_true(x_of(0, 0, row) == times[row]);
+        assert_true(y_of(0, 0, row) == depths[row]);
+    }
+    release();
+}
+
+/*
+ * Gaps of 900, 1000, 1999 and 30000 ns, none of whose launches are in the file: unknown. Ranges: below 1us, from 1us
+ * (two: 2999), from 2us, 5us and 10us (none), from 20us.
+ */
+static void gaps_fall_into_ranges(void **state)
+{
+    (void)state;
+    draw_begin(&gaps_wants);
+    int64_t now = 0;
+    static const int64_t gaps[] = { 900, 1000, 1999, 30000 };
+    for (size_t i = 0; i < 5; i++) {
+        draw_work("kernel", "k", 0, 7, now, 100, DRAW_NO_CALL);
+        now += 100 + (i < 4 ? gaps[i] : 0);
+    }
+    trace = draw_end();
+    assert_true(draw(&chart_type_gaps, (struct selection_query){ 0 }, 400, 0));
+    assert_int_equal(picture->charts.at[0]->series.count, 1);
+    assert_string_equal(picture->charts.at[0]->series.at[0].title, "unknown");
+    static const char *const labels[] = { "< 1us", "1us", "2us", "5us", "10us", "20us" };
+    static const double sums[] = { 900, 2999, 0, 0, 0, 30000 };
+    assert_int_equal(chart_category_count(picture->charts.at[0]), 6);
+    for (size_t row = 0; row < 6; row++) {
+        assert_string_equal(label_of(0, row), labels[row]);
+        assert_true(y_of(0, 0, row) == sums[row]);
+    }
+    release();
+}
+
+/* 4096 B in 2048 ns are 2 GB/s; a copy that tells no size has no dot. 1000 of its 2048 ns a kernel hides. */
+static void copies_are_dots_and_bars(void **state)
+{
+    (void)state;
+    draw_begin(&(struct trace_wants){ .args = LAUNCHES_WANTS | WANT(BYTES) });
+    draw_work("gpu_memcpy", "Memcpy HtoD (Pinned -> Device)", 0, 7, 0, 2048, 1);
+    draw_arg(ARG_BYTES, 4096);
+    draw_work("kernel", "k", 0, 8, 0, 1000, 2);
+    draw_work("gpu_memcpy", "Memcpy DtoH (Device -> Pageable)", 0, 7, 3000, 10, 3);
+    trace = draw_end();
+    assert_true(draw(&chart_type_transfers, (struct selection_query){ 0 }, 400, 0));
+    assert_int_equal(picture->charts.count, 2);
+    assert_int_equal(picture->charts.at[0]->series.count, 1);
+    assert_string_equal(picture->charts.at[0]->series.at[0].title, "HtoD pinned");
+    assert_true(x_of(0, 0, 0) == 4096 && y_of(0, 0, 0) == 2);
+    assert_string_equal(label_of(1, 0), "HtoD pinned");
+    assert_true(y_of(1, 0, 0) == 1000 && y_of(1, 1, 0) == 1048);
+    assert_string_equal(label_of(1, 1), "DtoH pageable");
+    assert_true(y_of(1, 0, 1) == 0 && y_of(1, 1, 1) == 10);
+    release();
+}
+
+/* k: 3 x 10, on tensor cores by its name; l: 20; m: 5. Two bars of three hold 50 of 55. */
+static void kernels_are_ranked(void **state)
+{
+    (void)state;
+    draw_begin(&(struct trace_wants){ 0 });
+    for (int i = 0; i < 3; i++)
+        draw_work("kernel", "sm90_xmma_gemm_bf16bf16_bf16f32_f32_tn_n", 0, 7, 100 * i, 10, i);
+    draw_work("kernel", "l", 0, 7, 20, 20, 5);
+    draw_work("kernel", "m", 0, 7, 50, 5, 6);
+    trace = draw_end();
+    assert_true(draw(&chart_type_kernels, (struct selection_query){ 0 }, 400, 2));
+    assert_int_equal(chart_category_count(picture->charts.at[0]), 2);
+    assert_string_equal(label_of(0, 1), "l");
+    assert_true(y_of(0, 0, 0) == 30 && isnan(y_of(0, 0, 1)));
+    assert_string_equal(picture->charts.at[0]->series.at[0].title, "Tensor cores");
+    assert_string_equal(picture->charts.at[0]->note, "the first 2 of 3 kernels: 90.9 % of the time of all");
+    release();
+}
+
+/* Ten devices: eight charts, and the last says so. */
+static void many_devices_are_not_all_drawn(void **state)
+{
+    (void)state;
+    draw_begin(&(struct trace_wants){ .args = LAUNCHES_WANTS });
+    for (int device = 0; device < 10; device++)
+        draw_work("kernel", "k", device, 7, 0, 10, device);
+    trace = draw_end();
+    assert_true(draw(&chart_type_utilization, (struct selection_query){ 0 }, 4, 0));
+    assert_int_equal(picture->charts.count, 8);
+    assert_non_null(strstr(picture->charts.at[7]->note, "8 of 10 devices are shown"));
+    release();
+}
+
+/* ---- diff ---- */
+
+static void add_diff_row(struct table *table, const char *name, int64_t before, int64_t after,
+                         const char *verdict)
+{
+    size_t row = table_add_row(table);
+    table_set_text(table, row, DIFF_NAME, name, strlen(name));
+    table_set_int(table, row, DIFF_BEFORE, before);
+    table_set_int(table, row, DIFF_AFTER, after);
+    table_set_int(table, row, DIFF_CHANGE, after - before);
+    table_set_text(table, row, DIFF_VERDICT, verdict, strlen(verdict));
+}
+
+static struct table *open_diff(const char *key)
+{
+    struct table_column columns[DIFF_COLUMNS];
+    static const enum table_kind kinds[DIFF_COLUMNS] = { [DIFF_NAME] = TABLE_NAME,
+                                                         [DIFF_BEFORE] = TABLE_NS,
+                                                         [DIFF_AFTER] = TABLE_NS,
+                                                         [DIFF_CHANGE] = TABLE_NS,
+                                                         [DIFF_VERDICT] = TABLE_TEXT };
+    for (size_t i = 0; i < DIFF_COLUMNS; i++)
+        columns[i] = (struct table_column){ "k", "K", i <= DIFF_VERDICT ? kinds[i] : TABLE_NS, "", 0, NULL };
+    columns[DIFF_CHANGE_SHARE].kind = TABLE_SHARE;
+    return table_open(key, "", columns, DIFF_COLUMNS);
+}
+
+/*
+ * A step of 100 becomes 90: kernels 60 -> 40, runtime 30 -> 41, CPU 10 -> 10, and 1 lost in rounding. The levels:
+ * 100, to 80, to 91, to 90 by rounding, 90.
+ */
+static void a_waterfall_meets_its_end(void **state)
+{
+    (void)state;
+    struct result *diff = result_open("");
+    struct table *head = open_diff("head");
+    add_diff_row(head, "step time", 100, 90, "faster");
+    add_diff_row(head, "  Kernel", 60, 40, "faster");
+    add_diff_row(head, "  Runtime", 30, 41, "slower");
+    add_diff_row(head, "  CPU", 10, 10, "same");
+    add_diff_row(head, "host time (self CPU)", 7, 9, "slower");
+    result_add_table(diff, head);
+    picture = picture_open("diff", "Diff");
+    assert_true(chart_diff(picture, diff, 0, &error));
+    assert_int_equal(picture->charts.count, 1);
+    const struct table *table = picture->charts.at[0]->tables.at[0];
+    static const char *const names[] = { "before", "Kernel", "Runtime", "(rounding)", "after" };
+    static const int64_t from[] = { 0, 100, 80, 91, 0 }, to[] = { 100, 80, 91, 90, 90 };
+    static const size_t column[] = { 2, 4, 3, 5, 2 }; /* whole, faster, slower, unsure, whole */
+    assert_int_equal(table->row_count, 5);
+    for (size_t row = 0; row < 5; row++) {
+        assert_string_equal(label_of(0, row), names[row]);
+        assert_int_equal(table_cell(table, row, 1)->i, from[row]);
+        assert_int_equal(table_cell(table, row, column[row])->i, to[row]);
+    }
+    assert_string_equal(picture->charts.at[0]->note, "the axis does not begin at 0"); /* 80..100 of 100 */
+    assert_true(picture->charts.at[0]->y.least == 60);
+    picture_free(picture);
+    result_free(diff);
+}
+
+/* Two of four changes are shown; the others, 3 and -1, are one bar of 2. */
+static void a_waterfall_sums_up_the_rest(void **state)
+{
+    (void)state;
+    struct result *diff = result_open("");
+    struct table *rows = open_diff("kernels");
+    result_add_table(diff, open_diff("head"));
+    add_diff_row(rows, "a", 10, 50, "slower");
+    add_diff_row(rows, "b", 20, 0, "gone");
+    add_diff_row(rows, "c", 5, 8, "same");
+    add_diff_row(rows, "d", 5, 4, "same");
+    add_diff_row(rows, "e", 5, 5, "same");
+    result_add_table(diff, rows);
+    picture = picture_open("diff", "Diff");
+    assert_true(chart_diff(picture, diff, 2, &error));
+    assert_int_equal(chart_category_count(picture->charts.at[0]), 5);
+    assert_string_equal(label_of(0, 3), "(2 more)");
+    const struct table *table = picture->charts.at[0]->tables.at[0];
+    assert_int_equal(table_cell(table, 3, 1)->i, 65); /* 45 + 40 - 20 */
+    assert_int_equal(table_cell(table, 3, 5)->i, 67);
+    assert_int_equal(table_cell(table, 4, 2)->i, 67);
+    picture_free(picture);
+    result_free(diff);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(utilization_is_shares_of_each_part),
+        cmocka_unit_test(utilization_of_a_time_asked_for),
+        cmocka_unit_test(overlap_is_alone_and_both),
+        cmocka_unit_test(nothing_communicates),
+        cmocka_unit_test(a_short_span_has_few_parts),
+        cmocka_unit_test(the_depth_whenever_it_changes),
+        cmocka_unit_test(gaps_fall_into_ranges),
+        cmocka_unit_test(copies_are_dots_and_bars),
+        cmocka_unit_test(kernels_are_ranked),
+        cmocka_unit_test(many_devices_are_not_all_drawn),
+        cmocka_unit_test(a_waterfall_meets_its_end),
+        cmocka_unit_test(a_waterfall_sums_up_the_rest),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
