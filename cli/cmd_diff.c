@@ -2,9 +2,9 @@
 #include "analyze/diff.h"
 #include "cli/analysis.h"
 #include "cli/gates.h"
+#include "cli/sides.h"
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 enum unsure { UNSURE_PASS, UNSURE_FAIL };
 
@@ -99,94 +99,6 @@ static const struct opt diff_opts[] = {
     LOAD_OPTIONS(struct diff_args, load),
     OPT_END,
 };
-
-/* ---- sides ---- */
-
-static bool measure_part(struct measures *side, struct ingested *part, const struct diff_args *args,
-                         const struct measure_options *options, struct tpa_error *err)
-{
-    if (part->trace)
-        return measure_trace(side, part->trace, options, err);
-    if (part->actions)
-        return measure_actions(side, part->actions, err);
-    if (args->strip_dirs)
-        part->profile = profile_strip_dirs(part->profile, false);
-    return measure_profile(side, part->profile, options, err);
-}
-
-/* Is the last of COUNT paths a file that is among those before it? */
-static bool is_given_twice(const char *const *paths, size_t count)
-{
-    struct stat last, other;
-    if (stat(paths[count - 1], &last) != 0 || !S_ISREG(last.st_mode))
-        return false;
-    for (size_t i = 0; i + 1 < count; i++)
-        if (stat(paths[i], &other) == 0 && other.st_dev == last.st_dev && other.st_ino == last.st_ino)
-            return true;
-    return false;
-}
-
-/*
- * Take the measures of COUNT files, one after the other, so that a side needs the memory of one. What was odd about
- * them goes to RESULT. New; NULL and ERR when one can not be read.
- */
-static struct measures *measure_side(const struct invocation *call, const char *const *paths, size_t count,
-                                     const struct measure_options *options, struct result *result,
-                                     struct tpa_error *err)
-{
-    const struct diff_args *args = call->args;
-    struct measures *side = measures_open();
-    struct trace_wants wants = measure_wants(options);
-    bool good = true;
-    for (size_t i = 0; i < count && good; i++) {
-        struct invocation of_part = *call;
-        struct ingested part;
-        of_part.operands = (char **)(uintptr_t)&paths[i];
-        of_part.operand_count = 1;
-        good = load_any(&of_part, &args->load, &wants, &part, err);
-        if (!good)
-            break;
-        good = measure_part(side, &part, args, options, err);
-        if (!good)
-            tpa_in_file(err, paths[i]);
-        else if (part.trace)
-            load_add_notices(part.trace, result);
-        if (good && is_given_twice(paths, i + 1))
-            result_add_notice(
-                result, "given_twice", 1, paths[i], TPA_NOWHERE,
-                "this file was given more than once on one side, and all that is in it counts as "
-                "often");
-        ingested_free(&part);
-    }
-    if (good) {
-        measures_finish(side);
-        return side;
-    }
-    measures_free(side);
-    return NULL;
-}
-
-/* Which files make which side: two operands, or --base and --new. */
-static bool find_sides(const struct invocation *call, const char *const *paths[2], size_t counts[2],
-                       struct tpa_error *err)
-{
-    const struct diff_args *args = call->args;
-    bool by_options = args->base.count || args->other.count;
-    if (by_options && (call->operand_count || !args->base.count || !args->other.count)) {
-        tpa_fail(err, TPA_NOWHERE, "--base and --new go together, and without other files");
-        return tpa_hint(err, "tpa diff --base a1.json a2.json --new b1.json b2.json");
-    }
-    if (!by_options && call->operand_count != 2) {
-        tpa_fail(err, TPA_NOWHERE, "two sides are needed, and %zu were given", call->operand_count);
-        return tpa_hint(err, "tpa diff BASE NEW, or several files a side with --base and --new");
-    }
-    const char *const *operands = (const char *const *)call->operands;
-    paths[0] = by_options ? args->base.at : operands;
-    paths[1] = by_options ? args->other.at : operands + 1;
-    counts[0] = by_options ? args->base.count : 1;
-    counts[1] = by_options ? args->other.count : 1;
-    return true;
-}
 
 /* ---- what people see ---- */
 
@@ -348,9 +260,8 @@ static int diff_main(const struct invocation *call, struct tpa_error *err)
     struct measure_options options = { .by = (enum measure_by)args->by,
                                        .inclusive = args->inclusive,
                                        .first_step = args->first_step };
-    const char *const *paths[2];
-    size_t counts[2];
-    if (!find_sides(call, paths, counts, err))
+    struct sides_found found;
+    if (!sides_find(call, &args->base, &args->other, &found, err))
         return EXIT_TROUBLE;
     struct result *result = result_open("tpa.diff/1");
     struct measures *sides[2] = { NULL, NULL };
@@ -358,7 +269,8 @@ static int diff_main(const struct invocation *call, struct tpa_error *err)
     int code = EXIT_TROUBLE;
     bool good = true;
     for (int i = 0; i < 2 && good; i++)
-        good = (sides[i] = measure_side(call, paths[i], counts[i], &options, result, err)) != NULL;
+        good = (sides[i] = sides_measure(call, &args->load, &found, i, &options, args->strip_dirs, result,
+                                         err)) != NULL;
     if (good && compare(call, sides, result, &outcome, err)) {
         struct output_args output = args->output;
         shorten(result, &output);
