@@ -9,7 +9,6 @@
 #include "analyze/gpu_events.h"
 #include "trace/features.h"
 #include "trace/intervals.h"
-#include "trace/launches.h"
 #include "trace/span.h"
 #include <inttypes.h>
 #include <stdlib.h>
@@ -188,8 +187,7 @@ static void add_device(const struct chart_question *question, struct picture *pi
 static void draw_devices(const struct chart_question *question, struct picture *picture,
                          const struct kind *kind)
 {
-    struct launches *launches = launches_open(question->trace);
-    struct gpu_events *gpu = gpu_events_open(question->trace, launches);
+    const struct gpu_events *gpu = gpu_events_of(question->trace);
     size_t found = 0;
     for (size_t d = 0; d < gpu->device_count; d++) {
         const struct gpu_device *device = &gpu->devices[d];
@@ -211,8 +209,6 @@ static void draw_devices(const struct chart_question *question, struct picture *
         }
     }
     chart_tell_panels(picture, CHART_MOST_PANELS, found, "devices");
-    gpu_events_free(gpu);
-    launches_free(launches);
 }
 
 static bool draw_utilization(const struct chart_question *question, struct picture *picture,

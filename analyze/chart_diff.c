@@ -2,10 +2,11 @@
  * chart_diff.c - the way from before to after, as a waterfall: a bar for the whole before, one for each change that
  * begins where the last ended, and one for the whole after.
  *
- * The changes are rows of the tables of a comparison. Those that are not shown are one bar, so the ways always meet.
+ * The changes are parts of a step, or rows of a comparison. Those that are not shown are one bar, so the ways always meet.
  */
 #include "analyze/chart_parts.h"
 #include "analyze/diff.h"
+#include <math.h>
 #include <stdlib.h>
 
 enum column { COLUMN_NAME, COLUMN_FROM, COLUMN_WHOLE, COLUMN_SLOWER, COLUMN_FASTER, COLUMN_UNSURE, COLUMNS };
@@ -44,10 +45,6 @@ static void add_whole(struct fall *fall, const char *name, int64_t time_ns)
 static void add_change(struct fall *fall, const char *name, size_t len, int64_t change_ns, bool real)
 {
     size_t row = table_add_row(fall->table);
-    while (len > 0 && *name == ' ') { /* parts of a step are indented */
-        name++;
-        len--;
-    }
     table_set_text(fall->table, row, COLUMN_NAME, name, len);
     table_set_int(fall->table, row, COLUMN_FROM, fall->level_ns);
     reach(fall, fall->level_ns + change_ns);
@@ -58,55 +55,38 @@ static void add_change(struct fall *fall, const char *name, size_t len, int64_t 
                   fall->level_ns);
 }
 
-static bool is_real(const struct table *table, size_t row)
+/* The values of a side, rounded, 0 where it has none. */
+static int64_t before_ns(const struct finding *finding)
 {
-    const char *verdict = table_cell(table, row, DIFF_VERDICT)->text.at;
-    return strcmp(verdict, diff_verdict_name(DIFF_SAME)) != 0 &&
-           strcmp(verdict, diff_verdict_name(DIFF_UNSURE)) != 0;
+    return finding->present[0] ? llround(finding->before) : 0;
 }
 
-static int64_t cell_ns(const struct table *table, size_t row, enum diff_column column)
+static int64_t after_ns(const struct finding *finding)
 {
-    int64_t value = table_cell(table, row, column)->i;
-    return value == TABLE_INT_MISSING ? 0 : value;
+    return finding->present[1] ? llround(finding->after) : 0;
 }
 
-/* Bars for the rows of TABLE from FIRST on that changed, the largest changes first as they stand; BARS of them at most. */
-static void add_changes(struct fall *fall, const struct table *table, size_t first, size_t end, size_t bars)
+static int64_t change_ns(const struct finding *finding)
 {
-    size_t shown = 0, left = 0;
-    int64_t rest_ns = 0;
-    for (size_t row = first; row < end; row++) {
-        int64_t change_ns = cell_ns(table, row, DIFF_CHANGE);
-        const union table_cell *name = table_cell(table, row, DIFF_NAME);
-        if (change_ns == 0)
-            continue;
-        if (bars && shown == bars) {
-            rest_ns += change_ns;
-            left++;
-            continue;
-        }
-        shown++;
-        add_change(fall, name->text.at, name->text.len, change_ns, is_real(table, row));
-    }
-    if (left) {
-        char name[64];
-        int len = snprintf(name, sizeof name, "(%zu more)", left);
-        add_change(fall, name, (size_t)len, rest_ns, false);
-    }
+    return after_ns(finding) - before_ns(finding);
+}
+
+static bool is_real(const struct finding *finding)
+{
+    return finding->verdict != VERDICT_SAME && finding->verdict != VERDICT_UNSURE;
 }
 
 static struct chart *begin(struct picture *picture, struct fall *fall, const char *key, const char *title,
-                           int64_t before_ns)
+                           int64_t whole_ns)
 {
     struct chart *chart = picture_add_chart(picture, key, title);
     chart->horizontal = true;
     chart->x = (struct chart_axis){ .kind = TABLE_NAME };
-    chart->y = (struct chart_axis){ .title = "Time per step", .kind = TABLE_NS };
+    chart->y = (struct chart_axis){ .kind = TABLE_NS };
     *fall = (struct fall){ .table = chart_add_table(chart, table_open(key, NULL, columns, COLUMNS)),
                            .least_ns = INT64_MAX,
                            .most_ns = INT64_MIN };
-    add_whole(fall, "before", before_ns);
+    add_whole(fall, "before", whole_ns);
     return chart;
 }
 
@@ -125,15 +105,15 @@ static void cut_axis(struct chart *chart, const struct fall *fall)
         chart->note = "the axis does not begin at 0";
 }
 
-static void end(struct chart *chart, struct fall *fall, int64_t after_ns)
+static void end(struct chart *chart, struct fall *fall, int64_t whole_ns)
 {
     static const enum chart_color colors[COLUMNS] = { [COLUMN_WHOLE] = CHART_GREY,
                                                       [COLUMN_SLOWER] = CHART_VERMILION,
                                                       [COLUMN_FASTER] = CHART_BLUE,
                                                       [COLUMN_UNSURE] = CHART_PALE };
-    if (fall->level_ns != after_ns) /* means are rounded one by one */
-        add_change(fall, "(rounding)", strlen("(rounding)"), after_ns - fall->level_ns, false);
-    add_whole(fall, "after", after_ns);
+    if (llabs(fall->level_ns - whole_ns) > whole_ns / 1000) /* means are rounded one by one */
+        add_change(fall, "(rounding)", strlen("(rounding)"), whole_ns - fall->level_ns, false);
+    add_whole(fall, "after", whole_ns);
     for (size_t column = COLUMN_WHOLE; column < COLUMNS; column++) {
         bool used = false;
         for (size_t row = 0; row < fall->table->row_count; row++)
@@ -149,47 +129,66 @@ static void end(struct chart *chart, struct fall *fall, int64_t after_ns)
     cut_axis(chart, fall);
 }
 
-/* The parts of a step follow its row, indented. */
-static void add_steps(struct picture *picture, const struct table *head)
+/* What the devices did adds up to the step. */
+static void add_steps(struct picture *picture, const struct diff *diff)
 {
-    size_t last = 1;
-    if (head->row_count == 0 || strcmp(table_cell(head, 0, DIFF_NAME)->text.at, "step time") != 0)
+    static const char *const parts[] = { "computation", "exposed_communication", "exposed_copies",
+                                         "gpu_idle" };
+    const struct diff_metric *whole = diff_metric(diff, "step_time");
+    if (!whole || !diff_metric(diff, "gpu_idle"))
         return;
-    while (last < head->row_count && table_cell(head, last, DIFF_NAME)->text.at[0] == ' ')
-        last++;
     struct fall fall;
     struct chart *chart =
-        begin(picture, &fall, "steps", "The time of a step, before and after", cell_ns(head, 0, DIFF_BEFORE));
-    add_changes(&fall, head, 1, last, 0);
-    end(chart, &fall, cell_ns(head, 0, DIFF_AFTER));
-}
-
-static void add_rows(struct picture *picture, const struct result *diff, const char *key, const char *title,
-                     const char *axis, size_t bars)
-{
-    const struct table *table = chart_find_table(diff, key);
-    int64_t before_ns = 0, after_ns = 0, changed = 0;
-    for (size_t row = 0; table && row < table->row_count; row++) {
-        before_ns += cell_ns(table, row, DIFF_BEFORE);
-        after_ns += cell_ns(table, row, DIFF_AFTER);
-        changed += cell_ns(table, row, DIFF_CHANGE) != 0;
+        begin(picture, &fall, "steps", "The time of a step, before and after", before_ns(&whole->finding));
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        const struct diff_metric *part = diff_metric(diff, parts[i]);
+        if (part && change_ns(&part->finding) != 0)
+            add_change(&fall, part->title, strlen(part->title), change_ns(&part->finding),
+                       is_real(&part->finding));
     }
-    if (changed == 0)
-        return;
-    struct fall fall;
-    struct chart *chart = begin(picture, &fall, key, title, before_ns);
-    chart->y.title = axis;
-    add_changes(&fall, table, 0, table->row_count, bars);
-    end(chart, &fall, after_ns);
+    end(chart, &fall, after_ns(&whole->finding));
+    chart->y.title = "Time per step";
 }
 
-bool chart_diff(struct picture *picture, const struct result *diff, size_t bars, struct tpa_error *err)
+/* The rows that changed, largest change first as they stand; BARS of them at most, and the others in one. */
+static void add_rows(struct picture *picture, const struct diff *diff, const struct diff_rows *rows,
+                     size_t bars)
 {
-    add_steps(picture, diff->tables.at[0]);
-    add_rows(picture, diff, "kernels", "Time on the device by kernel, before and after", "Time per step",
-             bars);
-    add_rows(picture, diff, "operators", "Time on the host by operator, before and after", "Time per step",
-             bars);
-    add_rows(picture, diff, "functions", "Time by function, before and after", "Time", bars);
-    return chart_is_drawn(picture, err, "nothing changed");
+    int64_t before = 0, after = 0, rest = 0;
+    size_t shown = 0, left = 0;
+    for (size_t i = 0; i < rows->rows.count; i++) {
+        before += before_ns(&rows->rows.at[i].finding);
+        after += after_ns(&rows->rows.at[i].finding);
+    }
+    struct fall fall;
+    struct chart *chart = begin(picture, &fall, rows->key, rows->title, before);
+    for (size_t i = 0; i < rows->rows.count; i++) {
+        const struct diff_row *row = &rows->rows.at[i];
+        int64_t change = change_ns(&row->finding);
+        if (change == 0)
+            continue;
+        if (bars && shown == bars) {
+            rest += change;
+            left++;
+            continue;
+        }
+        shown++;
+        add_change(&fall, row->name, row->name_length, change, is_real(&row->finding));
+    }
+    if (left) {
+        const char *name = arena_printf(&chart->arena, "(%zu more)", left);
+        add_change(&fall, name, strlen(name), rest, false);
+    }
+    end(chart, &fall, after);
+    chart->y.title = arena_printf(&chart->arena, "Time per %s", diff->unit);
+    if (shown == 0)
+        picture_drop_chart(picture);
+}
+
+void chart_diff(struct picture *picture, const struct diff *diff, size_t bars)
+{
+    add_steps(picture, diff);
+    for (size_t i = diff->tables.count; i-- > 0;) /* kernels before operators */
+        if (diff->tables.at[i].kind == TABLE_NS && picture->charts.count < CHART_MOST_PANELS)
+            add_rows(picture, diff, &diff->tables.at[i], bars);
 }

@@ -79,7 +79,7 @@ static bool add_device(const struct chart_question *question, struct picture *pi
                                                    .color = CHART_BLUE,
                                                    .table = table,
                                                    .y = COLUMN_ALLOCATED });
-    event_id op = memory_operator(records, &records->at[peak]);
+    event_id op = records->at[peak].owner;
     chart_add_label(chart, (double)(trace->start_ns[records->at[peak].event] - origin_ns),
                     (double)records->at[peak].allocated,
                     op == EVENT_NONE ? "(no operator)" : trace_name(trace, op));

@@ -20,6 +20,8 @@
 #include "base/table.h"
 #include "trace/trace.h"
 
+struct diff;
+
 struct chart_question {
     const struct trace *trace;
     const struct selection *selection;
@@ -55,7 +57,7 @@ void chart_steps(struct picture *picture, const struct table *steps);
 void chart_gaps(struct picture *picture, const struct table *lengths);
 void chart_exposed_copies(struct picture *picture, const struct table *transfers);
 
-/* The waterfall from before to after, of the result of diff_analyze or diff_profiles. */
-bool chart_diff(struct picture *picture, const struct result *diff, size_t bars, struct tpa_error *err);
+/* The waterfalls from before to after. */
+void chart_diff(struct picture *picture, const struct diff *diff, size_t bars);
 
 #endif

@@ -9,6 +9,7 @@
 #include "cli/analysis.h"
 #include "cli/gnuplot.h"
 #include "cli/output_file.h"
+#include "cli/sides.h"
 #include "cli/terminal.h"
 #include "report/escape.h"
 #include "report/gnuplot.h"
@@ -256,66 +257,42 @@ static struct picture *picture_of_trace(const struct invocation *call, const str
 
 /* ---- two sides ---- */
 
-/* Read one side as if its files were all operands. */
-static bool load_side(const struct invocation *call, const char *const *paths, size_t count,
-                      const struct diff_options *options, struct ingested *side, struct tpa_error *err)
-{
-    const struct chart_args *args = call->args;
-    struct invocation of_side = *call;
-    of_side.operands = (char **)(uintptr_t)paths;
-    of_side.operand_count = count;
-    struct trace_wants wants = diff_wants(options);
-    return load_any(&of_side, &args->load, &wants, side, err);
-}
-
-static struct result *compare_sides(const struct ingested sides[2], const struct diff_options *options,
-                                    struct tpa_error *err)
-{
-    if (sides[0].trace && sides[1].trace)
-        return diff_analyze(sides[0].trace, sides[1].trace, options, err);
-    if (sides[0].profile && sides[1].profile)
-        return diff_profiles(sides[0].profile, sides[1].profile, options);
-    tpa_fail(err, TPA_NOWHERE,
-             "a trace can be compared with a trace, and a Python profile with a Python profile");
-    return NULL;
-}
-
 /* New; NULL and ERR when the sides are not told or cannot be compared. */
 static struct picture *picture_of_diff(const struct invocation *call, struct tpa_error *err)
 {
     const struct chart_args *args = call->args;
-    const char *const *operands = (const char *const *)call->operands;
-    bool by_options = args->base.count && args->other.count && call->operand_count == 0;
-    if (!by_options && (call->operand_count != 2 || args->base.count || args->other.count)) {
-        tpa_fail(err, TPA_NOWHERE, "a comparison needs two sides");
-        tpa_hint(err, "tpa chart --type diff BASE NEW, or several files a side with --base and --new");
+    struct sides_found found;
+    if (!sides_find(call, &args->base, &args->other, &found, err))
         return NULL;
-    }
-    const char *const *paths[2] = { by_options ? args->base.at : operands,
-                                    by_options ? args->other.at : operands + 1 };
-    size_t counts[2] = { by_options ? args->base.count : 1, by_options ? args->other.count : 1 };
-    struct diff_options options = { .by = 0 };
-    struct ingested sides[2] = { { 0 }, { 0 } };
-    bool good = load_side(call, paths[0], counts[0], &options, &sides[0], err) &&
-                load_side(call, paths[1], counts[1], &options, &sides[1], err);
-    struct result *diff = good ? compare_sides(sides, &options, err) : NULL;
+    struct measure_options options = { .by = MEASURE_BY_OPERATOR };
+    struct measures *sides[2] = { NULL, NULL };
+    struct result *notices = result_open("");
     struct picture *picture = NULL;
+    struct diff *diff = NULL;
+    bool good = true;
+    for (int i = 0; i < 2 && good; i++)
+        good =
+            (sides[i] = sides_measure(call, &args->load, &found, i, &options, false, notices, err)) != NULL;
+    if (good)
+        diff = diff_open(sides[0], sides[1], &(struct diff_options){ 0 }, err);
     if (diff) {
         picture = picture_open(diff_word.name, "Comparison");
-        const char *before = name_files(picture, paths[0], counts[0]),
-                   *after = name_files(picture, paths[1], counts[1]);
-        picture->source = arena_printf(&picture->arena, "%s against %s", after, before);
-        good = chart_diff(picture, diff, args->limit, err);
-        if (good)
-            output_tell_notices(diff);
+        picture->source = arena_printf(&picture->arena, "%s against %s",
+                                       name_files(picture, found.paths[1], found.counts[1]),
+                                       name_files(picture, found.paths[0], found.counts[0]));
+        chart_diff(picture, diff, args->limit);
+        diff_tell_differences(diff, notices);
+        output_tell_notices(notices);
+        if (picture->charts.count == 0) {
+            tpa_fail(err, TPA_NOWHERE, "there is nothing to draw: no time changed");
+            picture_free(picture);
+            picture = NULL;
+        }
     }
-    result_free(diff);
-    ingested_free(&sides[0]);
-    ingested_free(&sides[1]);
-    if (picture && !good) {
-        picture_free(picture);
-        picture = NULL;
-    }
+    diff_free(diff);
+    measures_free(sides[0]);
+    measures_free(sides[1]);
+    result_free(notices);
     return picture;
 }
 

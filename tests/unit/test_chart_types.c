@@ -257,51 +257,47 @@ static void many_devices_are_not_all_drawn(void **state)
 
 /* ---- diff ---- */
 
-static void add_diff_row(struct table *table, const char *name, int64_t before, int64_t after,
-                         const char *verdict)
+static struct finding changed(double before, double after, enum verdict verdict)
 {
-    size_t row = table_add_row(table);
-    table_set_text(table, row, DIFF_NAME, name, strlen(name));
-    table_set_int(table, row, DIFF_BEFORE, before);
-    table_set_int(table, row, DIFF_AFTER, after);
-    table_set_int(table, row, DIFF_CHANGE, after - before);
-    table_set_text(table, row, DIFF_VERDICT, verdict, strlen(verdict));
+    return (struct finding){ .before = before,
+                             .after = after,
+                             .change = after - before,
+                             .present = { before > 0, after > 0 },
+                             .verdict = verdict };
 }
 
-static struct table *open_diff(const char *key)
+static void add_diff_metric(struct diff *diff, const char *key, const char *title, double before,
+                            double after, enum verdict verdict)
 {
-    struct table_column columns[DIFF_COLUMNS];
-    static const enum table_kind kinds[DIFF_COLUMNS] = { [DIFF_NAME] = TABLE_NAME,
-                                                         [DIFF_BEFORE] = TABLE_NS,
-                                                         [DIFF_AFTER] = TABLE_NS,
-                                                         [DIFF_CHANGE] = TABLE_NS,
-                                                         [DIFF_VERDICT] = TABLE_TEXT };
-    for (size_t i = 0; i < DIFF_COLUMNS; i++)
-        columns[i] = (struct table_column){ "k", "K", i <= DIFF_VERDICT ? kinds[i] : TABLE_NS, "", 0, NULL };
-    columns[DIFF_CHANGE_SHARE].kind = TABLE_SHARE;
-    return table_open(key, "", columns, DIFF_COLUMNS);
+    *VEC_PUSH(&diff->metrics) = (struct diff_metric){ key, title, TABLE_NS, changed(before, after, verdict) };
+}
+
+static void add_diff_row(struct diff_rows *rows, const char *name, double before, double after,
+                         enum verdict verdict)
+{
+    *VEC_PUSH(&rows->rows) = (struct diff_row){ .name = name,
+                                                .name_length = strlen(name),
+                                                .finding = changed(before, after, verdict) };
 }
 
 /*
- * A step of 100 becomes 90: kernels 60 -> 40, runtime 30 -> 41, CPU 10 -> 10, and 1 lost in rounding. The levels:
+ * A step of 100 becomes 90: computation 60 -> 40, idle 30 -> 41, copies as before, and 1 lost in rounding. The levels:
  * 100, to 80, to 91, to 90 by rounding, 90.
  */
 static void a_waterfall_meets_its_end(void **state)
 {
     (void)state;
-    struct result *diff = result_open("");
-    struct table *head = open_diff("head");
-    add_diff_row(head, "step time", 100, 90, "faster");
-    add_diff_row(head, "  Kernel", 60, 40, "faster");
-    add_diff_row(head, "  Runtime", 30, 41, "slower");
-    add_diff_row(head, "  CPU", 10, 10, "same");
-    add_diff_row(head, "host time (self CPU)", 7, 9, "slower");
-    result_add_table(diff, head);
+    struct diff diff = { .unit = "step" };
+    add_diff_metric(&diff, "step_time", "step time", 100, 90, VERDICT_LESS);
+    add_diff_metric(&diff, "computation", "computation", 60, 40, VERDICT_LESS);
+    add_diff_metric(&diff, "exposed_copies", "copies", 10, 10, VERDICT_SAME);
+    add_diff_metric(&diff, "gpu_idle", "idle", 30, 41, VERDICT_MORE);
+    add_diff_metric(&diff, "host_time", "host time", 7, 9, VERDICT_MORE);
     picture = picture_open("diff", "Diff");
-    assert_true(chart_diff(picture, diff, 0, &error));
+    chart_diff(picture, &diff, 0);
     assert_int_equal(picture->charts.count, 1);
     const struct table *table = picture->charts.at[0]->tables.at[0];
-    static const char *const names[] = { "before", "Kernel", "Runtime", "(rounding)", "after" };
+    static const char *const names[] = { "before", "computation", "idle", "(rounding)", "after" };
     static const int64_t from[] = { 0, 100, 80, 91, 0 }, to[] = { 100, 80, 91, 90, 90 };
     static const size_t column[] = { 2, 4, 3, 5, 2 }; /* whole, faster, slower, unsure, whole */
     assert_int_equal(table->row_count, 5);
@@ -313,24 +309,23 @@ static void a_waterfall_meets_its_end(void **state)
     assert_string_equal(picture->charts.at[0]->note, "the axis does not begin at 0"); /* 80..100 of 100 */
     assert_true(picture->charts.at[0]->y.least == 60);
     picture_free(picture);
-    result_free(diff);
+    VEC_FREE(&diff.metrics);
 }
 
 /* Two of four changes are shown; the others, 3 and -1, are one bar of 2. */
 static void a_waterfall_sums_up_the_rest(void **state)
 {
     (void)state;
-    struct result *diff = result_open("");
-    struct table *rows = open_diff("kernels");
-    result_add_table(diff, open_diff("head"));
-    add_diff_row(rows, "a", 10, 50, "slower");
-    add_diff_row(rows, "b", 20, 0, "gone");
-    add_diff_row(rows, "c", 5, 8, "same");
-    add_diff_row(rows, "d", 5, 4, "same");
-    add_diff_row(rows, "e", 5, 5, "same");
-    result_add_table(diff, rows);
+    struct diff diff = { .unit = "step" };
+    struct diff_rows *rows = VEC_PUSH(&diff.tables);
+    *rows = (struct diff_rows){ .key = "kernels", .title = "Time on the device", .kind = TABLE_NS };
+    add_diff_row(rows, "a", 10, 50, VERDICT_MORE);
+    add_diff_row(rows, "b", 20, 0, VERDICT_GONE);
+    add_diff_row(rows, "c", 5, 8, VERDICT_SAME);
+    add_diff_row(rows, "d", 5, 4, VERDICT_SAME);
+    add_diff_row(rows, "e", 5, 5, VERDICT_SAME);
     picture = picture_open("diff", "Diff");
-    assert_true(chart_diff(picture, diff, 2, &error));
+    chart_diff(picture, &diff, 2);
     assert_int_equal(chart_category_count(picture->charts.at[0]), 5);
     assert_string_equal(label_of(0, 3), "(2 more)");
     const struct table *table = picture->charts.at[0]->tables.at[0];
@@ -338,7 +333,8 @@ static void a_waterfall_sums_up_the_rest(void **state)
     assert_int_equal(table_cell(table, 3, 5)->i, 67);
     assert_int_equal(table_cell(table, 4, 2)->i, 67);
     picture_free(picture);
-    result_free(diff);
+    VEC_FREE(&rows->rows);
+    VEC_FREE(&diff.tables);
 }
 
 int main(void)
