@@ -380,8 +380,8 @@ static bool parse_short(struct parser *parser, const char *letters)
     return true;
 }
 
-bool options_parse(const struct opt *rows, void *args, int count, char **argv, struct operands *operands,
-                   struct tpa_error *err)
+static bool parse_all(const struct opt *rows, void *args, int count, char **argv, struct operands *operands,
+                      bool operand_ends_options, struct tpa_error *err)
 {
     struct parser parser = {
         .rows = rows, .args = args, .argv = argv, .count = (size_t)count, .operands = operands, .err = err
@@ -390,14 +390,28 @@ bool options_parse(const struct opt *rows, void *args, int count, char **argv, s
     *operands = (struct operands){ .at = argv };
     while (parser.next < parser.count && !operands->help_wanted) {
         char *word = argv[parser.next++];
-        if (only_operands || !looks_like_option(word))
+        if (only_operands || !looks_like_option(word)) {
             argv[operands->count++] = word; /* never beyond parser.next */
-        else if (strcmp(word, "--") == 0)
+            only_operands |= operand_ends_options;
+        } else if (strcmp(word, "--") == 0) {
             only_operands = true;
-        else if (!(word[1] == '-' ? parse_long(&parser, word + 2) : parse_short(&parser, word + 1)))
+        } else if (!(word[1] == '-' ? parse_long(&parser, word + 2) : parse_short(&parser, word + 1))) {
             return false;
+        }
     }
     return true;
+}
+
+bool options_parse(const struct opt *rows, void *args, int count, char **argv, struct operands *operands,
+                   struct tpa_error *err)
+{
+    return parse_all(rows, args, count, argv, operands, false, err);
+}
+
+bool options_parse_program(const struct opt *rows, void *args, int count, char **argv,
+                           struct operands *operands, struct tpa_error *err)
+{
+    return parse_all(rows, args, count, argv, operands, true, err);
 }
 
 void options_release(const struct opt *rows, void *args)

@@ -155,6 +155,13 @@ struct operands {
 bool options_parse(const struct opt *rows, void *args, int count, char **argv, struct operands *operands,
                    struct tpa_error *err);
 
+/*
+ * As options_parse, for commands that run a program: the first operand is the program, and what follows is the
+ * program's, whether it looks like an option or not.
+ */
+bool options_parse_program(const struct opt *rows, void *args, int count, char **argv,
+                           struct operands *operands, struct tpa_error *err);
+
 /* Free what options_parse allocated in ARGS (lists; nothing else allocates). */
 void options_release(const struct opt *rows, void *args);
 

@@ -72,7 +72,8 @@ struct command {
     int (*main)(const struct invocation *call, struct tpa_error *err);
     const char *examples[6]; /* lines to paste; "  # ..." at the end says what for */
     enum command_section section;
-    unsigned needs; /* enum trace_feature: what a trace must hold for the command to have an answer */
+    unsigned needs;    /* enum trace_feature: what a trace must hold for the command to have an answer */
+    bool runs_program; /* the first operand ends the options: what follows belongs to a program */
     bool reads_traces, reads_profiles, reads_actions; /* what the operands may be: see struct ingested */
 };
 

@@ -59,7 +59,10 @@ static int run_command(const struct command *command, int count, char **argv)
         memcpy(args, command->defaults, command->args_size);
 
     int exit_code = EXIT_TROUBLE;
-    if (!options_parse(command->options, args, count, argv, &operands, &err)) {
+    bool parsed = command->runs_program
+                      ? options_parse_program(command->options, args, count, argv, &operands, &err)
+                      : options_parse(command->options, args, count, argv, &operands, &err);
+    if (!parsed) {
         if (err.hint[0] == '\0')
             tpa_hint(&err, "tpa %s --help explains the options", command->name);
     } else if (operands.help_wanted) {
