@@ -1,0 +1,193 @@
+/* cupti.c - see cupti.h. */
+#include "capture/cupti.h"
+
+#include <dlfcn.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* CUDA 11.8, 12.0 and 12.1 all answer 18. From 13 on the number is 1000 times the major and 10 times the minor version. */
+enum { OLDEST_CUPTI = 18, NEWEST_CUPTI = 139999 };
+
+/* One shared object name a major version of CUDA, the newest first. */
+static const struct {
+    int major;
+    const char *name;
+} sonames[] = { { 13, "libcupti.so.13" }, { 12, "libcupti.so.12" }, { 11, "libcupti.so.11.8" } };
+enum { SONAME_COUNT = sizeof sonames / sizeof *sonames };
+
+/* Where CUDA toolkits keep it, when the loader does not know; %s is the root of a toolkit. */
+static const char *const places[] = { "%s/extras/CUPTI/lib64/%s", "%s/lib64/%s", "%s/lib/%s",
+                                      "%s/targets/x86_64-linux/lib/%s", "%s/targets/sbsa-linux/lib/%s" };
+
+static int driver_version(void)
+{
+    typedef int get_version_function(int *);
+    void *driver = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
+    get_version_function *get_version = NULL;
+    *(void **)&get_version = dlsym(driver ? driver : RTLD_DEFAULT, "cuDriverGetVersion");
+    int version = 0;
+    if (get_version && get_version(&version) != 0)
+        version = 0;
+    if (driver)
+        dlclose(driver);
+    return version;
+}
+
+static void *load_from_toolkits(const char *name)
+{
+    const char *const roots[] = { getenv("CUDA_HOME"), getenv("CUDA_PATH"), "/usr/local/cuda" };
+    char path[PATH_MAX];
+    for (size_t r = 0; r < sizeof roots / sizeof *roots; r++) {
+        for (size_t p = 0; roots[r] && *roots[r] && p < sizeof places / sizeof *places; p++) {
+            if (snprintf(path, sizeof path, places[p], roots[r], name) >= (int)sizeof path)
+                continue;
+            void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+            if (library)
+                return library;
+        }
+    }
+    return NULL;
+}
+
+/* CUPTI works with drivers of its own major version and later ones, so take the driver's, then older, then newer. */
+static void *load_best(int driver)
+{
+    int wanted = driver / 1000;
+    for (int pass = 0; pass < 2; pass++) {
+        for (int i = 0; i < SONAME_COUNT; i++) {
+            bool newer = wanted > 0 && sonames[i].major > wanted;
+            if (newer != (pass == 1))
+                continue;
+            void *library = dlopen(sonames[i].name, RTLD_NOW | RTLD_LOCAL);
+            if (!library)
+                library = load_from_toolkits(sonames[i].name);
+            if (library)
+                return library;
+        }
+    }
+    void *library = dlopen("libcupti.so", RTLD_NOW | RTLD_LOCAL);
+    return library ? library : load_from_toolkits("libcupti.so");
+}
+
+static void *find_loaded(void)
+{
+    for (int i = 0; i < SONAME_COUNT; i++) {
+        void *library = dlopen(sonames[i].name, RTLD_NOW | RTLD_NOLOAD);
+        if (library)
+            return library;
+    }
+    return NULL;
+}
+
+static bool find_functions(struct cupti *cupti, char *why, size_t why_size)
+{
+    /* A pointer to data is stored where one to a function is wanted: POSIX allows it, ISO C does not. */
+#define CUPTI_FIND(name) *(void **)&cupti->name = dlsym(cupti->library, #name);
+    CUPTI_NEEDED(CUPTI_FIND)
+    CUPTI_WELCOME(CUPTI_FIND)
+#undef CUPTI_FIND
+    *(void **)&cupti->subscribe_v2 = dlsym(cupti->library, "cuptiSubscribe_v2");
+    *(void **)&cupti->enable_runtime_call = dlsym(cupti->library, "cuptiActivityEnableRuntimeApi");
+    *(void **)&cupti->enable_driver_call = dlsym(cupti->library, "cuptiActivityEnableDriverApi");
+#define CUPTI_CHECK(name)                                                                                    \
+    if (!cupti->name) {                                                                                      \
+        snprintf(why, why_size,                                                                              \
+                 "the CUPTI found has no " #name "; give another by --cupti, of CUDA 11.8 to 13");           \
+        return false;                                                                                        \
+    }
+    CUPTI_NEEDED(CUPTI_CHECK)
+#undef CUPTI_CHECK
+    return true;
+}
+
+bool cupti_open(struct cupti *cupti, const char *path, char *why, size_t why_size)
+{
+    *cupti = (struct cupti){ .driver_version = driver_version() };
+    if (path[0] != '\0') {
+        cupti->library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+        if (!cupti->library) {
+            const char *error = dlerror();
+            snprintf(why, why_size, "can not load CUPTI: %.400s; check --cupti", error ? error : path);
+            return false;
+        }
+    } else {
+        cupti->library = find_loaded();
+        if (!cupti->library)
+            cupti->library = load_best(cupti->driver_version);
+        if (!cupti->library) {
+            snprintf(
+                why, why_size,
+                "found no CUPTI (libcupti.so); install the CUDA toolkit or the Python package nvidia-cuda-cupti, "
+                "or say where it is by --cupti");
+            return false;
+        }
+    }
+    if (!find_functions(cupti, why, why_size))
+        return false;
+    if (cupti->cuptiGetVersion(&cupti->version) != CUPTI_SUCCESS || cupti->version < OLDEST_CUPTI ||
+        cupti->version > NEWEST_CUPTI) {
+        snprintf(
+            why, why_size,
+            "CUPTI has version %u, and this tpa knows %d (CUDA 11.8) to %d (CUDA 13); give another by --cupti, or "
+            "use another tpa",
+            cupti->version, OLDEST_CUPTI, NEWEST_CUPTI);
+        return false;
+    }
+    return true;
+}
+
+static void CUPTIAPI no_callback(void *data, CUpti_CallbackDomain domain, CUpti_CallbackId id,
+                                 const void *info)
+{
+    (void)data, (void)domain, (void)id, (void)info; /* none is enabled: we subscribe to be the only one */
+}
+
+bool cupti_subscribe(struct cupti *cupti, CUpti_SubscriberHandle *subscriber, char *why, size_t why_size)
+{
+    char other[256] = "";
+    CUptiResult result;
+    if (cupti->subscribe_v2) {
+        struct cupti_subscriber_params params = { sizeof params, "tpa capture", other, sizeof other };
+        result = cupti->subscribe_v2(subscriber, no_callback, NULL, &params);
+    } else {
+        result = cupti->cuptiSubscribe(subscriber, no_callback, NULL);
+    }
+    if (result == CUPTI_SUCCESS)
+        return true;
+    if (result == CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED)
+        snprintf(why, why_size,
+                 "another profiler holds CUPTI%s%.200s; run without it (torch.profiler, Nsight, a debugger)",
+                 other[0] ? ": " : "", other);
+    else
+        cupti_explain(cupti, result, "cuptiSubscribe", why, why_size);
+    return false;
+}
+
+void cupti_explain(const struct cupti *cupti, CUptiResult result, const char *doing, char *why,
+                   size_t why_size)
+{
+    const char *name = NULL;
+    if (cupti->cuptiGetResultString(result, &name) != CUPTI_SUCCESS || !name)
+        name = "an error";
+    const char *hint;
+    switch ((int)result) {
+    case CUPTI_ERROR_INSUFFICIENT_PRIVILEGES:
+    case CUPTI_ERROR_VIRTUALIZED_DEVICE_INSUFFICIENT_PRIVILEGES:
+        hint =
+            "run as root or with CAP_SYS_ADMIN, or set the option NVreg_RestrictProfilingToAdminUsers=0 of the kernel "
+            "module nvidia (on a virtual machine: enable_profiling of the vGPU)";
+        break;
+    case CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED:
+        hint = "another profiler holds CUPTI: run without it";
+        break;
+    case CUPTI_ERROR_NOT_INITIALIZED:
+    case CUPTI_ERROR_UNKNOWN:
+        hint = "is there a GPU, and a driver that is no older than this CUPTI? nvidia-smi tells";
+        break;
+    case CUPTI_ERROR_OUT_OF_MEMORY: hint = "there is too little memory on the device or the host"; break;
+    default: hint = "is the driver older than this CUPTI? --cupti takes another"; break;
+    }
+    snprintf(why, why_size, "%s gave %s; %s", doing, name, hint);
+}

@@ -1,0 +1,32 @@
+/*
+ * nvtx.h - NVTX ranges, marks and domains, by being NVTX's tool.
+ *
+ * CUPTI can record NVTX too, but then it would have to be the tool that NVTX loads: ranges would depend on a GPU and on
+ * CUPTI being free, --range would need CUPTI's callbacks, and a push and a pop would take two records of 56 bytes and
+ * a lock. So the library attaches itself. A range costs a clock, a copy and no lock (host_ring.h).
+ *
+ * Names of NVTX's interface between application and tool are given here as NVTX 2 and 3 use them, because its headers do
+ * not come with CUPTI's.
+ */
+#ifndef TPA_CAPTURE_NVTX_H
+#define TPA_CAPTURE_NVTX_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+typedef const void *nvtx_get_export_table(uint32_t table);
+
+/* Have NVTX call us. It calls once for every library of the process that has NVTX compiled into it. */
+bool nvtx_attach(nvtx_get_export_table *get_export_table);
+
+/* A range of the default domain on this thread; the depth, or TPA_CAPTURE_INVALID for a pop without a push. */
+int nvtx_push(const char *name);
+int nvtx_pop(void);
+
+/* A step begins on this thread; its number. */
+int nvtx_step(void);
+
+/* In a forked child: the ring of this thread was the parent's. */
+void nvtx_forget_thread(void);
+
+#endif

@@ -1,0 +1,21 @@
+/*
+ * process_facts.h - what /proc tells of the process that is recorded. Texts are "" where it tells nothing.
+ */
+#ifndef TPA_CAPTURE_PROCESS_FACTS_H
+#define TPA_CAPTURE_PROCESS_FACTS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+void process_executable(char *path, size_t size);
+
+/* The words of the command line, separated by spaces. */
+void process_command(char *command, size_t size);
+
+/* The version of NVIDIA's kernel module, "550.54.14". */
+void process_driver_name(char *name, size_t size);
+
+/* When the process began, CLOCK_REALTIME in ns; TPAFILE_NONE when that is not told. */
+int64_t process_start_wall_ns(void);
+
+#endif

@@ -1,0 +1,106 @@
+/*
+ * report.c - see report.h. A line is one write of less than PIPE_BUF bytes, so lines of several processes do not mix; a
+ * fifo that nobody reads, or that is full, costs the line and never waits.
+ */
+#include "capture/report.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <time.h>
+#include <unistd.h>
+
+static char report_fifo[PATH_MAX];
+static atomic_int trouble_pid; /* who told a trouble; a forked child may tell its own */
+
+void report_to(const char *fifo)
+{
+    snprintf(report_fifo, sizeof report_fifo, "%s", fifo);
+}
+
+/* Write without letting the application have a SIGPIPE of ours. */
+static bool write_line(int fd, const char *line, size_t len)
+{
+    sigset_t pipe_signal, before, pending;
+    sigemptyset(&pipe_signal);
+    sigaddset(&pipe_signal, SIGPIPE);
+    sigpending(&pending);
+    pthread_sigmask(SIG_BLOCK, &pipe_signal, &before);
+    bool written = write(fd, line, len) == (ssize_t)len;
+    if (!written && errno == EPIPE && !sigismember(&pending, SIGPIPE))
+        sigtimedwait(&pipe_signal, NULL, &(struct timespec){ 0 });
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return written;
+}
+
+static bool send_line(const char *line, size_t len)
+{
+    if (report_fifo[0] == '\0')
+        return false;
+    int fd = open(report_fifo, O_WRONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
+    if (fd < 0)
+        return false;
+    bool sent = write_line(fd, line, len);
+    close(fd);
+    return sent;
+}
+
+/* One line: no tab or newline inside a field. */
+static void clean(char *text)
+{
+    for (; *text; text++)
+        if ((unsigned char)*text < ' ' || *text == 0x7f)
+            *text = ' ';
+}
+
+static void report(const char *word, const char *fields)
+{
+    char line[PIPE_BUF];
+    int len = snprintf(line, sizeof line, "%s\t%ld\t%s\n", word, (long)getpid(), fields);
+    if (len > 0 && (size_t)len < sizeof line)
+        send_line(line, (size_t)len);
+}
+
+void report_begin(const char *path)
+{
+    char fields[PIPE_BUF - 64];
+    snprintf(fields, sizeof fields, "%s", path);
+    clean(fields);
+    report("begin", fields);
+}
+
+void report_end(const char *path, int64_t bytes, int64_t records, int64_t dropped)
+{
+    char name[PIPE_BUF - 256], fields[PIPE_BUF - 64];
+    snprintf(name, sizeof name, "%s", path);
+    clean(name);
+    snprintf(fields, sizeof fields, "%s\t%" PRId64 "\t%" PRId64 "\t%" PRId64, name, bytes, records, dropped);
+    report("end", fields);
+}
+
+void report_trouble(const char *fmt, ...)
+{
+    int saved = errno;
+    int pid = (int)getpid();
+    if (atomic_exchange(&trouble_pid, pid) == pid)
+        return;
+    char sentence[PIPE_BUF - 128], line[PIPE_BUF];
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(sentence, sizeof sentence, fmt, args);
+    va_end(args);
+    clean(sentence);
+    int len = snprintf(line, sizeof line, "trouble\t%d\t%s\n", pid, sentence);
+    if (!send_line(line, (size_t)len)) {
+        len = snprintf(line, sizeof line, "tpa capture: %s\n", sentence);
+        write_line(STDERR_FILENO, line, (size_t)len);
+    }
+    errno = saved;
+}

@@ -1,0 +1,59 @@
+/*
+ * settings.h - what a recording should be like, from the environment.
+ *
+ * `tpa capture` sets these; whoever loads the library by other means sets them by hand. Times are whole numbers with
+ * a unit (500ms, 10s, 2min), sizes whole numbers with or without k, M or G.
+ *
+ *     TPA_CAPTURE_OUTPUT       name of the log; %p process id, %h host, %r rank, %% a percent sign
+ *     TPA_CAPTURE_KINDS        words of kinds.h
+ *     TPA_CAPTURE_GRAPHS       graph: a CUDA graph is one record a launch (default); node: every kernel in it is
+ *     TPA_CAPTURE_CALLS        work: calls that launch, copy, allocate, wait ... (default); all: every call
+ *     TPA_CAPTURE_START_AFTER  begin this long after the library was started
+ *     TPA_CAPTURE_DURATION     end this long after recording began
+ *     TPA_CAPTURE_RANGE        record inside NVTX ranges of this name only; NAME, NAME@DOMAIN, a * at the end of NAME
+ *     TPA_CAPTURE_STEPS        FIRST..LAST, FIRST.. or N: of that range's occurrences, or of tpa_capture_step()
+ *     TPA_CAPTURE_SIGNAL       number of a signal that switches recording off and on
+ *     TPA_CAPTURE_PAUSED       1: wait for that signal or for tpa_capture_start()
+ *     TPA_CAPTURE_MEMORY       how much memory what is not yet written may take
+ *     TPA_CAPTURE_CUPTI        path of libcupti.so
+ *     TPA_CAPTURE_REPORT       a fifo for report.h
+ */
+#ifndef TPA_CAPTURE_SETTINGS_H
+#define TPA_CAPTURE_SETTINGS_H
+
+#include "capture/kinds.h"
+#include <limits.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct capture_settings {
+    char output[PATH_MAX];
+    uint32_t kinds; /* bits of enum capture_kind */
+    bool graph_nodes, all_calls, paused;
+    int64_t start_after_ns, duration_ns; /* 0: at once; without end */
+    char range[256], range_domain[256];  /* "": no range asked for; "": any domain */
+    bool range_is_prefix;
+    int64_t first_step, last_step; /* first > last: no steps asked for */
+    int toggle_signal;             /* 0: none */
+    size_t memory_bytes;
+    char cupti[PATH_MAX];  /* "": look for it */
+    char report[PATH_MAX]; /* "": to stderr */
+};
+
+enum { CAPTURE_DEFAULT_MEMORY = 256 << 20, CAPTURE_LEAST_MEMORY = 16 << 20 };
+#define CAPTURE_DEFAULT_OUTPUT "capture.tpa"
+
+/* Fill *SETTINGS. False, and a sentence in WHY, when a variable can not be read; the others are filled in all the same. */
+bool capture_settings_read(struct capture_settings *settings, char *why, size_t why_size);
+
+/* Write PATTERN with %p, %h and %r replaced into PATH. False when it does not fit or has another % in it. */
+bool capture_settings_expand(const char *pattern, long pid, char *path, size_t size);
+
+/* The rank of this process in its job, of its machine, and the size of the job, from what launchers set; -1: not told. */
+struct capture_rank {
+    long rank, local_rank, world_size;
+};
+struct capture_rank capture_rank_read(void);
+
+#endif

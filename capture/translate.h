@@ -1,0 +1,35 @@
+/*
+ * translate.h - CUPTI's activity records into records of the log. Runs on the writer's thread.
+ */
+#ifndef TPA_CAPTURE_TRANSLATE_H
+#define TPA_CAPTURE_TRANSLATE_H
+
+#include "capture/calls.h"
+#include "capture/cupti.h"
+#include "trace/tpafile_write.h"
+
+struct translator {
+    struct tpafile_writer *log; /* borrowed */
+    const struct cupti *cupti;  /* borrowed, as the next; NULL while only NVTX is recorded */
+    const struct capture_calls *calls;
+    /* Numbers that the log has been told the meaning of. */
+    bool named[CAPTURE_API_COUNT][CAPTURE_MOST_CALLS];
+    int64_t *threads; /* sorted */
+    size_t thread_count, thread_capacity;
+    bool failed;      /* the log can not be written */
+    uint64_t unknown; /* records of kinds that we do not know */
+};
+
+/*
+ * Add what stands in the SIZE bytes of a buffer that CUPTI filled. False when the log can not be written. Records of
+ * calls that nobody wants are left out; those of unknown kinds are counted.
+ */
+bool translate_buffer(struct translator *translator, uint8_t *bytes, size_t size);
+
+/* Have the log name the thread, the first time. */
+void translate_thread(struct translator *translator, int64_t tid);
+
+/* The program itself named it. */
+void translate_thread_name(struct translator *translator, int64_t tid, const char *name, size_t len);
+
+#endif
