@@ -27,6 +27,7 @@
     ROW(chart) \
     ROW(convert) \
     ROW(diff) \
+    ROW(capture) \
     ROW(completion) \
     ROW(help)
 /* clang-format on */

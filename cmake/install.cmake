@@ -10,6 +10,10 @@ add_custom_command(OUTPUT ${pages}/commands
 add_custom_target(pages ALL DEPENDS ${pages}/commands)
 
 install(TARGETS tpa RUNTIME)
+if(TPA_HAVE_CAPTURE)
+  install(TARGETS tpa_capture LIBRARY)
+  install(FILES capture/tpa_capture.h TYPE INCLUDE)
+endif()
 install(DIRECTORY ${pages}/man1/ DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
 install(FILES ${pages}/bash/tpa DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
 install(FILES ${pages}/fish/tpa.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
