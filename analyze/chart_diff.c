@@ -185,10 +185,24 @@ static void add_rows(struct picture *picture, const struct diff *diff, const str
         picture_drop_chart(picture);
 }
 
+/* Both sides alone, when nothing between them changed. */
+static void add_sides(struct picture *picture, const struct diff *diff)
+{
+    const struct diff_metric *whole = diff->metrics.at;
+    if (diff->metrics.count == 0 || whole->kind != TABLE_NS)
+        return;
+    struct fall fall;
+    struct chart *chart = begin(picture, &fall, "whole", "Before and after", before_ns(&whole->finding));
+    end(chart, &fall, after_ns(&whole->finding));
+    chart->y.title = whole->title;
+}
+
 void chart_diff(struct picture *picture, const struct diff *diff, size_t bars)
 {
     add_steps(picture, diff);
     for (size_t i = diff->tables.count; i-- > 0;) /* kernels before operators */
         if (diff->tables.at[i].kind == TABLE_NS && picture->charts.count < CHART_MOST_PANELS)
             add_rows(picture, diff, &diff->tables.at[i], bars);
+    if (picture->charts.count == 0)
+        add_sides(picture, diff);
 }

@@ -15,6 +15,7 @@ const struct chart_type *const chart_types[] = {
     &chart_type_transfers,
     &chart_type_memory,
     &chart_type_queue,
+    &chart_type_roofline,
 
     NULL,
 };

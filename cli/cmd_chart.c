@@ -25,7 +25,7 @@ struct chart_args {
     int type, format;
     bool script;
     const char *path;
-    uint64_t limit, width, height;
+    uint64_t limit, width, height, peak_flops, peak_bandwidth;
     enum output_color color;
 };
 
@@ -72,6 +72,11 @@ static const struct opt chart_opts[] = {
     OPT_CHOICE_OF('t', "type", struct chart_args, type, type_at, "TYPE", "what to draw"),
     OPT_COUNT('n', "limit", struct chart_args, limit, 0, 1000, "N",
               "bars of operators, kernels and changes; 0 draws all"),
+    OPT_COUNT(
+        0, "peak-flops", struct chart_args, peak_flops, 1, 1000000000, "N",
+        "roofline: what the device can do, in GFLOP/s; without it by its data sheet, for those that are known"),
+    OPT_COUNT(0, "peak-bandwidth", struct chart_args, peak_bandwidth, 1, 1000000, "N",
+              "roofline: bandwidth of its memory, in GB/s"),
     OPT_FILES(0, "base", struct chart_args, base, "FILE",
               "diff: files of the first side, up to the next option"),
     OPT_FILES(0, "new", struct chart_args, other, "FILE", "diff: files of the second side"),
@@ -235,7 +240,9 @@ static struct picture *picture_of_trace(const struct invocation *call, const str
                                            .selection = selection,
                                            .devices = args->selection.devices,
                                            .bars = args->limit,
-                                           .columns = 400 };
+                                           .columns = 400,
+                                           .peak_flops = (double)args->peak_flops * 1e9,
+                                           .peak_bandwidth = (double)args->peak_bandwidth * 1e9 };
         picture->source = name_files(picture, (const char *const *)call->operands, call->operand_count);
         good = selection && type->draw(&question, picture, err);
     }
@@ -262,8 +269,10 @@ static struct picture *picture_of_diff(const struct invocation *call, struct tpa
 {
     const struct chart_args *args = call->args;
     struct sides_found found;
-    if (!sides_find(call, &args->base, &args->other, &found, err))
+    if (!sides_find(call, &args->base, &args->other, &found, err)) {
+        tpa_hint(err, "tpa chart --type diff BASE NEW, or several files a side with --base and --new");
         return NULL;
+    }
     struct measure_options options = { .by = MEASURE_BY_OPERATOR };
     struct measures *sides[2] = { NULL, NULL };
     struct result *notices = result_open("");

@@ -242,6 +242,7 @@ void chart_scale_add_tick(struct buffer *out, const struct chart_scale *scale, d
 {
     static const char *const sizes[] = { "B", "KB", "MB", "GB", "TB", "PB" };
     static const char *const times[] = { "ns", "us", "ms", "s" };
+    static const char *const operations[] = { "FLOP", "kFLOP", "MFLOP", "GFLOP", "TFLOP", "PFLOP" };
     int unit = 0;
     double shown = tick / scale->divisor;
     if (scale->log && scale->kind == TABLE_BYTES) {
@@ -252,6 +253,10 @@ void chart_scale_add_tick(struct buffer *out, const struct chart_scale *scale, d
         for (; shown >= 999.5 && unit < 3; unit++)
             shown /= 1000;
         buffer_printf(out, "%.6g%s", shown, times[unit]);
+    } else if (scale->log && scale->kind == TABLE_FLOPS) {
+        for (; shown >= 999.5 && unit < 5; unit++)
+            shown /= 1000;
+        buffer_printf(out, "%.6g %s", shown, operations[unit]);
     } else {
         buffer_printf(out, fabs(shown) < 1e7 ? "%.7g" : "%.3g", fabs(shown) < 1e-12 ? 0.0 : shown);
     }
