@@ -429,9 +429,41 @@ void code_paths_free(struct code_paths *paths)
     free(paths);
 }
 
+/* The innermost node that was open on TRACK at MOMENT; NODE_NONE when none was. */
+static node_id node_at(const struct code_paths *paths, track_id track, int64_t moment_ns)
+{
+    const struct trace *trace = paths->trace;
+    const struct calltree *tree = paths->tree;
+    size_t low = 0, high = tree->thread_count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (tree->threads[middle].track < track)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low == tree->thread_count || tree->threads[low].track != track)
+        return NODE_NONE;
+    node_id first = tree->threads[low].first, end = first + tree->threads[low].count;
+    node_id next = first; /* the first that begins after the moment */
+    for (node_id last = end; next < last;) {
+        node_id middle = next + (last - next) / 2;
+        if (trace->start_ns[tree->event[middle]] <= moment_ns)
+            next = middle + 1;
+        else
+            last = middle;
+    }
+    node_id n = next == first ? NODE_NONE : next - 1;
+    while (n != NODE_NONE && trace_end_ns(trace, tree->event[n]) <= moment_ns)
+        n = tree->parent[n];
+    return n;
+}
+
 struct code_place code_place_of(const struct code_paths *paths, event_id e)
 {
     node_id n = paths->node[e];
+    if (n == NODE_NONE)
+        n = node_at(paths, paths->trace->track[e], paths->trace->start_ns[e]);
     if (n == NODE_NONE)
         return (struct code_place){ CODE_OUTSIDE, false };
     return (struct code_place){ paths->path[n], (paths->flags[n] & CODE_BACKWARD) != 0 };

@@ -64,7 +64,7 @@ enum code_flags {
 struct code_paths *code_paths_open(const struct trace *trace, enum code_frames frames);
 void code_paths_free(struct code_paths *paths);
 
-/* Where host event E was. */
+/* Where host event E was; one that does not nest (an annotation, a record of memory) where its thread was when it began. */
 struct code_place code_place_of(const struct code_paths *paths, event_id e);
 
 /* Where GPU work E was launched: by its call, else by the operator it is linked to; outside when neither is known. */

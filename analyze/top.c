@@ -18,6 +18,8 @@ struct trace_wants top_wants(const struct top_options *options)
                                          WANT(CONCRETE_INPUTS) | WANT(PYTHON_ID) };
     if (options->by & TOP_STACK)
         wants.args |= WANT(CALL_STACK) | WANT(SEQUENCE) | WANT(FWD_THREAD);
+    if (options->by & (TOP_MODULE | TOP_LINE))
+        wants.args |= CODE_PATHS_WANTS;
     return wants;
 }
 
@@ -296,7 +298,8 @@ static void count_launched(struct top *top, event_id e, int64_t duration_ns, con
     size_t lookalike;
     struct launch_link link = top_link(top, e, external_id, correlation, &lookalike);
     bool has_operator = link.operator!= EVENT_NONE && top->node_of[link.operator] != NODE_NONE;
-    bool both_sides_in_row = top->by & TOP_STEP && !top->per_call && !(top->by & (TOP_THREAD | TOP_CATEGORY));
+    bool both_sides_in_row =
+        top->by & TOP_BOTH_SIDES && !top->per_call && !(top->by & (TOP_THREAD | TOP_CATEGORY));
     if (has_operator && !both_sides_in_row)
         give_to_callers(top, top->node_of[link.operator], duration_ns, e + UINT64_C(1));
     for (size_t i = lookalike; top_is_lookalike(top, lookalike, i) && !both_sides_in_row; i++)
@@ -400,7 +403,7 @@ static void top_open(struct top *top, const struct trace *trace, const struct to
 {
     *top = (struct top){ .trace = trace, .options = options };
     const unsigned naming = TOP_OPERATOR | TOP_SHAPE | TOP_STACK | TOP_OVERLOAD | TOP_KERNEL;
-    const unsigned alone = TOP_CATEGORY | TOP_THREAD | TOP_STREAM | TOP_DEVICE | TOP_STEP;
+    const unsigned alone = TOP_CATEGORY | TOP_THREAD | TOP_STREAM | TOP_DEVICE | TOP_BOTH_SIDES;
     top->by = options->by;
     if (!(top->by & alone))
         top->by |= TOP_OPERATOR;
@@ -414,6 +417,10 @@ static void top_open(struct top *top, const struct trace *trace, const struct to
     if (top->by & TOP_STEP)
         top->steps = steps_open(trace);
     open_tree_and_launches(top);
+    if (top->by & TOP_MODULE)
+        top->modules = code_paths_open(trace, CODE_MODULES);
+    if (top->by & TOP_LINE)
+        top->lines = code_paths_open(trace, CODE_LINES);
     top_link_calls(top);
     calltree_nest(top->tree);
     top->state = calltree_fold(top->tree, same_key, top);
@@ -436,6 +443,8 @@ static void top_close(struct top *top)
     top_names_release(&top->names);
     launches_free(top->launches);
     steps_free(top->steps);
+    code_paths_free(top->modules);
+    code_paths_free(top->lines);
     calltree_free(top->tree);
     VEC_FREE(&top->narrowed);
     VEC_FREE(&top->lookalikes);

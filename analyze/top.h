@@ -30,7 +30,9 @@ enum top_dimension {
     TOP_STREAM = 128,
     TOP_DEVICE = 256,
     TOP_STEP = 512,
-    TOP_RANK = 1024, /* which file; alone, it tells operators apart */
+    TOP_RANK = 1024,   /* which file; alone, it tells operators apart */
+    TOP_MODULE = 2048, /* the innermost nn.Module; of the backward pass, that of its forward operator */
+    TOP_LINE = 4096,   /* the innermost function outside PyTorch, likewise */
 };
 
 struct top_options {

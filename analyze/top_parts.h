@@ -13,6 +13,7 @@
 #ifndef TPA_ANALYZE_TOP_PARTS_H
 #define TPA_ANALYZE_TOP_PARTS_H
 
+#include "analyze/code_paths.h"
 #include "analyze/top.h"
 #include "base/memory.h"
 #include "trace/calltree.h"
@@ -51,6 +52,9 @@ struct top_names {
 
 #define ROW_NONE UINT32_MAX
 
+/* Alone, these make rows that hold both what ran on the host and what it launched. */
+#define TOP_BOTH_SIDES (TOP_STEP | TOP_MODULE | TOP_LINE)
+
 /* What tells rows apart: equal bytes, same row. Parts that are not asked for stay 0. */
 struct row_key {
     uint32_t name; /* in top_names.keys */
@@ -62,6 +66,8 @@ struct row_key {
     uint32_t track;
     uint32_t device; /* file and device together: index of a track of it + 1 */
     uint32_t step;   /* in top->texts */
+    uint32_t module; /* in top->texts, + 1, as line */
+    uint32_t line;
     uint32_t file;
 };
 
@@ -122,7 +128,8 @@ struct top {
     struct top_file *files;
     struct top_names names;
     struct names *texts; /* of shapes, stacks ... */
-    struct steps *steps; /* NULL when nobody asks */
+    struct steps *steps; /* NULL when nobody asks, as modules and lines */
+    struct code_paths *modules, *lines;
     struct launches *launches;
     track_id *stop_thread; /* by process of launches.h: where its unlinked calls are counted */
     struct calltree *tree;

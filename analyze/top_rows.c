@@ -140,6 +140,16 @@ static uint32_t step_of(struct top *top, event_id e)
     return names_add(top->texts, text, (size_t)len);
 }
 
+/* The module or line in which E was called or, for GPU work, launched; its text, or "". */
+static uint32_t code_of(struct top *top, const struct code_paths *paths, event_id e)
+{
+    struct code_place place = event_is_launched(top->trace->kind[e])
+                                  ? code_place_of_work(paths, top->launches, e)
+                                  : code_place_of(paths, e);
+    const char *text = code_path_name(paths, place.path);
+    return names_add(top->texts, text, strlen(text));
+}
+
 /* The first track of its device stands for all of them. */
 static uint32_t device_of(const struct top *top, event_id e)
 {
@@ -206,11 +216,14 @@ uint32_t top_row_of(struct top *top, event_id e)
             key.track = trace->track[e] + 1;
         if (top->by & TOP_DEVICE)
             key.device = device_of(top, e);
-        if (top->by & TOP_STEP) {
+        if (top->by & TOP_STEP)
             key.step = step_of(top, e) + 1;
-            if (!top->per_call && !(top->by & TOP_CATEGORY))
-                key.on_device = 0; /* one row has both sides of a step */
-        }
+        if (top->by & TOP_MODULE)
+            key.module = code_of(top, top->modules, e) + 1;
+        if (top->by & TOP_LINE)
+            key.line = code_of(top, top->lines, e) + 1;
+        if (top->by & TOP_BOTH_SIDES && !top->per_call && !(top->by & TOP_CATEGORY))
+            key.on_device = 0;
         if (top->by & TOP_RANK)
             key.file = top_file_of(top, e) + 1;
         size_t before = names_count(maker->composites);

@@ -19,6 +19,8 @@ enum column {
     COLUMN_STACK,
     COLUMN_PLACE,
     COLUMN_STEP,
+    COLUMN_MODULE,
+    COLUMN_LINE,
     COLUMN_RANK,
     COLUMN_SELF_CPU,
     COLUMN_CPU,
@@ -61,6 +63,8 @@ static const struct table_column all_columns[COLUMNS] = {
     [COLUMN_STACK] = { "source_location", "Source Location", TABLE_TEXT, "innermost Python frames, separated by ';'", 0, "stack" },
     [COLUMN_PLACE] = { "place", "Place", TABLE_TEXT, "category, thread, stream or device", 0, "category thread stream device" },
     [COLUMN_STEP] = { "step", "Step", TABLE_TEXT, "the ProfilerStep# it began, or was launched, in", 0, NULL },
+    [COLUMN_MODULE] = { "module", "Module", TABLE_TEXT, "the innermost nn.Module it was called, or launched, in; of the backward pass, that of its forward operator", 0, NULL },
+    [COLUMN_LINE] = { "line", "Line", TABLE_TEXT, "the innermost Python function outside PyTorch it was called, or launched, in", 0, NULL },
     [COLUMN_RANK] = { "rank", "Rank", TABLE_COUNT, "rank of the file; its place among the files where it tells none", 0, NULL },
     [COLUMN_SELF_CPU_SHARE] = { "self_cpu_percent", "Self CPU %", TABLE_SHARE, "part of the self CPU time of all rows", 0, NULL },
     [COLUMN_SELF_CPU] = { "self_cpu_time_total", "Self CPU", TABLE_NS, "time on the host without what it called", 0, "self_cpu" },
@@ -149,15 +153,33 @@ static const char *step_text(const struct top *top, const struct row_key *key)
     return *text ? text : "(outside steps)";
 }
 
-/* The name of a row that no operator names: its place, step and rank. */
+/* The text of a module or line; CODE is its number in the key. */
+static const char *code_text(const struct top *top, uint32_t code, const char *outside)
+{
+    const char *text = names_text(top->texts, code - 1);
+    return *text ? text : outside;
+}
+
+static const char *module_text(const struct top *top, const struct row_key *key)
+{
+    return code_text(top, key->module, "(outside any module)");
+}
+
+static const char *line_text(const struct top *top, const struct row_key *key)
+{
+    return code_text(top, key->line, "(outside any line)");
+}
+
+/* The name of a row that no operator names: its place, step, module and line. */
 static void show_name(const struct top *top, const struct row_key *key, struct buffer *out)
 {
     show_place(top, key, out);
-    if (key->step) {
-        if (out->count)
-            buffer_puts(out, ", ");
-        buffer_puts(out, step_text(top, key));
-    }
+    const char *parts[] = { key->step ? step_text(top, key) : NULL,
+                            key->module ? module_text(top, key) : NULL,
+                            key->line ? line_text(top, key) : NULL };
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        if (parts[i])
+            buffer_printf(out, "%s%s", out->count ? ", " : "", parts[i]);
 }
 
 /* ---- filling ---- */
@@ -237,7 +259,7 @@ static void fill_name(const struct filling *to, size_t row, const struct top_row
         set_text(to, row, COLUMN_NAME, text.count ? text.at : "", text.count);
     }
     buffer_release(&text);
-    if (top->per_call || !(top->by & TOP_STEP)) {
+    if (top->per_call || !(top->by & TOP_BOTH_SIDES)) {
         const char *device_type = key->on_device ? "CUDA" : "CPU";
         set_text(to, row, COLUMN_DEVICE_TYPE, device_type, strlen(device_type));
     }
@@ -247,6 +269,10 @@ static void fill_name(const struct filling *to, size_t row, const struct top_row
     set_text_id(to, row, COLUMN_OVERLOAD, key->overload);
     if (key->step)
         set_text(to, row, COLUMN_STEP, step_text(top, key), strlen(step_text(top, key)));
+    if (key->module)
+        set_text(to, row, COLUMN_MODULE, module_text(top, key), strlen(module_text(top, key)));
+    if (key->line)
+        set_text(to, row, COLUMN_LINE, line_text(top, key), strlen(line_text(top, key)));
     if (key->file)
         set_int(to, row, COLUMN_RANK, selection_rank(top->trace, key->file - 1));
 }
@@ -297,6 +323,8 @@ static bool has_column(const struct top *top, enum column column)
     case COLUMN_STACK: return top->by & TOP_STACK;
     case COLUMN_PLACE: return top->per_call && top->by & places;
     case COLUMN_STEP: return top->per_call && top->by & TOP_STEP;
+    case COLUMN_MODULE: return top->per_call && top->by & TOP_MODULE;
+    case COLUMN_LINE: return top->per_call && top->by & TOP_LINE;
     case COLUMN_RANK: return top->by & TOP_RANK;
     default: return column < COLUMN_TORCH_CPU || top->float_rows;
     }
@@ -339,6 +367,8 @@ static const char *title_of(const struct top *top)
     case TOP_STREAM: return "Streams";
     case TOP_DEVICE: return "Devices";
     case TOP_STEP: return "Steps";
+    case TOP_MODULE: return "Modules";
+    case TOP_LINE: return "Lines";
     default: return top->per_call ? "Operators" : "Time";
     }
 }
@@ -369,10 +399,30 @@ static double milliseconds(int64_t ns)
     return (double)ns / 1e6;
 }
 
+/* What --by stack, module and line did not find in the trace, and where it may be. */
+static void add_notices_about_code(const struct top *top, struct result *result)
+{
+    const struct trace *trace = top->trace;
+    bool frames = false;
+    for (size_t i = 0; i < trace->category_count && !frames; i++)
+        frames = trace->categories[i].kind == EVENT_PYTHON && trace->categories[i].event_count > 0;
+    if (top->by & TOP_STACK && frames && trace->args[ARG_CALL_STACK].count == 0)
+        result_add_notice(
+            result, "no_call_stacks", 0, NULL, TPA_NOWHERE,
+            "Python frames are events of their own in this trace, and no operator carries its stack, "
+            "which is what torch goes by; --by line and --by module go by the events");
+    if ((top->modules && top->modules->count == 1) || (top->lines && top->lines->count == 1))
+        result_add_notice(result, "no_code", 0, NULL, TPA_NOWHERE,
+                          "no %s is in the recorded stacks; profile with with_stack=True",
+                          top->modules && top->modules->count == 1 ? "nn.Module"
+                                                                   : "function outside PyTorch");
+}
+
 static void add_notices(const struct top *top, struct result *result)
 {
     const struct top_counts *counts = &top->counts;
     const struct trace *trace = top->trace;
+    add_notices_about_code(top, result);
     if (!top->has_device)
         result_add_notice(result, "no_gpu", 0, NULL, TPA_NOWHERE,
                           "nothing ran on a device, or it was not recorded");

@@ -49,6 +49,7 @@ static const struct {
     { "stack", TOP_STACK },       { "overload", TOP_OVERLOAD }, { "kernel", TOP_KERNEL },
     { "category", TOP_CATEGORY }, { "thread", TOP_THREAD },     { "stream", TOP_STREAM },
     { "device", TOP_DEVICE },     { "step", TOP_STEP },         { "rank", TOP_RANK },
+    { "module", TOP_MODULE },     { "line", TOP_LINE },
 };
 
 /* The printers, and after them the texts of torch and pstats. */
@@ -92,8 +93,8 @@ static const struct opt top_opts[] = {
              "by self_cuda_time_total, or self_cpu_time_total when nothing ran on a device; steps by time"),
     OPT_FLAG('r', "reverse", struct top_args, reverse, "smallest first"),
     OPT_TEXT('b', "by", struct top_args, by, "WHAT",
-             "what makes a row: op, shape, stack, overload, kernel; category, thread, stream, device, step, rank; or "
-             "several, as in op,rank"),
+             "what makes a row: op, shape, stack, overload, kernel; category, thread, stream, device, step, rank, module, "
+             "line; or several, as in op,rank"),
     OPT_FLAG('t', "top-level", struct top_args, top_level, "only what nothing else called"),
     OPT_FLAG(0, "python", struct top_args, python, "rows for Python functions too"),
     OPT_FLAG(0, "strip-dirs", struct top_args, strip_dirs,
@@ -123,8 +124,8 @@ static bool parse_dimensions(const char *list, unsigned *by, struct tpa_error *e
             tpa_fail(err, TPA_NOWHERE, "--by knows no '%.*s'%s%s%s", (int)len, list,
                      near.best ? "; did you mean " : "", near.best ? near.best : "", near.best ? "?" : "");
             return tpa_hint(
-                err, "it knows op, shape, stack, overload, kernel, category, thread, stream, device, step "
-                     "and rank, and several of them separated by commas");
+                err, "it knows op, shape, stack, overload, kernel, category, thread, stream, device, step, "
+                     "rank, module and line, and several of them separated by commas");
         }
         *by |= found;
     }

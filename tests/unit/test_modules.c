@@ -5,10 +5,15 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "analyze/code_paths.h"
 #include "analyze/modules.h"
 #include "analyze/python_names.h"
+#include "analyze/top.h"
 #include "tests/unit/drawn.h"
 #include <math.h>
+
+/* tpa top tells frames from the collector's pauses by their ids. */
+static const struct trace_wants wants = { .args = CODE_PATHS_WANTS | WANT(PYTHON_ID) };
 
 static struct trace *trace;
 static struct result *result;
@@ -50,11 +55,17 @@ static int64_t figure(const char *name, const char *key)
     return int_called(modules, row_called(name), key);
 }
 
+static void draw_frame(const char *name, int64_t thread, int64_t start_ns, int64_t dur_ns)
+{
+    draw_host("python_function", name, thread, start_ns, dur_ns);
+    draw_arg(ARG_PYTHON_ID, 1);
+}
+
 static void draw_module(const char *name, int64_t thread, int64_t start_ns, int64_t dur_ns)
 {
     char text[100];
     snprintf(text, sizeof text, "nn.Module: %s", name);
-    draw_host("python_function", text, thread, start_ns, dur_ns);
+    draw_frame(text, thread, start_ns, dur_ns);
 }
 
 /* An operator of the forward pass that begins when the graph has SEQUENCE nodes. */
@@ -115,8 +126,8 @@ static void assert_parts_add_up(void)
  */
 static void draw(void)
 {
-    draw_begin(&modules_wants);
-    draw_host("python_function", "train.py(1): step", 1, 0, 100);
+    draw_begin(&wants);
+    draw_frame("train.py(1): step", 1, 0, 100);
     draw_module("Net_0", 1, 10, 60);
     draw_module("Linear_0", 1, 20, 20);
     draw_forward("aten::linear", 1, 22, 16, 1);
@@ -263,11 +274,11 @@ static void filters_choose_rows_and_change_no_figure(void **state)
 static void lines_are_those_outside_pytorch(void **state)
 {
     (void)state;
-    draw_begin(&modules_wants);
-    draw_host("python_function", "train.py(1): step", 1, 0, 100);
-    draw_host("python_function", "torch/nn/functional.py(9): linear", 1, 10, 40);
-    draw_host("python_function", "/usr/lib/python3/dist-packages/own/model.py(7): helper", 1, 20, 20);
-    draw_host("python_function", "<built-in method add>", 1, 25, 5);
+    draw_begin(&wants);
+    draw_frame("train.py(1): step", 1, 0, 100);
+    draw_frame("torch/nn/functional.py(9): linear", 1, 10, 40);
+    draw_frame("/usr/lib/python3/dist-packages/own/model.py(7): helper", 1, 20, 20);
+    draw_frame("<built-in method add>", 1, 25, 5);
     draw_host("cpu_op", "aten::add", 1, 26, 3);
     trace = draw_end();
     answer_by(MODULES_BY_LINE);
@@ -286,7 +297,7 @@ static void lines_are_those_outside_pytorch(void **state)
 static void recursion_counts_once_in_totals(void **state)
 {
     (void)state;
-    draw_begin(&modules_wants);
+    draw_begin(&wants);
     draw_module("Block_0", 1, 0, 100);
     draw_module("Block_1", 1, 10, 80);
     draw_module("Block_0", 1, 20, 30);
@@ -320,7 +331,7 @@ static void recursion_counts_once_in_totals(void **state)
 static void the_last_forward_operator_made_the_node(void **state)
 {
     (void)state;
-    draw_begin(&modules_wants);
+    draw_begin(&wants);
     draw_module("Net_0", 1, 0, 50);
     draw_forward("aten::to", 1, 5, 2, 9);
     draw_module("Linear_0", 1, 10, 20);
@@ -341,7 +352,7 @@ static void the_last_forward_operator_made_the_node(void **state)
 static void equal_numbers_of_two_threads_are_told_apart(void **state)
 {
     (void)state;
-    draw_begin(&modules_wants);
+    draw_begin(&wants);
     draw_module("A_0", 1, 0, 50);
     draw_forward("aten::mm", 1, 10, 5, 2);
     draw_forward("aten::mm", 1, 20, 5, 3);
@@ -363,7 +374,7 @@ static void equal_numbers_of_two_threads_are_told_apart(void **state)
 static void code_that_runs_again_is_backward_within_its_module(void **state)
 {
     (void)state;
-    draw_begin(&modules_wants);
+    draw_begin(&wants);
     draw_module("Net_0", 1, 0, 50);
     draw_forward("CheckpointFunction", 1, 10, 30, 5);
     draw_backward("CheckpointFunctionBackward", 2, 100, 50, 5, 1);
@@ -384,7 +395,7 @@ static void code_that_runs_again_is_backward_within_its_module(void **state)
 static void stacks_of_operators_tell_modules_too(void **state)
 {
     (void)state;
-    draw_begin(&modules_wants);
+    draw_begin(&wants);
     draw_host("cpu_op", "aten::linear", 1, 0, 20);
     draw_text(ARG_CALL_STACK,
               "torch/nn/modules/linear.py(114): forward;nn.Module: Linear_0;model.py(7): forward;"
@@ -410,7 +421,7 @@ static void stacks_of_operators_tell_modules_too(void **state)
 static void module_hierarchies_are_paths(void **state)
 {
     (void)state;
-    draw_begin(&modules_wants);
+    draw_begin(&wants);
     draw_host("cpu_op", "aten::mul", 1, 0, 20);
     draw_text(ARG_MODULE_HIERARCHY, "TOP(C)::forward.A0(A)::forward.SELF(A)::forward_impl_.");
     draw_host("cpu_op", "aten::add", 1, 30, 5);
@@ -431,7 +442,7 @@ static void a_range_chooses_by_when_things_began(void **state)
 {
     (void)state;
     struct selection_query query = { .range = "60ns.." };
-    draw_begin(&modules_wants);
+    draw_begin(&wants);
     draw_module("Net_0", 1, 0, 50);
     draw_call("cudaLaunchKernel", 1, 10, 2, 1);
     draw_module("Net_0", 1, 60, 30);
@@ -450,7 +461,7 @@ static void a_range_chooses_by_when_things_began(void **state)
 static void backward_operators_without_their_forward_count_where_they_ran(void **state)
 {
     (void)state;
-    draw_begin(&modules_wants);
+    draw_begin(&wants);
     draw_module("Net_0", 1, 0, 50);
     draw_backward("MmBackward0", 1, 10, 5, 3, 1);
     draw_backward("MmBackward0", 2, 10, 7, 4, 1);
@@ -467,7 +478,7 @@ static void backward_operators_without_their_forward_count_where_they_ran(void *
 static void a_trace_without_modules_has_all_outside(void **state)
 {
     (void)state;
-    draw_begin(&modules_wants);
+    draw_begin(&wants);
     draw_host("cpu_op", "aten::add", 1, 0, 5);
     trace = draw_end();
     answer_by(MODULES_BY_TREE);
@@ -475,6 +486,59 @@ static void a_trace_without_modules_has_all_outside(void **state)
     assert_int_equal(int_called(modules, 0, "self_cpu"), 5);
     assert_int_equal(notice_called(result, "unlinked_backward"), 0);
     assert_int_equal(result->notices.count, 1); /* no nn.Module */
+    release();
+}
+
+/* tpa top has the operators of a module, without those of the modules it called, and no frames. */
+static void top_makes_rows_of_modules(void **state)
+{
+    (void)state;
+    draw();
+    struct top_options options = { .by = TOP_MODULE };
+    result = top_analyze(trace, &options);
+    modules = table_called(result, "operators");
+    assert_int_equal(modules->row_count, 4);
+    assert_int_equal(figure("Linear_1", "self_device_time_total"), 5 + 20);
+    assert_int_equal(figure("Linear_1", "cpu_time_total"), 10 + 30);
+    assert_int_equal(figure("Net_0", "self_device_time_total"), 3 + 7);
+    assert_int_equal(figure("Net_0", "cpu_time_total"), 6 + 10);
+    assert_int_equal(figure("(outside any module)", "self_device_time_total"), 2 + 11);
+    result_free(result);
+
+    options.by = TOP_MODULE | TOP_OPERATOR;
+    result = top_analyze(trace, &options);
+    modules = table_called(result, "operators");
+    int64_t linears = 0;
+    for (size_t row = 0; row < modules->row_count; row++)
+        if (strcmp(text_called(modules, row, "name"), "aten::linear") == 0) {
+            linears++;
+            assert_memory_equal(text_called(modules, row, "module"), "Linear_", 7);
+        }
+    assert_int_equal(linears, 2);
+    result_free(result);
+
+    options.by = TOP_LINE;
+    result = top_analyze(trace, &options);
+    modules = table_called(result, "operators");
+    assert_int_equal(figure("train.py(1): step", "self_device_time_total"), 8 + 5 + 3 + 2 + 7 + 20);
+    release();
+}
+
+/* An annotation nests in no frame, yet it was somewhere: within Net_0, 10..40, and after Linear_0, 15..20. */
+static void annotations_are_where_they_began(void **state)
+{
+    (void)state;
+    struct top_options options = { .by = TOP_MODULE | TOP_OPERATOR };
+    draw_begin(&wants);
+    draw_module("Net_0", 1, 10, 30);
+    draw_module("Linear_0", 1, 15, 5);
+    draw_host("user_annotation", "mine", 1, 20, 50);
+    draw_host("user_annotation", "late", 1, 40, 5);
+    trace = draw_end();
+    result = top_analyze(trace, &options);
+    modules = table_called(result, "operators");
+    assert_string_equal(text_called(modules, row_called("mine"), "module"), "Net_0");
+    assert_string_equal(text_called(modules, row_called("late"), "module"), "(outside any module)");
     release();
 }
 
@@ -513,6 +577,8 @@ int main(void)
         cmocka_unit_test(a_range_chooses_by_when_things_began),
         cmocka_unit_test(backward_operators_without_their_forward_count_where_they_ran),
         cmocka_unit_test(a_trace_without_modules_has_all_outside),
+        cmocka_unit_test(top_makes_rows_of_modules),
+        cmocka_unit_test(annotations_are_where_they_began),
         cmocka_unit_test(names_of_frames_tell_module_and_class),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
