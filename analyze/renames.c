@@ -80,6 +80,19 @@ static size_t running_number_length(const char *name, size_t len, size_t at)
     return before == '_' && !is_word(behind) ? n : 0;
 }
 
+/* Where the parameters that begin at the '(' at AT end: behind the ')'. They follow from the template arguments. */
+static size_t parameters_end(const char *name, size_t len, size_t at)
+{
+    size_t depth = 0;
+    for (size_t i = at; i < len; i++) {
+        if (name[i] == '(')
+            depth++;
+        else if (name[i] == ')' && --depth == 0)
+            return i + 1;
+    }
+    return at;
+}
+
 /* Where the template arguments that begin at the '<' at AT end: behind the '>'. AT when it is no such bracket. */
 static size_t template_end(const char *name, size_t len, size_t at)
 {
@@ -153,12 +166,16 @@ static void mask_types(struct buffer *out, const char *at, size_t len)
 void rename_mask(struct buffer *out, const char *name, size_t len, enum rename_kind kind)
 {
     for (size_t i = 0; i < len;) {
-        size_t end = name[i] == '<' && kind != RENAME_NUMBERS ? template_end(name, len, i) : i;
+        size_t end = i;
+        if (kind != RENAME_NUMBERS && name[i] == '<')
+            end = template_end(name, len, i);
+        else if (kind != RENAME_NUMBERS && name[i] == '(' && i > 0)
+            end = parameters_end(name, len, i);
         if (end > i) {
             if (kind == RENAME_TYPES)
                 mask_types(out, name + i, end - i);
             else
-                buffer_puts(out, "<#>");
+                buffer_puts(out, name[i] == '<' ? "<#>" : "(#)");
             i = end;
             continue;
         }

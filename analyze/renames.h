@@ -7,8 +7,9 @@
  *
  * How sure a pair is, surest first:
  *   RENAME_NUMBERS   hashes, addresses, line numbers and running numbers differ: fused_add_3 and fused_add_5
- *   RENAME_TYPES     so do numbers and scalar types among template arguments: gemm<float, 128> and gemm<half, 64>
- *   RENAME_TEMPLATE  so does anything among template arguments; only where there is one name on each side
+ *   RENAME_TYPES     so do numbers and scalar types among template arguments and parameters: gemm<float, 128>(float*)
+ *                    and gemm<half, 64>(half*)
+ *   RENAME_TEMPLATE  so does anything among these; only where there is one name on each side
  */
 #ifndef TPA_ANALYZE_RENAMES_H
 #define TPA_ANALYZE_RENAMES_H

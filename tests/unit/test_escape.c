@@ -42,6 +42,65 @@ static void hostile_texts_are_tamed_in_every_medium(void **state)
     }
 }
 
+/* XML parsers refuse a document for these; what is left is as in HTML. */
+static void xml_holds_no_character_that_it_does_not_have(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text, *xml;
+    } texts[] = {
+        { "a<b>&\"'", "a&lt;b&gt;&amp;&quot;&#39;" },
+        { "]]>", "]]&gt;" },
+        { "a\xef\xbf\xbe"
+          "b",
+          "a\\ufffeb" },
+        { "\xef\xbf\xbf", "\\uffff" },
+        { "\xef\xbf\xbd", "\xef\xbf\xbd" },
+        { "\xef\xbf", "\\xef\\xbf" },
+        { "\x01\x0b\x1f", "\\x01\\x0b\\x1f" },
+        { "two\nlines", "two\\nlines" },
+    };
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        struct buffer out = { 0 };
+        escape_xml(&out, texts[i].text, strlen(texts[i].text));
+        assert_string_equal(out.at, texts[i].xml);
+        buffer_release(&out);
+    }
+    for (size_t i = 0; i < HOSTILE_TEXTS; i++)
+        check(escape_xml, &hostile_texts[i], hostile_texts[i].html);
+}
+
+/* GitHub's runner takes a line that begins with :: for a command, and turns %25 %0A %0D %3A %2C back. */
+static void github_gets_one_line_and_no_second_command(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text, *message, *property;
+    } texts[] = {
+        { "aten::mm", "aten::mm", "aten%3A%3Amm" },
+        { "a\n::error::b", "a\\n::error::b", "a\\n%3A%3Aerror%3A%3Ab" },
+        { "5%, 10%", "5%25, 10%25", "5%25%2C 10%25" },
+        { "%0A", "%250A", "%250A" },
+        { "x\r\x1b[31m", "x\\r\\x1b[31m", "x\\r\\x1b[31m" },
+        { "\xff", "\\xff", "\\xff" },
+    };
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        struct buffer out = { 0 };
+        escape_github(&out, texts[i].text, strlen(texts[i].text));
+        assert_string_equal(out.at, texts[i].message);
+        buffer_clear(&out);
+        escape_github_property(&out, texts[i].text, strlen(texts[i].text));
+        assert_string_equal(out.at, texts[i].property);
+        buffer_release(&out);
+    }
+    for (size_t i = 0; i < HOSTILE_TEXTS; i++) {
+        struct buffer out = { 0 };
+        escape_github(&out, hostile_texts[i].text, hostile_texts[i].len);
+        assert_null(out.at ? strpbrk(out.at, "\r\n") : NULL);
+        buffer_release(&out);
+    }
+}
+
 /* Whatever the bytes, a terminal gets valid UTF-8 that holds nothing hidden, and CSV stays on one line. */
 static void any_bytes_come_out_visible(void **state)
 {
@@ -111,6 +170,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(hostile_texts_are_tamed_in_every_medium),
+        cmocka_unit_test(xml_holds_no_character_that_it_does_not_have),
+        cmocka_unit_test(github_gets_one_line_and_no_second_command),
         cmocka_unit_test(any_bytes_come_out_visible),
         cmocka_unit_test(widths_are_those_of_a_terminal),
         cmocka_unit_test(invalid_utf8_takes_one_replacement_per_character_begun),

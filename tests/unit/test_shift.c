@@ -5,6 +5,8 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
 
 #include <cmocka.h>
 
@@ -127,9 +129,207 @@ static void holm_pays_for_asking_often(void **state)
     check_near(large[1], 1);
 }
 
+/* Samples of N a side without ties, whose U is exactly U: as many of the values after as can be are moved to the top. */
+static void deal(size_t n, size_t u, double *before, double *after)
+{
+    /* A value after is larger than the first u[i] values before: u split as evenly as greedily possible. */
+    for (size_t i = 0; i < n; i++)
+        before[i] = (double)(i * 1000);
+    for (size_t i = 0; i < n; i++) {
+        size_t above = u < n ? u : n;
+        u -= above;
+        after[i] = (double)above * 1000 - 500 + (double)i; /* above that many of them */
+    }
+}
+
+/*
+ * The table printed in textbooks since Mann and Whitney (1947) and Auble (1953): the largest U of the smaller tail at
+ * which two samples of n differ at the 5 % level, two-sided. One more, and they do not.
+ */
+static void critical_values_are_those_of_the_printed_table(void **state)
+{
+    (void)state;
+    static const struct {
+        size_t n, u;
+    } table[] = {
+        { 4, 0 },   { 5, 2 },   { 6, 5 },   { 7, 8 },    { 8, 13 },   { 9, 17 },
+        { 10, 23 }, { 11, 30 }, { 12, 37 }, { 13, 45 },  { 14, 55 },  { 15, 64 },
+        { 16, 75 }, { 17, 87 }, { 18, 99 }, { 19, 113 }, { 20, 127 },
+    };
+    for (size_t i = 0; i < COUNT(table); i++) {
+        double before[20], after[20];
+        struct shift shift;
+        deal(table[i].n, table[i].u, before, after);
+        shift_compare(before, table[i].n, after, table[i].n, &shift);
+        check_near(shift.u, (double)table[i].u);
+        if (!(shift.p <= 0.05))
+            fail_msg("n = %zu, U = %zu: p = %g", table[i].n, table[i].u, shift.p);
+        deal(table[i].n, table[i].u + 1, before, after);
+        shift_compare(before, table[i].n, after, table[i].n, &shift);
+        if (!(shift.p > 0.05))
+            fail_msg("n = %zu, U = %zu: p = %g", table[i].n, table[i].u + 1, shift.p);
+    }
+}
+
+/* SciPy 1.17: mannwhitneyu(after, before, method='exact'), and 'asymptotic' for the larger ones. */
+static void p_values_are_those_of_scipy(void **state)
+{
+    (void)state;
+    double before[200], after[300];
+    struct shift shift;
+    for (int i = 0; i < 20; i++)
+        before[i] = (i * 37) % 97;
+    for (int i = 0; i < 25; i++)
+        after[i] = (i * 53) % 97 + 12.5;
+    shift_compare(before, 20, after, 25, &shift);
+    check_near(shift.u, 293);
+    check_near(shift.p, 0.33512151928152045);
+    for (int i = 0; i < 30; i++) {
+        before[i] = (i * 37) % 97;
+        after[i] = (i * 53) % 97 + 20.5;
+    }
+    shift_compare(before, 30, after, 30, &shift);
+    check_near(shift.u, 617);
+    check_near(shift.p, 0.013074133796514679);
+    for (int i = 0; i < 200; i++)
+        before[i] = (i * 37) % 19;
+    for (int i = 0; i < 300; i++)
+        after[i] = (i * 53) % 19 + (i % 3 == 0);
+    shift_compare(before, 200, after, 300, &shift);
+    check_near(shift.u, 30415.5);
+    check_near(shift.p, 0.7928873563068086);
+    for (int i = 0; i < 100; i++) {
+        before[i] = 1000 + i % 7;
+        after[i] = 1000 + i % 7 + i % 2;
+    }
+    shift_compare(before, 100, after, 100, &shift);
+    check_near(shift.u, 5662);
+    check_near(shift.p, 0.10277290369023713);
+}
+
+static int compare_doubles(const void *left, const void *right)
+{
+    double a = *(const double *)left, b = *(const double *)right;
+    return a < b ? -1 : a > b;
+}
+
+/* All differences, listed and sorted, give what the search for their k-th smallest gives: with and without ties. */
+static void the_shift_is_the_median_of_all_differences(void **state)
+{
+    (void)state;
+    uint32_t random = 1;
+    for (int round = 0; round < 200; round++) {
+        double before[12], after[12], differences[144];
+        size_t counts[2] = { 4 + (size_t)round % 9, 4 + (size_t)round / 9 % 9 }, pairs = 0;
+        for (int i = 0; i < 24; i++) {
+            random = random * 1664525 + 1013904223;
+            double value = round % 2 ? (double)(random >> 28) : (double)(random >> 8) * 1e-3 - 1e3;
+            *(i < 12 ? &before[i] : &after[i - 12]) = value;
+        }
+        for (size_t i = 0; i < counts[1]; i++)
+            for (size_t k = 0; k < counts[0]; k++)
+                differences[pairs++] = after[i] - before[k];
+        qsort(differences, pairs, sizeof *differences, compare_doubles);
+        struct shift shift;
+        shift_compare(before, counts[0], after, counts[1], &shift);
+        check_near(shift.estimate, shift_median(differences, pairs));
+        if (isinf(shift.low))
+            continue;
+        size_t low = 0, high = pairs; /* as far in on one side as on the other */
+        while (low < pairs && differences[low] < shift.low)
+            low++;
+        while (high > 0 && differences[high - 1] > shift.high)
+            high--;
+        assert_true(differences[low] == shift.low && differences[high - 1] == shift.high);
+        if (round % 2 == 0) /* no ties */
+            assert_int_equal(low, pairs - high);
+    }
+}
+
+/* The critical value of the printed table is also how many differences lie outside of the interval on each side. */
+static void intervals_leave_out_as_many_differences_as_the_table_says(void **state)
+{
+    (void)state;
+    double before[10], after[10];
+    for (int i = 0; i < 10; i++) {
+        before[i] = i * 100;
+        after[i] = 7 + i * 101;
+    }
+    double differences[100];
+    for (int i = 0; i < 100; i++)
+        differences[i] = after[i / 10] - before[i % 10];
+    qsort(differences, 100, sizeof *differences, compare_doubles);
+    struct shift shift;
+    shift_compare(before, 10, after, 10, &shift);
+    check_near(shift.low, differences[23]);
+    check_near(shift.high, differences[76]);
+}
+
+/*
+ * 4 a side: 2/70. Of 1 2 2 2 and 2 2 3 4 the largest four are 4, 3 and two of five twos, which are 10 ways to choose: 20/70.
+ * Ten values that are one value: no deal of them tells anything.
+ */
+static void the_least_p_depends_on_counts_and_ties(void **state)
+{
+    (void)state;
+    static const double low[] = { 1, 2, 3, 4 }, high[] = { 5, 6, 7, 8 };
+    struct shift shift;
+    shift_compare(high, 4, low, 4, &shift);
+    check_near(shift.least_p, 2.0 / 70);
+    static const double twos[] = { 1, 2, 2, 2 }, more[] = { 2, 2, 3, 4 };
+    shift_compare(twos, 4, more, 4, &shift);
+    check_near(shift.least_p, 20.0 / 70);
+    assert_false(shift.decidable);
+    static const double same[] = { 4, 4, 4, 4, 4 };
+    shift_compare(same, 5, same, 5, &shift);
+    check_near(shift.least_p, 1);
+    assert_false(shift.decidable);
+}
+
+/* Ten questions with a least p of 0.01 and two of 0.001: 0.01 * 4 < 0.05, so that four can be asked together. */
+static void families_are_as_large_as_can_be_answered(void **state)
+{
+    (void)state;
+    double least[12];
+    for (int i = 0; i < 12; i++)
+        least[i] = i % 6 == 5 ? 0.001 : 0.01;
+    assert_int_equal(shift_family(least, 12), 4);
+    assert_int_equal(shift_family(least, 1), 1);
+    double never[] = { 0.05, 1 };
+    assert_int_equal(shift_family(never, 2), 0);
+    assert_int_equal(shift_family(never, 0), 0);
+    double easy[] = { 1e-9, 1e-9, 1e-9 };
+    assert_int_equal(shift_family(easy, 3), 3);
+}
+
+/* Ten thousand steps a side: a tenth of a second, not a list of a hundred million differences. */
+static void many_samples_are_compared_in_no_time(void **state)
+{
+    (void)state;
+    enum { MANY = 10000 };
+    double *before = malloc(MANY * sizeof *before), *after = malloc(MANY * sizeof *after);
+    for (int i = 0; i < MANY; i++) {
+        before[i] = (i * 7919) % MANY;
+        after[i] = (i * 7919) % MANY + 100;
+    }
+    struct shift shift;
+    shift_compare(before, MANY, after, MANY, &shift);
+    check_near(shift.estimate, 100);
+    assert_true(shift.low > 0 && shift.low < 100 && shift.high > 100 && shift.high < 200);
+    free(before);
+    free(after);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(critical_values_are_those_of_the_printed_table),
+        cmocka_unit_test(p_values_are_those_of_scipy),
+        cmocka_unit_test(the_shift_is_the_median_of_all_differences),
+        cmocka_unit_test(intervals_leave_out_as_many_differences_as_the_table_says),
+        cmocka_unit_test(the_least_p_depends_on_counts_and_ties),
+        cmocka_unit_test(families_are_as_large_as_can_be_answered),
+        cmocka_unit_test(many_samples_are_compared_in_no_time),
         cmocka_unit_test(quantiles_interpolate),
         cmocka_unit_test(small_samples_are_counted_exactly),
         cmocka_unit_test(ties_are_handled_exactly),
