@@ -116,8 +116,9 @@ static bool fill_values(const struct diff *diff, const struct join *join, int si
     const struct measure_rows *rows = join->sides[side];
     for (size_t i = join->first[side][row]; i < rows->values.count && rows->values.at[i].row == row; i++) {
         values[rows->values.at[i].sample] = rows->values.at[i].value;
-        *calls += rows->values.at[i].calls / (double)samples;
+        *calls += rows->values.at[i].calls;
     }
+    *calls /= (double)samples;
     return true;
 }
 
@@ -219,12 +220,31 @@ static void judge_rows(const struct diff *diff, struct diff_rows *table)
     free(findings);
 }
 
+/*
+ * What the rows of TABLE are parts of: the time of the step; where only sums were saved, the time on the host or on
+ * devices. NULL: nothing that is known.
+ */
+static const char *whole_of(const struct diff *diff, const struct diff_rows *table)
+{
+    static const char *const wholes[] = { "steps_time", "step_time", "window", "functions_time",
+                                          "total_time" };
+    const struct diff_metric *first = diff->metrics.count ? &diff->metrics.at[0] : NULL;
+    if (!first || first->kind != table->kind)
+        return NULL;
+    for (size_t i = 0; i < sizeof wholes / sizeof *wholes; i++)
+        if (strcmp(first->key, wholes[i]) == 0)
+            return first->key;
+    return strcmp(table->key, "operators") == 0 ? "host_time"
+           : strcmp(table->key, "kernels") == 0 ? "device_time"
+                                                : NULL;
+}
+
 static void compare_rows_of(struct diff *diff, const struct measure_rows *before,
                             const struct measure_rows *after)
 {
     const struct measure_rows *any = before ? before : after;
     struct diff_rows table = { .key = any->key, .title = any->title, .kind = any->kind };
-    table.adds_up = diff->metrics.count > 0 && diff->metrics.at[0].kind == any->kind;
+    table.whole = whole_of(diff, &table);
     struct join join = { .sides = { before, after } };
     double *values[2];
     for (int i = 0; i < 2; i++) {
@@ -302,6 +322,14 @@ static void find_outliers(struct diff *diff, int side)
 
 /* ---- the whole ---- */
 
+static bool holds_rows(const struct sampling *sampling)
+{
+    for (size_t t = 0; t < sampling->tables.count; t++)
+        if (sampling->tables.at[t]->values.count > 0)
+            return true;
+    return false;
+}
+
 static bool check_sides(const struct measures *before, const struct measures *after, struct tpa_error *err)
 {
     const struct measures *const sides[2] = { before, after };
@@ -312,11 +340,12 @@ static bool check_sides(const struct measures *before, const struct measures *af
                  names[after->source]);
         return tpa_hint(err, "a trace can be compared with a trace, a Python profile with a Python profile");
     }
+    if (before->schema && strcmp(before->schema, after->schema) != 0)
+        return tpa_fail(err, TPA_NOWHERE, "a saved result of %s can not be compared with one of %s",
+                        before->schema, after->schema);
     for (int i = 0; i < 2; i++) {
-        bool holds_rows = false;
-        for (size_t t = 0; t < sides[i]->by_file.tables.count; t++)
-            holds_rows |= sides[i]->by_file.tables.at[t]->values.count > 0;
-        if (!holds_rows)
+        bool figures = before->source == MEASURE_RESULTS && sides[i]->by_file.metrics.count > 0;
+        if (!figures && !holds_rows(&sides[i]->by_file) && !holds_rows(&sides[i]->by_step))
             return tpa_fail(err, TPA_NOWHERE, "there is nothing to compare: the %s side holds no events%s",
                             i ? "second" : "first",
                             sides[i]->source == MEASURE_TRACES ? " of this sort" : "");

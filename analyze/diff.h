@@ -47,7 +47,7 @@ struct diff_rows {
     enum table_kind kind;
     VEC_OF(struct diff_row) rows; /* largest change first */
     size_t asked;                 /* rows that were asked about together */
-    bool adds_up;                 /* to the first metric: both are of the same kind */
+    const char *whole;            /* key of the metric that they are parts of; NULL: of none */
 };
 
 /* A sample that is far from the others of its side. */

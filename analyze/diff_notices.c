@@ -52,10 +52,25 @@ static void tell_facts(const struct diff *diff, struct result *result)
     for (size_t i = 0; i < before->facts.count; i++) {
         const struct measure_fact *fact = &before->facts.at[i];
         const char *after = measures_fact(diff->sides[1], fact->key);
-        if (!after || strcmp(fact->key, "gpu") == 0 || strcmp(fact->value, after) == 0)
+        if (!after || strcmp(fact->key, "gpu") == 0 || strcmp(fact->key, "cut") == 0 ||
+            strcmp(fact->value, after) == 0)
             continue;
         result_add_notice(result, "other_fact", 1, NULL, TPA_NOWHERE, "not the same %s: %s against %s",
                           fact->title, fact->value, after);
+        put_on_top(result);
+    }
+}
+
+/* What was saved with --limit lacks rows, which then look as if they were new or gone. */
+static void tell_cuts(const struct diff *diff, struct result *result)
+{
+    for (int i = 0; i < 2; i++) {
+        const char *cut = measures_fact(diff->sides[i], "cut");
+        if (!cut)
+            continue;
+        result_add_notice(result, "cut", 1, NULL, TPA_NOWHERE,
+                          "the %s side was saved with --limit and holds %s: what else there was is missing",
+                          i ? "second" : "first", cut);
         put_on_top(result);
     }
 }
@@ -123,4 +138,5 @@ void diff_tell_differences(const struct diff *diff, struct result *result)
     tell_gpus(diff, result);
     tell_facts(diff, result);
     tell_sizes(diff, result);
+    tell_cuts(diff, result);
 }

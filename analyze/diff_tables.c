@@ -159,7 +159,8 @@ static void add_unexplained(struct table *table, const struct finding *whole, co
 static void add_rows(const struct diff *diff, const struct diff_rows *rows, struct result *result)
 {
     struct table *table = open_table(rows->key, rows->title, rows->kind, true);
-    const struct finding *whole = rows->adds_up ? &diff->metrics.at[0].finding : NULL;
+    const struct diff_metric *metric = rows->whole ? diff_metric(diff, rows->whole) : NULL;
+    const struct finding *whole = metric ? &metric->finding : NULL;
     struct sums sums = { 0, 0 };
     for (size_t i = 0; i < rows->rows.count; i++) {
         const struct diff_row *from = &rows->rows.at[i];
@@ -168,7 +169,8 @@ static void add_rows(const struct diff *diff, const struct diff_rows *rows, stru
         for (int side = 0; side < 2; side++) {
             if (!from->finding.present[side])
                 continue;
-            table_set_number(table, row, side ? DIFF_CALLS_AFTER : DIFF_CALLS_BEFORE, from->calls[side]);
+            if (from->calls[0] + from->calls[1] > 0)
+                table_set_number(table, row, side ? DIFF_CALLS_AFTER : DIFF_CALLS_BEFORE, from->calls[side]);
             if (from->calls[side] > 0)
                 set_value(table, row, side ? DIFF_CALL_AFTER : DIFF_CALL_BEFORE,
                           (side ? from->finding.after : from->finding.before) / from->calls[side]);
@@ -271,6 +273,10 @@ char *diff_needs(const struct diff *diff, size_t count)
 {
     struct buffer text = { 0 };
     size_t needed = verdict_samples_needed(count);
+    size_t before = diff->samplings[0]->samples.count, after = diff->samplings[1]->samples.count;
+    size_t fewer = before < after ? before : after;
+    if (needed <= fewer)
+        needed = fewer + 1; /* values that are the same tell less */
     bool files_of_steps = diff->sides[0]->source == MEASURE_TRACES && strcmp(diff->unit, "file") == 0;
     if (files_of_steps)
         buffer_printf(&text, "needs at least %zu steps a side, or as many files", needed);

@@ -85,6 +85,7 @@ struct measures {
     struct sampling by_step, by_file;
     size_t parts, files;
     size_t files_without_steps;
+    const char *schema; /* of saved results: "tpa.top/1"; else NULL */
     bool has_gpu;
     VEC_OF(struct measure_fact) facts;
     struct arena arena; /* owns the texts */
@@ -128,6 +129,17 @@ bool measure_trace(struct measures *measures, const struct trace *trace,
 bool measure_profile(struct measures *measures, const struct profile *profile,
                      const struct measure_options *options, struct tpa_error *err);
 bool measure_actions(struct measures *measures, const struct action_report *report, struct tpa_error *err);
+bool measure_result(struct measures *measures, const struct result *result, struct tpa_error *err);
+
+/*
+ * As measure_result, of what the command that SAVED came from answers about TRACE: so a trace can be compared with a saved
+ * result. False and ERR when that command can not be asked the same again.
+ */
+bool measure_trace_like(struct measures *measures, const struct trace *trace, const struct result *saved,
+                        struct tpa_error *err);
+
+/* What the reader must decode for that. */
+struct trace_wants measure_wants_like(const char *schema);
 
 /* To be called once, when all parts are in: puts the values in order. */
 void measures_finish(struct measures *measures);

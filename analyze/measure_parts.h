@@ -6,6 +6,7 @@
  *     measure_names.c    rows that tpa top does not know: names as they are spelled, modules
  *     measure_facts.c    what a trace says about itself
  *     measure_sums.c     profiles and reports, which hold sums
+ *     measure_result.c   results that were saved
  */
 #ifndef TPA_ANALYZE_MEASURE_PARTS_H
 #define TPA_ANALYZE_MEASURE_PARTS_H

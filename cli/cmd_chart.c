@@ -273,16 +273,12 @@ static struct picture *picture_of_diff(const struct invocation *call, struct tpa
         tpa_hint(err, "tpa chart --type diff BASE NEW, or several files a side with --base and --new");
         return NULL;
     }
-    struct measure_options options = { .by = MEASURE_BY_OPERATOR };
+    struct sides_options options = { .measure = { .by = MEASURE_BY_OPERATOR } };
     struct measures *sides[2] = { NULL, NULL };
     struct result *notices = result_open("");
     struct picture *picture = NULL;
     struct diff *diff = NULL;
-    bool good = true;
-    for (int i = 0; i < 2 && good; i++)
-        good =
-            (sides[i] = sides_measure(call, &args->load, &found, i, &options, false, notices, err)) != NULL;
-    if (good)
+    if (sides_measure(call, &args->load, &found, &options, sides, notices, err))
         diff = diff_open(sides[0], sides[1], &(struct diff_options){ 0 }, err);
     if (diff) {
         picture = picture_open(diff_word.name, "Comparison");

@@ -3,6 +3,8 @@
 #include "cli/analysis.h"
 #include "cli/gates.h"
 #include "cli/sides.h"
+#include "report/cases.h"
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -158,6 +160,51 @@ static void limit_rows_of(struct table *table, size_t count)
 
 enum { ROWS_IN_MARKDOWN = 10 };
 
+/* How much row ROW of the gates grew; what came from nothing is more than anything. */
+static double growth_at(const struct table *gates, size_t row, size_t found)
+{
+    return table_is_missing(gates, row, found) ? INFINITY : table_cell(gates, row, found)->f;
+}
+
+/* Of a gate that held for many rows, people need to see one: that which came closest. */
+static void shorten_gates(struct table *gates)
+{
+    struct case_columns at;
+    int found = table_find_column(gates, "found", strlen("found"));
+    if (!cases_find(gates, &at) || found < 0)
+        return;
+    bool *keep = mem_zalloc(gates->row_count + 1, sizeof *keep);
+    size_t hidden = 0;
+    for (size_t first = 0, end; first < gates->row_count; first = end) {
+        end = cases_end(gates, &at, first);
+        size_t closest = first, told = 0;
+        for (size_t row = first; row < end; row++) {
+            keep[row] = strcmp(table_cell(gates, row, at.outcome)->text.at, CASE_HELD) != 0;
+            told += keep[row];
+            if (growth_at(gates, row, (size_t)found) > growth_at(gates, closest, (size_t)found))
+                closest = row;
+        }
+        if (told == 0)
+            keep[closest] = ++told;
+        hidden += end - first - told;
+    }
+    table_filter(gates, keep);
+    free(keep);
+    if (hidden)
+        table_add_footer(gates, "held", "Rows that held, not shown", TABLE_COUNT, table_int((int64_t)hidden));
+}
+
+/* A comment has room for what changed, by how much, and whether it is real. */
+static void narrow(struct table *table)
+{
+    static const int wide[] = { DIFF_PART,        DIFF_LOW,         DIFF_HIGH,      DIFF_CALLS_BEFORE,
+                                DIFF_CALLS_AFTER, DIFF_CALL_BEFORE, DIFF_CALL_AFTER };
+    if (table->column_count != DIFF_COLUMNS)
+        return;
+    for (size_t i = 0; i < sizeof wide / sizeof *wide; i++)
+        table->columns[wide[i]].flags |= TABLE_OPTIONAL;
+}
+
 /* Leave the table of rows at I to people: only what changed, and not all of that. False when nothing is left. */
 static bool shorten_rows(struct result *result, size_t i, const struct limit *limit)
 {
@@ -187,6 +234,10 @@ static void shorten(struct result *result, const struct output_args *output)
     for (size_t i = 0; i < result->tables.count; i++) {
         struct table *table = result->tables.at[i];
         bool rows = is_rows(table);
+        if (markdown && !output->wide)
+            narrow(table);
+        if (people && strcmp(table->key, "gates") == 0)
+            shorten_gates(table);
         table->folds =
             markdown && (rows || strcmp(table->key, "renamed") == 0 || strcmp(table->key, "outliers") == 0);
         if (rows && !people && (limit.is_share || limit.count))
@@ -257,9 +308,12 @@ static int exit_code(enum gates_outcome outcome, int unsure)
 static int diff_main(const struct invocation *call, struct tpa_error *err)
 {
     const struct diff_args *args = call->args;
-    struct measure_options options = { .by = (enum measure_by)args->by,
-                                       .inclusive = args->inclusive,
-                                       .first_step = args->first_step };
+    struct sides_options options = {
+        .measure = { .by = (enum measure_by)args->by,
+                     .inclusive = args->inclusive,
+                     .first_step = args->first_step },
+        .strip_dirs = args->strip_dirs,
+    };
     struct sides_found found;
     if (!sides_find(call, &args->base, &args->other, &found, err))
         return EXIT_TROUBLE;
@@ -267,10 +321,7 @@ static int diff_main(const struct invocation *call, struct tpa_error *err)
     struct measures *sides[2] = { NULL, NULL };
     enum gates_outcome outcome = GATES_HELD;
     int code = EXIT_TROUBLE;
-    bool good = true;
-    for (int i = 0; i < 2 && good; i++)
-        good = (sides[i] = sides_measure(call, &args->load, &found, i, &options, args->strip_dirs, result,
-                                         err)) != NULL;
+    bool good = sides_measure(call, &args->load, &found, &options, sides, result, err);
     if (good && compare(call, sides, result, &outcome, err)) {
         struct output_args output = args->output;
         shorten(result, &output);

@@ -166,9 +166,14 @@ static enum gates_outcome outcome_of(const struct finding *finding, double found
         return GATES_HELD;
     if (finding->verdict == VERDICT_UNSURE)
         return GATES_UNSURE;
-    bool real = finding->verdict == VERDICT_MORE ||
-                (finding->verdict == VERDICT_NEW && finding->change > 0 && finding->change >= min_change);
-    return real ? GATES_PASSED : GATES_HELD;
+    if (finding->verdict == VERDICT_NEW) { /* in one step of ten, or in all? */
+        if (!(finding->shift.estimate > 0) || finding->change < min_change)
+            return GATES_HELD;
+        if (!finding->shift.decidable)
+            return GATES_UNSURE;
+        return finding->shift.p < 0.05 ? GATES_PASSED : GATES_HELD;
+    }
+    return finding->verdict == VERDICT_MORE ? GATES_PASSED : GATES_HELD;
 }
 
 static void check(struct checker *checker, const struct gate *gate, const struct suspect *suspect,
@@ -187,7 +192,8 @@ static void check(struct checker *checker, const struct gate *gate, const struct
     table_set_int(table, row, GATES_NUMBER, checker->number);
     table_set_text(table, row, GATES_GATE, gate->text, strlen(gate->text));
     table_set_text(table, row, GATES_NAME, suspect->name, suspect->name_length);
-    table_set_number(table, row, GATES_FOUND, found);
+    if (isfinite(found)) /* else from nothing */
+        table_set_number(table, row, GATES_FOUND, found);
     table_set_number(table, row, GATES_LIMIT, gate->limit);
     table_set_text(table, row, GATES_OUTCOME, outcome_names[outcome], strlen(outcome_names[outcome]));
     table_set_int(table, row, GATES_FAILS,

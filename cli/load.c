@@ -18,6 +18,7 @@ bool load_any(const struct invocation *call, const struct load_args *args, const
         .wants = *wants,
         .workers = (unsigned)args->jobs,
         .max_ratio = args->max_ratio == 0 ? UINT64_MAX : args->max_ratio,
+        .results = args->results,
         .progress = progress.out ? show_progress : NULL,
         .progress_context = &progress,
     };

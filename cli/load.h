@@ -26,6 +26,7 @@ struct load_args {
     uint64_t jobs;      /* 0: one per CPU */
     uint64_t max_ratio; /* 0: no limit */
     bool progress;
+    bool results; /* no option: set by commands that take what tpa saved, too */
 };
 /* clang-format off */
 #define LOAD_DEFAULTS { .max_ratio = SOURCE_DEFAULT_MAX_RATIO, .progress = true }

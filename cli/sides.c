@@ -1,68 +1,8 @@
 /* sides.c - see sides.h. */
 #include "cli/sides.h"
 
+#include <string.h>
 #include <sys/stat.h>
-
-static bool measure_part(struct measures *side, struct ingested *part, const struct measure_options *options,
-                         bool strip_dirs, struct tpa_error *err)
-{
-    if (part->trace)
-        return measure_trace(side, part->trace, options, err);
-    if (part->actions)
-        return measure_actions(side, part->actions, err);
-    if (strip_dirs)
-        part->profile = profile_strip_dirs(part->profile, false);
-    return measure_profile(side, part->profile, options, err);
-}
-
-/* Is the last of COUNT paths a file that is among those before it? */
-static bool is_given_twice(const char *const *paths, size_t count)
-{
-    struct stat last, other;
-    if (stat(paths[count - 1], &last) != 0 || !S_ISREG(last.st_mode))
-        return false;
-    for (size_t i = 0; i + 1 < count; i++)
-        if (stat(paths[i], &other) == 0 && other.st_dev == last.st_dev && other.st_ino == last.st_ino)
-            return true;
-    return false;
-}
-
-struct measures *sides_measure(const struct invocation *call, const struct load_args *load,
-                               const struct sides_found *found, int of, const struct measure_options *options,
-                               bool strip_dirs, struct result *result, struct tpa_error *err)
-{
-    const char *const *paths = found->paths[of];
-    size_t count = found->counts[of];
-    struct measures *side = measures_open();
-    struct trace_wants wants = measure_wants(options);
-    bool good = true;
-    for (size_t i = 0; i < count && good; i++) {
-        struct invocation of_part = *call;
-        struct ingested part;
-        of_part.operands = (char **)(uintptr_t)&paths[i];
-        of_part.operand_count = 1;
-        good = load_any(&of_part, load, &wants, &part, err);
-        if (!good)
-            break;
-        good = measure_part(side, &part, options, strip_dirs, err);
-        if (!good)
-            tpa_in_file(err, paths[i]);
-        else if (part.trace)
-            load_add_notices(part.trace, result);
-        if (good && is_given_twice(paths, i + 1))
-            result_add_notice(
-                result, "given_twice", 1, paths[i], TPA_NOWHERE,
-                "this file was given more than once on one side, and all that is in it counts as "
-                "often");
-        ingested_free(&part);
-    }
-    if (good) {
-        measures_finish(side);
-        return side;
-    }
-    measures_free(side);
-    return NULL;
-}
 
 bool sides_find(const struct invocation *call, const struct opt_list *base, const struct opt_list *other,
                 struct sides_found *found, struct tpa_error *err)
@@ -83,4 +23,122 @@ bool sides_find(const struct invocation *call, const struct opt_list *base, cons
     found->counts[0] = by_options ? base->count : 1;
     found->counts[1] = by_options ? other->count : 1;
     return true;
+}
+
+struct sides {
+    const struct invocation *call;
+    struct load_args load;
+    const struct sides_options *options;
+    struct result *saved; /* the first saved result that was met; owned */
+    bool like_saved;      /* ask traces what it was asked */
+};
+
+static bool measure_part(struct sides *sides, struct measures *side, struct ingested *part,
+                         struct tpa_error *err)
+{
+    const struct measure_options *options = &sides->options->measure;
+    if (part->trace && sides->like_saved)
+        return measure_trace_like(side, part->trace, sides->saved, err);
+    if (part->trace)
+        return measure_trace(side, part->trace, options, err);
+    if (part->actions)
+        return measure_actions(side, part->actions, err);
+    if (part->profile) {
+        if (sides->options->strip_dirs)
+            part->profile = profile_strip_dirs(part->profile, false);
+        return measure_profile(side, part->profile, options, err);
+    }
+    bool good = measure_result(side, part->result, err);
+    if (!sides->saved) {
+        sides->saved = part->result;
+        part->result = NULL;
+    }
+    return good;
+}
+
+/* Is the last of COUNT paths a file that is among those before it? */
+static bool is_given_twice(const char *const *paths, size_t count)
+{
+    struct stat last, other;
+    if (stat(paths[count - 1], &last) != 0 || !S_ISREG(last.st_mode))
+        return false;
+    for (size_t i = 0; i + 1 < count; i++)
+        if (stat(paths[i], &other) == 0 && other.st_dev == last.st_dev && other.st_ino == last.st_ino)
+            return true;
+    return false;
+}
+
+/* New; NULL and ERR when a file can not be read. */
+static struct measures *measure_side(struct sides *sides, const struct sides_found *found, int of,
+                                     struct result *result, struct tpa_error *err)
+{
+    struct measures *side = measures_open();
+    struct trace_wants wants = sides->like_saved ? measure_wants_like(sides->saved->schema)
+                                                 : measure_wants(&sides->options->measure);
+    bool good = true;
+    for (size_t i = 0; i < found->counts[of] && good; i++) {
+        struct invocation of_part = *sides->call;
+        struct ingested part = { 0 };
+        of_part.operands = (char **)(uintptr_t)&found->paths[of][i];
+        of_part.operand_count = 1;
+        good = load_any(&of_part, &sides->load, &wants, &part, err);
+        if (!good)
+            break;
+        good = measure_part(sides, side, &part, err);
+        if (!good)
+            tpa_in_file(err, found->paths[of][i]);
+        else if (part.trace && !sides->like_saved) /* told already */
+            load_add_notices(part.trace, result);
+        if (good && is_given_twice(found->paths[of], i + 1))
+            result_add_notice(
+                result, "given_twice", 1, found->paths[of][i], TPA_NOWHERE,
+                "this file was given more than once on one side, and all that is in it counts as "
+                "often");
+        ingested_free(&part);
+    }
+    if (good) {
+        measures_finish(side);
+        return side;
+    }
+    measures_free(side);
+    return NULL;
+}
+
+/* Rows of saved results are what they were saved as. */
+static bool check_rows(const struct sides *sides, const struct measures *side, struct tpa_error *err)
+{
+    enum measure_by by = sides->options->measure.by;
+    if (side->source != MEASURE_RESULTS || by == MEASURE_BY_OPERATOR || by == MEASURE_BY_KERNEL)
+        return true;
+    tpa_fail(err, TPA_NOWHERE,
+             "a saved result has the rows that it was saved with, and --by can not change them");
+    return tpa_hint(err, "give --by to the command whose result you save");
+}
+
+bool sides_measure(const struct invocation *call, const struct load_args *load,
+                   const struct sides_found *found, const struct sides_options *options,
+                   struct measures *measured[2], struct result *result, struct tpa_error *err)
+{
+    struct sides sides = { .call = call, .load = *load, .options = options };
+    sides.load.results = true;
+    measured[0] = measured[1] = NULL;
+    bool good = true;
+    for (int i = 0; i < 2 && good; i++)
+        good = (measured[i] = measure_side(&sides, found, i, result, err)) &&
+               check_rows(&sides, measured[i], err);
+    for (int i = 0; i < 2 && good; i++) {
+        if (measured[i]->source != MEASURE_TRACES || measured[1 - i]->source != MEASURE_RESULTS)
+            continue;
+        sides.like_saved = true;
+        measures_free(measured[i]);
+        good = (measured[i] = measure_side(&sides, found, i, result, err)) != NULL;
+    }
+    result_free(sides.saved);
+    if (good)
+        return true;
+    for (int i = 0; i < 2; i++) {
+        measures_free(measured[i]);
+        measured[i] = NULL;
+    }
+    return false;
 }

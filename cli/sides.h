@@ -2,10 +2,12 @@
  * sides.h - the two sides of a comparison: which files make them, and the measures of each.
  *
  *     struct sides_found found;
- *     if (!sides_find(call, &args->base, &args->other, &found, err))
+ *     struct measures *sides[2];
+ *     if (!sides_find(call, &args->base, &args->other, &found, err) ||
+ *         !sides_measure(call, &args->load, &found, &options, sides, result, err))
  *         return EXIT_TROUBLE;
- *     for (int i = 0; i < 2 && good; i++)
- *         good = (sides[i] = sides_measure(call, &args->load, &found, i, &options, false, result, err)) != NULL;
+ *     ...
+ *     measures_free(sides[0]), measures_free(sides[1]);
  */
 #ifndef TPA_CLI_SIDES_H
 #define TPA_CLI_SIDES_H
@@ -26,14 +28,18 @@ struct sides_found {
 bool sides_find(const struct invocation *call, const struct opt_list *base, const struct opt_list *other,
                 struct sides_found *found, struct tpa_error *err);
 
+struct sides_options {
+    struct measure_options measure;
+    bool strip_dirs; /* Python profiles name files without their directories */
+};
+
 /*
- * Take the measures of the files of one SIDE, one after the other, so that it needs the memory of one. What was odd about
- * them goes to RESULT. STRIP_DIRS: Python profiles name files without their directories. New; free with measures_free.
- * NULL and ERR when a file can not be read.
+ * Measure both sides, file by file, so that it needs the memory of one. What was odd about them goes to RESULT. A trace
+ * beside a saved result is asked what that result was asked. New, and finished: free both with measures_free. False and
+ * ERR, and both NULL, when a file can not be read or the sides do not fit each other.
  */
-struct measures *sides_measure(const struct invocation *call, const struct load_args *load,
-                               const struct sides_found *found, int side,
-                               const struct measure_options *options, bool strip_dirs, struct result *result,
-                               struct tpa_error *err);
+bool sides_measure(const struct invocation *call, const struct load_args *load,
+                   const struct sides_found *found, const struct sides_options *options,
+                   struct measures *sides[2], struct result *result, struct tpa_error *err);
 
 #endif

@@ -14,10 +14,11 @@
 #include <string.h>
 #include <sys/stat.h>
 
-extern const struct format format_chrome, format_pstats, format_lightning, format_memory_timeline, format_tpa;
+extern const struct format format_chrome, format_pstats, format_lightning, format_memory_timeline,
+    format_saved;
 
 const struct format *const formats[] = {
-    &format_chrome, &format_pstats, &format_lightning, &format_memory_timeline, &format_tpa, NULL,
+    &format_chrome, &format_pstats, &format_lightning, &format_memory_timeline, &format_saved, NULL,
 };
 
 /* How deep directories are searched: log directories nest run/plugin/profile/time. */
@@ -229,6 +230,7 @@ struct reading {
     VEC_OF(struct file_id) files; /* all that were read by name */
     VEC_OF(struct profile *) profiles;
     struct action_report *actions;
+    struct result *result;
 };
 
 static bool read_trace(struct reading *reading, const struct format *format, struct source *source,
@@ -239,10 +241,7 @@ static bool read_trace(struct reading *reading, const struct format *format, str
     trace_builder_file(builder, source_name(source), format->name);
     trace_builder_current_file(builder)->packing = source_packing(source);
     bool ok = format->read(source, builder, reading->options, err);
-    /* What lies in a .tpa file tells the sizes of the files that were converted. */
-    if (!trace_builder_current_file(builder)->container ||
-        trace_builder_current_file(builder)->packed_size < 0)
-        trace_builder_current_file(builder)->packed_size = source_packed_size(source);
+    trace_builder_current_file(builder)->packed_size = source_packed_size(source);
     return ok;
 }
 
@@ -265,7 +264,12 @@ static bool read_as(struct reading *reading, const struct format *format, struct
                     struct tpa_error *err)
 {
     const char *before = reading->traces ? "a trace" : reading->profiles.count ? "a profile" : "a report";
-    bool alone = !reading->traces && !reading->profiles.count && !reading->actions;
+    bool alone = !reading->traces && !reading->profiles.count && !reading->actions && !reading->result;
+    if (format->read_result && !reading->options->results) {
+        tpa_fail(err, TPA_NOWHERE, "this is a result that tpa saved, and no trace");
+        return tpa_hint(err,
+                        "tpa diff compares saved results; the other commands read what they were made of");
+    }
     bool same =
         alone || (format->read && reading->traces) || (format->read_profile && reading->profiles.count);
     if (!same) {
@@ -276,6 +280,10 @@ static bool read_as(struct reading *reading, const struct format *format, struct
         return read_trace(reading, format, source, err);
     if (format->read_profile)
         return read_profile(reading, format, source, err);
+    if (format->read_result) {
+        reading->result = format->read_result(source, err);
+        return reading->result != NULL;
+    }
     reading->actions = format->read_actions(source, err);
     return reading->actions != NULL;
 }
@@ -310,6 +318,8 @@ static bool read_file(const char *path, struct reading *reading, bool must_be, b
     /* A file the user named is taken at its word; one found in a directory must look like a trace. */
     const struct format *format = err->failed ? NULL : find_format(bytes, len, must_be ? 1 : 50);
     bool ok = !err->failed;
+    if (format && format->read_result && !must_be)
+        format = NULL; /* saved beside the traces it was made of */
     *known = format != NULL;
     size_t traces = reading->traces;
     if (format)
@@ -382,9 +392,11 @@ bool ingest_read_any(const char *const *paths, size_t count, const struct ingest
     if (ok) {
         ingested->profile = join_profiles(&reading);
         ingested->actions = reading.actions;
+        ingested->result = reading.result;
         reading.actions = NULL;
+        reading.result = NULL;
     }
-    if (ok && !ingested->profile && !ingested->actions)
+    if (ok && !ingested->profile && !ingested->actions && !ingested->result)
         ingested->trace = trace_builder_finish(reading.builder);
     else
         trace_builder_free(reading.builder);
@@ -393,6 +405,7 @@ bool ingest_read_any(const char *const *paths, size_t count, const struct ingest
     VEC_FREE(&reading.profiles);
     VEC_FREE(&reading.files);
     action_report_free(reading.actions);
+    result_free(reading.result);
     return ok;
 }
 
@@ -401,6 +414,7 @@ void ingested_free(struct ingested *ingested)
     trace_free(ingested->trace);
     profile_free(ingested->profile);
     action_report_free(ingested->actions);
+    result_free(ingested->result);
     *ingested = (struct ingested){ 0 };
 }
 

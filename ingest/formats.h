@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "base/source.h"
+#include "base/table.h"
 #include "trace/actions.h"
 #include "trace/builder.h"
 #include "trace/profile.h"
@@ -21,6 +22,7 @@ typedef void ingest_progress(void *context, const char *path, int64_t done, int6
 struct ingest_options {
     struct trace_wants wants;
     unsigned workers;          /* threads that parse; 0: one per CPU */
+    bool results;              /* take what tpa saved with --format json, too */
     bool careful;              /* read each event the careful way (see chrome_shape.h). For tests */
     size_t window_size;        /* bytes of text a worker takes at a time; 0: the default. For tests */
     uint64_t max_ratio;        /* see struct source_limits; 0: the default, UINT64_MAX: no limit */
@@ -39,6 +41,8 @@ struct format {
     /* What holds sums and no events is no trace, but something of its own; new. */
     struct profile *(*read_profile)(struct source *source, struct tpa_error *err);
     struct action_report *(*read_actions)(struct source *source, struct tpa_error *err);
+    /* A result of our own. */
+    struct result *(*read_result)(struct source *source, struct tpa_error *err);
 };
 
 extern const struct format *const formats[]; /* ends in NULL */
@@ -55,6 +59,7 @@ struct ingested {
     struct trace *trace;
     struct profile *profile;       /* several add up as pstats.Stats(FILE, FILE ...) has them */
     struct action_report *actions; /* of one file */
+    struct result *result;         /* saved by tpa itself, of one file; only where options ask for it */
 };
 
 /* As ingest_read, for commands that take profiles and reports too. Files of different kinds can not be mixed. */
