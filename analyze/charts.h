@@ -21,6 +21,7 @@
 #include "trace/trace.h"
 
 struct diff;
+struct nightly;
 
 struct chart_question {
     const struct trace *trace;
@@ -56,6 +57,13 @@ void chart_kernels(struct picture *picture, const struct table *kernels, size_t 
 void chart_steps(struct picture *picture, const struct table *steps);
 void chart_gaps(struct picture *picture, const struct table *lengths);
 void chart_exposed_copies(struct picture *picture, const struct table *transfers);
+
+/*
+ * The figures of whole samples of NIGHTLY, which was judged, over its runs, with the band that is expected; with FIGURE
+ * only those and rows of that name. False and ERR when there is nothing to draw.
+ */
+bool chart_trend(struct picture *picture, const struct nightly *nightly, const char *figure,
+                 struct tpa_error *err);
 
 /* The waterfalls from before to after. */
 void chart_diff(struct picture *picture, const struct diff *diff, size_t bars);

@@ -13,6 +13,7 @@
 #include "cli/terminal.h"
 #include "report/escape.h"
 #include "report/gnuplot.h"
+#include "store/store.h"
 #include "trace/features.h"
 #include <stdlib.h>
 #include <string.h>
@@ -24,6 +25,7 @@ struct chart_args {
     struct opt_list base, other;
     int type, format;
     bool script;
+    const char *store, *label, *gpu, *metric;
     const char *path;
     uint64_t limit, width, height, peak_flops, peak_bandwidth;
     enum output_color color;
@@ -37,6 +39,10 @@ static const struct opt_choice diff_word = { "diff",
                                              "from the first side to the second: what made the difference",
                                              "compare" };
 
+static const struct opt_choice trend_word = {
+    "trend", "the runs of `tpa nightly`'s store: levels, and the band expected", "nightly"
+};
+
 static size_t count_types(void)
 {
     size_t count = 0;
@@ -45,7 +51,7 @@ static size_t count_types(void)
     return count;
 }
 
-/* The types of a trace, then that of two sides. */
+/* The types of a trace, then that of two sides, then that of a store. */
 static bool type_at(size_t index, struct opt_choice *choice)
 {
     size_t count = count_types();
@@ -53,7 +59,9 @@ static bool type_at(size_t index, struct opt_choice *choice)
         *choice = (struct opt_choice){ chart_types[index]->name, chart_types[index]->help, NULL };
     else if (index == count)
         *choice = diff_word;
-    return index <= count;
+    else if (index == count + 1)
+        *choice = trend_word;
+    return index <= count + 1;
 }
 
 enum chart_format { FORMAT_AUTO, FORMAT_TEXT, FORMAT_SVG, FORMAT_PNG, FORMAT_PDF, FORMATS };
@@ -80,6 +88,12 @@ static const struct opt chart_opts[] = {
     OPT_FILES(0, "base", struct chart_args, base, "FILE",
               "diff: files of the first side, up to the next option"),
     OPT_FILES(0, "new", struct chart_args, other, "FILE", "diff: files of the second side"),
+    OPT_FILE(0, "store", struct chart_args, store, "FILE", "trend: the store of `tpa nightly`"),
+    OPT_TEXT(0, "label", struct chart_args, label, "NAME", "trend: what ran"),
+    OPT_TEXT(0, "gpu", struct chart_args, gpu, "NAME",
+             "trend: on which GPU; without it that of the newest run"),
+    OPT_TEXT(0, "metric", struct chart_args, metric, "NAME",
+             "trend: this figure or row; without it the step time and the other figures of a step"),
     SELECTION_OPTIONS(struct chart_args, selection),
     OPT_GROUP("Output"),
     OPT_FILE('o', "output", struct chart_args, path, "FILE",
@@ -301,18 +315,77 @@ static struct picture *picture_of_diff(const struct invocation *call, struct tpa
     return picture;
 }
 
+/* ---- a store ---- */
+
+/* The newest run of what --label and --gpu leave, which must be of one label; NULL and ERR when there is none. */
+static const struct nightly_run *newest_run(const struct chart_args *args, const struct nightly *listed,
+                                            struct tpa_error *err)
+{
+    const struct nightly_run *newest = NULL;
+    for (size_t i = 0; i < listed->runs.count; i++) {
+        const struct nightly_run *run = &listed->runs.at[i];
+        if (args->gpu && strcmp(run->gpu, args->gpu) != 0)
+            continue;
+        if (newest && strcmp(newest->label, run->label) != 0) {
+            tpa_fail(err, TPA_NOWHERE, "the store has runs of %s and of %s", newest->label, run->label);
+            tpa_hint(err, "say which with --label");
+            return NULL;
+        }
+        if (!newest || run->time_ns >= newest->time_ns)
+            newest = run;
+    }
+    if (!newest)
+        tpa_fail(err, TPA_NOWHERE, "the store has no such runs");
+    return newest;
+}
+
+/* New; NULL and ERR when there is nothing to draw. */
+static struct picture *picture_of_store(const struct invocation *call, struct tpa_error *err)
+{
+    enum { WAIT_MS = 60000 };
+    const struct chart_args *args = call->args;
+    if (!args->store || call->operand_count) {
+        tpa_fail(err, TPA_NOWHERE, "a trend is drawn of a store, and of nothing else");
+        tpa_hint(err, "tpa chart --type trend --store perf.db");
+        return NULL;
+    }
+    struct store *store = store_open(args->store, STORE_READ, WAIT_MS, err);
+    struct nightly listed = { 0 }, nightly = { 0 };
+    const struct nightly_run *newest =
+        store && store_list(store, args->label, &listed, err) ? newest_run(args, &listed, err) : NULL;
+    struct picture *picture = NULL;
+    if (newest && store_load(store, newest->label, newest->gpu, &nightly, err)) {
+        struct history_options options = HISTORY_DEFAULTS;
+        nightly_judge(&nightly, nightly.runs.count - 1, &options);
+        picture = picture_open(trend_word.name, "Trend");
+        picture->source = arena_printf(&picture->arena, "%s on %s", newest->label, newest->gpu);
+        if (!chart_trend(picture, &nightly, args->metric, err)) {
+            picture_free(picture);
+            picture = NULL;
+        }
+    }
+    if (err->failed)
+        tpa_in_file(err, args->store);
+    nightly_release(&listed);
+    nightly_release(&nightly);
+    store_close(store);
+    return picture;
+}
+
 static int chart_main(const struct invocation *call, struct tpa_error *err)
 {
     const struct chart_args *args = call->args;
-    const struct chart_type *type = chart_types[args->type]; /* NULL: diff, the last */
+    size_t which = (size_t)args->type, types = count_types(); /* behind the types: diff, trend */
     enum gnuplot_terminal terminal;
     if (!find_format(args, &terminal, err)) /* before the work, not after it */
         return EXIT_TROUBLE;
-    if (type && call->operand_count == 0) {
-        tpa_fail(err, TPA_NOWHERE, "a trace is needed: tpa chart --type %s TRACE", type->name);
+    if (which < types && call->operand_count == 0) {
+        tpa_fail(err, TPA_NOWHERE, "a trace is needed: tpa chart --type %s TRACE", chart_types[which]->name);
         return EXIT_TROUBLE;
     }
-    struct picture *picture = type ? picture_of_trace(call, type, err) : picture_of_diff(call, err);
+    struct picture *picture = which < types    ? picture_of_trace(call, chart_types[which], err)
+                              : which == types ? picture_of_diff(call, err)
+                                               : picture_of_store(call, err);
     bool good = picture && print_picture(picture, args, err);
     picture_free(picture);
     return good ? EXIT_FINE : EXIT_TROUBLE;
@@ -336,6 +409,7 @@ const struct command cmd_chart = {
         "tpa chart --type steps -o steps.svg trace.json",
         "tpa chart --type memory --device 0 -o memory.png trace.json",
         "tpa chart --type diff -o diff.svg baseline.json optimized.json",
+        "tpa chart --type trend --store perf.db --label resnet50 -o trend.svg",
         "tpa chart --type kernels --script -o kernels.gp trace.json  # restyle it, then: gnuplot kernels.gp > kernels.svg",
     },
     .section = SECTION_SHOW,

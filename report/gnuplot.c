@@ -334,7 +334,9 @@ static void add_category_ticks(struct gnuplot_parts *parts, char axis)
     if (!parts->horizontal)
         while (count / step > MOST_STANDING_LABELS)
             step++;
-    size_t most = parts->horizontal ? LONGEST_LABEL : 16;
+    size_t room = width_of(parts) / 16, most = 16;
+    if (parts->horizontal)
+        most = room < LONGEST_LABEL ? room : LONGEST_LABEL;
     buffer_printf(&parts->commands, "set %ctics nomirror scale 0 noenhanced (", axis);
     for (size_t i = 0; i < count; i += step)
         buffer_printf(&parts->commands, "%sText(%zu) %zu", i ? ", " : "",
@@ -428,7 +430,7 @@ static void add_manner(struct gnuplot_parts *parts, size_t s)
     case CHART_LINE: buffer_puts(commands, "1:2 with lines lw 2"); break;
     case CHART_STAIRS: buffer_puts(commands, "1:2 with steps lw 1.5"); break;
     case CHART_POINT:
-        buffer_printf(commands, "1:2 with points pt %d ps 0.7", dots[s % (sizeof dots / sizeof *dots)]);
+        buffer_printf(commands, "1:2 with points pt %d ps 0.8", dots[s % (sizeof dots / sizeof *dots)]);
         break;
     }
 }

@@ -9,6 +9,7 @@
 #include "analyze/diff.h"
 #include "analyze/gaps.h"
 #include "analyze/launch_times.h"
+#include "analyze/nightly.h"
 #include "tests/unit/drawn.h"
 #include "trace/launches.h"
 #include <math.h>
@@ -337,6 +338,59 @@ static void a_waterfall_sums_up_the_rest(void **state)
     VEC_FREE(&diff.tables);
 }
 
+/* ---- trend ---- */
+
+/*
+ * Six runs of a step time of 100 +- 1, then 120: the last is NEW. The band of each run is its reference, give or take two
+ * standard deviations of a night.
+ */
+static void a_trend_has_levels_and_a_band(void **state)
+{
+    (void)state;
+    static const double levels[] = { 100e6, 101e6, 99e6, 100e6, 101e6, 99e6, 120e6 };
+    enum { RUNS = sizeof levels / sizeof *levels };
+    struct nightly nightly = { 0 };
+    for (int64_t i = 0; i < RUNS; i++)
+        *VEC_PUSH(&nightly.runs) =
+            (struct nightly_run){ .id = 10 + i, .label = "net", .gpu = "GPU", .unit = "step" };
+    size_t at = nightly_add_series(&nightly, &(struct nightly_series){ .table = NIGHTLY_HEAD,
+                                                                       .name = "step_time",
+                                                                       .length = strlen("step_time"),
+                                                                       .title = "step time",
+                                                                       .kind = TABLE_NS });
+    struct history_series *series = &nightly.history.series.at[at];
+    for (size_t i = 0; i < RUNS; i++) {
+        series->level[i] = levels[i];
+        series->error[i] = 0.5e6;
+    }
+    struct history_options options = HISTORY_DEFAULTS;
+    nightly_judge(&nightly, RUNS - 1, &options);
+    assert_int_equal(series->now.verdict, HISTORY_NEW);
+    picture = picture_open("trend", "Trend");
+    assert_true(chart_trend(picture, &nightly, NULL, &error));
+    assert_int_equal(picture->charts.count, 1);
+    const struct chart *chart = picture->charts.at[0];
+    assert_string_equal(chart->title, "step time, run by run");
+    assert_int_equal(chart->series.count, 4);
+    const struct chart_series *band = &chart->series.at[0], *alarms = &chart->series.at[3];
+    double low = chart_value(band->table, RUNS - 1, band->low),
+           high = chart_value(band->table, RUNS - 1, band->y);
+    assert_true(fabs((low + high) / 2 - series->references[RUNS - 1]) < 2);
+    assert_true(fabs((high - low) / 4 - series->now.noise * series->references[RUNS - 1]) < 2);
+    assert_true(x_of(0, 1, 0) == 10 && y_of(0, 1, RUNS - 1) == 120e6);
+    assert_string_equal(alarms->title, "NEW or EXISTING");
+    assert_true(isnan(y_of(0, 3, 0)) && y_of(0, 3, RUNS - 1) == 120e6);
+    assert_true(y_of(0, 2, 0) == 100e6 && isnan(y_of(0, 2, RUNS - 1)));
+    picture_free(picture);
+
+    picture = picture_open("trend", "Trend");
+    error = (struct tpa_error){ 0 };
+    assert_false(chart_trend(picture, &nightly, "aten::mm", &error));
+    assert_string_equal(error.message, "the runs have no figure or row called 'aten::mm'");
+    picture_free(picture);
+    nightly_release(&nightly);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -352,6 +406,7 @@ int main(void)
         cmocka_unit_test(many_devices_are_not_all_drawn),
         cmocka_unit_test(a_waterfall_meets_its_end),
         cmocka_unit_test(a_waterfall_sums_up_the_rest),
+        cmocka_unit_test(a_trend_has_levels_and_a_band),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
