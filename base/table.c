@@ -497,5 +497,6 @@ void result_add_notice(struct result *result, const char *kind, int64_t count, c
     vsnprintf(text, (size_t)len + 1, fmt, args);
     va_end(args);
     const char *file_copy = file ? arena_strndup(&result->arena, file, strlen(file)) : NULL;
-    *VEC_PUSH(&result->notices) = (struct table_notice){ kind, count, text, file_copy, offset, false };
+    const char *kind_copy = arena_strndup(&result->arena, kind, strlen(kind));
+    *VEC_PUSH(&result->notices) = (struct table_notice){ kind_copy, count, text, file_copy, offset, false };
 }

@@ -9,7 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const struct convert_form *const forms[] = { &convert_chrome, &convert_folded, &convert_dot, NULL };
+static const struct convert_form *const forms[] = { &convert_chrome, &convert_tpa, &convert_folded,
+                                                    &convert_dot, NULL };
 
 static bool form_at(size_t index, struct opt_choice *choice)
 {

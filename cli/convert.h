@@ -51,6 +51,6 @@ struct convert_form {
 /* How the output is to be packed, as the name of the file says. */
 enum source_packing convert_packing(const struct convert_args *args);
 
-extern const struct convert_form convert_chrome, convert_folded, convert_dot;
+extern const struct convert_form convert_chrome, convert_tpa, convert_folded, convert_dot;
 
 #endif

@@ -14,11 +14,12 @@
 #include <string.h>
 #include <sys/stat.h>
 
-extern const struct format format_chrome, format_pstats, format_lightning, format_memory_timeline,
+extern const struct format format_chrome, format_pstats, format_lightning, format_memory_timeline, format_tpa,
     format_saved;
 
 const struct format *const formats[] = {
-    &format_chrome, &format_pstats, &format_lightning, &format_memory_timeline, &format_saved, NULL,
+    &format_chrome, &format_pstats, &format_lightning, &format_memory_timeline, &format_tpa,
+    &format_saved,  NULL,
 };
 
 /* How deep directories are searched: log directories nest run/plugin/profile/time. */
@@ -241,7 +242,10 @@ static bool read_trace(struct reading *reading, const struct format *format, str
     trace_builder_file(builder, source_name(source), format->name);
     trace_builder_current_file(builder)->packing = source_packing(source);
     bool ok = format->read(source, builder, reading->options, err);
-    trace_builder_current_file(builder)->packed_size = source_packed_size(source);
+    /* What lies in a .tpa file tells the sizes of the files that were converted. */
+    if (!trace_builder_current_file(builder)->container ||
+        trace_builder_current_file(builder)->packed_size < 0)
+        trace_builder_current_file(builder)->packed_size = source_packed_size(source);
     return ok;
 }
 

@@ -136,10 +136,8 @@ static name_id map_text(const struct trace_chunk *chunk, name_id id)
     return id == NAME_NONE ? NAME_NONE : chunk->texts.map.at[id];
 }
 
-static name_id map_category(struct trace_storage *storage, const struct chunk_ids *ids, name_id id)
+name_id builder_category(struct trace_storage *storage, const char *text, size_t len)
 {
-    const char *text = names_text(ids->names, id);
-    size_t len = names_length(ids->names, id);
     bool full = storage->categories.count >= CHUNK_MAX_CATEGORIES;
     if (full && names_find(storage->category_keys, text, len) == NAME_NONE) {
         text = "";
@@ -160,22 +158,22 @@ static void map_categories(struct trace_storage *storage, struct chunk_ids *ids)
     for (size_t i = 0; i < ids->in_order.count; i++) {
         name_id id = ids->in_order.at[i];
         if (ids->map.at[id] == NAME_NONE)
-            ids->map.at[id] = map_category(storage, ids, id);
+            ids->map.at[id] =
+                builder_category(storage, names_text(ids->names, id), names_length(ids->names, id));
     }
 }
 
-static track_id map_track(struct trace_storage *storage, struct trace_chunk *chunk, track_id id)
+track_id builder_track(struct trace_storage *storage, const char *key_bytes, size_t len,
+                       const struct track_key *written)
 {
     uint32_t file = (uint32_t)storage->files.count - 1;
-    /* The chunk's key of the track, with the file before it. */
-    size_t len = names_length(chunk->tracks.names, id);
+    /* The key with the file before it. */
     char *key = mem_alloc(sizeof file + len);
     memcpy(key, &file, sizeof file);
-    memcpy(key + sizeof file, names_text(chunk->tracks.names, id), len);
+    memcpy(key + sizeof file, key_bytes, len);
     track_id track = names_add(storage->track_keys, key, sizeof file + len);
     free(key);
     if (track == storage->tracks.count) {
-        const struct track_key *written = &chunk->track_keys.at[id];
         const char *pid = written->pid_text, *tid = written->tid_text;
         *VEC_PUSH(&storage->tracks) = (struct track){
             .file = file,
@@ -191,6 +189,12 @@ static track_id map_track(struct trace_storage *storage, struct trace_chunk *chu
         };
     }
     return track;
+}
+
+static track_id map_track(struct trace_storage *storage, const struct trace_chunk *chunk, track_id id)
+{
+    return builder_track(storage, names_text(chunk->tracks.names, id), names_length(chunk->tracks.names, id),
+                         &chunk->track_keys.at[id]);
 }
 
 static void map_tracks(struct trace_storage *storage, struct trace_chunk *chunk)
@@ -215,7 +219,7 @@ static void *grow(void *column, size_t size, size_t old_count, size_t new_count)
     return column_resize(column, old_count * size, new_count * size);
 }
 
-static void reserve_events(struct trace_storage *storage, size_t more)
+void builder_reserve_events(struct trace_storage *storage, size_t more)
 {
     size_t wanted = storage->count + more;
     if (wanted <= storage->capacity)
@@ -233,7 +237,7 @@ static void reserve_events(struct trace_storage *storage, size_t more)
     storage->capacity = next;
 }
 
-static void reserve_present(struct arg_storage *arg, size_t events)
+void arg_storage_reserve_present(struct arg_storage *arg, size_t events)
 {
     size_t need = (events + 63) / 64 * sizeof(uint64_t);
     if (need <= arg->present_bytes)
@@ -245,8 +249,7 @@ static void reserve_present(struct arg_storage *arg, size_t events)
     arg->present_bytes = next;
 }
 
-/* From here on values are 8 bytes: one was met that does not fit in 4. */
-static void widen(struct arg_storage *arg)
+void arg_storage_widen(struct arg_storage *arg)
 {
     size_t bytes = arg->values_bytes * 2;
     int64_t *wide = column_resize(NULL, 0, bytes);
@@ -259,17 +262,24 @@ static void widen(struct arg_storage *arg)
     arg->wide = true;
 }
 
+void arg_storage_reserve_values(struct arg_storage *arg, size_t more)
+{
+    size_t size = arg->wide ? sizeof(int64_t) : sizeof(int32_t);
+    if ((arg->count + more) * size <= arg->values_bytes)
+        return;
+    size_t next = arg->values_bytes ? arg->values_bytes * 2 : 4096;
+    while (next < (arg->count + more) * size)
+        next *= 2;
+    arg->values = column_resize(arg->values, arg->values_bytes, next);
+    arg->values_bytes = next;
+}
+
 void arg_storage_add(struct arg_storage *arg, event_id event, int64_t value)
 {
-    reserve_present(arg, (size_t)event + 1);
+    arg_storage_reserve_present(arg, (size_t)event + 1);
     if (!arg->wide && (value < INT32_MIN || value > INT32_MAX))
-        widen(arg);
-    size_t size = arg->wide ? sizeof(int64_t) : sizeof(int32_t);
-    if ((arg->count + 1) * size > arg->values_bytes) {
-        size_t next = arg->values_bytes ? arg->values_bytes * 2 : 4096;
-        arg->values = column_resize(arg->values, arg->values_bytes, next);
-        arg->values_bytes = next;
-    }
+        arg_storage_widen(arg);
+    arg_storage_reserve_values(arg, 1);
     arg->present[event / 64] |= UINT64_C(1) << (event % 64);
     if (arg->wide)
         ((int64_t *)arg->values)[arg->count++] = value;
@@ -351,7 +361,7 @@ static void append_events(struct trace_storage *storage, const struct trace_chun
     size_t count = chunk->count;
     if (count == 0)
         return;
-    reserve_events(storage, count);
+    builder_reserve_events(storage, count);
     memcpy(storage->start_ns + base, chunk->start_ns, count * sizeof *chunk->start_ns);
     memcpy(storage->dur_ns + base, chunk->dur_ns, count * sizeof *chunk->dur_ns);
     memcpy(storage->flags + base, chunk->flags, count * sizeof *chunk->flags);
@@ -426,7 +436,7 @@ static void index_args(struct trace_builder *builder)
         struct arg_storage *from = &storage->args[arg];
         if (from->count == 0)
             continue;
-        reserve_present(from, storage->count + 1);
+        arg_storage_reserve_present(from, storage->count + 1);
         size_t blocks = storage->count / 512 + 1;
         from->rank = mem_alloc(blocks * sizeof *from->rank);
         uint32_t rank = 0;

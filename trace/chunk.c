@@ -140,14 +140,23 @@ static size_t put_half(char *out, int64_t number, const char *text, size_t len)
     return 1 + sizeof len + len;
 }
 
+size_t track_key_room(const struct track_key *key)
+{
+    return 2 * (1 + sizeof(int64_t)) + key->pid_len + key->tid_len;
+}
+
+size_t track_key_bytes(const struct track_key *key, char *bytes)
+{
+    size_t len = put_half(bytes, key->pid, key->pid_text, key->pid_len);
+    return len + put_half(bytes + len, key->tid, key->tid_text, key->tid_len);
+}
+
 static track_id find_track(struct trace_chunk *chunk, const struct track_key *key)
 {
     char small[256];
-    size_t need = 2 * (1 + sizeof(int64_t)) + key->pid_len + key->tid_len;
+    size_t need = track_key_room(key);
     char *bytes = need <= sizeof small ? small : mem_alloc(need);
-    size_t len = put_half(bytes, key->pid, key->pid_text, key->pid_len);
-    len += put_half(bytes + len, key->tid, key->tid_text, key->tid_len);
-    track_id track = names_add(chunk->tracks.names, bytes, len);
+    track_id track = names_add(chunk->tracks.names, bytes, track_key_bytes(key, bytes));
     if (bytes != small)
         free(bytes);
     if (track == chunk->track_keys.count)

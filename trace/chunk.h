@@ -1,5 +1,5 @@
 /*
- * chunk.h - what a chunk is inside; for chunk.c and builder.c only. Readers use builder.h.
+ * chunk.h - what a chunk is inside; for chunk.c, builder.c and columns.c only. Readers use builder.h.
  */
 #ifndef TPA_TRACE_CHUNK_H
 #define TPA_TRACE_CHUNK_H
@@ -130,5 +130,9 @@ struct trace_chunk {
     int64_t last_pid, last_tid;
     track_id last_track; /* TRACK_NONE: none yet */
 };
+
+/* A key as bytes, the same for the same track; and how many bytes that may take. */
+size_t track_key_bytes(const struct track_key *key, char *bytes);
+size_t track_key_room(const struct track_key *key);
 
 #endif

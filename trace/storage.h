@@ -1,5 +1,5 @@
 /*
- * storage.h - the memory behind a trace; for builder.c, joins.c, classify.c, derived.c and trace.c only.
+ * storage.h - the memory behind a trace; for builder.c, columns.c, joins.c, classify.c, derived.c and trace.c only.
  *
  * While it is built, a trace's columns are these growing ones; when it is finished they are
  * lent to struct trace as const pointers, and trace_free gives them back.
@@ -48,6 +48,10 @@ struct trace_storage {
         size_t count, capacity;
     } files;
     struct {
+        struct trace_container **at; /* each allocated */
+        size_t count, capacity;
+    } containers;
+    struct {
         struct trace_notice *at;
         size_t count, capacity;
     } notices;
@@ -89,6 +93,21 @@ struct trace_builder {
 
 /* Append VALUE for EVENT, which must be larger than any event the column has. */
 void arg_storage_add(struct arg_storage *arg, event_id event, int64_t value);
+
+/* Room for the present bits of EVENTS events; for MORE values. */
+void arg_storage_reserve_present(struct arg_storage *arg, size_t events);
+void arg_storage_reserve_values(struct arg_storage *arg, size_t more);
+
+/* From here on values are 8 bytes: one was met that does not fit in 4. */
+void arg_storage_widen(struct arg_storage *arg);
+
+/* Room for MORE events in every column. builder.c */
+void builder_reserve_events(struct trace_storage *storage, size_t more);
+
+/* Ids of a category, and of a track of the current file whose key, as track_key_bytes makes it, is KEY. builder.c */
+name_id builder_category(struct trace_storage *storage, const char *text, size_t len);
+track_id builder_track(struct trace_storage *storage, const char *key_bytes, size_t len,
+                       const struct track_key *written);
 
 /* Count COUNT cases in FILE. builder.c */
 void builder_notice(struct trace_builder *builder, uint32_t file, const char *kind, const char *text,

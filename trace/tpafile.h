@@ -122,7 +122,8 @@ enum tpafile_events_field {
     TPAFILE_EVENTS_SHAPE_CATEGORY, /* by shape: place of a CATEGORY record */
     TPAFILE_EVENTS_SHAPE_FLAGS,    /* by shape: 1 asynchronous, 2 unfinished, 4 point, 8 no duration */
     TPAFILE_EVENTS_SHAPE_ARGS,     /* by shape: bit a: events of it have the ARGUMENT record at place a */
-    TPAFILE_EVENTS_ARG = 256,      /* + a: argument a */
+    TPAFILE_EVENTS_FILE,      /* one value: place of the FILE record that all events of the block are of */
+    TPAFILE_EVENTS_ARG = 256, /* + a: argument a */
 };
 
 #endif

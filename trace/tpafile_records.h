@@ -310,7 +310,8 @@
     F(FILE, WITH_MODULES, INT, "0 or 1")                                                                     \
     F(FILE, FLOWS_SEEN, INT, "flow events of all files; in the first row only")                              \
     F(FILE, SAMPLES_SEEN, INT, "counter samples of all files; in the first row only")                        \
-    F(FILE, METADATA_SEEN, INT, "metadata events of all files; in the first row only")
+    F(FILE, METADATA_SEEN, INT, "metadata events of all files; in the first row only")                       \
+    F(FILE, NAMES, INT, "texts 1 to this are the names of events, in order; in the first row only")
 
 #define TPAFILE_FILE_DEVICE_FIELDS(F)                                                                        \
     F(FILE_DEVICE, FILE, INT, "which file, from 0")                                                          \
@@ -329,7 +330,8 @@
 #define TPAFILE_PROPERTY_FIELDS(F)                                                                           \
     F(PROPERTY, FILE, INT, "which file, from 0")                                                             \
     F(PROPERTY, KEY, TEXT, "key")                                                                            \
-    F(PROPERTY, VALUE, TEXT, "JSON text")
+    F(PROPERTY, VALUE, TEXT, "JSON text; a string's without quotes and escapes")                             \
+    F(PROPERTY, IS_STRING, INT, "1: a string")
 
 #define TPAFILE_CATEGORY_FIELDS(F) F(CATEGORY, NAME, TEXT, "cpu_op; its number is its place, from 0")
 

@@ -35,6 +35,11 @@ void trace_free(struct trace *trace)
         VEC_FREE(&storage->files.at[i].devices);
         VEC_FREE(&storage->files.at[i].properties);
     }
+    for (size_t i = 0; i < storage->containers.count; i++) {
+        VEC_FREE(&storage->containers.at[i]->kinds);
+        free(storage->containers.at[i]);
+    }
+    VEC_FREE(&storage->containers);
     VEC_FREE(&storage->tracks);
     VEC_FREE(&storage->categories);
     VEC_FREE(&storage->files);

@@ -221,6 +221,25 @@ enum trace_producer {
     PRODUCER_TPA,
 };
 
+/* Blocks of one kind in a .tpa file. */
+struct trace_container_kind {
+    const char *word; /* "kernel" */
+    uint64_t blocks, records;
+    uint64_t packed, unpacked; /* bytes */
+};
+
+/* The .tpa file that events came from. */
+struct trace_container {
+    const char *path;
+    int64_t size;    /* bytes */
+    uint64_t events; /* what its records became */
+    bool is_log;     /* written by the capture library, not converted */
+    bool closed;     /* it has an end */
+    uint64_t lost_blocks;
+    int64_t lost_bytes, tail_bytes; /* TAIL: of a block that the file ends in */
+    VEC_OF(struct trace_container_kind) kinds;
+};
+
 /* One input file: one process, usually one rank. */
 struct trace_file {
     const char *path;
@@ -242,6 +261,9 @@ struct trace_file {
     int record_shapes, profile_memory, with_stack, with_flops, with_modules;
     VEC_OF(struct trace_device) devices;
     VEC_OF(struct trace_property) properties;
+    /* The .tpa file that holds it, else NULL; PATH and what follows it are those of the file that was converted. Several
+     * files may lie in one. */
+    struct trace_container *container;
 };
 
 /* Something odd that was met, and where first. One per kind and file. */

@@ -1,0 +1,469 @@
+/*
+ * tpalog.c - .tpa files: what the capture library logs, and traces that were converted.
+ *
+ * One thread at a time takes the next block from the source, any thread decodes it, one thread at a time joins
+ * decoded blocks to the trace in the order of the file. Decoding needs to know nothing of other blocks but which
+ * arguments the events have: the block that tells so is joined before anything behind it is taken.
+ */
+#include "ingest/tpalog.h"
+
+#include "trace/tpafile_bytes.h"
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { MOST_WORKERS = 64, FREE_COLUMN_BYTES = 64 << 20 };
+
+/* ---- parts ---- */
+
+void *tpalog_part_room(struct tpalog_part *part, size_t size)
+{
+    if (part->rooms_used == TPALOG_ROOMS)
+        return NULL; /* no block has so many columns */
+    struct tpalog_room *room = &part->rooms[part->rooms_used++];
+    if (room->size < size || !room->at) {
+        column_free(room->at, room->size);
+        room->size = size;
+        room->at = column_resize(NULL, 0, size);
+    }
+    return room->at;
+}
+
+void tpalog_part_release(struct tpalog_part *part)
+{
+    for (size_t i = 0; i < TPALOG_ROOMS; i++)
+        column_free(part->rooms[i].at, part->rooms[i].size);
+    free(part->payload.at);
+}
+
+static void keep_payload(struct tpalog_part *part, const unsigned char *payload, size_t size)
+{
+    if (part->payload.size < size || !part->payload.at) {
+        free(part->payload.at);
+        part->payload.at = mem_alloc(size);
+        part->payload.size = size;
+    }
+    if (size)
+        memcpy(part->payload.at, payload, size);
+    part->payload_size = size;
+}
+
+/* ---- decoding ---- */
+
+static bool decode_rows(struct tpalog_part *part, struct tpafile_decoder *decoder)
+{
+    unsigned fields = tpafile_kinds[part->head.kind].field_count;
+    memset(part->fields, 0, sizeof part->fields);
+    for (unsigned field = 0; field < fields; field++) {
+        const struct tpafile_column *column = tpafile_find_column(decoder, field);
+        if (!column)
+            continue;
+        if (column->count != part->head.rows)
+            return false;
+        part->fields[field] = tpalog_part_room(part, part->head.rows * sizeof(int64_t) + 1);
+        if (!tpafile_decode_column(decoder, column, part->fields[field]))
+            return false;
+    }
+    return true;
+}
+
+static bool decode_strings(struct tpalog_part *part, struct tpafile_decoder *decoder)
+{
+    const struct tpafile_column *first = tpafile_find_column(decoder, TPAFILE_STRINGS_FIRST);
+    const struct tpafile_column *lengths = tpafile_find_column(decoder, TPAFILE_STRINGS_LENGTH);
+    const struct tpafile_column *bytes = tpafile_find_column(decoder, TPAFILE_STRINGS_BYTES);
+    if (!first || first->count != 1 || !tpafile_decode_column(decoder, first, &part->first_text))
+        return false;
+    if (!lengths || lengths->count != part->head.rows)
+        return false;
+    part->text_count = lengths->count;
+    part->lengths = tpalog_part_room(part, (part->text_count + 1) * sizeof *part->lengths);
+    if (!tpafile_decode_column(decoder, lengths, part->lengths))
+        return false;
+    size_t left = bytes ? bytes->count : 0;
+    part->bytes = tpalog_part_room(part, left + 1);
+    if (bytes && !tpafile_decode_bytes(decoder, bytes, part->bytes))
+        return false;
+    for (size_t i = 0; i < part->text_count; i++) {
+        if (part->lengths[i] < 0 || (uint64_t)part->lengths[i] > left)
+            return false;
+        left -= (size_t)part->lengths[i];
+    }
+    return true;
+}
+
+static bool is_known(unsigned kind)
+{
+    return kind == TPAFILE_STRINGS || kind == TPAFILE_EVENTS ||
+           (kind < TPAFILE_KIND_COUNT && tpafile_kinds[kind].id != NULL);
+}
+
+static void decode_part(struct tpalog_part *part, struct tpafile_decoder *decoder,
+                        const struct tpalog_arguments *arguments)
+{
+    part->wrong = NULL;
+    part->rooms_used = 0;
+    if (part->is_header || !is_known(part->head.kind))
+        return;
+    part->wrong = tpafile_decode_block(decoder, &part->head, part->payload.at);
+    if (part->wrong)
+        return;
+    bool fine = part->head.kind == TPAFILE_STRINGS  ? decode_strings(part, decoder)
+                : part->head.kind == TPAFILE_EVENTS ? tpalog_decode_events(part, decoder, arguments)
+                                                    : decode_rows(part, decoder);
+    if (!fine)
+        part->wrong = "its columns do not fit together";
+}
+
+/* ---- joining ---- */
+
+static void count_kind(struct tpalog_reader *reader, const struct tpafile_head *head)
+{
+    const char *word = head->kind == TPAFILE_STRINGS  ? "text"
+                       : head->kind == TPAFILE_EVENTS ? "event"
+                       : is_known(head->kind)         ? tpafile_kinds[head->kind].word
+                                                      : "not known to this version";
+    struct trace_container *container = reader->container;
+    struct trace_container_kind *kind = NULL;
+    for (size_t i = 0; i < container->kinds.count && !kind; i++)
+        if (strcmp(container->kinds.at[i].word, word) == 0)
+            kind = &container->kinds.at[i];
+    if (!kind) {
+        kind = VEC_PUSH(&container->kinds);
+        *kind = (struct trace_container_kind){ .word = word };
+    }
+    kind->blocks++;
+    kind->records += head->rows;
+    kind->packed += TPAFILE_BLOCK_HEAD + (uint64_t)head->packed;
+    kind->unpacked += TPAFILE_BLOCK_HEAD + (uint64_t)head->size;
+}
+
+/* A small file must not become an endless trace: as for packed sources, and with the same limit. */
+static bool check_ratio(struct tpalog_reader *reader, const struct tpalog_part *part, struct tpa_error *err)
+{
+    reader->column_bytes += (int64_t)part->head.rows * 32;
+    uint64_t limit = reader->options->max_ratio ? reader->options->max_ratio : SOURCE_DEFAULT_MAX_RATIO;
+    int64_t read = part->at + TPAFILE_BLOCK_HEAD + (int64_t)part->head.packed;
+    if (limit == UINT64_MAX || reader->column_bytes < FREE_COLUMN_BYTES ||
+        (uint64_t)reader->column_bytes / limit <= (uint64_t)read)
+        return true;
+    tpa_fail(err, part->at, "the events take more than %" PRIu64 " times the size of the file", limit);
+    return tpa_hint(err, "if the file is what it should be, lift the limit with --max-ratio 0");
+}
+
+static bool join_header(const struct tpalog_part *part, struct tpa_error *err)
+{
+    const unsigned char *header = part->payload.at;
+    unsigned major = get_u16(header + 8);
+    if (major > TPAFILE_MAJOR) {
+        tpa_fail(err, part->at + 8, "this is version %u of the .tpa format, and this tpa reads version %d",
+                 major, TPAFILE_MAJOR);
+        return tpa_hint(err, "read it with the tpa that wrote it, or a newer one");
+    }
+    if (part->at > 0) {
+        tpa_fail(err, part->at, "a second .tpa file begins inside this one");
+        return tpa_hint(err, "give the files to tpa one by one: it reads several at once");
+    }
+    return true;
+}
+
+static void bad_block(struct tpalog_reader *reader, const struct tpalog_part *part, const char *reason)
+{
+    if (reader->bad_blocks++ == 0) {
+        reader->first_bad = part->at;
+        reader->bad_reason = reason;
+    }
+}
+
+static bool join_part(struct tpalog_reader *reader, struct tpalog_part *part, struct tpa_error *err)
+{
+    if (part->is_header)
+        return join_header(part, err);
+    count_kind(reader, &part->head);
+    if (part->wrong) {
+        bad_block(reader, part, part->wrong);
+        return true;
+    }
+    unsigned kind = part->head.kind;
+    if (!is_known(kind)) {
+        reader->unknown_blocks++;
+        return true;
+    }
+    if (kind == TPAFILE_STRINGS) {
+        if (!tpalog_texts_add(&reader->texts, part))
+            bad_block(reader, part, "its texts are numbered out of order");
+        return true;
+    }
+    if (kind == TPAFILE_EVENTS)
+        return check_ratio(reader, part, err) && tpalog_join_events(reader, part, err);
+    if (kind == TPAFILE_END)
+        reader->ended = true;
+    tpalog_join_table(reader, part);
+    return true;
+}
+
+/* ---- taking turns ---- */
+
+enum stage { FREE, DECODING, DECODED };
+
+struct slot {
+    enum stage stage;
+    struct tpalog_part part;
+};
+
+struct pipeline {
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    struct tpalog_reader *reader;
+    struct tpalog_blocks blocks;
+    struct slot *ring; /* block number n of the file is in ring[n % ring_size] */
+    size_t ring_size;
+    uint64_t next_read, next_join;
+    bool reading, joining;
+    uint64_t wait_for; /* nothing is read until this many are joined */
+    bool source_ended, failed;
+    struct tpa_error *err;
+};
+
+static struct slot *slot_of(const struct pipeline *pipeline, uint64_t number)
+{
+    return &pipeline->ring[number % pipeline->ring_size];
+}
+
+static void fail(struct pipeline *pipeline, const struct tpa_error *err)
+{
+    if (!pipeline->failed && pipeline->err)
+        *pipeline->err = *err;
+    pipeline->failed = true;
+}
+
+static void join_turn(struct pipeline *pipeline)
+{
+    struct tpa_error err = { 0 };
+    struct slot *slot = slot_of(pipeline, pipeline->next_join);
+    pipeline->joining = true;
+    pthread_mutex_unlock(&pipeline->lock);
+    bool ok = join_part(pipeline->reader, &slot->part, &err);
+    const struct ingest_options *options = pipeline->reader->options;
+    if (options->progress)
+        options->progress(options->progress_context, source_name(pipeline->reader->source),
+                          source_packed_read(pipeline->reader->source),
+                          source_packed_size(pipeline->reader->source));
+    pthread_mutex_lock(&pipeline->lock);
+    if (!ok)
+        fail(pipeline, &err);
+    slot->stage = FREE;
+    pipeline->next_join++;
+    pipeline->joining = false;
+    pthread_cond_broadcast(&pipeline->changed);
+}
+
+/* Take the next block into PART. False at the end or on failure. */
+static bool take_block(struct pipeline *pipeline, struct tpalog_part *part, bool *failed,
+                       struct tpa_error *err)
+{
+    struct tpalog_blocks *blocks = &pipeline->blocks;
+    enum tpalog_item item = tpalog_blocks_next(blocks, err);
+    *failed = item == TPALOG_FAILED;
+    if (item == TPALOG_END || item == TPALOG_FAILED)
+        return false;
+    part->is_header = item == TPALOG_HEADER;
+    part->at = blocks->at;
+    part->head = blocks->head;
+    keep_payload(part, blocks->payload, part->is_header ? TPAFILE_HEADER_SIZE : blocks->head.packed);
+    return true;
+}
+
+static void read_turn(struct pipeline *pipeline, struct tpafile_decoder *decoder)
+{
+    struct tpa_error err = { 0 };
+    struct slot *slot = slot_of(pipeline, pipeline->next_read);
+    pipeline->reading = true;
+    pthread_mutex_unlock(&pipeline->lock);
+    bool failed, taken = take_block(pipeline, &slot->part, &failed, &err);
+    pthread_mutex_lock(&pipeline->lock);
+    pipeline->reading = false;
+    if (failed)
+        fail(pipeline, &err);
+    pipeline->source_ended |= !taken;
+    if (taken) {
+        slot->stage = DECODING;
+        pipeline->next_read++;
+        if (!slot->part.is_header && slot->part.head.kind == TPAFILE_ARGUMENT)
+            pipeline->wait_for = pipeline->next_read;
+    }
+    pthread_cond_broadcast(&pipeline->changed);
+    if (!taken)
+        return;
+    pthread_mutex_unlock(&pipeline->lock);
+    decode_part(&slot->part, decoder, &pipeline->reader->arguments);
+    pthread_mutex_lock(&pipeline->lock);
+    slot->stage = DECODED;
+    pthread_cond_broadcast(&pipeline->changed);
+}
+
+static void *work(void *argument)
+{
+    struct pipeline *pipeline = argument;
+    struct tpafile_decoder *decoder = tpafile_decoder_open();
+    if (!decoder)
+        mem_out_of_memory(sizeof(void *));
+    pthread_mutex_lock(&pipeline->lock);
+    while (!pipeline->failed && !(pipeline->source_ended && pipeline->next_join == pipeline->next_read)) {
+        bool can_join = !pipeline->joining && pipeline->next_join < pipeline->next_read &&
+                        slot_of(pipeline, pipeline->next_join)->stage == DECODED;
+        bool can_read = !pipeline->reading && !pipeline->source_ended &&
+                        pipeline->next_read - pipeline->next_join < pipeline->ring_size &&
+                        pipeline->next_join >= pipeline->wait_for;
+        if (can_join)
+            join_turn(pipeline);
+        else if (can_read)
+            read_turn(pipeline, decoder);
+        else
+            pthread_cond_wait(&pipeline->changed, &pipeline->lock);
+    }
+    pthread_mutex_unlock(&pipeline->lock);
+    tpafile_decoder_free(decoder);
+    return NULL;
+}
+
+static unsigned count_workers(const struct tpalog_reader *reader)
+{
+    long workers = reader->options->workers ? (long)reader->options->workers : sysconf(_SC_NPROCESSORS_ONLN);
+    int64_t size = source_packed_size(reader->source);
+    if (size >= 0 && size < 256 << 10) /* not worth a thread */
+        workers = 1;
+    return workers < 1 ? 1 : workers > MOST_WORKERS ? MOST_WORKERS : (unsigned)workers;
+}
+
+static bool read_blocks(struct pipeline *pipeline)
+{
+    unsigned workers = count_workers(pipeline->reader);
+    pipeline->ring_size = workers == 1 ? 1 : workers + 2;
+    pipeline->ring = mem_zalloc(pipeline->ring_size, sizeof *pipeline->ring);
+    pthread_mutex_init(&pipeline->lock, NULL);
+    pthread_cond_init(&pipeline->changed, NULL);
+    pthread_t threads[MOST_WORKERS];
+    unsigned started = 0;
+    while (started + 1 < workers && pthread_create(&threads[started], NULL, work, pipeline) == 0)
+        started++; /* too few threads only make it slower */
+    work(pipeline);
+    for (unsigned i = 0; i < started; i++)
+        pthread_join(threads[i], NULL);
+    for (size_t i = 0; i < pipeline->ring_size; i++)
+        tpalog_part_release(&pipeline->ring[i].part);
+    free(pipeline->ring);
+    pthread_cond_destroy(&pipeline->changed);
+    pthread_mutex_destroy(&pipeline->lock);
+    return !pipeline->failed;
+}
+
+/* ---- what was lost ---- */
+
+/* A notice whose text is made here. OFFSET is the .tpa file's, which a notice's is only when nothing was converted. */
+static void notice(struct tpalog_reader *reader, const char *kind, uint64_t count, int64_t offset,
+                   const char *text)
+{
+    struct trace_builder *builder = reader->builder;
+    trace_builder_notice(builder, kind, trace_builder_strndup(builder, text, strlen(text)), count,
+                         tpalog_has_trace(reader) ? TPA_NOWHERE : offset);
+}
+
+static void tell_losses(struct tpalog_reader *reader, const struct tpalog_blocks *blocks)
+{
+    char text[320];
+    if (blocks->header_damaged)
+        notice(reader, "damaged_header", 1, 0,
+               "the header of the .tpa file is damaged; its blocks were read");
+    if (blocks->skipped_bytes > 0) {
+        snprintf(text, sizeof text,
+                 "the .tpa file is damaged: %" PRId64
+                 " bytes of it could not be read, the first at byte %" PRId64 ", and %" PRIu64
+                 " block%s with them; every whole block was read",
+                 blocks->skipped_bytes, blocks->first_skipped, blocks->lost_blocks,
+                 blocks->lost_blocks == 1 ? " is lost" : "s are lost");
+        notice(reader, "damaged_file", blocks->lost_blocks ? blocks->lost_blocks : 1, blocks->first_skipped,
+               text);
+    } else if (blocks->lost_blocks > 0) {
+        snprintf(text, sizeof text, "%" PRIu64 " blocks of the .tpa file are not there", blocks->lost_blocks);
+        notice(reader, "damaged_file", blocks->lost_blocks, TPA_NOWHERE, text);
+    }
+    if (reader->bad_blocks > 0) {
+        snprintf(text, sizeof text,
+                 "blocks of the .tpa file make no sense and were left out; of the first, at byte %" PRId64
+                 ", %s",
+                 reader->first_bad, reader->bad_reason);
+        notice(reader, "bad_block", reader->bad_blocks, reader->first_bad, text);
+    }
+    if (reader->unknown_blocks > 0)
+        notice(reader, "unknown_blocks", reader->unknown_blocks, TPA_NOWHERE,
+               "blocks of the .tpa file are of kinds that a later tpa knows; they were left out");
+    if (reader->texts.lost_count > 0)
+        notice(reader, "lost_texts", reader->texts.lost_count, TPA_NOWHERE,
+               "names are in blocks of the .tpa file that are lost: they are shown as (lost)");
+    if (blocks->tail_bytes > 0) {
+        snprintf(text, sizeof text,
+                 "the .tpa file ends %" PRId64
+                 " bytes into a block: it is still being written, or its writer was stopped; "
+                 "every whole block was read",
+                 blocks->tail_bytes);
+        notice(reader, "unfinished_file", 1, blocks->tail_at, text);
+    } else if (!reader->ended) {
+        notice(
+            reader, "unfinished_file", 1, TPA_NOWHERE,
+            "the .tpa file has no end: it is still being written, or its writer was stopped; every block was read");
+    }
+    const char *damage = source_damage(reader->source);
+    if (damage)
+        notice(reader, "damaged_file", 1, TPA_NOWHERE, damage);
+}
+
+static void fill_container(struct tpalog_reader *reader, const struct tpalog_blocks *blocks)
+{
+    struct trace_container *container = reader->container;
+    container->size = blocks->offset + (int64_t)blocks->count;
+    container->closed = reader->ended;
+    container->lost_blocks = blocks->lost_blocks + reader->bad_blocks;
+    container->lost_bytes = blocks->skipped_bytes;
+    container->tail_bytes = blocks->tail_bytes;
+}
+
+static bool read_tpa(struct source *source, struct trace_builder *builder,
+                     const struct ingest_options *options, struct tpa_error *err)
+{
+    struct tpalog_reader reader = { .source = source, .builder = builder, .options = options };
+    struct trace_file *file = trace_builder_current_file(builder);
+    file->container = reader.container = trace_builder_container(builder, source_name(source));
+    tpalog_texts_init(&reader.texts);
+    reader.trace = tpalog_trace_open(&reader);
+    struct pipeline pipeline = { .reader = &reader, .err = err };
+    tpalog_blocks_init(&pipeline.blocks, source);
+    bool ok = read_blocks(&pipeline) && tpalog_trace_finish(&reader, err);
+    if (ok) {
+        fill_container(&reader, &pipeline.blocks);
+        tell_losses(&reader, &pipeline.blocks);
+    }
+    tpalog_blocks_release(&pipeline.blocks);
+    tpalog_trace_free(reader.trace);
+    tpalog_texts_release(&reader.texts);
+    return ok;
+}
+
+static int sniff_tpa(const char *bytes, size_t len)
+{
+    if (len >= 8 && memcmp(bytes, TPAFILE_MAGIC, 8) == 0)
+        return 100;
+    /* A damaged header does not hide the blocks behind it. */
+    size_t first = TPAFILE_HEADER_SIZE;
+    return len >= first + 4 && memcmp(bytes + first, TPAFILE_BLOCK_MAGIC, 4) == 0 ? 90 : 0;
+}
+
+const struct format format_tpa = {
+    .name = "tpa",
+    .description = "tpa capture's log, or a trace that tpa convert wrote (.tpa)",
+    .sniff = sniff_tpa,
+    .read = read_tpa,
+};

@@ -1,0 +1,178 @@
+/*
+ * tpalog.h - the parts of the reader of .tpa files, for ingest/tpalog*.c only.
+ *
+ *   tpalog.c           the format's row, and reading a whole source: blocks are decoded by several threads and
+ *                      joined in the order of the file
+ *   tpalog_blocks.c    blocks out of a source that may be cut or damaged, and what was lost
+ *   tpalog_texts.c     the texts of a file by their numbers
+ *   tpalog_events.c    a converted trace: events and the tables they refer to
+ *   tpalog_records.c   what the capture library logs: CUPTI's records become events
+ */
+#ifndef TPA_INGEST_TPALOG_H
+#define TPA_INGEST_TPALOG_H
+
+#include "base/memory.h"
+#include "base/source.h"
+#include "ingest/formats.h"
+#include "trace/columns.h"
+#include "trace/tpafile_decode.h"
+
+/* ---- blocks out of a source: tpalog_blocks.c ---- */
+
+enum tpalog_item { TPALOG_BLOCK, TPALOG_HEADER, TPALOG_END, TPALOG_FAILED };
+
+struct tpalog_blocks {
+    struct source *source; /* borrowed */
+    unsigned char *bytes;  /* a stretch of the source: those from START on are not yet looked at */
+    size_t start, count, capacity;
+    int64_t offset; /* of bytes[0] in the source */
+    bool ended;     /* the source has no more */
+
+    /* The item found last; borrowed until the next. */
+    struct tpafile_head head;
+    const unsigned char *payload; /* or the header's TPAFILE_HEADER_SIZE bytes */
+    int64_t at;                   /* where the item begins */
+
+    /* What was lost so far. */
+    uint32_t next_number;
+    uint64_t blocks, lost_blocks;
+    int64_t skipped_bytes, first_skipped; /* first_skipped: TPA_NOWHERE when none were */
+    int64_t tail_bytes, tail_at;          /* of the block that the file ends in */
+    int64_t wasted;                       /* bytes of blocks whose checksum was wrong */
+    bool header_damaged;
+};
+
+void tpalog_blocks_init(struct tpalog_blocks *blocks, struct source *source);
+void tpalog_blocks_release(struct tpalog_blocks *blocks);
+
+/* Find the next block whose checksums are right, or the next header. TPALOG_FAILED and ERR when reading fails. */
+enum tpalog_item tpalog_blocks_next(struct tpalog_blocks *blocks, struct tpa_error *err);
+
+/* ---- a block decoded: by any thread, knowing of other blocks only the arguments ---- */
+
+/* Memory that is used again for the next block. */
+struct tpalog_room {
+    void *at;
+    size_t size;
+};
+
+/* Which argument the events' n-th is, and whether its values are texts. */
+struct tpalog_arguments {
+    size_t count;
+    struct {
+        enum trace_arg arg; /* ARG_COUNT: one that we do not know or that nobody wants */
+        enum tpafile_argument_type type;
+    } at[64];
+};
+
+enum { TPALOG_ROOMS = TPAFILE_MOST_FIELDS + 8 + 2 * ARG_COUNT };
+
+struct tpalog_part {
+    struct tpafile_head head;
+    int64_t at; /* in the file */
+    bool is_header;
+    const char *wrong; /* why it can not be used; NULL: nothing */
+    struct tpalog_room payload;
+    size_t payload_size;
+    struct tpalog_room rooms[TPALOG_ROOMS];
+    unsigned rooms_used;
+
+    /* Rows: by field; NULL where it is not there: TPAFILE_NONE in all rows. */
+    int64_t *fields[TPAFILE_MOST_FIELDS];
+
+    /* TPAFILE_STRINGS */
+    int64_t first_text;
+    size_t text_count;
+    int64_t *lengths;
+    char *bytes;
+
+    /* TPAFILE_EVENTS: ids are the file's, and become the trace's when the part is joined. */
+    size_t file;
+    struct trace_columns columns;
+    int64_t *name_numbers; /* texts; what they are in the trace goes to NAMES */
+    name_id *names;
+    track_id *tracks;
+    uint16_t *categories;
+    int64_t *arg_values[ARG_COUNT];
+    bool arg_is_text[ARG_COUNT];
+};
+
+/* SIZE bytes that live as long as PART is not used for another block; not cleared. */
+void *tpalog_part_room(struct tpalog_part *part, size_t size);
+void tpalog_part_release(struct tpalog_part *part);
+
+/* Decode the events of a block whose columns DECODER has found. False: they make no sense. */
+bool tpalog_decode_events(struct tpalog_part *part, struct tpafile_decoder *decoder,
+                          const struct tpalog_arguments *arguments);
+
+/* ---- texts by number: tpalog_texts.c ---- */
+
+struct tpalog_text {
+    const char *at; /* NUL-terminated */
+    size_t len;
+    name_id name, text; /* in the trace; NAME_NONE as long as nobody asked */
+    uint32_t range;     /* 1 + index of what tpalog_records.c made of it; 0: nothing yet */
+};
+
+/* Texts of one block. */
+struct tpalog_texts_run {
+    int64_t first;
+    size_t count;
+    struct tpalog_text *at;
+    char *bytes;
+};
+
+struct tpalog_texts {
+    VEC_OF(struct tpalog_texts_run) runs; /* by number */
+    size_t last;                          /* the run asked last */
+    struct tpalog_text lost;              /* stands in for texts whose block is lost */
+    uint64_t lost_count;
+};
+
+void tpalog_texts_init(struct tpalog_texts *texts);
+void tpalog_texts_release(struct tpalog_texts *texts);
+
+/* Take the texts of PART. False: their numbers make no sense. */
+bool tpalog_texts_add(struct tpalog_texts *texts, const struct tpalog_part *part);
+
+/* The text of NUMBER; NULL for no text (0 or less). */
+struct tpalog_text *tpalog_text(struct tpalog_texts *texts, int64_t number);
+
+/* Its id among the trace's names or texts; NAME_NONE for no text. */
+name_id tpalog_text_id(struct tpalog_texts *texts, struct trace_builder *builder, int64_t number);
+name_id tpalog_name_id(struct tpalog_texts *texts, struct trace_builder *builder, int64_t number);
+
+/* ---- reading a file: what joined parts become ---- */
+
+struct tpalog_reader {
+    struct source *source;
+    struct trace_builder *builder;
+    const struct ingest_options *options;
+    struct tpalog_texts texts;
+    struct tpalog_arguments arguments;
+    struct trace_container *container; /* what `tpa info` tells of the file */
+    struct tpalog_trace *trace;        /* tpalog_events.c's */
+    struct tpalog_log *log;            /* tpalog_records.c's */
+    bool ended;                        /* an END record was met */
+    uint64_t unknown_blocks;
+    uint64_t bad_blocks; /* checksum right, contents not */
+    int64_t first_bad;
+    const char *bad_reason;
+    int64_t column_bytes; /* of memory that events take, for the limit of the ratio */
+};
+
+/* tpalog_events.c: tables and events of a converted trace. */
+struct tpalog_trace *tpalog_trace_open(struct tpalog_reader *reader);
+void tpalog_trace_free(struct tpalog_trace *trace);
+bool tpalog_join_events(struct tpalog_reader *reader, struct tpalog_part *part, struct tpa_error *err);
+void tpalog_join_table(struct tpalog_reader *reader, const struct tpalog_part *part);
+bool tpalog_trace_finish(struct tpalog_reader *reader, struct tpa_error *err);
+bool tpalog_has_trace(const struct tpalog_reader *reader);
+
+/* A field of a row; TPAFILE_NONE where it is not known. */
+static inline int64_t tpalog_field(const struct tpalog_part *part, unsigned field, size_t row)
+{
+    return part->fields[field] ? part->fields[field][row] : TPAFILE_NONE;
+}
+
+#endif

@@ -1,0 +1,575 @@
+/*
+ * tpalog_events.c - a converted trace out of a .tpa file: the tables, and the events that refer to them.
+ *
+ * Tables stand before the events in the file. They are kept as rows and become files and tracks of the trace when the
+ * first event of each file comes, because the builder takes files one after the other.
+ */
+#include "ingest/tpalog.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- decoding: any thread ---- */
+
+/* Decode COLUMN into new memory of PART; NULL when it is not there, damaged or not COUNT long. */
+static int64_t *decode(struct tpalog_part *part, struct tpafile_decoder *decoder, unsigned field,
+                       size_t count)
+{
+    const struct tpafile_column *column = tpafile_find_column(decoder, field);
+    if (!column || column->count != count)
+        return NULL;
+    int64_t *values = tpalog_part_room(part, (count + 1) * sizeof *values);
+    return tpafile_decode_column(decoder, column, values) ? values : NULL;
+}
+
+/* Do all times keep their distance from what int64_t can hold? */
+static bool times_are_fine(const int64_t *start_ns, const int64_t *dur_ns, size_t count)
+{
+    uint64_t bad = 0;
+    for (size_t i = 0; i < count; i++) {
+        uint64_t end = (uint64_t)start_ns[i] + (uint64_t)dur_ns[i];
+        bad |= (uint64_t)dur_ns[i] | ((uint64_t)start_ns[i] + (UINT64_C(1) << 62)) |
+               ((uint64_t)start_ns[i] < (uint64_t)INT64_MAX ? end : 0);
+    }
+    return bad >> 63 == 0;
+}
+
+struct shapes {
+    size_t count;
+    const int64_t *category, *flags, *args; /* by shape */
+    int64_t *of;                            /* by event */
+};
+
+static bool decode_shapes(struct tpalog_part *part, struct tpafile_decoder *decoder, size_t events,
+                          struct shapes *shapes)
+{
+    const struct tpafile_column *column = tpafile_find_column(decoder, TPAFILE_EVENTS_SHAPE_CATEGORY);
+    if (!column || column->count == 0)
+        return false;
+    shapes->count = column->count;
+    shapes->category = decode(part, decoder, TPAFILE_EVENTS_SHAPE_CATEGORY, shapes->count);
+    shapes->flags = decode(part, decoder, TPAFILE_EVENTS_SHAPE_FLAGS, shapes->count);
+    shapes->args = decode(part, decoder, TPAFILE_EVENTS_SHAPE_ARGS, shapes->count);
+    shapes->of = decode(part, decoder, TPAFILE_EVENTS_SHAPE, events);
+    if (!shapes->category || !shapes->flags || !shapes->args || !shapes->of)
+        return false;
+    uint64_t most = 0;
+    for (size_t i = 0; i < events; i++)
+        most = (uint64_t)shapes->of[i] > most ? (uint64_t)shapes->of[i] : most;
+    return most < shapes->count;
+}
+
+/* Which events have the argument at PLACE: bits into PRESENT. How many there are. */
+static size_t find_events(const struct shapes *shapes, unsigned place, size_t events, uint64_t *present)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < events; i += 64) {
+        uint64_t word = 0;
+        size_t left = events - i < 64 ? events - i : 64;
+        for (size_t bit = 0; bit < left; bit++)
+            word |= ((uint64_t)shapes->args[shapes->of[i + bit]] >> place & 1) << bit;
+        present[i / 64] = word;
+        count += (size_t)__builtin_popcountll(word);
+    }
+    return count;
+}
+
+static bool decode_args(struct tpalog_part *part, struct tpafile_decoder *decoder,
+                        const struct tpalog_arguments *arguments, const struct shapes *shapes, size_t events)
+{
+    uint64_t any = 0;
+    for (size_t i = 0; i < shapes->count; i++)
+        any |= (uint64_t)shapes->args[i];
+    for (unsigned place = 0; place < arguments->count; place++) {
+        enum trace_arg arg = arguments->at[place].arg;
+        if (arg == ARG_COUNT || !(any >> place & 1) || part->columns.args[arg].count)
+            continue;
+        uint64_t *present = tpalog_part_room(part, (events + 63) / 64 * sizeof *present);
+        size_t count = find_events(shapes, place, events, present);
+        int64_t *values = decode(part, decoder, TPAFILE_EVENTS_ARG + place, count);
+        if (!values)
+            return false;
+        part->columns.args[arg] = (struct trace_columns_arg){ present, values, count };
+        part->arg_values[arg] = values;
+        part->arg_is_text[arg] = arguments->at[place].type == TPAFILE_ARGUMENT_TEXT;
+    }
+    return true;
+}
+
+static bool fill_narrow(struct tpalog_part *part, const int64_t *tracks, const struct shapes *shapes,
+                        size_t events)
+{
+    part->names = tpalog_part_room(part, events * sizeof *part->names);
+    part->tracks = tpalog_part_room(part, events * sizeof *part->tracks);
+    part->categories = tpalog_part_room(part, events * sizeof *part->categories);
+    uint8_t *flags = tpalog_part_room(part, events);
+    uint64_t outside = 0;
+    for (size_t i = 0; i < events; i++) {
+        outside |= (uint64_t)tracks[i] >> 32;
+        part->tracks[i] = (track_id)tracks[i];
+    }
+    for (size_t i = 0; i < shapes->count; i++)
+        outside |= (uint64_t)shapes->category[i] >> 16 | (uint64_t)shapes->flags[i] >> 8;
+    for (size_t i = 0; i < events; i++) {
+        part->categories[i] = (uint16_t)shapes->category[shapes->of[i]];
+        flags[i] = (uint8_t)shapes->flags[shapes->of[i]];
+    }
+    part->columns.flags = flags;
+    return outside == 0;
+}
+
+bool tpalog_decode_events(struct tpalog_part *part, struct tpafile_decoder *decoder,
+                          const struct tpalog_arguments *arguments)
+{
+    size_t events = part->head.rows;
+    part->columns = (struct trace_columns){ .count = events };
+    const int64_t *file = decode(part, decoder, TPAFILE_EVENTS_FILE, 1);
+    if (events == 0 || !file || *file < 0)
+        return false;
+    part->file = (size_t)*file;
+    part->columns.start_ns = decode(part, decoder, TPAFILE_EVENTS_START, events);
+    part->columns.dur_ns = decode(part, decoder, TPAFILE_EVENTS_DURATION, events);
+    part->name_numbers = decode(part, decoder, TPAFILE_EVENTS_NAME, events);
+    const int64_t *tracks = decode(part, decoder, TPAFILE_EVENTS_TRACK, events);
+    struct shapes shapes;
+    return part->columns.start_ns && part->columns.dur_ns && part->name_numbers && tracks &&
+           times_are_fine(part->columns.start_ns, part->columns.dur_ns, events) &&
+           decode_shapes(part, decoder, events, &shapes) && fill_narrow(part, tracks, &shapes, events) &&
+           decode_args(part, decoder, arguments, &shapes, events);
+}
+
+/* ---- tables: in the order of the file ---- */
+
+/* Rows of a table, as they were read: FIELDS numbers each. */
+struct rows {
+    unsigned fields;
+    size_t count;
+    VEC_OF(int64_t) numbers;
+};
+
+static const int64_t *row_at(const struct rows *rows, size_t index)
+{
+    return rows->numbers.at + index * rows->fields;
+}
+
+struct tpalog_trace {
+    struct rows files, devices, properties, tracks, notices, flows, samples;
+    VEC_OF(uint16_t) categories; /* the trace's, by the file's */
+    VEC_OF(track_id) track_ids;  /* the trace's, by the file's; TRACK_NONE: not yet */
+    size_t begun;                /* files begun in the builder */
+    size_t next_track;           /* rows of tracks that were looked at */
+    uint64_t lost_tracks, lost_categories;
+};
+
+struct tpalog_trace *tpalog_trace_open(struct tpalog_reader *reader)
+{
+    (void)reader;
+    return mem_zalloc(1, sizeof(struct tpalog_trace));
+}
+
+void tpalog_trace_free(struct tpalog_trace *trace)
+{
+    VEC_FREE(&trace->files.numbers);
+    VEC_FREE(&trace->devices.numbers);
+    VEC_FREE(&trace->properties.numbers);
+    VEC_FREE(&trace->tracks.numbers);
+    VEC_FREE(&trace->notices.numbers);
+    VEC_FREE(&trace->flows.numbers);
+    VEC_FREE(&trace->samples.numbers);
+    VEC_FREE(&trace->categories);
+    VEC_FREE(&trace->track_ids);
+    free(trace);
+}
+
+bool tpalog_has_trace(const struct tpalog_reader *reader)
+{
+    return reader->trace->files.count > 0 || reader->trace->begun > 0;
+}
+
+static void keep_rows(struct rows *rows, const struct tpalog_part *part)
+{
+    rows->fields = tpafile_kinds[part->head.kind].field_count;
+    for (size_t i = 0; i < part->head.rows; i++)
+        for (unsigned f = 0; f < rows->fields; f++)
+            *VEC_PUSH(&rows->numbers) = tpalog_field(part, f, i);
+    rows->count += part->head.rows;
+}
+
+static void join_categories(struct tpalog_reader *reader, const struct tpalog_part *part)
+{
+    for (size_t i = 0; i < part->head.rows; i++) {
+        const struct tpalog_text *text =
+            tpalog_text(&reader->texts, tpalog_field(part, TPAFILE_CATEGORY_NAME, i));
+        *VEC_PUSH(&reader->trace->categories) =
+            trace_builder_category(reader->builder, text ? text->at : "", text ? text->len : 0);
+    }
+}
+
+/* The argument that files spell as the LEN bytes at KEY; ARG_COUNT when there is none. */
+static enum trace_arg find_argument(const char *key, size_t len)
+{
+    static const char *const keys[ARG_COUNT] = {
+#define ARGUMENT_KEYS(id, kind, keys) keys,
+        TRACE_ARGS(ARGUMENT_KEYS)
+#undef ARGUMENT_KEYS
+    };
+    for (int arg = 0; arg < ARG_COUNT; arg++) {
+        for (const char *at = keys[arg]; *at; at += strspn(at, "|")) {
+            size_t count = strcspn(at, "|");
+            if (count == len && memcmp(at, key, len) == 0)
+                return (enum trace_arg)arg;
+            at += count;
+        }
+    }
+    return ARG_COUNT;
+}
+
+static void join_arguments(struct tpalog_reader *reader, const struct tpalog_part *part)
+{
+    struct tpalog_arguments *arguments = &reader->arguments;
+    for (size_t i = 0; i < part->head.rows && arguments->count < 64; i++) {
+        const struct tpalog_text *key =
+            tpalog_text(&reader->texts, tpalog_field(part, TPAFILE_ARGUMENT_KEY, i));
+        enum trace_arg arg = key ? find_argument(key->at, key->len) : ARG_COUNT;
+        if (arg != ARG_COUNT && !trace_builder_wants(reader->builder, arg))
+            arg = ARG_COUNT;
+        arguments->at[arguments->count].arg = arg;
+        arguments->at[arguments->count++].type =
+            (enum tpafile_argument_type)tpalog_field(part, TPAFILE_ARGUMENT_TYPE, i);
+    }
+}
+
+void tpalog_join_table(struct tpalog_reader *reader, const struct tpalog_part *part)
+{
+    struct tpalog_trace *trace = reader->trace;
+    switch ((enum tpafile_kind)part->head.kind) {
+    case TPAFILE_FILE: keep_rows(&trace->files, part); break;
+    case TPAFILE_FILE_DEVICE: keep_rows(&trace->devices, part); break;
+    case TPAFILE_PROPERTY: keep_rows(&trace->properties, part); break;
+    case TPAFILE_TRACK: keep_rows(&trace->tracks, part); break;
+    case TPAFILE_NOTICE: keep_rows(&trace->notices, part); break;
+    case TPAFILE_CATEGORY: join_categories(reader, part); break;
+    case TPAFILE_ARGUMENT: join_arguments(reader, part); break;
+    case TPAFILE_FLOW:
+        if (reader->options->wants.flows)
+            keep_rows(&trace->flows, part);
+        break;
+    case TPAFILE_SAMPLE:
+        if (reader->options->wants.counters)
+            keep_rows(&trace->samples, part);
+        break;
+    default: break;
+    }
+}
+
+/* ---- files and tracks ---- */
+
+/* A copy of the text, NULL for none. */
+static const char *copy_text(struct tpalog_reader *reader, int64_t number)
+{
+    const struct tpalog_text *text = tpalog_text(&reader->texts, number);
+    return text ? trace_builder_strndup(reader->builder, text->at, text->len) : NULL;
+}
+
+static int flag_of(int64_t value)
+{
+    return value == 0 || value == 1 ? (int)value : -1;
+}
+
+static int small_number(int64_t value)
+{
+    return value >= 0 && value <= INT32_MAX ? (int)value : 0;
+}
+
+static int64_t known(int64_t value, int64_t missing)
+{
+    return value == TPAFILE_NONE ? missing : value;
+}
+
+static void fill_file(struct tpalog_reader *reader, struct trace_file *file, const int64_t *row)
+{
+    const char *path = copy_text(reader, row[TPAFILE_FILE_PATH]);
+    const char *format = copy_text(reader, row[TPAFILE_FILE_FORMAT]);
+    if (path)
+        file->path = path;
+    if (format)
+        file->format = format;
+    file->packing = small_number(row[TPAFILE_FILE_PACKING]);
+    file->packed_size = known(row[TPAFILE_FILE_PACKED_SIZE], -1);
+    file->size = known(row[TPAFILE_FILE_SIZE], 0);
+    int64_t producer = row[TPAFILE_FILE_PRODUCER];
+    file->producer =
+        producer >= 0 && producer <= PRODUCER_TPA ? (enum trace_producer)producer : PRODUCER_UNKNOWN;
+    file->has_base = row[TPAFILE_FILE_BASE] != TPAFILE_NONE;
+    file->base_ns = known(row[TPAFILE_FILE_BASE], 0);
+    file->has_window =
+        row[TPAFILE_FILE_WINDOW_START] != TPAFILE_NONE && row[TPAFILE_FILE_WINDOW_END] != TPAFILE_NONE;
+    file->window_start_ns = known(row[TPAFILE_FILE_WINDOW_START], 0);
+    file->window_end_ns = known(row[TPAFILE_FILE_WINDOW_END], 0);
+    file->host_name = copy_text(reader, row[TPAFILE_FILE_HOST]);
+    file->trace_name = copy_text(reader, row[TPAFILE_FILE_TRACE_NAME]);
+    file->trace_id = copy_text(reader, row[TPAFILE_FILE_TRACE_ID]);
+    file->rank = known(row[TPAFILE_FILE_RANK], -1);
+    file->world_size = known(row[TPAFILE_FILE_WORLD_SIZE], -1);
+    file->backend = copy_text(reader, row[TPAFILE_FILE_BACKEND]);
+    file->nccl_version = copy_text(reader, row[TPAFILE_FILE_NCCL_VERSION]);
+    file->record_shapes = flag_of(row[TPAFILE_FILE_RECORD_SHAPES]);
+    file->profile_memory = flag_of(row[TPAFILE_FILE_PROFILE_MEMORY]);
+    file->with_stack = flag_of(row[TPAFILE_FILE_WITH_STACK]);
+    file->with_flops = flag_of(row[TPAFILE_FILE_WITH_FLOPS]);
+    file->with_modules = flag_of(row[TPAFILE_FILE_WITH_MODULES]);
+    trace_builder_count_seen(reader->builder, (uint64_t)known(row[TPAFILE_FILE_FLOWS_SEEN], 0),
+                             (uint64_t)known(row[TPAFILE_FILE_SAMPLES_SEEN], 0),
+                             (uint64_t)known(row[TPAFILE_FILE_METADATA_SEEN], 0));
+}
+
+/* Number the names as the converted file did. Only those that are there: COUNT is a mere claim. */
+static void add_names(struct tpalog_reader *reader, int64_t count)
+{
+    for (size_t r = 0; r < reader->texts.runs.count; r++) {
+        const struct tpalog_texts_run *run = &reader->texts.runs.at[r];
+        for (size_t i = 0; i < run->count && run->first + (int64_t)i <= count; i++)
+            tpalog_name_id(&reader->texts, reader->builder, run->first + (int64_t)i);
+    }
+}
+
+static void fill_devices(struct tpalog_reader *reader, struct trace_file *file, size_t index)
+{
+    for (size_t i = 0; i < reader->trace->devices.count; i++) {
+        const int64_t *row = row_at(&reader->trace->devices, i);
+        if (row[TPAFILE_FILE_DEVICE_FILE] != (int64_t)index)
+            continue;
+        *VEC_PUSH(&file->devices) = (struct trace_device){
+            .id = (int32_t)row[TPAFILE_FILE_DEVICE_DEVICE],
+            .name = copy_text(reader, row[TPAFILE_FILE_DEVICE_NAME]),
+            .total_memory = known(row[TPAFILE_FILE_DEVICE_TOTAL_MEMORY], 0),
+            .compute_major = small_number(row[TPAFILE_FILE_DEVICE_COMPUTE_MAJOR]),
+            .compute_minor = small_number(row[TPAFILE_FILE_DEVICE_COMPUTE_MINOR]),
+            .sm_count = small_number(row[TPAFILE_FILE_DEVICE_SM_COUNT]),
+            .warp_size = small_number(row[TPAFILE_FILE_DEVICE_WARP_SIZE]),
+            .max_threads_per_sm = small_number(row[TPAFILE_FILE_DEVICE_MAX_THREADS_PER_SM]),
+            .max_threads_per_block = small_number(row[TPAFILE_FILE_DEVICE_MAX_THREADS_PER_BLOCK]),
+            .regs_per_sm = small_number(row[TPAFILE_FILE_DEVICE_REGISTERS_PER_SM]),
+            .shared_memory_per_sm = known(row[TPAFILE_FILE_DEVICE_SHARED_PER_SM], 0),
+        };
+    }
+    for (size_t i = 0; i < reader->trace->properties.count; i++) {
+        const int64_t *row = row_at(&reader->trace->properties, i);
+        const char *key = copy_text(reader, row[TPAFILE_PROPERTY_KEY]);
+        const char *value = copy_text(reader, row[TPAFILE_PROPERTY_VALUE]);
+        if (row[TPAFILE_PROPERTY_FILE] == (int64_t)index && key && value)
+            *VEC_PUSH(&file->properties) =
+                (struct trace_property){ key, value, row[TPAFILE_PROPERTY_IS_STRING] == 1 };
+    }
+}
+
+static void add_notices(struct tpalog_reader *reader, size_t index)
+{
+    for (size_t i = 0; i < reader->trace->notices.count; i++) {
+        const int64_t *row = row_at(&reader->trace->notices, i);
+        const char *word = copy_text(reader, row[TPAFILE_NOTICE_WORD]);
+        const char *text = copy_text(reader, row[TPAFILE_NOTICE_TEXT]);
+        if (row[TPAFILE_NOTICE_FILE] == (int64_t)index && word && text)
+            trace_builder_notice(reader->builder, word, text, (uint64_t)known(row[TPAFILE_NOTICE_COUNT], 1),
+                                 known(row[TPAFILE_NOTICE_OFFSET], TPA_NOWHERE));
+    }
+}
+
+/* Add the tracks of the file that was just begun: they follow each other in the table, file by file. */
+static void add_tracks(struct tpalog_reader *reader, size_t index)
+{
+    struct tpalog_trace *trace = reader->trace;
+    while (trace->track_ids.count < trace->tracks.count)
+        *VEC_PUSH(&trace->track_ids) = TRACK_NONE;
+    for (; trace->next_track < trace->tracks.count; trace->next_track++) {
+        const int64_t *row = row_at(&trace->tracks, trace->next_track);
+        if (row[TPAFILE_TRACK_FILE] > (int64_t)index)
+            return;
+        const struct tpalog_text *pid = tpalog_text(&reader->texts, row[TPAFILE_TRACK_PID_TEXT]);
+        const struct tpalog_text *tid = tpalog_text(&reader->texts, row[TPAFILE_TRACK_TID_TEXT]);
+        struct track_key key = {
+            .pid = known(row[TPAFILE_TRACK_PID], 0),
+            .tid = known(row[TPAFILE_TRACK_TID], 0),
+            .pid_text = pid ? pid->at : NULL,
+            .tid_text = tid ? tid->at : NULL,
+            .pid_len = pid ? pid->len : 0,
+            .tid_len = tid ? tid->len : 0,
+        };
+        track_id id = trace_builder_track(reader->builder, &key);
+        struct track facts = {
+            .process_name = tpalog_text_id(&reader->texts, reader->builder, row[TPAFILE_TRACK_PROCESS_NAME]),
+            .process_labels =
+                tpalog_text_id(&reader->texts, reader->builder, row[TPAFILE_TRACK_PROCESS_LABELS]),
+            .thread_name = tpalog_text_id(&reader->texts, reader->builder, row[TPAFILE_TRACK_THREAD_NAME]),
+        };
+        struct track *track = trace_builder_track_at(reader->builder, id);
+        track->process_name = facts.process_name;
+        track->process_labels = facts.process_labels;
+        track->thread_name = facts.thread_name;
+        track->process_sort_index = known(row[TPAFILE_TRACK_PROCESS_SORT_INDEX], 0);
+        track->thread_sort_index = known(row[TPAFILE_TRACK_THREAD_SORT_INDEX], 0);
+        trace->track_ids.at[trace->next_track] = id;
+    }
+}
+
+/* Begin files of the table up to INDEX in the builder. The first one was begun by who opened the source. */
+static void begin_files(struct tpalog_reader *reader, size_t index)
+{
+    struct tpalog_trace *trace = reader->trace;
+    while (trace->begun <= index) {
+        size_t f = trace->begun++;
+        if (f > 0)
+            trace_builder_file(reader->builder, source_name(reader->source), "tpa");
+        struct trace_file *file = trace_builder_current_file(reader->builder);
+        file->container = reader->container;
+        if (f == 0 && trace->files.count)
+            add_names(reader, row_at(&trace->files, 0)[TPAFILE_FILE_NAMES]);
+        if (f < trace->files.count)
+            fill_file(reader, file, row_at(&trace->files, f));
+        fill_devices(reader, file, f);
+        add_notices(reader, f);
+        add_tracks(reader, f);
+    }
+}
+
+/* The trace's track for the file's; a track of its own for those whose row is lost. */
+static track_id find_track(struct tpalog_reader *reader, track_id number)
+{
+    struct tpalog_trace *trace = reader->trace;
+    if (number < trace->track_ids.count && trace->track_ids.at[number] != TRACK_NONE)
+        return trace->track_ids.at[number];
+    trace->lost_tracks++;
+    return trace_builder_track(reader->builder, &(struct track_key){ .pid = 0, .tid = number });
+}
+
+/* ---- events: in the order of the file ---- */
+
+static int compare_numbers(const void *left, const void *right)
+{
+    int64_t a = *(const int64_t *)left, b = *(const int64_t *)right;
+    return a < b ? -1 : a > b;
+}
+
+/*
+ * Number the texts that come up for the first time in the order of the file, which is the one in which the converted
+ * file had them: what is told first of several that are alike then stays the same.
+ */
+static void meet_texts(struct tpalog_reader *reader, const struct tpalog_part *part)
+{
+    VEC_OF(int64_t) fresh = { 0 };
+    for (int arg = 0; arg < ARG_COUNT; arg++) {
+        if (!part->columns.args[arg].count || !part->arg_is_text[arg])
+            continue;
+        int64_t last = 0;
+        for (size_t i = 0; i < part->columns.args[arg].count; i++) {
+            int64_t number = part->arg_values[arg][i];
+            const struct tpalog_text *text = number == last ? NULL : tpalog_text(&reader->texts, number);
+            last = number;
+            if (text && text->text == NAME_NONE)
+                *VEC_PUSH(&fresh) = number;
+        }
+    }
+    if (fresh.count)
+        qsort(fresh.at, fresh.count, sizeof *fresh.at, compare_numbers);
+    for (size_t i = 0; i < fresh.count; i++)
+        tpalog_text_id(&reader->texts, reader->builder, fresh.at[i]);
+    VEC_FREE(&fresh);
+}
+
+/* What the file calls a number becomes the trace's id, in place. */
+static void map_events(struct tpalog_reader *reader, struct tpalog_part *part)
+{
+    struct tpalog_trace *trace = reader->trace;
+    size_t count = part->columns.count;
+    int64_t last_number = -1;
+    name_id last_name = NAME_NONE;
+    for (size_t i = 0; i < count; i++) {
+        int64_t number = part->name_numbers[i];
+        if (number != last_number) {
+            last_name = tpalog_name_id(&reader->texts, reader->builder, number);
+            last_number = number;
+        }
+        part->names[i] = last_name;
+    }
+    for (size_t i = 0; i < count; i++) {
+        track_id number = part->tracks[i];
+        part->tracks[i] = number < trace->track_ids.count && trace->track_ids.at[number] != TRACK_NONE
+                              ? trace->track_ids.at[number]
+                              : find_track(reader, number);
+    }
+    for (size_t i = 0; i < count; i++) {
+        if (part->categories[i] < trace->categories.count) {
+            part->categories[i] = trace->categories.at[part->categories[i]];
+        } else {
+            trace->lost_categories++;
+            part->categories[i] = trace_builder_category(reader->builder, "", 0);
+        }
+    }
+    part->columns.name = part->names;
+    part->columns.track = part->tracks;
+    part->columns.category = part->categories;
+    meet_texts(reader, part);
+    for (int arg = 0; arg < ARG_COUNT; arg++) {
+        if (!part->columns.args[arg].count || !part->arg_is_text[arg])
+            continue;
+        for (size_t i = 0; i < part->columns.args[arg].count; i++) {
+            int64_t number = part->arg_values[arg][i];
+            name_id id = tpalog_text_id(&reader->texts, reader->builder, number);
+            part->arg_values[arg][i] = id == NAME_NONE ? trace_builder_text(reader->builder, "", 0) : id;
+        }
+    }
+}
+
+bool tpalog_join_events(struct tpalog_reader *reader, struct tpalog_part *part, struct tpa_error *err)
+{
+    struct tpalog_trace *trace = reader->trace;
+    bool known_file = part->file < trace->files.count || part->file == 0;
+    if (!known_file || part->file + 1 < trace->begun)
+        part->file = trace->begun ? trace->begun - 1 : 0;
+    begin_files(reader, part->file);
+    map_events(reader, part);
+    return trace_builder_add_columns(reader->builder, &part->columns, err);
+}
+
+static void add_flows_and_samples(struct tpalog_reader *reader)
+{
+    struct tpalog_trace *trace = reader->trace;
+    for (size_t i = 0; i < trace->flows.count; i++) {
+        const int64_t *row = row_at(&trace->flows, i);
+        struct trace_flow flow = {
+            .id = row[TPAFILE_FLOW_ID],
+            .ts_ns = row[TPAFILE_FLOW_TIME],
+            .category = tpalog_text_id(&reader->texts, reader->builder, row[TPAFILE_FLOW_CATEGORY]),
+            .name = tpalog_text_id(&reader->texts, reader->builder, row[TPAFILE_FLOW_NAME]),
+            .track = find_track(reader, (track_id)row[TPAFILE_FLOW_TRACK]),
+            .phase = (char)row[TPAFILE_FLOW_PHASE],
+            .bind_enclosing = row[TPAFILE_FLOW_BIND_ENCLOSING] == 1,
+        };
+        trace_builder_add_flow(reader->builder, &flow);
+    }
+    for (size_t i = 0; i < trace->samples.count; i++) {
+        const int64_t *row = row_at(&trace->samples, i);
+        struct trace_sample sample = {
+            .ts_ns = row[TPAFILE_SAMPLE_TIME],
+            .counter = tpalog_text_id(&reader->texts, reader->builder, row[TPAFILE_SAMPLE_COUNTER]),
+            .track = find_track(reader, (track_id)row[TPAFILE_SAMPLE_TRACK]),
+        };
+        memcpy(&sample.value, &row[TPAFILE_SAMPLE_VALUE], sizeof sample.value);
+        trace_builder_add_sample(reader->builder, &sample);
+    }
+}
+
+bool tpalog_trace_finish(struct tpalog_reader *reader, struct tpa_error *err)
+{
+    (void)err;
+    struct tpalog_trace *trace = reader->trace;
+    if (trace->files.count)
+        begin_files(reader, trace->files.count - 1);
+    if (trace->begun)
+        add_flows_and_samples(reader);
+    if (trace->lost_tracks || trace->lost_categories)
+        trace_builder_notice(reader->builder, "lost_tables",
+                             "events name tracks or categories whose block is lost",
+                             trace->lost_tracks + trace->lost_categories, TPA_NOWHERE);
+    return true;
+}

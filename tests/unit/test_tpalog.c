@@ -1,0 +1,364 @@
+/*
+ * Reading .tpa files: a converted trace is the trace; a file that is cut or damaged anywhere gives what is whole and
+ * tells what is not.
+ */
+#include "base/memory.h"
+#include "tests/unit/tpa_bytes.h"
+#include "tests/unit/trace_dump.h"
+#include "trace/tpafile_bytes.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+/* Everything a trace can hold, in few lines. */
+static const char everything[] =
+    "{\"schemaVersion\":1,\"deviceProperties\":[{\"id\":0,\"name\":\"NVIDIA A100\",\"totalGlobalMem\":42505273344,"
+    "\"computeMajor\":8,\"computeMinor\":0,\"numSms\":108}],\"distributedInfo\":{\"backend\":\"nccl\",\"rank\":3,"
+    "\"world_size\":8},\"with_stack\":1,\"baseTimeNanoseconds\":1700000000000000000,\"hostname\":\"box\",\"traceEvents\":["
+    "{\"ph\":\"X\",\"cat\":\"cpu_op\",\"name\":\"aten::mm\",\"pid\":5,\"tid\":5,\"ts\":10.123,\"dur\":20.5,\"args\":{"
+    "\"External id\":7,\"Input Dims\":[[8,3],[]],\"Sequence number\":12,\"Fwd thread id\":0}},\n"
+    "{\"ph\":\"X\",\"cat\":\"cuda_runtime\",\"name\":\"cudaLaunchKernel\",\"pid\":5,\"tid\":5,\"ts\":12,\"dur\":3,\"args\":"
+    "{\"correlation\":9,\"cbid\":211}},\n"
+    "{\"ph\":\"X\",\"cat\":\"kernel\",\"name\":\"gemm\",\"pid\":0,\"tid\":7,\"ts\":40,\"dur\":100.001,\"args\":{"
+    "\"correlation\":9,\"External id\":7,\"grid\":[1,2,3],\"block\":[128,1,1],\"stream\":7,\"device\":0,"
+    "\"est. achieved occupancy %\":37.5,\"blocks per SM\":0.25}},\n"
+    "{\"ph\":\"X\",\"cat\":\"gpu_memcpy\",\"name\":\"Memcpy HtoD (Pageable -> Device)\",\"pid\":0,\"tid\":7,\"ts\":150,"
+    "\"dur\":2,\"args\":{\"bytes\":4294967296,\"correlation\":11}},\n"
+    "{\"ph\":\"i\",\"s\":\"t\",\"cat\":\"cpu_instant_event\",\"name\":\"[memory]\",\"pid\":5,\"tid\":5,\"ts\":15,\"args\":{"
+    "\"Bytes\":-512,\"Addr\":140218821771264,\"Device Type\":1,\"Device Id\":0,\"Total Allocated\":1024}},\n"
+    "{\"ph\":\"B\",\"name\":\"outer\",\"pid\":\"p\",\"tid\":\"t\",\"ts\":1},\n"
+    "{\"ph\":\"E\",\"name\":\"outer\",\"pid\":\"p\",\"tid\":\"t\",\"ts\":9},\n"
+    "{\"ph\":\"b\",\"cat\":\"a\",\"id\":1,\"name\":\"async\",\"pid\":5,\"tid\":6,\"ts\":1},\n"
+    "{\"ph\":\"X\",\"name\":\"no duration\",\"pid\":5,\"tid\":5,\"ts\":-3},\n"
+    "{\"ph\":\"X\",\"name\":\"\",\"pid\":5,\"tid\":9223372036854775807,\"ts\":2,\"dur\":1},\n"
+    "{\"ph\":\"s\",\"cat\":\"ac2g\",\"name\":\"ac2g\",\"id\":9,\"pid\":5,\"tid\":5,\"ts\":12},\n"
+    "{\"ph\":\"f\",\"cat\":\"ac2g\",\"name\":\"ac2g\",\"id\":9,\"pid\":0,\"tid\":7,\"ts\":40,\"bp\":\"e\"},\n"
+    "{\"ph\":\"C\",\"name\":\"memory\",\"pid\":5,\"tid\":5,\"ts\":3,\"args\":{\"used\":1.5}},\n"
+    "{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":5,\"tid\":0,\"args\":{\"name\":\"python3\"}},\n"
+    "{\"ph\":\"M\",\"name\":\"thread_name\",\"pid\":0,\"tid\":7,\"args\":{\"name\":\"stream 7\"}},\n"
+    "{\"ph\":\"M\",\"name\":\"process_sort_index\",\"pid\":5,\"tid\":0,\"args\":{\"sort_index\":17}},\n"
+    "{\"ph\":\"X\",\"cat\":\"Trace\",\"name\":\"PyTorch Profiler (0)\",\"pid\":\"Spans\",\"tid\":\"PyTorch Profiler\","
+    "\"ts\":0,\"dur\":300}],\"traceName\":\"x.json\"}";
+
+static void dump_text(struct buffer *out, const struct trace *trace, name_id id)
+{
+    if (id == NAME_NONE)
+        buffer_puts(out, "-");
+    else
+        dump_name(out, trace->texts, id);
+}
+
+static void dump_args(struct buffer *out, const struct trace *trace, event_id e)
+{
+    static const bool is_text[ARG_COUNT] = {
+#define IS_INT false
+#define IS_BOOL false
+#define IS_DECIMAL false
+#define IS_TEXT true
+#define IS_JSON true
+#define IS_ROW(id, kind, keys) IS_##kind,
+        TRACE_ARGS(IS_ROW)
+    };
+    for (int arg = 0; arg < ARG_COUNT; arg++) {
+        int64_t value;
+        if (!trace_arg(trace, (enum trace_arg)arg, e, &value))
+            continue;
+        buffer_printf(out, " %d=", arg);
+        if (is_text[arg])
+            dump_text(out, trace, (name_id)value);
+        else
+            buffer_printf(out, "%" PRId64, value);
+    }
+}
+
+/* As dump_everything, but with texts in place of their numbers, in which a converted trace may differ. */
+static char *dump_meaning(const struct trace *trace)
+{
+    struct buffer out = { 0 };
+    for (event_id e = 0; e < trace->event_count; e++) {
+        dump_event(&out, trace, e);
+        buffer_printf(&out, " name %u %s kind %d flags %d track %u", trace->name[e],
+                      names_text(trace->texts, trace->categories[trace->category[e]].text), trace->kind[e],
+                      trace->flags[e], trace->track[e]);
+        dump_args(&out, trace, e);
+        buffer_putc(&out, '\n');
+    }
+    for (size_t i = 0; i < trace->category_count; i++)
+        buffer_printf(&out, "category %s %" PRIu64 "\n", names_text(trace->texts, trace->categories[i].text),
+                      trace->categories[i].event_count);
+    for (size_t i = 0; i < trace->track_count; i++) {
+        const struct track *track = &trace->tracks[i];
+        dump_track(&out, trace, (track_id)i);
+        buffer_printf(&out,
+                      " file %u kind %d events %u device %d stream %" PRId64 " sort %" PRId64 " %" PRId64 " ",
+                      track->file, track->kind, track->event_count, track->device, track->stream,
+                      track->process_sort_index, track->thread_sort_index);
+        dump_text(&out, trace, track->process_name);
+        dump_text(&out, trace, track->process_labels);
+        dump_text(&out, trace, track->thread_name);
+        buffer_putc(&out, '\n');
+    }
+    for (size_t i = 0; i < trace->flow_count; i++) {
+        const struct trace_flow *flow = &trace->flows[i];
+        buffer_printf(&out, "flow %c %" PRId64 " @%" PRId64 " %u %d ", flow->phase, flow->id, flow->ts_ns,
+                      flow->track, flow->bind_enclosing);
+        dump_text(&out, trace, flow->category);
+        dump_text(&out, trace, flow->name);
+        buffer_putc(&out, '\n');
+    }
+    for (size_t i = 0; i < trace->sample_count; i++) {
+        const struct trace_sample *sample = &trace->samples[i];
+        buffer_printf(&out, "sample %.17g @%" PRId64 " %u ", sample->value, sample->ts_ns, sample->track);
+        dump_text(&out, trace, sample->counter);
+        buffer_putc(&out, '\n');
+    }
+    for (size_t i = 0; i < trace->notice_count; i++)
+        buffer_printf(&out, "notice %s %s %u %" PRIu64 " @%" PRId64 "\n", trace->notices[i].kind,
+                      trace->notices[i].text, trace->notices[i].file, trace->notices[i].count,
+                      trace->notices[i].offset);
+    for (size_t i = 0; i < trace->file_count; i++) {
+        const struct trace_file *file = &trace->files[i];
+        buffer_printf(&out,
+                      "file %s %s %d %" PRId64 " %" PRId64 " producer %d base %d %" PRId64
+                      " window %d %" PRId64 " %" PRId64 " rank %" PRId64 "/%" PRId64
+                      " host %s name %s id %s %s %s flags %d%d%d%d%d\n",
+                      file->path, file->format, file->packing, file->packed_size, file->size, file->producer,
+                      file->has_base, file->base_ns, file->has_window, file->window_start_ns,
+                      file->window_end_ns, file->rank, file->world_size,
+                      file->host_name ? file->host_name : "-", file->trace_name ? file->trace_name : "-",
+                      file->trace_id ? file->trace_id : "-", file->backend ? file->backend : "-",
+                      file->nccl_version ? file->nccl_version : "-", file->record_shapes,
+                      file->profile_memory, file->with_stack, file->with_flops, file->with_modules);
+        for (size_t k = 0; k < file->devices.count; k++)
+            buffer_printf(&out, "device %d %s %" PRId64 " %d.%d %d\n", file->devices.at[k].id,
+                          file->devices.at[k].name, file->devices.at[k].total_memory,
+                          file->devices.at[k].compute_major, file->devices.at[k].compute_minor,
+                          file->devices.at[k].sm_count);
+        for (size_t k = 0; k < file->properties.count; k++)
+            buffer_printf(&out, "property %s %s\n", file->properties.at[k].key, file->properties.at[k].value);
+    }
+    buffer_printf(&out, "seen %" PRIu64 " %" PRIu64 " %" PRIu64 "\n", trace->flows_seen, trace->samples_seen,
+                  trace->metadata_seen);
+    return out.at;
+}
+
+/* Less of it, for tests that read it very often. */
+static const char little[] =
+    "[{\"ph\":\"X\",\"cat\":\"cpu_op\",\"name\":\"aten::mm\",\"pid\":5,\"tid\":5,\"ts\":10,\"dur\":20,\"args\":{"
+    "\"External id\":7,\"Input Dims\":[[8,3],[]]}},\n"
+    "{\"ph\":\"X\",\"cat\":\"kernel\",\"name\":\"gemm\",\"pid\":0,\"tid\":7,\"ts\":40,\"dur\":100,\"args\":{"
+    "\"External id\":7,\"grid\":[1,2,3]}},\n"
+    "{\"ph\":\"X\",\"cat\":\"kernel\",\"name\":\"relu\",\"pid\":0,\"tid\":7,\"ts\":140,\"dur\":5}]";
+
+static struct trace *read_json(const char *json)
+{
+    struct tpa_error err = { 0 };
+    struct trace *trace = trace_from_bytes(json, strlen(json), 1, 0, &err);
+    assert_non_null(trace);
+    return trace;
+}
+
+static void a_converted_trace_is_the_trace(void **state)
+{
+    (void)state;
+    struct trace *trace = read_json(everything);
+    char *expected = dump_meaning(trace);
+    static const size_t sizes[] = { 0, 1, 3, 5 };
+    for (size_t i = 0; i < 4; i++) {
+        struct buffer bytes = tpa_of_trace(trace, sizes[i]);
+        for (unsigned workers = 1; workers <= 4; workers += 3) {
+            struct tpa_error err = { 0 };
+            struct trace *again = trace_from_bytes(bytes.at, bytes.count, workers, 0, &err);
+            assert_non_null(again);
+            char *dump = dump_meaning(again);
+            assert_string_equal(dump, expected);
+            free(dump);
+            /* Converting what was converted changes nothing. */
+            struct buffer twice = tpa_of_trace(again, sizes[i]);
+            struct trace *third = trace_from_bytes(twice.at, twice.count, workers, 0, &err);
+            dump = dump_meaning(third);
+            assert_string_equal(dump, expected);
+            free(dump);
+            trace_free(third);
+            buffer_release(&twice);
+            trace_free(again);
+        }
+        buffer_release(&bytes);
+    }
+    free(expected);
+    trace_free(trace);
+}
+
+static bool has_notice(const struct trace *trace, const char *kind)
+{
+    for (size_t i = 0; i < trace->notice_count; i++)
+        if (strcmp(trace->notices[i].kind, kind) == 0)
+            return true;
+    return false;
+}
+
+/* Cut at every byte: all events of whole blocks, and a word about the rest unless all of it is there. */
+static void a_file_cut_anywhere_gives_every_whole_block(void **state)
+{
+    (void)state;
+    struct trace *trace = read_json(everything);
+    struct buffer bytes = tpa_of_trace(trace, 2);
+    trace_free(trace);
+    for (size_t len = TPAFILE_HEADER_SIZE; len < bytes.count; len++) {
+        struct tpa_error err = { 0 };
+        struct trace *cut = trace_from_bytes(bytes.at, len, 1, 0, &err);
+        assert_non_null(cut);
+        assert_int_equal(cut->event_count, tpa_count_records(bytes.at, len, TPAFILE_EVENTS));
+        assert_true(has_notice(cut, "unfinished_file"));
+        assert_false(has_notice(cut, "damaged_file"));
+        assert_false(has_notice(cut, "bad_block"));
+        trace_free(cut);
+    }
+    buffer_release(&bytes);
+}
+
+/*
+ * Every bit flipped, one at a time: each block but the one that was hit is read, and the damage is told. A flip in the
+ * header costs nothing else.
+ */
+static void a_flipped_bit_costs_one_block(void **state)
+{
+    (void)state;
+    struct trace *trace = read_json(little);
+    struct buffer bytes = tpa_of_trace(trace, 2);
+    size_t events = trace->event_count;
+    trace_free(trace);
+    for (size_t bit = 0; bit < bytes.count * 8; bit++) {
+        bytes.at[bit / 8] ^= (char)(1 << bit % 8);
+        struct tpa_error err = { 0 };
+        struct trace *damaged = trace_from_bytes(bytes.at, bytes.count, 1, 0, &err);
+        assert_non_null(damaged);
+        assert_true(damaged->event_count + 2 >= events && damaged->event_count <= events);
+        assert_true(has_notice(damaged, bit / 8 < TPAFILE_HEADER_SIZE ? "damaged_header" : "damaged_file") ||
+                    has_notice(damaged, "unfinished_file"));
+        trace_free(damaged);
+        bytes.at[bit / 8] ^= (char)(1 << bit % 8);
+    }
+    buffer_release(&bytes);
+}
+
+/* Bytes that are missing in the middle: what follows is found again. */
+static void missing_bytes_cost_the_blocks_they_were_of(void **state)
+{
+    (void)state;
+    struct trace *trace = read_json(everything);
+    struct buffer bytes = tpa_of_trace(trace, 2);
+    size_t events = trace->event_count;
+    trace_free(trace);
+    for (size_t at = TPAFILE_HEADER_SIZE; at + 10 < bytes.count; at += 3) {
+        char *copy = mem_alloc(bytes.count);
+        memcpy(copy, bytes.at, at);
+        memcpy(copy + at, bytes.at + at + 10, bytes.count - at - 10);
+        struct tpa_error err = { 0 };
+        struct trace *damaged = trace_from_bytes(copy, bytes.count - 10, 1, 0, &err);
+        assert_non_null(damaged);
+        assert_true(damaged->event_count + 4 >= events && damaged->event_count <= events);
+        assert_true(has_notice(damaged, "damaged_file") || has_notice(damaged, "unfinished_file"));
+        trace_free(damaged);
+        free(copy);
+    }
+    buffer_release(&bytes);
+}
+
+static void kinds_and_fields_of_later_versions_are_skipped(void **state)
+{
+    (void)state;
+    struct trace *trace = read_json(everything);
+    struct buffer bytes = tpa_of_trace(trace, 0);
+    char *expected = dump_meaning(trace);
+    trace_free(trace);
+    struct tpafile_encoder *encoder = tpafile_encoder_open(1);
+    tpafile_encode_begin(encoder, 5000, 3);
+    tpafile_encode_column(encoder, 900, (const int64_t[]){ 1, 2, 3 }, 3);
+    size_t size;
+    const char *block = tpafile_encode_end(encoder, &size);
+    /* Between the header and the first block; its number is that of the next, which does no harm. */
+    struct buffer longer = { 0 };
+    buffer_add(&longer, bytes.at, TPAFILE_HEADER_SIZE);
+    buffer_add(&longer, block, size);
+    buffer_add(&longer, bytes.at + TPAFILE_HEADER_SIZE, bytes.count - TPAFILE_HEADER_SIZE);
+    struct tpa_error err = { 0 };
+    struct trace *again = trace_from_bytes(longer.at, longer.count, 1, 0, &err);
+    assert_non_null(again);
+    assert_true(has_notice(again, "unknown_blocks"));
+    char *dump = dump_meaning(again);
+    assert_int_equal(strncmp(dump, expected, (size_t)(strstr(expected, "\nfile") - expected)), 0);
+    free(dump);
+    trace_free(again);
+    buffer_release(&longer);
+    tpafile_encoder_free(encoder);
+    free(expected);
+    buffer_release(&bytes);
+}
+
+static void a_larger_major_version_is_refused(void **state)
+{
+    (void)state;
+    unsigned char header[TPAFILE_HEADER_SIZE];
+    tpafile_encode_header(header, 0, 0, 0);
+    struct tpa_error err = { 0 };
+    struct trace *empty = trace_from_bytes((const char *)header, sizeof header, 1, 0, &err);
+    assert_non_null(empty);
+    assert_int_equal(empty->event_count, 0);
+    trace_free(empty);
+    unsigned char later[TPAFILE_HEADER_SIZE];
+    tpafile_encode_header(later, 0, 0, 0);
+    later[8] = 2;
+    /* The checksum makes it a version rather than damage. */
+    struct buffer fixed = { 0 };
+    buffer_add(&fixed, (const char *)later, sizeof later);
+    struct trace *damaged = trace_from_bytes(fixed.at, fixed.count, 1, 0, &err);
+    assert_non_null(damaged);
+    assert_true(has_notice(damaged, "damaged_header"));
+    trace_free(damaged);
+    buffer_release(&fixed);
+}
+
+/* A block of few bytes that claims a million events, again and again, is refused before memory is. */
+static void a_small_file_does_not_become_an_endless_trace(void **state)
+{
+    (void)state;
+    enum { EVENTS = TPAFILE_MOST_ROWS };
+    int64_t *zeros = mem_zalloc(EVENTS, sizeof *zeros);
+    struct buffer bytes = { 0 };
+    struct tpafile_writer *writer = tpa_writer(&bytes, 16);
+    struct tpafile_encoder *encoder = tpafile_writer_encoder(writer);
+    for (int i = 0; i < 40; i++) {
+        tpafile_encode_begin(encoder, TPAFILE_EVENTS, EVENTS);
+        tpafile_encode_column(encoder, TPAFILE_EVENTS_FILE, zeros, 1);
+        for (unsigned field = TPAFILE_EVENTS_START; field <= TPAFILE_EVENTS_SHAPE; field++)
+            tpafile_encode_column(encoder, field, zeros, EVENTS);
+        for (unsigned field = TPAFILE_EVENTS_SHAPE_CATEGORY; field <= TPAFILE_EVENTS_SHAPE_ARGS; field++)
+            tpafile_encode_column(encoder, field, zeros, 1);
+        assert_true(tpafile_writer_put(writer, EVENTS));
+    }
+    tpafile_writer_free(writer);
+    struct tpa_error err = { 0 };
+    assert_null(trace_from_bytes(bytes.at, bytes.count, 1, 0, &err));
+    assert_non_null(strstr(err.message, "times the size of the file"));
+    buffer_release(&bytes);
+    free(zeros);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_converted_trace_is_the_trace),
+        cmocka_unit_test(a_file_cut_anywhere_gives_every_whole_block),
+        cmocka_unit_test(a_flipped_bit_costs_one_block),
+        cmocka_unit_test(missing_bytes_cost_the_blocks_they_were_of),
+        cmocka_unit_test(kinds_and_fields_of_later_versions_are_skipped),
+        cmocka_unit_test(a_larger_major_version_is_refused),
+        cmocka_unit_test(a_small_file_does_not_become_an_endless_trace),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

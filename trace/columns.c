@@ -1,0 +1,144 @@
+/*
+ * columns.c - see columns.h.
+ */
+#include "trace/columns.h"
+
+#include "base/memory.h"
+#include "trace/storage.h"
+#include <assert.h>
+#include <stdlib.h>
+
+name_id trace_builder_name(struct trace_builder *builder, const char *s, size_t len)
+{
+    return names_add(builder->storage->names, s, len);
+}
+
+name_id trace_builder_text(struct trace_builder *builder, const char *s, size_t len)
+{
+    return names_add(builder->storage->texts, s, len);
+}
+
+uint16_t trace_builder_category(struct trace_builder *builder, const char *s, size_t len)
+{
+    return (uint16_t)builder_category(builder->storage, s, len);
+}
+
+track_id trace_builder_track(struct trace_builder *builder, const struct track_key *key)
+{
+    char *bytes = mem_alloc(track_key_room(key));
+    track_id track = builder_track(builder->storage, bytes, track_key_bytes(key, bytes), key);
+    free(bytes);
+    return track;
+}
+
+struct track *trace_builder_track_at(struct trace_builder *builder, track_id id)
+{
+    assert(id < builder->storage->tracks.count);
+    return &builder->storage->tracks.at[id];
+}
+
+static void add_events(struct trace_storage *storage, const struct trace_columns *columns)
+{
+    size_t base = storage->count, count = columns->count;
+    builder_reserve_events(storage, count);
+    memcpy(storage->start_ns + base, columns->start_ns, count * sizeof *columns->start_ns);
+    memcpy(storage->dur_ns + base, columns->dur_ns, count * sizeof *columns->dur_ns);
+    memcpy(storage->name + base, columns->name, count * sizeof *columns->name);
+    memcpy(storage->track + base, columns->track, count * sizeof *columns->track);
+    memcpy(storage->category + base, columns->category, count * sizeof *columns->category);
+    memcpy(storage->flags + base, columns->flags, count * sizeof *columns->flags);
+    for (size_t i = 0; i < count; i++) {
+        struct trace_category *category = &storage->categories.at[columns->category[i]];
+        enum event_kind kind = category->kind;
+        if (kind == EVENT_OTHER && columns->flags[i] & EVENT_POINT)
+            kind = EVENT_INSTANT;
+        storage->kind[base + i] = (uint8_t)kind;
+        category->event_count++;
+        storage->tracks.at[columns->track[i]].event_count++;
+    }
+    storage->count += count;
+}
+
+/* Do all values fit in 4 bytes? */
+static bool fit_narrow(const int64_t *values, size_t count)
+{
+    uint64_t outside = 0;
+    for (size_t i = 0; i < count; i++)
+        outside |= ((uint64_t)values[i] + (UINT64_C(1) << 31)) >> 32;
+    return outside == 0;
+}
+
+/* Or COUNT bits into BITS from bit AT on; FROM is NULL when all are set. */
+static void add_bits(uint64_t *bits, size_t at, const uint64_t *from, size_t count)
+{
+    for (size_t i = 0; i < count; i += 64) {
+        uint64_t word = from ? from[i / 64] : UINT64_MAX;
+        if (count - i < 64)
+            word &= (UINT64_C(1) << (count - i)) - 1;
+        size_t shift = (at + i) % 64;
+        bits[(at + i) / 64] |= word << shift;
+        if (shift && word >> (64 - shift))
+            bits[(at + i) / 64 + 1] |= word >> (64 - shift);
+    }
+}
+
+/* The argument of COUNT events, of which the first is BASE. */
+static void add_arg(struct arg_storage *to, size_t base, size_t count, const struct trace_columns_arg *from)
+{
+    arg_storage_reserve_present(to, base + count);
+    add_bits(to->present, base, from->present, count);
+    if (!to->wide && !fit_narrow(from->values, from->count))
+        arg_storage_widen(to);
+    arg_storage_reserve_values(to, from->count);
+    if (to->wide) {
+        memcpy((int64_t *)to->values + to->count, from->values, from->count * sizeof *from->values);
+    } else {
+        int32_t *values = (int32_t *)to->values + to->count;
+        for (size_t i = 0; i < from->count; i++)
+            values[i] = (int32_t)from->values[i];
+    }
+    to->count += from->count;
+}
+
+bool trace_builder_add_columns(struct trace_builder *builder, const struct trace_columns *columns,
+                               struct tpa_error *err)
+{
+    struct trace_storage *storage = builder->storage;
+    assert(storage->files.count > 0);
+    size_t base = storage->count;
+    if (base + columns->count >= EVENT_NONE)
+        return tpa_fail(err, TPA_NOWHERE, "more than %u events in one trace", EVENT_NONE - 1);
+    if (columns->count == 0)
+        return true;
+    add_events(storage, columns);
+    for (int arg = 0; arg < ARG_COUNT; arg++)
+        if (columns->args[arg].count && trace_builder_wants(builder, (enum trace_arg)arg))
+            add_arg(&storage->args[arg], base, columns->count, &columns->args[arg]);
+    return true;
+}
+
+void trace_builder_add_flow(struct trace_builder *builder, const struct trace_flow *flow)
+{
+    *VEC_PUSH(&builder->storage->flows) = *flow;
+}
+
+void trace_builder_add_sample(struct trace_builder *builder, const struct trace_sample *sample)
+{
+    *VEC_PUSH(&builder->storage->samples) = *sample;
+}
+
+struct trace_container *trace_builder_container(struct trace_builder *builder, const char *path)
+{
+    struct trace_container *container = mem_zalloc(1, sizeof *container);
+    container->path = trace_builder_strndup(builder, path, strlen(path));
+    *VEC_PUSH(&builder->storage->containers) = container;
+    return container;
+}
+
+void trace_builder_count_seen(struct trace_builder *builder, uint64_t flows, uint64_t samples,
+                              uint64_t metadata)
+{
+    builder->trace->flows_seen += flows;
+    builder->trace->samples_seen += samples;
+    builder->trace->metadata_seen += metadata;
+}

@@ -1,0 +1,378 @@
+/*
+ * tpafile_save.c - see tpafile_save.h.
+ *
+ * Texts first, then the tables that events refer to, then the events in blocks, each of one file. Most events of a
+ * trace have one of a few shapes (category, flags, which arguments), so that a byte tells what else there is.
+ */
+#include "trace/tpafile_save.h"
+
+#include "base/memory.h"
+#include <stdlib.h>
+
+enum { BLOCK_EVENTS = 32768, SAVE_LEVEL = 6 };
+
+struct shape {
+    uint64_t args;
+    uint16_t category;
+    uint8_t flags;
+};
+
+struct saver {
+    const struct trace *trace;
+    struct tpafile_writer *writer;
+    size_t block_events;
+    int64_t first_text; /* number of the text 0; names begin at 1 */
+    unsigned arg_count; /* arguments that events have */
+    enum trace_arg args[ARG_COUNT];
+    uint64_t *masks;  /* by event of the block: its arguments, by their place in ARGS */
+    int64_t *numbers; /* a column */
+    VEC_OF(struct shape) shapes;
+    struct names *shape_keys;
+};
+
+static int64_t text_number(const struct saver *saver, name_id id)
+{
+    return id == NAME_NONE ? 0 : saver->first_text + id;
+}
+
+/* A text that is in neither table. */
+static int64_t own_text(struct saver *saver, const char *text)
+{
+    return text ? tpafile_writer_text(saver->writer, text, strlen(text)) : 0;
+}
+
+static void save_texts(struct saver *saver)
+{
+    const struct names *tables[] = { saver->trace->names, saver->trace->texts };
+    for (size_t t = 0; t < 2; t++)
+        for (size_t id = 0; id < names_count(tables[t]); id++)
+            tpafile_writer_new_text(saver->writer, names_text(tables[t], (name_id)id),
+                                    names_length(tables[t], (name_id)id));
+    saver->first_text = 1 + (int64_t)names_count(saver->trace->names);
+}
+
+/* ---- tables ---- */
+
+/* The first of the keys that files use for it, and the type of its values. */
+struct argument {
+    const char *keys;
+    enum tpafile_argument_type type;
+};
+
+static const struct argument arguments[ARG_COUNT] = {
+#define TYPE_INT TPAFILE_ARGUMENT_INT
+#define TYPE_BOOL TPAFILE_ARGUMENT_INT
+#define TYPE_DECIMAL TPAFILE_ARGUMENT_DECIMAL
+#define TYPE_TEXT TPAFILE_ARGUMENT_TEXT
+#define TYPE_JSON TPAFILE_ARGUMENT_TEXT
+#define ARGUMENT_ROW(id, kind, keys) { keys, TYPE_##kind },
+    TRACE_ARGS(ARGUMENT_ROW)
+};
+
+static void save_arguments(struct saver *saver)
+{
+    for (int arg = 0; arg < ARG_COUNT; arg++) {
+        if (saver->trace->args[arg].count == 0)
+            continue;
+        saver->args[saver->arg_count++] = (enum trace_arg)arg;
+        const char *keys = arguments[arg].keys;
+        int64_t row[TPAFILE_ARGUMENT_FIELDS_END] = {
+            [TPAFILE_ARGUMENT_KEY] = tpafile_writer_text(saver->writer, keys, strcspn(keys, "|")),
+            [TPAFILE_ARGUMENT_TYPE] = arguments[arg].type,
+        };
+        tpafile_writer_add(saver->writer, TPAFILE_ARGUMENT, row);
+    }
+}
+
+static int64_t known_or_none(bool known, int64_t value)
+{
+    return known ? value : TPAFILE_NONE;
+}
+
+static void save_file(struct saver *saver, size_t index)
+{
+    const struct trace *trace = saver->trace;
+    const struct trace_file *file = &trace->files[index];
+    bool first = index == 0;
+    int64_t row[TPAFILE_FILE_FIELDS_END] = {
+        [TPAFILE_FILE_PATH] = own_text(saver, file->path),
+        [TPAFILE_FILE_FORMAT] = own_text(saver, file->format),
+        [TPAFILE_FILE_PACKING] = file->packing,
+        [TPAFILE_FILE_PACKED_SIZE] = file->packed_size,
+        [TPAFILE_FILE_SIZE] = file->size,
+        [TPAFILE_FILE_PRODUCER] = file->producer,
+        [TPAFILE_FILE_EVENTS] = file->event_count,
+        [TPAFILE_FILE_BASE] = known_or_none(file->has_base, file->base_ns),
+        [TPAFILE_FILE_WINDOW_START] = known_or_none(file->has_window, file->window_start_ns),
+        [TPAFILE_FILE_WINDOW_END] = known_or_none(file->has_window, file->window_end_ns),
+        [TPAFILE_FILE_HOST] = own_text(saver, file->host_name),
+        [TPAFILE_FILE_TRACE_NAME] = own_text(saver, file->trace_name),
+        [TPAFILE_FILE_TRACE_ID] = own_text(saver, file->trace_id),
+        [TPAFILE_FILE_RANK] = file->rank,
+        [TPAFILE_FILE_WORLD_SIZE] = file->world_size,
+        [TPAFILE_FILE_BACKEND] = own_text(saver, file->backend),
+        [TPAFILE_FILE_NCCL_VERSION] = own_text(saver, file->nccl_version),
+        [TPAFILE_FILE_RECORD_SHAPES] = file->record_shapes,
+        [TPAFILE_FILE_PROFILE_MEMORY] = file->profile_memory,
+        [TPAFILE_FILE_WITH_STACK] = file->with_stack,
+        [TPAFILE_FILE_WITH_FLOPS] = file->with_flops,
+        [TPAFILE_FILE_WITH_MODULES] = file->with_modules,
+        [TPAFILE_FILE_FLOWS_SEEN] = known_or_none(first, (int64_t)trace->flows_seen),
+        [TPAFILE_FILE_SAMPLES_SEEN] = known_or_none(first, (int64_t)trace->samples_seen),
+        [TPAFILE_FILE_METADATA_SEEN] = known_or_none(first, (int64_t)trace->metadata_seen),
+        [TPAFILE_FILE_NAMES] = known_or_none(first, (int64_t)names_count(trace->names)),
+    };
+    tpafile_writer_add(saver->writer, TPAFILE_FILE, row);
+    for (size_t i = 0; i < file->devices.count; i++) {
+        const struct trace_device *device = &file->devices.at[i];
+        int64_t facts[TPAFILE_FILE_DEVICE_FIELDS_END] = {
+            [TPAFILE_FILE_DEVICE_FILE] = (int64_t)index,
+            [TPAFILE_FILE_DEVICE_DEVICE] = device->id,
+            [TPAFILE_FILE_DEVICE_NAME] = own_text(saver, device->name),
+            [TPAFILE_FILE_DEVICE_TOTAL_MEMORY] = device->total_memory,
+            [TPAFILE_FILE_DEVICE_COMPUTE_MAJOR] = device->compute_major,
+            [TPAFILE_FILE_DEVICE_COMPUTE_MINOR] = device->compute_minor,
+            [TPAFILE_FILE_DEVICE_SM_COUNT] = device->sm_count,
+            [TPAFILE_FILE_DEVICE_WARP_SIZE] = device->warp_size,
+            [TPAFILE_FILE_DEVICE_MAX_THREADS_PER_SM] = device->max_threads_per_sm,
+            [TPAFILE_FILE_DEVICE_MAX_THREADS_PER_BLOCK] = device->max_threads_per_block,
+            [TPAFILE_FILE_DEVICE_REGISTERS_PER_SM] = device->regs_per_sm,
+            [TPAFILE_FILE_DEVICE_SHARED_PER_SM] = device->shared_memory_per_sm,
+        };
+        tpafile_writer_add(saver->writer, TPAFILE_FILE_DEVICE, facts);
+    }
+    for (size_t i = 0; i < file->properties.count; i++) {
+        int64_t property[TPAFILE_PROPERTY_FIELDS_END] = {
+            [TPAFILE_PROPERTY_FILE] = (int64_t)index,
+            [TPAFILE_PROPERTY_KEY] = own_text(saver, file->properties.at[i].key),
+            [TPAFILE_PROPERTY_VALUE] = own_text(saver, file->properties.at[i].value),
+            [TPAFILE_PROPERTY_IS_STRING] = file->properties.at[i].is_string,
+        };
+        tpafile_writer_add(saver->writer, TPAFILE_PROPERTY, property);
+    }
+}
+
+static void save_track(struct saver *saver, const struct track *track)
+{
+    int64_t row[TPAFILE_TRACK_FIELDS_END] = {
+        [TPAFILE_TRACK_FILE] = track->file,
+        [TPAFILE_TRACK_PID] = track->pid,
+        [TPAFILE_TRACK_TID] = track->tid,
+        [TPAFILE_TRACK_PID_TEXT] = text_number(saver, track->pid_text),
+        [TPAFILE_TRACK_TID_TEXT] = text_number(saver, track->tid_text),
+        [TPAFILE_TRACK_PROCESS_NAME] = text_number(saver, track->process_name),
+        [TPAFILE_TRACK_PROCESS_LABELS] = text_number(saver, track->process_labels),
+        [TPAFILE_TRACK_THREAD_NAME] = text_number(saver, track->thread_name),
+        [TPAFILE_TRACK_PROCESS_SORT_INDEX] = track->process_sort_index,
+        [TPAFILE_TRACK_THREAD_SORT_INDEX] = track->thread_sort_index,
+    };
+    tpafile_writer_add(saver->writer, TPAFILE_TRACK, row);
+}
+
+static void save_tables(struct saver *saver)
+{
+    const struct trace *trace = saver->trace;
+    save_arguments(saver);
+    for (size_t i = 0; i < trace->file_count; i++)
+        save_file(saver, i);
+    for (size_t i = 0; i < trace->category_count; i++) {
+        int64_t row[TPAFILE_CATEGORY_FIELDS_END] = { text_number(saver, trace->categories[i].text) };
+        tpafile_writer_add(saver->writer, TPAFILE_CATEGORY, row);
+    }
+    for (size_t i = 0; i < trace->track_count; i++)
+        save_track(saver, &trace->tracks[i]);
+    for (size_t i = 0; i < trace->notice_count; i++) {
+        const struct trace_notice *notice = &trace->notices[i];
+        int64_t row[TPAFILE_NOTICE_FIELDS_END] = {
+            [TPAFILE_NOTICE_FILE] = notice->file,
+            [TPAFILE_NOTICE_WORD] = own_text(saver, notice->kind),
+            [TPAFILE_NOTICE_TEXT] = own_text(saver, notice->text),
+            [TPAFILE_NOTICE_COUNT] = (int64_t)notice->count,
+            [TPAFILE_NOTICE_OFFSET] = notice->offset,
+        };
+        tpafile_writer_add(saver->writer, TPAFILE_NOTICE, row);
+    }
+    tpafile_writer_flush(saver->writer);
+}
+
+/* ---- events ---- */
+
+/* Which arguments the COUNT events from FIRST on have. */
+static void collect_masks(struct saver *saver, event_id first, size_t count)
+{
+    memset(saver->masks, 0, count * sizeof *saver->masks);
+    for (unsigned a = 0; a < saver->arg_count; a++) {
+        const uint64_t *present = saver->trace->args[saver->args[a]].present;
+        uint64_t bit = UINT64_C(1) << a;
+        for (size_t i = 0; i < count; i++)
+            if (present[(first + i) / 64] >> (first + i) % 64 & 1)
+                saver->masks[i] |= bit;
+    }
+}
+
+/* The shape of each event into saver->numbers, the distinct ones into saver->shapes. */
+static void collect_shapes(struct saver *saver, event_id first, size_t count)
+{
+    const struct trace *trace = saver->trace;
+    saver->shapes.count = 0;
+    saver->shape_keys = names_open();
+    for (size_t i = 0; i < count; i++) {
+        struct shape shape = { 0 };
+        shape.args = saver->masks[i];
+        shape.category = trace->category[first + i];
+        shape.flags = trace->flags[first + i];
+        const struct shape *last = saver->shapes.count ? &saver->shapes.at[saver->numbers[i - 1]] : NULL;
+        if (last && last->args == shape.args && last->category == shape.category &&
+            last->flags == shape.flags) {
+            saver->numbers[i] = saver->numbers[i - 1];
+            continue;
+        }
+        unsigned char key[11];
+        memcpy(key, &shape.args, 8);
+        memcpy(key + 8, &shape.category, 2);
+        key[10] = shape.flags;
+        name_id id = names_add(saver->shape_keys, (const char *)key, sizeof key);
+        if (id == saver->shapes.count)
+            *VEC_PUSH(&saver->shapes) = shape;
+        saver->numbers[i] = id;
+    }
+    names_free(saver->shape_keys);
+}
+
+static void save_shapes(struct saver *saver, struct tpafile_encoder *encoder, size_t events)
+{
+    tpafile_encode_column(encoder, TPAFILE_EVENTS_SHAPE, saver->numbers, events);
+    size_t count = saver->shapes.count;
+    for (size_t i = 0; i < count; i++)
+        saver->numbers[i] = saver->shapes.at[i].category;
+    tpafile_encode_column(encoder, TPAFILE_EVENTS_SHAPE_CATEGORY, saver->numbers, count);
+    for (size_t i = 0; i < count; i++)
+        saver->numbers[i] = saver->shapes.at[i].flags;
+    tpafile_encode_column(encoder, TPAFILE_EVENTS_SHAPE_FLAGS, saver->numbers, count);
+    for (size_t i = 0; i < count; i++)
+        saver->numbers[i] = (int64_t)saver->shapes.at[i].args;
+    tpafile_encode_column(encoder, TPAFILE_EVENTS_SHAPE_ARGS, saver->numbers, count);
+}
+
+/* How many values of the column come before EVENT. */
+static size_t count_before(const struct trace_arg_column *column, event_id event)
+{
+    size_t before = column->rank[event / 512];
+    for (event_id e = event / 512 * 512; e < event; e++)
+        before += column->present[e / 64] >> e % 64 & 1;
+    return before;
+}
+
+static void save_argument(struct saver *saver, struct tpafile_encoder *encoder, unsigned place,
+                          event_id first, size_t count)
+{
+    const struct trace_arg_column *column = &saver->trace->args[saver->args[place]];
+    enum tpafile_argument_type type = arguments[saver->args[place]].type;
+    size_t at = count_before(column, first), values = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (!(saver->masks[i] >> place & 1))
+            continue;
+        int64_t value =
+            column->wide ? ((const int64_t *)column->values)[at] : ((const int32_t *)column->values)[at];
+        at++;
+        saver->numbers[values++] = type == TPAFILE_ARGUMENT_TEXT ? text_number(saver, (name_id)value) : value;
+    }
+    tpafile_encode_column(encoder, TPAFILE_EVENTS_ARG + place, saver->numbers, values);
+}
+
+static void save_block(struct saver *saver, size_t file, event_id first, size_t count)
+{
+    const struct trace *trace = saver->trace;
+    struct tpafile_encoder *encoder = tpafile_writer_encoder(saver->writer);
+    tpafile_encode_begin(encoder, TPAFILE_EVENTS, (uint32_t)count);
+    tpafile_encode_column(encoder, TPAFILE_EVENTS_FILE, &(int64_t){ (int64_t)file }, 1);
+    tpafile_encode_column(encoder, TPAFILE_EVENTS_START, trace->start_ns + first, count);
+    tpafile_encode_column(encoder, TPAFILE_EVENTS_DURATION, trace->dur_ns + first, count);
+    for (size_t i = 0; i < count; i++)
+        saver->numbers[i] = 1 + (int64_t)trace->name[first + i];
+    tpafile_encode_column(encoder, TPAFILE_EVENTS_NAME, saver->numbers, count);
+    for (size_t i = 0; i < count; i++)
+        saver->numbers[i] = trace->track[first + i];
+    tpafile_encode_column(encoder, TPAFILE_EVENTS_TRACK, saver->numbers, count);
+    collect_masks(saver, first, count);
+    collect_shapes(saver, first, count);
+    save_shapes(saver, encoder, count);
+    for (unsigned place = 0; place < saver->arg_count; place++)
+        save_argument(saver, encoder, place, first, count);
+    tpafile_writer_put(saver->writer, count);
+}
+
+static void save_events(struct saver *saver)
+{
+    const struct trace *trace = saver->trace;
+    saver->masks = mem_alloc(saver->block_events * sizeof *saver->masks);
+    saver->numbers = mem_alloc(saver->block_events * sizeof *saver->numbers);
+    for (size_t i = 0; i < trace->file_count; i++) {
+        const struct trace_file *file = &trace->files[i];
+        for (size_t at = 0; at < file->event_count; at += saver->block_events) {
+            size_t left = file->event_count - at;
+            save_block(saver, i, (event_id)(file->first_event + at),
+                       left < saver->block_events ? left : saver->block_events);
+        }
+    }
+    free(saver->masks);
+    free(saver->numbers);
+    VEC_FREE(&saver->shapes);
+}
+
+static void save_flows_and_samples(struct saver *saver)
+{
+    const struct trace *trace = saver->trace;
+    for (size_t i = 0; i < trace->flow_count; i++) {
+        const struct trace_flow *flow = &trace->flows[i];
+        int64_t row[TPAFILE_FLOW_FIELDS_END] = {
+            [TPAFILE_FLOW_TIME] = flow->ts_ns,
+            [TPAFILE_FLOW_ID] = flow->id,
+            [TPAFILE_FLOW_TRACK] = flow->track,
+            [TPAFILE_FLOW_PHASE] = flow->phase,
+            [TPAFILE_FLOW_CATEGORY] = text_number(saver, flow->category),
+            [TPAFILE_FLOW_NAME] = text_number(saver, flow->name),
+            [TPAFILE_FLOW_BIND_ENCLOSING] = flow->bind_enclosing,
+        };
+        tpafile_writer_add(saver->writer, TPAFILE_FLOW, row);
+    }
+    for (size_t i = 0; i < trace->sample_count; i++) {
+        const struct trace_sample *sample = &trace->samples[i];
+        int64_t bits;
+        memcpy(&bits, &sample->value, sizeof bits);
+        int64_t row[TPAFILE_SAMPLE_FIELDS_END] = {
+            [TPAFILE_SAMPLE_TIME] = sample->ts_ns,
+            [TPAFILE_SAMPLE_TRACK] = sample->track,
+            [TPAFILE_SAMPLE_COUNTER] = text_number(saver, sample->counter),
+            [TPAFILE_SAMPLE_VALUE] = bits,
+        };
+        tpafile_writer_add(saver->writer, TPAFILE_SAMPLE, row);
+    }
+}
+
+bool tpafile_save(const struct trace *trace, const struct tpafile_save_options *options,
+                  struct tpafile_written *written)
+{
+    struct saver saver = {
+        .trace = trace,
+        .block_events = options->block_events ? options->block_events : BLOCK_EVENTS,
+    };
+    saver.writer = tpafile_writer_open(&(struct tpafile_writer_options){
+        .sink = options->sink,
+        .context = options->context,
+        .level = SAVE_LEVEL,
+        .rows = (uint32_t)saver.block_events,
+        .wall_ns = trace->file_count && trace->files[0].has_base ? trace->files[0].base_ns : 0,
+    });
+    if (!saver.writer)
+        return false;
+    save_texts(&saver);
+    save_tables(&saver);
+    save_events(&saver);
+    save_flows_and_samples(&saver);
+    bool ok = tpafile_writer_close(saver.writer, TPAFILE_NONE, 0);
+    if (written)
+        *written = *tpafile_writer_written(saver.writer);
+    tpafile_writer_free(saver.writer);
+    return ok;
+}
