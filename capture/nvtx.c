@@ -68,9 +68,11 @@ enum { TABLE_CALLBACKS = 1, MODULE_CORE = 1, MODULE_CORE2 = 5 };
 
 /* What nvtxDomainRegisterString returns. Never freed: events may come as long as the process lives. */
 struct registered {
+    struct registered *next;
     uint32_t len;
     char text[];
 };
+static _Atomic(struct registered *) all_registered;
 
 /* Add CODE in UTF-8 at OUT + LEN, if there is room; the new length. */
 static size_t add_utf8(char *out, size_t len, size_t size, uint32_t code)
@@ -494,6 +496,9 @@ static const struct registered *register_a(const struct host_domain *domain, con
     registered->len = (uint32_t)len;
     if (len)
         memcpy(registered->text, text, len);
+    registered->next = atomic_load(&all_registered);
+    while (!atomic_compare_exchange_weak(&all_registered, &registered->next, registered))
+        ;
     return registered;
 }
 
