@@ -55,7 +55,7 @@ static struct operands operands;
 static struct tpa_error err;
 static char *words[32];
 
-static bool parse(const char *line)
+static bool parse_by(bool program, const char *line)
 {
     static char copy[512];
     options_release(rows, &args);
@@ -65,7 +65,12 @@ static bool parse(const char *line)
     int count = 0;
     for (char *word = strtok(copy, " "); word; word = strtok(NULL, " "))
         words[count++] = word;
-    return options_parse(rows, &args, count, words, &operands, &err);
+    return (program ? options_parse_program : options_parse)(rows, &args, count, words, &operands, &err);
+}
+
+static bool parse(const char *line)
+{
+    return parse_by(false, line);
 }
 
 static int release(void **state)
@@ -263,9 +268,27 @@ static void distance_counts_slips(void **state)
     assert_int_equal(suggest_distance("ca", 2, "abc"), 3); /* a swapped pair is not edited again */
 }
 
+static void the_first_operand_may_end_the_options(void **state)
+{
+    (void)state;
+    assert_true(parse_by(true, "--wide python train.py --wide --lr -3 -- x"));
+    assert_true(args.wide);
+    assert_int_equal(operands.count, 7);
+    assert_string_equal(operands.at[0], "python");
+    assert_string_equal(operands.at[3], "--lr");
+    assert_string_equal(operands.at[5], "--");
+    assert_true(parse_by(true, "-j 2 -- --odd-name --jobs"));
+    assert_int_equal(operands.count, 2);
+    assert_string_equal(operands.at[0], "--odd-name");
+    assert_true(parse_by(true, "python --help"));
+    assert_false(operands.help_wanted);
+    assert_false(parse_by(true, "--odd-name python"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_first_operand_may_end_the_options),
         cmocka_unit_test(every_way_to_write_a_value_is_understood),
         cmocka_unit_test(what_is_not_given_keeps_its_initial_value),
         cmocka_unit_test(values_are_typed),

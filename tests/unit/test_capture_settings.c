@@ -1,0 +1,178 @@
+/* What the environment says of a recording: capture/settings.h and capture/kinds.h. */
+#include "capture/settings.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static const char *const names[] = {
+    "TPA_CAPTURE_OUTPUT",
+    "TPA_CAPTURE_KINDS",
+    "TPA_CAPTURE_GRAPHS",
+    "TPA_CAPTURE_CALLS",
+    "TPA_CAPTURE_START_AFTER",
+    "TPA_CAPTURE_DURATION",
+    "TPA_CAPTURE_RANGE",
+    "TPA_CAPTURE_STEPS",
+    "TPA_CAPTURE_SIGNAL",
+    "TPA_CAPTURE_PAUSED",
+    "TPA_CAPTURE_MEMORY",
+    "TPA_CAPTURE_CUPTI",
+    "TPA_CAPTURE_REPORT",
+    "RANK",
+    "SLURM_PROCID",
+    "WORLD_SIZE",
+};
+
+static int clear(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        unsetenv(names[i]);
+    return 0;
+}
+
+static struct capture_settings read_with(const char *name, const char *value)
+{
+    struct capture_settings settings;
+    char why[512];
+    setenv(name, value, 1);
+    assert_true(capture_settings_read(&settings, why, sizeof why));
+    return settings;
+}
+
+static void refuses(const char *name, const char *value)
+{
+    struct capture_settings settings;
+    char why[512];
+    clear(NULL);
+    setenv(name, value, 1);
+    assert_false(capture_settings_read(&settings, why, sizeof why));
+    assert_non_null(strstr(why, name));
+    assert_non_null(strstr(why, value));
+}
+
+static void an_empty_environment_records_all_from_the_start(void **state)
+{
+    (void)state;
+    struct capture_settings settings = read_with("TPA_CAPTURE_KINDS", "");
+    assert_string_equal(settings.output, "capture.tpa");
+    assert_int_equal(settings.kinds, CAPTURE_ALL_KINDS);
+    assert_false(settings.graph_nodes || settings.all_calls || settings.paused);
+    assert_int_equal(settings.start_after_ns, 0);
+    assert_int_equal(settings.duration_ns, 0);
+    assert_true(settings.first_step > settings.last_step);
+    assert_string_equal(settings.range, "");
+}
+
+static void times_have_units(void **state)
+{
+    (void)state;
+    assert_int_equal(read_with("TPA_CAPTURE_DURATION", "10s").duration_ns, 10000000000);
+    assert_int_equal(read_with("TPA_CAPTURE_DURATION", "1500ms").duration_ns, 1500000000);
+    assert_int_equal(read_with("TPA_CAPTURE_DURATION", "2min").duration_ns, 120000000000);
+    assert_int_equal(read_with("TPA_CAPTURE_DURATION", "0").duration_ns, 0);
+    refuses("TPA_CAPTURE_DURATION", "10");
+    refuses("TPA_CAPTURE_DURATION", "-1s");
+    refuses("TPA_CAPTURE_DURATION", "9223372036854775807h");
+    refuses("TPA_CAPTURE_START_AFTER", "soon");
+}
+
+static void steps_are_one_range(void **state)
+{
+    (void)state;
+    struct capture_settings settings = read_with("TPA_CAPTURE_STEPS", "10..20");
+    assert_int_equal(settings.first_step, 10);
+    assert_int_equal(settings.last_step, 20);
+    settings = read_with("TPA_CAPTURE_STEPS", "7");
+    assert_int_equal(settings.first_step, 7);
+    assert_int_equal(settings.last_step, 7);
+    settings = read_with("TPA_CAPTURE_STEPS", "3..");
+    assert_int_equal(settings.first_step, 3);
+    assert_int_equal(settings.last_step, INT64_MAX);
+    settings = read_with("TPA_CAPTURE_STEPS", "..4");
+    assert_int_equal(settings.first_step, 0);
+    assert_int_equal(settings.last_step, 4);
+    refuses("TPA_CAPTURE_STEPS", "..");
+    refuses("TPA_CAPTURE_STEPS", "4..2");
+    refuses("TPA_CAPTURE_STEPS", "1,2");
+    refuses("TPA_CAPTURE_STEPS", "a..b");
+}
+
+static void a_range_may_have_a_domain_and_a_star(void **state)
+{
+    (void)state;
+    struct capture_settings settings = read_with("TPA_CAPTURE_RANGE", "step*@NCCL");
+    assert_string_equal(settings.range, "step");
+    assert_string_equal(settings.range_domain, "NCCL");
+    assert_true(settings.range_is_prefix);
+    settings = read_with("TPA_CAPTURE_RANGE", "a@b@c");
+    assert_string_equal(settings.range, "a@b");
+    assert_string_equal(settings.range_domain, "c");
+    assert_false(settings.range_is_prefix);
+    assert_string_equal(read_with("TPA_CAPTURE_RANGE", "*").range, "*");
+    assert_string_equal(read_with("TPA_CAPTURE_RANGE", "@x").range, "@x");
+}
+
+static void memory_is_bounded_from_below(void **state)
+{
+    (void)state;
+    assert_int_equal(read_with("TPA_CAPTURE_MEMORY", "1G").memory_bytes, 1 << 30);
+    assert_int_equal(read_with("TPA_CAPTURE_MEMORY", "1").memory_bytes, CAPTURE_LEAST_MEMORY);
+    refuses("TPA_CAPTURE_MEMORY", "much");
+}
+
+static void kinds_are_chosen_or_left_out(void **state)
+{
+    (void)state;
+    assert_int_equal(read_with("TPA_CAPTURE_KINDS", "kernel,nvtx").kinds, CAPTURE_KERNEL | CAPTURE_NVTX);
+    assert_int_equal(read_with("TPA_CAPTURE_KINDS", "no-memory").kinds,
+                     CAPTURE_ALL_KINDS & ~(uint32_t)CAPTURE_MEMORY);
+    assert_int_equal(read_with("TPA_CAPTURE_KINDS", "all,no-sync").kinds,
+                     CAPTURE_ALL_KINDS & ~(uint32_t)CAPTURE_SYNC);
+    refuses("TPA_CAPTURE_KINDS", "kernels");
+    refuses("TPA_CAPTURE_KINDS", "kernel,,nvtx");
+    refuses("TPA_CAPTURE_KINDS", "no-");
+}
+
+static void names_hold_process_host_and_rank(void **state)
+{
+    (void)state;
+    char path[PATH_MAX], small[8];
+    assert_true(capture_settings_expand("a-%p-%%.tpa", 4711, path, sizeof path));
+    assert_string_equal(path, "a-4711-%.tpa");
+    assert_true(capture_settings_expand("r%r", 1, path, sizeof path));
+    assert_string_equal(path, "r0");
+    setenv("SLURM_PROCID", "12", 1);
+    assert_true(capture_settings_expand("r%r", 1, path, sizeof path));
+    assert_string_equal(path, "r12");
+    setenv("RANK", "3", 1);
+    setenv("WORLD_SIZE", "8", 1);
+    assert_true(capture_settings_expand("r%r", 1, path, sizeof path));
+    assert_string_equal(path, "r3");
+    assert_int_equal(capture_rank_read().world_size, 8);
+    assert_false(capture_settings_expand("%x", 1, path, sizeof path));
+    assert_false(capture_settings_expand("100%", 1, path, sizeof path));
+    assert_false(capture_settings_expand("", 1, path, sizeof path));
+    assert_true(capture_settings_expand("1234567", 1, small, sizeof small));
+    assert_false(capture_settings_expand("12345678", 1, small, sizeof small));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup(an_empty_environment_records_all_from_the_start, clear),
+        cmocka_unit_test_setup(times_have_units, clear),
+        cmocka_unit_test_setup(steps_are_one_range, clear),
+        cmocka_unit_test_setup(a_range_may_have_a_domain_and_a_star, clear),
+        cmocka_unit_test_setup(memory_is_bounded_from_below, clear),
+        cmocka_unit_test_setup(kinds_are_chosen_or_left_out, clear),
+        cmocka_unit_test_setup(names_hold_process_host_and_rank, clear),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
