@@ -24,8 +24,10 @@ static struct trace_wants wants(void)
 static const char *device_name(struct chart *chart, const struct trace *trace,
                                const struct memory_device *device)
 {
-    const char *type = memory_device_type_name(device->type), *name = type;
-    if (type == NULL)
+    const char *name = memory_device_type_name(device->type);
+    if (device->type == MEMORY_TYPE_UNTOLD)
+        name = "a device that the file does not name";
+    else if (name == NULL)
         name = arena_printf(&chart->arena, "device type %" PRId64, device->type);
     if (device->id >= 0)
         name = arena_printf(&chart->arena, "%s:%" PRId64, name, device->id);
@@ -94,7 +96,8 @@ static bool draw(const struct chart_question *question, struct picture *picture,
     for (size_t d = 0; d < records->device_count; d++) {
         const struct memory_device *device = &records->devices[d];
         if ((selection->files && !selection->files[device->file]) ||
-            (!memory_is_host(device) && !ranges_hold(&question->devices, device->id)))
+            (!memory_is_host(device) && device->type != MEMORY_TYPE_UNTOLD &&
+             !ranges_hold(&question->devices, device->id)))
             continue;
         if (picture->charts.count < CHART_MOST_PANELS)
             found += add_device(question, picture, records, device);

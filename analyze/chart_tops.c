@@ -6,6 +6,7 @@
 #include "analyze/chart_parts.h"
 #include "analyze/kernels.h"
 #include "analyze/top.h"
+#include "trace/communication.h"
 #include "trace/features.h"
 #include <stdlib.h>
 
@@ -136,26 +137,31 @@ void chart_kernels(struct picture *picture, const struct table *kernels, size_t 
         { "yes", "Tensor cores", TABLE_NS, "time of a kernel on tensor cores", 0, NULL },
         { "no", "No tensor cores", TABLE_NS, "of a kernel that uses none", 0, NULL },
         { "unknown", "Not told by its name", TABLE_NS, "of any other", 0, NULL },
+        { "communication", "Communication", TABLE_NS, "of one that communicates", 0, NULL },
     };
-    static const enum chart_color colors[] = { CHART_BLUE, CHART_ORANGE, CHART_GREY };
-    size_t count, used[4] = { 0 };
+    enum { COMMUNICATION = 4, COLUMNS };
+    static const enum chart_color colors[] = { CHART_BLUE, CHART_ORANGE, CHART_GREY,
+                                               CHART_COLOR_OF_COMMUNICATION };
+    size_t count, used[COLUMNS] = { 0 };
     struct ranked *ranked = rank_rows(kernels, "total", NULL, &count);
     size_t shown = shown_of(count, bars);
     if (shown > 0) {
         struct chart *chart = add_bars(picture, "kernels", "Kernels by total time");
-        struct table *table = chart_add_table(chart, table_open("kernels", NULL, columns, 4));
+        struct table *table = chart_add_table(chart, table_open("kernels", NULL, columns, COLUMNS));
         for (size_t i = 0; i < shown; i++) {
             const union table_cell *name = chart_cell(kernels, ranked[i].row, "name");
             const char *tensor = chart_cell(kernels, ranked[i].row, "tensor_core")->text.at;
             size_t row = table_add_row(table), column = 1;
             while (column < 3 && strcmp(columns[column].key, tensor) != 0)
                 column++;
+            if (kernel_is_communication(name->text.at))
+                column = COMMUNICATION;
             table_set_text(table, row, 0, name->text.at, name->text.len);
             table_set_int(table, row, column, ranked[i].value);
             used[column]++;
         }
         chart->note = tell_shown(chart, ranked, shown, count, "kernels");
-        for (size_t column = 1; column < 4; column++)
+        for (size_t column = 1; column < COLUMNS; column++)
             if (used[column])
                 chart_add_series(chart, (struct chart_series){ .title = columns[column].title,
                                                                .mark = CHART_BAR,
@@ -185,7 +191,7 @@ static bool draw_kernels(const struct chart_question *question, struct picture *
 const struct chart_type chart_type_kernels = {
     .name = "kernels",
     .title = "Kernels",
-    .help = "kernels by total time, and whether they run on tensor cores",
+    .help = "kernels by total time, and whether they run on tensor cores or communicate",
     .wants = wants_of_kernels,
     .needs = FEATURE_GPU,
     .draw = draw_kernels,

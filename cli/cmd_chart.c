@@ -142,11 +142,15 @@ static bool find_format(const struct chart_args *args, enum gnuplot_terminal *te
 
 static struct gnuplot_options drawing_options(const struct chart_args *args, enum gnuplot_terminal terminal)
 {
+    enum { LEAST_LINES = 12, MOST_LINES = 40 };
     struct gnuplot_options options = { .terminal = terminal, .width = args->width, .height = args->height };
     if (terminal != GNUPLOT_TEXT)
         return options;
     if (options.width == 0)
         options.width = terminal_width(STDOUT_FILENO);
+    size_t lines = args->path == NULL ? terminal_height(STDOUT_FILENO) : 0;
+    if (options.height == 0 && lines > LEAST_LINES) /* and a line for the prompt */
+        options.height = lines - 1 < MOST_LINES ? lines - 1 : MOST_LINES;
     bool to_terminal = args->path == NULL && terminal_takes_color(STDOUT_FILENO);
     options.color = args->color == COLOR_ALWAYS || (args->color == COLOR_AUTO && to_terminal);
     return options;

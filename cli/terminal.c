@@ -23,6 +23,12 @@ size_t terminal_width(int fd)
     return TERMINAL_DEFAULT_WIDTH;
 }
 
+size_t terminal_height(int fd)
+{
+    struct winsize size;
+    return isatty(fd) && ioctl(fd, TIOCGWINSZ, &size) == 0 ? size.ws_row : 0;
+}
+
 bool terminal_takes_color(int fd)
 {
     const char *no_color = getenv("NO_COLOR"), *term = getenv("TERM");

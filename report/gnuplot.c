@@ -20,8 +20,8 @@ enum {
     DEFAULT_WIDTH = 960,
     CHART_HEIGHT = 400,
     BAR_HEIGHT = 24,    /* of a lying bar, with what is between */
-    FRAME_HEIGHT = 100, /* of a chart of lying bars without them */
-    BELOW_AXIS = 54,    /* ticks and title of the lower axis */
+    FRAME_HEIGHT = 104, /* of a chart of lying bars without them */
+    BELOW_AXIS = 58,    /* ticks and title of the lower axis */
     LEGEND_HEIGHT = 24, /* of a line of the legend */
     LONGEST_LABEL = 56, /* of a category, in characters */
     LONGEST_TITLE = 100,
