@@ -4,22 +4,48 @@
 #include "cli/convert.h"
 #include "trace/tpafile_save.h"
 
+#include <errno.h>
 #include <inttypes.h>
+#include <string.h>
+
+/* Where the file goes, and why it could not. */
+struct output {
+    FILE *stream;
+    int error;
+};
 
 static bool write_bytes(void *context, const void *bytes, size_t size)
 {
-    return fwrite(bytes, 1, size, context) == size;
+    struct output *output = context;
+    errno = 0;
+    if (fwrite(bytes, 1, size, output->stream) == size)
+        return true;
+    output->error = errno ? errno : EIO;
+    return false;
+}
+
+/* Why it was not written. True: the reader of a pipe is gone, which the caller sees for itself. */
+static bool tell_failure(const struct output *output, const struct convert_args *args, struct tpa_error *err)
+{
+    if (output->error == EPIPE)
+        return true;
+    if (output->error == 0)
+        return tpa_fail(err, TPA_NOWHERE, "there is not enough memory to write the trace");
+    errno = output->error;
+    if (!args->path || strcmp(args->path, "-") == 0)
+        return tpa_fail_errno(err, "can not write to standard output");
+    tpa_fail_errno(err, "can not write this file");
+    return tpa_in_file(err, args->path);
 }
 
 static bool write_tpa(const struct trace *trace, const struct convert_args *args, FILE *out,
                       struct buffer *summary, struct tpa_error *err)
 {
-    (void)args;
     struct tpafile_written written = { 0 };
-    struct tpafile_save_options options = { .sink = write_bytes, .context = out };
-    /* Failed writes are looked for by the caller, who knows the file's name. */
-    if (!tpafile_save(trace, &options, &written) && !ferror(out))
-        return tpa_fail(err, TPA_NOWHERE, "there is not enough memory to write the trace");
+    struct output output = { .stream = out };
+    struct tpafile_save_options options = { .sink = write_bytes, .context = &output };
+    if (!tpafile_save(trace, &options, &written))
+        return tell_failure(&output, args, err);
     buffer_printf(summary, "%zu events in %" PRIu64 " bytes", trace->event_count, written.bytes);
     if (trace->event_count)
         buffer_printf(summary, ": %.1f bytes an event", (double)written.bytes / (double)trace->event_count);

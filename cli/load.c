@@ -86,8 +86,10 @@ void load_add_notices(const struct trace *trace, struct result *result)
 {
     for (size_t i = 0; i < trace->notice_count; i++) {
         const struct trace_notice *notice = &trace->notices[i];
-        result_add_notice(result, notice->kind, (int64_t)notice->count, trace->files[notice->file].path,
-                          notice->offset, "%s", notice->text);
+        const struct trace_file *file = &trace->files[notice->file];
+        const char *path = notice->of_container && file->container ? file->container->path : file->path;
+        result_add_notice(result, notice->kind, (int64_t)notice->count, path, notice->offset, "%s",
+                          notice->text);
     }
     gather_notices(result);
 }

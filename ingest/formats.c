@@ -242,10 +242,10 @@ static bool read_trace(struct reading *reading, const struct format *format, str
     trace_builder_file(builder, source_name(source), format->name);
     trace_builder_current_file(builder)->packing = source_packing(source);
     bool ok = format->read(source, builder, reading->options, err);
-    /* What lies in a .tpa file tells the sizes of the files that were converted. */
-    if (!trace_builder_current_file(builder)->container ||
-        trace_builder_current_file(builder)->packed_size < 0)
-        trace_builder_current_file(builder)->packed_size = source_packed_size(source);
+    struct trace_file *file = trace_builder_current_file(builder);
+    /* What was converted to a .tpa file keeps the sizes that it had. */
+    if (!file->container || file->container->is_log)
+        file->packed_size = source_packed_size(source);
     return ok;
 }
 

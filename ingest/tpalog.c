@@ -101,16 +101,30 @@ static bool is_known(unsigned kind)
            (kind < TPAFILE_KIND_COUNT && tpafile_kinds[kind].id != NULL);
 }
 
+static uint64_t count_unpacked(const struct tpalog_part *part, const struct tpafile_decoder *decoder)
+{
+    uint64_t bytes = 0;
+    for (size_t i = 0; i < tpafile_column_count(decoder); i++) {
+        const struct tpafile_column *column = tpafile_column_at(decoder, i);
+        bool is_text = part->head.kind == TPAFILE_STRINGS && column->field == TPAFILE_STRINGS_BYTES;
+        if (!(column->form & TPAFILE_DICTIONARY))
+            bytes += is_text ? column->count : UINT64_C(8) * column->count;
+    }
+    return bytes;
+}
+
 static void decode_part(struct tpalog_part *part, struct tpafile_decoder *decoder,
                         const struct tpalog_arguments *arguments)
 {
     part->wrong = NULL;
     part->rooms_used = 0;
+    part->unpacked = part->head.size;
     if (part->is_header || !is_known(part->head.kind))
         return;
     part->wrong = tpafile_decode_block(decoder, &part->head, part->payload.at);
     if (part->wrong)
         return;
+    part->unpacked = count_unpacked(part, decoder);
     bool fine = part->head.kind == TPAFILE_STRINGS  ? decode_strings(part, decoder)
                 : part->head.kind == TPAFILE_EVENTS ? tpalog_decode_events(part, decoder, arguments)
                                                     : decode_rows(part, decoder);
@@ -120,8 +134,9 @@ static void decode_part(struct tpalog_part *part, struct tpafile_decoder *decode
 
 /* ---- joining ---- */
 
-static void count_kind(struct tpalog_reader *reader, const struct tpafile_head *head)
+static void count_kind(struct tpalog_reader *reader, const struct tpalog_part *part)
 {
+    const struct tpafile_head *head = &part->head;
     const char *word = head->kind == TPAFILE_STRINGS  ? "text"
                        : head->kind == TPAFILE_EVENTS ? "event"
                        : is_known(head->kind)         ? tpafile_kinds[head->kind].word
@@ -138,7 +153,7 @@ static void count_kind(struct tpalog_reader *reader, const struct tpafile_head *
     kind->blocks++;
     kind->records += head->rows;
     kind->packed += TPAFILE_BLOCK_HEAD + (uint64_t)head->packed;
-    kind->unpacked += TPAFILE_BLOCK_HEAD + (uint64_t)head->size;
+    kind->unpacked += part->unpacked;
 }
 
 /* A small file must not become an endless trace: as for packed sources, and with the same limit. */
@@ -182,7 +197,7 @@ static bool join_part(struct tpalog_reader *reader, struct tpalog_part *part, st
 {
     if (part->is_header)
         return join_header(part, err);
-    count_kind(reader, &part->head);
+    count_kind(reader, part);
     if (part->wrong) {
         bad_block(reader, part, part->wrong);
         return true;
@@ -197,11 +212,16 @@ static bool join_part(struct tpalog_reader *reader, struct tpalog_part *part, st
             bad_block(reader, part, "its texts are numbered out of order");
         return true;
     }
+    if (!check_ratio(reader, part, err))
+        return false;
     if (kind == TPAFILE_EVENTS)
-        return check_ratio(reader, part, err) && tpalog_join_events(reader, part, err);
+        return tpalog_join_events(reader, part, err);
     if (kind == TPAFILE_END)
         reader->ended = true;
-    tpalog_join_table(reader, part);
+    else if (kind < TPAFILE_FILE)
+        return tpalog_join_record(reader, part, err);
+    else
+        tpalog_join_table(reader, part);
     return true;
 }
 
@@ -363,50 +383,53 @@ static bool read_blocks(struct pipeline *pipeline)
 
 /* ---- what was lost ---- */
 
-/* A notice whose text is made here. OFFSET is the .tpa file's, which a notice's is only when nothing was converted. */
+/* A notice about the .tpa file itself, whose text may be made here. */
 static void notice(struct tpalog_reader *reader, const char *kind, uint64_t count, int64_t offset,
                    const char *text)
 {
     struct trace_builder *builder = reader->builder;
-    trace_builder_notice(builder, kind, trace_builder_strndup(builder, text, strlen(text)), count,
-                         tpalog_has_trace(reader) ? TPA_NOWHERE : offset);
+    trace_builder_notice(builder, kind, trace_builder_strndup(builder, text, strlen(text)), count, offset);
+    trace_builder_find_notice(builder, kind)->of_container = true;
 }
 
-static void tell_losses(struct tpalog_reader *reader, const struct tpalog_blocks *blocks)
+static void tell_damage(struct tpalog_reader *reader, const struct tpalog_blocks *blocks)
 {
-    char text[320];
+    char text[256];
+    bool header_only = blocks->header_damaged && blocks->skipped_bytes == TPAFILE_HEADER_SIZE;
     if (blocks->header_damaged)
-        notice(reader, "damaged_header", 1, 0,
-               "the header of the .tpa file is damaged; its blocks were read");
-    if (blocks->skipped_bytes > 0) {
-        snprintf(text, sizeof text,
-                 "the .tpa file is damaged: %" PRId64
-                 " bytes of it could not be read, the first at byte %" PRId64 ", and %" PRIu64
-                 " block%s with them; every whole block was read",
-                 blocks->skipped_bytes, blocks->first_skipped, blocks->lost_blocks,
-                 blocks->lost_blocks == 1 ? " is lost" : "s are lost");
+        notice(reader, "damaged_header", 1, 0, "the header is damaged; the blocks behind it were read");
+    if (blocks->skipped_bytes > 0 && !header_only) {
+        int len = snprintf(text, sizeof text, "%" PRId64 " bytes are damaged", blocks->skipped_bytes);
+        if (blocks->lost_blocks)
+            len += snprintf(text + len, sizeof text - (size_t)len, ", and %" PRIu64 " block%s lost with them",
+                            blocks->lost_blocks, blocks->lost_blocks == 1 ? " is" : "s are");
+        snprintf(text + len, sizeof text - (size_t)len, "; every whole block was read");
         notice(reader, "damaged_file", blocks->lost_blocks ? blocks->lost_blocks : 1, blocks->first_skipped,
                text);
     } else if (blocks->lost_blocks > 0) {
-        snprintf(text, sizeof text, "%" PRIu64 " blocks of the .tpa file are not there", blocks->lost_blocks);
+        snprintf(text, sizeof text, "%" PRIu64 " blocks are not there; every other one was read",
+                 blocks->lost_blocks);
         notice(reader, "damaged_file", blocks->lost_blocks, TPA_NOWHERE, text);
     }
     if (reader->bad_blocks > 0) {
-        snprintf(text, sizeof text,
-                 "blocks of the .tpa file make no sense and were left out; of the first, at byte %" PRId64
-                 ", %s",
-                 reader->first_bad, reader->bad_reason);
+        snprintf(text, sizeof text, "blocks make no sense and were left out; of the first, %s",
+                 reader->bad_reason);
         notice(reader, "bad_block", reader->bad_blocks, reader->first_bad, text);
     }
-    if (reader->unknown_blocks > 0)
-        notice(reader, "unknown_blocks", reader->unknown_blocks, TPA_NOWHERE,
-               "blocks of the .tpa file are of kinds that a later tpa knows; they were left out");
-    if (reader->texts.lost_count > 0)
-        notice(reader, "lost_texts", reader->texts.lost_count, TPA_NOWHERE,
-               "names are in blocks of the .tpa file that are lost: they are shown as (lost)");
-    if (blocks->tail_bytes > 0) {
+    const char *damage = source_damage(reader->source);
+    if (damage)
+        notice(reader, "damaged_source", 1, TPA_NOWHERE, damage);
+}
+
+/* A file without an end is no damage: it may be read while it is written. */
+static void tell_end(struct tpalog_reader *reader, const struct tpalog_blocks *blocks)
+{
+    char text[256];
+    if (blocks->tail_bytes > 0 && blocks->tail_at == 0) {
+        notice(reader, "unfinished_file", 1, 0, "the file ends within its header: nothing was recorded yet");
+    } else if (blocks->tail_bytes > 0) {
         snprintf(text, sizeof text,
-                 "the .tpa file ends %" PRId64
+                 "the file ends %" PRId64
                  " bytes into a block: it is still being written, or its writer was stopped; "
                  "every whole block was read",
                  blocks->tail_bytes);
@@ -414,11 +437,20 @@ static void tell_losses(struct tpalog_reader *reader, const struct tpalog_blocks
     } else if (!reader->ended) {
         notice(
             reader, "unfinished_file", 1, TPA_NOWHERE,
-            "the .tpa file has no end: it is still being written, or its writer was stopped; every block was read");
+            "the file has no end: it is still being written, or its writer was stopped; every block was read");
     }
-    const char *damage = source_damage(reader->source);
-    if (damage)
-        notice(reader, "damaged_file", 1, TPA_NOWHERE, damage);
+}
+
+static void tell_losses(struct tpalog_reader *reader, const struct tpalog_blocks *blocks)
+{
+    tell_damage(reader, blocks);
+    if (reader->unknown_blocks > 0)
+        notice(reader, "unknown_blocks", reader->unknown_blocks, TPA_NOWHERE,
+               "blocks are of kinds that a later tpa knows; they were left out");
+    if (reader->texts.lost_count > 0)
+        notice(reader, "lost_texts", reader->texts.lost_count, TPA_NOWHERE,
+               "names are in blocks that are lost: they are shown as (lost)");
+    tell_end(reader, blocks);
 }
 
 static void fill_container(struct tpalog_reader *reader, const struct tpalog_blocks *blocks)
@@ -429,6 +461,8 @@ static void fill_container(struct tpalog_reader *reader, const struct tpalog_blo
     container->lost_blocks = blocks->lost_blocks + reader->bad_blocks;
     container->lost_bytes = blocks->skipped_bytes;
     container->tail_bytes = blocks->tail_bytes;
+    if (!tpalog_has_trace(reader)) /* else they are those of the file that was converted */
+        trace_builder_current_file(reader->builder)->size = container->size;
 }
 
 static bool read_tpa(struct source *source, struct trace_builder *builder,
@@ -438,16 +472,19 @@ static bool read_tpa(struct source *source, struct trace_builder *builder,
     struct trace_file *file = trace_builder_current_file(builder);
     file->container = reader.container = trace_builder_container(builder, source_name(source));
     tpalog_texts_init(&reader.texts);
-    reader.trace = tpalog_trace_open(&reader);
+    reader.trace = tpalog_trace_open();
+    reader.log = tpalog_log_open();
     struct pipeline pipeline = { .reader = &reader, .err = err };
     tpalog_blocks_init(&pipeline.blocks, source);
-    bool ok = read_blocks(&pipeline) && tpalog_trace_finish(&reader, err);
+    bool ok = read_blocks(&pipeline) && tpalog_log_finish(&reader, err);
     if (ok) {
+        tpalog_trace_finish(&reader);
         fill_container(&reader, &pipeline.blocks);
         tell_losses(&reader, &pipeline.blocks);
     }
     tpalog_blocks_release(&pipeline.blocks);
     tpalog_trace_free(reader.trace);
+    tpalog_log_free(reader.log);
     tpalog_texts_release(&reader.texts);
     return ok;
 }

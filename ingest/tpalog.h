@@ -6,7 +6,7 @@
  *   tpalog_blocks.c    blocks out of a source that may be cut or damaged, and what was lost
  *   tpalog_texts.c     the texts of a file by their numbers
  *   tpalog_events.c    a converted trace: events and the tables they refer to
- *   tpalog_records.c   what the capture library logs: CUPTI's records become events
+ *   tpalog_log.h       and the files it names: what the capture library logs becomes events
  */
 #ifndef TPA_INGEST_TPALOG_H
 #define TPA_INGEST_TPALOG_H
@@ -72,6 +72,7 @@ struct tpalog_part {
     int64_t at; /* in the file */
     bool is_header;
     const char *wrong; /* why it can not be used; NULL: nothing */
+    uint64_t unpacked; /* bytes of its columns: 8 a number, and the texts */
     struct tpalog_room payload;
     size_t payload_size;
     struct tpalog_room rooms[TPALOG_ROOMS];
@@ -111,7 +112,7 @@ struct tpalog_text {
     const char *at; /* NUL-terminated */
     size_t len;
     name_id name, text; /* in the trace; NAME_NONE as long as nobody asked */
-    uint32_t range;     /* 1 + index of what tpalog_records.c made of it; 0: nothing yet */
+    uint32_t range;     /* 1 + index of what tpalog_ranges.c made of it; 0: nothing yet */
 };
 
 /* Texts of one block. */
@@ -152,7 +153,7 @@ struct tpalog_reader {
     struct tpalog_arguments arguments;
     struct trace_container *container; /* what `tpa info` tells of the file */
     struct tpalog_trace *trace;        /* tpalog_events.c's */
-    struct tpalog_log *log;            /* tpalog_records.c's */
+    struct tpalog_log *log;            /* tpalog_log.h's */
     bool ended;                        /* an END record was met */
     uint64_t unknown_blocks;
     uint64_t bad_blocks; /* checksum right, contents not */
@@ -162,12 +163,20 @@ struct tpalog_reader {
 };
 
 /* tpalog_events.c: tables and events of a converted trace. */
-struct tpalog_trace *tpalog_trace_open(struct tpalog_reader *reader);
+struct tpalog_trace *tpalog_trace_open(void);
 void tpalog_trace_free(struct tpalog_trace *trace);
 bool tpalog_join_events(struct tpalog_reader *reader, struct tpalog_part *part, struct tpa_error *err);
 void tpalog_join_table(struct tpalog_reader *reader, const struct tpalog_part *part);
-bool tpalog_trace_finish(struct tpalog_reader *reader, struct tpa_error *err);
+void tpalog_trace_finish(struct tpalog_reader *reader);
+
+/* Was a trace converted to this file, rather than recorded into it? */
 bool tpalog_has_trace(const struct tpalog_reader *reader);
+
+/* tpalog_log.h: what the capture library logs. */
+struct tpalog_log *tpalog_log_open(void);
+void tpalog_log_free(struct tpalog_log *log);
+bool tpalog_join_record(struct tpalog_reader *reader, struct tpalog_part *part, struct tpa_error *err);
+bool tpalog_log_finish(struct tpalog_reader *reader, struct tpa_error *err);
 
 /* A field of a row; TPAFILE_NONE where it is not known. */
 static inline int64_t tpalog_field(const struct tpalog_part *part, unsigned field, size_t row)

@@ -176,8 +176,13 @@ static bool look(struct tpalog_blocks *blocks, bool *done, enum tpalog_item *ite
         *item = end_in_the_middle(blocks);
         return true;
     }
-    if (blocks->offset + (int64_t)blocks->start == 0)
+    if (blocks->offset + (int64_t)blocks->start == 0) {
+        if (left < TPAFILE_HEADER_SIZE && memcmp(at, TPAFILE_MAGIC, left < 8 ? left : 8) == 0) {
+            *item = end_in_the_middle(blocks);
+            return true;
+        }
         blocks->header_damaged = true;
+    }
     *done = false;
     return resynchronise(blocks, 1, err);
 }

@@ -161,9 +161,8 @@ struct tpalog_trace {
     uint64_t lost_tracks, lost_categories;
 };
 
-struct tpalog_trace *tpalog_trace_open(struct tpalog_reader *reader)
+struct tpalog_trace *tpalog_trace_open(void)
 {
-    (void)reader;
     return mem_zalloc(1, sizeof(struct tpalog_trace));
 }
 
@@ -268,7 +267,8 @@ void tpalog_join_table(struct tpalog_reader *reader, const struct tpalog_part *p
 static const char *copy_text(struct tpalog_reader *reader, int64_t number)
 {
     const struct tpalog_text *text = tpalog_text(&reader->texts, number);
-    return text ? trace_builder_strndup(reader->builder, text->at, text->len) : NULL;
+    bool known = text && text != &reader->texts.lost;
+    return known ? trace_builder_strndup(reader->builder, text->at, text->len) : NULL;
 }
 
 static int flag_of(int64_t value)
@@ -559,9 +559,8 @@ static void add_flows_and_samples(struct tpalog_reader *reader)
     }
 }
 
-bool tpalog_trace_finish(struct tpalog_reader *reader, struct tpa_error *err)
+void tpalog_trace_finish(struct tpalog_reader *reader)
 {
-    (void)err;
     struct tpalog_trace *trace = reader->trace;
     if (trace->files.count)
         begin_files(reader, trace->files.count - 1);
@@ -571,5 +570,4 @@ bool tpalog_trace_finish(struct tpalog_reader *reader, struct tpa_error *err)
         trace_builder_notice(reader->builder, "lost_tables",
                              "events name tracks or categories whose block is lost",
                              trace->lost_tracks + trace->lost_categories, TPA_NOWHERE);
-    return true;
 }

@@ -243,8 +243,7 @@
 #define TPAFILE_OVERHEAD_FIELDS(F)                                                                           \
     F(OVERHEAD, START, TIME, "begin")                                                                        \
     F(OVERHEAD, DURATION, NS, "end - begin")                                                                 \
-    F(OVERHEAD, KIND, INT,                                                                                   \
-      "CUpti_ActivityOverheadKind, as it was numbered first: 1 driver compiler, 2 buffer flush ...")         \
+    F(OVERHEAD, KIND, INT, "CUpti_ActivityOverheadKind")                                                     \
     F(OVERHEAD, THREAD, INT, "thread that it held up")                                                       \
     F(OVERHEAD, NAME, TEXT, "what it is called, where KIND does not tell")
 

@@ -6,6 +6,7 @@
  */
 #include "trace/tpafile_save.h"
 
+#include "base/error.h"
 #include "base/memory.h"
 #include <stdlib.h>
 
@@ -183,12 +184,14 @@ static void save_tables(struct saver *saver)
         save_track(saver, &trace->tracks[i]);
     for (size_t i = 0; i < trace->notice_count; i++) {
         const struct trace_notice *notice = &trace->notices[i];
+        if (notice->of_container && strcmp(notice->kind, "unfinished_file") == 0)
+            continue; /* this file will have an end */
         int64_t row[TPAFILE_NOTICE_FIELDS_END] = {
             [TPAFILE_NOTICE_FILE] = notice->file,
             [TPAFILE_NOTICE_WORD] = own_text(saver, notice->kind),
             [TPAFILE_NOTICE_TEXT] = own_text(saver, notice->text),
             [TPAFILE_NOTICE_COUNT] = (int64_t)notice->count,
-            [TPAFILE_NOTICE_OFFSET] = notice->offset,
+            [TPAFILE_NOTICE_OFFSET] = notice->of_container ? TPA_NOWHERE : notice->offset,
         };
         tpafile_writer_add(saver->writer, TPAFILE_NOTICE, row);
     }

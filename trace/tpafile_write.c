@@ -330,7 +330,13 @@ bool tpafile_writer_add(struct tpafile_writer *writer, enum tpafile_kind kind, c
         return false;
     memcpy(rows->at + (size_t)rows->count * fields, values, fields * sizeof *values);
     rows->count++;
-    return rows->count < writer->options.rows || flush_rows(writer, kind);
+    if (rows->count < writer->options.rows)
+        return true;
+    /* Who reads in the order of the file must know the names of functions, the devices ... before. */
+    for (unsigned fact = 0; fact < TPAFILE_KERNEL && fact < (unsigned)kind; fact++)
+        if (!flush_rows(writer, (enum tpafile_kind)fact))
+            return false;
+    return flush_rows(writer, kind);
 }
 
 bool tpafile_writer_flush(struct tpafile_writer *writer)

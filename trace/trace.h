@@ -272,7 +272,8 @@ struct trace_notice {
     const char *text; /* one sentence */
     uint32_t file;
     uint64_t count;
-    int64_t offset; /* byte offset (decoded) of the first, or TPA_NOWHERE */
+    int64_t offset;    /* byte offset (decoded) of the first, or TPA_NOWHERE */
+    bool of_container; /* it is about the .tpa file that FILE lies in */
 };
 
 struct trace_flow {
