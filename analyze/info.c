@@ -541,4 +541,5 @@ void info_add_tables(const struct trace *trace, struct result *result)
     add_unless_empty(result, devices);
     add_unless_empty(result, categories);
     add_unless_empty(result, tracks);
+    info_add_container_table(trace, result);
 }

@@ -15,6 +15,9 @@
 /* Add the tables "files", "facts", "devices", "categories" and "tracks"; those with no row are left out. */
 void info_add_tables(const struct trace *trace, struct result *result);
 
+/* Add the table "container": the blocks of .tpa files. Nothing when none was read. */
+void info_add_container_table(const struct trace *trace, struct result *result);
+
 /* The same of what holds sums and no events: the tables "files" and "profile"; the table "actions". */
 void info_add_profile_tables(const struct profile *profile, struct result *result);
 void info_add_action_tables(const struct action_report *report, struct result *result);
