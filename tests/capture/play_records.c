@@ -27,8 +27,7 @@ static const char *kernel_name(uint64_t *state)
     static const char *const names[] = {
         "_Z4axpyPfS_fi",
         "ampere_sgemm_128x64_nn",
-        "_ZN2at6native29vectorized_elementwise_kernelILi4EZZZNS0_15gelu_kernel_cudaERNS_18TensorIteratorBase"
-        "ENS_6native8GeluTypeEENKUlvE_clEvENKUlvE0_clEvEUlfE_St5arrayIPcLm2EEEEviT0_T1_",
+        "_ZN2at6native29vectorized_elementwise_kernelILi4EZZZNS0_15gelu_kernel_cudaERNS_18TensorIteratorBase",
         "ncclDevKernel_AllReduce_Sum_f32_RING_LL(ncclDevKernelArgsStorage<4096ul>)",
         "k\"quoted\"",
         "größe",
