@@ -25,6 +25,7 @@
     ROW(memory) \
     ROW(launches) \
     ROW(chart) \
+    ROW(report) \
     ROW(convert) \
     ROW(diff) \
     ROW(capture) \

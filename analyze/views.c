@@ -1,0 +1,353 @@
+/* views.c - see views.h. */
+#include "analyze/views.h"
+
+#include "analyze/device_steps.h"
+#include "analyze/gpu_events.h"
+#include "base/demangle.h"
+#include "trace/calltree.h"
+#include "trace/span.h"
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+const struct trace_wants views_wants = { .args = GPU_EVENTS_WANTS };
+
+/* What one view shows. */
+struct window {
+    uint32_t file;
+    int64_t start_ns, end_ns;           /* of the timeline */
+    int64_t host_start_ns, host_end_ns; /* of the flame: calls that begin within */
+};
+
+/* ---- which steps ---- */
+
+static int compare_durations(const void *left, const void *right)
+{
+    const struct device_step *a = left, *b = right;
+    int64_t a_ns = a->end_ns - a->start_ns, b_ns = b->end_ns - b->start_ns;
+    if (a_ns != b_ns)
+        return a_ns < b_ns ? -1 : 1;
+    if (a->file != b->file)
+        return a->file < b->file ? -1 : 1;
+    return a->start_ns < b->start_ns ? -1 : a->start_ns > b->start_ns;
+}
+
+/* Leave the complete steps that were selected, the fastest first. */
+static void keep_complete(struct device_steps *steps, const struct selection *selection)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < steps->count; i++) {
+        const struct device_step *step = &steps->at[i];
+        if (step->complete && (!selection->files || selection->files[step->file]) &&
+            selection_holds_time(selection, step->file, step->host_start_ns))
+            steps->at[kept++] = *step;
+    }
+    steps->count = kept;
+    if (kept)
+        qsort(steps->at, kept, sizeof *steps->at, compare_durations);
+}
+
+static struct window window_of_step(const struct device_step *step)
+{
+    int64_t start_ns = step->host_start_ns < step->start_ns ? step->host_start_ns : step->start_ns;
+    return (struct window){ step->file, start_ns, step->end_ns, step->host_start_ns, step->host_end_ns };
+}
+
+/* The first selected file that holds anything; false when none does. */
+static bool find_whole(const struct trace *trace, const struct selection *selection, struct window *window)
+{
+    for (uint32_t file = 0; file < trace->file_count; file++) {
+        struct interval span = trace_file_span(trace, file);
+        if ((selection->files && !selection->files[file]) || span.start_ns == span.end_ns)
+            continue;
+        *window = (struct window){ file, span.start_ns, span.end_ns, span.start_ns, span.end_ns };
+        return true;
+    }
+    return false;
+}
+
+/* ---- calls within a window ---- */
+
+struct taking {
+    const struct trace *trace;
+    const struct window *window;
+};
+
+static bool takes(const void *context, event_id e)
+{
+    const struct taking *taking = context;
+    const struct trace *trace = taking->trace;
+    enum event_kind kind = trace->kind[e];
+    if (event_on_device(kind) || kind == EVENT_SPAN || kind == EVENT_INSTANT ||
+        trace->flags[e] & (EVENT_ASYNC | EVENT_POINT))
+        return false;
+    return trace->tracks[trace->track[e]].file == taking->window->file &&
+           trace->start_ns[e] < taking->window->end_ns && trace_end_ns(trace, e) > taking->window->start_ns;
+}
+
+static void name_track(struct buffer *out, const struct trace *trace, const struct track *track)
+{
+    if (track->kind == TRACK_STREAM) {
+        buffer_printf(out, "device %" PRId32, track->device);
+        if (track->stream >= 0)
+            buffer_printf(out, ", stream %" PRId64, track->stream);
+        return;
+    }
+    /* PyTorch's threads are called "thread 4711 (python3)" already. */
+    const char *name = track->thread_name == NAME_NONE ? "" : names_text(trace->texts, track->thread_name);
+    bool told = strncmp(name, "thread ", 7) == 0;
+    if (!told && track->tid_text != NAME_NONE)
+        buffer_printf(out, "thread %s", names_text(trace->texts, track->tid_text));
+    else if (!told)
+        buffer_printf(out, "thread %" PRId64, track->tid);
+    buffer_printf(out, "%s%s", told || !*name ? "" : " ", name);
+}
+
+/* The name of E as people read it, into TEXT. */
+static void name_event(struct buffer *text, const struct trace *trace, event_id e)
+{
+    buffer_clear(text);
+    const char *name = trace_name(trace, e);
+    if (!demangle_name(text, name))
+        buffer_add(text, name, names_length(trace->names, trace->name[e]));
+}
+
+/* ---- the timeline ---- */
+
+static void add_span(struct timeline *timeline, const struct trace *trace, size_t lane, uint32_t depth,
+                     event_id e, struct buffer *text)
+{
+    int64_t start_ns = trace->start_ns[e], end_ns = trace_end_ns(trace, e);
+    int64_t last_ns = timeline->start_ns + timeline->dur_ns;
+    if (start_ns < timeline->start_ns)
+        start_ns = timeline->start_ns;
+    if (end_ns > last_ns)
+        end_ns = last_ns;
+    name_event(text, trace, e);
+    timeline_add_span(timeline, lane, depth, text->at, text->count, start_ns, end_ns - start_ns);
+}
+
+struct busy_thread {
+    const struct calltree_thread *thread;
+    size_t place;
+};
+
+static int compare_threads(const void *left, const void *right)
+{
+    const struct busy_thread *a = left, *b = right;
+    if (a->thread->count != b->thread->count)
+        return a->thread->count > b->thread->count ? -1 : 1;
+    return a->place < b->place ? -1 : a->place > b->place;
+}
+
+/* The threads with most calls, a lane each. */
+static void add_threads(struct timeline *timeline, const struct calltree *tree, struct buffer *text)
+{
+    const struct trace *trace = tree->trace;
+    struct busy_thread *busy = mem_alloc((tree->thread_count + 1) * sizeof *busy);
+    uint32_t *depth = mem_zalloc(tree->count + 1, sizeof *depth);
+    for (size_t t = 0; t < tree->thread_count; t++)
+        busy[t] = (struct busy_thread){ &tree->threads[t], t };
+    if (tree->thread_count)
+        qsort(busy, tree->thread_count, sizeof *busy, compare_threads);
+    for (size_t t = 0; t < tree->thread_count; t++) {
+        const struct calltree_thread *thread = busy[t].thread;
+        if (t >= VIEW_MOST_THREADS) {
+            timeline->left_out += thread->count;
+            continue;
+        }
+        buffer_clear(text);
+        name_track(text, trace, &trace->tracks[thread->track]);
+        size_t lane = timeline_add_lane(timeline, text->at, false);
+        for (node_id n = thread->first; n < thread->first + thread->count; n++) {
+            node_id parent = tree->parent[n];
+            depth[n] = parent == NODE_NONE ? 0 : depth[parent] + 1;
+            if (depth[n] < VIEW_MOST_ROWS)
+                add_span(timeline, trace, lane, depth[n], tree->event[n], text);
+            else
+                timeline->left_out++;
+        }
+    }
+    free(depth);
+    free(busy);
+}
+
+/* Where several works overlap on a stream each gets a row of its own. */
+enum { STREAM_ROWS = 4 };
+
+struct stream_lane {
+    size_t lane;
+    bool known, dropped;
+    int64_t end_ns[STREAM_ROWS];
+};
+
+static uint32_t row_on_stream(struct stream_lane *stream, int64_t start_ns, int64_t end_ns)
+{
+    uint32_t row = 0;
+    while (row < STREAM_ROWS - 1 && stream->end_ns[row] > start_ns)
+        row++;
+    if (end_ns > stream->end_ns[row])
+        stream->end_ns[row] = end_ns;
+    return row;
+}
+
+static void add_streams(struct timeline *timeline, const struct trace *trace, const struct window *window,
+                        struct buffer *text)
+{
+    const struct gpu_events *gpu = gpu_events_of(trace);
+    struct stream_lane *streams = mem_zalloc(trace->track_count + 1, sizeof *streams);
+    size_t lanes = 0;
+    for (size_t i = 0; i < gpu->count; i++) {
+        event_id e = gpu->event[i];
+        const struct track *track = &trace->tracks[trace->track[e]];
+        if (track->file != window->file || trace->start_ns[e] >= window->end_ns ||
+            trace_end_ns(trace, e) <= window->start_ns)
+            continue;
+        struct stream_lane *stream = &streams[trace->track[e]];
+        if (!stream->known) {
+            stream->known = true;
+            stream->dropped = lanes == VIEW_MOST_STREAMS;
+            if (!stream->dropped) {
+                buffer_clear(text);
+                name_track(text, trace, track);
+                stream->lane = timeline_add_lane(timeline, text->at, true);
+                lanes++;
+                for (size_t row = 0; row < STREAM_ROWS; row++)
+                    stream->end_ns[row] = INT64_MIN;
+            }
+        }
+        if (stream->dropped)
+            timeline->left_out++;
+        else
+            add_span(timeline, trace, stream->lane,
+                     row_on_stream(stream, trace->start_ns[e], trace_end_ns(trace, e)), e, text);
+    }
+    free(streams);
+}
+
+/* ---- the flame ---- */
+
+static bool begins_in_host_window(const struct trace *trace, const struct window *window, event_id e)
+{
+    return trace->start_ns[e] >= window->host_start_ns && trace->start_ns[e] < window->host_end_ns;
+}
+
+/* The frames of all calls that begin within the window; by node, FRAME_NONE for others. New, free with free(). */
+static frame_id *add_calls(struct flame *flame, const struct calltree *tree, const struct window *window,
+                           struct buffer *text)
+{
+    const struct trace *trace = tree->trace;
+    frame_id *frame_of = mem_alloc((tree->count + 1) * sizeof *frame_of);
+    for (size_t t = 0; t < tree->thread_count; t++) {
+        const struct calltree_thread *thread = &tree->threads[t];
+        frame_id root = FRAME_NONE;
+        for (node_id n = thread->first; n < thread->first + thread->count; n++) {
+            event_id e = tree->event[n];
+            node_id parent = tree->parent[n];
+            frame_of[n] = FRAME_NONE;
+            if (!begins_in_host_window(trace, window, e))
+                continue;
+            if (root == FRAME_NONE && tree->thread_count > 1) {
+                buffer_clear(text);
+                name_track(text, trace, &trace->tracks[thread->track]);
+                root = flame_frame(flame, FRAME_NONE, text->at, text->count);
+                flame->frames.at[root].count = 1;
+            }
+            frame_id caller = parent == NODE_NONE ? FRAME_NONE : frame_of[parent];
+            name_event(text, trace, e);
+            frame_of[n] = flame_frame(flame, caller == FRAME_NONE ? root : caller, text->at, text->count);
+            struct flame_frame *frame = &flame->frames.at[frame_of[n]];
+            frame->count++;
+            frame->host_ns += trace->dur_ns[e];
+            if (caller == FRAME_NONE && root != FRAME_NONE)
+                flame->frames.at[root].host_ns += trace->dur_ns[e];
+        }
+    }
+    return frame_of;
+}
+
+/* GPU work hangs below the call that launched it, or else below its operator. */
+static void add_work(struct flame *flame, const struct calltree *tree, const frame_id *frame_of,
+                     const struct window *window, struct buffer *text)
+{
+    const struct trace *trace = tree->trace;
+    const struct gpu_events *gpu = gpu_events_of(trace);
+    node_id *node_of = calltree_nodes(tree);
+    for (size_t i = 0; i < gpu->count; i++) {
+        event_id e = gpu->event[i], call = gpu->call[i] != EVENT_NONE ? gpu->call[i] : gpu->op[i];
+        if (call == EVENT_NONE || trace->tracks[trace->track[e]].file != window->file ||
+            node_of[call] == NODE_NONE || frame_of[node_of[call]] == FRAME_NONE)
+            continue;
+        name_event(text, trace, e);
+        frame_id frame = flame_frame(flame, frame_of[node_of[call]], text->at, text->count);
+        flame->frames.at[frame].count++;
+        flame->frames.at[frame].device_ns += trace->dur_ns[e];
+    }
+    free(node_of);
+}
+
+/* ---- all ---- */
+
+static void add_view(struct views *views, const struct trace *trace, const char *key, const char *title,
+                     const struct window *window)
+{
+    struct buffer text = { 0 };
+    struct view view = { timeline_open(key, title, window->start_ns, window->end_ns - window->start_ns),
+                         flame_open(key, title) };
+    struct taking taking = { trace, window };
+    struct calltree *tree = calltree_open(trace, takes, &taking);
+    calltree_nest(tree);
+    add_threads(view.timeline, tree, &text);
+    add_streams(view.timeline, trace, window, &text);
+    timeline_thin(view.timeline, VIEW_MOST_SPANS);
+    frame_id *frame_of = add_calls(view.flame, tree, window, &text);
+    add_work(view.flame, tree, frame_of, window, &text);
+    flame_finish(view.flame, VIEW_LEAST_SHARE);
+    free(frame_of);
+    calltree_free(tree);
+    buffer_release(&text);
+    *VEC_PUSH(views) = view;
+}
+
+static void add_step(struct views *views, const struct trace *trace, const char *key, const char *which,
+                     const struct device_step *step)
+{
+    char title[160];
+    int len = snprintf(title, sizeof title, "the %s step, number %" PRId64, which, step->number);
+    if (trace->file_count > 1)
+        snprintf(title + len, sizeof title - (size_t)len, " of rank %" PRId64,
+                 selection_rank(trace, step->file));
+    struct window window = window_of_step(step);
+    add_view(views, trace, key, title, &window);
+}
+
+struct views *views_open(const struct trace *trace, const struct selection *selection)
+{
+    struct views *views = mem_zalloc(1, sizeof *views);
+    struct steps *ranges = steps_open(trace);
+    struct device_steps *steps = device_steps_open(ranges, gpu_events_of(trace));
+    keep_complete(steps, selection);
+    struct window window;
+    if (steps->count) {
+        add_step(views, trace, "slowest", "slowest", &steps->at[steps->count - 1]);
+        if (steps->count > 1)
+            add_step(views, trace, "median", "median", &steps->at[(steps->count - 1) / 2]);
+    } else if (find_whole(trace, selection, &window)) {
+        add_view(views, trace, "whole", "all that was recorded", &window);
+    }
+    device_steps_free(steps);
+    steps_free(ranges);
+    return views;
+}
+
+void views_free(struct views *views)
+{
+    if (!views)
+        return;
+    for (size_t i = 0; i < views->count; i++) {
+        timeline_free(views->at[i].timeline);
+        flame_free(views->at[i].flame);
+    }
+    VEC_FREE(views);
+    free(views);
+}

@@ -1,0 +1,415 @@
+/*
+ * cmd_report.c - `tpa report`: all of it on one page.
+ *
+ * The content is made once, section by section, and then shown as the output's name says: a page (report/page.h), or all
+ * tables one after the other by the printers of every command.
+ */
+#include "analyze/diff.h"
+#include "analyze/charts.h"
+#include "base/suggest.h"
+#include "cli/command.h"
+#include "cli/load.h"
+#include "cli/output.h"
+#include "cli/output_file.h"
+#include "cli/report_sections.h"
+#include "cli/sides.h"
+#include "report/page.h"
+#include "trace/features.h"
+#include <stdlib.h>
+#include <string.h>
+
+struct report_args {
+    struct load_args load;
+    struct selection_query selection;
+    struct opt_list base, other;
+    const char *sections, *path;
+    int format;
+    int64_t min_change_ns;
+};
+
+static const struct report_args report_defaults = { .load = LOAD_DEFAULTS };
+
+enum report_format { FORMAT_AUTO, FORMAT_HTML, FORMAT_MD, FORMAT_JSON };
+
+static const struct opt_choice report_formats[] = {
+    [FORMAT_AUTO] = { "auto", "what the name of the output ends in; html without a name", NULL },
+    [FORMAT_HTML] = { "html", "one page that needs nothing else", NULL },
+    [FORMAT_MD] = { "md", NULL, NULL },
+    [FORMAT_JSON] = { "json", NULL, NULL },
+    { 0 },
+};
+
+/* clang-format off */
+static const struct opt report_opts[] = {
+    OPT_GROUP("Report"),
+    OPT_TEXT(0, "sections", struct report_args, sections, "NAMES",
+             "only these, separated by commas: summary, steps, operators, modules, kernels, devices, gaps, transfers, "
+             "launches, memory, communication, timeline"),
+    OPT_FILES(0, "base", struct report_args, base, "FILE", "comparison: files of the first side, up to the next option"),
+    OPT_FILES(0, "new", struct report_args, other, "FILE", "comparison: files of the second side"),
+    OPT_TIME(0, "min-change", struct report_args, min_change_ns, "TIME",
+             "comparison: a smaller change of a time is no change"),
+    OPT_GROUP("Selection"),
+    OPT_RANGES(0, "steps", struct report_args, selection.steps, "A..B",
+               "only what starts in these steps (ProfilerStep#N): 3..7, 3.., or 1,4"),
+    OPT_TEXT(0, "range", struct report_args, selection.range, "A..B",
+             "only what starts in this time from the beginning of the trace: 1.5s..2s, 10ms..; or within the "
+             "annotations or operators of this name"),
+    OPT_RANGES(0, "device", struct report_args, selection.devices, "N", "only these devices; what runs on the host stays"),
+    OPT_RANGES(0, "rank", struct report_args, selection.ranks, "N", "only the files of these ranks"),
+    OPT_GROUP("Output"),
+    OPT_FILE('o', "output", struct report_args, path, "FILE",
+             "write to FILE, which appears whole or not at all: .html, .md or .json"),
+    OPT_CHOICE('f', "format", struct report_args, format, report_formats, "FORMAT", "what to write"),
+    LOAD_OPTIONS(struct report_args, load),
+    OPT_END,
+};
+/* clang-format on */
+
+/* ---- words of options ---- */
+
+static bool ends_in(const char *path, const char *ending)
+{
+    size_t len = strlen(path), end = strlen(ending);
+    return len > end && strcmp(path + len - end, ending) == 0;
+}
+
+static bool find_format(const struct report_args *args, enum report_format *format, struct tpa_error *err)
+{
+    static const struct {
+        const char *ending;
+        enum report_format format;
+    } endings[] = {
+        { ".html", FORMAT_HTML },
+        { ".htm", FORMAT_HTML },
+        { ".md", FORMAT_MD },
+        { ".json", FORMAT_JSON },
+    };
+    *format = (enum report_format)args->format;
+    if (*format != FORMAT_AUTO)
+        return true;
+    *format = FORMAT_HTML;
+    if (args->path == NULL || strcmp(args->path, "-") == 0)
+        return true;
+    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++)
+        if (ends_in(args->path, endings[i].ending)) {
+            *format = endings[i].format;
+            return true;
+        }
+    tpa_fail(err, TPA_NOWHERE, "the name '%s' does not tell what to write", args->path);
+    return tpa_hint(err, "name an output that ends in .html, .md or .json, or say --format");
+}
+
+/* Which sections: a bit each. False and ERR when one is not known. */
+static bool choose_sections(const char *list, uint64_t *chosen, struct tpa_error *err)
+{
+    *chosen = list ? 0 : UINT64_MAX;
+    for (size_t len; list; list = list[len] ? list + len + 1 : NULL) {
+        len = strcspn(list, ",");
+        struct suggest near = suggest_for(list, len);
+        uint64_t found = 0;
+        for (size_t i = 0; report_sections[i].key; i++) {
+            suggest_consider(&near, report_sections[i].key);
+            if (strlen(report_sections[i].key) == len && memcmp(report_sections[i].key, list, len) == 0)
+                found = UINT64_C(1) << i;
+        }
+        if (!found)
+            return tpa_fail(err, TPA_NOWHERE, "there is no section '%.*s'%s%s%s", (int)len, list,
+                            near.best ? "; did you mean " : "", near.best ? near.best : "",
+                            near.best ? "?" : "");
+        *chosen |= found;
+    }
+    return true;
+}
+
+/* ---- output ---- */
+
+static bool write_page(const struct page *page, const char *path, struct tpa_error *err)
+{
+    struct output_file file;
+    if (!output_file_open(&file, path, err))
+        return false;
+    if (page_write(page, file.stream, err))
+        return output_file_commit(&file, err);
+    bool gone = file.path == NULL && output_reader_is_gone();
+    output_file_discard(&file);
+    if (gone)
+        *err = (struct tpa_error){ 0 };
+    return gone;
+}
+
+static bool print_all(struct result *result, enum report_format format, const char *path,
+                      struct tpa_error *err)
+{
+    struct output_args output = { .path = path };
+    return output_result_with(printer_find(format == FORMAT_MD ? "md" : "json"), result, &output, err);
+}
+
+/* ---- a trace ---- */
+
+/* The tables of all sections as one result: "gaps.causes" is the table "causes" of the section "gaps". */
+static void move_tables(struct result *from, const char *section, bool shorten, struct result *to)
+{
+    for (size_t i = 0; i < from->tables.count; i++) {
+        struct table *table = from->tables.at[i];
+        table->key = arena_printf(&to->arena, "%s.%s", section, table->key);
+        if (shorten && table->row_count > PAGE_FIRST_ROWS)
+            table_truncate(table, PAGE_FIRST_ROWS);
+        result_add_table(to, table);
+    }
+    from->tables.count = 0;
+    for (size_t i = 0; i < from->notices.count; i++) {
+        const struct table_notice *notice = &from->notices.at[i];
+        result_add_notice(to, notice->kind, notice->count, notice->file, notice->offset, "%s", notice->text);
+    }
+}
+
+static void add_section(struct page *page, const struct report_section *section,
+                        const struct report_content *content)
+{
+    struct page_section *on_page = page_add_section(page, section->key, section->title, section->intro);
+    on_page->more = section->more;
+    for (size_t i = 0; i < content->result->tables.count; i++)
+        *VEC_PUSH(&on_page->tables) = content->result->tables.at[i];
+    for (size_t i = 0; i < content->result->notices.count; i++)
+        *VEC_PUSH(&on_page->notices) = content->result->notices.at[i];
+    if (content->picture->charts.count)
+        *VEC_PUSH(&on_page->pictures) = content->picture;
+    for (size_t i = 0; content->views && i < content->views->count; i++) {
+        *VEC_PUSH(&on_page->timelines) = content->views->at[i].timeline;
+        *VEC_PUSH(&on_page->flames) = content->views->at[i].flame;
+    }
+}
+
+static const char *base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash && slash[1] ? slash + 1 : path;
+}
+
+/* "2 files, 1.2 s, NVIDIA H100 80GB HBM3". */
+static char *describe(const struct trace *trace, struct arena *arena)
+{
+    struct buffer text = { 0 };
+    const struct trace_file *first = &trace->files[0];
+    if (trace->file_count > 1)
+        buffer_printf(&text, "%zu files, ", trace->file_count);
+    buffer_printf(&text, "%s, %zu events", first->format, trace->event_count);
+    if (first->devices.count)
+        buffer_printf(&text, ", %s", first->devices.at[0].name);
+    if (first->host_name)
+        buffer_printf(&text, ", host %s", first->host_name);
+    char *kept = arena_strndup(arena, text.at, text.count);
+    buffer_release(&text);
+    return kept;
+}
+
+enum { MOST_SECTIONS = 16 };
+
+static bool fill_sections(const struct trace *trace, const struct selection *selection, uint64_t chosen,
+                          struct report_content *contents, struct tpa_error *err)
+{
+    bool good = true;
+    for (size_t i = 0; report_sections[i].key && good; i++) {
+        const struct report_section *section = &report_sections[i];
+        if (!(chosen >> i & 1) || section->needs & ~trace_features(trace))
+            continue;
+        contents[i] = (struct report_content){ result_open("tpa.report/1"),
+                                               picture_open(section->key, section->title), NULL };
+        good = section->fill(trace, selection, &contents[i], err);
+    }
+    return good;
+}
+
+/* What the trace does not hold, and so which sections are not there; and what was odd about it. */
+static void add_notes(const struct trace *trace, uint64_t chosen, struct result *notes)
+{
+    unsigned has = trace_features(trace);
+    for (unsigned feature = 1; feature < 1u << FEATURE_COUNT; feature <<= 1) {
+        struct buffer names = { 0 };
+        for (size_t i = 0; report_sections[i].key; i++) {
+            unsigned lacks = report_sections[i].needs & ~has;
+            if (chosen >> i & 1 && (lacks & (~lacks + 1)) == feature)
+                buffer_printf(&names, "%s%s", names.count ? ", " : "", report_sections[i].title);
+        }
+        if (names.count)
+            result_add_notice(notes, "missing", 0, NULL, TPA_NOWHERE,
+                              "the trace holds no %s, so there is nothing about %s; to record it, %s",
+                              trace_feature_name((enum trace_feature)feature), names.at,
+                              trace_feature_recipe((enum trace_feature)feature));
+        buffer_release(&names);
+    }
+    load_add_notices(trace, notes);
+}
+
+static void release_contents(struct report_content *contents)
+{
+    for (size_t i = 0; i < MOST_SECTIONS; i++) {
+        result_free(contents[i].result);
+        picture_free(contents[i].picture);
+        views_free(contents[i].views);
+    }
+}
+
+static bool show_trace(const struct invocation *call, const struct trace *trace, uint64_t chosen,
+                       enum report_format format, struct report_content *contents, struct tpa_error *err)
+{
+    const struct report_args *args = call->args;
+    struct result *notes = result_open("tpa.report/1");
+    bool good;
+    add_notes(trace, chosen, notes);
+    if (format == FORMAT_HTML) {
+        struct page page = { 0 };
+        page.title = call->operand_count == 1 ? base_name(call->operands[0]) : "Several traces";
+        page.subtitle = describe(trace, &notes->arena);
+        for (size_t i = 0; report_sections[i].key; i++)
+            if (contents[i].result)
+                add_section(&page, &report_sections[i], &contents[i]);
+        if (notes->notices.count) {
+            struct page_section *section =
+                page_add_section(&page, "notes", "Notes", "What the trace lacks, and what was odd about it.");
+            for (size_t i = 0; i < notes->notices.count; i++)
+                *VEC_PUSH(&section->notices) = notes->notices.at[i];
+        }
+        good = write_page(&page, args->path, err);
+        page_release(&page);
+    } else {
+        struct result *all = result_open("tpa.report/1");
+        for (size_t i = 0; report_sections[i].key; i++)
+            if (contents[i].result)
+                move_tables(contents[i].result, report_sections[i].key, format == FORMAT_MD, all);
+        move_tables(notes, "notes", false, all);
+        good = print_all(all, format, args->path, err);
+        result_free(all);
+    }
+    result_free(notes);
+    return good;
+}
+
+static bool report_trace(const struct invocation *call, enum report_format format, struct tpa_error *err)
+{
+    const struct report_args *args = call->args;
+    uint64_t chosen;
+    if (!choose_sections(args->sections, &chosen, err))
+        return false;
+    struct trace_wants wants = report_wants(chosen);
+    struct trace *trace = load_traces(call, &args->load, &wants, err);
+    if (!trace)
+        return false;
+    struct selection *selection = selection_open(trace, &args->selection, err);
+    struct report_content contents[MOST_SECTIONS] = { 0 };
+    bool good = selection && fill_sections(trace, selection, chosen, contents, err) &&
+                show_trace(call, trace, chosen, format, contents, err);
+    release_contents(contents);
+    selection_free(selection);
+    trace_free(trace);
+    return good;
+}
+
+/* ---- two sides ---- */
+
+static const char *name_side(const struct sides_found *found, int side, struct arena *arena)
+{
+    const char *first = base_name(found->paths[side][0]);
+    return found->counts[side] == 1 ? first
+                                    : arena_printf(arena, "%s and %zu more", first, found->counts[side] - 1);
+}
+
+/* The page, or the tables, of a comparison. */
+static bool show_diff(const struct diff *diff, struct result *result, const struct sides_found *found,
+                      enum report_format format, const char *path, struct tpa_error *err)
+{
+    diff_add_tables(diff, result);
+    if (format != FORMAT_HTML)
+        return print_all(result, format, path, err);
+    struct picture *picture = picture_open("diff", "Comparison");
+    chart_diff(picture, diff, 15);
+    const char *names[2] = { name_side(found, 0, &result->arena), name_side(found, 1, &result->arena) };
+    struct page page = {
+        .title = arena_printf(&result->arena, "%s against %s", names[1], names[0]),
+        .subtitle = arena_printf(&result->arena, "What changed from %s to %s, and whether it is real",
+                                 names[0], names[1]),
+    };
+    struct page_section *section = NULL;
+    for (size_t i = 0; i < result->tables.count; i++) {
+        const struct table *table = result->tables.at[i];
+        section = page_add_section(
+            &page, table->key, table->title,
+            i ? NULL
+              : "All figures are means per sample, as a step is. The verdict comes from the spread "
+                "over the samples: slower and faster are real changes, same is none that could be "
+                "told from chance, unsure means too few samples.");
+        section->more = "tpa diff";
+        *VEC_PUSH(&section->tables) = table;
+        if (i == 0 && picture->charts.count)
+            *VEC_PUSH(&section->pictures) = picture;
+        for (size_t n = 0; i == 0 && n < result->notices.count; n++)
+            *VEC_PUSH(&section->notices) = result->notices.at[n];
+    }
+    bool good = write_page(&page, path, err);
+    page_release(&page);
+    picture_free(picture);
+    return good;
+}
+
+static bool report_sides(const struct invocation *call, enum report_format format, struct tpa_error *err)
+{
+    const struct report_args *args = call->args;
+    struct sides_found found;
+    if (!sides_find(call, &args->base, &args->other, &found, err))
+        return false;
+    struct sides_options options = { .measure = { .by = MEASURE_BY_OPERATOR } };
+    struct measures *sides[2] = { NULL, NULL };
+    struct result *result = result_open("tpa.report/1");
+    struct diff *diff = NULL;
+    if (sides_measure(call, &args->load, &found, &options, sides, result, err))
+        diff = diff_open(sides[0], sides[1], &(struct diff_options){ .min_change_ns = args->min_change_ns },
+                         err);
+    bool good = diff && show_diff(diff, result, &found, format, args->path, err);
+    diff_free(diff);
+    measures_free(sides[0]);
+    measures_free(sides[1]);
+    result_free(result);
+    return good;
+}
+
+static int report_main(const struct invocation *call, struct tpa_error *err)
+{
+    const struct report_args *args = call->args;
+    enum report_format format;
+    if (!find_format(args, &format, err)) /* before the work, not after it */
+        return EXIT_TROUBLE;
+    bool compare = call->operand_count == 2 || args->base.count || args->other.count;
+    if (!compare && call->operand_count != 1) {
+        tpa_fail(err, TPA_NOWHERE, "one trace, a directory of ranks, or two sides to compare are needed");
+        tpa_hint(err, "tpa report TRACE -o report.html; tpa report BASE NEW -o compare.html");
+        return EXIT_TROUBLE;
+    }
+    bool good = compare ? report_sides(call, format, err) : report_trace(call, format, err);
+    return good ? EXIT_FINE : EXIT_TROUBLE;
+}
+
+const struct command cmd_report = {
+    .name = "report",
+    .summary = "all of it on one page that can be forwarded: HTML, Markdown or JSON",
+    .operands = "[TRACE...]",
+    .description =
+        "One HTML file that needs no network and no other file: the summary with its findings, then steps, operators, "
+        "kernels, devices, gaps, transfers, memory and communication, each with its charts and a table that sorts, "
+        "filters and copies, and a timeline and a call tree of the slowest and the median step to zoom into with mouse "
+        "and keyboard. What the trace does not hold is left out, and the notes say how to record it.\n\n"
+        "Two files make a comparison: what changed from the first to the second, and whether it is real. Several "
+        "ranks are given as their directory. The output's name tells what is written: .html, .md or .json.",
+    .options = report_opts,
+    COMMAND_ARGS(report_defaults),
+    .main = report_main,
+    .examples = {
+        "tpa report trace.json -o report.html",
+        "tpa report baseline.json optimized.json -o compare.html",
+        "tpa report --sections summary,gaps,timeline -o gaps.html trace.json",
+        "tpa report --steps 3..7 runs/today/ -o report.html  # a directory of ranks",
+        "tpa report trace.json -o report.md  # for an issue",
+    },
+    .section = SECTION_SHOW,
+    .reads_traces = true,
+};

@@ -1,0 +1,224 @@
+/* report_sections.c - see report_sections.h. */
+#include "cli/report_sections.h"
+
+#include "analyze/charts.h"
+#include "analyze/comm.h"
+#include "analyze/gaps.h"
+#include "analyze/gpu.h"
+#include "analyze/kernels.h"
+#include "analyze/launch_times.h"
+#include "analyze/memory.h"
+#include "analyze/modules.h"
+#include "analyze/step_times.h"
+#include "analyze/summary.h"
+#include "analyze/top.h"
+#include "analyze/transfers.h"
+#include "trace/features.h"
+#include <string.h>
+
+enum { BARS = 15, COLUMNS = 400 };
+
+static const struct table *find_table(const struct result *result, const char *key)
+{
+    for (size_t i = 0; i < result->tables.count; i++)
+        if (strcmp(result->tables.at[i]->key, key) == 0)
+            return result->tables.at[i];
+    return NULL;
+}
+
+/* Add the charts of a type. That there is nothing to draw is no error of a report. */
+static void draw(const char *type, const struct trace *trace, const struct selection *selection,
+                 struct picture *picture)
+{
+    struct chart_question question = {
+        .trace = trace, .selection = selection, .bars = BARS, .columns = COLUMNS
+    };
+    for (size_t i = 0; chart_types[i]; i++) {
+        struct tpa_error ignored = { 0 };
+        if (strcmp(chart_types[i]->name, type) == 0 && (chart_types[i]->needs & ~trace_features(trace)) == 0)
+            chart_types[i]->draw(&question, picture, &ignored);
+    }
+}
+
+static bool fill_summary(const struct trace *trace, const struct selection *selection,
+                         struct report_content *content, struct tpa_error *err)
+{
+    return summary_add_tables(trace, selection, content->result, err);
+}
+
+static bool fill_steps(const struct trace *trace, const struct selection *selection,
+                       struct report_content *content, struct tpa_error *err)
+{
+    if (!step_times_add_tables(trace, selection, &(struct step_times_options){ 0 }, content->result, err))
+        return false;
+    const struct table *steps = find_table(content->result, "steps");
+    if (steps && steps->row_count)
+        chart_steps(content->picture, steps);
+    return true;
+}
+
+static bool fill_operators(const struct trace *trace, const struct selection *selection,
+                           struct report_content *content, struct tpa_error *err)
+{
+    (void)err;
+    struct top_options options = { .selection = selection };
+    struct result *top = top_analyze(trace, &options);
+    struct table *table = top->tables.at[0];
+    const char *key = trace_features(trace) & FEATURE_GPU ? "self_device_time_total" : "self_cpu_time_total";
+    int column = table_find_column(table, key, strlen(key));
+    if (column >= 0)
+        table_sort(table, (size_t)column, false);
+    chart_operators(content->picture, table, BARS);
+    result_free(content->result);
+    content->result = top;
+    return true;
+}
+
+static bool fill_modules(const struct trace *trace, const struct selection *selection,
+                         struct report_content *content, struct tpa_error *err)
+{
+    struct modules_options options = { .by = MODULES_BY_TREE, .indent = true };
+    return modules_add_table(trace, selection, &options, content->result, err);
+}
+
+static bool fill_kernels(const struct trace *trace, const struct selection *selection,
+                         struct report_content *content, struct tpa_error *err)
+{
+    (void)err;
+    kernels_add_table(trace, selection, &(struct kernels_options){ .by = KERNELS_BY_NAME }, content->result);
+    const struct table *kernels = find_table(content->result, "kernels");
+    if (kernels && kernels->row_count)
+        chart_kernels(content->picture, kernels, BARS);
+    return true;
+}
+
+static bool fill_devices(const struct trace *trace, const struct selection *selection,
+                         struct report_content *content, struct tpa_error *err)
+{
+    (void)err;
+    gpu_add_tables(trace, selection, false, content->result);
+    draw("utilization", trace, selection, content->picture);
+    return true;
+}
+
+static bool fill_gaps(const struct trace *trace, const struct selection *selection,
+                      struct report_content *content, struct tpa_error *err)
+{
+    (void)err;
+    struct gaps_options options = gaps_defaults;
+    options.most_rows = 1000;
+    gaps_add_tables(trace, selection, &options, content->result);
+    draw("gaps", trace, selection, content->picture);
+    return true;
+}
+
+static bool fill_transfers(const struct trace *trace, const struct selection *selection,
+                           struct report_content *content, struct tpa_error *err)
+{
+    (void)err;
+    transfers_add_tables(trace, selection, content->result);
+    draw("transfers", trace, selection, content->picture);
+    return true;
+}
+
+static bool fill_launches(const struct trace *trace, const struct selection *selection,
+                          struct report_content *content, struct tpa_error *err)
+{
+    (void)err;
+    launch_times_add_tables(trace, selection, content->result);
+    draw("queue", trace, selection, content->picture);
+    return true;
+}
+
+static bool fill_memory(const struct trace *trace, const struct selection *selection,
+                        struct report_content *content, struct tpa_error *err)
+{
+    (void)err;
+    memory_add_tables(trace, selection, &(struct memory_options){ 0 }, content->result);
+    draw("memory", trace, selection, content->picture);
+    return true;
+}
+
+static bool fill_communication(const struct trace *trace, const struct selection *selection,
+                               struct report_content *content, struct tpa_error *err)
+{
+    if (!comm_add_tables(trace, selection, &(struct comm_options){ .by = COMM_BY_DEFAULT }, content->result,
+                         err))
+        return false;
+    draw("overlap", trace, selection, content->picture);
+    return true;
+}
+
+static bool fill_views(const struct trace *trace, const struct selection *selection,
+                       struct report_content *content, struct tpa_error *err)
+{
+    (void)err;
+    content->views = views_open(trace, selection);
+    return true;
+}
+
+static const struct trace_wants no_wants;
+
+/* Those of top are a function, and of its pictures: they are added in report_wants. */
+const struct report_section report_sections[] = {
+    { "summary", "Summary", "The figures that matter first, and what the rules found, the costliest first.",
+      "tpa summary", FEATURE_EVENTS, &summary_wants, fill_summary },
+    { "steps", "Steps",
+      "Where the time of each step went. Each moment counts once, for the first of kernel, memcpy, memset, communication, "
+      "runtime, data loading, CPU that was going on.",
+      "tpa steps", FEATURE_STEPS, &step_times_wants, fill_steps },
+    { "operators", "Operators",
+      "What torch's key_averages() answers: a row per operator, call and kernel, with its own time and that with what it "
+      "called.",
+      "tpa top", FEATURE_EVENTS, &no_wants, fill_operators },
+    { "modules", "Modules", "Time per nn.Module, forward and backward, on the host and on the devices.",
+      "tpa modules", FEATURE_STACKS, &modules_wants, fill_modules },
+    { "kernels", "Kernels", "A row per kernel: how often, how long, how launched, and by which operators.",
+      "tpa kernels", FEATURE_GPU, &kernels_wants, fill_kernels },
+    { "devices", "Devices",
+      "What each device did with its time: it computes; else it communicates; else it copies; else it is idle.",
+      "tpa gpu", FEATURE_GPU, &gpu_wants, fill_devices },
+    { "gaps", "Idle gaps", "Every time a device had nothing to do, with one cause each.", "tpa gaps",
+      FEATURE_GPU, &gaps_wants, fill_gaps },
+    { "transfers", "Transfers", "Copies by direction and kind of host memory, and who had to wait for them.",
+      "tpa transfers", FEATURE_GPU, &transfers_wants, fill_transfers },
+    { "launches", "Launches", "What it cost to launch work: time in the call, in the queue, on the device.",
+      "tpa launches", FEATURE_GPU | FEATURE_LAUNCHES, &launch_times_wants, fill_launches },
+    { "memory", "Memory", "Where memory peaked, what was alive then, and which operators allocate.",
+      "tpa memory", FEATURE_MEMORY, &memory_wants, fill_memory },
+    { "communication", "Communication",
+      "Collectives: size, bandwidth, what they expose, and who waited for whom.", "tpa comm",
+      FEATURE_COLLECTIVES, &comm_wants, fill_communication },
+    { "timeline", "Timeline and call tree",
+      "When what ran, and what called what. Click, or focus a picture and use the keys: arrows move and zoom, 0 shows "
+      "all, n and p choose the next and the previous, Enter zooms to what is chosen.",
+      NULL, FEATURE_EVENTS, &views_wants, fill_views },
+    { 0 },
+};
+
+static void join_wants(struct trace_wants *all, const struct trace_wants *more)
+{
+    all->args |= more->args;
+    all->flows |= more->flows;
+    all->counters |= more->counters;
+}
+
+struct trace_wants report_wants(uint64_t chosen)
+{
+    struct trace_wants all = { .args = FEATURE_WANTS };
+    for (size_t i = 0; report_sections[i].key; i++) {
+        if (!(chosen >> i & 1))
+            continue;
+        join_wants(&all, report_sections[i].wants);
+        if (report_sections[i].fill == fill_operators) {
+            struct trace_wants top = top_wants(&(struct top_options){ 0 });
+            join_wants(&all, &top);
+        }
+    }
+    for (size_t i = 0; chart_types[i]; i++) {
+        struct trace_wants chart = chart_types[i]->wants();
+        if (strcmp(chart_types[i]->name, "roofline") != 0)
+            join_wants(&all, &chart);
+    }
+    return all;
+}

@@ -1,0 +1,55 @@
+/*
+ * page.h - a report as one HTML file that needs nothing else.
+ *
+ *     struct page page = { .title = "trace.json", .subtitle = "recorded on 2 x H100" };
+ *     struct page_section *section = page_add_section(&page, "gaps", "Idle gaps", "Why each device was idle.");
+ *     *VEC_PUSH(&section->tables) = table;                  // all is borrowed
+ *     *VEC_PUSH(&section->pictures) = picture;
+ *     bool good = page_write(&page, out, &err);
+ *     page_release(&page);
+ *
+ * The page has no address in it but those of its own sections, loads nothing and may load nothing: its content security
+ * policy allows the one style sheet and the one script in it, by their hashes. Without scripts all figures are there to
+ * read; with them, tables sort, filter and copy, and timelines and flames zoom. Every text of a trace is escaped.
+ */
+#ifndef TPA_REPORT_PAGE_H
+#define TPA_REPORT_PAGE_H
+
+#include "base/chart.h"
+#include "base/error.h"
+#include "base/table.h"
+#include "base/timeline.h"
+#include <stdio.h>
+
+struct page_section {
+    const char *key;   /* the anchor, "gaps" */
+    const char *title; /* "Idle gaps" */
+    const char *intro; /* a sentence or two; NULL: none */
+    const char *more;  /* the command that tells more, "tpa gaps"; NULL: none */
+    VEC_OF(const struct table *) tables;
+    VEC_OF(const struct picture *) pictures;
+    VEC_OF(const struct timeline *) timelines;
+    VEC_OF(const struct flame *) flames;
+    VEC_OF(struct table_notice) notices;
+};
+
+struct page {
+    const char *title;    /* name of the file */
+    const char *subtitle; /* NULL: none */
+    VEC_OF(struct page_section) sections;
+};
+
+/* A table shows so many rows at first, and holds no more than so many; its footer tells how many there are. */
+enum { PAGE_FIRST_ROWS = 15, PAGE_MOST_ROWS = 150 };
+
+/* A new, empty section at the end; valid until the next is added. Texts are borrowed. */
+struct page_section *page_add_section(struct page *page, const char *key, const char *title,
+                                      const char *intro);
+
+/* Forget the sections; what they borrowed stays. */
+void page_release(struct page *page);
+
+/* Write the page to OUT. False and ERR when a write fails. */
+bool page_write(const struct page *page, FILE *out, struct tpa_error *err);
+
+#endif

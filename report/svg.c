@@ -1,0 +1,561 @@
+/* svg.c - see svg.h. */
+#include "report/svg.h"
+
+#include "report/chart_scale.h"
+#include "report/escape.h"
+#include "report/figures.h"
+#include "report/shorten.h"
+#include "report/thin.h"
+#include "report/unicode.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    WIDTH = 960,
+    PLOT_HEIGHT = 260, /* where x is a figure, or bars stand */
+    BAR_HEIGHT = 20,   /* of a lying bar, its gap included */
+    LETTER = 8,        /* width of an average letter, rather too much than too little */
+    LEGEND_HEIGHT = 20,
+    LONGEST_LABEL = 42, /* columns of a category's label beside a lying bar */
+    MOST_STANDING_LABELS = 24,
+    STANDING_LABEL = 14, /* columns of one below a standing bar, where there is room */
+};
+
+/* A chart being drawn: where its plot lies, and its scales. */
+struct plot {
+    const struct chart *chart;
+    struct buffer *out;
+    bool horizontal;
+    size_t category_count;
+    double left, top, width, height;
+    struct chart_scale x, y;
+};
+
+/* ---- texts and figures ---- */
+
+static void add_number(struct buffer *out, double value)
+{
+    char text[40];
+    int len = snprintf(text, sizeof text, "%.2f", value);
+    while (len > 1 && text[len - 1] == '0')
+        len--;
+    if (text[len - 1] == '.')
+        len--;
+    buffer_add(out, strncmp(text, "-0", 3) == 0 ? "0" : text, strncmp(text, "-0", 3) == 0 ? 1 : (size_t)len);
+}
+
+/* NAME="VALUE". */
+static void add_attribute(struct buffer *out, const char *name, double value)
+{
+    buffer_printf(out, " %s=\"", name);
+    add_number(out, value);
+    buffer_putc(out, '"');
+}
+
+/* A text of at most MAX columns at X, Y; ANCHOR is "start", "middle" or "end". */
+static void add_text(struct plot *plot, double x, double y, const char *anchor, const char *class,
+                     const char *text, size_t len, size_t max)
+{
+    struct buffer safe = { 0 }, shown = { 0 };
+    escape_terminal(&safe, text, len);
+    shorten_name(&shown, safe.at ? safe.at : "", safe.count, max);
+    buffer_puts(plot->out, "<text");
+    add_attribute(plot->out, "x", x);
+    add_attribute(plot->out, "y", y);
+    if (strcmp(anchor, "start") != 0)
+        buffer_printf(plot->out, " text-anchor=\"%s\"", anchor);
+    if (class)
+        buffer_printf(plot->out, " class=\"%s\"", class);
+    buffer_putc(plot->out, '>');
+    if (shown.count < safe.count) {
+        buffer_puts(plot->out, "<title>");
+        escape_html(plot->out, text, len);
+        buffer_puts(plot->out, "</title>");
+    }
+    escape_html(plot->out, shown.at ? shown.at : "", shown.count);
+    buffer_puts(plot->out, "</text>\n");
+    buffer_release(&safe);
+    buffer_release(&shown);
+}
+
+static void add_line(struct plot *plot, const char *class, double x1, double y1, double x2, double y2)
+{
+    buffer_printf(plot->out, "<line class=\"%s\"", class);
+    add_attribute(plot->out, "x1", x1);
+    add_attribute(plot->out, "y1", y1);
+    add_attribute(plot->out, "x2", x2);
+    add_attribute(plot->out, "y2", y2);
+    buffer_puts(plot->out, "/>\n");
+}
+
+/* ---- places ---- */
+
+static double between(double least, double value, double most)
+{
+    return value < least ? least : value > most ? most : value;
+}
+
+/* Across the page, of a figure of the axis that goes across. */
+static double across(const struct plot *plot, const struct chart_scale *scale, double value)
+{
+    return plot->left + between(0, chart_scale_place(scale, value), 1) * plot->width;
+}
+
+/* Down the page, of a figure of the y axis of a chart that is not horizontal. */
+static double down(const struct plot *plot, double value)
+{
+    return plot->top + (1 - between(0, chart_scale_place(&plot->y, value), 1)) * plot->height;
+}
+
+/* The room of a category along its axis, and where that of category I begins. */
+static double room_of_category(const struct plot *plot)
+{
+    return (plot->horizontal ? plot->height : plot->width) /
+           (double)(plot->category_count ? plot->category_count : 1);
+}
+
+static double begin_of_category(const struct plot *plot, size_t i)
+{
+    return (plot->horizontal ? plot->top : plot->left) + room_of_category(plot) * (double)i;
+}
+
+/* ---- axes ---- */
+
+static void add_tick(struct plot *plot, const struct chart_scale *scale, double tick, double x, double y,
+                     const char *anchor)
+{
+    struct buffer text = { 0 };
+    chart_scale_add_tick(&text, scale, tick);
+    add_text(plot, x, y, anchor, "tick", text.at ? text.at : "", text.count, 24);
+    buffer_release(&text);
+}
+
+static void add_axis_across(struct plot *plot, const struct chart_scale *scale, bool grid)
+{
+    double tick[CHART_MOST_TICKS], bottom = plot->top + plot->height;
+    size_t count = chart_scale_ticks(scale, (size_t)plot->width / 90, tick);
+    for (size_t i = 0; i < count; i++) {
+        double x = across(plot, scale, tick[i]);
+        add_line(plot, grid ? "grid" : "axis", x, grid ? plot->top : bottom, x, bottom + (grid ? 0 : 4));
+        add_tick(plot, scale, tick[i], x, bottom + 16, "middle");
+    }
+}
+
+static void add_axis_down(struct plot *plot)
+{
+    double tick[CHART_MOST_TICKS];
+    size_t count = chart_scale_ticks(&plot->y, 6, tick);
+    for (size_t i = 0; i < count; i++) {
+        double y = down(plot, tick[i]);
+        add_line(plot, "grid", plot->left, y, plot->left + plot->width, y);
+        add_tick(plot, &plot->y, tick[i], plot->left - 6, y + 4, "end");
+    }
+}
+
+static const union table_cell *label_of_category(const struct plot *plot, size_t i)
+{
+    const struct chart_series *series = &plot->chart->series.at[0];
+    return table_cell(series->table, i, series->x);
+}
+
+static void add_category_labels(struct plot *plot)
+{
+    size_t step = 1;
+    while (!plot->horizontal && plot->category_count / step > MOST_STANDING_LABELS)
+        step++;
+    double room = room_of_category(plot);
+    for (size_t i = 0; i < plot->category_count; i += step) {
+        const union table_cell *cell = label_of_category(plot, i);
+        const char *text = cell->text.at ? cell->text.at : "";
+        double middle = begin_of_category(plot, i) + room / 2;
+        size_t fits = (size_t)(room * (double)step / LETTER);
+        if (plot->horizontal)
+            add_text(plot, plot->left - 6, middle + 4, "end", NULL, text, cell->text.len, LONGEST_LABEL);
+        else
+            add_text(plot, middle, plot->top + plot->height + 16, "middle", "tick", text, cell->text.len,
+                     fits > 4 ? fits : 4);
+    }
+}
+
+static void add_title_of_axis(struct plot *plot, const struct chart_scale *scale,
+                              const struct chart_axis *axis, bool goes_down)
+{
+    struct buffer title = { 0 };
+    chart_scale_add_title(&title, scale, axis);
+    if (title.count && goes_down)
+        add_text(plot, 4, plot->top - 8, "start", "tick", title.at, title.count, 60);
+    else if (title.count)
+        add_text(plot, plot->left + plot->width / 2, plot->top + plot->height + 34, "middle", "tick",
+                 title.at, title.count, 60);
+    buffer_release(&title);
+}
+
+/* ---- series ---- */
+
+/* "class=" of series S with its manner. */
+static void add_class(struct plot *plot, size_t s, const char *manner)
+{
+    buffer_printf(plot->out, " class=\"c%d %s\"", (int)plot->chart->series.at[s].color, manner);
+}
+
+/* What a pointer resting on a bar tells: label, series, figure. */
+static void add_tip(struct plot *plot, size_t s, size_t i)
+{
+    const struct chart_series *series = &plot->chart->series.at[s];
+    const union table_cell *label = label_of_category(plot, i);
+    struct buffer figure = { 0 };
+    figure_add(&figure, plot->y.kind, table_cell(series->table, i, series->y), TIME_FITTING);
+    buffer_puts(plot->out, "<title>");
+    escape_html(plot->out, label->text.at ? label->text.at : "", label->text.len);
+    if (series->title) {
+        buffer_puts(plot->out, ": ");
+        escape_html(plot->out, series->title, strlen(series->title));
+    }
+    buffer_printf(plot->out, " %s</title>", figure.at);
+    buffer_release(&figure);
+}
+
+static void add_bars(struct plot *plot, size_t s, double *tops)
+{
+    const struct table *table = plot->chart->series.at[s].table;
+    double room = room_of_category(plot), gap = room > 6 ? room * 0.12 : 0;
+    for (size_t i = 0; i < table->row_count; i++) {
+        double low, high;
+        if (!chart_edges(plot->chart, s, i, tops, &low, &high) || high == low)
+            continue;
+        double begin = begin_of_category(plot, i) + gap, thick = room - 2 * gap;
+        buffer_puts(plot->out, "<rect");
+        add_class(plot, s, "fill");
+        if (plot->horizontal) {
+            double from = across(plot, &plot->y, low);
+            add_attribute(plot->out, "x", from);
+            add_attribute(plot->out, "y", begin);
+            add_attribute(plot->out, "width", fmax(across(plot, &plot->y, high) - from, 0.3));
+            add_attribute(plot->out, "height", thick);
+        } else {
+            double from = down(plot, high);
+            add_attribute(plot->out, "x", begin);
+            add_attribute(plot->out, "y", from);
+            add_attribute(plot->out, "width", thick);
+            add_attribute(plot->out, "height", fmax(down(plot, low) - from, 0.3));
+        }
+        buffer_putc(plot->out, '>');
+        add_tip(plot, s, i);
+        buffer_puts(plot->out, "</rect>\n");
+    }
+}
+
+/* One closed shape between two edges. */
+static void add_shape(struct plot *plot, size_t s, const double *x, const double *low, const double *high,
+                      size_t count)
+{
+    if (count < 2)
+        return;
+    buffer_puts(plot->out, "<path");
+    add_class(plot, s, plot->chart->series.at[s].mark == CHART_BAND ? "band" : "fill");
+    buffer_puts(plot->out, " d=\"");
+    for (size_t i = 0; i < 2 * count; i++) {
+        size_t at = i < count ? i : 2 * count - 1 - i;
+        buffer_puts(plot->out, i ? "L" : "M");
+        add_number(plot->out, across(plot, &plot->x, x[at]));
+        buffer_putc(plot->out, ' ');
+        add_number(plot->out, down(plot, i < count ? high[at] : low[at]));
+    }
+    buffer_puts(plot->out, "Z\"/>\n");
+}
+
+/* What is between two edges; an area keeps its edges until the next row, a band goes straight. Breaks end a shape. */
+static void add_area(struct plot *plot, size_t s, double *tops)
+{
+    const struct chart_series *series = &plot->chart->series.at[s];
+    size_t rows = series->table->row_count, count = 0;
+    double *x = mem_alloc((2 * rows + 1) * sizeof *x), *low = mem_alloc((2 * rows + 1) * sizeof *low),
+           *high = mem_alloc((2 * rows + 1) * sizeof *high);
+    for (size_t i = 0; i < rows; i++) {
+        double at = chart_value(series->table, i, series->x), from, to;
+        bool drawn = chart_edges(plot->chart, s, i, tops, &from, &to) && !isnan(at);
+        bool holds = series->mark == CHART_AREA && count > 0;
+        if (holds && drawn && i + 1 < rows && from == low[count - 1] && to == high[count - 1])
+            continue; /* it goes on as it was */
+        if (holds && !isnan(at)) {
+            x[count] = at;
+            low[count] = low[count - 1];
+            high[count] = high[count - 1];
+            count++;
+        }
+        if (drawn) {
+            x[count] = at;
+            low[count] = from;
+            high[count] = to;
+            count++;
+        } else {
+            add_shape(plot, s, x, low, high, count);
+            count = 0;
+        }
+    }
+    add_shape(plot, s, x, low, high, count);
+    free(x);
+    free(low);
+    free(high);
+}
+
+struct points {
+    double *x, *y; /* figures */
+    size_t *kept, count;
+};
+
+static struct points thin_points(struct plot *plot, size_t s)
+{
+    const struct chart_series *series = &plot->chart->series.at[s];
+    size_t rows = series->table->row_count;
+    struct points points = { mem_alloc((rows + 1) * sizeof(double)), mem_alloc((rows + 1) * sizeof(double)),
+                             mem_alloc((rows + 1) * sizeof(size_t)), 0 };
+    double *place[2] = { mem_alloc((rows + 1) * sizeof(double)), mem_alloc((rows + 1) * sizeof(double)) };
+    for (size_t i = 0; i < rows; i++) {
+        points.x[i] = chart_value(series->table, i, series->x);
+        points.y[i] = chart_value(series->table, i, series->y);
+        place[0][i] = chart_scale_place(&plot->x, points.x[i]);
+        place[1][i] = chart_scale_place(&plot->y, points.y[i]);
+        if (isnan(place[0][i]) || isnan(place[1][i]))
+            points.x[i] = points.y[i] = NAN;
+    }
+    if (series->mark == CHART_POINT)
+        points.count = thin_dots(place[0], place[1], rows, (double[]){ 0, 0 }, (double[]){ 1, 1 },
+                                 (size_t)plot->width / 3, (size_t)plot->height / 3, points.kept);
+    else
+        points.count = thin_line(place[0], points.y, rows, 0, 1, (size_t)plot->width, points.kept);
+    free(place[0]);
+    free(place[1]);
+    return points;
+}
+
+static void release_points(struct points *points)
+{
+    free(points->x);
+    free(points->y);
+    free(points->kept);
+}
+
+static void add_path(struct plot *plot, size_t s)
+{
+    struct points points = thin_points(plot, s);
+    bool stairs = plot->chart->series.at[s].mark == CHART_STAIRS, drawing = false;
+    buffer_puts(plot->out, "<path");
+    add_class(plot, s, "line");
+    buffer_puts(plot->out, " d=\"");
+    for (size_t k = 0; k < points.count; k++) {
+        double x = points.x[points.kept[k]], y = points.y[points.kept[k]];
+        if (isnan(x)) {
+            drawing = false;
+            continue;
+        }
+        if (drawing && stairs) {
+            buffer_putc(plot->out, 'H');
+            add_number(plot->out, across(plot, &plot->x, x));
+            buffer_putc(plot->out, 'V');
+            add_number(plot->out, down(plot, y));
+            continue;
+        }
+        buffer_putc(plot->out, drawing ? 'L' : 'M');
+        add_number(plot->out, across(plot, &plot->x, x));
+        buffer_putc(plot->out, ' ');
+        add_number(plot->out, down(plot, y));
+        drawing = true;
+    }
+    buffer_puts(plot->out, "\"/>\n");
+    release_points(&points);
+}
+
+static void add_dots(struct plot *plot, size_t s)
+{
+    struct points points = thin_points(plot, s);
+    for (size_t k = 0; k < points.count; k++) {
+        double x = points.x[points.kept[k]], y = points.y[points.kept[k]];
+        if (isnan(x))
+            continue;
+        buffer_puts(plot->out, "<circle");
+        add_class(plot, s, "fill");
+        add_attribute(plot->out, "cx", across(plot, &plot->x, x));
+        add_attribute(plot->out, "cy", down(plot, y));
+        buffer_puts(plot->out, " r=\"3\"/>\n");
+    }
+    release_points(&points);
+}
+
+/* The figure at the end of each lying bar. */
+static void add_bar_figures(struct plot *plot)
+{
+    const struct chart *chart = plot->chart;
+    double *ends = mem_zalloc(plot->category_count + 1, sizeof *ends),
+           *sums = mem_zalloc(plot->category_count + 1, sizeof *sums),
+           *tops = mem_zalloc(plot->category_count + 1, sizeof *tops);
+    bool *any = mem_zalloc(plot->category_count + 1, sizeof *any);
+    for (size_t s = 0; s < chart->series.count; s++)
+        for (size_t i = 0; i < chart->series.at[s].table->row_count; i++) {
+            double low, high, value = chart_value(chart->series.at[s].table, i, chart->series.at[s].y);
+            if (!chart_edges(chart, s, i, tops, &low, &high))
+                continue;
+            bool span = chart->series.at[s].mark == CHART_SPAN;
+            sums[i] +=
+                span ? value - chart_value(chart->series.at[s].table, i, chart->series.at[s].low) : value;
+            ends[i] = fmax(ends[i], high);
+            any[i] = true;
+        }
+    for (size_t i = 0; i < plot->category_count; i++) {
+        if (!any[i])
+            continue;
+        union table_cell cell = { .i = 0 };
+        if (table_is_number(plot->y.kind))
+            cell.f = sums[i];
+        else
+            cell.i = (int64_t)sums[i];
+        struct buffer figure = { 0 };
+        figure_add(&figure, plot->y.kind, &cell, TIME_FITTING);
+        add_text(plot, across(plot, &plot->y, ends[i]) + 5,
+                 begin_of_category(plot, i) + room_of_category(plot) / 2 + 4, "start", "tick", figure.at,
+                 figure.count, 24);
+        buffer_release(&figure);
+    }
+    free(ends);
+    free(sums);
+    free(tops);
+    free(any);
+}
+
+static void add_labels(struct plot *plot)
+{
+    for (size_t i = 0; i < plot->chart->labels.count; i++) {
+        const struct chart_label *label = &plot->chart->labels.at[i];
+        double x = across(plot, &plot->x, label->x), y = down(plot, label->y);
+        bool right = x > plot->left + plot->width / 2;
+        struct buffer text = { 0 };
+        union table_cell cell = { .i = 0 };
+        if (table_is_number(plot->y.kind))
+            cell.f = label->y;
+        else
+            cell.i = (int64_t)label->y;
+        figure_add(&text, plot->y.kind, &cell, TIME_FITTING);
+        buffer_printf(&text, "  %s", label->text);
+        buffer_puts(plot->out, "<circle class=\"peak\" r=\"3.5\"");
+        add_attribute(plot->out, "cx", x);
+        add_attribute(plot->out, "cy", y);
+        buffer_puts(plot->out, "/>\n");
+        add_text(plot, right ? x - 8 : x + 8, fmax(y - 6, plot->top + 10), right ? "end" : "start", NULL,
+                 text.at, text.count, 60);
+        buffer_release(&text);
+    }
+}
+
+/* ---- the legend, above the plot ---- */
+
+static size_t width_of_entry(const struct chart_series *series)
+{
+    return 26 + unicode_text_width(series->title, strlen(series->title)) * LETTER;
+}
+
+/* Place the entries; draw them when PLOT is not NULL. How many rows they take. */
+static size_t lay_out_legend(const struct chart *chart, struct plot *plot)
+{
+    size_t rows = 0, x = 0;
+    for (size_t s = 0; s < chart->series.count; s++) {
+        const struct chart_series *series = &chart->series.at[s];
+        if (!series->title)
+            continue;
+        size_t width = width_of_entry(series);
+        if (rows == 0 || x + width > WIDTH - 8) {
+            rows++;
+            x = 4;
+        }
+        if (plot) {
+            double y = (double)(rows - 1) * LEGEND_HEIGHT + 4;
+            buffer_puts(plot->out, "<rect");
+            add_class(plot, s, series->mark == CHART_BAND ? "band" : "fill");
+            add_attribute(plot->out, "x", (double)x);
+            add_attribute(plot->out, "y", y);
+            buffer_puts(plot->out, " width=\"12\" height=\"12\"/>\n");
+            add_text(plot, (double)x + 17, y + 10, "start", NULL, series->title, strlen(series->title), 80);
+        }
+        x += width;
+    }
+    return rows;
+}
+
+/* ---- the whole ---- */
+
+static double width_of_labels(const struct plot *plot)
+{
+    size_t widest = 4;
+    for (size_t i = 0; i < plot->category_count; i++) {
+        const union table_cell *cell = label_of_category(plot, i);
+        size_t width = cell->text.at ? unicode_text_width(cell->text.at, cell->text.len) : 0;
+        widest = width > widest ? width : widest;
+    }
+    return (double)((widest < LONGEST_LABEL ? widest : LONGEST_LABEL) * LETTER + 10);
+}
+
+static struct plot lay_out(struct buffer *out, const struct chart *chart, double *height)
+{
+    struct plot plot = { .chart = chart, .out = out, .horizontal = chart->horizontal };
+    plot.category_count = chart_has_categories(chart) ? chart_category_count(chart) : 0;
+    plot.x = chart_scale_x(chart);
+    plot.y = chart_scale_y(chart);
+    bool title_on_top = !plot.horizontal && chart->y.title;
+    plot.top = (double)(lay_out_legend(chart, NULL) * LEGEND_HEIGHT) + (title_on_top ? 28 : 8);
+    plot.left = plot.horizontal ? width_of_labels(&plot) : 74;
+    plot.width = WIDTH - plot.left - 16;
+    plot.height = plot.horizontal ? (double)(plot.category_count * BAR_HEIGHT) : PLOT_HEIGHT;
+    if (plot.horizontal)
+        plot.y.most += (plot.y.most - plot.y.least) * 0.14; /* for the figures at the ends of bars */
+    *height = plot.top + plot.height + 42;
+    return plot;
+}
+
+void svg_add_chart(struct buffer *out, const struct chart *chart)
+{
+    double height;
+    struct plot plot = lay_out(out, chart, &height);
+    buffer_printf(out, "<svg viewBox=\"0 0 %d ", WIDTH);
+    add_number(out, height);
+    buffer_puts(out, "\" role=\"img\" aria-label=\"");
+    escape_html(out, chart->title, strlen(chart->title));
+    buffer_puts(out, "\">\n");
+    lay_out_legend(chart, &plot);
+    bool categories = chart_has_categories(chart);
+    if (plot.horizontal) {
+        add_axis_across(&plot, &plot.y, true);
+    } else {
+        add_axis_down(&plot);
+        if (!categories)
+            add_axis_across(&plot, &plot.x, false);
+    }
+    double *tops = NULL;
+    size_t rows = 0;
+    for (size_t s = 0; s < chart->series.count; s++)
+        rows = chart->series.at[s].table->row_count > rows ? chart->series.at[s].table->row_count : rows;
+    tops = mem_zalloc(rows + 1, sizeof *tops);
+    for (size_t s = 0; s < chart->series.count; s++)
+        switch (chart->series.at[s].mark) {
+        case CHART_BAR:
+        case CHART_SPAN: add_bars(&plot, s, tops); break;
+        case CHART_AREA:
+        case CHART_BAND: add_area(&plot, s, tops); break;
+        case CHART_LINE:
+        case CHART_STAIRS: add_path(&plot, s); break;
+        case CHART_POINT: add_dots(&plot, s); break;
+        }
+    free(tops);
+    if (categories)
+        add_category_labels(&plot);
+    if (plot.horizontal)
+        add_bar_figures(&plot);
+    add_labels(&plot);
+    add_line(&plot, "axis", plot.left, plot.top, plot.left, plot.top + plot.height);
+    add_line(&plot, "axis", plot.left, plot.top + plot.height, plot.left + plot.width,
+             plot.top + plot.height);
+    add_title_of_axis(&plot, plot.horizontal ? &plot.y : &plot.x, plot.horizontal ? &chart->y : &chart->x,
+                      false);
+    if (!plot.horizontal)
+        add_title_of_axis(&plot, &plot.y, &chart->y, true);
+    buffer_puts(out, "</svg>\n");
+}

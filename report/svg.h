@@ -1,0 +1,18 @@
+/*
+ * svg.h - a chart as SVG, to be put into a page.
+ *
+ *     svg_add_chart(&page, chart);
+ *
+ * One <svg> element, well formed, without scripts, styles and references: colours, fonts and line widths come from the
+ * page's style sheet by class (c0 to c8 are the colours of enum chart_color; fill, band, line, grid, axis, tick, peak).
+ * All texts are escaped. It is drawn 960 units wide and scales.
+ */
+#ifndef TPA_REPORT_SVG_H
+#define TPA_REPORT_SVG_H
+
+#include "base/buffer.h"
+#include "base/chart.h"
+
+void svg_add_chart(struct buffer *out, const struct chart *chart);
+
+#endif

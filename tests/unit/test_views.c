@@ -1,0 +1,216 @@
+/* test_views.c - analyze/views.h, base/timeline.h: which steps are shown, what lies where, what adds up to what. */
+#include "tests/unit/small_trace.h"
+
+#include "analyze/views.h"
+#include <stdlib.h>
+
+static void operator_(struct small *small, const char *name, int64_t start_ns, int64_t dur_ns, int64_t id)
+{
+    small_host(small, SMALL_PID, "cpu_op", name, start_ns, dur_ns);
+    small_arg(small, ARG_EXTERNAL_ID, id);
+}
+
+static void launch(struct small *small, int64_t start_ns, const char *kernel, int64_t kernel_ns,
+                   int64_t dur_ns, int64_t id)
+{
+    small_host(small, SMALL_PID, "cuda_runtime", "cudaLaunchKernel", start_ns, 2);
+    small_arg(small, ARG_EXTERNAL_ID, id);
+    small_arg(small, ARG_CORRELATION, 100 + id);
+    small_device(small, 7, "kernel", kernel, kernel_ns, dur_ns);
+    small_arg(small, ARG_EXTERNAL_ID, id);
+    small_arg(small, ARG_CORRELATION, 100 + id);
+}
+
+/*
+ * Three steps of 100, 300 and 200 ns; in each f calls g, which launches k. The last work of a step ends it.
+ *   host  [ProfilerStep#N ...................)
+ *           [f 10.......40) [f 50..60)
+ *              [g 12..30)
+ *   stream        [k 20...45)
+ */
+static struct trace *three_steps(void)
+{
+    struct small small = small_begin(views_wants.args);
+    static const int64_t begin[] = { 0, 1000, 2000 }, length[] = { 100, 300, 200 };
+    for (int64_t step = 0; step < 3; step++) {
+        char name[32];
+        snprintf(name, sizeof name, "ProfilerStep#%d", (int)step + 4);
+        small_host(&small, SMALL_PID, "user_annotation", name, begin[step], length[step]);
+        operator_(&small, "f", begin[step] + 10, 30, 10 * step + 1);
+        operator_(&small, "g", begin[step] + 12, 18, 10 * step + 2);
+        launch(&small, begin[step] + 14, "k", begin[step] + 20, 25, 10 * step + 2);
+        operator_(&small, "f", begin[step] + 50, 10, 10 * step + 3);
+    }
+    return small_end(&small);
+}
+
+static struct views *look(struct trace *trace)
+{
+    struct tpa_error err = { 0 };
+    struct selection *selection = selection_open(trace, &(struct selection_query){ 0 }, &err);
+    assert_non_null(selection);
+    struct views *views = views_open(trace, selection);
+    selection_free(selection);
+    return views;
+}
+
+static const struct timeline_span *span_called(const struct timeline *timeline, const char *name)
+{
+    for (size_t i = 0; i < timeline->spans.count; i++)
+        if (strcmp(names_text(timeline->names, timeline->spans.at[i].name), name) == 0)
+            return &timeline->spans.at[i];
+    fail_msg("no span %s", name);
+    return NULL;
+}
+
+static const struct flame_frame *frame_called(const struct flame *flame, const char *name)
+{
+    for (size_t i = 0; i < flame->frames.count; i++)
+        if (strcmp(names_text(flame->names, flame->frames.at[i].name), name) == 0)
+            return &flame->frames.at[i];
+    fail_msg("no frame %s", name);
+    return NULL;
+}
+
+static void the_slowest_and_the_median_step_are_shown(void **state)
+{
+    (void)state;
+    struct trace *trace = three_steps();
+    struct views *views = look(trace);
+    assert_int_equal(views->count, 2);
+    assert_string_equal(views->at[0].timeline->title, "the slowest step, number 5");
+    assert_string_equal(views->at[1].timeline->title, "the median step, number 6");
+    assert_int_equal(views->at[0].timeline->start_ns, 1000);
+    assert_int_equal(views->at[0].timeline->dur_ns, 300);
+    assert_int_equal(views->at[1].timeline->dur_ns, 200);
+    views_free(views);
+    trace_free(trace);
+}
+
+static void a_timeline_has_lanes_and_rows(void **state)
+{
+    (void)state;
+    struct trace *trace = three_steps();
+    struct views *views = look(trace);
+    const struct timeline *timeline = views->at[0].timeline;
+    assert_int_equal(timeline->lanes.count, 2);
+    assert_string_equal(timeline->lanes.at[0].title, "thread 100");
+    assert_int_equal(timeline->lanes.at[0].rows, 4);
+    assert_string_equal(timeline->lanes.at[1].title, "device 0, stream 7");
+    assert_int_equal(timeline->spans.count, 6); /* step, f, g, call, k, f: of the other steps nothing */
+    assert_int_equal(timeline->left_out, 0);
+    const struct timeline_span *g = span_called(timeline, "g"), *k = span_called(timeline, "k");
+    assert_int_equal(g->depth, 2);
+    assert_int_equal(g->start_ns, 1012);
+    assert_int_equal(g->dur_ns, 18);
+    assert_int_equal(k->lane, 1);
+    assert_int_equal(k->depth, 0);
+    views_free(views);
+    trace_free(trace);
+}
+
+static void a_flame_adds_up(void **state)
+{
+    (void)state;
+    struct trace *trace = three_steps();
+    struct views *views = look(trace);
+    const struct flame *flame = views->at[0].flame;
+    const struct flame_frame *step = frame_called(flame, "ProfilerStep#5"), *f = frame_called(flame, "f"),
+                             *g = frame_called(flame, "g"), *k = frame_called(flame, "k");
+    assert_int_equal(flame->frames.count, 5); /* both calls of f are one frame */
+    assert_int_equal(step->parent, FRAME_NONE);
+    assert_int_equal(step->host_ns, 300);
+    assert_int_equal(f->count, 2);
+    assert_int_equal(f->host_ns, 30 + 10);
+    assert_int_equal(g->host_ns, 18);
+    assert_int_equal(k->host_ns, 0);
+    assert_int_equal(k->device_ns, 25);
+    assert_int_equal(g->device_ns, 25);
+    assert_int_equal(step->device_ns, 25);
+    assert_ptr_equal(&flame->frames.at[g->parent], f);
+    assert_string_equal(names_text(flame->names, flame->frames.at[k->parent].name), "cudaLaunchKernel");
+    views_free(views);
+    trace_free(trace);
+}
+
+static void without_steps_all_is_shown(void **state)
+{
+    (void)state;
+    struct small small = small_begin(views_wants.args);
+    operator_(&small, "f", 500, 100, 1);
+    launch(&small, 510, "a", 520, 30, 1);
+    launch(&small, 530, "b", 540, 30, 2); /* overlaps a on its stream: a row of its own */
+    struct trace *trace = small_end(&small);
+    struct views *views = look(trace);
+    assert_int_equal(views->count, 1);
+    const struct timeline *timeline = views->at[0].timeline;
+    assert_int_equal(timeline->start_ns, 500);
+    assert_int_equal(timeline->dur_ns, 100);
+    assert_int_equal(span_called(timeline, "a")->depth, 0);
+    assert_int_equal(span_called(timeline, "b")->depth, 1);
+    views_free(views);
+    trace_free(trace);
+}
+
+static void an_empty_trace_has_no_views(void **state)
+{
+    (void)state;
+    struct small small = small_begin(views_wants.args);
+    struct trace *trace = small_end(&small);
+    struct views *views = look(trace);
+    assert_int_equal(views->count, 0);
+    views_free(views);
+    trace_free(trace);
+}
+
+static void thinning_keeps_the_longest(void **state)
+{
+    (void)state;
+    struct timeline *timeline = timeline_open("t", "t", 0, 1000);
+    size_t lane = timeline_add_lane(timeline, "lane", false);
+    for (int64_t i = 0; i < 100; i++)
+        timeline_add_span(timeline, lane, 0, "x", 1, 10 * (99 - i), i);
+    timeline_thin(timeline, 10);
+    assert_int_equal(timeline->spans.count, 10);
+    assert_int_equal(timeline->left_out, 90);
+    assert_int_equal(timeline->below_ns, 89);
+    for (size_t i = 0; i < 10; i++) {
+        assert_int_equal(timeline->spans.at[i].start_ns, 10 * i); /* in order again */
+        assert_int_equal(timeline->spans.at[i].dur_ns, 99 - i);
+    }
+    timeline_free(timeline);
+}
+
+static void small_frames_stay_with_their_callers(void **state)
+{
+    (void)state;
+    struct flame *flame = flame_open("f", "f");
+    frame_id all = flame_frame(flame, FRAME_NONE, "all", 3), tiny = flame_frame(flame, all, "tiny", 4),
+             below = flame_frame(flame, tiny, "below", 5), big = flame_frame(flame, all, "big", 3);
+    assert_int_equal(flame_frame(flame, all, "big", 3), big);
+    assert_int_not_equal(flame_frame(flame, FRAME_NONE, "big", 3), big);
+    flame->frames.at[all].host_ns = 10000;
+    flame->frames.at[tiny].host_ns = 9;
+    flame->frames.at[below].host_ns = 8;
+    flame->frames.at[below].device_ns = 0;
+    flame->frames.at[big].host_ns = 5000;
+    flame_finish(flame, 0.001);
+    assert_int_equal(flame->frames.count, 2);
+    assert_string_equal(names_text(flame->names, flame->frames.at[1].name), "big");
+    assert_int_equal(flame->frames.at[1].parent, 0);
+    flame_free(flame);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_slowest_and_the_median_step_are_shown),
+        cmocka_unit_test(a_timeline_has_lanes_and_rows),
+        cmocka_unit_test(a_flame_adds_up),
+        cmocka_unit_test(without_steps_all_is_shown),
+        cmocka_unit_test(an_empty_trace_has_no_views),
+        cmocka_unit_test(thinning_keeps_the_longest),
+        cmocka_unit_test(small_frames_stay_with_their_callers),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
