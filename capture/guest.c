@@ -27,9 +27,10 @@ enum guest_state { GUEST_IDLE, GUEST_RUNNING, GUEST_OVER };
 static struct {
     pthread_mutex_t lock; /* of beginning and ending */
     _Atomic enum guest_state state;
-    atomic_bool cupti_running;
-    bool cupti_tried;  /* once a process, forked children included */
-    bool handlers_set; /* atexit and pthread_atfork, which children inherit */
+    atomic_bool cupti_running; /* kinds are switched on and off */
+    atomic_bool cupti_serves;  /* its callbacks may touch the pool and the writer; never in a forked child */
+    bool cupti_tried;          /* once a process, forked children included */
+    bool handlers_set;         /* atexit and pthread_atfork, which children inherit */
     struct capture_settings settings;
     struct cupti cupti;
     struct capture_calls *calls;
@@ -42,7 +43,7 @@ static struct {
 
 static void CUPTIAPI buffer_requested(uint8_t **buffer, size_t *size, size_t *most_records)
 {
-    *buffer = pool_take(&guest.writer.pool);
+    *buffer = atomic_load(&guest.cupti_serves) ? pool_take(&guest.writer.pool) : NULL;
     *size = *buffer ? POOL_BUFFER_SIZE : 0;
     *most_records = 0;
 }
@@ -52,6 +53,8 @@ static void CUPTIAPI buffer_completed(CUcontext context, uint32_t stream, uint8_
 {
     (void)size;
     size_t dropped = 0;
+    if (!atomic_load(&guest.cupti_serves))
+        return;
     if (guest.cupti.cuptiActivityGetNumDroppedRecords(context, stream, &dropped) == CUPTI_SUCCESS &&
         dropped > 0)
         atomic_fetch_add(&guest.writer.dropped_by_cupti, dropped);
@@ -269,6 +272,7 @@ static void join_cupti(void)
         return;
     writer_use_cupti(&guest.writer, &guest.cupti, guest.calls);
     struct cupti *cupti = &guest.cupti;
+    atomic_store(&guest.cupti_serves, true);
     CUptiResult result = cupti->cuptiActivityRegisterCallbacks(buffer_requested, buffer_completed);
     if (result != CUPTI_SUCCESS) {
         cupti_explain(cupti, result, "cuptiActivityRegisterCallbacks", why, sizeof why);
@@ -315,6 +319,7 @@ static void in_forked_child(void)
     nvtx_forget_thread();
     pthread_mutex_init(&guest.lock, NULL);
     atomic_store(&guest.cupti_running, false);
+    atomic_store(&guest.cupti_serves, false);
     atomic_store(&guest.state, GUEST_IDLE);
 }
 

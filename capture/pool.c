@@ -1,6 +1,6 @@
 /*
- * pool.c - see pool.h. A buffer is a mapping of its own with a page before the bytes. A forked child does not
- * inherit it: it has no use for it, and sharing would cost the parent a copy of each page that CUPTI fills.
+ * pool.c - see pool.h. A buffer is a mapping of its own with a page before the bytes. A forked child sees
+ * it empty: it has no use for it, and sharing would cost the parent a copy of each page that CUPTI fills.
  */
 #include "capture/pool.h"
 
@@ -31,7 +31,7 @@ static struct pool_buffer *map_buffer(void)
         mmap(NULL, HEAD_SIZE + POOL_BUFFER_SIZE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (block == MAP_FAILED)
         return NULL;
-    madvise(block, HEAD_SIZE + POOL_BUFFER_SIZE, MADV_DONTFORK);
+    madvise(block, HEAD_SIZE + POOL_BUFFER_SIZE, MADV_WIPEONFORK);
     return block;
 }
 

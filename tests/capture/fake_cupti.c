@@ -86,6 +86,14 @@ static void queue_full(struct filled buffer)
     pthread_cond_signal(&work);
 }
 
+/* As the real one may when a process ends, also in a child that has no thread of ours: hand back what there is. */
+__attribute__((destructor)) static void hand_back_at_end(void)
+{
+    for (struct thread_buffer *thread = threads; thread && complete; thread = thread->next)
+        if (thread->current.bytes && thread->current.used > 0)
+            complete(NULL, 0, thread->current.bytes, thread->current.size, thread->current.used);
+}
+
 /* ---- records ---- */
 
 static size_t record_size(CUpti_ActivityKind kind)
