@@ -3,84 +3,13 @@
 
 #include "base/buffer.h"
 #include "base/memory.h"
-#include "base/quantity.h"
 #include "base/regex.h"
+#include "cli/gate.h"
 #include "report/cases.h"
 #include "report/figures.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* ---- what was typed ---- */
-
-/* Gates of figures of a whole step, by the word in front of '='. */
-static const struct {
-    const char *word, *metric;
-    const char *needs; /* what to do to have it; NULL */
-} figures[] = {
-    { "step", "step_time", "call prof.step() in the profiled loop, or use op=10%:REGEX" },
-    { "busy", "gpu_busy", "profile with ProfilerActivity.CUDA" },
-    { "communication", "exposed_communication", "profile with ProfilerActivity.CUDA" },
-    { "copies", "exposed_copies", "profile with ProfilerActivity.CUDA" },
-    { "host", "host_time", NULL },
-    { "device", "device_time", "profile with ProfilerActivity.CUDA" },
-    { "memory", "memory_peak", "profile with profile_memory=True" },
-    { "idle", "idle_share", "profile with ProfilerActivity.CUDA" },
-};
-enum { FIGURES = sizeof figures / sizeof *figures, FIGURE_STEP = 0, FIGURE_MEMORY = 6, FIGURE_IDLE = 7 };
-
-struct gate {
-    const char *text; /* as typed */
-    size_t figure;    /* index into figures; FIGURES: rows */
-    double limit;     /* a share; of FIGURE_IDLE a difference of shares */
-    const char *pattern;
-};
-
-static bool not_a_gate(const char *text, struct tpa_error *err)
-{
-    tpa_fail(err, TPA_NOWHERE, "'%s' is no gate", text);
-    return tpa_hint(err, "a gate is 5%% (the step time), op=10%%:REGEX (rows), memory=2%% (or busy=, "
-                         "communication=, copies=, host=, device=), or idle=+3pp (idle share)");
-}
-
-/* "+3pp" or "3pp". */
-static bool parse_points(const char *value, size_t len, double *limit)
-{
-    char percent[32];
-    if (len > 0 && *value == '+')
-        value++, len--;
-    if (len < 3 || len > sizeof percent || memcmp(value + len - 2, "pp", 2) != 0)
-        return false;
-    memcpy(percent, value, len - 2);
-    percent[len - 2] = '%';
-    return quantity_parse_share(percent, len - 1, limit);
-}
-
-static bool parse_gate(const char *text, struct gate *gate, struct tpa_error *err)
-{
-    *gate = (struct gate){ .text = text, .figure = FIGURE_STEP };
-    size_t word = strcspn(text, "=:");
-    const char *value = text, *end = text + strlen(text);
-    if (text[word] == '=') {
-        value = text + word + 1;
-        gate->figure = FIGURES;
-        for (size_t i = 0; i < FIGURES; i++)
-            if (strlen(figures[i].word) == word && memcmp(figures[i].word, text, word) == 0)
-                gate->figure = i;
-        if (gate->figure == FIGURES) {
-            const char *colon = strchr(value, ':');
-            if (word != 2 || memcmp(text, "op", 2) != 0 || !colon)
-                return not_a_gate(text, err);
-            gate->pattern = colon + 1;
-            end = colon;
-        }
-    }
-    bool fine = gate->figure == FIGURE_IDLE
-                    ? parse_points(value, (size_t)(end - value), &gate->limit)
-                    : quantity_parse_share(*value == '+' ? value + 1 : value,
-                                           (size_t)(end - value) - (*value == '+'), &gate->limit);
-    return fine || not_a_gate(text, err);
-}
 
 /* ---- what was found ---- */
 
@@ -146,9 +75,9 @@ static void add_message(struct buffer *out, const struct checker *checker, const
     buffer_puts(out, " -> ");
     add_figure(out, suspect->kind, finding->after);
     buffer_puts(out, " (");
-    add_share(out, found, gate->figure == FIGURE_IDLE);
+    add_share(out, found, gate->sort == GATE_IDLE);
     buffer_puts(out, ", limit ");
-    add_share(out, gate->limit, gate->figure == FIGURE_IDLE);
+    add_share(out, gate->limit, gate->sort == GATE_IDLE);
     buffer_puts(out, "): ");
     if (outcome == GATES_UNSURE) {
         char *needs = diff_needs(checker->diff, together);
@@ -181,9 +110,9 @@ static void check(struct checker *checker, const struct gate *gate, const struct
 {
     const struct finding *finding = suspect->finding;
     double found = finding_growth(finding);
-    if (gate->figure == FIGURE_IDLE)
+    if (gate->sort == GATE_IDLE)
         found = finding->shift.decidable ? finding->shift.estimate : finding->change;
-    else if (gate->figure == FIGURE_MEMORY && finding->before > 0)
+    else if (gate->sort == GATE_MEMORY && finding->before > 0)
         found = finding->change / finding->before; /* bytes are counted, not timed: the peak itself counts */
     double min_change = table_is_time(suspect->kind) ? checker->diff->min_change : 0;
     enum gates_outcome outcome = outcome_of(finding, found, gate->limit, min_change);
@@ -210,16 +139,16 @@ static void check(struct checker *checker, const struct gate *gate, const struct
 
 static bool check_figure(struct checker *checker, const struct gate *gate, struct tpa_error *err)
 {
-    const struct diff_metric *metric = diff_metric(checker->diff, figures[gate->figure].metric);
-    if (!metric && gate->figure == FIGURE_MEMORY)
+    const struct diff_metric *metric = diff_metric(checker->diff, gate->metric);
+    if (!metric && gate->sort == GATE_MEMORY)
         metric = diff_metric(checker->diff, "host_memory_peak");
     if (!metric || !metric->finding.present[0] || !metric->finding.present[1]) {
-        if (gate->figure == FIGURE_STEP)
+        if (gate->sort == GATE_STEP)
             tpa_fail(err, TPA_NOWHERE, "the gate %s is about the step time, and a side has no steps",
                      gate->text);
         else
             tpa_fail(err, TPA_NOWHERE, "the gate %s asks for what a side does not tell", gate->text);
-        return figures[gate->figure].needs && tpa_hint(err, "%s", figures[gate->figure].needs);
+        return gate->needs && tpa_hint(err, "%s", gate->needs);
     }
     check(checker, gate,
           &(struct suspect){ metric->title, strlen(metric->title), metric->kind, &metric->finding }, 1);
@@ -293,8 +222,8 @@ bool gates_check(const struct diff *diff, const struct opt_list *gates, bool uns
         struct gate gate;
         checker.number = (int64_t)i + 1;
         good =
-            parse_gate(gates->at[i], &gate, err) &&
-            (gate.figure == FIGURES ? check_rows(&checker, &gate, err) : check_figure(&checker, &gate, err));
+            gate_parse(gates->at[i], &gate, err) &&
+            (gate.sort == GATE_ROWS ? check_rows(&checker, &gate, err) : check_figure(&checker, &gate, err));
     }
     result_add_table(result, checker.table);
     *outcome = checker.outcome;

@@ -1,0 +1,77 @@
+/* gate.c - see gate.h. */
+#include "cli/gate.h"
+
+#include "base/quantity.h"
+#include <string.h>
+
+/* Gates of figures of a whole step, by the word in front of '='. */
+static const struct {
+    const char *word, *metric;
+    enum gate_sort sort;
+    const char *needs;
+} figures[] = {
+    { "step", "step_time", GATE_STEP, "call prof.step() in the profiled loop, or use op=10%:REGEX" },
+    { "busy", "gpu_busy", GATE_FIGURE, "profile with ProfilerActivity.CUDA" },
+    { "communication", "exposed_communication", GATE_FIGURE, "profile with ProfilerActivity.CUDA" },
+    { "copies", "exposed_copies", GATE_FIGURE, "profile with ProfilerActivity.CUDA" },
+    { "host", "host_time", GATE_FIGURE, NULL },
+    { "device", "device_time", GATE_FIGURE, "profile with ProfilerActivity.CUDA" },
+    { "memory", "memory_peak", GATE_MEMORY, "profile with profile_memory=True" },
+    { "idle", "idle_share", GATE_IDLE, "profile with ProfilerActivity.CUDA" },
+};
+enum { FIGURES = sizeof figures / sizeof *figures };
+
+static void about(struct gate *gate, size_t figure)
+{
+    gate->sort = figures[figure].sort;
+    gate->metric = figures[figure].metric;
+    gate->needs = figures[figure].needs;
+}
+
+static bool not_a_gate(const char *text, struct tpa_error *err)
+{
+    tpa_fail(err, TPA_NOWHERE, "'%s' is no gate", text);
+    return tpa_hint(err, "a gate is 5%% (the step time), op=10%%:REGEX (rows), memory=2%% (or busy=, "
+                         "communication=, copies=, host=, device=), or idle=+3pp (idle share)");
+}
+
+/* "+3pp" or "3pp". */
+static bool parse_points(const char *value, size_t len, double *limit)
+{
+    char percent[32];
+    if (len > 0 && *value == '+')
+        value++, len--;
+    if (len < 3 || len > sizeof percent || memcmp(value + len - 2, "pp", 2) != 0)
+        return false;
+    memcpy(percent, value, len - 2);
+    percent[len - 2] = '%';
+    return quantity_parse_share(percent, len - 1, limit);
+}
+
+bool gate_parse(const char *text, struct gate *gate, struct tpa_error *err)
+{
+    *gate = (struct gate){ .text = text };
+    size_t word = strcspn(text, "=:"), figure = 0; /* a limit alone is about the step time */
+    const char *value = text, *end = text + strlen(text);
+    if (text[word] == '=') {
+        value = text + word + 1;
+        while (figure < FIGURES &&
+               !(strlen(figures[figure].word) == word && memcmp(figures[figure].word, text, word) == 0))
+            figure++;
+    }
+    if (figure < FIGURES) {
+        about(gate, figure);
+    } else {
+        const char *colon = strchr(value, ':');
+        if (word != 2 || memcmp(text, "op", 2) != 0 || !colon)
+            return not_a_gate(text, err);
+        gate->sort = GATE_ROWS;
+        gate->pattern = colon + 1;
+        end = colon;
+    }
+    bool fine = gate->sort == GATE_IDLE
+                    ? parse_points(value, (size_t)(end - value), &gate->limit)
+                    : quantity_parse_share(*value == '+' ? value + 1 : value,
+                                           (size_t)(end - value) - (*value == '+'), &gate->limit);
+    return fine || not_a_gate(text, err);
+}

@@ -1,0 +1,29 @@
+/*
+ * gate.h - a limit on what may grow, as typed.
+ *
+ *     5%               GATE_STEP     the step time, by 5 %
+ *     op=10%:REGEX     GATE_ROWS     the rows whose names match
+ *     memory=2%        GATE_MEMORY   the peak of memory
+ *     idle=+3pp        GATE_IDLE     the share of the step in which devices idle, by 3 percentage points
+ *     busy=5%          GATE_FIGURE   and communication=, copies=, host=, device=, step=
+ */
+#ifndef TPA_CLI_GATE_H
+#define TPA_CLI_GATE_H
+
+#include "base/error.h"
+#include <stdbool.h>
+
+enum gate_sort { GATE_STEP, GATE_ROWS, GATE_MEMORY, GATE_IDLE, GATE_FIGURE };
+
+struct gate {
+    const char *text; /* as typed; borrowed, as are the others */
+    enum gate_sort sort;
+    double limit;        /* a share; of GATE_IDLE a difference of shares */
+    const char *metric;  /* key of what it is about, as in analyze/measure.h; NULL: rows */
+    const char *pattern; /* of rows: a regular expression */
+    const char *needs;   /* what to do to have the figure; NULL: nothing to do */
+};
+
+bool gate_parse(const char *text, struct gate *gate, struct tpa_error *err);
+
+#endif
