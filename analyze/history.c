@@ -150,7 +150,7 @@ static enum history_verdict judge_alarmed(struct state *state, size_t run,
         add_run(state, &state->bad, run);
         return HISTORY_NEW;
     }
-    double good = noise_centre(&state->good, options->window);
+    double good = test->centre_before;
     if (!(level < (good + test->centre) / 2)) {
         return_runs(&state->bad, &state->back);
         add_run(state, &state->bad, run);
@@ -381,7 +381,7 @@ static void walk(struct history *history, struct state *states, const struct his
         for (size_t i = 0; i < count; i++) {
             struct state *state = &states[i];
             struct history_series *series = &history->series.at[i];
-            double reference = state->good.count ? noise_centre(&state->good, options->window) : NAN;
+            double reference = state->test.gathered ? state->test.reference.centre : NAN;
             enum history_verdict verdict = HISTORY_ABSENT;
             if (!isnan(series->level[run])) {
                 state->test.level = state->test.gathered ? state->test.level : level_at(state, run);

@@ -30,21 +30,19 @@ static const double df_of_steps = 100, df_of_nights = 4;
 /* A series is noisier than the others when chance makes it look so in 1 of 700 (standard deviations of a normal). */
 static const double noisier_from = 3;
 
-/* Looking back: how many runs together are compared at most, and what share of the chance of a false alarm each look gets. */
+/*
+ * Looking back: how many runs together are compared at most, and what share of the chance of a false alarm each look gets.
+ * It is not done when this run is not itself worse by half a standard deviation of a night (the square of that).
+ */
 enum { LOOK_BACK = 6 };
 static const double look_shares[LOOK_BACK + 1] = { 0, 0.9, 0.04, 0.015, 0.015, 0.015, 0.015 };
+static const double worth_looking = 0.25;
 
 /* ---- the centre ---- */
 
 static int compare_doubles(const void *left, const void *right)
 {
     double a = *(const double *)left, b = *(const double *)right;
-    return a < b ? -1 : a > b;
-}
-
-static int compare_levels(const void *left, const void *right)
-{
-    double a = ((const struct noise_run *)left)->level, b = ((const struct noise_run *)right)->level;
     return a < b ? -1 : a > b;
 }
 
@@ -55,7 +53,7 @@ static double middling_error(const struct noise_run *runs, size_t count, double 
     for (size_t i = 0; i < count; i++)
         if (!isnan(runs[i].error))
             scratch[known++] = runs[i].error * runs[i].error;
-    shift_sort(scratch, known);
+    level_sort(scratch, known);
     return shift_median(scratch, known);
 }
 
@@ -65,8 +63,8 @@ static bool is_wild(double error, double middling)
     return error * error > wild_from * middling; /* false when either is not known */
 }
 
-/* What COUNT runs, sorted by level, tell. LEVELS has room for as many. */
-static struct noise_reference look_at_sorted(const struct noise_run *runs, size_t count, double *levels)
+/* What COUNT runs tell. LEVELS has room for as many. */
+static struct noise_reference look_at_runs(const struct noise_run *runs, size_t count, double *levels)
 {
     struct noise_reference reference = { .centre = NAN, .expected = middling_error(runs, count, levels) };
     size_t wild = 0, n = 0, known = 0;
@@ -82,6 +80,7 @@ static struct noise_reference look_at_sorted(const struct noise_run *runs, size_
         known += !isnan(runs[i].error);
     }
     reference.expected = known > 0 ? errors / (double)known : NAN;
+    level_sort(levels, n);
     double least = isnan(reference.expected) ? 0 : sqrt(reference.expected);
     struct level_kept kept = level_set_aside(levels, n, LEAST_RUNS_FOR_ODD, least);
     reference.count = kept.count;
@@ -92,8 +91,10 @@ static struct noise_reference look_at_sorted(const struct noise_run *runs, size_
         sum += levels[kept.first + i];
     if (kept.count > 0)
         reference.centre = sum / (double)kept.count;
-    for (size_t i = 0; i < kept.count; i++)
-        squares += pow(levels[kept.first + i] - reference.centre, 2);
+    for (size_t i = 0; i < kept.count; i++) {
+        double distance = levels[kept.first + i] - reference.centre;
+        squares += distance * distance;
+    }
     reference.df = kept.count > 0 ? (double)(kept.count - 1) : 0;
     reference.variance = reference.df > 0 ? squares / reference.df : 0;
     return reference;
@@ -106,12 +107,11 @@ static struct noise_reference look_at(const struct noise_run *runs, size_t count
         runs += count - window;
         count = window;
     }
-    struct noise_run *sorted = mem_alloc((count + 1) * (sizeof *sorted + sizeof(double)));
-    if (count > 0)
-        memcpy(sorted, runs, count * sizeof *sorted);
-    qsort(sorted, count, sizeof *sorted, compare_levels);
-    struct noise_reference reference = look_at_sorted(sorted, count, (double *)(sorted + count));
-    free(sorted);
+    enum { USUAL_WINDOW = 32 };
+    double usual[USUAL_WINDOW], *levels = count <= USUAL_WINDOW ? usual : mem_alloc(count * sizeof *levels);
+    struct noise_reference reference = look_at_runs(runs, count, levels);
+    if (levels != usual)
+        free(levels);
     return reference;
 }
 
@@ -295,6 +295,8 @@ void noise_compare(struct noise_test *test, const struct noise_pool *pool, const
         return;
     test->p = fmin(1, test->p / look_shares[1]);
     test->visited = was_visited(reference, now->level, 1, test->variance);
+    if (!(change * change > worth_looking * variance) || change < 0)
+        return;
     for (size_t back = 2; back <= LOOK_BACK; back++)
         look_back(test, back, pool, now, good, past, window);
 }

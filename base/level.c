@@ -49,12 +49,28 @@ struct level_kept level_set_aside(const double *sorted, size_t count, size_t lea
     return kept;
 }
 
+void level_sort(double *values, size_t count)
+{
+    enum { FEW = 32 };
+    if (count > FEW) {
+        shift_sort(values, count);
+        return;
+    }
+    for (size_t i = 1; i < count; i++) {
+        double value = values[i];
+        size_t at = i;
+        for (; at > 0 && values[at - 1] > value; at--)
+            values[at] = values[at - 1];
+        values[at] = value;
+    }
+}
+
 struct level level_of(double *values, size_t count)
 {
     struct level level = { NAN, NAN, 0 };
     if (count == 0)
         return level;
-    shift_sort(values, count);
+    level_sort(values, count);
     struct level_kept kept = level_set_aside(values, count, LEAST_VALUES, 0);
     double sum = 0, squares = 0, n = (double)kept.count;
     for (size_t i = 0; i < kept.count; i++)

@@ -19,6 +19,9 @@ struct level {
     size_t odd;    /* values that were set aside */
 };
 
+/* Sort VALUES, which are finite, from small to large; quick for the few that there mostly are. */
+void level_sort(double *values, size_t count);
+
 /* Sorts VALUES, which are finite. */
 struct level level_of(double *values, size_t count);
 
