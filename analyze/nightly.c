@@ -1,12 +1,12 @@
 /* nightly.c - see nightly.h. */
 #include "analyze/nightly.h"
 
+#include "base/moment.h"
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 /* ---- the figures ---- */
 
@@ -122,12 +122,11 @@ void nightly_judge(struct nightly *nightly, size_t run, const struct history_opt
 
 const char *nightly_time_text(struct arena *arena, int64_t time_ns)
 {
-    time_t seconds = (time_t)(time_ns / 1000000000 - (time_ns % 1000000000 < 0));
-    struct tm parts;
-    char text[64];
-    if (!gmtime_r(&seconds, &parts) || strftime(text, sizeof text, "%Y-%m-%d %H:%M:%S", &parts) == 0)
-        return arena_printf(arena, "%" PRId64 " s", (int64_t)seconds);
-    return arena_strndup(arena, text, strlen(text));
+    struct buffer text = { 0 };
+    moment_show(&text, time_ns);
+    const char *copy = arena_strndup(arena, text.at, text.count);
+    buffer_release(&text);
+    return copy;
 }
 
 /* clang-format off */
@@ -148,13 +147,20 @@ static const struct table_column columns[NIGHTLY_COLUMNS] = {
 };
 /* clang-format on */
 
-/* What people are told of a series: a figure of which nothing is known before is "appeared", rather than "first". */
-static const char *verdict_text(const struct nightly *nightly, size_t at)
+/* A figure of which nothing is known before is "appeared", rather than "first". */
+const char *nightly_verdict(const struct nightly *nightly, size_t at)
 {
     const struct history_finding *now = &nightly->history.series.at[at].now;
     if (now->verdict == HISTORY_FIRST && nightly->judged > 0)
         return "appeared";
     return now->verdict == HISTORY_ABSENT ? "gone" : history_verdict_name(now->verdict);
+}
+
+const char *nightly_name(const struct nightly *nightly, size_t at, size_t *length)
+{
+    const struct nightly_series *series = &nightly->series.at[at];
+    *length = series->title ? strlen(series->title) : series->length;
+    return series->title ? series->title : series->name;
 }
 
 /* Is there anything to tell of the series? Not when it is missing for longer than since this run. */
@@ -191,14 +197,19 @@ static void add_row(const struct nightly *nightly, struct table *table, size_t a
     const struct nightly_series *series = &nightly->series.at[at];
     const struct history_finding *now = &nightly->history.series.at[at].now;
     size_t row = table_add_row(table);
-    const char *name = series->title ? series->title : series->name, *verdict = verdict_text(nightly, at);
-    table_set_text(table, row, NIGHTLY_NAME, name, series->title ? strlen(series->title) : series->length);
+    size_t length;
+    const char *name = nightly_name(nightly, at, &length), *verdict = nightly_verdict(nightly, at);
+    table_set_text(table, row, NIGHTLY_NAME, name, length);
     table_set_text(table, row, NIGHTLY_VERDICT, verdict, strlen(verdict));
-    set_figure(table, row, NIGHTLY_BEFORE, now->reference);
-    set_figure(table, row, NIGHTLY_NOW, now->level);
-    set_figure(table, row, NIGHTLY_CHANGE, now->level - now->reference);
-    if (now->reference != 0)
-        set_figure(table, row, NIGHTLY_CHANGE_SHARE, (now->level - now->reference) / now->reference);
+    /* What is rounded is the levels, and the change is theirs, so that a row adds up. */
+    bool whole = !table_is_number(series->kind);
+    double before = whole ? round(now->reference) : now->reference,
+           after = whole ? round(now->level) : now->level;
+    set_figure(table, row, NIGHTLY_BEFORE, before);
+    set_figure(table, row, NIGHTLY_NOW, after);
+    set_figure(table, row, NIGHTLY_CHANGE, after - before);
+    if (before != 0)
+        set_figure(table, row, NIGHTLY_CHANGE_SHARE, (after - before) / before);
     set_figure(table, row, NIGHTLY_NOISE, now->noise);
     set_run(nightly, table, row, now->first_bad, NIGHTLY_FIRST_BAD);
     set_run(nightly, table, row, now->last_good, NIGHTLY_LAST_GOOD);
@@ -263,9 +274,8 @@ static void add_head(const struct nightly *nightly, struct result *result, enum 
         table_free(table);
 }
 
-/* The rows called KEY. */
-static void add_rows(const struct nightly *nightly, bool all, struct result *result, const char *key,
-                     size_t first)
+/* What a sort of rows is called. */
+static const char *title_of(const char *key)
 {
     static const struct {
         const char *key, *title;
@@ -275,10 +285,21 @@ static void add_rows(const struct nightly *nightly, bool all, struct result *res
         { "functions", "Functions" },
         { "actions", "Actions" },
     };
-    const char *title = key;
     for (size_t i = 0; i < sizeof titles / sizeof *titles; i++)
         if (strcmp(titles[i].key, key) == 0)
-            title = titles[i].title;
+            return titles[i].title;
+    return key;
+}
+
+static bool is_quiet(const struct history_finding *now)
+{
+    return now->verdict == HISTORY_SAME || now->verdict == HISTORY_FIRST || now->verdict == HISTORY_ABSENT;
+}
+
+/* The rows called KEY, of which series FIRST is the first; those that are the same only with ALL. */
+static void add_rows(const struct nightly *nightly, bool all, struct result *result, const char *key,
+                     size_t first)
+{
     struct ordered *order = mem_alloc((nightly->series.count + 1) * sizeof *order);
     size_t count = 0, same = 0;
     for (size_t i = first; i < nightly->series.count; i++) {
@@ -292,16 +313,26 @@ static void add_rows(const struct nightly *nightly, bool all, struct result *res
     }
     if (count > 1)
         qsort(order, count, sizeof *order, compare_ordered);
-    struct table *table =
-        open_table(arena_strndup(&result->arena, key, strlen(key)),
-                   arena_strndup(&result->arena, title, strlen(title)), nightly->series.at[first].kind);
+    struct table *table = open_table(arena_strndup(&result->arena, key, strlen(key)),
+                                     arena_strndup(&result->arena, title_of(key), strlen(title_of(key))),
+                                     nightly->series.at[first].kind);
     for (size_t i = 0; i < count; i++)
         add_row(nightly, table, order[i].at);
-    if (same > 0)
-        table_add_footer(table, "same", nightly->judged == 0 ? "Rows kept" : "Rows that are the same",
-                         TABLE_COUNT, table_int((int64_t)same));
+    if (!all && count > 0 && same > 0)
+        table_add_footer(table, "same", "Rows that are the same", TABLE_COUNT, table_int((int64_t)same));
+    if (!all && count == 0) { /* a line is enough */
+        char text[64];
+        snprintf(text, sizeof text, nightly->judged == 0 ? "%zu kept" : "all %zu the same", same);
+        table_add_text_footer(result->tables.at[0], table->key,
+                              arena_printf(&result->arena, "%c%s",
+                                           (char)(key[0] >= 'a' && key[0] <= 'z' ? key[0] - 32 : key[0]),
+                                           key + 1),
+                              text, strlen(text));
+        table_free(table);
+    } else {
+        result_add_table(result, table);
+    }
     free(order);
-    result_add_table(result, table);
 }
 
 static void add_footer_text(struct table *table, const char *key, const char *title, const char *text)
@@ -314,10 +345,12 @@ static void add_run(const struct nightly *nightly, struct result *result)
 {
     const struct nightly_run *run = &nightly->runs.at[nightly->judged];
     struct table *table = table_open("run", NULL, NULL, 0);
+    result_add_table(result, table);
     table_add_footer(table, "run", "Run", TABLE_COUNT, table_int(run->id));
     add_footer_text(table, "label", "Label", run->label);
     add_footer_text(table, "commit", "Commit", run->commit);
-    add_footer_text(table, "time", "Time", nightly_time_text(&result->arena, run->time_ns));
+    add_footer_text(table, "time", "Time",
+                    arena_printf(&result->arena, "%s UTC", nightly_time_text(&result->arena, run->time_ns)));
     add_footer_text(table, "host", "Host", run->host);
     add_footer_text(table, "gpu", "GPU", run->gpu);
     add_footer_text(table, "samples", "Samples",
@@ -330,7 +363,6 @@ static void add_run(const struct nightly *nightly, struct result *result)
     for (size_t i = 0; i < sizeof counted / sizeof *counted; i++)
         table_add_footer(table, keys[i], history_verdict_name(counted[i]), TABLE_COUNT,
                          table_int((int64_t)nightly_count(nightly, nightly->judged, counted[i])));
-    result_add_table(result, table);
 }
 
 void nightly_add_tables(const struct nightly *nightly, bool all, struct result *result)
@@ -348,4 +380,86 @@ void nightly_add_tables(const struct nightly *nightly, bool all, struct result *
         if (first == i && strcmp(key, NIGHTLY_HEAD) != 0)
             add_rows(nightly, all, result, key, first);
     }
+}
+
+/* ---- trends ---- */
+
+/* clang-format off */
+enum { TREND_NAME, TREND_RUN, TREND_TIME, TREND_COMMIT, TREND_VALUE, TREND_ERROR, TREND_REFERENCE, TREND_VERDICT, TREND_COLUMNS };
+static const struct table_column trend_columns[TREND_COLUMNS] = {
+    [TREND_NAME] = { "name", "Name", TABLE_NAME, "what was measured", 0, NULL },
+    [TREND_RUN] = { "run", "Run", TABLE_COUNT, "number of the run", 0, NULL },
+    [TREND_TIME] = { "time", "Time", TABLE_TEXT, "when it ran, UTC", 0, NULL },
+    [TREND_COMMIT] = { "commit", "Commit", TABLE_TEXT, "its commit", 0, NULL },
+    [TREND_VALUE] = { "value", "Level", TABLE_NS, "mean of its steps, odd ones set aside", 0, NULL },
+    [TREND_ERROR] = { "error", "Error", TABLE_NS, "standard error of the level, from its steps", 0, NULL },
+    [TREND_REFERENCE] = { "reference", "Compared with", TABLE_NS, "level of the earlier runs", 0, NULL },
+    [TREND_VERDICT] = { "verdict", "Verdict", TABLE_TEXT, "NEW, EXISTING, FIXED, UNSURE, better, accepted, first or same", 0, NULL },
+};
+/* clang-format on */
+
+/* So many rows at most have a chart: those that ask for most attention. */
+enum { MOST_ROWS_DRAWN = 30 };
+
+static void add_trend(const struct nightly *nightly, struct table *table, size_t at, size_t first)
+{
+    const struct history_series *series = &nightly->history.series.at[at];
+    size_t length;
+    const char *name = nightly_name(nightly, at, &length);
+    for (size_t run = first; run <= nightly->judged; run++) {
+        if (isnan(series->level[run]))
+            continue;
+        size_t row = table_add_row(table);
+        const struct nightly_run *of = &nightly->runs.at[run];
+        const char *time = nightly_time_text(&table->arena, of->time_ns);
+        const char *verdict = history_verdict_name((enum history_verdict)series->verdicts[run]);
+        table_set_text(table, row, TREND_NAME, name, length);
+        table_set_int(table, row, TREND_RUN, of->id);
+        table_set_text(table, row, TREND_TIME, time, strlen(time));
+        if (of->commit)
+            table_set_text(table, row, TREND_COMMIT, of->commit, strlen(of->commit));
+        set_figure(table, row, TREND_VALUE, series->level[run]);
+        set_figure(table, row, TREND_ERROR, series->error[run]);
+        set_figure(table, row, TREND_REFERENCE, series->references[run]);
+        table_set_text(table, row, TREND_VERDICT, verdict, strlen(verdict));
+    }
+}
+
+void nightly_add_trends(const struct nightly *nightly, size_t most_runs, struct result *result)
+{
+    static const struct {
+        enum table_kind kind;
+        const char *key;
+    } tables[] = { { TABLE_NS, "trend" },
+                   { TABLE_BYTES, "trend_bytes" },
+                   { TABLE_SHARE, "trend_shares" },
+                   { TABLE_COUNT, "trend_counts" } };
+    size_t first = most_runs > 0 && nightly->judged + 1 > most_runs ? nightly->judged + 1 - most_runs : 0;
+    struct ordered *order = mem_alloc((nightly->series.count + 1) * sizeof *order);
+    size_t count = 0, rows = 0;
+    for (size_t i = 0; i < nightly->series.count; i++) {
+        const struct history_finding *now = &nightly->history.series.at[i].now;
+        bool head = strcmp(nightly->series.at[i].table, NIGHTLY_HEAD) == 0;
+        if (head || !is_quiet(now)) /* the head first, in its order */
+            order[count++] = (struct ordered){ i, head ? -1 : urgency(now), head ? 0 : size_of(now) };
+    }
+    if (count > 1)
+        qsort(order, count, sizeof *order, compare_ordered);
+    for (size_t t = 0; t < sizeof tables / sizeof *tables; t++) {
+        struct table *table = table_open(tables[t].key, "Over the runs", trend_columns, TREND_COLUMNS);
+        for (int column = TREND_VALUE; column <= TREND_REFERENCE; column++)
+            table->columns[column].kind = tables[t].kind;
+        for (size_t i = 0; i < count; i++) {
+            if (nightly->series.at[order[i].at].kind != tables[t].kind)
+                continue;
+            rows += order[i].urgency >= 0;
+            if (order[i].urgency < 0 || rows <= MOST_ROWS_DRAWN)
+                add_trend(nightly, table, order[i].at, first);
+        }
+        if (table->row_count > 0)
+            result_add_table(result, table);
+        else
+            table_free(table);
+    }
+    free(order);
 }

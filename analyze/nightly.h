@@ -91,6 +91,16 @@ enum nightly_column {
  */
 void nightly_add_tables(const struct nightly *nightly, bool all, struct result *result);
 
+/*
+ * Add to RESULT what each figure that matters was in the last MOST_RUNS runs (0: all), as report/trend.h draws it: the
+ * head, and rows that are not the same. One table for each kind of figure.
+ */
+void nightly_add_trends(const struct nightly *nightly, size_t most_runs, struct result *result);
+
+/* "step time", "aten::mm": what people call the series, of *LENGTH bytes. And its verdict, as people read it. */
+const char *nightly_name(const struct nightly *nightly, size_t series, size_t *length);
+const char *nightly_verdict(const struct nightly *nightly, size_t series);
+
 /* "2026-11-20 03:00:00", UTC. New in ARENA. */
 const char *nightly_time_text(struct arena *arena, int64_t time_ns);
 

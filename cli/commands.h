@@ -28,6 +28,7 @@
     ROW(report) \
     ROW(convert) \
     ROW(diff) \
+    ROW(nightly) \
     ROW(capture) \
     ROW(completion) \
     ROW(help)

@@ -58,7 +58,11 @@ static bool fail(const struct sql *sql, int code, struct tpa_error *err)
         break;
     case SQLITE_NOMEM: mem_out_of_memory(0); break;
     default:
-        if (no_room(code & 0xff, system)) {
+        if (code == SQLITE_IOERR_WRITE && !system) { /* SQLite does not say why */
+            tpa_fail(err, TPA_NOWHERE,
+                     "this store can not be written: there is no room left, or the disk fails");
+            tpa_hint(err, "nothing was changed; what was in it before is still there");
+        } else if (no_room(code & 0xff, system)) {
             tpa_fail(err, TPA_NOWHERE, "there is no room left for this store%s%s", system ? ": " : "",
                      system ? strerror(system) : "");
             tpa_hint(err, "nothing was changed; what was in it before is still there");

@@ -1,0 +1,24 @@
+/*
+ * moment.h - points in time as people write them, in UTC.
+ *
+ *     2026-11-20   2026-11-20 03:00   2026-11-20T03:00:00Z   @1763600400
+ *
+ * The last form counts seconds since 1970.
+ */
+#ifndef TPA_BASE_MOMENT_H
+#define TPA_BASE_MOMENT_H
+
+#include "base/buffer.h"
+#include <stdbool.h>
+#include <stdint.h>
+
+/* False, with nothing stored, when TEXT is of none of these forms or there is no such day. */
+bool moment_parse(const char *text, int64_t *time_ns);
+
+/* Add "2026-11-20 03:00:00". */
+void moment_show(struct buffer *out, int64_t time_ns);
+
+/* Now, in nanoseconds since 1970. */
+int64_t moment_now(void);
+
+#endif

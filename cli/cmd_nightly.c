@@ -1,0 +1,470 @@
+/* cmd_nightly.c - `tpa nightly`: a history of runs, and what is new in the last one. */
+#include "base/moment.h"
+#include "base/suggest.h"
+#include "cli/nightly.h"
+#include "report/trend.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const struct nightly_args nightly_defaults = {
+    .window = 14,
+    .false_alarms = 0.01,
+    .min_change = { .share = 0.005 },
+    .wait_ns = INT64_C(60000000000),
+    .load = LOAD_DEFAULTS,
+    .output = { .limit = { .share = LIMIT_NOT_GIVEN } },
+};
+
+/* ---- what may stand in place of files ---- */
+
+static int nightly_show(const struct nightly_args *args, struct tpa_error *err);
+
+static const struct {
+    struct opt_choice word;
+    int (*main)(const struct nightly_args *args, struct tpa_error *err);
+} actions[] = {
+    { { "list", "the runs of the store, each with what was NEW in it", NULL }, nightly_list },
+    { { "show", "the verdict on a run, as it was or would be now", NULL }, nightly_show },
+    { { "accept", "a new level is wanted: compare with it from now on", NULL }, nightly_accept },
+    { { "prune", "forget runs", NULL }, nightly_prune },
+    { { "export", "all that the store holds", NULL }, nightly_export },
+};
+enum { ACTIONS = sizeof actions / sizeof *actions };
+
+static bool action_at(size_t index, struct opt_choice *choice)
+{
+    if (index < ACTIONS)
+        *choice = actions[index].word;
+    return index < ACTIONS;
+}
+
+/* ---- options ---- */
+
+static bool parse_change(const struct opt *opt, const char *text, void *field)
+{
+    (void)opt;
+    struct nightly_change change = { 0 };
+    size_t len = strlen(text);
+    if (!quantity_parse_share(text, len, &change.share) && !quantity_parse_time(text, len, &change.time_ns))
+        return false;
+    *(struct nightly_change *)field = change;
+    return true;
+}
+
+static void show_change(const struct opt *opt, const void *field, struct buffer *out)
+{
+    (void)opt;
+    const struct nightly_change *change = field;
+    if (change->time_ns)
+        quantity_show_time(out, change->time_ns);
+    else if (change->share > 0)
+        quantity_show_share(out, change->share);
+}
+
+static const struct opt_type opt_change = { .expects = "a share such as 1% or a time such as 50us",
+                                            .parse = parse_change,
+                                            .show = show_change };
+
+static const struct opt_choice unsure_words[] = {
+    { "pass", "exit with 0", NULL },
+    { "fail", "exit with 1", NULL },
+    { 0 },
+};
+
+extern const struct printer printer_junit, printer_github;
+
+static const struct printer *const own_printers[] = { &printer_junit, &printer_github, &printer_trend };
+enum { OWN_PRINTERS = sizeof own_printers / sizeof *own_printers };
+
+static size_t printer_count(void)
+{
+    size_t count = 0;
+    while (printers[count])
+        count++;
+    return count;
+}
+
+bool nightly_format_at(size_t index, struct opt_choice *choice)
+{
+    size_t common = printer_count();
+    if (index < common)
+        return output_format_at(index, choice);
+    if (index >= common + OWN_PRINTERS)
+        return false;
+    *choice =
+        (struct opt_choice){ own_printers[index - common]->name, own_printers[index - common]->help, NULL };
+    return true;
+}
+
+const struct printer *nightly_printer(const struct output_args *output)
+{
+    size_t index = (size_t)output->format, common = printer_count();
+    return index < common ? printers[index] : own_printers[index - common];
+}
+
+static const struct opt nightly_opts[] = {
+    OPT_GROUP("Run"),
+    OPT_FILE('s', "store", struct nightly_args, store, "FILE", "the history; made with the first run"),
+    OPT_TEXT('l', "label", struct nightly_args, label, "NAME",
+             "what ran: only runs of one label are compared"),
+    OPT_TEXT(0, "commit", struct nightly_args, commit, "SHA", "the commit that ran"),
+    OPT_TEXT(0, "time", struct nightly_args, time, "WHEN",
+             "when it ran, as 2026-11-20 or 2026-11-20T03:00:00Z; without it as the trace tells, or now"),
+    OPT_TEXT(
+        0, "gpu", struct nightly_args, gpu, "NAME",
+        "compare with runs on this GPU, which the trace tells otherwise; list, show, accept, export: only its runs"),
+    OPT_TIME(0, "wait", struct nightly_args, wait_ns, "TIME", "wait so long for another run that is writing"),
+    OPT_GROUP("Verdict"),
+    OPT_COUNT(0, "window", struct nightly_args, window, 4, 1000, "N",
+              "compare with the last N runs at the level"),
+    OPT_VALUE(0, "min-change", struct nightly_args, min_change, struct nightly_change, opt_change, "CHANGE",
+              "a smaller change is no change: 1%, or 50us per step", .flags = 0),
+    OPT_SHARE(0, "false-alarms", struct nightly_args, false_alarms, "SHARE",
+              "how often a night may call anything NEW without cause"),
+    OPT_FLAG('a', "all", struct nightly_args, all, "show rows that are the same, too"),
+    OPT_GROUP("Gates"),
+    OPT_LIST(
+        'g', "gate", struct nightly_args, gates, "GATE",
+        "exit with 1 only when what is NEW passes this: 5% (the step time), op=10%:REGEX (rows), memory=2%, "
+        "idle=+3pp; several at once"),
+    OPT_CHOICE(0, "unsure", struct nightly_args, unsure, unsure_words, "WHAT",
+               "what to do when something is UNSURE"),
+    OPT_GROUP("accept, show, prune"),
+    OPT_TEXT(0, "reason", struct nightly_args, reason, "TEXT", "accept: why the new level is wanted"),
+    OPT_TEXT(0, "metric", struct nightly_args, metric, "NAME",
+             "accept: only this figure or row; without it all that is NEW or EXISTING"),
+    OPT_COUNT(0, "run", struct nightly_args, run, 1, INT64_MAX, "N",
+              "show, export, prune: this run; accept: from this run on, rather than from the first bad one"),
+    OPT_COUNT(0, "keep", struct nightly_args, keep, 1, INT64_MAX, "N",
+              "prune: all but the newest N of a label and GPU"),
+    OPT_TEXT(0, "before", struct nightly_args, before, "WHEN", "prune: what ran earlier"),
+    OUTPUT_OPTIONS_WITH(struct nightly_args, output, nightly_format_at),
+    LOAD_OPTIONS(struct nightly_args, load),
+    OPT_END,
+};
+
+/* ---- what the actions share ---- */
+
+struct history_options nightly_options(const struct nightly_args *args)
+{
+    struct history_options options = HISTORY_DEFAULTS;
+    options.window = args->window;
+    options.false_alarms = args->false_alarms;
+    options.min_change_share = args->min_change.share;
+    return options;
+}
+
+struct store *nightly_open(const struct nightly_args *args, enum store_mode mode, struct tpa_error *err)
+{
+    if (!args->store) {
+        tpa_fail(err, TPA_NOWHERE, "which store to use is not said");
+        tpa_hint(err, "--store perf.db; it is made with the first run");
+        return NULL;
+    }
+    int64_t wait_ms = args->wait_ns / 1000000;
+    return store_open(args->store, mode, wait_ms < INT32_MAX ? (int)wait_ms : INT32_MAX, err);
+}
+
+/* Is there a gate about shares? */
+static bool asks_for_shares(const struct nightly_args *args)
+{
+    for (size_t i = 0; i < args->gates.count; i++)
+        if (strncmp(args->gates.at[i], "idle=", strlen("idle=")) == 0)
+            return true;
+    return false;
+}
+
+/*
+ * A share falls when something else grows, and is called NEW when that is fixed: times tell the same without that. So
+ * shares are looked at only when a gate asks for them.
+ */
+static void leave_out_shares(struct nightly *nightly)
+{
+    for (size_t i = 0; i < nightly->series.count; i++)
+        for (size_t run = 0; run < nightly->runs.count && nightly->series.at[i].kind == TABLE_SHARE; run++)
+            nightly->history.series.at[i].level[run] = NAN;
+}
+
+void nightly_look(struct nightly *nightly, size_t run, const struct nightly_args *args)
+{
+    if (!asks_for_shares(args))
+        leave_out_shares(nightly);
+    for (size_t i = 0; i < nightly->series.count; i++)
+        if (table_is_time(nightly->series.at[i].kind))
+            nightly->history.series.at[i].min_change = (double)args->min_change.time_ns;
+    struct history_options options = nightly_options(args);
+    nightly_judge(nightly, run, &options);
+}
+
+/* The newest run of what --label and --gpu leave; all must be of one label. */
+static bool newest_of(struct store *store, const struct nightly_args *args, struct arena *arena,
+                      const char **label, const char **gpu, struct tpa_error *err)
+{
+    struct nightly listed = { 0 };
+    if (!store_list(store, args->label, &listed, err))
+        return false;
+    const struct nightly_run *newest = NULL;
+    bool one_label = true;
+    for (size_t i = 0; i < listed.runs.count; i++) {
+        const struct nightly_run *run = &listed.runs.at[i];
+        if (args->gpu && strcmp(run->gpu, args->gpu) != 0)
+            continue;
+        one_label &= !newest || strcmp(newest->label, run->label) == 0;
+        if (!newest || run->time_ns > newest->time_ns ||
+            (run->time_ns == newest->time_ns && run->id > newest->id))
+            newest = run;
+    }
+    if (!newest) {
+        tpa_fail(err, TPA_NOWHERE, "there are no runs%s%s%s%s in this store", args->label ? " of " : "",
+                 args->label ? args->label : "", args->gpu ? " on " : "", args->gpu ? args->gpu : "");
+        tpa_hint(err, "tpa nightly --store %s list shows what there is", args->store);
+    } else if (!one_label) {
+        tpa_fail(err, TPA_NOWHERE, "the store has runs of several labels");
+        tpa_hint(err, "say which with --label; tpa nightly --store %s list shows them", args->store);
+    } else {
+        *label = arena_strndup(arena, newest->label, strlen(newest->label));
+        *gpu = arena_strndup(arena, newest->gpu, strlen(newest->gpu));
+    }
+    nightly_release(&listed);
+    return !err->failed;
+}
+
+bool nightly_load(struct store *store, const struct nightly_args *args, struct nightly *nightly,
+                  struct tpa_error *err)
+{
+    struct arena arena = { 0 };
+    const char *label = NULL, *gpu = NULL;
+    bool good = args->run ? store_find(store, (int64_t)args->run, &arena, &label, &gpu, err)
+                          : newest_of(store, args, &arena, &label, &gpu, err);
+    if (good && args->run && args->label && strcmp(args->label, label) != 0)
+        good = tpa_fail(err, TPA_NOWHERE, "run %lld is of %s, not of %s", (long long)args->run, label,
+                        args->label);
+    good = good && store_load(store, label, gpu, nightly, err);
+    arena_release(&arena);
+    return good;
+}
+
+/* ---- showing a verdict ---- */
+
+/* Are the checks part of the page? People have the tables; what CI systems read is nothing else. */
+static bool shows_checks(const struct nightly_args *args, const struct printer *printer)
+{
+    return args->gates.count > 0 || printer == &printer_junit || printer == &printer_github ||
+           strcmp(printer->name, "json") == 0;
+}
+
+static bool shows_trends(const struct printer *printer)
+{
+    return printer == &printer_trend || strcmp(printer->name, "json") == 0;
+}
+
+static bool is_for_programs(const struct printer *printer)
+{
+    return strcmp(printer->name, "json") == 0 || strcmp(printer->name, "csv") == 0;
+}
+
+bool nightly_print(struct result *result, const struct nightly_args *args, struct tpa_error *err)
+{
+    struct output_args output = args->output;
+    output.limit = (struct limit){ 0 };
+    return output_result_with(nightly_printer(&output), result, &output, err);
+}
+
+/* The head is shown whole; rows as far as --limit says. */
+static void limit_rows_of(struct result *result, const struct nightly_args *args,
+                          const struct printer *printer)
+{
+    struct limit limit = args->output.limit;
+    if (!output_limit_given(&args->output))
+        limit = (struct limit){ .count = is_for_programs(printer) ? 0 : 25 };
+    static const char *const whole[] = { "run", "head", "memory", "shares", "counts", "checks" };
+    for (size_t t = 0; t < result->tables.count; t++) {
+        struct table *table = result->tables.at[t];
+        bool cut = strncmp(table->key, "trend", strlen("trend")) != 0;
+        for (size_t i = 0; i < sizeof whole / sizeof *whole; i++)
+            cut &= strcmp(table->key, whole[i]) != 0;
+        if (cut)
+            table_truncate(table, limit_rows(&limit, table->row_count));
+    }
+}
+
+enum { RUNS_DRAWN = 90 };
+
+/* Print the verdict on the run that was judged. The exit code. */
+static int print_verdict(const struct nightly *nightly, const struct nightly_args *args,
+                         struct result *result, struct tpa_error *err)
+{
+    const struct printer *printer = nightly_printer(&args->output);
+    bool fails = false;
+    nightly_tell(nightly, result);
+    nightly_add_tables(nightly, args->all || is_for_programs(printer), result);
+    if (!nightly_check(nightly, args, result, &fails, err))
+        return EXIT_TROUBLE;
+    if (!shows_checks(args, printer))
+        table_free(result->tables.at[--result->tables.count]);
+    if (shows_trends(printer))
+        nightly_add_trends(nightly, RUNS_DRAWN, result);
+    limit_rows_of(result, args, printer);
+    if (!nightly_print(result, args, err))
+        return EXIT_TROUBLE;
+    return fails ? EXIT_LIMIT_PASSED : EXIT_FINE;
+}
+
+static size_t index_of(const struct nightly *nightly, int64_t id)
+{
+    size_t run = nightly->runs.count - 1;
+    for (size_t i = 0; i < nightly->runs.count; i++)
+        if (nightly->runs.at[i].id == id)
+            run = i;
+    return run;
+}
+
+static int nightly_show(const struct nightly_args *args, struct tpa_error *err)
+{
+    struct store *store = nightly_open(args, STORE_READ, err);
+    struct nightly nightly = { 0 };
+    bool good = store && nightly_load(store, args, &nightly, err);
+    int code = EXIT_TROUBLE;
+    if (good) {
+        struct result *result = result_open("tpa.nightly/1");
+        nightly_look(&nightly, args->run ? index_of(&nightly, (int64_t)args->run) : nightly.runs.count - 1,
+                     args);
+        code = print_verdict(&nightly, args, result, err);
+        result_free(result);
+    }
+    nightly_release(&nightly);
+    store_close(store);
+    return code;
+}
+
+/* ---- adding a run ---- */
+
+/* Check what was typed before any file is read. */
+static bool check_args(const struct nightly_args *args, int64_t *time_ns, struct tpa_error *err)
+{
+    if (!args->store) {
+        tpa_fail(err, TPA_NOWHERE, "which store to add the run to is not said");
+        return tpa_hint(err, "tpa nightly --store perf.db --label NAME FILE");
+    }
+    if (!args->label || !*args->label) {
+        tpa_fail(err, TPA_NOWHERE, "what ran is not said");
+        return tpa_hint(err, "--label resnet50: only runs of one label are compared");
+    }
+    if (args->time && !moment_parse(args->time, time_ns)) {
+        tpa_fail(err, TPA_NOWHERE, "'%s' is no point in time", args->time);
+        return tpa_hint(err, "2026-11-20, or 2026-11-20T03:00:00Z");
+    }
+    return true;
+}
+
+static void describe(const struct nightly_measured *measured, const struct nightly_args *args,
+                     int64_t time_ns, struct store_about *about)
+{
+    *about = (struct store_about){
+        .label = args->label,
+        .gpu = args->gpu ? args->gpu : measured->night->gpu,
+        .commit = args->commit,
+        .host = measured->host,
+        .hash = measured->hash,
+        .added_ns = moment_now(),
+    };
+    about->time_ns = args->time ? time_ns : measured->time_ns ? measured->time_ns : about->added_ns;
+}
+
+/* Store what was measured and load its history. */
+static bool keep(const struct nightly_measured *measured, const struct nightly_args *args, int64_t time_ns,
+                 struct store_added *added, struct nightly *nightly, struct tpa_error *err)
+{
+    struct store_about about;
+    describe(measured, args, time_ns, &about);
+    struct store *store = nightly_open(args, STORE_CREATE, err);
+    bool good = store && store_add(store, measured->night, &about, added, err);
+    if (good) {
+        struct arena arena = { 0 };
+        const char *label, *gpu; /* a run that was there already may have been added with another --gpu */
+        good = store_find(store, added->run, &arena, &label, &gpu, err) &&
+               store_load(store, label, gpu, nightly, err);
+        arena_release(&arena);
+    }
+    store_close(store);
+    return good;
+}
+
+static int add_run(const struct invocation *call, struct tpa_error *err)
+{
+    const struct nightly_args *args = call->args;
+    struct nightly_measured measured = { 0 };
+    struct nightly nightly = { 0 };
+    struct store_added added = { 0 };
+    int64_t time_ns = 0;
+    int code = EXIT_TROUBLE;
+    struct result *result = result_open("tpa.nightly/1");
+    if (check_args(args, &time_ns, err) && nightly_measure(call, &measured, result, err) &&
+        keep(&measured, args, time_ns, &added, &nightly, err)) {
+        if (added.was_there)
+            result_add_notice(result, "was_there", 1, NULL, TPA_NOWHERE,
+                              "this recording is in the store already, as run %lld: nothing was added",
+                              (long long)added.run);
+        nightly_look(&nightly, index_of(&nightly, added.run), args);
+        code = print_verdict(&nightly, args, result, err);
+    }
+    result_free(result);
+    nightly_release(&nightly);
+    nightly_measured_release(&measured);
+    return code;
+}
+
+static int nightly_main(const struct invocation *call, struct tpa_error *err)
+{
+    const struct nightly_args *args = call->args;
+    for (size_t i = 0; i < ACTIONS; i++) {
+        if (strcmp(call->operands[0], actions[i].word.name) != 0)
+            continue;
+        if (call->operand_count == 1)
+            return actions[i].main(args, err);
+        tpa_fail(err, TPA_NOWHERE, "%s takes no files", actions[i].word.name);
+        tpa_hint(err, "a file of that name is ./%s", actions[i].word.name);
+        return EXIT_TROUBLE;
+    }
+    /* A word is no file, and an unknown word no file that is missing. */
+    struct suggest near = suggest_for(call->operands[0], strlen(call->operands[0]));
+    for (size_t i = 0; i < ACTIONS; i++)
+        suggest_consider(&near, actions[i].word.name);
+    if (near.best && call->operand_count == 1 && strcmp(call->operands[0], "-") != 0 &&
+        access(call->operands[0], F_OK) != 0) {
+        tpa_fail(err, TPA_NOWHERE, "there is no file '%s'; did you mean %s?", call->operands[0], near.best);
+        return EXIT_TROUBLE;
+    }
+    return add_run(call, err);
+}
+
+const struct command cmd_nightly = {
+    .name = "nightly",
+    .summary = "a history of runs, and what is new in the last one",
+    .operands = "FILE...",
+    .operand_at = action_at,
+    .description =
+        "Adds a run (its files: a trace, the traces of its ranks, a directory) to the history in --store and compares it "
+        "with the earlier runs of the same label on the same GPU: the step time and the other figures of a step, and each "
+        "operator and kernel. What became worse is NEW once, with the first bad run and its commit, and EXISTING from then "
+        "on, until it is FIXED or accepted. UNSURE may be chance: the next runs will tell.\n\n"
+        "In place of files: list shows the runs, show the verdict on one, accept tells that a new level is wanted, prune "
+        "forgets runs, export gives all that is stored.\n\n"
+        "Exits with 0; with 1 when something is NEW (with --gate: when that passes a gate); with 2 in case of trouble.",
+    .options = nightly_opts,
+    COMMAND_ARGS(nightly_defaults),
+    .main = nightly_main,
+    .examples = {
+        "tpa nightly --store perf.db --label resnet50 --commit $(git rev-parse HEAD) runs/2026-11-20/",
+        "tpa nightly --store perf.db list",
+        "tpa nightly --store perf.db show --format html -o trend.html",
+        "tpa nightly --store perf.db accept --label resnet50 --reason 'larger batch'",
+        "tpa nightly --store perf.db prune --keep 400",
+    },
+    .section = SECTION_COMPARE,
+    .reads_traces = true,
+    .reads_profiles = true,
+    .reads_actions = true,
+};

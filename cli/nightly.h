@@ -1,0 +1,79 @@
+/*
+ * nightly.h - what the files of `tpa nightly` share: its arguments, and the verdict on a run as checks.
+ */
+#ifndef TPA_CLI_NIGHTLY_H
+#define TPA_CLI_NIGHTLY_H
+
+#include "analyze/night.h"
+#include "analyze/nightly.h"
+#include "cli/command.h"
+#include "cli/load.h"
+#include "cli/output.h"
+#include "store/store.h"
+
+/* "1%" or "50us": what a change must at least be. */
+struct nightly_change {
+    double share;
+    int64_t time_ns;
+};
+
+struct nightly_args {
+    const char *store, *label, *gpu, *commit, *time, *reason, *metric, *before;
+    uint64_t window, keep, run;
+    double false_alarms;
+    struct nightly_change min_change;
+    struct opt_list gates;
+    int unsure; /* 1: fails */
+    bool all;
+    int64_t wait_ns;
+    struct load_args load;
+    struct output_args output;
+};
+
+/* A run that was measured, and what is known about it. */
+struct nightly_measured {
+    struct night *night;
+    struct night_hash hash;
+    int64_t time_ns; /* when the recording began; 0: it does not tell */
+    char *host;      /* NULL: it does not tell */
+};
+
+/* Measure the operands of CALL as one run. What was odd about them goes to RESULT. */
+bool nightly_measure(const struct invocation *call, struct nightly_measured *measured, struct result *result,
+                     struct tpa_error *err);
+void nightly_measured_release(struct nightly_measured *measured);
+
+/*
+ * Add the table "checks" (report/cases.h) to RESULT: the gates of ARGS or, where there are none, one check for each
+ * figure of the head and for each sort of rows, which NEW fails. *FAILS: is the build to fail?
+ */
+bool nightly_check(const struct nightly *nightly, const struct nightly_args *args, struct result *result,
+                   bool *fails, struct tpa_error *err);
+
+/* Tell in RESULT what is NEW since when, and why there is nothing to tell. */
+void nightly_tell(const struct nightly *nightly, struct result *result);
+
+/* The words that may stand in place of files. Each prints its own result; the exit code. */
+int nightly_list(const struct nightly_args *args, struct tpa_error *err);
+int nightly_accept(const struct nightly_args *args, struct tpa_error *err);
+int nightly_prune(const struct nightly_args *args, struct tpa_error *err);
+int nightly_export(const struct nightly_args *args, struct tpa_error *err);
+
+/* ---- what they share ---- */
+
+struct history_options nightly_options(const struct nightly_args *args);
+struct store *nightly_open(const struct nightly_args *args, enum store_mode mode, struct tpa_error *err);
+
+/* Load the label and GPU that ARGS are about: named, of --run, or of the newest run of a store with one label. */
+bool nightly_load(struct store *store, const struct nightly_args *args, struct nightly *nightly,
+                  struct tpa_error *err);
+
+/* Judge RUN (an index), with the least changes that count. */
+void nightly_look(struct nightly *nightly, size_t run, const struct nightly_args *args);
+
+/* Print RESULT under the output options, with a printer of this command's own where that was chosen. */
+bool nightly_print(struct result *result, const struct nightly_args *args, struct tpa_error *err);
+const struct printer *nightly_printer(const struct output_args *output);
+opt_choice_at nightly_format_at;
+
+#endif
