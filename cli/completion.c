@@ -186,9 +186,10 @@ static void zsh_command(const struct command *command, struct buffer *out)
             zsh_option(command, row, out);
     buffer_puts(out, "            '(-h --help)'{-h,--help}'[explain the command]'");
     if (command->operand_at) {
-        buffer_puts(out, " \\\n            '*: :(");
+        buffer_puts(out, command->reads_traces ? " \\\n            '*: : _alternative \"words:word:("
+                                               : " \\\n            '*: :(");
         add_words(out, command->operand_at);
-        buffer_puts(out, ")'");
+        buffer_puts(out, command->reads_traces ? ")\" \"files:file:_files\"'" : ")'");
     } else if (command->operands) {
         buffer_puts(out, " \\\n            '*:file:_files'");
     }
@@ -273,7 +274,8 @@ static void fish_command(const struct command *command, struct buffer *out)
         out, "complete -c tpa -n '__fish_seen_subcommand_from %s' -s h -l help -d 'explain the command'\n",
         command->name);
     if (command->operand_at) {
-        buffer_printf(out, "complete -c tpa -n '__fish_seen_subcommand_from %s' -f -a '", command->name);
+        buffer_printf(out, "complete -c tpa -n '__fish_seen_subcommand_from %s'%s -a '", command->name,
+                      command->reads_traces ? "" : " -f"); /* a word, or a file */
         add_words(out, command->operand_at);
         buffer_puts(out, "'\n");
     } else if (command->operands == NULL) {
