@@ -368,7 +368,8 @@ static void add_run(const struct nightly *nightly, struct result *result)
 void nightly_add_tables(const struct nightly *nightly, bool all, struct result *result)
 {
     add_run(nightly, result);
-    add_head(nightly, result, TABLE_NS, "head", "Per step");
+    add_head(nightly, result, TABLE_NS, "head",
+             arena_printf(&result->arena, "Per %s", nightly->runs.at[nightly->judged].unit));
     add_head(nightly, result, TABLE_BYTES, "memory", "Memory");
     add_head(nightly, result, TABLE_SHARE, "shares", "Shares");
     add_head(nightly, result, TABLE_COUNT, "counts", "Counts");

@@ -9,12 +9,21 @@
 
 enum { NS_PER_S = 1000000000 };
 
+/* False, with nothing stored, when that is more than 64 bits hold. */
+static bool in_ns(int64_t seconds, int64_t *time_ns)
+{
+    int64_t product;
+    if (__builtin_mul_overflow(seconds, (int64_t)NS_PER_S, &product))
+        return false;
+    *time_ns = product;
+    return true;
+}
+
 bool moment_parse(const char *text, int64_t *time_ns)
 {
     int64_t seconds;
     if (*text == '@')
-        return quantity_parse_integer(text + 1, strlen(text + 1), &seconds) &&
-               !__builtin_mul_overflow(seconds, (int64_t)NS_PER_S, time_ns);
+        return quantity_parse_integer(text + 1, strlen(text + 1), &seconds) && in_ns(seconds, time_ns);
     static const char *const forms[] = { "%Y-%m-%d",        "%Y-%m-%d %H:%M",     "%Y-%m-%d %H:%M:%S",
                                          "%Y-%m-%dT%H:%MZ", "%Y-%m-%dT%H:%M:%SZ", "%Y-%m-%dT%H:%M:%S" };
     for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
@@ -25,8 +34,7 @@ bool moment_parse(const char *text, int64_t *time_ns)
         struct tm normal = parts;
         seconds = timegm(&normal);
         /* The 30th of February would become the 2nd of March. */
-        return normal.tm_mday == parts.tm_mday && normal.tm_mon == parts.tm_mon &&
-               !__builtin_mul_overflow(seconds, (int64_t)NS_PER_S, time_ns);
+        return normal.tm_mday == parts.tm_mday && normal.tm_mon == parts.tm_mon && in_ns(seconds, time_ns);
     }
     return false;
 }

@@ -1,0 +1,112 @@
+/* test_night.c - analyze/night.h: the samples of a run. */
+#include "analyze/night.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+/* A part with STEPS steps of RANK, numbered from 3: the step time is BASE, BASE + 10 ...; aten::mm half of that. */
+static void add_rank(struct measures *measures, int64_t rank, int steps, double base)
+{
+    struct tpa_error err = { 0 };
+    assert_true(measures_part(measures, MEASURE_TRACES, &err));
+    measures->files++;
+    struct sampling *by = &measures->by_step;
+    sampling_add(&measures->by_file, &(struct measure_sample){ (uint32_t)measures->parts - 1, 0, rank, -1 });
+    struct measure_rows *rows = sampling_open_rows(by, "operators", "Operators", TABLE_NS);
+    for (int i = 0; i < steps; i++) {
+        uint32_t sample =
+            sampling_add(by, &(struct measure_sample){ (uint32_t)measures->parts - 1, 0, rank, 3 + i });
+        sampling_set(by, "step_time", "step time", TABLE_NS, sample, base + 10 * i);
+        if (i > 0)
+            measure_rows_add(rows, "aten::mm", 8, sample, (base + 10 * i) / 2, 4);
+    }
+}
+
+static const struct night_figure *figure(const struct night *night, const char *name)
+{
+    for (size_t i = 0; i < night->figures.count; i++)
+        if (strcmp(night->figures.at[i].name, name) == 0)
+            return &night->figures.at[i];
+    fail_msg("no figure %s", name);
+    return NULL;
+}
+
+/* Rank 0 took 100 110 120, rank 1 took 104 114 124: one run with three steps of 102 112 122. */
+static void what_ranks_say_of_a_step_is_averaged(void **state)
+{
+    (void)state;
+    struct measures *measures = measures_open();
+    add_rank(measures, 0, 3, 100);
+    add_rank(measures, 1, 3, 104);
+    measures_finish(measures);
+    struct night *night = night_of(measures);
+    assert_int_equal(night->sample_count, 3);
+    const struct night_figure *step = figure(night, "step_time");
+    assert_int_equal(step->count, 3);
+    assert_true(step->values[0] == 102 && step->values[1] == 112 && step->values[2] == 122);
+    assert_true(step->level.centre == 112);
+    assert_true(isnan(step->calls));
+    /* In the first step it did not run: 0, 56, 61. Four calls in two of three steps. */
+    const struct night_figure *mm = figure(night, "aten::mm");
+    assert_int_equal(mm->count, 3);
+    assert_true(mm->values[0] == 0 && mm->values[1] == 56 && mm->values[2] == 61);
+    assert_true(fabs(mm->calls - 8.0 / 3) < 1e-12);
+    night_free(night);
+    measures_free(measures);
+}
+
+/* The same rank twice is a second recording, not a second witness of the first: all five steps are samples. Step 5 is
+ * there once, so it stands with those that are there for the first time. */
+static void the_same_rank_again_is_a_repetition(void **state)
+{
+    (void)state;
+    struct measures *measures = measures_open();
+    add_rank(measures, 0, 2, 100);
+    add_rank(measures, 0, 3, 200);
+    measures_finish(measures);
+    struct night *night = night_of(measures);
+    assert_int_equal(night->sample_count, 5);
+    const struct night_figure *step = figure(night, "step_time");
+    assert_int_equal(step->count, 5);
+    static const double expected[] = { 100, 110, 220, 200, 210 };
+    for (size_t i = 0; i < 5; i++)
+        assert_true(step->values[i] == expected[i]);
+    night_free(night);
+    measures_free(measures);
+}
+
+static void a_peak_of_the_whole_is_one_sample(void **state)
+{
+    (void)state;
+    struct measures *measures = measures_open();
+    add_rank(measures, 0, 3, 100);
+    for (uint32_t sample = 0; sample < 3; sample++)
+        sampling_set(&measures->by_step, "memory_peak", "memory peak", TABLE_BYTES, sample, 1000 + sample);
+    for (size_t i = 0; i < measures->by_step.metrics.count; i++)
+        if (strcmp(measures->by_step.metrics.at[i].key, "memory_peak") == 0)
+            measures->by_step.metrics.at[i].whole = 4096;
+    measures_finish(measures);
+    struct night *night = night_of(measures);
+    const struct night_figure *peak = figure(night, "memory_peak");
+    assert_int_equal(peak->count, 1);
+    assert_true(peak->level.centre == 4096 && isnan(peak->level.error));
+    assert_string_equal(night->gpu, "no GPU");
+    night_free(night);
+    measures_free(measures);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_ranks_say_of_a_step_is_averaged),
+        cmocka_unit_test(the_same_rank_again_is_a_repetition),
+        cmocka_unit_test(a_peak_of_the_whole_is_one_sample),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
