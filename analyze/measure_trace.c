@@ -421,7 +421,7 @@ static void measure_rows(const struct measuring *measuring, const struct measure
         taking.host_ns[i] = mem_zalloc(sorts[i]->samples.count + 1, sizeof *taking.host_ns[i]);
         taking.device_ns[i] = mem_zalloc(sorts[i]->samples.count + 1, sizeof *taking.device_ns[i]);
     }
-    struct top_options top = { .by = dimensions_of(options->by) | TOP_RANK };
+    struct top_options top = { .by = dimensions_of(options->by) | TOP_RANK, .launches = measuring->launches };
     if (measuring->steps.count)
         top.by |= TOP_STEP;
     top_each_row(measuring->trace, &top, take_row, &taking);

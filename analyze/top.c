@@ -374,9 +374,11 @@ static void open_tree_and_launches(struct top *top)
 {
     enum { WORTH_A_THREAD = 200000 };
     pthread_t thread;
-    bool apart = !chooses_events(top->options->selection) && top->trace->event_count >= WORTH_A_THREAD &&
+    top->launches = top->options->launches;
+    bool apart = !top->launches && !chooses_events(top->options->selection) &&
+                 top->trace->event_count >= WORTH_A_THREAD &&
                  pthread_create(&thread, NULL, open_launches, top) == 0;
-    if (!apart)
+    if (!apart && !top->launches)
         open_launches(top);
     select_events(top);
     find_roles(top);
@@ -413,9 +415,9 @@ static void top_open(struct top *top, const struct trace *trace, const struct to
 
     find_files(top);
     top_names_open(&top->names, trace, options);
-    top_rows_open(top);
     if (top->by & TOP_STEP)
         top->steps = steps_open(trace);
+    top_rows_open(top);
     open_tree_and_launches(top);
     if (top->by & TOP_MODULE)
         top->modules = code_paths_open(trace, CODE_MODULES);
@@ -441,7 +443,8 @@ static void top_close(struct top *top)
 {
     top_rows_close(top);
     top_names_release(&top->names);
-    launches_free(top->launches);
+    if (!top->options->launches)
+        launches_free(top->launches);
     steps_free(top->steps);
     code_paths_free(top->modules);
     code_paths_free(top->lines);

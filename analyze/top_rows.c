@@ -14,6 +14,7 @@ struct row_maker {
     struct names *composites;  /* struct row_key as bytes; ids are rows */
     uint32_t *shape_of_text;   /* by text id of Input Dims: in top->texts, +1; 0: not worked out yet */
     uint32_t *stack_of_text;   /* the same for Call stack */
+    uint32_t *text_of_step;    /* by step: in top->texts, + 1; 0: not worked out yet */
     uint32_t *device_of_track; /* 0: not worked out yet */
     uint32_t no_shape, nothing;
     struct buffer buffer;
@@ -37,6 +38,8 @@ void top_rows_open(struct top *top)
         maker->device_of_track = mem_zalloc(top->trace->track_count + 1, sizeof *maker->device_of_track);
     if (top->by & TOP_SHAPE)
         maker->shape_of_text = mem_zalloc(texts + 1, sizeof *maker->shape_of_text);
+    if (top->by & TOP_STEP)
+        maker->text_of_step = mem_zalloc(top->steps->count + 1, sizeof *maker->text_of_step);
     if (top->by & TOP_STACK)
         maker->stack_of_text = mem_zalloc(texts + 1, sizeof *maker->stack_of_text);
 }
@@ -50,6 +53,7 @@ void top_rows_close(struct top *top)
     free(maker->device_of_track);
     free(maker->shape_of_text);
     free(maker->stack_of_text);
+    free(maker->text_of_step);
     buffer_release(&maker->buffer);
     free(maker);
     VEC_FREE(&top->rows);
@@ -135,9 +139,13 @@ static uint32_t step_of(struct top *top, event_id e)
     const struct step *step = top_step_of(top, e);
     if (!step)
         return top->row_maker->nothing;
-    char text[40];
-    int len = snprintf(text, sizeof text, "ProfilerStep#%lld", (long long)step->number);
-    return names_add(top->texts, text, (size_t)len);
+    uint32_t *known = &top->row_maker->text_of_step[step - top->steps->at];
+    if (*known == 0) {
+        char text[40];
+        int len = snprintf(text, sizeof text, "ProfilerStep#%lld", (long long)step->number);
+        *known = names_add(top->texts, text, (size_t)len) + 1;
+    }
+    return *known - 1;
 }
 
 /* The module or line in which E was called or, for GPU work, launched; its text, or "". */
@@ -226,8 +234,13 @@ uint32_t top_row_of(struct top *top, event_id e)
             key.on_device = 0;
         if (top->by & TOP_RANK)
             key.file = top_file_of(top, e) + 1;
+        /* Most often the row is that of the last event with the name: in the same step, say. */
+        if (fast && *fast != ROW_NONE && memcmp(&top->rows.at[*fast].key, &key, sizeof key) == 0)
+            return *fast;
         size_t before = names_count(maker->composites);
         uint32_t row = names_add(maker->composites, (const char *)&key, sizeof key);
+        if (fast)
+            *fast = row;
         if (row < before)
             return row;
     } else {

@@ -118,25 +118,37 @@ static double exact_p(const struct ranks *ranks, double *least_p)
 {
     size_t n = ranks->count, m = ranks->after_count;
     struct sums sums = sums_of(ranks);
-    size_t width = sums.greatest + 1, reach = 0;
+    bool even = true; /* without ties all doubled ranks are: then their halves do */
+    for (size_t i = 0; i < n && even; i++)
+        even = ranks->doubled[i] % 2 == 0;
+    unsigned half = even;
+    size_t width = (sums.greatest >> half) + 1;
+    size_t *below = mem_zalloc(n + 1, sizeof *below); /* sum of the first so many */
+    for (size_t i = 0; i < n; i++)
+        below[i + 1] = below[i] + (ranks->doubled[i] >> half);
     double *ways = mem_zalloc((m + 1) * width, sizeof *ways); /* by how many chosen, and their sum */
     ways[0] = 1;
     for (size_t i = 0; i < n; i++) {
-        uint32_t value = ranks->doubled[i];
-        reach = reach + value < width ? reach + value : width - 1;
-        for (size_t k = i + 1 < m ? i + 1 : m; k > 0; k--)
-            for (size_t sum = reach + 1; sum-- > value;)
-                ways[k * width + sum] += ways[(k - 1) * width + sum - value];
+        size_t value = ranks->doubled[i] >> half;
+        for (size_t k = i + 1 < m ? i + 1 : m; k > 0; k--) {
+            /* Of the i values so far, k - 1 add up to no less than the first and no more than the last of them. */
+            const double *from = ways + (k - 1) * width;
+            double *to = ways + k * width + value;
+            size_t last = below[i] - below[i - (k - 1)];
+            for (size_t sum = below[k - 1]; sum <= last; sum++)
+                to[sum] += from[sum];
+        }
     }
     const double *whole = ways + m * width;
     double all = 0, lower = 0, upper = 0;
-    for (size_t sum = 0; sum < width; sum++) {
+    for (size_t sum = sums.least >> half; sum < width; sum++) {
         all += whole[sum];
-        lower += sum <= sums.found ? whole[sum] : 0;
-        upper += sum >= sums.found ? whole[sum] : 0;
+        lower += sum <= sums.found >> half ? whole[sum] : 0;
+        upper += sum >= sums.found >> half ? whole[sum] : 0;
     }
-    *least_p = fmin(1, 2 * fmin(whole[sums.least], whole[sums.greatest]) / all);
+    *least_p = fmin(1, 2 * fmin(whole[sums.least >> half], whole[sums.greatest >> half]) / all);
     free(ways);
+    free(below);
     double p = 2 * (lower < upper ? lower : upper) / all;
     return p < 1 ? p : 1;
 }
@@ -170,8 +182,13 @@ static double choose(size_t n, size_t k)
 
 /* ---- Hodges-Lehmann ---- */
 
-/* The number C of smallest differences that lie outside of the 95 % interval on each side; -1: no interval. */
-static int64_t interval_rank(size_t before_count, size_t after_count)
+/* What was asked last: row after row has as many samples. */
+static _Thread_local struct {
+    size_t before_count, after_count;
+    int64_t rank;
+} last_interval;
+
+static int64_t find_interval_rank(size_t before_count, size_t after_count)
 {
     size_t n = before_count + after_count, pairs = before_count * after_count;
     if (n > EXACT_UP_TO) {
@@ -201,6 +218,17 @@ static int64_t interval_rank(size_t before_count, size_t after_count)
     }
     free(ways);
     return c;
+}
+
+/* The number C of smallest differences that lie outside of the 95 % interval on each side; -1: no interval. */
+static int64_t interval_rank(size_t before_count, size_t after_count)
+{
+    if (last_interval.before_count != before_count || last_interval.after_count != after_count) {
+        last_interval.rank = find_interval_rank(before_count, after_count);
+        last_interval.before_count = before_count;
+        last_interval.after_count = after_count;
+    }
+    return last_interval.rank;
 }
 
 static double *sorted_copy(const double *values, size_t count)
