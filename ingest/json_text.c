@@ -5,6 +5,7 @@
 #define _GNU_SOURCE
 #include "ingest/json_text.h"
 
+#include "base/memory.h"
 #include <errno.h>
 #include <locale.h>
 #include <stdlib.h>
@@ -347,20 +348,21 @@ bool json_unescape(const char *start, const char *end, struct buffer *out)
 void json_compact(const char *start, const char *end, struct buffer *out)
 {
     buffer_clear(out);
+    VEC_RESERVE(out, (size_t)(end - start) + 1); /* lists of sizes come with a blank at every other byte */
+    char *to = out->at;
     bool in_string = false;
-    const char *from = start;
     for (const char *at = start; at < end; at++) {
         if (in_string) {
+            *to++ = *at;
             if (*at == '\\' && at + 1 < end)
-                at++;
+                *to++ = *++at;
             else if (*at == '"')
                 in_string = false;
-        } else if (*at == '"') {
-            in_string = true;
-        } else if (json_is_blank(*at)) {
-            buffer_add(out, from, (size_t)(at - from));
-            from = at + 1;
+        } else if (!json_is_blank(*at)) {
+            *to++ = *at;
+            in_string = *at == '"';
         }
     }
-    buffer_add(out, from, (size_t)(end - from));
+    *to = '\0';
+    out->count = (size_t)(to - out->at);
 }
