@@ -493,8 +493,8 @@ struct collectives *collectives_open(const struct trace *trace)
     struct collectives *all = mem_zalloc(1, sizeof *all);
     struct search search = { .trace = trace, .all = all };
     all->trace = trace;
-    all->launches = launches_open(trace);
-    all->gpu = gpu_events_open(trace, all->launches);
+    all->launches = launches_of(trace);
+    all->gpu = gpu_events_of(trace);
     search.facts = mem_zalloc(names_count(trace->names) + 1, sizeof *search.facts);
     nest_regions(&search);
     find_all(&search);
@@ -539,8 +539,6 @@ void collectives_free(struct collectives *all)
     }
     free(all->places);
     VEC_FREE(all);
-    gpu_events_free(all->gpu);
-    launches_free(all->launches);
     free(all);
 }
 

@@ -57,9 +57,9 @@ struct collective_place {
 };
 
 struct collectives {
-    const struct trace *trace; /* borrowed */
-    struct launches *launches;
-    struct gpu_events *gpu;
+    const struct trace *trace;       /* borrowed */
+    const struct launches *launches; /* borrowed from the trace, as gpu */
+    const struct gpu_events *gpu;
     struct collective *at; /* place after place, by start */
     size_t count, capacity;
     struct collective_place *places; /* the devices in order of gpu->devices, then the hosts of the files */
