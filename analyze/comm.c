@@ -71,7 +71,7 @@ static const struct table_column columns[COLUMNS] = {
     { "max", "Max", TABLE_NS, "longest", 0, NULL },
     { "overlapped", "Overlapped", TABLE_SHARE, "share of the time in which the device computed as well", 0, NULL },
     { "best_bus_bandwidth", "Best bus GB/s", TABLE_NUMBER, "largest bus bandwidth of one", TABLE_OPTIONAL, NULL },
-    { "members", "Members", TABLE_TEXT, "the ranks of the group, as the file lists them", TABLE_OPTIONAL, "group_ranks" },
+    { "members", "Members", TABLE_TEXT, "the ranks of the group, as the file lists them", TABLE_HIDDEN, "group_ranks" },
 };
 /* clang-format on */
 
@@ -375,12 +375,13 @@ static void show_columns(struct table *table, const struct comm *comm, unsigned 
         [COLUMN_DEVICE] = by & (COMM_DEVICE | COMM_STREAM),
         [COLUMN_STREAM] = by & COMM_STREAM,
         [COLUMN_STEP] = by & COMM_STEP,
+        [COLUMN_MEMBERS] = by & COMM_GROUP,
         [COLUMN_WAITED] = comm->matches->count > 0,
         [COLUMN_TRANSFER_BANDWIDTH] = comm->matches->count > 0,
     };
     for (size_t i = 0; i < COLUMNS; i++)
         if (shown[i])
-            table->columns[i].flags = 0;
+            table->columns[i].flags = i == COLUMN_MEMBERS ? TABLE_OPTIONAL : 0;
 }
 
 /* The time in which any of those held ran, over all places, and how much of it nothing computed in. */
@@ -431,6 +432,7 @@ static void add_collectives(const struct comm *comm, unsigned by, struct result 
     show_columns(table, comm, by);
     table_sort(table, COLUMN_TIME, false);
     add_unions(table, comm);
+    table_drop_hidden(table);
     result_add_table(result, table);
     free(entries);
     names_free(texts);

@@ -366,6 +366,7 @@ static void add_waits(const struct comm *comm, struct result *result)
             result, "incomplete_groups", incomplete, NULL, TPA_NOWHERE,
             "collectives were found on fewer ranks than their group has: the last to arrive may "
             "be another, and what counts as transfer may hold waiting");
+    table_drop_hidden(table);
     result_add_table(result, table);
     free(seen);
     free(several);

@@ -139,7 +139,7 @@ static bool work_is_held(const struct question *question, const struct launches 
 static void sum_devices(struct question *question)
 {
     const struct trace *trace = question->trace;
-    struct launches *launches = launches_open(trace);
+    const struct launches *launches = launches_of(trace);
     for (event_id e = 0; e < trace->event_count; e++) {
         if (!event_is_gpu_work(trace->kind[e]) || !work_is_held(question, launches, e))
             continue;
@@ -149,7 +149,6 @@ static void sum_devices(struct question *question)
         sums->works++;
         question->has_device = true;
     }
-    launches_free(launches);
 }
 
 /* Totals, depths, and who is in whom. */
@@ -489,6 +488,7 @@ bool modules_add_table(const struct trace *trace, const struct selection *select
                          table_int(question.device_ns));
     good = good && filter_rows(question.table, options, err);
     if (good) {
+        table_drop_hidden(question.table);
         result_add_table(result, question.table);
         add_notices(&question, result);
     } else {

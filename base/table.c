@@ -460,6 +460,23 @@ void table_select(struct table *table, const size_t *columns, size_t count)
     free(chosen);
 }
 
+void table_drop_hidden(struct table *table)
+{
+    size_t *kept = mem_alloc((table->column_count + 1) * sizeof *kept), count = 0;
+    unsigned *flags = mem_alloc((table->column_count + 1) * sizeof *flags);
+    for (size_t i = 0; i < table->column_count; i++) {
+        if (table->columns[i].flags & TABLE_HIDDEN)
+            continue;
+        flags[count] = table->columns[i].flags;
+        kept[count++] = i;
+    }
+    table_select(table, kept, count);
+    for (size_t i = 0; i < count; i++)
+        table->columns[i].flags = flags[i];
+    free(kept);
+    free(flags);
+}
+
 struct result *result_open(const char *schema)
 {
     struct result *result = mem_zalloc(1, sizeof *result);

@@ -212,6 +212,12 @@ void table_filter(struct table *table, const bool *keep);
  */
 void table_select(struct table *table, const size_t *columns, size_t count);
 
+/*
+ * Take the hidden columns away: those that have nothing to say about the rows that were made. Otherwise a table whose
+ * column has the key of another's would be shown where only that one was asked for.
+ */
+void table_drop_hidden(struct table *table);
+
 /* New, empty; free with result_free, which frees the tables too. */
 struct result *result_open(const char *schema);
 void result_free(struct result *result);

@@ -347,6 +347,33 @@ static void text_footers_are_copied(void **state)
     table_free(table);
 }
 
+static void hidden_columns_are_taken_away_and_others_stay_as_they_are(void **state)
+{
+    (void)state;
+    static const struct table_column three[] = {
+        { "a", "A", TABLE_COUNT, "first", TABLE_HIDDEN, NULL },
+        { "b", "B", TABLE_COUNT, "second", TABLE_OPTIONAL, NULL },
+        { "c", "C", TABLE_COUNT, "third", 0, NULL },
+    };
+    struct table *table = table_open("t", NULL, three, 3);
+    for (int64_t value = 0; value < 2; value++) {
+        size_t row = table_add_row(table);
+        table_set_int(table, row, 0, 10 + value);
+        table_set_int(table, row, 1, 20 + value);
+        table_set_int(table, row, 2, 30 + value);
+    }
+    table_sort(table, 2, false);
+    table_drop_hidden(table);
+    assert_int_equal(table->column_count, 2);
+    assert_string_equal(table->columns[0].key, "b");
+    assert_int_equal(table->columns[0].flags, TABLE_OPTIONAL);
+    assert_int_equal(table->columns[1].flags, 0);
+    assert_int_equal(table_cell(table, 0, 0)->i, 21);
+    assert_int_equal(table_cell(table, 0, 1)->i, 31);
+    assert_int_equal(table->sort_column, 1);
+    table_free(table);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -364,6 +391,7 @@ int main(void)
         cmocka_unit_test(an_arena_takes_over_what_another_handed_out),
         cmocka_unit_test(a_result_owns_tables_and_notices),
         cmocka_unit_test(text_footers_are_copied),
+        cmocka_unit_test(hidden_columns_are_taken_away_and_others_stay_as_they_are),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
