@@ -11,6 +11,8 @@
 #include "base/stats.h"
 #include "trace/launches.h"
 #include "trace/span.h"
+#include "trace/steps.h"
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,6 +25,12 @@ enum { QUEUE_LIMIT = 1024 }; /* launches that CUDA lets wait in one stream */
 enum launch_column {
     LAUNCH_CALL,
     LAUNCH_KERNEL,
+    LAUNCH_OPERATOR,
+    LAUNCH_RANK,
+    LAUNCH_DEVICE,
+    LAUNCH_STREAM,
+    LAUNCH_THREAD,
+    LAUNCH_STEP,
     LAUNCH_COUNT,
     LAUNCH_CALL_TIME,
     LAUNCH_CALL_AVERAGE,
@@ -66,6 +74,12 @@ enum graph_column {
 static const struct table_column launch_columns[LAUNCH_COLUMNS] = {
     { "call", "Call", TABLE_NAME, "the call of the runtime or driver", 0, NULL },
     { "kernel", "Kernel", TABLE_NAME, "what it launched: a kernel, copy or memset, or a graph of several", 0, "name" },
+    { "operator", "Operator", TABLE_NAME, "the operator that launched it", TABLE_HIDDEN, "op" },
+    { "rank", "Rank", TABLE_COUNT, "rank of the file, or its place among the files", TABLE_HIDDEN, NULL },
+    { "device", "Device", TABLE_COUNT, "number of the device", TABLE_HIDDEN, NULL },
+    { "stream", "Stream", TABLE_COUNT, "number of the stream", TABLE_HIDDEN, NULL },
+    { "thread", "Thread", TABLE_NAME, "the host thread that called", TABLE_HIDDEN, NULL },
+    { "step", "Step", TABLE_COUNT, "number of the step in which the call began", TABLE_HIDDEN, NULL },
     { "count", "Count", TABLE_COUNT, "how many launches", 0, NULL },
     { "call_time", "Call time", TABLE_NS, "durations of the calls added up", 0, NULL },
     { "call_average", "Call avg", TABLE_NS, "mean duration of the call", 0, NULL },
@@ -113,8 +127,10 @@ struct launch {
     int64_t end_ns;                 /* of the last work */
     name_id call_name, kernel_name; /* kernel: NAME_NONE for a graph, NAME_NOTHING for no work */
     int64_t graph;                  /* -1: not told */
+    int64_t key[2];                 /* what makes a row */
 };
 
+#define NOT_TOLD INT64_MIN
 #define NAME_NOTHING (NAME_NONE - 1)
 
 struct pair {
@@ -232,14 +248,111 @@ static bool is_graph(const struct question *question, const struct launch *launc
 
 /* ---- table: launches ---- */
 
-static int compare_names(const void *left, const void *right)
+/* The device is that of the work; a call whose work is not in the file has none. */
+static void set_keys(struct question *question, enum launches_by by)
+{
+    const struct trace *trace = question->trace;
+    struct steps *steps = by == LAUNCHES_BY_STEP ? steps_open(trace) : NULL;
+    for (size_t i = 0; i < question->found.count; i++) {
+        struct launch *launch = &question->found.at[i];
+        track_id thread = trace->track[launch->call];
+        track_id stream = launch->works ? trace->track[launch->first] : TRACK_NONE;
+        event_id operator;
+        const struct step *step;
+        switch (by) {
+        case LAUNCHES_BY_KERNEL:
+            launch->key[0] = launch->call_name;
+            launch->key[1] = launch->kernel_name;
+            break;
+        case LAUNCHES_BY_CALL: launch->key[0] = launch->call_name; break;
+        case LAUNCHES_BY_OPERATOR:
+            operator= launches_operator(launches_of(trace), launch->call);
+            launch->key[0] = operator== EVENT_NONE ? NOT_TOLD : trace->name[operator];
+            break;
+        case LAUNCHES_BY_DEVICE:
+            launch->key[0] = stream == TRACK_NONE ? NOT_TOLD : question->gpu->device_of_track[stream];
+            break;
+        case LAUNCHES_BY_STREAM: launch->key[0] = stream == TRACK_NONE ? NOT_TOLD : stream; break;
+        case LAUNCHES_BY_THREAD: launch->key[0] = thread; break;
+        case LAUNCHES_BY_STEP:
+            step = steps_at(steps, trace->tracks[thread].file, trace->start_ns[launch->call]);
+            launch->key[0] = step ? step->number : NOT_TOLD;
+            break;
+        }
+    }
+    steps_free(steps);
+}
+
+static int compare_keys(const void *left, const void *right)
 {
     const struct launch *a = left, *b = right;
-    if (a->call_name != b->call_name)
-        return a->call_name < b->call_name ? -1 : 1;
-    if (a->kernel_name != b->kernel_name)
-        return a->kernel_name < b->kernel_name ? -1 : 1;
+    for (size_t i = 0; i < 2; i++)
+        if (a->key[i] != b->key[i])
+            return a->key[i] < b->key[i] ? -1 : 1;
     return a->call < b->call ? -1 : a->call > b->call;
+}
+
+static void set_name(struct table *table, size_t row, size_t column, const char *name)
+{
+    table_set_text(table, row, column, name, strlen(name));
+}
+
+static void set_row_key(struct table *table, size_t row, const struct question *question, enum launches_by by,
+                        const struct launch *launch)
+{
+    const struct trace *trace = question->trace;
+    const struct track *thread = &trace->tracks[trace->track[launch->call]];
+    const struct track *stream = launch->works ? &trace->tracks[trace->track[launch->first]] : NULL;
+    name_id kernel = launch->kernel_name;
+    if (by == LAUNCHES_BY_KERNEL || by == LAUNCHES_BY_CALL)
+        set_name(table, row, LAUNCH_CALL, names_text(trace->names, launch->call_name));
+    if (by == LAUNCHES_BY_KERNEL)
+        set_name(table, row, LAUNCH_KERNEL,
+                 kernel == NAME_NONE      ? "(graph)"
+                 : kernel == NAME_NOTHING ? "(no work in the file)"
+                                          : names_text(trace->names, kernel));
+    if (by == LAUNCHES_BY_OPERATOR)
+        set_name(table, row, LAUNCH_OPERATOR,
+                 launch->key[0] == NOT_TOLD ? "(no operator)"
+                                            : names_text(trace->names, (name_id)launch->key[0]));
+    if (by == LAUNCHES_BY_STEP && launch->key[0] != NOT_TOLD)
+        table_set_int(table, row, LAUNCH_STEP, launch->key[0]);
+    if (by == LAUNCHES_BY_THREAD) {
+        char number[40];
+        snprintf(number, sizeof number, "%" PRId64, thread->tid);
+        const char *name = names_text(trace->texts, thread->thread_name),
+                   *written =
+                       thread->tid_text == NAME_NONE ? number : names_text(trace->texts, thread->tid_text);
+        set_name(table, row, LAUNCH_THREAD, *name ? name : written);
+    }
+    if (by == LAUNCHES_BY_DEVICE || by == LAUNCHES_BY_STREAM || by == LAUNCHES_BY_THREAD)
+        table_set_int(table, row, LAUNCH_RANK, selection_rank(trace, thread->file));
+    if (stream && (by == LAUNCHES_BY_DEVICE || by == LAUNCHES_BY_STREAM))
+        table_set_int(table, row, LAUNCH_DEVICE, stream->device);
+    if (stream && by == LAUNCHES_BY_STREAM)
+        table_set_int(table, row, LAUNCH_STREAM, stream->stream);
+}
+
+static void show_columns(struct table *table, enum launches_by by, bool several_files)
+{
+    static const struct {
+        const char *title;
+        enum launch_column first, last;
+        bool with_rank;
+    } shown[] = {
+        [LAUNCHES_BY_KERNEL] = { "Launches by call and kernel", LAUNCH_CALL, LAUNCH_KERNEL, false },
+        [LAUNCHES_BY_CALL] = { "Launches by call", LAUNCH_CALL, LAUNCH_CALL, false },
+        [LAUNCHES_BY_OPERATOR] = { "Launches by operator", LAUNCH_OPERATOR, LAUNCH_OPERATOR, false },
+        [LAUNCHES_BY_DEVICE] = { "Launches by device", LAUNCH_DEVICE, LAUNCH_DEVICE, true },
+        [LAUNCHES_BY_STREAM] = { "Launches by stream", LAUNCH_DEVICE, LAUNCH_STREAM, true },
+        [LAUNCHES_BY_THREAD] = { "Launches by thread", LAUNCH_THREAD, LAUNCH_THREAD, true },
+        [LAUNCHES_BY_STEP] = { "Launches by step", LAUNCH_STEP, LAUNCH_STEP, false },
+    };
+    table->title = shown[by].title;
+    for (size_t c = LAUNCH_CALL; c <= LAUNCH_STEP; c++)
+        table->columns[c].flags = c >= shown[by].first && c <= shown[by].last ? 0 : TABLE_HIDDEN;
+    if (shown[by].with_rank && several_files)
+        table->columns[LAUNCH_RANK].flags = 0;
 }
 
 static int64_t divided(int64_t sum, size_t count)
@@ -247,9 +360,10 @@ static int64_t divided(int64_t sum, size_t count)
     return count ? (sum + (int64_t)count / 2) / (int64_t)count : 0;
 }
 
-static void add_launches(struct table *table, const struct trace *trace, const struct launch *launches,
-                         size_t count)
+static void add_launches(struct table *table, const struct question *question, enum launches_by by,
+                         const struct launch *launches, size_t count)
 {
+    const struct trace *trace = question->trace;
     int64_t call_ns = 0, waited_ns = 0, work_ns = 0, total_ns = 0;
     size_t queued = 0, bound = 0, with_work = 0;
     for (size_t i = 0; i < count; i++) {
@@ -264,14 +378,8 @@ static void add_launches(struct table *table, const struct trace *trace, const s
         with_work += launch->works > 0;
         bound += is_launch_bound(trace, launch);
     }
-    name_id kernel = launches->kernel_name;
-    const char *name = kernel == NAME_NONE      ? "(graph)"
-                       : kernel == NAME_NOTHING ? "(no work in the file)"
-                                                : names_text(trace->names, kernel);
     size_t row = table_add_row(table);
-    table_set_text(table, row, LAUNCH_CALL, names_text(trace->names, launches->call_name),
-                   names_length(trace->names, launches->call_name));
-    table_set_text(table, row, LAUNCH_KERNEL, name, strlen(name));
+    set_row_key(table, row, question, by, launches);
     table_set_int(table, row, LAUNCH_COUNT, (int64_t)count);
     table_set_int(table, row, LAUNCH_CALL_TIME, call_ns);
     table_set_int(table, row, LAUNCH_CALL_AVERAGE, divided(call_ns, count));
@@ -287,24 +395,27 @@ static void add_launches(struct table *table, const struct trace *trace, const s
     table_set_int(table, row, LAUNCH_KERNEL_TIME, work_ns);
 }
 
-static struct table *make_launches(struct question *question)
+static struct table *make_launches(struct question *question, enum launches_by by)
 {
     const struct trace *trace = question->trace;
     struct launch *launches = question->found.at;
     size_t count = question->found.count, bound = 0;
     struct table *table =
         table_open("launches", "Launches by call and kernel", launch_columns, LAUNCH_COLUMNS);
+    show_columns(table, by, trace->file_count > 1);
+    set_keys(question, by);
     if (count)
-        qsort(launches, count, sizeof *launches, compare_names);
+        qsort(launches, count, sizeof *launches, compare_keys);
     for (size_t first = 0, end; first < count; first = end) {
-        for (end = first + 1; end < count && launches[end].call_name == launches[first].call_name &&
-                              launches[end].kernel_name == launches[first].kernel_name;)
+        for (end = first + 1; end < count && launches[end].key[0] == launches[first].key[0] &&
+                              launches[end].key[1] == launches[first].key[1];)
             end++;
-        add_launches(table, trace, &launches[first], end - first);
+        add_launches(table, question, by, &launches[first], end - first);
     }
     for (size_t i = 0; i < count; i++)
         bound += is_launch_bound(trace, &launches[i]);
     table_sort(table, LAUNCH_CALL_TIME, false);
+    table_drop_hidden(table);
     table_add_footer(table, "launches", "Launches", TABLE_COUNT, table_int((int64_t)count));
     table_add_footer(table, "launch_bound", "Launch-bound", TABLE_COUNT, table_int((int64_t)bound));
     table_add_footer(table, "unlinked", "GPU events whose call is not in the file", TABLE_COUNT,
@@ -546,12 +657,12 @@ static void release_question(struct question *question)
 }
 
 void launch_times_add_tables(const struct trace *trace, const struct selection *selection,
-                             struct result *result)
+                             enum launches_by by, struct result *result)
 {
     struct question question = { .trace = trace, .selection = selection };
     open_question(&question);
     find_launches_of_nothing(&question);
-    result_add_table(result, make_launches(&question));
+    result_add_table(result, make_launches(&question, by));
     result_add_table(result, make_queues(&question));
     struct table *graphs = make_graphs(&question);
     if (graphs)

@@ -1,7 +1,7 @@
 /*
  * launch_times.h - what it cost to launch work: time in the call, in the queue, on the device.
  *
- *     launch_times_add_tables(trace, selection, result);
+ *     launch_times_add_tables(trace, selection, LAUNCHES_BY_KERNEL, result);
  *
  *     call       [ cudaLaunchKernel )
  *     device                                [ kernel      )
@@ -17,12 +17,23 @@
 
 extern const struct trace_wants launch_times_wants;
 
+/* What makes a row of the table of launches. */
+enum launches_by {
+    LAUNCHES_BY_KERNEL, /* call and kernel */
+    LAUNCHES_BY_CALL,
+    LAUNCHES_BY_OPERATOR,
+    LAUNCHES_BY_DEVICE,
+    LAUNCHES_BY_STREAM,
+    LAUNCHES_BY_THREAD,
+    LAUNCHES_BY_STEP, /* in which the call began */
+};
+
 /*
- * Add the tables "launches" (per call and kernel), "queues" (per stream) and, when graphs were launched, "graphs" to
+ * Add the tables "launches" (per call and kernel, or as BY says), "queues" (per stream) and, when graphs were launched, "graphs" to
  * RESULT. A call that launched several works is one launch: that of a graph.
  */
 void launch_times_add_tables(const struct trace *trace, const struct selection *selection,
-                             struct result *result);
+                             enum launches_by by, struct result *result);
 
 /*
  * How deep the queues were over time: a table for each stream of the table "queues", most launches first, titled

@@ -7,6 +7,7 @@ struct launches_args {
     struct load_args load;
     struct selection_query selection;
     struct output_args output;
+    int by;
     const char *sort;
     bool reverse;
 };
@@ -14,8 +15,20 @@ struct launches_args {
 static const struct launches_args launches_defaults = { .load = LOAD_DEFAULTS,
                                                         .output = { .limit = ANALYSIS_LIMIT_DEFAULT } };
 
+static const struct opt_choice rows_by[] = {
+    [LAUNCHES_BY_KERNEL] = { "kernel", "per call and what it launched", NULL },
+    [LAUNCHES_BY_CALL] = { "call", "per call", NULL },
+    [LAUNCHES_BY_OPERATOR] = { "op", "per operator that launched", "operator" },
+    [LAUNCHES_BY_DEVICE] = { "device", "per device", "rank" },
+    [LAUNCHES_BY_STREAM] = { "stream", "per stream", NULL },
+    [LAUNCHES_BY_THREAD] = { "thread", "per host thread that called", NULL },
+    [LAUNCHES_BY_STEP] = { "step", "per step in which the call began", NULL },
+    { 0 },
+};
+
 static const struct opt launches_opts[] = {
     OPT_GROUP("Rows"),
+    OPT_CHOICE('b', "by", struct launches_args, by, rows_by, "WHAT", "what makes a row of the launches"),
     OPT_TEXT('s', "sort", struct launches_args, sort, "KEY",
              "sort the launches by this column, largest first; without it by call_time"),
     OPT_FLAG('r', "reverse", struct launches_args, reverse, "smallest first"),
@@ -29,7 +42,7 @@ static bool add_tables(const struct trace *trace, const struct selection *select
                        struct result *result, struct tpa_error *err)
 {
     const struct launches_args *own = args;
-    launch_times_add_tables(trace, selection, result);
+    launch_times_add_tables(trace, selection, (enum launches_by)own->by, result);
     return analysis_sort(result->tables.at[0], own->sort, own->reverse, err);
 }
 
@@ -64,6 +77,7 @@ const struct command cmd_launches = {
     .examples = {
         "tpa launches trace.json",
         "tpa launches --sort launch_bound --limit 10 trace.json",
+        "tpa launches --by op trace.json  # who launches too little at a time",
         "tpa launches --columns stream,mean_depth,max_depth,empty trace.json",
     },
     .section = SECTION_ANALYZE,

@@ -125,7 +125,7 @@ static bool fill_launches(const struct trace *trace, const struct selection *sel
                           struct report_content *content, struct tpa_error *err)
 {
     (void)err;
-    launch_times_add_tables(trace, selection, content->result);
+    launch_times_add_tables(trace, selection, LAUNCHES_BY_KERNEL, content->result);
     draw("queue", trace, selection, content->picture);
     return true;
 }

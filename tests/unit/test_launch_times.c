@@ -12,16 +12,21 @@ static struct trace *trace;
 static struct result *result;
 static struct table *launches, *queues;
 
-static void answer(void)
+static void answer_by(enum launches_by by)
 {
     struct tpa_error err = { 0 };
     struct selection *selection = selection_open(trace, &(struct selection_query){ 0 }, &err);
     assert_non_null(selection);
     result = result_open("tpa.launches/1");
-    launch_times_add_tables(trace, selection, result);
+    launch_times_add_tables(trace, selection, by, result);
     selection_free(selection);
     launches = table_called(result, "launches");
     queues = table_called(result, "queues");
+}
+
+static void answer(void)
+{
+    answer_by(LAUNCHES_BY_KERNEL);
 }
 
 static void release(void)
@@ -174,6 +179,52 @@ static void copies_are_not_launch_bound(void **state)
     release();
 }
 
+/*
+ * Two steps, two threads, two devices: in step 3 aten::mm of thread 1 launches a (call 4 ns) to device 0; in step 4
+ * thread 2, in no operator, launches b (6 ns) to device 1, stream 8, and aten::mm c (8 ns) to device 0.
+ */
+static void rows_may_be_of_anything_a_launch_has(void **state)
+{
+    (void)state;
+    static const struct {
+        enum launches_by by;
+        size_t rows;
+        const char *column;
+        int64_t first, call_time; /* of the row with the most call time */
+    } ways[] = {
+        { LAUNCHES_BY_CALL, 1, "count", 3, 18 },     { LAUNCHES_BY_DEVICE, 2, "device", 0, 12 },
+        { LAUNCHES_BY_STREAM, 2, "stream", 7, 12 },  { LAUNCHES_BY_STEP, 2, "step", 4, 14 },
+        { LAUNCHES_BY_OPERATOR, 2, "count", 2, 12 }, { LAUNCHES_BY_THREAD, 2, "count", 2, 12 },
+    };
+    draw_begin(&launch_times_wants);
+    draw_host("user_annotation", "ProfilerStep#3", 1, 0, 50);
+    draw_host("user_annotation", "ProfilerStep#4", 1, 50, 50);
+    draw_host("cpu_op", "aten::mm", 1, 10, 20);
+    draw_call("cudaLaunchKernel", 1, 12, 4, 1);
+    draw_call("cudaLaunchKernel", 2, 60, 6, 2);
+    draw_host("cpu_op", "aten::mm", 1, 70, 20);
+    draw_call("cudaLaunchKernel", 1, 72, 8, 3);
+    draw_work("kernel", "a", 0, 7, 20, 5, 1);
+    draw_work("kernel", "b", 1, 8, 70, 5, 2);
+    draw_work("kernel", "c", 0, 7, 85, 5, 3);
+    trace = draw_end();
+    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
+        answer_by(ways[i].by);
+        assert_int_equal(launches->row_count, ways[i].rows);
+        assert_int_equal(int_called(launches, 0, ways[i].column), ways[i].first);
+        assert_int_equal(int_called(launches, 0, "call_time"), ways[i].call_time);
+        assert_int_equal(launches->footers.at[0].value.i, 3);
+        result_free(result);
+    }
+    answer_by(LAUNCHES_BY_OPERATOR);
+    assert_string_equal(text_called(launches, 0, "operator"), "aten::mm");
+    assert_string_equal(text_called(launches, 1, "operator"), "(no operator)");
+    result_free(result);
+    answer_by(LAUNCHES_BY_THREAD);
+    assert_string_equal(text_called(launches, 0, "thread"), "1");
+    release();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -183,6 +234,7 @@ int main(void)
         cmocka_unit_test(a_kernel_before_its_call),
         cmocka_unit_test(one_launch_of_502_kernels),
         cmocka_unit_test(copies_are_not_launch_bound),
+        cmocka_unit_test(rows_may_be_of_anything_a_launch_has),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
