@@ -123,7 +123,7 @@ void chart_exposed_copies(struct picture *picture, const struct table *transfers
 static bool draw(const struct chart_question *question, struct picture *picture, struct tpa_error *err)
 {
     struct result *result = result_open("");
-    transfers_add_tables(question->trace, question->selection, result);
+    transfers_add_tables(question->trace, question->selection, TRANSFERS_BY_KIND, result);
     add_sizes(question, picture);
     chart_exposed_copies(picture, chart_find_table(result, "transfers"));
     result_free(result);

@@ -621,7 +621,7 @@ bool summary_add_tables(const struct trace *trace, const struct selection *selec
     if (good && (features & FEATURE_GPU)) {
         gpu_add_tables(trace, selection, false, question.parts);
         gaps_add_tables(trace, selection, &gaps_defaults, question.parts);
-        transfers_add_tables(trace, selection, question.parts);
+        transfers_add_tables(trace, selection, TRANSFERS_BY_KIND, question.parts);
         look_at_devices(&question);
         look_at_idleness(&question);
         look_at_stalls(&question);

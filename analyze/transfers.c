@@ -1,8 +1,8 @@
 /*
  * transfers.c - see transfers.h.
  *
- * Copies fall into a few groups per device: direction times kind of host memory. Stalls are the calls of host_waits.h,
- * brought together by sorting them by what makes a row.
+ * Copies, and the waits for them, are brought together by sorting them by what makes a row: device, direction and kind of
+ * host memory, and what else was asked for. So are stalls, the calls of host_waits.h.
  */
 #include "analyze/transfers.h"
 
@@ -14,6 +14,7 @@
 #include "base/stats.h"
 #include "trace/intervals.h"
 #include "trace/launches.h"
+#include "trace/steps.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,6 +26,9 @@ const struct trace_wants transfers_wants = { .args = HOST_WAITS_WANTS | CALLERS_
 enum transfer_column {
     TRANSFER_RANK,
     TRANSFER_DEVICE,
+    TRANSFER_STREAM,
+    TRANSFER_STEP,
+    TRANSFER_OPERATOR,
     TRANSFER_DIRECTION,
     TRANSFER_MEMORY,
     TRANSFER_COUNT,
@@ -43,6 +47,9 @@ enum transfer_column {
 static const struct table_column transfer_columns[TRANSFER_COLUMNS] = {
     { "rank", "Rank", TABLE_COUNT, "rank of the file, or its place among the files", TABLE_OPTIONAL, NULL },
     { "device", "Device", TABLE_COUNT, "number of the device", 0, NULL },
+    { "stream", "Stream", TABLE_COUNT, "number of the stream", TABLE_HIDDEN, NULL },
+    { "step", "Step", TABLE_COUNT, "number of the step in which it was launched", TABLE_HIDDEN, NULL },
+    { "operator", "Operator", TABLE_NAME, "the operator that launched it, as in the table of waits", TABLE_HIDDEN, "op" },
     { "direction", "Direction", TABLE_NAME, "HtoD, DtoH, DtoD, PtoP, HtoH, managed", 0, NULL },
     { "memory", "Host memory", TABLE_TEXT, "pageable, pinned, managed, or unknown", 0, NULL },
     { "count", "Count", TABLE_COUNT, "how many copies", 0, NULL },
@@ -57,9 +64,19 @@ static const struct table_column transfer_columns[TRANSFER_COLUMNS] = {
 };
 /* clang-format on */
 
-enum { GROUPS = COPY_DIRECTIONS * COPY_MEMORIES };
+/* A copy, or a wait for it. */
+struct part {
+    uint32_t device;
+    unsigned kind; /* direction and memory */
+    int64_t key;   /* stream, step or operator; NOT_TOLD */
+    event_id copy;
+    bool is_wait; /* then BLOCKED_NS is all it adds */
+    int64_t blocked_ns;
+};
 
-/* Copies of one direction and memory on one device. */
+#define NOT_TOLD INT64_MIN
+
+/* The sums of a row. */
 struct group {
     size_t count;
     int64_t bytes, time_ns, blocked_ns;
@@ -79,8 +96,19 @@ struct question {
     unsigned char *sorts;    /* by name: enum call_sort */
     struct copy_kind *kinds; /* by name, where it was asked */
     bool *kinds_asked;       /* by name */
-    struct group *groups;    /* GROUPS for each device */
+    enum transfers_by by;
+    struct callers *callers; /* NULL unless the operators or the waits are asked about */
+    struct steps *steps;     /* NULL unless they are */
+    struct {
+        struct part *at;
+        size_t count, capacity;
+    } parts;
 };
+
+static bool is_copy(const struct trace *trace, event_id work)
+{
+    return work != EVENT_NONE && trace->kind[work] == EVENT_MEMCPY;
+}
 
 static struct copy_kind kind_of(const struct question *question, event_id copy)
 {
@@ -91,23 +119,63 @@ static struct copy_kind kind_of(const struct question *question, event_id copy)
     return question->kinds[name];
 }
 
-static size_t group_index(const struct question *question, event_id copy)
+/* What makes the row of COPY besides its device and kind. */
+static int64_t key_of(const struct question *question, event_id copy)
 {
     const struct trace *trace = question->trace;
-    struct copy_kind kind = kind_of(question, copy);
-    return (size_t)question->gpu->device_of_track[trace->track[copy]] * GROUPS +
-           (size_t)kind.direction * COPY_MEMORIES + kind.memory;
+    event_id call = launches_call(launches_of(trace), copy), operator;
+    const struct step *step;
+    switch (question->by) {
+    case TRANSFERS_BY_STREAM: return trace->track[copy];
+    case TRANSFERS_BY_STEP:
+        step = steps_at(question->steps, trace->tracks[trace->track[copy]].file,
+                        trace->start_ns[call == EVENT_NONE ? copy : call]);
+        return step ? step->number : NOT_TOLD;
+    case TRANSFERS_BY_OPERATOR:
+        operator= call == EVENT_NONE ? EVENT_NONE : callers_operator(question->callers, call);
+        if (operator== EVENT_NONE)
+            operator= launches_operator(launches_of(trace), copy);
+        return operator== EVENT_NONE ? NOT_TOLD : trace->name[operator];
+    default: return 0;
+    }
 }
 
-static void add_copy(struct question *question, event_id copy)
+static struct part part_of(const struct question *question, event_id copy)
 {
-    const struct trace *trace = question->trace;
-    struct group *group = &question->groups[group_index(question, copy)];
-    int64_t bytes = trace_arg_or(trace, ARG_BYTES, copy, 0), time_ns = trace->dur_ns[copy];
+    struct copy_kind kind = kind_of(question, copy);
+    return (struct part){ .device = question->gpu->device_of_track[question->trace->track[copy]],
+                          .kind = (unsigned)kind.direction * COPY_MEMORIES + (unsigned)kind.memory,
+                          .key = key_of(question, copy),
+                          .copy = copy };
+}
+
+static int compare_rows_of_parts(const struct part *a, const struct part *b)
+{
+    if (a->device != b->device)
+        return a->device < b->device ? -1 : 1;
+    if (a->kind != b->kind)
+        return a->kind < b->kind ? -1 : 1;
+    return (a->key > b->key) - (a->key < b->key);
+}
+
+static int compare_parts(const void *left, const void *right)
+{
+    const struct part *a = left, *b = right;
+    int order = compare_rows_of_parts(a, b);
+    return order ? order : (a->copy > b->copy) - (a->copy < b->copy);
+}
+
+static void add_part(struct group *group, const struct trace *trace, const struct part *part)
+{
+    if (part->is_wait) {
+        group->blocked_ns += part->blocked_ns;
+        return;
+    }
+    int64_t bytes = trace_arg_or(trace, ARG_BYTES, part->copy, 0), time_ns = trace->dur_ns[part->copy];
     group->count++;
     group->bytes += bytes;
     group->time_ns += time_ns;
-    intervals_add(&group->when, trace->start_ns[copy], trace_end_ns(trace, copy));
+    intervals_add(&group->when, trace->start_ns[part->copy], trace_end_ns(trace, part->copy));
     if (bytes > 0 && time_ns > 0) {
         group->timed_bytes += bytes;
         group->timed_ns += time_ns;
@@ -133,54 +201,115 @@ static void set_bandwidths(struct table *table, size_t row, struct group *group)
     table_set_number(table, row, TRANSFER_BEST, at[count - 1]);
 }
 
-static void add_transfer(struct table *table, const struct question *question, size_t index,
-                         const struct intervals *kernels)
-{
-    struct group *group = &question->groups[index];
-    const struct gpu_device *device = &question->gpu->devices[index / GROUPS];
-    enum copy_direction direction = (enum copy_direction)(index % GROUPS / COPY_MEMORIES);
-    const char *memory = copy_memory_name((enum copy_memory)(index % COPY_MEMORIES));
-    struct intervals exposed = { 0 };
-    intervals_merge(&group->when);
-    intervals_subtract(&group->when, kernels, &exposed);
-    size_t row = table_add_row(table);
-    table_set_int(table, row, TRANSFER_RANK, selection_rank(question->trace, device->file));
-    table_set_int(table, row, TRANSFER_DEVICE, device->id);
-    table_set_text(table, row, TRANSFER_DIRECTION, copy_direction_name(direction),
-                   strlen(copy_direction_name(direction)));
-    if (memory)
-        table_set_text(table, row, TRANSFER_MEMORY, memory, strlen(memory));
-    table_set_int(table, row, TRANSFER_COUNT, (int64_t)group->count);
-    table_set_int(table, row, TRANSFER_BYTES, group->bytes);
-    table_set_int(table, row, TRANSFER_TIME, group->time_ns);
-    table_set_int(table, row, TRANSFER_EXPOSED, intervals_length(&exposed));
-    table_set_int(table, row, TRANSFER_BLOCKED, group->blocked_ns);
-    table_set_int(table, row, TRANSFER_UNION, intervals_length(&group->when));
-    set_bandwidths(table, row, group);
-    intervals_release(&exposed);
-}
-
-static struct table *make_transfers(const struct question *question)
+static void set_key(struct table *table, size_t row, const struct question *question, const struct part *part)
 {
     const struct trace *trace = question->trace;
-    struct table *table =
-        table_open("transfers", "Copies by direction and host memory", transfer_columns, TRANSFER_COLUMNS);
-    if (trace->file_count > 1)
-        table->columns[TRANSFER_RANK].flags = 0;
-    for (size_t d = 0; d < question->gpu->device_count; d++) {
-        const struct gpu_device *device = &question->gpu->devices[d];
-        struct intervals kernels = { 0 };
-        for (size_t i = device->first; i < device->first + device->count; i++)
-            if (gpu_work_is_kernel(question->gpu->work[i]))
-                intervals_add(&kernels, trace->start_ns[question->gpu->event[i]],
-                              trace_end_ns(trace, question->gpu->event[i]));
-        intervals_merge(&kernels);
-        for (size_t g = d * GROUPS; g < (d + 1) * GROUPS; g++)
-            if (question->groups[g].count || question->groups[g].blocked_ns)
-                add_transfer(table, question, g, &kernels);
-        intervals_release(&kernels);
+    const struct gpu_device *device = &question->gpu->devices[part->device];
+    table_set_int(table, row, TRANSFER_RANK, selection_rank(trace, device->file));
+    table_set_int(table, row, TRANSFER_DEVICE, device->id);
+    if (question->by == TRANSFERS_BY_STREAM)
+        table_set_int(table, row, TRANSFER_STREAM, trace->tracks[part->key].stream);
+    if (question->by == TRANSFERS_BY_STEP && part->key != NOT_TOLD)
+        table_set_int(table, row, TRANSFER_STEP, part->key);
+    if (question->by == TRANSFERS_BY_OPERATOR) {
+        const char *name =
+            part->key == NOT_TOLD ? "(no operator)" : names_text(trace->names, (name_id)part->key);
+        table_set_text(table, row, TRANSFER_OPERATOR, name, strlen(name));
     }
+}
+
+/* A row for the COUNT parts. */
+static void add_transfer(struct table *table, const struct question *question, const struct part *parts,
+                         size_t count, const struct intervals *kernels)
+{
+    struct group group = { 0 };
+    for (size_t i = 0; i < count; i++)
+        add_part(&group, question->trace, &parts[i]);
+    const char *direction = copy_direction_name((enum copy_direction)(parts->kind / COPY_MEMORIES));
+    const char *memory = copy_memory_name((enum copy_memory)(parts->kind % COPY_MEMORIES));
+    struct intervals exposed = { 0 };
+    intervals_merge(&group.when);
+    intervals_subtract(&group.when, kernels, &exposed);
+    size_t row = table_add_row(table);
+    set_key(table, row, question, parts);
+    table_set_text(table, row, TRANSFER_DIRECTION, direction, strlen(direction));
+    if (memory)
+        table_set_text(table, row, TRANSFER_MEMORY, memory, strlen(memory));
+    table_set_int(table, row, TRANSFER_COUNT, (int64_t)group.count);
+    table_set_int(table, row, TRANSFER_BYTES, group.bytes);
+    table_set_int(table, row, TRANSFER_TIME, group.time_ns);
+    table_set_int(table, row, TRANSFER_EXPOSED, intervals_length(&exposed));
+    table_set_int(table, row, TRANSFER_BLOCKED, group.blocked_ns);
+    table_set_int(table, row, TRANSFER_UNION, intervals_length(&group.when));
+    set_bandwidths(table, row, &group);
+    intervals_release(&exposed);
+    intervals_release(&group.when);
+    VEC_FREE(&group.bandwidths);
+}
+
+/* The copies that were asked for, and the waits for them. */
+static void find_parts(struct question *question)
+{
+    const struct trace *trace = question->trace;
+    const struct selection *selection = question->selection;
+    for (size_t i = 0; i < question->gpu->count; i++)
+        if (question->gpu->work[i] == GPU_MEMCPY && selection_holds(selection, question->gpu->event[i]))
+            *VEC_PUSH(&question->parts) = part_of(question, question->gpu->event[i]);
+    for (size_t i = 0; i < question->waits->count; i++) {
+        const struct host_wait *wait = &question->waits->at[i];
+        if (!is_copy(trace, wait->work) || !selection_holds(selection, wait->work) ||
+            !selection_holds_place(selection, wait->call))
+            continue;
+        struct part part = part_of(question, wait->work);
+        part.is_wait = true;
+        part.blocked_ns = trace->dur_ns[wait->call];
+        *VEC_PUSH(&question->parts) = part;
+    }
+    if (question->parts.count)
+        qsort(question->parts.at, question->parts.count, sizeof *question->parts.at, compare_parts);
+}
+
+static void find_kernels(const struct gpu_events *gpu, uint32_t device, struct intervals *kernels)
+{
+    const struct gpu_device *of = &gpu->devices[device];
+    intervals_clear(kernels);
+    for (size_t i = of->first; i < of->first + of->count; i++)
+        if (gpu_work_is_kernel(gpu->work[i]))
+            intervals_add(kernels, gpu->trace->start_ns[gpu->event[i]],
+                          trace_end_ns(gpu->trace, gpu->event[i]));
+    intervals_merge(kernels);
+}
+
+static struct table *make_transfers(struct question *question)
+{
+    static const struct {
+        const char *title;
+        enum transfer_column column;
+    } ways[] = {
+        [TRANSFERS_BY_KIND] = { "Copies by direction and host memory", TRANSFER_DIRECTION },
+        [TRANSFERS_BY_STREAM] = { "Copies by stream", TRANSFER_STREAM },
+        [TRANSFERS_BY_STEP] = { "Copies by step", TRANSFER_STEP },
+        [TRANSFERS_BY_OPERATOR] = { "Copies by operator", TRANSFER_OPERATOR },
+    };
+    struct table *table =
+        table_open("transfers", ways[question->by].title, transfer_columns, TRANSFER_COLUMNS);
+    table->columns[ways[question->by].column].flags = 0;
+    if (question->trace->file_count > 1)
+        table->columns[TRANSFER_RANK].flags = 0;
+    find_parts(question);
+    struct intervals kernels = { 0 };
+    const struct part *parts = question->parts.at;
+    for (size_t first = 0, end; first < question->parts.count; first = end) {
+        for (end = first + 1;
+             end < question->parts.count && compare_rows_of_parts(&parts[first], &parts[end]) == 0;)
+            end++;
+        if (first == 0 || parts[first].device != parts[first - 1].device)
+            find_kernels(question->gpu, parts[first].device, &kernels);
+        add_transfer(table, question, &parts[first], end - first, &kernels);
+    }
+    intervals_release(&kernels);
     table_sort(table, TRANSFER_TIME, false);
+    table_drop_hidden(table);
     return table;
 }
 
@@ -284,11 +413,6 @@ static int compare_stalls(const void *left, const void *right)
     return order ? order : a->wait.call < b->wait.call ? -1 : a->wait.call > b->wait.call;
 }
 
-static bool is_copy(const struct trace *trace, event_id work)
-{
-    return work != EVENT_NONE && trace->kind[work] == EVENT_MEMCPY;
-}
-
 /* What a call costs that only launches something: the median of the trace's launches and asynchronous copies. */
 static int64_t launch_cost(const struct question *question)
 {
@@ -388,7 +512,7 @@ static struct table *make_stalls(const struct question *question)
     const struct trace *trace = question->trace;
     struct table *table = table_open("stalls", "Where the host had to wait", stall_columns, STALL_COLUMNS);
     VEC_OF(struct stall) stalls = { 0 };
-    struct callers *callers = question->waits->count ? callers_open(trace) : NULL;
+    struct callers *callers = question->callers;
     for (size_t i = 0; i < question->waits->count; i++)
         if (selection_holds_place(question->selection, question->waits->at[i].call))
             *VEC_PUSH(&stalls) = stall_of(question, callers, &question->waits->at[i]);
@@ -410,43 +534,33 @@ static struct table *make_stalls(const struct question *question)
     table_sort(table, STALL_BLOCKED, false);
     table_add_footer(table, "blocked_total", "Host threads blocked", TABLE_NS, table_int(blocked_ns));
     table_add_footer(table, "launch_cost", "A launch takes (median)", TABLE_NS, table_int(cost_ns));
-    callers_free(callers);
     VEC_FREE(&stalls);
     return table;
 }
 
 /* ---- the whole ---- */
 
-void transfers_add_tables(const struct trace *trace, const struct selection *selection, struct result *result)
+void transfers_add_tables(const struct trace *trace, const struct selection *selection, enum transfers_by by,
+                          struct result *result)
 {
     size_t name_count = names_count(trace->names);
-    struct question question = { .trace = trace, .selection = selection };
+    struct question question = { .trace = trace, .selection = selection, .by = by };
     question.gpu = gpu_events_of(trace);
     question.waits = host_waits_of(trace);
     question.sorts = call_sorts_open(trace->names);
     question.kinds = mem_alloc((name_count + 1) * sizeof *question.kinds);
     question.kinds_asked = mem_zalloc(name_count + 1, sizeof *question.kinds_asked);
-    question.groups = mem_zalloc(question.gpu->device_count * GROUPS + 1, sizeof *question.groups);
+    question.callers = question.waits->count || by == TRANSFERS_BY_OPERATOR ? callers_open(trace) : NULL;
+    question.steps = by == TRANSFERS_BY_STEP ? steps_open(trace) : NULL;
 
-    for (size_t i = 0; i < question.gpu->count; i++)
-        if (question.gpu->work[i] == GPU_MEMCPY && selection_holds(selection, question.gpu->event[i]))
-            add_copy(&question, question.gpu->event[i]);
-    for (size_t i = 0; i < question.waits->count; i++) {
-        const struct host_wait *wait = &question.waits->at[i];
-        if (is_copy(trace, wait->work) && selection_holds(selection, wait->work) &&
-            selection_holds_place(selection, wait->call))
-            question.groups[group_index(&question, wait->work)].blocked_ns += trace->dur_ns[wait->call];
-    }
     result_add_table(result, make_transfers(&question));
     struct table *stalls = make_stalls(&question);
     result_add_table(result, stalls);
     add_advice(stalls, result);
 
-    for (size_t g = 0; g < question.gpu->device_count * GROUPS; g++) {
-        VEC_FREE(&question.groups[g].bandwidths);
-        intervals_release(&question.groups[g].when);
-    }
-    free(question.groups);
+    VEC_FREE(&question.parts);
+    steps_free(question.steps);
+    callers_free(question.callers);
     free(question.kinds);
     free(question.kinds_asked);
     free(question.sorts);

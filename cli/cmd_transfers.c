@@ -7,12 +7,23 @@ struct transfers_args {
     struct load_args load;
     struct selection_query selection;
     struct output_args output;
+    int by;
 };
 
 static const struct transfers_args transfers_defaults = { .load = LOAD_DEFAULTS,
                                                           .output = { .limit = ANALYSIS_LIMIT_DEFAULT } };
 
+static const struct opt_choice rows_by[] = {
+    [TRANSFERS_BY_KIND] = { "kind", "direction and host memory, per device", "direction device rank" },
+    [TRANSFERS_BY_STREAM] = { "stream", "the same per stream", NULL },
+    [TRANSFERS_BY_STEP] = { "step", "the same per step in which the copy was launched", NULL },
+    [TRANSFERS_BY_OPERATOR] = { "op", "the same per operator that copied", "operator" },
+    { 0 },
+};
+
 static const struct opt transfers_opts[] = {
+    OPT_GROUP("Rows"),
+    OPT_CHOICE('b', "by", struct transfers_args, by, rows_by, "WHAT", "what makes a row of the copies"),
     SELECTION_OPTIONS(struct transfers_args, selection),
     OUTPUT_OPTIONS(struct transfers_args, output),
     LOAD_OPTIONS(struct transfers_args, load),
@@ -22,9 +33,9 @@ static const struct opt transfers_opts[] = {
 static bool add_tables(const struct trace *trace, const struct selection *selection, const void *args,
                        struct result *result, struct tpa_error *err)
 {
-    (void)args;
     (void)err;
-    transfers_add_tables(trace, selection, result);
+    const struct transfers_args *own = args;
+    transfers_add_tables(trace, selection, (enum transfers_by)own->by, result);
     return true;
 }
 

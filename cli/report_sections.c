@@ -116,7 +116,7 @@ static bool fill_transfers(const struct trace *trace, const struct selection *se
                            struct report_content *content, struct tpa_error *err)
 {
     (void)err;
-    transfers_add_tables(trace, selection, content->result);
+    transfers_add_tables(trace, selection, TRANSFERS_BY_KIND, content->result);
     draw("transfers", trace, selection, content->picture);
     return true;
 }

@@ -14,16 +14,21 @@ static struct trace *trace;
 static struct result *result;
 static struct table *transfers, *stalls;
 
-static void answer(struct selection_query query)
+static void answer_by(struct selection_query query, enum transfers_by by)
 {
     struct tpa_error err = { 0 };
     struct selection *selection = selection_open(trace, &query, &err);
     assert_non_null(selection);
     result = result_open("tpa.transfers/1");
-    transfers_add_tables(trace, selection, result);
+    transfers_add_tables(trace, selection, by, result);
     selection_free(selection);
     transfers = table_called(result, "transfers");
     stalls = table_called(result, "stalls");
+}
+
+static void answer(struct selection_query query)
+{
+    answer_by(query, TRANSFERS_BY_KIND);
 }
 
 static void release(void)
@@ -220,13 +225,68 @@ static void names_of_copies_and_calls(void **state)
     assert_int_equal(call_sort_of("cudaMemGetInfo"), CALL_OTHER);
 }
 
+/*
+ * aten::to copies 40 bytes by aten::copy_ in step 3 on stream 7, and 20 in step 4 on stream 9, where the host waits 6 in the
+ * call; a copy whose call was not recorded has 10 bytes.
+ */
+static void copies_may_be_told_apart_by_stream_step_and_operator(void **state)
+{
+    (void)state;
+    draw_begin(&transfers_wants);
+    draw_host("user_annotation", "ProfilerStep#3", 1, 0, 50);
+    draw_host("user_annotation", "ProfilerStep#4", 1, 50, 50);
+    for (int64_t i = 0; i < 2; i++) {
+        draw_host("cpu_op", "aten::to", 1, 50 * i, 20);
+        draw_host("cpu_op", "aten::copy_", 1, 50 * i + 1, 18);
+        draw_call("cudaMemcpyAsync", 1, 50 * i + 2, 6, i + 1);
+        draw_work("gpu_memcpy", i ? "Memcpy HtoD (Pageable -> Device)" : "Memcpy HtoD (Pinned -> Device)", 0,
+                  7 + 2 * i, 50 * i + 4, 3, i + 1);
+        draw_arg(ARG_BYTES, 40 - 20 * i);
+    }
+    draw_work("gpu_memcpy", "Memcpy HtoD (Pinned -> Device)", 0, 7, 200, 1, DRAW_NO_CALL);
+    draw_arg(ARG_BYTES, 10);
+    trace = draw_end();
+
+    answer_by((struct selection_query){ 0 }, TRANSFERS_BY_STREAM);
+    assert_int_equal(transfers->row_count, 2);
+    assert_int_equal(int_called(transfers, 0, "stream"), 7);
+    assert_int_equal(int_called(transfers, 0, "bytes"), 50);
+    assert_int_equal(int_called(transfers, 1, "stream"), 9);
+    assert_int_equal(int_called(transfers, 1, "blocked"), 6);
+    result_free(result);
+
+    answer_by((struct selection_query){ 0 }, TRANSFERS_BY_STEP);
+    assert_int_equal(transfers->row_count, 3);
+    int64_t bytes_of_3 = 0, bytes_outside = 0;
+    for (size_t row = 0; row < transfers->row_count; row++) {
+        int64_t step = int_called(transfers, row, "step"), bytes = int_called(transfers, row, "bytes");
+        bytes_of_3 += step == 3 ? bytes : 0;
+        bytes_outside += step == TABLE_INT_MISSING ? bytes : 0;
+    }
+    assert_int_equal(bytes_of_3, 40);
+    assert_int_equal(bytes_outside, 10);
+    result_free(result);
+
+    answer_by((struct selection_query){ 0 }, TRANSFERS_BY_OPERATOR);
+    assert_int_equal(transfers->row_count, 3); /* pinned and pageable by aten::to, pinned by none */
+    assert_int_equal(int_called(transfers, row_with(transfers, "operator", "(no operator)"), "bytes"), 10);
+    assert_int_equal(int_called(transfers, row_with(transfers, "memory", "pageable"), "blocked"), 6);
+    assert_string_equal(text_called(transfers, row_with(transfers, "memory", "pageable"), "operator"),
+                        "aten::to");
+    release();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(copies_by_direction_and_memory), cmocka_unit_test(stalls_by_operator_and_cause),
-        cmocka_unit_test(stalls_name_the_line),           cmocka_unit_test(a_stream_is_waited_for_alone),
-        cmocka_unit_test(a_wait_without_work_is_empty),   cmocka_unit_test(hidden_copies_and_missing_sizes),
+        cmocka_unit_test(copies_by_direction_and_memory),
+        cmocka_unit_test(stalls_by_operator_and_cause),
+        cmocka_unit_test(stalls_name_the_line),
+        cmocka_unit_test(a_stream_is_waited_for_alone),
+        cmocka_unit_test(a_wait_without_work_is_empty),
+        cmocka_unit_test(hidden_copies_and_missing_sizes),
         cmocka_unit_test(names_of_copies_and_calls),
+        cmocka_unit_test(copies_may_be_told_apart_by_stream_step_and_operator),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
