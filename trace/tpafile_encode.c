@@ -131,6 +131,15 @@ static bool all_zero(const unsigned char *bytes, size_t count)
     return any == 0;
 }
 
+/*
+ * How small a plane must become to be packed. Unpacking what shrinks little is most of what reading would cost; stored,
+ * it costs nothing. Who asks for a high level has little, and wants it small.
+ */
+static size_t worth_packing(const struct tpafile_encoder *encoder, size_t count)
+{
+    return encoder->level >= TPAFILE_SMALL_RATHER_THAN_FAST ? count - count / 16 : count / 2;
+}
+
 /* Append a plane to OUT in whichever way is shortest, and write its size at SIZE_AT of OUT. */
 static void put_plane(struct tpafile_encoder *encoder, struct bytes *out, size_t size_at,
                       const unsigned char *plane, size_t count)
@@ -144,8 +153,7 @@ static void put_plane(struct tpafile_encoder *encoder, struct bytes *out, size_t
             return;
         size_t packed =
             ZSTD_compressCCtx(encoder->zstd, to, ZSTD_compressBound(count), plane, count, encoder->level);
-        /* What hardly shrinks is noise: stored, it costs the reader nothing. */
-        if (!ZSTD_isError(packed) && packed < count - count / 16) {
+        if (!ZSTD_isError(packed) && packed < worth_packing(encoder, count)) {
             size = packed;
             out->count += packed;
         }

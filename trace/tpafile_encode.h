@@ -20,7 +20,10 @@
 
 struct tpafile_encoder;
 
-/* New; NULL when there is no memory. LEVEL is zstd's: higher is smaller and slower to write, as fast to read. */
+/* From this level on, what shrinks little is packed, too, which makes files smaller and slower to read. */
+enum { TPAFILE_SMALL_RATHER_THAN_FAST = 10 };
+
+/* New; NULL when there is no memory. LEVEL is zstd's: higher is smaller and slower to write. */
 struct tpafile_encoder *tpafile_encoder_open(int level);
 void tpafile_encoder_free(struct tpafile_encoder *encoder);
 

@@ -12,6 +12,9 @@
 
 enum { BLOCK_EVENTS = 32768, SAVE_LEVEL = 6 };
 
+/* Traces of fewer events are read in no time, so that being small is what counts. */
+enum { SMALL_TRACE = 8192, SMALL_LEVEL = 19 };
+
 struct shape {
     uint64_t args;
     uint16_t category;
@@ -363,7 +366,7 @@ bool tpafile_save(const struct trace *trace, const struct tpafile_save_options *
     saver.writer = tpafile_writer_open(&(struct tpafile_writer_options){
         .sink = options->sink,
         .context = options->context,
-        .level = SAVE_LEVEL,
+        .level = trace->event_count < SMALL_TRACE ? SMALL_LEVEL : SAVE_LEVEL,
         .rows = (uint32_t)saver.block_events,
         .wall_ns = trace->file_count && trace->files[0].has_base ? trace->files[0].base_ns : 0,
     });
