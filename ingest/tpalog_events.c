@@ -157,7 +157,7 @@ struct tpalog_trace {
     VEC_OF(uint16_t) categories; /* the trace's, by the file's */
     VEC_OF(track_id) track_ids;  /* the trace's, by the file's; TRACK_NONE: not yet */
     size_t begun;                /* files begun in the builder */
-    size_t next_track;           /* rows of tracks that were looked at */
+    size_t next_device, next_property, next_notice, next_track; /* rows that were looked at */
     uint64_t lost_tracks, lost_categories;
 };
 
@@ -333,12 +333,28 @@ static void add_names(struct tpalog_reader *reader, int64_t count)
     }
 }
 
+/*
+ * The next row of a table whose rows follow each other file by file, when it is one of file INDEX; NULL when there is
+ * none. Rows of files that were passed are passed over.
+ */
+static const int64_t *next_row(const struct rows *rows, size_t *next, unsigned file_field, size_t index)
+{
+    while (*next < rows->count) {
+        const int64_t *row = row_at(rows, *next);
+        if (row[file_field] > (int64_t)index)
+            return NULL;
+        ++*next;
+        if (row[file_field] == (int64_t)index)
+            return row;
+    }
+    return NULL;
+}
+
 static void fill_devices(struct tpalog_reader *reader, struct trace_file *file, size_t index)
 {
-    for (size_t i = 0; i < reader->trace->devices.count; i++) {
-        const int64_t *row = row_at(&reader->trace->devices, i);
-        if (row[TPAFILE_FILE_DEVICE_FILE] != (int64_t)index)
-            continue;
+    struct tpalog_trace *trace = reader->trace;
+    const int64_t *row;
+    while ((row = next_row(&trace->devices, &trace->next_device, TPAFILE_FILE_DEVICE_FILE, index)))
         *VEC_PUSH(&file->devices) = (struct trace_device){
             .id = (int32_t)row[TPAFILE_FILE_DEVICE_DEVICE],
             .name = copy_text(reader, row[TPAFILE_FILE_DEVICE_NAME]),
@@ -352,12 +368,10 @@ static void fill_devices(struct tpalog_reader *reader, struct trace_file *file, 
             .regs_per_sm = small_number(row[TPAFILE_FILE_DEVICE_REGISTERS_PER_SM]),
             .shared_memory_per_sm = known(row[TPAFILE_FILE_DEVICE_SHARED_PER_SM], 0),
         };
-    }
-    for (size_t i = 0; i < reader->trace->properties.count; i++) {
-        const int64_t *row = row_at(&reader->trace->properties, i);
+    while ((row = next_row(&trace->properties, &trace->next_property, TPAFILE_PROPERTY_FILE, index))) {
         const char *key = copy_text(reader, row[TPAFILE_PROPERTY_KEY]);
         const char *value = copy_text(reader, row[TPAFILE_PROPERTY_VALUE]);
-        if (row[TPAFILE_PROPERTY_FILE] == (int64_t)index && key && value)
+        if (key && value)
             *VEC_PUSH(&file->properties) =
                 (struct trace_property){ key, value, row[TPAFILE_PROPERTY_IS_STRING] == 1 };
     }
@@ -365,11 +379,12 @@ static void fill_devices(struct tpalog_reader *reader, struct trace_file *file, 
 
 static void add_notices(struct tpalog_reader *reader, size_t index)
 {
-    for (size_t i = 0; i < reader->trace->notices.count; i++) {
-        const int64_t *row = row_at(&reader->trace->notices, i);
+    struct tpalog_trace *trace = reader->trace;
+    const int64_t *row;
+    while ((row = next_row(&trace->notices, &trace->next_notice, TPAFILE_NOTICE_FILE, index))) {
         const char *word = copy_text(reader, row[TPAFILE_NOTICE_WORD]);
         const char *text = copy_text(reader, row[TPAFILE_NOTICE_TEXT]);
-        if (row[TPAFILE_NOTICE_FILE] == (int64_t)index && word && text)
+        if (word && text)
             trace_builder_notice(reader->builder, word, text, (uint64_t)known(row[TPAFILE_NOTICE_COUNT], 1),
                                  known(row[TPAFILE_NOTICE_OFFSET], TPA_NOWHERE));
     }

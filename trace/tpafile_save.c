@@ -173,6 +173,38 @@ static void save_track(struct saver *saver, const struct track *track)
     tpafile_writer_add(saver->writer, TPAFILE_TRACK, row);
 }
 
+static void save_notice(struct saver *saver, const struct trace_notice *notice)
+{
+    if (notice->of_container && strcmp(notice->kind, "unfinished_file") == 0)
+        return; /* this file will have an end */
+    int64_t row[TPAFILE_NOTICE_FIELDS_END] = {
+        [TPAFILE_NOTICE_FILE] = notice->file,
+        [TPAFILE_NOTICE_WORD] = own_text(saver, notice->kind),
+        [TPAFILE_NOTICE_TEXT] = own_text(saver, notice->text),
+        [TPAFILE_NOTICE_COUNT] = (int64_t)notice->count,
+        [TPAFILE_NOTICE_OFFSET] = notice->of_container ? TPA_NOWHERE : notice->offset,
+    };
+    tpafile_writer_add(saver->writer, TPAFILE_NOTICE, row);
+}
+
+/* File by file, as readers take them; within a file in their order. */
+static void save_notices(struct saver *saver)
+{
+    const struct trace *trace = saver->trace;
+    size_t *order = mem_alloc((trace->notice_count + 1) * sizeof *order);
+    size_t *first = mem_zalloc(trace->file_count + 2, sizeof *first);
+    for (size_t i = 0; i < trace->notice_count; i++)
+        first[trace->notices[i].file + 1]++;
+    for (size_t f = 0; f < trace->file_count; f++)
+        first[f + 1] += first[f];
+    for (size_t i = 0; i < trace->notice_count; i++)
+        order[first[trace->notices[i].file]++] = i;
+    for (size_t i = 0; i < trace->notice_count; i++)
+        save_notice(saver, &trace->notices[order[i]]);
+    free(order);
+    free(first);
+}
+
 static void save_tables(struct saver *saver)
 {
     const struct trace *trace = saver->trace;
@@ -185,19 +217,7 @@ static void save_tables(struct saver *saver)
     }
     for (size_t i = 0; i < trace->track_count; i++)
         save_track(saver, &trace->tracks[i]);
-    for (size_t i = 0; i < trace->notice_count; i++) {
-        const struct trace_notice *notice = &trace->notices[i];
-        if (notice->of_container && strcmp(notice->kind, "unfinished_file") == 0)
-            continue; /* this file will have an end */
-        int64_t row[TPAFILE_NOTICE_FIELDS_END] = {
-            [TPAFILE_NOTICE_FILE] = notice->file,
-            [TPAFILE_NOTICE_WORD] = own_text(saver, notice->kind),
-            [TPAFILE_NOTICE_TEXT] = own_text(saver, notice->text),
-            [TPAFILE_NOTICE_COUNT] = (int64_t)notice->count,
-            [TPAFILE_NOTICE_OFFSET] = notice->of_container ? TPA_NOWHERE : notice->offset,
-        };
-        tpafile_writer_add(saver->writer, TPAFILE_NOTICE, row);
-    }
+    save_notices(saver);
     tpafile_writer_flush(saver->writer);
 }
 
