@@ -14,6 +14,8 @@
 /* Times are at most this far from 0, and durations not longer, so that their sums fit. */
 #define TPALOG_LATEST (INT64_C(1) << 61)
 
+enum { TPALOG_DROPPED = TPAFILE_DROPPED_UNKNOWN + 1 };
+
 enum log_category {
     LOG_KERNEL,
     LOG_MEMCPY,
@@ -65,7 +67,7 @@ struct log_facts {
     uint16_t categories[LOG_CATEGORIES];
     int64_t process_name, process_pid; /* a text; the pid */
     bool has_clock;
-    uint64_t failed_calls, without_time;
+    uint64_t failed_calls, without_time, dropped[TPALOG_DROPPED]; /* by enum tpafile_dropped_why */
     int64_t first_failed_name, first_failed_result;
 };
 

@@ -383,8 +383,13 @@ bool tpalog_ranges_finish(struct tpalog_reader *reader, struct tpa_error *err)
     struct log_ranges *ranges = reader->log->ranges;
     if (!ranges)
         return true;
-    if (ranges->lone_ends)
-        trace_builder_notice(reader->builder, "lone_ends", "ranges ended whose beginning is not in the log",
-                             ranges->lone_ends, TPA_NOWHERE);
+    if (ranges->lone_ends) {
+        char text[96];
+        int len = snprintf(text, sizeof text, "%" PRIu64 " ranges ended whose beginning is not in the log",
+                           ranges->lone_ends);
+        trace_builder_notice(reader->builder, "lone_ends",
+                             trace_builder_strndup(reader->builder, text, (size_t)len), ranges->lone_ends,
+                             TPA_NOWHERE);
+    }
     return finish_open(reader, ranges, err) && finish_steps(reader, ranges, err);
 }

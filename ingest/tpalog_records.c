@@ -355,24 +355,13 @@ static bool join_windows(struct tpalog_reader *reader, struct tpalog_part *part,
 
 /* ---- what the log says of itself ---- */
 
-static void join_dropped(struct tpalog_reader *reader, const struct tpalog_part *part)
+static void join_dropped(struct log_facts *facts, const struct tpalog_part *part)
 {
-    static const char *const why[] = {
-        [TPAFILE_DROPPED_BY_CUPTI] = "records were dropped by CUPTI before tpa capture saw them",
-        [TPAFILE_DROPPED_BEHIND] = "records were dropped because they came faster than they could be written",
-        [TPAFILE_DROPPED_MEMORY] = "records were dropped for want of memory",
-        [TPAFILE_DROPPED_DISK] = "records were dropped because the file could not be written",
-        [TPAFILE_DROPPED_UNKNOWN] = "records of a kind that tpa capture does not know were left out",
-    };
-    static const char *const words[] = { "dropped_by_cupti", "dropped_behind", "dropped_memory",
-                                         "dropped_disk", "dropped_unknown" };
     for (size_t i = 0; i < part->head.rows; i++) {
-        int64_t reason = tpalog_field(part, TPAFILE_DROPPED_WHY, i),
-                count = tpalog_field(part, TPAFILE_DROPPED_COUNT, i);
-        size_t r =
-            reason >= 0 && reason <= TPAFILE_DROPPED_UNKNOWN ? (size_t)reason : TPAFILE_DROPPED_BY_CUPTI;
-        if (count > 0)
-            trace_builder_notice(reader->builder, words[r], why[r], (uint64_t)count, TPA_NOWHERE);
+        int64_t reason = tpalog_field(part, TPAFILE_DROPPED_WHY, i);
+        int64_t count = tpalog_field(part, TPAFILE_DROPPED_COUNT, i);
+        size_t r = reason >= 0 && reason < TPALOG_DROPPED ? (size_t)reason : TPAFILE_DROPPED_BY_CUPTI;
+        facts->dropped[r] += count > 0 ? (uint64_t)count : 0;
     }
 }
 
@@ -406,10 +395,59 @@ bool tpalog_join_record(struct tpalog_reader *reader, struct tpalog_part *part, 
     case TPAFILE_STEP: tpalog_join_steps(reader, part); return true;
     case TPAFILE_MEMORY: tpalog_join_memory(reader, part); return true;
     case TPAFILE_WINDOW: return join_windows(reader, part, err);
-    case TPAFILE_DROPPED: join_dropped(reader, part); return true;
+    case TPAFILE_DROPPED: join_dropped(reader->log->facts, part); return true;
     case TPAFILE_NOTE: join_notes(reader, part); return true;
     default:
         return true; /* EXTERNAL: correlations with frameworks' own numbers; no question asks for them yet */
+    }
+}
+
+/* A notice about COUNT cases, whose text FORMAT makes of the count. */
+static void tell(struct tpalog_reader *reader, const char *kind, uint64_t count, const char *format)
+{
+    char text[256];
+    if (count == 0)
+        return;
+    int len = snprintf(text, sizeof text, format, count);
+    trace_builder_notice(reader->builder, kind, trace_builder_strndup(reader->builder, text, (size_t)len),
+                         count, TPA_NOWHERE);
+}
+
+static void tell_losses(struct tpalog_reader *reader)
+{
+    static const struct {
+        const char *word, *format;
+    } dropped[TPALOG_DROPPED] = {
+        [TPAFILE_DROPPED_BY_CUPTI] = { "dropped_by_cupti",
+                                       "%" PRIu64
+                                       " records were dropped by CUPTI before tpa capture saw them" },
+        [TPAFILE_DROPPED_BEHIND] = { "dropped_behind",
+                                     "%" PRIu64 " records were dropped because they came faster than "
+                                     "they could be written" },
+        [TPAFILE_DROPPED_MEMORY] = { "dropped_memory",
+                                     "%" PRIu64 " records were dropped for want of memory" },
+        [TPAFILE_DROPPED_DISK] = { "dropped_disk",
+                                   "%" PRIu64 " records were dropped because the file could not be written" },
+        [TPAFILE_DROPPED_UNKNOWN] = { "dropped_unknown",
+                                      "%" PRIu64 " records of kinds that tpa capture does not know "
+                                      "were left out" },
+    };
+    const struct log_facts *facts = reader->log->facts;
+    for (size_t i = 0; i < TPALOG_DROPPED; i++)
+        tell(reader, dropped[i].word, facts->dropped[i], dropped[i].format);
+    tell(reader, "no_time", facts->without_time,
+         "%" PRIu64 " records without a time were left out: CUPTI had none for them");
+    if (facts->failed_calls) {
+        char text[256];
+        const struct tpalog_text *name = tpalog_text(&reader->texts, facts->first_failed_name);
+        int len = snprintf(text, sizeof text,
+                           "%" PRIu64
+                           " CUDA call%s returned an error; the first was %.80s, which returned %" PRId64,
+                           facts->failed_calls, facts->failed_calls == 1 ? "" : "s",
+                           name ? name->at : "a call", facts->first_failed_result);
+        trace_builder_notice(reader->builder, "failed_calls",
+                             trace_builder_strndup(reader->builder, text, (size_t)len), facts->failed_calls,
+                             TPA_NOWHERE);
     }
 }
 
@@ -423,19 +461,6 @@ bool tpalog_log_finish(struct tpalog_reader *reader, struct tpa_error *err)
     reader->container->is_log = true;
     if (!tpalog_ranges_finish(reader, err) || !tpalog_memory_finish(reader, err))
         return false;
-    if (log->facts->without_time)
-        trace_builder_notice(reader->builder, "no_time",
-                             "records without a time were left out: CUPTI had none for them",
-                             log->facts->without_time, TPA_NOWHERE);
-    if (log->facts->failed_calls) {
-        char text[256];
-        const struct tpalog_text *name = tpalog_text(&reader->texts, log->facts->first_failed_name);
-        int len = snprintf(text, sizeof text,
-                           "CUDA calls returned an error; the first was %.80s, which returned %" PRId64,
-                           name ? name->at : "a call", log->facts->first_failed_result);
-        trace_builder_notice(reader->builder, "failed_calls",
-                             trace_builder_strndup(reader->builder, text, (size_t)len),
-                             log->facts->failed_calls, TPA_NOWHERE);
-    }
+    tell_losses(reader);
     return true;
 }
