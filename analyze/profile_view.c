@@ -299,6 +299,47 @@ static struct sort_entry *sort_ranks(struct sort_entry *at, struct sort_entry *s
     return at;
 }
 
+/* Let the entry at I sink among the COUNT of a heap, whose last in order is at 0. */
+static void sink(struct sort_entry *heap, size_t count, size_t i, struct sort_context *context)
+{
+    struct sort_entry sinking = heap[i];
+    for (size_t child; (child = 2 * i + 1) < count; i = child) {
+        if (child + 1 < count && compare_entries(&heap[child], &heap[child + 1], context) < 0)
+            child++;
+        if (compare_entries(&heap[child], &sinking, context) <= 0)
+            break;
+        heap[i] = heap[child];
+    }
+    heap[i] = sinking;
+}
+
+/* Only the first COUNT in order, by a heap of them: most functions are passed over at a glance. */
+static void select_functions(struct profile_view *view, const struct profile *profile,
+                             const struct profile_sort *sort, size_t count)
+{
+    struct sort_context context = { profile, sort };
+    struct sort_entry *heap = mem_alloc(count * sizeof *heap);
+    for (size_t i = 0; i < profile->listed_count; i++) {
+        struct sort_entry entry = { rank_of(&profile->functions[profile->listed[i]], sort->keys[0]),
+                                    (uint32_t)i };
+        if (i < count) {
+            heap[i] = entry;
+            if (i + 1 == count)
+                for (size_t k = count / 2; k-- > 0;)
+                    sink(heap, count, k, &context);
+        } else if (compare_entries(&entry, &heap[0], &context) < 0) {
+            heap[0] = entry;
+            sink(heap, count, 0, &context);
+        }
+    }
+    qsort_r(heap, count, sizeof *heap, compare_entries, &context);
+    view->at = mem_alloc((count + 1) * sizeof *view->at);
+    for (size_t i = 0; i < count; i++)
+        view->at[i] = profile->listed[heap[i].place];
+    view->count = count;
+    free(heap);
+}
+
 static void sort_functions(struct profile_view *view, const struct profile *profile,
                            const struct profile_sort *sort)
 {
@@ -410,17 +451,23 @@ static bool restrict_to_pattern(struct profile_view *view, const struct profile 
     return true;
 }
 
-static void restrict_to_limit(struct profile_view *view, const struct limit *limit)
+/* Functions that LIMIT leaves of COUNT. */
+static size_t count_within(const struct limit *limit, size_t count)
 {
-    size_t before = view->count;
+    if (limit->is_share)
+        return limit->share < 1 ? (size_t)((double)count * limit->share + .5) : count;
+    return limit->count > 0 && limit->count < count ? (size_t)limit->count : count;
+}
+
+/* BEFORE functions are, or have been, cut to what LIMIT leaves. */
+static void restrict_to_limit(struct profile_view *view, size_t before, const struct limit *limit)
+{
     struct buffer restriction = { 0 };
-    if (limit->is_share && limit->share < 1) {
-        view->count = (size_t)((double)before * limit->share + .5);
+    view->count = count_within(limit, before);
+    if (limit->is_share)
         add_python_share(&restriction, limit->share);
-    } else if (!limit->is_share && limit->count > 0 && limit->count < before) {
-        view->count = (size_t)limit->count;
+    else
         buffer_printf(&restriction, "%" PRIu64, limit->count);
-    }
     note_reduction(view, before, &restriction, true);
 }
 
@@ -428,12 +475,20 @@ bool profile_view_make(struct profile_view *view, const struct profile *profile,
                        const struct profile_sort *sort, const struct profile_restriction *restriction,
                        struct tpa_error *err)
 {
+    enum { FEW = 1000 }; /* up to here a heap is faster than sorting all */
+    size_t all = profile->listed_count, wanted = count_within(&restriction->limit, all);
+    bool all_match = !restriction->filter && !restriction->exclude;
+    if (all_match && sort->count > 0 && !sort->reverse && wanted > 0 && wanted <= FEW && wanted < all) {
+        select_functions(view, profile, sort, wanted);
+        restrict_to_limit(view, all, &restriction->limit);
+        return true;
+    }
     sort_functions(view, profile, sort);
     if (restriction->filter && !restrict_to_pattern(view, profile, restriction->filter, false, err))
         return false;
     if (restriction->exclude && !restrict_to_pattern(view, profile, restriction->exclude, true, err))
         return false;
-    restrict_to_limit(view, &restriction->limit);
+    restrict_to_limit(view, view->count, &restriction->limit);
     return true;
 }
 

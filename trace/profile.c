@@ -12,8 +12,11 @@
 #include <stdlib.h>
 #include <xxhash.h>
 
-/* The most bytes of a dump in which a function, or a caller, has been seen to fit. */
-enum { BYTES_OF_FUNCTION = 48, BYTES_OF_EDGE = 32 };
+/*
+ * The fewest bytes of a dump that a function, or a caller, has been seen to take: for room that costs nothing until it
+ * is used. Slots are written at once, so of them there are as many as a dump of usual names needs.
+ */
+enum { BYTES_OF_FUNCTION = 48, BYTES_OF_EDGE = 32, BYTES_OF_SLOT = 128 };
 
 enum {
     FIRST_SLOTS = 256,
@@ -56,7 +59,14 @@ static void resize_edges(struct profile *profile, size_t capacity)
 
 void profile_expect(struct profile *profile, size_t bytes)
 {
-    size_t functions = bytes / BYTES_OF_FUNCTION, edges = bytes / BYTES_OF_EDGE;
+    size_t functions = bytes / BYTES_OF_FUNCTION, edges = bytes / BYTES_OF_EDGE, slots = FIRST_SLOTS;
+    while (slots < bytes / BYTES_OF_SLOT)
+        slots *= 2;
+    if (profile->function_count == 0 && slots > profile->slot_mask + 1) {
+        free(profile->slots);
+        profile->slots = new_slots(slots);
+        profile->slot_mask = slots - 1;
+    }
     if (functions > profile->function_capacity)
         resize_functions(profile, functions);
     if (edges > profile->edge_capacity)
@@ -419,13 +429,7 @@ int profile_function_compare(const struct profile_function *a, const struct prof
 
 int64_t profile_ns(double seconds)
 {
-    if (isnan(seconds))
-        return 0;
     /* A long double, because the product of doubles is off by more than 1 ns from 104 days on. */
     long double ns = (long double)seconds * 1e9L;
-    if (ns >= 0x1p63L)
-        return INT64_MAX;
-    if (ns <= -0x1p63L)
-        return -INT64_MAX;
-    return (int64_t)llrintl(ns);
+    return ns > -0x1p63L && ns < 0x1p63L ? (int64_t)llrintl(ns) : 0;
 }

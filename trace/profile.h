@@ -137,7 +137,7 @@ void profile_function_text(const struct profile_function *function, struct buffe
 /* As pstats sorts keys: by file, line, name. Below, at or above 0. */
 int profile_function_compare(const struct profile_function *a, const struct profile_function *b);
 
-/* SECONDS in nanoseconds, to the nearest. NaN is 0; what an int64_t can not hold is cut to what it can. */
+/* SECONDS in nanoseconds, to the nearest. 0 for what is no number, infinite or beyond 292 years: no file means that. */
 int64_t profile_ns(double seconds);
 
 #endif

@@ -304,8 +304,8 @@ static void seconds_become_the_nearest_nanosecond(void **state)
     assert_int_equal(profile_ns(1e-9), 1);
     assert_int_equal(profile_ns(-2.5), INT64_C(-2500000000));
     assert_int_equal(profile_ns(NAN), 0);
-    assert_int_equal(profile_ns(INFINITY), INT64_MAX);
-    assert_int_equal(profile_ns(-INFINITY), -INT64_MAX);
+    assert_int_equal(profile_ns(INFINITY), 0);
+    assert_int_equal(profile_ns(-INFINITY), 0);
 }
 
 static void the_first_bytes_tell_a_dump_from_json(void **state)
