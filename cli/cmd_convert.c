@@ -9,8 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const struct convert_form *const forms[] = { &convert_chrome, &convert_tpa, &convert_folded,
-                                                    &convert_dot, NULL };
+static const struct convert_form *const forms[] = {
+    &convert_chrome, &convert_tpa, &convert_csv, &convert_speedscope, &convert_folded, &convert_dot, NULL,
+};
 
 static bool form_at(size_t index, struct opt_choice *choice)
 {
@@ -23,6 +24,12 @@ static bool form_at(size_t index, struct opt_choice *choice)
     *choice = (struct opt_choice){ forms[index - 1]->name, forms[index - 1]->help, NULL };
     return true;
 }
+
+static const struct opt_choice times[] = {
+    { "cpu", "time of threads: each frame without what it called", NULL },
+    { "gpu", "time of kernels and copies, below the calls that launched them", NULL },
+    { NULL, NULL, NULL },
+};
 
 /* gprof2dot's thresholds. */
 static const struct convert_args convert_defaults = {
@@ -37,6 +44,8 @@ static const struct opt convert_opts[] = {
     OPT_FILE('o', "output", struct convert_args, path, "FILE",
              "write to FILE, which appears whole or not at all"),
     OPT_CHOICE_OF('t', "to", struct convert_args, form, form_at, "FORM", "what to write"),
+    OPT_CHOICE(0, "time", struct convert_args, time, times, "WHAT",
+               "folded, of a trace: what the stacks add up"),
     OPT_FLAG(0, "strip-dirs", struct convert_args, strip_dirs,
              "name files without their directories; what is then the same adds up"),
     OPT_SHARE(0, "node-threshold", struct convert_args, node_share, "SHARE",
@@ -82,18 +91,32 @@ enum source_packing convert_packing(const struct convert_args *args)
     return packing;
 }
 
-/* Does PATH end in one of the endings of FORM? */
-static bool names_form(const char *path, const struct convert_form *form)
+/* Length of the ending of FORM that PATH has; 0: it has none. */
+static size_t match_ending(const char *path, const struct convert_form *form)
 {
     enum source_packing packing;
     size_t len = form->packs ? length_unpacked(path, &packing) : strlen(path);
     for (const char *at = form->ending; *at; at += strspn(at, "|")) {
         size_t end = strcspn(at, "|");
         if (ends_in(path, len, at, end))
-            return true;
+            return end;
         at += end;
     }
-    return false;
+    return 0;
+}
+
+/* The form that the name of the output tells: of ".json" and ".speedscope.json" the longer one. NULL: none. */
+static const struct convert_form *form_of_name(const char *path)
+{
+    const struct convert_form *found = NULL;
+    for (size_t i = 0, longest = 0; forms[i]; i++) {
+        size_t len = match_ending(path, forms[i]);
+        if (len > longest) {
+            longest = len;
+            found = forms[i];
+        }
+    }
+    return found;
 }
 
 /* The form asked for; NULL and ERR when that can not be told. */
@@ -101,9 +124,9 @@ static const struct convert_form *find_form(const struct convert_args *args, str
 {
     if (args->form > 0)
         return forms[args->form - 1];
-    for (size_t i = 0; args->path && forms[i]; i++)
-        if (names_form(args->path, forms[i]))
-            return forms[i];
+    const struct convert_form *named = args->path ? form_of_name(args->path) : NULL;
+    if (named)
+        return named;
     if (args->path && strcmp(args->path, "-") != 0)
         tpa_fail(err, TPA_NOWHERE, "the name '%s' does not tell what to write", args->path);
     else
@@ -208,8 +231,10 @@ const struct command cmd_convert = {
     .operands = "FILE...",
     .description =
         "A trace becomes Chrome JSON (--to chrome), which Perfetto and chrome://tracing open and tpa reads again with "
-        "the same results. Several files become one, in which each rank has its own processes. An output whose name "
-        "ends in .gz or .zst is packed.\n\n"
+        "the same results; tpa's own compact file (--to tpa); rows of its events (--to csv); a timeline for speedscope; or stacks for a flame graph "
+        "(--to folded), of the time of threads or, with --time gpu, of kernels below the calls that launched them. "
+        "Several files become one, in which each rank has its own processes. An output whose name ends in .gz or "
+        ".zst is packed.\n\n"
         "Stacks of a Python profile (--to folded) are inferred: a profile says who called whom and how long that "
         "took, not by which way. Frames whose time was apportioned among several callers end in \" ~\", and what could "
         "not be placed stands under \"[callers not known]\"; the times that end in a function add up to its tottime. "
@@ -220,6 +245,7 @@ const struct command cmd_convert = {
     .main = convert_main,
     .examples = { "tpa convert run.json.gz -o run.json.zst",
                   "tpa convert rank*.json.gz -o all.json.gz  # one timeline of all ranks, for Perfetto",
+                  "tpa convert trace.json --to folded --time gpu | flamegraph.pl --countname ns > gpu.svg",
                   "tpa convert prof.stats -o out.folded  # then flamegraph.pl out.folded > flame.svg",
                   "tpa convert prof.stats --to dot | dot -Tsvg > graph.svg" },
     .section = SECTION_SHOW,

@@ -12,10 +12,13 @@
 #include "trace/profile.h"
 #include <stdio.h>
 
+enum convert_time { CONVERT_CPU_TIME, CONVERT_GPU_TIME };
+
 struct convert_args {
     int form; /* index into the forms, plus 1; 0: by the name of the output */
     const char *path;
     bool strip_dirs;
+    int time; /* enum convert_time: what the stacks of a trace add up */
     double node_share, edge_share, stack_share;
     struct load_args load;
 };
@@ -51,6 +54,7 @@ struct convert_form {
 /* How the output is to be packed, as the name of the file says. */
 enum source_packing convert_packing(const struct convert_args *args);
 
-extern const struct convert_form convert_chrome, convert_tpa, convert_folded, convert_dot;
+extern const struct convert_form convert_chrome, convert_tpa, convert_csv, convert_folded, convert_speedscope,
+    convert_dot;
 
 #endif

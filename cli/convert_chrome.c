@@ -16,8 +16,10 @@
 #include "cli/convert.h"
 
 #include "base/packer.h"
+#include "cli/timeline.h"
 #include "report/escape.h"
 #include "report/exact.h"
+#include "trace/arg_scan.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -171,19 +173,6 @@ static uint32_t file_of(const struct chrome_output *output, track_id track)
 
 /* ---- several files in one ---- */
 
-/* What a process is called when its number is another's, too: "rank 3", or "file 2" when ranks do not tell. */
-static void put_file_name(struct buffer *out, const struct trace *trace, uint32_t file)
-{
-    int64_t rank = trace->files[file].rank;
-    for (size_t i = 0; i < trace->file_count && rank >= 0; i++)
-        if (i != file && trace->files[i].rank == rank)
-            rank = -1;
-    if (rank >= 0)
-        buffer_printf(out, "rank %" PRId64, rank);
-    else
-        buffer_printf(out, "file %u", file + 1);
-}
-
 struct process {
     int64_t pid;
     name_id pid_text;
@@ -250,7 +239,7 @@ static void put_pid(struct buffer *out, const struct trace *trace, const struct 
 {
     struct buffer name = { 0 };
     if (shared) {
-        put_file_name(&name, trace, track->file);
+        timeline_add_file(&name, trace, track->file);
         buffer_puts(&name, ": ");
     }
     if (track->pid_text != NAME_NONE)
@@ -317,20 +306,6 @@ static int64_t set_apart(const struct chrome_output *output, uint32_t file, int6
     return value > 0 && value < output->stride ? value + (int64_t)file * output->stride : value;
 }
 
-/* Times of all files from the earliest origin on. A file without one counts from 1970. */
-static void shift_times(struct chrome_output *output)
-{
-    const struct trace *trace = output->trace;
-    output->shift_ns = mem_zalloc(trace->file_count + 1, sizeof *output->shift_ns);
-    int64_t first_ns = INT64_MAX;
-    for (size_t i = 0; i < trace->file_count; i++) {
-        int64_t base_ns = trace->files[i].has_base ? trace->files[i].base_ns : 0;
-        first_ns = base_ns < first_ns ? base_ns : first_ns;
-    }
-    for (size_t i = 0; i < trace->file_count; i++)
-        output->shift_ns[i] = (trace->files[i].has_base ? trace->files[i].base_ns : 0) - first_ns;
-}
-
 /* ---- what surrounds the events ---- */
 
 static void put_property(struct buffer *out, const struct trace_property *property)
@@ -359,7 +334,7 @@ static void put_file_facts(struct buffer *out, const struct trace *trace, uint32
 {
     const struct trace_file *file = &trace->files[index];
     struct buffer name = { 0 };
-    put_file_name(&name, trace, index);
+    timeline_add_file(&name, trace, index);
     PUT(out, "{\"name\":");
     put_string(out, name.at, name.count);
     PUT(out, ",\"path\":");
@@ -442,7 +417,7 @@ static void put_process_name(struct chrome_output *output, struct buffer *out, t
         return;
     }
     struct buffer text = { 0 };
-    put_file_name(&text, trace, trace->tracks[track].file);
+    timeline_add_file(&text, trace, trace->tracks[track].file);
     if (name != NAME_NONE)
         buffer_printf(&text, " %s", names_text(trace->texts, name));
     begin_fact(output, out, track, "process_name");
@@ -473,24 +448,6 @@ static void put_facts(struct chrome_output *output, struct buffer *out)
 }
 
 /* ---- events ---- */
-
-/* The arguments, each with the place of its next value. */
-struct arg_cursor {
-    const uint64_t *present;
-    const void *values;
-    bool wide;
-    size_t next;
-};
-
-/* Values of COLUMN before event E. */
-static size_t count_before(const struct trace_arg_column *column, event_id e)
-{
-    size_t count = column->rank[e / 512];
-    for (size_t word = e / 512 * 8; word < e / 64; word++)
-        count += (size_t)__builtin_popcountll(column->present[word]);
-    uint64_t below = (UINT64_C(1) << (e % 64)) - 1;
-    return count + (size_t)__builtin_popcountll(column->present[e / 64] & below);
-}
 
 static void put_arg(const struct chrome_output *output, struct buffer *out, const struct used_arg *arg,
                     uint32_t file, int64_t value)
@@ -569,17 +526,14 @@ static void begin_event(const struct chrome_output *output, struct buffer *out, 
 }
 
 static void put_args(const struct chrome_output *output, struct buffer *out, event_id e,
-                     struct arg_cursor *cursors, bool say_unfinished)
+                     struct arg_scan *scans, bool say_unfinished)
 {
     uint32_t file = file_of(output, output->trace->track[e]);
     size_t start = out->count;
     for (size_t i = 0; i < output->arg_count; i++) {
-        struct arg_cursor *cursor = &cursors[i];
-        if (!(cursor->present[e / 64] >> (e % 64) & 1))
+        int64_t value;
+        if (!arg_scan_get(&scans[i], e, &value))
             continue;
-        int64_t value = cursor->wide ? ((const int64_t *)cursor->values)[cursor->next]
-                                     : ((const int32_t *)cursor->values)[cursor->next];
-        cursor->next++;
         buffer_puts(out, out->count == start ? ",\"args\":{" : ",");
         put(out, output->args[i].key);
         put_arg(output, out, &output->args[i], file, value);
@@ -591,7 +545,7 @@ static void put_args(const struct chrome_output *output, struct buffer *out, eve
 }
 
 static void put_event(const struct chrome_output *output, struct buffer *out, event_id e,
-                      struct arg_cursor *cursors)
+                      struct arg_scan *scans)
 {
     const struct trace *trace = output->trace;
     uint8_t flags = trace->flags[e];
@@ -603,7 +557,7 @@ static void put_event(const struct chrome_output *output, struct buffer *out, ev
     }
     if (phase == 'i')
         PUT(out, ",\"s\":\"t\"");
-    put_args(output, out, e, cursors,
+    put_args(output, out, e, scans,
              phase == 'X' && flags & EVENT_UNFINISHED && trace_arg_or(trace, ARG_FINISHED, e, -1) < 0);
     buffer_putc(out, '}');
     if (phase == 'b' && !stays_open(output, e)) {
@@ -619,16 +573,13 @@ static void make_events(const struct chrome_output *output, size_t part, struct 
     event_id first = (event_id)(part * EVENTS_PER_PART), end = first + EVENTS_PER_PART;
     if (end > trace->event_count)
         end = (event_id)trace->event_count;
-    struct arg_cursor cursors[ARG_COUNT];
-    for (size_t i = 0; i < output->arg_count; i++) {
-        const struct trace_arg_column *column = &trace->args[output->args[i].arg];
-        cursors[i] =
-            (struct arg_cursor){ column->present, column->values, column->wide, count_before(column, first) };
-    }
+    struct arg_scan scans[ARG_COUNT];
+    for (size_t i = 0; i < output->arg_count; i++)
+        scans[i] = arg_scan_of(trace, output->args[i].arg);
     for (event_id e = first; e < end; e++) {
         if (e > 0 || output->fact_count > 0)
             PUT(out, ",\n");
-        put_event(output, out, e, cursors);
+        put_event(output, out, e, scans);
     }
 }
 
@@ -765,7 +716,7 @@ static void prepare(struct chrome_output *output)
     find_categories(output);
     place_tracks(output);
     find_stride(output);
-    shift_times(output);
+    output->shift_ns = timeline_shifts(trace);
     find_last_moment(output);
     put_head(output, &output->head);
     put_facts(output, &output->head);

@@ -2,13 +2,24 @@
  * convert_folded.c - folded stacks, for flame graphs (flamegraph.pl, inferno, speedscope): a line per stack, its frames
  * from the outside in, separated by semicolons, a blank, and its own time in nanoseconds.
  *
+ * In a trace stacks are what nests on each thread (trace/calltree.h); those of GPU time go on from the call that
+ * launched a kernel (trace/launches.h). Stacks of the same frames add up: each gets a number by its parent's and its
+ * frame, so that a trace of millions of events becomes as many numbers as it has different stacks.
+ *
  * A Python profile holds edges, not stacks (analyze/profile_stacks.h), and the lines say what is known: frames whose
  * time was apportioned end in " ~"; time that no stack could be found for stands under "[callers not known]".
  */
 #include "analyze/profile_stacks.h"
+#include "base/packer.h"
 #include "cli/convert.h"
+#include "cli/timeline.h"
+#include "trace/calltree.h"
+#include "trace/launches.h"
+#include "trace/steps.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
 
 static const char unplaced[] = "[callers not known]";
 static const char apportioned[] = " ~";
@@ -20,14 +31,19 @@ struct folded {
 };
 
 /* A semicolon in a name would be taken for the end of a frame, a control character for the end of the line. */
+static void add_frame_text(struct buffer *line, const char *text, size_t len)
+{
+    for (size_t i = 0; i < len; i++) {
+        unsigned char c = (unsigned char)text[i];
+        buffer_putc(line, c == ';' ? ':' : c < 0x20 || c == 0x7f ? '?' : (char)c);
+    }
+}
+
 static void add_frame(struct folded *folded, function_id id)
 {
     buffer_clear(&folded->name);
     profile_function_text(&folded->profile->functions[id], &folded->name);
-    for (size_t i = 0; i < folded->name.count; i++) {
-        unsigned char c = (unsigned char)folded->name.at[i];
-        buffer_putc(&folded->line, c == ';' ? ':' : c < 0x20 || c == 0x7f ? '?' : (char)c);
-    }
+    add_frame_text(&folded->line, folded->name.at, folded->name.count);
 }
 
 static void write_stack(void *context, const struct profile_stack *stack)
@@ -71,10 +87,200 @@ static void write_folded(const struct profile *profile, const struct convert_arg
     buffer_printf(summary, "  %5.1f %% could not be placed: under \"%s\"\n", share[STACK_UNPLACED], unplaced);
 }
 
+/* ---- traces ---- */
+
+/* The outermost frame of a stack is a track, or what stands for the calls that the trace does not hold. */
+typedef uint32_t stack_id;
+#define STACK_NONE UINT32_MAX
+enum { STACKS_PER_PART = 8192 };
+
+struct stack_key {
+    stack_id parent; /* STACK_NONE: the outermost */
+    uint32_t frame;  /* the outermost: a track, or track_count; else a name_id */
+};
+
+struct trace_stacks {
+    const struct trace *trace;
+    struct names *keys; /* struct stack_key as bytes -> stack_id */
+    VEC_OF(int64_t) own_ns;
+    name_id *frame_of; /* by name: the steps are one frame, whatever their number */
+};
+
+static stack_id find_stack(struct trace_stacks *stacks, stack_id parent, uint32_t frame)
+{
+    struct stack_key key = { parent, frame };
+    stack_id id = names_add(stacks->keys, (const char *)&key, sizeof key);
+    if (id == stacks->own_ns.count)
+        *VEC_PUSH(&stacks->own_ns) = 0;
+    return id;
+}
+
+static struct stack_key key_of(const struct trace_stacks *stacks, stack_id id)
+{
+    struct stack_key key;
+    memcpy(&key, names_text(stacks->keys, id), sizeof key);
+    return key;
+}
+
+/* ProfilerStep#7 and #8 would be two towers of a flame graph: the first of them stands for all. */
+static void join_steps(struct trace_stacks *stacks)
+{
+    const struct names *names = stacks->trace->names;
+    size_t count = names_count(names);
+    name_id step = NAME_NONE;
+    stacks->frame_of = mem_alloc((count + 1) * sizeof *stacks->frame_of);
+    for (name_id id = 0; id < count; id++) {
+        int64_t number;
+        bool is_step = step_number(names_text(names, id), &number);
+        if (is_step && step == NAME_NONE)
+            step = id;
+        stacks->frame_of[id] = is_step ? step : id;
+    }
+}
+
+static bool takes_call(const void *context, event_id e)
+{
+    const struct trace *trace = context;
+    enum event_kind kind = (enum event_kind)trace->kind[e];
+    return !event_on_device(kind) && kind != EVENT_SPAN && !(trace->flags[e] & (EVENT_POINT | EVENT_ASYNC));
+}
+
+/* New, free(): the stack of each node. */
+static stack_id *stack_nodes(struct trace_stacks *stacks, const struct calltree *tree)
+{
+    stack_id *stack = mem_alloc((tree->count + 1) * sizeof *stack);
+    for (node_id n = 0; n < tree->count; n++) {
+        event_id e = tree->event[n];
+        stack_id parent = tree->parent[n] == NODE_NONE
+                              ? find_stack(stacks, STACK_NONE, stacks->trace->track[e])
+                              : stack[tree->parent[n]];
+        stack[n] = find_stack(stacks, parent, stacks->frame_of[stacks->trace->name[e]]);
+    }
+    return stack;
+}
+
+static void add_cpu_time(struct trace_stacks *stacks, const struct calltree *tree, const stack_id *stack)
+{
+    const struct trace *trace = stacks->trace;
+    for (node_id n = 0; n < tree->count; n++) {
+        int64_t dur_ns = trace->dur_ns[tree->event[n]];
+        stacks->own_ns.at[stack[n]] += dur_ns;
+        if (tree->parent[n] != NODE_NONE)
+            stacks->own_ns.at[stack[tree->parent[n]]] -= dur_ns;
+    }
+}
+
+/* The time of GPU work, under the call that launched it, or the operator when the call is not in the trace. */
+static void add_gpu_time(struct trace_stacks *stacks, const struct calltree *tree, const stack_id *stack)
+{
+    const struct trace *trace = stacks->trace;
+    struct launches *launches = launches_open(trace);
+    node_id *node = calltree_nodes(tree);
+    for (event_id e = 0; e < trace->event_count; e++) {
+        if (!event_is_gpu_work((enum event_kind)trace->kind[e]))
+            continue;
+        event_id by = launches_call(launches, e);
+        if (by == EVENT_NONE || node[by] == NODE_NONE)
+            by = launches_operator(launches, e);
+        stack_id parent = by != EVENT_NONE && node[by] != NODE_NONE
+                              ? stack[node[by]]
+                              : find_stack(stacks, STACK_NONE, (uint32_t)trace->track_count);
+        stack_id id = find_stack(stacks, parent, stacks->frame_of[trace->name[e]]);
+        stacks->own_ns.at[id] += trace->dur_ns[e];
+    }
+    free(node);
+    launches_free(launches);
+}
+
+static void add_stack_frame(const struct trace_stacks *stacks, struct buffer *line,
+                            const struct stack_key *key)
+{
+    const struct trace *trace = stacks->trace;
+    if (key->parent != STACK_NONE) {
+        const char *name = names_text(trace->names, key->frame);
+        int64_t number;
+        bool is_step = step_number(name, &number);
+        size_t len = is_step ? strcspn(name, "#") : names_length(trace->names, key->frame);
+        add_frame_text(line, name, len);
+        buffer_puts(line, is_step ? "*" : "");
+        return;
+    }
+    struct buffer text = { 0 };
+    if (key->frame == trace->track_count)
+        buffer_puts(&text, "[launch not in the trace]");
+    else
+        timeline_add_track(&text, trace, key->frame);
+    add_frame_text(line, text.at, text.count);
+    buffer_release(&text);
+}
+
+static void make_stacks(const void *context, size_t part, struct buffer *out)
+{
+    const struct trace_stacks *stacks = context;
+    VEC_OF(struct stack_key) frames = { 0 };
+    size_t first = part * STACKS_PER_PART, end = first + STACKS_PER_PART;
+    for (stack_id id = (stack_id)first; id < end && id < stacks->own_ns.count; id++) {
+        if (stacks->own_ns.at[id] <= 0)
+            continue;
+        frames.count = 0;
+        for (stack_id at = id; at != STACK_NONE; at = frames.at[frames.count - 1].parent)
+            *VEC_PUSH(&frames) = key_of(stacks, at);
+        for (size_t i = frames.count; i-- > 0;) {
+            add_stack_frame(stacks, out, &frames.at[i]);
+            buffer_putc(out, i > 0 ? ';' : ' ');
+        }
+        buffer_printf(out, "%" PRId64 "\n", stacks->own_ns.at[id]);
+    }
+    VEC_FREE(&frames);
+}
+
+static void summarize(const struct trace_stacks *stacks, const struct calltree *tree, bool gpu,
+                      struct buffer *summary)
+{
+    size_t count = 0;
+    int64_t whole_ns = 0;
+    for (stack_id id = 0; id < stacks->own_ns.count; id++) {
+        count += stacks->own_ns.at[id] > 0;
+        whole_ns += stacks->own_ns.at[id] > 0 ? stacks->own_ns.at[id] : 0;
+    }
+    buffer_printf(summary, "%zu stacks of %s time, %.3f s in all\n", count, gpu ? "GPU" : "CPU",
+                  (double)whole_ns / 1e9);
+    if (tree->overlaps)
+        buffer_printf(summary, "%zu events begin within a call and end after it; they are no part of it\n",
+                      tree->overlaps);
+}
+
+static bool write_trace_folded(const struct trace *trace, const struct convert_args *args, FILE *out,
+                               struct buffer *summary, struct tpa_error *err)
+{
+    struct trace_stacks stacks = { .trace = trace, .keys = names_open() };
+    join_steps(&stacks);
+    struct calltree *tree = calltree_open(trace, takes_call, trace);
+    calltree_nest(tree);
+    stack_id *stack = stack_nodes(&stacks, tree);
+    bool gpu = args->time == CONVERT_GPU_TIME;
+    if (gpu)
+        add_gpu_time(&stacks, tree, stack);
+    else
+        add_cpu_time(&stacks, tree, stack);
+    struct packer packer = { SOURCE_PLAIN, (unsigned)args->load.jobs, make_stacks, &stacks };
+    bool fine =
+        packer_write(&packer, (stacks.own_ns.count + STACKS_PER_PART - 1) / STACKS_PER_PART, out, err);
+    summarize(&stacks, tree, gpu, summary);
+    free(stack);
+    calltree_free(tree);
+    free(stacks.frame_of);
+    VEC_FREE(&stacks.own_ns);
+    names_free(stacks.keys);
+    return fine;
+}
+
 const struct convert_form convert_folded = {
     .name = "folded",
     .help = "stacks, for flame graphs (flamegraph.pl, speedscope)",
     .ending = ".folded",
+    .write_trace = write_trace_folded,
+    .wants = { .args = LAUNCHES_WANTS },
     .write_profile = write_folded,
     .next = "flamegraph.pl --countname ns %s > flame.svg",
 };
