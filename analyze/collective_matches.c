@@ -5,7 +5,6 @@
 #include "analyze/collective_matches.h"
 
 #include "base/memory.h"
-#include "base/stats.h"
 #include "trace/steps.h"
 #include <stdlib.h>
 #include <string.h>
@@ -249,6 +248,18 @@ static int64_t absolute(const struct collectives *all, const struct collective *
     return absolute_ns;
 }
 
+static int compare_times(const void *left, const void *right)
+{
+    return compare_numbers(*(const int64_t *)left, *(const int64_t *)right);
+}
+
+/* The lower of the two in the middle, where there are two: clocks may be so far apart that their sum does not fit. */
+static int64_t median_of(int64_t *values, size_t count)
+{
+    qsort(values, count, sizeof *values, compare_times);
+    return values[(count - 1) / 2];
+}
+
 /* How far the clocks are apart, by the ends of what ended for all at about the same time. */
 static void compare_clocks(struct collective_matches *matches)
 {
@@ -275,7 +286,7 @@ static void compare_clocks(struct collective_matches *matches)
     }
     matches->clock_ns = mem_alloc((all->place_count + 1) * sizeof *matches->clock_ns);
     for (size_t p = 0; p < all->place_count; p++) {
-        matches->clock_ns[p] = ahead[p].count ? stats_of(ahead[p].at, ahead[p].count).median : CLOCK_UNKNOWN;
+        matches->clock_ns[p] = ahead[p].count ? median_of(ahead[p].at, ahead[p].count) : CLOCK_UNKNOWN;
         VEC_FREE(&ahead[p]);
     }
     free(ahead);

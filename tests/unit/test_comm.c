@@ -490,6 +490,26 @@ static void the_last_to_arrive_tells_the_transfer(void **state)
     release();
 }
 
+/* Rank 1 counts from 0 and does not tell since when: ten times the difference of the clocks would not fit 64 bits. */
+static void clocks_may_be_decades_apart(void **state)
+{
+    (void)state;
+    const int64_t base_ns = INT64_C(1700000000000000000);
+    draw_begin(&comm_wants);
+    draw_rank(0, base_ns);
+    for (int64_t i = 0; i < 10; i++)
+        draw_all_reduce(0, 100 * i, 20, i);
+    draw_rank(1, 0);
+    for (int64_t i = 0; i < 10; i++)
+        draw_all_reduce(1, 100 * i, 20, i);
+    trace = draw_end();
+    answer();
+    struct table *ranks = table_called(result, "ranks");
+    assert_int_equal(int_called(ranks, row_of_rank(ranks, 1), "clock"), -base_ns);
+    assert_int_equal(int_called(ranks, row_of_rank(ranks, 1), "count"), 10);
+    release();
+}
+
 /* Without numbers: the n-th of the group. Equal durations: nobody waited, nobody was last. */
 static void without_numbers_the_order_decides(void **state)
 {
@@ -662,6 +682,7 @@ int main(void)
         cmocka_unit_test(a_collective_is_of_the_step_that_issued_it),
         cmocka_unit_test(filters_look_at_collective_kernel_and_operator),
         cmocka_unit_test(the_last_to_arrive_tells_the_transfer),
+        cmocka_unit_test(clocks_may_be_decades_apart),
         cmocka_unit_test(without_numbers_the_order_decides),
         cmocka_unit_test(what_did_not_end_together_is_not_the_same),
         cmocka_unit_test(sends_are_matched_with_their_receives),
