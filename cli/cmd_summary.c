@@ -45,7 +45,8 @@ const struct command cmd_summary = {
     .summary = "one screen over all of it, and what to do first",
     .operands = "TRACE...",
     .description =
-        "A few figures, and then what the rules found in steps, devices, gaps, transfers and memory: what costs most "
+        "A few figures and the operators that cost most, and then what the rules found in steps, devices, gaps, "
+        "transfers, collectives and memory: what costs most "
         "first, each with its share of the time, the limit above which it is told, and the command that shows more. "
         "Advice follows. When nothing is wrong, nothing is said.",
     .options = summary_opts,

@@ -125,6 +125,19 @@ def memory_identities(tpa, trace, expected):
                 yield f"memory: {key} of {device} is {row[key]}, expected {wanted[key]}"
 
 
+def summary_identities(tpa, trace):
+    """A finding has what makes it one; the operators' shares are of all the work that there is."""
+    tables = run(tpa, "summary", trace)
+    gpu = run(tpa, "top", trace) if "operators" in tables else {}
+    by_kernel = sum(row["self_device_time_total_ns"] or 0 for row in gpu.get("operators", {"rows": []})["rows"] if row["device_type"] == "CUDA" and not row["is_user_annotation"])
+    for row in tables.get("operators", {"rows": []})["rows"]:
+        if by_kernel and row["time_ns"] > by_kernel:
+            yield f"summary: {row['name']} has more than all work"
+    for finding in tables.get("findings", {"rows": []})["rows"]:
+        if not finding["share"] > finding["threshold"] or not finding["see"] or not finding["advice"]:
+            yield f"summary: {finding['rule']} is no finding"
+
+
 STEP_PARTS = ("kernel_ns", "memcpy_ns", "memset_ns", "communication_ns", "runtime_ns", "data_loading_ns", "cpu_ns", "other_ns")
 
 
@@ -203,6 +216,7 @@ def main():
         problems += gap_identities(args.tpa, trace, tables)
         problems += launch_identities(args.tpa, trace, tables)
         problems += step_identities(args.tpa, trace)
+        problems += summary_identities(args.tpa, trace)
         name = trace.name.removesuffix(".gz").removesuffix(".json") + ".json"
         expected = json.loads((args.expected / name).read_text()) if args.expected and (args.expected / name).exists() else None
         problems += memory_identities(args.tpa, trace, (expected or {}).get("memory", {}))

@@ -6,7 +6,9 @@
 #include <cmocka.h>
 
 #include "analyze/summary.h"
+#include "analyze/summary_rules.h"
 #include "tests/unit/drawn.h"
+#include <stdio.h>
 
 static struct trace *trace;
 static struct result *result;
@@ -41,8 +43,9 @@ static void a_busy_device_is_no_finding(void **state)
     draw_work("kernel", "gemm", 0, 7, 2, 98, 1);
     trace = draw_end();
     answer();
-    assert_int_equal(result->tables.count, 1); /* the overview alone */
+    assert_int_equal(result->tables.count, 2); /* no findings */
     assert_string_equal(result->tables.at[0]->key, "overview");
+    assert_string_equal(result->tables.at[1]->key, "operators");
     assert_int_equal(result->notices.count, 0);
     release();
 }
@@ -134,12 +137,297 @@ static void memory_comes_after_time(void **state)
     release();
 }
 
+/* ---- every rule finds something in one drawing, and nothing in nearly the same ---- */
+
+/* A step of 100 on the host, with a launch at its begin that starts a kernel at START for DUR. */
+static void draw_step(int number, int64_t start_ns, int64_t dur_ns)
+{
+    char name[32];
+    snprintf(name, sizeof name, "ProfilerStep#%d", number);
+    draw_host("user_annotation", name, 1, 100 * number, 100);
+    draw_call("cudaLaunchKernel", 1, 100 * number, 1, number + 1);
+    draw_work("kernel", "elementwise", 0, 7, start_ns, dur_ns, number + 1);
+}
+
+/* Kernels at 0..40 and from 80 or 44 on, 40 long; the second is launched at LAUNCHED. The host does NAME meanwhile. */
+static void draw_gap(bool wrong, int64_t launched_ns, const char *category, const char *name,
+                     int64_t start_ns, int64_t dur_ns)
+{
+    draw_call("cudaLaunchKernel", 1, 0, 1, 1);
+    draw_work("kernel", "elementwise", 0, 7, 1, 39, 1);
+    if (name)
+        draw_host(category, name, 1, start_ns, dur_ns);
+    draw_call("cudaLaunchKernel", 1, wrong || launched_ns < 40 ? launched_ns : 43, 1, 2);
+    draw_work("kernel", "elementwise", 0, 7, wrong ? 80 : 44, 40, 2);
+}
+
+/* 60 of 100, or 20 of 100, without a kernel. */
+static void draw_utilization(bool wrong)
+{
+    draw_host("cpu_op", "aten::add", 1, 0, 100);
+    draw_call("cudaLaunchKernel", 1, 0, 1, 1);
+    draw_work("kernel", "elementwise", 0, 7, 10, wrong ? 40 : 80, 1);
+}
+
+/* 20 of 100, or 4, in which the step does nothing but load data. */
+static void draw_data_loading(bool wrong)
+{
+    draw_host("user_annotation", "ProfilerStep#0", 1, 0, 100);
+    draw_host("user_annotation", "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__", 1, 0,
+              wrong ? 20 : 4);
+    draw_host("cpu_op", "aten::add", 1, wrong ? 20 : 4, wrong ? 80 : 96);
+}
+
+/* 20 of 100, or 5, of all-reduce alone. */
+static void draw_communication(bool wrong)
+{
+    draw_step(0, 1, wrong ? 79 : 94);
+    draw_call("cudaLaunchKernel", 1, 2, 1, 99);
+    draw_work("kernel", "ncclDevKernel_AllReduce_Sum_f32_RING_LL", 0, 8, 10, 90, 99);
+}
+
+/* Four steps of 100; the last lasts until 600 on the device, which is 200 more than the median, of 600. */
+static void draw_slow_step(bool wrong)
+{
+    for (int i = 0; i < 4; i++)
+        draw_step(i, 100 * i + 1, wrong && i == 3 ? 299 : 99);
+}
+
+/* 20 of 100, or 5 of 85, of copying alone. */
+static void draw_copies(bool wrong)
+{
+    draw_call("cudaLaunchKernel", 1, 0, 1, 1);
+    draw_work("kernel", "elementwise", 0, 7, 1, 79, 1);
+    draw_call("cudaMemcpyAsync", 1, 1, 1, 2);
+    draw_work("gpu_memcpy", "Memcpy HtoD (Pinned -> Device)", 0, 7, 80, wrong ? 20 : 5, 2);
+}
+
+static void draw_idle_host(bool wrong)
+{
+    draw_gap(wrong, 78, NULL, NULL, 0, 0);
+}
+
+static void draw_idle_latency(bool wrong)
+{
+    draw_gap(wrong, 10, NULL, NULL, 0, 0);
+}
+
+static void draw_idle_synchronisation(bool wrong)
+{
+    draw_gap(wrong, 78, "cuda_runtime", "cudaDeviceSynchronize", 10, 31);
+}
+
+static void draw_idle_allocation(bool wrong)
+{
+    draw_gap(wrong, 78, "cuda_runtime", "cudaMalloc", 41, wrong ? 34 : 2);
+}
+
+static void draw_idle_data_loading(bool wrong)
+{
+    draw_gap(wrong, 78, "user_annotation", "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__", 41,
+             wrong ? 34 : 2);
+}
+
+static void draw_idle_communication(bool wrong)
+{
+    draw_gap(wrong, 78, "cpu_op", "c10d::allreduce_", 41, wrong ? 34 : 2);
+}
+
+static void draw_idle_profiler(bool wrong)
+{
+    draw_gap(wrong, 78, "overhead", "Activity Buffer Request", 41, wrong ? 34 : 2);
+}
+
+/* A synchronisation of 31 of 100, or of 4. */
+static void draw_stall(bool wrong)
+{
+    draw_host("cpu_op", "aten::item", 1, 0, 100);
+    draw_call("cudaLaunchKernel", 1, 0, 1, 1);
+    draw_call("cudaStreamSynchronize", 1, 10, wrong ? 31 : 4, 2);
+    draw_work("kernel", "elementwise", 0, 7, 1, wrong ? 39 : 12, 1);
+}
+
+static void draw_device(int64_t memory)
+{
+    *VEC_PUSH(&trace_builder_current_file(draw_builder)->devices) =
+        (struct trace_device){ .name = "V100", .total_memory = memory, .compute_major = 7 };
+}
+
+static void draw_tensor_cores(bool wrong)
+{
+    draw_device(0);
+    draw_host("cpu_op", "aten::mm", 1, 0, 100);
+    draw_call("cudaLaunchKernel", 1, 0, 1, 1);
+    draw_work("kernel", wrong ? "volta_sgemm_128x64_nn" : "volta_fp16_s884gemm_fp16_128x128_ldg8_f2f_nn", 0,
+              7, 1, 99, 1);
+}
+
+static void draw_data_parallel(bool wrong)
+{
+    draw_host("user_annotation", "DataParallel.forward", 1, 0, 30);
+    draw_call("cudaLaunchKernel", 1, 0, 1, 1);
+    draw_work("kernel", "elementwise", 0, 7, 1, 99, 1);
+    draw_call("cudaLaunchKernel", 1, 1, 1, 2);
+    draw_work("kernel", "elementwise", wrong ? 1 : 0, wrong ? 7 : 8, 2, 98, 2);
+}
+
+static void draw_backend(bool wrong)
+{
+    trace_builder_current_file(draw_builder)->backend =
+        trace_builder_strndup(draw_builder, wrong ? "gloo" : "cpu:gloo,cuda:nccl", wrong ? 4 : 18);
+    draw_host("user_annotation", "gloo:all_reduce", 1, 0, 30);
+    draw_call("cudaLaunchKernel", 1, 0, 1, 1);
+    draw_work("kernel", "elementwise", 0, 7, 1, 99, 1);
+}
+
+/* Rank 1 arrives at 60, or at 11, where rank 0 has been since 10. */
+static void draw_straggler(bool wrong)
+{
+    for (int rank = 0; rank < 2; rank++) {
+        if (rank == 1)
+            draw_file("rank1.json");
+        int64_t start_ns = rank == 0 ? 10 : wrong ? 60 : 11;
+        trace_builder_current_file(draw_builder)->rank = rank;
+        draw_host("cpu_op", "aten::add", 1, 0, 100);
+        draw_call("cudaLaunchKernel", 1, 1, 1, 1);
+        draw_work("kernel", "ncclDevKernel_AllReduce_Sum_f32_RING_LL", 0, 7, start_ns, 90 - start_ns, 1);
+        draw_text(ARG_COLLECTIVE, "allreduce");
+        draw_text(ARG_GROUP_NAME, "0");
+        draw_arg(ARG_GROUP_SIZE, 2);
+        draw_arg(ARG_SEQ_IN_GROUP, 1);
+    }
+}
+
+/* A block that is allocated, and freed again or not; BYTES in use afterwards. */
+static void draw_memory(int64_t at_ns, int64_t address, int64_t bytes, int64_t total)
+{
+    trace_chunk_event(draw_chunk, &(struct chunk_event){
+                                      .phase = 'i',
+                                      .start_ns = at_ns,
+                                      .dur_ns = -1,
+                                      .name = trace_chunk_name(draw_chunk, "[memory]", 8),
+                                      .track = trace_chunk_track(
+                                          draw_chunk, &(struct track_key){ .pid = DRAW_PROCESS, .tid = 1 }),
+                                      .category = trace_chunk_category(draw_chunk, "cpu_instant_event", 17),
+                                  });
+    draw_arg(ARG_DEVICE_TYPE, 1);
+    draw_arg(ARG_DEVICE_ID, 0);
+    draw_arg(ARG_BYTES, bytes);
+    draw_arg(ARG_ADDRESS, address);
+    draw_arg(ARG_TOTAL_ALLOCATED, total);
+}
+
+/* 95 of the device's 100 bytes, or 80. */
+static void draw_memory_full(bool wrong)
+{
+    draw_device(100);
+    draw_host("cpu_op", "aten::empty", 1, 0, 100);
+    draw_memory(50, 0xA00, 10, wrong ? 95 : 80);
+}
+
+/* Five steps that keep 9 each; or the fourth frees it. */
+static void draw_memory_grows(bool wrong)
+{
+    int64_t in_use = 0;
+    for (int i = 0; i < 5; i++) {
+        draw_step(i, 100 * i + 1, 99);
+        draw_memory(100 * i + 50, 0xA00 + i, 9, in_use += 9);
+        if (!wrong && i == 3)
+            draw_memory(100 * i + 60, 0xA00 + i, -9, in_use -= 9);
+    }
+}
+
+static void every_rule_finds_and_is_quiet(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *rule;
+        void (*draw)(bool wrong);
+    } cases[] = {
+        { "utilization", draw_utilization },
+        { "data_loading", draw_data_loading },
+        { "communication", draw_communication },
+        { "slow_step", draw_slow_step },
+        { "copies", draw_copies },
+        { "idle_host", draw_idle_host },
+        { "idle_launch_latency", draw_idle_latency },
+        { "idle_synchronisation", draw_idle_synchronisation },
+        { "idle_allocation", draw_idle_allocation },
+        { "idle_data_loading", draw_idle_data_loading },
+        { "idle_communication", draw_idle_communication },
+        { "idle_profiler", draw_idle_profiler },
+        { "stall", draw_stall },
+        { "tensor_cores", draw_tensor_cores },
+        { "data_parallel", draw_data_parallel },
+        { "backend", draw_backend },
+        { "straggler", draw_straggler },
+        { "memory_full", draw_memory_full },
+        { "memory_grows", draw_memory_grows },
+    };
+    assert_int_equal(sizeof cases / sizeof *cases, RULES);
+    for (size_t i = 0; i < RULES; i++) {
+        assert_string_equal(cases[i].rule, summary_rules[i].key);
+        for (int wrong = 0; wrong < 2; wrong++) {
+            draw_begin(&summary_wants);
+            cases[i].draw(wrong);
+            trace = draw_end();
+            answer();
+            size_t found = 0;
+            for (size_t t = 0; t < result->tables.count; t++)
+                for (size_t row = 0; strcmp(result->tables.at[t]->key, "findings") == 0 &&
+                                     row < result->tables.at[t]->row_count;
+                     row++) {
+                    const struct table *findings = result->tables.at[t];
+                    if (strcmp(text_called(findings, row, "rule"), cases[i].rule) != 0)
+                        continue;
+                    found++;
+                    assert_true(number_called(findings, row, "share") >
+                                number_called(findings, row, "threshold"));
+                    assert_true(strncmp(text_called(findings, row, "see"), "tpa ", 4) == 0);
+                    assert_non_null(text_called(findings, row, "advice"));
+                }
+            if (found != (size_t)wrong)
+                fail_msg("%s is found %zu times where it is %s", cases[i].rule, found,
+                         wrong ? "wrong" : "fine");
+            release();
+        }
+    }
+}
+
+/* mm launches 60 and 20, a graph launch without an operator 15, and 5 have no call in the file. */
+static void the_most_expensive_operators_come_first(void **state)
+{
+    (void)state;
+    draw_begin(&summary_wants);
+    draw_host("cpu_op", "aten::mm", 1, 0, 10);
+    draw_call("cudaLaunchKernel", 1, 0, 1, 1);
+    draw_call("cudaLaunchKernel", 1, 2, 1, 2);
+    draw_call("cudaGraphLaunch", 1, 20, 1, 3);
+    draw_work("kernel", "gemm", 0, 7, 1, 60, 1);
+    draw_work("gpu_memcpy", "Memcpy DtoD (Device -> Device)", 0, 7, 61, 20, 2);
+    draw_work("kernel", "gemm", 0, 7, 81, 15, 3);
+    draw_work("kernel", "gemm", 0, 7, 96, 5, DRAW_NO_CALL);
+    trace = draw_end();
+    answer();
+    struct table *operators = table_called(result, "operators");
+    assert_int_equal(operators->row_count, 3);
+    assert_string_equal(text_called(operators, 0, "name"), "aten::mm");
+    assert_int_equal(int_called(operators, 0, "time"), 80);
+    assert_float_equal(number_called(operators, 0, "share_of_all"), 0.8, 1e-12);
+    assert_int_equal(int_called(operators, 0, "count"), 2);
+    assert_string_equal(text_called(operators, 1, "name"), "cudaGraphLaunch");
+    assert_string_equal(text_called(operators, 2, "name"), "(launch not recorded)");
+    release();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_busy_device_is_no_finding),
         cmocka_unit_test(what_costs_most_comes_first),
         cmocka_unit_test(memory_comes_after_time),
+        cmocka_unit_test(every_rule_finds_and_is_quiet),
+        cmocka_unit_test(the_most_expensive_operators_come_first),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

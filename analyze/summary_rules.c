@@ -1,0 +1,522 @@
+/*
+ * summary_rules.c - see summary_rules.h.
+ *
+ * The rules look at the tables of `tpa steps`, `gpu`, `gaps`, `transfers`, `comm` and `memory`. Each is a row of
+ * SUMMARY_RULES and a few lines that find its rows.
+ */
+#include "analyze/summary_rules.h"
+
+#include "analyze/gpu_events.h"
+#include "trace/communication.h"
+#include "trace/intervals.h"
+#include "trace/span.h"
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+const struct summary_rule summary_rules[RULES] = {
+    [RULE_UTILIZATION] = { "utilization", "no kernel runs", 0.5, "tpa gpu",
+                           "give the device more work at a time (a larger batch), or remove what it waits for",
+                           NULL },
+    [RULE_DATA_LOADING] = { "data_loading", "steps wait for data", 0.05, "tpa steps",
+                            "load data in more workers (DataLoader's num_workers), ahead of time (prefetch_factor)",
+                            NULL },
+    [RULE_COMMUNICATION] = { "communication", "steps wait for communication", 0.10, "tpa gpu",
+                             "overlap it with computation, or communicate less: accumulate or compress gradients",
+                             NULL },
+    [RULE_SLOW_STEP] = { "slow_step", "one step is slow", 0.05, "tpa steps",
+                         "see in what the slowest step differs; leave warm-up steps out of the trace", NULL },
+    [RULE_COPIES] = { "copies", "copies run alone", 0.10, "tpa transfers",
+                      "copy on a stream of their own, from pinned memory, while kernels run", NULL },
+    [RULE_IDLE_HOST] = { "idle_host", "idle: the host is late", 0.10, "tpa gaps",
+                         "do less in Python between launches: compile the model, or capture it as a CUDA graph",
+                         "host" },
+    [RULE_IDLE_LATENCY] = { "idle_launch_latency", "idle: launch latency", 0.10, "tpa launches",
+                            "kernels are many and short: fuse them, or capture them as a CUDA graph",
+                            "launch latency" },
+    [RULE_IDLE_SYNCHRONISATION] = { "idle_synchronisation", "idle: synchronisation", 0.10, "tpa gaps",
+                                    "do not wait for the device in each step: no item(), print or copy to the host",
+                                    "synchronisation" },
+    [RULE_IDLE_ALLOCATION] = { "idle_allocation", "idle: allocation", 0.10, "tpa gaps",
+                               "allocate once: keep tensors, warm up the caching allocator", "allocation" },
+    [RULE_IDLE_DATA_LOADING] = { "idle_data_loading", "idle: no data", 0.10, "tpa gaps",
+                                 "load data in more workers (DataLoader's num_workers), ahead of time (prefetch_factor)",
+                                 "data loading" },
+    [RULE_IDLE_COMMUNICATION] = { "idle_communication", "idle: communication", 0.10, "tpa gaps",
+                                  "start collectives earlier and wait for them later", "communication wait" },
+    [RULE_IDLE_PROFILER] = { "idle_profiler", "idle: the profiler itself", 0.10, "tpa gaps",
+                             "this time would not be there without profiling: record less, skip the first steps",
+                             "profiler overhead" },
+    [RULE_STALL] = { "stall", "the host waits", 0.05, "tpa transfers", NULL, NULL },
+    [RULE_TENSOR_CORES] = { "tensor_cores", "matrix kernels without tensor cores", 0.0, "tpa kernels",
+                            "use mixed precision (torch.autocast), or allow TF32", NULL },
+    [RULE_DATA_PARALLEL] = { "data_parallel", "one process drives several devices", 0.0,
+                             "tpa top --filter DataParallel",
+                             "use DistributedDataParallel, a process per device: DataParallel copies the model in each step",
+                             NULL },
+    [RULE_BACKEND] = { "backend", "devices communicate by the host", 0.0, "tpa comm",
+                       "use NCCL: init_process_group(backend=\"nccl\")", NULL },
+    [RULE_STRAGGLER] = { "straggler", "the others wait for a rank", 0.05, "tpa comm",
+                         "see what that rank does meanwhile: its share of the work, its data, its machine",
+                         NULL },
+    [RULE_MEMORY_FULL] = { "memory_full", "memory is nearly full", 0.90, "tpa memory",
+                           "recompute activations (checkpointing), use mixed precision or a smaller batch",
+                           NULL },
+    [RULE_MEMORY_GROWS] = { "memory_grows", "memory grows with every step", 0.0, "tpa memory",
+                            "look for tensors that are kept from step to step, such as losses that are summed up",
+                            NULL },
+};
+
+/* ---- reading tables ---- */
+
+/* The table called KEY; NULL when there is none. */
+const struct table *summary_table(const struct summary *summary, const char *key)
+{
+    for (size_t i = 0; i < summary->parts->tables.count; i++)
+        if (strcmp(summary->parts->tables.at[i]->key, key) == 0)
+            return summary->parts->tables.at[i];
+    return NULL;
+}
+
+const union table_cell *summary_cell(const struct table *table, size_t row, const char *key)
+{
+    int column = table_find_column(table, key, strlen(key));
+    assert(column >= 0);
+    return table_cell(table, row, (size_t)column);
+}
+
+/* The cell of a column that is a figure of time, bytes or count; 0 when it is missing. */
+int64_t summary_figure(const struct table *table, size_t row, const char *key)
+{
+    int64_t value = summary_cell(table, row, key)->i;
+    return value == TABLE_INT_MISSING ? 0 : value;
+}
+
+/* The row of TABLE whose column KEY is TEXT; row_count when there is none. */
+size_t summary_row(const struct table *table, const char *key, const char *text)
+{
+    size_t row = 0;
+    while (row < table->row_count && strcmp(summary_cell(table, row, key)->text.at, text) != 0)
+        row++;
+    return row;
+}
+
+/* Are the two texts, either of which may be missing, the same? */
+static bool is_same(const char *a, const char *b)
+{
+    return a && b ? strcmp(a, b) == 0 : a == b;
+}
+
+static double share_of(int64_t part, int64_t whole)
+{
+    return whole > 0 ? (double)part / (double)whole : 0;
+}
+
+/* It is a finding when SHARE passes the threshold of its rule. */
+static void consider(struct summary *summary, struct finding finding)
+{
+    if (!(finding.share > summary_rules[finding.rule].threshold))
+        return;
+    if (!finding.advice)
+        finding.advice = summary_rules[finding.rule].advice;
+    finding.order = summary->findings.count;
+    *VEC_PUSH(&summary->findings) = finding;
+}
+
+static const char *device_text(struct summary *summary, int64_t device)
+{
+    return arena_printf(&summary->arena, "%lld", (long long)device);
+}
+
+/* ---- steps ---- */
+
+static void look_at_steps(struct summary *summary)
+{
+    const struct table *steps = summary_table(summary, "steps"),
+                       *parts_table = summary_table(summary, "summary");
+    if (!steps || !parts_table || parts_table->row_count == 0)
+        return;
+    int64_t total_ns = 0;
+    size_t complete = 0;
+    for (size_t row = 0; row < steps->row_count; row++)
+        if (summary_cell(steps, row, "complete")->i == 1) {
+            total_ns += summary_figure(steps, row, "duration");
+            complete++;
+        }
+    static const struct {
+        const char *part;
+        enum rule rule;
+    } parts[] = { { "Data loading", RULE_DATA_LOADING }, { "Comm.", RULE_COMMUNICATION } };
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        size_t row = summary_row(parts_table, "part", parts[i].part);
+        if (row == parts_table->row_count)
+            continue;
+        consider(summary,
+                 (struct finding){ .rule = parts[i].rule,
+                                   .rank = TABLE_INT_MISSING,
+                                   .share = summary_cell(parts_table, row, "share")->f,
+                                   .time_ns = summary_figure(parts_table, row, "average") * (int64_t)complete,
+                                   .bytes = TABLE_INT_MISSING });
+    }
+    size_t whole = summary_row(parts_table, "part", "Step");
+    if (whole == parts_table->row_count || complete < 3)
+        return;
+    int64_t over_ns =
+        summary_figure(parts_table, whole, "max") - summary_figure(parts_table, whole, "median");
+    consider(summary, (struct finding){ .rule = RULE_SLOW_STEP,
+                                        .rank = TABLE_INT_MISSING,
+                                        .share = share_of(over_ns, total_ns),
+                                        .time_ns = over_ns,
+                                        .bytes = TABLE_INT_MISSING });
+}
+
+/* ---- devices ---- */
+
+/* Span of the device that a row of another table is about. ROW is where the last was found: tables have one order. */
+static int64_t span_of(const struct table *devices, int64_t rank, int64_t device, size_t *row)
+{
+    for (size_t looked = 0; looked < devices->row_count; looked++, *row = (*row + 1) % devices->row_count)
+        if (summary_figure(devices, *row, "rank") == rank &&
+            summary_figure(devices, *row, "device") == device)
+            return summary_figure(devices, *row, "span");
+    return 0;
+}
+
+static bool has_found(const struct summary *summary, enum rule rule)
+{
+    for (size_t i = 0; i < summary->findings.count; i++)
+        if (summary->findings.at[i].rule == rule)
+            return true;
+    return false;
+}
+
+static void look_at_idleness(struct summary *summary)
+{
+    const struct table *devices = summary_table(summary, "devices"),
+                       *causes = summary_table(summary, "causes");
+    size_t at = 0;
+    for (size_t row = 0; row < causes->row_count; row++) {
+        int64_t rank = summary_figure(causes, row, "rank"), device = summary_figure(causes, row, "device");
+        int64_t time_ns = summary_figure(causes, row, "time");
+        const char *cause = summary_cell(causes, row, "cause")->text.at;
+        for (enum rule rule = 0; rule < RULES; rule++)
+            if (summary_rules[rule].cause && strcmp(summary_rules[rule].cause, cause) == 0 &&
+                !(rule == RULE_IDLE_DATA_LOADING && has_found(summary, RULE_DATA_LOADING)))
+                consider(summary,
+                         (struct finding){ .rule = rule,
+                                           .rank = rank,
+                                           .device = device_text(summary, device),
+                                           .share = share_of(time_ns, span_of(devices, rank, device, &at)),
+                                           .time_ns = time_ns,
+                                           .bytes = TABLE_INT_MISSING });
+    }
+}
+
+/* The file of RANK. */
+static const struct trace_file *file_of(const struct trace *trace, int64_t rank)
+{
+    for (uint32_t f = 0; f < trace->file_count; f++)
+        if (selection_rank(trace, f) == rank)
+            return &trace->files[f];
+    return NULL;
+}
+
+/* What the file says of the device; NULL when nothing. */
+static const struct trace_device *properties_of(const struct trace_file *file, int64_t device)
+{
+    for (size_t i = 0; file && i < file->devices.count; i++)
+        if (file->devices.at[i].id == device)
+            return &file->devices.at[i];
+    return NULL;
+}
+
+/* Operators whose kernels could use tensor cores. */
+static bool multiplies_matrices(const char *name)
+{
+    static const char *const operators[] = {
+        "aten::mm",
+        "aten::addmm",
+        "aten::bmm",
+        "aten::baddbmm",
+        "aten::addbmm",
+        "aten::linear",
+        "aten::matmul",
+        "aten::cudnn_convolution",
+        "aten::convolution_backward",
+        "aten::cudnn_convolution_backward",
+        "aten::cudnn_convolution_backward_input",
+        "aten::cudnn_convolution_backward_weight",
+        "aten::_convolution",
+        "aten::convolution",
+        "aten::conv2d",
+        "aten::_scaled_dot_product_attention_math",
+    };
+    for (size_t i = 0; i < sizeof operators / sizeof *operators; i++)
+        if (strcmp(name, operators[i]) == 0)
+            return true;
+    return false;
+}
+
+/* Kernel time of the device of FILE that such operators launched. */
+static int64_t matrix_time(const struct summary *summary, const struct gpu_events *gpu,
+                           const bool *multiplies, uint32_t file, int64_t device)
+{
+    const struct trace *trace = summary->trace;
+    int64_t sum_ns = 0;
+    for (size_t d = 0; d < gpu->device_count; d++) {
+        const struct gpu_device *of = &gpu->devices[d];
+        if (of->file != file || of->id != device)
+            continue;
+        for (size_t i = of->first; i < of->first + of->count; i++)
+            if (trace->kind[gpu->event[i]] == EVENT_KERNEL && gpu->op[i] != EVENT_NONE &&
+                multiplies[trace->name[gpu->op[i]]] && selection_holds(summary->selection, gpu->event[i]))
+                sum_ns += trace->dur_ns[gpu->event[i]];
+    }
+    return sum_ns;
+}
+
+static void look_at_tensor_cores(struct summary *summary)
+{
+    const struct trace *trace = summary->trace;
+    const struct table *devices = summary_table(summary, "devices"),
+                       *efficiency = summary_table(summary, "efficiency");
+    const struct gpu_events *gpu = gpu_events_of(trace);
+    size_t at = 0;
+    bool *multiplies = mem_zalloc(names_count(trace->names) + 1, sizeof *multiplies);
+    for (name_id id = 0; id < names_count(trace->names); id++)
+        multiplies[id] = multiplies_matrices(names_text(trace->names, id));
+    for (size_t row = 0; row < efficiency->row_count; row++) {
+        int64_t rank = summary_figure(efficiency, row, "rank"),
+                device = summary_figure(efficiency, row, "device");
+        const struct trace_file *file = file_of(trace, rank);
+        const struct trace_device *properties = properties_of(file, device);
+        bool none = summary_cell(efficiency, row, "tensor_core_share")->f == 0 &&
+                    summary_cell(efficiency, row, "tensor_core_unknown_share")->f == 0;
+        if (!none || !properties || properties->compute_major < 7)
+            continue;
+        int64_t matrix_ns = matrix_time(summary, gpu, multiplies, (uint32_t)(file - trace->files), device);
+        consider(summary, (struct finding){ .rule = RULE_TENSOR_CORES,
+                                            .rank = rank,
+                                            .device = device_text(summary, device),
+                                            .share = share_of(matrix_ns, span_of(devices, rank, device, &at)),
+                                            .time_ns = matrix_ns,
+                                            .bytes = TABLE_INT_MISSING });
+    }
+    free(multiplies);
+}
+
+static void look_at_devices(struct summary *summary)
+{
+    const struct table *devices = summary_table(summary, "devices"),
+                       *efficiency = summary_table(summary, "efficiency");
+    for (size_t row = 0; row < devices->row_count; row++) {
+        int64_t time_ns = summary_figure(devices, row, "exposed_memcpy");
+        consider(summary,
+                 (struct finding){ .rule = RULE_COPIES,
+                                   .rank = summary_figure(devices, row, "rank"),
+                                   .device = device_text(summary, summary_figure(devices, row, "device")),
+                                   .share = share_of(time_ns, summary_figure(devices, row, "span")),
+                                   .time_ns = time_ns,
+                                   .bytes = TABLE_INT_MISSING });
+    }
+    for (size_t row = 0; row < efficiency->row_count; row++) {
+        if (table_cell_is_missing(summary_cell(efficiency, row, "utilization"), TABLE_SHARE))
+            continue;
+        double unused = 1.0 - summary_cell(efficiency, row, "utilization")->f;
+        consider(summary,
+                 (struct finding){ .rule = RULE_UTILIZATION,
+                                   .rank = summary_figure(efficiency, row, "rank"),
+                                   .device = device_text(summary, summary_figure(efficiency, row, "device")),
+                                   .share = unused,
+                                   .time_ns =
+                                       (int64_t)(unused * (double)summary_figure(efficiency, row, "window")),
+                                   .bytes = TABLE_INT_MISSING });
+    }
+}
+
+/* ---- stalls ---- */
+
+/* How long FILE is, as far as it was asked for. */
+static int64_t file_time(const struct summary *summary, uint32_t file)
+{
+    struct interval span = trace_file_span(summary->trace, file);
+    const struct selection *selection = summary->selection;
+    if (selection->files && !selection->files[file])
+        return 0;
+    return selection->windows ? intervals_length_within(&selection->windows[file], span.start_ns, span.end_ns)
+                              : span.end_ns - span.start_ns;
+}
+
+int64_t summary_host_time(const struct summary *summary)
+{
+    int64_t sum_ns = 0;
+    for (uint32_t f = 0; f < summary->trace->file_count; f++)
+        sum_ns += file_time(summary, f);
+    return sum_ns;
+}
+
+static void look_at_stalls(struct summary *summary)
+{
+    const struct table *stalls = summary_table(summary, "stalls");
+    int64_t whole_ns = summary_host_time(summary);
+    for (size_t row = 0; row < stalls->row_count; row++) {
+        int64_t time_ns = summary_figure(stalls, row, "could_be_won");
+        const char *owner = summary_cell(stalls, row, "operator")->text.at,
+                   *cause = summary_cell(stalls, row, "cause")->text.at;
+        const char *detail = strcmp(owner, summary_cell(stalls, row, "call")->text.at) == 0
+                                 ? owner
+                                 : arena_printf(&summary->arena, "%s, %s", owner, cause);
+        consider(summary, (struct finding){ .rule = RULE_STALL,
+                                            .rank = TABLE_INT_MISSING,
+                                            .detail = detail,
+                                            .advice = summary_cell(stalls, row, "advice")->text.at,
+                                            .share = share_of(time_ns, whole_ns),
+                                            .time_ns = time_ns,
+                                            .bytes = TABLE_INT_MISSING });
+    }
+}
+
+/* ---- several devices and ranks ---- */
+
+/* Moments of FILE at which an operator or annotation was open whose name has PREFIX; NULL: that communicates. */
+static int64_t time_in(const struct summary *summary, uint32_t file, const char *prefix)
+{
+    const struct trace *trace = summary->trace;
+    const struct trace_file *of = &trace->files[file];
+    enum { NOT_ASKED, NO, YES };
+    uint8_t *asked = mem_zalloc(names_count(trace->names) + 1, sizeof *asked);
+    struct intervals open = { 0 };
+    for (event_id e = of->first_event; e < of->first_event + of->event_count; e++) {
+        if (trace->kind[e] != EVENT_OP && trace->kind[e] != EVENT_ANNOTATION)
+            continue;
+        uint8_t *answer = &asked[trace->name[e]];
+        const char *name = trace_name(trace, e);
+        if (*answer == NOT_ASKED)
+            *answer = (prefix ? strncmp(name, prefix, strlen(prefix)) == 0 : operator_is_communication(name))
+                          ? YES
+                          : NO;
+        if (*answer == YES && selection_holds_place(summary->selection, e))
+            intervals_add(&open, trace->start_ns[e], trace_recorded_end_ns(trace, e));
+    }
+    intervals_merge(&open);
+    int64_t length_ns = intervals_length(&open);
+    intervals_release(&open);
+    free(asked);
+    return length_ns;
+}
+
+/* The devices of FILE that worked. */
+static size_t device_count(const struct summary *summary, uint32_t file)
+{
+    const struct gpu_events *gpu = gpu_events_of(summary->trace);
+    size_t count = 0;
+    for (size_t d = 0; d < gpu->device_count; d++)
+        count += gpu->devices[d].file == file;
+    return count;
+}
+
+static void consider_time(struct summary *summary, enum rule rule, uint32_t file, int64_t time_ns,
+                          const char *detail)
+{
+    consider(summary, (struct finding){ .rule = rule,
+                                        .rank = selection_rank(summary->trace, file),
+                                        .detail = detail,
+                                        .share = share_of(time_ns, file_time(summary, file)),
+                                        .time_ns = time_ns,
+                                        .bytes = TABLE_INT_MISSING });
+}
+
+/* As nn.DataParallel marks its calls. */
+static void look_at_data_parallel(struct summary *summary)
+{
+    for (uint32_t f = 0; f < summary->trace->file_count; f++)
+        if (device_count(summary, f) > 1)
+            consider_time(summary, RULE_DATA_PARALLEL, f, time_in(summary, f, "DataParallel.forward"), NULL);
+}
+
+/* A job of several ranks whose devices work, but whose backend is another than NCCL (or RCCL, which calls itself so). */
+static void look_at_backends(struct summary *summary)
+{
+    const struct trace *trace = summary->trace;
+    for (uint32_t f = 0; f < trace->file_count; f++) {
+        const char *backend = trace->files[f].backend;
+        if (backend && !kernel_is_nccl(backend) && device_count(summary, f) > 0)
+            consider_time(summary, RULE_BACKEND, f, time_in(summary, f, NULL), backend);
+    }
+}
+
+static void look_at_ranks(struct summary *summary)
+{
+    const struct table *ranks = summary_table(summary, "ranks");
+    for (uint32_t f = 0; ranks && f < summary->trace->file_count; f++)
+        for (size_t row = 0; row < ranks->row_count; row++)
+            if (summary_figure(ranks, row, "rank") == selection_rank(summary->trace, f))
+                consider_time(
+                    summary, RULE_STRAGGLER, f, summary_figure(ranks, row, "late"),
+                    arena_printf(&summary->arena, "rank %lld", (long long)selection_rank(summary->trace, f)));
+}
+
+/* ---- memory ---- */
+
+static void look_at_peaks(struct summary *summary)
+{
+    const struct table *memory = summary_table(summary, "memory");
+    for (size_t row = 0; memory && row < memory->row_count; row++) {
+        const char *device = summary_cell(memory, row, "device")->text.at,
+                   *number = device ? strchr(device, ':') : NULL;
+        const struct trace_file *file = file_of(summary->trace, summary_figure(memory, row, "rank"));
+        const struct trace_device *properties =
+            number ? properties_of(file, strtoll(number + 1, NULL, 10)) : NULL;
+        int64_t peak = summary_figure(memory, row, "peak_allocated");
+        if (properties)
+            consider(summary, (struct finding){ .rule = RULE_MEMORY_FULL,
+                                                .rank = summary_figure(memory, row, "rank"),
+                                                .device = device,
+                                                .share = share_of(peak, properties->total_memory),
+                                                .time_ns = TABLE_INT_MISSING,
+                                                .bytes = peak });
+    }
+}
+
+/* The rows of a device follow one another, step by step. The first step may well grow: optimizers make their state. */
+static void look_at_growth(struct summary *summary)
+{
+    const struct table *steps = summary_table(summary, "memory_steps");
+    for (size_t first = 0, end; steps && first < steps->row_count; first = end) {
+        int64_t rank = summary_figure(steps, first, "rank"), least = INT64_MAX;
+        const char *device = summary_cell(steps, first, "device")->text.at;
+        for (end = first; end < steps->row_count && summary_figure(steps, end, "rank") == rank &&
+                          is_same(summary_cell(steps, end, "device")->text.at, device);
+             end++) {
+            int64_t growth = summary_figure(steps, end, "growth");
+            if (end > first && growth < least)
+                least = growth;
+        }
+        if (end - first < 4)
+            continue;
+        consider(summary, (struct finding){ .rule = RULE_MEMORY_GROWS,
+                                            .rank = rank,
+                                            .device = device,
+                                            .share = share_of(least, summary_figure(steps, end - 1, "peak")),
+                                            .time_ns = TABLE_INT_MISSING,
+                                            .bytes = least });
+    }
+}
+
+/* ---- the whole ---- */
+
+void summary_look(struct summary *summary)
+{
+    look_at_peaks(summary);
+    look_at_growth(summary);
+    look_at_steps(summary);
+    if (!summary_table(summary, "devices"))
+        return;
+    look_at_devices(summary);
+    look_at_idleness(summary);
+    look_at_stalls(summary);
+    look_at_tensor_cores(summary);
+    look_at_data_parallel(summary);
+    look_at_backends(summary);
+    look_at_ranks(summary);
+}

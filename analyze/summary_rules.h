@@ -1,0 +1,81 @@
+/*
+ * summary_rules.h - what is worth looking at: rules over the tables that other questions gave; for analyze/summary*.c only.
+ *
+ *     struct summary summary = { .trace = trace, .selection = selection, .parts = parts };
+ *     summary_look(&summary);       // findings
+ *
+ * A figure of a finding is one that another command shows.
+ */
+#ifndef TPA_ANALYZE_SUMMARY_RULES_H
+#define TPA_ANALYZE_SUMMARY_RULES_H
+
+#include "analyze/selection.h"
+#include "base/table.h"
+#include "trace/trace.h"
+
+enum rule {
+    RULE_UTILIZATION,
+    RULE_DATA_LOADING,
+    RULE_COMMUNICATION,
+    RULE_SLOW_STEP,
+    RULE_COPIES,
+    RULE_IDLE_HOST,
+    RULE_IDLE_LATENCY,
+    RULE_IDLE_SYNCHRONISATION,
+    RULE_IDLE_ALLOCATION,
+    RULE_IDLE_DATA_LOADING,
+    RULE_IDLE_COMMUNICATION,
+    RULE_IDLE_PROFILER,
+    RULE_STALL,
+    RULE_TENSOR_CORES,
+    RULE_DATA_PARALLEL,
+    RULE_BACKEND,
+    RULE_STRAGGLER,
+    RULE_MEMORY_FULL,
+    RULE_MEMORY_GROWS,
+    RULES
+};
+
+struct summary_rule {
+    const char *key, *finding;
+    double threshold; /* a share above it is a finding */
+    const char *command, *advice;
+    const char *cause; /* of gaps; NULL: not about them */
+};
+
+extern const struct summary_rule summary_rules[RULES];
+
+struct finding {
+    enum rule rule;
+    int64_t rank;
+    const char *device; /* "0"; for memory "cuda:0"; NULL: none */
+    const char *detail; /* NULL: none */
+    const char *advice;
+    double share;
+    int64_t time_ns, bytes; /* TABLE_INT_MISSING: not about that */
+    size_t order;
+};
+
+struct summary {
+    const struct trace *trace;
+    const struct selection *selection;
+    struct result *parts; /* the tables of the analyses; that of steps in memory is called "memory_steps" */
+    VEC_OF(struct finding) findings;
+    struct arena arena; /* texts of findings */
+};
+
+/* Add what the rules find. */
+void summary_look(struct summary *summary);
+
+/* The table called KEY; NULL when there is none. */
+const struct table *summary_table(const struct summary *summary, const char *key);
+
+/* A cell; a figure of time, bytes or count, 0 when it is missing; the row whose column KEY is TEXT, else row_count. */
+const union table_cell *summary_cell(const struct table *table, size_t row, const char *key);
+int64_t summary_figure(const struct table *table, size_t row, const char *key);
+size_t summary_row(const struct table *table, const char *key, const char *text);
+
+/* How long the files are, as far as they were asked for. */
+int64_t summary_host_time(const struct summary *summary);
+
+#endif
