@@ -15,12 +15,16 @@ static int64_t later(int64_t a, int64_t b)
     return a > b ? a : b;
 }
 
-/* Index of the step whose range holds all of CALL; SIZE_MAX when none does. */
-static size_t step_of_call(const struct trace *trace, const struct steps *ranges, event_id call)
+/* Index of the step whose range holds all of CALL; SIZE_MAX when none does. LAST is a guess: the one before. */
+static size_t step_of_call(const struct trace *trace, const struct steps *ranges, event_id call, size_t last)
 {
     if (call == EVENT_NONE)
         return SIZE_MAX;
-    const struct step *step = steps_at(ranges, trace->tracks[trace->track[call]].file, trace->start_ns[call]);
+    uint32_t file = trace->tracks[trace->track[call]].file;
+    const struct step *step = last < ranges->count ? &ranges->at[last] : NULL;
+    if (!step || step->file != file || trace->start_ns[call] < step->start_ns ||
+        trace->start_ns[call] >= step->end_ns)
+        step = steps_at(ranges, file, trace->start_ns[call]);
     return step && trace_end_ns(trace, call) <= step->end_ns ? (size_t)(step - ranges->at) : SIZE_MAX;
 }
 
@@ -29,11 +33,13 @@ static void match_work(const struct steps *ranges, const struct gpu_events *gpu,
                        size_t *step_of)
 {
     const struct trace *trace = gpu->trace;
+    size_t last = SIZE_MAX;
     for (size_t i = 0; i < gpu->count; i++) {
         event_id e = gpu->event[i];
-        step_of[i] = step_of_call(trace, ranges, gpu->call[i]);
+        step_of[i] = step_of_call(trace, ranges, gpu->call[i], last);
         if (step_of[i] == SIZE_MAX)
             continue;
+        last = step_of[i];
         struct launched *of = &launched[step_of[i]];
         if (of->count == 0 || trace->start_ns[e] < of->first_start_ns)
             of->first_start_ns = trace->start_ns[e];

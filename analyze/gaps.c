@@ -198,7 +198,7 @@ static void take_gap(struct question *question, struct gap gap, struct cause_sum
     if (gap.length_ns < question->options->min_ns) {
         question->micro_count++;
         question->micro_ns += gap.length_ns;
-    } else {
+    } else if (!question->options->only_causes) {
         *VEC_PUSH(&question->listed) = gap;
     }
 }
@@ -409,6 +409,12 @@ static struct table *make_gaps(struct question *question)
         open_activities(&activities, trace);
     for (size_t i = 0; i < rows; i++)
         add_gap(table, question, &activities, &question->listed.at[i], origins);
+    if (question->options->by_stream)
+        table->columns[GAP_STREAM].flags = 0;
+    if (trace->file_count > 1)
+        table->columns[GAP_RANK].flags = 0;
+    if (question->gpu->device_count > 1)
+        table->columns[GAP_DEVICE].flags = 0;
     table->total_rows = question->listed.count;
     table->sort_column = GAP_LENGTH;
     if (rows)
@@ -471,15 +477,13 @@ void gaps_add_tables(const struct trace *trace, const struct selection *selectio
     struct question question = { .trace = trace, .selection = selection, .options = options };
     open_question(&question);
     table_add_footer(question.causes, "idle_total", "Idle", TABLE_NS, table_int(question.idle_ns));
-    struct table *gaps = make_gaps(&question);
     if (options->by_stream)
-        question.causes->columns[CAUSE_STREAM].flags = gaps->columns[GAP_STREAM].flags = 0;
+        question.causes->columns[CAUSE_STREAM].flags = 0;
     if (trace->file_count > 1)
-        question.causes->columns[CAUSE_RANK].flags = gaps->columns[GAP_RANK].flags = 0;
-    if (question.gpu->device_count > 1)
-        gaps->columns[GAP_DEVICE].flags = 0;
+        question.causes->columns[CAUSE_RANK].flags = 0;
     result_add_table(result, question.causes);
-    result_add_table(result, gaps);
+    if (!options->only_causes)
+        result_add_table(result, make_gaps(&question));
     release_question(&question);
 }
 

@@ -34,6 +34,7 @@ struct gaps_options {
     int64_t min_ns;           /* shorter gaps are counted but not listed */
     int64_t latency_below_ns; /* a gap of queued work is launch latency below this */
     size_t most_rows;         /* list no more than the longest of these; 0: all */
+    bool only_causes;         /* list none: leave out the table "gaps" */
 };
 
 extern const struct gaps_options gaps_defaults;

@@ -39,7 +39,8 @@ struct device_report {
     const struct gpu_device *device;
     const struct gpu_stream *stream; /* only this stream of it; NULL: all */
     struct intervals asked; /* what of the device's span was asked for: all, without a selection in time */
-    struct intervals busy, computation, communication, nccl, not_nccl, kernels, memcpy, memset;
+    struct intervals of_work[GPU_WORKS]; /* by enum gpu_work; what follows is put together from them */
+    struct intervals busy, computation, communication, not_nccl, kernels;
     size_t events, kernel_count, nccl_count;
     int64_t kernel_sum_ns, tensor_ns, tensor_unknown_ns;
     VEC_OF(struct copies) copies;
@@ -99,23 +100,35 @@ static void count_event(struct gpu_question *question, struct device_report *rep
 static void add_to_sets(struct gpu_question *question, struct device_report *report, event_id e, uint8_t work)
 {
     int64_t start_ns = question->trace->start_ns[e], end_ns = trace_end_ns(question->trace, e);
-    intervals_add(&report->busy, start_ns, end_ns);
-    if (gpu_work_is_kernel(work))
-        intervals_add(&report->kernels, start_ns, end_ns);
-    if (work == GPU_NCCL)
-        intervals_add(&report->nccl, start_ns, end_ns);
-    else if (work != GPU_MEMCPY)
-        intervals_add(&report->not_nccl, start_ns, end_ns);
-    if (gpu_work_communicates(work))
-        intervals_add(&report->communication, start_ns, end_ns);
-    else if (work != GPU_MEMCPY)
-        intervals_add(&report->computation, start_ns, end_ns);
-    if (work == GPU_MEMSET)
-        intervals_add(&report->memset, start_ns, end_ns);
-    if (work == GPU_MEMCPY) {
-        intervals_add(&report->memcpy, start_ns, end_ns);
+    intervals_add(&report->of_work[work], start_ns, end_ns);
+    if (work == GPU_MEMCPY)
         intervals_add(&copies_called(question, report, question->trace->name[e])->when, start_ns, end_ns);
+}
+
+/* A set is the union of the kinds of work that its bits name. */
+#define SET_OF(work) (1u << (work))
+
+static void unite(const struct device_report *report, unsigned works, struct intervals *set)
+{
+    for (int work = 0; work < GPU_WORKS; work++) {
+        const struct intervals *of = &report->of_work[work];
+        if (!(works & SET_OF(work)) || of->count == 0)
+            continue;
+        struct intervals both = { 0 };
+        intervals_union(set, of, &both);
+        intervals_release(set);
+        *set = both;
     }
+}
+
+static void unite_sets(struct device_report *report)
+{
+    unite(report, SET_OF(GPU_COMPUTATION) | SET_OF(GPU_MEMSET), &report->computation);
+    unite(report, SET_OF(GPU_NCCL) | SET_OF(GPU_COMMUNICATION), &report->communication);
+    unite(report, SET_OF(GPU_COMPUTATION) | SET_OF(GPU_MEMSET) | SET_OF(GPU_COMMUNICATION),
+          &report->not_nccl);
+    unite(report, SET_OF(GPU_COMPUTATION) | SET_OF(GPU_NCCL) | SET_OF(GPU_COMMUNICATION), &report->kernels);
+    unite(report, SET_OF(GPU_WORKS) - 1, &report->busy);
 }
 
 static void clip(struct intervals *set, const struct intervals *to)
@@ -166,17 +179,15 @@ static void fill_report(struct gpu_question *question, struct device_report *rep
         if (!windows || selection_holds_time(selection, report->device->file, trace->start_ns[e]))
             count_event(question, report, e, gpu->work[at]);
     }
-    struct intervals *sets[] = { &report->busy,          &report->computation, &report->nccl,
-                                 &report->communication, &report->not_nccl,    &report->kernels,
-                                 &report->memcpy,        &report->memset };
     intervals_add(&report->asked, span.start_ns, span.end_ns);
     if (windows)
         clip(&report->asked, windows);
-    for (size_t i = 0; i < sizeof sets / sizeof *sets; i++) {
-        intervals_merge(sets[i]); /* added by start, so there is nothing to sort */
+    for (int work = 0; work < GPU_WORKS; work++) {
+        intervals_merge(&report->of_work[work]); /* added by start, so there is nothing to sort */
         if (windows)
-            clip(sets[i], windows);
+            clip(&report->of_work[work], windows);
     }
+    unite_sets(report);
     for (size_t i = 0; i < report->copies.count; i++) {
         struct copies *copies = &report->copies.at[i];
         question->copies_slot[copies->name] = 0;
@@ -188,9 +199,10 @@ static void fill_report(struct gpu_question *question, struct device_report *rep
 
 static void release_report(struct device_report *report)
 {
-    struct intervals *sets[] = { &report->asked,         &report->busy,   &report->computation,
-                                 &report->communication, &report->nccl,   &report->not_nccl,
-                                 &report->kernels,       &report->memcpy, &report->memset };
+    struct intervals *sets[] = { &report->asked,         &report->busy,     &report->computation,
+                                 &report->communication, &report->not_nccl, &report->kernels };
+    for (int work = 0; work < GPU_WORKS; work++)
+        intervals_release(&report->of_work[work]);
     for (size_t i = 0; i < sizeof sets / sizeof *sets; i++)
         intervals_release(sets[i]);
     for (size_t i = 0; i < report->copies.count; i++)
@@ -352,7 +364,7 @@ static void add_device(struct table *table, struct gpu_question *question, struc
     int64_t span_ns = intervals_length(&report->asked), busy_ns = intervals_length(&report->busy);
     int64_t computation_ns = intervals_length(&report->computation);
     int64_t exposed_communication_ns = length_outside(&report->communication, &report->computation);
-    int64_t exposed_memcpy_ns = length_outside(&report->memcpy, &working);
+    int64_t exposed_memcpy_ns = length_outside(&report->of_work[GPU_MEMCPY], &working);
     int64_t idle_ns = gaps.sum_ns;
     assert(computation_ns + exposed_communication_ns + exposed_memcpy_ns == busy_ns);
     assert(busy_ns + idle_ns == span_ns);
@@ -364,8 +376,8 @@ static void add_device(struct table *table, struct gpu_question *question, struc
     table_set_int(table, row, DEVICE_EXPOSED_MEMCPY, exposed_memcpy_ns);
     table_set_int(table, row, DEVICE_IDLE, idle_ns);
     table_set_int(table, row, DEVICE_COMMUNICATION, intervals_length(&report->communication));
-    table_set_int(table, row, DEVICE_MEMCPY, intervals_length(&report->memcpy));
-    table_set_int(table, row, DEVICE_MEMSET, intervals_length(&report->memset));
+    table_set_int(table, row, DEVICE_MEMCPY, intervals_length(&report->of_work[GPU_MEMCPY]));
+    table_set_int(table, row, DEVICE_MEMSET, intervals_length(&report->of_work[GPU_MEMSET]));
     table_set_int(table, row, DEVICE_GAPS, (int64_t)gaps.count);
     table_set_int(table, row, DEVICE_LONGEST_GAP, gaps.longest_ns);
     table_set_int(table, row, DEVICE_EVENTS, (int64_t)report->events);
@@ -373,9 +385,10 @@ static void add_device(struct table *table, struct gpu_question *question, struc
     table_set_int(table, row, DEVICE_KERNEL_SUM, report->kernel_sum_ns);
     table_set_int(table, row, DEVICE_KERNEL_UNION, intervals_length(&report->kernels));
     table_set_int(table, row, DEVICE_NCCL_KERNELS, (int64_t)report->nccl_count);
-    table_set_int(table, row, DEVICE_NCCL, intervals_length(&report->nccl));
+    table_set_int(table, row, DEVICE_NCCL, intervals_length(&report->of_work[GPU_NCCL]));
     table_set_int(table, row, DEVICE_NOT_NCCL, intervals_length(&report->not_nccl));
-    table_set_int(table, row, DEVICE_EXPOSED_NCCL, length_outside(&report->nccl, &report->not_nccl));
+    table_set_int(table, row, DEVICE_EXPOSED_NCCL,
+                  length_outside(&report->of_work[GPU_NCCL], &report->not_nccl));
     struct buffer streams = { 0 };
     list_streams(question, report, &streams);
     table_set_text(table, row, DEVICE_STREAMS, streams.at ? streams.at : "", streams.count);

@@ -2,11 +2,12 @@
  * gpu_events.c - see gpu_events.h.
  *
  * Events are handed out to their devices by counting, then each device's are sorted by start. A profiler writes a
- * device's work buffer after buffer, so that it is nearly sorted already: runs that ascend are merged.
+ * device's work buffer after buffer, so that it is nearly sorted already.
  */
 #include "analyze/gpu_events.h"
 
 #include "base/memory.h"
+#include "base/runs.h"
 #include "trace/arg_scan.h"
 #include "trace/communication.h"
 #include "trace/derived.h"
@@ -70,45 +71,10 @@ static void find_devices(struct gpu_events *gpu, const uint32_t *work_on_track)
 
 /* ---- order ---- */
 
-/* Merge the sorted [first, middle) and [middle, end) of FROM into TO; stable. */
-static void merge_runs(const struct trace *trace, const event_id *from, event_id *to, size_t first,
-                       size_t middle, size_t end)
+static bool starts_after(const void *context, const void *a, const void *b)
 {
-    size_t left = first, right = middle;
-    for (size_t i = first; i < end; i++) {
-        bool take_left =
-            right == end || (left < middle && trace->start_ns[from[left]] <= trace->start_ns[from[right]]);
-        to[i] = take_left ? from[left++] : from[right++];
-    }
-}
-
-/* Sort COUNT events by start, stably: find the runs that ascend, merge neighbours until one is left. */
-static void sort_by_start(const struct trace *trace, event_id *events, size_t count)
-{
-    VEC_OF(size_t) runs = { 0 }; /* where each begins; COUNT at the end */
-    for (size_t i = 0; i < count; i++)
-        if (i == 0 || trace->start_ns[events[i]] < trace->start_ns[events[i - 1]])
-            *VEC_PUSH(&runs) = i;
-    *VEC_PUSH(&runs) = count;
-    event_id *spare = runs.count > 2 ? mem_alloc(count * sizeof *spare) : NULL;
-    event_id *from = events, *to = spare;
-    while (runs.count > 2) {
-        size_t kept = 0;
-        for (size_t r = 0; r + 1 < runs.count; r += 2) {
-            size_t middle = runs.at[r + 1], end = r + 2 < runs.count ? runs.at[r + 2] : middle;
-            merge_runs(trace, from, to, runs.at[r], middle, end);
-            runs.at[kept++] = runs.at[r];
-        }
-        runs.at[kept++] = count;
-        runs.count = kept;
-        event_id *other = from;
-        from = to;
-        to = other;
-    }
-    if (from != events)
-        memcpy(events, from, count * sizeof *events);
-    free(spare);
-    VEC_FREE(&runs);
+    const struct trace *trace = context;
+    return trace->start_ns[*(const event_id *)a] > trace->start_ns[*(const event_id *)b];
 }
 
 /* ---- kinds of work ---- */
@@ -202,7 +168,8 @@ struct gpu_events *gpu_events_open(const struct trace *trace, const struct launc
             gpu->event[next[gpu->device_of_track[trace->track[e]]]++] = e;
     free(next);
     for (size_t d = 0; d < gpu->device_count; d++)
-        sort_by_start(trace, gpu->event + gpu->devices[d].first, gpu->devices[d].count);
+        runs_sort(gpu->event + gpu->devices[d].first, gpu->devices[d].count, sizeof *gpu->event, starts_after,
+                  trace);
 
     gpu->work = mem_alloc(gpu->count + 1);
     gpu->call = mem_alloc((gpu->count + 1) * sizeof *gpu->call);

@@ -25,6 +25,7 @@ enum gpu_work {
     GPU_COMMUNICATION, /* communicates by any other means */
     GPU_MEMCPY,
     GPU_MEMSET,
+    GPU_WORKS
 };
 
 struct gpu_device {

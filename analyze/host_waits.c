@@ -10,6 +10,7 @@
 #include "analyze/call_names.h"
 #include "analyze/copy_names.h"
 #include "base/memory.h"
+#include "base/runs.h"
 #include "trace/derived.h"
 #include <stdlib.h>
 
@@ -44,12 +45,11 @@ struct question {
     uint8_t *is_pageable; /* by name of a copy: 0 not asked, 1 no, 2 yes */
 };
 
-static int compare_ends(const void *left, const void *right)
+static bool ends_after(const void *context, const void *left, const void *right)
 {
+    (void)context;
     const struct ended *a = left, *b = right;
-    if (a->end_ns != b->end_ns)
-        return a->end_ns < b->end_ns ? -1 : 1;
-    return a->event < b->event ? -1 : a->event > b->event;
+    return a->end_ns != b->end_ns ? a->end_ns > b->end_ns : a->event > b->event;
 }
 
 static int compare_synced(const void *left, const void *right)
@@ -74,11 +74,7 @@ static void sort_ends(struct question *question)
     }
     for (uint32_t f = 0; f < trace->file_count; f++) {
         struct ended_list *list = &question->ended[f];
-        bool sorted = true;
-        for (size_t i = 1; i < list->count && sorted; i++)
-            sorted = list->at[i - 1].end_ns <= list->at[i].end_ns;
-        if (!sorted)
-            qsort(list->at, list->count, sizeof *list->at, compare_ends);
+        runs_sort(list->at, list->count, sizeof *list->at, ends_after, NULL);
     }
 }
 

@@ -173,6 +173,8 @@ void memory_add_tables(const struct trace *trace, const struct selection *select
         if (peak == RECORD_NONE)
             continue;
         memory_add_steps(steps, &question, device);
+        if (options->brief)
+            continue;
         if (device->has_categories)
             memory_add_categories(categories, &question, device, peak);
         if (device->has_owners || !device->has_categories)

@@ -12,6 +12,7 @@
 
 struct memory_options {
     struct ranges devices; /* only these, and the host; zero-initialised: all */
+    bool brief;            /* only the tables "memory" and "steps" */
 };
 
 extern const struct trace_wants memory_wants;

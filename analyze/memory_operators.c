@@ -117,12 +117,32 @@ static int compare_nodes(const void *left, const void *right)
     return (a > b) - (a < b);
 }
 
+/* Where nearly all calls have records in them, looking through the marks is cheaper than sorting. */
+static void sort_nodes(struct memory_board *board)
+{
+    node_id least = NODE_NONE, greatest = 0;
+    for (size_t i = 0; i < board->nodes.count; i++) {
+        node_id node = board->nodes.at[i];
+        least = node < least ? node : least;
+        greatest = node > greatest ? node : greatest;
+    }
+    if (board->nodes.count == 0)
+        return;
+    if (greatest - least > 16 * board->nodes.count) {
+        qsort(board->nodes.at, board->nodes.count, sizeof *board->nodes.at, compare_nodes);
+        return;
+    }
+    size_t count = 0;
+    for (node_id node = least; node <= greatest; node++)
+        if (board->visited[node])
+            board->nodes.at[count++] = node;
+}
+
 /* What was added to the calls goes up to their callers and into the totals of names; nested calls of a name count once. */
 static void board_sum_up(struct memory_board *board, const struct memory_question *question)
 {
     const struct calltree *tree = question->records->tree;
-    if (board->nodes.count)
-        qsort(board->nodes.at, board->nodes.count, sizeof *board->nodes.at, compare_nodes);
+    sort_nodes(board);
     for (size_t i = board->nodes.count; i-- > 0;) {
         node_id n = board->nodes.at[i];
         if (tree->parent[n] != NODE_NONE)

@@ -255,9 +255,12 @@ static void find_parts(const struct trace *trace, const struct selection *select
     struct intervals before = { 0 }, rest = { 0 };
     for (size_t p = 0; p < PART_OTHER; p++) {
         intervals_merge(&sets[p]);
+        if (sets[p].count == 0)
+            continue;
         intervals_subtract(&sets[p], &before, &rest);
         struct intervals both = { 0 };
-        intervals_union(&before, &sets[p], &both);
+        if (p + 1 < PART_OTHER)
+            intervals_union(&before, &sets[p], &both);
         intervals_release(&before);
         before = both;
         intervals_release(&sets[p]);

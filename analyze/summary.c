@@ -284,21 +284,21 @@ static void add_findings(struct summary *summary, struct result *result)
 
 /* ---- the whole ---- */
 
+/* Of collectives, who waited for whom; sizes that only shapes tell would cost more than all else. */
 const struct trace_wants summary_wants = {
-    .args = HOST_WAITS_WANTS | CALLERS_WANTS | GPU_EVENTS_WANTS | MEMORY_RECORDS_WANTS | COLLECTIVES_WANTS |
-            WANT(BYTES) | WANT(BLOCKS_PER_SM) | WANT(OCCUPANCY),
+    .args = HOST_WAITS_WANTS | CALLERS_WANTS | GPU_EVENTS_WANTS | MEMORY_RECORDS_WANTS |
+            (COLLECTIVES_WANTS & ~(WANT(INPUT_DIMS) | WANT(INPUT_TYPES))) | WANT(BYTES) |
+            WANT(BLOCKS_PER_SM) | WANT(OCCUPANCY),
 };
 
 /* The tables of memory; their steps are not those of `tpa steps`. What failed for want of memory is told. */
 static void ask_for_memory(struct summary *summary, struct result *result)
 {
     struct result *parts = summary->parts;
-    memory_add_tables(summary->trace, summary->selection, &(struct memory_options){ 0 }, parts);
+    memory_add_tables(summary->trace, summary->selection, &(struct memory_options){ .brief = true }, parts);
     for (size_t i = 0; i < parts->tables.count; i++)
         if (strcmp(parts->tables.at[i]->key, "steps") == 0)
             parts->tables.at[i]->key = "memory_steps";
-        else if (strcmp(parts->tables.at[i]->key, "operators") == 0)
-            parts->tables.at[i]->key = "memory_operators";
     for (size_t i = 0; i < parts->notices.count; i++)
         if (strcmp(parts->notices.at[i].kind, "out_of_memory") == 0)
             result_add_notice(result, "out_of_memory", parts->notices.at[i].count, NULL, TPA_NOWHERE, "%s",
@@ -318,7 +318,9 @@ static bool ask(struct summary *summary, unsigned features, struct result *resul
     if (!(features & FEATURE_GPU))
         return true;
     gpu_add_tables(trace, selection, false, summary->parts);
-    gaps_add_tables(trace, selection, &gaps_defaults, summary->parts);
+    struct gaps_options gaps = gaps_defaults;
+    gaps.only_causes = true;
+    gaps_add_tables(trace, selection, &gaps, summary->parts);
     transfers_add_tables(trace, selection, TRANSFERS_BY_KIND, summary->parts);
     return trace->file_count == 1 || selection->names || /* who waits for whom is not asked of names */
            comm_add_tables(trace, selection, &(struct comm_options){ .by = COMM_BY_DEFAULT }, summary->parts,

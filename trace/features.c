@@ -4,6 +4,7 @@
 #include "base/memory.h"
 #include "trace/arg_scan.h"
 #include "trace/communication.h"
+#include "trace/derived.h"
 #include "trace/memory_change.h"
 #include "trace/steps.h"
 #include <stdlib.h>
@@ -98,7 +99,7 @@ static bool has_text(const struct trace *trace, enum trace_arg arg)
     return false;
 }
 
-unsigned trace_features(const struct trace *trace)
+static unsigned find_features(const struct trace *trace)
 {
     size_t name_count = names_count(trace->names);
     unsigned short *of_name = mem_zalloc(name_count + 1, sizeof *of_name);
@@ -118,4 +119,17 @@ unsigned trace_features(const struct trace *trace)
     if (trace->file_count > 1)
         found |= FEATURE_RANKS;
     return found;
+}
+
+static void *derive(const struct trace *trace)
+{
+    unsigned *found = mem_alloc(sizeof *found);
+    *found = find_features(trace);
+    return found;
+}
+
+unsigned trace_features(const struct trace *trace)
+{
+    static const struct derivation derivation = { derive, free };
+    return *(const unsigned *)trace_derive(trace, &derivation);
 }

@@ -1,6 +1,7 @@
 /* intervals.c - see intervals.h. Every operation is one walk over sorted arrays. */
 #include "trace/intervals.h"
 
+#include "base/runs.h"
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
@@ -35,49 +36,16 @@ void intervals_add(struct intervals *set, int64_t start_ns, int64_t end_ns)
     *VEC_PUSH(set) = (struct interval){ start_ns, end_ns };
 }
 
-/* Merge the sorted [first, middle) and [middle, end) of FROM into TO. */
-static void merge_runs(const struct interval *from, struct interval *to, size_t first, size_t middle,
-                       size_t end)
+static bool starts_after(const void *context, const void *a, const void *b)
 {
-    size_t left = first, right = middle;
-    for (size_t i = first; i < end; i++) {
-        bool take_left = right == end || (left < middle && from[left].start_ns <= from[right].start_ns);
-        to[i] = from[take_left ? left++ : right++];
-    }
-}
-
-/* Sort by start. What is added are threads or streams one after the other: long runs that ascend already. */
-static void sort_by_start(struct intervals *set)
-{
-    VEC_OF(size_t) runs = { 0 }; /* where each begins; the count at the end */
-    for (size_t i = 0; i < set->count; i++)
-        if (i == 0 || set->at[i].start_ns < set->at[i - 1].start_ns)
-            *VEC_PUSH(&runs) = i;
-    *VEC_PUSH(&runs) = set->count;
-    struct interval *spare = runs.count > 2 ? mem_alloc(set->count * sizeof *spare) : NULL;
-    struct interval *from = set->at, *to = spare;
-    while (runs.count > 2) {
-        size_t kept = 0;
-        for (size_t r = 0; r + 1 < runs.count; r += 2) {
-            size_t middle = runs.at[r + 1], end = r + 2 < runs.count ? runs.at[r + 2] : middle;
-            merge_runs(from, to, runs.at[r], middle, end);
-            runs.at[kept++] = runs.at[r];
-        }
-        runs.at[kept++] = set->count;
-        runs.count = kept;
-        struct interval *other = from;
-        from = to;
-        to = other;
-    }
-    if (from != set->at)
-        memcpy(set->at, from, set->count * sizeof *from);
-    free(spare);
-    VEC_FREE(&runs);
+    (void)context;
+    return ((const struct interval *)a)->start_ns > ((const struct interval *)b)->start_ns;
 }
 
 void intervals_merge(struct intervals *set)
 {
-    sort_by_start(set);
+    /* What is added are threads or streams one after the other: long runs that ascend already. */
+    runs_sort(set->at, set->count, sizeof *set->at, starts_after, NULL);
     size_t kept = 0;
     for (size_t i = 0; i < set->count; i++) {
         struct interval next = set->at[i];
@@ -134,6 +102,14 @@ void intervals_union(const struct intervals *a, const struct intervals *b, struc
 {
     assert(out != a && out != b);
     intervals_clear(out);
+    VEC_RESERVE(out, a->count + b->count);
+    if (a->count == 0 || b->count == 0) {
+        const struct intervals *all = a->count ? a : b;
+        if (all->count)
+            memcpy(out->at, all->at, all->count * sizeof *all->at);
+        out->count = all->count;
+        return;
+    }
     size_t i = 0, j = 0;
     while (i < a->count || j < b->count) {
         bool from_a = j == b->count || (i < a->count && a->at[i].start_ns <= b->at[j].start_ns);
