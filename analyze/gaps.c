@@ -10,6 +10,7 @@
 #include "analyze/gpu_events.h"
 #include "analyze/host_state.h"
 #include "analyze/host_waits.h"
+#include "base/runs.h"
 #include "base/quantity.h"
 #include "trace/calltree.h"
 #include "trace/intervals.h"
@@ -52,10 +53,10 @@ static const struct {
 /* ---- columns ---- */
 
 enum cause_column {
-    CAUSE_RANK,
-    CAUSE_DEVICE,
-    CAUSE_STREAM,
-    CAUSE_NAME,
+    CAUSE_RANK = ROW_KEY_RANK,
+    CAUSE_DEVICE = ROW_KEY_DEVICE,
+    CAUSE_STREAM = ROW_KEY_STREAM,
+    CAUSE_NAME = ROW_KEYS,
     CAUSE_TIME,
     CAUSE_SHARE,
     CAUSE_COUNT,
@@ -81,12 +82,10 @@ enum gap_column {
 
 /* clang-format off */
 static const struct table_column cause_columns[CAUSE_COLUMNS] = {
-    { "rank", "Rank", TABLE_COUNT, "rank of the file, or its place among the files", TABLE_OPTIONAL, NULL },
-    { "device", "Device", TABLE_COUNT, "number of the device", 0, NULL },
-    { "stream", "Stream", TABLE_COUNT, "number of the stream", TABLE_HIDDEN, NULL },
+    ROW_KEY_COLUMNS,
     { "cause", "Cause", TABLE_NAME, "why the device was idle", 0, NULL },
     { "time", "Idle", TABLE_NS, "length of the gaps added up", 0, "idle total" },
-    { "share", "Share", TABLE_SHARE, "share of the idle time of the device or stream", 0, NULL },
+    { "share", "Share", TABLE_SHARE, "share of the idle time of the device, stream, operator ...", 0, NULL },
     { "count", "Gaps", TABLE_COUNT, "how many gaps", 0, "gaps" },
     { "longest", "Longest", TABLE_NS, "the longest of them", 0, NULL },
     { "meaning", "Meaning", TABLE_TEXT, "what the cause stands for", TABLE_OPTIONAL, NULL },
@@ -123,6 +122,12 @@ struct cause_sum {
     int64_t time_ns, longest_ns;
 };
 
+/* A gap in the rows that it belongs to, where these are not about devices and streams. */
+struct keyed_gap {
+    int64_t key, length_ns;
+    uint8_t cause;
+};
+
 struct question {
     const struct trace *trace;
     const struct selection *selection;
@@ -133,6 +138,12 @@ struct question {
         struct gap *at;
         size_t count, capacity;
     } listed;
+    struct row_keys *places; /* devices or streams */
+    struct row_keys *keys;   /* NULL: rows are about devices or streams */
+    struct {
+        struct keyed_gap *at;
+        size_t count, capacity;
+    } keyed;
     size_t micro_count;
     int64_t micro_ns, idle_ns;
     struct table *causes;
@@ -183,17 +194,26 @@ static int64_t asked_length(const struct question *question, const struct gap *g
                                    gap->start_ns, gap->end_ns);
 }
 
+static void add_to_sum(struct cause_sum *sum, int64_t length_ns)
+{
+    sum->count++;
+    sum->time_ns += length_ns;
+    if (length_ns > sum->longest_ns)
+        sum->longest_ns = length_ns;
+}
+
 static void take_gap(struct question *question, struct gap gap, struct cause_sum sums[CAUSES])
 {
     gap.length_ns = asked_length(question, &gap);
     if (gap.length_ns <= 0)
         return;
     gap.cause = (uint8_t)cause_of(question, &gap);
-    struct cause_sum *sum = &sums[gap.cause];
-    sum->count++;
-    sum->time_ns += gap.length_ns;
-    if (gap.length_ns > sum->longest_ns)
-        sum->longest_ns = gap.length_ns;
+    if (question->keys)
+        *VEC_PUSH(&question->keyed) =
+            (struct keyed_gap){ row_key_of(question->keys, gap.after, gap.call, gap.op), gap.length_ns,
+                                gap.cause };
+    else
+        add_to_sum(&sums[gap.cause], gap.length_ns);
     question->idle_ns += gap.length_ns;
     if (gap.length_ns < question->options->min_ns) {
         question->micro_count++;
@@ -244,10 +264,10 @@ static size_t largest_cause(const struct cause_sum sums[CAUSES], const bool adde
     return largest;
 }
 
-static void add_causes(const struct question *question, uint32_t device, track_id track,
+/* Rows for SUMS, which are about KEY. */
+static void add_causes(const struct question *question, const struct row_keys *keys, int64_t key,
                        const struct cause_sum sums[CAUSES])
 {
-    const struct gpu_device *of = &question->gpu->devices[device];
     struct table *table = question->causes;
     int64_t idle_ns = 0;
     for (size_t c = 0; c < CAUSES; c++)
@@ -255,10 +275,7 @@ static void add_causes(const struct question *question, uint32_t device, track_i
     bool added[CAUSES] = { false };
     for (size_t c; (c = largest_cause(sums, added)) < CAUSES; added[c] = true) {
         size_t row = table_add_row(table);
-        table_set_int(table, row, CAUSE_RANK, selection_rank(question->trace, of->file));
-        table_set_int(table, row, CAUSE_DEVICE, of->id);
-        if (track != TRACK_NONE)
-            table_set_int(table, row, CAUSE_STREAM, question->trace->tracks[track].stream);
+        row_key_set(keys, table, row, key);
         table_set_text(table, row, CAUSE_NAME, causes[c].name, strlen(causes[c].name));
         table_set_int(table, row, CAUSE_TIME, sums[c].time_ns);
         table_set_number(table, row, CAUSE_SHARE, (double)sums[c].time_ns / (double)idle_ns);
@@ -409,7 +426,7 @@ static struct table *make_gaps(struct question *question)
         open_activities(&activities, trace);
     for (size_t i = 0; i < rows; i++)
         add_gap(table, question, &activities, &question->listed.at[i], origins);
-    if (question->options->by_stream)
+    if (question->options->by == ROWS_BY_STREAM)
         table->columns[GAP_STREAM].flags = 0;
     if (trace->file_count > 1)
         table->columns[GAP_RANK].flags = 0;
@@ -431,7 +448,10 @@ static void look_at_device(struct question *question, uint32_t device)
     const struct gpu_device *of = &question->gpu->devices[device];
     struct cause_sum sums[CAUSES] = { 0 };
     find_gaps(question, device, NULL, of->first, of->count, sums);
-    add_causes(question, device, TRACK_NONE, sums);
+    if (!question->keys)
+        add_causes(question, question->places,
+                   row_key_of(question->places, question->gpu->event[of->first], EVENT_NONE, EVENT_NONE),
+                   sums);
 }
 
 static void look_at_stream(struct question *question, const struct gpu_streams *streams,
@@ -441,7 +461,7 @@ static void look_at_stream(struct question *question, const struct gpu_streams *
     if (question->selection->tracks && !question->selection->tracks[stream->track])
         return;
     find_gaps(question, stream->device, streams->position, stream->first, stream->count, sums);
-    add_causes(question, stream->device, stream->track, sums);
+    add_causes(question, question->places, (int64_t)stream->track, sums);
 }
 
 static bool is_wanted(const struct question *question, uint32_t device)
@@ -450,12 +470,39 @@ static bool is_wanted(const struct question *question, uint32_t device)
     return selection->files == NULL || selection->files[question->gpu->devices[device].file];
 }
 
+static bool key_comes_after(const void *context, const void *left, const void *right)
+{
+    (void)context;
+    return ((const struct keyed_gap *)left)->key > ((const struct keyed_gap *)right)->key;
+}
+
+/* Rows for operators, steps and the like: what their gaps add up to. */
+static void add_keyed_causes(struct question *question)
+{
+    const struct keyed_gap *at = question->keyed.at;
+    size_t count = question->keyed.count;
+    runs_sort(question->keyed.at, count, sizeof *at, key_comes_after, NULL);
+    for (size_t first = 0, end; first < count; first = end) {
+        struct cause_sum sums[CAUSES] = { 0 };
+        for (end = first; end < count && at[end].key == at[first].key; end++)
+            add_to_sum(&sums[at[end].cause], at[end].length_ns);
+        add_causes(question, question->keys, at[first].key, sums);
+    }
+    table_sort(question->causes, CAUSE_TIME, false);
+}
+
 static void open_question(struct question *question)
 {
     question->gpu = gpu_events_of(question->trace);
     question->host = host_state_open(question->trace);
     question->causes = table_open("causes", "Why the devices were idle", cause_columns, CAUSE_COLUMNS);
-    struct gpu_streams *streams = question->options->by_stream ? gpu_streams_open(question->gpu) : NULL;
+    enum rows_by by = question->options->by;
+    bool by_stream = by == ROWS_BY_STREAM;
+    question->places = row_keys_open(question->trace, by_stream ? by : ROWS_BY_DEVICE);
+    if (by != ROWS_BY_DEFAULT && by != ROWS_BY_DEVICE && !by_stream)
+        question->keys = row_keys_open(question->trace, by);
+    row_keys_show(question->keys ? question->keys : question->places, question->causes);
+    struct gpu_streams *streams = by_stream ? gpu_streams_open(question->gpu) : NULL;
     for (uint32_t d = 0; !streams && d < question->gpu->device_count; d++)
         if (is_wanted(question, d))
             look_at_device(question, d);
@@ -463,10 +510,16 @@ static void open_question(struct question *question)
         if (is_wanted(question, streams->at[s].device))
             look_at_stream(question, streams, &streams->at[s]);
     gpu_streams_free(streams);
+    if (question->keys)
+        add_keyed_causes(question);
 }
 
 static void release_question(struct question *question)
 {
+    row_keys_free(question->places);
+    if (question->keys)
+        row_keys_free(question->keys);
+    VEC_FREE(&question->keyed);
     VEC_FREE(&question->listed);
     host_state_free(question->host);
 }
@@ -477,10 +530,6 @@ void gaps_add_tables(const struct trace *trace, const struct selection *selectio
     struct question question = { .trace = trace, .selection = selection, .options = options };
     open_question(&question);
     table_add_footer(question.causes, "idle_total", "Idle", TABLE_NS, table_int(question.idle_ns));
-    if (options->by_stream)
-        question.causes->columns[CAUSE_STREAM].flags = 0;
-    if (trace->file_count > 1)
-        question.causes->columns[CAUSE_RANK].flags = 0;
     result_add_table(result, question.causes);
     if (!options->only_causes)
         result_add_table(result, make_gaps(&question));

@@ -23,6 +23,7 @@
 #ifndef TPA_ANALYZE_GAPS_H
 #define TPA_ANALYZE_GAPS_H
 
+#include "analyze/row_keys.h"
 #include "analyze/selection.h"
 #include "base/table.h"
 #include "trace/trace.h"
@@ -30,8 +31,8 @@
 extern const struct trace_wants gaps_wants;
 
 struct gaps_options {
-    bool by_stream;           /* gaps of each stream instead of the device */
-    int64_t min_ns;           /* shorter gaps are counted but not listed */
+    enum rows_by by; /* by stream: gaps of each stream; else of devices, with causes summed up by this */
+    int64_t min_ns;  /* shorter gaps are counted but not listed */
     int64_t latency_below_ns; /* a gap of queued work is launch latency below this */
     size_t most_rows;         /* list no more than the longest of these; 0: all */
     bool only_causes;         /* list none: leave out the table "gaps" */

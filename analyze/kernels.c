@@ -12,6 +12,7 @@
 #include "base/stats.h"
 #include "trace/arg_scan.h"
 #include "trace/launches.h"
+#include "trace/steps.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,6 +28,7 @@ enum column {
     COLUMN_RANK,
     COLUMN_DEVICE,
     COLUMN_STREAM,
+    COLUMN_STEP,
     COLUMN_COUNT,
     COLUMN_TOTAL,
     COLUMN_SHARE,
@@ -54,6 +56,7 @@ static const struct table_column columns[COLUMNS] = {
     { "rank", "Rank", TABLE_COUNT, "rank of the file, or its place among the files", TABLE_HIDDEN, NULL },
     { "device", "Device", TABLE_COUNT, "number of the device", TABLE_HIDDEN, NULL },
     { "stream", "Stream", TABLE_COUNT, "number of the stream", TABLE_HIDDEN, NULL },
+    { "step", "Step", TABLE_COUNT, "number of the step in which it was launched", TABLE_HIDDEN, NULL },
     { "count", "Count", TABLE_COUNT, "how often it ran", 0, "instances calls" },
     { "total", "Total", TABLE_NS, "its durations added up", 0, "sum" },
     { "share", "Share", TABLE_SHARE, "total as a share of the totals of all rows", 0, NULL },
@@ -90,6 +93,7 @@ struct question {
     const struct selection *selection;
     enum kernels_by by;
     const struct launches *launches;
+    struct steps *steps; /* by step; else NULL */
     struct table *table;
     uint32_t *launched_by; /* by name: how often within the row at hand */
     struct {
@@ -135,6 +139,16 @@ static int64_t scan_or(struct arg_scan *scan, event_id e, int64_t missing)
     return missing;
 }
 
+/* Index of the step in which E was launched, or began where its call is not in the file; -1: in none. */
+static int64_t step_of(const struct question *question, event_id e)
+{
+    event_id call = launches_call(question->launches, e);
+    const struct track *track = &question->trace->tracks[question->trace->track[e]];
+    const struct step *step =
+        steps_at(question->steps, track->file, question->trace->start_ns[call == EVENT_NONE ? e : call]);
+    return step ? step - question->steps->at : -1;
+}
+
 static int64_t row_key(const struct question *question, event_id e, name_id launcher)
 {
     const struct track *track = &question->trace->tracks[question->trace->track[e]];
@@ -142,6 +156,7 @@ static int64_t row_key(const struct question *question, event_id e, name_id laun
     case KERNELS_BY_OPERATOR: return launcher;
     case KERNELS_BY_DEVICE: return ((int64_t)track->file << 32) + track->device;
     case KERNELS_BY_STREAM: return question->trace->track[e];
+    case KERNELS_BY_STEP: return step_of(question, e);
     default: return 0;
     }
 }
@@ -321,6 +336,10 @@ static void set_key(const struct question *question, size_t row, const struct ru
     }
     if (question->by == KERNELS_BY_STREAM)
         table_set_int(question->table, row, COLUMN_STREAM, track->stream);
+    if (question->by == KERNELS_BY_STEP && run->key >= 0) {
+        table_set_int(question->table, row, COLUMN_RANK, selection_rank(trace, track->file));
+        table_set_int(question->table, row, COLUMN_STEP, question->steps->at[run->key].number);
+    }
 }
 
 /* A row for COUNT RUNS of one kernel, sorted by shape. */
@@ -378,9 +397,11 @@ static void show_key_columns(struct table *table, enum kernels_by by, size_t fil
 {
     bool shown[COLUMNS] = {
         [COLUMN_OPERATOR] = by == KERNELS_BY_OPERATOR,
-        [COLUMN_RANK] = file_count > 1 && (by == KERNELS_BY_DEVICE || by == KERNELS_BY_STREAM),
+        [COLUMN_RANK] =
+            file_count > 1 && (by == KERNELS_BY_DEVICE || by == KERNELS_BY_STREAM || by == KERNELS_BY_STEP),
         [COLUMN_DEVICE] = by == KERNELS_BY_DEVICE || by == KERNELS_BY_STREAM,
         [COLUMN_STREAM] = by == KERNELS_BY_STREAM,
+        [COLUMN_STEP] = by == KERNELS_BY_STEP,
     };
     for (size_t i = 0; i < COLUMNS; i++)
         if (shown[i])
@@ -411,6 +432,7 @@ void kernels_add_table(const struct trace *trace, const struct selection *select
         .selection = selection,
         .by = options->by,
         .launches = launches_of(trace),
+        .steps = options->by == KERNELS_BY_STEP ? steps_open(trace) : NULL,
         .table = table_open("kernels", "Kernels", columns, COLUMNS),
         .launched_by = mem_zalloc(name_count + 1, sizeof *question.launched_by),
     };
@@ -446,4 +468,5 @@ void kernels_add_table(const struct trace *trace, const struct selection *select
     VEC_FREE(&question.launchers);
     VEC_FREE(&question.durations);
     free(question.launched_by);
+    steps_free(question.steps);
 }

@@ -20,6 +20,7 @@ enum kernels_by {
     KERNELS_BY_OPERATOR,
     KERNELS_BY_DEVICE,
     KERNELS_BY_STREAM,
+    KERNELS_BY_STEP, /* in which it was launched */
 };
 
 struct kernels_options {

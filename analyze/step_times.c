@@ -50,8 +50,10 @@ static const struct {
 enum step_column {
     STEP_RANK,
     STEP_NAME,
+    STEP_COUNT, /* of rows that stand for several steps, as is the average */
     STEP_START,
     STEP_DURATION,
+    STEP_AVERAGE,
     STEP_FIRST_PART,
     STEP_WORK = STEP_FIRST_PART + PARTS,
     STEP_HOST,
@@ -96,6 +98,8 @@ static void make_step_columns(struct table_column columns[STEP_COLUMNS])
     columns[STEP_WORK] = (struct table_column){ "gpu_events", "GPU events", TABLE_COUNT, "kernels, copies and memsets that it launched", TABLE_OPTIONAL, NULL };
     columns[STEP_HOST] = (struct table_column){ "host_duration", "On the host", TABLE_NS, "how long its range on the host is", TABLE_OPTIONAL, NULL };
     columns[STEP_COMPLETE] = (struct table_column){ "complete", "Complete", TABLE_BOOL, "was it recorded to its end?", TABLE_OPTIONAL, NULL };
+    columns[STEP_COUNT] = (struct table_column){ "count", "Steps", TABLE_COUNT, "how many steps the row stands for", TABLE_HIDDEN, NULL };
+    columns[STEP_AVERAGE] = (struct table_column){ "average", "Average", TABLE_NS, "mean time of a step", TABLE_HIDDEN, NULL };
     /* clang-format on */
     for (size_t i = 0; i < PARTS; i++)
         columns[STEP_FIRST_PART + i] =
@@ -398,6 +402,54 @@ static size_t add_steps(struct table *table, const struct trace *trace, const st
     return incomplete;
 }
 
+/* Do two rows of steps belong together? */
+static bool is_alike(const struct table *steps, size_t a, size_t b, enum step_rows rows)
+{
+    if (table_cell(steps, a, STEP_RANK)->i != table_cell(steps, b, STEP_RANK)->i && rows == STEP_ROWS_RANK)
+        return false;
+    const union table_cell *left = table_cell(steps, a, STEP_NAME), *right = table_cell(steps, b, STEP_NAME);
+    return rows == STEP_ROWS_RANK ||
+           (left->text.len == right->text.len && memcmp(left->text.at, right->text.at, left->text.len) == 0);
+}
+
+/* New: the rows of STEPS that belong together, added up. Takes STEPS. */
+static struct table *sum_up(struct table *steps, enum step_rows rows)
+{
+    static const size_t sums[] = { STEP_DURATION, STEP_WORK, STEP_HOST };
+    struct table *table =
+        table_open("steps", "Steps, and where their time went", steps->columns, STEP_COLUMNS);
+    table->columns[STEP_COUNT].flags = table->columns[STEP_AVERAGE].flags = 0;
+    table->columns[STEP_RANK].flags = rows == STEP_ROWS_RANK ? 0 : TABLE_HIDDEN;
+    table->columns[STEP_COMPLETE].flags = table->columns[STEP_START].flags = TABLE_HIDDEN;
+    if (rows == STEP_ROWS_RANK)
+        table->columns[STEP_NAME].flags = TABLE_HIDDEN;
+    else
+        table_sort(steps, STEP_NAME, false); /* by rank they are sorted already */
+    for (size_t first = 0, end; first < steps->row_count; first = end) {
+        size_t row = table_add_row(table);
+        for (size_t c = 0; c < STEP_FIRST_PART; c++)
+            *table_cell(table, row, c) = *table_cell(steps, first, c);
+        const union table_cell *name = table_cell(steps, first, STEP_NAME);
+        table_set_text(table, row, STEP_NAME, name->text.at, name->text.len);
+        for (size_t c = STEP_FIRST_PART; c < STEP_FIRST_PART + PARTS; c++)
+            table_set_int(table, row, c, 0);
+        for (size_t i = 0; i < sizeof sums / sizeof *sums; i++)
+            table_set_int(table, row, sums[i], 0);
+        for (end = first; end < steps->row_count && is_alike(steps, first, end, rows); end++) {
+            for (size_t c = STEP_FIRST_PART; c < STEP_FIRST_PART + PARTS; c++)
+                table_cell(table, row, c)->i += table_cell(steps, end, c)->i;
+            for (size_t i = 0; i < sizeof sums / sizeof *sums; i++)
+                table_cell(table, row, sums[i])->i += table_cell(steps, end, sums[i])->i;
+        }
+        int64_t count = (int64_t)(end - first);
+        table_set_int(table, row, STEP_COUNT, count);
+        table_set_int(table, row, STEP_AVERAGE,
+                      (table_cell(table, row, STEP_DURATION)->i + count / 2) / count);
+    }
+    table_free(steps);
+    return table;
+}
+
 static void add_sum_footers(struct table *table)
 {
     int64_t parts_ns = 0, steps_ns = 0;
@@ -429,8 +481,10 @@ bool step_times_add_tables(const struct trace *trace, const struct selection *se
             columns[STEP_FIRST_PART + p].flags = TABLE_OPTIONAL;
     struct table *table = table_open("steps", "Steps, and where their time went", columns, STEP_COLUMNS);
     size_t incomplete = add_steps(table, trace, selection, steps, gpu);
-    add_sum_footers(table);
     struct table *summary = make_summary(table);
+    if (options->rows != STEP_ROWS_STEP)
+        table = sum_up(table, options->rows);
+    add_sum_footers(table);
     result_add_table(result, table);
     result_add_table(result, summary);
     if (incomplete)

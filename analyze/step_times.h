@@ -18,7 +18,15 @@
 
 extern const struct trace_wants step_times_wants;
 
+/* What makes a row. */
+enum step_rows {
+    STEP_ROWS_STEP,
+    STEP_ROWS_NAME, /* all ranges of a name, which --step-name may give many of */
+    STEP_ROWS_RANK,
+};
+
 struct step_times_options {
+    enum step_rows rows;
     const char *name; /* annotations that match this regular expression are the steps; NULL: ProfilerStep#N */
 };
 

@@ -3,8 +3,6 @@
 #include "cli/analysis.h"
 #include "trace/features.h"
 
-enum gaps_by { GAPS_BY_DEVICE, GAPS_BY_STREAM };
-
 struct gaps_args {
     struct load_args load;
     struct selection_query selection;
@@ -20,15 +18,23 @@ static const struct gaps_args gaps_args_defaults = {
     .latency_below_ns = 30 * 1000,
 };
 
-static const struct opt_choice gaps_of[] = {
-    [GAPS_BY_DEVICE] = { "device", "all streams of a device together", NULL },
-    [GAPS_BY_STREAM] = { "stream", "each stream for itself", NULL },
+/* The words of --by, and what they stand for. */
+static const struct opt_choice words[] = {
+    { "device", "all streams of a device together", NULL },
+    { "stream", "each stream for itself", NULL },
+    { "op", "by the operator that launched the work after the gap", "operator" },
+    { "step", "by the step in which that was", NULL },
+    { "thread", "by the host thread that launched it", NULL },
+    { "rank", "by rank", NULL },
     { 0 },
 };
+static const enum rows_by rows_by[] = { ROWS_BY_DEVICE, ROWS_BY_STREAM, ROWS_BY_OPERATOR,
+                                        ROWS_BY_STEP,   ROWS_BY_THREAD, ROWS_BY_RANK };
 
 static const struct opt gaps_opts[] = {
     OPT_GROUP("Gaps"),
-    OPT_CHOICE('b', "by", struct gaps_args, by, gaps_of, "WHAT", "whose gaps"),
+    OPT_CHOICE('b', "by", struct gaps_args, by, words, "WHAT",
+               "whose gaps, and what makes a row of the causes"),
     OPT_TIME('m', "min", struct gaps_args, min_ns, "TIME",
              "list gaps of TIME and more; shorter ones count for the causes, but are not listed"),
     OPT_TIME(0, "latency-below", struct gaps_args, latency_below_ns, "TIME",
@@ -45,7 +51,7 @@ static bool add_tables(const struct trace *trace, const struct selection *select
     (void)err;
     const struct gaps_args *own = args;
     struct gaps_options options = {
-        .by_stream = own->by == GAPS_BY_STREAM,
+        .by = rows_by[own->by],
         .min_ns = own->min_ns,
         .latency_below_ns = own->latency_below_ns,
         .most_rows = analysis_most_rows(&own->output),
@@ -57,13 +63,14 @@ static bool add_tables(const struct trace *trace, const struct selection *select
 static int gaps_main(const struct invocation *call, struct tpa_error *err)
 {
     const struct gaps_args *args = call->args;
+    bool of_places = rows_by[args->by] == ROWS_BY_DEVICE || rows_by[args->by] == ROWS_BY_STREAM;
     struct analysis analysis = {
         .schema = "tpa.gaps/1",
         .wants = &gaps_wants,
         .load = &args->load,
         .query = &args->selection,
         .output = &args->output,
-        .limited = "gaps",
+        .limited = of_places ? "gaps" : NULL, /* devices and streams have few causes, operators many */
         .add_tables = add_tables,
     };
     return analysis_run(call, &analysis, err);
@@ -86,6 +93,7 @@ const struct command cmd_gaps = {
     .examples = {
         "tpa gaps trace.json",
         "tpa gaps --min 500ms trace.json  # as Nsight Systems' rule gpu_gaps",
+        "tpa gaps --by op trace.json  # which operators leave the device idle before them",
         "tpa gaps --by stream --stream 7 trace.json",
         "tpa gaps --steps 3..7 --limit 5 --wide trace.json",
     },

@@ -22,6 +22,7 @@ static const struct opt_choice rows_by[] = {
     [KERNELS_BY_OPERATOR] = { "op", "per kernel and operator that launched it", "operator" },
     [KERNELS_BY_DEVICE] = { "device", "per kernel and device", "rank" },
     [KERNELS_BY_STREAM] = { "stream", "per kernel and stream", NULL },
+    [KERNELS_BY_STEP] = { "step", "per kernel and step in which it was launched", NULL },
     { 0 },
 };
 

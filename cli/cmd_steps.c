@@ -7,8 +7,16 @@ struct steps_args {
     struct load_args load;
     struct selection_query selection;
     struct output_args output;
+    int rows;
     const char *step_name, *sort;
     bool reverse;
+};
+
+static const struct opt_choice rows_by[] = {
+    [STEP_ROWS_STEP] = { "step", "each step", NULL },
+    [STEP_ROWS_NAME] = { "name", "all steps of a name together, such as the ranges of --step-name", NULL },
+    [STEP_ROWS_RANK] = { "rank", "all steps of a rank together", NULL },
+    { 0 },
 };
 
 static const struct steps_args steps_defaults = { .load = LOAD_DEFAULTS,
@@ -16,6 +24,7 @@ static const struct steps_args steps_defaults = { .load = LOAD_DEFAULTS,
 
 static const struct opt steps_opts[] = {
     OPT_GROUP("Rows"),
+    OPT_CHOICE('b', "by", struct steps_args, rows, rows_by, "WHAT", "what makes a row of the first table"),
     OPT_TEXT(0, "step-name", struct steps_args, step_name, "REGEX",
              "the annotations and NVTX ranges that match REGEX are the steps, instead of ProfilerStep#N"),
     OPT_TEXT('s', "sort", struct steps_args, sort, "KEY",
@@ -31,7 +40,7 @@ static bool add_tables(const struct trace *trace, const struct selection *select
                        struct result *result, struct tpa_error *err)
 {
     const struct steps_args *own = args;
-    struct step_times_options options = { .name = own->step_name };
+    struct step_times_options options = { .rows = (enum step_rows)own->rows, .name = own->step_name };
     return step_times_add_tables(trace, selection, &options, result, err) &&
            (own->sort == NULL || analysis_sort(result->tables.at[0], own->sort, own->reverse, err));
 }
@@ -70,6 +79,7 @@ const struct command cmd_steps = {
         "tpa steps trace.json",
         "tpa steps --sort duration --limit 5 trace.json  # the slowest",
         "tpa steps --step-name '^iteration [0-9]+$' trace.json  # ranges of your own",
+        "tpa steps --by name --step-name '^(forward|backward)$' trace.json",
         "tpa steps --format csv runs/today/  # every step of every rank",
     },
     .section = SECTION_ANALYZE,

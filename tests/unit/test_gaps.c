@@ -289,7 +289,7 @@ static void streams_devices_and_empty_work(void **state)
 
     /* Stream by stream, stream 0 of device 0 is idle 30..40 too; stream 7 never. */
     answer_with((struct selection_query){ .devices = { { { 0, 0 } }, 1 } },
-                (struct gaps_options){ .by_stream = true });
+                (struct gaps_options){ .by = ROWS_BY_STREAM });
     assert_int_equal(causes->row_count, 1);
     assert_int_equal(int_called(causes, 0, "time"), 10 + 5 + 10);
     release();
@@ -347,6 +347,48 @@ static void the_longest_are_listed(void **state)
     release();
 }
 
+/*
+ *              0    10   20   30   40   50
+ *   stream 7   [ k )     [ k )     [ k )[ k )     launched by mm in step 1, mm, add, on threads 1, 1, 2; gaps of 10, 10
+ */
+static void causes_are_summed_up_by_operator_step_and_thread(void **state)
+{
+    (void)state;
+    static const struct {
+        enum rows_by by;
+        size_t rows;
+        int64_t first;
+    } cases[] = { { ROWS_BY_DEVICE, 1, 20 },
+                  { ROWS_BY_OPERATOR, 2, 10 },
+                  { ROWS_BY_STEP, 2, 10 },
+                  { ROWS_BY_THREAD, 2, 10 },
+                  { ROWS_BY_RANK, 1, 20 } };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        draw_begin(&gaps_wants);
+        draw_host("user_annotation", "ProfilerStep#1", 1, 0, 25);
+        draw_host("cpu_op", "aten::mm", 1, 0, 20);
+        draw_host("cpu_op", "aten::add", 2, 30, 20);
+        draw_call("cudaLaunchKernel", 1, 0, 1, 1);
+        draw_call("cudaLaunchKernel", 1, 15, 1, 2);
+        draw_call("cudaLaunchKernel", 2, 35, 1, 3);
+        draw_work("kernel", "k", 0, 7, 0, 10, 1);
+        draw_work("kernel", "k", 0, 7, 20, 10, 2);
+        draw_work("kernel", "k", 0, 7, 40, 10, 3);
+        trace = draw_end();
+        answer_with((struct selection_query){ 0 }, (struct gaps_options){ .by = cases[i].by });
+        const struct table *table = table_called(result, "causes");
+        assert_int_equal(table->row_count, cases[i].rows);
+        assert_int_equal(int_called(table, 0, "time"), cases[i].first);
+        assert_float_equal(number_called(table, 0, "share"), 1.0, 1e-12);
+        assert_int_equal(table->footers.at[0].value.i, 20);
+        if (cases[i].by == ROWS_BY_OPERATOR)
+            assert_string_equal(text_called(table, 0, "op"), "aten::mm");
+        if (cases[i].by == ROWS_BY_STEP)
+            assert_int_equal(int_called(table, 1, "step"), 1); /* the other is in no step */
+        release();
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -366,6 +408,7 @@ int main(void)
         cmocka_unit_test(a_range_cuts_gaps),
         cmocka_unit_test(one_launch_of_502_kernels),
         cmocka_unit_test(the_longest_are_listed),
+        cmocka_unit_test(causes_are_summed_up_by_operator_step_and_thread),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -132,6 +132,35 @@ static void rows_by_shape_operator_and_stream(void **state)
     release();
 }
 
+/* Launched in step 1, twice, and after it; the second runs only in step 2. */
+static void steps_have_what_they_launched(void **state)
+{
+    (void)state;
+    struct tpa_error err = { 0 };
+    draw_begin(&kernels_wants);
+    draw_host("user_annotation", "ProfilerStep#1", 1, 0, 10);
+    draw_host("user_annotation", "ProfilerStep#2", 1, 10, 10);
+    draw_call("cudaLaunchKernel", 1, 1, 1, 1);
+    draw_call("cudaLaunchKernel", 1, 2, 1, 2);
+    draw_call("cudaLaunchKernel", 1, 30, 1, 3);
+    draw_work("kernel", "gemm", 0, 7, 3, 5, 1);
+    draw_work("kernel", "gemm", 0, 7, 12, 5, 2);
+    draw_work("kernel", "gemm", 0, 7, 31, 1, 3);
+    trace = draw_end();
+    struct selection *selection = selection_open(trace, &(struct selection_query){ 0 }, &err);
+    result = result_open("tpa.kernels/1");
+    kernels_add_table(trace, selection, &(struct kernels_options){ .by = KERNELS_BY_STEP }, result);
+    selection_free(selection);
+    const struct table *kernels = table_called(result, "kernels");
+    assert_int_equal(kernels->row_count, 2);
+    assert_int_equal(int_called(kernels, 0, "step"), 1);
+    assert_int_equal(int_called(kernels, 0, "total"), 10);
+    assert_int_equal(int_called(kernels, 1, "step"), TABLE_INT_MISSING);
+    assert_int_equal(int_called(kernels, 1, "total"), 1);
+    result_free(result);
+    trace_free(trace);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -140,6 +169,7 @@ int main(void)
         cmocka_unit_test(occupancy_is_weighted_by_time),
         cmocka_unit_test(a_kernel_launched_before_recording_is_there),
         cmocka_unit_test(rows_by_shape_operator_and_stream),
+        cmocka_unit_test(steps_have_what_they_launched),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -11,11 +11,12 @@
 static struct trace *trace;
 static struct result *result;
 static struct table *steps, *summary;
+static enum step_rows step_rows;
 
 static bool analyze(struct selection_query query, const char *name, struct tpa_error *err)
 {
     struct selection *selection = selection_open(trace, &query, err);
-    struct step_times_options options = { .name = name };
+    struct step_times_options options = { .rows = step_rows, .name = name };
     result = result_open("tpa.steps/1");
     bool good = step_times_add_tables(trace, selection, &options, result, err);
     selection_free(selection);
@@ -195,6 +196,33 @@ static void without_steps_all_is_one(void **state)
     release();
 }
 
+/* forward at 0..10 and 30..36, backward at 10..30: by name two rows, by rank one; the parts add up to the time. */
+static void rows_are_added_up(void **state)
+{
+    (void)state;
+    for (step_rows = STEP_ROWS_NAME; step_rows <= STEP_ROWS_RANK; step_rows++) {
+        draw_begin(&step_times_wants);
+        draw_host("user_annotation", "forward", 1, 0, 10);
+        draw_host("user_annotation", "backward", 1, 10, 20);
+        draw_host("user_annotation", "forward", 1, 30, 6);
+        draw_host("cpu_op", "aten::mm", 1, 2, 3);
+        draw_host("cpu_op", "aten::mm", 1, 32, 1);
+        trace = draw_end();
+        answer((struct selection_query){ 0 }, "forward|backward");
+        bool by_name = step_rows == STEP_ROWS_NAME;
+        size_t forward = by_name ? 1 : 0;
+        assert_int_equal(steps->row_count, by_name ? 2 : 1);
+        assert_int_equal(int_called(steps, forward, "count"), by_name ? 2 : 3);
+        assert_int_equal(int_called(steps, forward, "duration"), by_name ? 16 : 36);
+        assert_int_equal(int_called(steps, forward, "average"), by_name ? 8 : 12);
+        assert_int_equal(int_called(steps, forward, "cpu"), 4);
+        assert_int_equal(int_called(steps, forward, "other"), by_name ? 12 : 32);
+        assert_int_equal(summary->footers.at[0].value.i, 3); /* the summary is still about steps */
+        release();
+    }
+    step_rows = STEP_ROWS_STEP;
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -205,6 +233,7 @@ int main(void)
         cmocka_unit_test(steps_cut_by_the_end_of_recording_are_left_out),
         cmocka_unit_test(other_ranges_can_be_steps),
         cmocka_unit_test(without_steps_all_is_one),
+        cmocka_unit_test(rows_are_added_up),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
