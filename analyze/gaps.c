@@ -291,6 +291,7 @@ struct activities {
     struct calltree *tree;
     const struct calltree_thread **thread; /* by track; NULL: nothing on it */
     bool *is_step;                         /* by name */
+    node_id *longest;                      /* see build_longest */
 };
 
 static bool is_activity(const void *context, event_id e)
@@ -299,6 +300,32 @@ static bool is_activity(const void *context, event_id e)
     const struct trace *trace = activities->trace;
     return (trace->kind[e] == EVENT_OP || trace->kind[e] == EVENT_ANNOTATION) &&
            !(trace->flags[e] & (EVENT_ASYNC | EVENT_POINT)) && !activities->is_step[trace->name[e]];
+}
+
+/* Of two nodes the one whose event lasts longer; the first of equals. A comes before B; either may be NODE_NONE. */
+static node_id longer(const struct activities *activities, node_id a, node_id b)
+{
+    const struct calltree *tree = activities->tree;
+    if (a == NODE_NONE || b == NODE_NONE)
+        return a == NODE_NONE ? b : a;
+    return activities->trace->dur_ns[tree->event[b]] > activities->trace->dur_ns[tree->event[a]] ? b : a;
+}
+
+/*
+ * A tree of maxima over the nodes: leaf I is at count + I, the parent of I and I + 1 at half of I. Gaps of many streams
+ * lie over the same events of the host; without it each would look at all of them.
+ */
+static void build_longest(struct activities *activities)
+{
+    size_t count = activities->tree->count;
+    activities->longest = mem_alloc((2 * count + 2) * sizeof *activities->longest);
+    for (size_t i = 0; i < count; i++)
+        activities->longest[count + i] = (node_id)i;
+    for (size_t i = count; i-- > 1;) {
+        node_id left = activities->longest[2 * i], right = activities->longest[2 * i + 1];
+        activities->longest[i] =
+            left < right ? longer(activities, left, right) : longer(activities, right, left);
+    }
 }
 
 static void open_activities(struct activities *activities, const struct trace *trace)
@@ -310,6 +337,7 @@ static void open_activities(struct activities *activities, const struct trace *t
         activities->is_step[id] = step_number(names_text(trace->names, id), &number);
     activities->tree = calltree_open(trace, is_activity, activities);
     calltree_nest(activities->tree);
+    build_longest(activities);
     activities->thread = mem_zalloc(trace->track_count + 1, sizeof(struct calltree_thread *));
     for (size_t t = 0; t < activities->tree->thread_count; t++)
         activities->thread[activities->tree->threads[t].track] = &activities->tree->threads[t];
@@ -319,6 +347,7 @@ static void release_activities(struct activities *activities)
 {
     calltree_free(activities->tree);
     free(activities->thread);
+    free(activities->longest);
     free(activities->is_step);
 }
 
@@ -327,6 +356,54 @@ static int64_t overlap_ns(const struct trace *trace, event_id e, const struct ga
     int64_t start_ns = trace->start_ns[e] > gap->start_ns ? trace->start_ns[e] : gap->start_ns;
     int64_t end_ns = min_ns(trace_end_ns(trace, e), gap->end_ns);
     return end_ns > start_ns ? end_ns - start_ns : 0;
+}
+
+/* The longest of the nodes from FIRST up to END; NODE_NONE when there are none. */
+static node_id longest_of(const struct activities *activities, node_id first, node_id end)
+{
+    size_t count = activities->tree->count;
+    node_id left = NODE_NONE, right = NODE_NONE;
+    for (size_t i = count + first, j = count + end; i < j; i /= 2, j /= 2) {
+        if (i % 2)
+            left = longer(activities, left, activities->longest[i++]);
+        if (j % 2)
+            right = longer(activities, activities->longest[--j], right);
+    }
+    return longer(activities, left, right);
+}
+
+/* The first node of THREAD that starts at MOMENT_NS or later. */
+static node_id first_from(const struct activities *activities, const struct calltree_thread *thread,
+                          int64_t moment_ns)
+{
+    node_id low = thread->first, high = thread->first + thread->count;
+    while (low < high) {
+        node_id middle = low + (high - low) / 2;
+        if (activities->trace->start_ns[activities->tree->event[middle]] < moment_ns)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* What began from node FIRST up to END, which is in GAP, and took the longest of it. */
+static event_id longest_begun(const struct activities *activities, const struct gap *gap, node_id first,
+                              node_id end)
+{
+    const struct calltree *tree = activities->tree;
+    const struct trace *trace = activities->trace;
+    if (first == end)
+        return EVENT_NONE;
+    node_id outlasting = NODE_NONE; /* the outermost of those that go on behind the gap: it began first */
+    for (node_id n = end - 1; n != NODE_NONE && n >= first; n = tree->parent[n])
+        if (trace_end_ns(trace, tree->event[n]) > gap->end_ns)
+            outlasting = n;
+    node_id within = longest_of(activities, first, outlasting == NODE_NONE ? end : outlasting);
+    if (within == NODE_NONE || (outlasting != NODE_NONE && overlap_ns(trace, tree->event[outlasting], gap) >
+                                                               overlap_ns(trace, tree->event[within], gap)))
+        within = outlasting;
+    return overlap_ns(trace, tree->event[within], gap) > 0 ? tree->event[within] : EVENT_NONE;
 }
 
 /*
@@ -340,23 +417,10 @@ static event_id meanwhile(const struct activities *activities, track_id track, c
     const struct trace *trace = activities->trace;
     if (!thread)
         return EVENT_NONE;
-    node_id low = thread->first,
-            high = thread->first + thread->count; /* the first that starts in the gap or after */
-    while (low < high) {
-        node_id middle = low + (high - low) / 2;
-        if (trace->start_ns[tree->event[middle]] < gap->start_ns)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    event_id longest = EVENT_NONE, around = EVENT_NONE;
-    int64_t longest_ns = 0;
-    for (node_id n = low; n < thread->first + thread->count && trace->start_ns[tree->event[n]] < gap->end_ns;
-         n++)
-        if (overlap_ns(trace, tree->event[n], gap) > longest_ns) {
-            longest = tree->event[n];
-            longest_ns = overlap_ns(trace, longest, gap);
-        }
+    node_id low = first_from(activities, thread, gap->start_ns);
+    event_id longest = longest_begun(activities, gap, low, first_from(activities, thread, gap->end_ns));
+    event_id around = EVENT_NONE;
+    int64_t longest_ns = longest == EVENT_NONE ? 0 : overlap_ns(trace, longest, gap);
     for (node_id n = low > thread->first ? low - 1 : NODE_NONE; n != NODE_NONE; n = tree->parent[n]) {
         event_id e = tree->event[n];
         if (overlap_ns(trace, e, gap) == gap->end_ns - gap->start_ns) {

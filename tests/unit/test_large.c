@@ -1,0 +1,110 @@
+/*
+ * test_large.c - as many streams, gaps and steps as no run has: what takes a second when it is linear takes hours when it
+ * is quadratic, and is killed before.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "analyze/gaps.h"
+#include "analyze/gpu.h"
+#include "analyze/kernels.h"
+#include "analyze/launch_times.h"
+#include "analyze/memory.h"
+#include "analyze/step_times.h"
+#include "analyze/summary.h"
+#include "analyze/transfers.h"
+#include "tests/unit/drawn.h"
+#include <stdio.h>
+#include <unistd.h>
+
+enum { MANY = 100000, MOST_SECONDS = 300 };
+
+static struct trace *trace;
+static struct selection *selection;
+static struct result *result;
+
+static void open_result(void)
+{
+    struct tpa_error err = { 0 };
+    trace = draw_end();
+    selection = selection_open(trace, &(struct selection_query){ 0 }, &err);
+    assert_non_null(selection);
+    result = result_open("");
+    alarm(MOST_SECONDS);
+}
+
+static void release(void)
+{
+    alarm(0);
+    selection_free(selection);
+    result_free(result);
+    trace_free(trace);
+}
+
+/* Each stream has a copy and, when all others had theirs, a kernel: its gap lies over all that the host does. */
+static void streams(void **state)
+{
+    (void)state;
+    draw_begin(&transfers_wants);
+    for (int i = 0; i < MANY; i++) {
+        draw_host("cpu_op", "aten::mm", 1, 100 * i, 50);
+        draw_call("cudaMemcpyAsync", 1, 100 * i + 10, 5, 2 * i);
+        draw_work("gpu_memcpy", "Memcpy HtoD (Pinned -> Device)", 0, i, 100 * i + 20, 30, 2 * i);
+        draw_call("cudaLaunchKernel", 1, 100 * (MANY + i) + 10, 5, 2 * i + 1);
+        draw_work("kernel", "gemm", 0, i, 100 * (MANY + i) + 20, 30, 2 * i + 1);
+    }
+    open_result();
+    gpu_add_tables(trace, selection, true, result);
+    assert_int_equal(table_called(result, "devices")->row_count, MANY);
+    gaps_add_tables(trace, selection, &(struct gaps_options){ .by = ROWS_BY_STREAM }, result);
+    assert_int_equal(table_called(result, "gaps")->row_count, MANY);
+    transfers_add_tables(trace, selection, ROWS_BY_STREAM, result);
+    assert_int_equal(table_called(result, "transfers")->row_count, MANY);
+    launch_times_add_tables(trace, selection, ROWS_BY_STREAM, result);
+    assert_int_equal(table_called(result, "queues")->row_count, MANY);
+    kernels_add_table(trace, selection, &(struct kernels_options){ .by = KERNELS_BY_STREAM }, result);
+    assert_int_equal(table_called(result, "kernels")->row_count, MANY);
+    release();
+}
+
+/* Each step launches a kernel, a gap after the last, and allocates a block. */
+static void steps_and_gaps(void **state)
+{
+    (void)state;
+    draw_begin(&summary_wants);
+    for (int i = 0; i < MANY; i++) {
+        char name[32];
+        snprintf(name, sizeof name, "ProfilerStep#%d", i);
+        draw_host("user_annotation", name, 1, 100 * i, 99);
+        draw_host("cpu_op", "aten::mm", 1, 100 * i, 50);
+        draw_call("cudaLaunchKernel", 1, 100 * i + 10, 5, i);
+        draw_work("kernel", "gemm", 0, 7, 100 * i + 20, 30, i);
+        draw_event("cpu_instant_event", "[memory]", DRAW_PROCESS, 1, 100 * i + 20, 0);
+        draw_arg(ARG_DEVICE_TYPE, 1);
+        draw_arg(ARG_DEVICE_ID, 0);
+        draw_arg(ARG_BYTES, 64);
+        draw_arg(ARG_ADDRESS, 64 * i);
+        draw_arg(ARG_TOTAL_ALLOCATED, 64 * (i + 1));
+    }
+    struct tpa_error err = { 0 };
+    open_result();
+    assert_true(step_times_add_tables(trace, selection, &(struct step_times_options){ 0 }, result, &err));
+    assert_int_equal(table_called(result, "steps")->row_count, MANY);
+    gaps_add_tables(trace, selection, &(struct gaps_options){ 0 }, result);
+    assert_int_equal(table_called(result, "gaps")->row_count, MANY - 1);
+    memory_add_tables(trace, selection, &(struct memory_options){ 0 }, result);
+    assert_int_equal(int_called(table_called(result, "unfreed"), 0, "count"), MANY);
+    kernels_add_table(trace, selection, &(struct kernels_options){ .by = KERNELS_BY_STEP }, result);
+    assert_int_equal(table_called(result, "kernels")->row_count, MANY);
+    assert_true(summary_add_tables(trace, selection, result, &err));
+    release();
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = { cmocka_unit_test(streams), cmocka_unit_test(steps_and_gaps) };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
