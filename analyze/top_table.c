@@ -418,6 +418,19 @@ static void add_notices_about_code(const struct top *top, struct result *result)
                                                                    : "function outside PyTorch");
 }
 
+/* What is special about COUNT kernels and copies: MANY of them, or ONE. */
+static void add_work_notice(struct result *result, const char *kind, uint64_t count, int64_t time_ns,
+                            const char *many, const char *one)
+{
+    if (count == 1)
+        result_add_notice(result, kind, 1, NULL, TPA_NOWHERE, "1 kernel or copy (%.3f ms) %s",
+                          milliseconds(time_ns), one);
+    else if (count)
+        result_add_notice(result, kind, (int64_t)count, NULL, TPA_NOWHERE,
+                          "%llu kernels and copies (%.3f ms) %s", (unsigned long long)count,
+                          milliseconds(time_ns), many);
+}
+
 static void add_notices(const struct top *top, struct result *result)
 {
     const struct top_counts *counts = &top->counts;
@@ -426,46 +439,50 @@ static void add_notices(const struct top *top, struct result *result)
     if (!top->has_device)
         result_add_notice(result, "no_gpu", 0, NULL, TPA_NOWHERE,
                           "nothing ran on a device, or it was not recorded");
-    if (counts->callless_gpu)
-        result_add_notice(
-            result, "gpu_work_without_call", (int64_t)counts->callless_gpu, NULL, TPA_NOWHERE,
-            "%llu kernels and copies (%.3f ms) were launched by a call that is not in the file, "
-            "mostly before recording began: they have rows of their own and belong to no operator",
-            (unsigned long long)counts->callless_gpu, milliseconds(counts->callless_gpu_ns));
+    add_work_notice(
+        result, "gpu_work_without_call", counts->callless_gpu, counts->callless_gpu_ns,
+        "were launched by a call that is not in the file, mostly before recording began: they have "
+        "rows of their own and belong to no operator",
+        "was launched by a call that is not in the file, mostly before recording began: it has a row "
+        "of its own and belongs to no operator");
     if (counts->unlinked_gpu > counts->callless_gpu)
-        result_add_notice(
-            result, "gpu_work_without_operator", (int64_t)counts->unlinked_gpu, NULL, TPA_NOWHERE,
-            "%llu kernels and copies (%.3f ms) belong to no recorded operator: they have rows of their "
-            "own",
-            (unsigned long long)counts->unlinked_gpu, milliseconds(counts->unlinked_gpu_ns));
-    if (counts->graph_gpu)
-        result_add_notice(
-            result, "cuda_graph", (int64_t)counts->graph_gpu, NULL, TPA_NOWHERE,
-            "%llu kernels and copies (%.3f ms) ran as parts of CUDA graphs; the operator that launched "
-            "the graph, if one did, has their time",
-            (unsigned long long)counts->graph_gpu, milliseconds(counts->graph_gpu_ns));
-    if (counts->lost_gpu)
-        result_add_notice(
-            result, "kernels_of_folded_calls", (int64_t)counts->lost_gpu, NULL, TPA_NOWHERE,
-            "%llu kernels and copies (%.3f ms) were launched by an operator whose only callee has its "
-            "own name: as in torch the two are one call, with the callee's kernels only",
-            (unsigned long long)counts->lost_gpu, milliseconds(counts->lost_gpu_ns));
+        add_work_notice(result, "gpu_work_without_operator", counts->unlinked_gpu, counts->unlinked_gpu_ns,
+                        "belong to no recorded operator: they have rows of their own",
+                        "belongs to no recorded operator: it has a row of its own");
+    add_work_notice(
+        result, "cuda_graph", counts->graph_gpu, counts->graph_gpu_ns,
+        "ran as parts of CUDA graphs; the operator that launched the graph, if one did, has their time",
+        "ran as part of a CUDA graph; the operator that launched the graph, if one did, has its time");
+    add_work_notice(
+        result, "kernels_of_folded_calls", counts->lost_gpu, counts->lost_gpu_ns,
+        "were launched by an operator whose only callee has its own name: as in torch the two are one "
+        "call, with the callee's kernels only",
+        "was launched by an operator whose only callee has its own name: as in torch the two are one "
+        "call, with the callee's kernels only");
     if (counts->moved_calls)
         result_add_notice(
             result, "calls_without_operator", (int64_t)counts->moved_calls, NULL, TPA_NOWHERE,
-            "%llu runtime calls of other threads belong to no operator: as in torch they are counted "
-            "on the thread that stopped the profiler",
+            counts->moved_calls == 1
+                ? "%llu runtime call of another thread belongs to no operator: as in torch it is counted "
+                  "on the thread that stopped the profiler"
+                : "%llu runtime calls of other threads belong to no operator: as in torch they are counted "
+                  "on the thread that stopped the profiler",
             (unsigned long long)counts->moved_calls);
     if (counts->unfinished)
         result_add_notice(
             result, "unfinished_regions", (int64_t)counts->unfinished, NULL, TPA_NOWHERE,
-            "%llu regions were still open when recording stopped: they end there and have no self time",
+            counts->unfinished == 1
+                ? "%llu region was still open when recording stopped: it ends there and has no self time"
+                : "%llu regions were still open when recording stopped: they end there and have no self time",
             (unsigned long long)counts->unfinished);
     if (counts->guessed_async)
         result_add_notice(
             result, "async_guessed", (int64_t)counts->guessed_async, NULL, TPA_NOWHERE,
-            "%llu regions are taken for asynchronous by their names (nccl:, gloo: ...), as the file "
-            "does not tell: they have no self time",
+            counts->guessed_async == 1
+                ? "%llu region is taken for asynchronous by its name (nccl:, gloo: ...), as the file "
+                  "does not tell: it has no self time"
+                : "%llu regions are taken for asynchronous by their names (nccl:, gloo: ...), as the file "
+                  "does not tell: they have no self time",
             (unsigned long long)counts->guessed_async);
     for (uint32_t i = 0; i < trace->file_count; i++) {
         const char *path = trace->files[i].path;
