@@ -50,14 +50,15 @@ static const struct {
 enum step_column {
     STEP_RANK,
     STEP_NAME,
-    STEP_COUNT, /* of rows that stand for several steps, as is the average */
     STEP_START,
     STEP_DURATION,
-    STEP_AVERAGE,
     STEP_FIRST_PART,
     STEP_WORK = STEP_FIRST_PART + PARTS,
     STEP_HOST,
     STEP_COMPLETE,
+    STEP_OWN_COLUMNS,
+    STEP_COUNT = STEP_OWN_COLUMNS, /* of rows that stand for several steps, as is the average */
+    STEP_AVERAGE,
     STEP_COLUMNS
 };
 
@@ -98,8 +99,8 @@ static void make_step_columns(struct table_column columns[STEP_COLUMNS])
     columns[STEP_WORK] = (struct table_column){ "gpu_events", "GPU events", TABLE_COUNT, "kernels, copies and memsets that it launched", TABLE_OPTIONAL, NULL };
     columns[STEP_HOST] = (struct table_column){ "host_duration", "On the host", TABLE_NS, "how long its range on the host is", TABLE_OPTIONAL, NULL };
     columns[STEP_COMPLETE] = (struct table_column){ "complete", "Complete", TABLE_BOOL, "was it recorded to its end?", TABLE_OPTIONAL, NULL };
-    columns[STEP_COUNT] = (struct table_column){ "count", "Steps", TABLE_COUNT, "how many steps the row stands for", TABLE_HIDDEN, NULL };
-    columns[STEP_AVERAGE] = (struct table_column){ "average", "Average", TABLE_NS, "mean time of a step", TABLE_HIDDEN, NULL };
+    columns[STEP_COUNT] = (struct table_column){ "count", "Steps", TABLE_COUNT, "how many steps the row stands for", 0, NULL };
+    columns[STEP_AVERAGE] = (struct table_column){ "average", "Average", TABLE_NS, "mean time of a step", 0, NULL };
     /* clang-format on */
     for (size_t i = 0; i < PARTS; i++)
         columns[STEP_FIRST_PART + i] =
@@ -413,17 +414,12 @@ static bool is_alike(const struct table *steps, size_t a, size_t b, enum step_ro
 }
 
 /* New: the rows of STEPS that belong together, added up. Takes STEPS. */
-static struct table *sum_up(struct table *steps, enum step_rows rows)
+static struct table *sum_up(struct table *steps, const struct table_column columns[STEP_COLUMNS],
+                            enum step_rows rows)
 {
     static const size_t sums[] = { STEP_DURATION, STEP_WORK, STEP_HOST };
-    struct table *table =
-        table_open("steps", "Steps, and where their time went", steps->columns, STEP_COLUMNS);
-    table->columns[STEP_COUNT].flags = table->columns[STEP_AVERAGE].flags = 0;
-    table->columns[STEP_RANK].flags = rows == STEP_ROWS_RANK ? 0 : TABLE_HIDDEN;
-    table->columns[STEP_COMPLETE].flags = table->columns[STEP_START].flags = TABLE_HIDDEN;
-    if (rows == STEP_ROWS_RANK)
-        table->columns[STEP_NAME].flags = TABLE_HIDDEN;
-    else
+    struct table *table = table_open("steps", "Steps, and where their time went", columns, STEP_COLUMNS);
+    if (rows != STEP_ROWS_RANK)
         table_sort(steps, STEP_NAME, false); /* by rank they are sorted already */
     for (size_t first = 0, end; first < steps->row_count; first = end) {
         size_t row = table_add_row(table);
@@ -448,6 +444,24 @@ static struct table *sum_up(struct table *steps, enum step_rows rows)
     }
     table_free(steps);
     return table;
+}
+
+/* Of the columns of sums those that mean something, what makes a row and the counts first. */
+static void arrange_sums(struct table *table, enum step_rows rows)
+{
+    size_t order[STEP_COLUMNS], count = 0;
+    unsigned flags[STEP_COLUMNS];
+    order[count++] = rows == STEP_ROWS_RANK ? STEP_RANK : STEP_NAME;
+    order[count++] = STEP_COUNT;
+    order[count++] = STEP_DURATION;
+    order[count++] = STEP_AVERAGE;
+    for (size_t c = STEP_FIRST_PART; c < STEP_COMPLETE; c++)
+        order[count++] = c;
+    for (size_t i = 0; i < count; i++)
+        flags[i] = i == 0 ? 0 : table->columns[order[i]].flags;
+    table_select(table, order, count);
+    for (size_t i = 0; i < count; i++)
+        table->columns[i].flags = flags[i];
 }
 
 static void add_sum_footers(struct table *table)
@@ -479,12 +493,14 @@ bool step_times_add_tables(const struct trace *trace, const struct selection *se
     if (gpu->count == 0)
         for (size_t p = PART_KERNEL; p <= PART_RUNTIME; p++)
             columns[STEP_FIRST_PART + p].flags = TABLE_OPTIONAL;
-    struct table *table = table_open("steps", "Steps, and where their time went", columns, STEP_COLUMNS);
+    struct table *table = table_open("steps", "Steps, and where their time went", columns, STEP_OWN_COLUMNS);
     size_t incomplete = add_steps(table, trace, selection, steps, gpu);
     struct table *summary = make_summary(table);
     if (options->rows != STEP_ROWS_STEP)
-        table = sum_up(table, options->rows);
+        table = sum_up(table, columns, options->rows);
     add_sum_footers(table);
+    if (options->rows != STEP_ROWS_STEP)
+        arrange_sums(table, options->rows);
     result_add_table(result, table);
     result_add_table(result, summary);
     if (incomplete)
