@@ -96,6 +96,7 @@ struct costs {
     struct cost *at;
     size_t count, capacity;
     int64_t total_ns;
+    struct arena *arena; /* for names that live no longer than their row */
 };
 
 static int compare_costs(const void *left, const void *right)
@@ -138,16 +139,16 @@ static void take_host_cost(void *context, const struct top_figures *figures)
     struct costs *costs = context;
     if (figures->on_device || figures->self_cpu_ns <= 0)
         return;
-    *VEC_PUSH(costs) =
-        (struct cost){ figures->name, figures->name_length, figures->self_cpu_ns, figures->count };
+    *VEC_PUSH(costs) = (struct cost){ arena_strndup(costs->arena, figures->name, figures->name_length),
+                                      figures->name_length, figures->self_cpu_ns, figures->count };
     costs->total_ns += figures->self_cpu_ns;
 }
 
 /* A few rows; `tpa top` has all, by torch's rules, which count waits of a stream as time on the device, too. */
-static void add_operators(const struct summary *summary, unsigned features, struct result *result)
+static void add_operators(struct summary *summary, unsigned features, struct result *result)
 {
     enum { MOST = 5 };
-    struct costs costs = { 0 };
+    struct costs costs = { .arena = &summary->arena };
     bool devices = features & FEATURE_GPU;
     if (devices)
         add_device_costs(summary, &costs);

@@ -61,9 +61,9 @@ static void streams(void **state)
     assert_int_equal(table_called(result, "devices")->row_count, MANY);
     gaps_add_tables(trace, selection, &(struct gaps_options){ .by = ROWS_BY_STREAM }, result);
     assert_int_equal(table_called(result, "gaps")->row_count, MANY);
-    transfers_add_tables(trace, selection, ROWS_BY_STREAM, result);
+    transfers_add_tables(trace, selection, TRANSFERS_BY_STREAM, result);
     assert_int_equal(table_called(result, "transfers")->row_count, MANY);
-    launch_times_add_tables(trace, selection, ROWS_BY_STREAM, result);
+    launch_times_add_tables(trace, selection, LAUNCHES_BY_STREAM, result);
     assert_int_equal(table_called(result, "queues")->row_count, MANY);
     kernels_add_table(trace, selection, &(struct kernels_options){ .by = KERNELS_BY_STREAM }, result);
     assert_int_equal(table_called(result, "kernels")->row_count, MANY);
