@@ -8,6 +8,8 @@
 
 #include <stdio.h>
 
+static struct capture_calls *calls; /* of the process, and never freed: as in the library */
+
 int main(int argc, char **argv)
 {
     struct cupti cupti;
@@ -16,7 +18,7 @@ int main(int argc, char **argv)
         fprintf(stderr, "call_names: %s\n", argc == 2 ? why : "give the path of a CUPTI");
         return 2;
     }
-    struct capture_calls *calls = capture_calls_open(&cupti, false);
+    calls = capture_calls_open(&cupti, false);
     for (int api = 0; calls && api < CAPTURE_API_COUNT; api++)
         for (int cbid = 0; cbid < CAPTURE_MOST_CALLS; cbid++)
             if (calls->names[api][cbid])
