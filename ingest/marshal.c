@@ -164,8 +164,9 @@ static const struct marshal_box *box_text(struct marshal *in, enum marshal_type 
     *place = box = arena_alloc(in->texts, offsetof(struct marshal_box, of) + size);
     box->type = type;
     box->length = length;
-    memcpy(box->of.text, p, length);
-    box->of.text[length] = '\0';
+    char *text = box->of.text; /* has more room than its type tells */
+    memcpy(text, p, length);
+    text[length] = '\0';
     return box;
 }
 
