@@ -1,7 +1,7 @@
 /*
  * arena.c - blocks are chained newest first; each new block is twice the size of the last, up to
- * 4 MiB, from where on a block gets huge pages. Under AddressSanitizer every allocation is followed by poisoned bytes, so that running
- * over the end of one is found although malloc knows only of the block.
+ * 4 MiB. Under AddressSanitizer every allocation is followed by poisoned bytes, so that running over the end of
+ * one is found although malloc knows only of the block.
  */
 #include "base/arena.h"
 

@@ -23,7 +23,7 @@ char *mem_strdup(const char *text);
 char *mem_strndup(const char *text, size_t len);
 
 /*
- * Memory for columns: grows without copying and asks for huge pages, because touching fresh
+ * Memory for columns: grows without copying, because touching fresh
  * memory is the dearest thing a reader does. OLD and NEW are sizes in bytes; the block must
  * always be passed with the size it was last given. New bytes are zero. Free with column_free.
  */
