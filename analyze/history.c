@@ -301,11 +301,16 @@ static int compare_questions(const void *left, const void *right)
  */
 static void holm(struct question *questions, size_t count, double level, bool *passed)
 {
-    if (count > 1)
-        qsort(questions, count, sizeof *questions, compare_questions);
     double remaining = 0;
+    bool any = false;
     for (size_t i = 0; i < count; i++)
         remaining += questions[i].weight;
+    for (size_t i = 0; i < count && !any; i++)
+        any = questions[i].p <= level * questions[i].weight / remaining;
+    if (!any)
+        return; /* as on most nights: when none passes first, none does */
+    if (count > 1)
+        qsort(questions, count, sizeof *questions, compare_questions);
     for (size_t i = 0; i < count; i++) {
         if (!(questions[i].p <= level * questions[i].weight / remaining))
             break;

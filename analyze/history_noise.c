@@ -289,8 +289,9 @@ void noise_compare(struct noise_test *test, const struct noise_pool *pool, const
     }
     double change = now->level - test->centre;
     double t = t_of(change, variance + wilder(now, reference) + variance / (double)count);
-    test->p_less = level_student_tail(-t, df);
-    test->p = level_student_tail(t, df);
+    struct level_tails tails = level_student_tails(t, df);
+    test->p_less = tails.below;
+    test->p = tails.above;
     if (bad->count > 0)
         return;
     test->p = fmin(1, test->p / look_shares[1]);

@@ -125,14 +125,19 @@ static double beta_share(double a, double b, double x)
     return 1 - front * beta_fraction(b, a, 1 - x) / b;
 }
 
-double level_student_tail(double t, double df)
+struct level_tails level_student_tails(double t, double df)
 {
     if (isnan(t))
-        return NAN;
+        return (struct level_tails){ NAN, NAN };
     if (isinf(t))
-        return t > 0 ? 0 : 1;
+        return (struct level_tails){ t > 0, t < 0 };
     if (isinf(df))
-        return erfc(t / sqrt(2)) / 2;
-    double tail = beta_share(df / 2, 0.5, df / (df + t * t)) / 2;
-    return t >= 0 ? tail : 1 - tail;
+        return (struct level_tails){ erfc(-t / sqrt(2)) / 2, erfc(t / sqrt(2)) / 2 };
+    double tail = beta_share(df / 2, 0.5, df / (df + t * t)) / 2; /* that of the size of t, on either side */
+    return t >= 0 ? (struct level_tails){ 1 - tail, tail } : (struct level_tails){ tail, 1 - tail };
+}
+
+double level_student_tail(double t, double df)
+{
+    return level_student_tails(t, df).above;
 }

@@ -37,6 +37,14 @@ struct level_kept {
 struct level_kept level_set_aside(const double *sorted, size_t count, size_t least_count,
                                   double least_deviation);
 
+/* How likely Student's t is below and above a figure. */
+struct level_tails {
+    double below, above;
+};
+
+/* Both for T, at the price of one; DF as below. */
+struct level_tails level_student_tails(double t, double df);
+
 /* How likely Student's t with DF degrees of freedom (more than 0; INFINITY: the normal) is larger than T. */
 double level_student_tail(double t, double df);
 

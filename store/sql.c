@@ -81,7 +81,7 @@ struct sql *sql_open(const char *path, enum sql_mode mode, int wait_ms, struct t
 {
     struct sql *sql = mem_zalloc(1, sizeof *sql);
     sql->path = mem_strdup(path);
-    int flags = SQLITE_OPEN_READWRITE | (mode == SQL_CREATE ? SQLITE_OPEN_CREATE : 0);
+    int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | (mode == SQL_CREATE ? SQLITE_OPEN_CREATE : 0);
     int code = sqlite3_open_v2(path, &sql->db, flags, NULL);
     if (code != SQLITE_OK) {
         fail(sql, code, err);
