@@ -3,6 +3,7 @@
 
 #include "base/shift.h"
 #include <math.h>
+#include <string.h>
 
 /* Odd: further from the median than so many standard deviations, which are 1.4826 MAD for Gaussian values. */
 static const double odd_from = 6;
@@ -56,12 +57,16 @@ void level_sort(double *values, size_t count)
         shift_sort(values, count);
         return;
     }
-    for (size_t i = 1; i < count; i++) {
-        double value = values[i];
-        size_t at = i;
-        for (; at > 0 && values[at - 1] > value; at--)
-            values[at] = values[at - 1];
-        values[at] = value;
+    /* Each goes to its rank. Among so few that is soonest done by comparing all, as no branch depends on them. */
+    double unsorted[FEW];
+    memcpy(unsorted, values, count * sizeof *values);
+    for (size_t i = 0; i < count; i++) {
+        size_t rank = 0;
+        for (size_t j = 0; j < i; j++)
+            rank += unsorted[j] <= unsorted[i];
+        for (size_t j = i + 1; j < count; j++)
+            rank += unsorted[j] < unsorted[i];
+        values[rank] = unsorted[i];
     }
 }
 
