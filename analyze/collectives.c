@@ -6,6 +6,7 @@
  */
 #include "analyze/collectives.h"
 
+#include "analyze/process_groups.h"
 #include "analyze/shapes.h"
 #include "base/memory.h"
 #include "trace/calltree.h"
@@ -195,7 +196,25 @@ static int64_t ranks_by_size(enum collective_kind kind, const struct size_facts 
     return part > 0 && whole >= part && whole % part == 0 ? whole / part : -1;
 }
 
-/* At last, what the name of the kernel tells. */
+/* What the file lists of its process groups, where the collective does not tell. */
+static void learn_group(const struct trace *trace, struct collective *one)
+{
+    const struct trace_file *file = &trace->files[trace->tracks[trace->track[one->event]].file];
+    bool told = one->group_name != NAME_NONE || one->group_ranks != NAME_NONE || one->group_size >= 0;
+    const struct trace_group *group =
+        told && one->group_name == NAME_NONE ? NULL : process_group_of(file, one->group_name, one->library);
+    if (group) {
+        one->group_name = group->name;
+        if (one->group_description == NAME_NONE)
+            one->group_description = group->description;
+        if (one->group_ranks == NAME_NONE)
+            one->group_ranks = group->ranks;
+    }
+    if (one->group_size < 0)
+        one->group_size = group ? group->size : told ? -1 : process_group_size(file, one->library);
+}
+
+/* At last, what the name of the kernel and the file tell. */
 static void finish_learning(const struct trace *trace, struct collective *one, struct size_facts *size)
 {
     const char *name = trace_name(trace, one->event);
@@ -211,6 +230,7 @@ static void finish_learning(const struct trace *trace, struct collective *one, s
     }
     if (size->in < 0 && size->out < 0)
         size->in = size->from_shapes;
+    learn_group(trace, one);
     if (one->group_size < 0)
         one->group_size = ranks_by_size(one->kind, size);
     int64_t elements = collective_size(one->kind, size->in, size->out, one->group_size);

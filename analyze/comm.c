@@ -468,11 +468,11 @@ static void add_notices(const struct comm *comm, struct result *result)
                           "records it of NCCL, and record_shapes=True does for other libraries",
                           no_size);
     if (no_group)
-        result_add_notice(result, "no_group", no_group, NULL, TPA_NOWHERE,
-                          "%" PRId64
-                          " collectives tell no process group, so its size and with it the bus bandwidth "
-                          "are not known; PyTorch since 2.2 records it of NCCL",
-                          no_group);
+        result_add_notice(
+            result, "no_group", no_group, NULL, TPA_NOWHERE,
+            "%" PRId64 " collectives tell no process group, so its size and with it the bus bandwidth "
+            "are not known; PyTorch since 2.2 records it of NCCL, and lists the groups of a job",
+            no_group);
     if (all->without_kernel)
         result_add_notice(result, "without_kernel", (int64_t)all->without_kernel, NULL, TPA_NOWHERE,
                           "%" PRIu64

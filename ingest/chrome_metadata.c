@@ -2,7 +2,7 @@
  * chrome_metadata.c - the top-level keys of a trace.
  *
  *     deviceProperties      [{id, name, totalGlobalMem, computeMajor, numSms ...}]     Kineto 2021 on
- *     distributedInfo       {backend, rank, world_size, nccl_version, pg_config ...}   2022 on
+ *     distributedInfo       see distributed_info.h                                     2022 on
  *     baseTimeNanoseconds   what `ts` counts from                                      2024-05 on
  *     record_shapes, profile_memory, with_stack, with_flops, with_modules   1          2024 on
  *     host_name, trace_id, traceName                                        strings
@@ -12,6 +12,7 @@
 #include "ingest/chrome.h"
 
 #include "base/memory.h"
+#include "ingest/distributed_info.h"
 #include "ingest/json_pull.h"
 #include "ingest/json_text.h"
 #include <limits.h>
@@ -20,11 +21,9 @@
 /* A string's text unescaped, any other value as it stands; lives with the trace. */
 static char *keep_text(struct trace_builder *builder, const struct json_text *text)
 {
-    if (!text->is_string || !memchr(text->at, '\\', text->len))
-        return trace_builder_strndup(builder, text->at, text->len);
     struct buffer decoded = { 0 };
-    json_unescape(text->at, text->at + text->len, &decoded);
-    char *kept = trace_builder_strndup(builder, decoded.at ? decoded.at : "", decoded.count);
+    json_text_decode(text, &decoded);
+    char *kept = trace_builder_strndup(builder, decoded.at, decoded.count);
     buffer_release(&decoded);
     return kept;
 }
@@ -80,24 +79,6 @@ static void read_devices(struct trace_builder *builder, struct json_pull *in)
     }
 }
 
-static void read_distributed(struct trace_builder *builder, struct json_pull *in)
-{
-    struct trace_file *file = trace_builder_current_file(builder);
-    struct json_text key, value;
-    if (!json_enter(in, '{'))
-        return;
-    while (json_next_key(in, &key) && json_take(in, &value)) {
-        if (json_text_is(&key, "rank"))
-            file->rank = json_text_integer(&value, -1);
-        else if (json_text_is(&key, "world_size"))
-            file->world_size = json_text_integer(&value, -1);
-        else if (json_text_is(&key, "backend"))
-            file->backend = keep_text(builder, &value);
-        else if (json_text_is(&key, "nccl_version"))
-            file->nccl_version = keep_text(builder, &value);
-    }
-}
-
 static bool read_flag(struct trace_file *file, const struct json_text *key, const struct json_text *value)
 {
     static const struct {
@@ -128,7 +109,7 @@ void chrome_apply_property(struct trace_builder *builder, const char *key, const
     if (json_text_is(&name, "deviceProperties"))
         read_devices(builder, &in);
     else if (json_text_is(&name, "distributedInfo"))
-        read_distributed(builder, &in);
+        distributed_info_apply(builder, value, len);
     in = (struct json_pull){ value, value + len };
     if (!json_take(&in, &text))
         return;

@@ -108,6 +108,16 @@ bool json_skip(struct json_pull *in)
     return json_take(in, &ignored);
 }
 
+void json_text_decode(const struct json_text *text, struct buffer *out)
+{
+    buffer_clear(out);
+    if (text->is_string)
+        json_unescape(text->at, text->at + text->len, out);
+    else
+        buffer_add(out, text->at, text->len);
+    buffer_add(out, "", 0);
+}
+
 bool json_text_is(const struct json_text *text, const char *word)
 {
     size_t len = strlen(word);

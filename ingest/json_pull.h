@@ -14,6 +14,7 @@
 #ifndef TPA_INGEST_JSON_PULL_H
 #define TPA_INGEST_JSON_PULL_H
 
+#include "base/buffer.h"
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -42,6 +43,9 @@ bool json_take(struct json_pull *in, struct json_text *value);
 
 /* Step over the value that comes next. */
 bool json_skip(struct json_pull *in);
+
+/* The characters of a string, its escapes undone; any other value as it stands. OUT is replaced; never NULL. */
+void json_text_decode(const struct json_text *text, struct buffer *out);
 
 bool json_text_is(const struct json_text *text, const char *word);
 

@@ -6,6 +6,7 @@
  */
 #include "ingest/tpalog.h"
 
+#include "ingest/distributed_info.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -371,9 +372,12 @@ static void fill_devices(struct tpalog_reader *reader, struct trace_file *file, 
     while ((row = next_row(&trace->properties, &trace->next_property, TPAFILE_PROPERTY_FILE, index))) {
         const char *key = copy_text(reader, row[TPAFILE_PROPERTY_KEY]);
         const char *value = copy_text(reader, row[TPAFILE_PROPERTY_VALUE]);
-        if (key && value)
-            *VEC_PUSH(&file->properties) =
-                (struct trace_property){ key, value, row[TPAFILE_PROPERTY_IS_STRING] == 1 };
+        if (!key || !value)
+            continue;
+        if (strcmp(key, "distributedInfo") == 0)
+            distributed_info_apply(reader->builder, value, strlen(value));
+        *VEC_PUSH(&file->properties) =
+            (struct trace_property){ key, value, row[TPAFILE_PROPERTY_IS_STRING] == 1 };
     }
 }
 

@@ -34,6 +34,7 @@ void trace_free(struct trace *trace)
     for (size_t i = 0; i < storage->files.count; i++) {
         VEC_FREE(&storage->files.at[i].devices);
         VEC_FREE(&storage->files.at[i].properties);
+        VEC_FREE(&storage->files.at[i].groups);
     }
     for (size_t i = 0; i < storage->containers.count; i++) {
         VEC_FREE(&storage->containers.at[i]->kinds);

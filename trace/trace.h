@@ -240,6 +240,14 @@ struct trace_container {
     VEC_OF(struct trace_container_kind) kinds;
 };
 
+/* A process group that the rank of a file is in, as its distributedInfo lists them. */
+struct trace_group {
+    name_id name, description; /* in trace->texts; NAME_NONE when not given, as below */
+    name_id ranks;             /* "[0, 1]", as the arguments of collectives have it */
+    const char *backends;      /* "cpu:gloo,cuda:nccl"; NULL when not given */
+    int64_t size;              /* ranks in it; -1 when not given */
+};
+
 /* One input file: one process, usually one rank. */
 struct trace_file {
     const char *path;
@@ -257,6 +265,8 @@ struct trace_file {
     /* distributedInfo; rank is -1 when not given */
     int64_t rank, world_size;
     const char *backend, *nccl_version;
+    VEC_OF(struct trace_group) groups;
+    bool has_all_groups; /* no group of the rank is missing from them, as far as the file tells */
     /* profiler flags: -1 not told, else 0 or 1 */
     int record_shapes, profile_memory, with_stack, with_flops, with_modules;
     VEC_OF(struct trace_device) devices;

@@ -1,0 +1,23 @@
+/*
+ * distributed_info.h - which rank a file is of, and the process groups that this rank is in.
+ *
+ *     distributed_info_apply(builder, value, strlen(value));      // fills in the builder's current file
+ *
+ * The top-level value "distributedInfo", which PyTorch writes:
+ *
+ *     {"backend": "nccl", "rank": 0, "world_size": 8, "nccl_version": "2.27.5",      2022 on
+ *      "pg_count": 2,                                                                2024 on
+ *      "pg_config": [{"pg_name": "0", "pg_desc": "default_pg", "backend_config": "cpu:gloo,cuda:nccl",
+ *                     "pg_size": 8, "ranks": [0, 1, ...]}, ...]}
+ *
+ * pg_config lists groups of the rank only, as far as it lists them: there may be more (pg_count).
+ */
+#ifndef TPA_INGEST_DISTRIBUTED_INFO_H
+#define TPA_INGEST_DISTRIBUTED_INFO_H
+
+#include "trace/builder.h"
+
+/* Take what the LEN bytes of JSON at TEXT tell; nothing when they are no object. */
+void distributed_info_apply(struct trace_builder *builder, const char *text, size_t len);
+
+#endif

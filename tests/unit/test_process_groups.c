@@ -1,0 +1,205 @@
+/* test_process_groups.c - ingest/distributed_info.h, analyze/process_groups.h: groups that a file lists for its collectives. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "analyze/comm.h"
+#include "analyze/process_groups.h"
+#include "ingest/distributed_info.h"
+#include "tests/unit/drawn.h"
+#include <math.h>
+
+static struct trace *trace;
+static struct result *result;
+static struct table *collectives;
+
+static void draw_info(const char *json)
+{
+    distributed_info_apply(draw_builder, json, strlen(json));
+}
+
+static void answer(void)
+{
+    struct tpa_error err = { 0 };
+    trace = draw_end();
+    result = result_open("tpa.comm/1");
+    struct selection *selection = selection_open(trace, &(struct selection_query){ 0 }, &err);
+    assert_true(comm_add_tables(trace, selection, &(struct comm_options){ 0 }, result, &err));
+    selection_free(selection);
+    collectives = table_called(result, "collectives");
+}
+
+static void release(void)
+{
+    result_free(result);
+    trace_free(trace);
+}
+
+/* 400 bytes in 40 ns: 10 GB/s; on N ranks the bus carries 2 (N - 1) / N times that. */
+static void draw_gloo(void)
+{
+    draw_host("user_annotation", "gloo:all_reduce", 2, 10, 40);
+    draw_text(ARG_INPUT_DIMS, "[[100]]");
+    draw_text(ARG_INPUT_TYPES, "[\"float\"]");
+}
+
+/* 4 ranks: 10 * 2 * 3/4 = 15 GB/s. */
+static void the_only_group_is_that_of_collectives_that_tell_none(void **state)
+{
+    (void)state;
+    draw_begin(&comm_wants);
+    draw_info(
+        "{\"backend\": \"gloo\", \"rank\": 1, \"world_size\": 4, \"pg_count\": 1, \"pg_config\": [{\"pg_name\": "
+        "\"0\", \"pg_desc\": \"default_pg\", \"backend_config\": \"cpu:gloo,cuda:gloo\", \"pg_size\": 4, "
+        "\"ranks\": [0, 1,2, 3]}]}");
+    draw_gloo();
+    answer();
+    assert_int_equal(trace->files[0].rank, 1);
+    assert_int_equal(trace->files[0].world_size, 4);
+    assert_string_equal(trace->files[0].backend, "gloo");
+    assert_int_equal(collectives->row_count, 1);
+    assert_string_equal(text_called(collectives, 0, "group"), "0 (default_pg)");
+    assert_string_equal(text_called(collectives, 0, "members"), "[0, 1, 2, 3]");
+    assert_int_equal(int_called(collectives, 0, "ranks"), 4);
+    assert_true(number_called(collectives, 0, "bus_bandwidth") == 15);
+    assert_int_equal(notice_called(result, "no_group"), 0);
+    release();
+}
+
+/* The group of the other backend does not come into question: 2 ranks, 10 * 2 * 1/2 = 10 GB/s. */
+static void a_group_serves_the_libraries_of_its_backends(void **state)
+{
+    (void)state;
+    draw_begin(&comm_wants);
+    draw_info(
+        "{\"pg_count\":2,\"pg_config\":[{\"pg_name\":\"0\",\"backend_config\":\"cuda:nccl\",\"pg_size\":8},"
+        "{\"pg_name\":\"7\",\"pg_desc\":\"undefined\",\"backend_config\":\"cpu:gloo\",\"ranks\":[0,4]}]}");
+    draw_gloo();
+    answer();
+    assert_string_equal(text_called(collectives, 0, "group"), "7");
+    assert_int_equal(int_called(collectives, 0, "ranks"), 2);
+    assert_true(number_called(collectives, 0, "bus_bandwidth") == 10);
+    release();
+}
+
+/* HSDP: one group shards, one replicates; which of them it was, nobody tells. The sizes differ, so the bus is not known. */
+static void of_several_groups_only_a_common_size_is_known(void **state)
+{
+    (void)state;
+    draw_begin(&comm_wants);
+    draw_info(
+        "{\"pg_count\":2,\"pg_config\":[{\"pg_name\":\"1\",\"backend_config\":\"cpu:gloo\",\"pg_size\":4},"
+        "{\"pg_name\":\"2\",\"backend_config\":\"cpu:gloo\",\"pg_size\":2}]}");
+    draw_gloo();
+    answer();
+    assert_int_equal(collectives->row_count, 1);
+    assert_null(text_called(collectives, 0, "group"));
+    assert_true(isnan(number_called(collectives, 0, "bus_bandwidth")));
+    assert_true(number_called(collectives, 0, "bandwidth") == 10);
+    assert_int_equal(notice_called(result, "no_group"), 1);
+    release();
+
+    draw_begin(&comm_wants); /* the same with groups of 2 ranks each */
+    draw_info(
+        "{\"pg_count\":2,\"pg_config\":[{\"pg_name\":\"1\",\"backend_config\":\"cpu:gloo\",\"pg_size\":2},"
+        "{\"pg_name\":\"2\",\"backend_config\":\"cpu:gloo\",\"pg_size\":2}]}");
+    draw_gloo();
+    answer();
+    assert_null(text_called(collectives, 0, "group"));
+    assert_int_equal(int_called(collectives, 0, "ranks"), 2);
+    assert_true(number_called(collectives, 0, "bus_bandwidth") == 10);
+    release();
+}
+
+/* pg_count says that there are more groups than the file lists: it may have been any of those. */
+static void a_list_that_is_cut_short_does_not_tell_by_itself(void **state)
+{
+    (void)state;
+    draw_begin(&comm_wants);
+    draw_info(
+        "{\"pg_count\":40,\"pg_config\":[{\"pg_name\":\"1\",\"backend_config\":\"cpu:gloo\",\"pg_size\":2}]}");
+    draw_gloo();
+    answer();
+    assert_null(text_called(collectives, 0, "group"));
+    assert_true(isnan(number_called(collectives, 0, "bus_bandwidth")));
+    release();
+}
+
+/* A kernel that names its group finds it among several, and in a list that is cut short: 2 ranks, 8 bytes a ns. */
+static void a_name_finds_its_group(void **state)
+{
+    (void)state;
+    draw_begin(&comm_wants);
+    draw_info(
+        "{\"pg_count\":40,\"pg_config\":[{\"pg_name\":\"0\",\"pg_size\":8},{\"pg_name\":\"3\",\"pg_desc\":"
+        "\"replicate\",\"pg_size\":2,\"ranks\":[1,5]}]}");
+    draw_work("kernel", "ncclDevKernel_AllReduce_Sum_f32_RING_LL", 0, 20, 0, 50, DRAW_NO_CALL);
+    draw_text(ARG_COLLECTIVE, "allreduce");
+    draw_text(ARG_DTYPE, "Float");
+    draw_arg(ARG_IN_ELEMENTS, 100);
+    draw_arg(ARG_OUT_ELEMENTS, 100);
+    draw_text(ARG_GROUP_NAME, "3");
+    draw_work("kernel", "ncclDevKernel_AllReduce_Sum_f32_RING_LL", 0, 20, 60, 50, DRAW_NO_CALL);
+    draw_text(ARG_GROUP_NAME, "9"); /* not listed: shown as it is, its size missing */
+    answer();
+    assert_int_equal(collectives->row_count, 2);
+    size_t known = int_called(collectives, 0, "size") == 400 ? 0 : 1;
+    assert_string_equal(text_called(collectives, known, "group"), "3 (replicate)");
+    assert_string_equal(text_called(collectives, known, "members"), "[1, 5]");
+    assert_true(number_called(collectives, known, "bus_bandwidth") == 8);
+    assert_string_equal(text_called(collectives, !known, "group"), "9");
+    assert_true(isnan(number_called(collectives, !known, "bus_bandwidth")));
+    release();
+}
+
+/* What an event says of its group goes before what the file lists. */
+static void the_collective_itself_is_believed_first(void **state)
+{
+    (void)state;
+    draw_begin(&comm_wants);
+    draw_info("{\"pg_config\":[{\"pg_name\":\"0\",\"pg_desc\":\"default_pg\",\"pg_size\":8}]}");
+    draw_gloo();
+    draw_arg(ARG_GROUP_SIZE, 2); /* a group without a name is not group 0 */
+    answer();
+    assert_null(text_called(collectives, 0, "group"));
+    assert_int_equal(int_called(collectives, 0, "ranks"), 2);
+    release();
+}
+
+static void what_is_no_list_of_groups_is_left_alone(void **state)
+{
+    (void)state;
+    static const char *const texts[] = { "",
+                                         "7",
+                                         "[]",
+                                         "{",
+                                         "{\"pg_config\":7}",
+                                         "{\"pg_config\":[7,{},[]]}",
+                                         "{\"pg_config\":[{\"ranks\":{}}]",
+                                         "{\"pg_config\":[{\"pg_size\":-3}]}" };
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        draw_begin(&comm_wants);
+        draw_info(texts[i]);
+        draw_gloo();
+        answer();
+        assert_int_equal(collectives->row_count, 1);
+        assert_true(isnan(number_called(collectives, 0, "bus_bandwidth")));
+        release();
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_only_group_is_that_of_collectives_that_tell_none),
+        cmocka_unit_test(a_group_serves_the_libraries_of_its_backends),
+        cmocka_unit_test(of_several_groups_only_a_common_size_is_known),
+        cmocka_unit_test(a_list_that_is_cut_short_does_not_tell_by_itself),
+        cmocka_unit_test(a_name_finds_its_group),
+        cmocka_unit_test(the_collective_itself_is_believed_first),
+        cmocka_unit_test(what_is_no_list_of_groups_is_left_alone),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
