@@ -110,6 +110,18 @@ static enum chrome_outcome without_colon(const struct json_index *index, size_t 
     return at == index->text + index->len ? CHROME_INCOMPLETE : CHROME_BAD;
 }
 
+/* Text of a string value, unescaped where it has to be; borrowed from the window or from OUT. */
+static const char *string_text(const struct chrome_reader *reader, const char *start, const char *end,
+                               struct buffer *out, size_t *len)
+{
+    *len = (size_t)(end - start);
+    if (!reader->index.has_backslash || !memchr(start, '\\', *len))
+        return start;
+    json_unescape(start, end, out);
+    *len = out->count;
+    return out->at ? out->at : "";
+}
+
 /* ---- arguments ---- */
 
 static inline unsigned hash_key(const char *key, size_t len)
@@ -185,8 +197,9 @@ static enum chrome_outcome read_args(struct chrome_reader *reader, size_t *curso
         if (!at)
             return without_colon(index, close);
         i += 2;
-        const struct chrome_arg_key *key =
-            chrome_find_arg(reader->arg_table, text + open + 1, close - open - 1);
+        size_t len;
+        const char *name = string_text(reader, text + open + 1, text + close, &reader->text_a, &len);
+        const struct chrome_arg_key *key = chrome_find_arg(reader->arg_table, name, len);
         if (!key && *at != '"' && *at != '{' && *at != '[')
             continue; /* a number nobody wants: the next key is found by its quote */
         struct value value;
@@ -197,18 +210,6 @@ static enum chrome_outcome read_args(struct chrome_reader *reader, size_t *curso
             reader->found[reader->found_count++] =
                 (struct chrome_found_arg){ key, value.start, value.end, value.kind == VALUE_STRING };
     }
-}
-
-/* Text of a string value, unescaped where it has to be; borrowed from the window or from OUT. */
-static const char *string_text(const struct chrome_reader *reader, const char *start, const char *end,
-                               struct buffer *out, size_t *len)
-{
-    *len = (size_t)(end - start);
-    if (!reader->index.has_backslash || !memchr(start, '\\', *len))
-        return start;
-    json_unescape(start, end, out);
-    *len = out->count;
-    return out->at ? out->at : "";
 }
 
 static bool is_word(const char *start, const char *end, const char *word)
@@ -305,13 +306,8 @@ static enum chrome_outcome read_fields(struct chrome_reader *reader, size_t *cur
         if (!at)
             return without_colon(index, close);
         i += 2;
-        const char *key = text + open + 1;
-        size_t len = close - open - 1;
-        if (index->has_backslash && memchr(key, '\\', len)) {
-            json_unescape(key, key + len, &reader->text_a);
-            key = reader->text_a.at;
-            len = reader->text_a.count;
-        }
+        size_t len;
+        const char *key = string_text(reader, text + open + 1, text + close, &reader->text_a, &len);
         if (len == 11 && KEY_IS("traceEvents"))
             return CHROME_NOT_EVENT;
         int field = field_of(key, len);
@@ -427,10 +423,11 @@ static uint16_t category_of(struct chrome_reader *reader, const struct fields *f
 }
 
 /* The value of KEY in the object at CURSOR (which was stepped over before, so it is well formed). */
-static struct value find_in_object(const struct json_index *index, size_t cursor, const char *wanted)
+static struct value find_in_object(struct chrome_reader *reader, size_t cursor, const char *wanted)
 {
+    const struct json_index *index = &reader->index;
     const char *text = index->text;
-    size_t i = cursor + 1, wanted_len = strlen(wanted);
+    size_t i = cursor + 1, wanted_len = strlen(wanted), len;
     struct value value = { 0 };
     while (text[index->at[i]] == '"') {
         size_t open = index->at[i], close = index->at[i + 1];
@@ -438,20 +435,21 @@ static struct value find_in_object(const struct json_index *index, size_t cursor
         i += 2;
         if (!at || read_value(index, at, &i, &value) != CHROME_READ)
             break;
-        if (close - open - 1 == wanted_len && memcmp(text + open + 1, wanted, wanted_len) == 0)
+        const char *key = string_text(reader, text + open + 1, text + close, &reader->text_a, &len);
+        if (len == wanted_len && memcmp(key, wanted, wanted_len) == 0)
             return value;
     }
     return (struct value){ 0 };
 }
 
 /* Ids match when they are written alike: "1" and 1 differ, as the format has it. */
-static bool read_async_id(const struct chrome_reader *reader, const struct fields *fields, int64_t *id)
+static bool read_async_id(struct chrome_reader *reader, const struct fields *fields, int64_t *id)
 {
     struct value value = fields->at[FIELD_ID];
     int64_t scope = 0;
     if (fields->at[FIELD_ID2].kind == VALUE_NESTED) {
-        struct value local = find_in_object(&reader->index, fields->at[FIELD_ID2].cursor, "local");
-        value = local.kind ? local : find_in_object(&reader->index, fields->at[FIELD_ID2].cursor, "global");
+        struct value local = find_in_object(reader, fields->at[FIELD_ID2].cursor, "local");
+        value = local.kind ? local : find_in_object(reader, fields->at[FIELD_ID2].cursor, "global");
         if (local.kind && fields->at[FIELD_PID].kind == VALUE_STRING)
             scope = trace_async_id(1, fields->at[FIELD_PID].start,
                                    (size_t)(fields->at[FIELD_PID].end - fields->at[FIELD_PID].start));
@@ -563,10 +561,13 @@ static void add_metadata(struct chrome_reader *reader, const struct fields *fiel
     trace_chunk_count_skipped(reader->chunk, 0, 0, 1);
     if (fields->at[FIELD_NAME].kind != VALUE_STRING || fields->at[FIELD_ARGS].kind != VALUE_NESTED)
         return;
+    size_t name_len;
+    const char *name = string_text(reader, fields->at[FIELD_NAME].start, fields->at[FIELD_NAME].end,
+                                   &reader->text_b, &name_len);
     for (size_t i = 0; i < sizeof facts / sizeof *facts; i++) {
-        if (!is_word(fields->at[FIELD_NAME].start, fields->at[FIELD_NAME].end, facts[i].name))
+        if (!is_word(name, name + name_len, facts[i].name))
             continue;
-        struct value value = find_in_object(&reader->index, fields->at[FIELD_ARGS].cursor, facts[i].arg);
+        struct value value = find_in_object(reader, fields->at[FIELD_ARGS].cursor, facts[i].arg);
         int64_t number = 0;
         size_t len = 0;
         if (facts[i].is_number) {
@@ -631,12 +632,19 @@ static void add_event(struct chrome_reader *reader, const struct fields *fields,
     add_found_args(reader);
 }
 
+/* The letter that says what the event is; JSON may write it as an escape, too. */
+static char phase_of(struct chrome_reader *reader, const struct value *value)
+{
+    size_t len;
+    return *string_text(reader, value->start, value->end, &reader->text_a, &len);
+}
+
 enum chrome_outcome chrome_add_event(struct chrome_reader *reader, const struct fields *fields)
 {
     if (fields->at[FIELD_PHASE].kind != VALUE_STRING ||
         fields->at[FIELD_PHASE].start == fields->at[FIELD_PHASE].end)
         return CHROME_BAD;
-    char phase = *fields->at[FIELD_PHASE].start;
+    char phase = phase_of(reader, &fields->at[FIELD_PHASE]);
     switch (phase) {
     case 'X':
     case 'B':

@@ -240,6 +240,7 @@ static void strangers_among_events(void **state)
           ABC, "" },
         { "a key twice: the last one counts", BYTES(AMID(X("x", "1", "1", ",\"name\":\"b\",\"dur\":5,\"ts\":20"))), ABC, "" },
         { "a key with escapes", BYTES(AMID("{\"ph\":\"X\",\"n\\u0061me\":\"b\",\"t\\u0073\":20,\"dur\":5}")), ABC, "" },
+        { "a phase with escapes", BYTES(AMID("{\"ph\":\"\\u0058\",\"name\":\"b\",\"ts\":20,\"dur\":5}")), ABC, "" },
         { "missing colon", BYTES(AMID("\1{\"ph\":\"X\",\"name\" \"b\",\"ts\":20,\"dur\":5}")), "a@10000+5000 [no name]@20000+5000 c@30000+5000", "mended_event:1@1" },
         { "missing value", BYTES(AMID("\1{\"ph\":\"X\",\"name\":,\"ts\":20,\"dur\":5}")), AC, "bad_event:1@1" },
         { "closed by the wrong bracket", BYTES(AMID("\1{\"ph\":\"X\",\"name\":\"b\",\"ts\":20,\"dur\":5]")), ABC, "lost_args:1@1" },
@@ -640,18 +641,16 @@ static void args_are_decoded(void **state)
 {
     (void)state;
     struct
-        trace
-            *
-                trace = read_text("[" X("a", "1", "1", ",\"args\":{\"correlation\":1,\"Addr\":18446744073709551615,\"correlation\":12,\"External id\":\"33\"}") "," X("b", "2", "1", ",\"args\":{\"Input Dims\":[[8, 3],\n [ ]], \"Input type\":[\"float\", \"a b\"],\"blocks per SM\":0.25,\"bytes\":1099511627776}") "," X("c", "3", "1", ",\"args\":{\"stream\":-1,\"Collective name\":\"all\\u0072educe\",\"finished\":false,\"Addr\":9223372036854775808}") "," X(
-                    "d", "4", "1",
-                    ",\"args\":{\"x\":{\"correlation\":5}}") "," Y("b", "e", "5",
-                                                                   ",\"id\":1,\"args\":{\"device\":3}") "," Y("e",
-                                                                                                              "e",
-                                                                                                              "6",
-                                                                                                              ",\"id\":1,\"args\":{\"stream\":4,\"device\":9}") "," X("f",
-                                                                                                                                                                      "7",
-                                                                                                                                                                      "1",
-                                                                                                                                                                      ",\"args\":{\"correlation\":null,\"bytes\":\"x\",\"device\":[]}") "]");
+        trace *trace = read_text("[" X("a", "1", "1", ",\"args\":{\"correlation\":1,\"Addr\":18446744073709551615,\"correlation\":12,\"External id\":\"33\"}") "," X("b", "2", "1", ",\"args\":{\"Input Dims\":[[8, 3],\n [ ]], \"Input type\":[\"float\", \"a b\"],\"blocks per SM\":0.25,\"bytes\":1099511627776}") "," X("c", "3", "1", ",\"args\":{\"stream\":-1,\"Collective n\\u0061me\":\"all\\u0072educe\",\"finished\":false,\"Addr\":9223372036854775808}") "," X(
+            "d", "4", "1",
+            ",\"args\":{\"x\":{\"correlation\":5}}") "," Y("b", "e", "5",
+                                                           ",\"id\":1,\"args\":{\"device\":3}") "," Y("e",
+                                                                                                      "e",
+                                                                                                      "6",
+                                                                                                      ",\"id\":1,\"args\":{\"stream\":4,\"device\":9}") "," X("f",
+                                                                                                                                                              "7",
+                                                                                                                                                              "1",
+                                                                                                                                                              ",\"args\":{\"correlation\":null,\"bytes\":\"x\",\"device\":[]}") "]");
     assert_int_equal(trace->event_count, 6);
     assert_int_equal(trace_arg_or(trace, ARG_CORRELATION, 0, -7), 12);
     assert_int_equal(trace_arg_or(trace, ARG_EXTERNAL_ID, 0, -7), 33);
