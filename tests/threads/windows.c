@@ -1,0 +1,24 @@
+/*
+ * windows.c - makes tpa read in windows of TPA_TEST_WINDOW bytes, for tests.
+ *
+ * The test links all of tpa once more with the linker's --wrap=ingest_read_any, so that what is tested is the program
+ * and the program needs no option that only tests would use.
+ */
+#include "ingest/formats.h"
+
+#include <stdlib.h>
+
+bool __real_ingest_read_any(const char *const *paths, size_t count, const struct ingest_options *options,
+                            struct ingested *ingested, struct tpa_error *err);
+bool __wrap_ingest_read_any(const char *const *paths, size_t count, const struct ingest_options *options,
+                            struct ingested *ingested, struct tpa_error *err);
+
+bool __wrap_ingest_read_any(const char *const *paths, size_t count, const struct ingest_options *options,
+                            struct ingested *ingested, struct tpa_error *err)
+{
+    struct ingest_options changed = *options;
+    const char *size = getenv("TPA_TEST_WINDOW");
+    if (size)
+        changed.window_size = (size_t)strtoul(size, NULL, 10);
+    return __real_ingest_read_any(paths, count, &changed, ingested, err);
+}
