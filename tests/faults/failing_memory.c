@@ -3,7 +3,8 @@
  *
  *     FAULT_AT=17 LD_PRELOAD=libfailing_memory.so tpa top x.json     malloc, calloc or realloc number 17 gives NULL
  *     FAULT_AT=17+ ...                                               and so do all after it
- *     FAULT_COUNT=FILE ...                                           how many there were goes to FILE
+ *     FAULT_COUNT=FILE ...                                           how many there were, and how many blocks were
+ *                                                                    not given back at the end, goes to FILE
  *
  * Requests of the C library itself, as in fopen(), count too.
  */
@@ -19,7 +20,7 @@
 #include <string.h>
 #include <unistd.h>
 
-static atomic_long requests;
+static atomic_long requests, held;
 static long fail_at;
 static bool fail_on;
 static void *(*real_malloc)(size_t);
@@ -62,12 +63,20 @@ static bool fails(void)
     return true;
 }
 
+/* BLOCK, one more that must be given back; NULL is none. */
+static void *counted(void *block)
+{
+    if (block)
+        atomic_fetch_add(&held, 1);
+    return block;
+}
+
 void *malloc(size_t size)
 {
     set_up();
     if (!real_malloc)
         return take_early(size);
-    return fails() ? NULL : real_malloc(size);
+    return fails() ? NULL : counted(real_malloc(size));
 }
 
 void *calloc(size_t count, size_t size)
@@ -75,7 +84,7 @@ void *calloc(size_t count, size_t size)
     set_up();
     if (!real_calloc)
         return take_early(count * size); /* is still zero */
-    return fails() ? NULL : real_calloc(count, size);
+    return fails() ? NULL : counted(real_calloc(count, size));
 }
 
 void *realloc(void *block, size_t size)
@@ -86,7 +95,9 @@ void *realloc(void *block, size_t size)
         size_t left = (size_t)(early + sizeof early - (char *)block);
         return moved ? memcpy(moved, block, size < left ? size : left) : NULL;
     }
-    return fails() ? NULL : real_realloc(block, size);
+    if (fails())
+        return NULL;
+    return block ? real_realloc(block, size) : counted(real_realloc(NULL, size));
 }
 
 void free(void *block)
@@ -96,7 +107,29 @@ void free(void *block)
         return;
     if (!real_free)
         *(void **)&real_free = dlsym(RTLD_NEXT, "free");
+    atomic_fetch_sub(&held, 1);
     real_free(block);
+}
+
+/* Aligned blocks do not fail here, but are given back as others are. */
+int posix_memalign(void **block, size_t alignment, size_t size)
+{
+    static int (*real)(void **, size_t, size_t);
+    if (!real)
+        *(void **)&real = dlsym(RTLD_NEXT, "posix_memalign");
+    int error = real(block, alignment, size);
+    if (error == 0)
+        counted(*block);
+    return error;
+}
+
+void *aligned_alloc(size_t alignment, size_t size)
+{
+    static void *(*real)(size_t, size_t);
+    set_up();
+    if (!real)
+        *(void **)&real = dlsym(RTLD_NEXT, "aligned_alloc");
+    return fails() ? NULL : counted(real(alignment, size));
 }
 
 __attribute__((destructor)) static void tell(void)
@@ -105,6 +138,6 @@ __attribute__((destructor)) static void tell(void)
     int fd = path ? open(path, O_WRONLY | O_CREAT | O_TRUNC, 0666) : -1;
     if (fd == -1)
         return;
-    dprintf(fd, "%ld\n", atomic_load(&requests));
+    dprintf(fd, "%ld %ld\n", atomic_load(&requests), atomic_load(&held));
     close(fd);
 }
