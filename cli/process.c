@@ -78,16 +78,19 @@ static void become(const char *const argv[], const struct ends *ends)
     _exit(told > 0 ? 127 : 126);
 }
 
-/* Read what there is; false when no more will come. */
-static bool take(int end, struct buffer *into, size_t most)
+/* Read what there is, and close *END when no more will come. False and errno when reading fails: what came so far is
+ * not all. */
+static bool take(int *end, struct buffer *into, size_t most)
 {
     char bytes[16384];
-    ssize_t count = read(end, bytes, sizeof bytes);
+    ssize_t count = read(*end, bytes, sizeof bytes);
     if (count < 0)
         return errno == EINTR || errno == EAGAIN;
     if (into->count < most)
         buffer_add(into, bytes, (size_t)count < most - into->count ? (size_t)count : most - into->count);
-    return count > 0;
+    if (count == 0)
+        close_end(end);
+    return true;
 }
 
 static int64_t now_ms(void)
@@ -97,7 +100,8 @@ static int64_t now_ms(void)
     return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
-/* Hand over the input and take the output until both are done; false when the time is up. */
+/* Hand over the input and take the output until both are done; false and errno when reading fails or, ETIMEDOUT, when
+ * the time is up. */
 static bool talk(struct ends *ends, const char *input, size_t len, int64_t until_ms,
                  struct process_result *result)
 {
@@ -109,8 +113,10 @@ static bool talk(struct ends *ends, const char *input, size_t len, int64_t until
                                     { ends->output, POLLIN, 0 },
                                     { ends->errors, POLLIN, 0 } };
         int64_t left_ms = until_ms - now_ms();
-        if (left_ms <= 0)
+        if (left_ms <= 0) {
+            errno = ETIMEDOUT;
             return false;
+        }
         if (poll(polled, 3, (int)(left_ms < 1000 ? left_ms : 1000)) <= 0)
             continue; /* interrupted, or a look at the clock is due */
         if (polled[0].revents) {
@@ -119,21 +125,22 @@ static bool talk(struct ends *ends, const char *input, size_t len, int64_t until
             if (sent == len || (count < 0 && errno != EAGAIN && errno != EINTR))
                 close_end(&ends->input); /* that it wants no more is its business */
         }
-        if (polled[1].revents && !take(ends->output, &result->output, SIZE_MAX))
-            close_end(&ends->output);
-        if (polled[2].revents && !take(ends->errors, &result->errors, MOST_ERRORS))
-            close_end(&ends->errors);
+        if ((polled[1].revents && !take(&ends->output, &result->output, SIZE_MAX)) ||
+            (polled[2].revents && !take(&ends->errors, &result->errors, MOST_ERRORS)))
+            return false;
     }
     return true;
 }
 
-/* Wait until CHILD has ended; false when the time is up. */
+/* Wait until CHILD has ended; false and ETIMEDOUT when the time is up. */
 static bool wait_for(pid_t child, int64_t until_ms, int *status)
 {
     pid_t ended;
     while ((ended = waitpid(child, status, WNOHANG)) == 0 || (ended < 0 && errno == EINTR)) {
-        if (now_ms() >= until_ms)
+        if (now_ms() >= until_ms) {
+            errno = ETIMEDOUT;
             return false;
+        }
         nanosleep(&(struct timespec){ .tv_nsec = 2000000 }, NULL);
     }
     return true;
@@ -166,10 +173,14 @@ bool process_run(const char *const argv[], const char *input, size_t len, int ti
     }
     int64_t until_ms = now_ms() + (int64_t)timeout_s * 1000;
     bool done = talk(&ours, input, len, until_ms, result) && wait_for(child, until_ms, &status);
+    code = errno;
     close_ends(&ours);
     if (!done) {
         kill(child, SIGKILL);
         waitpid(child, &status, 0);
+        errno = code;
+        if (code != ETIMEDOUT)
+            return tpa_fail_errno(err, "can not read what %s writes", argv[0]);
         return tpa_fail(err, TPA_NOWHERE, "%s was not done after %d s and was stopped", argv[0], timeout_s);
     }
     result->status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
