@@ -31,6 +31,7 @@ static const struct unpacker *const unpackers[] = { &gzip_unpacker, &zstd_unpack
 struct source {
     char *name;
     bool is_regular;
+    struct source_id id; /* when it is regular */
     uint64_t max_ratio;
     const struct unpacker *unpacker; /* NULL: plain */
     void *unpacker_state;
@@ -209,6 +210,7 @@ struct source *source_open(const char *path, const struct source_limits *limits,
         goto failed;
     }
     source->is_regular = S_ISREG(st.st_mode);
+    source->id = (struct source_id){ st.st_dev, st.st_ino };
     if (source->is_regular) {
         /* Standard input may have been read from already, by the shell for one. */
         off_t start = is_stdin ? lseek(in->fd, 0, SEEK_CUR) : 0;
@@ -282,6 +284,12 @@ size_t source_peek(struct source *source, const char **bytes, struct tpa_error *
 const char *source_damage(const struct source *source)
 {
     return source->in.damage[0] != '\0' ? source->in.damage : NULL;
+}
+
+bool source_id(const struct source *source, struct source_id *id)
+{
+    *id = source->id;
+    return source->is_regular;
 }
 
 const char *source_name(const struct source *source)

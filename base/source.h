@@ -9,8 +9,10 @@
 #define TPA_BASE_SOURCE_H
 
 #include "base/error.h"
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 struct source;
 
@@ -45,6 +47,13 @@ size_t source_peek(struct source *source, const char **bytes, struct tpa_error *
 
 /* NULL, or one sentence about why the input ended early; borrowed. */
 const char *source_damage(const struct source *source);
+
+/* Which file it is, whatever it is called. False for what is no regular file: a pipe, a device, memory. */
+struct source_id {
+    dev_t device;
+    ino_t inode;
+};
+bool source_id(const struct source *source, struct source_id *id);
 
 const char *source_name(const struct source *source); /* the path, or "standard input" */
 enum source_packing source_packing(const struct source *source);

@@ -353,7 +353,8 @@ static struct picture *picture_of_store(const struct invocation *call, struct tp
         tpa_hint(err, "tpa chart --type trend --store perf.db");
         return NULL;
     }
-    struct store *store = store_open(args->store, STORE_READ, WAIT_MS, err);
+    struct store *store =
+        output_file_spares_path(args->store, err) ? store_open(args->store, STORE_READ, WAIT_MS, err) : NULL;
     struct nightly listed = { 0 }, nightly = { 0 };
     const struct nightly_run *newest =
         store && store_list(store, args->label, &listed, err) ? newest_run(args, &listed, err) : NULL;

@@ -2,6 +2,7 @@
 #include "base/moment.h"
 #include "base/suggest.h"
 #include "cli/nightly.h"
+#include "cli/output_file.h"
 #include "report/trend.h"
 #include <math.h>
 #include <stdlib.h>
@@ -163,6 +164,8 @@ struct store *nightly_open(const struct nightly_args *args, enum store_mode mode
         tpa_hint(err, "--store perf.db; it is made with the first run");
         return NULL;
     }
+    if (!output_file_spares_path(args->store, err))
+        return NULL;
     int64_t wait_ms = args->wait_ns / 1000000;
     return store_open(args->store, mode, wait_ms < INT32_MAX ? (int)wait_ms : INT32_MAX, err);
 }

@@ -2,12 +2,18 @@
 #include "cli/load.h"
 
 #include "base/progress.h"
+#include "cli/output_file.h"
 #include <stdio.h>
 #include <string.h>
 
 static void show_progress(void *context, const char *path, int64_t done, int64_t total)
 {
     progress_show(context, path, done, total);
+}
+
+static bool may_read(const struct source_id *file, struct tpa_error *err)
+{
+    return output_file_spares(file->device, file->inode, err);
 }
 
 bool load_any(const struct invocation *call, const struct load_args *args, const struct trace_wants *wants,
@@ -19,6 +25,7 @@ bool load_any(const struct invocation *call, const struct load_args *args, const
         .workers = (unsigned)args->jobs,
         .max_ratio = args->max_ratio == 0 ? UINT64_MAX : args->max_ratio,
         .results = args->results,
+        .may_read = may_read,
         .progress = progress.out ? show_progress : NULL,
         .progress_context = &progress,
     };

@@ -49,6 +49,15 @@ static void print_help(const struct command *command)
     buffer_release(&text);
 }
 
+/* The value of --output; NULL when COMMAND has no such option, or it is not given. */
+static const char *output_path(const struct command *command, const void *args)
+{
+    for (const struct opt *row = command->options; row && !opt_is_end(row); row++)
+        if (row->name && row->type == &opt_file && strcmp(row->name, "output") == 0)
+            return *(const char *const *)((const char *)args + row->offset);
+    return NULL;
+}
+
 /* Run COMMAND on the COUNT words of ARGV that follow its name. */
 static int run_command(const struct command *command, int count, char **argv)
 {
@@ -69,6 +78,7 @@ static int run_command(const struct command *command, int count, char **argv)
         print_help(command);
         exit_code = EXIT_FINE;
     } else if (check_operands(command, &operands, &err)) {
+        output_file_announce(output_path(command, args));
         struct invocation call = { command, args, operands.at, operands.count };
         exit_code = command->main(&call, &err);
     }

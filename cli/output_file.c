@@ -5,6 +5,8 @@
 #include "base/memory.h"
 #include "report/escape.h"
 #include <errno.h>
+#include <limits.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,6 +23,11 @@ static void note_closed_pipe(int signal_number)
 {
     (void)signal_number;
     reader_is_gone = 1;
+}
+
+static void note_size_limit(int signal_number)
+{
+    (void)signal_number;
 }
 
 static void remove_half_files(void)
@@ -44,6 +51,11 @@ void output_set_up(void)
     sigemptyset(&pipe_action.sa_mask);
     sigaction(SIGPIPE, &pipe_action, NULL);
 
+    /* A file that may not grow any more is a failed write, too. */
+    struct sigaction size_action = { .sa_handler = note_size_limit, .sa_flags = SA_RESTART };
+    sigemptyset(&size_action.sa_mask);
+    sigaction(SIGXFSZ, &size_action, NULL);
+
     atexit(remove_half_files); /* who runs out of memory exits at once */
     const int deadly[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT };
     for (size_t i = 0; i < sizeof deadly / sizeof *deadly; i++) {
@@ -54,9 +66,51 @@ void output_set_up(void)
     }
 }
 
+/* The signal does not tell which pipe: that of stderr may have been it, or a fifo that -o names. */
 bool output_reader_is_gone(void)
 {
-    return reader_is_gone;
+    struct pollfd out = { .fd = STDOUT_FILENO, .events = POLLOUT };
+    return reader_is_gone && poll(&out, 1, 0) == 1 && out.revents & (POLLERR | POLLHUP);
+}
+
+/* Where the output will go, or NULL; and which regular file it will replace, when there is one. */
+static struct {
+    const char *path; /* borrowed from argv */
+    bool exists;
+    dev_t device;
+    ino_t inode;
+} announced;
+
+void output_file_announce(const char *path)
+{
+    struct stat status;
+    announced.path = path;
+    announced.exists = path && stat(path, &status) == 0 && S_ISREG(status.st_mode);
+    if (announced.exists) {
+        announced.device = status.st_dev;
+        announced.inode = status.st_ino;
+    }
+}
+
+static bool spares(bool is_same, struct tpa_error *err)
+{
+    if (!is_same)
+        return true;
+    tpa_fail(err, TPA_NOWHERE, "this file is to be read, and the output would take its place");
+    return tpa_hint(err, "nothing was changed; give the output another name");
+}
+
+bool output_file_spares(dev_t device, ino_t inode, struct tpa_error *err)
+{
+    return spares(announced.exists && announced.device == device && announced.inode == inode, err);
+}
+
+bool output_file_spares_path(const char *path, struct tpa_error *err)
+{
+    struct stat status;
+    bool good = stat(path, &status) == 0 ? output_file_spares(status.st_dev, status.st_ino, err)
+                                         : spares(announced.path && strcmp(announced.path, path) == 0, err);
+    return good || tpa_in_file(err, path);
 }
 
 static void remember(char *path)
@@ -94,10 +148,18 @@ static bool open_failed(struct output_file *file, struct tpa_error *err)
 /* Open a new file beside file->path. */
 static bool open_temporary(struct output_file *file, mode_t mode)
 {
-    size_t len = strlen(file->path);
-    file->temporary = mem_alloc(len + sizeof ".XXXXXX");
+    static const char ending[] = ".XXXXXX";
+    const char *slash = strrchr(file->path, '/');
+    size_t folder = slash ? (size_t)(slash + 1 - file->path) : 0, len = strlen(file->path);
+    if (len - folder > NAME_MAX) { /* cut, it would be a name */
+        errno = ENAMETOOLONG;
+        return false;
+    }
+    if (len - folder > NAME_MAX - strlen(ending))
+        len = folder + NAME_MAX - strlen(ending);
+    file->temporary = mem_alloc(len + sizeof ending);
     memcpy(file->temporary, file->path, len);
-    memcpy(file->temporary + len, ".XXXXXX", sizeof ".XXXXXX");
+    memcpy(file->temporary + len, ending, sizeof ending);
     /* Remembered before it is there, so that a signal at any moment finds the name of a file that was made. */
     remember(file->temporary);
     int fd = mkstemp(file->temporary);
@@ -114,6 +176,31 @@ static bool open_temporary(struct output_file *file, mode_t mode)
     return false;
 }
 
+/* Where PATH leads to although nothing is there: the end of a chain of links, or PATH itself. New; NULL and errno when
+ * that has no end. */
+static char *follow_links(const char *path)
+{
+    enum { MOST_LINKS = 40 }; /* as the kernel has it */
+    char *at = mem_strdup(path);
+    for (int i = 0; i < MOST_LINKS; i++) {
+        char target[PATH_MAX];
+        ssize_t len = readlink(at, target, sizeof target);
+        if (len <= 0 || (size_t)len == sizeof target)
+            return at;
+        const char *slash = strrchr(at, '/');
+        size_t folder = slash && target[0] != '/' ? (size_t)(slash + 1 - at) : 0;
+        char *next = mem_alloc(folder + (size_t)len + 1);
+        memcpy(next, at, folder);
+        memcpy(next + folder, target, (size_t)len);
+        next[folder + (size_t)len] = '\0';
+        free(at);
+        at = next;
+    }
+    free(at);
+    errno = ELOOP;
+    return NULL;
+}
+
 bool output_file_open(struct output_file *file, const char *path, struct tpa_error *err)
 {
     *file = (struct output_file){ 0 };
@@ -121,10 +208,12 @@ bool output_file_open(struct output_file *file, const char *path, struct tpa_err
         file->stream = stdout;
         return true;
     }
-    /* Behind a symbolic link it is the file that is replaced, not the link. */
+    /* Behind a symbolic link it is the file that is replaced, or made, not the link. */
     file->path = realpath(path, NULL);
-    if (file->path == NULL)
-        file->path = mem_strdup(path);
+    if (file->path == NULL && (file->path = follow_links(path)) == NULL) {
+        tpa_fail_errno(err, "can not write this file");
+        return tpa_in_file(err, path);
+    }
 
     struct stat status;
     bool exists = stat(file->path, &status) == 0;
@@ -189,7 +278,7 @@ static bool commit_stdout(struct output_file *file, struct tpa_error *err)
 {
     release(file);
     errno = 0;
-    if ((fflush(stdout) == 0 && !ferror(stdout)) || reader_is_gone)
+    if ((fflush(stdout) == 0 && !ferror(stdout)) || output_reader_is_gone())
         return true;
     return tpa_fail_errno(err, "can not write to standard output");
 }

@@ -20,6 +20,7 @@
 #include "base/error.h"
 #include <stdbool.h>
 #include <stdio.h>
+#include <sys/types.h>
 
 struct output_file {
     FILE *stream;
@@ -46,6 +47,14 @@ bool output_file_commit(struct output_file *file, struct tpa_error *err);
 
 /* Give up: remove what was written. */
 void output_file_discard(struct output_file *file);
+
+/*
+ * PATH (NULL: none) is where the output will go. No input may be that file: when all is read, the result would take its
+ * place. Is FILE, or what lies at a path, that file? Then false and ERR.
+ */
+void output_file_announce(const char *path);
+bool output_file_spares(dev_t device, ino_t inode, struct tpa_error *err);
+bool output_file_spares_path(const char *path, struct tpa_error *err);
 
 /* To be called once, first: a closed pipe becomes a failed write, and an interrupted program removes its half files. */
 void output_set_up(void);

@@ -180,7 +180,7 @@ static const char *describe(const char *bytes, size_t len)
         if (len - at >= known[i].len && memcmp(bytes + at, known[i].magic, known[i].len) == 0)
             return known[i].what;
     for (size_t i = 0; i < len && i < 512; i++)
-        if ((unsigned char)bytes[i] < 0x20 && !strchr("\t\r\n\f", bytes[i]))
+        if ((unsigned char)bytes[i] < 0x20 && (bytes[i] == '\0' || !strchr("\t\r\n\f", bytes[i])))
             return "binary data";
     return "other text";
 }
@@ -218,17 +218,11 @@ static bool not_a_trace(const char *bytes, size_t len, const char *damage, struc
 /* ---- reading ---- */
 
 /* What has been read so far. */
-/* What a file is, whatever it is called. */
-struct file_id {
-    dev_t device;
-    ino_t inode;
-};
-
 struct reading {
     const struct ingest_options *options;
     struct trace_builder *builder;
-    size_t traces;                /* files that went into it */
-    VEC_OF(struct file_id) files; /* all that were read by name */
+    size_t traces;                  /* files that went into it */
+    VEC_OF(struct source_id) files; /* all regular ones */
     VEC_OF(struct profile *) profiles;
     struct action_report *actions;
     struct result *result;
@@ -293,16 +287,22 @@ static bool read_as(struct reading *reading, const struct format *format, struct
 }
 
 /* Was this regular file read before? It is remembered. */
-static bool read_before(struct reading *reading, const char *path)
+static bool read_before(struct reading *reading, const struct source *source)
 {
-    struct stat about;
-    if (strcmp(path, "-") == 0 || stat(path, &about) != 0 || !S_ISREG(about.st_mode))
+    struct source_id id;
+    if (!source_id(source, &id))
         return false;
     bool before = false;
     for (size_t i = 0; i < reading->files.count && !before; i++)
-        before = reading->files.at[i].device == about.st_dev && reading->files.at[i].inode == about.st_ino;
-    *VEC_PUSH(&reading->files) = (struct file_id){ about.st_dev, about.st_ino };
+        before = reading->files.at[i].device == id.device && reading->files.at[i].inode == id.inode;
+    *VEC_PUSH(&reading->files) = id;
     return before;
+}
+
+static bool may_read(const struct reading *reading, const struct source *source, struct tpa_error *err)
+{
+    struct source_id id;
+    return !reading->options->may_read || !source_id(source, &id) || reading->options->may_read(&id, err);
 }
 
 /* Read a file; false in *KNOWN when its format is not known, which is an error only when it MUST_BE. */
@@ -327,8 +327,8 @@ static bool read_file(const char *path, struct reading *reading, bool must_be, b
     *known = format != NULL;
     size_t traces = reading->traces;
     if (format)
-        ok = read_as(reading, format, source, err);
-    if (ok && read_before(reading, path) && reading->traces > traces)
+        ok = may_read(reading, source, err) && read_as(reading, format, source, err);
+    if (ok && read_before(reading, source) && reading->traces > traces)
         trace_builder_notice(reading->builder, "given_twice",
                              "this file was given more than once, and all that is in it counts as often", 1,
                              TPA_NOWHERE);

@@ -19,6 +19,9 @@
 /* Told now and then how far reading is; DONE and TOTAL are bytes on disk, TOTAL is -1 when not known. */
 typedef void ingest_progress(void *context, const char *path, int64_t done, int64_t total);
 
+/* Asked before a regular file is read. False and ERR: not this one. */
+typedef bool ingest_may_read(const struct source_id *file, struct tpa_error *err);
+
 struct ingest_options {
     struct trace_wants wants;
     unsigned workers;          /* threads that parse; 0: one per CPU */
@@ -26,6 +29,7 @@ struct ingest_options {
     bool careful;              /* read each event the careful way (see chrome_shape.h). For tests */
     size_t window_size;        /* bytes of text a worker takes at a time; 0: the default. For tests */
     uint64_t max_ratio;        /* see struct source_limits; 0: the default, UINT64_MAX: no limit */
+    ingest_may_read *may_read; /* may be NULL */
     ingest_progress *progress; /* may be NULL */
     void *progress_context;
 };
