@@ -122,7 +122,7 @@ class Run:
     """One run of a command, in a folder of its own, and what it left there."""
 
     def __init__(self, tpa, command, prefix=(), environment=None, limits=(), kill_after_s=None, kill=signal.SIGTERM,
-                 store=None, stdout=subprocess.PIPE, folder=None, before=None):
+                 store=None, stdout=subprocess.PIPE, stderr=subprocess.PIPE, folder=None, before=None):
         own = folder is None
         folder = folder or tempfile.mkdtemp(prefix="tpa-faults-")
         with open(os.path.join(folder, OUTPUT), "wb") as old:
@@ -139,7 +139,7 @@ class Run:
                 resource.setrlimit(what, (most, most))
 
         process = subprocess.Popen([*prefix, tpa, *command.arguments], cwd=folder, stdin=subprocess.DEVNULL, stdout=stdout,
-                                   stderr=subprocess.PIPE, preexec_fn=limit,
+                                   stderr=stderr, preexec_fn=limit,
                                    env={**os.environ, "COLUMNS": "100", "LC_ALL": "C", **(environment or {})})
         self.killed = False
         try:
@@ -150,7 +150,7 @@ class Run:
             process.send_signal(kill if self.killed else signal.SIGKILL)
             self.stdout, self.stderr = process.communicate()
             self.code = process.returncode if self.killed else "a hang"
-        self.stdout = self.stdout or b""
+        self.stdout, self.stderr = self.stdout or b"", self.stderr or b""
         self.store = store_content(os.path.join(folder, STORE)) if command.store else ()
         if command.store and own:  # SQLite's journal of a change that was cut short belongs to the store
             for name in (STORE, STORE + "-journal"):
