@@ -216,6 +216,13 @@ static name_id name_in_domain(struct tpalog_reader *reader, const struct tpalog_
 
 /* ---- events ---- */
 
+/* From FROM until UNTIL, which may be any numbers in a damaged file; -1, not known, when that is beyond 64 bits. */
+static int64_t span_ns(int64_t from, int64_t until)
+{
+    int64_t ns;
+    return __builtin_sub_overflow(until, from, &ns) ? -1 : ns;
+}
+
 /* Fill the next event; DUR_NS is negative when it is not known. */
 static void add_range(struct tpalog_reader *reader, struct tpalog_part *part, struct log_columns *columns,
                       const struct open_range *range, int64_t dur_ns, uint8_t flags)
@@ -296,7 +303,7 @@ bool tpalog_join_markers(struct tpalog_reader *reader, struct tpalog_part *part,
         } else if (type == TPAFILE_POP || type == TPAFILE_CLOSE) {
             struct open_range begun;
             if (close_range(ranges, range.id, &begun))
-                add_range(reader, part, &columns, &begun, time - begun.start_ns,
+                add_range(reader, part, &columns, &begun, span_ns(begun.start_ns, time),
                           begun.is_async ? EVENT_ASYNC : 0);
             else
                 ranges->lone_ends++;
@@ -329,7 +336,7 @@ static void add_step(struct tpalog_reader *reader, struct log_columns *columns, 
                      const struct step *next)
 {
     int64_t end = next ? next->time : reader->log->end_ns;
-    if (!tpalog_columns_time(reader, columns, step->time, end > step->time ? end - step->time : 0))
+    if (!tpalog_columns_time(reader, columns, step->time, end > step->time ? span_ns(step->time, end) : 0))
         return;
     char name[48];
     int len = snprintf(name, sizeof name, "ProfilerStep#%" PRId64, step->number);
@@ -354,7 +361,7 @@ static bool finish_open(struct tpalog_reader *reader, struct log_ranges *ranges,
         if (!range->is_open)
             continue;
         int64_t end = reader->log->end_ns > range->start_ns ? reader->log->end_ns : range->start_ns;
-        add_range(reader, &part, &columns, range, end - range->start_ns,
+        add_range(reader, &part, &columns, range, span_ns(range->start_ns, end),
                   (uint8_t)(EVENT_UNFINISHED | (range->is_async ? EVENT_ASYNC : 0)));
     }
     bool ok = tpalog_columns_end(reader, &columns, err);
