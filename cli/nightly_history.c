@@ -88,7 +88,7 @@ static bool add_group(struct store *store, const struct nightly_args *args, cons
 {
     struct nightly nightly = { 0 };
     bool good = store_load(store, first->label, first->gpu, &nightly, err);
-    if (good && nightly.runs.count > 0) {
+    if (good) {
         nightly_look(&nightly, nightly.runs.count - 1, args);
         add_runs(&nightly, table);
     }
@@ -132,7 +132,7 @@ int nightly_list(const struct nightly_args *args, struct tpa_error *err)
     struct result *result = result_open("tpa.nightly.list/1");
     struct limit limit = output_limit_given(&args->output) ? args->output.limit : (struct limit){ 0 };
     keep_newest(table, &limit);
-    if (groups == 1) { /* they are the same in every row */
+    if (groups == 1 && table->row_count > 0) { /* they are the same in every row */
         const struct table *const listed_rows = table;
         table_add_text_footer(table, "label", "Label", table_cell(listed_rows, 0, LIST_LABEL)->text.at,
                               table_cell(listed_rows, 0, LIST_LABEL)->text.len);

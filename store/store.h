@@ -55,7 +55,8 @@ bool store_add(struct store *store, const struct night *night, const struct stor
 /* Append all runs of LABEL (NULL: of all) to NIGHTLY, oldest first within a label and GPU, and nothing of their figures. */
 bool store_list(struct store *store, const char *label, struct nightly *nightly, struct tpa_error *err);
 
-/* Fill NIGHTLY, empty, with the runs of LABEL on GPU and all their figures, ready to be judged. */
+/* Fill NIGHTLY, empty, with the runs of LABEL on GPU and all their figures, ready to be judged. False and ERR when there
+ * are none. */
 bool store_load(struct store *store, const char *label, const char *gpu, struct nightly *nightly,
                 struct tpa_error *err);
 

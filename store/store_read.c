@@ -117,7 +117,14 @@ static bool load_runs(struct store *store, const char *label, const char *gpu, s
     while (statement_step(runs, err))
         *VEC_PUSH(&nightly->runs) = store_run_of(runs, &nightly->arena);
     nightly->history.run_count = nightly->runs.count;
-    return statement_free(runs);
+    if (!statement_free(runs))
+        return false;
+    if (nightly->runs.count)
+        return true;
+    /* Whoever asks has seen them listed: others pruned them meanwhile, or the label is none of ours, with a NUL in it. */
+    tpa_fail(err, TPA_NOWHERE, "this store has no runs of '%s' on '%s'", label, gpu);
+    tpa_hint(err, "another program may have pruned them just now; try again");
+    return tpa_in_file(err, sql_path(store->sql));
 }
 
 static bool load_acceptances(struct store *store, const struct run_index *by_id, struct nightly *nightly,
