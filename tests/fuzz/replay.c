@@ -4,9 +4,11 @@
  *     fuzz_chrome samples tests/fuzz/corpus/chrome
  *
  * Each file is fed whole; a small one that is not packed also cut at some places and with some bytes
- * changed, always the same ones, so that a failure comes back. The target itself says what is wrong by crashing, or
- * a sanitizer does.
+ * changed, and as the target's mutator changes it if there is one: always the same, so that a failure comes back. The
+ * target itself says what is wrong by crashing, or a sanitizer does.
  */
+#include "tests/fuzz/mutate.h"
+
 #include <fts.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -17,8 +19,16 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
+/* Not there where no mutator is linked. */
+#pragma weak LLVMFuzzerCustomMutator
+
+#ifndef VARIANTS
+#define VARIANTS                                                                                             \
+    16 /* cuts, and as many changes, of each small file; targets that run whole commands have fewer */
+#endif
+
 enum {
-    VARIANTS = 16,             /* cuts, and as many changes, of each small file */
+    MUTANTS = VARIANTS / 2,    /* of a small file, each of the one before */
     SMALL_FILE_BYTES = 8192,   /* above this, only the whole file is fed */
     LARGE_FILE_BYTES = 1 << 26 /* not fed at all */
 };
@@ -55,6 +65,32 @@ static void feed_variants(uint8_t *data, size_t size)
     }
 }
 
+/* In place of libFuzzer's: one byte changed, put in or taken out. */
+size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t most)
+{
+    static uint64_t state = 1;
+    size_t at = mutate_random(&state, size);
+    struct mutated input = { data, size, most };
+    uint8_t byte = (uint8_t)mutate_random(&state, 256);
+    size_t end = at + (size > 0 && mutate_random(&state, 3) > 0);
+    mutate_replace(&input, at, end, &byte, mutate_random(&state, 4) > 0);
+    return input.size;
+}
+
+static void feed_mutants(const uint8_t *data, size_t size)
+{
+    size_t most = 2 * size + 64;
+    uint8_t *copy = malloc(most);
+    if (!copy)
+        abort();
+    memcpy(copy, data, size);
+    for (unsigned i = 0; i < MUTANTS; i++) {
+        size = LLVMFuzzerCustomMutator(copy, size, most, i);
+        feed(copy, size);
+    }
+    free(copy);
+}
+
 /* gzip or zstd? Small ones may hold much, and damage in them mostly ends at a checksum. */
 static int is_packed(const uint8_t *data, size_t size)
 {
@@ -72,8 +108,11 @@ static void replay_file(const char *path, size_t size)
     size = fread(data, 1, size, file);
     fclose(file);
     feed(data, size);
-    if (size > 0 && size <= SMALL_FILE_BYTES && !is_packed(data, size))
+    if (size > 0 && size <= SMALL_FILE_BYTES && !is_packed(data, size)) {
         feed_variants(data, size);
+        if (LLVMFuzzerCustomMutator)
+            feed_mutants(data, size);
+    }
     free(data);
 }
 
