@@ -1,8 +1,14 @@
 /*
- * fuzz_printers.c - any bytes as texts, figures and shape of tables, through every printer in terminals of any width.
- * None may crash; no raw control character may come out; and every line of the terminal's table must fit.
+ * fuzz_printers.c - any bytes as texts, figures and shape of tables, through every printer, in terminals of any width,
+ * and onto the page of a report.
+ *
+ * None may crash; no raw control character may come out; every line of the terminal's table must fit; a page must have no
+ * script but its own; and JSON can be read again.
  */
+#include "ingest/saved.h"
+#include "report/page.h"
 #include "report/printer.h"
+#include "report/trend.h"
 #include "report/unicode.h"
 
 #include <stdlib.h>
@@ -66,28 +72,91 @@ static struct result *table_of(const uint8_t *data, size_t size)
     return result;
 }
 
+/* How often does WORD occur in TEXT, which may hold anything? */
+static size_t count_of(const char *word, const char *text, size_t len)
+{
+    size_t count = 0;
+    for (const char *at = text; (at = memmem(at, len - (size_t)(at - text), word, strlen(word))) != NULL;
+         at++)
+        count++;
+    return count;
+}
+
+/* What one says must not act on whoever reads it. */
+static void check(const char *format, const char *text, size_t len, size_t width)
+{
+    size_t line = 0;
+    for (size_t at = 0; at < len; at++) {
+        must(text[at] == '\n' || ((unsigned char)text[at] >= ' ' && text[at] != 0x7f));
+        if (text[at] != '\n')
+            continue;
+        must(strcmp(format, "table") != 0 || width == 0 ||
+             unicode_text_width(text + line, at - line) <= width);
+        line = at + 1;
+    }
+    if (strcmp(format, "html") == 0 || strcmp(format, "page") == 0)
+        must(count_of("<script", text, len) <= 1 && count_of("</script", text, len) <= 1);
+    if (strcmp(format, "json") == 0) { /* and it comes back as it was */
+        struct tpa_error err = { 0 };
+        struct source *source = source_open_memory(text, len, "printed", &err);
+        struct result *again = source ? saved_read(source, &err) : NULL;
+        must(again != NULL);
+        result_free(again);
+        source_free(source);
+    }
+}
+
+static void print(const struct printer *printer, const struct result *result,
+                  const struct print_options *options)
+{
+    char *text = NULL;
+    size_t len = 0;
+    FILE *out = open_memstream(&text, &len);
+    struct tpa_error err = { 0 };
+    must(out && printer->print(result, options, out, &err) && fclose(out) == 0);
+    check(printer->name, text, len, options->width);
+    free(text);
+}
+
+/* The result as a section of a report. */
+static void print_page(const struct result *result)
+{
+    struct page page = { .title = "trace.json" };
+    struct page_section *section = page_add_section(&page, "fuzz", "Title", NULL);
+    for (size_t i = 0; i < result->tables.count; i++)
+        *VEC_PUSH(&section->tables) = result->tables.at[i];
+    for (size_t i = 0; i < result->notices.count; i++) {
+        *VEC_PUSH(&section->notices) = result->notices.at[i];
+        page.title = page.subtitle = section->intro = result->notices.at[i].text;
+    }
+    char *text = NULL;
+    size_t len = 0;
+    FILE *out = open_memstream(&text, &len);
+    struct tpa_error err = { 0 };
+    must(out && page_write(&page, out, &err) && fclose(out) == 0);
+    check("page", text, len, 0);
+    free(text);
+    page_release(&page);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
+    extern const struct printer printer_junit, printer_github;
+    const struct printer *const others[] = { &printer_junit, &printer_github, &printer_trend };
     /* Two columns are always kept, and no figure takes more than 20 columns. */
     size_t width = 44 + take(&data, &size);
+    uint8_t how = take(&data, &size);
+    struct print_options options = {
+        .width = how & 1 ? 0 : width,
+        .wide = how & 1,
+        .time_unit = (enum time_unit)(how / 2 % (TIME_NS + 1)),
+    };
     struct result *result = table_of(data, size);
-    for (size_t i = 0; printers[i]; i++) {
-        char *text = NULL;
-        size_t len = 0;
-        FILE *out = open_memstream(&text, &len);
-        struct tpa_error err = { 0 };
-        must(out && printers[i]->print(result, &(struct print_options){ .width = width }, out, &err));
-        must(fclose(out) == 0);
-        size_t line = 0;
-        for (size_t at = 0; at < len; at++) {
-            must(text[at] == '\n' || ((unsigned char)text[at] >= ' ' && text[at] != 0x7f));
-            if (text[at] != '\n')
-                continue;
-            must(i != 0 || unicode_text_width(text + line, at - line) <= width);
-            line = at + 1;
-        }
-        free(text);
-    }
+    for (size_t i = 0; printers[i]; i++)
+        print(printers[i], result, &options);
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        print(others[i], result, &options);
+    print_page(result);
     result_free(result);
     return 0;
 }
