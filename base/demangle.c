@@ -14,8 +14,22 @@
 #include <setjmp.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
 enum { LONGEST_NAME = 16 * 1024, LARGEST_RESULT = 64 * 1024 * 1024, LONGEST_TEXT = 256 * 1024 };
+
+/* Both do all their work on the stack: up to some 190 bytes of it for each byte of a name such as _Z1fPPPP...i. */
+enum { STACK_PER_BYTE = 512 };
+
+/* No name that is longer is demangled: with a small stack (ulimit -s) that ends earlier. */
+static inline size_t longest_name(void)
+{
+    struct rlimit stack;
+    if (getrlimit(RLIMIT_STACK, &stack) != 0 || stack.rlim_cur == RLIM_INFINITY ||
+        stack.rlim_cur / STACK_PER_BYTE > LONGEST_NAME)
+        return LONGEST_NAME;
+    return stack.rlim_cur / STACK_PER_BYTE;
+}
 
 #if TPA_HAVE_DEMANGLE
 
@@ -42,7 +56,7 @@ static bool is_bounded(const char *name, size_t len)
             worst *= 1.4422495703; /* the cube root of 3 */
         at = end ? end : at + 1;
     }
-    return len <= LONGEST_NAME && worst <= LARGEST_RESULT;
+    return len <= longest_name() && worst <= LARGEST_RESULT;
 }
 
 static bool add_by_library(struct buffer *out, const char *name)
@@ -88,7 +102,7 @@ static bool add_by_pieces(struct buffer *out, const char *name)
 {
     /* Static: what is changed between setjmp and longjmp must not lie in a register. */
     static _Thread_local struct demangling demangling;
-    if (strlen(name) > LONGEST_NAME)
+    if (strlen(name) > longest_name())
         return false;
     buffer_clear(&demangling.text);
     bool ok = false;

@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <time.h>
 
 #include <cmocka.h>
@@ -96,6 +97,35 @@ static void long_names_with_many_references_are_read(void **state)
     buffer_release(&wanted);
 }
 
+/* f(char ***...): each P is a level of recursion. */
+static char *nested_name(size_t pointers)
+{
+    char *name = malloc(pointers + 8);
+    memcpy(name, "_Z1f", 4);
+    memset(name + 4, 'P', pointers);
+    memcpy(name + 4 + pointers, "i", 2);
+    return name;
+}
+
+static void long_names_stay_mangled_where_the_stack_is_small(void **state)
+{
+    (void)state;
+    char *deep = nested_name(12000), *modest = nested_name(1000);
+    struct buffer text = { 0 };
+    struct rlimit kept, small;
+    assert_int_equal(getrlimit(RLIMIT_STACK, &kept), 0);
+    small = kept;
+    small.rlim_cur = 1 << 20;
+    assert_int_equal(setrlimit(RLIMIT_STACK, &small), 0);
+    check(demangle_name, deep, NULL);
+    check(demangle_as_torch, deep, NULL);
+    assert_int_equal(demangle_name(&text, modest), demangle_works());
+    assert_int_equal(setrlimit(RLIMIT_STACK, &kept), 0);
+    buffer_release(&text);
+    free(modest);
+    free(deep);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -103,6 +133,7 @@ int main(void)
         cmocka_unit_test(other_names_stay),
         cmocka_unit_test(torch_also_takes_types_for_names),
         cmocka_unit_test(long_names_with_many_references_are_read),
+        cmocka_unit_test(long_names_stay_mangled_where_the_stack_is_small),
         cmocka_unit_test(names_that_would_explode_stay_mangled),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
