@@ -48,6 +48,14 @@ void process_driver_name(char *name, size_t size)
     name[strcspn(name, "\n")] = '\0';
 }
 
+void process_thread_name(int64_t tid, char *name, size_t size)
+{
+    char path[64];
+    snprintf(path, sizeof path, "/proc/self/task/%lld/comm", (long long)tid);
+    read_file(path, name, size);
+    name[strcspn(name, "\n")] = '\0';
+}
+
 int64_t process_start_wall_ns(void)
 {
     char stat[1024];

@@ -15,6 +15,9 @@ void process_command(char *command, size_t size);
 /* The version of NVIDIA's kernel module, "550.54.14". */
 void process_driver_name(char *name, size_t size);
 
+/* The name of a thread of this process. */
+void process_thread_name(int64_t tid, char *name, size_t size);
+
 /* When the process began, CLOCK_REALTIME in ns; TPAFILE_NONE when that is not told. */
 int64_t process_start_wall_ns(void);
 

@@ -7,6 +7,7 @@
  */
 #include "capture/translate.h"
 
+#include "capture/process_facts.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -64,6 +65,17 @@ void translate_thread_name(struct translator *translator, int64_t tid, const cha
     ADD(THREAD);
 }
 
+struct thread_name {
+    int64_t tid;
+    char name[64];
+};
+
+static void read_thread_name(void *argument)
+{
+    struct thread_name *thread = argument;
+    process_thread_name(thread->tid, thread->name, sizeof thread->name);
+}
+
 void translate_thread(struct translator *translator, int64_t tid)
 {
     size_t low = 0, high = translator->thread_count;
@@ -89,16 +101,9 @@ void translate_thread(struct translator *translator, int64_t tid)
     translator->threads[low] = tid;
     translator->thread_count++;
 
-    char path[64], name[64] = "";
-    snprintf(path, sizeof path, "/proc/self/task/%lld/comm", (long long)tid);
-    FILE *comm = fopen(path, "re");
-    if (comm) {
-        if (!fgets(name, sizeof name, comm))
-            name[0] = '\0';
-        fclose(comm);
-        name[strcspn(name, "\n")] = '\0';
-    }
-    translate_thread_name(translator, tid, name, strlen(name));
+    struct thread_name thread = { .tid = tid };
+    own_files_run(translator->files, read_thread_name, &thread);
+    translate_thread_name(translator, tid, thread.name, strlen(thread.name));
 }
 
 static void add_kernel(struct translator *translator, const CUpti_ActivityKernel8 *kernel)

@@ -6,11 +6,13 @@
 
 #include "capture/calls.h"
 #include "capture/cupti.h"
+#include "capture/own_files.h"
 #include "trace/tpafile_write.h"
 
 struct translator {
-    struct tpafile_writer *log; /* borrowed */
-    const struct cupti *cupti;  /* borrowed, as the next; NULL while only NVTX is recorded */
+    struct tpafile_writer *log; /* borrowed, as the next three */
+    struct own_files *files;
+    const struct cupti *cupti; /* NULL while only NVTX is recorded */
     const struct capture_calls *calls;
     /* Numbers that the log has been told the meaning of. */
     bool named[CAPTURE_API_COUNT][CAPTURE_MOST_CALLS];

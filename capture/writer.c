@@ -36,6 +36,17 @@ static bool make_name(const char *path, int attempt, char *name, size_t size)
     return len > 0 && (size_t)len < size;
 }
 
+/*
+ * Functions called ..._there run on the thread of writer->files, which keeps its descriptors from the application. Where the
+ * kernel does not give it a table of its own, the descriptor is looked at before each use, which is all that can be done.
+ */
+struct opening {
+    struct writer *writer;
+    char *why;
+    size_t why_size;
+    bool opened;
+};
+
 static bool open_file(struct writer *writer, char *why, size_t why_size)
 {
     char path[PATH_MAX];
@@ -71,7 +82,13 @@ static bool open_file(struct writer *writer, char *why, size_t why_size)
     return true;
 }
 
-/* An application may close files that are not its own, and its next one gets the number: never write into that. */
+static void open_file_there(void *argument)
+{
+    struct opening *opening = argument;
+    opening->opened = open_file(opening->writer, opening->why, opening->why_size);
+}
+
+/* In a shared table an application may have closed the file, and its next one has the number: never write into that. */
 static bool file_is_ours(struct writer *writer)
 {
     struct stat status;
@@ -88,32 +105,61 @@ static bool file_is_ours(struct writer *writer)
     return false;
 }
 
-static bool write_blocks(void *context, const void *bytes, size_t size)
+struct writing {
+    struct writer *writer;
+    const char *at;
+    size_t left;
+};
+
+static void write_there(void *argument)
 {
-    struct writer *writer = context;
-    const char *at = bytes;
-    size_t left = size;
+    struct writing *writing = argument;
+    struct writer *writer = writing->writer;
     if (!file_is_ours(writer)) {
         writer->write_errno = errno;
-        return false;
+        return;
     }
-    while (left > 0) {
-        ssize_t written = write(writer->fd, at, left);
-        if (written < 0 && errno == EINTR)
+    while (writing->left > 0) {
+        ssize_t written = write(writer->fd, writing->at, writing->left);
+        if (written < 0 && (errno == EINTR || (errno == EBADF && file_is_ours(writer))))
             continue;
         if (written <= 0) {
             writer->write_errno = written < 0 ? errno : ENOSPC;
             /* Whole blocks only; when even that fails, readers cope with the rest. */
             if (ftruncate(writer->fd, writer->size) != 0)
-                return false;
-            return false;
+                return;
+            return;
         }
-        at += written;
-        left -= (size_t)written;
+        writing->at += written;
+        writing->left -= (size_t)written;
         atomic_fetch_add(&writer->progress, 1);
     }
+}
+
+static bool write_blocks(void *context, const void *bytes, size_t size)
+{
+    struct writer *writer = context;
+    struct writing writing = { writer, bytes, size };
+    own_files_run(&writer->files, write_there, &writing);
+    if (writing.left > 0)
+        return false;
     writer->size += (int64_t)size;
     return true;
+}
+
+static void close_file_there(void *argument)
+{
+    struct writer *writer = argument;
+    const struct tpafile_written *written = tpafile_writer_written(writer->translator.log);
+    report_end(writer->path, writer->size, (int64_t)written->records, writer->dropped_in_all);
+    if (writer->fd >= 0 && file_is_ours(writer))
+        close(writer->fd);
+    writer->fd = -1;
+}
+
+static void report_begin_there(void *argument)
+{
+    report_begin(((const struct writer *)argument)->path);
 }
 
 /* ---- what the log says beside the records ---- */
@@ -154,13 +200,25 @@ static int64_t known(long value)
     return value < 0 ? TPAFILE_NONE : value;
 }
 
+struct facts {
+    char executable[PATH_MAX], command[16384], driver[64];
+    int64_t start_wall_ns;
+};
+
+static void read_facts(void *argument)
+{
+    struct facts *facts = argument;
+    process_executable(facts->executable, sizeof facts->executable);
+    process_command(facts->command, sizeof facts->command);
+    process_driver_name(facts->driver, sizeof facts->driver);
+    facts->start_wall_ns = process_start_wall_ns();
+}
+
 static void add_process(struct writer *writer)
 {
-    static char executable[PATH_MAX], command[16384], host[256], driver[64];
-    char kinds[256] = "";
-    process_executable(executable, sizeof executable);
-    process_command(command, sizeof command);
-    process_driver_name(driver, sizeof driver);
+    struct facts facts;
+    char host[256], kinds[256] = "";
+    own_files_run(&writer->files, read_facts, &facts);
     if (gethostname(host, sizeof host) != 0)
         host[0] = '\0';
     host[sizeof host - 1] = '\0';
@@ -174,9 +232,9 @@ static void add_process(struct writer *writer)
         [TPAFILE_PROCESS_PID] = getpid(),
         [TPAFILE_PROCESS_PARENT] = getppid(),
         [TPAFILE_PROCESS_HOST] = text(writer, host),
-        [TPAFILE_PROCESS_EXECUTABLE] = text(writer, executable),
-        [TPAFILE_PROCESS_COMMAND] = text(writer, command),
-        [TPAFILE_PROCESS_START_WALL] = process_start_wall_ns(),
+        [TPAFILE_PROCESS_EXECUTABLE] = text(writer, facts.executable),
+        [TPAFILE_PROCESS_COMMAND] = text(writer, facts.command),
+        [TPAFILE_PROCESS_START_WALL] = facts.start_wall_ns,
         [TPAFILE_PROCESS_RANK] = known(rank.rank),
         [TPAFILE_PROCESS_LOCAL_RANK] = known(rank.local_rank),
         [TPAFILE_PROCESS_WORLD_SIZE] = known(rank.world_size),
@@ -188,7 +246,7 @@ static void add_process(struct writer *writer)
         [TPAFILE_PROCESS_CUPTI_VERSION] =
             writer->told_cupti ? (int64_t)writer->told_cupti->version : TPAFILE_NONE,
         [TPAFILE_PROCESS_KINDS] = text(writer, kinds),
-        [TPAFILE_PROCESS_DRIVER_NAME] = text(writer, driver),
+        [TPAFILE_PROCESS_DRIVER_NAME] = text(writer, facts.driver),
     };
     add(writer, TPAFILE_PROCESS, values);
 }
@@ -225,6 +283,11 @@ static void add_drop(struct writer *writer, uint64_t count, enum tpafile_dropped
 
 static void add_drops(struct writer *writer)
 {
+    /* CUPTI's callback asks too, but it is not called again when CUPTI gets no buffer any more. */
+    size_t dropped = 0;
+    if (writer->translator.cupti &&
+        writer->translator.cupti->cuptiActivityGetNumDroppedRecords(NULL, 0, &dropped) == CUPTI_SUCCESS)
+        atomic_fetch_add(&writer->dropped_by_cupti, dropped);
     pthread_mutex_lock(&writer->pool.lock);
     uint64_t refused = writer->pool.refused;
     pthread_mutex_unlock(&writer->pool.lock);
@@ -321,11 +384,8 @@ static void end_log(struct writer *writer, const char *why)
         writer->translator.failed |=
             !tpafile_writer_close(writer->translator.log, control_now_ns(), text(writer, why));
     }
-    const struct tpafile_written *written = tpafile_writer_written(writer->translator.log);
-    report_end(writer->path, writer->size, (int64_t)written->records, writer->dropped_in_all);
-    if (writer->fd >= 0 && file_is_ours(writer))
-        close(writer->fd);
-    writer->fd = -1;
+    own_files_run(&writer->files, close_file_there, writer);
+    own_files_stop(&writer->files);
 }
 
 static void tell_failure(struct writer *writer)
@@ -406,6 +466,7 @@ static void *writer_main(void *argument)
     end_log(writer, why ? why : "");
     if (writer->translator.failed)
         tell_failure(writer);
+    writer->translator.failed = true; /* what still comes is not for the log */
     writer->on_end();
 
     pthread_mutex_lock(&writer->lock);
@@ -414,6 +475,8 @@ static void *writer_main(void *argument)
     pthread_mutex_unlock(&writer->lock);
     take_buffers(writer); /* what came in between */
     pool_release(&writer->pool);
+    tpafile_writer_free(writer->translator.log);
+    host_log_free(writer->host_log);
     return NULL;
 }
 
@@ -453,12 +516,17 @@ bool writer_start(struct writer *writer, const struct capture_settings *settings
     writer->fd = -1;
     pthread_mutex_init(&writer->lock, NULL);
     pool_init(&writer->pool, settings->memory_bytes / 4 * 3);
-    if (!open_file(writer, why, why_size))
+    if (!own_files_start(&writer->files)) {
+        snprintf(why, why_size, "can not start a thread: %s; the program runs on", strerror(errno));
         return false;
-    sigset_t file_size, before;
-    sigemptyset(&file_size);
-    sigaddset(&file_size, SIGXFSZ);
-    pthread_sigmask(SIG_BLOCK, &file_size, &before);
+    }
+    struct opening opening = { writer, why, why_size, false };
+    own_files_run(&writer->files, open_file_there, &opening);
+    if (!opening.opened) {
+        own_files_stop(&writer->files);
+        return false;
+    }
+    writer->translator.files = &writer->files;
     writer->translator.log = tpafile_writer_open(&(struct tpafile_writer_options){
         .sink = write_blocks,
         .context = writer,
@@ -466,13 +534,10 @@ bool writer_start(struct writer *writer, const struct capture_settings *settings
         .monotonic_ns = control_now_ns(),
         .pid = getpid(),
     });
-    if (writer->write_errno)
-        sigtimedwait(&file_size, NULL, &(struct timespec){ 0 });
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
     writer->host_log = host_log_open(&writer->translator);
     errno = ENOMEM;
     if (writer->translator.log && writer->host_log) {
-        report_begin(writer->path);
+        own_files_run(&writer->files, report_begin_there, writer);
         if (start_thread(writer))
             return true;
     }
@@ -480,7 +545,8 @@ bool writer_start(struct writer *writer, const struct capture_settings *settings
              strerror(writer->write_errno ? writer->write_errno : errno));
     tpafile_writer_free(writer->translator.log);
     host_log_free(writer->host_log);
-    close(writer->fd);
+    own_files_stop(&writer->files); /* which closes the file, where it has a table of its own */
+    writer_forget(writer);
     unlink(writer->path);
     return false;
 }

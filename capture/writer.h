@@ -1,6 +1,6 @@
 /*
- * writer.h - the one thread of ours in the application's process: it takes what CUPTI and the application's threads
- * hand over, and writes the log.
+ * writer.h - our thread in the application's process: it takes what CUPTI and the application's threads hand over, and
+ * writes the log.
  *
  * Nobody waits for it but the end of the process. When it can not keep up, the pool runs dry and the rings fill; what
  * is then lost is counted and told in the log.
@@ -10,6 +10,7 @@
 
 #include "capture/control.h"
 #include "capture/host_log.h"
+#include "capture/own_files.h"
 #include "capture/pool.h"
 #include "capture/translate.h"
 #include <sys/types.h>
@@ -36,7 +37,8 @@ struct writer {
     _Atomic uint64_t dropped_by_cupti, dropped_events;
     _Atomic uint64_t progress; /* grows while work is being done */
 
-    /* Only its thread uses the rest. */
+    /* Only its thread uses the rest; FILES has a second one, on which the log is opened, written and closed. */
+    struct own_files files;
     int fd;
     dev_t device;
     ino_t inode;
