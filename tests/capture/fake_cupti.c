@@ -35,7 +35,7 @@ static CUpti_BuffersCallbackCompleteFunc complete;
 static CUpti_TimestampCallbackFunc clock_of_client;
 static atomic_bool enabled[CUPTI_ACTIVITY_KIND_COUNT];
 static atomic_bool call_enabled[2][4096];
-static atomic_size_t dropped, dropped_in_all, dirty;
+static atomic_size_t dropped, dropped_in_all, dirty, flushes;
 static bool subscribed, zeroed_buffers;
 
 static int number(const char *name, int otherwise)
@@ -209,6 +209,11 @@ size_t fake_cupti_dropped(void)
     return atomic_load(&dropped_in_all);
 }
 
+size_t fake_cupti_flushes(void)
+{
+    return atomic_load(&flushes);
+}
+
 size_t fake_cupti_dirty(void)
 {
     return atomic_load(&dirty);
@@ -347,6 +352,7 @@ CUptiResult CUPTIAPI cuptiActivityFlushPeriod(uint32_t time)
 CUptiResult CUPTIAPI cuptiActivityFlushAll(uint32_t flag)
 {
     (void)flag;
+    atomic_fetch_add(&flushes, 1);
     pthread_mutex_lock(&lock);
     struct thread_buffer *first = threads;
     pthread_mutex_unlock(&lock);

@@ -51,6 +51,9 @@ bool fake_cupti_call_is_enabled(bool driver, uint32_t cbid);
 /* Records that were not kept because there was no buffer. */
 size_t fake_cupti_dropped(void);
 
+/* How often it was asked to hand back what it has. */
+size_t fake_cupti_flushes(void);
+
 /* How many bytes that were not zero the buffers had when they came. */
 size_t fake_cupti_dirty(void);
 

@@ -7,19 +7,38 @@
  *     cuda                  initialise CUDA
  *     environment           a device, a context, a stream
  *     records COUNT THREADS random records
- *     steady MS             a record every 100 us for MS ms, with its true time; its line is in FILE at once
  *     unknown COUNT, lose COUNT    records of a kind that nobody knows; that CUPTI itself lost
  *     nvtx, push NAME, pop  NVTX; the lines have no times
  *     start, stop, step, api-push NAME, api-pop    tpa_capture.h; what they return is printed
- *     kernel NAME           a kernel now
- *     sleep MS
+ *     kernel NAME           a kernel now; its line is in FILE at once
  *     fork-exit, fork-records, fork-push, fork-kill    a child that ends so; waits for it
- *     steal-files FILE      close all files that we may not have opened, and write into new ones
  *     threads COUNT         as many threads, each with a range, one after the other
  *     counts                print what the fake CUPTI counted
  *     exit N, _exit N, abort, terminate, kill N
  *
- * SLOW_WRITE_US makes each write to a log last so long, FULL_AFTER lets the disk be full after so many bytes.
+ * Nothing here waits for a time to pass. Words that wait for something to have happened:
+ *
+ *     flushed               all that happened is in the log
+ *     await-on, await-off   kernels are recorded; are not
+ *     await-over            the recording has ended for good
+ *     await-full            the disk has refused a write
+ *     await FILE            FILE exists
+ *     until FILE            a kernel every 100 us until FILE exists
+ *
+ * A disk that the application is master of: it takes FULL_AFTER bytes, if that is set, and
+ *
+ *     hold, release         no write to the log ends in between
+ *     own-table             exit with 77 if this kernel gives no thread a table of files for itself
+ *     refuse-own-table      have it refused from now on
+ *     steal-before FILE, steal-after FILE    close all files that we may not have opened, and write into new ones: in
+ *                           the next write to the log, before it writes and after
+ *
+ * and a clock, with which a second takes no longer than what is done in it:
+ *
+ *     clock                 CLOCK_MONOTONIC moves only by what follows, up to the end of the process
+ *     steady MS             a kernel every ms for MS ms
+ *     pass MS               so much time
+ *     round                 wait until the library has done what this time asks for
  */
 #include "tests/capture/play.h"
 
@@ -27,10 +46,17 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <inttypes.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -39,24 +65,147 @@
 static const char *expect_path = "/dev/null";
 static FILE *expect;
 
-/* The library's writes come here: its file has a large number. */
+/* ---- the disk: the library's writes come here. Its file has a large number. ---- */
+
+enum { LOG_FD = 200 };
+enum theft { NO_THEFT, BEFORE_WRITE, AFTER_WRITE };
+
+static pthread_mutex_t disk_lock = PTHREAD_MUTEX_INITIALIZER; /* of what follows */
+static pthread_cond_t disk_changed = PTHREAD_COND_INITIALIZER;
+static bool held, refused;
+static enum theft theft;
+static const char *loot;
+static size_t written;
+
+/* What a daemon does, then what an application does with the numbers that it thinks are free. */
+static void steal_files(void)
+{
+    for (int fd = 3; fd < 1024; fd++)
+        close(fd);
+    expect = fopen(expect_path, "a");
+    for (int i = 0; i < 300; i++) {
+        FILE *file = fopen(loot, "a");
+        if (file)
+            fputs("mine\n", file), fflush(file);
+    }
+}
+
+/* Under the lock: let the application steal, if this is the moment that it waits for. */
+static void let_steal(enum theft moment)
+{
+    if (theft != moment)
+        return;
+    theft = NO_THEFT;
+    pthread_cond_broadcast(&disk_changed);
+    while (loot)
+        pthread_cond_wait(&disk_changed, &disk_lock);
+}
+
 __attribute__((visibility("default"))) ssize_t write(int fd, const void *bytes, size_t size)
 {
-    static size_t written;
-    const char *slow = getenv("SLOW_WRITE_US"), *full = getenv("FULL_AFTER");
-    if (fd >= 200 && slow)
-        nanosleep(&(struct timespec){ atol(slow) / 1000000, atol(slow) % 1000000 * 1000 }, NULL);
-    if (fd >= 200 && full && written + size > (size_t)atol(full)) {
-        size = (size_t)atol(full) > written ? (size_t)atol(full) - written : 0;
-        if (size == 0) {
-            errno = ENOSPC;
-            return -1;
-        }
-    }
-    ssize_t result = syscall(SYS_write, fd, bytes, size);
-    if (fd >= 200 && result > 0)
+    if (fd < LOG_FD)
+        return syscall(SYS_write, fd, bytes, size);
+    const char *full = getenv("FULL_AFTER");
+    pthread_mutex_lock(&disk_lock);
+    while (held)
+        pthread_cond_wait(&disk_changed, &disk_lock);
+    let_steal(BEFORE_WRITE);
+    size_t room = !full ? size : (size_t)atol(full) > written ? (size_t)atol(full) - written : 0;
+    errno = ENOSPC;
+    ssize_t result = room ? syscall(SYS_write, fd, bytes, room < size ? room : size) : -1;
+    int saved = errno;
+    if (result > 0)
         written += (size_t)result;
+    else
+        refused = true;
+    pthread_cond_broadcast(&disk_changed);
+    let_steal(AFTER_WRITE);
+    pthread_mutex_unlock(&disk_lock);
+    errno = saved;
     return result;
+}
+
+static void hold(bool yes)
+{
+    pthread_mutex_lock(&disk_lock);
+    held = yes;
+    pthread_cond_broadcast(&disk_changed);
+    pthread_mutex_unlock(&disk_lock);
+}
+
+static void await_full(void)
+{
+    pthread_mutex_lock(&disk_lock);
+    while (!refused)
+        pthread_cond_wait(&disk_changed, &disk_lock);
+    pthread_mutex_unlock(&disk_lock);
+}
+
+static void steal(enum theft moment, const char *path)
+{
+    pthread_mutex_lock(&disk_lock);
+    loot = path;
+    theft = moment;
+    while (theft != NO_THEFT)
+        pthread_cond_wait(&disk_changed, &disk_lock);
+    steal_files();
+    loot = NULL;
+    pthread_cond_broadcast(&disk_changed);
+    pthread_mutex_unlock(&disk_lock);
+}
+
+/* ---- tables of files ---- */
+
+enum { UNSHARE_TABLE = 2 }; /* of close_range */
+#ifndef SYS_close_range
+#define SYS_close_range 436
+#endif
+
+static void *take_own_table(void *argument)
+{
+    *(bool *)argument = syscall(SYS_close_range, ~0u, ~0u, UNSHARE_TABLE) == 0 || unshare(CLONE_FILES) == 0;
+    return NULL;
+}
+
+static void need_own_table(void)
+{
+    pthread_t thread;
+    bool taken = false;
+    pthread_create(&thread, NULL, take_own_table, &taken);
+    pthread_join(thread, NULL);
+    if (!taken)
+        exit(77);
+}
+
+static void refuse_own_table(void)
+{
+    struct sock_filter filter[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_close_range, 1, 0),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_unshare, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+    };
+    struct sock_fprog program = { sizeof filter / sizeof *filter, filter };
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 ||
+        prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) != 0)
+        exit(77);
+}
+
+/* ---- the clock ---- */
+
+static _Atomic int64_t simulated_ns; /* 0: the clock is the real one */
+static atomic_uint looks;            /* of other threads at it */
+static __thread bool is_application;
+
+__attribute__((visibility("default"))) int clock_gettime(clockid_t id, struct timespec *time)
+{
+    int64_t now = atomic_load(&simulated_ns);
+    if (id != CLOCK_MONOTONIC || now == 0)
+        return (int)syscall(SYS_clock_gettime, id, time);
+    *time = (struct timespec){ now / 1000000000, now % 1000000000 };
+    atomic_fetch_add(&looks, !is_application);
+    return 0;
 }
 
 static uint64_t now_ns(void)
@@ -66,10 +215,23 @@ static uint64_t now_ns(void)
     return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
-static void sleep_ms(long ms)
+static void nap(void)
 {
-    nanosleep(&(struct timespec){ ms / 1000, ms % 1000 * 1000000 }, NULL);
+    nanosleep(&(struct timespec){ .tv_nsec = 100000 }, NULL);
 }
+
+/*
+ * Wait until the library's writer has gone its round at the present time. It looks at the clock when it begins to wait,
+ * when it has waited, and less than eight times while it flushes.
+ */
+static void await_round(void)
+{
+    unsigned before = atomic_load(&looks);
+    while (atomic_load(&looks) - before < 32)
+        nap();
+}
+
+/* ---- records ---- */
 
 struct player {
     pthread_t thread;
@@ -121,11 +283,33 @@ static void kernel(const char *name)
 
 static void steady(long ms)
 {
-    uint64_t end = now_ns() + (uint64_t)ms * 1000000;
-    while (now_ns() < end) {
+    for (; ms > 0; ms--) {
+        atomic_fetch_add(&simulated_ns, 1000000);
         kernel("steady");
-        nanosleep(&(struct timespec){ .tv_nsec = 100000 }, NULL);
+        if (ms % 100 == 0)
+            await_round();
     }
+}
+
+static bool exists(const char *path)
+{
+    return access(path, F_OK) == 0;
+}
+
+static void until(const char *path)
+{
+    while (!exists(path)) {
+        kernel("steady");
+        nap();
+    }
+}
+
+/* The writer has CUPTI flush, and writes: when it does the second time, it has written what there was at the first. */
+static void flushed(void)
+{
+    size_t before = fake_cupti_flushes();
+    while (fake_cupti_flushes() - before < 2)
+        nap();
 }
 
 static void unknown(long count)
@@ -143,29 +327,32 @@ static void *one_range(void *argument)
     return NULL;
 }
 
-/* What a daemon does, then what an application does with the numbers that it thinks are free. */
-static void steal_files(const char *path)
-{
-    for (int fd = 3; fd < 1024; fd++)
-        close(fd);
-    expect = fopen("/dev/null", "w");
-    for (int i = 0; i < 300; i++) {
-        FILE *file = fopen(path, "a");
-        if (file)
-            fputs("mine\n", file), fflush(file);
-    }
-}
-
-/* Take the function NAME of tpa_capture.h, as a program does that runs with and without it. */
-static int call(const char *name, const char *argument)
+/* Call the function NAME of tpa_capture.h, as a program does that runs with and without it. */
+static int call_quietly(const char *name, const char *argument)
 {
     int (*function)(const char *) = NULL;
     void *library = dlopen(getenv("TPA_CAPTURE_LIBRARY"), RTLD_NOW);
     *(void **)&function = library ? dlsym(library, name) : NULL;
-    int result = function ? function(argument) : -100;
-    printf("%s %d\n", name, result);
+    return function ? function(argument) : -100;
+}
+
+static void call(const char *name, const char *argument)
+{
+    printf("%s %d\n", name, call_quietly(name, argument));
     fflush(stdout);
-    return result;
+}
+
+/* A pop without a push says whether there is a recording at all. */
+static void await_over(void)
+{
+    while (call_quietly("tpa_capture_range_pop", NULL) != -1)
+        nap();
+}
+
+static void await_kernels(bool on)
+{
+    while (fake_cupti_is_enabled(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL) != on)
+        nap();
 }
 
 static void in_child(const char *how)
@@ -175,7 +362,6 @@ static void in_child(const char *how)
     if (pid == 0) {
         if (strcmp(how, "fork-push") == 0) {
             play_push("child");
-            sleep_ms(50);
             play_pop();
         } else if (strcmp(how, "fork-records") == 0) {
             expect_path = "/dev/null";
@@ -217,8 +403,31 @@ static int play(char **words)
         return play_environment(expect), 1;
     if (strcmp(word, "records") == 0)
         return records(number, atoi(words[2])), 3;
+    if (strcmp(word, "clock") == 0)
+        return atomic_store(&simulated_ns, 1000000000), 1;
     if (strcmp(word, "steady") == 0)
         return steady(number), 2;
+    if (strcmp(word, "pass") == 0)
+        return atomic_fetch_add(&simulated_ns, number * 1000000), 2;
+    if (strcmp(word, "round") == 0)
+        return await_round(), 1;
+    if (strcmp(word, "until") == 0)
+        return until(first), 2;
+    if (strcmp(word, "flushed") == 0)
+        return flushed(), 1;
+    if (strcmp(word, "hold") == 0 || strcmp(word, "release") == 0)
+        return hold(strcmp(word, "hold") == 0), 1;
+    if (strcmp(word, "await-full") == 0)
+        return await_full(), 1;
+    if (strcmp(word, "await-on") == 0 || strcmp(word, "await-off") == 0)
+        return await_kernels(strcmp(word, "await-on") == 0), 1;
+    if (strcmp(word, "await-over") == 0)
+        return await_over(), 1;
+    if (strcmp(word, "await") == 0) {
+        while (!exists(first))
+            nap();
+        return 2;
+    }
     if (strcmp(word, "unknown") == 0)
         return unknown(number), 2;
     if (strcmp(word, "lose") == 0)
@@ -241,12 +450,14 @@ static int play(char **words)
         return call("tpa_capture_range_pop", NULL), 1;
     if (strcmp(word, "kernel") == 0)
         return kernel(first), 2;
-    if (strcmp(word, "sleep") == 0)
-        return sleep_ms(number), 2;
     if (strncmp(word, "fork-", 5) == 0)
         return in_child(word), 1;
-    if (strcmp(word, "steal-files") == 0)
-        return steal_files(first), 2;
+    if (strcmp(word, "own-table") == 0)
+        return need_own_table(), 1;
+    if (strcmp(word, "refuse-own-table") == 0)
+        return refuse_own_table(), 1;
+    if (strcmp(word, "steal-before") == 0 || strcmp(word, "steal-after") == 0)
+        return steal(strcmp(word, "steal-before") == 0 ? BEFORE_WRITE : AFTER_WRITE, first), 2;
     if (strcmp(word, "threads") == 0) {
         for (long i = 0; i < number; i++) {
             pthread_t thread;
@@ -257,8 +468,10 @@ static int play(char **words)
     }
     if (strcmp(word, "counts") == 0)
         return printf("dropped %zu dirty %zu\n", fake_cupti_dropped(), fake_cupti_dirty()), fflush(stdout), 1;
-    if (strcmp(word, "exit") == 0)
+    if (strcmp(word, "exit") == 0) {
+        atomic_store(&simulated_ns, 0); /* who waits for us at the end does so by the real clock */
         exit((int)number);
+    }
     if (strcmp(word, "_exit") == 0)
         _exit((int)number);
     if (strcmp(word, "abort") == 0)
@@ -273,6 +486,7 @@ static int play(char **words)
 
 int main(int argc, char **argv)
 {
+    is_application = true;
     expect = fopen(expect_path, "w");
     for (int i = 1; i < argc;)
         i += play(argv + i);
