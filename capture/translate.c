@@ -141,47 +141,40 @@ static void add_kernel(struct translator *translator, const CUpti_ActivityKernel
     ADD(KERNEL);
 }
 
+/* The fields that a copy on one device and one between two have in common; their structs differ. */
+#define FILL_COPY(copy)                                                                                      \
+    do {                                                                                                     \
+        values[TPAFILE_MEMCPY_START] = (int64_t)(copy)->start;                                               \
+        values[TPAFILE_MEMCPY_DURATION] = duration((copy)->start, (copy)->end);                              \
+        values[TPAFILE_MEMCPY_CORRELATION] = (copy)->correlationId;                                          \
+        values[TPAFILE_MEMCPY_KIND] = (copy)->copyKind;                                                      \
+        values[TPAFILE_MEMCPY_BYTES] = (int64_t)(copy)->bytes;                                               \
+        values[TPAFILE_MEMCPY_SOURCE_KIND] = (copy)->srcKind;                                                \
+        values[TPAFILE_MEMCPY_TARGET_KIND] = (copy)->dstKind;                                                \
+        values[TPAFILE_MEMCPY_DEVICE] = (copy)->deviceId;                                                    \
+        values[TPAFILE_MEMCPY_CONTEXT] = (copy)->contextId;                                                  \
+        values[TPAFILE_MEMCPY_STREAM] = (copy)->streamId;                                                    \
+        values[TPAFILE_MEMCPY_FLAGS] = (copy)->flags;                                                        \
+        values[TPAFILE_MEMCPY_GRAPH] = (copy)->graphId;                                                      \
+        values[TPAFILE_MEMCPY_GRAPH_NODE] = (int64_t)(copy)->graphNodeId;                                    \
+        values[TPAFILE_MEMCPY_CHANNEL] = (copy)->channelID;                                                  \
+    } while (0)
+
 static void add_memcpy(struct translator *translator, const CUpti_ActivityMemcpy5 *copy)
 {
     RECORD(MEMCPY);
-    values[TPAFILE_MEMCPY_START] = (int64_t)copy->start;
-    values[TPAFILE_MEMCPY_DURATION] = duration(copy->start, copy->end);
-    values[TPAFILE_MEMCPY_CORRELATION] = copy->correlationId;
-    values[TPAFILE_MEMCPY_KIND] = copy->copyKind;
-    values[TPAFILE_MEMCPY_BYTES] = (int64_t)copy->bytes;
-    values[TPAFILE_MEMCPY_SOURCE_KIND] = copy->srcKind;
-    values[TPAFILE_MEMCPY_TARGET_KIND] = copy->dstKind;
-    values[TPAFILE_MEMCPY_DEVICE] = copy->deviceId;
-    values[TPAFILE_MEMCPY_CONTEXT] = copy->contextId;
-    values[TPAFILE_MEMCPY_STREAM] = copy->streamId;
-    values[TPAFILE_MEMCPY_FLAGS] = copy->flags;
-    values[TPAFILE_MEMCPY_GRAPH] = copy->graphId;
-    values[TPAFILE_MEMCPY_GRAPH_NODE] = (int64_t)copy->graphNodeId;
-    values[TPAFILE_MEMCPY_CHANNEL] = copy->channelID;
+    FILL_COPY(copy);
     ADD(MEMCPY);
 }
 
 static void add_peer_copy(struct translator *translator, const CUpti_ActivityMemcpyPtoP4 *copy)
 {
     RECORD(MEMCPY);
-    values[TPAFILE_MEMCPY_START] = (int64_t)copy->start;
-    values[TPAFILE_MEMCPY_DURATION] = duration(copy->start, copy->end);
-    values[TPAFILE_MEMCPY_CORRELATION] = copy->correlationId;
-    values[TPAFILE_MEMCPY_KIND] = copy->copyKind;
-    values[TPAFILE_MEMCPY_BYTES] = (int64_t)copy->bytes;
-    values[TPAFILE_MEMCPY_SOURCE_KIND] = copy->srcKind;
-    values[TPAFILE_MEMCPY_TARGET_KIND] = copy->dstKind;
-    values[TPAFILE_MEMCPY_DEVICE] = copy->deviceId;
-    values[TPAFILE_MEMCPY_CONTEXT] = copy->contextId;
-    values[TPAFILE_MEMCPY_STREAM] = copy->streamId;
-    values[TPAFILE_MEMCPY_FLAGS] = copy->flags;
-    values[TPAFILE_MEMCPY_GRAPH] = copy->graphId;
-    values[TPAFILE_MEMCPY_GRAPH_NODE] = (int64_t)copy->graphNodeId;
+    FILL_COPY(copy);
     values[TPAFILE_MEMCPY_SOURCE_DEVICE] = copy->srcDeviceId;
     values[TPAFILE_MEMCPY_TARGET_DEVICE] = copy->dstDeviceId;
     values[TPAFILE_MEMCPY_SOURCE_CONTEXT] = copy->srcContextId;
     values[TPAFILE_MEMCPY_TARGET_CONTEXT] = copy->dstContextId;
-    values[TPAFILE_MEMCPY_CHANNEL] = copy->channelID;
     ADD(MEMCPY);
 }
 
