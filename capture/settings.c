@@ -207,6 +207,16 @@ struct capture_rank capture_rank_read(void)
     return (struct capture_rank){ first_number(ranks), first_number(locals), first_number(sizes) };
 }
 
+/* A host may be called anything; in a path it is one name, and none that begins with a dot. */
+static void make_path_safe(char *host)
+{
+    for (char *c = host; *c; c++) {
+        bool is_word = (*c >= '0' && *c <= '9') || (*c >= 'A' && *c <= 'Z') || (*c >= 'a' && *c <= 'z');
+        if (!is_word && *c != '-' && *c != '_' && (*c != '.' || c == host))
+            *c = '_';
+    }
+}
+
 bool capture_settings_expand(const char *pattern, long pid, char *path, size_t size)
 {
     size_t used = 0;
@@ -220,6 +230,7 @@ bool capture_settings_expand(const char *pattern, long pid, char *path, size_t s
                 if (gethostname(piece, sizeof piece) != 0)
                     strcpy(piece, "localhost");
                 piece[sizeof piece - 1] = '\0';
+                make_path_safe(piece);
             } else if (*p == 'r') {
                 long rank = capture_rank_read().rank;
                 snprintf(piece, sizeof piece, "%ld", rank < 0 ? 0 : rank);

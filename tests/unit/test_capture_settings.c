@@ -4,6 +4,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -163,6 +164,32 @@ static void names_hold_process_host_and_rank(void **state)
     assert_false(capture_settings_expand("12345678", 1, small, sizeof small));
 }
 
+/* Stands in for the system's. */
+static const char *host_name;
+int gethostname(char *name, size_t size);
+int gethostname(char *name, size_t size)
+{
+    snprintf(name, size, "%s", host_name);
+    return 0;
+}
+
+static void a_host_can_not_lead_out_of_its_folder(void **state)
+{
+    (void)state;
+    static const char *const hosts[][2] = {
+        { "node-1.lan_2", "logs/node-1.lan_2.tpa" },
+        { "../../etc/x", "logs/_._.._etc_x.tpa" },
+        { "..", "logs/_..tpa" },
+        { "a\n\x1b$(x)\xff", "logs/a____x__.tpa" },
+    };
+    char path[PATH_MAX];
+    for (size_t i = 0; i < sizeof hosts / sizeof *hosts; i++) {
+        host_name = hosts[i][0];
+        assert_true(capture_settings_expand("logs/%h.tpa", 1, path, sizeof path));
+        assert_string_equal(path, hosts[i][1]);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -173,6 +200,7 @@ int main(void)
         cmocka_unit_test_setup(memory_is_bounded_from_below, clear),
         cmocka_unit_test_setup(kinds_are_chosen_or_left_out, clear),
         cmocka_unit_test_setup(names_hold_process_host_and_rank, clear),
+        cmocka_unit_test(a_host_can_not_lead_out_of_its_folder),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
