@@ -1,8 +1,9 @@
 /*
- * error.c - errors live in fixed arrays: what does not fit is cut, and nothing here can fail.
+ * error.c - errors live in fixed arrays: what does not fit is cut, and nothing here can fail but printing.
  */
 #include "base/error.h"
 
+#include "base/escape.h"
 #include <errno.h>
 #include <inttypes.h>
 #include <stdarg.h>
@@ -76,15 +77,14 @@ bool tpa_in_file(struct tpa_error *err, const char *path)
     return false;
 }
 
-/* Texts of an error may quote the input: a terminal must not obey it. Bytes above 0x7f are UTF-8. */
+/* Texts of an error may quote the input: a terminal must not obey it. */
 static void print_safely(const char *text, FILE *out)
 {
-    for (const unsigned char *c = (const unsigned char *)text; *c; c++) {
-        if (*c < 0x20 || *c == 0x7f)
-            fprintf(out, "\\x%02x", *c);
-        else
-            putc(*c, out);
-    }
+    struct buffer visible = { 0 };
+    escape_terminal(&visible, text, strlen(text));
+    if (visible.count)
+        fwrite(visible.at, 1, visible.count, out);
+    buffer_release(&visible);
 }
 
 void tpa_error_print(const struct tpa_error *err, const char *program, FILE *out)

@@ -4,9 +4,9 @@
  * All but JSON have the same first step, showing what cannot be seen, so they share one loop; it hands visible ASCII
  * and the visible rest to the medium. Runs of harmless ASCII are copied at once, because nearly all text is that.
  */
-#include "report/escape.h"
+#include "base/escape.h"
 
-#include "report/unicode.h"
+#include "base/unicode.h"
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
@@ -221,6 +221,33 @@ void escape_markdown(struct buffer *out, const char *s, size_t len)
     escape_visible(&visible, s, len, "", NULL);
     escape_visible(out, visible.at, visible.count, "\\`*_[]<>|~$&#", markdown_special);
     buffer_release(&visible);
+}
+
+static void dot_special(struct buffer *out, const char *s, size_t at, size_t len)
+{
+    if (s[at] == '&')
+        entity(out, s, at, len);
+    else
+        buffer_printf(out, "\\%c", s[at]);
+}
+
+void escape_dot(struct buffer *out, const char *s, size_t len)
+{
+    struct buffer visible = { 0 };
+    escape_visible(&visible, s, len, "", NULL);
+    escape_visible(out, visible.at, visible.count, "\"\\&", dot_special);
+    buffer_release(&visible);
+}
+
+static void colon(struct buffer *out, const char *s, size_t at, size_t len)
+{
+    (void)s, (void)at, (void)len;
+    buffer_putc(out, ':');
+}
+
+void escape_folded(struct buffer *out, const char *s, size_t len)
+{
+    escape_visible(out, s, len, ";", colon);
 }
 
 void escape_json(struct buffer *out, const char *s, size_t len)

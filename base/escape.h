@@ -1,5 +1,6 @@
 /*
- * escape.h - text from a trace made safe to put into a terminal, CSV, Markdown, JSON, HTML, SVG, XML or GitHub's log.
+ * escape.h - text from a trace made safe to put into a terminal, CSV, Markdown, JSON, HTML, SVG, XML, DOT, folded
+ * stacks or GitHub's log.
  *
  * Any bytes are taken, NUL and invalid UTF-8 included; each function appends to OUT.
  *
@@ -8,8 +9,8 @@
  * byte that is not UTF-8, \u202e for hidden characters (see unicode_is_hidden). A backslash stays a backslash, so what
  * is shown cannot always be turned back; JSON is there for that.
  */
-#ifndef TPA_REPORT_ESCAPE_H
-#define TPA_REPORT_ESCAPE_H
+#ifndef TPA_BASE_ESCAPE_H
+#define TPA_BASE_ESCAPE_H
 
 #include "base/buffer.h"
 #include <stddef.h>
@@ -34,6 +35,12 @@ void escape_html(struct buffer *out, const char *s, size_t len);
 
 /* The same in a document that XML parsers read, which refuse it whole for a character that XML does not have. */
 void escape_xml(struct buffer *out, const char *s, size_t len);
+
+/* What goes between the quotes of a label in Graphviz's DOT, which knows escapes of its own, and HTML's entities. */
+void escape_dot(struct buffer *out, const char *s, size_t len);
+
+/* A frame in a line of folded stacks: where a semicolon would end it stands a colon. */
+void escape_folded(struct buffer *out, const char *s, size_t len);
 
 /*
  * The message of a command to GitHub's runner (::error::MESSAGE), always on one line; and a property of it

@@ -1,6 +1,7 @@
 /* progress.c - see progress.h. */
 #include "base/progress.h"
 
+#include "base/escape.h"
 #include <inttypes.h>
 #include <string.h>
 #include <time.h>
@@ -25,7 +26,7 @@ struct progress progress_begin(FILE *out)
     return progress;
 }
 
-/* The end of WHAT, which says most of a path, with control characters made harmless. */
+/* The end of WHAT, which says most of a path. */
 static void add_name(struct buffer *out, const char *what)
 {
     enum { LONGEST = 40 };
@@ -36,8 +37,7 @@ static void add_name(struct buffer *out, const char *what)
             what++;
         buffer_puts(out, "...");
     }
-    for (; *what; what++)
-        buffer_putc(out, (unsigned char)*what < 0x20 || *what == 0x7f ? '?' : *what);
+    escape_terminal(out, what, strlen(what));
 }
 
 void progress_line(struct buffer *out, const char *what, int64_t done, int64_t total, int64_t elapsed_ns)

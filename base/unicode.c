@@ -1,5 +1,5 @@
 /* unicode.c - characters, visibility and width; see unicode.h. */
-#include "report/unicode.h"
+#include "base/unicode.h"
 
 #include <locale.h>
 #include <pthread.h>

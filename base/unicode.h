@@ -1,8 +1,8 @@
 /*
  * unicode.h - what is in a text: characters one by one, which of them can be seen, and how wide they are.
  */
-#ifndef TPA_REPORT_UNICODE_H
-#define TPA_REPORT_UNICODE_H
+#ifndef TPA_BASE_UNICODE_H
+#define TPA_BASE_UNICODE_H
 
 #include <stdbool.h>
 #include <stddef.h>

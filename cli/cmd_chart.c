@@ -11,7 +11,7 @@
 #include "cli/output_file.h"
 #include "cli/sides.h"
 #include "cli/terminal.h"
-#include "report/escape.h"
+#include "base/escape.h"
 #include "report/gnuplot.h"
 #include "store/store.h"
 #include "trace/features.h"

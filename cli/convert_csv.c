@@ -8,7 +8,7 @@
 
 #include "base/packer.h"
 #include "cli/timeline.h"
-#include "report/escape.h"
+#include "base/escape.h"
 #include "report/exact.h"
 #include "trace/arg_scan.h"
 

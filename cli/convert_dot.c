@@ -5,20 +5,10 @@
  * has thick red arrows.
  */
 #include "analyze/profile_graph.h"
+#include "base/escape.h"
 #include "cli/convert.h"
 
 #include <inttypes.h>
-
-/* TEXT between quotes of the DOT language, where a backslash begins an escape. Control characters are shown as '?'. */
-static void add_quoted(struct buffer *out, const char *text, size_t len)
-{
-    for (size_t i = 0; i < len; i++) {
-        unsigned char c = (unsigned char)text[i];
-        if (c == '"' || c == '\\')
-            buffer_putc(out, '\\');
-        buffer_putc(out, c < 0x20 || c == 0x7f ? '?' : (char)c);
-    }
-}
 
 /* Hue, saturation and value for SHARE of the time: blue 0.66 to red 0. */
 static void add_color(struct buffer *out, double share)
@@ -42,7 +32,7 @@ static void add_node(struct buffer *out, const struct profile *profile, const st
     buffer_clear(name);
     profile_function_text(f, name);
     buffer_printf(out, "  n%zu [label=\"", number);
-    add_quoted(out, name->at ? name->at : "", name->count);
+    escape_dot(out, name->at, name->count);
     buffer_printf(out, "\\n%.2f%%", 100 * node->cumulative_share);
     if (f->listed) {
         buffer_printf(out, " (%.2f%% in itself)\\n", 100 * node->total_share);

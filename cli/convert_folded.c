@@ -10,6 +10,7 @@
  * time was apportioned end in " ~"; time that no stack could be found for stands under "[callers not known]".
  */
 #include "analyze/profile_stacks.h"
+#include "base/escape.h"
 #include "base/packer.h"
 #include "cli/convert.h"
 #include "cli/timeline.h"
@@ -30,20 +31,11 @@ struct folded {
     struct buffer line, name;
 };
 
-/* A semicolon in a name would be taken for the end of a frame, a control character for the end of the line. */
-static void add_frame_text(struct buffer *line, const char *text, size_t len)
-{
-    for (size_t i = 0; i < len; i++) {
-        unsigned char c = (unsigned char)text[i];
-        buffer_putc(line, c == ';' ? ':' : c < 0x20 || c == 0x7f ? '?' : (char)c);
-    }
-}
-
 static void add_frame(struct folded *folded, function_id id)
 {
     buffer_clear(&folded->name);
     profile_function_text(&folded->profile->functions[id], &folded->name);
-    add_frame_text(&folded->line, folded->name.at, folded->name.count);
+    escape_folded(&folded->line, folded->name.at, folded->name.count);
 }
 
 static void write_stack(void *context, const struct profile_stack *stack)
@@ -201,7 +193,7 @@ static void add_stack_frame(const struct trace_stacks *stacks, struct buffer *li
         int64_t number;
         bool is_step = step_number(name, &number);
         size_t len = is_step ? strcspn(name, "#") : names_length(trace->names, key->frame);
-        add_frame_text(line, name, len);
+        escape_folded(line, name, len);
         buffer_puts(line, is_step ? "*" : "");
         return;
     }
@@ -210,7 +202,7 @@ static void add_stack_frame(const struct trace_stacks *stacks, struct buffer *li
         buffer_puts(&text, "[launch not in the trace]");
     else
         timeline_add_track(&text, trace, key->frame);
-    add_frame_text(line, text.at, text.count);
+    escape_folded(line, text.at, text.count);
     buffer_release(&text);
 }
 

@@ -14,7 +14,7 @@
 #include "base/packer.h"
 #include "cli/convert.h"
 #include "cli/timeline.h"
-#include "report/escape.h"
+#include "base/escape.h"
 #include "report/exact.h"
 #include "trace/calltree.h"
 

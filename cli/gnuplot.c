@@ -2,7 +2,7 @@
 #include "cli/gnuplot.h"
 
 #include "cli/process.h"
-#include "report/escape.h"
+#include "base/escape.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -5,7 +5,7 @@
 #include "base/suggest.h"
 #include "cli/output_file.h"
 #include "cli/terminal.h"
-#include "report/escape.h"
+#include "base/escape.h"
 #include "report/figures.h"
 #include <stdlib.h>
 #include <string.h>

@@ -3,7 +3,7 @@
 
 #include "base/buffer.h"
 #include "base/memory.h"
-#include "report/escape.h"
+#include "base/escape.h"
 #include <errno.h>
 #include <limits.h>
 #include <poll.h>

@@ -35,7 +35,7 @@ bool output_file_open(struct output_file *file, const char *path, struct tpa_err
 
 /*
  * The same for a text that holds names from a trace as they are, such as torch's. On a terminal, and only there, what
- * could act on it is made visible (report/escape.h); a pipe and a file get every byte.
+ * could act on it is made visible (base/escape.h); a pipe and a file get every byte.
  */
 bool output_file_open_raw(struct output_file *file, const char *path, struct tpa_error *err);
 

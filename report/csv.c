@@ -8,7 +8,7 @@
  */
 #include "report/printer.h"
 
-#include "report/escape.h"
+#include "base/escape.h"
 #include "report/exact.h"
 #include "report/output.h"
 #include <math.h>

@@ -10,7 +10,7 @@
 #include "report/printer.h"
 
 #include "report/cases.h"
-#include "report/escape.h"
+#include "base/escape.h"
 #include "report/output.h"
 #include <string.h>
 

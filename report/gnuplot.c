@@ -6,7 +6,7 @@
  */
 #include "report/gnuplot.h"
 
-#include "report/escape.h"
+#include "base/escape.h"
 #include "report/figures.h"
 #include "report/gnuplot_parts.h"
 #include "report/shorten.h"

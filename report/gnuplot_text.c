@@ -14,9 +14,9 @@
  */
 #include "report/gnuplot_parts.h"
 
-#include "report/escape.h"
+#include "base/escape.h"
 #include "report/shorten.h"
-#include "report/unicode.h"
+#include "base/unicode.h"
 
 #include "report/chart_cells.h"
 #include <math.h>

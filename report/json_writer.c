@@ -1,7 +1,7 @@
 /* json_writer.c - see json_writer.h. */
 #include "report/json_writer.h"
 
-#include "report/escape.h"
+#include "base/escape.h"
 #include "report/exact.h"
 #include <assert.h>
 #include <math.h>

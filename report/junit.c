@@ -13,7 +13,7 @@
 #include "report/printer.h"
 
 #include "report/cases.h"
-#include "report/escape.h"
+#include "base/escape.h"
 #include "report/output.h"
 #include <string.h>
 

@@ -2,7 +2,7 @@
 #include "report/printer.h"
 
 #include "base/demangle.h"
-#include "report/escape.h"
+#include "base/escape.h"
 #include "report/figures.h"
 #include "report/output.h"
 #include <string.h>

@@ -2,7 +2,7 @@
 #include "report/page.h"
 
 #include "base/demangle.h"
-#include "report/escape.h"
+#include "base/escape.h"
 #include "report/exact.h"
 #include "report/figures.h"
 #include "report/json_writer.h"

@@ -6,7 +6,7 @@
  */
 #include "report/shorten.h"
 
-#include "report/unicode.h"
+#include "base/unicode.h"
 #include <stdbool.h>
 #include <string.h>
 

@@ -2,11 +2,11 @@
 #include "report/svg.h"
 
 #include "report/chart_scale.h"
-#include "report/escape.h"
+#include "base/escape.h"
 #include "report/figures.h"
 #include "report/shorten.h"
 #include "report/thin.h"
-#include "report/unicode.h"
+#include "base/unicode.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

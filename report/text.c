@@ -20,11 +20,11 @@
 #include "report/printer.h"
 
 #include "base/demangle.h"
-#include "report/escape.h"
+#include "base/escape.h"
 #include "report/figures.h"
 #include "report/output.h"
 #include "report/shorten.h"
-#include "report/unicode.h"
+#include "base/unicode.h"
 #include <stdlib.h>
 #include <string.h>
 

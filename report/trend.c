@@ -11,7 +11,7 @@
  */
 #include "report/trend.h"
 
-#include "report/escape.h"
+#include "base/escape.h"
 #include "report/figures.h"
 #include "report/output.h"
 #include <math.h>

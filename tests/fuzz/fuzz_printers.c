@@ -5,11 +5,11 @@
  * None may crash; no raw control character may come out; every line of the terminal's table must fit; a page must have no
  * script but its own; and JSON can be read again.
  */
+#include "base/unicode.h"
 #include "ingest/saved.h"
 #include "report/page.h"
 #include "report/printer.h"
 #include "report/trend.h"
-#include "report/unicode.h"
 
 #include <stdlib.h>
 #include <string.h>

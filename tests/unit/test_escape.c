@@ -1,6 +1,6 @@
-/* test_escape.c - report/escape.h and report/unicode.h: one list of hostile texts, into every medium. */
-#include "report/escape.h"
-#include "report/unicode.h"
+/* test_escape.c - base/escape.h and base/unicode.h: one list of hostile texts, into every medium. */
+#include "base/escape.h"
+#include "base/unicode.h"
 #include "tests/unit/hostile_text.h"
 
 #include <setjmp.h>
@@ -101,6 +101,29 @@ static void github_gets_one_line_and_no_second_command(void **state)
     }
 }
 
+static void labels_and_frames_keep_their_end(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text, *dot, *folded;
+    } texts[] = {
+        { "a (b.py:1)", "a (b.py:1)", "a (b.py:1)" },
+        { "\"]; n9 [label=\"", "\\\"]; n9 [label=\\\"", "\"]: n9 [label=\"" },
+        { "\\N&lt;", "\\\\N&amp;lt;", "\\N&lt:" },
+        { "a;b 12\nc", "a;b 12\\\\nc", "a:b 12\\nc" },
+        { "\x1b\xff\xe2\x80\xae", "\\\\x1b\\\\xff\\\\u202e", "\\x1b\\xff\\u202e" },
+    };
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        struct buffer out = { 0 };
+        escape_dot(&out, texts[i].text, strlen(texts[i].text));
+        assert_string_equal(out.at, texts[i].dot);
+        buffer_clear(&out);
+        escape_folded(&out, texts[i].text, strlen(texts[i].text));
+        assert_string_equal(out.at, texts[i].folded);
+        buffer_release(&out);
+    }
+}
+
 /* Whatever the bytes, a terminal gets valid UTF-8 that holds nothing hidden, and CSV stays on one line. */
 static void any_bytes_come_out_visible(void **state)
 {
@@ -172,6 +195,7 @@ int main(void)
         cmocka_unit_test(hostile_texts_are_tamed_in_every_medium),
         cmocka_unit_test(xml_holds_no_character_that_it_does_not_have),
         cmocka_unit_test(github_gets_one_line_and_no_second_command),
+        cmocka_unit_test(labels_and_frames_keep_their_end),
         cmocka_unit_test(any_bytes_come_out_visible),
         cmocka_unit_test(widths_are_those_of_a_terminal),
         cmocka_unit_test(invalid_utf8_takes_one_replacement_per_character_begun),

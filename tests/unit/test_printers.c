@@ -3,7 +3,7 @@
  * in terminals of many widths, where every line must fit.
  */
 #include "report/printer.h"
-#include "report/unicode.h"
+#include "base/unicode.h"
 #include "tests/unit/hostile_text.h"
 
 #include <math.h>

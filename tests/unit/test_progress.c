@@ -33,7 +33,7 @@ static void a_line_tells_share_speed_and_time_left(void **state)
 static void names_are_cut_in_front_and_harmless(void **state)
 {
     (void)state;
-    assert_line("\x1b[2J.json", 0, -1, 0, "?[2J.json");
+    assert_line("\x1b[2J\xc2\x9b.json", 0, -1, 0, "\\x1b[2J\\u009b.json");
     assert_line("/a/very/long/path/that/goes/on/and/on/rank0.pt.trace.json.gz", 0, -1, 0,
                 "...at/goes/on/and/on/rank0.pt.trace.json.gz");
 }

@@ -1,6 +1,6 @@
 /* test_shorten.c - report/shorten.h: as little goes as is needed, and what is left fits. */
 #include "report/shorten.h"
-#include "report/unicode.h"
+#include "base/unicode.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
