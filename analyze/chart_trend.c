@@ -24,17 +24,6 @@ static void make_columns(enum table_kind kind, struct table_column columns[COLUM
     columns[COLUMN_HIGH] = (struct table_column){ "high", "High", kind, "upper edge", 0, NULL };
 }
 
-/* VALUE in a cell of the column's kind; none when it is not known. */
-static void set(struct table *table, size_t row, size_t column, double value)
-{
-    if (!isfinite(value) || fabs(value) > 9e18)
-        return;
-    if (table_is_number(table->columns[column].kind))
-        table_set_number(table, row, column, value);
-    else
-        table_set_int(table, row, column, llround(value));
-}
-
 static bool is_worse(const struct history_series *series, size_t run)
 {
     return series->verdicts &&
@@ -75,13 +64,13 @@ static void add_series(struct picture *picture, const struct nightly *nightly, s
             continue;
         size_t row = table_add_row(table);
         table_set_int(table, row, COLUMN_RUN, nightly->runs.at[run].id);
-        set(table, row, COLUMN_LEVEL, series->level[run]);
-        set(table, row, is_worse(series, run) ? COLUMN_WORSE : COLUMN_USUAL, series->level[run]);
+        table_set_figure(table, row, COLUMN_LEVEL, series->level[run]);
+        table_set_figure(table, row, is_worse(series, run) ? COLUMN_WORSE : COLUMN_USUAL, series->level[run]);
         worse |= is_worse(series, run);
         if (!series->references || isnan(series->references[run]) || noise <= 0)
             continue;
-        set(table, row, COLUMN_LOW, series->references[run] * (1 - band_width * noise));
-        set(table, row, COLUMN_HIGH, series->references[run] * (1 + band_width * noise));
+        table_set_figure(table, row, COLUMN_LOW, series->references[run] * (1 - band_width * noise));
+        table_set_figure(table, row, COLUMN_HIGH, series->references[run] * (1 + band_width * noise));
         band = true;
     }
     const char *name = of->title ? of->title : of->name;

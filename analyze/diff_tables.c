@@ -47,17 +47,6 @@ static struct table *open_table(const char *key, const char *title, enum table_k
     return table;
 }
 
-/* VALUE, which is of the kind of the table. */
-static void set_value(struct table *table, size_t row, size_t column, double value)
-{
-    if (!isfinite(value))
-        return;
-    if (table_is_number(table->columns[column].kind))
-        table_set_number(table, row, column, value);
-    else
-        table_set_int(table, row, column, (int64_t)llround(value));
-}
-
 static void set_share(struct table *table, size_t row, size_t column, double part, double whole)
 {
     if (whole != 0)
@@ -67,8 +56,8 @@ static void set_share(struct table *table, size_t row, size_t column, double par
 /* Before, after, and the change of what is shown, so that a row adds up after rounding. */
 static void set_change(struct table *table, size_t row, double before, double after)
 {
-    set_value(table, row, DIFF_BEFORE, before);
-    set_value(table, row, DIFF_AFTER, after);
+    table_set_figure(table, row, DIFF_BEFORE, before);
+    table_set_figure(table, row, DIFF_AFTER, after);
     if (table_is_number(table->columns[DIFF_CHANGE].kind))
         table_set_number(table, row, DIFF_CHANGE, after - before);
     else
@@ -86,14 +75,14 @@ static size_t add_finding(struct table *table, const char *name, size_t len, con
     for (int i = 0; i < 2; i++) { /* what is not there has no figure; a row that is not there took no time */
         if (!finding->present[i])
             continue;
-        set_value(table, row, i ? DIFF_MEDIAN_AFTER : DIFF_MEDIAN_BEFORE, finding->median[i]);
+        table_set_figure(table, row, i ? DIFF_MEDIAN_AFTER : DIFF_MEDIAN_BEFORE, finding->median[i]);
     }
     const char *verdict = verdict_name(finding->verdict, table->columns[DIFF_CHANGE].kind);
     table_set_text(table, row, DIFF_VERDICT, verdict, strlen(verdict));
     set_share(table, row, DIFF_PART, finding->change, whole);
-    set_value(table, row, DIFF_LOW, finding->shift.low);
-    set_value(table, row, DIFF_HIGH, finding->shift.high);
-    set_value(table, row, DIFF_SHIFT, finding->shift.estimate);
+    table_set_figure(table, row, DIFF_LOW, finding->shift.low);
+    table_set_figure(table, row, DIFF_HIGH, finding->shift.high);
+    table_set_figure(table, row, DIFF_SHIFT, finding->shift.estimate);
     table_set_number(table, row, DIFF_P, finding->p);
     return row;
 }
@@ -172,8 +161,8 @@ static void add_rows(const struct diff *diff, const struct diff_rows *rows, stru
             if (from->calls[0] + from->calls[1] > 0)
                 table_set_number(table, row, side ? DIFF_CALLS_AFTER : DIFF_CALLS_BEFORE, from->calls[side]);
             if (from->calls[side] > 0)
-                set_value(table, row, side ? DIFF_CALL_AFTER : DIFF_CALL_BEFORE,
-                          (side ? from->finding.after : from->finding.before) / from->calls[side]);
+                table_set_figure(table, row, side ? DIFF_CALL_AFTER : DIFF_CALL_BEFORE,
+                                 (side ? from->finding.after : from->finding.before) / from->calls[side]);
         }
         if (from->old_name)
             table_set_text(table, row, DIFF_OLD_NAME, from->old_name, from->old_name_length);
@@ -226,9 +215,9 @@ static void add_outliers(const struct diff *diff, struct result *result)
         const char *side = outlier->side ? "after" : "before";
         table_set_text(table, row, OUTLIER_SIDE, side, strlen(side));
         table_set_text(table, row, OUTLIER_SAMPLE, text.at ? text.at : "", text.count);
-        set_value(table, row, OUTLIER_VALUE, outlier->value);
-        set_value(table, row, OUTLIER_MEDIAN, outlier->median);
-        set_value(table, row, OUTLIER_OVER, outlier->value - outlier->median);
+        table_set_figure(table, row, OUTLIER_VALUE, outlier->value);
+        table_set_figure(table, row, OUTLIER_MEDIAN, outlier->median);
+        table_set_figure(table, row, OUTLIER_OVER, outlier->value - outlier->median);
         set_share(table, row, OUTLIER_SHARE, outlier->value - outlier->median, outlier->median);
         buffer_release(&text);
     }

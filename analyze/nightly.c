@@ -171,16 +171,6 @@ static bool is_told(const struct nightly *nightly, size_t at)
            (nightly->judged > 0 && !isnan(series->level[nightly->judged - 1]));
 }
 
-static void set_figure(struct table *table, size_t row, size_t column, double value)
-{
-    if (!isfinite(value))
-        return;
-    if (table_is_number(table->columns[column].kind))
-        table_set_number(table, row, column, value);
-    else
-        table_set_int(table, row, column, (int64_t)llround(value));
-}
-
 static void set_run(const struct nightly *nightly, struct table *table, size_t row, size_t run, size_t column)
 {
     if (run == HISTORY_NO_RUN)
@@ -205,16 +195,16 @@ static void add_row(const struct nightly *nightly, struct table *table, size_t a
     bool whole = !table_is_number(series->kind);
     double before = whole ? round(now->reference) : now->reference,
            after = whole ? round(now->level) : now->level;
-    set_figure(table, row, NIGHTLY_BEFORE, before);
-    set_figure(table, row, NIGHTLY_NOW, after);
-    set_figure(table, row, NIGHTLY_CHANGE, after - before);
+    table_set_figure(table, row, NIGHTLY_BEFORE, before);
+    table_set_figure(table, row, NIGHTLY_NOW, after);
+    table_set_figure(table, row, NIGHTLY_CHANGE, after - before);
     if (before != 0)
-        set_figure(table, row, NIGHTLY_CHANGE_SHARE, (after - before) / before);
-    set_figure(table, row, NIGHTLY_NOISE, now->noise);
+        table_set_figure(table, row, NIGHTLY_CHANGE_SHARE, (after - before) / before);
+    table_set_figure(table, row, NIGHTLY_NOISE, now->noise);
     set_run(nightly, table, row, now->first_bad, NIGHTLY_FIRST_BAD);
     set_run(nightly, table, row, now->last_good, NIGHTLY_LAST_GOOD);
-    set_figure(table, row, NIGHTLY_CALLS, series->calls[nightly->judged]);
-    set_figure(table, row, NIGHTLY_P, now->p);
+    table_set_figure(table, row, NIGHTLY_CALLS, series->calls[nightly->judged]);
+    table_set_figure(table, row, NIGHTLY_P, now->p);
 }
 
 /* What asks for attention comes first. */
@@ -419,9 +409,9 @@ static void add_trend(const struct nightly *nightly, struct table *table, size_t
         table_set_text(table, row, TREND_TIME, time, strlen(time));
         if (of->commit)
             table_set_text(table, row, TREND_COMMIT, of->commit, strlen(of->commit));
-        set_figure(table, row, TREND_VALUE, series->level[run]);
-        set_figure(table, row, TREND_ERROR, series->error[run]);
-        set_figure(table, row, TREND_REFERENCE, series->references[run]);
+        table_set_figure(table, row, TREND_VALUE, series->level[run]);
+        table_set_figure(table, row, TREND_ERROR, series->error[run]);
+        table_set_figure(table, row, TREND_REFERENCE, series->references[run]);
         table_set_text(table, row, TREND_VERDICT, verdict, strlen(verdict));
     }
 }

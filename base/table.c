@@ -228,6 +228,20 @@ void table_set_number(struct table *table, size_t row, size_t column, double val
     table_cell(table, row, column)->f = value;
 }
 
+union table_cell table_figure(enum table_kind kind, double value)
+{
+    assert(!table_is_text(kind));
+    if (table_is_number(kind))
+        return table_number(isfinite(value) ? value : NAN);
+    return table_int(fabs(value) < 0x1p63 ? llround(value) : TABLE_INT_MISSING); /* not of NaN */
+}
+
+void table_set_figure(struct table *table, size_t row, size_t column, double value)
+{
+    assert(row < table->row_count && column < table->column_count);
+    *table_cell(table, row, column) = table_figure(table->columns[column].kind, value);
+}
+
 void table_set_text(struct table *table, size_t row, size_t column, const char *text, size_t len)
 {
     assert(row < table->row_count && column < table->column_count);

@@ -163,6 +163,9 @@ void table_set_int(struct table *table, size_t row, size_t column, int64_t value
 void table_set_number(struct table *table, size_t row, size_t column, double value);
 void table_set_text(struct table *table, size_t row, size_t column, const char *text, size_t len);
 
+/* Set a cell of any kind but text to table_figure(). */
+void table_set_figure(struct table *table, size_t row, size_t column, double value);
+
 bool table_is_text(enum table_kind kind);   /* NAME, TEXT */
 bool table_is_number(enum table_kind kind); /* SHARE, NUMBER: doubles */
 bool table_is_time(enum table_kind kind); /* NS, MOMENT: keys end in "_ns" where files are read by programs */
@@ -181,6 +184,9 @@ static inline union table_cell table_number(double value)
 {
     return (union table_cell){ .f = value };
 }
+
+/* VALUE, which was computed, as a cell of KIND (no text): rounded where that holds integers; missing if not finite. */
+union table_cell table_figure(enum table_kind kind, double value);
 
 /* Add a footer; KEY and TITLE are borrowed, a text value is copied. */
 void table_add_footer(struct table *table, const char *key, const char *title, enum table_kind kind,

@@ -53,16 +53,6 @@ static void add_share(struct buffer *out, double share, bool points)
         buffer_printf(out, "%+.1f %s", share * 100, points ? "points" : "%");
 }
 
-static void add_figure(struct buffer *out, enum table_kind kind, double value)
-{
-    union table_cell cell = { .i = 0 };
-    if (table_is_number(kind))
-        cell.f = value;
-    else
-        cell.i = llround(value);
-    figure_add(out, kind, &cell, TIME_FITTING);
-}
-
 /* "step time: 10.2ms -> 11.0ms (+7.8 %, limit 5 %): slower". */
 static void add_message(struct buffer *out, const struct checker *checker, const struct gate *gate,
                         const struct suspect *suspect, double found, enum gates_outcome outcome,
@@ -71,9 +61,9 @@ static void add_message(struct buffer *out, const struct checker *checker, const
     const struct finding *finding = suspect->finding;
     buffer_add(out, suspect->name, suspect->name_length);
     buffer_puts(out, ": ");
-    add_figure(out, suspect->kind, finding->before);
+    figure_add_value(out, suspect->kind, finding->before);
     buffer_puts(out, " -> ");
-    add_figure(out, suspect->kind, finding->after);
+    figure_add_value(out, suspect->kind, finding->after);
     buffer_puts(out, " (");
     add_share(out, found, gate->sort == GATE_IDLE);
     buffer_puts(out, ", limit ");

@@ -36,16 +36,6 @@ static const struct history_finding *finding_of(const struct checker *checker, s
 
 /* ---- a sentence ---- */
 
-static void add_figure(struct buffer *out, enum table_kind kind, double value)
-{
-    union table_cell cell;
-    if (table_is_number(kind))
-        cell.f = value;
-    else
-        cell.i = isfinite(value) ? llround(value) : TABLE_INT_MISSING;
-    figure_add(out, kind, &cell, TIME_FITTING);
-}
-
 static void add_run(struct buffer *out, const struct nightly *nightly, size_t run)
 {
     buffer_printf(out, "run %lld", (long long)nightly->runs.at[run].id);
@@ -63,9 +53,9 @@ static void add_message(struct buffer *out, const struct nightly *nightly, size_
     buffer_add(out, name, length);
     buffer_puts(out, ": ");
     if (isfinite(now->reference) && isfinite(now->level)) {
-        add_figure(out, kind, now->reference);
+        figure_add_value(out, kind, now->reference);
         buffer_puts(out, " -> ");
-        add_figure(out, kind, now->level);
+        figure_add_value(out, kind, now->level);
         if (now->reference != 0)
             buffer_printf(out, " (%+.1f %%)", (now->level - now->reference) / fabs(now->reference) * 100);
         buffer_puts(out, ": ");

@@ -157,15 +157,11 @@ static const struct table_column accept_columns[ACCEPT_COLUMNS] = {
 };
 /* clang-format on */
 
-static void set_figure(struct table *table, size_t row, size_t column, enum table_kind kind, double value)
+/* VALUE as people read it: the kinds of the rows differ. */
+static void set_readable(struct table *table, size_t row, size_t column, enum table_kind kind, double value)
 {
-    union table_cell cell;
-    if (table_is_number(kind))
-        cell.f = value;
-    else
-        cell.i = isfinite(value) ? llround(value) : TABLE_INT_MISSING;
     struct buffer text = { 0 };
-    figure_add(&text, kind, &cell, TIME_FITTING);
+    figure_add_value(&text, kind, value);
     table_set_text(table, row, column, text.at, text.count);
     buffer_release(&text);
 }
@@ -209,8 +205,8 @@ static bool accept_one(struct store *store, const struct nightly *nightly, size_
     const char *name = nightly_name(nightly, at, &length);
     table_set_text(table, row, ACCEPT_NAME, name, length);
     table_set_int(table, row, ACCEPT_RUN, run);
-    set_figure(table, row, ACCEPT_BEFORE, series->kind, now->reference);
-    set_figure(table, row, ACCEPT_NOW, series->kind, now->level);
+    set_readable(table, row, ACCEPT_BEFORE, series->kind, now->reference);
+    set_readable(table, row, ACCEPT_NOW, series->kind, now->level);
     return true;
 }
 

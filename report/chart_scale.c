@@ -1,6 +1,7 @@
 /* chart_scale.c - see chart_scale.h. */
 #include "report/chart_scale.h"
 
+#include "report/figures.h"
 #include <math.h>
 #include <stdlib.h>
 
@@ -32,6 +33,33 @@ bool chart_edges(const struct chart *chart, size_t s, size_t row, double *tops, 
         return false;
     tops[row] = *high;
     return true;
+}
+
+bool chart_category_figure(const struct chart *chart, size_t i, double *top, struct buffer *out)
+{
+    int64_t whole = 0;
+    double sum = 0;
+    bool any = false;
+    *top = 0;
+    for (size_t s = 0; s < chart->series.count; s++) {
+        const struct chart_series *series = &chart->series.at[s];
+        bool is_span = series->mark == CHART_SPAN;
+        if (table_is_missing(series->table, i, series->y) ||
+            (is_span && table_is_missing(series->table, i, series->low)))
+            continue;
+        any = true;
+        double from = is_span ? chart_value(series->table, i, series->low) : 0;
+        double to = chart_value(series->table, i, series->y);
+        sum += to - from;
+        if (!table_is_number(chart->y.kind))
+            whole += table_cell(series->table, i, series->y)->i -
+                     (is_span ? table_cell(series->table, i, series->low)->i : 0);
+        *top = is_span ? fmax(*top, fmax(from, to)) : sum;
+    }
+    union table_cell cell = table_is_number(chart->y.kind) ? table_number(sum) : table_int(whole);
+    if (any)
+        figure_add(out, chart->y.kind, &cell, TIME_FITTING);
+    return any;
 }
 
 static void reach_series(struct chart_scale *scale, const struct chart *chart, size_t s, double *tops)

@@ -47,8 +47,15 @@ void chart_scale_add_title(struct buffer *out, const struct chart_scale *scale,
                            const struct chart_axis *axis);
 
 /*
- * The lower and upper edge of the bar, span, area or band of series S in ROW. False when a cell is missing. TOPS holds, for each row, how high the series before reach (zero-initialise it), and is updated.
+ * The lower and upper edge of the bar, span, area or band of series S in ROW. False when a cell is missing. TOPS holds,
+ * for each row, how high the series before reach (zero-initialise it), and is updated.
  */
 bool chart_edges(const struct chart *chart, size_t s, size_t row, double *tops, double *low, double *high);
+
+/*
+ * The figure of category I for people: all its bars together, "369.629us", or the way of its span, "-12.000us"; and TOP,
+ * where its bars end. False when it has none.
+ */
+bool chart_category_figure(const struct chart *chart, size_t i, double *top, struct buffer *out);
 
 #endif

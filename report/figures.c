@@ -133,6 +133,12 @@ void figure_add(struct buffer *out, enum table_kind kind, const union table_cell
     }
 }
 
+void figure_add_value(struct buffer *out, enum table_kind kind, double value)
+{
+    union table_cell cell = table_figure(kind, value);
+    figure_add(out, kind, &cell, TIME_FITTING);
+}
+
 void figure_add_notice(struct buffer *out, const struct table_notice *notice)
 {
     buffer_puts(out, "note: ");

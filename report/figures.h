@@ -22,6 +22,9 @@ enum time_unit { TIME_FITTING, TIME_S, TIME_MS, TIME_US, TIME_NS };
 /* CELL, which is not of a text kind; a time in UNIT. */
 void figure_add(struct buffer *out, enum table_kind kind, const union table_cell *cell, enum time_unit unit);
 
+/* VALUE, which was computed, as table_figure() makes a cell of it; a time in the unit that fits. */
+void figure_add_value(struct buffer *out, enum table_kind kind, double value);
+
 /* The notice in one line, not escaped: "note: run.json: 3 events ... (first at byte 17)". */
 void figure_add_notice(struct buffer *out, const struct table_notice *notice);
 

@@ -103,45 +103,10 @@ void gnuplot_begin_label(struct gnuplot_parts *parts, size_t text)
     buffer_printf(&parts->commands, "set label %zu Text(%zu) at ", text, text);
 }
 
-bool gnuplot_category_figure(const struct gnuplot_parts *parts, size_t i, double *top, struct buffer *out)
-{
-    const struct chart *chart = parts->chart;
-    int64_t whole = 0;
-    double sum = 0;
-    bool any = false;
-    *top = 0;
-    for (size_t s = 0; s < chart->series.count; s++) {
-        const struct chart_series *series = &chart->series.at[s];
-        bool is_span = series->mark == CHART_SPAN;
-        if (table_is_missing(series->table, i, series->y) ||
-            (is_span && table_is_missing(series->table, i, series->low)))
-            continue;
-        any = true;
-        double from = is_span ? chart_value(series->table, i, series->low) : 0;
-        double to = chart_value(series->table, i, series->y);
-        sum += to - from;
-        if (!table_is_number(chart->y.kind))
-            whole += table_cell(series->table, i, series->y)->i -
-                     (is_span ? table_cell(series->table, i, series->low)->i : 0);
-        *top = is_span ? fmax(*top, fmax(from, to)) : sum;
-    }
-    union table_cell cell = { .i = whole };
-    if (table_is_number(chart->y.kind))
-        cell.f = sum;
-    if (any)
-        figure_add(out, chart->y.kind, &cell, TIME_FITTING);
-    return any;
-}
-
 size_t gnuplot_label_text(struct gnuplot_parts *parts, const struct chart_label *label, size_t max)
 {
     struct buffer text = { 0 };
-    union table_cell cell = { .i = 0 };
-    if (table_is_number(parts->y.kind))
-        cell.f = label->y;
-    else
-        cell.i = (int64_t)label->y;
-    figure_add(&text, parts->y.kind, &cell, TIME_FITTING);
+    figure_add_value(&text, parts->y.kind, label->y);
     buffer_printf(&text, "  %s", label->text);
     size_t number = gnuplot_text(parts, text.at, text.count, max);
     buffer_release(&text);
@@ -381,7 +346,7 @@ static void add_bar_figures(struct gnuplot_parts *parts)
     for (size_t i = 0; i < chart_category_count(parts->chart); i++) {
         double top;
         buffer_clear(&figure);
-        if (!gnuplot_category_figure(parts, i, &top, &figure))
+        if (!chart_category_figure(parts->chart, i, &top, &figure))
             continue;
         gnuplot_begin_label(parts, gnuplot_text(parts, figure.at, figure.count, LONGEST_LABEL));
         gnuplot_add_figure(&parts->commands, top / parts->y.divisor);

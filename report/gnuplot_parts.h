@@ -38,12 +38,6 @@ size_t gnuplot_title(struct gnuplot_parts *parts, const struct picture *picture,
 /* Begin the command for a label that shows TEXT; where and how is to follow. */
 void gnuplot_begin_label(struct gnuplot_parts *parts, size_t text);
 
-/*
- * The figure of category I for people: all its bars together, "369.629us", or the way of its span, "-12.000us"; and TOP,
- * where its bars end. False when it has none.
- */
-bool gnuplot_category_figure(const struct gnuplot_parts *parts, size_t i, double *top, struct buffer *out);
-
 /* The text of LABEL with its figure: "160.00 KB aten::mm". */
 size_t gnuplot_label_text(struct gnuplot_parts *parts, const struct chart_label *label, size_t max);
 

@@ -245,7 +245,7 @@ static void add_figures(struct gnuplot_parts *parts, const struct layout *layout
     double top;
     for (size_t i = 0; i < layout->rows; i++) {
         buffer_clear(&figure);
-        if (!gnuplot_category_figure(parts, i, &top, &figure))
+        if (!chart_category_figure(parts->chart, i, &top, &figure))
             continue;
         size_t end = (size_t)lround(chart_scale_place(&parts->y, top) * (double)layout->columns);
         gnuplot_begin_label(parts, gnuplot_text(parts, figure.at, figure.count, FIGURE_WIDTH));

@@ -386,41 +386,16 @@ static void add_dots(struct plot *plot, size_t s)
 /* The figure at the end of each lying bar. */
 static void add_bar_figures(struct plot *plot)
 {
-    const struct chart *chart = plot->chart;
-    double *ends = mem_zalloc(plot->category_count + 1, sizeof *ends),
-           *sums = mem_zalloc(plot->category_count + 1, sizeof *sums),
-           *tops = mem_zalloc(plot->category_count + 1, sizeof *tops);
-    bool *any = mem_zalloc(plot->category_count + 1, sizeof *any);
-    for (size_t s = 0; s < chart->series.count; s++)
-        for (size_t i = 0; i < chart->series.at[s].table->row_count; i++) {
-            double low, high, value = chart_value(chart->series.at[s].table, i, chart->series.at[s].y);
-            if (!chart_edges(chart, s, i, tops, &low, &high))
-                continue;
-            bool span = chart->series.at[s].mark == CHART_SPAN;
-            sums[i] +=
-                span ? value - chart_value(chart->series.at[s].table, i, chart->series.at[s].low) : value;
-            ends[i] = fmax(ends[i], high);
-            any[i] = true;
-        }
+    struct buffer figure = { 0 };
+    double top;
     for (size_t i = 0; i < plot->category_count; i++) {
-        if (!any[i])
-            continue;
-        union table_cell cell = { .i = 0 };
-        if (table_is_number(plot->y.kind))
-            cell.f = sums[i];
-        else
-            cell.i = (int64_t)sums[i];
-        struct buffer figure = { 0 };
-        figure_add(&figure, plot->y.kind, &cell, TIME_FITTING);
-        add_text(plot, across(plot, &plot->y, ends[i]) + 5,
-                 begin_of_category(plot, i) + room_of_category(plot) / 2 + 4, "start", "tick", figure.at,
-                 figure.count, 24);
-        buffer_release(&figure);
+        buffer_clear(&figure);
+        if (chart_category_figure(plot->chart, i, &top, &figure))
+            add_text(plot, across(plot, &plot->y, top) + 5,
+                     begin_of_category(plot, i) + room_of_category(plot) / 2 + 4, "start", "tick", figure.at,
+                     figure.count, 24);
     }
-    free(ends);
-    free(sums);
-    free(tops);
-    free(any);
+    buffer_release(&figure);
 }
 
 static void add_labels(struct plot *plot)
@@ -430,12 +405,7 @@ static void add_labels(struct plot *plot)
         double x = across(plot, &plot->x, label->x), y = down(plot, label->y);
         bool right = x > plot->left + plot->width / 2;
         struct buffer text = { 0 };
-        union table_cell cell = { .i = 0 };
-        if (table_is_number(plot->y.kind))
-            cell.f = label->y;
-        else
-            cell.i = (int64_t)label->y;
-        figure_add(&text, plot->y.kind, &cell, TIME_FITTING);
+        figure_add_value(&text, plot->y.kind, label->y);
         buffer_printf(&text, "  %s", label->text);
         buffer_puts(plot->out, "<circle class=\"peak\" r=\"3.5\"");
         add_attribute(plot->out, "cx", x);

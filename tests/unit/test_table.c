@@ -374,10 +374,33 @@ static void hidden_columns_are_taken_away_and_others_stay_as_they_are(void **sta
     table_free(table);
 }
 
+static void figures_that_were_computed_are_rounded_and_what_is_none_is_missing(void **state)
+{
+    (void)state;
+    struct table *table = open_table();
+    size_t row = table_add_row(table);
+    table_set_figure(table, row, COUNT, 2.5);
+    table_set_figure(table, row, CUDA, -1e18 - 0.4);
+    table_set_figure(table, row, SHARE, 0.25);
+    assert_int_equal(table_cell(table, row, COUNT)->i, 3);
+    assert_true(table_cell(table, row, CUDA)->i == -INT64_C(1000000000000000000));
+    assert_true(table_cell(table, row, SHARE)->f == 0.25);
+    static const double none[] = { NAN, INFINITY, -INFINITY };
+    for (size_t i = 0; i < 3; i++) {
+        table_set_figure(table, row, COUNT, none[i]);
+        table_set_figure(table, row, SHARE, none[i]);
+        assert_true(table_is_missing(table, row, COUNT) && table_is_missing(table, row, SHARE));
+    }
+    table_set_figure(table, row, CUDA, 1e300); /* no integer of 64 bits */
+    assert_true(table_is_missing(table, row, CUDA));
+    table_free(table);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(new_cells_are_missing),
+        cmocka_unit_test(figures_that_were_computed_are_rounded_and_what_is_none_is_missing),
         cmocka_unit_test(text_is_copied_with_its_nuls),
         cmocka_unit_test(columns_are_found_by_key_json_key_and_alias),
         cmocka_unit_test(figures_sort_from_large_to_small_and_stably),
