@@ -59,8 +59,16 @@ void chart_gaps(struct picture *picture, const struct table *lengths);
 void chart_exposed_copies(struct picture *picture, const struct table *transfers);
 
 /*
- * The figures of whole samples of NIGHTLY, which was judged, over its runs, with the band that is expected; with FIGURE
- * only those and rows of that name. False and ERR when there is nothing to draw.
+ * A chart for each of the COUNT SERIES of NIGHTLY, which was judged, over its last MOST_RUNS runs (0: all) up to the
+ * judged one, with the band that is expected; no more than MOST_CHARTS. What was 0 in all of them has no chart. The last
+ * chart's note tells what is left out.
+ */
+void chart_trends(struct picture *picture, const struct nightly *nightly, const size_t *series, size_t count,
+                  size_t most_runs, size_t most_charts);
+
+/*
+ * The same of the figures of whole samples; with FIGURE only those and rows of that name. False and ERR when there is
+ * nothing to draw.
  */
 bool chart_trend(struct picture *picture, const struct nightly *nightly, const char *figure,
                  struct tpa_error *err);

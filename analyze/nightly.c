@@ -389,8 +389,27 @@ static const struct table_column trend_columns[TREND_COLUMNS] = {
 };
 /* clang-format on */
 
-/* So many rows at most have a chart: those that ask for most attention. */
-enum { MOST_ROWS_DRAWN = 30 };
+size_t nightly_choose(const struct nightly *nightly, size_t *series)
+{
+    enum { MOST_ROWS = 30 };
+    struct ordered *order = mem_alloc((nightly->series.count + 1) * sizeof *order);
+    size_t count = 0, heads = 0;
+    for (size_t i = 0; i < nightly->series.count; i++) {
+        const struct history_finding *now = &nightly->history.series.at[i].now;
+        bool head = strcmp(nightly->series.at[i].table, NIGHTLY_HEAD) == 0;
+        heads += head;
+        if (head || !is_quiet(now)) /* the head first, in its order */
+            order[count++] = (struct ordered){ i, head ? -1 : urgency(now), head ? 0 : size_of(now) };
+    }
+    if (count > 1)
+        qsort(order, count, sizeof *order, compare_ordered);
+    if (count > heads + MOST_ROWS)
+        count = heads + MOST_ROWS;
+    for (size_t i = 0; i < count; i++)
+        series[i] = order[i].at;
+    free(order);
+    return count;
+}
 
 static void add_trend(const struct nightly *nightly, struct table *table, size_t at, size_t first)
 {
@@ -426,31 +445,20 @@ void nightly_add_trends(const struct nightly *nightly, size_t most_runs, struct 
                    { TABLE_SHARE, "trend_shares" },
                    { TABLE_COUNT, "trend_counts" } };
     size_t first = most_runs > 0 && nightly->judged + 1 > most_runs ? nightly->judged + 1 - most_runs : 0;
-    struct ordered *order = mem_alloc((nightly->series.count + 1) * sizeof *order);
-    size_t count = 0, rows = 0;
-    for (size_t i = 0; i < nightly->series.count; i++) {
-        const struct history_finding *now = &nightly->history.series.at[i].now;
-        bool head = strcmp(nightly->series.at[i].table, NIGHTLY_HEAD) == 0;
-        if (head || !is_quiet(now)) /* the head first, in its order */
-            order[count++] = (struct ordered){ i, head ? -1 : urgency(now), head ? 0 : size_of(now) };
-    }
-    if (count > 1)
-        qsort(order, count, sizeof *order, compare_ordered);
+    size_t *chosen = mem_alloc((nightly->series.count + 1) * sizeof *chosen);
+    size_t count = nightly_choose(nightly, chosen);
     for (size_t t = 0; t < sizeof tables / sizeof *tables; t++) {
         struct table *table = table_open(tables[t].key, "Over the runs", trend_columns, TREND_COLUMNS);
         for (int column = TREND_VALUE; column <= TREND_REFERENCE; column++)
             table->columns[column].kind = tables[t].kind;
         for (size_t i = 0; i < count; i++) {
-            if (nightly->series.at[order[i].at].kind != tables[t].kind)
-                continue;
-            rows += order[i].urgency >= 0;
-            if (order[i].urgency < 0 || rows <= MOST_ROWS_DRAWN)
-                add_trend(nightly, table, order[i].at, first);
+            if (nightly->series.at[chosen[i]].kind == tables[t].kind)
+                add_trend(nightly, table, chosen[i], first);
         }
         if (table->row_count > 0)
             result_add_table(result, table);
         else
             table_free(table);
     }
-    free(order);
+    free(chosen);
 }

@@ -92,8 +92,14 @@ enum nightly_column {
 void nightly_add_tables(const struct nightly *nightly, bool all, struct result *result);
 
 /*
- * Add to RESULT what each figure that matters was in the last MOST_RUNS runs (0: all), as report/trend.h draws it: the
- * head, and rows that are not the same. One table for each kind of figure.
+ * The series that matter, in SERIES (room for all): the head, and of the rows those that are not the same, what asks
+ * for most attention first, and no more of them than anyone looks at. How many.
+ */
+size_t nightly_choose(const struct nightly *nightly, size_t *series);
+
+/*
+ * Add to RESULT what each series that matters was in the last MOST_RUNS runs (0: all): one table for each kind of
+ * figure, the rows of one name below each other, oldest first.
  */
 void nightly_add_trends(const struct nightly *nightly, size_t most_runs, struct result *result);
 

@@ -76,7 +76,7 @@ enum chart_mark {
     CHART_BAND,   /* what is between low and y, paler than its colour */
     CHART_LINE,   /* straight from row to row */
     CHART_STAIRS, /* y holds until the next row */
-    CHART_POINT,  /* a dot for each row */
+    CHART_POINT, /* a dot for each row; what the table's first text column holds is told of it where one can point */
 };
 
 struct chart_axis {

@@ -8,6 +8,8 @@
  */
 #include "base/table.h"
 
+#include "base/chart.h"
+
 #include <assert.h>
 #include <math.h>
 #include <stdarg.h>
@@ -506,6 +508,7 @@ void result_free(struct result *result)
         table_free(result->tables.at[i]);
     VEC_FREE(&result->tables);
     VEC_FREE(&result->notices);
+    picture_free(result->picture);
     arena_release(&result->arena);
     free(result);
 }

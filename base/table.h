@@ -116,10 +116,14 @@ struct table_notice {
     bool on_top;      /* people read it before the tables, not below them */
 };
 
+struct picture;
+
 /* What a command answers: its tables and notices. */
 struct result {
     const char *schema;            /* "tpa.top/1" */
     VEC_OF(struct table *) tables; /* owned */
+    struct picture
+        *picture; /* base/chart.h: for printers that draw; others leave it out; NULL: none; owned */
     VEC_OF(struct table_notice) notices;
     struct arena arena; /* owns the notices' texts; also a place for titles made at run time */
 };

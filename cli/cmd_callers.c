@@ -15,8 +15,17 @@ struct calls_args {
     struct load_args load;
 };
 
-static const struct calls_args calls_defaults = { .output = { .limit = { .share = LIMIT_NOT_GIVEN } },
-                                                  .load = LOAD_DEFAULTS };
+static const struct printer *const own_formats[] = { &profile_pstats_text, NULL };
+
+static bool calls_format_at(size_t index, struct opt_choice *choice)
+{
+    return output_format_of(own_formats, index, choice);
+}
+
+static const struct calls_args calls_defaults = {
+    .output = { .own = own_formats, .limit = { .share = LIMIT_NOT_GIVEN } },
+    .load = LOAD_DEFAULTS,
+};
 
 /* clang-format off */
 static const struct opt calls_opts[] = {
@@ -28,7 +37,7 @@ static const struct opt calls_opts[] = {
              "Python profiles: name files without their directories; what is then the same adds up"),
     SELECTION_OPTIONS(struct calls_args, selection),
     LOAD_OPTIONS(struct calls_args, load),
-    OUTPUT_OPTIONS_WITH(struct calls_args, output, profile_format_at),
+    OUTPUT_OPTIONS_WITH(struct calls_args, output, calls_format_at),
     OPT_END
 };
 /* clang-format on */
@@ -80,8 +89,7 @@ static int answer(enum pstats_report report, const struct invocation *call, stru
             .exclude = args->selection.exclude,
             .strip_dirs = args->strip_dirs,
         };
-        exit_code = profile_report(report, &ingested, &query, &args->output,
-                                   profile_format_is_pstats(args->output.format), err);
+        exit_code = profile_report(report, &ingested, &query, &args->output, err);
     }
     ingested_free(&ingested);
     return exit_code;

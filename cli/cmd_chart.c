@@ -8,12 +8,12 @@
 #include "analyze/diff.h"
 #include "cli/analysis.h"
 #include "cli/gnuplot.h"
+#include "cli/nightly.h"
 #include "cli/output_file.h"
 #include "cli/sides.h"
 #include "cli/terminal.h"
 #include "base/escape.h"
 #include "report/gnuplot.h"
-#include "store/store.h"
 #include "trace/features.h"
 #include <stdlib.h>
 #include <string.h>
@@ -321,28 +321,6 @@ static struct picture *picture_of_diff(const struct invocation *call, struct tpa
 
 /* ---- a store ---- */
 
-/* The newest run of what --label and --gpu leave, which must be of one label; NULL and ERR when there is none. */
-static const struct nightly_run *newest_run(const struct chart_args *args, const struct nightly *listed,
-                                            struct tpa_error *err)
-{
-    const struct nightly_run *newest = NULL;
-    for (size_t i = 0; i < listed->runs.count; i++) {
-        const struct nightly_run *run = &listed->runs.at[i];
-        if (args->gpu && strcmp(run->gpu, args->gpu) != 0)
-            continue;
-        if (newest && strcmp(newest->label, run->label) != 0) {
-            tpa_fail(err, TPA_NOWHERE, "the store has runs of %s and of %s", newest->label, run->label);
-            tpa_hint(err, "say which with --label");
-            return NULL;
-        }
-        if (!newest || run->time_ns >= newest->time_ns)
-            newest = run;
-    }
-    if (!newest)
-        tpa_fail(err, TPA_NOWHERE, "the store has no such runs");
-    return newest;
-}
-
 /* New; NULL and ERR when there is nothing to draw. */
 static struct picture *picture_of_store(const struct invocation *call, struct tpa_error *err)
 {
@@ -355,15 +333,16 @@ static struct picture *picture_of_store(const struct invocation *call, struct tp
     }
     struct store *store =
         output_file_spares_path(args->store, err) ? store_open(args->store, STORE_READ, WAIT_MS, err) : NULL;
-    struct nightly listed = { 0 }, nightly = { 0 };
-    const struct nightly_run *newest =
-        store && store_list(store, args->label, &listed, err) ? newest_run(args, &listed, err) : NULL;
+    struct nightly nightly = { 0 };
     struct picture *picture = NULL;
-    if (newest && store_load(store, newest->label, newest->gpu, &nightly, err)) {
+    struct arena arena = { 0 };
+    const char *label, *gpu;
+    if (store && nightly_newest(store, args->label, args->gpu, &arena, &label, &gpu, err) &&
+        store_load(store, label, gpu, &nightly, err)) {
         struct history_options options = HISTORY_DEFAULTS;
         nightly_judge(&nightly, nightly.runs.count - 1, &options);
         picture = picture_open(trend_word.name, "Trend");
-        picture->source = arena_printf(&picture->arena, "%s on %s", newest->label, newest->gpu);
+        picture->source = arena_printf(&picture->arena, "%s on %s", label, gpu);
         if (!chart_trend(picture, &nightly, args->metric, err)) {
             picture_free(picture);
             picture = NULL;
@@ -371,8 +350,8 @@ static struct picture *picture_of_store(const struct invocation *call, struct tp
     }
     if (err->failed)
         tpa_in_file(err, args->store);
-    nightly_release(&listed);
     nightly_release(&nightly);
+    arena_release(&arena);
     store_close(store);
     return picture;
 }

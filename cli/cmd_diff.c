@@ -1,6 +1,7 @@
 /* cmd_diff.c - `tpa diff`: what changed, and is it real. */
 #include "analyze/diff.h"
 #include "cli/analysis.h"
+#include "cli/gate.h"
 #include "cli/gates.h"
 #include "cli/sides.h"
 #include "report/cases.h"
@@ -8,20 +9,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum unsure { UNSURE_PASS, UNSURE_FAIL };
-
 struct diff_args {
     struct load_args load;
     struct output_args output;
     struct opt_list base, other, gates;
     int by;
-    int unsure;
+    int unsure; /* enum gate_unsure */
     int64_t min_change_ns;
     bool inclusive, first_step, strip_dirs;
 };
 
-static const struct diff_args diff_defaults = { .load = LOAD_DEFAULTS,
-                                                .output = { .limit = ANALYSIS_LIMIT_DEFAULT } };
+static const struct diff_args diff_defaults = {
+    .load = LOAD_DEFAULTS,
+    .output = { .own = gate_printers, .limit = ANALYSIS_LIMIT_DEFAULT },
+};
 
 static const struct opt_choice by_words[] = {
     [MEASURE_BY_OPERATOR] = { "op", "operators by time on the host, and kernels by time on the device",
@@ -38,43 +39,9 @@ static const struct opt_choice by_words[] = {
     { 0 },
 };
 
-static const struct opt_choice unsure_words[] = {
-    [UNSURE_PASS] = { "pass", "exit with 0", NULL },
-    [UNSURE_FAIL] = { "fail", "exit with 1", NULL },
-    { 0 },
-};
-
-/* ---- formats ---- */
-
-extern const struct printer printer_junit, printer_github;
-
-static const struct printer *const own_printers[] = { &printer_junit, &printer_github };
-
-static size_t printer_count(void)
-{
-    size_t count = 0;
-    while (printers[count])
-        count++;
-    return count;
-}
-
-/* The printers of every command, and after them those that show gates. */
 static bool diff_format_at(size_t index, struct opt_choice *choice)
 {
-    size_t common = printer_count();
-    if (index < common)
-        return output_format_at(index, choice);
-    if (index >= common + sizeof own_printers / sizeof *own_printers)
-        return false;
-    *choice =
-        (struct opt_choice){ own_printers[index - common]->name, own_printers[index - common]->help, NULL };
-    return true;
-}
-
-static const struct printer *chosen_printer(const struct output_args *output)
-{
-    size_t index = (size_t)output->format, common = printer_count();
-    return index < common ? printers[index] : own_printers[index - common];
+    return output_format_of(gate_printers, index, choice);
 }
 
 static const struct opt diff_opts[] = {
@@ -95,7 +62,7 @@ static const struct opt diff_opts[] = {
         'g', "gate", struct diff_args, gates, "GATE",
         "exit with 1 when this is passed by a real change: 5% (the step time), op=10%:REGEX (rows), memory=2%, "
         "idle=+3pp; several at once"),
-    OPT_CHOICE(0, "unsure", struct diff_args, unsure, unsure_words, "WHAT",
+    OPT_CHOICE(0, "unsure", struct diff_args, unsure, gate_unsure_words, "WHAT",
                "what to do when there are too few steps to tell"),
     OUTPUT_OPTIONS_WITH(struct diff_args, output, diff_format_at),
     LOAD_OPTIONS(struct diff_args, load),
@@ -225,10 +192,10 @@ static bool shorten_rows(struct result *result, size_t i, const struct limit *li
 /* All that was found is too much for people; the head and the gates are always shown whole. */
 static void shorten(struct result *result, const struct output_args *output)
 {
-    const char *format = chosen_printer(output)->name;
-    bool markdown = strcmp(format, "md") == 0, people = markdown || strcmp(format, "table") == 0;
-    if ((size_t)output->format >= printer_count())
-        return;
+    const struct printer *printer = output_printer(output);
+    bool markdown = strcmp(printer->name, "md") == 0, people = output_is_for_people(output);
+    if (printer == &printer_junit || printer == &printer_github)
+        return; /* they show the gates alone */
     struct limit limit = output_limit_or(output, markdown ? ROWS_IN_MARKDOWN : ANALYSIS_LIMIT_FOR_PEOPLE);
     size_t kept = 0;
     for (size_t i = 0; i < result->tables.count; i++) {
@@ -287,7 +254,7 @@ static bool compare(const struct invocation *call, struct measures *const sides[
     if (!diff)
         return false;
     diff_add_tables(diff, result);
-    bool good = gates_check(diff, &args->gates, args->unsure == UNSURE_FAIL, result, outcome, err);
+    bool good = gates_check(diff, &args->gates, args->unsure == GATE_UNSURE_FAILS, result, outcome, err);
     size_t heads = 0;
     while (heads < result->tables.count && !is_rows(result->tables.at[heads]))
         heads++;
@@ -300,7 +267,7 @@ static bool compare(const struct invocation *call, struct measures *const sides[
 
 static int exit_code(enum gates_outcome outcome, int unsure)
 {
-    if (outcome == GATES_PASSED || (outcome == GATES_UNSURE && unsure == UNSURE_FAIL))
+    if (outcome == GATES_PASSED || (outcome == GATES_UNSURE && unsure == GATE_UNSURE_FAILS))
         return EXIT_LIMIT_PASSED;
     return EXIT_FINE;
 }
@@ -326,7 +293,7 @@ static int diff_main(const struct invocation *call, struct tpa_error *err)
         struct output_args output = args->output;
         shorten(result, &output);
         output.limit = (struct limit){ 0 };
-        if (output_result_with(chosen_printer(&output), result, &output, err))
+        if (output_result(result, &output, err))
             code = exit_code(outcome, args->unsure);
     }
     measures_free(sides[0]);

@@ -1,13 +1,18 @@
 /* cmd_nightly.c - `tpa nightly`: a history of runs, and what is new in the last one. */
+#include "analyze/charts.h"
+#include "base/chart.h"
 #include "base/moment.h"
 #include "base/suggest.h"
+#include "cli/gate.h"
 #include "cli/nightly.h"
-#include "cli/output_file.h"
-#include "report/trend.h"
+#include "report/page.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+/* Verdicts are shown to CI systems, and as a page. */
+static const struct printer *const own_printers[] = { &printer_junit, &printer_github, &printer_html, NULL };
 
 static const struct nightly_args nightly_defaults = {
     .window = 14,
@@ -15,7 +20,7 @@ static const struct nightly_args nightly_defaults = {
     .min_change = { .share = 0.005 },
     .wait_ns = INT64_C(60000000000),
     .load = LOAD_DEFAULTS,
-    .output = { .limit = { .share = LIMIT_NOT_GIVEN } },
+    .output = { .own = own_printers, .limit = { .share = LIMIT_NOT_GIVEN } },
 };
 
 /* ---- what may stand in place of files ---- */
@@ -68,41 +73,9 @@ static const struct opt_type opt_change = { .expects = "a share such as 1% or a 
                                             .parse = parse_change,
                                             .show = show_change };
 
-static const struct opt_choice unsure_words[] = {
-    { "pass", "exit with 0", NULL },
-    { "fail", "exit with 1", NULL },
-    { 0 },
-};
-
-extern const struct printer printer_junit, printer_github;
-
-static const struct printer *const own_printers[] = { &printer_junit, &printer_github, &printer_trend };
-enum { OWN_PRINTERS = sizeof own_printers / sizeof *own_printers };
-
-static size_t printer_count(void)
+static bool format_at(size_t index, struct opt_choice *choice)
 {
-    size_t count = 0;
-    while (printers[count])
-        count++;
-    return count;
-}
-
-bool nightly_format_at(size_t index, struct opt_choice *choice)
-{
-    size_t common = printer_count();
-    if (index < common)
-        return output_format_at(index, choice);
-    if (index >= common + OWN_PRINTERS)
-        return false;
-    *choice =
-        (struct opt_choice){ own_printers[index - common]->name, own_printers[index - common]->help, NULL };
-    return true;
-}
-
-const struct printer *nightly_printer(const struct output_args *output)
-{
-    size_t index = (size_t)output->format, common = printer_count();
-    return index < common ? printers[index] : own_printers[index - common];
+    return output_format_of(own_printers, index, choice);
 }
 
 static const struct opt nightly_opts[] = {
@@ -130,7 +103,7 @@ static const struct opt nightly_opts[] = {
         'g', "gate", struct nightly_args, gates, "GATE",
         "exit with 1 only when what is NEW passes this: 5% (the step time), op=10%:REGEX (rows), memory=2%, "
         "idle=+3pp; several at once"),
-    OPT_CHOICE(0, "unsure", struct nightly_args, unsure, unsure_words, "WHAT",
+    OPT_CHOICE(0, "unsure", struct nightly_args, unsure, gate_unsure_words, "WHAT",
                "what to do when something is UNSURE"),
     OPT_GROUP("accept, show, prune"),
     OPT_TEXT(0, "reason", struct nightly_args, reason, "TEXT", "accept: why the new level is wanted"),
@@ -141,115 +114,14 @@ static const struct opt nightly_opts[] = {
     OPT_COUNT(0, "keep", struct nightly_args, keep, 1, INT64_MAX, "N",
               "prune: all but the newest N of a label and GPU"),
     OPT_TEXT(0, "before", struct nightly_args, before, "WHEN", "prune: what ran earlier"),
-    OUTPUT_OPTIONS_WITH(struct nightly_args, output, nightly_format_at),
+    OUTPUT_OPTIONS_WITH(struct nightly_args, output, format_at),
     LOAD_OPTIONS(struct nightly_args, load),
     OPT_END,
 };
 
-/* ---- what the actions share ---- */
-
-struct history_options nightly_options(const struct nightly_args *args)
-{
-    struct history_options options = HISTORY_DEFAULTS;
-    options.window = args->window;
-    options.false_alarms = args->false_alarms;
-    options.min_change_share = args->min_change.share;
-    return options;
-}
-
-struct store *nightly_open(const struct nightly_args *args, enum store_mode mode, struct tpa_error *err)
-{
-    if (!args->store) {
-        tpa_fail(err, TPA_NOWHERE, "which store to use is not said");
-        tpa_hint(err, "--store perf.db; it is made with the first run");
-        return NULL;
-    }
-    if (!output_file_spares_path(args->store, err))
-        return NULL;
-    int64_t wait_ms = args->wait_ns / 1000000;
-    return store_open(args->store, mode, wait_ms < INT32_MAX ? (int)wait_ms : INT32_MAX, err);
-}
-
-/* Is there a gate about shares? */
-static bool asks_for_shares(const struct nightly_args *args)
-{
-    for (size_t i = 0; i < args->gates.count; i++)
-        if (strncmp(args->gates.at[i], "idle=", strlen("idle=")) == 0)
-            return true;
-    return false;
-}
-
-/*
- * A share falls when something else grows, and is called NEW when that is fixed: times tell the same without that. So
- * shares are looked at only when a gate asks for them.
- */
-static void leave_out_shares(struct nightly *nightly)
-{
-    for (size_t i = 0; i < nightly->series.count; i++)
-        for (size_t run = 0; run < nightly->runs.count && nightly->series.at[i].kind == TABLE_SHARE; run++)
-            nightly->history.series.at[i].level[run] = NAN;
-}
-
-void nightly_look(struct nightly *nightly, size_t run, const struct nightly_args *args)
-{
-    if (!asks_for_shares(args))
-        leave_out_shares(nightly);
-    for (size_t i = 0; i < nightly->series.count; i++)
-        if (table_is_time(nightly->series.at[i].kind))
-            nightly->history.series.at[i].min_change = (double)args->min_change.time_ns;
-    struct history_options options = nightly_options(args);
-    nightly_judge(nightly, run, &options);
-}
-
-/* The newest run of what --label and --gpu leave; all must be of one label. */
-static bool newest_of(struct store *store, const struct nightly_args *args, struct arena *arena,
-                      const char **label, const char **gpu, struct tpa_error *err)
-{
-    struct nightly listed = { 0 };
-    if (!store_list(store, args->label, &listed, err))
-        return false;
-    const struct nightly_run *newest = NULL;
-    bool one_label = true;
-    for (size_t i = 0; i < listed.runs.count; i++) {
-        const struct nightly_run *run = &listed.runs.at[i];
-        if (args->gpu && strcmp(run->gpu, args->gpu) != 0)
-            continue;
-        one_label &= !newest || strcmp(newest->label, run->label) == 0;
-        if (!newest || run->time_ns > newest->time_ns ||
-            (run->time_ns == newest->time_ns && run->id > newest->id))
-            newest = run;
-    }
-    if (!newest) {
-        tpa_fail(err, TPA_NOWHERE, "there are no runs%s%s%s%s in this store", args->label ? " of " : "",
-                 args->label ? args->label : "", args->gpu ? " on " : "", args->gpu ? args->gpu : "");
-        tpa_hint(err, "tpa nightly --store %s list shows what there is", args->store);
-    } else if (!one_label) {
-        tpa_fail(err, TPA_NOWHERE, "the store has runs of several labels");
-        tpa_hint(err, "say which with --label; tpa nightly --store %s list shows them", args->store);
-    } else {
-        *label = arena_strndup(arena, newest->label, strlen(newest->label));
-        *gpu = arena_strndup(arena, newest->gpu, strlen(newest->gpu));
-    }
-    nightly_release(&listed);
-    return !err->failed;
-}
-
-bool nightly_load(struct store *store, const struct nightly_args *args, struct nightly *nightly,
-                  struct tpa_error *err)
-{
-    struct arena arena = { 0 };
-    const char *label = NULL, *gpu = NULL;
-    bool good = args->run ? store_find(store, (int64_t)args->run, &arena, &label, &gpu, err)
-                          : newest_of(store, args, &arena, &label, &gpu, err);
-    if (good && args->run && args->label && strcmp(args->label, label) != 0)
-        good = tpa_fail(err, TPA_NOWHERE, "run %lld is of %s, not of %s", (long long)args->run, label,
-                        args->label);
-    good = good && store_load(store, label, gpu, nightly, err);
-    arena_release(&arena);
-    return good;
-}
-
 /* ---- showing a verdict ---- */
+
+enum { ROWS_FOR_PEOPLE = 25 };
 
 /* Are the checks part of the page? People have the tables; what CI systems read is nothing else. */
 static bool shows_checks(const struct nightly_args *args, const struct printer *printer)
@@ -258,30 +130,17 @@ static bool shows_checks(const struct nightly_args *args, const struct printer *
            strcmp(printer->name, "json") == 0;
 }
 
-static bool shows_trends(const struct printer *printer)
-{
-    return printer == &printer_trend || strcmp(printer->name, "json") == 0;
-}
-
-static bool is_for_programs(const struct printer *printer)
-{
-    return strcmp(printer->name, "json") == 0 || strcmp(printer->name, "csv") == 0;
-}
-
 bool nightly_print(struct result *result, const struct nightly_args *args, struct tpa_error *err)
 {
     struct output_args output = args->output;
     output.limit = (struct limit){ 0 };
-    return output_result_with(nightly_printer(&output), result, &output, err);
+    return output_result(result, &output, err);
 }
 
 /* The head is shown whole; rows as far as --limit says. */
-static void limit_rows_of(struct result *result, const struct nightly_args *args,
-                          const struct printer *printer)
+static void limit_rows_of(struct result *result, const struct nightly_args *args)
 {
-    struct limit limit = args->output.limit;
-    if (!output_limit_given(&args->output))
-        limit = (struct limit){ .count = is_for_programs(printer) ? 0 : 25 };
+    struct limit limit = output_limit_or(&args->output, ROWS_FOR_PEOPLE);
     static const char *const whole[] = { "run", "head", "memory", "shares", "counts", "checks" };
     for (size_t t = 0; t < result->tables.count; t++) {
         struct table *table = result->tables.at[t];
@@ -293,23 +152,37 @@ static void limit_rows_of(struct result *result, const struct nightly_args *args
     }
 }
 
-enum { RUNS_DRAWN = 90 };
+/* What the series that matter were over the last runs: to programs as tables, on a page as charts. */
+static void add_trends(const struct nightly *nightly, const struct printer *printer, struct result *result)
+{
+    enum { RUNS_DRAWN = 90 };
+    if (strcmp(printer->name, "json") == 0)
+        nightly_add_trends(nightly, RUNS_DRAWN, result);
+    if (printer != &printer_html)
+        return;
+    const struct nightly_run *run = &nightly->runs.at[nightly->judged];
+    struct picture *picture = picture_open("trend", "Over the runs");
+    size_t *series = mem_alloc((nightly->series.count + 1) * sizeof *series);
+    chart_trends(picture, nightly, series, nightly_choose(nightly, series), RUNS_DRAWN, SIZE_MAX);
+    free(series);
+    picture->source = arena_printf(&picture->arena, "%s on %s", run->label, run->gpu);
+    result->picture = picture;
+}
 
 /* Print the verdict on the run that was judged. The exit code. */
 static int print_verdict(const struct nightly *nightly, const struct nightly_args *args,
                          struct result *result, struct tpa_error *err)
 {
-    const struct printer *printer = nightly_printer(&args->output);
+    const struct printer *printer = output_printer(&args->output);
     bool fails = false;
     nightly_tell(nightly, result);
-    nightly_add_tables(nightly, args->all || is_for_programs(printer), result);
+    nightly_add_tables(nightly, args->all || !output_is_for_people(&args->output), result);
     if (!nightly_check(nightly, args, result, &fails, err))
         return EXIT_TROUBLE;
     if (!shows_checks(args, printer))
         table_free(result->tables.at[--result->tables.count]);
-    if (shows_trends(printer))
-        nightly_add_trends(nightly, RUNS_DRAWN, result);
-    limit_rows_of(result, args, printer);
+    add_trends(nightly, printer, result);
+    limit_rows_of(result, args);
     if (!nightly_print(result, args, err))
         return EXIT_TROUBLE;
     return fails ? EXIT_LIMIT_PASSED : EXIT_FINE;

@@ -259,9 +259,11 @@ static bool show_trace(const struct invocation *call, const struct trace *trace,
     bool good;
     add_notes(trace, chosen, notes);
     if (format == FORMAT_HTML) {
-        struct page page = { 0 };
-        page.title = call->operand_count == 1 ? base_name(call->operands[0]) : "Several traces";
-        page.subtitle = describe(trace, &notes->arena);
+        struct page page = {
+            .maker = "tpa report",
+            .title = base_name(call->operands[0]),
+            .subtitle = describe(trace, &notes->arena),
+        };
         for (size_t i = 0; report_sections[i].key; i++)
             if (contents[i].result)
                 add_section(&page, &report_sections[i], &contents[i]);
@@ -326,26 +328,20 @@ static bool show_diff(const struct diff *diff, struct result *result, const stru
     chart_diff(picture, diff, 15);
     const char *names[2] = { name_side(found, 0, &result->arena), name_side(found, 1, &result->arena) };
     struct page page = {
+        .maker = "tpa report",
         .title = arena_printf(&result->arena, "%s against %s", names[1], names[0]),
         .subtitle = arena_printf(&result->arena, "What changed from %s to %s, and whether it is real",
                                  names[0], names[1]),
     };
-    struct page_section *section = NULL;
-    for (size_t i = 0; i < result->tables.count; i++) {
-        const struct table *table = result->tables.at[i];
-        section = page_add_section(
-            &page, table->key, table->title,
-            i ? NULL
-              : "All figures are means per sample, as a step is. The verdict comes from the spread "
-                "over the samples: slower and faster are real changes, same is none that could be "
-                "told from chance, unsure means too few samples.");
-        section->more = "tpa diff";
-        *VEC_PUSH(&section->tables) = table;
-        if (i == 0 && picture->charts.count)
-            *VEC_PUSH(&section->pictures) = picture;
-        for (size_t n = 0; i == 0 && n < result->notices.count; n++)
-            *VEC_PUSH(&section->notices) = result->notices.at[n];
-    }
+    page_add_result(&page, result);
+    struct page_section *head = &page.sections.at[0]; /* a comparison has a table, or it failed */
+    head->intro =
+        "All figures are means per sample, as a step is. The verdict comes from the spread over the "
+        "samples: slower and faster are real changes, same is none that could be told from chance, "
+        "unsure means too few samples.";
+    head->more = "tpa diff";
+    if (picture->charts.count)
+        *VEC_PUSH(&head->pictures) = picture;
     bool good = write_page(&page, path, err);
     page_release(&page);
     picture_free(picture);

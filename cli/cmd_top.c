@@ -26,10 +26,15 @@ struct top_args {
 /* Rows shown when --limit is not given: to people, in torch's text (its own default), to programs. */
 enum { LIMIT_FOR_PEOPLE = 25, LIMIT_OF_TORCH = 100 };
 
+static const struct printer torch_text = { "torch",
+                                           "the text of torch's key_averages().table(), byte for byte",
+                                           NULL };
+static const struct printer *const own_formats[] = { &torch_text, &profile_pstats_text, NULL };
+
 static const struct top_args top_defaults = {
     .load = LOAD_DEFAULTS,
     .stack_depth = 5,
-    .output = { .limit = { .share = LIMIT_NOT_GIVEN } },
+    .output = { .own = own_formats, .limit = { .share = LIMIT_NOT_GIVEN } },
 };
 
 static const struct opt_choice time_units[] = {
@@ -52,37 +57,14 @@ static const struct {
     { "module", TOP_MODULE },     { "line", TOP_LINE },
 };
 
-/* The printers, and after them the texts of torch and pstats. */
-static size_t printer_count(void)
-{
-    size_t count = 0;
-    while (printers[count])
-        count++;
-    return count;
-}
-
 static bool top_format_at(size_t index, struct opt_choice *choice)
 {
-    static const struct opt_choice texts[] = {
-        { "torch", "the text of torch's key_averages().table(), byte for byte", NULL },
-        { "pstats", "for Python profiles: the text of Python's pstats, byte for byte", NULL },
-    };
-    if (index < printer_count())
-        return output_format_at(index, choice);
-    if (index >= printer_count() + sizeof texts / sizeof *texts)
-        return false;
-    *choice = texts[index - printer_count()];
-    return true;
+    return output_format_of(own_formats, index, choice);
 }
 
 static bool wants_torch_text(const struct top_args *args)
 {
-    return (size_t)args->output.format == printer_count();
-}
-
-static bool wants_pstats_text(const struct top_args *args)
-{
-    return (size_t)args->output.format == printer_count() + 1;
+    return output_printer(&args->output) == &torch_text;
 }
 
 /* clang-format off */
@@ -299,10 +281,8 @@ static int top_of_sums(const struct invocation *call, struct ingested *ingested,
     };
     int exit_code = EXIT_TROUBLE;
     if (check_options_of_sums(args, err))
-        exit_code =
-            ingested->profile
-                ? profile_report(PSTATS_STATS, ingested, &query, &args->output, wants_pstats_text(args), err)
-                : actions_report(ingested, &query, &args->output, wants_pstats_text(args), err);
+        exit_code = ingested->profile ? profile_report(PSTATS_STATS, ingested, &query, &args->output, err)
+                                      : actions_report(ingested, &query, &args->output, err);
     ingested_free(ingested);
     return exit_code;
 }
@@ -325,7 +305,7 @@ static int top_main(const struct invocation *call, struct tpa_error *err)
         return EXIT_TROUBLE;
     if (!ingested.trace)
         return top_of_sums(call, &ingested, err);
-    if (wants_pstats_text(args)) {
+    if (profile_wants_pstats(&args->output)) {
         tpa_fail(err, TPA_NOWHERE, "--format pstats shows Python profiles; this is a trace");
         ingested_free(&ingested);
         return EXIT_TROUBLE;

@@ -4,6 +4,14 @@
 #include "base/quantity.h"
 #include <string.h>
 
+const struct opt_choice gate_unsure_words[] = {
+    [GATE_UNSURE_PASSES] = { "pass", "exit with 0", NULL },
+    [GATE_UNSURE_FAILS] = { "fail", "exit with 1", NULL },
+    { 0 },
+};
+
+const struct printer *const gate_printers[] = { &printer_junit, &printer_github, NULL };
+
 /* Gates of figures of a whole step, by the word in front of '='. */
 static const struct {
     const char *word, *metric;

@@ -6,11 +6,15 @@
  *     memory=2%        GATE_MEMORY   the peak of memory
  *     idle=+3pp        GATE_IDLE     the share of the step in which devices idle, by 3 percentage points
  *     busy=5%          GATE_FIGURE   and communication=, copies=, host=, device=, step=
+ *
+ * And what else commands with gates have in common: --unsure, and printers that show what became of the gates.
  */
 #ifndef TPA_CLI_GATE_H
 #define TPA_CLI_GATE_H
 
 #include "base/error.h"
+#include "base/options.h"
+#include "report/printer.h"
 #include <stdbool.h>
 
 enum gate_sort { GATE_STEP, GATE_ROWS, GATE_MEMORY, GATE_IDLE, GATE_FIGURE };
@@ -24,6 +28,14 @@ struct gate {
     const char *needs;   /* what to do to have the figure; NULL: nothing to do */
 };
 
+/* False and ERR when TEXT is none. */
 bool gate_parse(const char *text, struct gate *gate, struct tpa_error *err);
+
+/* --unsure: does what can not be told make the exit code 1? */
+enum gate_unsure { GATE_UNSURE_PASSES, GATE_UNSURE_FAILS };
+extern const struct opt_choice gate_unsure_words[];
+
+extern const struct printer printer_junit, printer_github;
+extern const struct printer *const gate_printers[]; /* these two; ends in NULL */
 
 #endif

@@ -23,7 +23,7 @@ struct nightly_args {
     double false_alarms;
     struct nightly_change min_change;
     struct opt_list gates;
-    int unsure; /* 1: fails */
+    int unsure; /* enum gate_unsure */
     bool all;
     int64_t wait_ns;
     struct load_args load;
@@ -64,6 +64,13 @@ int nightly_export(const struct nightly_args *args, struct tpa_error *err);
 struct history_options nightly_options(const struct nightly_args *args);
 struct store *nightly_open(const struct nightly_args *args, enum store_mode mode, struct tpa_error *err);
 
+/*
+ * Label and GPU of the newest run in STORE, of those of LABEL and on GPU (NULL: any), in ARENA. False and ERR when there
+ * is none, or the runs are of several labels.
+ */
+bool nightly_newest(struct store *store, const char *label, const char *gpu, struct arena *arena,
+                    const char **of_label, const char **of_gpu, struct tpa_error *err);
+
 /* Load the label and GPU that ARGS are about: named, of --run, or of the newest run of a store with one label. */
 bool nightly_load(struct store *store, const struct nightly_args *args, struct nightly *nightly,
                   struct tpa_error *err);
@@ -71,9 +78,7 @@ bool nightly_load(struct store *store, const struct nightly_args *args, struct n
 /* Judge RUN (an index), with the least changes that count. */
 void nightly_look(struct nightly *nightly, size_t run, const struct nightly_args *args);
 
-/* Print RESULT under the output options, with a printer of this command's own where that was chosen. */
+/* Print RESULT, whose rows are cut already, under the output options. */
 bool nightly_print(struct result *result, const struct nightly_args *args, struct tpa_error *err);
-const struct printer *nightly_printer(const struct output_args *output);
-opt_choice_at nightly_format_at;
 
 #endif

@@ -231,7 +231,7 @@ static bool check_rows(struct checker *checker, const struct gate *gate, struct 
 bool nightly_check(const struct nightly *nightly, const struct nightly_args *args, struct result *result,
                    bool *fails, struct tpa_error *err)
 {
-    struct checker checker = { .nightly = nightly, .unsure_fails = args->unsure };
+    struct checker checker = { .nightly = nightly, .unsure_fails = args->unsure == GATE_UNSURE_FAILS };
     checker.table = table_open("checks", args->gates.count ? "Gates" : "Checks", columns, CHECK_COLUMNS);
     bool good = true;
     if (args->gates.count == 0)

@@ -5,6 +5,7 @@
 #include "base/suggest.h"
 #include "report/exact.h"
 #include "report/figures.h"
+#include "report/page.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -130,7 +131,9 @@ int nightly_list(const struct nightly_args *args, struct tpa_error *err)
         return EXIT_TROUBLE;
     }
     struct result *result = result_open("tpa.nightly.list/1");
-    struct limit limit = output_limit_given(&args->output) ? args->output.limit : (struct limit){ 0 };
+    struct limit limit = { .count = output_printer(&args->output) == &printer_html ? PAGE_MOST_ROWS : 0 };
+    if (output_limit_given(&args->output))
+        limit = args->output.limit;
     keep_newest(table, &limit);
     if (groups == 1 && table->row_count > 0) { /* they are the same in every row */
         const struct table *const listed_rows = table;

@@ -18,13 +18,34 @@ const struct opt_choice output_colors[] = {
     { 0 },
 };
 
+/* Number INDEX of the printers of every command and, behind them, of OWN; NULL past the end, however far. */
+static const struct printer *printer_at(const struct printer *const *own, size_t index)
+{
+    for (size_t i = 0; printers[i]; i++)
+        if (index-- == 0)
+            return printers[i];
+    for (size_t i = 0; own && own[i]; i++)
+        if (index-- == 0)
+            return own[i];
+    return NULL;
+}
+
+bool output_format_of(const struct printer *const *own, size_t index, struct opt_choice *choice)
+{
+    const struct printer *printer = printer_at(own, index);
+    if (printer)
+        *choice = (struct opt_choice){ printer->name, printer->help, NULL };
+    return printer != NULL;
+}
+
 bool output_format_at(size_t index, struct opt_choice *choice)
 {
-    for (size_t i = 0; i <= index; i++) /* whoever has words of his own may ask far past the end */
-        if (printers[i] == NULL)
-            return false;
-    *choice = (struct opt_choice){ printers[index]->name, printers[index]->help, NULL };
-    return true;
+    return output_format_of(NULL, index, choice);
+}
+
+const struct printer *output_printer(const struct output_args *args)
+{
+    return printer_at(args->own, (size_t)args->format);
 }
 
 /* --- columns ------------------------------------------------------------------------------------------------- */
@@ -150,7 +171,7 @@ bool output_limit_given(const struct output_args *args)
 
 bool output_is_for_people(const struct output_args *args)
 {
-    const char *name = printers[args->format]->name;
+    const char *name = output_printer(args)->name;
     return strcmp(name, "json") != 0 && strcmp(name, "csv") != 0;
 }
 
@@ -219,5 +240,5 @@ bool output_result_with(const struct printer *printer, struct result *result, co
 
 bool output_result(struct result *result, const struct output_args *args, struct tpa_error *err)
 {
-    return output_result_with(printers[args->format], result, args, err);
+    return output_result_with(output_printer(args), result, args, err);
 }

@@ -18,9 +18,10 @@ enum output_color { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
 
 /* Zero-initialised: a table on standard output, all rows, colours if it is a terminal. */
 struct output_args {
-    int format;          /* index into printers */
-    const char *columns; /* keys separated by commas; NULL: those the table shows by itself */
-    struct limit limit;  /* of rows, for each table */
+    int format;                       /* index into the printers of every command and, behind them, OWN */
+    const struct printer *const *own; /* printers of this command alone, ending in NULL; NULL: none */
+    const char *columns;              /* keys separated by commas; NULL: those the table shows by itself */
+    struct limit limit;               /* of rows, for each table */
     bool wide;
     const char *path; /* NULL: standard output */
     enum output_color color;
@@ -40,6 +41,25 @@ bool output_is_for_people(const struct output_args *args);
 
 /* The names of printers, for --format. */
 opt_choice_at output_format_at;
+
+/*
+ * A command with printers of its own has them in the defaults of its arguments, and a function that names them all:
+ *
+ *     static const struct printer *const own_printers[] = { &printer_junit, &printer_github, NULL };
+ *     static const struct diff_args diff_defaults = { .output = { .own = own_printers } };
+ *     static bool diff_format_at(size_t index, struct opt_choice *choice)
+ *     {
+ *         return output_format_of(own_printers, index, choice);
+ *     }
+ *     ... OUTPUT_OPTIONS_WITH(struct diff_args, output, diff_format_at) ...
+ *
+ * Where the text is none of a result but one that the command writes itself, the printer's print is NULL, and the command
+ * looks whether output_printer() is that one.
+ */
+bool output_format_of(const struct printer *const *own, size_t index, struct opt_choice *choice);
+
+/* The printer that was chosen. */
+const struct printer *output_printer(const struct output_args *args);
 extern const struct opt_choice output_colors[];
 
 /* clang-format off */

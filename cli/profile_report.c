@@ -13,26 +13,13 @@
 /* Functions and actions shown when --limit is not given; the text of pstats shows all, as pstats does. */
 enum { LIMIT_FOR_PEOPLE = 25 };
 
-static size_t count_printers(void)
-{
-    size_t count = 0;
-    while (printers[count])
-        count++;
-    return count;
-}
+const struct printer profile_pstats_text = {
+    "pstats", "for Python profiles: the text of Python's pstats, byte for byte", NULL
+};
 
-bool profile_format_is_pstats(int format)
+bool profile_wants_pstats(const struct output_args *output)
 {
-    return (size_t)format == count_printers();
-}
-
-bool profile_format_at(size_t index, struct opt_choice *choice)
-{
-    if (output_format_at(index, choice))
-        return true;
-    *choice =
-        (struct opt_choice){ "pstats", "Python profiles: the text of Python's pstats, byte for byte", NULL };
-    return index == count_printers();
+    return output_printer(output) == &profile_pstats_text;
 }
 
 /* Write the text of pstats to where OUTPUT says. */
@@ -74,8 +61,9 @@ static bool write_tables(enum pstats_report report, const struct ingested *inges
 }
 
 int profile_report(enum pstats_report report, struct ingested *ingested, const struct profile_query *query,
-                   const struct output_args *output, bool as_pstats, struct tpa_error *err)
+                   const struct output_args *output, struct tpa_error *err)
 {
+    bool as_pstats = profile_wants_pstats(output);
     struct profile_sort sort = { .reverse = query->reverse };
     struct profile_view view = { 0 };
     struct profile_restriction restriction = { query->filter, query->exclude, { 0 } };
@@ -126,9 +114,9 @@ static bool sort_actions(struct table *table, const char *sort, bool reverse, st
 }
 
 int actions_report(const struct ingested *ingested, const struct profile_query *query,
-                   const struct output_args *output, bool as_pstats, struct tpa_error *err)
+                   const struct output_args *output, struct tpa_error *err)
 {
-    if (as_pstats) {
+    if (profile_wants_pstats(output)) {
         tpa_fail(err, TPA_NOWHERE, "--format pstats shows Python profiles; this is a report on actions");
         return EXIT_TROUBLE;
     }

@@ -3,7 +3,7 @@
  * actions instead of a trace.
  *
  *     if (ingested.profile)
- *         return profile_report(PSTATS_STATS, &ingested, &query, &args->output, as_pstats, err);
+ *         return profile_report(PSTATS_STATS, &ingested, &query, &args->output, err);
  */
 #ifndef TPA_CLI_PROFILE_REPORT_H
 #define TPA_CLI_PROFILE_REPORT_H
@@ -23,14 +23,14 @@ struct profile_query {
 
 /* Print the profile in INGESTED, as text of pstats or as OUTPUT says. The exit code. */
 int profile_report(enum pstats_report report, struct ingested *ingested, const struct profile_query *query,
-                   const struct output_args *output, bool as_pstats, struct tpa_error *err);
+                   const struct output_args *output, struct tpa_error *err);
 
 /* Print the actions in INGESTED. The exit code. */
 int actions_report(const struct ingested *ingested, const struct profile_query *query,
-                   const struct output_args *output, bool as_pstats, struct tpa_error *err);
+                   const struct output_args *output, struct tpa_error *err);
 
-/* For --format of a command whose only format of its own is pstats: the printers, then "pstats". */
-bool profile_format_at(size_t index, struct opt_choice *choice);
-bool profile_format_is_pstats(int format);
+/* --format pstats, for the printers of a command's own; and was it chosen? */
+extern const struct printer profile_pstats_text;
+bool profile_wants_pstats(const struct output_args *output);
 
 #endif

@@ -21,6 +21,27 @@ struct page_section *page_add_section(struct page *page, const char *key, const 
     return section;
 }
 
+void page_add_result(struct page *page, const struct result *result)
+{
+    for (size_t i = 0; i < result->tables.count; i++) {
+        const struct table *table = result->tables.at[i];
+        struct page_section *section = page_add_section(page, table->key, table->title, NULL);
+        *VEC_PUSH(&section->tables) = table;
+        for (size_t n = 0; i == 0 && n < result->notices.count; n++)
+            *VEC_PUSH(&section->notices) = result->notices.at[n];
+    }
+    if (result->tables.count == 0 && result->notices.count > 0) {
+        struct page_section *section = page_add_section(page, "notes", "Notes", NULL);
+        for (size_t n = 0; n < result->notices.count; n++)
+            *VEC_PUSH(&section->notices) = result->notices.at[n];
+    }
+    if (result->picture) {
+        struct page_section *section =
+            page_add_section(page, result->picture->key, result->picture->title, NULL);
+        *VEC_PUSH(&section->pictures) = result->picture;
+    }
+}
+
 void page_release(struct page *page)
 {
     for (size_t i = 0; i < page->sections.count; i++) {
@@ -89,6 +110,22 @@ static void put_value(struct writing *page, enum table_kind kind, const union ta
         escape_html(&page->text, cell->text.at, cell->text.len);
 }
 
+/* A verdict of tpa diff or tpa nightly has a colour beside its word: worse, better, or neither. */
+static const char *class_of_verdict(const struct table_column *column, const union table_cell *cell)
+{
+    static const struct {
+        const char *word, *class;
+    } verdicts[] = {
+        { "slower", " worse" },  { "more", " worse" },  { "NEW", " worse" },     { "EXISTING", " worse" },
+        { "faster", " better" }, { "less", " better" }, { "better", " better" }, { "FIXED", " better" },
+    };
+    if (strcmp(column->key, "verdict") == 0 && cell->text.at)
+        for (size_t i = 0; i < sizeof verdicts / sizeof *verdicts; i++)
+            if (strcmp(cell->text.at, verdicts[i].word) == 0)
+                return verdicts[i].class;
+    return "";
+}
+
 enum { LONGEST_NAME = 64, LONG_TEXT = 24 };
 
 /* A name or another text: a long name shortened, with all of it as title. */
@@ -108,8 +145,9 @@ static void put_text_cell(struct writing *page, const struct table_column *colum
         shorten_name(&shown, safe.at ? safe.at : "", safe.count, LONGEST_NAME);
     }
     bool shorter = shown.count < safe.count;
-    buffer_printf(&page->text, "<td class=\"%s%s%s\"", is_name ? "name" : "text",
-                  !is_name && len > LONG_TEXT ? " long" : "", is_optional(column) ? " o" : "");
+    buffer_printf(&page->text, "<td class=\"%s%s%s%s\"", is_name ? "name" : "text",
+                  !is_name && len > LONG_TEXT ? " long" : "", is_optional(column) ? " o" : "",
+                  class_of_verdict(column, cell));
     if (shorter) {
         put(page, " title=\"");
         escape_html(&page->text, text, len);
@@ -231,13 +269,15 @@ static void put_tools(struct writing *page, const struct table *table, size_t ro
     put(page, "<button type=\"button\" class=\"copy\">Copy</button></div>\n");
 }
 
-static bool put_table(struct writing *page, const struct table *table)
+/* TITLED: the section has told the table's title. */
+static bool put_table(struct writing *page, const struct table *table, bool titled)
 {
+    const char *heading = titled ? NULL : table->title;
     bool any = false;
     for (size_t c = 0; c < table->column_count; c++)
         any |= is_shown(&table->columns[c]);
     if (!any || table->row_count == 0) {
-        put_element(page, "h3", table->title);
+        put_element(page, "h3", heading);
         put_footers(page, table);
         return true;
     }
@@ -246,7 +286,7 @@ static bool put_table(struct writing *page, const struct table *table)
     buffer_printf(&page->text, "<div class=\"table\" data-key=\"");
     put_text(page, table->key);
     buffer_printf(&page->text, "\" data-limit=\"%d\">\n", PAGE_FIRST_ROWS);
-    put_element(page, "h3", table->title);
+    put_element(page, "h3", heading);
     put_tools(page, table, rows);
     put(page, "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"");
     put_text(page, table->title ? table->title : table->key);
@@ -439,6 +479,11 @@ static void put_notices(struct writing *page, const struct page_section *section
     put(page, "</ul>\n");
 }
 
+static bool titles_all(const struct page_section *section, const struct table *table)
+{
+    return section->title && table->title && strcmp(section->title, table->title) == 0;
+}
+
 static bool put_section(struct writing *page, const struct page_section *section)
 {
     bool good = true;
@@ -452,18 +497,37 @@ static bool put_section(struct writing *page, const struct page_section *section
     }
     /* First what is alike for all, the figures; then what they look like. */
     if (section->tables.count)
-        good = put_table(page, section->tables.at[0]);
+        good = put_table(page, section->tables.at[0], titles_all(section, section->tables.at[0]));
     put_notices(page, section);
     for (size_t i = 0; i < section->pictures.count && good; i++)
         good = put_picture(page, section->pictures.at[i]);
     for (size_t i = 1; i < section->tables.count && good; i++)
-        good = put_table(page, section->tables.at[i]);
+        good = put_table(page, section->tables.at[i], false);
     for (size_t i = 0; i < section->timelines.count && good; i++)
         good = put_timeline(page, section->timelines.at[i]);
     for (size_t i = 0; i < section->flames.count && good; i++)
         good = put_flame(page, section->flames.at[i]);
     put(page, "</section>\n");
     return good && output_drain(&page->text, page->out, page->err);
+}
+
+/* Links to the sections; not where there is but one, or none that has a title. */
+static void put_contents(struct writing *page, const struct page *of)
+{
+    size_t titles = 0;
+    for (size_t i = 0; i < of->sections.count; i++)
+        titles += of->sections.at[i].title != NULL;
+    if (titles < 2)
+        return;
+    put(page, "<nav aria-label=\"Sections\"><ul>\n");
+    for (size_t i = 0; i < of->sections.count; i++) {
+        if (!of->sections.at[i].title)
+            continue;
+        buffer_printf(&page->text, "<li><a href=\"#%s\">", of->sections.at[i].key);
+        put_text(page, of->sections.at[i].title);
+        put(page, "</a></li>\n");
+    }
+    put(page, "</ul></nav>\n");
 }
 
 static void put_beginning(struct writing *page, const struct page *of)
@@ -477,7 +541,9 @@ static void put_beginning(struct writing *page, const struct page *of)
     put(page, "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n"
               "<meta name=\"referrer\" content=\"no-referrer\"/>\n<title>");
     put_text(page, of->title);
-    put(page, " - tpa report</title>\n<style>");
+    put(page, " - ");
+    put_text(page, of->maker);
+    put(page, "</title>\n<style>");
     buffer_add(&page->text, (const char *)page_style, page_style_size);
     put(page,
         "</style>\n</head>\n<body>\n<a class=\"skip\" href=\"#main\">Skip to the content</a>\n<header>\n<h1>");
@@ -488,20 +554,17 @@ static void put_beginning(struct writing *page, const struct page *of)
         put_text(page, of->subtitle);
         put(page, "</p>\n");
     }
-    put(page, "</header>\n<nav aria-label=\"Sections\"><ul>\n");
-    for (size_t i = 0; i < of->sections.count; i++) {
-        buffer_printf(&page->text, "<li><a href=\"#%s\">", of->sections.at[i].key);
-        put_text(page, of->sections.at[i].title);
-        put(page, "</a></li>\n");
-    }
-    put(page, "</ul></nav>\n<main id=\"main\">\n");
+    put(page, "</header>\n");
+    put_contents(page, of);
+    put(page, "<main id=\"main\">\n");
 }
 
-static void put_end(struct writing *page)
+static void put_end(struct writing *page, const struct page *of)
 {
-    put(page,
-        "</main>\n<footer class=\"faint\"><p>Made by tpa report. Times are from the profiler's clock; each figure is "
-        "defined below its table.</p></footer>\n<script>");
+    put(page, "</main>\n<footer class=\"faint\"><p>Made by ");
+    put_text(page, of->maker);
+    put(page, ". Times are from the profiler's clock; each figure is "
+              "defined below its table.</p></footer>\n<script>");
     buffer_add(&page->text, (const char *)page_script, page_script_size);
     put(page, "</script>\n</body>\n</html>\n");
 }
@@ -514,6 +577,6 @@ bool page_write(const struct page *page, FILE *out, struct tpa_error *err)
     for (size_t i = 0; i < page->sections.count && good; i++)
         good = put_section(&writing, &page->sections.at[i]);
     if (good)
-        put_end(&writing);
+        put_end(&writing, page);
     return output_finish(good, &writing.text, out, err);
 }

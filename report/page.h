@@ -1,7 +1,7 @@
 /*
  * page.h - a report as one HTML file that needs nothing else.
  *
- *     struct page page = { .title = "trace.json", .subtitle = "recorded on 2 x H100" };
+ *     struct page page = { .maker = "tpa report", .title = "trace.json", .subtitle = "recorded on 2 x H100" };
  *     struct page_section *section = page_add_section(&page, "gaps", "Idle gaps", "Why each device was idle.");
  *     *VEC_PUSH(&section->tables) = table;                  // all is borrowed
  *     *VEC_PUSH(&section->pictures) = picture;
@@ -19,11 +19,12 @@
 #include "base/error.h"
 #include "base/table.h"
 #include "base/timeline.h"
+#include "report/printer.h"
 #include <stdio.h>
 
 struct page_section {
     const char *key;   /* the anchor, "gaps" */
-    const char *title; /* "Idle gaps" */
+    const char *title; /* "Idle gaps"; NULL: it has no heading and is not listed on top */
     const char *intro; /* a sentence or two; NULL: none */
     const char *more;  /* the command that tells more, "tpa gaps"; NULL: none */
     VEC_OF(const struct table *) tables;
@@ -34,6 +35,7 @@ struct page_section {
 };
 
 struct page {
+    const char *maker;    /* "tpa report" */
     const char *title;    /* name of the file */
     const char *subtitle; /* NULL: none */
     VEC_OF(struct page_section) sections;
@@ -46,8 +48,14 @@ enum { PAGE_FIRST_ROWS = 15, PAGE_MOST_ROWS = 150 };
 struct page_section *page_add_section(struct page *page, const char *key, const char *title,
                                       const char *intro);
 
+/* A section for each table of RESULT, the notices in the first, and one for its picture. All of it is borrowed. */
+void page_add_result(struct page *page, const struct result *result);
+
 /* Forget the sections; what they borrowed stays. */
 void page_release(struct page *page);
+
+/* A result as such a page: a section for each table, and one for its picture. */
+extern const struct printer printer_html;
 
 /* Write the page to OUT. False and ERR when a write fails. */
 bool page_write(const struct page *page, FILE *out, struct tpa_error *err);

@@ -199,20 +199,19 @@ static void add_class(struct plot *plot, size_t s, const char *manner)
     buffer_printf(plot->out, " class=\"c%d %s\"", (int)plot->chart->series.at[s].color, manner);
 }
 
-/* What a pointer resting on a bar tells: label, series, figure. */
-static void add_tip(struct plot *plot, size_t s, size_t i)
+/* What a pointer resting on row I of series S tells: LABEL, series, figure. */
+static void add_tip(struct plot *plot, size_t s, size_t i, const union table_cell *label)
 {
     const struct chart_series *series = &plot->chart->series.at[s];
-    const union table_cell *label = label_of_category(plot, i);
     struct buffer figure = { 0 };
     figure_add(&figure, plot->y.kind, table_cell(series->table, i, series->y), TIME_FITTING);
     buffer_puts(plot->out, "<title>");
     escape_html(plot->out, label->text.at ? label->text.at : "", label->text.len);
-    if (series->title) {
+    if (series->title && series->mark != CHART_POINT) {
         buffer_puts(plot->out, ": ");
         escape_html(plot->out, series->title, strlen(series->title));
     }
-    buffer_printf(plot->out, " %s</title>", figure.at);
+    buffer_printf(plot->out, "%s %s</title>", series->mark == CHART_POINT ? ":" : "", figure.at);
     buffer_release(&figure);
 }
 
@@ -241,7 +240,7 @@ static void add_bars(struct plot *plot, size_t s, double *tops)
             add_attribute(plot->out, "height", fmax(down(plot, low) - from, 0.3));
         }
         buffer_putc(plot->out, '>');
-        add_tip(plot, s, i);
+        add_tip(plot, s, i, label_of_category(plot, i));
         buffer_puts(plot->out, "</rect>\n");
     }
 }
@@ -367,8 +366,18 @@ static void add_path(struct plot *plot, size_t s)
     release_points(&points);
 }
 
+static size_t first_text_column(const struct table *table)
+{
+    size_t column = 0;
+    while (column < table->column_count && !table_is_text(table->columns[column].kind))
+        column++;
+    return column;
+}
+
 static void add_dots(struct plot *plot, size_t s)
 {
+    const struct chart_series *series = &plot->chart->series.at[s];
+    size_t told = first_text_column(series->table);
     struct points points = thin_points(plot, s);
     for (size_t k = 0; k < points.count; k++) {
         double x = points.x[points.kept[k]], y = points.y[points.kept[k]];
@@ -378,7 +387,13 @@ static void add_dots(struct plot *plot, size_t s)
         add_class(plot, s, "fill");
         add_attribute(plot->out, "cx", across(plot, &plot->x, x));
         add_attribute(plot->out, "cy", down(plot, y));
-        buffer_puts(plot->out, " r=\"3\"/>\n");
+        if (told < series->table->column_count) {
+            buffer_puts(plot->out, " r=\"3\">");
+            add_tip(plot, s, points.kept[k], table_cell(series->table, points.kept[k], told));
+            buffer_puts(plot->out, "</circle>\n");
+        } else {
+            buffer_puts(plot->out, " r=\"3\"/>\n");
+        }
     }
     release_points(&points);
 }

@@ -9,7 +9,6 @@
 #include "ingest/saved.h"
 #include "report/page.h"
 #include "report/printer.h"
-#include "report/trend.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -121,13 +120,13 @@ static void print(const struct printer *printer, const struct result *result,
 /* The result as a section of a report. */
 static void print_page(const struct result *result)
 {
-    struct page page = { .title = "trace.json" };
+    struct page page = { .maker = "tpa", .title = "trace.json" };
     struct page_section *section = page_add_section(&page, "fuzz", "Title", NULL);
     for (size_t i = 0; i < result->tables.count; i++)
         *VEC_PUSH(&section->tables) = result->tables.at[i];
     for (size_t i = 0; i < result->notices.count; i++) {
         *VEC_PUSH(&section->notices) = result->notices.at[i];
-        page.title = page.subtitle = section->intro = result->notices.at[i].text;
+        page.maker = page.title = page.subtitle = section->intro = result->notices.at[i].text;
     }
     char *text = NULL;
     size_t len = 0;
@@ -142,7 +141,7 @@ static void print_page(const struct result *result)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     extern const struct printer printer_junit, printer_github;
-    const struct printer *const others[] = { &printer_junit, &printer_github, &printer_trend };
+    const struct printer *const others[] = { &printer_junit, &printer_github, &printer_html };
     /* Two columns are always kept, and no figure takes more than 20 columns. */
     size_t width = 44 + take(&data, &size);
     uint8_t how = take(&data, &size);

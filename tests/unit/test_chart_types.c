@@ -371,15 +371,19 @@ static void a_trend_has_levels_and_a_band(void **state)
     assert_int_equal(picture->charts.count, 1);
     const struct chart *chart = picture->charts.at[0];
     assert_string_equal(chart->title, "step time, run by run");
-    assert_int_equal(chart->series.count, 4);
-    const struct chart_series *band = &chart->series.at[0], *alarms = &chart->series.at[3];
+    assert_int_equal(chart->series.count, 5);
+    const struct chart_series *band = &chart->series.at[0], *doubts = &chart->series.at[3],
+                              *alarms = &chart->series.at[4];
     double low = chart_value(band->table, RUNS - 1, band->low),
            high = chart_value(band->table, RUNS - 1, band->y);
     assert_true(fabs((low + high) / 2 - series->references[RUNS - 1]) < 2);
     assert_true(fabs((high - low) / 4 - series->now.noise * series->references[RUNS - 1]) < 2);
     assert_true(x_of(0, 1, 0) == 10 && y_of(0, 1, RUNS - 1) == 120e6);
     assert_string_equal(alarms->title, "NEW or EXISTING");
-    assert_true(isnan(y_of(0, 3, 0)) && y_of(0, 3, RUNS - 1) == 120e6);
+    assert_true(isnan(y_of(0, 4, 0)) && y_of(0, 4, RUNS - 1) == 120e6);
+    assert_string_equal(doubts->title, "UNSURE");
+    for (size_t i = 0; i < RUNS; i++) /* every level is one dot */
+        assert_int_equal(!isnan(y_of(0, 2, i)) + !isnan(y_of(0, 3, i)) + !isnan(y_of(0, 4, i)), 1);
     assert_true(y_of(0, 2, 0) == 100e6 && isnan(y_of(0, 2, RUNS - 1)));
     picture_free(picture);
 
@@ -387,6 +391,63 @@ static void a_trend_has_levels_and_a_band(void **state)
     error = (struct tpa_error){ 0 };
     assert_false(chart_trend(picture, &nightly, "aten::mm", &error));
     assert_string_equal(error.message, "the runs have no figure or row called 'aten::mm'");
+    picture_free(picture);
+    nightly_release(&nightly);
+}
+
+/* A series of NIGHTLY's head, called NAME, of LEVEL in every run. */
+static size_t add_steady(struct nightly *nightly, const char *name, double level)
+{
+    size_t at = nightly_add_series(
+        nightly,
+        &(struct nightly_series){
+            .table = NIGHTLY_HEAD, .name = name, .length = strlen(name), .title = name, .kind = TABLE_NS });
+    for (size_t run = 0; run < nightly->runs.count; run++) {
+        nightly->history.series.at[at].level[run] = level;
+        nightly->history.series.at[at].error[run] = 1;
+    }
+    return at;
+}
+
+/* Runs 7, 3 and 9 are so in order of time: they count as 1, 2 and 3 along the axis, and the dots tell their numbers. */
+static void a_trend_goes_with_time_and_leaves_out_what_was_never_there(void **state)
+{
+    (void)state;
+    static const int64_t ids[] = { 7, 3, 9 };
+    struct nightly nightly = { 0 };
+    for (size_t i = 0; i < 3; i++)
+        *VEC_PUSH(&nightly.runs) = (struct nightly_run){
+            .id = ids[i], .label = "net", .gpu = "GPU", .unit = "step", .commit = "abc"
+        };
+    add_steady(&nightly, "step time", 5000);
+    add_steady(&nightly, "exposed copies", 0);
+    size_t absent = add_steady(&nightly, "memory peak", NAN);
+    struct history_options options = HISTORY_DEFAULTS;
+    nightly_judge(&nightly, 2, &options);
+    picture = picture_open("trend", "Trend");
+    size_t all[] = { 0, 1, absent };
+    chart_trends(picture, &nightly, all, 3, 0, 9);
+    assert_int_equal(picture->charts.count, 1);
+    const struct chart *chart = picture->charts.at[0];
+    const struct table *table = chart->series.at[0].table;
+    assert_string_equal(chart->x.title, "Runs, the oldest first");
+    assert_true(x_of(0, 0, 0) == 1 && x_of(0, 0, 1) == 2 && x_of(0, 0, 2) == 3);
+    assert_non_null(strstr(table_cell(table, 1, table->column_count - 1)->text.at, "run 3, 1970-01-01"));
+    assert_non_null(strstr(chart->note, "0 in every run and not drawn: exposed copies"));
+    assert_null(strstr(chart->note, "memory"));
+    picture_free(picture);
+
+    picture = picture_open("trend", "Trend");
+    chart_trends(picture, &nightly, all, 3, 1, 9); /* the last run alone: its number grows */
+    assert_string_equal(picture->charts.at[0]->x.title, "Run");
+    assert_int_equal(picture->charts.at[0]->series.at[0].table->row_count, 1);
+    assert_true(x_of(0, 0, 0) == 9);
+    picture_free(picture);
+
+    picture = picture_open("trend", "Trend");
+    error = (struct tpa_error){ 0 };
+    assert_true(chart_trend(picture, &nightly, "exposed copies", &error)); /* asked for, so drawn */
+    assert_int_equal(picture->charts.count, 1);
     picture_free(picture);
     nightly_release(&nightly);
 }
@@ -407,6 +468,7 @@ int main(void)
         cmocka_unit_test(a_waterfall_meets_its_end),
         cmocka_unit_test(a_waterfall_sums_up_the_rest),
         cmocka_unit_test(a_trend_has_levels_and_a_band),
+        cmocka_unit_test(a_trend_goes_with_time_and_leaves_out_what_was_never_there),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,6 +2,8 @@
  * test_printers.c - report/printer.h: hand-made tables through every printer, whole texts compared; and hostile tables
  * in terminals of many widths, where every line must fit.
  */
+#include "base/chart.h"
+#include "report/page.h"
 #include "report/printer.h"
 #include "base/unicode.h"
 #include "tests/unit/hostile_text.h"
@@ -60,16 +62,22 @@ static struct result *small_result(void)
 }
 
 /* What PRINTER makes of RESULT; new. */
-static char *printed(const char *printer, const struct result *result, const struct print_options *options)
+static char *printed_by(const struct printer *printer, const struct result *result,
+                        const struct print_options *options)
 {
     char *text = NULL;
     size_t size = 0;
     FILE *out = open_memstream(&text, &size);
     struct tpa_error err = { 0 };
-    assert_true(printer_find(printer)->print(result, options, out, &err));
+    assert_true(printer->print(result, options, out, &err));
     assert_int_equal(fclose(out), 0);
     assert_int_equal(strlen(text), size); /* no NUL gets out */
     return text;
+}
+
+static char *printed(const char *printer, const struct result *result, const struct print_options *options)
+{
+    return printed_by(printer_find(printer), result, options);
 }
 
 static void check(const char *printer, struct result *result, const struct print_options *options,
@@ -354,6 +362,52 @@ static void without_a_limit_nothing_is_cut(void **state)
     }
 }
 
+/* A page has a section for each table, links to those that have a title, the notices, and the picture. */
+static void a_page_has_tables_notices_and_the_picture(void **state)
+{
+    (void)state;
+    static const struct table_column dots[] = {
+        { "run", "Run", TABLE_COUNT, "", 0, NULL },
+        { "level", "Level", TABLE_NS, "", 0, NULL },
+        { "told", "Told", TABLE_TEXT, "", 0, NULL },
+    };
+    struct result *result = small_result();
+    struct table *found = table_open("verdicts", "Verdicts", columns, COLUMNS);
+    found->columns[SHAPES] = (struct table_column){ "verdict", "Verdict", TABLE_TEXT, "", 0, NULL };
+    table_set_text(found, table_add_row(found), SHAPES, "slower", 6);
+    table_set_text(found, table_add_row(found), SHAPES, "<b>", 3);
+    result_add_table(result, found);
+    result->picture = picture_open("trend", "Over the runs");
+    struct chart *chart = picture_add_chart(result->picture, "trend_1", "step time");
+    chart->x.kind = TABLE_COUNT;
+    chart->y.kind = TABLE_NS;
+    struct table *table = chart_add_table(chart, table_open("trend", NULL, dots, 3));
+    size_t row = table_add_row(table);
+    table_set_int(table, row, 0, 11);
+    table_set_int(table, row, 1, 1464000);
+    table_set_text(table, row, 2, "run 11, <NEW>", 13);
+    chart_add_series(chart,
+                     (struct chart_series){ "Run", CHART_POINT, CHART_BLUE, table, 0, 1, TABLE_NO_COLUMN });
+    char *text = printed_by(&printer_html, result, &plain);
+    static const char *const parts[] = {
+        "<title>tpa test - tpa test</title>",
+        "<li><a href=\"#operators\">Operators</a></li>",
+        "<section id=\"operators\">\n<h2>Operators</h2>\n<div class=\"table\"",
+        "kernels without a launch (first at byte 17)",
+        "<td class=\"text worse\">slower</td>",
+        "<td class=\"text\">&lt;b&gt;</td>",
+        "<section id=\"trend\">\n<h2>Over the runs</h2>",
+        "<title>run 11, &lt;NEW&gt;: 1.464ms</title></circle>",
+        "Made by tpa test.",
+    };
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        if (!strstr(text, parts[i]))
+            fail_msg("the page lacks: %s", parts[i]);
+    assert_null(strstr(text, "<h3>Operators")); /* once is enough */
+    free(text);
+    result_free(result);
+}
+
 /* 300,000 rows: a second or two is allowed even with sanitizers; anything quadratic would take hours. */
 static void many_rows_are_no_trouble(void **state)
 {
@@ -383,6 +437,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(text_is_aligned_with_footers_and_notices),
         cmocka_unit_test(json_holds_everything_exactly),
+        cmocka_unit_test(a_page_has_tables_notices_and_the_picture),
         cmocka_unit_test(csv_has_keys_and_exact_figures),
         cmocka_unit_test(csv_of_several_tables_names_each),
         cmocka_unit_test(markdown_is_a_github_table),
