@@ -179,10 +179,12 @@ static void find_waiting_calls(const struct question *question, const unsigned c
 static int compare_waits(const void *left, const void *right)
 {
     const struct host_wait *a = left, *b = right;
-    return a->call < b->call ? -1 : a->call > b->call;
+    if (a->call != b->call)
+        return a->call < b->call ? -1 : 1;
+    return a->work < b->work ? -1 : a->work > b->work;
 }
 
-/* A call counts once, however many copies it made. */
+/* A call counts once, however many copies it made: for the first of them. */
 static void drop_repeats(struct host_waits *waits)
 {
     if (waits->count)
