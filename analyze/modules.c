@@ -102,16 +102,44 @@ static bool is_empty(const struct sums *sums)
     return !both(sums->cpu_ns) && !both(sums->device_ns) && !sums->works && !sums->calls;
 }
 
+/*
+ * How long each node was the innermost: of those open at a moment, the last to begin. An event that begins in a call and
+ * ends after it is no child of it, yet no moment of a thread counts twice. New; free with free().
+ */
+static int64_t *innermost_times(const struct calltree *tree)
+{
+    const struct trace *trace = tree->trace;
+    int64_t *self_ns = mem_zalloc(tree->count + 1, sizeof *self_ns);
+    node_id *open = mem_alloc((tree->count + 1) * sizeof *open);
+    for (size_t t = 0; t < tree->thread_count; t++) {
+        const struct calltree_thread *thread = &tree->threads[t];
+        int64_t at_ns = INT64_MIN; /* up to here, moments have been given away */
+        size_t depth = 0;
+        for (uint32_t i = 0; i <= thread->count; i++) {
+            node_id next = thread->first + i;
+            int64_t start_ns = i < thread->count ? trace->start_ns[tree->event[next]] : INT64_MAX;
+            while (depth > 0 && at_ns < start_ns) {
+                int64_t end_ns = trace_end_ns(trace, tree->event[open[depth - 1]]);
+                int64_t until_ns = end_ns < start_ns ? end_ns : start_ns;
+                if (until_ns > at_ns) {
+                    self_ns[open[depth - 1]] += until_ns - at_ns;
+                    at_ns = until_ns;
+                }
+                if (end_ns <= start_ns)
+                    depth--;
+            }
+            at_ns = start_ns;
+            open[depth++] = next;
+        }
+    }
+    free(open);
+    return self_ns;
+}
+
 static void sum_host(struct question *question)
 {
-    const struct trace *trace = question->trace;
     const struct calltree *tree = question->paths->tree;
-    int64_t *self_ns = mem_alloc((tree->count + 1) * sizeof *self_ns);
-    for (node_id n = 0; n < tree->count; n++)
-        self_ns[n] = trace->dur_ns[tree->event[n]];
-    for (node_id n = 0; n < tree->count; n++)
-        if (tree->parent[n] != NODE_NONE)
-            self_ns[tree->parent[n]] -= trace->dur_ns[tree->event[n]];
+    int64_t *self_ns = innermost_times(tree);
     for (node_id n = 0; n < tree->count; n++) {
         event_id e = tree->event[n];
         if (!selection_holds_place(question->selection, e))

@@ -24,8 +24,8 @@ class Failed(Exception):
     pass
 
 
-def top(tpa, trace, *options):
-    run = subprocess.run([tpa, "top", *options, trace], capture_output=True)
+def top(tpa, trace, *options, command="top"):
+    run = subprocess.run([tpa, command, *options, trace], capture_output=True)
     if run.returncode != 0:
         raise Failed(f"exit status {run.returncode}: {run.stderr.decode(errors='replace').strip()}")
     return run.stdout.decode("utf-8", errors="surrogateescape")

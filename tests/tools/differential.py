@@ -1,14 +1,15 @@
 #!/usr/bin/env python3
-"""Random traces, answered by `tpa top` and by reference_top.py: every figure must be equal.
+"""Random traces, answered by tpa and by reference_top.py and reference_tables.py: every figure must be equal.
 
 Now and then a trace is asked together with the one before it: then the rows add up.
 
-    differential.py [--tpa PROGRAM] [--seeds FIRST-LAST] [--keep FOLDER]
+    differential.py [--tpa PROGRAM] [--seeds FIRST-LAST] [--only top|tables] [--every N] [--keep FOLDER]
 
 A trace on which they differ is kept in FOLDER (as seed-N.json), and said so; exit status 1 then.
 """
 
 import argparse
+import json
 import os
 import shutil
 import sys
@@ -16,6 +17,7 @@ import tempfile
 
 import check_expected
 import random_trace
+import reference_tables
 import reference_top
 
 FIGURES = reference_top.COLUMNS
@@ -33,6 +35,71 @@ def differences(tpa, path):
         if wrong:
             return ("by shape: " if by_shape else "") + wrong
     return None
+
+
+KEYS = ("device", "name", "cause", "start_ns", "length_ns", "direction", "memory", "call", "kernel")
+ROUNDED = ("average_ns", "median_ns", "stddev_ns")
+
+
+def order_of(row, columns):
+    return [str(row.get(column)) for column in columns]
+
+
+def compare_tables(what, wanted, found):
+    """None, or where rows of the reference and of tpa differ, in words. Rows come in any order; columns are the reference's."""
+    columns = list(wanted[0] if wanted else ())
+    exact = [c for c in columns if c in KEYS] or columns
+    wanted, found = (sorted(rows, key=lambda row: order_of(row, exact)) for rows in (wanted, found))
+    if len(wanted) != len(found):
+        extra = [order_of(r, exact) for r in found if order_of(r, exact) not in [order_of(w, exact) for w in wanted]]
+        missing = [order_of(w, exact) for w in wanted if order_of(w, exact) not in [order_of(r, exact) for r in found]]
+        return f"{what}: {len(found)} rows instead of {len(wanted)}; too many {extra[:3]}, too few {missing[:3]}"
+    for w, f in zip(wanted, found):
+        for column in columns:
+            a, b = w[column], f.get(column)
+            near = isinstance(a, float) and b is not None and abs(a - b) <= 1e-9 * max(1, abs(a)) or column in ROUNDED and abs(a - b) <= 1
+            if a != b and not near:
+                return f"{what}: {column} is {b!r}, expected {a!r}, in {w}"
+    return None
+
+
+def ask(tpa, command, path, *options):
+    tables = json.loads(check_expected.top(tpa, path, "--format", "json", "--limit", "0", *options, command=command))["tables"]
+    return {table["key"]: table for table in tables}
+
+
+def rows_of(tables, key, **same):
+    return [row for row in tables.get(key, {"rows": []})["rows"] if all(row.get(k) == v for k, v in same.items())]
+
+
+def table_differences(tpa, path):
+    """What differs in the tables of other commands than top, in words, or None."""
+    document = reference_top.load(path)
+    tables = reference_tables.Tables(document)
+    gpu, gaps = ask(tpa, "gpu", path), ask(tpa, "gaps", path, "--min", "0")
+    found_gaps = rows_of(gaps, "gaps")
+    wanted_gaps = tables.gaps()
+    origin = min((g["start_ns"] for g in wanted_gaps), default=0) - min((g["start_ns"] for g in found_gaps), default=0)
+    wanted_gaps = [{**gap, "start_ns": gap["start_ns"] - origin} for gap in wanted_gaps]
+    transfers, launches = ask(tpa, "transfers", path), ask(tpa, "launches", path)
+    yield compare_tables("gpu", tables.devices(), rows_of(gpu, "devices"))
+    yield compare_tables("copies", tables.copies(), rows_of(gpu, "copies"))
+    yield compare_tables("kernels", tables.kernels(), rows_of(ask(tpa, "kernels", path), "kernels"))
+    yield compare_tables("gaps", wanted_gaps, found_gaps)
+    yield compare_tables("causes", tables.causes(), rows_of(gaps, "causes"))
+    yield compare_tables("transfers", tables.transfers(), rows_of(transfers, "transfers"))
+    if tables.work:
+        blocked = transfers.get("stalls", {"footer": {}})["footer"].get("blocked_total_ns", 0)
+        yield None if blocked == tables.blocked() else f"transfers: blocked {blocked}, expected {tables.blocked()}"
+        yield compare_tables("launches", tables.launches(), rows_of(launches, "launches"))
+    for step in rows_of(ask(tpa, "steps", path), "steps"):
+        start = step["start_ns"] + tables.origin
+        yield compare_tables("steps", [tables.step_parts(start, start + step["duration_ns"])], [step])
+    yield compare_tables("memory", tables.memory(document), rows_of(ask(tpa, "memory", path), "memory"))
+    if tables.has_frames():
+        rows = rows_of(ask(tpa, "modules", path, "--by", "class"), "modules")
+        sums = sum(row["self_cpu_ns"] or 0 for row in rows), sum(row["self_device_ns"] or 0 for row in rows)
+        yield None if sums == tables.module_sums() else f"modules: self times add up to {sums}, expected {tables.module_sums()}"
 
 
 def summed(all_rows):
@@ -59,6 +126,8 @@ def main():
     parser.add_argument("--tpa", default="tpa")
     parser.add_argument("--seeds", default="1-40", metavar="FIRST-LAST")
     parser.add_argument("--keep", metavar="FOLDER", help="where traces go on which the two differ")
+    parser.add_argument("--only", default="", metavar="WHAT", help="top: nothing else; tables: all else")
+    parser.add_argument("--every", type=int, default=1, metavar="N", help="ask for the other tables of every N-th trace only")
     args = parser.parse_args()
     first, _, last = args.seeds.partition("-")
     seeds = range(int(first), int(last or first) + 1)
@@ -71,7 +140,9 @@ def main():
             with open(path, "w", encoding="utf-8") as f:
                 f.write(random_trace.Maker(seed).document())
             try:
-                wrong = differences(args.tpa, path)
+                wrong = differences(args.tpa, path) if args.only in ("", "top") else None
+                if args.only != "top" and seed % args.every == 0:
+                    wrong = wrong or next(filter(None, table_differences(args.tpa, path)), None)
                 if not wrong and before and seed % 4 == 0:
                     wrong = sum_differences(args.tpa, [path, before])
             except check_expected.Failed as failure:

@@ -20,8 +20,9 @@ OPERATORS = ["aten::add", "aten::mul", "aten::mm", "aten::addmm", "aten::bmm", "
              "aten::linear", "c10d::allreduce_", "autograd::engine::evaluate_function: MmBackward0", "aten::_version", "aten::is_leaf",
              "profiler::_record_function_enter_new", "my op", "x", "name with, comma; <tag> & 'tick'", "n" * 80, "Ünïcödé λ"]
 ANNOTATIONS = ["forward", "## backward ##", "nccl:all_reduce", "gloo:broadcast", "ProfilerStep#1", "ProfilerStep#2", "ProfilerStep#3",
-               "Optimizer.step#SGD.step", "aten::mm", "a", "[memory]"]
-CALLS = ["cudaLaunchKernel", "cudaMemcpyAsync", "cudaStreamSynchronize", "cudaEventQuery", "cudaGraphLaunch", "hipLaunchKernel", "cudaMalloc"]
+               "Optimizer.step#SGD.step", "aten::mm", "a", "[memory]", "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__"]
+CALLS = ["cudaLaunchKernel", "cudaMemcpyAsync", "cudaStreamSynchronize", "cudaEventQuery", "cudaGraphLaunch", "hipLaunchKernel", "cudaMalloc", "cudaMemcpy",
+         "cudaDeviceSynchronize", "cudaHostAlloc", "cudaFree"]
 KERNELS = ["gemm_kernel", "void relu<float>(float*, int)", "ncclDevKernel_AllReduce_Sum_f32_RING_LL(ncclDevKernelArgsStorage<4096ul>)", "triton_poi_fused_0", "k"]
 COPIES = ["Memcpy HtoD (Pinned -> Device)", "Memcpy DtoH (Device -> Pageable)", "Memcpy DtoD (Device -> Device)"]
 FRAMES = ["train.py(10): step", "nn.Module: Linear_0", "torch/nn/modules/module.py(1501): _call_impl", "<built-in method item of Tensor object at 0x7f00>"]

@@ -525,6 +525,25 @@ static void top_makes_rows_of_modules(void **state)
 }
 
 /* An annotation nests in no frame, yet it was somewhere: within Net_0, 10..40, and after Linear_0, 15..20. */
+/*
+ *     thread 1   [ Linear_0          )0..100
+ *                          [ aten::mm     )60..140      begins in the module, ends after it
+ *                            [ aten::add )70..80
+ */
+static void no_moment_of_a_thread_counts_twice(void **state)
+{
+    (void)state;
+    draw_begin(&wants);
+    draw_module("Linear_0", 1, 0, 100);
+    draw_host("cpu_op", "aten::mm", 1, 60, 80);
+    draw_host("cpu_op", "aten::add", 1, 70, 10);
+    trace = draw_end();
+    answer_by(MODULES_BY_INSTANCE);
+    assert_int_equal(figure("Linear_0", "self_cpu"), 60);
+    assert_int_equal(figure("(outside any module)", "self_cpu"), 80);
+    release();
+}
+
 static void annotations_are_where_they_began(void **state)
 {
     (void)state;
@@ -578,6 +597,7 @@ int main(void)
         cmocka_unit_test(backward_operators_without_their_forward_count_where_they_ran),
         cmocka_unit_test(a_trace_without_modules_has_all_outside),
         cmocka_unit_test(top_makes_rows_of_modules),
+        cmocka_unit_test(no_moment_of_a_thread_counts_twice),
         cmocka_unit_test(annotations_are_where_they_began),
         cmocka_unit_test(names_of_frames_tell_module_and_class),
     };

@@ -1,0 +1,285 @@
+"""What the commands on GPU work, steps, launches, memory and modules must say of a Kineto trace: slow, simple, apart from tpa.
+
+    tables = reference_tables.Tables(reference_top.load(path))
+    tables.devices()   [{"device": 0, "span_ns": ..., ...}]
+
+Written from docs/definitions.md. Sets of moments are lists of intervals that are merged anew for each question; nothing is
+kept and nothing is fast. Links between work, calls and operators are those of reference_top.py.
+"""
+
+import re
+import statistics
+
+import reference_top
+
+KERNEL, COPY, SET = {"kernel", "concurrent_kernel"}, {"gpu_memcpy", "memcpy"}, {"gpu_memset", "memset"}
+WORK = KERNEL | COPY | SET
+COMMUNICATES = re.compile(r"(nccl:|gloo:|c10d::)")
+LOADS_DATA = re.compile(r"enumerate\(Data(Loader|Pipe)\)#")
+SYNCHRONISES = {"cudaDeviceSynchronize", "cudaStreamSynchronize", "cudaEventSynchronize"}
+BLOCKING_COPIES = {"cudaMemcpy", "hipMemcpyWithStream"}
+ASYNCHRONOUS_COPIES = {"cudaMemcpyAsync"}
+ALLOCATES = {"cudaMalloc", "cudaFree", "cudaHostAlloc"}
+PINS = {"cudaHostAlloc"}
+LAUNCHES_KERNELS = {"cudaLaunchKernel", "hipLaunchKernel", "cuLaunchKernelEx", "cudaGraphLaunch"}
+
+
+# ---- sets of moments: sorted lists of [start, end) that do not touch ----
+
+
+def union(intervals):
+    merged = []
+    for start, end in sorted(i for i in intervals if i[0] < i[1]):
+        if merged and start <= merged[-1][1]:
+            merged[-1][1] = max(end, merged[-1][1])
+        else:
+            merged.append([start, end])
+    return merged
+
+
+def length(intervals):
+    return sum(end - start for start, end in intervals)
+
+
+def within(intervals, start, end):
+    return [[max(a, start), min(b, end)] for a, b in intervals if max(a, start) < min(b, end)]
+
+
+def without(intervals, others):
+    left = union(intervals)
+    for start, end in union(others):
+        left = [piece for a, b in left for piece in ([a, min(b, start)], [max(a, end), b]) if piece[0] < piece[1]]
+    return left
+
+
+def contains(intervals, moment):
+    return any(a <= moment < b for a, b in intervals)
+
+
+def of(events):
+    return [(e.start, e.end) for e in events]
+
+
+class Tables:
+    def __init__(self, document):
+        self.events, self.records = reference_top.read_events(document)
+        reference_top.link(self.events)
+        self.thread = {id(e): e.thread for e in self.events}
+        self.work = [e for e in self.events if e.category in WORK]
+        self.calls = [e for e in self.events if e.category in reference_top.RUNTIME]
+        self.call_of = {e.correlation: e for e in self.calls if e.correlation}
+        self.operators = [e for e in self.events if e.category in reference_top.OPERATOR]
+        self.operator_of = {e.id: e for e in self.operators if e.id}
+        self.annotations = [e for e in self.events if e.category == "user_annotation"]
+        self.origin = min((e.start for e in self.events), default=0)
+
+    def call(self, work):
+        return self.call_of.get(work.correlation)
+
+    def communicates(self, kernel):
+        operator = self.operator_of.get(kernel.link)
+        return "nccl" in kernel.name.lower() or (operator is not None and COMMUNICATES.match(operator.name) is not None)
+
+    def by_device(self):
+        devices = {}
+        for e in self.work:
+            devices.setdefault(int(e.args["device"]), []).append(e)
+        return sorted(devices.items())
+
+    def parts(self, work):
+        """Kernels that compute, kernels that communicate, copies, memsets."""
+        kernels = [e for e in work if e.category in KERNEL]
+        return ([e for e in kernels if not self.communicates(e)], [e for e in kernels if self.communicates(e)],
+                [e for e in work if e.category in COPY], [e for e in work if e.category in SET])
+
+    # -- tpa gpu
+
+    def devices(self):
+        rows = []
+        for device, work in self.by_device():
+            computes, communicates, copies, sets = self.parts(work)
+            computing = of(computes + sets)
+            start, end = min(e.start for e in work), max(e.end for e in work)
+            gaps = self.gaps_of(work)
+            nccl = [e for e in computes + communicates if "nccl" in e.name.lower()]
+            others = [e for e in computes + communicates + sets if e not in nccl]
+            rows.append({
+                "device": device, "span_ns": end - start, "busy_ns": length(union(of(work))), "computation_ns": length(union(computing)),
+                "exposed_communication_ns": length(without(of(communicates), computing)),
+                "exposed_memcpy_ns": length(without(of(copies), computing + of(communicates))),
+                "idle_ns": end - start - length(union(of(work))), "communication_ns": length(union(of(communicates))),
+                "memcpy_union_ns": length(union(of(copies))), "memset_union_ns": length(union(of(sets))), "gaps": len(gaps),
+                "longest_gap_ns": max((b - a for a, b, _ in gaps), default=0), "events": len(work), "kernels": len(computes + communicates),
+                "kernel_sum_ns": sum(e.duration for e in computes + communicates), "kernel_union_ns": length(union(of(computes + communicates))),
+                "streams": ", ".join(str(s) for s in sorted({int(e.args["stream"]) for e in work})),
+                "nccl_kernels": len(nccl), "nccl_union_ns": length(union(of(nccl))), "exposed_nccl_ns": length(without(of(nccl), of(others))),
+            })
+        return rows
+
+    def copies(self):
+        rows = []
+        for device, work in self.by_device():
+            kernels = of(e for e in work if e.category in KERNEL)
+            for name in {e.name for e in work if e.category in COPY}:
+                alike = [e for e in work if e.category in COPY and e.name == name]
+                rows.append({"device": device, "name": name, "count": len(alike), "bytes": sum(int(e.args.get("bytes", 0)) for e in alike),
+                             "sum_ns": sum(e.duration for e in alike), "union_ns": length(union(of(alike))),
+                             "not_under_a_kernel_ns": length(without(of(alike), kernels))})
+        return rows
+
+    # -- tpa kernels
+
+    def kernels(self):
+        rows = []
+        kernels = [e for e in self.work if e.category in KERNEL]
+        for name in {e.name for e in kernels}:
+            times = [e.duration for e in kernels if e.name == name]
+            rows.append({"name": name, "count": len(times), "total_ns": sum(times), "min_ns": min(times), "max_ns": max(times),
+                         "average_ns": statistics.mean(times), "median_ns": statistics.median(times),
+                         "stddev_ns": statistics.stdev(times) if len(times) > 1 else 0,
+                         "share": sum(times) / max(1, sum(e.duration for e in kernels))})
+        return rows
+
+    # -- tpa gaps
+
+    def gaps_of(self, work):
+        """(start, end, the work after it)"""
+        gaps, until = [], None
+        for e in sorted(work, key=lambda e: e.start):
+            if until is not None and e.start > until:
+                gaps.append((until, e.start, e))
+            until = e.end if until is None else max(until, e.end)
+        return gaps
+
+    def waiting(self, thread):
+        """Synchronisations, and calls whose copies are in the file and block."""
+        copies = set()
+        for e in self.work:
+            call = self.call(e)
+            if e.category in COPY and call and (call.name in BLOCKING_COPIES or call.name in ASYNCHRONOUS_COPIES and "Pageable" in e.name):
+                copies.add(id(call))
+        return [e for e in self.calls if e.thread == thread and (e.name in SYNCHRONISES or id(e) in copies)]
+
+    def cause(self, start, end, work, latency_ns):
+        def half(intervals, until):
+            return until > start and 2 * length(within(union(intervals), start, until)) >= until - start
+
+        if half(of(e for e in self.events if e.category == "overhead"), end):
+            return "profiler overhead"
+        call = self.call(work)
+        if call is None:
+            return "unknown"
+        if call.start <= start:
+            return "launch latency" if end - start < latency_ns else "unknown"
+        until = min(call.start, end)
+        here = [e for e in self.operators + self.annotations if e.thread == call.thread]
+        if half(of(e for e in self.calls if e.thread == call.thread and e.name in ALLOCATES), until):
+            return "allocation"
+        if half(of(e for e in here if LOADS_DATA.match(e.name)), until):
+            return "data loading"
+        talks = of(e for e in here if COMMUNICATES.match(e.name))
+        if half(talks, until) and not contains(talks, call.start):
+            return "communication wait"
+        return "synchronisation" if contains(of(self.waiting(call.thread)), start) else "host"
+
+    def gaps(self, latency_ns=30000):
+        return [{"device": device, "start_ns": start, "length_ns": end - start, "cause": self.cause(start, end, work, latency_ns)}
+                for device, of_device in self.by_device() for start, end, work in self.gaps_of(of_device)]
+
+    def causes(self):
+        rows = {}
+        for gap in self.gaps():
+            row = rows.setdefault((gap["device"], gap["cause"]), {"device": gap["device"], "cause": gap["cause"], "time_ns": 0, "count": 0, "longest_ns": 0})
+            row["time_ns"] += gap["length_ns"]
+            row["count"] += 1
+            row["longest_ns"] = max(row["longest_ns"], gap["length_ns"])
+        return list(rows.values())
+
+    # -- tpa steps: the parts of a time that tpa took for a step
+
+    def step_parts(self, start, end):
+        computes, communicates, copies, sets = self.parts(self.work)
+        loads = [e for e in self.operators + self.annotations if LOADS_DATA.match(e.name)]
+        parts, taken = {}, []
+        for key, events in (("kernel_ns", computes), ("memcpy_ns", copies), ("memset_ns", sets), ("communication_ns", communicates),
+                            ("runtime_ns", self.calls), ("data_loading_ns", loads), ("cpu_ns", self.operators)):
+            moments = within(union(of(events)), start, end)
+            parts[key] = length(without(moments, taken))
+            taken = union(taken + moments)
+        parts["other_ns"] = end - start - length(taken)
+        return parts
+
+    # -- tpa transfers
+
+    def transfers(self):
+        rows = {}
+        for device, work in self.by_device():
+            kernels = of(e for e in work if e.category in KERNEL)
+            for e in work:
+                if e.category in COPY:
+                    memory = "pageable" if "Pageable" in e.name else "pinned" if "Pinned" in e.name else None
+                    rows.setdefault((device, re.search(r"\w+to\w+", e.name)[0], memory), (kernels, []))[1].append(e)
+        return [{"device": key[0], "direction": key[1], "memory": key[2], "count": len(copies), "bytes": sum(int(e.args.get("bytes", 0)) for e in copies),
+                 "time_ns": sum(e.duration for e in copies), "union_ns": length(union(of(copies))), "exposed_ns": length(without(of(copies), kernels))}
+                for key, (kernels, copies) in rows.items()]
+
+    def blocked(self):
+        """Time of all calls in which a host thread sat and waited; each counts once."""
+        threads = {e.thread for e in self.calls}
+        calls = {id(e): e for thread in threads for e in self.waiting(thread)}
+        calls.update((id(e), e) for e in self.calls if e.name in PINS)
+        return sum(e.duration for e in calls.values())
+
+    # -- tpa launches
+
+    def launches(self):
+        """By call and kernel."""
+        rows = {}
+        for call in self.calls:
+            work = [e for e in self.work if self.call(e) is call]
+            if not work and call.name not in LAUNCHES_KERNELS:
+                continue
+            name = "(graph)" if len(work) > 1 else work[0].name if work else "(no work in the file)"
+            row = rows.setdefault((call.name, name), {"call": call.name, "kernel": name, "count": 0, "call_time_ns": 0, "queued": 0, "queue_time_ns": 0,
+                                                      "kernel_time_ns": 0, "total_time_ns": 0})
+            row["count"] += 1
+            row["call_time_ns"] += call.duration
+            if work:
+                row["kernel_time_ns"] += sum(e.duration for e in work)
+            begin = min((e.start for e in work), default=None)
+            if begin is not None and begin > call.end:
+                row["queued"] += 1
+                row["queue_time_ns"] += begin - call.end
+            row["total_time_ns"] += max([call.end] + [e.end for e in work]) - call.start
+            if not work:  # of nothing nothing is known
+                row["queued"] = row["queue_time_ns"] = row["kernel_time_ns"] = None
+        return list(rows.values())
+
+    # -- tpa memory
+
+    def memory(self, document):
+        devices = {}
+        for raw in document["traceEvents"]:
+            if raw.get("ph") == "i" and raw.get("name") == "[memory]" and "Bytes" in raw.get("args", {}):
+                args = raw["args"]
+                devices.setdefault((int(args["Device Type"]), int(args["Device Id"])), []).append(args)
+        rows = []
+        for records in devices.values():
+            sizes = [int(r["Bytes"]) for r in records]
+            rows.append({"peak_allocated": max(int(r["Total Allocated"]) for r in records), "records": len(records),
+                         "allocations": sum(s > 0 for s in sizes), "allocated": sum(s for s in sizes if s > 0),
+                         "frees": sum(s < 0 for s in sizes), "freed": -sum(s for s in sizes if s < 0)})
+        return rows
+
+    # -- tpa modules: what all rows add up to
+
+    def has_frames(self):
+        return any(e.name.startswith("nn.Module: ") for e in self.events if e.category == "python_function")
+
+    def module_sums(self):
+        """Self CPU time of all rows: moments of host threads in a frame, an operator or a call; and device time."""
+        threads = {}
+        for e in self.events:
+            if e.category == "python_function" or e in self.operators or e in self.calls:
+                threads.setdefault(e.thread, []).append((e.start, e.end))
+        return sum(length(union(intervals)) for intervals in threads.values()), sum(e.duration for e in self.work)
