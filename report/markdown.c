@@ -1,25 +1,36 @@
-/* markdown.c - GitHub tables, for issues and pull requests: figures as in the terminal, names in full. */
+/* markdown.c - GitHub tables, for issues and pull requests: figures as in the terminal, long names shortened as there. */
 #include "report/printer.h"
 
-#include "base/demangle.h"
 #include "base/escape.h"
 #include "report/figures.h"
 #include "report/output.h"
+#include "report/shorten.h"
 #include <string.h>
 
-static void add_cell(struct buffer *text, enum table_kind kind, const union table_cell *cell,
-                     enum time_unit time_unit)
+/* A comment on GitHub takes 65,536 characters, and a kernel's name can have thousands. */
+enum { LONGEST_NAME = 80 };
+
+static void add_name(struct buffer *text, const union table_cell *cell, const struct print_options *options)
 {
-    struct buffer readable = { 0 };
-    if (kind == TABLE_NAME && cell->text.at && demangle_name(&readable, cell->text.at))
-        escape_markdown(text, readable.at, readable.count);
-    else if (table_is_text(kind) && cell->text.at)
-        escape_markdown(text, cell->text.at, cell->text.len);
-    else if (table_is_text(kind))
+    struct buffer full = { 0 }, shown = { 0 };
+    bool shorter = shorten_readable(&full, &shown, cell->text.at, cell->text.len, LONGEST_NAME);
+    const struct buffer *name = shorter && !options->wide ? &shown : &full;
+    escape_markdown(text, name->at ? name->at : "", name->count);
+    buffer_release(&full);
+    buffer_release(&shown);
+}
+
+static void add_cell(struct buffer *text, enum table_kind kind, const union table_cell *cell,
+                     const struct print_options *options)
+{
+    if (!table_is_text(kind))
+        figure_add(text, kind, cell, options->time_unit);
+    else if (!cell->text.at)
         buffer_putc(text, '-');
+    else if (kind == TABLE_NAME)
+        add_name(text, cell, options);
     else
-        figure_add(text, kind, cell, time_unit);
-    buffer_release(&readable);
+        escape_markdown(text, cell->text.at, cell->text.len);
 }
 
 static void add_text(struct buffer *text, const char *s)
@@ -32,8 +43,8 @@ static bool is_shown(const struct table_column *column)
     return !(column->flags & (TABLE_HIDDEN | TABLE_OPTIONAL));
 }
 
-static bool print_rows(const struct table *table, enum time_unit time_unit, struct buffer *text, FILE *out,
-                       struct tpa_error *err)
+static bool print_rows(const struct table *table, const struct print_options *options, struct buffer *text,
+                       FILE *out, struct tpa_error *err)
 {
     for (size_t i = 0; i < table->column_count; i++) {
         if (!is_shown(&table->columns[i]))
@@ -53,7 +64,7 @@ static bool print_rows(const struct table *table, enum time_unit time_unit, stru
             if (!is_shown(&table->columns[i]))
                 continue;
             buffer_puts(text, "| ");
-            add_cell(text, table->columns[i].kind, table_cell(table, row, i), time_unit);
+            add_cell(text, table->columns[i].kind, table_cell(table, row, i), options);
             buffer_putc(text, ' ');
         }
         buffer_puts(text, "|\n");
@@ -64,8 +75,8 @@ static bool print_rows(const struct table *table, enum time_unit time_unit, stru
 }
 
 /* Nothing may stand directly under a table: it would be taken for a row. */
-static bool print_table(const struct table *table, enum time_unit time_unit, struct buffer *text, FILE *out,
-                        struct tpa_error *err)
+static bool print_table(const struct table *table, const struct print_options *options, struct buffer *text,
+                        FILE *out, struct tpa_error *err)
 {
     if (table->folds) {
         buffer_puts(text, "<details open><summary>");
@@ -79,7 +90,7 @@ static bool print_table(const struct table *table, enum time_unit time_unit, str
     bool has_columns = false;
     for (size_t i = 0; i < table->column_count; i++)
         has_columns |= is_shown(&table->columns[i]);
-    if (has_columns && !print_rows(table, time_unit, text, out, err))
+    if (has_columns && !print_rows(table, options, text, out, err))
         return false;
     if (table->footers.count) {
         if (has_columns)
@@ -89,7 +100,7 @@ static bool print_table(const struct table *table, enum time_unit time_unit, str
             buffer_puts(text, "- ");
             add_text(text, footer->title);
             buffer_puts(text, ": ");
-            add_cell(text, footer->kind, &footer->value, time_unit);
+            add_cell(text, footer->kind, &footer->value, options);
             buffer_putc(text, '\n');
         }
     }
@@ -128,7 +139,7 @@ static bool print_markdown(const struct result *result, const struct print_optio
     for (size_t i = 0; i < result->tables.count && ok; i++) {
         if (i + before)
             buffer_putc(&text, '\n');
-        ok = print_table(result->tables.at[i], options->time_unit, &text, out, err);
+        ok = print_table(result->tables.at[i], options, &text, out, err);
     }
     add_notices(result, false, result->tables.count + before > 0, &text);
     return output_finish(ok, &text, out, err);

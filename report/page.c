@@ -1,7 +1,6 @@
 /* page.c - see page.h. The style sheet and the script lie in page/, and are put into the program when it is built. */
 #include "report/page.h"
 
-#include "base/demangle.h"
 #include "base/escape.h"
 #include "report/exact.h"
 #include "report/figures.h"
@@ -132,19 +131,15 @@ enum { LONGEST_NAME = 64, LONG_TEXT = 24 };
 static void put_text_cell(struct writing *page, const struct table_column *column,
                           const union table_cell *cell)
 {
-    struct buffer readable = { 0 }, safe = { 0 }, shown = { 0 };
-    bool is_name = column->kind == TABLE_NAME;
+    struct buffer full = { 0 }, shown = { 0 };
+    bool is_name = column->kind == TABLE_NAME, shorter = false;
     const char *text = cell->text.at ? cell->text.at : "-";
     size_t len = cell->text.at ? cell->text.len : 1;
-    if (is_name && demangle_name(&readable, text)) {
-        text = readable.at;
-        len = readable.count;
-    }
     if (is_name) {
-        escape_terminal(&safe, text, len);
-        shorten_name(&shown, safe.at ? safe.at : "", safe.count, LONGEST_NAME);
+        shorter = shorten_readable(&full, &shown, text, len, LONGEST_NAME);
+        text = full.at ? full.at : "";
+        len = full.count;
     }
-    bool shorter = shown.count < safe.count;
     buffer_printf(&page->text, "<td class=\"%s%s%s%s\"", is_name ? "name" : "text",
                   !is_name && len > LONG_TEXT ? " long" : "", is_optional(column) ? " o" : "",
                   class_of_verdict(column, cell));
@@ -156,8 +151,7 @@ static void put_text_cell(struct writing *page, const struct table_column *colum
     put(page, ">");
     escape_html(&page->text, shorter ? shown.at : text, shorter ? shown.count : len);
     put(page, "</td>");
-    buffer_release(&readable);
-    buffer_release(&safe);
+    buffer_release(&full);
     buffer_release(&shown);
 }
 

@@ -6,8 +6,9 @@
  */
 #include "report/shorten.h"
 
+#include "base/demangle.h"
+#include "base/escape.h"
 #include "base/unicode.h"
-#include <stdbool.h>
 #include <string.h>
 
 #define ELLIPSIS "..."
@@ -292,4 +293,19 @@ size_t shorten_name(struct buffer *out, const char *name, size_t len, size_t max
     size_t width = shorten_middle(out, shorter.at, shorter.count, max);
     buffer_release(&shorter);
     return width;
+}
+
+bool shorten_readable(struct buffer *full, struct buffer *shown, const char *name, size_t len, size_t max)
+{
+    struct buffer safe = { 0 };
+    size_t begin = shown->count;
+    if (!demangle_name(full, name))
+        buffer_add(full, name, len);
+    escape_terminal(&safe, full->at ? full->at : "", full->count);
+    shorten_name(shown, safe.at ? safe.at : "", safe.count, max);
+    bool shorter = shown->count - begin < safe.count;
+    if (!shorter)
+        shown->count = begin;
+    buffer_release(&safe);
+    return shorter;
 }

@@ -17,6 +17,7 @@
 #define TPA_REPORT_SHORTEN_H
 
 #include "base/buffer.h"
+#include <stdbool.h>
 #include <stddef.h>
 
 /*
@@ -27,5 +28,11 @@ size_t shorten_name(struct buffer *out, const char *name, size_t len, size_t max
 
 /* The same for texts that are no names: only the middle goes, for "...". */
 size_t shorten_middle(struct buffer *out, const char *s, size_t len, size_t max);
+
+/*
+ * A name from a trace as people read it: FULL gets it demangled. When that takes more than MAX columns, SHOWN gets it in
+ * MAX, with control characters made visible, and the answer is true.
+ */
+bool shorten_readable(struct buffer *full, struct buffer *shown, const char *name, size_t len, size_t max);
 
 #endif

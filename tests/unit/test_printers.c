@@ -362,6 +362,33 @@ static void without_a_limit_nothing_is_cut(void **state)
     }
 }
 
+static void long_names_do_not_fill_a_comment(void **state)
+{
+    (void)state;
+    struct result *result = result_open("tpa.test/1");
+    struct table *table = table_open("t", NULL, columns, 1);
+    struct buffer name = { 0 };
+    buffer_puts(&name, "void at::kernel<");
+    for (int i = 0; i < 400; i++)
+        buffer_puts(&name, "at::Tensor, ");
+    buffer_puts(&name, "int>(int)");
+    table_set_text(table, table_add_row(table), 0, name.at, name.count);
+    result_add_table(result, table);
+    check("md", result, &plain,
+          "| Name |\n| :--- |\n"
+          "| kernel&lt;Tensor, Tensor, Tensor, Tensor, Tensor, Tensor, Tensor, Tensor, ...&gt;(int) |\n");
+
+    result = result_open("tpa.test/1");
+    table = table_open("t", NULL, columns, 1);
+    table_set_text(table, table_add_row(table), 0, name.at, name.count);
+    result_add_table(result, table);
+    char *text = printed("md", result, &(struct print_options){ .wide = true });
+    assert_true(strlen(text) > name.count);
+    free(text);
+    result_free(result);
+    buffer_release(&name);
+}
+
 /* A page has a section for each table, links to those that have a title, the notices, and the picture. */
 static void a_page_has_tables_notices_and_the_picture(void **state)
 {
@@ -437,6 +464,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(text_is_aligned_with_footers_and_notices),
         cmocka_unit_test(json_holds_everything_exactly),
+        cmocka_unit_test(long_names_do_not_fill_a_comment),
         cmocka_unit_test(a_page_has_tables_notices_and_the_picture),
         cmocka_unit_test(csv_has_keys_and_exact_figures),
         cmocka_unit_test(csv_of_several_tables_names_each),
