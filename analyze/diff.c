@@ -330,6 +330,29 @@ static bool holds_rows(const struct sampling *sampling)
     return false;
 }
 
+static bool has_rows(const struct sampling *sampling, const char *key)
+{
+    for (size_t t = 0; t < sampling->tables.count; t++)
+        if (strcmp(sampling->tables.at[t]->key, key) == 0)
+            return true;
+    return false;
+}
+
+/* Saved results of one command may still hold different things: top's, operators of a trace or functions of Python. */
+static bool have_rows_in_common(const struct measures *before, const struct measures *after)
+{
+    const struct sampling *const pairs[][2] = { { &before->by_file, &after->by_file },
+                                                { &before->by_step, &after->by_step } };
+    bool any = false;
+    for (size_t i = 0; i < 2; i++)
+        for (size_t t = 0; t < pairs[i][0]->tables.count; t++) {
+            any = true;
+            if (has_rows(pairs[i][1], pairs[i][0]->tables.at[t]->key))
+                return true;
+        }
+    return !any;
+}
+
 static bool check_sides(const struct measures *before, const struct measures *after, struct tpa_error *err)
 {
     const struct measures *const sides[2] = { before, after };
@@ -343,6 +366,8 @@ static bool check_sides(const struct measures *before, const struct measures *af
     if (before->schema && strcmp(before->schema, after->schema) != 0)
         return tpa_fail(err, TPA_NOWHERE, "a saved result of %s can not be compared with one of %s",
                         before->schema, after->schema);
+    if (before->source == MEASURE_RESULTS && !have_rows_in_common(before, after))
+        return tpa_fail(err, TPA_NOWHERE, "the saved results hold different things: no table is in both");
     for (int i = 0; i < 2; i++) {
         bool figures = before->source == MEASURE_RESULTS && sides[i]->by_file.metrics.count > 0;
         if (!figures && !holds_rows(&sides[i]->by_file) && !holds_rows(&sides[i]->by_step))

@@ -132,11 +132,15 @@ bool measure_actions(struct measures *measures, const struct action_report *repo
 bool measure_result(struct measures *measures, const struct result *result, struct tpa_error *err);
 
 /*
- * As measure_result, of what the command that SAVED came from answers about TRACE: so a trace can be compared with a saved
+ * As measure_result, of what the command that SAVED came from answers about a file: so that can be compared with a saved
  * result. False and ERR when that command can not be asked the same again.
  */
 bool measure_trace_like(struct measures *measures, const struct trace *trace, const struct result *saved,
                         struct tpa_error *err);
+bool measure_profile_like(struct measures *measures, const struct profile *profile,
+                          const struct result *saved, struct tpa_error *err);
+bool measure_actions_like(struct measures *measures, const struct action_report *report,
+                          const struct result *saved, struct tpa_error *err);
 
 /* What the reader must decode for that. */
 struct trace_wants measure_wants_like(const char *schema);

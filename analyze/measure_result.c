@@ -6,11 +6,6 @@
  */
 #include "analyze/measure.h"
 
-#include "analyze/gpu.h"
-#include "analyze/kernels.h"
-#include "analyze/memory.h"
-#include "analyze/step_times.h"
-#include "analyze/top.h"
 #include "trace/steps.h"
 #include <inttypes.h>
 #include <math.h>
@@ -408,107 +403,4 @@ static bool take_result(struct measures *measures, const struct result *result, 
 bool measure_result(struct measures *measures, const struct result *result, struct tpa_error *err)
 {
     return measures_part(measures, MEASURE_RESULTS, err) && take_result(measures, result, err);
-}
-
-/* ---- a trace beside a saved result ---- */
-
-/* What a command answers about a trace when it is given no options, as it would have saved it. */
-struct trace_wants measure_wants_like(const char *schema)
-{
-    struct trace_wants wants = { 0 };
-    if (strcmp(schema, "tpa.top/1") == 0) {
-        struct top_options top = { .by = TOP_OPERATOR | TOP_SHAPE | TOP_STACK | TOP_OVERLOAD };
-        return top_wants(&top);
-    }
-    if (strcmp(schema, "tpa.steps/1") == 0)
-        return step_times_wants;
-    if (strcmp(schema, "tpa.gpu/1") == 0)
-        return gpu_wants;
-    if (strcmp(schema, "tpa.kernels/1") == 0)
-        return kernels_wants;
-    if (strcmp(schema, "tpa.memory/1") == 0)
-        return memory_wants;
-    return wants;
-}
-
-/* The --by of tpa top that gives the columns of TABLE. */
-static unsigned dimensions_of(const struct table *table)
-{
-    static const struct {
-        const char *column;
-        unsigned dimension;
-    } dimensions[] = {
-        { "input_shapes", TOP_SHAPE },
-        { "source_location", TOP_STACK },
-        { "overload_name", TOP_OVERLOAD },
-        { "step", TOP_STEP },
-        { "rank", TOP_RANK },
-    };
-    unsigned by = TOP_OPERATOR;
-    for (size_t i = 0; i < sizeof dimensions / sizeof *dimensions; i++)
-        if (column_of(table, dimensions[i].column) >= 0)
-            by |= dimensions[i].dimension;
-    return by;
-}
-
-/* Tables of the trace must name rows as those of the saved result do. */
-static bool is_alike(const struct result *made, const struct result *saved)
-{
-    for (size_t t = 0; t < saved->tables.count && t < made->tables.count; t++) {
-        const struct table *a = made->tables.at[t], *b = saved->tables.at[t];
-        if (strcmp(a->key, b->key) != 0)
-            return false;
-        for (size_t c = 0; c < b->column_count; c++)
-            if (table_is_text(b->columns[c].kind) && column_of(a, b->columns[c].key) < 0)
-                return false;
-    }
-    return true;
-}
-
-/* What the command of SAVED answers about TRACE; false and ERR when it can not be asked like that. */
-static bool answer_like(const struct result *saved, const struct trace *trace, struct result **made,
-                        struct tpa_error *err)
-{
-    const char *schema = saved->schema;
-    struct selection *all = selection_open(trace, &(struct selection_query){ 0 }, err);
-    bool good = all != NULL;
-    *made = NULL;
-    if (good && strcmp(schema, "tpa.top/1") == 0 && saved->tables.count) {
-        struct top_options options = { .by = dimensions_of(saved->tables.at[0]) };
-        *made = top_analyze(trace, &options);
-    } else if (good) {
-        *made = result_open(schema);
-        if (strcmp(schema, "tpa.steps/1") == 0)
-            good = step_times_add_tables(trace, all, &(struct step_times_options){ 0 }, *made, err);
-        else if (strcmp(schema, "tpa.gpu/1") == 0)
-            gpu_add_tables(trace, all, false, *made);
-        else if (strcmp(schema, "tpa.kernels/1") == 0)
-            kernels_add_table(trace, all, &(struct kernels_options){ 0 }, *made);
-        else if (strcmp(schema, "tpa.memory/1") == 0)
-            memory_add_tables(trace, all, &(struct memory_options){ 0 }, *made);
-        else
-            good = false;
-    }
-    selection_free(all);
-    if (good && is_alike(*made, saved))
-        return true;
-    result_free(*made);
-    *made = NULL;
-    if (!err->failed) {
-        tpa_fail(err, TPA_NOWHERE, "a trace can not be compared with a result of %s as this one was saved",
-                 schema);
-        tpa_hint(err, "save the same of the trace with --format json, or compare the traces");
-    }
-    return false;
-}
-
-bool measure_trace_like(struct measures *measures, const struct trace *trace, const struct result *saved,
-                        struct tpa_error *err)
-{
-    struct result *made;
-    if (!measures_part(measures, MEASURE_RESULTS, err) || !answer_like(saved, trace, &made, err))
-        return false;
-    bool good = take_result(measures, made, err);
-    result_free(made);
-    return good;
 }

@@ -369,6 +369,26 @@ static bool report_sides(const struct invocation *call, enum report_format forma
     return good;
 }
 
+/* An option that would be without effect is a mistake: of a comparison, or of one trace. */
+static bool check_options(const struct report_args *args, bool compare, struct tpa_error *err)
+{
+    const struct selection_query *query = &args->selection;
+    const char *option = !compare               ? args->min_change_ns ? "--min-change" : NULL
+                         : args->sections       ? "--sections"
+                         : query->steps.count   ? "--steps"
+                         : query->range         ? "--range"
+                         : query->devices.count ? "--device"
+                         : query->ranks.count   ? "--rank"
+                                                : NULL;
+    if (!option)
+        return true;
+    if (compare)
+        return tpa_fail(err, TPA_NOWHERE, "%s is for one trace; a comparison is of all that its sides hold",
+                        option);
+    tpa_fail(err, TPA_NOWHERE, "%s is for a comparison of two sides", option);
+    return tpa_hint(err, "tpa report BASE NEW -o compare.html");
+}
+
 static int report_main(const struct invocation *call, struct tpa_error *err)
 {
     const struct report_args *args = call->args;
@@ -381,6 +401,8 @@ static int report_main(const struct invocation *call, struct tpa_error *err)
         tpa_hint(err, "tpa report TRACE -o report.html; tpa report BASE NEW -o compare.html");
         return EXIT_TROUBLE;
     }
+    if (!check_options(args, compare, err))
+        return EXIT_TROUBLE;
     bool good = compare ? report_sides(call, format, err) : report_trace(call, format, err);
     return good ? EXIT_FINE : EXIT_TROUBLE;
 }

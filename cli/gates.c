@@ -53,17 +53,22 @@ static void add_share(struct buffer *out, double share, bool points)
         buffer_printf(out, "%+.1f %s", share * 100, points ? "points" : "%");
 }
 
-/* "step time: 10.2ms -> 11.0ms (+7.8 %, limit 5 %): slower". */
+/*
+ * "step time: 10.2ms -> 11.0ms (+7.8 %, limit 5 %): slower". Where the growth is that of the medians, so are the figures: a
+ * mean with an odd step in it would not go with the percentage beside it.
+ */
 static void add_message(struct buffer *out, const struct checker *checker, const struct gate *gate,
                         const struct suspect *suspect, double found, enum gates_outcome outcome,
                         size_t together)
 {
     const struct finding *finding = suspect->finding;
+    bool medians = finding->shift.decidable && gate->sort != GATE_MEMORY &&
+                   (finding->median[0] > 0 || gate->sort == GATE_IDLE);
     buffer_add(out, suspect->name, suspect->name_length);
-    buffer_puts(out, ": ");
-    figure_add_value(out, suspect->kind, finding->before);
+    buffer_puts(out, medians ? ": median " : ": ");
+    figure_add_value(out, suspect->kind, medians ? finding->median[0] : finding->before);
     buffer_puts(out, " -> ");
-    figure_add_value(out, suspect->kind, finding->after);
+    figure_add_value(out, suspect->kind, medians ? finding->median[1] : finding->after);
     buffer_puts(out, " (");
     add_share(out, found, gate->sort == GATE_IDLE);
     buffer_puts(out, ", limit ");

@@ -30,7 +30,7 @@ struct sides {
     struct load_args load;
     const struct sides_options *options;
     struct result *saved; /* the first saved result that was met; owned */
-    bool like_saved;      /* ask traces what it was asked */
+    bool like_saved;      /* ask files what it was asked */
 };
 
 static bool measure_part(struct sides *sides, struct measures *side, struct ingested *part,
@@ -42,11 +42,13 @@ static bool measure_part(struct sides *sides, struct measures *side, struct inge
     if (part->trace)
         return measure_trace(side, part->trace, options, err);
     if (part->actions)
-        return measure_actions(side, part->actions, err);
+        return sides->like_saved ? measure_actions_like(side, part->actions, sides->saved, err)
+                                 : measure_actions(side, part->actions, err);
     if (part->profile) {
         if (sides->options->strip_dirs)
             part->profile = profile_strip_dirs(part->profile, false);
-        return measure_profile(side, part->profile, options, err);
+        return sides->like_saved ? measure_profile_like(side, part->profile, sides->saved, err)
+                                 : measure_profile(side, part->profile, options, err);
     }
     bool good = measure_result(side, part->result, err);
     if (!sides->saved) {
@@ -127,7 +129,7 @@ bool sides_measure(const struct invocation *call, const struct load_args *load,
         good = (measured[i] = measure_side(&sides, found, i, result, err)) &&
                check_rows(&sides, measured[i], err);
     for (int i = 0; i < 2 && good; i++) {
-        if (measured[i]->source != MEASURE_TRACES || measured[1 - i]->source != MEASURE_RESULTS)
+        if (measured[i]->source == MEASURE_RESULTS || measured[1 - i]->source != MEASURE_RESULTS)
             continue;
         sides.like_saved = true;
         measures_free(measured[i]);
