@@ -37,7 +37,7 @@ def differences(tpa, path):
     return None
 
 
-KEYS = ("device", "name", "cause", "start_ns", "length_ns", "direction", "memory", "call", "kernel")
+KEYS = ("device", "name", "caller", "cause", "start_ns", "length_ns", "direction", "memory", "call", "kernel")
 ROUNDED = ("average_ns", "median_ns", "stddev_ns")
 
 
@@ -96,6 +96,9 @@ def table_differences(tpa, path):
         start = step["start_ns"] + tables.origin
         yield compare_tables("steps", [tables.step_parts(start, start + step["duration_ns"])], [step])
     yield compare_tables("memory", tables.memory(document), rows_of(ask(tpa, "memory", path), "memory"))
+    callers = reference_tables.Tables(document).callers()  # of events that no other question has changed
+    if callers is not None:
+        yield compare_tables("callers", callers, [row for row in rows_of(ask(tpa, "callers", path), "callers") if row["caller"]])
     if tables.has_frames():
         rows = rows_of(ask(tpa, "modules", path, "--by", "class"), "modules")
         sums = sum(row["self_cpu_ns"] or 0 for row in rows), sum(row["self_device_ns"] or 0 for row in rows)

@@ -71,7 +71,9 @@ class Tables:
         self.operators = [e for e in self.events if e.category in reference_top.OPERATOR]
         self.operator_of = {e.id: e for e in self.operators if e.id}
         self.annotations = [e for e in self.events if e.category == "user_annotation"]
-        self.origin = min((e.start for e in self.events), default=0)
+        raw = [e for e in document["traceEvents"] if e.get("ph") == "X" and str(e.get("cat")).lower() != "trace"]
+        self.origin = min((reference_top.to_ns(e["ts"]) for e in raw), default=0)
+        self.has_memory_region = any(e["name"] in ("[memory]", "[OutOfMemory]") for e in raw)
 
     def call(self, work):
         return self.call_of.get(work.correlation)
@@ -270,6 +272,34 @@ class Tables:
                          "allocations": sum(s > 0 for s in sizes), "allocated": sum(s for s in sizes if s > 0),
                          "frees": sum(s < 0 for s in sizes), "freed": -sum(s for s in sizes if s < 0)})
         return rows
+
+    # -- tpa callers
+
+    def callers(self):
+        """
+        Rows of callee and caller; None where a region is called [memory], which reference_top.py takes for a record. Regions that
+        were open at the end are calls here, as long as the file says.
+        """
+        if self.has_memory_region:
+            return None
+        events = [e for e in self.events if not e.on_device]
+        for e in events:
+            e.is_async, e.end = False, e.start + reference_top.to_ns(e.raw.get("dur", 0))
+            e.name = re.sub(r"^<(.*)>$", r"{\1}", e.name)  # as pstats shows what has no file
+        reference_top.build_tree(sorted(events, key=lambda e: (e.start, -e.end)))
+        rows = {}
+        for e in reference_top.lift_only_children(sorted(events, key=lambda e: (e.start, -e.end))):
+            if e.parent is None:
+                continue
+            row = rows.setdefault((e.name, e.parent.name), {"name": e.name, "caller": e.parent.name, "calls": 0, "tottime_ns": 0, "cumtime_ns": 0})
+            row["calls"] += 1
+            row["tottime_ns"] += e.duration - sum(c.duration for c in e.children)
+            above, again = e.parent, False
+            while above.parent is not None:  # in another call of the same by the same
+                again |= (above.name, above.parent.name) == (e.name, e.parent.name)
+                above = above.parent
+            row["cumtime_ns"] += 0 if again else e.duration
+        return list(rows.values())
 
     # -- tpa modules: what all rows add up to
 
