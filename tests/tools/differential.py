@@ -37,7 +37,7 @@ def differences(tpa, path):
     return None
 
 
-KEYS = ("device", "name", "caller", "cause", "start_ns", "length_ns", "direction", "memory", "call", "kernel")
+KEYS = ("device", "name", "operator", "caller", "cause", "start_ns", "length_ns", "direction", "memory", "call", "kernel")
 ROUNDED = ("average_ns", "median_ns", "stddev_ns")
 
 
@@ -72,6 +72,17 @@ def rows_of(tables, key, **same):
     return [row for row in tables.get(key, {"rows": []})["rows"] if all(row.get(k) == v for k, v in same.items())]
 
 
+def added_up(rows, name):
+    """Rows of all devices by NAME; rows in which nothing happened are left out."""
+    sums = {}
+    for row in rows:
+        total = sums.setdefault(row[name], {name: row[name]})
+        for key, value in row.items():
+            if key.startswith("self_"):
+                total[key] = total.get(key, 0) + value
+    return [row for row in sums.values() if any(value for key, value in row.items() if key != name)]
+
+
 def table_differences(tpa, path):
     """What differs in the tables of other commands than top, in words, or None."""
     document = reference_top.load(path)
@@ -95,7 +106,10 @@ def table_differences(tpa, path):
     for step in rows_of(ask(tpa, "steps", path), "steps"):
         start = step["start_ns"] + tables.origin
         yield compare_tables("steps", [tables.step_parts(start, start + step["duration_ns"])], [step])
-    yield compare_tables("memory", tables.memory(document), rows_of(ask(tpa, "memory", path), "memory"))
+    memory = ask(tpa, "memory", path)
+    yield compare_tables("memory", tables.memory(document), rows_of(memory, "memory"))
+    if not tables.has_memory_region:
+        yield compare_tables("memory by operator", tables.memory_operators(document), added_up(rows_of(memory, "operators"), "operator"))
     callers = reference_tables.Tables(document).callers()  # of events that no other question has changed
     if callers is not None:
         yield compare_tables("callers", callers, [row for row in rows_of(ask(tpa, "callers", path), "callers") if row["caller"]])

@@ -63,8 +63,9 @@ def of(events):
 class Tables:
     def __init__(self, document):
         self.events, self.records = reference_top.read_events(document)
+        for e in self.events:  # only tpa top cuts regions that were still open at the end
+            e.end = e.start + max(0, reference_top.to_ns(e.raw.get("dur", 0)))
         reference_top.link(self.events)
-        self.thread = {id(e): e.thread for e in self.events}
         self.work = [e for e in self.events if e.category in WORK]
         self.calls = [e for e in self.events if e.category in reference_top.RUNTIME]
         self.call_of = {e.correlation: e for e in self.calls if e.correlation}
@@ -134,12 +135,13 @@ class Tables:
     def kernels(self):
         rows = []
         kernels = [e for e in self.work if e.category in KERNEL]
+        total = sum(e.duration for e in kernels)
         for name in {e.name for e in kernels}:
             times = [e.duration for e in kernels if e.name == name]
             rows.append({"name": name, "count": len(times), "total_ns": sum(times), "min_ns": min(times), "max_ns": max(times),
                          "average_ns": statistics.mean(times), "median_ns": statistics.median(times),
                          "stddev_ns": statistics.stdev(times) if len(times) > 1 else 0,
-                         "share": sum(times) / max(1, sum(e.duration for e in kernels))})
+                         "share": sum(times) / total if total else None})
         return rows
 
     # -- tpa gaps
@@ -273,18 +275,45 @@ class Tables:
                          "frees": sum(s < 0 for s in sizes), "freed": -sum(s for s in sizes if s < 0)})
         return rows
 
+    def memory_operators(self, document):
+        """What operators allocated and freed themselves, all devices together. Calls nest as in tpa top."""
+        rows = {}
+        calls = self.operators + self.annotations
+        for e in calls:
+            e.is_async = False
+        for raw in document["traceEvents"]:
+            if raw.get("ph") != "i" or raw.get("name") != "[memory]" or "Bytes" not in raw.get("args", {}):
+                continue
+            at, thread, size = reference_top.to_ns(raw["ts"]), reference_top.thread_of(raw), int(raw["args"]["Bytes"])
+            record = reference_top.Event("record", "", thread, at, at)
+            for e in calls:
+                e.parent, e.children = None, []
+            reference_top.build_tree([*(e for e in calls if e.thread == thread), record])
+            around, above = [], record.parent
+            while above is not None:
+                around.append(above)
+                above = above.parent
+            chosen = [e for e in around if e in self.operators] + [e for e in around if e.name != "ProfilerStep*"]
+            name = chosen[0].name if chosen else "[no operator]"
+            row = rows.setdefault(name, {"operator": name, "self_allocated": 0, "self_freed": 0, "self_allocations": 0, "self_frees": 0, "self_net": 0})
+            row["self_net"] += size
+            if size:
+                row["self_allocated" if size > 0 else "self_freed"] += abs(size)
+                row["self_allocations" if size > 0 else "self_frees"] += 1
+        return list(rows.values())
+
     # -- tpa callers
 
     def callers(self):
         """
         Rows of callee and caller; None where a region is called [memory], which reference_top.py takes for a record. Regions that
-        were open at the end are calls here, as long as the file says.
+        were open at the end are calls here.
         """
         if self.has_memory_region:
             return None
         events = [e for e in self.events if not e.on_device]
         for e in events:
-            e.is_async, e.end = False, e.start + reference_top.to_ns(e.raw.get("dur", 0))
+            e.is_async = False
             e.name = re.sub(r"^<(.*)>$", r"{\1}", e.name)  # as pstats shows what has no file
         reference_top.build_tree(sorted(events, key=lambda e: (e.start, -e.end)))
         rows = {}
