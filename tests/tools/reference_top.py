@@ -198,10 +198,8 @@ def link(events):
             if e.external is not None and (old_spelling or e.external != e.correlation):
                 e.link = e.external
         return
-    if all(e.external is None for e in launched):
-        return
 
-    # 2021-11 to 2024-02: `External id` repeats the correlation and tells nothing, so a call belongs
+    # 2021-11 to 2024-02: `External id` repeats the correlation and tells nothing (or nothing has one), so a call belongs
     # to the innermost operator around its start on its thread, and GPU work to its call's operator.
     link_of_correlation = {}
     for number, e in enumerate(events):
