@@ -14,7 +14,7 @@ struct open_range {
     int64_t id;
     uint64_t key; /* of nvtxRangeStart */
     uint32_t tid;
-    int64_t domain, category, color, payload;
+    int64_t domain, category, category_name, color, payload;
     struct tpafile_message message;
 };
 
@@ -111,6 +111,16 @@ static struct range_list *pushed_list(struct host_log *log, uint32_t tid, uint16
     return &log->threads[log->thread_count++].pushed;
 }
 
+/* The text of what the program calls the category; TPAFILE_NONE when it has no name. */
+static int64_t category_name(struct tpafile_writer *writer, const struct host_domain *domain,
+                             uint32_t category)
+{
+    const struct host_category *at = category && domain ? atomic_load(&domain->categories) : NULL;
+    while (at && at->category != category)
+        at = at->next;
+    return at ? tpafile_writer_text(writer, at->name, strlen(at->name)) : TPAFILE_NONE;
+}
+
 static struct open_range begin_range(struct host_log *log, uint32_t tid, const struct host_event *event)
 {
     struct tpafile_writer *writer = log->translator->log;
@@ -125,6 +135,7 @@ static struct open_range begin_range(struct host_log *log, uint32_t tid, const s
         .domain =
             domain && domain->index ? tpafile_writer_text(writer, domain->name, strlen(domain->name)) : 0,
         .category = event->category ? (int64_t)event->category : TPAFILE_NONE,
+        .category_name = category_name(writer, domain, event->category),
         .color = event->has_color ? (int64_t)event->color : TPAFILE_NONE,
         .payload = event->payload_type != TPAFILE_PAYLOAD_NONE ? (int64_t)event->payload : TPAFILE_NONE,
         .message = tpafile_writer_message(writer, event->text, event->text_len),
@@ -149,6 +160,7 @@ static bool write_half(struct host_log *log, const struct open_range *range, enu
         [TPAFILE_MARKER_NAME] = ends ? 0 : range->message.name,
         [TPAFILE_MARKER_NUMBER] = ends ? TPAFILE_NONE : range->message.number,
         [TPAFILE_MARKER_CATEGORY] = ends ? TPAFILE_NONE : range->category,
+        [TPAFILE_MARKER_CATEGORY_NAME] = ends ? TPAFILE_NONE : range->category_name,
         [TPAFILE_MARKER_COLOR] = ends ? TPAFILE_NONE : range->color,
         [TPAFILE_MARKER_PAYLOAD_TYPE] = ends ? TPAFILE_NONE : payload_type_of(range),
         [TPAFILE_MARKER_PAYLOAD] = ends ? TPAFILE_NONE : range->payload,
@@ -174,6 +186,7 @@ static bool end_range(struct host_log *log, struct open_range *range, bool pushe
         [TPAFILE_RANGE_NAME] = range->message.name,
         [TPAFILE_RANGE_NUMBER] = range->message.number,
         [TPAFILE_RANGE_CATEGORY] = range->category,
+        [TPAFILE_RANGE_CATEGORY_NAME] = range->category_name,
         [TPAFILE_RANGE_COLOR] = range->color,
         [TPAFILE_RANGE_PAYLOAD_TYPE] = payload_type_of(range),
         [TPAFILE_RANGE_PAYLOAD] = range->payload,

@@ -17,11 +17,21 @@ enum {
     HOST_RING_SIZE = 1 << 18,
     HOST_LONGEST_TEXT = 16 << 10, /* longer messages are cut */
     HOST_MOST_DOMAINS = 256,
+    HOST_MOST_CATEGORIES = 256, /* of a domain, that have names: they are searched one by one */
+};
+
+/* What a program calls a category of one of its domains. Never freed, as domains are not. */
+struct host_category {
+    struct host_category *next;
+    uint32_t category;
+    char name[];
 };
 
 /* An NVTX domain; never freed, because ranges point at it. */
 struct host_domain {
     struct host_domain *next;
+    _Atomic(struct host_category *) categories; /* the last one named first */
+    atomic_uint category_count;
     uint16_t index; /* below HOST_MOST_DOMAINS; 0 is the default domain */
     char name[];
 };

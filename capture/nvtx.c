@@ -168,7 +168,7 @@ static struct host_domain *find_or_add_domain(const char *name)
     if (domain)
         return domain;
     size_t len = strlen(name);
-    domain = malloc(sizeof *domain + len + 1);
+    domain = calloc(1, sizeof *domain + len + 1);
     if (!domain)
         return NULL;
     /* The depths of all domains beyond the last are counted together; no program has that many. */
@@ -196,6 +196,36 @@ static struct host_domain *create_domain_w(const wchar_t *name)
         return NULL;
     text[narrow(name, text, sizeof text - 1)] = '\0';
     return create_domain_a(text);
+}
+
+/* ---- categories ---- */
+
+/* The name of a category is the last one given; programs that give it again and again cost nothing. */
+static void name_category(struct host_domain *domain, uint32_t category, const char *name)
+{
+    domain = domain ? domain : &default_domain;
+    const struct host_category *known = atomic_load(&domain->categories);
+    while (known && known->category != category)
+        known = known->next;
+    size_t len = name ? strlen(name) : 0;
+    if (len == 0 || (known && strcmp(known->name, name) == 0) ||
+        atomic_fetch_add(&domain->category_count, 1) >= HOST_MOST_CATEGORIES)
+        return;
+    struct host_category *named = malloc(sizeof *named + len + 1);
+    if (!named)
+        return;
+    named->category = category;
+    memcpy(named->name, name, len + 1);
+    named->next = atomic_load(&domain->categories);
+    while (!atomic_compare_exchange_weak(&domain->categories, &named->next, named))
+        ;
+}
+
+static void name_category_wide(struct host_domain *domain, uint32_t category, const wchar_t *name)
+{
+    char text[1024];
+    text[name ? narrow(name, text, sizeof text - 1) : 0] = '\0';
+    name_category(domain, category, text);
 }
 
 static const struct host_domain *domain_or_default(const struct host_domain *domain)
@@ -486,6 +516,26 @@ static void name_thread_w(uint32_t tid, const wchar_t *name)
     name_thread_a(tid, text);
 }
 
+static void domain_name_category_a(struct host_domain *domain, uint32_t category, const char *name)
+{
+    name_category(domain, category, name);
+}
+
+static void domain_name_category_w(struct host_domain *domain, uint32_t category, const wchar_t *name)
+{
+    name_category_wide(domain, category, name);
+}
+
+static void name_category_a(uint32_t category, const char *name)
+{
+    name_category(NULL, category, name);
+}
+
+static void name_category_w(uint32_t category, const wchar_t *name)
+{
+    name_category_wide(NULL, category, name);
+}
+
 static const struct registered *register_a(const struct host_domain *domain, const char *text)
 {
     (void)domain;
@@ -509,7 +559,7 @@ static const struct registered *register_w(const struct host_domain *domain, con
     return register_a(domain, text);
 }
 
-/* Numbers of NVTX; what is not here (names of categories, resources, streams) NVTX leaves out by itself. */
+/* Numbers of NVTX; what is not here (names of resources, streams) NVTX leaves out by itself. */
 static const struct {
     int module;
     unsigned number;
@@ -526,6 +576,8 @@ static const struct {
     { MODULE_CORE, 9, (function *)push_a },
     { MODULE_CORE, 10, (function *)push_w },
     { MODULE_CORE, 11, (function *)pop_default },
+    { MODULE_CORE, 12, (function *)name_category_a },
+    { MODULE_CORE, 13, (function *)name_category_w },
     { MODULE_CORE, 14, (function *)name_thread_a },
     { MODULE_CORE, 15, (function *)name_thread_w },
     { MODULE_CORE2, 1, (function *)domain_mark_ex },
@@ -533,6 +585,8 @@ static const struct {
     { MODULE_CORE2, 3, (function *)domain_end },
     { MODULE_CORE2, 4, (function *)domain_push_ex },
     { MODULE_CORE2, 5, (function *)domain_pop },
+    { MODULE_CORE2, 8, (function *)domain_name_category_a },
+    { MODULE_CORE2, 9, (function *)domain_name_category_w },
     { MODULE_CORE2, 10, (function *)register_a },
     { MODULE_CORE2, 11, (function *)register_w },
     { MODULE_CORE2, 12, (function *)create_domain_a },

@@ -23,9 +23,10 @@ struct meaning {
 /* A range that has begun and not ended. */
 struct open_range {
     int64_t id, start_ns, thread;
-    int64_t name, domain, number, number_2; /* as in the record */
-    bool is_async;                          /* of the process, not of the thread's stack */
-    uint32_t next;                          /* in its bucket: 1 + index; 0 ends */
+    int64_t name, domain, number, number_2; /* as in the record, as the next */
+    int64_t category, category_name;
+    bool is_async; /* of the process, not of the thread's stack */
+    uint32_t next; /* in its bucket: 1 + index; 0 ends */
     bool is_open;
 };
 
@@ -214,6 +215,17 @@ static name_id name_in_domain(struct tpalog_reader *reader, const struct tpalog_
     return name;
 }
 
+/* What the program calls the range's category, or its number; NAME_NONE when it has none. */
+static name_id category_of(struct tpalog_reader *reader, const struct open_range *range)
+{
+    name_id name = tpalog_text_id(&reader->texts, reader->builder, range->category_name);
+    if (name != NAME_NONE || range->category <= 0)
+        return name;
+    char number[24];
+    int len = snprintf(number, sizeof number, "%" PRId64, range->category);
+    return trace_builder_text(reader->builder, number, (size_t)len);
+}
+
 /* ---- events ---- */
 
 /* From FROM until UNTIL, which may be any numbers in a damaged file; -1, not known, when that is beyond 64 bits. */
@@ -253,6 +265,10 @@ static void add_range(struct tpalog_reader *reader, struct tpalog_part *part, st
         meaning.dims == NAME_NONE ? NULL : tpalog_columns_arg(reader, part, columns, ARG_INPUT_DIMS);
     if (dims)
         *dims = meaning.dims;
+    name_id category =
+        trace_builder_wants(reader->builder, ARG_NVTX_CATEGORY) ? category_of(reader, range) : NAME_NONE;
+    if (category != NAME_NONE)
+        *tpalog_columns_arg(reader, part, columns, ARG_NVTX_CATEGORY) = category;
     columns->count++;
 }
 
@@ -269,6 +285,8 @@ bool tpalog_join_ranges(struct tpalog_reader *reader, struct tpalog_part *part, 
             .domain = tpalog_field(part, TPAFILE_RANGE_DOMAIN, i),
             .number = tpalog_field(part, TPAFILE_RANGE_NUMBER, i),
             .number_2 = tpalog_field(part, TPAFILE_RANGE_NUMBER_2, i),
+            .category = tpalog_field(part, TPAFILE_RANGE_CATEGORY, i),
+            .category_name = tpalog_field(part, TPAFILE_RANGE_CATEGORY_NAME, i),
             .is_async = tpalog_field(part, TPAFILE_RANGE_TYPE, i) == TPAFILE_OPEN,
         };
         int64_t dur_ns = tpalog_field(part, TPAFILE_RANGE_DURATION, i);
@@ -296,6 +314,8 @@ bool tpalog_join_markers(struct tpalog_reader *reader, struct tpalog_part *part,
             .domain = tpalog_field(part, TPAFILE_MARKER_DOMAIN, i),
             .number = tpalog_field(part, TPAFILE_MARKER_NUMBER, i),
             .number_2 = tpalog_field(part, TPAFILE_MARKER_NUMBER_2, i),
+            .category = tpalog_field(part, TPAFILE_MARKER_CATEGORY, i),
+            .category_name = tpalog_field(part, TPAFILE_MARKER_CATEGORY_NAME, i),
             .is_async = type == TPAFILE_OPEN,
         };
         if (type == TPAFILE_PUSH || type == TPAFILE_OPEN) {

@@ -216,7 +216,8 @@
     F(MARKER, PAYLOAD_TYPE, INT, "enum tpafile_payload")                                                     \
     F(MARKER, PAYLOAD, INT, "number, or the bits of a double")                                               \
     F(MARKER, NUMBER_2, INT, "stands in NAME where its second byte 1 is")                                    \
-    F(MARKER, TAIL, TEXT, "follows NAME")
+    F(MARKER, TAIL, TEXT, "follows NAME")                                                                    \
+    F(MARKER, CATEGORY_NAME, TEXT, "what the program calls the category")
 
 /* A whole NVTX range. */
 #define TPAFILE_RANGE_FIELDS(F)                                                                              \
@@ -233,7 +234,8 @@
     F(RANGE, PAYLOAD_TYPE, INT, "enum tpafile_payload")                                                      \
     F(RANGE, PAYLOAD, INT, "number, or the bits of a double")                                                \
     F(RANGE, NUMBER_2, INT, "stands in NAME where its second byte 1 is")                                     \
-    F(RANGE, TAIL, TEXT, "follows NAME")
+    F(RANGE, TAIL, TEXT, "follows NAME")                                                                     \
+    F(RANGE, CATEGORY_NAME, TEXT, "what the program calls the category")
 
 #define TPAFILE_EXTERNAL_FIELDS(F)                                                                           \
     F(EXTERNAL, CORRELATION, INT, "CUPTI's")                                                                 \

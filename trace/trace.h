@@ -135,7 +135,8 @@ enum event_flags {
     ARG(GROUP_RANKS, TEXT, "Process Group Ranks")                                                            \
     ARG(SEQ_IN_GROUP, INT, "Seq")                                                                            \
     ARG(MODULE, TEXT, "hlo_module")                                                                          \
-    ARG(LONG_NAME, TEXT, "long_name|long name")
+    ARG(LONG_NAME, TEXT, "long_name|long name")                                                              \
+    ARG(NVTX_CATEGORY, TEXT, "NVTX category")
 
 enum trace_arg {
 #define TRACE_ARG_CONSTANT(id, kind, keys) ARG_##id,

@@ -39,6 +39,8 @@ void play_nvtx(FILE *expect)
     full.messageType = NVTX_MESSAGE_TYPE_REGISTERED;
     full.message.registered = nvtxDomainRegisterStringA(domain, "ncclAllReduce");
     full.category = 7;
+    nvtxDomainNameCategoryW(domain, 7, L"Collectives");
+    nvtxNameCategoryA(7, "of the default domain");
     full.colorType = NVTX_COLOR_ARGB;
     full.color = 0xff76b900;
     full.payloadType = NVTX_PAYLOAD_TYPE_UNSIGNED_INT64;
@@ -48,7 +50,7 @@ void play_nvtx(FILE *expect)
     nvtxDomainRangePop(domain);
     nvtxRangePop();
     fputs("RANGE TYPE=1 DOMAIN=\"NCCL\" NAME=\"ncclAllReduce\" CATEGORY=7 COLOR=4285970688 PAYLOAD_TYPE=1 "
-          "PAYLOAD=1048576\n",
+          "PAYLOAD=1048576 CATEGORY_NAME=\"Collectives\"\n",
           expect);
     fputs("RANGE TYPE=1 NAME=\"of the default domain, ends later\"\n", expect);
 
@@ -56,12 +58,16 @@ void play_nvtx(FILE *expect)
     nvtxEventAttributes_t batch = attributes("batch");
     batch.payloadType = NVTX_PAYLOAD_TYPE_INT32;
     batch.payload.iValue = -3;
+    batch.category = 3;
+    nvtxNameCategoryA(3, "no more");
+    nvtxNameCategoryA(3, "loader");
     nvtxRangeId_t first = nvtxRangeStartEx(&batch), second = nvtxRangeStartA("second");
     pthread_t thread;
     pthread_create(&thread, NULL, end_range, &first);
     pthread_join(thread, NULL);
     nvtxRangeEnd(second);
-    fputs("RANGE TYPE=3 NAME=\"batch\" PAYLOAD_TYPE=2 PAYLOAD=-3\n", expect);
+    fputs("RANGE TYPE=3 NAME=\"batch\" CATEGORY=3 PAYLOAD_TYPE=2 PAYLOAD=-3 CATEGORY_NAME=\"loader\"\n",
+          expect);
     fputs("RANGE TYPE=3 NAME=\"second\"\n", expect);
 
     nvtxMarkA("here");

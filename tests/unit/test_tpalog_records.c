@@ -226,6 +226,12 @@ static void messages_of_emit_nvtx_become_operators(void **state)
     add_range(log, "aten::add, op_id = 41", 161, 162, NULL);
     add_range(log, "forward", 90, 170, NULL);
     add_range(log, "ncclAllReduce", 171, 172, "NCCL");
+    ADD(log, RANGE, { TPAFILE_RANGE_START, 173000 }, { TPAFILE_RANGE_DURATION, 1000 },
+        { TPAFILE_RANGE_THREAD, 9 }, { TPAFILE_RANGE_NAME, text(log, "batch") },
+        { TPAFILE_RANGE_CATEGORY, 7 }, { TPAFILE_RANGE_CATEGORY_NAME, text(log, "loader") });
+    ADD(log, MARKER, { TPAFILE_MARKER_TIME, 174500 }, { TPAFILE_MARKER_TYPE, TPAFILE_MARK },
+        { TPAFILE_MARKER_THREAD, 9 }, { TPAFILE_MARKER_NAME, text(log, "here") },
+        { TPAFILE_MARKER_CATEGORY, 8 });
     add_range(log,
               "autograd::engine::evaluate_function: MmBackward0, seq = 12, op_id = 42, sizes = [[8, 4]], "
               "input_op_ids = [(40, 0)]",
@@ -241,6 +247,9 @@ static void messages_of_emit_nvtx_become_operators(void **state)
     assert_int_equal(trace_arg_or(trace, ARG_SEQUENCE, find_event(trace, "aten::add"), -7), -7);
     check_event(trace, "forward", EVENT_ANNOTATION, 90000, 80000, 9, 9);
     check_event(trace, "NCCL: ncclAllReduce", EVENT_ANNOTATION, 171000, 1000, 9, 9);
+    assert_string_equal(trace_arg_text(trace, ARG_NVTX_CATEGORY, find_event(trace, "batch")), "loader");
+    assert_string_equal(trace_arg_text(trace, ARG_NVTX_CATEGORY, find_event(trace, "here")), "8");
+    assert_null(trace_arg_text(trace, ARG_NVTX_CATEGORY, find_event(trace, "NCCL: ncclAllReduce")));
     check_event(trace, "autograd::engine::evaluate_function: MmBackward0", EVENT_OP, 180000, 10000, 9, 9);
     trace_free(trace);
     buffer_release(&bytes);
