@@ -181,6 +181,13 @@ static void add_section(struct page *page, const struct report_section *section,
     }
 }
 
+/* What was asked for and came to nothing, such as the timeline of no events, has no place on the page. */
+static bool holds_anything(const struct report_content *content)
+{
+    return content->result && (content->result->tables.count || content->result->notices.count ||
+                               content->picture->charts.count || (content->views && content->views->count));
+}
+
 static const char *base_name(const char *path)
 {
     const char *slash = strrchr(path, '/');
@@ -265,7 +272,7 @@ static bool show_trace(const struct invocation *call, const struct trace *trace,
             .subtitle = describe(trace, &notes->arena),
         };
         for (size_t i = 0; report_sections[i].key; i++)
-            if (contents[i].result)
+            if (holds_anything(&contents[i]))
                 add_section(&page, &report_sections[i], &contents[i]);
         if (notes->notices.count) {
             struct page_section *section =
