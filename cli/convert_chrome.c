@@ -127,10 +127,11 @@ static void put_microseconds(struct buffer *out, int64_t ns)
     unsigned fraction = (unsigned)(rest % 1000);
     rest /= 1000;
     if (fraction) {
-        for (int i = 0; i < 3; i++, fraction /= 10)
+        int digits = 3;
+        for (; fraction % 10 == 0; fraction /= 10)
+            digits--;
+        for (; digits > 0; digits--, fraction /= 10)
             *--at = (char)('0' + fraction % 10);
-        while (end[-1] == '0')
-            end--;
         *--at = '.';
     }
     do
@@ -436,7 +437,8 @@ static void put_facts(struct chrome_output *output, struct buffer *out)
         if (is_first[i]) {
             int64_t order = track->process_sort_index;
             if (trace->file_count > 1)
-                order = (order % SORT_STRIDE + SORT_STRIDE) % SORT_STRIDE + track->file * SORT_STRIDE + 1;
+                order = (order % SORT_STRIDE + SORT_STRIDE) % SORT_STRIDE +
+                        (int64_t)track->file * SORT_STRIDE + 1;
             put_process_name(output, out, i);
             put_text_fact(output, out, i, "process_labels", "labels", track->process_labels);
             put_number_fact(output, out, i, "process_sort_index", order);
