@@ -42,7 +42,8 @@ static void add_number(struct buffer *out, double value)
         len--;
     if (text[len - 1] == '.')
         len--;
-    buffer_add(out, strncmp(text, "-0", 3) == 0 ? "0" : text, strncmp(text, "-0", 3) == 0 ? 1 : (size_t)len);
+    bool is_zero = len == 2 && text[0] == '-' && text[1] == '0';
+    buffer_add(out, is_zero ? "0" : text, is_zero ? 1 : (size_t)len);
 }
 
 /* NAME="VALUE". */
