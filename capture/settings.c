@@ -95,7 +95,7 @@ static bool read_range(struct capture_settings *settings)
         return false;
     char *at = strrchr(settings->range, '@');
     if (at && at[1] != '\0' && at > settings->range) {
-        strcpy(settings->range_domain, at + 1);
+        memcpy(settings->range_domain, at + 1, strlen(at)); /* with its end */
         *at = '\0';
     }
     size_t len = strlen(settings->range);
@@ -139,8 +139,12 @@ static bool read_signal(struct capture_settings *settings)
     const char *value = variable("TPA_CAPTURE_SIGNAL");
     if (!value)
         return true;
-    settings->toggle_signal = atoi(value);
-    return settings->toggle_signal > 0 && settings->toggle_signal < NSIG;
+    char *end;
+    long number = strtol(value, &end, 10);
+    if (*end != '\0' || number <= 0 || number >= NSIG)
+        return false;
+    settings->toggle_signal = (int)number;
+    return true;
 }
 
 bool capture_settings_read(struct capture_settings *settings, char *why, size_t why_size)
