@@ -11,6 +11,14 @@ target_compile_options(tpa_options INTERFACE
   $<$<C_COMPILER_ID:GNU>:-Wimplicit-fallthrough> # clang does not see the comment that says it is meant
   -Wno-missing-field-initializers   # { 0 } and rows of tables leave the rest zero on purpose
 )
+# On 32-bit x86 doubles are kept wider than they are and rounded now or then; with SSE they are what they are elsewhere.
+if(CMAKE_SIZEOF_VOID_P EQUAL 4)
+  include(CheckCSourceCompiles)
+  set(CMAKE_REQUIRED_FLAGS "-msse2 -mfpmath=sse")
+  check_c_source_compiles("int main(void) { return 0; }" TPA_SSE2)
+  unset(CMAKE_REQUIRED_FLAGS)
+  target_compile_options(tpa_options INTERFACE $<$<BOOL:${TPA_SSE2}>:-msse2;-mfpmath=sse>)
+endif()
 # What only assert() uses is unused where NDEBUG takes the asserts out.
 target_compile_options(tpa_options INTERFACE
   $<$<NOT:$<CONFIG:Debug>>:-Wno-unused-function;-Wno-unused-variable;-Wno-unused-but-set-variable>)

@@ -15,6 +15,8 @@
 #if defined(__x86_64__) && defined(__GNUC__)
 #define HAVE_X86 1
 #include <immintrin.h>
+#else
+#define HAVE_X86 0
 #endif
 
 struct masks {
@@ -48,7 +50,7 @@ static inline uint64_t sse2_equal(const __m128i v[4], char c)
 static inline struct masks scan_sse2(const char *block)
 {
     __m128i v[4], folded[4];
-    for (int i = 0; i < 4; i++) {
+    for (size_t i = 0; i < 4; i++) {
         v[i] = _mm_loadu_si128((const __m128i *)(const void *)(block + 16 * i));
         folded[i] = _mm_or_si128(v[i], _mm_set1_epi8(0x20));
     }
@@ -187,7 +189,7 @@ static void reserve(struct json_index *index, size_t more)
     size_t need = index->count + more + 72 + JSON_SENTINELS;
     if (need > index->capacity) {
         index->capacity = need + need / 2;
-        index->at = mem_realloc(index->at, index->capacity * sizeof *index->at);
+        index->at = mem_realloc(index->at, mem_times(index->capacity, sizeof *index->at));
     }
 }
 

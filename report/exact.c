@@ -4,17 +4,17 @@
  * Tables of a million rows have a million shares, and printf with a trial of 15, 16 and 17 digits is ten times slower
  * than all the rest of a row. So doubles of everyday size are done in integers: a double is m / 2^e exactly; scaled by a
  * power of ten to 17 digits it fits 128 bits; and the shortest decimal is found by dropping digits from the end for as
- * long as the rounded rest stays nearer to m / 2^e than half the step to the next double.
+ * long as the rounded rest stays nearer to m / 2^e than half the step to the next double. Where the compiler has no 128
+ * bits (32-bit processors), printf and strtod tell the same, slowly.
  */
 #include "report/exact.h"
 
 #include <float.h>
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-__extension__ typedef unsigned __int128 uint128;
 
 /* Decimal digits of VALUE at the end of TEXT[20]; returns the first. */
 static char *digits_of(char text[20], uint64_t value)
@@ -55,6 +55,9 @@ static void add_decimal(struct buffer *out, uint64_t digits, int exponent)
     }
 }
 
+#ifdef __SIZEOF_INT128__
+__extension__ typedef unsigned __int128 uint128;
+
 /* A double as m / 2^e, and where decimals with PLACES digits after the point stand to it. */
 struct scaled {
     uint128 value; /* m * 10^places, in units of 1 / 2^e */
@@ -72,20 +75,52 @@ static bool reads_back(const struct scaled *x, uint64_t decimal)
     return (x->value - at) * (x->narrow_below ? 4 : 2) < x->step;
 }
 
-/* For 1e-5 <= VALUE < 1e15. Returns false in the rare case that 17 digits scaled by a slightly wrong power do not do. */
-static bool add_shortest(struct buffer *out, double value)
+/* VALUE, for decimals with PLACES digits after the point; in ALL the largest of them that is not above it. */
+static struct scaled scale(double value, int places, uint64_t *all)
 {
     int exponent;
     uint64_t m = (uint64_t)ldexp(frexp(value, &exponent), DBL_MANT_DIG);
-    int places = 16 - (int)floor(log10(value));
     struct scaled x = { .step = 1,
                         .e = DBL_MANT_DIG - exponent,
                         .narrow_below = m == 1ull << (DBL_MANT_DIG - 1) };
     for (int i = 0; i < places; i++)
         x.step *= 10;
     x.value = x.step * m;
+    *all = (uint64_t)(x.value >> x.e);
+    return x;
+}
+#else
+struct scaled {
+    double value;
+    int places;
+};
 
-    uint64_t all = (uint64_t)(x.value >> x.e), shortest = 0, power = 1;
+static bool reads_back(const struct scaled *x, uint64_t decimal)
+{
+    char text[48];
+    snprintf(text, sizeof text, "%" PRIu64 "e%d", decimal, -x->places);
+    return strtod(text, NULL) == x->value;
+}
+
+static struct scaled scale(double value, int places, uint64_t *all)
+{
+    char text[128]; /* all digits: a double from 1e-5 on has none after the 69th */
+    snprintf(text, sizeof text, "%.80f", value);
+    const char *point = strchr(text, '.');
+    *all = 0;
+    for (const char *at = text; at <= point + places; at++)
+        if (at != point)
+            *all = *all * 10 + (uint64_t)(*at - '0');
+    return (struct scaled){ value, places };
+}
+#endif
+
+/* For 1e-5 <= VALUE < 1e15. Returns false in the rare case that 17 digits scaled by a slightly wrong power do not do. */
+static bool add_shortest(struct buffer *out, double value)
+{
+    int places = 16 - (int)floor(log10(value));
+    uint64_t all, shortest = 0, power = 1;
+    struct scaled x = scale(value, places, &all);
     int dropped = -1;
     for (int k = 0; k < 18; k++, power *= 10) {
         uint64_t low = all / power, high = low + 1;
