@@ -4,6 +4,7 @@
 #include "analyze/diff.h"
 
 #include <inttypes.h>
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -136,6 +137,7 @@ static void add_row(const struct diff *diff, const struct join *join, struct dif
     if (!sampled.present[0] && !sampled.present[1])
         return;
     int named = after != NAME_NONE;
+    assert(join->sides[named]); /* the name is one of this side */
     row.name = names_text(join->sides[named]->names, ids[named]);
     row.name_length = names_length(join->sides[named]->names, ids[named]);
     row.finding = finding_of(&sampled);

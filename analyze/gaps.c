@@ -22,7 +22,7 @@
 #include <string.h>
 
 const struct trace_wants gaps_wants = { .args = HOST_WAITS_WANTS };
-const struct gaps_options gaps_defaults = { .min_ns = 10 * 1000, .latency_below_ns = 30 * 1000 };
+const struct gaps_options gaps_defaults = { .min_ns = 10000, .latency_below_ns = 30000 };
 
 enum cause {
     CAUSE_HOST,

@@ -147,6 +147,7 @@ static size_t work_count(const struct device_report *report)
 
 static size_t work_at(const struct gpu_question *question, const struct device_report *report, size_t i)
 {
+    assert(!report->stream || question->streams);
     return report->stream ? question->streams->position[report->stream->first + i]
                           : report->device->first + i;
 }

@@ -9,6 +9,7 @@
 #include "analyze/flops.h"
 #include "analyze/top_parts.h"
 #include "trace/arg_scan.h"
+#include <assert.h>
 #include <pthread.h>
 #include <stdlib.h>
 
@@ -233,6 +234,7 @@ static void count_calls(struct top *top)
             struct top_row *at = &top->rows.at[row];
             add_to(&at->self_cpu_ns, duration);
             if (top_counts_once(top, e)) {
+                assert(ends); /* any counts once */
                 if (n < at->covered_until)
                     top->state[n] |= NODE_COVERED;
                 else

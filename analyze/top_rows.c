@@ -7,6 +7,7 @@
 #include "analyze/shapes.h"
 #include "analyze/top_parts.h"
 #include "base/buffer.h"
+#include <assert.h>
 #include <stdlib.h>
 
 struct row_maker {
@@ -244,6 +245,7 @@ uint32_t top_row_of(struct top *top, event_id e)
         if (row < before)
             return row;
     } else {
+        assert(fast);
         *fast = (uint32_t)top->rows.count;
     }
     struct top_row *row = VEC_PUSH(&top->rows);

@@ -106,7 +106,7 @@ static void escape_visible(struct buffer *out, const char *s, size_t len, const 
             show_bytes(out, s + i, size);
         else if (unicode_is_hidden(character))
             show_hidden(out, character);
-        else if (size == 1)
+        else if (size == 1 && add_special)
             add_special(out, s, i, len);
         else
             buffer_add(out, s + i, size);

@@ -56,8 +56,10 @@ static double fraction_value(const struct decimal *number)
 static double decimal_value(const struct decimal *number, unsigned places)
 {
     double digits = (double)number->whole, power = 1;
-    for (size_t i = 0; i < number->fraction_len && i < 12; i++, power *= 10)
+    for (size_t i = 0; i < number->fraction_len && i < 12; i++) {
         digits = digits * 10 + (number->fraction[i] - '0');
+        power *= 10;
+    }
     for (; places > 0; places--)
         power *= 10;
     return digits / power;

@@ -14,8 +14,8 @@ struct gaps_args {
 static const struct gaps_args gaps_args_defaults = {
     .load = LOAD_DEFAULTS,
     .output = { .limit = ANALYSIS_LIMIT_DEFAULT },
-    .min_ns = 10 * 1000,
-    .latency_below_ns = 30 * 1000,
+    .min_ns = 10000,
+    .latency_below_ns = 30000,
 };
 
 /* The words of --by, and what they stand for. */

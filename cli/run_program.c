@@ -119,8 +119,7 @@ bool run_program(char *const *argv, const char *fifo, take_line_function *take_l
     if (forked) {
         program_pid = pid;
         struct pollfd waited = { .fd = reader.fd, .events = POLLIN };
-        pid_t ended;
-        while ((ended = waitpid(pid, &status, WNOHANG)) == 0) {
+        while (waitpid(pid, &status, WNOHANG) == 0) {
             ppoll(&waited, reader.fd >= 0, NULL, &former.mask);
             if (reader.fd >= 0)
                 read_lines(&reader, take_line, context);

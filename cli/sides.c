@@ -1,6 +1,7 @@
 /* sides.c - see sides.h. */
 #include "cli/sides.h"
 
+#include <assert.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -74,6 +75,7 @@ static bool is_given_twice(const char *const *paths, size_t count)
 static struct measures *measure_side(struct sides *sides, const struct sides_found *found, int of,
                                      struct result *result, struct tpa_error *err)
 {
+    assert(sides->saved || !sides->like_saved);
     struct measures *side = measures_open();
     struct trace_wants wants = sides->like_saved ? measure_wants_like(sides->saved->schema)
                                                  : measure_wants(&sides->options->measure);

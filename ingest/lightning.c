@@ -20,6 +20,7 @@
 
 #include "base/buffer.h"
 #include "ingest/formats.h"
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -156,6 +157,7 @@ static bool read_row(struct action_report *report, const struct cells *cells, si
         default: break;
         }
     }
+    assert(name); /* there is a column of that title, or there would be no rows */
     if (is_total && cell_is(name, "Total")) {
         report->total_calls = action.calls;
         report->total_ns = action.total_ns;

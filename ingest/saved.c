@@ -56,12 +56,13 @@ static bool bad(struct reader *reader, const char *expected)
     while (at < reader->in.end && json_is_blank(*at))
         at++;
     if (at == reader->in.end)
-        return tpa_fail(reader->err, at - reader->start, "the saved result ends where %s was expected",
-                        expected);
-    unsigned char c = (unsigned char)*at;
-    if (c > ' ' && c < 0x7f)
-        return tpa_fail(reader->err, at - reader->start, "'%c' where %s was expected", c, expected);
-    return tpa_fail(reader->err, at - reader->start, "byte 0x%02x where %s was expected", c, expected);
+        tpa_fail(reader->err, at - reader->start, "the saved result ends where %s was expected", expected);
+    else if (*at > ' ' && *at < 0x7f)
+        tpa_fail(reader->err, at - reader->start, "'%c' where %s was expected", *at, expected);
+    else
+        tpa_fail(reader->err, at - reader->start, "byte 0x%02x where %s was expected", (unsigned char)*at,
+                 expected);
+    return false;
 }
 
 static bool enter(struct reader *reader, char bracket, const char *expected)

@@ -260,9 +260,9 @@ size_t chart_scale_ticks(const struct chart_scale *scale, size_t wanted, double 
     if (scale->kind == TABLE_COUNT && step < 1)
         step = 1;
     size_t count = 0;
-    for (double n = ceil(least / step - 1e-9);
-         n * step <= most * (1 + 1e-9) + 1e-12 && count < CHART_MOST_TICKS; n++)
-        tick[count++] = n * step * scale->divisor;
+    double n = ceil(least / step - 1e-9);
+    while (n * step <= most * (1 + 1e-9) + 1e-12 && count < CHART_MOST_TICKS)
+        tick[count++] = n++ * step * scale->divisor;
     return count;
 }
 

@@ -2,6 +2,7 @@
 #include "report/figures.h"
 
 #include "report/exact.h"
+#include <assert.h>
 #include <math.h>
 #include <stdio.h>
 
@@ -57,6 +58,7 @@ static void add_time_in(struct buffer *out, int64_t ns, enum time_unit unit)
         return;
     }
     uint64_t divisor = units[unit].thousandth_ns;
+    assert(divisor > 0);
     add_thousandths(out, size / divisor + (divisor > 1 && size % divisor >= divisor / 2));
     buffer_puts(out, units[unit].word);
 }

@@ -44,7 +44,7 @@ static bool make_pages(struct number_table *table, const int64_t *numbers)
         if (*page == 0)
             *page = ++pages;
     }
-    if ((uint64_t)pages * PAGE_SIZE > 16 * (uint64_t)table->count + 64 * PAGE_SIZE) {
+    if ((uint64_t)pages * PAGE_SIZE > 16 * (uint64_t)table->count + UINT64_C(64) * PAGE_SIZE) {
         free(table->page_of);
         table->page_of = NULL;
         return false;
