@@ -7,6 +7,7 @@
 #include "analyze/measure_parts.h"
 
 #include "trace/calltree.h"
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -31,6 +32,7 @@ static void add(struct tally *tally, name_id name, uint32_t sample, int64_t time
     name_id id = names_add(tally->pairs, (const char *)&pair, sizeof pair);
     if (id == tally->sums.count)
         *VEC_PUSH(&tally->sums) = (struct sum){ 0, 0 };
+    assert(id < tally->sums.count);
     tally->sums.at[id].time_ns += time_ns;
     tally->sums.at[id].count += count;
 }

@@ -185,6 +185,7 @@ static int64_t flops_of(struct flops_cache *cache, const struct trace *trace, en
         *VEC_PUSH(&cache->counts) =
             flops_count(op, names_text(trace->texts, dims),
                         concrete == NAME_NONE ? NULL : names_text(trace->texts, concrete));
+    assert(id < cache->counts.count);
     return cache->counts.at[id];
 }
 
