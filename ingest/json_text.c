@@ -146,7 +146,7 @@ static bool eight_digits(const char *at, uint64_t *value)
 #endif
 }
 
-#define TIME_LIMIT (UINT64_C(1) << 62)
+#define TIME_LIMIT ((UINT64_C(1) << 61) - 1)
 
 bool json_microseconds(const char *start, const char *end, int64_t *ns)
 {

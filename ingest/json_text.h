@@ -36,7 +36,7 @@ const char *json_word_end(const char *at);
 /*
  * A decimal number of microseconds as integer nanoseconds, exactly, rounded half away from zero when it
  * has more than three decimals. Leading '+', leading zeros and exponents are accepted. False when the
- * bytes START..END are not a number, or its nanoseconds are beyond +-2^62.
+ * bytes START..END are not a number, or its nanoseconds are 2^61 (73 years) or more, before or after 0.
  */
 bool json_microseconds(const char *start, const char *end, int64_t *ns);
 

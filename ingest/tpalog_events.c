@@ -29,7 +29,7 @@ static bool times_are_fine(const int64_t *start_ns, const int64_t *dur_ns, size_
     uint64_t bad = 0;
     for (size_t i = 0; i < count; i++) {
         uint64_t end = (uint64_t)start_ns[i] + (uint64_t)dur_ns[i];
-        bad |= (uint64_t)dur_ns[i] | ((uint64_t)start_ns[i] + (UINT64_C(1) << 62)) |
+        bad |= (uint64_t)dur_ns[i] | ((uint64_t)start_ns[i] + (UINT64_C(1) << 61)) << 1 |
                ((uint64_t)start_ns[i] < (uint64_t)INT64_MAX ? end : 0);
     }
     return bad >> 63 == 0;

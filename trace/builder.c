@@ -429,6 +429,32 @@ bool trace_builder_append(struct trace_builder *builder, struct trace_chunk *chu
 
 /* ---- finishing ---- */
 
+/*
+ * Let any sum of durations fit 64 bits. All events of a trace together do not last 73 years; where they do, a damaged file
+ * or a stranger made some up, and those that could not be repeated by every event count as not known.
+ */
+static void bound_durations(struct trace_builder *builder)
+{
+    const uint64_t most_ns = UINT64_C(1) << 61;
+    struct trace_storage *storage = builder->storage;
+    uint64_t sum_ns = 0, left_out = 0;
+    for (size_t e = 0; e < storage->count && sum_ns <= most_ns; e++)
+        sum_ns += (uint64_t)storage->dur_ns[e];
+    if (sum_ns <= most_ns)
+        return;
+    int64_t longest_ns = (int64_t)(most_ns / storage->count);
+    for (size_t e = 0; e < storage->count; e++)
+        if (storage->dur_ns[e] > longest_ns) {
+            storage->dur_ns[e] = 0;
+            storage->flags[e] |= EVENT_NO_DURATION;
+            left_out++;
+        }
+    trace_builder_notice(
+        builder, "absurd_duration",
+        "events last so long that all of them would take more than 73 years; their duration is taken as not known",
+        left_out, TPA_NOWHERE);
+}
+
 static void index_args(struct trace_builder *builder)
 {
     struct trace_storage *storage = builder->storage;
@@ -503,6 +529,7 @@ struct trace *trace_builder_finish(struct trace_builder *builder)
 {
     struct trace *trace = builder->trace;
     builder_join_ends(builder);
+    bound_durations(builder);
     settle_files(builder);
     builder_classify(builder);
     index_args(builder);

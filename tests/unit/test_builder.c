@@ -233,6 +233,35 @@ static void tracks_are_told_apart_as_written(void **state)
     trace_free(trace);
 }
 
+/* 2^61 ns may all last together: 4 events, of which none may be longer than 2^59 when they last more. */
+static void durations_that_no_sum_could_hold_are_not_known(void **state)
+{
+    (void)state;
+    const int64_t whole = INT64_C(1) << 61, quarter = whole / 4;
+    struct scene scene = open_scene();
+    add(&scene, 'X', "whole", 0, whole - 15);
+    add(&scene, 'X', "quarter", 10, quarter);
+    add(&scene, 'X', "short", 20, 15);
+    add(&scene, 'X', "more than a quarter", 30, quarter + 1);
+    struct trace *trace = finish(&scene);
+    check(trace, 0, "whole", 0, 0);
+    check(trace, 1, "quarter", 10, quarter);
+    check(trace, 2, "short", 20, 15);
+    check(trace, 3, "more than a quarter", 30, 0);
+    assert_true(trace->flags[0] & EVENT_NO_DURATION);
+    assert_false(trace->flags[1] & EVENT_NO_DURATION);
+    assert_int_equal(find_notice(trace, "absurd_duration")->count, 2);
+    trace_free(trace);
+
+    scene = open_scene();
+    add(&scene, 'X', "whole", 0, whole - 15);
+    add(&scene, 'X', "short", 20, 15);
+    trace = finish(&scene);
+    check(trace, 0, "whole", 0, whole - 15);
+    assert_null(find_notice(trace, "absurd_duration"));
+    trace_free(trace);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -243,6 +272,7 @@ int main(void)
         cmocka_unit_test(async_events_have_stacks_of_their_own),
         cmocka_unit_test(args_of_an_end_join_those_of_its_begin),
         cmocka_unit_test(sparse_arguments_are_found_by_event),
+        cmocka_unit_test(durations_that_no_sum_could_hold_are_not_known),
         cmocka_unit_test(tracks_are_told_apart_as_written),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -43,9 +43,11 @@ static void microseconds_become_nanoseconds_exactly(void **state)
         { "0e999999999", true, 0 },
         { "1.", true, 1000 },
         { ".75", true, 750 },
-        /* 2^62 ns is the last that is taken, so that a start plus a duration can not overflow */
-        { "4611686018427387.904", true, INT64_C(1) << 62 },
-        { "4611686018427387.905", false, 0 },
+        /* 2^61 - 1 ns is the last that is taken, so that no moments are more than 2^62 ns apart */
+        { "2305843009213693.951", true, (INT64_C(1) << 61) - 1 },
+        { "-2305843009213693.951", true, -(INT64_C(1) << 61) + 1 },
+        { "2305843009213693.952", false, 0 },
+        { "-2305843009213693.952", false, 0 },
         { "9223372036854775.807", false, 0 },
         { "99999999999999999999", false, 0 },
         { "1e30", false, 0 },
