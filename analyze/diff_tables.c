@@ -47,6 +47,13 @@ static struct table *open_table(const char *key, const char *title, enum table_k
     return table;
 }
 
+/* VALUE as an integer; one that is beyond all measure as 2^62, so that differences fit, too. */
+static int64_t whole_number(double value)
+{
+    const double most = 4611686018427387904.0;
+    return (int64_t)llround(fmax(fmin(value, most), -most));
+}
+
 static void set_share(struct table *table, size_t row, size_t column, double part, double whole)
 {
     if (whole != 0)
@@ -61,7 +68,7 @@ static void set_change(struct table *table, size_t row, double before, double af
     if (table_is_number(table->columns[DIFF_CHANGE].kind))
         table_set_number(table, row, DIFF_CHANGE, after - before);
     else
-        table_set_int(table, row, DIFF_CHANGE, (int64_t)llround(after) - (int64_t)llround(before));
+        table_set_int(table, row, DIFF_CHANGE, whole_number(after) - whole_number(before));
     set_share(table, row, DIFF_CHANGE_SHARE, after - before, before);
 }
 
@@ -137,8 +144,8 @@ static void add_unexplained(struct table *table, const struct finding *whole, co
 {
     size_t row = table_add_row(table);
     table_set_text(table, row, DIFF_NAME, DIFF_UNEXPLAINED, strlen(DIFF_UNEXPLAINED));
-    double before = (double)llround(whole->before) - sums->before;
-    double after = (double)llround(whole->after) - sums->after;
+    double before = (double)whole_number(whole->before) - sums->before;
+    double after = (double)whole_number(whole->after) - sums->after;
     set_change(table, row, before, after);
     table_cell(table, row, DIFF_CHANGE_SHARE)->f =
         NAN; /* of what other things happen to leave: says nothing */
@@ -166,15 +173,15 @@ static void add_rows(const struct diff *diff, const struct diff_rows *rows, stru
         }
         if (from->old_name)
             table_set_text(table, row, DIFF_OLD_NAME, from->old_name, from->old_name_length);
-        sums.before += (double)llround(from->finding.before);
-        sums.after += (double)llround(from->finding.after);
+        sums.before += (double)whole_number(from->finding.before);
+        sums.after += (double)whole_number(from->finding.after);
     }
     table->sort_column = DIFF_CHANGE;
     if (whole && !table_is_number(rows->kind))
         add_unexplained(table, whole, &sums);
     if (!table_is_number(rows->kind))
         table_add_footer(table, "rows_change", "Changes of the rows", rows->kind,
-                         table_int((int64_t)llround(sums.after - sums.before)));
+                         table_int(whole_number(sums.after - sums.before)));
     result_add_table(result, table);
 }
 

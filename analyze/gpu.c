@@ -11,6 +11,7 @@
 #include "analyze/gpu_events.h"
 #include "analyze/gpu_names.h"
 #include "base/buffer.h"
+#include "base/sum.h"
 #include "trace/arg_scan.h"
 #include "trace/intervals.h"
 #include "trace/launches.h"
@@ -92,7 +93,7 @@ static void count_event(struct gpu_question *question, struct device_report *rep
     } else if (work == GPU_MEMCPY) {
         struct copies *copies = copies_called(question, report, question->trace->name[e]);
         copies->count++;
-        copies->bytes += trace_arg_or(question->trace, ARG_BYTES, e, 0);
+        sum_add(&copies->bytes, trace_arg_or(question->trace, ARG_BYTES, e, 0));
         copies->sum_ns += dur_ns;
     }
 }

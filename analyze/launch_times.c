@@ -9,6 +9,7 @@
 #include "analyze/call_names.h"
 #include "analyze/gpu_events.h"
 #include "base/stats.h"
+#include "base/sum.h"
 #include "trace/launches.h"
 #include "trace/span.h"
 #include "trace/steps.h"
@@ -357,7 +358,10 @@ static void show_columns(struct table *table, enum launches_by by, bool several_
 
 static int64_t divided(int64_t sum, size_t count)
 {
-    return count ? (sum + (int64_t)count / 2) / (int64_t)count : 0;
+    if (count == 0)
+        return 0;
+    sum_add(&sum, (int64_t)count / 2);
+    return sum / (int64_t)count;
 }
 
 static void add_launches(struct table *table, const struct question *question, enum launches_by by,
@@ -371,10 +375,10 @@ static void add_launches(struct table *table, const struct question *question, e
         int64_t call_end_ns = trace_end_ns(trace, launch->call), waited = queue_ns(trace, launch);
         int64_t end_ns = launch->works && launch->end_ns > call_end_ns ? launch->end_ns : call_end_ns;
         call_ns += trace->dur_ns[launch->call];
-        waited_ns += waited;
+        sum_add(&waited_ns, waited);
         queued += waited > 0;
         work_ns += launch->work_ns;
-        total_ns += end_ns - trace->start_ns[launch->call];
+        sum_add(&total_ns, end_ns - trace->start_ns[launch->call]);
         with_work += launch->works > 0;
         bound += is_launch_bound(trace, launch);
     }

@@ -10,6 +10,7 @@
 #include "analyze/gpu_events.h"
 #include "analyze/gpu_names.h"
 #include "base/stats.h"
+#include "base/sum.h"
 #include "trace/intervals.h"
 #include "trace/launches.h"
 #include "trace/span.h"
@@ -316,7 +317,7 @@ static size_t slowest_step(const struct table *steps)
 
 /* A row about COLUMN of the complete steps; by how much the slowest step is above the median. */
 static int64_t summarize(struct table *summary, const struct table *steps, size_t column, const char *title,
-                         size_t slowest, int64_t all_ns)
+                         size_t slowest, double all_ns)
 {
     VEC_OF(int64_t) values = { 0 };
     for (size_t row = 0; row < steps->row_count; row++)
@@ -329,7 +330,7 @@ static int64_t summarize(struct table *summary, const struct table *steps, size_
     table_set_text(summary, row, SUMMARY_PART, title, strlen(title));
     table_set_int(summary, row, SUMMARY_AVERAGE, stats.mean);
     if (all_ns > 0)
-        table_set_number(summary, row, SUMMARY_SHARE, (double)stats.sum / (double)all_ns);
+        table_set_number(summary, row, SUMMARY_SHARE, (double)stats.sum / all_ns);
     table_set_int(summary, row, SUMMARY_MEDIAN, stats.median);
     table_set_int(summary, row, SUMMARY_DEVIATION, (int64_t)llround(stats.deviation));
     table_set_int(summary, row, SUMMARY_MIN, stats.least);
@@ -346,11 +347,11 @@ static struct table *make_summary(const struct table *steps)
     size_t slowest = slowest_step(steps), complete = 0;
     if (slowest == SIZE_MAX)
         return summary;
-    int64_t all_ns = 0;
+    double all_ns = 0; /* for shares; times may be absurd */
     for (size_t row = 0; row < steps->row_count; row++)
         if (table_cell(steps, row, STEP_COMPLETE)->i) {
             complete++;
-            all_ns += table_cell(steps, row, STEP_DURATION)->i;
+            all_ns += (double)table_cell(steps, row, STEP_DURATION)->i;
         }
     int64_t most_ns = 0;
     const char *why = NULL;
@@ -468,9 +469,9 @@ static void add_sum_footers(struct table *table)
 {
     int64_t parts_ns = 0, steps_ns = 0;
     for (size_t row = 0; row < table->row_count; row++) {
-        steps_ns += table_cell(table, row, STEP_DURATION)->i;
+        sum_add(&steps_ns, table_cell(table, row, STEP_DURATION)->i);
         for (size_t p = 0; p < PARTS; p++)
-            parts_ns += table_cell(table, row, STEP_FIRST_PART + p)->i;
+            sum_add(&parts_ns, table_cell(table, row, STEP_FIRST_PART + p)->i);
     }
     table_add_footer(table, "parts_total", "Sum of the parts", TABLE_NS, table_int(parts_ns));
     table_add_footer(table, "steps_total", "Sum of the steps", TABLE_NS, table_int(steps_ns));

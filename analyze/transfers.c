@@ -12,6 +12,7 @@
 #include "analyze/gpu_events.h"
 #include "analyze/host_waits.h"
 #include "base/stats.h"
+#include "base/sum.h"
 #include "trace/intervals.h"
 #include "trace/launches.h"
 #include "trace/steps.h"
@@ -173,11 +174,11 @@ static void add_part(struct group *group, const struct trace *trace, const struc
     }
     int64_t bytes = trace_arg_or(trace, ARG_BYTES, part->copy, 0), time_ns = trace->dur_ns[part->copy];
     group->count++;
-    group->bytes += bytes;
+    sum_add(&group->bytes, bytes);
     group->time_ns += time_ns;
     intervals_add(&group->when, trace->start_ns[part->copy], trace_end_ns(trace, part->copy));
     if (bytes > 0 && time_ns > 0) {
-        group->timed_bytes += bytes;
+        sum_add(&group->timed_bytes, bytes);
         group->timed_ns += time_ns;
         *VEC_PUSH(&group->bandwidths) = (double)bytes / (double)time_ns;
     }
@@ -452,7 +453,7 @@ static void add_stall(struct table *table, const struct question *question, cons
         won_ns += dur_ns > cost_ns ? dur_ns - cost_ns : 0;
         longest_ns = dur_ns > longest_ns ? dur_ns : longest_ns;
         if (is_copy(trace, stalls[i].wait.work))
-            bytes += trace_arg_or(trace, ARG_BYTES, stalls[i].wait.work, 0);
+            sum_add(&bytes, trace_arg_or(trace, ARG_BYTES, stalls[i].wait.work, 0));
     }
     size_t row = table_add_row(table);
     name_id call = trace->name[stalls[0].wait.call];

@@ -7,6 +7,7 @@
 #include "base/stats.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
 
 static int compare_values(const void *left, const void *right)
@@ -69,13 +70,19 @@ struct stats stats_of(int64_t *values, size_t count)
     if (count == 0)
         return stats;
     stats.least = stats.greatest = values[0];
+    double sum = 0;
+    bool fits = true;
     for (size_t i = 0; i < count; i++) {
-        stats.sum += values[i];
+        sum += (double)values[i];
+        fits = fits && !__builtin_add_overflow(stats.sum, values[i], &stats.sum);
         stats.least = values[i] < stats.least ? values[i] : stats.least;
         stats.greatest = values[i] > stats.greatest ? values[i] : stats.greatest;
     }
-    stats.mean = divide_rounded(stats.sum, (int64_t)count);
-    double mean = (double)stats.sum / (double)count, squares = 0;
+    if (!fits) /* durations that no clock measured */
+        stats.sum = sum > 0 ? INT64_MAX : -INT64_MAX;
+    double mean = (fits ? (double)stats.sum : sum) / (double)count, squares = 0;
+    stats.mean =
+        fits ? divide_rounded(stats.sum, (int64_t)count) : (int64_t)fmax(fmin(mean, 9.2e18), -9.2e18);
     for (size_t i = 0; i < count; i++)
         squares += ((double)values[i] - mean) * ((double)values[i] - mean);
     select_value(values, count, count / 2);
@@ -85,7 +92,8 @@ struct stats stats_of(int64_t *values, size_t count)
         for (size_t i = 1; i < count / 2; i++)
             low = values[i] > low ? values[i] : low;
     }
-    stats.median = low + (high - low + 1) / 2;
+    uint64_t apart = (uint64_t)high - (uint64_t)low;
+    stats.median = (int64_t)((uint64_t)low + apart / 2 + apart % 2);
     stats.deviation = count > 1 ? sqrt(squares / (double)(count - 1)) : 0;
     return stats;
 }

@@ -17,7 +17,7 @@ struct stats {
     double deviation; /* of a sample: divided by count - 1; 0 for a single value */
 };
 
-/* Changes the order of VALUES. Their sum must fit. Linear time. */
+/* Changes the order of VALUES. A sum beyond 64 bits is as large as those hold. Linear time. */
 struct stats stats_of(int64_t *values, size_t count);
 
 #endif
