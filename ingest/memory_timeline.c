@@ -123,7 +123,7 @@ static void add_record(struct timeline *timeline, int64_t at_ns, enum memory_cha
 {
     struct trace_chunk *chunk = timeline->chunk;
     trace_chunk_event(chunk, &(struct chunk_event){ .phase = 'i',
-                                                    .start_ns = at_ns,
+                                                    .start_ns = trace_moment_or_zero(at_ns),
                                                     .dur_ns = -1,
                                                     .name = timeline->names[change],
                                                     .track = timeline->track,
@@ -234,7 +234,7 @@ static void add_changes(struct timeline *timeline, int64_t at_ns, bool existing,
 static int64_t nanoseconds(int64_t us)
 {
     int64_t ns;
-    return __builtin_mul_overflow(us, 1000, &ns) || ns > INT64_MAX / 2 || ns < -(INT64_MAX / 2) ? 0 : ns;
+    return __builtin_mul_overflow(us, 1000, &ns) ? 0 : ns;
 }
 
 /* The rows, one for each of TIMES, and the end; the '[' around them is taken. */

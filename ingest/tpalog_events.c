@@ -305,8 +305,8 @@ static void fill_file(struct tpalog_reader *reader, struct trace_file *file, con
     file->base_ns = known(row[TPAFILE_FILE_BASE], 0);
     file->has_window =
         row[TPAFILE_FILE_WINDOW_START] != TPAFILE_NONE && row[TPAFILE_FILE_WINDOW_END] != TPAFILE_NONE;
-    file->window_start_ns = known(row[TPAFILE_FILE_WINDOW_START], 0);
-    file->window_end_ns = known(row[TPAFILE_FILE_WINDOW_END], 0);
+    file->window_start_ns = trace_moment_or_zero(row[TPAFILE_FILE_WINDOW_START]);
+    file->window_end_ns = trace_moment_or_zero(row[TPAFILE_FILE_WINDOW_END]);
     file->host_name = copy_text(reader, row[TPAFILE_FILE_HOST]);
     file->trace_name = copy_text(reader, row[TPAFILE_FILE_TRACE_NAME]);
     file->trace_id = copy_text(reader, row[TPAFILE_FILE_TRACE_ID]);
@@ -557,7 +557,7 @@ static void add_flows_and_samples(struct tpalog_reader *reader)
         const int64_t *row = row_at(&trace->flows, i);
         struct trace_flow flow = {
             .id = row[TPAFILE_FLOW_ID],
-            .ts_ns = row[TPAFILE_FLOW_TIME],
+            .ts_ns = trace_moment_or_zero(row[TPAFILE_FLOW_TIME]),
             .category = tpalog_text_id(&reader->texts, reader->builder, row[TPAFILE_FLOW_CATEGORY]),
             .name = tpalog_text_id(&reader->texts, reader->builder, row[TPAFILE_FLOW_NAME]),
             .track = find_track(reader, (track_id)row[TPAFILE_FLOW_TRACK]),
@@ -569,7 +569,7 @@ static void add_flows_and_samples(struct tpalog_reader *reader)
     for (size_t i = 0; i < trace->samples.count; i++) {
         const int64_t *row = row_at(&trace->samples, i);
         struct trace_sample sample = {
-            .ts_ns = row[TPAFILE_SAMPLE_TIME],
+            .ts_ns = trace_moment_or_zero(row[TPAFILE_SAMPLE_TIME]),
             .counter = tpalog_text_id(&reader->texts, reader->builder, row[TPAFILE_SAMPLE_COUNTER]),
             .track = find_track(reader, (track_id)row[TPAFILE_SAMPLE_TRACK]),
         };

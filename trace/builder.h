@@ -31,6 +31,18 @@ struct track_key {
     size_t pid_len, tid_len;
 };
 
+/*
+ * All moments of a trace are no further from 0 than this, 73 years, so that no two are further apart than 64 bits tell.
+ * Readers refuse what is, or call it not known.
+ */
+#define TRACE_LATEST_NS ((INT64_C(1) << 61) - 1)
+
+/* NS where it is such a moment, else 0. */
+static inline int64_t trace_moment_or_zero(int64_t ns)
+{
+    return ns >= -TRACE_LATEST_NS && ns <= TRACE_LATEST_NS ? ns : 0;
+}
+
 /* Phases are the letters of the Chrome format; of these X, B, E, b, n, e, S, T, p, F, i are events. */
 struct chunk_event {
     int64_t start_ns, dur_ns; /* dur_ns < 0: none given */
