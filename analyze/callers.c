@@ -3,6 +3,7 @@
 
 #include "analyze/python_names.h"
 #include "base/memory.h"
+#include "base/runs.h"
 #include "trace/launches.h"
 #include <stdlib.h>
 #include <string.h>
@@ -14,19 +15,68 @@ struct callers {
     uint8_t *frame; /* by name: enum python_frame + 1; 0: not asked yet */
 };
 
-static bool takes_part(const void *context, event_id e)
+/* When the calls of a thread began that will be asked about. */
+struct asked {
+    int64_t *at; /* ascending */
+    size_t count, capacity;
+    size_t hint; /* where the last search ended: events are nearly in order */
+};
+
+struct taking {
+    const struct trace *trace;
+    struct asked *asked; /* by track */
+};
+
+/* Did one of those calls begin in START..END? */
+static bool is_around(struct asked *asked, int64_t start_ns, int64_t end_ns)
 {
-    const struct trace *trace = context;
-    enum event_kind kind = trace->kind[e];
-    return (kind == EVENT_OP || kind == EVENT_PYTHON || event_is_call(kind)) &&
-           !(trace->flags[e] & (EVENT_ASYNC | EVENT_POINT));
+    size_t hint = asked->hint;
+    if ((hint > 0 && asked->at[hint - 1] >= start_ns) ||
+        (hint < asked->count && asked->at[hint] < start_ns)) {
+        size_t low = 0, high = asked->count;
+        while (low < high) {
+            size_t middle = low + (high - low) / 2;
+            if (asked->at[middle] < start_ns)
+                low = middle + 1;
+            else
+                high = middle;
+        }
+        hint = asked->hint = low;
+    }
+    return hint < asked->count && asked->at[hint] <= end_ns;
 }
 
-struct callers *callers_open(const struct trace *trace)
+/* Of all that was called only what is around those calls, and they themselves. */
+static bool takes_part(const void *context, event_id e)
+{
+    const struct taking *taking = context;
+    const struct trace *trace = taking->trace;
+    struct asked *asked = &taking->asked[trace->track[e]];
+    enum event_kind kind = trace->kind[e];
+    return asked->count && (kind == EVENT_OP || kind == EVENT_PYTHON || event_is_call(kind)) &&
+           !(trace->flags[e] & (EVENT_ASYNC | EVENT_POINT)) &&
+           is_around(asked, trace->start_ns[e], trace_end_ns(trace, e));
+}
+
+static bool starts_after(const void *context, const void *left, const void *right)
+{
+    (void)context;
+    return *(const int64_t *)left > *(const int64_t *)right;
+}
+
+struct callers *callers_open(const struct trace *trace, const event_id *calls, size_t count)
 {
     struct callers *callers = mem_zalloc(1, sizeof *callers);
+    struct taking taking = { trace, mem_zalloc(trace->track_count + 1, sizeof *taking.asked) };
+    for (size_t i = 0; i < count; i++)
+        *VEC_PUSH(&taking.asked[trace->track[calls[i]]]) = trace->start_ns[calls[i]];
+    for (track_id t = 0; t < trace->track_count; t++)
+        runs_sort(taking.asked[t].at, taking.asked[t].count, sizeof *taking.asked[t].at, starts_after, NULL);
     callers->trace = trace;
-    callers->tree = calltree_open(trace, takes_part, trace);
+    callers->tree = calltree_open(trace, takes_part, &taking);
+    for (track_id t = 0; t < trace->track_count; t++)
+        VEC_FREE(&taking.asked[t]);
+    free(taking.asked);
     calltree_nest(callers->tree);
     callers->node = calltree_nodes(callers->tree);
     callers->frame = mem_zalloc(names_count(trace->names) + 1, 1);

@@ -1,7 +1,7 @@
 /*
  * callers.h - who made a call: the operator, and the line of Python where stacks were recorded.
  *
- *     struct callers *callers = callers_open(trace);
+ *     struct callers *callers = callers_open(trace, calls, count);
  *     event_id operator = callers_operator(callers, call);
  *     const char *line = callers_line(callers, call);      // "train.py(12): step", or NULL
  *     callers_free(callers);
@@ -21,8 +21,12 @@
 
 struct callers;
 
-/* New; free with callers_free (NULL is allowed). */
-struct callers *callers_open(const struct trace *trace);
+/*
+ * New; free with callers_free. It answers for the COUNT events at CALLS, which may repeat: of many calls mostly a few are
+ * asked about, and only what is around those needs to be nested.
+ */
+struct callers *callers_open(const struct trace *trace, const event_id *calls, size_t count);
+/* NULL is allowed. */
 void callers_free(struct callers *callers);
 
 /* EVENT_NONE when no operator was open. */

@@ -215,11 +215,7 @@ static void release_report(struct device_report *report)
 /* Length of what of A is not in B. */
 static int64_t length_outside(const struct intervals *a, const struct intervals *b)
 {
-    struct intervals rest = { 0 };
-    intervals_subtract(a, b, &rest);
-    int64_t length_ns = intervals_length(&rest);
-    intervals_release(&rest);
-    return length_ns;
+    return intervals_length(a) - intervals_length_of_both(a, b);
 }
 
 struct gaps {
@@ -493,15 +489,6 @@ static void find_window(struct gpu_question *question, const struct device_repor
         intervals_union(&report->asked, &(struct intervals){ 0 }, window);
 }
 
-static int64_t length_of_both(const struct intervals *a, const struct intervals *b)
-{
-    struct intervals both = { 0 };
-    intervals_intersect(a, b, &both);
-    int64_t length_ns = intervals_length(&both);
-    intervals_release(&both);
-    return length_ns;
-}
-
 /* Kernels that run at the moment: a heap, the first to end on top. */
 struct running {
     struct running_kernel {
@@ -614,7 +601,7 @@ static void add_efficiency(struct table *table, struct gpu_question *question, s
     find_window(question, report, steps, &window);
     int64_t window_ns = intervals_length(&window);
     table_set_int(table, row, EFFICIENCY_WINDOW, window_ns);
-    set_share(table, row, EFFICIENCY_UTILIZATION, (double)length_of_both(&report->kernels, &window),
+    set_share(table, row, EFFICIENCY_UTILIZATION, (double)intervals_length_of_both(&report->kernels, &window),
               (double)window_ns);
     struct kernel_averages averages = average_kernels(question, report, &window);
     if (!isnan(averages.sm_efficiency))
@@ -682,6 +669,7 @@ static void add_copies(struct table *table, struct gpu_question *question, struc
 static void count_links(const struct gpu_question *question, struct table *table, struct result *result)
 {
     const struct trace *trace = question->trace;
+    bool all = selection_is_all(question->selection);
     int64_t work = 0, unlinked = 0, calls = 0, other = 0;
     for (size_t i = 0; i < question->gpu->count; i++)
         if (selection_holds(question->selection, question->gpu->event[i])) {
@@ -689,7 +677,7 @@ static void count_links(const struct gpu_question *question, struct table *table
             unlinked += question->gpu->call[i] == EVENT_NONE;
         }
     for (event_id e = 0; e < trace->event_count; e++) {
-        calls += event_is_call(trace->kind[e]) && selection_holds_place(question->selection, e);
+        calls += event_is_call(trace->kind[e]) && (all || selection_holds_place(question->selection, e));
         other += trace->kind[e] == EVENT_GPU_OTHER && selection_holds(question->selection, e);
     }
     table_add_footer(table, "gpu_events", "GPU events", TABLE_COUNT, table_int(work));
@@ -750,8 +738,7 @@ void gpu_add_tables(const struct trace *trace, const struct selection *selection
     question.gpu = gpu_events_of(trace);
     question.tensor = mem_zalloc(names_count(trace->names) + 1, sizeof *question.tensor);
     question.copies_slot = mem_zalloc(names_count(trace->names) + 1, sizeof *question.copies_slot);
-    struct steps *ranges = steps_open(trace);
-    struct device_steps *steps = device_steps_open(ranges, question.gpu);
+    struct device_steps *steps = device_steps_open(steps_of(trace), question.gpu);
 
     struct gpu_tables tables = open_tables(trace->file_count > 1, by_stream);
     question.streams = by_stream ? gpu_streams_open(question.gpu) : NULL;
@@ -768,7 +755,6 @@ void gpu_add_tables(const struct trace *trace, const struct selection *selection
     result_add_table(result, tables.copies);
 
     device_steps_free(steps);
-    steps_free(ranges);
     free(question.tensor);
     free(question.copies_slot);
     free(question.operators_spans);

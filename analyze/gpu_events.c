@@ -133,8 +133,9 @@ static void link_work(struct gpu_events *gpu, const struct launches *launches)
         const int64_t *id = arg_scan_get(&ids, e, &id_value) ? &id_value : NULL;
         const int64_t *correlation =
             arg_scan_get(&correlations, e, &correlation_value) ? &correlation_value : NULL;
-        gpu->call[i] = launches ? launches_call_by(launches, e, id, correlation) : EVENT_NONE;
-        gpu->op[i] = launches ? launches_link(launches, e, id, correlation).operator: EVENT_NONE;
+        gpu->call[i] = gpu->op[i] = EVENT_NONE;
+        if (launches)
+            launches_find(launches, e, id, correlation, &gpu->call[i], &gpu->op[i]);
         gpu->work[i] =
             trace->kind[e] == EVENT_MEMCPY ? GPU_MEMCPY
             : trace->kind[e] == EVENT_MEMSET

@@ -1,7 +1,7 @@
 /*
  * host_waits.c - see host_waits.h.
  *
- * Per file the work is sorted by its end. What a synchronisation waited for is then found by a binary search for the
+ * Per file the work that ended during a synchronisation is sorted by its end; other work nobody waited for. What a synchronisation waited for is then found by a binary search for the
  * last work that ended before it did, and a few steps back over work of other streams or launched later. The steps
  * are bounded, so that a million synchronisations under a million kernels cost no more than a multiple of both.
  */
@@ -12,6 +12,7 @@
 #include "base/memory.h"
 #include "base/runs.h"
 #include "trace/derived.h"
+#include "trace/intervals.h"
 #include <stdlib.h>
 
 enum { MOST_STEPS_BACK = 256 };
@@ -41,8 +42,10 @@ struct question {
     struct {
         struct synced *at;
         size_t count, capacity;
-    } synced;             /* sorted by call */
-    uint8_t *is_pageable; /* by name of a copy: 0 not asked, 1 no, 2 yes */
+    } synced; /* sorted by call */
+    VEC_OF(event_id) sync_calls;
+    struct intervals *syncing; /* by file: when any thread was in a synchronisation */
+    uint8_t *is_pageable;      /* by name of a copy: 0 not asked, 1 no, 2 yes */
 };
 
 static bool ends_after(const void *context, const void *left, const void *right)
@@ -58,16 +61,55 @@ static int compare_synced(const void *left, const void *right)
     return a->call < b->call ? -1 : a->call > b->call;
 }
 
+static void add_wait(struct host_waits *waits, event_id call, event_id work, enum host_wait_kind kind)
+{
+    *VEC_PUSH(waits) = (struct host_wait){ call, work, kind };
+}
+
+/*
+ * Look at every event once: the calls that synchronise, those that pin memory, and the streams that synchronisations
+ * waited for, from the events that the profiler records of them.
+ */
+static void find_calls(struct question *question, const unsigned char *sorts, struct host_waits *waits)
+{
+    const struct trace *trace = question->trace;
+    question->syncing = mem_zalloc(trace->file_count + 1, sizeof *question->syncing);
+    for (event_id e = 0; e < trace->event_count; e++) {
+        if (event_is_call(trace->kind[e])) {
+            if (sorts[trace->name[e]] == CALL_HOST_ALLOC) {
+                add_wait(waits, e, EVENT_NONE, WAIT_PINNING);
+            } else if (sorts[trace->name[e]] == CALL_SYNC) {
+                *VEC_PUSH(&question->sync_calls) = e;
+                intervals_add(&question->syncing[trace->tracks[trace->track[e]].file], trace->start_ns[e],
+                              trace_end_ns(trace, e));
+            }
+        } else if (trace->kind[e] == EVENT_SYNC) {
+            event_id call = launches_call(question->launches, e);
+            bool one_stream = trace->tracks[trace->track[e]].stream >= 0;
+            if (call != EVENT_NONE)
+                *VEC_PUSH(&question->synced) =
+                    (struct synced){ call, one_stream ? trace->track[e] : TRACK_NONE };
+        }
+    }
+    for (uint32_t f = 0; f < trace->file_count; f++)
+        intervals_merge(&question->syncing[f]);
+    if (question->synced.count)
+        qsort(question->synced.at, question->synced.count, sizeof *question->synced.at, compare_synced);
+}
+
 static void sort_ends(struct question *question)
 {
     const struct trace *trace = question->trace;
     question->ended = mem_zalloc(trace->file_count + 1, sizeof *question->ended);
     for (size_t i = 0; i < question->gpu->count; i++) {
-        event_id e = question->gpu->event[i];
-        event_id call = question->gpu->call[i];
-        struct ended_list *list = &question->ended[trace->tracks[trace->track[e]].file];
-        *VEC_PUSH(list) = (struct ended){
-            .end_ns = trace_end_ns(trace, e),
+        event_id e = question->gpu->event[i], call = question->gpu->call[i];
+        uint32_t file = trace->tracks[trace->track[e]].file;
+        int64_t end_ns = trace_end_ns(trace, e);
+        /* A call waits for what ends after it began and not after it ended. */
+        if (!intervals_contain(&question->syncing[file], end_ns - 1))
+            continue;
+        *VEC_PUSH(&question->ended[file]) = (struct ended){
+            .end_ns = end_ns,
             .launched_ns = call == EVENT_NONE ? INT64_MIN : trace->start_ns[call],
             .event = e,
         };
@@ -76,22 +118,6 @@ static void sort_ends(struct question *question)
         struct ended_list *list = &question->ended[f];
         runs_sort(list->at, list->count, sizeof *list->at, ends_after, NULL);
     }
-}
-
-/* Streams that synchronisations waited for, from the events that the profiler records of them. */
-static void find_synced(struct question *question)
-{
-    const struct trace *trace = question->trace;
-    for (event_id e = 0; e < trace->event_count; e++) {
-        if (trace->kind[e] != EVENT_SYNC)
-            continue;
-        event_id call = launches_call(question->launches, e);
-        bool one_stream = trace->tracks[trace->track[e]].stream >= 0;
-        if (call != EVENT_NONE)
-            *VEC_PUSH(&question->synced) = (struct synced){ call, one_stream ? trace->track[e] : TRACK_NONE };
-    }
-    if (question->synced.count)
-        qsort(question->synced.at, question->synced.count, sizeof *question->synced.at, compare_synced);
 }
 
 static track_id synced_track(const struct question *question, event_id call)
@@ -126,11 +152,6 @@ static event_id waited_for(const struct question *question, event_id call)
     return EVENT_NONE;
 }
 
-static void add_wait(struct host_waits *waits, event_id call, event_id work, enum host_wait_kind kind)
-{
-    *VEC_PUSH(waits) = (struct host_wait){ call, work, kind };
-}
-
 static bool is_pageable(const struct question *question, name_id id)
 {
     uint8_t *known = &question->is_pageable[id];
@@ -157,19 +178,12 @@ static void find_blocking_copies(const struct question *question, const unsigned
     }
 }
 
-static void find_waiting_calls(const struct question *question, const unsigned char *sorts,
-                               struct host_waits *waits)
+static void resolve_syncs(const struct question *question, struct host_waits *waits)
 {
     const struct trace *trace = question->trace;
-    for (event_id e = 0; e < trace->event_count; e++) {
-        if (!event_is_call(trace->kind[e]))
-            continue;
-        if (sorts[trace->name[e]] == CALL_HOST_ALLOC)
-            add_wait(waits, e, EVENT_NONE, WAIT_PINNING);
-        if (sorts[trace->name[e]] != CALL_SYNC)
-            continue;
-        event_id work = waited_for(question, e);
-        add_wait(waits, e, work,
+    for (size_t i = 0; i < question->sync_calls.count; i++) {
+        event_id call = question->sync_calls.at[i], work = waited_for(question, call);
+        add_wait(waits, call, work,
                  work == EVENT_NONE                  ? WAIT_FOR_NOTHING
                  : trace->kind[work] == EVENT_MEMCPY ? WAIT_FOR_COPY
                                                      : WAIT_FOR_KERNEL);
@@ -202,14 +216,18 @@ static struct host_waits *find_waits(const struct gpu_events *gpu)
     struct host_waits *waits = mem_zalloc(1, sizeof *waits);
     unsigned char *sorts = call_sorts_open(gpu->trace->names);
     question.is_pageable = mem_zalloc(names_count(gpu->trace->names) + 1, 1);
+    find_calls(&question, sorts, waits);
     sort_ends(&question);
-    find_synced(&question);
     find_blocking_copies(&question, sorts, waits);
-    find_waiting_calls(&question, sorts, waits);
+    resolve_syncs(&question, waits);
     drop_repeats(waits);
-    for (uint32_t f = 0; f < gpu->trace->file_count; f++)
+    for (uint32_t f = 0; f < gpu->trace->file_count; f++) {
         VEC_FREE(&question.ended[f]);
+        intervals_release(&question.syncing[f]);
+    }
     free(question.ended);
+    free(question.syncing);
+    VEC_FREE(&question.sync_calls);
     free(question.is_pageable);
     VEC_FREE(&question.synced);
     free(sorts);

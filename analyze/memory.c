@@ -120,7 +120,7 @@ static void open_question(struct memory_question *question, const struct trace *
     size_t name_count = names_count(trace->names);
     int64_t number;
     *question = (struct memory_question){ .trace = trace, .selection = selection };
-    question->steps = steps_open(trace);
+    question->steps = steps_of(trace);
     question->origins = mem_alloc((trace->file_count + 1) * sizeof *question->origins);
     for (uint32_t f = 0; f < trace->file_count; f++)
         question->origins[f] = trace_file_span(trace, f).start_ns;
@@ -134,7 +134,6 @@ static void release_question(struct memory_question *question)
 {
     free(question->is_step);
     free(question->origins);
-    steps_free(question->steps);
 }
 
 /* Put TABLE, sorted, into RESULT; without rows it says nothing. */

@@ -15,7 +15,7 @@ struct memory_question {
     const struct trace *trace;
     const struct selection *selection;
     const struct memory_records *records;
-    struct steps *steps;
+    const struct steps *steps;
     int64_t *origins;    /* by file */
     bool *is_step;       /* by name */
     name_id no_operator; /* stands for it in arrays by name: one more than there are names */

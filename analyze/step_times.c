@@ -166,10 +166,20 @@ static struct steps *whole_files(const struct trace *trace)
     return ranges;
 }
 
+/* The steps of torch.profiler, as a list of our own. */
+static struct steps *profiler_steps(const struct trace *trace)
+{
+    const struct steps *of_trace = steps_of(trace);
+    struct steps *ranges = mem_zalloc(1, sizeof *ranges);
+    for (size_t i = 0; i < of_trace->count; i++)
+        *VEC_PUSH(ranges) = of_trace->at[i];
+    return ranges;
+}
+
 static struct steps *find_ranges(const struct trace *trace, const struct step_times_options *options,
                                  struct result *result, struct tpa_error *err)
 {
-    struct steps *ranges = options->name ? ranges_called(trace, options->name, err) : steps_open(trace);
+    struct steps *ranges = options->name ? ranges_called(trace, options->name, err) : profiler_steps(trace);
     if (!ranges)
         return NULL;
     if (ranges->count == 0 && options->name) {

@@ -541,6 +541,20 @@ static struct table *make_stalls(const struct question *question)
 
 /* ---- the whole ---- */
 
+/* The callers of what is asked about: calls that waited, and by operator those that copied. NULL when there are none. */
+static struct callers *open_callers(const struct question *question)
+{
+    VEC_OF(event_id) calls = { 0 };
+    for (size_t i = 0; i < question->waits->count; i++)
+        *VEC_PUSH(&calls) = question->waits->at[i].call;
+    for (size_t i = 0; question->by == TRANSFERS_BY_OPERATOR && i < question->gpu->count; i++)
+        if (question->gpu->work[i] == GPU_MEMCPY && question->gpu->call[i] != EVENT_NONE)
+            *VEC_PUSH(&calls) = question->gpu->call[i];
+    struct callers *callers = calls.count ? callers_open(question->trace, calls.at, calls.count) : NULL;
+    VEC_FREE(&calls);
+    return callers;
+}
+
 void transfers_add_tables(const struct trace *trace, const struct selection *selection, enum transfers_by by,
                           struct result *result)
 {
@@ -551,7 +565,7 @@ void transfers_add_tables(const struct trace *trace, const struct selection *sel
     question.sorts = call_sorts_open(trace->names);
     question.kinds = mem_alloc((name_count + 1) * sizeof *question.kinds);
     question.kinds_asked = mem_zalloc(name_count + 1, sizeof *question.kinds_asked);
-    question.callers = question.waits->count || by == TRANSFERS_BY_OPERATOR ? callers_open(trace) : NULL;
+    question.callers = open_callers(&question);
     question.steps = by == TRANSFERS_BY_STEP ? steps_open(trace) : NULL;
 
     result_add_table(result, make_transfers(&question));

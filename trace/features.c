@@ -2,7 +2,6 @@
 #include "trace/features.h"
 
 #include "base/memory.h"
-#include "trace/arg_scan.h"
 #include "trace/communication.h"
 #include "trace/derived.h"
 #include "trace/memory_change.h"
@@ -48,22 +47,16 @@ static unsigned features_of_name(const char *name)
     return 0;
 }
 
-/* What an event of this kind shows; NAME is what its name would tell. */
-static unsigned features_of_event(enum event_kind kind, unsigned name)
-{
-    switch (kind) {
-    case EVENT_OP: return FEATURE_OPS | (name & FEATURE_STEPS);
-    case EVENT_ANNOTATION: return name & FEATURE_STEPS;
-    case EVENT_PYTHON: return FEATURE_STACKS;
-    case EVENT_RUNTIME:
-    case EVENT_DRIVER: return FEATURE_LAUNCHES;
-    case EVENT_INSTANT: return name & FEATURE_MEMORY;
-    case EVENT_KERNEL:
-    case EVENT_MEMCPY:
-    case EVENT_MEMSET: return FEATURE_GPU;
-    default: return 0;
-    }
-}
+/* What an event of a kind shows, and what it shows when its name tells so. */
+static const struct {
+    unsigned always, by_name;
+} features_of_kind[EVENT_KINDS] = {
+    [EVENT_OP] = { FEATURE_OPS, FEATURE_STEPS }, [EVENT_ANNOTATION] = { 0, FEATURE_STEPS },
+    [EVENT_PYTHON] = { FEATURE_STACKS, 0 },      [EVENT_RUNTIME] = { FEATURE_LAUNCHES, 0 },
+    [EVENT_DRIVER] = { FEATURE_LAUNCHES, 0 },    [EVENT_INSTANT] = { 0, FEATURE_MEMORY },
+    [EVENT_KERNEL] = { FEATURE_GPU, 0 },         [EVENT_MEMCPY] = { FEATURE_GPU, 0 },
+    [EVENT_MEMSET] = { FEATURE_GPU, 0 },
+};
 
 /* Is there anything that communicates? Names are asked as events turn up with them: most are of other kinds. */
 static bool has_collectives(const struct trace *trace)
@@ -91,11 +84,15 @@ static bool has_collectives(const struct trace *trace)
 /* Old files have the argument everywhere, mostly empty. */
 static bool has_text(const struct trace *trace, enum trace_arg arg)
 {
-    struct arg_scan texts = arg_scan_of(trace, arg);
-    int64_t text;
-    for (event_id e = 0; texts.column && e < trace->event_count; e++)
-        if (arg_scan_get(&texts, e, &text) && names_length(trace->texts, (name_id)text) > 0)
+    const struct trace_arg_column *column = &trace->args[arg];
+    int64_t last = NAME_NONE;
+    for (size_t i = 0; i < column->count; i++) {
+        int64_t text =
+            column->wide ? ((const int64_t *)column->values)[i] : ((const int32_t *)column->values)[i];
+        if (text != last && names_length(trace->texts, (name_id)text) > 0)
             return true;
+        last = text;
+    }
     return false;
 }
 
@@ -108,7 +105,8 @@ static unsigned find_features(const struct trace *trace)
 
     unsigned found = trace->event_count > 0 ? FEATURE_EVENTS : 0;
     for (event_id e = 0; e < trace->event_count; e++)
-        found |= features_of_event(trace->kind[e], of_name[trace->name[e]]);
+        found |= features_of_kind[trace->kind[e]].always |
+                 (features_of_kind[trace->kind[e]].by_name & of_name[trace->name[e]]);
     free(of_name);
     if (trace->args[ARG_INPUT_DIMS].count > 0)
         found |= FEATURE_SHAPES;

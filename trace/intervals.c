@@ -16,10 +16,8 @@ void intervals_clear(struct intervals *set)
     set->count = 0;
 }
 
-void intervals_add(struct intervals *set, int64_t start_ns, int64_t end_ns)
+void intervals_add_over(struct intervals *set, int64_t start_ns, int64_t end_ns)
 {
-    if (start_ns >= end_ns)
-        return;
     while (set->count) {
         struct interval *last = &set->at[set->count - 1];
         if (start_ns > last->end_ns || end_ns < last->start_ns)
@@ -44,6 +42,11 @@ static bool starts_after(const void *context, const void *a, const void *b)
 
 void intervals_merge(struct intervals *set)
 {
+    size_t sorted = 1; /* mostly all of it is a set already */
+    while (sorted < set->count && set->at[sorted - 1].end_ns < set->at[sorted].start_ns)
+        sorted++;
+    if (sorted >= set->count)
+        return;
     /* What is added are threads or streams one after the other: long runs that ascend already. */
     runs_sort(set->at, set->count, sizeof *set->at, starts_after, NULL);
     size_t kept = 0;
@@ -92,6 +95,23 @@ int64_t intervals_length_within(const struct intervals *set, int64_t start_ns, i
     return length;
 }
 
+int64_t intervals_length_of_both(const struct intervals *a, const struct intervals *b)
+{
+    int64_t length = 0;
+    for (size_t i = 0, j = 0; i < a->count && j < b->count;) {
+        const struct interval *left = &a->at[i], *right = &b->at[j];
+        int64_t from = left->start_ns > right->start_ns ? left->start_ns : right->start_ns;
+        int64_t to = left->end_ns < right->end_ns ? left->end_ns : right->end_ns;
+        if (from < to)
+            length = (int64_t)((uint64_t)length + (uint64_t)to - (uint64_t)from);
+        if (left->end_ns < right->end_ns)
+            i++;
+        else
+            j++;
+    }
+    return length;
+}
+
 bool intervals_contain(const struct intervals *set, int64_t moment_ns)
 {
     size_t i = first_after(set, moment_ns);
@@ -111,10 +131,16 @@ void intervals_union(const struct intervals *a, const struct intervals *b, struc
         return;
     }
     size_t i = 0, j = 0;
+    struct interval *last = NULL;
     while (i < a->count || j < b->count) {
         bool from_a = j == b->count || (i < a->count && a->at[i].start_ns <= b->at[j].start_ns);
-        const struct interval *next = from_a ? &a->at[i++] : &b->at[j++];
-        intervals_add(out, next->start_ns, next->end_ns); /* in order, so it joins by itself */
+        struct interval next = from_a ? a->at[i++] : b->at[j++];
+        if (!last || next.start_ns > last->end_ns) {
+            last = &out->at[out->count++];
+            *last = next;
+        } else if (next.end_ns > last->end_ns) {
+            last->end_ns = next.end_ns;
+        }
     }
 }
 

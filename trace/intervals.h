@@ -36,9 +36,21 @@ void intervals_release(struct intervals *set);
 /* Empty it and keep the memory. */
 void intervals_clear(struct intervals *set);
 
+/* For intervals_add: [START, END), which does not begin behind the interval added last. */
+void intervals_add_over(struct intervals *set, int64_t start_ns, int64_t end_ns);
+
 /* Append [START, END). Nothing when it is empty. The set must be merged before it is used. Adding in
  * order of start or of end keeps the array short: what overlaps the intervals added last is joined to them at once. */
-void intervals_add(struct intervals *set, int64_t start_ns, int64_t end_ns);
+static inline void intervals_add(struct intervals *set, int64_t start_ns, int64_t end_ns)
+{
+    const struct interval *last = set->count ? &set->at[set->count - 1] : NULL;
+    if (start_ns >= end_ns)
+        return;
+    if (!last || start_ns > last->end_ns)
+        *VEC_PUSH(set) = (struct interval){ start_ns, end_ns };
+    else if (start_ns < last->start_ns || end_ns > last->end_ns)
+        intervals_add_over(set, start_ns, end_ns);
+}
 
 /* Make a set of what was added: sort, join what overlaps or touches. */
 void intervals_merge(struct intervals *set);
@@ -48,6 +60,9 @@ int64_t intervals_length(const struct intervals *set);
 
 /* Time of [START, END) that the set covers. */
 int64_t intervals_length_within(const struct intervals *set, int64_t start_ns, int64_t end_ns);
+
+/* Time that both cover. */
+int64_t intervals_length_of_both(const struct intervals *a, const struct intervals *b);
 
 /* Does the set cover the moment? A binary search. */
 bool intervals_contain(const struct intervals *set, int64_t moment_ns);

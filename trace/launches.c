@@ -10,37 +10,31 @@
 
 /* ---- operators by nesting ---- */
 
-struct nesting {
-    const struct launches *launches;
-    bool *operators_only; /* by file: only EVENT_OP can own a call */
-};
+/* Whose calls are linked so. */
+enum nests { NESTS_NOT, NESTS_IN_OPERATORS, NESTS_IN_ALL };
 
-static bool can_own(const struct nesting *nesting, uint32_t file, event_id e)
-{
-    const struct trace *trace = nesting->launches->trace;
-    enum event_kind kind = trace->kind[e];
-    if (kind == EVENT_OP)
-        return true;
-    if (nesting->operators_only[file] || trace->flags[e] & (EVENT_ASYNC | EVENT_POINT))
-        return false;
-    return kind == EVENT_ANNOTATION || kind == EVENT_PYTHON || kind == EVENT_OTHER;
-}
+struct nesting {
+    const struct trace *trace;
+    uint8_t *nests; /* by track: enum nests */
+};
 
 static bool takes_part_in_nesting(const void *context, event_id e)
 {
     const struct nesting *nesting = context;
-    const struct trace *trace = nesting->launches->trace;
-    uint32_t file = trace->tracks[trace->track[e]].file;
-    if (!nesting->launches->processes[nesting->launches->process_of[trace->track[e]]].operator_of)
-        return false;
-    return event_is_call(trace->kind[e]) || can_own(nesting, file, e);
+    const struct trace *trace = nesting->trace;
+    enum event_kind kind = trace->kind[e];
+    enum nests nests = (enum nests)nesting->nests[trace->track[e]];
+    if (event_is_call(kind) || kind == EVENT_OP)
+        return nests != NESTS_NOT;
+    return nests == NESTS_IN_ALL && !(trace->flags[e] & (EVENT_ASYNC | EVENT_POINT)) &&
+           (kind == EVENT_ANNOTATION || kind == EVENT_PYTHON || kind == EVENT_OTHER);
 }
 
-static void link_call(struct process_launches *process, const struct trace *trace, event_id call,
+static void link_call(struct process_launches *process, struct arg_scan *correlations, event_id call,
                       event_id owner)
 {
     int64_t correlation;
-    if (!trace_arg(trace, ARG_CORRELATION, call, &correlation))
+    if (!arg_scan_get(correlations, call, &correlation))
         return;
     int64_t at = number_table_find(&process->calls, correlation);
     if (at >= 0 && process->calls.events[at] == call)
@@ -56,6 +50,7 @@ static void link_thread(struct process_launches *process, const struct calltree 
                         const struct calltree_thread *thread)
 {
     const struct trace *trace = tree->trace;
+    struct arg_scan correlations = arg_scan_of(trace, ARG_CORRELATION);
     VEC_OF(event_id) open = { 0 };
     node_id end = thread->first + thread->count;
     for (node_id first = thread->first, next; first < end; first = next) {
@@ -67,7 +62,7 @@ static void link_thread(struct process_launches *process, const struct calltree 
             open.count--;
         for (node_id n = first; open.count && n < next; n++)
             if (event_is_call(trace->kind[tree->event[n]]))
-                link_call(process, trace, tree->event[n], open.at[open.count - 1]);
+                link_call(process, &correlations, tree->event[n], open.at[open.count - 1]);
     }
     VEC_FREE(&open);
 }
@@ -75,11 +70,10 @@ static void link_thread(struct process_launches *process, const struct calltree 
 static void link_by_nesting(struct launches *launches)
 {
     const struct trace *trace = launches->trace;
-    struct nesting nesting = { launches, mem_zalloc(trace->file_count + 1, sizeof(bool)) };
+    struct nesting nesting = { trace, mem_zalloc(trace->track_count + 1, 1) };
     bool any = false;
     for (uint32_t i = 0; i < trace->file_count; i++) {
         struct file_launches *file = &launches->files[i];
-        nesting.operators_only[i] = trace->files[i].producer == PRODUCER_KINETO;
         for (size_t p = 0; file->links == LINKS_BY_NESTING && p < file->process_count; p++) {
             struct process_launches *process = &launches->processes[file->first_process + p];
             if (process->calls.count == 0)
@@ -89,12 +83,17 @@ static void link_by_nesting(struct launches *launches)
             any = true;
         }
     }
+    for (track_id t = 0; t < trace->track_count; t++)
+        if (launches->processes[launches->process_of[t]].operator_of)
+            nesting.nests[t] = trace->files[trace->tracks[t].file].producer == PRODUCER_KINETO
+                                   ? NESTS_IN_OPERATORS
+                                   : NESTS_IN_ALL;
     struct calltree *tree = any ? calltree_open(trace, takes_part_in_nesting, &nesting) : NULL;
     for (size_t t = 0; tree && t < tree->thread_count; t++)
         link_thread(&launches->processes[launches->process_of[tree->threads[t].track]], tree,
                     &tree->threads[t]);
     calltree_free(tree);
-    free(nesting.operators_only);
+    free(nesting.nests);
 }
 
 /* ---- opening ---- */
@@ -103,7 +102,7 @@ static void link_by_nesting(struct launches *launches)
 struct id_census {
     uint64_t equal, different, absent; /* to the event's own correlation; no External id */
     bool short_words;                  /* categories are spelled as in 2021: "Runtime", not "cuda_runtime" */
-    struct number_table calls, operators; /* of all its processes */
+    struct number_table calls, operators; /* of all its processes; operators only where ids link */
 };
 
 static void settle_generation(struct file_launches *file, const struct id_census *census)
@@ -115,6 +114,11 @@ static void settle_generation(struct file_launches *file, const struct id_census
         file->links = LINKS_BY_NESTING;
         file->generation = census->equal ? 2 : 0;
     }
+}
+
+static inline bool can_have_id(enum event_kind kind)
+{
+    return kind == EVENT_OP || kind == EVENT_ANNOTATION;
 }
 
 /* Look at every event once: what FILES look like, and which tracks have calls or operators with numbers. */
@@ -143,12 +147,25 @@ static void take_census(const struct trace *trace, struct id_census *files, bool
                 holds_numbers[trace->track[e]] = true;
                 number_table_add(&file->calls, correlation, e);
             }
-        } else if ((kind == EVENT_OP || kind == EVENT_ANNOTATION) && arg_scan_get(&ids, e, &id)) {
-            holds_numbers[trace->track[e]] = true;
-            number_table_add(&file->operators, id, e);
+        } else if (can_have_id(kind) && !holds_numbers[trace->track[e]]) {
+            holds_numbers[trace->track[e]] = arg_scan_get(&ids, e, &id);
         }
     }
     free(short_words);
+}
+
+/* The operators and annotations that have ids, of those files where ids link. */
+static void collect_operators(const struct trace *trace, struct id_census *files)
+{
+    struct arg_scan ids = arg_scan_of(trace, ARG_EXTERNAL_ID);
+    for (uint32_t f = 0; f < trace->file_count; f++) {
+        const struct trace_file *file = &trace->files[f];
+        int64_t id;
+        for (event_id e = file->first_event; files[f].different && e < file->first_event + file->event_count;
+             e++)
+            if (can_have_id(trace->kind[e]) && arg_scan_get(&ids, e, &id))
+                number_table_add(&files[f].operators, id, e);
+    }
 }
 
 /* Give the events of ALL to the tables of their processes, at OFFSET in each; ALL is empty afterwards. */
@@ -181,16 +198,15 @@ struct launches *launches_open(const struct trace *trace)
     struct id_census *census = mem_zalloc(trace->file_count + 1, sizeof *census);
     bool *holds_numbers = mem_zalloc(trace->track_count + 1, sizeof *holds_numbers);
     take_census(trace, census, holds_numbers);
+    collect_operators(trace, census);
     launches_tell_processes(launches, holds_numbers);
     for (uint32_t i = 0; i < trace->file_count; i++) {
         struct file_launches *file = &launches->files[i];
         settle_generation(file, &census[i]);
         share_out(launches, file, &census[i].calls, ARG_CORRELATION,
                   offsetof(struct process_launches, calls));
-        if (file->links == LINKS_BY_ID)
-            share_out(launches, file, &census[i].operators, ARG_EXTERNAL_ID,
-                      offsetof(struct process_launches, operators));
-        number_table_release(&census[i].operators);
+        share_out(launches, file, &census[i].operators, ARG_EXTERNAL_ID,
+                  offsetof(struct process_launches, operators));
     }
     for (size_t p = 0; p < launches->process_count; p++) {
         number_table_build(&launches->processes[p].calls, trace, ARG_CORRELATION);
@@ -309,8 +325,9 @@ event_id launches_call(const struct launches *launches, event_id e)
     return launches_call_by(launches, e, has_id ? &id : NULL, &correlation);
 }
 
-struct launch_link launches_link(const struct launches *launches, event_id e, const int64_t *external_id,
-                                 const int64_t *correlation)
+/* As launches_link, but of an operator that is found by nesting the id is left 0. */
+static struct launch_link find_link(const struct launches *launches, event_id e, const int64_t *external_id,
+                                    const int64_t *correlation)
 {
     const struct file_launches *file = file_of(launches, e);
     struct launch_link link = { false, EVENT_NONE, 0 };
@@ -331,10 +348,30 @@ struct launch_link launches_link(const struct launches *launches, event_id e, co
             find_call(launches, file, e, external_id, correlation, &call);
         link.operator= call<0 || !process->operator_of ? EVENT_NONE : process->operator_of[call];
         link.linked = link.operator!= EVENT_NONE;
-        if (link.linked)
-            link.id = trace_arg_or(launches->trace, ARG_EXTERNAL_ID, link.operator, 0);
     }
     return link;
+}
+
+struct launch_link launches_link(const struct launches *launches, event_id e, const int64_t *external_id,
+                                 const int64_t *correlation)
+{
+    struct launch_link link = find_link(launches, e, external_id, correlation);
+    if (link.operator!= EVENT_NONE && link.id == 0)
+        link.id = trace_arg_or(launches->trace, ARG_EXTERNAL_ID, link.operator, 0);
+    return link;
+}
+
+void launches_find(const struct launches *launches, event_id e, const int64_t *external_id,
+                   const int64_t *correlation, event_id *call, event_id *operator)
+{
+    const struct file_launches *file = file_of(launches, e);
+    int64_t at;
+    const struct process_launches *process = find_call(launches, file, e, external_id, correlation, &at);
+    *call = at < 0 ? EVENT_NONE : process->calls.events[at];
+    *operator= file->links == LINKS_BY_ID
+        ? find_link(launches, e, external_id, correlation).operator: at<0 || !process->operator_of
+              ? EVENT_NONE
+              : process->operator_of[at];
 }
 
 event_id launches_operator(const struct launches *launches, event_id e)
@@ -342,7 +379,7 @@ event_id launches_operator(const struct launches *launches, event_id e)
     int64_t id, correlation;
     bool has_id = trace_arg(launches->trace, ARG_EXTERNAL_ID, e, &id);
     bool has_correlation = trace_arg(launches->trace, ARG_CORRELATION, e, &correlation);
-    return launches_link(launches, e, has_id ? &id : NULL, has_correlation ? &correlation : NULL).operator;
+    return find_link(launches, e, has_id ? &id : NULL, has_correlation ? &correlation : NULL).operator;
 }
 
 bool launches_is_graph_launch(const char *call_name)

@@ -68,6 +68,10 @@ event_id launches_call_by(const struct launches *launches, event_id e, const int
 /* The operator that E, a call or a GPU event, is linked to; EVENT_NONE when to none. */
 event_id launches_operator(const struct launches *launches, event_id e);
 
+/* Both at once for E, a GPU event; EXTERNAL_ID and CORRELATION point to its arguments, NULL when it has none. */
+void launches_find(const struct launches *launches, event_id e, const int64_t *external_id,
+                   const int64_t *correlation, event_id *call, event_id *operator);
+
 /* What is known of the operator that made or caused an event. */
 struct launch_link {
     bool linked;       /* there is such an operator, whether it is in the file or not */

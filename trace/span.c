@@ -43,6 +43,8 @@ static struct interval find_span(const struct trace *trace, uint32_t file)
             continue;
         if (trace->start_ns[e] < span.start_ns)
             span.start_ns = trace->start_ns[e];
+        if (trace_end_ns(trace, e) <= span.end_ns)
+            continue; /* a recorded end is no later */
         int64_t end_ns = trace_recorded_end_ns(trace, e);
         if (end_ns > span.end_ns)
             span.end_ns = end_ns;

@@ -3,6 +3,7 @@
 
 #include "base/memory.h"
 #include "base/quantity.h"
+#include "trace/derived.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -50,6 +51,22 @@ void steps_free(struct steps *steps)
     if (steps)
         VEC_FREE(steps);
     free(steps);
+}
+
+static void *derive(const struct trace *trace)
+{
+    return steps_open(trace);
+}
+
+static void release(void *steps)
+{
+    steps_free(steps);
+}
+
+const struct steps *steps_of(const struct trace *trace)
+{
+    static const struct derivation derivation = { derive, release };
+    return trace_derive(trace, &derivation);
 }
 
 const struct step *steps_at(const struct steps *steps, uint32_t file, int64_t moment_ns)

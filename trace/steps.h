@@ -25,6 +25,9 @@ struct steps {
 struct steps *steps_open(const struct trace *trace);
 void steps_free(struct steps *steps);
 
+/* Those of TRACE, worked out when first asked for. Borrowed; live as long as TRACE. */
+const struct steps *steps_of(const struct trace *trace);
+
 /* The step of FILE that MOMENT lies in, its start included and its end not; NULL when in none. */
 const struct step *steps_at(const struct steps *steps, uint32_t file, int64_t moment_ns);
 
