@@ -14,13 +14,15 @@
  *
  * Every line fits the width. When the columns are too wide together, texts give way first, the widest most, down to
  * a width that still tells something; then whole columns go from the right, but never the first, nor the one that the
- * rows are sorted by, and a line says which. Figures are never cut. A single row that does not fit is shown as a list,
+ * rows are sorted by, and a line says which. Different names that would look the same get a number: "gemm...n", then
+ * "gemm... #2". Figures are never cut. A single row that does not fit is shown as a list,
  * and so is a table without columns: one figure a line.
  */
 #include "report/printer.h"
 
 #include "base/demangle.h"
 #include "base/escape.h"
+#include "report/distinct.h"
 #include "report/figures.h"
 #include "report/output.h"
 #include "report/shorten.h"
@@ -39,6 +41,7 @@ struct shown {
     size_t natural; /* columns of the terminal that its widest cell takes, or its title */
     size_t width;   /* what it gets */
     bool is_text;
+    struct distinct *distinct; /* of a column of names that has to be shortened; else NULL */
 };
 
 struct page {
@@ -155,7 +158,7 @@ static size_t measure(struct page *page, const struct table *table, struct shown
             if (width > widest)
                 widest = width;
         }
-        shown[count++] = (struct shown){ i, widest, widest, table_is_text(column->kind) };
+        shown[count++] = (struct shown){ i, widest, widest, table_is_text(column->kind), NULL };
     }
     return count;
 }
@@ -284,13 +287,34 @@ static void end_line(struct page *page)
     buffer_putc(text, '\n');
 }
 
+/* The same for a name among others: one that looks like another when shortened gets its number behind it. */
+static size_t add_shortened_among(struct page *page, struct distinct *distinct, size_t max)
+{
+    struct buffer *scratch = &page->scratch;
+    size_t before = page->text.count, width = add_shortened(page, TABLE_NAME, max);
+    size_t number = distinct_number(distinct, scratch->at, scratch->count, page->text.at + before,
+                                    page->text.count - before);
+    char mark[24];
+    size_t mark_width = (size_t)snprintf(mark, sizeof mark, " #%zu", number);
+    bool whole = page->text.count - before == scratch->count &&
+                 memcmp(page->text.at + before, scratch->at, scratch->count) == 0;
+    if (number == 1 || whole || mark_width >= max)
+        return width;
+    page->text.count = before;
+    width = add_shortened(page, TABLE_NAME, max - mark_width);
+    buffer_puts(&page->text, mark);
+    return width + mark_width;
+}
+
 static void add_row(struct page *page, const struct table *table, size_t row, const struct shown *shown,
                     size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         enum table_kind kind = table->columns[shown[i].column].kind;
         size_t width = show_cell(page, kind, table_cell(table, row, shown[i].column));
-        if (shown[i].is_text) {
+        if (shown[i].distinct) {
+            width = add_shortened_among(page, shown[i].distinct, shown[i].width);
+        } else if (shown[i].is_text) {
             width = add_shortened(page, kind, shown[i].width);
         } else {
             buffer_pad(&page->text, ' ', width < shown[i].width ? shown[i].width - width : 0);
@@ -380,6 +404,9 @@ static bool add_table(struct page *page, const struct table *table, FILE *out, s
     } else if (count) {
         kept = fit(page, table, shown, count);
         add_header(page, table, shown, kept);
+        for (size_t i = 0; i < kept; i++)
+            if (table->columns[shown[i].column].kind == TABLE_NAME && shown[i].width < shown[i].natural)
+                shown[i].distinct = distinct_open();
         for (size_t row = 0; row < table->row_count && ok; row++) {
             add_row(page, table, row, shown, kept);
             ok = output_drain(&page->text, out, err);
@@ -401,6 +428,8 @@ static bool add_table(struct page *page, const struct table *table, FILE *out, s
     }
     if (kept < count)
         add_left_out(page, table, shown + kept, count - kept);
+    for (size_t i = 0; i < count; i++)
+        distinct_free(shown[i].distinct);
     free(shown);
     return ok;
 }

@@ -91,6 +91,34 @@ static void check(const char *printer, struct result *result, const struct print
 
 static const struct print_options plain = { 0 };
 
+/* Two kernels that differ only inside of what has to go; the second has two rows, and a name that fits is left alone. */
+static void names_that_look_the_same_when_shortened_are_numbered(void **state)
+{
+    (void)state;
+    static const char *const names[] = { "gemm_kernel<float, 128, 64, 8>(Params<4>)",
+                                         "gemm_kernel<float, 256, 64, 8>(Params<4>)", "gemm_kernel",
+                                         "gemm_kernel<float, 256, 64, 8>(Params<4>)",
+                                         "gemm_kernel<float, 512, 64, 8>(Params<4>)" };
+    static const struct table_column two[] = { { "name", "Name", TABLE_NAME, "", 0, NULL },
+                                               { "count", "Calls", TABLE_COUNT, "", 0, NULL } };
+    struct result *result = result_open("tpa.test/1");
+    struct table *table = table_open("kernels", NULL, two, 2);
+    for (int i = 0; i < 5; i++) {
+        size_t row = table_add_row(table);
+        table_set_text(table, row, 0, names[i], strlen(names[i]));
+        table_set_int(table, row, 1, i);
+    }
+    result_add_table(result, table);
+    check("table", result, &(struct print_options){ .width = 27 },
+          "Name                  Calls\n"
+          "--------------------  -----\n"
+          "gemm_kernel...ms<4>)      0\n"
+          "gemm_kern...s<4>) #2      1\n"
+          "gemm_kernel               2\n"
+          "gemm_kern...s<4>) #2      3\n"
+          "gemm_kern...s<4>) #3      4\n");
+}
+
 static void text_is_aligned_with_footers_and_notices(void **state)
 {
     (void)state;
@@ -462,6 +490,7 @@ static void many_rows_are_no_trouble(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(names_that_look_the_same_when_shortened_are_numbered),
         cmocka_unit_test(text_is_aligned_with_footers_and_notices),
         cmocka_unit_test(json_holds_everything_exactly),
         cmocka_unit_test(long_names_do_not_fill_a_comment),
