@@ -319,17 +319,27 @@ static void look_at_devices(struct summary *summary)
                                    .time_ns = time_ns,
                                    .bytes = TABLE_INT_MISSING });
     }
-    for (size_t row = 0; row < efficiency->row_count; row++) {
+    /*
+     * Without steps utilisation is a share of the time of the operators, and work that was queued goes on after the last of
+     * them: a graph launch takes a moment, its kernels may take seconds. Then the device's own span is the whole.
+     */
+    bool has_steps = summary_table(summary, "steps") != NULL;
+    for (size_t row = 0; row < efficiency->row_count; row++) { /* beside the rows of DEVICES */
         if (table_cell_is_missing(summary_cell(efficiency, row, "utilization"), TABLE_SHARE))
             continue;
+        int64_t span_ns = summary_figure(devices, row, "span");
         double unused = 1.0 - summary_cell(efficiency, row, "utilization")->f;
+        int64_t unused_ns = (int64_t)(unused * (double)summary_figure(efficiency, row, "window"));
+        if (!has_steps) {
+            unused_ns = span_ns - summary_figure(devices, row, "kernel_union");
+            unused = share_of(unused_ns, span_ns);
+        }
         consider(summary,
                  (struct finding){ .rule = RULE_UTILIZATION,
                                    .rank = summary_figure(efficiency, row, "rank"),
                                    .device = device_text(summary, summary_figure(efficiency, row, "device")),
                                    .share = unused,
-                                   .time_ns =
-                                       (int64_t)(unused * (double)summary_figure(efficiency, row, "window")),
+                                   .time_ns = unused_ns,
                                    .bytes = TABLE_INT_MISSING });
     }
 }

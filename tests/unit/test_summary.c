@@ -164,6 +164,7 @@ static void draw_gap(bool wrong, int64_t launched_ns, const char *category, cons
 /* 60 of 100, or 20 of 100, without a kernel. */
 static void draw_utilization(bool wrong)
 {
+    draw_host("user_annotation", "ProfilerStep#0", 1, 0, 100);
     draw_host("cpu_op", "aten::add", 1, 0, 100);
     draw_call("cudaLaunchKernel", 1, 0, 1, 1);
     draw_work("kernel", "elementwise", 0, 7, 10, wrong ? 40 : 80, 1);
@@ -337,6 +338,26 @@ static void draw_memory_grows(bool wrong)
     }
 }
 
+/*
+ * No steps, and the operators are over before the work that they queued begins: kernels take all of the device's span,
+ * 30..230. None runs while the operators do, which says nothing.
+ */
+static void work_that_outlasts_the_operators_is_work(void **state)
+{
+    (void)state;
+    draw_begin(&summary_wants);
+    draw_host("cpu_op", "aten::add", 1, 0, 20);
+    draw_call("cudaLaunchKernel", 1, 0, 1, 1);
+    draw_call("cudaLaunchKernel", 1, 2, 1, 2);
+    draw_work("kernel", "elementwise", 0, 7, 30, 100, 1);
+    draw_work("kernel", "elementwise", 0, 7, 130, 100, 2);
+    trace = draw_end();
+    answer();
+    for (size_t t = 0; t < result->tables.count; t++)
+        assert_string_not_equal(result->tables.at[t]->key, "findings");
+    release();
+}
+
 static void every_rule_finds_and_is_quiet(void **state)
 {
     (void)state;
@@ -427,6 +448,7 @@ int main(void)
         cmocka_unit_test(what_costs_most_comes_first),
         cmocka_unit_test(memory_comes_after_time),
         cmocka_unit_test(every_rule_finds_and_is_quiet),
+        cmocka_unit_test(work_that_outlasts_the_operators_is_work),
         cmocka_unit_test(the_most_expensive_operators_come_first),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
