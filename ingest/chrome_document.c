@@ -82,7 +82,10 @@ static size_t next_position(struct parser *parser)
     return index->at[parser->cursor];
 }
 
-/* Index another stretch, keeping the positions from the cursor on. False at the end of the window. */
+/*
+ * Index more, keeping the positions from the cursor on: twice as much text as there is of them, because who asks looks at
+ * all of it again, and something of n stretches must not cost n squared. False at the end of the window.
+ */
 static bool index_more(struct parser *parser)
 {
     struct json_index *index = &parser->reader->index;
@@ -90,7 +93,11 @@ static bool index_more(struct parser *parser)
         return false;
     json_index_drop(index, parser->cursor);
     parser->cursor = 0;
-    return json_index_more(index);
+    size_t wanted = index->count ? 2 * index->indexed - index->at[0] : 0;
+    do
+        json_index_more(index);
+    while (index->indexed < index->len && index->indexed < wanted);
+    return true;
 }
 
 static void restart_at(struct parser *parser, size_t at)
@@ -403,24 +410,11 @@ static void begin_skipping(struct parser *parser, size_t at)
     parser->consumed = at;
 }
 
-static bool parse_skip(struct parser *parser)
+/* Step on from *AT to the end of the value that STATE is in, or to END. Did it end? *AT is behind it then. */
+static bool skip_value(struct chrome_state *state, const char *text, size_t *at, size_t end)
 {
-    struct chrome_state *state = parser->state;
-    const struct chrome_reader *reader = parser->reader;
-    const char *text = reader->text, *undecided = text + reader->len;
-    size_t at = parser->consumed;
-    if (!state->has_events) {
-        const char *events = chrome_find_events(text + at, text + reader->len, &undecided);
-        if (events) { /* so the value is damaged, and has ended before */
-            notice(parser, "garbage", garbage, (size_t)(events - text));
-            state->where = CHROME_TOP;
-            restart_at(parser, (size_t)(events - text));
-            return true;
-        }
-    }
-    size_t end = reader->final ? reader->len : (size_t)(undecided - text);
-    for (; at < end; at++) {
-        char c = text[at];
+    for (; *at < end; ++*at) {
+        char c = text[*at];
         if (state->in_string) {
             if (state->escaped)
                 state->escaped = false;
@@ -430,8 +424,8 @@ static bool parse_skip(struct parser *parser)
                 state->in_string = false;
             if (state->in_string || state->depth)
                 continue;
-            at++;
-            break;
+            ++*at;
+            return true;
         }
         if (c == '"') {
             state->in_string = true;
@@ -439,16 +433,40 @@ static bool parse_skip(struct parser *parser)
             state->depth++;
         } else if (c == '}' || c == ']') {
             if (state->depth == 0)
-                break; /* the end of the object around the value */
+                return true; /* the end of the object around the value */
             if (--state->depth == 0) {
-                at++;
-                break;
+                ++*at;
+                return true;
             }
         } else if (c == ',' && state->depth == 0) {
-            break;
+            return true;
         }
     }
-    if (at == end) {
+    return false;
+}
+
+static bool parse_skip(struct parser *parser)
+{
+    struct chrome_state *state = parser->state, begun = *state;
+    const struct chrome_reader *reader = parser->reader;
+    const char *text = reader->text;
+    size_t at = parser->consumed;
+    bool ended = skip_value(state, text, &at, reader->len);
+    if (!begun.has_events) {
+        const char *undecided, *events = chrome_find_events(text + parser->consumed, text + at, &undecided);
+        if (events) { /* within the value: so it is damaged, and has ended before */
+            notice(parser, "garbage", garbage, (size_t)(events - text));
+            state->where = CHROME_TOP;
+            restart_at(parser, (size_t)(events - text));
+            return true;
+        }
+        if (!ended && !reader->final) { /* what may be the first part of that key is looked at again */
+            *state = begun;
+            at = parser->consumed;
+            skip_value(state, text, &at, (size_t)(undecided - text));
+        }
+    }
+    if (!ended) {
         parser->consumed = at;
         return false;
     }
