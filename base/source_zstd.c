@@ -55,6 +55,7 @@ static bool tell_damage(struct packed *in, size_t code, struct tpa_error *err)
                        " of the file does not match the zstd data before it: some of it is wrong",
                        offset);
         return true;
+    case ZSTD_error_memory_allocation: mem_out_of_memory(0); return false;
     default:
         packed_damaged(in, "the zstd data is damaged near byte %" PRId64 " of the file (%s)", offset,
                        ZSTD_getErrorName(code));

@@ -329,8 +329,6 @@ static void *work(void *argument)
 {
     struct pipeline *pipeline = argument;
     struct tpafile_decoder *decoder = tpafile_decoder_open();
-    if (!decoder)
-        mem_out_of_memory(sizeof(void *));
     pthread_mutex_lock(&pipeline->lock);
     while (!pipeline->failed && !(pipeline->source_ended && pipeline->next_join == pipeline->next_read)) {
         bool can_join = !pipeline->joining && pipeline->next_join < pipeline->next_read &&

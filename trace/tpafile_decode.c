@@ -7,6 +7,8 @@
 #define XXH_INLINE_ALL
 #include "trace/tpafile_decode.h"
 
+#include "base/memory.h"
+
 #include "trace/tpafile_bytes.h"
 #include <stdlib.h>
 #include <string.h>
@@ -57,13 +59,11 @@ bool tpafile_check_payload(const struct tpafile_head *head, const unsigned char 
 
 struct tpafile_decoder *tpafile_decoder_open(void)
 {
-    struct tpafile_decoder *decoder = calloc(1, sizeof *decoder);
-    if (decoder)
-        decoder->zstd = ZSTD_createDCtx();
-    if (decoder && decoder->zstd)
-        return decoder;
-    free(decoder);
-    return NULL;
+    struct tpafile_decoder *decoder = mem_zalloc(1, sizeof *decoder);
+    decoder->zstd = ZSTD_createDCtx();
+    if (!decoder->zstd)
+        mem_out_of_memory(sizeof *decoder);
+    return decoder;
 }
 
 void tpafile_decoder_free(struct tpafile_decoder *decoder)
@@ -84,8 +84,8 @@ static unsigned char *reserve(struct scratch *scratch, size_t size)
     if (size > scratch->capacity || !scratch->at) {
         size_t capacity = size < 4096 ? 4096 : size;
         free(scratch->at);
-        scratch->at = malloc(capacity);
-        scratch->capacity = scratch->at ? capacity : 0;
+        scratch->at = mem_alloc(capacity);
+        scratch->capacity = capacity;
     }
     return scratch->at;
 }
@@ -102,10 +102,7 @@ static struct tpafile_column *add_column(struct tpafile_decoder *decoder)
 {
     if (decoder->column_count == decoder->column_capacity) {
         size_t capacity = decoder->column_capacity ? decoder->column_capacity * 2 : 32;
-        struct tpafile_column *moved = realloc(decoder->columns, capacity * sizeof *moved);
-        if (!moved)
-            return NULL;
-        decoder->columns = moved;
+        decoder->columns = mem_realloc(decoder->columns, capacity * sizeof *decoder->columns);
         decoder->column_capacity = capacity;
     }
     return &decoder->columns[decoder->column_count++];
@@ -150,10 +147,7 @@ static size_t parse_column(struct tpafile_decoder *decoder, const unsigned char 
         column.size[p] = size;
         used += size;
     }
-    struct tpafile_column *kept = add_column(decoder);
-    if (!kept)
-        return 0;
-    *kept = column;
+    *add_column(decoder) = column;
     return used;
 }
 
@@ -179,7 +173,7 @@ const char *tpafile_decode_block(struct tpafile_decoder *decoder, const struct t
     decoder->rows = head->rows;
     if (head->codec == TPAFILE_ZSTD) {
         unsigned char *unpacked = reserve(&decoder->payload, head->size);
-        if (!unpacked || !unpack(decoder, payload, head->packed, unpacked, head->size))
+        if (!unpack(decoder, payload, head->packed, unpacked, head->size))
             return "it can not be unpacked";
         payload = unpacked;
     } else if (head->codec != TPAFILE_STORED) {
@@ -229,8 +223,6 @@ static const unsigned char *open_plane(struct tpafile_decoder *decoder, const st
     if (size == column->count)
         return column->plane[p];
     unsigned char *plane = reserve(&decoder->planes[p], column->count);
-    if (!plane)
-        return NULL;
     if (size == 0)
         memset(plane, 0, column->count);
     else if (!unpack(decoder, column->plane[p], size, plane, column->count))
@@ -306,7 +298,7 @@ static bool look_up(struct tpafile_decoder *decoder, const struct tpafile_column
 {
     const struct tpafile_column *dictionary = column->dictionary;
     int64_t *entries = (int64_t *)(void *)reserve(&decoder->dictionary, dictionary->count * sizeof *entries);
-    if (!entries || !tpafile_decode_column(decoder, dictionary, entries))
+    if (!tpafile_decode_column(decoder, dictionary, entries))
         return false;
     if (column->planes == 1)
         return look_up_bytes(decoder, column, entries, values);

@@ -51,7 +51,7 @@ bool tpafile_check_payload(const struct tpafile_head *head, const unsigned char 
 
 struct tpafile_decoder;
 
-/* New; NULL when there is no memory. */
+/* New; free with tpafile_decoder_free. */
 struct tpafile_decoder *tpafile_decoder_open(void);
 void tpafile_decoder_free(struct tpafile_decoder *decoder);
 
