@@ -29,6 +29,7 @@ struct names {
         struct text *at;
         size_t count, capacity;
     } texts;
+    size_t bytes; /* of all texts */
     struct arena arena;
 };
 
@@ -61,6 +62,11 @@ void names_free(struct names *names)
 size_t names_count(const struct names *names)
 {
     return names->texts.count;
+}
+
+size_t names_bytes(const struct names *names)
+{
+    return names->bytes;
 }
 
 /* The slot that holds the text, or the empty slot where it would go. */
@@ -100,6 +106,7 @@ name_id names_add(struct names *names, const char *s, size_t len)
     name_id id = (name_id)names->texts.count;
     *VEC_PUSH(&names->texts) = (struct text){ arena_strndup(&names->arena, s, len), len };
     *slot = (struct slot){ (uint32_t)(hash >> 32), id };
+    names->bytes += len;
     if (names->texts.count * 2 > names->mask)
         grow(names);
     return id;

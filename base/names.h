@@ -24,6 +24,9 @@ void names_free(struct names *names);
 /* How many distinct names there are: ids are 0 .. count-1. */
 size_t names_count(const struct names *names);
 
+/* Bytes of all of them together. */
+size_t names_bytes(const struct names *names);
+
 /* Id of the LEN bytes at S (any bytes, NUL included), which are copied the first time. */
 name_id names_add(struct names *names, const char *s, size_t len);
 

@@ -11,6 +11,32 @@
 #include <assert.h>
 #include <stdlib.h>
 
+size_t trace_ceiling = 4000000000;
+
+bool builder_check_ceiling(const struct trace_builder *builder, size_t events, size_t ends,
+                           struct tpa_error *err)
+{
+    const struct trace_storage *storage = builder->storage;
+    const struct {
+        size_t count;
+        const char *what;
+    } counted[] = {
+        { storage->count + events, "events" },
+        { builder->ends.count + ends, "ends of events" },
+        { names_count(storage->names), "different names" },
+        { names_count(storage->texts), "different texts" },
+        { storage->tracks.count, "threads and streams" },
+    };
+    for (size_t i = 0; i < sizeof counted / sizeof *counted; i++) {
+        if (counted[i].count <= trace_ceiling)
+            continue;
+        tpa_fail(err, TPA_NOWHERE, "more than %zu %s, which is the most that one trace can hold",
+                 trace_ceiling, counted[i].what);
+        return tpa_hint(err, "give fewer files at a time, or record for a shorter time");
+    }
+    return true;
+}
+
 struct trace_builder *trace_builder_open(const struct trace_wants *wants)
 {
     struct trace_builder *builder = mem_zalloc(1, sizeof *builder);
@@ -136,10 +162,16 @@ static name_id map_text(const struct trace_chunk *chunk, name_id id)
     return id == NAME_NONE ? NAME_NONE : chunk->texts.map.at[id];
 }
 
-name_id builder_category(struct trace_storage *storage, const char *text, size_t len)
+name_id builder_category(struct trace_builder *builder, const char *text, size_t len)
 {
-    bool full = storage->categories.count >= CHUNK_MAX_CATEGORIES;
+    struct trace_storage *storage = builder->storage;
+    bool full = storage->categories.count >= TRACE_MAX_CATEGORIES;
     if (full && names_find(storage->category_keys, text, len) == NAME_NONE) {
+        if (!trace_builder_find_notice(builder, "many_categories"))
+            trace_builder_notice(
+                builder, "many_categories",
+                "there are more than 65000 categories: all others are taken for one without a name", 1,
+                TPA_NOWHERE);
         text = "";
         len = 0;
     }
@@ -152,14 +184,14 @@ name_id builder_category(struct trace_storage *storage, const char *text, size_t
     return category;
 }
 
-static void map_categories(struct trace_storage *storage, struct chunk_ids *ids)
+static void map_categories(struct trace_builder *builder, struct chunk_ids *ids)
 {
     cover_map(ids);
     for (size_t i = 0; i < ids->in_order.count; i++) {
         name_id id = ids->in_order.at[i];
         if (ids->map.at[id] == NAME_NONE)
             ids->map.at[id] =
-                builder_category(storage, names_text(ids->names, id), names_length(ids->names, id));
+                builder_category(builder, names_text(ids->names, id), names_length(ids->names, id));
     }
 }
 
@@ -407,11 +439,11 @@ bool trace_builder_append(struct trace_builder *builder, struct trace_chunk *chu
     struct trace_storage *storage = builder->storage;
     assert(storage->files.count > 0);
     size_t base = storage->count;
-    if (base + chunk->count >= EVENT_NONE)
-        return tpa_fail(err, TPA_NOWHERE, "more than %u events in one trace", EVENT_NONE - 1);
+    if (!builder_check_ceiling(builder, chunk->count, chunk->ends.count, err))
+        return false;
     map_strings(&chunk->names, storage->names);
     map_strings(&chunk->texts, storage->texts);
-    map_categories(storage, &chunk->categories);
+    map_categories(builder, &chunk->categories);
     map_tracks(storage, chunk);
 
     append_events(storage, chunk, base);
@@ -424,7 +456,7 @@ bool trace_builder_append(struct trace_builder *builder, struct trace_chunk *chu
         trace_builder_notice(builder, notice->kind, notice->text, notice->count, notice->offset);
     }
     trace_chunk_clear(chunk);
-    return true;
+    return builder_check_ceiling(builder, 0, 0, err);
 }
 
 /* ---- finishing ---- */

@@ -54,8 +54,14 @@ struct chunk_event {
     int64_t async_id; /* for async phases: see trace_async_id */
 };
 
-/* Ids a chunk gives are its own and start at 0; these caps keep them within their columns. */
-enum { CHUNK_MAX_CATEGORIES = 65000 };
+/* Categories are numbered in 16 bits. Those beyond this many share one, "", and are counted in a notice. */
+enum { TRACE_MAX_CATEGORIES = 65000 };
+
+/*
+ * What a trace holds at most: so many events, ends of events that began elsewhere, distinct names, distinct other texts,
+ * tracks. What has more is refused. Ids have 32 bits; this is less by more than one chunk can add. Tests lower it.
+ */
+extern size_t trace_ceiling;
 
 /* New; WANTS is copied. Freed by trace_builder_finish or trace_builder_free. */
 struct trace_builder *trace_builder_open(const struct trace_wants *wants);

@@ -10,12 +10,30 @@
 #include "base/memory.h"
 #include <stdlib.h>
 
+/*
+ * What a chunk remembers over appends saves time while it is little. Of a file in which every name is another one it would
+ * be all of them once more.
+ */
+enum {
+    MOST_NAME_BYTES = 64 << 20,
+    MOST_CATEGORIES =
+        65500, /* in one chunk: more than in one trace, so that the builder decides which are kept */
+    MANY_CATEGORIES = 32 << 10, /* then they are forgotten, so that the next ones have room */
+};
+
 static void release_ids(struct chunk_ids *ids)
 {
     names_free(ids->names);
     VEC_FREE(&ids->met);
     VEC_FREE(&ids->in_order);
     VEC_FREE(&ids->map);
+}
+
+static void forget_ids(struct chunk_ids *ids)
+{
+    names_free(ids->names);
+    ids->names = names_open();
+    ids->met.count = ids->map.count = 0;
 }
 
 /* Note that ID came up. True the first time since the chunk was emptied. */
@@ -86,6 +104,10 @@ void trace_chunk_clear(struct trace_chunk *chunk)
     chunk->flows_seen = chunk->samples_seen = chunk->metadata_seen = 0;
     chunk->names.in_order.count = chunk->texts.in_order.count = 0;
     chunk->tracks.in_order.count = chunk->categories.in_order.count = 0;
+    if (names_bytes(chunk->names.names) > MOST_NAME_BYTES)
+        forget_ids(&chunk->names);
+    if (names_count(chunk->categories.names) > MANY_CATEGORIES)
+        forget_ids(&chunk->categories);
     chunk->serial++;
     chunk->last_track = TRACK_NONE;
 }
@@ -117,7 +139,7 @@ uint16_t trace_chunk_category(struct trace_chunk *chunk, const char *s, size_t l
     struct chunk_ids *ids = &chunk->categories;
     name_id id = names_find(ids->names, s, len);
     if (id == NAME_NONE) {
-        if (names_count(ids->names) >= CHUNK_MAX_CATEGORIES)
+        if (names_count(ids->names) >= MOST_CATEGORIES)
             return trace_chunk_category(chunk, "", 0);
         if (names_count(ids->names) == 0)
             names_add(ids->names, "", 0); /* so that there is always room for it */

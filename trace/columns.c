@@ -20,7 +20,7 @@ name_id trace_builder_text(struct trace_builder *builder, const char *s, size_t 
 
 uint16_t trace_builder_category(struct trace_builder *builder, const char *s, size_t len)
 {
-    return (uint16_t)builder_category(builder->storage, s, len);
+    return (uint16_t)builder_category(builder, s, len);
 }
 
 track_id trace_builder_track(struct trace_builder *builder, const struct track_key *key)
@@ -106,8 +106,8 @@ bool trace_builder_add_columns(struct trace_builder *builder, const struct trace
     struct trace_storage *storage = builder->storage;
     assert(storage->files.count > 0);
     size_t base = storage->count;
-    if (base + columns->count >= EVENT_NONE)
-        return tpa_fail(err, TPA_NOWHERE, "more than %u events in one trace", EVENT_NONE - 1);
+    if (!builder_check_ceiling(builder, columns->count, 0, err))
+        return false;
     if (columns->count == 0)
         return true;
     add_events(storage, columns);

@@ -101,11 +101,15 @@ void arg_storage_reserve_values(struct arg_storage *arg, size_t more);
 /* From here on values are 8 bytes: one was met that does not fit in 4. */
 void arg_storage_widen(struct arg_storage *arg);
 
+/* False and ERR when the trace has more than it may of anything, with EVENTS and ENDS still to come. builder.c */
+bool builder_check_ceiling(const struct trace_builder *builder, size_t events, size_t ends,
+                           struct tpa_error *err);
+
 /* Room for MORE events in every column. builder.c */
 void builder_reserve_events(struct trace_storage *storage, size_t more);
 
 /* Ids of a category, and of a track of the current file whose key, as track_key_bytes makes it, is KEY. builder.c */
-name_id builder_category(struct trace_storage *storage, const char *text, size_t len);
+name_id builder_category(struct trace_builder *builder, const char *text, size_t len);
 track_id builder_track(struct trace_storage *storage, const char *key_bytes, size_t len,
                        const struct track_key *written);
 
