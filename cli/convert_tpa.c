@@ -56,6 +56,10 @@ static bool write_tpa(const struct trace *trace, const struct convert_args *args
         buffer_printf(summary, ", %.1f times smaller than the %s", (double)before / (double)written.bytes,
                       trace->file_count == 1 ? "file" : "files");
     buffer_puts(summary, "\n");
+    if (written.cut_texts)
+        buffer_printf(summary, "%" PRIu64 " %s of more than %d MiB, which were cut there\n",
+                      written.cut_texts, written.cut_texts == 1 ? "text" : "texts",
+                      TPAFILE_LONGEST_TEXT >> 20);
     return true;
 }
 

@@ -154,8 +154,10 @@ static bool flush_texts(struct tpafile_writer *writer)
 
 int64_t tpafile_writer_new_text(struct tpafile_writer *writer, const char *text, size_t len)
 {
-    if (len > TPAFILE_LONGEST_TEXT)
+    if (len > TPAFILE_LONGEST_TEXT) {
         len = TPAFILE_LONGEST_TEXT;
+        writer->written.cut_texts++;
+    }
     if (writer->lengths_count == PENDING_TEXTS || writer->pending_count > PENDING_BYTES)
         flush_texts(writer);
     if (writer->failed ||
@@ -183,6 +185,7 @@ int64_t tpafile_writer_text(struct tpafile_writer *writer, const char *text, siz
 {
     if (writer->failed)
         return 0;
+    size_t whole = len;
     if (len > TPAFILE_LONGEST_TEXT)
         len = TPAFILE_LONGEST_TEXT;
     uint64_t hash = XXH3_64bits(text, len);
@@ -200,6 +203,7 @@ int64_t tpafile_writer_text(struct tpafile_writer *writer, const char *text, siz
     int64_t number = tpafile_writer_new_text(writer, text, len);
     if (number == 0)
         return 0;
+    writer->written.cut_texts += whole > len;
     if (len)
         memcpy(writer->bytes + writer->bytes_count, text, len);
     *slot = (struct text_slot){ hash, number, writer->bytes_count, (uint32_t)len };

@@ -34,6 +34,7 @@ struct tpafile_writer_options {
 /* Kept by the writer; borrowed. */
 struct tpafile_written {
     uint64_t bytes, blocks, records, texts;
+    uint64_t cut_texts; /* that were longer than TPAFILE_LONGEST_TEXT */
 };
 
 struct tpafile_writer;
