@@ -20,6 +20,16 @@
 #include <string.h>
 #include <unistd.h>
 
+/* The library's reason to be: the project hides what is not said to be seen. */
+#pragma GCC visibility push(default)
+void *malloc(size_t size);
+void *calloc(size_t count, size_t size);
+void *realloc(void *block, size_t size);
+void free(void *block);
+int posix_memalign(void **block, size_t alignment, size_t size);
+void *aligned_alloc(size_t alignment, size_t size);
+#pragma GCC visibility pop
+
 static atomic_long requests, held;
 static long fail_at;
 static bool fail_on;
