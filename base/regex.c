@@ -19,18 +19,32 @@ struct regex {
     pcre2_match_context *context;
 };
 
+/* Of its own memory PCRE2 (10.42) may be short while it compiles, say nothing, and match wrongly. */
+static void *take_memory(size_t size, void *context)
+{
+    (void)context;
+    return mem_alloc(size);
+}
+
+static void give_back(void *block, void *context)
+{
+    (void)context;
+    free(block);
+}
+
 struct regex *regex_open(const char *pattern, struct tpa_error *err)
 {
     int error;
     PCRE2_SIZE at;
     /* MATCH_INVALID_UTF: names come from anywhere. Counted repeats of repeats may not make a giant of a short pattern. */
-    pcre2_compile_context *limits = pcre2_compile_context_create(NULL);
-    if (limits)
-        pcre2_set_parens_nest_limit(limits, 100);
+    pcre2_general_context *memory = pcre2_general_context_create(take_memory, give_back, NULL);
+    pcre2_compile_context *limits = pcre2_compile_context_create(memory);
+    pcre2_set_parens_nest_limit(limits, 100);
     pcre2_code *code =
         pcre2_compile((PCRE2_SPTR)pattern, PCRE2_ZERO_TERMINATED,
                       PCRE2_UTF | PCRE2_MATCH_INVALID_UTF | PCRE2_NEVER_BACKSLASH_C, &error, &at, limits);
     pcre2_compile_context_free(limits);
+    pcre2_general_context_free(memory);
     if (code == NULL) {
         PCRE2_UCHAR message[160];
         pcre2_get_error_message(error, message, sizeof message);
