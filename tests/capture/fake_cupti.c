@@ -36,7 +36,8 @@ static CUpti_TimestampCallbackFunc clock_of_client;
 static atomic_bool enabled[CUPTI_ACTIVITY_KIND_COUNT];
 static atomic_bool call_enabled[2][4096];
 static atomic_size_t dropped, dropped_in_all, dirty, flushes;
-static bool subscribed, zeroed_buffers;
+static bool subscribed, zeroed_buffers, thread_buffers;
+static uint32_t flush_period_ms;
 
 static int number(const char *name, int otherwise)
 {
@@ -219,6 +220,11 @@ size_t fake_cupti_dirty(void)
     return atomic_load(&dirty);
 }
 
+struct fake_cupti_practice fake_cupti_practice(void)
+{
+    return (struct fake_cupti_practice){ zeroed_buffers, thread_buffers, flush_period_ms };
+}
+
 /* ---- CUPTI ---- */
 
 CUptiResult CUPTIAPI cuptiGetVersion(uint32_t *version)
@@ -320,6 +326,9 @@ CUptiResult CUPTIAPI cuptiActivitySetAttribute(CUpti_ActivityAttribute attribute
 {
     if (attribute == CUPTI_ACTIVITY_ATTR_ZEROED_OUT_ACTIVITY_BUFFER && *size == 1)
         zeroed_buffers = *(uint8_t *)value;
+    enum { PER_THREAD_ACTIVITY_BUFFER = 9 }; /* not in older headers */
+    if ((int)attribute == PER_THREAD_ACTIVITY_BUFFER && *size == 1)
+        thread_buffers = *(uint8_t *)value;
     return CUPTI_SUCCESS;
 }
 
@@ -345,7 +354,7 @@ CUptiResult CUPTIAPI cuptiGetTimestamp(uint64_t *timestamp)
 
 CUptiResult CUPTIAPI cuptiActivityFlushPeriod(uint32_t time)
 {
-    (void)time; /* only full buffers would be handed back, and they are at once */
+    flush_period_ms = time; /* only full buffers would be handed back, and they are at once */
     return CUPTI_SUCCESS;
 }
 

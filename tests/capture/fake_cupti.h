@@ -57,4 +57,11 @@ size_t fake_cupti_flushes(void);
 /* How many bytes that were not zero the buffers had when they came. */
 size_t fake_cupti_dirty(void);
 
+/* What the client asked for, so that its records cost the application little. */
+struct fake_cupti_practice {
+    bool zeroed_buffers, thread_buffers;
+    uint32_t flush_period_ms;
+};
+struct fake_cupti_practice fake_cupti_practice(void);
+
 #endif

@@ -14,6 +14,7 @@
  *     fork-exit, fork-records, fork-push, fork-kill    a child that ends so; waits for it
  *     threads COUNT         as many threads, each with a range, one after the other
  *     counts                print what the fake CUPTI counted
+ *     practice              print how the fake CUPTI was told to hand out its records
  *     exit N, _exit N, abort, terminate, kill N
  *
  * Nothing here waits for a time to pass. Words that wait for something to have happened:
@@ -465,6 +466,12 @@ static int play(char **words)
             pthread_join(thread, NULL);
         }
         return 2;
+    }
+    if (strcmp(word, "practice") == 0) {
+        struct fake_cupti_practice practice = fake_cupti_practice();
+        printf("zeroed %d per thread %d every %" PRIu32 " ms\n", practice.zeroed_buffers,
+               practice.thread_buffers, practice.flush_period_ms);
+        return fflush(stdout), 1;
     }
     if (strcmp(word, "counts") == 0)
         return printf("dropped %zu dirty %zu\n", fake_cupti_dropped(), fake_cupti_dirty()), fflush(stdout), 1;
