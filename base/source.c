@@ -13,6 +13,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -38,6 +39,7 @@ struct source {
     int64_t unpacked; /* bytes that came out of the unpacker */
     bool unpacked_all;
     struct packed in;
+    atomic_int_least64_t packed_read; /* where IN is, for threads that tell of progress while another reads */
 
     /* What source_peek looked at and source_read has yet to hand out. */
     char *peeked;
@@ -108,6 +110,7 @@ static int64_t read_any(struct source *source, void *buffer, size_t size, struct
         source->unpacker ? read_unpacked(source, buffer, size, err) : read_plain(source, buffer, size, err);
     if (got < 0)
         tpa_in_file(err, source->name);
+    atomic_store_explicit(&source->packed_read, packed_offset(&source->in), memory_order_relaxed);
     return got;
 }
 
@@ -309,5 +312,5 @@ int64_t source_packed_size(const struct source *source)
 
 int64_t source_packed_read(const struct source *source)
 {
-    return packed_offset(&source->in);
+    return atomic_load_explicit(&source->packed_read, memory_order_relaxed);
 }
