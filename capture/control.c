@@ -45,12 +45,12 @@ static void update(struct control *control, const char *why)
         control->turn(true);
         atomic_store(&control->recording, true);
     } else {
-        atomic_store(&control->recording, false);
-        control->turn(false);
         struct control_window *last =
             control->window_count ? &control->windows[control->window_count - 1] : NULL;
         if (last && last->end_ns == 0)
-            last->end_ns = control_now_ns();
+            last->end_ns = now; /* until here all is recorded: while it goes off, only some */
+        atomic_store(&control->recording, false);
+        control->turn(false);
     }
 }
 
