@@ -58,6 +58,6 @@ bool source_id(const struct source *source, struct source_id *id);
 const char *source_name(const struct source *source); /* the path, or "standard input" */
 enum source_packing source_packing(const struct source *source);
 int64_t source_packed_size(const struct source *source); /* bytes on disk, or -1 when not known */
-int64_t source_packed_read(const struct source *source); /* bytes taken in so far, for progress; from any thread */
+int64_t source_packed_read(const struct source *source); /* bytes taken in so far; from any thread */
 
 #endif
