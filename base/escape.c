@@ -214,13 +214,19 @@ static void markdown_special(struct buffer *out, const char *s, size_t at, size_
     buffer_putc(out, s[at]);
 }
 
-void escape_markdown(struct buffer *out, const char *s, size_t len)
+/* First what is hidden, then the markup: the backslashes of the first step are text to the second. */
+static void escape_markup(struct buffer *out, const char *s, size_t len, const char *special,
+                          void (*add_special)(struct buffer *out, const char *s, size_t at, size_t len))
 {
     struct buffer visible = { 0 };
-    /* First what is hidden, then the markup: the backslashes of the first step are text to the second. */
     escape_visible(&visible, s, len, "", NULL);
-    escape_visible(out, visible.at, visible.count, "\\`*_[]<>|~$&#", markdown_special);
+    escape_visible(out, visible.at, visible.count, special, add_special);
     buffer_release(&visible);
+}
+
+void escape_markdown(struct buffer *out, const char *s, size_t len)
+{
+    escape_markup(out, s, len, "\\`*_[]<>|~$&#", markdown_special);
 }
 
 static void dot_special(struct buffer *out, const char *s, size_t at, size_t len)
@@ -233,10 +239,7 @@ static void dot_special(struct buffer *out, const char *s, size_t at, size_t len
 
 void escape_dot(struct buffer *out, const char *s, size_t len)
 {
-    struct buffer visible = { 0 };
-    escape_visible(&visible, s, len, "", NULL);
-    escape_visible(out, visible.at, visible.count, "\"\\&", dot_special);
-    buffer_release(&visible);
+    escape_markup(out, s, len, "\"\\&", dot_special);
 }
 
 static void colon(struct buffer *out, const char *s, size_t at, size_t len)

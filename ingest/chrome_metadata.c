@@ -13,20 +13,11 @@
 
 #include "base/memory.h"
 #include "ingest/distributed_info.h"
+#include "ingest/json_keep.h"
 #include "ingest/json_pull.h"
 #include "ingest/json_text.h"
 #include <limits.h>
 #include <string.h>
-
-/* A string's text unescaped, any other value as it stands; lives with the trace. */
-static char *keep_text(struct trace_builder *builder, const struct json_text *text)
-{
-    struct buffer decoded = { 0 };
-    json_text_decode(text, &decoded);
-    char *kept = trace_builder_strndup(builder, decoded.at, decoded.count);
-    buffer_release(&decoded);
-    return kept;
-}
 
 static int small(const struct json_text *text)
 {
@@ -42,7 +33,7 @@ static void read_device(struct trace_builder *builder, struct json_pull *in)
         if (json_text_is(&key, "id"))
             device.id = small(&value);
         else if (json_text_is(&key, "name"))
-            device.name = keep_text(builder, &value);
+            device.name = json_text_keep(builder, &value);
         else if (json_text_is(&key, "totalGlobalMem"))
             device.total_memory = json_text_integer(&value, 0);
         else if (json_text_is(&key, "computeMajor"))
@@ -120,16 +111,16 @@ void chrome_apply_property(struct trace_builder *builder, const char *key, const
     if (json_text_is(&name, "baseTimeNanoseconds"))
         file->has_base = json_integer(text.at, text.at + text.len, &file->base_ns);
     else if (json_text_is(&name, "host_name"))
-        file->host_name = keep_text(builder, &text);
+        file->host_name = json_text_keep(builder, &text);
     else if (json_text_is(&name, "traceName"))
-        file->trace_name = keep_text(builder, &text);
+        file->trace_name = json_text_keep(builder, &text);
     else if (json_text_is(&name, "trace_id"))
-        file->trace_id = keep_text(builder, &text);
+        file->trace_id = json_text_keep(builder, &text);
     else
         read_flag(file, &name, &text);
     *VEC_PUSH(&file->properties) = (struct trace_property){
         trace_builder_strndup(builder, key, strlen(key)),
-        keep_text(builder, &text),
+        json_text_keep(builder, &text),
         text.is_string,
     };
 }

@@ -1,27 +1,10 @@
 /* distributed_info.c - see distributed_info.h. */
 #include "ingest/distributed_info.h"
 
+#include "ingest/json_keep.h"
 #include "ingest/json_pull.h"
 #include "trace/columns.h"
 #include <inttypes.h>
-
-static char *keep_text(struct trace_builder *builder, const struct json_text *text)
-{
-    struct buffer decoded = { 0 };
-    json_text_decode(text, &decoded);
-    char *kept = trace_builder_strndup(builder, decoded.at, decoded.count);
-    buffer_release(&decoded);
-    return kept;
-}
-
-static name_id add_text(struct trace_builder *builder, const struct json_text *text)
-{
-    struct buffer decoded = { 0 };
-    json_text_decode(text, &decoded);
-    name_id id = trace_builder_text(builder, decoded.at, decoded.count);
-    buffer_release(&decoded);
-    return id;
-}
 
 /* The ranks as collectives write them: "[0, 1]". Their number goes to *COUNT. */
 static name_id read_ranks(struct trace_builder *builder, const struct json_text *text, int64_t *count)
@@ -49,11 +32,11 @@ static void read_group(struct trace_builder *builder, struct json_pull *in)
     int64_t listed = 0;
     while (json_next_key(in, &key) && json_take(in, &value)) {
         if (json_text_is(&key, "pg_name"))
-            group.name = add_text(builder, &value);
+            group.name = json_text_name(builder, &value);
         else if (json_text_is(&key, "pg_desc"))
-            group.description = add_text(builder, &value);
+            group.description = json_text_name(builder, &value);
         else if (json_text_is(&key, "backend_config"))
-            group.backends = keep_text(builder, &value);
+            group.backends = json_text_keep(builder, &value);
         else if (json_text_is(&key, "pg_size"))
             group.size = json_text_integer(&value, -1);
         else if (json_text_is(&key, "ranks"))
@@ -92,9 +75,9 @@ void distributed_info_apply(struct trace_builder *builder, const char *text, siz
         else if (json_text_is(&key, "world_size"))
             file->world_size = json_text_integer(&value, -1);
         else if (json_text_is(&key, "backend"))
-            file->backend = keep_text(builder, &value);
+            file->backend = json_text_keep(builder, &value);
         else if (json_text_is(&key, "nccl_version"))
-            file->nccl_version = keep_text(builder, &value);
+            file->nccl_version = json_text_keep(builder, &value);
         else if (json_text_is(&key, "pg_count"))
             group_count = json_text_integer(&value, -1);
         else if (json_text_is(&key, "pg_config"))
