@@ -559,7 +559,7 @@ static bool parse_top(struct parser *parser)
         return true;
     }
     const char *key = text + open + 1;
-    size_t key_len = close - open - 1, value = (size_t)(at - text), end;
+    size_t key_len = close - open - 1, value = (size_t)(at - text), end = value;
     parser->cursor += 2;
     bool is_events = key_len == 11 && memcmp(key, "traceEvents", 11) == 0;
     if (is_events && *at == '[') {

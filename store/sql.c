@@ -37,8 +37,12 @@ static bool fail(const struct sql *sql, int code, struct tpa_error *err)
         tpa_fail(err, TPA_NOWHERE, "another program is writing to this store and did not end in time");
         tpa_hint(err, "nothing was changed; try again, or wait longer with --wait");
         break;
-    case SQLITE_CORRUPT:
     case SQLITE_NOTADB:
+        tpa_fail(err, TPA_NOWHERE,
+                 "this is no store of tpa nightly: it does not begin as SQLite's databases do");
+        tpa_hint(err, "nothing was changed; name another file with --store");
+        break;
+    case SQLITE_CORRUPT:
         tpa_fail(err, TPA_NOWHERE, "this store is damaged: %s", text);
         tpa_hint(
             err,

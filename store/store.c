@@ -103,7 +103,13 @@ static bool check_version(struct sql *sql, struct tpa_error *err)
     if (!sql_integer(sql, "PRAGMA application_id", &application, err) ||
         !sql_integer(sql, "PRAGMA user_version", &version, err))
         return false;
-    if (application != APPLICATION_ID) {
+    bool empty = false;
+    if (application == 0 && !is_empty(sql, &empty, err))
+        return false;
+    if (empty) {
+        tpa_fail(err, TPA_NOWHERE, "this store is empty");
+        tpa_hint(err, "the first run makes it: tpa nightly --store STORE --label NAME TRACE");
+    } else if (application != APPLICATION_ID) {
         tpa_fail(err, TPA_NOWHERE,
                  "this is a SQLite database of another program, not a store of tpa nightly");
         tpa_hint(err, "nothing was changed; name a new file with --store");

@@ -289,7 +289,9 @@ static void other_versions_are_refused_untouched(void **state)
     FILE *file = fopen("perf.db", "w");
     fputs("{\"traceEvents\": []}, and more than enough of it to be taken for a page of a database\n", file);
     fclose(file);
-    expect_refusal(STORE_CREATE, "damaged");
+    expect_refusal(STORE_CREATE, "no store of tpa nightly");
+    fclose(fopen("perf.db", "w"));
+    expect_refusal(STORE_READ, "this store is empty");
     unlink("perf.db");
     struct tpa_error err = { 0 };
     assert_null(store_open("perf.db", STORE_READ, 100, &err));
