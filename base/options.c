@@ -31,7 +31,7 @@ bool opt_choice_get(const struct opt *row, size_t i, struct opt_choice *choice)
 {
     if (row->choice_at)
         return row->choice_at(i, choice);
-    if (row->choices == NULL || row->choices[i].name == NULL)
+    if (row->choices == NULL || row->choices[i].name == NULL || row->choices[i].refusal)
         return false;
     *choice = row->choices[i];
     return true;
@@ -145,10 +145,9 @@ static void show_ranges(const struct opt *opt, const void *field, struct buffer 
     quantity_show_ranges(out, field);
 }
 
-/* Is WORD one of the blank-separated words of LIST? */
-static bool is_among(const char *list, const char *word)
+/* Are the LEN bytes at WORD one of the blank-separated words of LIST? */
+static bool is_among(const char *list, const char *word, size_t len)
 {
-    size_t len = strlen(word);
     while (list && *list) {
         size_t next = strcspn(list, " ");
         if (next == len && memcmp(list, word, len) == 0)
@@ -158,16 +157,23 @@ static bool is_among(const char *list, const char *word)
     return false;
 }
 
-static bool parse_choice(const struct opt *opt, const char *text, void *field)
+/* The index of the word that the LEN bytes at TEXT are; -1 when it is none. */
+static int find_choice(const struct opt *opt, const char *text, size_t len)
 {
     struct opt_choice choice = { 0 };
-    for (size_t i = 0; opt_choice_get(opt, i, &choice); i++) {
-        if (strcmp(choice.name, text) == 0 || is_among(choice.aliases, text)) {
-            *(int *)field = (int)i;
-            return true;
-        }
-    }
-    return false;
+    for (int i = 0; opt_choice_get(opt, (size_t)i, &choice); i++)
+        if ((strlen(choice.name) == len && memcmp(choice.name, text, len) == 0) ||
+            is_among(choice.aliases, text, len))
+            return i;
+    return -1;
+}
+
+static bool parse_choice(const struct opt *opt, const char *text, void *field)
+{
+    int index = find_choice(opt, text, strlen(text));
+    if (index >= 0)
+        *(int *)field = index;
+    return index >= 0;
 }
 
 static void show_choice(const struct opt *opt, const void *field, struct buffer *out)
@@ -175,6 +181,29 @@ static void show_choice(const struct opt *opt, const void *field, struct buffer 
     struct opt_choice choice = { 0 };
     if (opt_choice_get(opt, (size_t) * (const int *)field, &choice))
         buffer_puts(out, choice.name);
+}
+
+static bool parse_choices(const struct opt *opt, const char *text, void *field)
+{
+    unsigned bits = 0;
+    for (size_t len; text; text = text[len] ? text + len + 1 : NULL) {
+        len = strcspn(text, ",");
+        int index = find_choice(opt, text, len);
+        if (index < 0)
+            return false;
+        bits |= 1u << index;
+    }
+    *(unsigned *)field = bits;
+    return true;
+}
+
+static void show_choices(const struct opt *opt, const void *field, struct buffer *out)
+{
+    unsigned bits = *(const unsigned *)field;
+    struct opt_choice choice = { 0 };
+    for (size_t i = 0, shown = 0; opt_choice_get(opt, i, &choice); i++)
+        if (bits & 1u << i)
+            buffer_printf(out, "%s%s", shown++ ? "," : "", choice.name);
 }
 
 static bool parse_list(const struct opt *opt, const char *text, void *field)
@@ -205,6 +234,7 @@ const struct opt_type
     opt_limit     = { "a number such as 10, or a share such as 20%", parse_limit, show_limit },
     opt_ranges    = { "numbers such as 5, 3..7, 3.. or 1,4,6..8", parse_ranges, show_ranges },
     opt_choice    = { "one of the known words", parse_choice, show_choice },
+    opt_choices   = { "known words, separated by commas", parse_choices, show_choices },
     opt_list      = { "a text", parse_list, NULL, release_list },
     opt_file_list = { "files", parse_list, NULL, release_list, OPT_COMPLETE_FILES };
 /* clang-format on */
@@ -238,20 +268,42 @@ static void list_choices(const struct opt *row, struct buffer *out)
     }
 }
 
+/* Why the LEN bytes at TEXT are no word here; NULL when nobody thought of them. */
+static const char *refusal_of(const struct opt *row, const char *text, size_t len)
+{
+    for (const struct opt_choice *choice = row->choices; choice && choice->name; choice++)
+        if (choice->refusal && ((strlen(choice->name) == len && memcmp(choice->name, text, len) == 0) ||
+                                is_among(choice->aliases, text, len)))
+            return choice->refusal;
+    return NULL;
+}
+
+/* TEXT, or the first of the words in it that is no choice of ROW. */
 static bool unknown_choice(const struct opt *row, const char *text, struct tpa_error *err)
 {
-    struct suggest near = suggest_for(text, strlen(text));
+    bool several = row->type == &opt_choices;
+    size_t len = several ? strcspn(text, ",") : strlen(text);
+    while (find_choice(row, text, len) >= 0) {
+        text += len + 1; /* another must follow, or all were choices */
+        len = strcspn(text, ",");
+    }
+    const char *refusal = refusal_of(row, text, len);
+    struct suggest near = suggest_for(text, len);
     struct opt_choice choice = { 0 };
     for (size_t i = 0; opt_choice_get(row, i, &choice); i++)
         suggest_consider(&near, choice.name);
     struct buffer words = { 0 };
     list_choices(row, &words);
-    if (near.best)
-        tpa_fail(err, TPA_NOWHERE, "--%s does not know '%s'; did you mean %s?", row->name, text, near.best);
+    if (refusal)
+        tpa_fail(err, TPA_NOWHERE, "--%s does not take '%.*s': %s", row->name, (int)len, text, refusal);
+    else if (near.best)
+        tpa_fail(err, TPA_NOWHERE, "--%s does not know '%.*s'; did you mean %s?", row->name, (int)len, text,
+                 near.best);
     else
-        tpa_fail(err, TPA_NOWHERE, "--%s does not know '%s'", row->name, text);
+        tpa_fail(err, TPA_NOWHERE, "--%s does not know '%.*s'", row->name, (int)len, text);
     if (words.count > 0)
-        tpa_hint(err, "--%s takes %s", row->name, words.at);
+        tpa_hint(err, "--%s takes %s%s", row->name, words.at,
+                 several ? ", and several of them separated by commas" : "");
     buffer_release(&words);
     return false;
 }
@@ -260,7 +312,7 @@ static bool set_value(const struct parser *parser, const struct opt *row, const 
 {
     if (row->type->parse(row, text, field_of(row, parser->args)))
         return true;
-    if (row->type == &opt_choice)
+    if (row->type == &opt_choice || row->type == &opt_choices)
         return unknown_choice(row, text, parser->err);
     bool is_integer = row->type == &opt_integer || row->type == &opt_count;
     if (is_integer && row->max == INT64_MAX)
@@ -496,7 +548,7 @@ static void option_help(const struct opt *row, const void *defaults, size_t widt
     }
 
     buffer_puts(&text, row->help);
-    if (row->type == &opt_choice) {
+    if (row->type == &opt_choice || row->type == &opt_choices) {
         buffer_puts(&text, ": ");
         list_choices(row, &text);
     }

@@ -38,11 +38,15 @@
 
 struct opt;
 
-/* One of the words a choice takes. A table of them ends in { NULL }; the field gets the index. */
+/*
+ * One of the words a choice takes. A table of them ends in { NULL }; the field gets the index. Words that people will try
+ * but that mean nothing here come last: with REFUSAL, which says why, and what to use instead.
+ */
 struct opt_choice {
     const char *name;
     const char *help;    /* one line, or NULL */
     const char *aliases; /* other spellings, separated by blanks, or NULL */
+    const char *refusal; /* NULL: the word is taken */
 };
 
 /* For words that come from elsewhere (printers, columns): fill in *CHOICE; false past the last one. */
@@ -85,7 +89,7 @@ struct opt_list {
 };
 
 extern const struct opt_type opt_flag, opt_text, opt_file, opt_directory, opt_integer, opt_count, opt_time,
-    opt_size, opt_share, opt_limit, opt_ranges, opt_choice, opt_list, opt_file_list;
+    opt_size, opt_share, opt_limit, opt_ranges, opt_choice, opt_choices, opt_list, opt_file_list;
 
 /* The offset of FIELD in T, if its type is TYPE; else the compiler objects. */
 #define OPT_FIELD(T, field, type) _Generic(((T *)0)->field, type : offsetof(T, field))
@@ -132,6 +136,9 @@ extern const struct opt_type opt_flag, opt_text, opt_file, opt_directory, opt_in
 #define OPT_CHOICE_OF(l, n, T, field, at, value, h) \
     { .letter = (l), .name = (n), .value_name = (value), .help = (h), .type = &opt_choice, \
       .offset = OPT_CHOICE_FIELD(T, field), .choice_at = (at) }
+/* unsigned: a bit, 1 << index, for each of the words given, which commas separate; 0 when not given */
+#define OPT_CHOICES(l, n, T, field, table, value, h) \
+    OPT_VALUE(l, n, T, field, unsigned, opt_choices, value, h, .choices = (table))
 
 /* struct opt_list: may be given several times */
 #define OPT_LIST(l, n, T, field, value, h) \
@@ -170,7 +177,7 @@ bool opt_is_end(const struct opt *row);
 bool opt_is_heading(const struct opt *row);
 bool opt_is_shown(const struct opt *row);
 
-/* The I-th word of a choice; false past the last one. */
+/* The I-th word that a choice takes; false past the last one. */
 bool opt_choice_get(const struct opt *row, size_t i, struct opt_choice *choice);
 
 /* Add the default to OUT as it would be typed: the value found in DEFAULTS. Adds nothing when that is none. */

@@ -1,47 +1,41 @@
 /* cmd_comm.c - `tpa comm`: collectives, and who waited for whom. */
 #include "analyze/comm.h"
-#include "base/suggest.h"
 #include "cli/analysis.h"
 #include "trace/features.h"
-#include <string.h>
 
 struct comm_args {
     struct load_args load;
     struct selection_query selection;
     struct output_args output;
-    const char *by, *sort;
+    unsigned by; /* enum comm_dimension, or-ed */
+    const char *sort;
     bool reverse;
 };
 
 static const struct comm_args comm_defaults = { .load = LOAD_DEFAULTS,
                                                 .output = { .limit = ANALYSIS_LIMIT_DEFAULT } };
 
-static const struct {
-    const char *name;
-    enum comm_dimension dimension;
-} dimensions[] = {
-    { "collective", COMM_COLLECTIVE },
-    { "name", COMM_COLLECTIVE },
-    { "library", COMM_LIBRARY },
-    { "group", COMM_GROUP },
-    { "dtype", COMM_TYPE },
-    { "type", COMM_TYPE },
-    { "size", COMM_SIZE },
-    { "op", COMM_OPERATOR },
-    { "operator", COMM_OPERATOR },
-    { "kernel", COMM_KERNEL },
-    { "rank", COMM_RANK },
-    { "device", COMM_DEVICE },
-    { "stream", COMM_STREAM },
-    { "step", COMM_STEP },
+/* In the order of the bits of enum comm_dimension. */
+static const struct opt_choice rows_by[] = {
+    { "collective", "what was done: all_reduce, broadcast and so on", "name" },
+    { "library", "NCCL, RCCL, gloo and so on", NULL },
+    { "group", "process group", NULL },
+    { "dtype", "type of the elements", "type" },
+    { "size", "size of the collective", NULL },
+    { "op", "operator that issued it", "operator" },
+    { "kernel", "kernel that did it", NULL },
+    { "rank", "rank of the file", NULL },
+    { "device", "device it ran on", NULL },
+    { "stream", "stream it ran on", NULL },
+    { "step", "step in which it was issued", NULL },
+    { 0 },
 };
 
 static const struct opt comm_opts[] = {
     OPT_GROUP("Rows"),
-    OPT_TEXT(
-        'b', "by", struct comm_args, by, "WHAT",
-        "what makes a row: collective, library, group, dtype, size, op, kernel, rank, device, stream, step; or "
-        "several, as in collective,size. Without it collective,library,group,dtype,size"),
+    OPT_CHOICES('b', "by", struct comm_args, by, rows_by, "WHAT",
+                "what makes a row; or several, as in collective,size. Without it "
+                "collective,library,group,dtype,size. One or more of"),
     OPT_TEXT('s', "sort", struct comm_args, sort, "KEY",
              "sort the first table by this column, largest first; without it by time"),
     OPT_FLAG('r', "reverse", struct comm_args, reverse, "smallest first"),
@@ -51,37 +45,14 @@ static const struct opt comm_opts[] = {
     OPT_END,
 };
 
-static bool parse_dimensions(const char *list, unsigned *by, struct tpa_error *err)
-{
-    size_t len;
-    for (*by = 0; list; list = list[len] ? list + len + 1 : NULL) {
-        len = strcspn(list, ",");
-        unsigned found = 0;
-        for (size_t i = 0; i < sizeof dimensions / sizeof *dimensions; i++)
-            if (strlen(dimensions[i].name) == len && memcmp(dimensions[i].name, list, len) == 0)
-                found = dimensions[i].dimension;
-        if (!found) {
-            struct suggest near = suggest_for(list, len);
-            for (size_t i = 0; i < sizeof dimensions / sizeof *dimensions; i++)
-                suggest_consider(&near, dimensions[i].name);
-            tpa_fail(err, TPA_NOWHERE, "--by knows no '%.*s'%s%s%s", (int)len, list,
-                     near.best ? "; did you mean " : "", near.best ? near.best : "", near.best ? "?" : "");
-            return tpa_hint(err,
-                            "it knows collective, library, group, dtype, size, op, kernel, rank, device, "
-                            "stream and step, and several of them separated by commas");
-        }
-        *by |= found;
-    }
-    return true;
-}
-
 static bool add_tables(const struct trace *trace, const struct selection *selection, const void *args,
                        struct result *result, struct tpa_error *err)
 {
     const struct comm_args *own = args;
-    struct comm_options options = { .filter = own->selection.filter, .exclude = own->selection.exclude };
-    return parse_dimensions(own->by, &options.by, err) &&
-           comm_add_tables(trace, selection, &options, result, err) &&
+    struct comm_options options = { .by = own->by,
+                                    .filter = own->selection.filter,
+                                    .exclude = own->selection.exclude };
+    return comm_add_tables(trace, selection, &options, result, err) &&
            analysis_sort(result->tables.at[0], own->sort, own->reverse, err);
 }
 
@@ -98,8 +69,7 @@ static int comm_main(const struct invocation *call, struct tpa_error *err)
         .output = &args->output,
         .add_tables = add_tables,
     };
-    unsigned by;
-    return parse_dimensions(args->by, &by, err) ? analysis_run(call, &analysis, err) : EXIT_TROUBLE;
+    return analysis_run(call, &analysis, err);
 }
 
 const struct command cmd_comm = {

@@ -18,7 +18,8 @@ struct top_args {
     struct load_args load;
     struct selection_query selection;
     struct output_args output;
-    const char *sort, *by;
+    unsigned by; /* enum top_dimension, or-ed */
+    const char *sort;
     int64_t stack_depth;
     bool reverse, top_level, python, strip_dirs;
 };
@@ -46,15 +47,22 @@ static const struct opt_choice time_units[] = {
     { 0 },
 };
 
-static const struct {
-    const char *name;
-    enum top_dimension dimension;
-} dimensions[] = {
-    { "op", TOP_OPERATOR },       { "operator", TOP_OPERATOR }, { "shape", TOP_SHAPE },
-    { "stack", TOP_STACK },       { "overload", TOP_OVERLOAD }, { "kernel", TOP_KERNEL },
-    { "category", TOP_CATEGORY }, { "thread", TOP_THREAD },     { "stream", TOP_STREAM },
-    { "device", TOP_DEVICE },     { "step", TOP_STEP },         { "rank", TOP_RANK },
-    { "module", TOP_MODULE },     { "line", TOP_LINE },
+/* In the order of the bits of enum top_dimension. */
+static const struct opt_choice rows_by[] = {
+    { "op", "a name, on the host or on the device: torch's key", "operator" },
+    { "shape", "the same, and the shapes of the inputs", NULL },
+    { "stack", "the same, and the innermost frames of the Python stack", NULL },
+    { "overload", "the same, and the overload of the operator", NULL },
+    { "kernel", "the name of a kernel, copy or memset", NULL },
+    { "category", "all that the file puts into one category", NULL },
+    { "thread", "all that happens on a host thread", NULL },
+    { "stream", "all that happens on a stream", NULL },
+    { "device", "all that happens on a device", NULL },
+    { "step", "all that happens in a step", NULL },
+    { "rank", "a name in one of several files", NULL },
+    { "module", "all that the innermost nn.Module called and launched itself", NULL },
+    { "line", "all that the innermost function outside PyTorch did", NULL },
+    { 0 },
 };
 
 static bool top_format_at(size_t index, struct opt_choice *choice)
@@ -74,9 +82,8 @@ static const struct opt top_opts[] = {
              "sort by this column, largest first; \"none\" keeps torch's order, that of first appearance. Without it "
              "by self_cuda_time_total, or self_cpu_time_total when nothing ran on a device; steps by time"),
     OPT_FLAG('r', "reverse", struct top_args, reverse, "smallest first"),
-    OPT_TEXT('b', "by", struct top_args, by, "WHAT",
-             "what makes a row: op, shape, stack, overload, kernel; category, thread, stream, device, step, rank, module, "
-             "line; or several, as in op,rank"),
+    OPT_CHOICES('b', "by", struct top_args, by, rows_by, "WHAT",
+                "what makes a row; or several, as in op,rank. One or more of"),
     OPT_FLAG('t', "top-level", struct top_args, top_level, "only what nothing else called"),
     OPT_FLAG(0, "python", struct top_args, python, "rows for Python functions too"),
     OPT_FLAG(0, "strip-dirs", struct top_args, strip_dirs,
@@ -89,30 +96,6 @@ static const struct opt top_opts[] = {
     OPT_END
 };
 /* clang-format on */
-
-static bool parse_dimensions(const char *list, unsigned *by, struct tpa_error *err)
-{
-    size_t len;
-    for (*by = 0; list; list = list[len] ? list + len + 1 : NULL) {
-        len = strcspn(list, ",");
-        unsigned found = 0;
-        for (size_t i = 0; i < sizeof dimensions / sizeof *dimensions; i++)
-            if (strlen(dimensions[i].name) == len && memcmp(dimensions[i].name, list, len) == 0)
-                found = dimensions[i].dimension;
-        if (!found) {
-            struct suggest near = suggest_for(list, len);
-            for (size_t i = 0; i < sizeof dimensions / sizeof *dimensions; i++)
-                suggest_consider(&near, dimensions[i].name);
-            tpa_fail(err, TPA_NOWHERE, "--by knows no '%.*s'%s%s%s", (int)len, list,
-                     near.best ? "; did you mean " : "", near.best ? near.best : "", near.best ? "?" : "");
-            return tpa_hint(
-                err, "it knows op, shape, stack, overload, kernel, category, thread, stream, device, step, "
-                     "rank, module and line, and several of them separated by commas");
-        }
-        *by |= found;
-    }
-    return true;
-}
 
 /* The column torch sorts by when asked for COLUMN: its own figures decide between rows that are equal to us. */
 static size_t torch_column(const struct table *table, size_t column)
@@ -153,7 +136,7 @@ static bool sort_rows(struct table *table, const struct top_args *args, struct t
 {
     const char *key = args->sort;
     bool torch = wants_torch_text(args);
-    if (!key && (torch || (args->by && strcmp(args->by, "step") == 0))) /* steps come one after the other */
+    if (!key && (torch || args->by == TOP_STEP)) /* steps come one after the other */
         return true;
     if (!key)
         key = has_device_time(table) ? "self_device_time_total" : "self_cpu_time_total";
@@ -291,14 +274,13 @@ static int top_main(const struct invocation *call, struct tpa_error *err)
 {
     const struct top_args *args = call->args;
     struct top_options options = {
+        .by = args->by,
         .stack_depth = (unsigned)args->stack_depth,
         .python = args->python,
         .float_times = wants_torch_text(args),
         .filter = args->selection.filter,
         .exclude = args->selection.exclude,
     };
-    if (args->by && !parse_dimensions(args->by, &options.by, err))
-        return EXIT_TROUBLE;
     struct trace_wants wants = top_wants(&options);
     struct ingested ingested;
     if (!load_any(call, &args->load, &wants, &ingested, err))

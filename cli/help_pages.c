@@ -81,7 +81,7 @@ static void roff_option(struct buffer *out, const struct opt *row, const void *d
     }
     buffer_puts(out, ".\n");
     struct opt_choice choice = { 0 };
-    if (row->type == &opt_choice || row->choices || row->choice_at) {
+    if (row->choices || row->choice_at) {
         buffer_puts(out, ".RS\n");
         for (size_t i = 0; opt_choice_get(row, i, &choice); i++) {
             buffer_puts(out, ".TP\n");
@@ -199,7 +199,7 @@ static void markdown_option(struct buffer *out, const struct opt *row, const voi
     buffer_puts(out, "` | ");
     markdown_text(out, row->help);
     struct opt_choice choice = { 0 };
-    if (row->type == &opt_choice)
+    if (row->type == &opt_choice || row->type == &opt_choices)
         for (size_t i = 0; opt_choice_get(row, i, &choice); i++)
             buffer_printf(out, "%s`%s`", i == 0 ? ": " : ", ", choice.name);
     opt_show_default(row, defaults, &value);
