@@ -39,6 +39,12 @@ struct copies {
 struct device_report {
     const struct gpu_device *device;
     const struct gpu_stream *stream; /* only this stream of it; NULL: all */
+    const struct step *step;         /* only this step; NULL: all */
+    const uint32_t *position; /* where its work is in gpu_events.event, by start; NULL: all of the device */
+    size_t work_count;
+    struct interval span;            /* from the start of the first work to the end of the last */
+    const struct intervals *windows; /* when it was asked for; NULL: always */
+    bool is_part;           /* one of the rows that make up a device: idle time alone makes a row, too */
     struct intervals asked; /* what of the device's span was asked for: all, without a selection in time */
     struct intervals of_work[GPU_WORKS]; /* by enum gpu_work; what follows is put together from them */
     struct intervals busy, computation, communication, not_nccl, kernels;
@@ -140,17 +146,20 @@ static void clip(struct intervals *set, const struct intervals *to)
     *set = clipped;
 }
 
-/* How much work the report is about, and where the I-th is in gpu_events.event. */
-static size_t work_count(const struct device_report *report)
+/* Where the I-th work of the report is in gpu_events.event. */
+static size_t work_at(const struct device_report *report, size_t i)
 {
-    return report->stream ? report->stream->count : report->device->count;
+    return report->position ? report->position[i] : report->device->first + i;
 }
 
-static size_t work_at(const struct gpu_question *question, const struct device_report *report, size_t i)
+static const struct interval no_span = { INT64_MAX, INT64_MIN };
+
+static void span_add(struct interval *span, const struct trace *trace, event_id e)
 {
-    assert(!report->stream || question->streams);
-    return report->stream ? question->streams->position[report->stream->first + i]
-                          : report->device->first + i;
+    if (trace->start_ns[e] < span->start_ns)
+        span->start_ns = trace->start_ns[e];
+    if (trace_end_ns(trace, e) > span->end_ns)
+        span->end_ns = trace_end_ns(trace, e);
 }
 
 /* Work whose name and stream were asked for, whenever it ran. */
@@ -166,22 +175,18 @@ static void fill_report(struct gpu_question *question, struct device_report *rep
     const struct trace *trace = question->trace;
     const struct gpu_events *gpu = question->gpu;
     const struct selection *selection = question->selection;
-    const struct intervals *windows = selection->windows ? &selection->windows[report->device->file] : NULL;
-    struct interval span = { INT64_MAX, INT64_MIN };
-    for (size_t i = 0; i < work_count(report); i++) {
-        size_t at = work_at(question, report, i);
+    const struct intervals *windows = report->windows;
+    for (size_t i = 0; i < report->work_count; i++) {
+        size_t at = work_at(report, i);
         event_id e = gpu->event[at];
         if (!is_wanted(selection, e))
             continue;
-        if (trace->start_ns[e] < span.start_ns)
-            span.start_ns = trace->start_ns[e];
-        if (trace_end_ns(trace, e) > span.end_ns)
-            span.end_ns = trace_end_ns(trace, e);
+        span_add(&report->span, trace, e);
         add_to_sets(question, report, e, gpu->work[at]);
-        if (!windows || selection_holds_time(selection, report->device->file, trace->start_ns[e]))
+        if (!windows || intervals_contain(windows, trace->start_ns[e]))
             count_event(question, report, e, gpu->work[at]);
     }
-    intervals_add(&report->asked, span.start_ns, span.end_ns);
+    intervals_add(&report->asked, report->span.start_ns, report->span.end_ns);
     if (windows)
         clip(&report->asked, windows);
     for (int work = 0; work < GPU_WORKS; work++) {
@@ -240,8 +245,8 @@ static struct gaps find_gaps(const struct gpu_question *question, const struct d
     if (report->asked.count == 0)
         return gaps;
     int64_t idle_since_ns = report->asked.at[0].start_ns;
-    for (size_t i = 0; i < work_count(report); i++) {
-        event_id e = question->gpu->event[work_at(question, report, i)];
+    for (size_t i = 0; i < report->work_count; i++) {
+        event_id e = question->gpu->event[work_at(report, i)];
         if (!is_wanted(question->selection, e))
             continue;
         add_gap(&gaps, &report->asked, idle_since_ns, trace->start_ns[e]);
@@ -258,6 +263,7 @@ enum device_column {
     DEVICE_RANK,
     DEVICE_DEVICE,
     DEVICE_STREAM,
+    DEVICE_STEP,
     DEVICE_NAME,
     DEVICE_SPAN,
     DEVICE_BUSY,
@@ -287,6 +293,7 @@ static const struct table_column device_columns[DEVICE_COLUMNS] = {
     { "rank", "Rank", TABLE_COUNT, "rank of the file, or its place among the files", TABLE_OPTIONAL, NULL },
     { "device", "Device", TABLE_COUNT, "number of the device", 0, NULL },
     { "stream", "Stream", TABLE_COUNT, "number of the stream", TABLE_HIDDEN, NULL },
+    { "step", "Step", TABLE_COUNT, "number of the step; missing outside of steps", TABLE_HIDDEN, NULL },
     { "name", "Name", TABLE_NAME, "model, as the file tells it", TABLE_OPTIONAL, NULL },
     { "span", "Span", TABLE_NS, "from the start of the first work to the end of the last, as far as asked for", 0, NULL },
     { "busy", "Busy", TABLE_NS, "time in which any stream worked", 0, NULL },
@@ -338,7 +345,7 @@ static void list_streams(const struct gpu_question *question, const struct devic
     VEC_FREE(&streams);
 }
 
-/* The first columns of every table: rank, device, stream. */
+/* The first columns of every table: rank, device, stream, step. */
 static void name_device(struct table *table, size_t row, const struct gpu_question *question,
                         const struct device_report *report)
 {
@@ -346,6 +353,8 @@ static void name_device(struct table *table, size_t row, const struct gpu_questi
     table_set_int(table, row, 1, report->device->id);
     if (report->stream)
         table_set_int(table, row, 2, question->trace->tracks[report->stream->track].stream);
+    if (report->step)
+        table_set_int(table, row, 3, report->step->number);
 }
 
 static void add_device(struct table *table, struct gpu_question *question, struct device_report *report)
@@ -415,6 +424,7 @@ enum efficiency_column {
     EFFICIENCY_RANK,
     EFFICIENCY_DEVICE,
     EFFICIENCY_STREAM,
+    EFFICIENCY_STEP,
     EFFICIENCY_WINDOW,
     EFFICIENCY_UTILIZATION,
     EFFICIENCY_SM,
@@ -430,6 +440,7 @@ static const struct table_column efficiency_columns[EFFICIENCY_COLUMNS] = {
     { "rank", "Rank", TABLE_COUNT, "rank of the file, or its place among the files", TABLE_OPTIONAL, NULL },
     { "device", "Device", TABLE_COUNT, "number of the device", 0, NULL },
     { "stream", "Stream", TABLE_COUNT, "number of the stream", TABLE_HIDDEN, NULL },
+    { "step", "Step", TABLE_COUNT, "number of the step; missing outside of steps", TABLE_HIDDEN, NULL },
     { "window", "Window", TABLE_NS, "the time looked at: the steps, else the operators, else the device's span", 0, NULL },
     { "utilization", "Utilization", TABLE_SHARE, "share of the window in which a kernel ran", 0, "gpu_utilization" },
     { "sm_efficiency", "SM efficiency", TABLE_SHARE, "estimate: blocks per SM of all running kernels, at most 1, over the window", 0, NULL },
@@ -472,7 +483,7 @@ static void find_window(struct gpu_question *question, const struct device_repor
                         const struct device_steps *steps, struct intervals *window)
 {
     uint32_t file = report->device->file;
-    if (question->selection->windows) {
+    if (report->windows) {
         intervals_union(&report->asked, &(struct intervals){ 0 }, window);
         return;
     }
@@ -542,12 +553,12 @@ static struct kernel_averages average_kernels(struct gpu_question *question,
     int64_t now_ns = 0;
     struct arg_scan blocks = arg_scan_of(trace, ARG_BLOCKS_PER_SM),
                     occupancies = arg_scan_of(trace, ARG_OCCUPANCY);
-    size_t end = work_count(report);
+    size_t end = report->work_count;
     for (size_t i = 0; i <= end; i++) {
         int64_t start_ns = INT64_MAX, end_ns = INT64_MAX;
         double blocks_per_sm = NAN;
         if (i < end) {
-            size_t at = work_at(question, report, i);
+            size_t at = work_at(report, i);
             event_id e = question->gpu->event[at];
             if (!gpu_work_is_kernel(question->gpu->work[at]) || !is_wanted(question->selection, e))
                 continue;
@@ -622,6 +633,7 @@ enum copies_column {
     COPIES_RANK,
     COPIES_DEVICE,
     COPIES_STREAM,
+    COPIES_STEP,
     COPIES_NAME,
     COPIES_COUNT,
     COPIES_BYTES,
@@ -636,6 +648,7 @@ static const struct table_column copies_columns[COPIES_COLUMNS] = {
     { "rank", "Rank", TABLE_COUNT, "rank of the file, or its place among the files", TABLE_OPTIONAL, NULL },
     { "device", "Device", TABLE_COUNT, "number of the device", 0, NULL },
     { "stream", "Stream", TABLE_COUNT, "number of the stream", TABLE_HIDDEN, NULL },
+    { "step", "Step", TABLE_COUNT, "number of the step; missing outside of steps", TABLE_HIDDEN, NULL },
     { "name", "Copies", TABLE_NAME, "direction and kinds of memory", 0, NULL },
     { "count", "Count", TABLE_COUNT, "how many", 0, NULL },
     { "bytes", "Bytes", TABLE_BYTES, "bytes copied; 0 when the file does not tell", 0, NULL },
@@ -697,7 +710,7 @@ struct gpu_tables {
     struct table *devices, *efficiency, *copies;
 };
 
-static struct gpu_tables open_tables(bool several_files, bool by_stream)
+static struct gpu_tables open_tables(bool several_files, enum gpu_rows rows)
 {
     struct gpu_tables tables = {
         table_open("devices", "Span = computation + exposed communication + exposed copies + idle",
@@ -708,10 +721,32 @@ static struct gpu_tables open_tables(bool several_files, bool by_stream)
     if (several_files)
         tables.devices->columns[DEVICE_RANK].flags = tables.efficiency->columns[EFFICIENCY_RANK].flags =
             tables.copies->columns[COPIES_RANK].flags = 0;
-    if (by_stream)
+    if (rows == GPU_ROWS_STREAM)
         tables.devices->columns[DEVICE_STREAM].flags = tables.efficiency->columns[EFFICIENCY_STREAM].flags =
             tables.copies->columns[COPIES_STREAM].flags = 0;
+    if (rows == GPU_ROWS_STEP)
+        tables.devices->columns[DEVICE_STEP].flags = tables.efficiency->columns[EFFICIENCY_STEP].flags =
+            tables.copies->columns[COPIES_STEP].flags = 0;
     return tables;
+}
+
+/* A row in each table for REPORT, which says what it is about, if there is anything to say. */
+static void add_report(struct gpu_question *question, const struct gpu_tables *tables,
+                       const struct device_steps *steps, struct device_report *report)
+{
+    fill_report(question, report);
+    if (report->events || report->busy.count || (report->is_part && report->asked.count)) {
+        add_device(tables->devices, question, report);
+        add_efficiency(tables->efficiency, question, report, steps);
+        add_copies(tables->copies, question, report);
+    }
+    release_report(report);
+}
+
+/* When work of FILE was asked for; NULL: always. */
+static const struct intervals *windows_of(const struct gpu_question *question, uint32_t file)
+{
+    return question->selection->windows ? &question->selection->windows[file] : NULL;
 }
 
 /* Rows for DEVICE, or for one STREAM of it alone. */
@@ -719,19 +754,94 @@ static void add_rows(struct gpu_question *question, const struct gpu_tables *tab
                      const struct device_steps *steps, const struct gpu_device *device,
                      const struct gpu_stream *stream)
 {
-    if (question->selection->files && !question->selection->files[device->file])
-        return;
-    struct device_report report = { .device = device, .stream = stream };
-    fill_report(question, &report);
-    if (report.events || report.busy.count) {
-        add_device(tables->devices, question, &report);
-        add_efficiency(tables->efficiency, question, &report, steps);
-        add_copies(tables->copies, question, &report);
-    }
-    release_report(&report);
+    struct device_report report = { .device = device,
+                                    .stream = stream,
+                                    .work_count = stream ? stream->count : device->count,
+                                    .span = no_span,
+                                    .windows = windows_of(question, device->file) };
+    if (stream)
+        report.position = &question->streams->position[stream->first];
+    add_report(question, tables, steps, &report);
 }
 
-void gpu_add_tables(const struct trace *trace, const struct selection *selection, bool by_stream,
+struct positions {
+    uint32_t *at;
+    size_t count, capacity;
+};
+
+/*
+ * Make WORK, which holds that of an earlier window, that of the window from START_NS to END_NS: what began before it
+ * and still ran goes first. *NEXT is the first work of the device that has not been looked at.
+ */
+static void move_window(const struct gpu_question *question, const struct gpu_device *device,
+                        int64_t start_ns, int64_t end_ns, size_t *next, struct positions *work)
+{
+    const struct trace *trace = question->trace;
+    const event_id *event = question->gpu->event;
+    size_t kept = 0;
+    for (size_t i = 0; i < work->count; i++)
+        if (trace_end_ns(trace, event[work->at[i]]) > start_ns)
+            work->at[kept++] = work->at[i];
+    work->count = kept;
+    for (; *next < device->first + device->count && trace->start_ns[event[*next]] < end_ns; ++*next)
+        if (trace->start_ns[event[*next]] >= start_ns || trace_end_ns(trace, event[*next]) > start_ns)
+            *VEC_PUSH(work) = (uint32_t)*next;
+}
+
+/*
+ * Rows for each step of DEVICE, and for what of its span is in none: together, its span. Steps that overlap end where
+ * the next begins.
+ */
+static void add_step_rows(struct gpu_question *question, const struct gpu_tables *tables,
+                          const struct device_steps *device_steps, const struct gpu_device *device)
+{
+    const struct trace *trace = question->trace;
+    const struct steps *steps = steps_of(trace);
+    const struct intervals *asked = windows_of(question, device->file);
+    struct interval span = no_span;
+    for (size_t i = device->first; i < device->first + device->count; i++)
+        if (is_wanted(question->selection, question->gpu->event[i]))
+            span_add(&span, trace, question->gpu->event[i]);
+    struct positions work = { 0 };
+    struct intervals outside = { 0 }, window = { 0 };
+    int64_t reached_ns = span.start_ns, last_ns = span.end_ns + 1; /* work at the end may take no time */
+    size_t next = device->first;
+    for (size_t s = 0; s < steps->count; s++) {
+        const struct step *step = &steps->at[s];
+        if (step->file != device->file)
+            continue;
+        bool cut = s + 1 < steps->count && steps->at[s + 1].file == step->file &&
+                   steps->at[s + 1].start_ns < step->end_ns;
+        int64_t end_ns = cut ? steps->at[s + 1].start_ns : step->end_ns;
+        intervals_add(&outside, reached_ns, step->start_ns < last_ns ? step->start_ns : last_ns);
+        reached_ns = end_ns > reached_ns ? end_ns : reached_ns;
+        move_window(question, device, step->start_ns, end_ns, &next, &work);
+        intervals_clear(&window);
+        intervals_add(&window, step->start_ns, end_ns);
+        if (asked)
+            clip(&window, asked);
+        struct device_report report = { .device = device,
+                                        .step = step,
+                                        .position = work.at,
+                                        .work_count = work.count,
+                                        .span = span,
+                                        .windows = &window,
+                                        .is_part = true };
+        add_report(question, tables, device_steps, &report);
+    }
+    intervals_add(&outside, reached_ns, last_ns);
+    if (asked)
+        clip(&outside, asked);
+    struct device_report report = {
+        .device = device, .work_count = device->count, .span = span, .windows = &outside, .is_part = true
+    };
+    add_report(question, tables, device_steps, &report);
+    intervals_release(&outside);
+    intervals_release(&window);
+    VEC_FREE(&work);
+}
+
+void gpu_add_tables(const struct trace *trace, const struct selection *selection, enum gpu_rows rows,
                     struct result *result)
 {
     struct gpu_question question = { .trace = trace, .selection = selection };
@@ -740,19 +850,31 @@ void gpu_add_tables(const struct trace *trace, const struct selection *selection
     question.copies_slot = mem_zalloc(names_count(trace->names) + 1, sizeof *question.copies_slot);
     struct device_steps *steps = device_steps_open(steps_of(trace), question.gpu);
 
-    struct gpu_tables tables = open_tables(trace->file_count > 1, by_stream);
+    struct gpu_tables tables = open_tables(trace->file_count > 1, rows);
+    bool by_stream = rows == GPU_ROWS_STREAM;
     question.streams = by_stream ? gpu_streams_open(question.gpu) : NULL;
-    for (size_t d = 0; !by_stream && d < question.gpu->device_count; d++)
-        add_rows(&question, &tables, steps, &question.gpu->devices[d], NULL);
-    for (size_t s = 0; by_stream && s < question.streams->count; s++)
-        add_rows(&question, &tables, steps, &question.gpu->devices[question.streams->at[s].device],
-                 &question.streams->at[s]);
+    size_t count = by_stream ? question.streams->count : question.gpu->device_count;
+    for (size_t i = 0; i < count; i++) {
+        const struct gpu_stream *stream = by_stream ? &question.streams->at[i] : NULL;
+        const struct gpu_device *device = &question.gpu->devices[by_stream ? stream->device : i];
+        if (selection->files && !selection->files[device->file])
+            continue;
+        if (rows == GPU_ROWS_STEP)
+            add_step_rows(&question, &tables, steps, device);
+        else
+            add_rows(&question, &tables, steps, device, stream);
+    }
     add_sum_footer(tables.devices);
     count_links(&question, tables.devices, result);
     table_sort(tables.copies, COPIES_SUM, false);
     result_add_table(result, tables.devices);
     result_add_table(result, tables.efficiency);
     result_add_table(result, tables.copies);
+    if (rows == GPU_ROWS_STEP && steps_of(trace)->count == 0)
+        result_add_notice(
+            result, "no_steps", 0, NULL, TPA_NOWHERE,
+            "the trace marks no steps, so there is one row; call prof.step() after each iteration to "
+            "record them");
 
     device_steps_free(steps);
     free(question.tensor);

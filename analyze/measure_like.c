@@ -105,7 +105,7 @@ static bool ask_trace(const struct result *saved, const struct trace *trace, str
         if (strcmp(schema, "tpa.steps/1") == 0)
             good = step_times_add_tables(trace, all, &(struct step_times_options){ 0 }, *made, err);
         else if (strcmp(schema, "tpa.gpu/1") == 0)
-            gpu_add_tables(trace, all, false, *made);
+            gpu_add_tables(trace, all, GPU_ROWS_DEVICE, *made);
         else if (strcmp(schema, "tpa.kernels/1") == 0)
             kernels_add_table(trace, all, &(struct kernels_options){ 0 }, *made);
         else if (strcmp(schema, "tpa.memory/1") == 0)

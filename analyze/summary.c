@@ -318,7 +318,7 @@ static bool ask(struct summary *summary, unsigned features, struct result *resul
         return false;
     if (!(features & FEATURE_GPU))
         return true;
-    gpu_add_tables(trace, selection, false, summary->parts);
+    gpu_add_tables(trace, selection, GPU_ROWS_DEVICE, summary->parts);
     struct gaps_options gaps = gaps_defaults;
     gaps.only_causes = true;
     gaps_add_tables(trace, selection, &gaps, summary->parts);

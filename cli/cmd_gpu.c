@@ -10,11 +10,17 @@ struct gpu_args {
     int by;
 };
 
-enum gpu_by { GPU_BY_DEVICE, GPU_BY_STREAM };
-
 static const struct opt_choice rows_by[] = {
-    [GPU_BY_DEVICE] = { "device", "all streams of a device together", "rank" },
-    [GPU_BY_STREAM] = { "stream", "each stream for itself", NULL },
+    [GPU_ROWS_DEVICE] = { "device", "all streams of a device together", "rank" },
+    [GPU_ROWS_STREAM] = { "stream", "each stream for itself", NULL },
+    [GPU_ROWS_STEP] = { "step", "each step: what of the device's time lies within its range on the host",
+                        NULL },
+    { .name = "op",
+      .aliases = "operator kernel",
+      .refusal =
+          "time of a device that no operator fills, too, is in its rows; tpa top and tpa kernels --by op have rows per operator" },
+    { .name = "thread",
+      .refusal = "a device works for all threads at once; tpa launches --by thread has rows per thread" },
     { 0 },
 };
 
@@ -35,7 +41,7 @@ static bool add_tables(const struct trace *trace, const struct selection *select
 {
     (void)err;
     const struct gpu_args *own = args;
-    gpu_add_tables(trace, selection, own->by == GPU_BY_STREAM, result);
+    gpu_add_tables(trace, selection, (enum gpu_rows)own->by, result);
     return true;
 }
 

@@ -96,7 +96,7 @@ static bool fill_devices(const struct trace *trace, const struct selection *sele
                          struct report_content *content, struct tpa_error *err)
 {
     (void)err;
-    gpu_add_tables(trace, selection, false, content->result);
+    gpu_add_tables(trace, selection, GPU_ROWS_DEVICE, content->result);
     draw("utilization", trace, selection, content->picture);
     return true;
 }

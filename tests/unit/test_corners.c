@@ -99,7 +99,7 @@ static void devices_share_no_stream(void **state)
 {
     (void)state;
     draw_corners((struct selection_query){ 0 });
-    gpu_add_tables(trace, selection, false, result);
+    gpu_add_tables(trace, selection, GPU_ROWS_DEVICE, result);
     const struct table *devices = table_called(result, "devices");
     assert_int_equal(devices->row_count, 2);
     size_t row = row_with(devices, "device", 0);
@@ -129,7 +129,7 @@ static void streams_are_told_apart_by_device(void **state)
 {
     (void)state;
     draw_corners((struct selection_query){ 0 });
-    gpu_add_tables(trace, selection, true, result);
+    gpu_add_tables(trace, selection, GPU_ROWS_STREAM, result);
     const struct table *streams = table_called(result, "devices");
     assert_int_equal(streams->row_count, 3);
     size_t row = row_with(streams, "stream", 0);
@@ -177,7 +177,7 @@ static void a_range_may_begin_and_end_in_a_gap(void **state)
     (void)state;
     draw_corners(
         (struct selection_query){ .range = "65ns..123ns", .devices = { .at = { { 0, 0 } }, .count = 1 } });
-    gpu_add_tables(trace, selection, false, result);
+    gpu_add_tables(trace, selection, GPU_ROWS_DEVICE, result);
     gaps_add_tables(trace, selection, &gaps_defaults, result);
     const struct table *devices = table_called(result, "devices"), *causes = table_called(result, "causes");
     assert_int_equal(devices->row_count, 1);

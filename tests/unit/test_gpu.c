@@ -15,13 +15,13 @@ static struct trace *trace;
 static struct result *result;
 static struct table *devices, *efficiency, *copies;
 
-static void analyze_by(struct selection_query query, bool by_stream)
+static void analyze_by(struct selection_query query, enum gpu_rows rows)
 {
     struct tpa_error err = { 0 };
     struct selection *selection = selection_open(trace, &query, &err);
     assert_non_null(selection);
     result = result_open("tpa.gpu/1");
-    gpu_add_tables(trace, selection, by_stream, result);
+    gpu_add_tables(trace, selection, rows, result);
     selection_free(selection);
     devices = table_called(result, "devices");
     efficiency = table_called(result, "efficiency");
@@ -30,7 +30,7 @@ static void analyze_by(struct selection_query query, bool by_stream)
 
 static void analyze(struct selection_query query)
 {
-    analyze_by(query, false);
+    analyze_by(query, GPU_ROWS_DEVICE);
 }
 
 static void release(void)
@@ -50,9 +50,8 @@ static void release(void)
  * copies        20..40, 50..75: exposed 30..40, 60..75        45, 25
  * idle          75..80, 80..90                                15
  */
-static void draw_streams(void)
+static void draw_works(void)
 {
-    draw_begin(&gpu_wants);
     draw_work("kernel", "gemm", 0, 7, 0, 20, DRAW_NO_CALL);
     draw_work("kernel", "gemm", 0, 7, 40, 20, DRAW_NO_CALL);
     draw_work("gpu_memcpy", "Memcpy DtoH (Device -> Pinned)", 0, 21, 50, 25, DRAW_NO_CALL);
@@ -62,6 +61,12 @@ static void draw_streams(void)
     draw_arg(ARG_BYTES, 4096);
     draw_work("gpu_memset", "Memset (Device)", 0, 20, 80, 0, DRAW_NO_CALL);
     draw_work("kernel", "add", 0, 7, 90, 10, DRAW_NO_CALL);
+}
+
+static void draw_streams(void)
+{
+    draw_begin(&gpu_wants);
+    draw_works();
     trace = draw_end();
 }
 
@@ -147,7 +152,7 @@ static void each_stream_for_itself(void **state)
 {
     (void)state;
     draw_streams();
-    analyze_by((struct selection_query){ 0 }, true);
+    analyze_by((struct selection_query){ 0 }, GPU_ROWS_STREAM);
     assert_int_equal(devices->row_count, 3);
     int64_t spans = 0, busy = 0, idle = 0;
     for (size_t row = 0; row < 3; row++) {
@@ -313,6 +318,45 @@ static void names_of_kernels(void **state)
     assert_int_equal(kernel_tensor_use("_attn_fwd"), TENSOR_UNKNOWN);
 }
 
+/*
+ * The streams above, with steps at 15..45 and 50..95 on the host.
+ *
+ *                 span   computes              communicates   copies        idle                    begins
+ *   step 1          30   15..20, 40..45  10    20..30   10    30..40  10     0                      HtoD, gemm
+ *   step 2          45   50..60, 90..95  15              0    60..75  15    75..80, 80..90  15      DtoH, memset, add
+ *   outside         25   0..15, 45..50,  25              0             0     0                      gemm, nccl
+ *                        95..100
+ */
+static void steps_and_the_outside_make_up_the_device(void **state)
+{
+    (void)state;
+    static const int64_t figures[3][8] = { { 1, 30, 10, 10, 10, 0, 0, 2 },
+                                           { 2, 45, 15, 0, 15, 15, 2, 3 },
+                                           { TABLE_INT_MISSING, 25, 25, 0, 0, 0, 0, 2 } };
+    static const char *const keys[] = { "step",           "span", "computation", "exposed_communication",
+                                        "exposed_memcpy", "idle", "gaps",        "events" };
+    draw_begin(&gpu_wants);
+    draw_host("user_annotation", "ProfilerStep#1", 1, 15, 30);
+    draw_host("user_annotation", "ProfilerStep#2", 1, 50, 45);
+    draw_works();
+    trace = draw_end();
+    analyze_by((struct selection_query){ 0 }, GPU_ROWS_STEP);
+    assert_int_equal(devices->row_count, 3);
+    for (size_t row = 0; row < 3; row++)
+        for (size_t i = 0; i < 8; i++)
+            assert_int_equal(int_called(devices, row, keys[i]), figures[row][i]);
+    assert_float_equal(number_called(efficiency, 1, "utilization"), 15.0 / 45.0, 1e-12);
+    result_free(result);
+
+    for (int64_t step = 1; step <= 2; step++) { /* --steps says the same of a step */
+        analyze((struct selection_query){ .steps = { .at = { { step, step } }, .count = 1 } });
+        for (size_t i = 1; i < 8; i++)
+            assert_int_equal(int_called(devices, 0, keys[i]), figures[step - 1][i]);
+        result_free(result);
+    }
+    trace_free(trace);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -326,6 +370,7 @@ int main(void)
         cmocka_unit_test(efficiency_looks_at_the_steps_as_they_ran),
         cmocka_unit_test(an_open_operator_ends_with_the_recording),
         cmocka_unit_test(communication_is_told_by_operator_and_arguments),
+        cmocka_unit_test(steps_and_the_outside_make_up_the_device),
         cmocka_unit_test(no_work_gives_empty_tables),
         cmocka_unit_test(names_of_kernels),
     };

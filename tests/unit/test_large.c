@@ -57,7 +57,7 @@ static void streams(void **state)
         draw_work("kernel", "gemm", 0, i, 100 * (MANY + i) + 20, 30, 2 * i + 1);
     }
     open_result();
-    gpu_add_tables(trace, selection, true, result);
+    gpu_add_tables(trace, selection, GPU_ROWS_STREAM, result);
     assert_int_equal(table_called(result, "devices")->row_count, MANY);
     gaps_add_tables(trace, selection, &(struct gaps_options){ .by = ROWS_BY_STREAM }, result);
     assert_int_equal(table_called(result, "gaps")->row_count, MANY);
