@@ -50,6 +50,8 @@ static const struct {
 
 enum step_column {
     STEP_RANK,
+    STEP_DEVICE, /* these two only where they make rows */
+    STEP_STREAM,
     STEP_NAME,
     STEP_START,
     STEP_DURATION,
@@ -94,6 +96,8 @@ static void make_step_columns(struct table_column columns[STEP_COLUMNS])
 {
     /* clang-format off */
     columns[STEP_RANK] = (struct table_column){ "rank", "Rank", TABLE_COUNT, "rank of the file, or its place among the files", TABLE_OPTIONAL, NULL };
+    columns[STEP_DEVICE] = (struct table_column){ "device", "Device", TABLE_COUNT, "number of the device", TABLE_HIDDEN, NULL };
+    columns[STEP_STREAM] = (struct table_column){ "stream", "Stream", TABLE_COUNT, "number of the stream", TABLE_HIDDEN, NULL };
     columns[STEP_NAME] = (struct table_column){ "step", "Step", TABLE_NAME, "name of the step", 0, "name" };
     columns[STEP_START] = (struct table_column){ "start", "Start", TABLE_MOMENT, "when it began, from the origin of the file", TABLE_OPTIONAL, NULL };
     columns[STEP_DURATION] = (struct table_column){ "duration", "Time", TABLE_NS, "how long it took, work on devices included", 0, "time total" };
@@ -249,25 +253,69 @@ static enum part part_of_work(uint8_t work)
     }
 }
 
-/* The moments of each part in FILE, disjoint; PART_OTHER stays empty. */
-static void find_parts(const struct trace *trace, const struct selection *selection,
-                       const struct gpu_events *gpu, uint8_t *asked, uint32_t file,
-                       struct intervals sets[PARTS])
+/* Whose work the parts of devices are: a file's, a device's or a stream's. */
+struct lane {
+    uint32_t file;
+    const struct gpu_device *device; /* NULL: of all that the file has */
+    const struct gpu_stream *stream; /* NULL: all of the device */
+};
+
+/* What the times of all lanes are worked out from. */
+struct question {
+    const struct trace *trace;
+    const struct selection *selection;
+    const struct gpu_events *gpu;
+    const struct gpu_streams *streams; /* NULL unless rows are made of them */
+    const struct device_steps *steps;
+    uint8_t *asked; /* by name: enum host_name */
+};
+
+static bool add_work(const struct question *question, size_t at, struct intervals sets[PARTS])
 {
+    const struct trace *trace = question->trace;
+    const struct selection *selection = question->selection;
+    event_id e = question->gpu->event[at];
+    if (selection->tracks && !selection->tracks[trace->track[e]])
+        return false;
+    intervals_add(&sets[part_of_work(question->gpu->work[at])], trace->start_ns[e], trace_end_ns(trace, e));
+    return true;
+}
+
+/* Add the moments of each part that is of devices; is there any work in LANE that was asked for? */
+static bool find_work(const struct question *question, const struct lane *lane, struct intervals sets[PARTS])
+{
+    const struct gpu_events *gpu = question->gpu;
+    bool any = false;
+    if (lane->stream) {
+        const uint32_t *position = &question->streams->position[lane->stream->first];
+        for (size_t i = 0; i < lane->stream->count; i++)
+            any |= add_work(question, position[i], sets);
+        return any;
+    }
     for (size_t d = 0; d < gpu->device_count; d++) {
         const struct gpu_device *device = &gpu->devices[d];
-        for (size_t i = device->first; device->file == file && i < device->first + device->count; i++) {
-            event_id e = gpu->event[i];
-            if (selection->tracks == NULL || selection->tracks[trace->track[e]])
-                intervals_add(&sets[part_of_work(gpu->work[i])], trace->start_ns[e], trace_end_ns(trace, e));
-        }
+        if (device->file != lane->file || (lane->device && lane->device != device))
+            continue;
+        for (size_t i = device->first; i < device->first + device->count; i++)
+            any |= add_work(question, i, sets);
     }
+    return any;
+}
+
+static void find_host_parts(const struct question *question, uint32_t file, struct intervals sets[PARTS])
+{
+    const struct trace *trace = question->trace;
     const struct trace_file *of = &trace->files[file];
     for (event_id e = of->first_event; e < of->first_event + of->event_count; e++) {
-        enum part part = part_of_host_event(trace, asked, e);
+        enum part part = part_of_host_event(trace, question->asked, e);
         if (part != PART_OTHER)
             intervals_add(&sets[part], trace->start_ns[e], trace_end_ns(trace, e));
     }
+}
+
+/* Make the parts disjoint: each without those before it. PART_OTHER stays empty. */
+static void separate_parts(struct intervals sets[PARTS])
+{
     struct intervals before = { 0 }, rest = { 0 };
     for (size_t p = 0; p < PART_OTHER; p++) {
         intervals_merge(&sets[p]);
@@ -286,14 +334,24 @@ static void find_parts(const struct trace *trace, const struct selection *select
     intervals_release(&before);
 }
 
+static void release_parts(struct intervals sets[PARTS])
+{
+    for (size_t p = 0; p < PARTS; p++)
+        intervals_release(&sets[p]);
+}
+
 /* ---- tables ---- */
 
-static void add_step(struct table *table, const struct trace *trace, const struct device_step *step,
-                     const struct intervals sets[PARTS], int64_t origin_ns)
+static void add_step(struct table *table, const struct trace *trace, const struct lane *lane,
+                     const struct device_step *step, const struct intervals sets[PARTS], int64_t origin_ns)
 {
     size_t row = table_add_row(table);
     int64_t left_ns = step->end_ns - step->start_ns;
     table_set_int(table, row, STEP_RANK, selection_rank(trace, step->file));
+    if (lane->device)
+        table_set_int(table, row, STEP_DEVICE, lane->device->id);
+    if (lane->stream)
+        table_set_int(table, row, STEP_STREAM, trace->tracks[lane->stream->track].stream);
     if (step->event == EVENT_NONE)
         table_set_text(table, row, STEP_NAME, "(all)", 5);
     else
@@ -308,7 +366,8 @@ static void add_step(struct table *table, const struct trace *trace, const struc
     }
     assert(left_ns >= 0);
     table_set_int(table, row, STEP_FIRST_PART + PART_OTHER, left_ns);
-    table_set_int(table, row, STEP_WORK, (int64_t)step->work);
+    if (!lane->device)
+        table_set_int(table, row, STEP_WORK, (int64_t)step->work);
     table_set_int(table, row, STEP_HOST, step->host_end_ns - step->host_start_ns);
     table_set_int(table, row, STEP_COMPLETE, step->complete);
 }
@@ -389,49 +448,97 @@ static bool is_asked_for(const struct selection *selection, const struct device_
            (step->event == EVENT_NONE || selection_holds_time(selection, step->file, step->host_start_ns));
 }
 
-/* Rows for all steps, file by file; how many of them are incomplete. */
-static size_t add_steps(struct table *table, const struct trace *trace, const struct selection *selection,
-                        const struct device_steps *steps, const struct gpu_events *gpu)
+/* Rows of LANE for all steps of its file; how many of them are incomplete. */
+static size_t add_rows(struct table *table, const struct question *question, const struct lane *lane,
+                       const struct intervals sets[PARTS])
 {
-    size_t incomplete = 0;
-    uint8_t *asked = mem_zalloc(names_count(trace->names) + 1, sizeof *asked);
-    for (uint32_t file = 0; file < trace->file_count; file++) {
-        size_t first, end = device_steps_of_file(steps, file, &first);
-        if (first == end)
-            continue;
-        struct intervals sets[PARTS] = { 0 };
-        find_parts(trace, selection, gpu, asked, file, sets);
-        int64_t origin_ns = trace_file_span(trace, file).start_ns;
-        for (size_t i = first; i < end; i++)
-            if (is_asked_for(selection, &steps->at[i])) {
-                add_step(table, trace, &steps->at[i], sets, origin_ns);
-                incomplete += !steps->at[i].complete;
-            }
-        for (size_t p = 0; p < PARTS; p++)
-            intervals_release(&sets[p]);
-    }
-    free(asked);
+    int64_t origin_ns = trace_file_span(question->trace, lane->file).start_ns;
+    size_t first, end = device_steps_of_file(question->steps, lane->file, &first), incomplete = 0;
+    for (size_t i = first; i < end; i++)
+        if (is_asked_for(question->selection, &question->steps->at[i])) {
+            add_step(table, question->trace, lane, &question->steps->at[i], sets, origin_ns);
+            incomplete += !question->steps->at[i].complete;
+        }
     return incomplete;
 }
 
-/* Do two rows of steps belong together? */
-static bool is_alike(const struct table *steps, size_t a, size_t b, enum step_rows rows)
+/* Rows for all steps, file by file; how many of them are incomplete. */
+static size_t add_steps(struct table *table, const struct question *question)
 {
-    if (table_cell(steps, a, STEP_RANK)->i != table_cell(steps, b, STEP_RANK)->i && rows == STEP_ROWS_RANK)
-        return false;
-    const union table_cell *left = table_cell(steps, a, STEP_NAME), *right = table_cell(steps, b, STEP_NAME);
-    return rows == STEP_ROWS_RANK ||
-           (left->text.len == right->text.len && memcmp(left->text.at, right->text.at, left->text.len) == 0);
+    size_t incomplete = 0, first;
+    for (uint32_t file = 0; file < question->trace->file_count; file++) {
+        if (device_steps_of_file(question->steps, file, &first) == first)
+            continue;
+        struct lane whole = { .file = file };
+        struct intervals sets[PARTS] = { 0 };
+        find_work(question, &whole, sets);
+        find_host_parts(question, file, sets);
+        separate_parts(sets);
+        incomplete += add_rows(table, question, &whole, sets);
+        release_parts(sets);
+    }
+    return incomplete;
+}
+
+/* The same for each device or stream of FILE: work is its own, the host is one for all. */
+static void add_lanes(struct table *table, const struct question *question, uint32_t file)
+{
+    const struct gpu_events *gpu = question->gpu;
+    const struct intervals nothing = { 0 };
+    struct intervals host[PARTS] = { 0 };
+    find_host_parts(question, file, host);
+    for (size_t p = 0; p < PARTS; p++)
+        intervals_merge(&host[p]);
+    size_t count = question->streams ? question->streams->count : gpu->device_count;
+    for (size_t i = 0; i < count; i++) {
+        const struct gpu_stream *stream = question->streams ? &question->streams->at[i] : NULL;
+        const struct gpu_device *device = &gpu->devices[stream ? stream->device : i];
+        struct lane lane = { file, device, stream };
+        struct intervals sets[PARTS] = { 0 };
+        if (device->file != file)
+            continue;
+        bool any = find_work(question, &lane, sets);
+        for (size_t p = 0; any && p < PARTS; p++)
+            if (host[p].count)
+                intervals_union(&host[p], &nothing,
+                                &sets[p]); /* no part is both of the host and of devices */
+        separate_parts(sets);
+        if (any)
+            add_rows(table, question, &lane, sets);
+        release_parts(sets);
+    }
+    release_parts(host);
+}
+
+static bool has_same_text(const struct table *table, size_t a, size_t b, size_t column)
+{
+    const union table_cell *left = table_cell(table, a, column), *right = table_cell(table, b, column);
+    return left->text.len == right->text.len && memcmp(left->text.at, right->text.at, left->text.len) == 0;
+}
+
+/* Do two rows of steps belong together? */
+static bool is_alike(const struct table *steps, size_t a, size_t b, unsigned by)
+{
+    static const struct {
+        unsigned by;
+        enum step_column column;
+    } keys[] = { { STEP_BY_RANK | STEP_BY_DEVICE | STEP_BY_STREAM, STEP_RANK },
+                 { STEP_BY_DEVICE | STEP_BY_STREAM, STEP_DEVICE },
+                 { STEP_BY_STREAM, STEP_STREAM } };
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+        if (by & keys[i].by &&
+            table_cell(steps, a, keys[i].column)->i != table_cell(steps, b, keys[i].column)->i)
+            return false;
+    return !(by & STEP_BY_NAME) || has_same_text(steps, a, b, STEP_NAME);
 }
 
 /* New: the rows of STEPS that belong together, added up. Takes STEPS. */
-static struct table *sum_up(struct table *steps, const struct table_column columns[STEP_COLUMNS],
-                            enum step_rows rows)
+static struct table *sum_up(struct table *steps, const struct table_column columns[STEP_COLUMNS], unsigned by)
 {
     static const size_t sums[] = { STEP_DURATION, STEP_WORK, STEP_HOST };
     struct table *table = table_open("steps", "Steps, and where their time went", columns, STEP_COLUMNS);
-    if (rows != STEP_ROWS_RANK)
-        table_sort(steps, STEP_NAME, false); /* by rank they are sorted already */
+    if (by & STEP_BY_NAME)
+        table_sort(steps, STEP_NAME, false); /* else they are sorted already */
     for (size_t first = 0, end; first < steps->row_count; first = end) {
         size_t row = table_add_row(table);
         for (size_t c = 0; c < STEP_FIRST_PART; c++)
@@ -441,12 +548,14 @@ static struct table *sum_up(struct table *steps, const struct table_column colum
         for (size_t c = STEP_FIRST_PART; c < STEP_FIRST_PART + PARTS; c++)
             table_set_int(table, row, c, 0);
         for (size_t i = 0; i < sizeof sums / sizeof *sums; i++)
-            table_set_int(table, row, sums[i], 0);
-        for (end = first; end < steps->row_count && is_alike(steps, first, end, rows); end++) {
+            if (!table_is_missing(steps, first, sums[i]))
+                table_set_int(table, row, sums[i], 0);
+        for (end = first; end < steps->row_count && is_alike(steps, first, end, by); end++) {
             for (size_t c = STEP_FIRST_PART; c < STEP_FIRST_PART + PARTS; c++)
                 table_cell(table, row, c)->i += table_cell(steps, end, c)->i;
             for (size_t i = 0; i < sizeof sums / sizeof *sums; i++)
-                table_cell(table, row, sums[i])->i += table_cell(steps, end, sums[i])->i;
+                if (!table_is_missing(steps, end, sums[i]))
+                    table_cell(table, row, sums[i])->i += table_cell(steps, end, sums[i])->i;
         }
         int64_t count = (int64_t)(end - first);
         table_set_int(table, row, STEP_COUNT, count);
@@ -458,21 +567,41 @@ static struct table *sum_up(struct table *steps, const struct table_column colum
 }
 
 /* Of the columns of sums those that mean something, what makes a row and the counts first. */
-static void arrange_sums(struct table *table, enum step_rows rows)
+static void arrange_sums(struct table *table, unsigned by)
 {
     size_t order[STEP_COLUMNS], count = 0;
     unsigned flags[STEP_COLUMNS];
-    order[count++] = rows == STEP_ROWS_RANK ? STEP_RANK : STEP_NAME;
+    if (by & STEP_BY_NAME)
+        order[count++] = STEP_NAME;
+    if (by & (STEP_BY_RANK | STEP_BY_DEVICE | STEP_BY_STREAM))
+        order[count++] = STEP_RANK;
+    if (by & (STEP_BY_DEVICE | STEP_BY_STREAM))
+        order[count++] = STEP_DEVICE;
+    if (by & STEP_BY_STREAM)
+        order[count++] = STEP_STREAM;
     order[count++] = STEP_COUNT;
     order[count++] = STEP_DURATION;
     order[count++] = STEP_AVERAGE;
     for (size_t c = STEP_FIRST_PART; c < STEP_COMPLETE; c++)
         order[count++] = c;
     for (size_t i = 0; i < count; i++)
-        flags[i] = i == 0 ? 0 : table->columns[order[i]].flags;
+        flags[i] = table->columns[order[i]].flags;
     table_select(table, order, count);
     for (size_t i = 0; i < count; i++)
         table->columns[i].flags = flags[i];
+}
+
+/* The columns that tell rows apart are shown to everybody; the rank of a device where there are several. */
+static void show_keys(struct table_column columns[STEP_COLUMNS], const struct trace *trace, unsigned by)
+{
+    if (trace->file_count > 1 || by & STEP_BY_RANK)
+        columns[STEP_RANK].flags = 0;
+    if (by & (STEP_BY_DEVICE | STEP_BY_STREAM))
+        columns[STEP_DEVICE].flags = 0;
+    if (by & STEP_BY_STREAM)
+        columns[STEP_STREAM].flags = 0;
+    if (by & (STEP_BY_DEVICE | STEP_BY_STREAM))
+        columns[STEP_WORK].flags = TABLE_HIDDEN;
 }
 
 static void add_sum_footers(struct table *table)
@@ -494,24 +623,41 @@ bool step_times_add_tables(const struct trace *trace, const struct selection *se
     struct steps *ranges = find_ranges(trace, options, result, err);
     if (!ranges)
         return false;
+    unsigned by = options->by ? options->by : STEP_BY_STEP;
+    bool by_lane = by & (STEP_BY_DEVICE | STEP_BY_STREAM);
     const struct gpu_events *gpu = gpu_events_of(trace);
     struct device_steps *steps = device_steps_open(ranges, gpu);
+    struct question question = { trace, selection, gpu, NULL, steps, NULL };
+    question.asked = mem_zalloc(names_count(trace->names) + 1, sizeof *question.asked);
 
     struct table_column columns[STEP_COLUMNS];
     make_step_columns(columns);
-    if (trace->file_count > 1)
-        columns[STEP_RANK].flags = 0;
+    show_keys(columns, trace, by);
     if (gpu->count == 0)
         for (size_t p = PART_KERNEL; p <= PART_RUNTIME; p++)
             columns[STEP_FIRST_PART + p].flags = TABLE_OPTIONAL;
     struct table *table = table_open("steps", "Steps, and where their time went", columns, STEP_OWN_COLUMNS);
-    size_t incomplete = add_steps(table, trace, selection, steps, gpu);
+    size_t incomplete = add_steps(table, &question);
     struct table *summary = make_summary(table);
-    if (options->rows != STEP_ROWS_STEP)
-        table = sum_up(table, columns, options->rows);
+    if (by_lane) {
+        struct gpu_streams *streams = by & STEP_BY_STREAM ? gpu_streams_open(gpu) : NULL;
+        question.streams = streams;
+        table_free(table);
+        table = table_open("steps", "Steps, and where their time went", columns, STEP_OWN_COLUMNS);
+        for (uint32_t file = 0; file < trace->file_count; file++)
+            add_lanes(table, &question, file);
+        gpu_streams_free(streams);
+        if (gpu->count == 0)
+            result_add_notice(
+                result, "no_devices", 0, NULL, TPA_NOWHERE,
+                "nothing ran on a device, or it was not recorded, so there are no rows of devices");
+    }
+    if (!(by & STEP_BY_STEP))
+        table = sum_up(table, columns, by);
     add_sum_footers(table);
-    if (options->rows != STEP_ROWS_STEP)
-        arrange_sums(table, options->rows);
+    if (!(by & STEP_BY_STEP))
+        arrange_sums(table, by);
+    table_drop_hidden(table);
     result_add_table(result, table);
     result_add_table(result, summary);
     if (incomplete)
@@ -519,6 +665,7 @@ bool step_times_add_tables(const struct trace *trace, const struct selection *se
             result, "incomplete_steps", (int64_t)incomplete, NULL, TPA_NOWHERE,
             "steps at the end launched far less work than the one before: recording stopped in their "
             "midst, and the summary leaves them out");
+    free(question.asked);
     device_steps_free(steps);
     steps_free(ranges);
     return true;

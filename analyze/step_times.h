@@ -18,19 +18,21 @@
 
 extern const struct trace_wants step_times_wants;
 
-/* What makes a row. */
-enum step_rows {
-    STEP_ROWS_STEP,
-    STEP_ROWS_NAME, /* all ranges of a name, which --step-name may give many of */
-    STEP_ROWS_RANK,
+/* What makes a row, or-ed; 0 is STEP_BY_STEP. Without that, the times of the steps that belong together are added up. */
+enum step_dimension {
+    STEP_BY_STEP = 1,
+    STEP_BY_NAME = 2, /* all ranges of a name, which --step-name may give many of */
+    STEP_BY_RANK = 4,
+    STEP_BY_DEVICE = 8,  /* what goes on there and on the host, whatever other devices do */
+    STEP_BY_STREAM = 16, /* likewise */
 };
 
 struct step_times_options {
-    enum step_rows rows;
+    unsigned by;      /* enum step_dimension, or-ed */
     const char *name; /* annotations that match this regular expression are the steps; NULL: ProfilerStep#N */
 };
 
-/* Add the tables "steps" and "summary". False and ERR when the name is no regular expression or nothing matches. */
+/* Add the tables "steps" and, about each step as a whole, "summary". False and ERR when the name is no regular expression or nothing matches. */
 bool step_times_add_tables(const struct trace *trace, const struct selection *selection,
                            const struct step_times_options *options, struct result *result,
                            struct tpa_error *err);

@@ -7,15 +7,24 @@ struct steps_args {
     struct load_args load;
     struct selection_query selection;
     struct output_args output;
-    int rows;
+    unsigned by; /* enum step_dimension, or-ed */
     const char *step_name, *sort;
     bool reverse;
 };
 
+/* In the order of the bits of enum step_dimension. */
 static const struct opt_choice rows_by[] = {
-    [STEP_ROWS_STEP] = { "step", "each step", NULL },
-    [STEP_ROWS_NAME] = { "name", "all steps of a name together, such as the ranges of --step-name", NULL },
-    [STEP_ROWS_RANK] = { "rank", "all steps of a rank together", NULL },
+    { "step", "each step", NULL },
+    { "name", "all steps of a name together, such as the ranges of --step-name", NULL },
+    { "rank", "all steps of a rank together", NULL },
+    { "device", "all steps together, as each device and the host had them", NULL },
+    { "stream", "all steps together, as each stream and the host had them", NULL },
+    { .name = "op",
+      .aliases = "operator kernel",
+      .refusal =
+          "a moment of a step counts once, for a part and not for names; tpa top --by op,step has names" },
+    { .name = "thread",
+      .refusal = "the host is one in a step; tpa top --by thread,step tells its threads apart" },
     { 0 },
 };
 
@@ -24,7 +33,10 @@ static const struct steps_args steps_defaults = { .load = LOAD_DEFAULTS,
 
 static const struct opt steps_opts[] = {
     OPT_GROUP("Rows"),
-    OPT_CHOICE('b', "by", struct steps_args, rows, rows_by, "WHAT", "what makes a row of the first table"),
+    OPT_CHOICES(
+        'b', "by", struct steps_args, by, rows_by, "WHAT",
+        "what makes a row of the first table; or several, as in step,device. Without it each step. One or "
+        "more of"),
     OPT_TEXT(0, "step-name", struct steps_args, step_name, "REGEX",
              "the annotations and NVTX ranges that match REGEX are the steps, instead of ProfilerStep#N"),
     OPT_TEXT('s', "sort", struct steps_args, sort, "KEY",
@@ -40,7 +52,7 @@ static bool add_tables(const struct trace *trace, const struct selection *select
                        struct result *result, struct tpa_error *err)
 {
     const struct steps_args *own = args;
-    struct step_times_options options = { .rows = (enum step_rows)own->rows, .name = own->step_name };
+    struct step_times_options options = { .by = own->by, .name = own->step_name };
     return step_times_add_tables(trace, selection, &options, result, err) &&
            (own->sort == NULL || analysis_sort(result->tables.at[0], own->sort, own->reverse, err));
 }

@@ -11,12 +11,12 @@
 static struct trace *trace;
 static struct result *result;
 static struct table *steps, *summary;
-static enum step_rows step_rows;
+static unsigned step_by;
 
 static bool analyze(struct selection_query query, const char *name, struct tpa_error *err)
 {
     struct selection *selection = selection_open(trace, &query, err);
-    struct step_times_options options = { .rows = step_rows, .name = name };
+    struct step_times_options options = { .by = step_by, .name = name };
     result = result_open("tpa.steps/1");
     bool good = step_times_add_tables(trace, selection, &options, result, err);
     selection_free(selection);
@@ -200,7 +200,7 @@ static void without_steps_all_is_one(void **state)
 static void rows_are_added_up(void **state)
 {
     (void)state;
-    for (step_rows = STEP_ROWS_NAME; step_rows <= STEP_ROWS_RANK; step_rows++) {
+    for (step_by = STEP_BY_NAME; step_by <= STEP_BY_RANK; step_by *= 2) {
         draw_begin(&step_times_wants);
         draw_host("user_annotation", "forward", 1, 0, 10);
         draw_host("user_annotation", "backward", 1, 10, 20);
@@ -209,7 +209,7 @@ static void rows_are_added_up(void **state)
         draw_host("cpu_op", "aten::mm", 1, 32, 1);
         trace = draw_end();
         answer((struct selection_query){ 0 }, "forward|backward");
-        bool by_name = step_rows == STEP_ROWS_NAME;
+        bool by_name = step_by == STEP_BY_NAME;
         size_t forward = by_name ? 1 : 0;
         assert_int_equal(steps->row_count, by_name ? 2 : 1);
         assert_int_equal(int_called(steps, forward, "count"), by_name ? 2 : 3);
@@ -220,7 +220,79 @@ static void rows_are_added_up(void **state)
         assert_int_equal(summary->footers.at[0].value.i, 3); /* the summary is still about steps */
         release();
     }
-    step_rows = STEP_ROWS_STEP;
+    step_by = 0;
+}
+
+static size_t row_of_stream(int64_t stream, size_t from)
+{
+    for (size_t row = from; row < steps->row_count; row++)
+        if (int_called(steps, row, "stream") == stream)
+            return row;
+    fail_msg("no row of stream %d", (int)stream);
+    return 0;
+}
+
+/*
+ * Stream 9 has the copy alone, 24..34. Step 1, 0..50: memcpy 10, runtime 16..18, 22..24, 34..38 = 8, data loading 12,
+ * CPU 14..16, 18..22, 38..40 = 8, other 12..14, 40..50 = 12. Step 2, 50..75: runtime 54..56 = 2, CPU 52..54, 56..60 = 6,
+ * other 50..52, 60..75 = 17. The summary below stays that of the whole steps.
+ */
+static void a_stream_has_the_host_and_its_own_work(void **state)
+{
+    (void)state;
+    step_by = STEP_BY_STEP | STEP_BY_STREAM;
+    draw();
+    answer((struct selection_query){ 0 }, NULL);
+    assert_int_equal(steps->row_count, 3 * 2);
+    size_t first = row_of_stream(9, 0), second = row_of_stream(9, first + 1);
+    static const struct {
+        const char *key;
+        int64_t first, second;
+    } parts[] = { { "duration", 50, 25 }, { "kernel", 0, 0 },  { "memcpy", 10, 0 },
+                  { "memset", 0, 0 },     { "runtime", 8, 2 }, { "communication", 0, 0 },
+                  { "cpu", 8, 6 },        { "other", 12, 17 }, { "data_loading", 12, 0 },
+                  { "device", 0, 0 } };
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        assert_int_equal(int_called(steps, first, parts[i].key), parts[i].first);
+        assert_int_equal(int_called(steps, second, parts[i].key), parts[i].second);
+    }
+    assert_int_equal(int_called(summary, 0, "max"), 17); /* kernel */
+    release();
+
+    step_by = STEP_BY_STREAM;
+    draw();
+    answer((struct selection_query){ .streams = { .at = { { 9, 9 } }, .count = 1 } }, NULL);
+    assert_int_equal(steps->row_count, 1);
+    assert_int_equal(int_called(steps, 0, "count"), 2);
+    assert_int_equal(int_called(steps, 0, "duration"), 75);
+    assert_int_equal(int_called(steps, 0, "memcpy"), 10);
+    assert_int_equal(int_called(steps, 0, "runtime"), 10);
+    assert_int_equal(int_called(steps, 0, "other"), 29);
+    release();
+    step_by = 0;
+}
+
+/* Two devices have a stream 7 each: kernels at 10..20 of device 0 and 15..40 of device 1, in a step 0..50. */
+static void devices_with_one_stream_number_stay_apart(void **state)
+{
+    (void)state;
+    for (step_by = STEP_BY_DEVICE; step_by <= STEP_BY_STREAM; step_by *= 2) {
+        draw_begin(&step_times_wants);
+        draw_host("user_annotation", "ProfilerStep#1", 1, 0, 50);
+        draw_work("kernel", "gemm", 0, 7, 10, 10, DRAW_NO_CALL);
+        draw_work("kernel", "gemm", 1, 7, 15, 25, DRAW_NO_CALL);
+        trace = draw_end();
+        answer((struct selection_query){ 0 }, NULL);
+        assert_int_equal(steps->row_count, 2);
+        for (size_t row = 0; row < 2; row++) {
+            assert_int_equal(int_called(steps, row, "device"), row);
+            assert_int_equal(int_called(steps, row, "kernel"), row ? 25 : 10);
+            assert_int_equal(int_called(steps, row, "other"), row ? 25 : 40);
+        }
+        assert_int_equal(int_called(summary, 0, "max"), 30); /* a kernel on either: 10..40 */
+        release();
+    }
+    step_by = 0;
 }
 
 int main(void)
@@ -234,6 +306,8 @@ int main(void)
         cmocka_unit_test(other_ranges_can_be_steps),
         cmocka_unit_test(without_steps_all_is_one),
         cmocka_unit_test(rows_are_added_up),
+        cmocka_unit_test(a_stream_has_the_host_and_its_own_work),
+        cmocka_unit_test(devices_with_one_stream_number_stay_apart),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
