@@ -40,6 +40,13 @@ static void *checked(void *block, size_t size)
     return block;
 }
 
+size_t mem_times(size_t count, size_t size)
+{
+    if (size && count > SIZE_MAX / size)
+        checked(NULL, SIZE_MAX);
+    return count * size;
+}
+
 void *mem_alloc(size_t size)
 {
     return checked(malloc(size ? size : 1), size);
@@ -74,10 +81,8 @@ void *vec_grow(void *at, size_t *capacity, size_t wanted, size_t size)
     size_t next = *capacity ? *capacity : 8;
     while (next < wanted)
         next = next > SIZE_MAX / 2 ? SIZE_MAX : next * 2;
-    if (next > SIZE_MAX / size)
-        checked(NULL, SIZE_MAX);
     *capacity = next;
-    return mem_realloc(at, next * size);
+    return mem_realloc(at, mem_times(next, size));
 }
 
 #ifdef COLUMNS_ON_HEAP

@@ -15,12 +15,18 @@
 #include <stddef.h>
 #include <string.h>
 
+/* What the compiler and the static analysis may build on. */
+#define NEVER_NULL __attribute__((returns_nonnull))
+
+/* COUNT times SIZE bytes; more than a size_t holds, which is easily had in 32 bits, is out of memory. */
+size_t mem_times(size_t count, size_t size);
+
 /* As malloc, calloc, realloc and strdup; never NULL. Free with free(). */
-void *mem_alloc(size_t size);
-void *mem_zalloc(size_t count, size_t size);
-void *mem_realloc(void *block, size_t size);
-char *mem_strdup(const char *text);
-char *mem_strndup(const char *text, size_t len);
+NEVER_NULL void *mem_alloc(size_t size);
+NEVER_NULL void *mem_zalloc(size_t count, size_t size);
+NEVER_NULL void *mem_realloc(void *block, size_t size);
+NEVER_NULL char *mem_strdup(const char *text);
+NEVER_NULL char *mem_strndup(const char *text, size_t len);
 
 /*
  * Memory for columns: grows without copying, because touching fresh
@@ -50,6 +56,6 @@ extern void (*mem_out_of_memory)(size_t size);
 #define VEC_FREE(vec) (free((vec)->at), (vec)->at = NULL, (vec)->count = (vec)->capacity = 0)
 
 /* Make room for WANTED elements of SIZE bytes, doubling; updates *CAPACITY. Used by VEC_RESERVE. */
-void *vec_grow(void *at, size_t *capacity, size_t wanted, size_t size);
+NEVER_NULL void *vec_grow(void *at, size_t *capacity, size_t wanted, size_t size);
 
 #endif

@@ -206,7 +206,7 @@ size_t table_add_row(struct table *table)
     if (table->row_count == table->row_capacity) {
         size_t columns = table->column_count ? table->column_count : 1;
         size_t capacity = table->row_capacity ? table->row_capacity * 2 : 16;
-        table->cells = mem_realloc(table->cells, capacity * columns * sizeof *table->cells);
+        table->cells = mem_realloc(table->cells, mem_times(capacity, columns * sizeof *table->cells));
         table->row_capacity = capacity;
     }
     size_t row = table->row_count++;

@@ -37,7 +37,7 @@ bool tpalog_texts_add(struct tpalog_texts *texts, const struct tpalog_part *part
     struct tpalog_texts_run run = {
         .first = part->first_text,
         .count = part->text_count,
-        .at = mem_alloc(part->text_count * sizeof *run.at),
+        .at = mem_alloc(mem_times(part->text_count, sizeof *run.at)),
         .bytes = mem_alloc(bytes),
     };
     char *to = run.bytes;

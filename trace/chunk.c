@@ -219,12 +219,12 @@ int64_t trace_async_id(int64_t scope, const char *s, size_t len)
 static void grow_columns(struct trace_chunk *chunk)
 {
     chunk->capacity = chunk->capacity ? chunk->capacity * 2 : 512;
-    chunk->start_ns = mem_realloc(chunk->start_ns, chunk->capacity * sizeof *chunk->start_ns);
-    chunk->dur_ns = mem_realloc(chunk->dur_ns, chunk->capacity * sizeof *chunk->dur_ns);
-    chunk->name = mem_realloc(chunk->name, chunk->capacity * sizeof *chunk->name);
-    chunk->track = mem_realloc(chunk->track, chunk->capacity * sizeof *chunk->track);
-    chunk->category = mem_realloc(chunk->category, chunk->capacity * sizeof *chunk->category);
-    chunk->flags = mem_realloc(chunk->flags, chunk->capacity * sizeof *chunk->flags);
+    chunk->start_ns = mem_realloc(chunk->start_ns, mem_times(chunk->capacity, sizeof *chunk->start_ns));
+    chunk->dur_ns = mem_realloc(chunk->dur_ns, mem_times(chunk->capacity, sizeof *chunk->dur_ns));
+    chunk->name = mem_realloc(chunk->name, mem_times(chunk->capacity, sizeof *chunk->name));
+    chunk->track = mem_realloc(chunk->track, mem_times(chunk->capacity, sizeof *chunk->track));
+    chunk->category = mem_realloc(chunk->category, mem_times(chunk->capacity, sizeof *chunk->category));
+    chunk->flags = mem_realloc(chunk->flags, mem_times(chunk->capacity, sizeof *chunk->flags));
 }
 
 static void append_end(struct trace_chunk *chunk, const struct chunk_event *event)
