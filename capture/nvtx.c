@@ -545,8 +545,8 @@ static const struct registered *register_a(const struct host_domain *domain, con
         return NULL;
     registered->len = (uint32_t)len;
     if (len)
-        memcpy(registered->text, text,
-               len); // NOLINT(bugprone-not-null-terminated-result): its length is kept
+        /* NOLINTNEXTLINE(bugprone-not-null-terminated-result): its length is kept */
+        memcpy(registered->text, text, len);
     registered->next = atomic_load(&all_registered);
     while (!atomic_compare_exchange_weak(&all_registered, &registered->next, registered))
         ;

@@ -355,10 +355,10 @@ static void put_file_facts(struct buffer *out, const struct trace *trace, uint32
 static void put_head(const struct chrome_output *output, struct buffer *out)
 {
     const struct trace *trace = output->trace;
-    const struct trace_file *first = trace->file_count ? &trace->files[0] : NULL;
+    const struct trace_file *first = trace->files;
     bool several = trace->file_count > 1;
     PUT(out, "{\n");
-    for (size_t i = 0; first && i < first->properties.count; i++)
+    for (size_t i = 0; trace->file_count && i < first->properties.count; i++)
         if (!several || !is_of_one_file(first->properties.at[i].key))
             put_property(out, &first->properties.at[i]);
     if (several) {

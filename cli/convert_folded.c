@@ -18,6 +18,7 @@
 #include "trace/launches.h"
 #include "trace/steps.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -151,14 +152,20 @@ static stack_id *stack_nodes(struct trace_stacks *stacks, const struct calltree 
     return stack;
 }
 
+static void add_own_time(struct trace_stacks *stacks, stack_id id, int64_t ns)
+{
+    assert(stacks->own_ns.at && id < stacks->own_ns.count);
+    stacks->own_ns.at[id] += ns;
+}
+
 static void add_cpu_time(struct trace_stacks *stacks, const struct calltree *tree, const stack_id *stack)
 {
     const struct trace *trace = stacks->trace;
     for (node_id n = 0; n < tree->count; n++) {
         int64_t dur_ns = trace->dur_ns[tree->event[n]];
-        stacks->own_ns.at[stack[n]] += dur_ns;
+        add_own_time(stacks, stack[n], dur_ns);
         if (tree->parent[n] != NODE_NONE)
-            stacks->own_ns.at[stack[tree->parent[n]]] -= dur_ns;
+            add_own_time(stacks, stack[tree->parent[n]], -dur_ns);
     }
 }
 
@@ -178,7 +185,7 @@ static void add_gpu_time(struct trace_stacks *stacks, const struct calltree *tre
                               ? stack[node[by]]
                               : find_stack(stacks, STACK_NONE, (uint32_t)trace->track_count);
         stack_id id = find_stack(stacks, parent, stacks->frame_of[trace->name[e]]);
-        stacks->own_ns.at[id] += trace->dur_ns[e];
+        add_own_time(stacks, id, trace->dur_ns[e]);
     }
     free(node);
     launches_free(launches);

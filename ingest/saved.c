@@ -323,12 +323,12 @@ static bool read_footer_value(struct reader *reader, struct table *table, const 
         reader->in = ahead;
         table_add_footer(table, key, key, is_time ? TABLE_NS : TABLE_COUNT, table_int(TABLE_INT_MISSING));
     } else if (is_time || !(memchr(value.at, '.', value.len) || memchr(value.at, 'e', value.len))) {
-        int64_t integer;
+        int64_t integer = 0;
         if (!take_integer(reader, &integer))
             return false;
         table_add_footer(table, key, key, is_time ? TABLE_NS : TABLE_COUNT, table_int(integer));
     } else {
-        double number;
+        double number = 0;
         if (!take_double(reader, &number))
             return false;
         table_add_footer(table, key, key, TABLE_NUMBER, table_number(number));

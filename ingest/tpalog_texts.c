@@ -27,8 +27,11 @@ void tpalog_texts_release(struct tpalog_texts *texts)
 
 bool tpalog_texts_add(struct tpalog_texts *texts, const struct tpalog_part *part)
 {
-    const struct tpalog_texts_run *last = texts->runs.count ? &texts->runs.at[texts->runs.count - 1] : NULL;
-    int64_t least = last ? last->first + (int64_t)last->count : 1;
+    int64_t least = 1;
+    if (texts->runs.count) {
+        const struct tpalog_texts_run *last = &texts->runs.at[texts->runs.count - 1];
+        least = last->first + (int64_t)last->count;
+    }
     if (part->first_text < least || part->first_text > INT64_MAX - TPAFILE_MOST_ROWS)
         return false;
     size_t bytes = 0;

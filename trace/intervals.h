@@ -43,12 +43,12 @@ void intervals_add_over(struct intervals *set, int64_t start_ns, int64_t end_ns)
  * order of start or of end keeps the array short: what overlaps the intervals added last is joined to them at once. */
 static inline void intervals_add(struct intervals *set, int64_t start_ns, int64_t end_ns)
 {
-    const struct interval *last = set->count ? &set->at[set->count - 1] : NULL;
+    size_t count = set->count;
     if (start_ns >= end_ns)
         return;
-    if (!last || start_ns > last->end_ns)
+    if (count == 0 || start_ns > set->at[count - 1].end_ns)
         *VEC_PUSH(set) = (struct interval){ start_ns, end_ns };
-    else if (start_ns < last->start_ns || end_ns > last->end_ns)
+    else if (start_ns < set->at[count - 1].start_ns || end_ns > set->at[count - 1].end_ns)
         intervals_add_over(set, start_ns, end_ns);
 }
 

@@ -10,6 +10,7 @@
 #include "base/memory.h"
 
 #include "trace/tpafile_bytes.h"
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 #include <xxhash.h>
@@ -136,11 +137,11 @@ static size_t parse_column(struct tpafile_decoder *decoder, const unsigned char 
         .first = (int64_t)get_u64(at + 16),
     };
     if (column.planes > TPAFILE_MOST_PLANES || !form_is_fine(column.form) ||
-        !count_is_fine(decoder, &column) || left - TPAFILE_COLUMN_HEAD < 4 * column.planes)
+        !count_is_fine(decoder, &column) || left - TPAFILE_COLUMN_HEAD < (size_t)4 * column.planes)
         return 0;
-    size_t used = TPAFILE_COLUMN_HEAD + 4 * column.planes;
+    size_t used = TPAFILE_COLUMN_HEAD + (size_t)4 * column.planes;
     for (unsigned p = 0; p < column.planes; p++) {
-        uint32_t size = get_u32(at + TPAFILE_COLUMN_HEAD + 4 * p);
+        uint32_t size = get_u32(at + TPAFILE_COLUMN_HEAD + (size_t)4 * p);
         if (size > column.count || size > left - used)
             return 0;
         column.plane[p] = at + used;
@@ -297,6 +298,7 @@ static bool look_up_bytes(struct tpafile_decoder *decoder, const struct tpafile_
 static bool look_up(struct tpafile_decoder *decoder, const struct tpafile_column *column, int64_t *values)
 {
     const struct tpafile_column *dictionary = column->dictionary;
+    assert(dictionary->form != TPAFILE_INDEX); /* or it would look up in the memory that is reserved here */
     int64_t *entries = (int64_t *)(void *)reserve(&decoder->dictionary, dictionary->count * sizeof *entries);
     if (!tpafile_decode_column(decoder, dictionary, entries))
         return false;

@@ -213,7 +213,7 @@ static void put_numbers(struct tpafile_encoder *encoder, struct bytes *out, unsi
     for (unsigned p = 0; p < planes && plane; p++) {
         for (size_t i = 0; i < count; i++)
             plane[i] = (unsigned char)(((uint64_t)values[i] - (uint64_t)least) >> 8 * p);
-        put_plane(encoder, out, head + TPAFILE_COLUMN_HEAD + 4 * p, plane, count);
+        put_plane(encoder, out, head + TPAFILE_COLUMN_HEAD + (size_t)4 * p, plane, count);
     }
 }
 
@@ -416,7 +416,7 @@ void tpafile_encode_header(unsigned char header[TPAFILE_HEADER_SIZE], int64_t wa
                            int64_t pid)
 {
     memset(header, 0, TPAFILE_HEADER_SIZE);
-    memcpy(header, TPAFILE_MAGIC, 8);
+    memcpy(header, TPAFILE_MAGIC, 8); /* NOLINT(bugprone-not-null-terminated-result): eight bytes, no text */
     put_u16(header + 8, TPAFILE_MAJOR);
     put_u16(header + 10, TPAFILE_MINOR);
     put_u32(header + 12, TPAFILE_HEADER_SIZE);

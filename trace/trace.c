@@ -62,7 +62,7 @@ bool trace_arg(const struct trace *trace, enum trace_arg arg, event_id e, int64_
     if (!(column->present[word] & bit))
         return false;
     size_t rank = column->rank[e / 512];
-    for (size_t w = e / 512 * 8; w < word; w++)
+    for (size_t w = word / 8 * 8; w < word; w++)
         rank += arg_scan_count(column->present[w]);
     rank += arg_scan_count(column->present[word] & (bit - 1));
     *value = column->wide ? ((const int64_t *)column->values)[rank] : ((const int32_t *)column->values)[rank];
