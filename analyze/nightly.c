@@ -313,11 +313,10 @@ static void add_rows(const struct nightly *nightly, bool all, struct result *res
     if (!all && count == 0) { /* a line is enough */
         char text[64];
         snprintf(text, sizeof text, nightly->judged == 0 ? "%zu kept" : "all %zu the same", same);
-        table_add_text_footer(result->tables.at[0], table->key,
-                              arena_printf(&result->arena, "%c%s",
-                                           (char)(key[0] >= 'a' && key[0] <= 'z' ? key[0] - 32 : key[0]),
-                                           key + 1),
-                              text, strlen(text));
+        char *heading = arena_strndup(&result->arena, key, strlen(key)); /* a damaged store may have "" */
+        if (*heading >= 'a' && *heading <= 'z')
+            *heading = (char)(*heading - 'a' + 'A');
+        table_add_text_footer(result->tables.at[0], table->key, heading, text, strlen(text));
         table_free(table);
     } else {
         result_add_table(result, table);
