@@ -17,6 +17,7 @@ void info_add_tables(const struct trace *trace, struct result *result);
 
 /* Add the table "container": the blocks of .tpa files. Nothing when none was read. */
 void info_add_container_table(const struct trace *trace, struct result *result);
+void info_add_containers_of_sums(const struct sums_origin *origin, struct result *result);
 
 /* The same of what holds sums and no events: the tables "files" and "profile"; the table "actions". */
 void info_add_profile_tables(const struct profile *profile, struct result *result);

@@ -1,6 +1,7 @@
 /* info_container.c - `tpa info` on .tpa files: of what blocks they are, how well they pack, what was lost. */
 #include "analyze/info.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 enum {
@@ -59,17 +60,17 @@ static union table_cell whole(int64_t value)
     return (union table_cell){ .i = value };
 }
 
-void info_add_container_table(const struct trace *trace, struct result *result)
+/* The COUNT containers at AT as a table; EVENTS of all of them, 0 where there are none. */
+static void add_table(struct trace_container *const *at, size_t count, size_t events, struct result *result)
 {
+    if (count == 0)
+        return;
     struct table *table =
         table_open("container", "Blocks of the .tpa file", columns, sizeof columns / sizeof *columns);
     int64_t size = 0, lost_blocks = 0, lost_bytes = 0, tail_bytes = 0;
-    size_t containers = 0, open = 0;
-    for (size_t i = 0; i < trace->file_count; i++) {
-        const struct trace_container *container = trace->files[i].container;
-        if (!container || !is_first(trace, i))
-            continue;
-        containers++;
+    size_t open = 0;
+    for (size_t i = 0; i < count; i++) {
+        const struct trace_container *container = at[i];
         open += !container->closed;
         size += container->size;
         lost_blocks += (int64_t)container->lost_blocks;
@@ -77,15 +78,11 @@ void info_add_container_table(const struct trace *trace, struct result *result)
         tail_bytes += container->tail_bytes;
         add_kinds(container, table);
     }
-    if (containers == 0) {
-        table_free(table);
-        return;
-    }
     table_sort(table, COLUMN_PACKED, false);
     table_add_footer(table, "size", "Size", TABLE_BYTES, whole(size));
-    if (trace->event_count > 0)
+    if (events > 0)
         table_add_footer(table, "bytes_per_event", "Bytes an event", TABLE_NUMBER,
-                         (union table_cell){ .f = (double)size / (double)trace->event_count });
+                         (union table_cell){ .f = (double)size / (double)events });
     if (open)
         table_add_footer(table, "unfinished", "Files without an end", TABLE_COUNT, whole((int64_t)open));
     if (lost_blocks)
@@ -96,4 +93,19 @@ void info_add_container_table(const struct trace *trace, struct result *result)
         table_add_footer(table, "unfinished_bytes", "Bytes of an unfinished block", TABLE_BYTES,
                          whole(tail_bytes));
     result_add_table(result, table);
+}
+
+void info_add_container_table(const struct trace *trace, struct result *result)
+{
+    VEC_OF(struct trace_container *) containers = { 0 };
+    for (size_t i = 0; i < trace->file_count; i++)
+        if (trace->files[i].container && is_first(trace, i))
+            *VEC_PUSH(&containers) = trace->files[i].container;
+    add_table(containers.at, containers.count, trace->event_count, result);
+    VEC_FREE(&containers);
+}
+
+void info_add_containers_of_sums(const struct sums_origin *origin, struct result *result)
+{
+    add_table(origin->containers.at, origin->containers.count, 0, result);
 }

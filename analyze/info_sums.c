@@ -1,5 +1,6 @@
 /* info_sums.c - `tpa info` on files that hold sums: Python profiles and reports of actions. */
 #include "analyze/info.h"
+#include "analyze/profile_tables.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -83,9 +84,10 @@ void info_add_profile_tables(const struct profile *profile, struct result *resul
     table_set_int(table, row, PROFILE_CALLS, profile->total.calls);
     table_set_int(table, row, PROFILE_PRIMITIVE, profile->total.primitive_calls);
     table_set_int(table, row, PROFILE_TIME, profile_ns(profile->total.total_s));
-    table_set_int(table, row, PROFILE_EDGES, (int64_t)profile->edge_count);
+    table_set_int(table, row, PROFILE_EDGES, (int64_t)profile_count_callers(profile));
     table_set_int(table, row, PROFILE_SOURCES, count_sources(profile));
     result_add_table(result, table);
+    info_add_containers_of_sums(&profile->origin, result);
 
     if (profile->odd_entries > 0)
         result_add_notice(result, "odd_entries", (int64_t)profile->odd_entries, NULL, profile->odd_offset,
@@ -93,6 +95,7 @@ void info_add_profile_tables(const struct profile *profile, struct result *resul
     if (profile->trailing_bytes > 0)
         result_add_notice(result, "trailing_bytes", (int64_t)profile->trailing_bytes, NULL, TPA_NOWHERE,
                           "bytes behind the end of the profile were not looked at");
+    sums_add_notices(result, &profile->origin);
 }
 
 /* --- actions ------------------------------------------------------------------------------------------------- */
@@ -115,7 +118,9 @@ void info_add_action_tables(const struct action_report *report, struct result *r
     if (report->total_ns >= 0)
         table_set_int(table, row, 3, report->total_ns);
     result_add_table(result, table);
+    info_add_containers_of_sums(&report->origin, result);
     if (report->odd_lines > 0)
         result_add_notice(result, "odd_lines", (int64_t)report->odd_lines, NULL, report->odd_offset,
                           "lines of the report are no rows and were passed over");
+    sums_add_notices(result, &report->origin);
 }

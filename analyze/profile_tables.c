@@ -309,6 +309,15 @@ static void add_odd_times(struct result *result, const struct profile *profile, 
             "functions have times that are no number, or beyond 292 years; they are left empty");
 }
 
+void sums_add_notices(struct result *result, const struct sums_origin *origin)
+{
+    for (size_t i = 0; i < origin->notices.count; i++) {
+        const struct sums_notice *notice = &origin->notices.at[i];
+        result_add_notice(result, notice->kind, (int64_t)notice->count, notice->path, notice->offset, "%s",
+                          notice->text);
+    }
+}
+
 void profile_add_notices(struct result *result, const struct profile *profile,
                          const struct profile_view *view, bool rows_tell_limit)
 {
@@ -344,6 +353,7 @@ void profile_add_notices(struct result *result, const struct profile *profile,
         result_add_notice(
             result, "trailing_bytes", (int64_t)profile->trailing_bytes, file, profile->trailing_offset,
             "%" PRIu64 " bytes behind the end of the profile were not looked at", profile->trailing_bytes);
+    sums_add_notices(result, &profile->origin);
 }
 
 void actions_add_table(struct result *result, const struct action_report *report)
@@ -372,4 +382,5 @@ void actions_add_table(struct result *result, const struct action_report *report
     if (report->odd_lines > 0)
         result_add_notice(result, "odd_lines", (int64_t)report->odd_lines, NULL, report->odd_offset,
                           "lines with bars are no row of the table, and were left out");
+    sums_add_notices(result, &report->origin);
 }

@@ -23,6 +23,9 @@ void profile_add_calls(struct result *result, const struct profile *profile, con
 void profile_add_notices(struct result *result, const struct profile *profile,
                          const struct profile_view *view, bool rows_tell_limit);
 
+/* Add to RESULT what was odd about the .tpa files that sums came from. */
+void sums_add_notices(struct result *result, const struct sums_origin *origin);
+
 /* Add to RESULT the actions of REPORT, in its order. */
 void actions_add_table(struct result *result, const struct action_report *report);
 

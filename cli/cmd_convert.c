@@ -140,13 +140,20 @@ static const struct convert_form *find_form(const struct convert_args *args, str
     return NULL;
 }
 
-/* The names of the forms that a trace, or a profile, becomes: "chrome, folded or csv". */
-static void list_forms(struct buffer *words, bool of_trace)
+static bool can_write(const struct convert_form *form, const struct ingested *ingested)
+{
+    return ingested->trace     ? form->write_trace != NULL
+           : ingested->profile ? form->write_profile != NULL
+                               : ingested->actions && form->write_actions;
+}
+
+/* The names of the forms that INGESTED can become: "chrome, folded or csv". */
+static void list_forms(struct buffer *words, const struct ingested *ingested)
 {
     const char *names[sizeof forms / sizeof *forms];
     size_t count = 0;
     for (size_t i = 0; forms[i]; i++)
-        if (of_trace ? forms[i]->write_trace != NULL : forms[i]->write_profile != NULL)
+        if (can_write(forms[i], ingested))
             names[count++] = forms[i]->name;
     for (size_t i = 0; i < count; i++)
         buffer_printf(words, "%s%s", i == 0 ? "" : i + 1 < count ? ", " : " or ", names[i]);
@@ -157,23 +164,34 @@ static bool refuse_form(const struct convert_form *form, const struct ingested *
                         struct tpa_error *err)
 {
     struct buffer words = { 0 };
-    bool is_trace = ingested->trace != NULL;
-    list_forms(&words, is_trace);
-    if (ingested->trace || ingested->profile) {
-        tpa_fail(err, TPA_NOWHERE, "%s can not be converted to %s", is_trace ? "a trace" : "a Python profile",
+    list_forms(&words, ingested);
+    if (ingested->trace) {
+        tpa_fail(err, TPA_NOWHERE, "a trace can not be converted to %s", form->name);
+        tpa_hint(err, "a trace becomes %s", words.at);
+    } else if (ingested->profile) {
+        tpa_fail(err, TPA_NOWHERE, "a Python profile holds sums and no events: it can not be converted to %s",
                  form->name);
-        tpa_hint(err, "%s becomes %s", is_trace ? "a trace" : "a profile", words.at);
+        tpa_hint(err, "a profile becomes %s; tpa top FILE --format csv or json writes its rows", words.at);
     } else {
-        tpa_fail(err, TPA_NOWHERE, "a report or sums are no trace and no profile, and are not converted");
-        tpa_hint(err, "tpa top FILE --format json or csv writes what it holds");
+        tpa_fail(err, TPA_NOWHERE,
+                 "a report holds sums of actions and no events: it can not be converted to %s", form->name);
+        tpa_hint(err, "a report becomes %s; tpa top FILE --format csv or json writes its rows", words.at);
     }
     buffer_release(&words);
     return tpa_in_file(err, path);
 }
 
-static bool can_write(const struct convert_form *form, const struct ingested *ingested)
+static bool write_ingested(const struct convert_form *form, struct ingested *ingested,
+                           const struct convert_args *args, FILE *out, struct buffer *summary,
+                           struct tpa_error *err)
 {
-    return (ingested->trace && form->write_trace) || (ingested->profile && form->write_profile);
+    if (ingested->trace)
+        return form->write_trace(ingested->trace, args, out, summary, err);
+    if (ingested->actions)
+        return form->write_actions(ingested->actions, args, out, summary, err);
+    if (args->strip_dirs)
+        ingested->profile = profile_strip_dirs(ingested->profile, false);
+    return form->write_profile(ingested->profile, args, out, summary, err);
 }
 
 static bool write_form(const struct convert_form *form, struct ingested *ingested,
@@ -182,11 +200,7 @@ static bool write_form(const struct convert_form *form, struct ingested *ingeste
     struct output_file file;
     if (!output_file_open(&file, args->path, err))
         return false;
-    if (ingested->profile) {
-        if (args->strip_dirs)
-            ingested->profile = profile_strip_dirs(ingested->profile, false);
-        form->write_profile(ingested->profile, args, file.stream, summary);
-    } else if (!form->write_trace(ingested->trace, args, file.stream, summary, err)) {
+    if (!write_ingested(form, ingested, args, file.stream, summary, err)) {
         bool on_stdout = file.path == NULL;
         output_file_discard(&file);
         if (!on_stdout || !output_reader_is_gone())
@@ -251,4 +265,5 @@ const struct command cmd_convert = {
     .section = SECTION_SHOW,
     .reads_profiles = true,
     .reads_traces = true,
+    .reads_actions = true,
 };

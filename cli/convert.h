@@ -35,12 +35,11 @@ struct convert_form {
     bool (*write_trace)(const struct trace *trace, const struct convert_args *args, FILE *out,
                         struct buffer *summary, struct tpa_error *err);
     struct trace_wants wants; /* what write_trace looks at beyond names, times and tracks */
-    /*
-     * Write PROFILE to OUT, whose errors the caller looks for, and add to SUMMARY, for people, what was written and how
-     * far it can be trusted. NULL: this form is not for profiles.
-     */
-    void (*write_profile)(const struct profile *profile, const struct convert_args *args, FILE *out,
-                          struct buffer *summary);
+    /* The same of a PROFILE, and of a REPORT on actions; SUMMARY tells how far what was written can be trusted. */
+    bool (*write_profile)(const struct profile *profile, const struct convert_args *args, FILE *out,
+                          struct buffer *summary, struct tpa_error *err);
+    bool (*write_actions)(const struct action_report *report, const struct convert_args *args, FILE *out,
+                          struct buffer *summary, struct tpa_error *err);
     bool packs;       /* the output may be packed: the endings may be followed by .gz and .zst */
     const char *next; /* what to do with the file: a format with one %s, its path */
 };

@@ -57,9 +57,10 @@ static void add_edge(struct buffer *out, const struct profile *profile, const st
     buffer_puts(out, "\"];\n");
 }
 
-static void write_dot(const struct profile *profile, const struct convert_args *args, FILE *out,
-                      struct buffer *summary)
+static bool write_dot(const struct profile *profile, const struct convert_args *args, FILE *out,
+                      struct buffer *summary, struct tpa_error *err)
 {
+    (void)err;
     struct profile_graph graph = { 0 };
     struct buffer text = { 0 }, name = { 0 };
     profile_graph_make(&graph, profile, args->node_share, args->edge_share);
@@ -84,6 +85,7 @@ static void write_dot(const struct profile *profile, const struct convert_args *
     buffer_release(&text);
     buffer_release(&name);
     profile_graph_release(&graph);
+    return true;
 }
 
 const struct convert_form convert_dot = {

@@ -56,9 +56,10 @@ static void write_stack(void *context, const struct profile_stack *stack)
     fwrite(folded->line.at, 1, folded->line.count, folded->out);
 }
 
-static void write_folded(const struct profile *profile, const struct convert_args *args, FILE *out,
-                         struct buffer *summary)
+static bool write_folded(const struct profile *profile, const struct convert_args *args, FILE *out,
+                         struct buffer *summary, struct tpa_error *err)
 {
+    (void)err;
     struct folded folded = { .profile = profile, .out = out };
     struct profile_stack_sums sums = profile_stacks(profile, args->stack_share, write_stack, &folded);
     buffer_release(&folded.line);
@@ -78,6 +79,7 @@ static void write_folded(const struct profile *profile, const struct convert_arg
                   "  %5.1f %% is apportioned among the callers of a function: frames that end in \"%s\"\n",
                   share[STACK_APPORTIONED], apportioned);
     buffer_printf(summary, "  %5.1f %% could not be placed: under \"%s\"\n", share[STACK_UNPLACED], unplaced);
+    return true;
 }
 
 /* ---- traces ---- */

@@ -290,9 +290,10 @@ static void write_functions(const struct profile *profile, struct buffer *text, 
     buffer_release(&name);
 }
 
-static void write_profile(const struct profile *profile, const struct convert_args *args, FILE *out,
-                          struct buffer *summary)
+static bool write_profile(const struct profile *profile, const struct convert_args *args, FILE *out,
+                          struct buffer *summary, struct tpa_error *err)
 {
+    (void)err;
     const char *name = profile->files.count ? profile->files.at[0].path : "";
     struct samples samples = { 0 };
     struct profile_stack_sums sums = profile_stacks(profile, args->stack_share, add_stack, &samples);
@@ -319,6 +320,7 @@ static void write_profile(const struct profile *profile, const struct convert_ar
     buffer_release(&text);
     buffer_release(&samples.stacks);
     buffer_release(&samples.weights);
+    return true;
 }
 
 const struct convert_form convert_speedscope = {

@@ -228,14 +228,16 @@ struct reading {
     struct result *result;
 };
 
+/* Sums, where FORMAT can have them, go to OTHER. */
 static bool read_trace(struct reading *reading, const struct format *format, struct source *source,
-                       struct tpa_error *err)
+                       struct ingested *other, struct tpa_error *err)
 {
     struct trace_builder *builder = reading->builder;
     reading->traces++;
     trace_builder_file(builder, source_name(source), format->name);
     trace_builder_current_file(builder)->packing = source_packing(source);
-    bool ok = format->read(source, builder, reading->options, err);
+    bool ok = format->read_any ? format->read_any(source, builder, reading->options, other, err)
+                               : format->read(source, builder, reading->options, err);
     struct trace_file *file = trace_builder_current_file(builder);
     /* What was converted to a .tpa file keeps the sizes that it had. */
     if (!file->container || file->container->is_log)
@@ -243,41 +245,85 @@ static bool read_trace(struct reading *reading, const struct format *format, str
     return ok;
 }
 
-static bool read_profile(struct reading *reading, const struct format *format, struct source *source,
-                         struct tpa_error *err)
+/* What was read so far, in words; NULL when nothing was. */
+static const char *what_was_read(const struct reading *reading)
 {
-    struct profile *profile = format->read_profile(source, err);
-    if (!profile)
-        return false;
+    return reading->traces           ? "a trace"
+           : reading->profiles.count ? "a profile"
+           : reading->actions        ? "a report"
+           : reading->result         ? "a result"
+                                     : NULL;
+}
+
+static bool can_not_join(const char *what, const struct reading *reading, struct tpa_error *err)
+{
+    tpa_fail(err, TPA_NOWHERE, "this is %s, which can not be put together with %s", what,
+             what_was_read(reading));
+    return tpa_hint(err, "give each to a command of its own");
+}
+
+/* Tell where PROFILE was read, if it does not know of files itself, and keep it. */
+static void keep_profile(struct reading *reading, struct source *source, struct profile *profile)
+{
     const char *name = source_name(source);
     struct stat about;
     bool known = stat(name, &about) == 0;
-    *VEC_PUSH(&profile->files) = (struct profile_file){ arena_strndup(&profile->arena, name, strlen(name)),
-                                                        known ? (int64_t)about.st_mtime : INT64_MIN };
+    if (profile->files.count == 0)
+        *VEC_PUSH(&profile->files) =
+            (struct profile_file){ arena_strndup(&profile->arena, name, strlen(name)),
+                                   known ? (int64_t)about.st_mtime : INT64_MIN };
     *VEC_PUSH(&reading->profiles) = profile;
+}
+
+/* A file that may hold a trace or sums: which of them shows when it is read. */
+static bool read_either(struct reading *reading, const struct format *format, struct source *source,
+                        struct tpa_error *err)
+{
+    if (reading->actions || reading->result)
+        return can_not_join("a .tpa file", reading, err);
+    struct ingested other = { 0 };
+    size_t traces = reading->traces;
+    if (!read_trace(reading, format, source, &other, err))
+        return false;
+    bool is_trace = !other.profile && !other.actions;
+    if (is_trace && reading->profiles.count == 0)
+        return true;
+    reading->traces = traces; /* of the file that was begun for it, nothing is used */
+    if (is_trace)
+        return can_not_join("a trace", reading, err);
+    if (traces || (other.actions && reading->profiles.count)) {
+        can_not_join(other.profile ? "a profile" : "a report", reading, err);
+        ingested_free(&other);
+        return false;
+    }
+    reading->actions = other.actions;
+    if (other.profile)
+        keep_profile(reading, source, other.profile);
     return true;
 }
 
 static bool read_as(struct reading *reading, const struct format *format, struct source *source,
                     struct tpa_error *err)
 {
-    const char *before = reading->traces ? "a trace" : reading->profiles.count ? "a profile" : "a report";
-    bool alone = !reading->traces && !reading->profiles.count && !reading->actions && !reading->result;
     if (format->read_result && !reading->options->results) {
         tpa_fail(err, TPA_NOWHERE, "this is a result that tpa saved, and no trace");
         return tpa_hint(err,
                         "tpa diff compares saved results; the other commands read what they were made of");
     }
-    bool same =
-        alone || (format->read && reading->traces) || (format->read_profile && reading->profiles.count);
-    if (!same) {
-        tpa_fail(err, TPA_NOWHERE, "this is %s, which can not be put together with %s", format->name, before);
-        return tpa_hint(err, "give each to a command of its own");
-    }
+    if (format->read_any)
+        return read_either(reading, format, source, err);
+    bool same = !what_was_read(reading) || (format->read && reading->traces) ||
+                (format->read_profile && reading->profiles.count);
+    if (!same)
+        return can_not_join(format->name, reading, err);
     if (format->read)
-        return read_trace(reading, format, source, err);
-    if (format->read_profile)
-        return read_profile(reading, format, source, err);
+        return read_trace(reading, format, source, NULL, err);
+    if (format->read_profile) {
+        struct profile *profile = format->read_profile(source, err);
+        if (profile)
+            keep_profile(reading, source, profile);
+        return profile != NULL;
+    }
     if (format->read_result) {
         reading->result = format->read_result(source, err);
         return reading->result != NULL;

@@ -34,6 +34,14 @@ struct ingest_options {
     void *progress_context;
 };
 
+/* What files turned out to be: one of these is not NULL. */
+struct ingested {
+    struct trace *trace;
+    struct profile *profile;       /* several add up as pstats.Stats(FILE, FILE ...) has them */
+    struct action_report *actions; /* of one file */
+    struct result *result;         /* saved by tpa itself, of one file; only where options ask for it */
+};
+
 struct format {
     const char *name;        /* "Chrome JSON" */
     const char *description; /* who writes it, for `tpa info --formats` */
@@ -47,6 +55,12 @@ struct format {
     struct action_report *(*read_actions)(struct source *source, struct tpa_error *err);
     /* A result of our own. */
     struct result *(*read_result)(struct source *source, struct tpa_error *err);
+    /*
+     * Set beside `read` where a file may hold a trace or sums, which shows only as it is read: sums go to *OTHER, and
+     * BUILDER has no event then. Where there is this, `read` fails on sums.
+     */
+    bool (*read_any)(struct source *source, struct trace_builder *builder,
+                     const struct ingest_options *options, struct ingested *other, struct tpa_error *err);
 };
 
 extern const struct format *const formats[]; /* ends in NULL */
@@ -57,14 +71,6 @@ extern const struct format *const formats[]; /* ends in NULL */
  */
 struct trace *ingest_read(const char *const *paths, size_t count, const struct ingest_options *options,
                           struct tpa_error *err);
-
-/* What files turned out to be: one of these is not NULL. */
-struct ingested {
-    struct trace *trace;
-    struct profile *profile;       /* several add up as pstats.Stats(FILE, FILE ...) has them */
-    struct action_report *actions; /* of one file */
-    struct result *result;         /* saved by tpa itself, of one file; only where options ask for it */
-};
 
 /* As ingest_read, for commands that take profiles and reports too. Files of different kinds can not be mixed. */
 bool ingest_read_any(const char *const *paths, size_t count, const struct ingest_options *options,

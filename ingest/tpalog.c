@@ -159,7 +159,7 @@ static void count_kind(struct tpalog_reader *reader, const struct tpalog_part *p
 /* A small file must not become an endless trace: as for packed sources, and with the same limit. */
 static bool check_ratio(struct tpalog_reader *reader, const struct tpalog_part *part, struct tpa_error *err)
 {
-    reader->column_bytes += (int64_t)part->head.rows * 32;
+    reader->column_bytes += (int64_t)part->head.rows * (part->head.kind >= TPAFILE_PROFILE ? 192 : 32);
     uint64_t limit = reader->options->max_ratio ? reader->options->max_ratio : SOURCE_DEFAULT_MAX_RATIO;
     int64_t read = part->at + TPAFILE_BLOCK_HEAD + (int64_t)part->head.packed;
     if (limit == UINT64_MAX || reader->column_bytes < FREE_COLUMN_BYTES ||
@@ -183,6 +183,14 @@ static bool join_header(const struct tpalog_part *part, struct tpa_error *err)
         return tpa_hint(err, "give the files to tpa one by one: it reads several at once");
     }
     return true;
+}
+
+/* Does a block of KIND belong to a trace, or to sums? Texts, notices and the end may stand in both. */
+static enum tpalog_holds block_of(unsigned kind)
+{
+    return kind == TPAFILE_STRINGS || kind == TPAFILE_NOTICE || kind == TPAFILE_END ? TPALOG_NOTHING
+           : kind >= TPAFILE_PROFILE                                                ? TPALOG_SUMS
+                                                                                    : TPALOG_TRACE;
 }
 
 static void bad_block(struct tpalog_reader *reader, const struct tpalog_part *part, const char *reason)
@@ -212,6 +220,13 @@ static bool join_part(struct tpalog_reader *reader, struct tpalog_part *part, st
             bad_block(reader, part, "its texts are numbered out of order");
         return true;
     }
+    enum tpalog_holds holds = block_of(kind);
+    if (reader->holds == TPALOG_NOTHING)
+        reader->holds = holds;
+    if (holds != TPALOG_NOTHING && holds != reader->holds) {
+        bad_block(reader, part, "it does not belong to what the file holds");
+        return true;
+    }
     if (!check_ratio(reader, part, err))
         return false;
     if (kind == TPAFILE_EVENTS)
@@ -220,7 +235,9 @@ static bool join_part(struct tpalog_reader *reader, struct tpalog_part *part, st
         reader->ended = true;
     else if (kind < TPAFILE_FILE)
         return tpalog_join_record(reader, part, err);
-    else
+    else if (holds == TPALOG_SUMS && !tpalog_join_sums(reader, part))
+        bad_block(reader, part, "its rows do not belong to what the file holds");
+    else if (holds != TPALOG_SUMS)
         tpalog_join_table(reader, part);
     return true;
 }
@@ -386,6 +403,10 @@ static void notice(struct tpalog_reader *reader, const char *kind, uint64_t coun
                    const char *text)
 {
     struct trace_builder *builder = reader->builder;
+    if (tpalog_has_sums(reader)) {
+        tpalog_sums_notice(reader, kind, text, count, offset);
+        return;
+    }
     trace_builder_notice(builder, kind, trace_builder_strndup(builder, text, strlen(text)), count, offset);
     trace_builder_find_notice(builder, kind)->of_container = true;
 }
@@ -463,8 +484,8 @@ static void fill_container(struct tpalog_reader *reader, const struct tpalog_blo
         trace_builder_current_file(reader->builder)->size = container->size;
 }
 
-static bool read_tpa(struct source *source, struct trace_builder *builder,
-                     const struct ingest_options *options, struct tpa_error *err)
+static bool read_any(struct source *source, struct trace_builder *builder,
+                     const struct ingest_options *options, struct ingested *other, struct tpa_error *err)
 {
     struct tpalog_reader reader = { .source = source, .builder = builder, .options = options };
     struct trace_file *file = trace_builder_current_file(builder);
@@ -472,18 +493,39 @@ static bool read_tpa(struct source *source, struct trace_builder *builder,
     tpalog_texts_init(&reader.texts);
     reader.trace = tpalog_trace_open();
     reader.log = tpalog_log_open();
+    reader.sums = tpalog_sums_open();
     struct pipeline pipeline = { .reader = &reader, .err = err };
     tpalog_blocks_init(&pipeline.blocks, source);
     bool ok = read_blocks(&pipeline) && tpalog_log_finish(&reader, err);
+    bool sums = tpalog_has_sums(&reader);
     if (ok) {
-        tpalog_trace_finish(&reader);
+        if (sums) {
+            tpalog_join_notices_of_sums(&reader);
+            tpalog_sums_finish(&reader);
+        } else {
+            tpalog_trace_finish(&reader);
+        }
         fill_container(&reader, &pipeline.blocks);
         tell_losses(&reader, &pipeline.blocks);
+        if (sums)
+            tpalog_sums_hand_over(&reader, other);
     }
     tpalog_blocks_release(&pipeline.blocks);
     tpalog_trace_free(reader.trace);
     tpalog_log_free(reader.log);
+    tpalog_sums_free(reader.sums);
     tpalog_texts_release(&reader.texts);
+    return ok;
+}
+
+static bool read_trace(struct source *source, struct trace_builder *builder,
+                       const struct ingest_options *options, struct tpa_error *err)
+{
+    struct ingested other = { 0 };
+    bool ok = read_any(source, builder, options, &other, err);
+    if (other.profile || other.actions)
+        ok = tpa_fail(err, TPA_NOWHERE, "this holds sums and no events");
+    ingested_free(&other);
     return ok;
 }
 
@@ -498,7 +540,8 @@ static int sniff_tpa(const char *bytes, size_t len)
 
 const struct format format_tpa = {
     .name = "tpa",
-    .description = "tpa capture's log, or a trace that tpa convert wrote (.tpa)",
+    .description = "tpa capture's log, or what tpa convert wrote: a trace, a profile, a report (.tpa)",
     .sniff = sniff_tpa,
-    .read = read_tpa,
+    .read = read_trace,
+    .read_any = read_any,
 };

@@ -6,6 +6,7 @@
  *   tpalog_blocks.c    blocks out of a source that may be cut or damaged, and what was lost
  *   tpalog_texts.c     the texts of a file by their numbers
  *   tpalog_events.c    a converted trace: events and the tables they refer to
+ *   tpalog_sums.c      a converted profile, or report on actions
  *   tpalog_log.h       and the files it names: what the capture library logs becomes events
  */
 #ifndef TPA_INGEST_TPALOG_H
@@ -112,6 +113,7 @@ struct tpalog_text {
     const char *at; /* NUL-terminated */
     size_t len;
     name_id name, text; /* in the trace; NAME_NONE as long as nobody asked */
+    const char *kept;   /* copy in a profile's arena; NULL as long as nobody asked */
     uint32_t range;     /* 1 + index of what tpalog_ranges.c made of it; 0: nothing yet */
 };
 
@@ -145,6 +147,9 @@ name_id tpalog_name_id(struct tpalog_texts *texts, struct trace_builder *builder
 
 /* ---- reading a file: what joined parts become ---- */
 
+/* What a file holds shows in the first block that is of one of these. */
+enum tpalog_holds { TPALOG_NOTHING, TPALOG_TRACE, TPALOG_SUMS };
+
 struct tpalog_reader {
     struct source *source;
     struct trace_builder *builder;
@@ -154,7 +159,9 @@ struct tpalog_reader {
     struct trace_container *container; /* what `tpa info` tells of the file */
     struct tpalog_trace *trace;        /* tpalog_events.c's */
     struct tpalog_log *log;            /* tpalog_log.h's */
-    bool ended;                        /* an END record was met */
+    struct tpalog_sums *sums;          /* tpalog_sums.c's */
+    enum tpalog_holds holds;
+    bool ended; /* an END record was met */
     uint64_t unknown_blocks;
     uint64_t bad_blocks; /* checksum right, contents not */
     int64_t first_bad;
@@ -171,6 +178,27 @@ void tpalog_trace_finish(struct tpalog_reader *reader);
 
 /* Was a trace converted to this file, rather than recorded into it? */
 bool tpalog_has_trace(const struct tpalog_reader *reader);
+
+/* The notices of the table that were not yet added; to sums, for which there is no trace. */
+void tpalog_join_notices_of_sums(struct tpalog_reader *reader);
+
+/* tpalog_sums.c: a profile or a report. */
+struct tpalog_sums *tpalog_sums_open(void);
+void tpalog_sums_free(struct tpalog_sums *sums);
+bool tpalog_has_sums(const struct tpalog_reader *reader);
+
+/* Take the rows of PART. False: they make no sense, or stand behind some of the other kind. */
+bool tpalog_join_sums(struct tpalog_reader *reader, const struct tpalog_part *part);
+
+/* All blocks are joined, and there are sums: put them together. */
+void tpalog_sums_finish(struct tpalog_reader *reader);
+
+/* Tell something odd of the sums; KIND and TEXT are copied. */
+void tpalog_sums_notice(struct tpalog_reader *reader, const char *kind, const char *text, uint64_t count,
+                        int64_t offset);
+
+/* The sums, and what is told of their container, become the caller's. */
+void tpalog_sums_hand_over(struct tpalog_reader *reader, struct ingested *to);
 
 /* tpalog_log.h: what the capture library logs. */
 struct tpalog_log *tpalog_log_open(void);

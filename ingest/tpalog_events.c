@@ -394,6 +394,19 @@ static void add_notices(struct tpalog_reader *reader, size_t index)
     }
 }
 
+void tpalog_join_notices_of_sums(struct tpalog_reader *reader)
+{
+    const struct rows *rows = &reader->trace->notices;
+    for (size_t i = 0; i < rows->count; i++) {
+        const int64_t *row = row_at(rows, i);
+        const struct tpalog_text *word = tpalog_text(&reader->texts, row[TPAFILE_NOTICE_WORD]);
+        const struct tpalog_text *text = tpalog_text(&reader->texts, row[TPAFILE_NOTICE_TEXT]);
+        if (word && text)
+            tpalog_sums_notice(reader, word->at, text->at, (uint64_t)known(row[TPAFILE_NOTICE_COUNT], 1),
+                               known(row[TPAFILE_NOTICE_OFFSET], TPA_NOWHERE));
+    }
+}
+
 /* Add the tracks of the file that was just begun: they follow each other in the table, file by file. */
 static void add_tracks(struct tpalog_reader *reader, size_t index)
 {

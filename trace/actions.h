@@ -8,6 +8,7 @@
 
 #include "base/arena.h"
 #include "base/memory.h"
+#include "trace/container.h"
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -24,6 +25,7 @@ struct action_report {
     int64_t total_calls, total_ns; /* of the row "Total"; -1: there was none */
     uint64_t odd_lines;            /* lines that are no row, and were passed over */
     int64_t odd_offset;            /* of the first one */
+    struct sums_origin origin;
     struct arena arena;
 };
 

@@ -83,6 +83,7 @@ void profile_free(struct profile *profile)
     free(profile->slots);
     free(profile->file_hashes);
     VEC_FREE(&profile->files);
+    sums_origin_release(&profile->origin);
     arena_release(&profile->arena);
     free(profile);
 }
@@ -261,6 +262,14 @@ void profile_finish(struct profile *profile)
         add_cost(&profile->total, &profile->functions[profile->listed[i]].cost);
 }
 
+size_t profile_count_callers(const struct profile *profile)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < profile->listed_count; i++)
+        count += profile->functions[profile->listed[i]].edge_count;
+    return count;
+}
+
 /* Add a function and its callers, whose ids are PROFILE's, to what PROFILE has of it. */
 static void accumulate(struct profile *profile, function_id id, const struct profile_cost *cost,
                        const struct profile_edge *edges, size_t count)
@@ -348,6 +357,7 @@ static void take_over(struct profile *profile, struct profile *other)
 {
     for (size_t i = 0; i < other->files.count; i++)
         *VEC_PUSH(&profile->files) = other->files.at[i];
+    sums_origin_take_over(&profile->origin, &other->origin);
     arena_take_over(&profile->arena, &other->arena);
     add_cost(&profile->total, &other->total);
     profile->sampled |= other->sampled;

@@ -23,6 +23,7 @@
 #include "base/arena.h"
 #include "base/buffer.h"
 #include "base/memory.h"
+#include "trace/container.h"
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -69,6 +70,7 @@ struct profile {
     struct profile_edge *edges;
     size_t edge_count, edge_capacity;
     VEC_OF(struct profile_file) files;
+    struct sums_origin origin;
 
     struct profile_cost
         total;    /* calls, primitive_calls and total_s over all functions; summed file by file */
@@ -117,6 +119,9 @@ void profile_list(struct profile *profile, function_id id, const struct profile_
  * once, with the last figures. Returns the index of the edge.
  */
 uint32_t profile_add_edge(struct profile *profile, uint32_t first_edge, const struct profile_edge *edge);
+
+/* Pairs of a listed function and one of its callers. */
+size_t profile_count_callers(const struct profile *profile);
 
 /* Sum up `total` once all functions are listed. */
 void profile_finish(struct profile *profile);

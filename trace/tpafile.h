@@ -45,7 +45,7 @@
 #define TPAFILE_MAGIC "\x89TPA\r\n\x1a\n"
 enum {
     TPAFILE_MAJOR = 1,
-    TPAFILE_MINOR = 0,
+    TPAFILE_MINOR = 1,
     TPAFILE_HEADER_SIZE = 64,
 };
 

@@ -376,6 +376,72 @@
     F(ARGUMENT, TYPE, INT, "enum tpafile_argument_type")
 
 /*
+ * What a Python profile holds: sums, no events. See profile.h for the meaning of each. A time is two numbers, so that
+ * the double that the profiler wrote comes back to the last bit, and in few bytes: the nearest ns, and the bits of the
+ * double less those of ns / 10^9.
+ */
+#define TPAFILE_PROFILE_FIELDS(F)                                                                            \
+    F(PROFILE, FUNCTIONS, INT, "functions")                                                                  \
+    F(PROFILE, LISTED, INT, "those that have figures")                                                       \
+    F(PROFILE, CALLERS, INT, "pairs of a function and a caller")                                             \
+    F(PROFILE, CALLS, INT, "of all functions")                                                               \
+    F(PROFILE, PRIMITIVE, INT, "those not from within the function itself")                                  \
+    F(PROFILE, SELF, INT, "seconds in all functions, the bits of a double: added up file by file")           \
+    F(PROFILE, SAMPLED, INT, "1: calls are samples on the stack, primitive calls on top of it")              \
+    F(PROFILE, SWAPPED, INT,                                                                                 \
+      "1: calls and primitive calls of functions stand in each other's place (yappi)")                       \
+    F(PROFILE, ODD_ENTRIES, INT, "entries that are no function")                                             \
+    F(PROFILE, ODD_OFFSET, INT, "byte offset of the first, -1: nowhere")                                     \
+    F(PROFILE, MERGED, INT, "callers that became one when directories were stripped")                        \
+    F(PROFILE, TRAILING, INT, "bytes behind the end of the profile")                                         \
+    F(PROFILE, TRAILING_OFFSET, INT, "byte offset of the first")
+
+#define TPAFILE_PROFILE_FILE_FIELDS(F)                                                                       \
+    F(PROFILE_FILE, PATH, TEXT, "a file that was added in")                                                  \
+    F(PROFILE_FILE, MODIFIED, INT, "when it was last written, s since 1970")
+
+#define TPAFILE_PROFILE_FUNCTION_FIELDS(F)                                                                   \
+    F(PROFILE_FUNCTION, FUNCTION, INT, "its number, from 0; numbers grow")                                   \
+    F(PROFILE_FUNCTION, FILE, TEXT, "source file; ~ for built-in functions")                                 \
+    F(PROFILE_FUNCTION, LINE, INT, "line")                                                                   \
+    F(PROFILE_FUNCTION, NAME, TEXT, "name")                                                                  \
+    F(PROFILE_FUNCTION, PLACE, INT,                                                                          \
+      "its place among those that have figures, from 0; not known: it has none")                             \
+    F(PROFILE_FUNCTION, CALLS, INT, "all calls")                                                             \
+    F(PROFILE_FUNCTION, RECURSIVE, INT, "those from within itself: calls less primitive calls")              \
+    F(PROFILE_FUNCTION, SELF, INT, "ns without what it called")                                              \
+    F(PROFILE_FUNCTION, BELOW, INT, "ns with what it called, less SELF")                                     \
+    F(PROFILE_FUNCTION, SELF_BITS, INT, "bits of the double less those of SELF / 10^9")                      \
+    F(PROFILE_FUNCTION, CUMULATIVE_BITS, INT, "the same of SELF + BELOW")
+
+#define TPAFILE_PROFILE_CALLER_FIELDS(F)                                                                     \
+    F(PROFILE_CALLER, FUNCTION, INT, "which function")                                                       \
+    F(PROFILE_CALLER, CALLER, INT, "which function calls it")                                                \
+    F(PROFILE_CALLER, CALLS, INT, "all calls from there")                                                    \
+    F(PROFILE_CALLER, RECURSIVE, INT, "those from within itself: calls less primitive calls")                \
+    F(PROFILE_CALLER, SELF, INT, "ns without what it called")                                                \
+    F(PROFILE_CALLER, BELOW, INT, "ns with what it called, less SELF")                                       \
+    F(PROFILE_CALLER, SELF_BITS, INT, "bits of the double less those of SELF / 10^9")                        \
+    F(PROFILE_CALLER, CUMULATIVE_BITS, INT, "the same of SELF + BELOW")                                      \
+    F(PROFILE_CALLER, COUNT_ONLY, INT, "1: only CALLS is told")
+
+/* A report on actions: see actions.h. */
+#define TPAFILE_REPORT_FIELDS(F)                                                                             \
+    F(REPORT, STAGE, TEXT, "FIT, TEST ...")                                                                  \
+    F(REPORT, ACTIONS, INT, "actions")                                                                       \
+    F(REPORT, CALLS, INT, "of all actions")                                                                  \
+    F(REPORT, TOTAL, INT, "ns of the run")                                                                   \
+    F(REPORT, ODD_LINES, INT, "lines that are no row")                                                       \
+    F(REPORT, ODD_OFFSET, INT, "byte offset of the first, -1: nowhere")
+
+#define TPAFILE_ACTION_FIELDS(F)                                                                             \
+    F(ACTION, NAME, TEXT, "name")                                                                            \
+    F(ACTION, CALLS, INT, "calls")                                                                           \
+    F(ACTION, MEAN, INT, "ns a call")                                                                        \
+    F(ACTION, TOTAL, INT, "ns of all calls")                                                                 \
+    F(ACTION, SHARE, INT, "of the run, 0 to 1: the bits of a double")
+
+/*
  * Kinds of blocks whose records are rows of the fields above: constant, number, the word for people.
  * Numbers are never used again for something else.
  */
@@ -411,15 +477,21 @@
     K(NOTICE, 69, "notice")                                                                                  \
     K(FLOW, 70, "flow arrow")                                                                                \
     K(SAMPLE, 71, "counter sample")                                                                          \
-    K(ARGUMENT, 72, "argument")
+    K(ARGUMENT, 72, "argument")                                                                              \
+    K(PROFILE, 74, "profile")                                                                                \
+    K(PROFILE_FILE, 75, "file of a profile")                                                                 \
+    K(PROFILE_FUNCTION, 76, "function")                                                                      \
+    K(PROFILE_CALLER, 77, "caller")                                                                          \
+    K(REPORT, 78, "report")                                                                                  \
+    K(ACTION, 79, "action")
 
 enum tpafile_kind {
     TPAFILE_STRINGS = 1, /* texts; see enum tpafile_strings_field */
+    TPAFILE_EVENTS = 73, /* events of a converted trace; see enum tpafile_events_field */
 #define TPAFILE_KIND_CONSTANT(id, number, word) TPAFILE_##id = number,
     TPAFILE_ROW_KINDS(TPAFILE_KIND_CONSTANT)
 #undef TPAFILE_KIND_CONSTANT
-        TPAFILE_EVENTS = 73, /* events of a converted trace; see enum tpafile_events_field */
-    TPAFILE_KIND_COUNT
+        TPAFILE_KIND_COUNT
 };
 
 /* TPAFILE_KERNEL_START ..., and TPAFILE_KERNEL_FIELDS_END, how many there are. */

@@ -36,10 +36,8 @@ void trace_free(struct trace *trace)
         VEC_FREE(&storage->files.at[i].properties);
         VEC_FREE(&storage->files.at[i].groups);
     }
-    for (size_t i = 0; i < storage->containers.count; i++) {
-        VEC_FREE(&storage->containers.at[i]->kinds);
-        free(storage->containers.at[i]);
-    }
+    for (size_t i = 0; i < storage->containers.count; i++)
+        trace_container_free(storage->containers.at[i]);
     VEC_FREE(&storage->containers);
     VEC_FREE(&storage->tracks);
     VEC_FREE(&storage->categories);

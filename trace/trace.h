@@ -24,6 +24,7 @@
 #include "base/arena.h"
 #include "base/memory.h"
 #include "base/names.h"
+#include "trace/container.h"
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -220,25 +221,6 @@ enum trace_producer {
     PRODUCER_VIZTRACER,
     PRODUCER_CHROME,
     PRODUCER_TPA,
-};
-
-/* Blocks of one kind in a .tpa file. */
-struct trace_container_kind {
-    const char *word; /* "kernel" */
-    uint64_t blocks, records;
-    uint64_t packed, unpacked; /* bytes */
-};
-
-/* The .tpa file that events came from. */
-struct trace_container {
-    const char *path;
-    int64_t size;    /* bytes */
-    uint64_t events; /* what its records became */
-    bool is_log;     /* written by the capture library, not converted */
-    bool closed;     /* it has an end */
-    uint64_t lost_blocks;
-    int64_t lost_bytes, tail_bytes; /* TAIL: of a block that the file ends in */
-    VEC_OF(struct trace_container_kind) kinds;
 };
 
 /* A process group that the rank of a file is in, as its distributedInfo lists them. */

@@ -55,7 +55,7 @@ static void header_comes_first(void **state)
     struct file *file = new_file();
     struct tpafile_writer *writer = open_writer(file);
     assert_int_equal(file->count, TPAFILE_HEADER_SIZE);
-    assert_memory_equal(file->bytes, "\x89TPA\r\n\x1a\n\x01\0\0\0\x40\0\0\0\x05\0\0\0\0\0\0\0", 24);
+    assert_memory_equal(file->bytes, "\x89TPA\r\n\x1a\n\x01\0\x01\0\x40\0\0\0\x05\0\0\0\0\0\0\0", 24);
     tpafile_writer_free(writer);
     free(file);
 }

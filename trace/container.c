@@ -1,0 +1,30 @@
+/* container.c - see container.h. */
+#include "trace/container.h"
+
+#include <stdlib.h>
+
+void trace_container_free(struct trace_container *container)
+{
+    if (!container)
+        return;
+    VEC_FREE(&container->kinds);
+    free(container);
+}
+
+void sums_origin_release(struct sums_origin *origin)
+{
+    for (size_t i = 0; i < origin->containers.count; i++)
+        trace_container_free(origin->containers.at[i]);
+    VEC_FREE(&origin->containers);
+    VEC_FREE(&origin->notices);
+}
+
+void sums_origin_take_over(struct sums_origin *to, struct sums_origin *from)
+{
+    for (size_t i = 0; i < from->containers.count; i++)
+        *VEC_PUSH(&to->containers) = from->containers.at[i];
+    from->containers.count = 0;
+    for (size_t i = 0; i < from->notices.count; i++)
+        *VEC_PUSH(&to->notices) = from->notices.at[i];
+    sums_origin_release(from);
+}
