@@ -19,6 +19,7 @@
 const struct trace_wants modules_wants = { .args = CODE_PATHS_WANTS };
 
 enum column {
+    COLUMN_RANK,
     COLUMN_NAME,
     COLUMN_COUNT,
     COLUMN_DEVICE_TOTAL,
@@ -41,6 +42,7 @@ enum column {
 
 /* clang-format off */
 static const struct table_column columns[COLUMNS] = {
+    { "rank", "Rank", TABLE_COUNT, "rank of the file, or its place among the files", TABLE_HIDDEN, NULL },
     { "name", "Module", TABLE_NAME, "the module: its class and number; or the line of source", 0, "module line" },
     { "count", "Calls", TABLE_COUNT, "how often it was called", 0, "calls" },
     { "device_total", "CUDA total", TABLE_NS, "durations of the kernels, copies and memsets that it and all it called launched", 0, "cuda_time_total device_time_total cuda_total" },
@@ -72,13 +74,18 @@ struct question {
     const struct selection *selection;
     const struct modules_options *options;
     struct code_paths *paths;
+    int64_t *innermost_ns;                /* by node of the call tree */
+    uint32_t file;                        /* the rows are about this one; ALL_FILES */
     struct sums *self, *total;            /* by path */
     uint32_t *first_child, *next_sibling; /* by path; CODE_OUTSIDE: none */
     uint32_t *depth;                      /* by path; 1 for the outermost */
     struct table *table;
     bool has_device;
-    int64_t cpu_ns, device_ns; /* of all */
+    int64_t cpu_ns, device_ns; /* of all that the rows are about */
+    int64_t place;             /* in the tree, of the last row that has one */
 };
+
+#define ALL_FILES UINT32_MAX
 
 /* ---- sums ---- */
 
@@ -136,20 +143,18 @@ static int64_t *innermost_times(const struct calltree *tree)
     return self_ns;
 }
 
-static void sum_host(struct question *question)
+static void sum_thread(struct question *question, const struct calltree_thread *thread)
 {
     const struct calltree *tree = question->paths->tree;
-    int64_t *self_ns = innermost_times(tree);
-    for (node_id n = 0; n < tree->count; n++) {
+    for (node_id n = thread->first; n < thread->first + thread->count; n++) {
         event_id e = tree->event[n];
         if (!selection_holds_place(question->selection, e))
             continue;
         struct code_place place = code_place_of(question->paths, e);
         struct sums *sums = &question->self[place.path];
-        sums->cpu_ns[place.backward ? PASS_BACKWARD : PASS_FORWARD] += self_ns[n];
+        sums->cpu_ns[place.backward ? PASS_BACKWARD : PASS_FORWARD] += question->innermost_ns[n];
         sums->calls += (question->paths->flags[n] & CODE_FRAME) != 0;
     }
-    free(self_ns);
 }
 
 /* Work of a device counts when the call that launched it was asked for. */
@@ -164,25 +169,54 @@ static bool work_is_held(const struct question *question, const struct launches 
            selection_holds_time(selection, file, trace->start_ns[call == EVENT_NONE ? e : call]);
 }
 
-static void sum_devices(struct question *question)
+/* Is there any work that counts? */
+static bool find_device(const struct question *question)
+{
+    const struct launches *launches = launches_of(question->trace);
+    for (event_id e = 0; e < question->trace->event_count; e++)
+        if (event_is_gpu_work(question->trace->kind[e]) && work_is_held(question, launches, e))
+            return true;
+    return false;
+}
+
+static void sum_devices(struct question *question, event_id first, event_id end)
 {
     const struct trace *trace = question->trace;
     const struct launches *launches = launches_of(trace);
-    for (event_id e = 0; e < trace->event_count; e++) {
+    for (event_id e = first; e < end; e++) {
         if (!event_is_gpu_work(trace->kind[e]) || !work_is_held(question, launches, e))
             continue;
         struct code_place place = code_place_of_work(question->paths, launches, e);
         struct sums *sums = &question->self[place.path];
         sums->device_ns[place.backward ? PASS_BACKWARD : PASS_FORWARD] += trace->dur_ns[e];
         sums->works++;
-        question->has_device = true;
     }
+}
+
+/* What each path has itself, of the file or files that the rows are about. */
+static void sum_selves(struct question *question)
+{
+    const struct trace *trace = question->trace;
+    const struct calltree *tree = question->paths->tree;
+    memset(question->self, 0, question->paths->count * sizeof *question->self);
+    for (size_t t = 0; t < tree->thread_count; t++)
+        if (question->file == ALL_FILES || trace->tracks[tree->threads[t].track].file == question->file)
+            sum_thread(question, &tree->threads[t]);
+    if (!question->has_device)
+        return;
+    if (question->file == ALL_FILES)
+        sum_devices(question, 0, (event_id)trace->event_count);
+    else
+        sum_devices(question, trace->files[question->file].first_event,
+                    trace->files[question->file].first_event + trace->files[question->file].event_count);
 }
 
 /* Totals, depths, and who is in whom. */
 static void sum_tree(struct question *question)
 {
     const struct code_paths *paths = question->paths;
+    question->cpu_ns = question->device_ns = 0;
+    memset(question->first_child, 0, paths->count * sizeof *question->first_child);
     for (uint32_t p = 0; p < paths->count; p++) {
         question->total[p] = question->self[p];
         question->depth[p] = p == CODE_OUTSIDE ? 0 : question->depth[paths->at[p].parent] + 1;
@@ -199,6 +233,14 @@ static void sum_tree(struct question *question)
 }
 
 /* ---- rows ---- */
+
+static size_t add_row(const struct question *question)
+{
+    size_t row = table_add_row(question->table);
+    if (question->file != ALL_FILES)
+        table_set_int(question->table, row, COLUMN_RANK, selection_rank(question->trace, question->file));
+    return row;
+}
 
 static void set_sums(const struct question *question, size_t row, const struct sums *self,
                      const struct sums *total)
@@ -223,13 +265,14 @@ static void set_sums(const struct question *question, size_t row, const struct s
                          (double)both(total->device_ns) / (double)question->device_ns);
 }
 
-static void add_outside(const struct question *question)
+static size_t add_outside(const struct question *question)
 {
     const char *name =
         question->options->by == MODULES_BY_LINE ? "(outside any line)" : "(outside any module)";
-    size_t row = table_add_row(question->table);
+    size_t row = add_row(question);
     table_set_text(question->table, row, COLUMN_NAME, name, strlen(name));
     set_sums(question, row, &question->self[CODE_OUTSIDE], &question->self[CODE_OUTSIDE]);
+    return row;
 }
 
 /* "Net_0/Linear_1" */
@@ -257,7 +300,7 @@ static void add_path_row(const struct question *question, uint32_t path, const s
 {
     const char *name = code_path_name(question->paths, path);
     uint32_t depth = question->depth[path];
-    size_t row = table_add_row(question->table);
+    size_t row = add_row(question);
     buffer_clear(text);
     if (question->options->indent)
         buffer_pad(text, ' ', 2 * (size_t)((depth < DEEPEST_SHOWN ? depth : DEEPEST_SHOWN) - 1));
@@ -291,17 +334,16 @@ static int compare_siblings(const void *left, const void *right)
 }
 
 /* Number the rows of the tree: a module before those it called, of one caller's in the order of COLUMN. */
-static void order_tree(const struct question *question, const uint32_t *row_of, size_t column)
+static void order_tree(struct question *question, const uint32_t *row_of, size_t column)
 {
     struct table *table = question->table;
     VEC_OF(uint32_t) open = { 0 };
     VEC_OF(struct sibling) siblings = { 0 };
-    int64_t place = -1;
     *VEC_PUSH(&open) = CODE_OUTSIDE;
     while (open.count) {
         uint32_t path = open.at[--open.count];
         if (path != CODE_OUTSIDE)
-            table_set_int(table, row_of[path], COLUMN_ORDER, place--);
+            table_set_int(table, row_of[path], COLUMN_ORDER, --question->place);
         siblings.count = 0;
         for (uint32_t child = question->first_child[path]; child; child = question->next_sibling[child]) {
             if (row_of[child] == UINT32_MAX)
@@ -322,7 +364,7 @@ static void order_tree(const struct question *question, const uint32_t *row_of, 
     VEC_FREE(&siblings);
 }
 
-static void add_tree(const struct question *question, size_t column)
+static void add_tree(struct question *question, size_t column)
 {
     const struct code_paths *paths = question->paths;
     uint32_t *row_of = mem_alloc((paths->count + 1) * sizeof *row_of);
@@ -338,11 +380,9 @@ static void add_tree(const struct question *question, size_t column)
         add_path_row(question, p, last ? &question->total[p] : &question->self[p], &text);
     }
     order_tree(question, row_of, column);
-    table_sort(question->table, COLUMN_ORDER, false);
-    question->table->sort_column = TABLE_NO_COLUMN;
     buffer_release(&text);
     free(row_of);
-    add_outside(question);
+    table_set_int(question->table, add_outside(question), COLUMN_ORDER, --question->place);
 }
 
 /* ---- without the tree ---- */
@@ -351,7 +391,7 @@ static void add_tree(const struct question *question, size_t column)
  * Sums by group: of a path, by its label, or by the class that is in it. A path within another of its group adds to
  * the group's own time and calls, but not a second time to its total.
  */
-static void add_flat(const struct question *question, size_t column)
+static void add_flat(const struct question *question)
 {
     const struct code_paths *paths = question->paths;
     bool by_class = question->options->by == MODULES_BY_CLASS;
@@ -388,7 +428,7 @@ static void add_flat(const struct question *question, size_t column)
     for (uint32_t g = 0; g < group_count; g++) {
         if (is_empty(&self[g]) && is_empty(&total[g]))
             continue;
-        size_t row = table_add_row(question->table);
+        size_t row = add_row(question);
         const char *name = names_text(groups, g);
         table_set_text(question->table, row, COLUMN_NAME, name, names_length(groups, g));
         set_class(question->table, row, name);
@@ -397,7 +437,6 @@ static void add_flat(const struct question *question, size_t column)
         set_sums(question, row, &self[g], &total[g]);
     }
     add_outside(question);
-    table_sort(question->table, column, question->options->reverse);
     VEC_FREE(&open);
     free(entered);
     free(around);
@@ -444,6 +483,8 @@ static void choose_columns(struct table *table, const struct question *question)
         table->columns[of_devices[i]].flags = TABLE_OPTIONAL;
     if (!question->has_device)
         table->columns[COLUMN_CPU_SHARE].flags = 0;
+    if (question->options->by_rank)
+        table->columns[COLUMN_RANK].flags = 0;
     if (by == MODULES_BY_LINE)
         table->columns[COLUMN_NAME].title = "Line";
     if (by != MODULES_BY_TREE)
@@ -486,34 +527,63 @@ static void add_notices(const struct question *question, struct result *result)
                           question->paths->unlinked);
 }
 
+/* The rows of one file, or of all; what they add up to is added to *CPU_NS and *DEVICE_NS. */
+static void add_rows(struct question *question, size_t column, int64_t *cpu_ns, int64_t *device_ns)
+{
+    sum_selves(question);
+    sum_tree(question);
+    if (question->options->by == MODULES_BY_TREE)
+        add_tree(question, column);
+    else
+        add_flat(question);
+    *cpu_ns += question->cpu_ns;
+    *device_ns += question->device_ns;
+}
+
+static void add_all_rows(struct question *question, size_t column)
+{
+    const struct selection *selection = question->selection;
+    struct table *table = question->table;
+    int64_t cpu_ns = 0, device_ns = 0;
+    if (!question->options->by_rank)
+        add_rows(question, column, &cpu_ns, &device_ns);
+    for (uint32_t f = 0; question->options->by_rank && f < question->trace->file_count; f++) {
+        question->file = f;
+        if (!selection->files || selection->files[f])
+            add_rows(question, column, &cpu_ns, &device_ns);
+    }
+    bool tree = question->options->by == MODULES_BY_TREE;
+    table_sort(table, tree ? COLUMN_ORDER : column, tree ? false : question->options->reverse);
+    if (tree)
+        table->sort_column = TABLE_NO_COLUMN;
+    table_add_footer(table, "host_time", "Host threads", TABLE_NS, table_int(cpu_ns));
+    if (question->has_device)
+        table_add_footer(table, "device_time", "Kernels, copies, memsets", TABLE_NS, table_int(device_ns));
+}
+
 bool modules_add_table(const struct trace *trace, const struct selection *selection,
                        const struct modules_options *options, struct result *result, struct tpa_error *err)
 {
     enum code_frames frames = options->by == MODULES_BY_LINE ? CODE_LINES : CODE_MODULES;
-    struct question question = { .trace = trace, .selection = selection, .options = options };
+    struct question question = {
+        .trace = trace, .selection = selection, .options = options, .file = ALL_FILES
+    };
     question.paths = code_paths_open(trace, frames);
+    question.innermost_ns = innermost_times(question.paths->tree);
     size_t count = question.paths->count;
     question.self = mem_zalloc(count + 1, sizeof *question.self);
     question.total = mem_zalloc(count + 1, sizeof *question.total);
     question.first_child = mem_zalloc(count + 1, sizeof *question.first_child);
     question.next_sibling = mem_zalloc(count + 1, sizeof *question.next_sibling);
     question.depth = mem_zalloc(count + 1, sizeof *question.depth);
-    sum_host(&question);
-    sum_devices(&question);
-    sum_tree(&question);
+    question.has_device = find_device(&question);
 
     question.table = table_open("modules", frames == CODE_LINES ? "Lines" : "Modules", columns, COLUMNS);
     choose_columns(question.table, &question);
     size_t column = sort_column(&question, err);
     bool good = column != SIZE_MAX;
-    if (good && options->by == MODULES_BY_TREE)
-        add_tree(&question, column);
-    else if (good)
-        add_flat(&question, column);
-    table_add_footer(question.table, "host_time", "Host threads", TABLE_NS, table_int(question.cpu_ns));
-    if (question.has_device)
-        table_add_footer(question.table, "device_time", "Kernels, copies, memsets", TABLE_NS,
-                         table_int(question.device_ns));
+    if (good)
+        add_all_rows(&question, column);
     good = good && filter_rows(question.table, options, err);
     if (good) {
         table_drop_hidden(question.table);
@@ -522,6 +592,7 @@ bool modules_add_table(const struct trace *trace, const struct selection *select
     } else {
         table_free(question.table);
     }
+    free(question.innermost_ns);
     free(question.self);
     free(question.total);
     free(question.first_child);

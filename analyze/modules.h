@@ -24,6 +24,7 @@ enum modules_by {
 
 struct modules_options {
     enum modules_by by;
+    bool by_rank;     /* the rows of each rank apart */
     int64_t depth;    /* of the tree; deeper modules count as their callers' own. 0: all */
     bool indent;      /* names of the tree begin with two blanks per level */
     const char *sort; /* column to sort by, modules of one caller among themselves; NULL: by time */

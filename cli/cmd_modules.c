@@ -7,7 +7,7 @@ struct modules_args {
     struct load_args load;
     struct selection_query selection;
     struct output_args output;
-    int by;
+    unsigned by; /* a bit for each of ROWS_BY */
     bool flat;
     uint64_t depth;
     const char *sort;
@@ -22,12 +22,36 @@ static const struct opt_choice rows_by[] = {
     [MODULES_BY_INSTANCE] = { "module", "each module, whoever called it", "instance" },
     [MODULES_BY_CLASS] = { "class", "all modules of a class together", NULL },
     [MODULES_BY_LINE] = { "line", "the innermost function outside PyTorch: file(line): name", "stack" },
+    { "rank", "each rank apart; alone or with one of the others", NULL },
+    { .name = "step", .refusal = "a module runs in every step; see --steps, and tpa top --by module,step" },
+    { .name = "device",
+      .aliases = "stream",
+      .refusal =
+          "a module has host time, too, which lies on no device; see --device, and tpa top --by module,device" },
+    { .name = "thread",
+      .refusal =
+          "a module's backward pass runs on other threads; tpa top --by module,thread tells them apart" },
+    { .name = "op",
+      .aliases = "operator kernel",
+      .refusal = "modules call operators; tpa top --by module,op has both" },
     { 0 },
 };
+enum { BY_RANK = 1 << (MODULES_BY_LINE + 1) };
+
+/* What makes a row besides the rank; MODULES_BY_TREE unless something else was asked for. */
+static enum modules_by kind_of_rows(const struct modules_args *args)
+{
+    unsigned kinds = args->by & ~(unsigned)BY_RANK;
+    enum modules_by by = MODULES_BY_TREE;
+    while (kinds >> by > 1)
+        by++;
+    return by == MODULES_BY_TREE && args->flat ? MODULES_BY_CLASS : by;
+}
 
 static const struct opt modules_opts[] = {
     OPT_GROUP("Rows"),
-    OPT_CHOICE('b', "by", struct modules_args, by, rows_by, "WHAT", "what makes a row"),
+    OPT_CHOICES('b', "by", struct modules_args, by, rows_by, "WHAT",
+                "what makes a row, tree when not given; rank may stand beside another. One or more of"),
     OPT_FLAG(0, "flat", struct modules_args, flat, "no tree: as --by class"),
     OPT_COUNT('d', "depth", struct modules_args, depth, 0, 1000000, "N",
               "show N levels of the tree; what lies deeper counts as its callers' own. 0 shows all"),
@@ -46,7 +70,8 @@ static bool add_tables(const struct trace *trace, const struct selection *select
 {
     const struct modules_args *own = args;
     struct modules_options options = {
-        .by = own->flat && own->by == MODULES_BY_TREE ? MODULES_BY_CLASS : (enum modules_by)own->by,
+        .by = kind_of_rows(own),
+        .by_rank = own->by & BY_RANK,
         .depth = (int64_t)own->depth,
         .indent = output_is_for_people(&own->output),
         .sort = own->sort,
@@ -70,6 +95,12 @@ static int modules_main(const struct invocation *call, struct tpa_error *err)
         .output = &args->output,
         .add_tables = add_tables,
     };
+    unsigned kinds = args->by & ~(unsigned)BY_RANK;
+    if (kinds & (kinds - 1)) {
+        tpa_fail(err, TPA_NOWHERE, "--by takes one of tree, module, class and line at a time");
+        tpa_hint(err, "rank may stand beside it, as in class,rank");
+        return EXIT_TROUBLE;
+    }
     return analysis_run(call, &analysis, err);
 }
 
