@@ -7,11 +7,15 @@
 
 #include "analyze/callers.h"
 #include "analyze/memory_tables.h"
+#include "analyze/row_keys.h"
+#include "trace/features.h"
 #include "trace/span.h"
 #include <stdlib.h>
 #include <string.h>
 
 const struct trace_wants memory_wants = { .args = MEMORY_RECORDS_WANTS | CALLERS_WANTS };
+const struct trace_wants memory_code_wants = { .args =
+                                                   MEMORY_RECORDS_WANTS | CALLERS_WANTS | CODE_PATHS_WANTS };
 
 /* ---- what the tables share ---- */
 
@@ -21,6 +25,24 @@ struct table *memory_open_table(const struct memory_question *question, const ch
     struct table *table = table_open(key, title, columns, count);
     if (question->trace->file_count > 1)
         table->columns[MEMORY_RANK].flags = 0;
+    return table;
+}
+
+struct table *memory_open_table_by(const struct memory_question *question, const char *key, const char *title,
+                                   const struct table_column *columns, size_t count)
+{
+    /* clang-format off */
+    static const struct table_column ways[] = {
+        [MEMORY_BY_MODULE] = { "module", "Module", TABLE_NAME, "the innermost nn.Module around the allocation", 0, NULL },
+        [MEMORY_BY_LINE] = { "line", "Line", TABLE_NAME, "the innermost function outside PyTorch around the allocation", 0, NULL },
+        [MEMORY_BY_STEP] = { "step", "Step", TABLE_NAME, "the step of the allocation", 0, NULL },
+        [MEMORY_BY_THREAD] = { "thread", "Thread", TABLE_TEXT, "number and name of the host thread that allocated", 0, NULL },
+        [MEMORY_BY_DEVICE] = { "key", "Key", TABLE_TEXT, "nothing", TABLE_HIDDEN, NULL },
+    };
+    /* clang-format on */
+    struct table *table = memory_open_table(question, key, title, columns, count);
+    if (question->options->by != MEMORY_BY_OPERATOR)
+        table->columns[MEMORY_KEY] = ways[question->options->by];
     return table;
 }
 
@@ -52,6 +74,45 @@ void memory_set_owner(struct table *table, size_t row, size_t column, const stru
         table_set_text(table, row, column, "[no operator]", strlen("[no operator]"));
     else
         table_set_text(table, row, column, names_text(names, name), names_length(names, name));
+}
+
+static void set_text(struct table *table, size_t row, const char *text)
+{
+    table_set_text(table, row, MEMORY_KEY, text, strlen(text));
+}
+
+void memory_set_key(struct table *table, size_t row, const struct memory_question *question, uint32_t key)
+{
+    const struct trace *trace = question->trace;
+    bool none = key == question->key_count;
+    struct buffer text = { 0 };
+    switch (question->options->by) {
+    case MEMORY_BY_OPERATOR: memory_set_owner(table, row, MEMORY_KEY, question, key); break;
+    case MEMORY_BY_MODULE:
+    case MEMORY_BY_LINE:
+        if (!none)
+            set_text(table, row, names_text(question->paths->labels, key));
+        else
+            set_text(table, row,
+                     question->options->by == MEMORY_BY_LINE ? "(outside any line)" : "(outside any module)");
+        break;
+    case MEMORY_BY_STEP:
+        set_text(table, row, none ? "(outside steps)" : trace_name(trace, question->steps->at[key].event));
+        break;
+    case MEMORY_BY_THREAD:
+        row_keys_show_thread(trace, key, &text);
+        table_set_text(table, row, MEMORY_KEY, text.at, text.count);
+        break;
+    case MEMORY_BY_DEVICE: break;
+    }
+    buffer_release(&text);
+}
+
+bool memory_owner_is_selected(const struct memory_question *question, const struct memory_record *record)
+{
+    if (record->owner == EVENT_NONE)
+        return !question->options->filtered;
+    return selection_holds_name(question->selection, question->trace->name[record->owner]);
 }
 
 void memory_set_moment(struct table *table, size_t row, size_t column, const struct memory_question *question,
@@ -107,6 +168,16 @@ static void add_notices(const struct memory_question *question, struct result *r
             result, "untold_addresses", untold_addresses, NULL, TPA_NOWHERE,
             "records do not tell addresses, so what was alive at the peak, and what was never freed, is "
             "not known");
+    enum memory_by by = question->options->by;
+    if (question->paths && !(trace_features(trace) & FEATURE_STACKS))
+        result_add_notice(
+            result, "no_stacks", 0, NULL, TPA_NOWHERE,
+            "the trace holds no %s, so no block is on a line or in a module; to record them, %s",
+            trace_feature_name(FEATURE_STACKS), trace_feature_recipe(FEATURE_STACKS));
+    if (by == MEMORY_BY_STEP && question->steps->count == 0)
+        result_add_notice(result, "no_steps", 0, NULL, TPA_NOWHERE,
+                          "the trace marks no steps; to record them, %s",
+                          trace_feature_recipe(FEATURE_STEPS));
     if (lost_frees)
         result_add_notice(
             result, "lost_frees", lost_frees, NULL, TPA_NOWHERE,
@@ -114,12 +185,58 @@ static void add_notices(const struct memory_question *question, struct result *r
             "to be just before");
 }
 
+static uint32_t step_of(const struct memory_question *question, event_id e)
+{
+    const struct trace *trace = question->trace;
+    const struct step *step =
+        steps_at(question->steps, trace->tracks[trace->track[e]].file, trace->start_ns[e]);
+    return step ? (uint32_t)(step - question->steps->at) : question->key_count;
+}
+
+static uint32_t label_of(const struct memory_question *question, event_id e)
+{
+    uint32_t path = code_place_of(question->paths, e).path;
+    return path == CODE_OUTSIDE ? question->key_count : question->paths->at[path].label;
+}
+
+/* What tells rows apart, worked out for each record. */
+static void find_keys(struct memory_question *question)
+{
+    const struct trace *trace = question->trace;
+    enum memory_by by = question->options->by;
+    question->key_count = question->no_operator;
+    if (by == MEMORY_BY_OPERATOR)
+        return;
+    if (by == MEMORY_BY_MODULE || by == MEMORY_BY_LINE) {
+        question->paths = code_paths_open(trace, by == MEMORY_BY_LINE ? CODE_LINES : CODE_MODULES);
+        question->key_count = (uint32_t)names_count(question->paths->labels);
+    }
+    if (by == MEMORY_BY_STEP)
+        question->key_count = (uint32_t)question->steps->count;
+    if (by == MEMORY_BY_THREAD)
+        question->key_count = (uint32_t)trace->track_count;
+    if (by == MEMORY_BY_DEVICE) {
+        question->key_count = 1;
+        return;
+    }
+    question->keys = mem_alloc((question->records->count + 1) * sizeof *question->keys);
+    for (uint32_t i = 0; i < question->records->count; i++) {
+        event_id e = question->records->at[i].event;
+        question->keys[i] = by == MEMORY_BY_STEP     ? step_of(question, e)
+                            : by == MEMORY_BY_THREAD ? trace->track[e]
+                                                     : label_of(question, e);
+    }
+}
+
 static void open_question(struct memory_question *question, const struct trace *trace,
-                          const struct selection *selection)
+                          const struct selection *selection, const struct memory_options *options,
+                          const struct memory_records *records)
 {
     size_t name_count = names_count(trace->names);
     int64_t number;
-    *question = (struct memory_question){ .trace = trace, .selection = selection };
+    *question = (struct memory_question){
+        .trace = trace, .selection = selection, .options = options, .records = records
+    };
     question->steps = steps_of(trace);
     question->origins = mem_alloc((trace->file_count + 1) * sizeof *question->origins);
     for (uint32_t f = 0; f < trace->file_count; f++)
@@ -128,12 +245,15 @@ static void open_question(struct memory_question *question, const struct trace *
     for (name_id id = 0; id < name_count; id++)
         question->is_step[id] = step_number(names_text(trace->names, id), &number);
     question->no_operator = (name_id)name_count;
+    find_keys(question);
 }
 
 static void release_question(struct memory_question *question)
 {
     free(question->is_step);
     free(question->origins);
+    free(question->keys);
+    code_paths_free(question->paths);
 }
 
 /* Put TABLE, sorted, into RESULT; without rows it says nothing. */
@@ -141,6 +261,7 @@ static void give_table(struct result *result, struct table *table, size_t sort)
 {
     if (sort != TABLE_NO_COLUMN)
         table_sort(table, sort, false);
+    table_drop_hidden(table);
     if (table->row_count)
         result_add_table(result, table);
     else
@@ -159,8 +280,7 @@ void memory_add_tables(const struct trace *trace, const struct selection *select
 {
     struct memory_records *records = memory_records_open(trace);
     struct memory_question question;
-    open_question(&question, trace, selection);
-    question.records = records;
+    open_question(&question, trace, selection, options, records);
     struct table *peaks = memory_open_peaks(&question), *alive = memory_open_alive(&question),
                  *categories = memory_open_categories(&question),
                  *operators = memory_open_operators(&question), *steps = memory_open_steps(&question),

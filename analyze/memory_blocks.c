@@ -1,7 +1,7 @@
 /*
  * memory_blocks.c - the tables "alive" (whose blocks were in use at the peak) and "unfreed" (blocks that lived on).
  *
- * Both gather blocks, sort them by operator and size, and make a row of each run.
+ * Both gather blocks, sort them by operator (or what else makes rows) and size, and make a row of each run.
  */
 #include "analyze/memory_tables.h"
 
@@ -9,7 +9,7 @@
 #include <string.h>
 
 struct block {
-    name_id owner;
+    uint32_t key;
     int64_t bytes;
     uint32_t record;
 };
@@ -22,8 +22,8 @@ struct blocks {
 static int compare_blocks(const void *left, const void *right)
 {
     const struct block *a = left, *b = right;
-    if (a->owner != b->owner)
-        return a->owner < b->owner ? -1 : 1;
+    if (a->key != b->key)
+        return a->key < b->key ? -1 : 1;
     if (a->bytes != b->bytes)
         return a->bytes < b->bytes ? -1 : 1;
     return a->record < b->record ? -1 : a->record > b->record;
@@ -32,7 +32,7 @@ static int compare_blocks(const void *left, const void *right)
 static void add_block(struct blocks *blocks, const struct memory_question *question, uint32_t record)
 {
     const struct memory_record *of = &question->records->at[record];
-    *VEC_PUSH(blocks) = (struct block){ memory_owner(question, of), of->bytes, record };
+    *VEC_PUSH(blocks) = (struct block){ memory_key(question, of), of->bytes, record };
 }
 
 static void sort_blocks(struct blocks *blocks)
@@ -72,8 +72,11 @@ static const struct table_column alive_columns[ALIVE_COLUMNS] = {
 
 struct table *memory_open_alive(const struct memory_question *question)
 {
-    return memory_open_table(question, "alive", "In use at the peak, by the operator that allocated it",
-                             alive_columns, ALIVE_COLUMNS);
+    bool by_operator = question->options->by == MEMORY_BY_OPERATOR;
+    return memory_open_table_by(question, "alive",
+                                by_operator ? "In use at the peak, by the operator that allocated it"
+                                            : "In use at the peak",
+                                alive_columns, ALIVE_COLUMNS);
 }
 
 static void set_alive(struct table *table, size_t row, int64_t bytes, int64_t whole)
@@ -88,6 +91,7 @@ void memory_add_alive(struct table *table, const struct memory_question *questio
 {
     static const char before_recording[] = "[before recording]";
     const struct memory_record *at = question->records->at;
+    bool one_row = question->options->by == MEMORY_BY_DEVICE; /* for what was there before, too */
     int64_t whole = at[peak].allocated, rest = whole;
     struct blocks blocks = { 0 };
     for (uint32_t i = device->first; i <= peak; i++)
@@ -95,21 +99,26 @@ void memory_add_alive(struct table *table, const struct memory_question *questio
             add_block(&blocks, question, i);
     sort_blocks(&blocks);
     for (size_t first = 0, end; first < blocks.count; first = end) {
-        for (end = first + 1; end < blocks.count && blocks.at[end].owner == blocks.at[first].owner;)
+        for (end = first + 1; end < blocks.count && blocks.at[end].key == blocks.at[first].key;)
             end++;
         int64_t bytes = sum_of(&blocks.at[first], end - first);
+        rest = memory_plus(rest, -bytes);
+        if (one_row) {
+            bytes = whole;
+            rest = 0;
+        }
         size_t row = memory_add_row(table, question, device);
-        memory_set_owner(table, row, MEMORY_OPERATOR, question, blocks.at[first].owner);
+        memory_set_key(table, row, question, blocks.at[first].key);
         set_alive(table, row, bytes, whole);
         table_set_int(table, row, ALIVE_COUNT, (int64_t)(end - first));
         table_set_int(table, row, ALIVE_LARGEST, blocks.at[end - 1].bytes);
-        rest = memory_plus(rest, -bytes);
     }
     VEC_FREE(&blocks);
     if (rest == 0)
         return;
     size_t row = memory_add_row(table, question, device);
-    table_set_text(table, row, MEMORY_OPERATOR, before_recording, strlen(before_recording));
+    if (!one_row)
+        table_set_text(table, row, MEMORY_KEY, before_recording, strlen(before_recording));
     set_alive(table, row, rest, whole);
 }
 
@@ -138,16 +147,15 @@ static const struct table_column unfreed_columns[UNFREED_COLUMNS] = {
 
 struct table *memory_open_unfreed(const struct memory_question *question)
 {
-    return memory_open_table(question, "unfreed", "Allocated and not freed while recording", unfreed_columns,
-                             UNFREED_COLUMNS);
+    return memory_open_table_by(question, "unfreed", "Allocated and not freed while recording",
+                                unfreed_columns, UNFREED_COLUMNS);
 }
 
 /* Is it a block that lived on, and was it asked for? */
 static bool is_unfreed(const struct memory_question *question, const struct memory_record *record)
 {
     return record->bytes > 0 && record->ended_by == RECORD_NONE && memory_is_selected(question, record) &&
-           (record->owner == EVENT_NONE ||
-            selection_holds_name(question->selection, question->trace->name[record->owner]));
+           memory_owner_is_selected(question, record);
 }
 
 void memory_add_unfreed(struct table *table, const struct memory_question *question,
@@ -161,11 +169,11 @@ void memory_add_unfreed(struct table *table, const struct memory_question *quest
     sort_blocks(&blocks);
     for (size_t first = 0, end; first < blocks.count; first = end) {
         const struct block *block = &blocks.at[first];
-        for (end = first + 1; end < blocks.count && blocks.at[end].owner == block->owner &&
-                              blocks.at[end].bytes == block->bytes;)
+        for (end = first + 1;
+             end < blocks.count && blocks.at[end].key == block->key && blocks.at[end].bytes == block->bytes;)
             end++;
         size_t row = memory_add_row(table, question, device);
-        memory_set_owner(table, row, MEMORY_OPERATOR, question, block->owner);
+        memory_set_key(table, row, question, block->key);
         table_set_int(table, row, UNFREED_BYTES, sum_of(block, end - first));
         table_set_int(table, row, UNFREED_COUNT, (int64_t)(end - first));
         table_set_int(table, row, UNFREED_SIZE, block->bytes);

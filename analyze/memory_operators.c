@@ -1,7 +1,8 @@
 /*
- * memory_operators.c - the table "operators": what each allocates and frees, itself and with all it called.
+ * memory_operators.c - the table "operators": what each allocates and frees, itself and with all it called; or, by
+ * something else, "allocations".
  *
- * Sums by operator lie in arrays by name, which are emptied again after each device. What a call allocates with all it
+ * Sums by operator, or by any other key, lie in arrays by name, which are emptied again after each device. What a call allocates with all it
  * called is summed up the call tree, but only where records lie, so that a device with few records costs little.
  */
 #include "analyze/memory_tables.h"
@@ -16,9 +17,9 @@ struct sums {
 
 /* Sums by operator, of one device at a time. */
 struct memory_board {
-    struct sums *self, *total; /* by name; the last is for records in no operator */
-    bool *listed;              /* by name: is it in NAMES? */
-    VEC_OF(name_id) names;     /* those with a sum */
+    struct sums *self, *total; /* by key; the last is for records in no operator */
+    bool *listed;              /* by key: is it in KEYS? */
+    VEC_OF(uint32_t) keys;     /* those with a sum */
     struct sums *calls;        /* by node: what the call allocated itself, then with what it called */
     bool *visited;             /* by node: is it in NODES? */
     VEC_OF(node_id) nodes;     /* calls with records in them */
@@ -30,12 +31,13 @@ struct memory_board {
 
 struct memory_board *memory_board_open(const struct memory_question *question)
 {
-    size_t names = names_count(question->trace->names), nodes = question->records->tree->count;
+    size_t keys = question->key_count, nodes = question->records->tree->count;
+    size_t names = names_count(question->trace->names);
     struct memory_board *board = mem_alloc(sizeof *board);
     *board = (struct memory_board){
-        .self = mem_zalloc(names + 1, sizeof *board->self),
-        .total = mem_zalloc(names + 1, sizeof *board->total),
-        .listed = mem_zalloc(names + 1, sizeof *board->listed),
+        .self = mem_zalloc(keys + 1, sizeof *board->self),
+        .total = mem_zalloc(keys + 1, sizeof *board->total),
+        .listed = mem_zalloc(keys + 1, sizeof *board->listed),
         .open = mem_zalloc(names + 1, sizeof *board->open),
         .calls = mem_zalloc(nodes + 1, sizeof *board->calls),
         .visited = mem_zalloc(nodes + 1, sizeof *board->visited),
@@ -51,7 +53,7 @@ void memory_board_free(struct memory_board *board)
     free(board->open);
     free(board->calls);
     free(board->visited);
-    VEC_FREE(&board->names);
+    VEC_FREE(&board->keys);
     VEC_FREE(&board->nodes);
     VEC_FREE(&board->stack);
     free(board);
@@ -60,16 +62,16 @@ void memory_board_free(struct memory_board *board)
 /* Ready for the next device. */
 static void board_clear(struct memory_board *board)
 {
-    for (size_t i = 0; i < board->names.count; i++) {
-        name_id name = board->names.at[i];
-        board->self[name] = board->total[name] = (struct sums){ 0 };
-        board->listed[name] = false;
+    for (size_t i = 0; i < board->keys.count; i++) {
+        uint32_t key = board->keys.at[i];
+        board->self[key] = board->total[key] = (struct sums){ 0 };
+        board->listed[key] = false;
     }
     for (size_t i = 0; i < board->nodes.count; i++) {
         board->calls[board->nodes.at[i]] = (struct sums){ 0 };
         board->visited[board->nodes.at[i]] = false;
     }
-    board->names.count = board->nodes.count = 0;
+    board->keys.count = board->nodes.count = 0;
 }
 
 static void add_sums(struct sums *to, const struct sums *from)
@@ -80,11 +82,11 @@ static void add_sums(struct sums *to, const struct sums *from)
     }
 }
 
-static void list_name(struct memory_board *board, name_id name)
+static void list_key(struct memory_board *board, uint32_t key)
 {
-    if (!board->listed[name])
-        *VEC_PUSH(&board->names) = name;
-    board->listed[name] = true;
+    if (!board->listed[key])
+        *VEC_PUSH(&board->keys) = key;
+    board->listed[key] = true;
 }
 
 static void board_add(struct memory_board *board, const struct memory_question *question,
@@ -96,12 +98,16 @@ static void board_add(struct memory_board *board, const struct memory_question *
     sums.count[way] = record->bytes != 0;
     sums.bytes[way] = llabs(record->bytes);
 
-    name_id name = memory_owner(question, record);
-    list_name(board, name);
-    add_sums(&board->self[name], &sums);
+    uint32_t key = memory_key(question, record);
+    list_key(board, key);
+    add_sums(&board->self[key], &sums);
+    if (question->options->by != MEMORY_BY_OPERATOR) {
+        add_sums(&board->total[key], &sums); /* nothing lies in anything else */
+        return;
+    }
     if (record->owner == EVENT_NONE ||
         record->owner_by_call) /* in no call of the tree that would sum it up */
-        add_sums(&board->total[name], &sums);
+        add_sums(&board->total[key], &sums);
     node_id parent = tree->parent[record->node];
     if (parent != NODE_NONE)
         add_sums(&board->calls[parent], &sums);
@@ -158,7 +164,7 @@ static void board_sum_up(struct memory_board *board, const struct memory_questio
             break;
         name_id own = name[tree->event[n]];
         if (board->open[own]++ == 0 && !question->is_step[own]) {
-            list_name(board, own);
+            list_key(board, own);
             add_sums(&board->total[own], &board->calls[n]);
         }
         *VEC_PUSH(&board->stack) = n;
@@ -198,26 +204,65 @@ static const struct table_column operator_columns[OPERATOR_COLUMNS] = {
 };
 /* clang-format on */
 
+/* By anything but operators there is no self and total. */
+static struct table *open_allocations(const struct memory_question *question)
+{
+    static const struct {
+        enum operator_column column;
+        const char *help;
+    } shown[] = {
+        { OPERATOR_TOTAL, "bytes allocated there" },
+        { OPERATOR_NET_TOTAL, "bytes allocated less bytes freed there" },
+        { OPERATOR_COUNT_TOTAL, "how many blocks were allocated there" },
+        { OPERATOR_FREES_TOTAL, "how many blocks were freed there" },
+        { OPERATOR_FREED_TOTAL, "bytes freed there" },
+    };
+    struct table *table = memory_open_table_by(question, "allocations", "Allocations and frees",
+                                               operator_columns, OPERATOR_COLUMNS);
+    for (size_t c = MEMORY_KEY + 1; c < OPERATOR_COLUMNS; c++)
+        table->columns[c].flags = TABLE_HIDDEN;
+    for (size_t i = 0; i < sizeof shown / sizeof *shown; i++) {
+        table->columns[shown[i].column].flags = 0;
+        table->columns[shown[i].column].help = shown[i].help;
+    }
+    return table;
+}
+
 struct table *memory_open_operators(const struct memory_question *question)
 {
+    if (question->options->by != MEMORY_BY_OPERATOR)
+        return open_allocations(question);
     return memory_open_table(question, "operators", "Allocations and frees by operator", operator_columns,
                              OPERATOR_COLUMNS);
+}
+
+/* Does the row of KEY hold what was asked for? Only of operators the totals need records that do not count themselves. */
+static bool is_shown(const struct memory_question *question, uint32_t key)
+{
+    if (question->options->by != MEMORY_BY_OPERATOR)
+        return true;
+    return key == question->no_operator ? !question->options->filtered
+                                        : selection_holds_name(question->selection, key);
 }
 
 void memory_add_operators(struct table *table, const struct memory_question *question,
                           struct memory_board *board, const struct memory_device *device)
 {
-    for (uint32_t i = device->first; i < device->first + device->count; i++)
-        if (memory_is_selected(question, &question->records->at[i]))
-            board_add(board, question, &question->records->at[i]);
+    bool by_operator = question->options->by == MEMORY_BY_OPERATOR;
+    for (uint32_t i = device->first; i < device->first + device->count; i++) {
+        const struct memory_record *record = &question->records->at[i];
+        if (memory_is_selected(question, record) &&
+            (by_operator || memory_owner_is_selected(question, record)))
+            board_add(board, question, record);
+    }
     board_sum_up(board, question);
-    for (size_t i = 0; i < board->names.count; i++) {
-        name_id name = board->names.at[i];
-        if (name != question->no_operator && !selection_holds_name(question->selection, name))
+    for (size_t i = 0; i < board->keys.count; i++) {
+        uint32_t key = board->keys.at[i];
+        if (!is_shown(question, key))
             continue;
-        const struct sums *self = &board->self[name], *total = &board->total[name];
+        const struct sums *self = &board->self[key], *total = &board->total[key];
         size_t row = memory_add_row(table, question, device);
-        memory_set_owner(table, row, MEMORY_OPERATOR, question, name);
+        memory_set_key(table, row, question, key);
         table_set_int(table, row, OPERATOR_SELF, self->bytes[ALLOCATED]);
         table_set_int(table, row, OPERATOR_TOTAL, total->bytes[ALLOCATED]);
         table_set_int(table, row, OPERATOR_NET, self->bytes[ALLOCATED] - self->bytes[FREED]);

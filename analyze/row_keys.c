@@ -2,7 +2,6 @@
 #include "analyze/row_keys.h"
 
 #include "analyze/selection.h"
-#include "base/buffer.h"
 #include "trace/steps.h"
 #include <stdlib.h>
 #include <string.h>
@@ -75,17 +74,25 @@ void row_keys_show(const struct row_keys *keys, struct table *table)
         table->columns[ROW_KEY_RANK].flags = keys->trace->file_count > 1 ? 0 : TABLE_OPTIONAL;
 }
 
-static void set_thread(struct table *table, size_t row, const struct trace *trace, const struct track *track)
+void row_keys_show_thread(const struct trace *trace, track_id thread, struct buffer *out)
 {
+    const struct track *track = &trace->tracks[thread];
     const char *name = names_text(trace->texts, track->thread_name);
-    struct buffer text = { 0 };
+    struct buffer number = { 0 };
     if (track->tid_text == NAME_NONE)
-        buffer_printf(&text, "%lld", (long long)track->tid);
+        buffer_printf(&number, "%lld", (long long)track->tid);
     else
-        buffer_puts(&text, names_text(trace->texts, track->tid_text));
-    if (strstr(name, text.at)) /* "thread 4711 (pt_autograd_0)" */
-        buffer_clear(&text);
-    buffer_printf(&text, "%s%s", text.count && *name ? " " : "", name);
+        buffer_puts(&number, names_text(trace->texts, track->tid_text));
+    if (!strstr(name, number.at)) /* "thread 4711 (pt_autograd_0)" */
+        buffer_printf(out, "%s%s", number.at, *name ? " " : "");
+    buffer_puts(out, name);
+    buffer_release(&number);
+}
+
+static void set_thread(struct table *table, size_t row, const struct trace *trace, track_id thread)
+{
+    struct buffer text = { 0 };
+    row_keys_show_thread(trace, thread, &text);
     table_set_text(table, row, ROW_KEY_THREAD, text.at, text.count);
     buffer_release(&text);
 }
@@ -114,7 +121,7 @@ void row_key_set(const struct row_keys *keys, struct table *table, size_t row, i
         break;
     case ROWS_BY_THREAD:
         file = trace->tracks[key].file;
-        set_thread(table, row, trace, &trace->tracks[key]);
+        set_thread(table, row, trace, (track_id)key);
         break;
     default:
         file = keys->steps->at[key].file;

@@ -12,6 +12,7 @@
 #ifndef TPA_ANALYZE_ROW_KEYS_H
 #define TPA_ANALYZE_ROW_KEYS_H
 
+#include "base/buffer.h"
 #include "base/table.h"
 #include "trace/trace.h"
 
@@ -44,6 +45,9 @@ enum {
     { "step", "Step", TABLE_COUNT, "number of the step; missing outside of steps", TABLE_HIDDEN, NULL }, \
     { "op", "Operator", TABLE_NAME, "the operator that launched it; the call where there is none", TABLE_HIDDEN, NULL }
 /* clang-format on */
+
+/* Add what a thread is called in tables: its number and its name. */
+void row_keys_show_thread(const struct trace *trace, track_id thread, struct buffer *out);
 
 struct row_keys;
 

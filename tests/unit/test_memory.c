@@ -35,13 +35,16 @@ static void draw_memory(int64_t at_ns, int64_t type, int64_t device, int64_t add
         draw_arg(ARG_TOTAL_ALLOCATED, total);
 }
 
+static enum memory_by by;
+
 static void answer(struct selection_query query)
 {
     struct tpa_error err = { 0 };
     struct selection *selection = selection_open(trace, &query, &err);
     assert_non_null(selection);
     result = result_open("tpa.memory/1");
-    memory_add_tables(trace, selection, &(struct memory_options){ .devices = query.devices }, result);
+    struct memory_options options = { .by = by, .filtered = query.filter, .devices = query.devices };
+    memory_add_tables(trace, selection, &options, result);
     selection_free(selection);
 }
 
@@ -77,9 +80,8 @@ static size_t row_of(const struct table *table, const char *device, const char *
  *             95    ..  E -90  (110)   in the step alone
  *   cpu at    26    ..  +8 at the address of B: another memory, so no end of B; never freed
  */
-static void draw(void)
+static void draw_records(void)
 {
-    draw_begin(&memory_wants);
     draw_host("user_annotation", "ProfilerStep#1", 1, 0, 60);
     draw_host("cpu_op", "aten::linear", 1, 2, 38);
     draw_host("cpu_op", "aten::mm", 1, 5, 15);
@@ -96,6 +98,12 @@ static void draw(void)
     draw_host("cpu_op", "aten::mm", 1, 66, 14);
     draw_memory(70, CUDA, 0, 0xE00, 90, 200);
     draw_memory(95, CUDA, 0, 0xE00, -90, 110);
+}
+
+static void draw(void)
+{
+    draw_begin(&memory_wants);
+    draw_records();
     trace = draw_end();
 }
 
@@ -406,6 +414,113 @@ static void absurd_sizes_are_held(void **state)
     release();
 }
 
+/* The row of TABLE about DEVICE in which column KEY is TEXT. */
+static size_t row_with(const struct table *table, const char *device, const char *key, const char *text)
+{
+    for (size_t row = 0; row < table->row_count; row++)
+        if (strcmp(text_called(table, row, "device"), device) == 0 &&
+            strcmp(text_called(table, row, key), text) == 0)
+            return row;
+    fail_msg("no row of %s with %s", device, text);
+    return 0;
+}
+
+static void assert_allocations(const char *key, const char *text, const int64_t figures[5])
+{
+    static const char *const keys[] = { "allocated", "freed", "net", "allocations", "frees" };
+    struct table *allocations = table_called(result, "allocations");
+    size_t row = row_with(allocations, "cuda:0", key, text);
+    for (size_t i = 0; i < 5; i++)
+        assert_int_equal(int_called(allocations, row, keys[i]), figures[i]);
+}
+
+/*
+ * Step 1 allocates A 50, B 30 and C 40 and frees A, B and D 30; step 2 allocates and frees E 90. At the peak there are C
+ * of step 1, E of step 2, and 70 of before. Of mm alone: A in step 1, E in step 2, and no frees.
+ */
+static void steps_tell_which_left_blocks_behind(void **state)
+{
+    (void)state;
+    by = MEMORY_BY_STEP;
+    draw();
+    answer((struct selection_query){ 0 });
+    assert_int_equal(table_called(result, "allocations")->row_count, 3); /* the host's block, too */
+    assert_allocations("step", "ProfilerStep#1", (int64_t[]){ 120, 110, 10, 3, 3 });
+    assert_allocations("step", "ProfilerStep#2", (int64_t[]){ 90, 90, 0, 1, 1 });
+    struct table *alive = table_called(result, "alive"), *unfreed = table_called(result, "unfreed");
+    assert_int_equal(int_called(alive, row_with(alive, "cuda:0", "step", "ProfilerStep#1"), "bytes"), 40);
+    assert_int_equal(int_called(alive, row_with(alive, "cuda:0", "step", "ProfilerStep#2"), "bytes"), 90);
+    assert_int_equal(int_called(alive, row_with(alive, "cuda:0", "step", "[before recording]"), "bytes"), 70);
+    assert_int_equal(int_called(unfreed, row_with(unfreed, "cuda:0", "step", "ProfilerStep#1"), "bytes"), 40);
+    result_free(result);
+
+    answer((struct selection_query){ .filter = "mm" });
+    assert_allocations("step", "ProfilerStep#1", (int64_t[]){ 50, 0, 50, 1, 0 });
+    assert_allocations("step", "ProfilerStep#2", (int64_t[]){ 90, 0, 90, 1, 0 });
+    release();
+    by = MEMORY_BY_OPERATOR;
+}
+
+/* All blocks of cuda:0 are one row: 200 in use at the peak, of which C and E are known. */
+static void a_device_is_one_row(void **state)
+{
+    (void)state;
+    by = MEMORY_BY_DEVICE;
+    draw();
+    answer((struct selection_query){ 0 });
+    struct table *alive = table_called(result, "alive"), *all = table_called(result, "allocations");
+    size_t row = row_of(alive, "cuda:0", NULL);
+    assert_int_equal(alive->row_count, 2);
+    assert_int_equal(int_called(alive, row, "bytes"), 200);
+    assert_int_equal(int_called(alive, row, "count"), 2);
+    assert_int_equal(int_called(alive, row, "largest"), 90);
+    assert_int_equal(int_called(all, row_of(all, "cuda:0", NULL), "allocated"), 210);
+    assert_int_equal(int_called(all, row_of(all, "cuda:0", NULL), "freed"), 200);
+    release();
+    by = MEMORY_BY_OPERATOR;
+}
+
+/* Linear_0 is open at 3..33, so A, B and A' are its own; train at 1..59 holds all of step 1 but its host's annotations. */
+static void blocks_belong_to_the_innermost_module_and_line(void **state)
+{
+    (void)state;
+    for (by = MEMORY_BY_MODULE; by <= MEMORY_BY_LINE; by++) {
+        draw_begin(&memory_code_wants);
+        draw_records();
+        draw_host("python_function", "train.py(7): train", 1, 1, 58);
+        draw_host("python_function", "nn.Module: Linear_0", 1, 3, 30);
+        trace = draw_end();
+        answer((struct selection_query){ 0 });
+        if (by == MEMORY_BY_MODULE) {
+            assert_allocations("module", "Linear_0", (int64_t[]){ 80, 50, 30, 2, 1 });
+            assert_allocations("module", "(outside any module)", (int64_t[]){ 130, 150, -20, 2, 3 });
+        } else {
+            assert_allocations("line", "train.py(7): train", (int64_t[]){ 120, 110, 10, 3, 3 });
+            assert_allocations("line", "(outside any line)", (int64_t[]){ 90, 90, 0, 1, 1 });
+        }
+        release();
+    }
+    by = MEMORY_BY_OPERATOR;
+}
+
+/* Who asks for names does not ask for what is in no operator; who leaves some out does. */
+static void filters_leave_out_what_is_in_no_operator(void **state)
+{
+    (void)state;
+    draw();
+    for (int with = 0; with < 2; with++) {
+        answer(with ? (struct selection_query){ .exclude = "linear" }
+                    : (struct selection_query){ .filter = "mm" });
+        struct table *operators = table_called(result, "operators");
+        bool found = false;
+        for (size_t row = 0; row < operators->row_count; row++)
+            found |= strcmp(text_called(operators, row, "operator"), "[no operator]") == 0;
+        assert_int_equal(found, with);
+        result_free(result);
+    }
+    trace_free(trace);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -424,6 +539,10 @@ int main(void)
         cmocka_unit_test(fragmentation_is_what_is_reserved_and_not_used),
         cmocka_unit_test(a_peak_has_its_line),
         cmocka_unit_test(absurd_sizes_are_held),
+        cmocka_unit_test(steps_tell_which_left_blocks_behind),
+        cmocka_unit_test(a_device_is_one_row),
+        cmocka_unit_test(blocks_belong_to_the_innermost_module_and_line),
+        cmocka_unit_test(filters_leave_out_what_is_in_no_operator),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
