@@ -66,6 +66,7 @@ enum step_column {
 };
 
 enum summary_column {
+    SUMMARY_RANK,
     SUMMARY_PART,
     SUMMARY_AVERAGE,
     SUMMARY_SHARE,
@@ -80,6 +81,7 @@ enum summary_column {
 
 /* clang-format off */
 static const struct table_column summary_columns[SUMMARY_COLUMNS] = {
+    { "rank", "Rank", TABLE_COUNT, "rank of the file, or its place among the files", TABLE_HIDDEN, NULL },
     { "part", "Part", TABLE_NAME, "what the time of the steps went to", 0, NULL },
     { "average", "Average", TABLE_NS, "mean over the complete steps", 0, "avg mean" },
     { "share", "Share", TABLE_SHARE, "share of the time of the complete steps", 0, NULL },
@@ -372,11 +374,16 @@ static void add_step(struct table *table, const struct trace *trace, const struc
     table_set_int(table, row, STEP_COMPLETE, step->complete);
 }
 
-/* The slowest complete step of TABLE, or TABLE_NO_COLUMN. */
-static size_t slowest_step(const struct table *steps)
+/* Rows of a table of steps, from the first to before the end. */
+struct rows {
+    size_t first, end;
+};
+
+/* The slowest complete step of ROWS, or SIZE_MAX. */
+static size_t slowest_step(const struct table *steps, struct rows rows)
 {
     size_t slowest = SIZE_MAX;
-    for (size_t row = 0; row < steps->row_count; row++)
+    for (size_t row = rows.first; row < rows.end; row++)
         if (table_cell(steps, row, STEP_COMPLETE)->i &&
             (slowest == SIZE_MAX ||
              table_cell(steps, row, STEP_DURATION)->i > table_cell(steps, slowest, STEP_DURATION)->i))
@@ -384,18 +391,19 @@ static size_t slowest_step(const struct table *steps)
     return slowest;
 }
 
-/* A row about COLUMN of the complete steps; by how much the slowest step is above the median. */
-static int64_t summarize(struct table *summary, const struct table *steps, size_t column, const char *title,
-                         size_t slowest, double all_ns)
+/* A row about COLUMN of the complete steps of ROWS; by how much the slowest step is above the median. */
+static int64_t summarize(struct table *summary, const struct table *steps, struct rows rows, size_t column,
+                         const char *title, size_t slowest, double all_ns)
 {
     VEC_OF(int64_t) values = { 0 };
-    for (size_t row = 0; row < steps->row_count; row++)
+    for (size_t row = rows.first; row < rows.end; row++)
         if (table_cell(steps, row, STEP_COMPLETE)->i)
             *VEC_PUSH(&values) = table_cell(steps, row, column)->i;
     struct stats stats = stats_of(values.at, values.count);
     VEC_FREE(&values);
     int64_t slowest_ns = table_cell(steps, slowest, column)->i;
     size_t row = table_add_row(summary);
+    table_set_int(summary, row, SUMMARY_RANK, table_cell(steps, rows.first, STEP_RANK)->i);
     table_set_text(summary, row, SUMMARY_PART, title, strlen(title));
     table_set_int(summary, row, SUMMARY_AVERAGE, stats.mean);
     if (all_ns > 0)
@@ -409,36 +417,69 @@ static int64_t summarize(struct table *summary, const struct table *steps, size_
     return slowest_ns - stats.median;
 }
 
-static struct table *make_summary(const struct table *steps)
+/* Rows about all parts of the steps in ROWS; the part in which the slowest differs most from the median, or NULL. */
+static const char *summarize_parts(struct table *summary, const struct table *steps, struct rows rows,
+                                   size_t slowest)
 {
-    struct table *summary = table_open("summary", "Complete steps: average, spread, and the slowest",
-                                       summary_columns, SUMMARY_COLUMNS);
-    size_t slowest = slowest_step(steps), complete = 0;
-    if (slowest == SIZE_MAX)
-        return summary;
     double all_ns = 0; /* for shares; times may be absurd */
-    for (size_t row = 0; row < steps->row_count; row++)
-        if (table_cell(steps, row, STEP_COMPLETE)->i) {
-            complete++;
+    for (size_t row = rows.first; row < rows.end; row++)
+        if (table_cell(steps, row, STEP_COMPLETE)->i)
             all_ns += (double)table_cell(steps, row, STEP_DURATION)->i;
-        }
     int64_t most_ns = 0;
     const char *why = NULL;
     for (size_t p = 0; p < PARTS; p++) {
         if (steps->columns[STEP_FIRST_PART + p].flags & TABLE_OPTIONAL)
             continue; /* the trace has nothing of it */
-        int64_t above_ns = summarize(summary, steps, STEP_FIRST_PART + p, parts[p].title, slowest, all_ns);
+        int64_t above_ns =
+            summarize(summary, steps, rows, STEP_FIRST_PART + p, parts[p].title, slowest, all_ns);
         if (above_ns > most_ns) {
             most_ns = above_ns;
             why = parts[p].title;
         }
     }
-    summarize(summary, steps, STEP_DURATION, "Step", slowest, all_ns);
-    table_add_footer(summary, "steps", "Complete steps", TABLE_COUNT, table_int((int64_t)complete));
-    const union table_cell *name = table_cell(steps, slowest, STEP_NAME);
-    table_add_text_footer(summary, "slowest_step", "Slowest step", name->text.at, name->text.len);
-    if (why && complete > 1)
-        table_add_text_footer(summary, "slowest_because", "It differs most in", why, strlen(why));
+    summarize(summary, steps, rows, STEP_DURATION, "Step", slowest, all_ns);
+    return why;
+}
+
+static struct table *open_summary(void)
+{
+    return table_open("summary", "Complete steps: average, spread, and the slowest", summary_columns,
+                      SUMMARY_COLUMNS);
+}
+
+static struct table *make_summary(const struct table *steps)
+{
+    struct table *summary = open_summary();
+    struct rows all = { 0, steps->row_count };
+    size_t slowest = slowest_step(steps, all);
+    if (slowest != SIZE_MAX) {
+        int64_t complete = 0;
+        for (size_t row = 0; row < steps->row_count; row++)
+            complete += table_cell(steps, row, STEP_COMPLETE)->i;
+        const char *why = summarize_parts(summary, steps, all, slowest);
+        table_add_footer(summary, "steps", "Complete steps", TABLE_COUNT, table_int(complete));
+        const union table_cell *name = table_cell(steps, slowest, STEP_NAME);
+        table_add_text_footer(summary, "slowest_step", "Slowest step", name->text.at, name->text.len);
+        if (why && complete > 1)
+            table_add_text_footer(summary, "slowest_because", "It differs most in", why, strlen(why));
+    }
+    table_drop_hidden(summary);
+    return summary;
+}
+
+/* The same for each rank, whose steps follow one another, and without the footers. */
+static struct table *make_summaries(const struct table *steps)
+{
+    struct table *summary = open_summary();
+    summary->columns[SUMMARY_RANK].flags = 0;
+    for (struct rows of = { 0, 0 }; of.first < steps->row_count; of.first = of.end) {
+        while (of.end < steps->row_count &&
+               table_cell(steps, of.end, STEP_RANK)->i == table_cell(steps, of.first, STEP_RANK)->i)
+            of.end++;
+        size_t slowest = slowest_step(steps, of);
+        if (slowest != SIZE_MAX)
+            summarize_parts(summary, steps, of, slowest);
+    }
     return summary;
 }
 
@@ -638,7 +679,7 @@ bool step_times_add_tables(const struct trace *trace, const struct selection *se
             columns[STEP_FIRST_PART + p].flags = TABLE_OPTIONAL;
     struct table *table = table_open("steps", "Steps, and where their time went", columns, STEP_OWN_COLUMNS);
     size_t incomplete = add_steps(table, &question);
-    struct table *summary = make_summary(table);
+    struct table *summary = options->summary_by_rank ? make_summaries(table) : make_summary(table);
     if (by_lane) {
         struct gpu_streams *streams = by & STEP_BY_STREAM ? gpu_streams_open(gpu) : NULL;
         question.streams = streams;

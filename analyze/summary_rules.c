@@ -130,44 +130,60 @@ static const char *device_text(struct summary *summary, int64_t device)
 
 /* ---- steps ---- */
 
-static void look_at_steps(struct summary *summary)
+/* Rows of "summary" from FIRST to before END, and the steps they are about: those of "steps" from *STEP on. */
+static void look_at_steps_of(struct summary *summary, int64_t rank, size_t first, size_t end, size_t *step)
 {
-    const struct table *steps = summary_table(summary, "steps"),
-                       *parts_table = summary_table(summary, "summary");
-    if (!steps || !parts_table || parts_table->row_count == 0)
-        return;
+    const struct table *steps = summary_table(summary, "steps"), *parts = summary_table(summary, "summary");
     int64_t total_ns = 0;
     size_t complete = 0;
-    for (size_t row = 0; row < steps->row_count; row++)
-        if (summary_cell(steps, row, "complete")->i == 1) {
-            total_ns += summary_figure(steps, row, "duration");
-            complete++;
-        }
-    static const struct {
-        const char *part;
-        enum rule rule;
-    } parts[] = { { "Data loading", RULE_DATA_LOADING }, { "Comm.", RULE_COMMUNICATION } };
-    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
-        size_t row = summary_row(parts_table, "part", parts[i].part);
-        if (row == parts_table->row_count)
+    while (rank != TABLE_INT_MISSING && *step < steps->row_count &&
+           summary_figure(steps, *step, "rank") != rank)
+        ++*step; /* a rank without complete steps */
+    for (; *step < steps->row_count; ++*step) {
+        if (rank != TABLE_INT_MISSING && summary_figure(steps, *step, "rank") != rank)
+            break;
+        if (summary_cell(steps, *step, "complete")->i != 1)
             continue;
-        consider(summary,
-                 (struct finding){ .rule = parts[i].rule,
-                                   .rank = TABLE_INT_MISSING,
-                                   .share = summary_cell(parts_table, row, "share")->f,
-                                   .time_ns = summary_figure(parts_table, row, "average") * (int64_t)complete,
-                                   .bytes = TABLE_INT_MISSING });
+        total_ns += summary_figure(steps, *step, "duration");
+        complete++;
     }
-    size_t whole = summary_row(parts_table, "part", "Step");
-    if (whole == parts_table->row_count || complete < 3)
+    for (size_t row = first; row < end; row++) {
+        const char *part = summary_cell(parts, row, "part")->text.at;
+        bool data = strcmp(part, "Data loading") == 0;
+        if (data || strcmp(part, "Comm.") == 0)
+            consider(summary,
+                     (struct finding){ .rule = data ? RULE_DATA_LOADING : RULE_COMMUNICATION,
+                                       .rank = rank,
+                                       .share = summary_cell(parts, row, "share")->f,
+                                       .time_ns = summary_figure(parts, row, "average") * (int64_t)complete,
+                                       .bytes = TABLE_INT_MISSING });
+        if (strcmp(part, "Step") != 0 || complete < 3)
+            continue;
+        int64_t over_ns = summary_figure(parts, row, "max") - summary_figure(parts, row, "median");
+        consider(summary, (struct finding){ .rule = RULE_SLOW_STEP,
+                                            .rank = rank,
+                                            .share = share_of(over_ns, total_ns),
+                                            .time_ns = over_ns,
+                                            .bytes = TABLE_INT_MISSING });
+    }
+}
+
+static void look_at_steps(struct summary *summary)
+{
+    const struct table *parts = summary_table(summary, "summary");
+    size_t step = 0;
+    if (!summary_table(summary, "steps") || !parts)
         return;
-    int64_t over_ns =
-        summary_figure(parts_table, whole, "max") - summary_figure(parts_table, whole, "median");
-    consider(summary, (struct finding){ .rule = RULE_SLOW_STEP,
-                                        .rank = TABLE_INT_MISSING,
-                                        .share = share_of(over_ns, total_ns),
-                                        .time_ns = over_ns,
-                                        .bytes = TABLE_INT_MISSING });
+    if (summary->by == SUMMARY_BY_ALL) {
+        look_at_steps_of(summary, TABLE_INT_MISSING, 0, parts->row_count, &step);
+        return;
+    }
+    for (size_t first = 0, end; first < parts->row_count; first = end) {
+        int64_t rank = summary_figure(parts, first, "rank");
+        for (end = first + 1; end < parts->row_count && summary_figure(parts, end, "rank") == rank;)
+            end++;
+        look_at_steps_of(summary, rank, first, end, &step);
+    }
 }
 
 /* ---- devices ---- */
@@ -182,10 +198,12 @@ static int64_t span_of(const struct table *devices, int64_t rank, int64_t device
     return 0;
 }
 
-static bool has_found(const struct summary *summary, enum rule rule)
+/* About RANK, or about all? */
+static bool has_found(const struct summary *summary, enum rule rule, int64_t rank)
 {
     for (size_t i = 0; i < summary->findings.count; i++)
-        if (summary->findings.at[i].rule == rule)
+        if (summary->findings.at[i].rule == rule &&
+            (summary->findings.at[i].rank == rank || summary->findings.at[i].rank == TABLE_INT_MISSING))
             return true;
     return false;
 }
@@ -201,7 +219,7 @@ static void look_at_idleness(struct summary *summary)
         const char *cause = summary_cell(causes, row, "cause")->text.at;
         for (enum rule rule = 0; rule < RULES; rule++)
             if (summary_rules[rule].cause && strcmp(summary_rules[rule].cause, cause) == 0 &&
-                !(rule == RULE_IDLE_DATA_LOADING && has_found(summary, RULE_DATA_LOADING)))
+                !(rule == RULE_IDLE_DATA_LOADING && has_found(summary, RULE_DATA_LOADING, rank)))
                 consider(summary,
                          (struct finding){ .rule = rule,
                                            .rank = rank,
@@ -212,13 +230,18 @@ static void look_at_idleness(struct summary *summary)
     }
 }
 
-/* The file of RANK. */
-static const struct trace_file *file_of(const struct trace *trace, int64_t rank)
+uint32_t summary_file_of(const struct trace *trace, int64_t rank)
 {
     for (uint32_t f = 0; f < trace->file_count; f++)
         if (selection_rank(trace, f) == rank)
-            return &trace->files[f];
-    return NULL;
+            return f;
+    return UINT32_MAX;
+}
+
+static const struct trace_file *file_of(const struct trace *trace, int64_t rank)
+{
+    uint32_t file = summary_file_of(trace, rank);
+    return file == UINT32_MAX ? NULL : &trace->files[file];
 }
 
 /* What the file says of the device; NULL when nothing. */
@@ -346,8 +369,7 @@ static void look_at_devices(struct summary *summary)
 
 /* ---- stalls ---- */
 
-/* How long FILE is, as far as it was asked for. */
-static int64_t file_time(const struct summary *summary, uint32_t file)
+int64_t summary_file_time(const struct summary *summary, uint32_t file)
 {
     struct interval span = trace_file_span(summary->trace, file);
     const struct selection *selection = summary->selection;
@@ -361,15 +383,20 @@ int64_t summary_host_time(const struct summary *summary)
 {
     int64_t sum_ns = 0;
     for (uint32_t f = 0; f < summary->trace->file_count; f++)
-        sum_ns += file_time(summary, f);
+        sum_ns += summary_file_time(summary, f);
     return sum_ns;
 }
 
 static void look_at_stalls(struct summary *summary)
 {
     const struct table *stalls = summary_table(summary, "stalls");
-    int64_t whole_ns = summary_host_time(summary);
+    bool by_rank = summary->by != SUMMARY_BY_ALL;
+    int64_t whole_ns = by_rank ? 0 : summary_host_time(summary), rank = TABLE_INT_MISSING;
     for (size_t row = 0; row < stalls->row_count; row++) {
+        if (by_rank) {
+            rank = summary_figure(stalls, row, "rank");
+            whole_ns = summary_file_time(summary, summary_file_of(summary->trace, rank));
+        }
         int64_t time_ns = summary_figure(stalls, row, "could_be_won");
         const char *owner = summary_cell(stalls, row, "operator")->text.at,
                    *cause = summary_cell(stalls, row, "cause")->text.at;
@@ -377,7 +404,7 @@ static void look_at_stalls(struct summary *summary)
                                  ? owner
                                  : arena_printf(&summary->arena, "%s, %s", owner, cause);
         consider(summary, (struct finding){ .rule = RULE_STALL,
-                                            .rank = TABLE_INT_MISSING,
+                                            .rank = rank,
                                             .detail = detail,
                                             .advice = summary_cell(stalls, row, "advice")->text.at,
                                             .share = share_of(time_ns, whole_ns),
@@ -431,7 +458,7 @@ static void consider_time(struct summary *summary, enum rule rule, uint32_t file
     consider(summary, (struct finding){ .rule = rule,
                                         .rank = selection_rank(summary->trace, file),
                                         .detail = detail,
-                                        .share = share_of(time_ns, file_time(summary, file)),
+                                        .share = share_of(time_ns, summary_file_time(summary, file)),
                                         .time_ns = time_ns,
                                         .bytes = TABLE_INT_MISSING });
 }

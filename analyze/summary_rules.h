@@ -10,6 +10,7 @@
 #define TPA_ANALYZE_SUMMARY_RULES_H
 
 #include "analyze/selection.h"
+#include "analyze/summary.h"
 #include "base/table.h"
 #include "trace/trace.h"
 
@@ -59,6 +60,8 @@ struct finding {
 struct summary {
     const struct trace *trace;
     const struct selection *selection;
+    enum summary_by by;
+    unsigned features;    /* of the trace: enum trace_feature */
     struct result *parts; /* the tables of the analyses; that of steps in memory is called "memory_steps" */
     VEC_OF(struct finding) findings;
     struct arena arena; /* texts of findings */
@@ -75,7 +78,15 @@ const union table_cell *summary_cell(const struct table *table, size_t row, cons
 int64_t summary_figure(const struct table *table, size_t row, const char *key);
 size_t summary_row(const struct table *table, const char *key, const char *text);
 
-/* How long the files are, as far as they were asked for. */
+/* How long FILE is, or all files are, as far as they were asked for. */
+int64_t summary_file_time(const struct summary *summary, uint32_t file);
 int64_t summary_host_time(const struct summary *summary);
+
+/* The file of RANK; UINT32_MAX when there is none. */
+uint32_t summary_file_of(const struct trace *trace, int64_t rank);
+
+/* summary_figures.c: add the tables "overview" and "operators". */
+void summary_add_overview(const struct summary *summary, struct result *result);
+void summary_add_operators(struct summary *summary, struct result *result);
 
 #endif

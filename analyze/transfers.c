@@ -288,6 +288,7 @@ static struct table *make_transfers(struct question *question)
         enum transfer_column column;
     } ways[] = {
         [TRANSFERS_BY_KIND] = { "Copies by direction and host memory", TRANSFER_DIRECTION },
+        [TRANSFERS_BY_RANK] = { "Copies by rank", TRANSFER_RANK },
         [TRANSFERS_BY_STREAM] = { "Copies by stream", TRANSFER_STREAM },
         [TRANSFERS_BY_STEP] = { "Copies by step", TRANSFER_STEP },
         [TRANSFERS_BY_OPERATOR] = { "Copies by operator", TRANSFER_OPERATOR },
@@ -317,6 +318,7 @@ static struct table *make_transfers(struct question *question)
 /* ---- stalls ---- */
 
 enum stall_column {
+    STALL_RANK,
     STALL_OPERATOR,
     STALL_BLOCKED,
     STALL_WON,
@@ -333,6 +335,7 @@ enum stall_column {
 
 /* clang-format off */
 static const struct table_column stall_columns[STALL_COLUMNS] = {
+    { "rank", "Rank", TABLE_COUNT, "rank of the file, or its place among the files", TABLE_HIDDEN, NULL },
     { "operator", "Operator", TABLE_NAME, "the operator in which the host waited; the call where there is none", 0, NULL },
     { "blocked", "Host blocked", TABLE_NS, "time in which the host thread sat in the calls", 0, NULL },
     { "could_be_won", "Could be won", TABLE_NS, "of this, at most: what goes beyond the launch of as many asynchronous copies", 0, "won" },
@@ -378,6 +381,7 @@ static const char *advice_for(enum host_wait_kind kind, const char *owner)
 /* A wait, and what makes its row. */
 struct stall {
     struct host_wait wait;
+    uint32_t file;    /* 0 unless it makes rows */
     name_id owner;    /* name of the operator, else of the call */
     const char *line; /* NULL: none; equal lines of Python functions are the same pointer */
     size_t line_len;
@@ -398,6 +402,8 @@ static int compare_lines(const struct stall *a, const struct stall *b)
 /* 0: they make one row. */
 static int compare_rows(const struct stall *a, const struct stall *b)
 {
+    if (a->file != b->file)
+        return a->file < b->file ? -1 : 1;
     if (a->owner != b->owner)
         return a->owner < b->owner ? -1 : 1;
     if (a->wait.kind != b->wait.kind)
@@ -457,6 +463,7 @@ static void add_stall(struct table *table, const struct question *question, cons
     }
     size_t row = table_add_row(table);
     name_id call = trace->name[stalls[0].wait.call];
+    table_set_int(table, row, STALL_RANK, selection_rank(trace, stalls[0].file));
     table_set_text(table, row, STALL_OPERATOR, names_text(trace->names, stalls[0].owner),
                    names_length(trace->names, stalls[0].owner));
     table_set_text(table, row, STALL_LINE, stalls[0].line, stalls[0].line_len);
@@ -481,6 +488,8 @@ static struct stall stall_of(const struct question *question, struct callers *ca
     event_id owner = callers_operator(callers, wait->call);
     struct stall stall = { .wait = *wait, .owner = trace->name[owner == EVENT_NONE ? wait->call : owner] };
     stall.line = callers_line(callers, wait->call, &stall.line_len);
+    if (question->by == TRANSFERS_BY_RANK)
+        stall.file = trace->tracks[trace->track[wait->call]].file;
     if (is_copy(trace, wait->work)) {
         struct copy_kind kind = kind_of(question, wait->work);
         stall.transfer =
@@ -532,6 +541,8 @@ static struct table *make_stalls(const struct question *question)
     }
     if (!any_line)
         table->columns[STALL_LINE].flags = TABLE_OPTIONAL;
+    if (question->by == TRANSFERS_BY_RANK)
+        table->columns[STALL_RANK].flags = 0;
     table_sort(table, STALL_BLOCKED, false);
     table_add_footer(table, "blocked_total", "Host threads blocked", TABLE_NS, table_int(blocked_ns));
     table_add_footer(table, "launch_cost", "A launch takes (median)", TABLE_NS, table_int(cost_ns));
@@ -572,6 +583,7 @@ void transfers_add_tables(const struct trace *trace, const struct selection *sel
     struct table *stalls = make_stalls(&question);
     result_add_table(result, stalls);
     add_advice(stalls, result);
+    table_drop_hidden(stalls);
 
     VEC_FREE(&question.parts);
     steps_free(question.steps);

@@ -15,6 +15,7 @@ extern const struct trace_wants transfers_wants;
 /* What makes a row of the table of transfers besides device, direction and host memory. */
 enum transfers_by {
     TRANSFERS_BY_KIND, /* nothing */
+    TRANSFERS_BY_RANK, /* nothing; but of the waits the rank */
     TRANSFERS_BY_STREAM,
     TRANSFERS_BY_STEP, /* in which the copy was launched */
     TRANSFERS_BY_OPERATOR,

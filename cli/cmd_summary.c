@@ -7,12 +7,28 @@ struct summary_args {
     struct load_args load;
     struct selection_query selection;
     struct output_args output;
+    int by;
+};
+
+static const struct opt_choice rows_by[] = {
+    [SUMMARY_BY_ALL] = { "all", "all ranks and devices together", NULL },
+    [SUMMARY_BY_RANK] = { "rank", "each rank for itself", NULL },
+    [SUMMARY_BY_DEVICE] = { "device", "each device for itself", NULL },
+    { .name = "step", .refusal = "one screen does not hold all steps; see --steps for one, and tpa steps" },
+    { .name = "stream",
+      .refusal = "rules look at devices; tpa gpu --by stream and tpa gaps --by stream have streams" },
+    { .name = "op",
+      .aliases = "operator kernel thread module line",
+      .refusal = "the summary is about the whole; tpa top has such rows" },
+    { 0 },
 };
 
 static const struct summary_args summary_defaults = { .load = LOAD_DEFAULTS,
                                                       .output = { .limit = ANALYSIS_LIMIT_DEFAULT } };
 
 static const struct opt summary_opts[] = {
+    OPT_GROUP("Rows"),
+    OPT_CHOICE('b', "by", struct summary_args, by, rows_by, "WHAT", "what is summed up"),
     SELECTION_OPTIONS(struct summary_args, selection),
     OUTPUT_OPTIONS(struct summary_args, output),
     LOAD_OPTIONS(struct summary_args, load),
@@ -22,8 +38,8 @@ static const struct opt summary_opts[] = {
 static bool add_tables(const struct trace *trace, const struct selection *selection, const void *args,
                        struct result *result, struct tpa_error *err)
 {
-    (void)args;
-    return summary_add_tables(trace, selection, result, err);
+    const struct summary_args *own = args;
+    return summary_add_tables(trace, selection, (enum summary_by)own->by, result, err);
 }
 
 static int summary_main(const struct invocation *call, struct tpa_error *err)
@@ -54,6 +70,7 @@ const struct command cmd_summary = {
     .main = summary_main,
     .examples = {
         "tpa summary trace.json",
+        "tpa summary --by rank runs/today/  # which rank differs",
         "tpa summary --columns finding,share,advice --wide trace.json",
         "tpa summary --format json trace.json",
     },

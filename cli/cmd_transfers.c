@@ -14,10 +14,12 @@ static const struct transfers_args transfers_defaults = { .load = LOAD_DEFAULTS,
                                                           .output = { .limit = ANALYSIS_LIMIT_DEFAULT } };
 
 static const struct opt_choice rows_by[] = {
-    [TRANSFERS_BY_KIND] = { "kind", "direction and host memory, per device", "direction device rank" },
+    [TRANSFERS_BY_KIND] = { "kind", "direction and host memory, per device", "direction device" },
+    [TRANSFERS_BY_RANK] = { "rank", "the same; and of the waits the rank", NULL },
     [TRANSFERS_BY_STREAM] = { "stream", "the same per stream", NULL },
     [TRANSFERS_BY_STEP] = { "step", "the same per step in which the copy was launched", NULL },
     [TRANSFERS_BY_OPERATOR] = { "op", "the same per operator that copied", "operator" },
+    { .name = "thread", .refusal = "copies are the device's; --by op has those who asked for them" },
     { 0 },
 };
 

@@ -43,7 +43,7 @@ static void draw(const char *type, const struct trace *trace, const struct selec
 static bool fill_summary(const struct trace *trace, const struct selection *selection,
                          struct report_content *content, struct tpa_error *err)
 {
-    return summary_add_tables(trace, selection, content->result, err);
+    return summary_add_tables(trace, selection, SUMMARY_BY_ALL, content->result, err);
 }
 
 static bool fill_steps(const struct trace *trace, const struct selection *selection,

@@ -17,11 +17,11 @@ JSON = ["--format", "json", "--limit", "0"]
 
 # Commands, options, and how a table of them is told: as JSON, with all rows.
 TABLES = [
-    ["info"], ["summary"], ["top", "--sort", "none"], ["top", "--by", "shape"], ["top", "--by", "stack"], ["top", "--by", "kernel"],
+    ["info"], ["summary"], ["summary", "--by", "rank"], ["summary", "--by", "device"], ["top", "--sort", "none"], ["top", "--by", "shape"], ["top", "--by", "stack"], ["top", "--by", "kernel"],
     ["top", "--by", "category,thread"], ["top", "--by", "stream"], ["top", "--by", "step"], ["top", "--by", "op,rank"],
     ["callers"], ["callees"], ["modules"], ["modules", "--by", "line"], ["modules", "--by", "rank"],
     ["gpu"], ["gpu", "--by", "stream"], ["gpu", "--by", "step"], ["kernels"], ["kernels", "--by", "shape"],
-    ["gaps", "--min", "0"], ["gaps", "--by", "stream", "--min", "0"], ["steps"], ["steps", "--by", "step,stream"], ["transfers"], ["transfers", "--by", "op"],
+    ["gaps", "--min", "0"], ["gaps", "--by", "stream", "--min", "0"], ["steps"], ["steps", "--by", "step,stream"], ["transfers"], ["transfers", "--by", "op"], ["transfers", "--by", "rank"],
     ["comm"], ["comm", "--by", "size"], ["memory"], ["memory", "--by", "step"], ["memory", "--by", "module"], ["launches"], ["launches", "--by", "thread"],
 ]
 # Other texts, and files of other formats.

@@ -99,7 +99,7 @@ static void steps_and_gaps(void **state)
     assert_int_equal(int_called(table_called(result, "unfreed"), 0, "count"), MANY);
     kernels_add_table(trace, selection, &(struct kernels_options){ .by = KERNELS_BY_STEP }, result);
     assert_int_equal(table_called(result, "kernels")->row_count, MANY);
-    assert_true(summary_add_tables(trace, selection, result, &err));
+    assert_true(summary_add_tables(trace, selection, SUMMARY_BY_ALL, result, &err));
     release();
 }
 

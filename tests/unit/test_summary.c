@@ -13,14 +13,19 @@
 static struct trace *trace;
 static struct result *result;
 
-static void answer(void)
+static void answer_by(enum summary_by by)
 {
     struct tpa_error err = { 0 };
     struct selection *selection = selection_open(trace, &(struct selection_query){ 0 }, &err);
     assert_non_null(selection);
     result = result_open("tpa.summary/1");
-    assert_true(summary_add_tables(trace, selection, result, &err));
+    assert_true(summary_add_tables(trace, selection, by, result, &err));
     selection_free(selection);
+}
+
+static void answer(void)
+{
+    answer_by(SUMMARY_BY_ALL);
 }
 
 static void release(void)
@@ -441,6 +446,135 @@ static void the_most_expensive_operators_come_first(void **state)
     release();
 }
 
+/*
+ * rank 0         0    10   20   30   40   50   60   70   80   90  100
+ *   host         [ ProfilerStep#1                                 )
+ *                [ mm   )[ add       )                                   launches at 0..2, 17..19, 20..22
+ *   device 0     .[ gemm                                          )      2..100
+ *   device 1               [add)          [add)                          20..30, 50..60
+ *
+ * rank 1
+ *   host         [ ProfilerStep#1                                 )
+ *                [ item ...                                       )      launch at 0..2, wait 5..95
+ *   device 0          [gemm)                                             10..20
+ *
+ * Device 1 idles 30..50 of its 40. Both devices of rank 0 compute 98 + 20 of 98 + 40.
+ * Of the wait of 90 on rank 1 a launch would have taken 2.
+ */
+static void draw_two_ranks(void)
+{
+    draw_begin(&summary_wants);
+    draw_host("user_annotation", "ProfilerStep#1", 1, 0, 100);
+    draw_host("cpu_op", "aten::mm", 1, 0, 15);
+    draw_call("cudaLaunchKernel", 1, 0, 2, 1);
+    draw_host("cpu_op", "aten::add", 1, 16, 24);
+    draw_call("cudaLaunchKernel", 1, 17, 2, 2);
+    draw_call("cudaLaunchKernel", 1, 20, 2, 3);
+    draw_work("kernel", "gemm", 0, 7, 2, 98, 1);
+    draw_work("kernel", "add", 1, 7, 20, 10, 2);
+    draw_work("kernel", "add", 1, 7, 50, 10, 3);
+    draw_file("second.json");
+    draw_host("user_annotation", "ProfilerStep#1", 1, 0, 100);
+    draw_host("cpu_op", "aten::item", 1, 0, 99);
+    draw_call("cudaLaunchKernel", 1, 0, 2, 1);
+    draw_call("cudaDeviceSynchronize", 1, 5, 90, 2);
+    draw_work("kernel", "gemm", 0, 7, 10, 10, 1);
+    trace = draw_end();
+}
+
+static size_t row_of_rule(const struct table *findings, const char *rule)
+{
+    for (size_t row = 0; row < findings->row_count; row++)
+        if (strcmp(text_called(findings, row, "rule"), rule) == 0)
+            return row;
+    fail_msg("nothing found by %s", rule);
+    return 0;
+}
+
+static void each_rank_has_figures_and_findings_of_its_own(void **state)
+{
+    (void)state;
+    draw_two_ranks();
+    answer_by(SUMMARY_BY_RANK);
+    struct table *overview = table_called(result, "overview"), *operators = table_called(result, "operators"),
+                 *findings = table_called(result, "findings");
+    static const int64_t figures[2][6] = { { 0, 100, 1, 100, 2, 0 }, { 1, 100, 1, 100, 1, 90 } };
+    static const char *const keys[] = { "rank",         "host_time", "steps",
+                                        "step_average", "devices",   "host_blocked" };
+    assert_int_equal(overview->row_count, 2);
+    for (size_t row = 0; row < 2; row++)
+        for (size_t i = 0; i < 6; i++)
+            assert_int_equal(int_called(overview, row, keys[i]), figures[row][i]);
+    assert_float_equal(number_called(overview, 0, "computing"), 118.0 / 138.0, 1e-12);
+    assert_float_equal(number_called(overview, 0, "idle"), 20.0 / 138.0, 1e-12);
+    assert_float_equal(number_called(overview, 1, "computing"), 1.0, 1e-12);
+
+    assert_int_equal(operators->row_count, 3); /* mm and add of rank 0, item of rank 1 */
+    assert_string_equal(text_called(operators, 0, "name"), "aten::mm");
+    assert_float_equal(number_called(operators, 0, "share_of_all"), 98.0 / 118.0, 1e-12);
+    assert_int_equal(int_called(operators, 1, "time"), 20);
+    assert_int_equal(int_called(operators, 2, "rank"), 1);
+    assert_int_equal(int_called(operators, 2, "time"), 10);
+
+    size_t stall = row_of_rule(findings, "stall");
+    assert_int_equal(int_called(findings, stall, "rank"), 1);
+    assert_float_equal(number_called(findings, stall, "share"), 0.88, 1e-12);
+    result_free(result);
+
+    answer();
+    findings = table_called(result, "findings");
+    stall = row_of_rule(findings, "stall");
+    assert_int_equal(int_called(findings, stall, "rank"), TABLE_INT_MISSING);
+    assert_float_equal(number_called(findings, stall, "share"), 0.44, 1e-12); /* of both files */
+    release();
+}
+
+static void each_device_has_figures_of_its_own(void **state)
+{
+    (void)state;
+    draw_two_ranks();
+    answer_by(SUMMARY_BY_DEVICE);
+    struct table *overview = table_called(result, "overview"), *operators = table_called(result, "operators");
+    static const int64_t places[3][2] = { { 0, 0 }, { 0, 1 }, { 1, 0 } };
+    static const double computing[3] = { 1.0, 0.5, 1.0 };
+    assert_int_equal(overview->row_count, 3);
+    assert_int_equal(operators->row_count, 3);
+    for (size_t row = 0; row < 3; row++) {
+        assert_int_equal(int_called(overview, row, "rank"), places[row][0]);
+        assert_int_equal(int_called(overview, row, "device"), places[row][1]);
+        assert_float_equal(number_called(overview, row, "computing"), computing[row], 1e-12);
+        assert_int_equal(int_called(operators, row, "device"), places[row][1]);
+        assert_float_equal(number_called(operators, row, "share_of_all"), 1.0, 1e-12);
+    }
+    assert_string_equal(text_called(operators, 1, "name"), "aten::add");
+    assert_int_equal(int_called(operators, 1, "count"), 2);
+    release();
+}
+
+/* Two files that say that they are of one rank are one row. */
+static void files_of_one_rank_share_a_row(void **state)
+{
+    (void)state;
+    for (enum summary_by by = SUMMARY_BY_RANK; by <= SUMMARY_BY_DEVICE; by++) {
+        draw_begin(&summary_wants);
+        for (int file = 0; file < 3; file++) {
+            if (file)
+                draw_file("another.json");
+            trace_builder_current_file(draw_builder)->rank = file == 1 ? 5 : 4;
+            draw_host("cpu_op", "aten::mm", 1, 0, 20);
+            draw_call("cudaLaunchKernel", 1, 0, 2, 1);
+            draw_work("kernel", "gemm", 0, 7, 10, 10, 1);
+        }
+        trace = draw_end();
+        answer_by(by);
+        struct table *overview = table_called(result, "overview");
+        assert_int_equal(overview->row_count, 2);
+        assert_int_equal(int_called(overview, 0, "rank"), 4);
+        assert_int_equal(int_called(overview, 1, "rank"), 5);
+        release();
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -450,6 +584,9 @@ int main(void)
         cmocka_unit_test(every_rule_finds_and_is_quiet),
         cmocka_unit_test(work_that_outlasts_the_operators_is_work),
         cmocka_unit_test(the_most_expensive_operators_come_first),
+        cmocka_unit_test(each_rank_has_figures_and_findings_of_its_own),
+        cmocka_unit_test(each_device_has_figures_of_its_own),
+        cmocka_unit_test(files_of_one_rank_share_a_row),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
