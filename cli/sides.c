@@ -1,6 +1,7 @@
 /* sides.c - see sides.h. */
 #include "cli/sides.h"
 
+#include "base/names.h"
 #include <assert.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -59,16 +60,16 @@ static bool measure_part(struct sides *sides, struct measures *side, struct inge
     return good;
 }
 
-/* Is the last of COUNT paths a file that is among those before it? */
-static bool is_given_twice(const char *const *paths, size_t count)
+/* Is this a regular file that is among those SEEN, each by the bytes of its key? It is added to them. */
+static bool was_seen(struct names *seen, const char *path)
 {
-    struct stat last, other;
-    if (stat(paths[count - 1], &last) != 0 || !S_ISREG(last.st_mode))
+    struct stat about;
+    if (stat(path, &about) != 0 || !S_ISREG(about.st_mode))
         return false;
-    for (size_t i = 0; i + 1 < count; i++)
-        if (stat(paths[i], &other) == 0 && other.st_dev == last.st_dev && other.st_ino == last.st_ino)
-            return true;
-    return false;
+    uint64_t key[] = { about.st_dev, about.st_ino };
+    size_t known = names_count(seen);
+    names_add(seen, (const char *)key, sizeof key);
+    return names_count(seen) == known;
 }
 
 /* New; NULL and ERR when a file can not be read. */
@@ -79,6 +80,7 @@ static struct measures *measure_side(struct sides *sides, const struct sides_fou
     struct measures *side = measures_open();
     struct trace_wants wants = sides->like_saved ? measure_wants_like(sides->saved->schema)
                                                  : measure_wants(&sides->options->measure);
+    struct names *seen = names_open();
     bool good = true;
     for (size_t i = 0; i < found->counts[of] && good; i++) {
         struct invocation of_part = *sides->call;
@@ -93,13 +95,14 @@ static struct measures *measure_side(struct sides *sides, const struct sides_fou
             tpa_in_file(err, found->paths[of][i]);
         else if (part.trace && !sides->like_saved) /* told already */
             load_add_notices(part.trace, result);
-        if (good && is_given_twice(found->paths[of], i + 1))
+        if (good && was_seen(seen, found->paths[of][i]))
             result_add_notice(
                 result, "given_twice", 1, found->paths[of][i], TPA_NOWHERE,
                 "this file was given more than once on one side, and all that is in it counts as "
                 "often");
         ingested_free(&part);
     }
+    names_free(seen);
     if (good) {
         measures_finish(side);
         return side;

@@ -8,6 +8,7 @@
 #include "ingest/formats.h"
 
 #include "base/memory.h"
+#include "base/names.h"
 #include <dirent.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -221,8 +222,8 @@ static bool not_a_trace(const char *bytes, size_t len, const char *damage, struc
 struct reading {
     const struct ingest_options *options;
     struct trace_builder *builder;
-    size_t traces;                  /* files that went into it */
-    VEC_OF(struct source_id) files; /* all regular ones */
+    size_t traces;       /* files that went into it */
+    struct names *files; /* all regular ones, each by the bytes of its key */
     VEC_OF(struct profile *) profiles;
     struct action_report *actions;
     struct result *result;
@@ -338,11 +339,10 @@ static bool read_before(struct reading *reading, const struct source *source)
     struct source_id id;
     if (!source_id(source, &id))
         return false;
-    bool before = false;
-    for (size_t i = 0; i < reading->files.count && !before; i++)
-        before = reading->files.at[i].device == id.device && reading->files.at[i].inode == id.inode;
-    *VEC_PUSH(&reading->files) = id;
-    return before;
+    uint64_t key[] = { id.device, id.inode };
+    size_t known = names_count(reading->files);
+    names_add(reading->files, (const char *)key, sizeof key);
+    return names_count(reading->files) == known;
 }
 
 static bool may_read(const struct reading *reading, const struct source *source, struct tpa_error *err)
@@ -429,7 +429,11 @@ bool ingest_read_any(const char *const *paths, size_t count, const struct ingest
     if (!err)
         err = &ignored;
     *ingested = (struct ingested){ 0 };
-    struct reading reading = { .options = options, .builder = trace_builder_open(&options->wants) };
+    struct reading reading = {
+        .options = options,
+        .builder = trace_builder_open(&options->wants),
+        .files = names_open(),
+    };
     bool ok = true;
     for (size_t i = 0; i < count && ok; i++) {
         struct stat about;
@@ -453,7 +457,7 @@ bool ingest_read_any(const char *const *paths, size_t count, const struct ingest
     for (size_t i = 0; i < reading.profiles.count; i++)
         profile_free(reading.profiles.at[i]);
     VEC_FREE(&reading.profiles);
-    VEC_FREE(&reading.files);
+    names_free(reading.files);
     action_report_free(reading.actions);
     result_free(reading.result);
     return ok;
