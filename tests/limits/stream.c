@@ -52,6 +52,26 @@ static void put_event(int64_t i, const char *name, const char *rest)
     printf("%s\"%s}", name, rest);
 }
 
+/* What is odd stands between two ordinary events, which show that what follows it is read. */
+static void begin_with_first(void)
+{
+    begin();
+    put_event(0, "first", "");
+}
+
+static void end_with_last(int64_t i)
+{
+    put_event(i, "last", "");
+    end();
+}
+
+/* The odd event itself, up to its name. */
+static void open_middle(void)
+{
+    begin_with_first();
+    open_event(1);
+}
+
 static void events(int64_t count, int64_t unused)
 {
     (void)unused;
@@ -79,26 +99,20 @@ static void names(int64_t count, int64_t length)
 static void string(int64_t length, int64_t unused)
 {
     (void)unused;
-    begin();
-    put_event(0, "first", "");
-    open_event(1);
+    open_middle();
     put_run('s', length);
     put("\"}");
-    put_event(2, "last", "");
-    end();
+    end_with_last(2);
 }
 
 /* Something long in the arguments of an event: BEFORE, a run of letters, AFTER. */
 static void argument(const char *before, char letter, int64_t length, const char *after)
 {
-    begin();
-    put_event(0, "first", "");
-    open_event(1);
+    open_middle();
     printf("middle\",\"args\":{\"x\":%s", before);
     put_run(letter, length);
     printf("%s}}", after);
-    put_event(2, "last", "");
-    end();
+    end_with_last(2);
 }
 
 static void argument_string(int64_t length, int64_t unused)
@@ -116,24 +130,19 @@ static void number(int64_t digits, int64_t unused)
 static void depth(int64_t levels, int64_t unused)
 {
     (void)unused;
-    begin();
-    put_event(0, "first", "");
-    open_event(1);
+    open_middle();
     put("middle\",\"args\":{\"x\":");
     put_run('[', levels);
     put_run(']', levels);
     put("}}");
-    put_event(2, "last", "");
-    end();
+    end_with_last(2);
 }
 
 /* Brackets that nobody closes. */
 static void unclosed(int64_t levels, int64_t unused)
 {
     (void)unused;
-    begin();
-    put_event(0, "first", "");
-    open_event(1);
+    open_middle();
     put("middle\",\"args\":{\"x\":");
     put_run('[', levels);
 }
@@ -141,37 +150,30 @@ static void unclosed(int64_t levels, int64_t unused)
 static void timestamp(int64_t digits, int64_t unused)
 {
     (void)unused;
-    begin();
-    put_event(0, "first", "");
+    begin_with_first();
     put(",\n{\"ph\":\"X\",\"cat\":\"cpu_op\",\"pid\":1,\"tid\":1,\"dur\":1,\"name\":\"middle\",\"ts\":1.");
     put_run('0', digits);
     put("}");
-    put_event(2, "last", "");
-    end();
+    end_with_last(2);
 }
 
 static void keys(int64_t count, int64_t unused)
 {
     (void)unused;
-    begin();
-    put_event(0, "first", "");
-    open_event(1);
+    open_middle();
     put("middle\",\"args\":{");
     for (int64_t i = 0; i < count; i++)
         printf("%s\"key%" PRId64 "\":%" PRId64, i ? "," : "", i, i);
     put(",\"External id\":4711}}");
-    put_event(2, "last", "");
-    end();
+    end_with_last(2);
 }
 
 static void blanks(int64_t count, int64_t unused)
 {
     (void)unused;
-    begin();
-    put_event(0, "first", "");
+    begin_with_first();
     put_run(' ', count);
-    put_event(1, "last", "");
-    end();
+    end_with_last(1);
 }
 
 static void property(int64_t length, int64_t unused)
@@ -228,8 +230,7 @@ static void texts(int64_t count, int64_t unused)
 static void ends(int64_t count, int64_t unused)
 {
     (void)unused;
-    begin();
-    put_event(0, "first", "");
+    begin_with_first();
     for (int64_t i = 0; i < count; i++)
         printf(",\n{\"ph\":\"E\",\"pid\":1,\"tid\":1,\"ts\":%" PRId64 "}", i);
     end();
