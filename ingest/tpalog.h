@@ -66,7 +66,7 @@ struct tpalog_arguments {
     } at[64];
 };
 
-enum { TPALOG_ROOMS = TPAFILE_MOST_FIELDS + 8 + 2 * ARG_COUNT };
+enum { TPALOG_ROOMS = TPAFILE_MOST_FIELDS + 8 + 3 * ARG_COUNT };
 
 struct tpalog_part {
     struct tpafile_head head;
@@ -95,7 +95,8 @@ struct tpalog_part {
     name_id *names;
     track_id *tracks;
     uint16_t *categories;
-    int64_t *arg_values[ARG_COUNT];
+    int64_t *arg_values[ARG_COUNT]; /* of texts, their numbers in the file */
+    int32_t *arg_narrow[ARG_COUNT]; /* room for as many */
     bool arg_is_text[ARG_COUNT];
 };
 
@@ -127,8 +128,12 @@ struct tpalog_texts_run {
 
 struct tpalog_texts {
     VEC_OF(struct tpalog_texts_run) runs; /* by number */
+    size_t there;                         /* texts in them */
     size_t last;                          /* the run asked last */
     struct tpalog_text lost;              /* stands in for texts whose block is lost */
+    /* Ids of those that were asked for, by number: NAME_NONE for the others, which the functions below tell. */
+    name_id *name_ids, *text_ids;
+    size_t id_count, id_capacity;
     uint64_t lost_count;
 };
 

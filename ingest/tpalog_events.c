@@ -60,39 +60,82 @@ static bool decode_shapes(struct tpalog_part *part, struct tpafile_decoder *deco
     return most < shapes->count;
 }
 
-/* Which events have the argument at PLACE: bits into PRESENT. How many there are. */
-static size_t find_events(const struct shapes *shapes, unsigned place, size_t events, uint64_t *present)
+/* Bit b of row r becomes bit r of row b: halves are swapped, then quarters ... */
+static void transpose(uint64_t rows[64])
 {
-    size_t count = 0;
+    uint64_t low = UINT32_MAX;
+    for (unsigned width = 32; width > 0; width /= 2, low ^= low << width)
+        for (unsigned r = 0; r < 64; r = ((r | width) + 1) & ~width) {
+            uint64_t swapped = ((rows[r] >> width) ^ rows[r | width]) & low;
+            rows[r] ^= swapped << width;
+            rows[r | width] ^= swapped;
+        }
+}
+
+/*
+ * Which events have the arguments of which NEEDED has a bit: bits into PRESENT, by the arguments' places. How many
+ * events have each goes to COUNTS.
+ */
+static void find_events(const struct shapes *shapes, size_t events, uint64_t needed,
+                        uint64_t *const present[64], size_t counts[64])
+{
     for (size_t i = 0; i < events; i += 64) {
-        uint64_t word = 0;
+        uint64_t rows[64] = { 0 };
         size_t left = events - i < 64 ? events - i : 64;
-        for (size_t bit = 0; bit < left; bit++)
-            word |= ((uint64_t)shapes->args[shapes->of[i + bit]] >> place & 1) << bit;
-        present[i / 64] = word;
-        count += (size_t)__builtin_popcountll(word);
+        for (size_t e = 0; e < left; e++)
+            rows[e] = (uint64_t)shapes->args[shapes->of[i + e]];
+        transpose(rows);
+        for (uint64_t rest = needed; rest; rest &= rest - 1) {
+            int place = __builtin_ctzll(rest);
+            present[place][i / 64] = rows[place];
+            counts[place] += (size_t)__builtin_popcountll(rows[place]);
+        }
     }
-    return count;
+}
+
+/* VALUES in 4 bytes into NARROW. False: they do not fit. */
+static bool make_narrow(const int64_t *values, size_t count, int32_t *narrow)
+{
+    uint64_t outside = 0;
+    for (size_t i = 0; i < count; i++) {
+        outside |= ((uint64_t)values[i] + (UINT64_C(1) << 31)) >> 32;
+        narrow[i] = (int32_t)values[i];
+    }
+    return outside == 0;
 }
 
 static bool decode_args(struct tpalog_part *part, struct tpafile_decoder *decoder,
                         const struct tpalog_arguments *arguments, const struct shapes *shapes, size_t events)
 {
-    uint64_t any = 0;
+    uint64_t any = 0, needed = 0, *present[64];
+    size_t counts[64] = { 0 };
+    bool taken[ARG_COUNT] = { false };
     for (size_t i = 0; i < shapes->count; i++)
         any |= (uint64_t)shapes->args[i];
     for (unsigned place = 0; place < arguments->count; place++) {
         enum trace_arg arg = arguments->at[place].arg;
-        if (arg == ARG_COUNT || !(any >> place & 1) || part->columns.args[arg].count)
+        if (arg == ARG_COUNT || !(any >> place & 1) || taken[arg])
             continue;
-        uint64_t *present = tpalog_part_room(part, (events + 63) / 64 * sizeof *present);
-        size_t count = find_events(shapes, place, events, present);
-        int64_t *values = decode(part, decoder, TPAFILE_EVENTS_ARG + place, count);
+        taken[arg] = true;
+        needed |= UINT64_C(1) << place;
+        present[place] = tpalog_part_room(part, (events + 63) / 64 * sizeof **present);
+    }
+    find_events(shapes, events, needed, present, counts);
+    for (uint64_t rest = needed; rest; rest &= rest - 1) {
+        int place = __builtin_ctzll(rest);
+        enum trace_arg arg = arguments->at[place].arg;
+        size_t count = counts[place];
+        int64_t *values = decode(part, decoder, TPAFILE_EVENTS_ARG + (unsigned)place, count);
         if (!values)
             return false;
-        part->columns.args[arg] = (struct trace_columns_arg){ present, values, count };
+        int32_t *narrow = tpalog_part_room(part, (count + 1) * sizeof *narrow);
+        bool is_text = arguments->at[place].type == TPAFILE_ARGUMENT_TEXT;
+        part->columns.args[arg] = (struct trace_columns_arg){ present[place], values, NULL, count };
+        if (!is_text && make_narrow(values, count, narrow))
+            part->columns.args[arg].narrow = narrow;
         part->arg_values[arg] = values;
-        part->arg_is_text[arg] = arguments->at[place].type == TPAFILE_ARGUMENT_TEXT;
+        part->arg_narrow[arg] = narrow;
+        part->arg_is_text[arg] = is_text;
     }
     return true;
 }
@@ -476,52 +519,85 @@ static track_id find_track(struct tpalog_reader *reader, track_id number)
 
 /* ---- events: in the order of the file ---- */
 
-static int compare_numbers(const void *left, const void *right)
+/*
+ * The ids, which IDS has by number, of COUNT texts, in 4 bytes. False: some were not asked for yet, or are too large.
+ */
+static bool map_texts(const name_id *ids, size_t id_count, const int64_t *numbers, size_t count, int32_t *to)
 {
-    int64_t a = *(const int64_t *)left, b = *(const int64_t *)right;
-    return a < b ? -1 : a > b;
+    uint32_t unfit = 0;
+    for (size_t i = 0; i < count; i++) {
+        name_id id = (uint64_t)numbers[i] < id_count ? ids[numbers[i]] : NAME_NONE;
+        unfit |= id; /* NAME_NONE has the upper bit */
+        to[i] = (int32_t)id;
+    }
+    return unfit >> 31 == 0;
 }
+_Static_assert(NAME_NONE >> 31, "no id that is known has the upper bit of NAME_NONE");
 
 /*
  * Number the texts that come up for the first time in the order of the file, which is the one in which the converted
- * file had them: what is told first of several that are alike then stays the same.
+ * file had them: what is told first of several that are alike then stays the same. Each has a bit, by its number; only
+ * in a file of which much is lost are there numbers without one.
  */
 static void meet_texts(struct tpalog_reader *reader, const struct tpalog_part *part)
 {
-    VEC_OF(int64_t) fresh = { 0 };
+    struct tpalog_texts *texts = &reader->texts;
+    size_t least = texts->id_count, most = 0;
+    uint64_t *fresh = mem_zalloc(texts->id_count / 64 + 1, sizeof *fresh);
     for (int arg = 0; arg < ARG_COUNT; arg++) {
         if (!part->columns.args[arg].count || !part->arg_is_text[arg])
             continue;
-        int64_t last = 0;
         for (size_t i = 0; i < part->columns.args[arg].count; i++) {
-            int64_t number = part->arg_values[arg][i];
-            const struct tpalog_text *text = number == last ? NULL : tpalog_text(&reader->texts, number);
-            last = number;
-            if (text && text->text == NAME_NONE)
-                *VEC_PUSH(&fresh) = number;
+            uint64_t number = (uint64_t)part->arg_values[arg][i];
+            if (number >= texts->id_count || texts->text_ids[number] != NAME_NONE)
+                continue;
+            fresh[number / 64] |= UINT64_C(1) << number % 64;
+            least = number < least ? number : least;
+            most = number > most ? number : most;
         }
     }
-    if (fresh.count)
-        qsort(fresh.at, fresh.count, sizeof *fresh.at, compare_numbers);
-    for (size_t i = 0; i < fresh.count; i++)
-        tpalog_text_id(&reader->texts, reader->builder, fresh.at[i]);
-    VEC_FREE(&fresh);
+    for (size_t word = least / 64; word <= most / 64; word++)
+        for (uint64_t bits = fresh[word]; bits; bits &= bits - 1)
+            tpalog_text_id(texts, reader->builder, (int64_t)(64 * word + (size_t)__builtin_ctzll(bits)));
+    free(fresh);
+}
+
+/* Texts of arguments by the trace's ids. */
+static void map_arguments(struct tpalog_reader *reader, struct tpalog_part *part)
+{
+    const struct tpalog_texts *texts = &reader->texts;
+    bool met = false;
+    for (int arg = 0; arg < ARG_COUNT; arg++) {
+        struct trace_columns_arg *column = &part->columns.args[arg];
+        if (!column->count || !part->arg_is_text[arg])
+            continue;
+        int64_t *values = part->arg_values[arg];
+        column->narrow = part->arg_narrow[arg];
+        if (map_texts(texts->text_ids, texts->id_count, values, column->count, part->arg_narrow[arg]))
+            continue;
+        if (!met)
+            meet_texts(reader, part);
+        met = true;
+        if (map_texts(texts->text_ids, texts->id_count, values, column->count, part->arg_narrow[arg]))
+            continue;
+        column->narrow = NULL;
+        for (size_t i = 0; i < column->count; i++) {
+            name_id id = tpalog_text_id(&reader->texts, reader->builder, values[i]);
+            values[i] = id == NAME_NONE ? trace_builder_text(reader->builder, "", 0) : id;
+        }
+    }
 }
 
 /* What the file calls a number becomes the trace's id, in place. */
 static void map_events(struct tpalog_reader *reader, struct tpalog_part *part)
 {
     struct tpalog_trace *trace = reader->trace;
+    const struct tpalog_texts *texts = &reader->texts;
     size_t count = part->columns.count;
-    int64_t last_number = -1;
-    name_id last_name = NAME_NONE;
     for (size_t i = 0; i < count; i++) {
         int64_t number = part->name_numbers[i];
-        if (number != last_number) {
-            last_name = tpalog_name_id(&reader->texts, reader->builder, number);
-            last_number = number;
-        }
-        part->names[i] = last_name;
+        name_id name = (uint64_t)number < texts->id_count ? texts->name_ids[number] : NAME_NONE;
+        part->names[i] = name != NAME_NONE ? name : tpalog_name_id(&reader->texts, reader->builder, number);
     }
     for (size_t i = 0; i < count; i++) {
         track_id number = part->tracks[i];
@@ -540,16 +616,7 @@ static void map_events(struct tpalog_reader *reader, struct tpalog_part *part)
     part->columns.name = part->names;
     part->columns.track = part->tracks;
     part->columns.category = part->categories;
-    meet_texts(reader, part);
-    for (int arg = 0; arg < ARG_COUNT; arg++) {
-        if (!part->columns.args[arg].count || !part->arg_is_text[arg])
-            continue;
-        for (size_t i = 0; i < part->columns.args[arg].count; i++) {
-            int64_t number = part->arg_values[arg][i];
-            name_id id = tpalog_text_id(&reader->texts, reader->builder, number);
-            part->arg_values[arg][i] = id == NAME_NONE ? trace_builder_text(reader->builder, "", 0) : id;
-        }
-    }
+    map_arguments(reader, part);
 }
 
 bool tpalog_join_events(struct tpalog_reader *reader, struct tpalog_part *part, struct tpa_error *err)

@@ -398,7 +398,9 @@ bool tpalog_columns_end(struct tpalog_reader *reader, const struct log_columns *
     };
     for (int arg = 0; arg < ARG_COUNT; arg++) {
         const struct log_arg *from = &columns->args[arg];
-        events.args[arg] = (struct trace_columns_arg){ from->present, from->values, from->count };
+        events.args[arg] = (struct trace_columns_arg){ .present = from->present,
+                                                       .values = from->values,
+                                                       .count = from->count };
     }
     return trace_builder_add_columns(reader->builder, &events, err);
 }

@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { FREE_NUMBERS = 1024 };
+
 static const char lost_text[] = "(lost)";
 
 void tpalog_texts_init(struct tpalog_texts *texts)
@@ -23,6 +25,24 @@ void tpalog_texts_release(struct tpalog_texts *texts)
         free(texts->runs.at[i].bytes);
     }
     VEC_FREE(&texts->runs);
+    free(texts->name_ids);
+    free(texts->text_ids);
+}
+
+/* Let ids be found by numbers up to END, unless more than half of those are in blocks that are lost. */
+static void extend_ids(struct tpalog_texts *texts, int64_t end, size_t there)
+{
+    if ((uint64_t)end > 2 * (uint64_t)there + FREE_NUMBERS)
+        return;
+    if (texts->id_capacity < (size_t)end) {
+        texts->id_capacity = 2 * (size_t)end;
+        texts->name_ids =
+            mem_realloc(texts->name_ids, mem_times(texts->id_capacity, sizeof *texts->name_ids));
+        texts->text_ids =
+            mem_realloc(texts->text_ids, mem_times(texts->id_capacity, sizeof *texts->text_ids));
+    }
+    for (; texts->id_count < (size_t)end; texts->id_count++)
+        texts->name_ids[texts->id_count] = texts->text_ids[texts->id_count] = NAME_NONE;
 }
 
 bool tpalog_texts_add(struct tpalog_texts *texts, const struct tpalog_part *part)
@@ -54,6 +74,8 @@ bool tpalog_texts_add(struct tpalog_texts *texts, const struct tpalog_part *part
         from += len;
     }
     *VEC_PUSH(&texts->runs) = run;
+    texts->there += run.count;
+    extend_ids(texts, run.first + (int64_t)run.count, texts->there);
     return true;
 }
 
@@ -92,6 +114,8 @@ name_id tpalog_text_id(struct tpalog_texts *texts, struct trace_builder *builder
         return NAME_NONE;
     if (text->text == NAME_NONE)
         text->text = trace_builder_text(builder, text->at, text->len);
+    if ((uint64_t)number < texts->id_count && text != &texts->lost)
+        texts->text_ids[number] = text->text;
     return text->text;
 }
 
@@ -102,5 +126,7 @@ name_id tpalog_name_id(struct tpalog_texts *texts, struct trace_builder *builder
         return trace_builder_name(builder, "", 0);
     if (text->name == NAME_NONE)
         text->name = trace_builder_name(builder, text->at, text->len);
+    if ((uint64_t)number < texts->id_count && text != &texts->lost)
+        texts->name_ids[number] = text->name;
     return text->name;
 }

@@ -87,10 +87,16 @@ static void add_arg(struct arg_storage *to, size_t base, size_t count, const str
 {
     arg_storage_reserve_present(to, base + count);
     add_bits(to->present, base, from->present, count);
-    if (!to->wide && !fit_narrow(from->values, from->count))
+    if (!to->wide && !from->narrow && !fit_narrow(from->values, from->count))
         arg_storage_widen(to);
     arg_storage_reserve_values(to, from->count);
-    if (to->wide) {
+    if (to->wide && from->narrow) {
+        int64_t *values = (int64_t *)to->values + to->count;
+        for (size_t i = 0; i < from->count; i++)
+            values[i] = from->narrow[i];
+    } else if (from->narrow) {
+        memcpy((int32_t *)to->values + to->count, from->narrow, from->count * sizeof *from->narrow);
+    } else if (to->wide) {
         memcpy((int64_t *)to->values + to->count, from->values, from->count * sizeof *from->values);
     } else {
         int32_t *values = (int32_t *)to->values + to->count;

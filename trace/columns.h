@@ -19,6 +19,7 @@
 struct trace_columns_arg {
     const uint64_t *present; /* bit e: event e has it. NULL: all have it */
     const int64_t *values;   /* TEXT and JSON: ids of trace_builder_text; DECIMAL: the bits of the double */
+    const int32_t *narrow;   /* the values, when all fit: VALUES is not looked at then. NULL: they may not */
     size_t count;            /* 0: none has it */
 };
 
