@@ -4,6 +4,7 @@
  */
 #include "capture/report.h"
 
+#include "capture/own_files.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -40,6 +41,7 @@ static bool write_line(int fd, const char *line, size_t len)
     return written;
 }
 
+/* For who has a table of files that is not the application's: see own_files.h. */
 static bool send_line(const char *line, size_t len)
 {
     if (report_fifo[0] == '\0')
@@ -85,6 +87,34 @@ void report_end(const char *path, int64_t bytes, int64_t records, int64_t droppe
     report("end", fields);
 }
 
+struct sending {
+    const char *line;
+    size_t len;
+    bool sent;
+};
+
+static void send_there(void *argument)
+{
+    struct sending *sending = argument;
+    sending->sent = send_line(sending->line, sending->len);
+}
+
+/* As send_line, on the application's own thread: the file is opened in a table of its own, if there can be one. */
+static bool send_from_anywhere(const char *line, size_t len)
+{
+    struct sending sending = { line, len, false };
+    struct own_files files;
+    if (report_fifo[0] == '\0')
+        return false;
+    if (own_files_start(&files)) {
+        own_files_run(&files, send_there, &sending);
+        own_files_stop(&files);
+    } else {
+        send_there(&sending);
+    }
+    return sending.sent;
+}
+
 void report_trouble(const char *fmt, ...)
 {
     int saved = errno;
@@ -98,7 +128,7 @@ void report_trouble(const char *fmt, ...)
     va_end(args);
     clean(sentence);
     int len = snprintf(line, sizeof line, "trouble\t%d\t%s\n", pid, sentence);
-    if (!send_line(line, (size_t)len)) {
+    if (!send_from_anywhere(line, (size_t)len)) {
         len = snprintf(line, sizeof line, "tpa capture: %s\n", sentence);
         write_line(STDERR_FILENO, line, (size_t)len);
     }

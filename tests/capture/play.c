@@ -30,6 +30,7 @@
  *
  *     hold, release         no write to the log ends in between
  *     own-table             exit with 77 if this kernel gives no thread a table of files for itself
+ *     report-table          print whose table had the file that a trouble was told to
  *     refuse-own-table      have it refused from now on
  *     steal-before FILE, steal-after FILE    close all files that we may not have opened, and write into new ones: in
  *                           the next write to the log, before it writes and after
@@ -58,6 +59,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -102,8 +104,22 @@ static void let_steal(enum theft moment)
         pthread_cond_wait(&disk_changed, &disk_lock);
 }
 
+static _Atomic(const char *) report_table = "none"; /* whose file the library's last trouble was written to */
+
+/* Is FD, which this thread has, the same file in the application's table? */
+static bool application_has(int fd)
+{
+    char path[64];
+    struct stat mine, theirs;
+    snprintf(path, sizeof path, "/proc/%d/fd/%d", (int)getpid(), fd);
+    return fstat(fd, &mine) == 0 && stat(path, &theirs) == 0 && mine.st_dev == theirs.st_dev &&
+           mine.st_ino == theirs.st_ino;
+}
+
 __attribute__((visibility("default"))) ssize_t write(int fd, const void *bytes, size_t size)
 {
+    if (size > 8 && memcmp(bytes, "trouble\t", 8) == 0)
+        atomic_store(&report_table, application_has(fd) ? "the application's" : "its own");
     if (fd < LOG_FD)
         return syscall(SYS_write, fd, bytes, size);
     const char *full = getenv("FULL_AFTER");
@@ -455,6 +471,8 @@ static int play(char **words)
         return in_child(word), 1;
     if (strcmp(word, "own-table") == 0)
         return need_own_table(), 1;
+    if (strcmp(word, "report-table") == 0)
+        return printf("%s\n", atomic_load(&report_table)), 1;
     if (strcmp(word, "refuse-own-table") == 0)
         return refuse_own_table(), 1;
     if (strcmp(word, "steal-before") == 0 || strcmp(word, "steal-after") == 0)
