@@ -95,6 +95,8 @@ else:
     if args.trace:
         profiler.export_chrome_trace(args.trace)
     if args.averages:
+        averages = profiler.key_averages()
+        key = "device_time_total" if hasattr(averages[0], "device_time_total") else "cuda_time_total"  # since PyTorch 2.6
         with open(args.averages, "w") as out:
-            out.write(profiler.key_averages().table(sort_by="cuda_time_total", row_limit=-1))
+            out.write(averages.table(sort_by=key, row_limit=-1))
 print(round(statistics.median(times)))
