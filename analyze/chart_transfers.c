@@ -43,7 +43,8 @@ static void add_sizes(const struct chart_question *question, struct picture *pic
         int64_t bytes = trace->kind[e] == EVENT_MEMCPY ? trace_arg_or(trace, ARG_BYTES, e, 0) : 0;
         if (bytes <= 0 || trace->dur_ns[e] <= 0 || !selection_holds(question->selection, e))
             continue;
-        struct copy_kind kind = kinds[trace->name[e]];
+        struct copy_kind kind =
+            copy_kind_with(kinds[trace->name[e]], trace_arg_text(trace, ARG_COPY_MEMORY, e));
         struct table **group = &groups[kind.direction * COPY_MEMORIES + kind.memory];
         if (*group == NULL)
             *group = chart_add_table(chart, table_open("copies", NULL, columns, 2));

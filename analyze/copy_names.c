@@ -24,15 +24,22 @@ struct copy_kind copy_kind_of(const char *name)
     for (size_t i = 0; i < sizeof directions / sizeof *directions && kind.direction == COPY_UNKNOWN; i++)
         if (strcasestr(name, directions[i].word))
             kind.direction = directions[i].direction;
-    if (strcasestr(name, "managed") || strcasestr(name, "unified")) {
+    if (kind.direction == COPY_HTOD || kind.direction == COPY_DTOH || kind.direction == COPY_HTOH)
+        kind.memory = MEMORY_UNKNOWN;
+    return copy_kind_with(kind, name);
+}
+
+struct copy_kind copy_kind_with(struct copy_kind kind, const char *memory)
+{
+    if (!memory)
+        return kind;
+    if (strcasestr(memory, "managed") || strcasestr(memory, "unified")) {
         kind.direction = COPY_MANAGED;
         kind.memory = MEMORY_MANAGED;
-    } else if (strcasestr(name, "pageable")) {
+    } else if (strcasestr(memory, "pageable")) {
         kind.memory = MEMORY_PAGEABLE;
-    } else if (strcasestr(name, "pinned")) {
+    } else if (strcasestr(memory, "pinned")) {
         kind.memory = MEMORY_PINNED;
-    } else if (kind.direction == COPY_HTOD || kind.direction == COPY_DTOH || kind.direction == COPY_HTOH) {
-        kind.memory = MEMORY_UNKNOWN;
     }
     return kind;
 }

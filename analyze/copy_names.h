@@ -2,7 +2,7 @@
  * copy_names.h - which way a copy goes and what memory its host side is, told from its name.
  *
  * Kineto: "Memcpy HtoD (Pinned -> Device)"; TensorFlow: "MemcpyH2D"; ROCm: "CopyHostToDevice", "Memcpy HtoD (Host ->
- * Device)". To be asked once per name.
+ * Device)". To be asked once per name. TensorFlow and JAX tell the memory beside the name (ARG_COPY_MEMORY).
  */
 #ifndef TPA_ANALYZE_COPY_NAMES_H
 #define TPA_ANALYZE_COPY_NAMES_H
@@ -33,6 +33,9 @@ struct copy_kind {
 };
 
 struct copy_kind copy_kind_of(const char *name);
+
+/* KIND where the copy's arguments call the memory of the host's side MEMORY ("pinned"), which may be NULL. */
+struct copy_kind copy_kind_with(struct copy_kind kind, const char *memory);
 
 const char *copy_direction_name(enum copy_direction direction); /* "HtoD" */
 const char *copy_memory_name(enum copy_memory memory);          /* "pageable"; NULL for MEMORY_NONE */

@@ -152,11 +152,16 @@ static event_id waited_for(const struct question *question, event_id call)
     return EVENT_NONE;
 }
 
-static bool is_pageable(const struct question *question, name_id id)
+static bool is_pageable(const struct question *question, event_id copy)
 {
-    uint8_t *known = &question->is_pageable[id];
+    const struct trace *trace = question->trace;
+    const char *memory = trace_arg_text(trace, ARG_COPY_MEMORY, copy);
+    if (memory)
+        return copy_kind_with((struct copy_kind){ COPY_UNKNOWN, MEMORY_NONE }, memory).memory ==
+               MEMORY_PAGEABLE;
+    uint8_t *known = &question->is_pageable[trace->name[copy]];
     if (*known == 0)
-        *known = copy_kind_of(names_text(question->trace->names, id)).memory == MEMORY_PAGEABLE ? 2 : 1;
+        *known = copy_kind_of(trace_name(trace, copy)).memory == MEMORY_PAGEABLE ? 2 : 1;
     return *known == 2;
 }
 
@@ -173,7 +178,7 @@ static void find_blocking_copies(const struct question *question, const unsigned
             continue;
         if (sorts[trace->name[call]] == CALL_COPY_SYNC)
             add_wait(waits, call, copy, WAIT_SYNC_COPY);
-        else if (sorts[trace->name[call]] == CALL_COPY && is_pageable(question, trace->name[copy]))
+        else if (sorts[trace->name[call]] == CALL_COPY && is_pageable(question, copy))
             add_wait(waits, call, copy, WAIT_PAGEABLE_COPY);
     }
 }

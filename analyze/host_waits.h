@@ -39,7 +39,7 @@ struct host_waits {
     size_t count, capacity;
 };
 
-#define HOST_WAITS_WANTS GPU_EVENTS_WANTS
+#define HOST_WAITS_WANTS (GPU_EVENTS_WANTS | WANT(COPY_MEMORY))
 
 /* Those of TRACE, worked out when first asked for. Borrowed; live as long as TRACE. */
 const struct host_waits *host_waits_of(const struct trace *trace);

@@ -117,7 +117,7 @@ static struct copy_kind kind_of(const struct question *question, event_id copy)
     if (!question->kinds_asked[name])
         question->kinds[name] = copy_kind_of(names_text(question->trace->names, name));
     question->kinds_asked[name] = true;
-    return question->kinds[name];
+    return copy_kind_with(question->kinds[name], trace_arg_text(question->trace, ARG_COPY_MEMORY, copy));
 }
 
 /* What makes the row of COPY besides its device and kind. */

@@ -53,7 +53,14 @@ enum { CHROME_ARG_SLOTS = 256 };
 struct chrome_arg_table {
     struct chrome_arg_key slots[CHROME_ARG_SLOTS];
 };
-enum chrome_arg_kind { CHROME_INT, CHROME_DECIMAL, CHROME_TEXT, CHROME_JSON, CHROME_BOOL };
+enum chrome_arg_kind {
+    CHROME_INT,
+    CHROME_DECIMAL,
+    CHROME_TEXT,
+    CHROME_JSON,
+    CHROME_BOOL,
+    CHROME_XLA_DETAILS, /* several arguments in one string, see xla_details.h; no arg of its own */
+};
 
 /* An argument met in the event that is being read. */
 struct chrome_found_arg {

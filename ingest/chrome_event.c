@@ -11,6 +11,7 @@
 #include "ingest/chrome.h"
 
 #include "ingest/json_text.h"
+#include "ingest/xla_details.h"
 #include <string.h>
 
 /* Only the kinds say what is there: the rest, a few hundred bytes, is not touched for each event. */
@@ -161,6 +162,9 @@ void chrome_arg_table_init(struct chrome_arg_table *table, const struct trace_wa
             key += len + (key[len] == '|');
         }
     }
+    static const char *const details[] = { "kernel_details", "memcpy_details", "memset_details" };
+    for (size_t i = 0; i < sizeof details / sizeof *details && wants->args & XLA_DETAILS_TELL; i++)
+        add_key(table, details[i], strlen(details[i]), 0, CHROME_XLA_DETAILS);
 }
 
 const struct chrome_arg_key *chrome_find_arg(const struct chrome_arg_table *table, const char *key,
@@ -248,6 +252,10 @@ static void add_found_args(struct chrome_reader *reader)
         case CHROME_BOOL:
             if (is_word(found->start, found->end, "true") || is_word(found->start, found->end, "false"))
                 trace_chunk_arg(chunk, arg, *found->start == 't');
+            break;
+        case CHROME_XLA_DETAILS:
+            text = string_text(reader, found->start, found->end, &reader->text_a, &len);
+            xla_details_add(chunk, text, len);
             break;
         }
     }

@@ -2,7 +2,8 @@
  * classify.c - what events and tracks are, told from the words that producers use.
  *
  * Learnt from libkineto (2020 to 2026), the removed TensorBoard plugin, TensorFlow and JAX traces.
- * Everything here depends on a category or on a track, never on a single event's name.
+ * Everything here depends on a category or on a track; but TensorFlow and JAX have no categories, and there the names
+ * tell copies from kernels and calls of CUDA and HIP from the rest of the host.
  */
 #include "trace/storage.h"
 
@@ -81,6 +82,13 @@ static int64_t last_number(const char *text, int64_t missing)
     return strtoll(digits, NULL, 10);
 }
 
+/* The first number in TEXT, or MISSING: "/device:GPU:3 Compute (pid 7)" -> 3. */
+static int64_t first_number(const char *text, int64_t missing)
+{
+    const char *digits = text + strcspn(text, "0123456789");
+    return *digits && strspn(digits, "0123456789") <= 18 ? strtoll(digits, NULL, 10) : missing;
+}
+
 static bool has_property(const struct trace_file *file, const char *key)
 {
     for (size_t i = 0; i < file->properties.count; i++)
@@ -134,8 +142,8 @@ static bool is_device_process(const char *process)
            strstr(process, "/device:XLA_GPU");
 }
 
-/* "Stream #13(Kernel)", ".../stream:13 Compute"; "stream:all" repeats what the others hold. */
-static bool is_stream_thread(const char *process, const char *thread)
+/* "Stream #13(Kernel)", "stream 13(Compute)", ".../stream:13 Compute". */
+static bool is_stream(const char *process, const char *thread)
 {
     if (strncasecmp(thread, "stream", 6) == 0)
         return true;
@@ -143,34 +151,76 @@ static bool is_stream_thread(const char *process, const char *thread)
     return stream && isdigit((unsigned char)stream[8]);
 }
 
-/* Does any thread of this device show its streams one by one? Then the others repeat or group them. */
-static bool device_has_streams(const struct trace_storage *storage, const struct track *of)
+/* How a file shows its devices. What comes later in the list repeats or groups what comes before. */
+enum device_form {
+    DEVICES_BY_OPERATOR, /* "/job:localhost/replica:0/task:0/device:GPU:0 Compute" or "/device:TPU:0" */
+    DEVICES_IN_ALL,      /* "/device:GPU:0/stream:all Compute" */
+    DEVICES_BY_STREAM,
+};
+
+static enum device_form form_of_track(const char *process, const char *thread)
 {
+    return is_stream(process, thread)       ? DEVICES_BY_STREAM
+           : strstr(process, "/stream:all") ? DEVICES_IN_ALL
+                                            : DEVICES_BY_OPERATOR;
+}
+
+/* The most exact form that FILE shows anything in, for each file; heap. */
+static uint8_t *find_device_forms(const struct trace_storage *storage)
+{
+    uint8_t *forms = mem_zalloc(storage->files.count + 1, 1);
     for (size_t i = 0; i < storage->tracks.count; i++) {
         const struct track *track = &storage->tracks.at[i];
         const char *process = text_of(storage, track->process_name);
-        if (track->file == of->file && is_device_process(process) && track->event_count &&
-            is_stream_thread(process, text_of(storage, track->thread_name)))
-            return true;
+        if (!track->event_count || !is_device_process(process))
+            continue;
+        enum device_form form = form_of_track(process, text_of(storage, track->thread_name));
+        if (form > forms[track->file])
+            forms[track->file] = (uint8_t)form;
     }
-    return false;
+    return forms;
 }
 
 /* Kind of the events of TRACK when its names say that it is a device's; EVENT_OTHER when they do not. */
-static enum event_kind kind_by_names(const struct trace_storage *storage, const struct track *track)
+static enum event_kind kind_by_names(const struct trace_storage *storage, const struct track *track,
+                                     enum device_form form_of_file)
 {
     const char *process = text_of(storage, track->process_name),
                *thread = text_of(storage, track->thread_name);
     if (!is_device_process(process))
         return EVENT_OTHER;
-    if (is_stream_thread(process, thread))
-        return EVENT_KERNEL;
-    if (device_has_streams(storage, track))
-        return EVENT_GPU_ANNOTATION;
-    bool groups = strcmp(thread, "Steps") == 0 || strcmp(thread, "XLA Modules") == 0 ||
-                  strcmp(thread, "Framework Name Scope") == 0 || strcmp(thread, "Source code") == 0 ||
-                  strcmp(thread, "Framework Ops") == 0 || strcmp(thread, "XLA TraceMe") == 0;
+    enum device_form form = form_of_track(process, thread);
+    if (form < form_of_file) {
+        /* With streams beside them, TensorFlow 1's operators "on" a device show the host that ran them. */
+        bool is_host =
+            strstr(process, "/job:") && !strstr(process, "/stream:") && !strstr(process, "/memcpy");
+        return is_host ? EVENT_OTHER : EVENT_GPU_ANNOTATION;
+    }
+    bool groups = form == DEVICES_BY_OPERATOR &&
+                  (strcmp(thread, "Steps") == 0 || strcmp(thread, "XLA Modules") == 0 ||
+                   strcmp(thread, "Framework Name Scope") == 0 || strcmp(thread, "Source code") == 0 ||
+                   strcmp(thread, "Framework Ops") == 0 || strcmp(thread, "XLA TraceMe") == 0);
     return groups ? EVENT_GPU_ANNOTATION : EVENT_KERNEL;
+}
+
+/* The kind that the name of an event of TensorFlow or JAX tells; EVENT_OTHER when it tells none. */
+static enum event_kind kind_by_name(const char *name, enum event_kind kind_of_track)
+{
+    static const struct {
+        const char *prefix;
+        enum event_kind kind;
+    } calls[] = { { "cuda", EVENT_RUNTIME }, { "hip", EVENT_RUNTIME }, { "cu", EVENT_DRIVER } };
+    if (kind_of_track == EVENT_KERNEL)
+        return strncasecmp(name, "memcpy", 6) == 0   ? EVENT_MEMCPY
+               : strncasecmp(name, "memset", 6) == 0 ? EVENT_MEMSET
+                                                     : EVENT_KERNEL;
+    for (size_t i = 0; i < sizeof calls / sizeof *calls && kind_of_track == EVENT_OTHER; i++) {
+        size_t len = strlen(calls[i].prefix);
+        if (strncmp(name, calls[i].prefix, len) == 0 && isupper((unsigned char)name[len]) &&
+            islower((unsigned char)name[len + 1])) /* but "cuDNN ..." is no call */
+            return calls[i].kind;
+    }
+    return kind_of_track;
 }
 
 /* A track by its process. */
@@ -235,18 +285,12 @@ static void name_stream(const struct trace_storage *storage, struct track *track
     const char *process = text_of(storage, track->process_name),
                *thread = text_of(storage, track->thread_name);
     if (by_names) {
-        const char *device = strstr(process, "/device:");
-        size_t len = device ? strcspn(device + 8, "/") : 0;
-        char number[64] = "";
-        if (len && len < sizeof number)
-            memcpy(number, device + 8, len), number[len] = '\0';
-        track->device = (int32_t)last_number(number, 0);
-        const char *stream = strstr(process, "/stream:");
-        /* "Stream #13(Kernel)": the number comes first in what follows '#' */
-        const char *hash = strchr(thread, '#');
-        track->stream = hash     ? strtoll(hash + 1, NULL, 10)
-                        : stream ? strtoll(stream + 8, NULL, 10)
-                                 : track->tid;
+        const char *device = strstr(process, "/device:"), *stream = strstr(process, "/stream:");
+        int64_t number = first_number(device ? device : process, 0);
+        track->device = number <= INT32_MAX ? (int32_t)number : -1;
+        track->stream = stream                                  ? first_number(stream, -1)
+                        : strncasecmp(thread, "stream", 6) == 0 ? first_number(thread, track->tid)
+                                                                : track->tid;
         return;
     }
     int64_t device =
@@ -263,24 +307,29 @@ void builder_classify(struct trace_builder *builder)
     for (uint32_t i = 0; i < storage->files.count; i++)
         storage->files.at[i].producer = find_producer(storage, i);
 
-    /* Kinds that only the track tells, in files whose categories say nothing. */
+    /* Kinds that only names tell, in files whose categories say nothing. */
     size_t count = storage->tracks.count;
     uint8_t *kind_of = mem_zalloc(count + 1, 1);
-    bool any = false;
+    bool *has_kinds = mem_zalloc(count + 1, sizeof *has_kinds); /* by track: its categories tell */
+    uint8_t *forms = find_device_forms(storage);
     for (size_t i = 0; i < count; i++) {
-        if (storage->files.at[storage->tracks.at[i].file].producer == PRODUCER_KINETO)
-            continue;
-        kind_of[i] = (uint8_t)kind_by_names(storage, &storage->tracks.at[i]);
-        any |= kind_of[i] != EVENT_OTHER;
+        const struct track *track = &storage->tracks.at[i];
+        enum trace_producer producer = storage->files.at[track->file].producer;
+        has_kinds[i] = producer != PRODUCER_TENSORFLOW && producer != PRODUCER_JAX;
+        kind_of[i] = (uint8_t)(producer == PRODUCER_KINETO
+                                   ? EVENT_OTHER
+                                   : kind_by_names(storage, track, (enum device_form)forms[track->file]));
     }
+    free(forms);
     bool *on_device = mem_zalloc(count + 1, sizeof *on_device);
     bool *is_span = mem_zalloc(count + 1, sizeof *is_span);
     for (size_t e = 0; e < storage->count; e++) {
         track_id track = storage->track[e];
         enum event_kind kind = storage->kind[e];
-        if (any && kind_of[track] != EVENT_OTHER && (kind == EVENT_OTHER || kind == EVENT_OP)) {
-            bool copies = strncasecmp(names_text(storage->names, storage->name[e]), "memcpy", 6) == 0;
-            kind = kind_of[track] == EVENT_KERNEL && copies ? EVENT_MEMCPY : (enum event_kind)kind_of[track];
+        if (kind_of[track] != EVENT_OTHER ? kind == EVENT_OTHER || kind == EVENT_OP
+                                          : kind == EVENT_OTHER && !has_kinds[track]) {
+            kind =
+                kind_by_name(names_text(storage->names, storage->name[e]), (enum event_kind)kind_of[track]);
             storage->kind[e] = (uint8_t)kind;
         }
         on_device[track] |= event_on_device(kind);
@@ -294,6 +343,7 @@ void builder_classify(struct trace_builder *builder)
             track->kind = TRACK_OTHER;
     }
     free(kind_of);
+    free(has_kinds);
     free(on_device);
     free(is_span);
 }

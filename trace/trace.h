@@ -85,7 +85,7 @@ enum event_flags {
  * One row per argument: constant, kind, keys as files spell them separated by '|'.
  */
 #define TRACE_ARGS(ARG)                                                                                      \
-    ARG(CORRELATION, INT, "correlation")                                                                     \
+    ARG(CORRELATION, INT, "correlation|correlation_id")                                                      \
     ARG(EXTERNAL_ID, INT, "External id|external id")                                                         \
     ARG(STREAM, INT, "stream")                                                                               \
     ARG(DEVICE, INT, "device")                                                                               \
@@ -99,8 +99,8 @@ enum event_flags {
     ARG(GRID, JSON, "grid")                                                                                  \
     ARG(BLOCK, JSON, "block")                                                                                \
     ARG(OCCUPANCY, DECIMAL, "est. achieved occupancy %")                                                     \
-    ARG(GRAPH_ID, INT, "graph id")                                                                           \
-    ARG(GRAPH_NODE_ID, INT, "graph node id")                                                                 \
+    ARG(GRAPH_ID, INT, "graph id|cuda_graph_id")                                                             \
+    ARG(GRAPH_NODE_ID, INT, "graph node id|cuda_graph_node_id")                                              \
     ARG(CBID, INT, "cbid")                                                                                   \
     ARG(SYNC_KIND, TEXT, "cuda_sync_kind")                                                                   \
     ARG(WAIT_ON_STREAM, INT, "wait_on_stream")                                                               \
@@ -137,7 +137,8 @@ enum event_flags {
     ARG(SEQ_IN_GROUP, INT, "Seq")                                                                            \
     ARG(MODULE, TEXT, "hlo_module")                                                                          \
     ARG(LONG_NAME, TEXT, "long_name|long name")                                                              \
-    ARG(NVTX_CATEGORY, TEXT, "NVTX category")
+    ARG(NVTX_CATEGORY, TEXT, "NVTX category")                                                                \
+    ARG(COPY_MEMORY, TEXT, "copy memory")
 
 enum trace_arg {
 #define TRACE_ARG_CONSTANT(id, kind, keys) ARG_##id,

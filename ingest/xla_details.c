@@ -1,0 +1,90 @@
+/* xla_details.c - see xla_details.h. */
+#include "ingest/xla_details.h"
+
+#include "ingest/json_text.h"
+#include <stdio.h>
+#include <string.h>
+
+/* One "key:value" of the text. */
+struct detail {
+    const char *key, *value, *end;
+};
+
+/* The next detail at *AT; false when there is none. */
+static bool next_detail(const char **at, const char *end, struct detail *detail)
+{
+    while (*at < end && **at == ' ')
+        (*at)++;
+    if (*at == end)
+        return false;
+    const char *space = memchr(*at, ' ', (size_t)(end - *at));
+    detail->key = *at;
+    detail->end = space ? space : end;
+    const char *colon = memchr(*at, ':', (size_t)(detail->end - *at));
+    detail->value = colon ? colon + 1 : detail->end;
+    *at = detail->end;
+    return true;
+}
+
+static bool key_is(const struct detail *detail, const char *key)
+{
+    size_t len = strlen(key);
+    return (size_t)(detail->value - detail->key) == len + 1 && memcmp(detail->key, key, len) == 0;
+}
+
+/* "8,1,1" as Kineto writes it: [8,1,1]. */
+static void add_extent(struct trace_chunk *chunk, enum trace_arg arg, const struct detail *detail)
+{
+    char text[64];
+    int64_t extent;
+    const char *at = detail->value;
+    for (int i = 0; i < 3; i++, at++) {
+        const char *number = at;
+        while (at < detail->end && *at != ',')
+            at++;
+        if (!json_integer(number, at, &extent) || (at == detail->end) != (i == 2))
+            return;
+    }
+    int len = snprintf(text, sizeof text, "[%.*s]", (int)(detail->end - detail->value), detail->value);
+    if (len > 0 && (size_t)len < sizeof text)
+        trace_chunk_arg(chunk, arg, trace_chunk_text(chunk, text, (size_t)len));
+}
+
+/* The host's side of a copy decides how fast it is, and whether it blocks. */
+static bool is_host_memory(const struct detail *detail)
+{
+    static const char *const kinds[] = { "pageable", "pinned", "managed" };
+    size_t len = (size_t)(detail->end - detail->value);
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if (strlen(kinds[i]) == len && memcmp(kinds[i], detail->value, len) == 0)
+            return true;
+    return false;
+}
+
+void xla_details_add(struct trace_chunk *chunk, const char *text, size_t len)
+{
+    const char *end = text + len;
+    struct detail detail;
+    int64_t number, shared = 0;
+    bool knows_shared = false;
+    while (next_detail(&text, end, &detail)) {
+        bool is_number = json_integer(detail.value, detail.end, &number);
+        if (key_is(&detail, "regs") && is_number) {
+            trace_chunk_arg(chunk, ARG_REGISTERS, number);
+        } else if ((key_is(&detail, "static_shared") || key_is(&detail, "dynamic_shared")) && is_number) {
+            knows_shared = !__builtin_add_overflow(shared, number, &shared);
+        } else if (key_is(&detail, "grid")) {
+            add_extent(chunk, ARG_GRID, &detail);
+        } else if (key_is(&detail, "block")) {
+            add_extent(chunk, ARG_BLOCK, &detail);
+        } else if (key_is(&detail, "size") && is_number) {
+            trace_chunk_arg(chunk, ARG_BYTES, number);
+        } else if ((key_is(&detail, "kind") || key_is(&detail, "kind_src") || key_is(&detail, "kind_dst")) &&
+                   is_host_memory(&detail)) {
+            trace_chunk_arg(chunk, ARG_COPY_MEMORY,
+                            trace_chunk_text(chunk, detail.value, (size_t)(detail.end - detail.value)));
+        }
+    }
+    if (knows_shared)
+        trace_chunk_arg(chunk, ARG_SHARED_MEMORY, shared);
+}

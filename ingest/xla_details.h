@@ -1,0 +1,23 @@
+/*
+ * xla_details.h - what TensorFlow and JAX write of a kernel or copy on NVIDIA and AMD devices, all in one string.
+ *
+ *     "kernel_details": "regs:32 static_shared:0 dynamic_shared:1024 grid:8,1,1 block:256,1,1 occ_pct:100"
+ *     "memcpy_details": "kind_src:pageable kind_dst:device size:4096 dest:0 async:1"
+ *     "memset_details": "kind:device size:4096 async:1"
+ *
+ * The words are those of XLA's profiler (ToXStat in its cupti_buffer_events.h). occ_pct is the occupancy that a kernel
+ * could reach at most, not the estimate of what it did reach which Kineto gives, and so it is no ARG_OCCUPANCY.
+ */
+#ifndef TPA_INGEST_XLA_DETAILS_H
+#define TPA_INGEST_XLA_DETAILS_H
+
+#include "trace/builder.h"
+
+/* The arguments that details tell. */
+#define XLA_DETAILS_TELL                                                                                     \
+    (WANT(REGISTERS) | WANT(SHARED_MEMORY) | WANT(GRID) | WANT(BLOCK) | WANT(BYTES) | WANT(COPY_MEMORY))
+
+/* Give the event appended last what the LEN bytes at TEXT tell of it. Words that are not known are passed over. */
+void xla_details_add(struct trace_chunk *chunk, const char *text, size_t len);
+
+#endif

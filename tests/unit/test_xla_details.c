@@ -1,0 +1,70 @@
+/* test_xla_details.c - ingest/xla_details.h: whatever a string of details holds, an event gets what it tells. */
+#include "ingest/xla_details.h"
+#include "tests/unit/small_trace.h"
+
+/* What DETAILS give an event, as "regs shared grid block bytes memory"; - for what they do not tell. */
+static void expect(const char *details, const char *expected)
+{
+    static const enum trace_arg numbers[] = { ARG_REGISTERS, ARG_SHARED_MEMORY, ARG_BYTES };
+    static const enum trace_arg texts[] = { ARG_GRID, ARG_BLOCK, ARG_COPY_MEMORY };
+    struct small small = small_begin(XLA_DETAILS_TELL);
+    small_device(&small, 13, "kernel", "fusion", 0, 10);
+    xla_details_add(small.chunk, details, strlen(details));
+    struct trace *trace = small_end(&small);
+    char found[6][64];
+    for (int i = 0; i < 3; i++) {
+        int64_t value;
+        if (trace_arg(trace, numbers[i], 0, &value))
+            snprintf(found[i], sizeof found[i], "%lld", (long long)value);
+        else
+            strcpy(found[i], "-");
+        const char *text = trace_arg_text(trace, texts[i], 0);
+        snprintf(found[3 + i], sizeof found[3 + i], "%s", text ? text : "-");
+    }
+    char all[512];
+    snprintf(all, sizeof all, "%s %s %s %s %s %s", found[0], found[1], found[3], found[4], found[2],
+             found[5]);
+    assert_string_equal(all, expected);
+    trace_free(trace);
+}
+
+static void as_xla_writes_them(void **state)
+{
+    (void)state;
+    expect("regs:32 static_shared:128 dynamic_shared:1024 grid:8,2,1 block:256,1,1 occ_pct:66.6667",
+           "32 1152 [8,2,1] [256,1,1] - -");
+    expect("kind_src:pageable kind_dst:device size:4096 dest:0 async:1", "- - - - 4096 pageable");
+    expect("kind_src:device kind_dst:pinned size:4096 dest:0 async:1", "- - - - 4096 pinned");
+    expect("kind_src:device kind_dst:device size:8 dest:1 async:1", "- - - - 8 -");
+    expect("kind:managed size:16 async:0", "- - - - 16 managed");
+    expect("size:128 dest:0", "- - - - 128 -"); /* TensorFlow 2.2 */
+}
+
+static void as_nobody_writes_them(void **state)
+{
+    (void)state;
+    expect("", "- - - - - -");
+    expect("   ", "- - - - - -");
+    expect("regs", "- - - - - -");
+    expect("regs:", "- - - - - -");
+    expect(":32", "- - - - - -");
+    expect("regs:many size:-", "- - - - - -");
+    expect("registers:32 regs:64", "64 - - - - -");
+    expect("grid:1,2 block:1,2,3,4", "- - - - - -");
+    expect("grid:,, block:1,,3", "- - - - - -");
+    expect("grid:1,2,3 grid:x", "- - [1,2,3] - - -");
+    expect("grid:00000000000000000000000000000000000000000000000000000000000000000001,1,1", "- - - - - -");
+    expect("static_shared:9223372036854775807 dynamic_shared:1", "- - - - - -");
+    expect("static_shared:5", "- 5 - - - -");
+    expect("kind_src:pageable_ kind_dst:Pinned", "- - - - - -");
+    expect("regs:1 regs:2", "2 - - - - -");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(as_xla_writes_them),
+        cmocka_unit_test(as_nobody_writes_them),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
