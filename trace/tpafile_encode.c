@@ -370,20 +370,72 @@ void tpafile_encode_bytes(struct tpafile_encoder *encoder, unsigned field, const
     put_plane(encoder, out, head + TPAFILE_COLUMN_HEAD, bytes, count);
 }
 
-/* Pack a small payload as a whole. */
-static enum tpafile_codec pack_payload(struct tpafile_encoder *encoder)
+/* Pack the SIZE bytes at PAYLOAD as a whole into encoder->packed. How long that is; 0: it did not work. */
+static size_t pack_whole(struct tpafile_encoder *encoder, const unsigned char *payload, size_t size)
 {
-    struct bytes *block = &encoder->block, *packed = &encoder->packed;
-    size_t size = block->count - TPAFILE_BLOCK_HEAD;
-    packed->count = 0;
-    if (size > SMALL_PAYLOAD || !reserve(encoder, packed, ZSTD_compressBound(size)))
+    encoder->packed.count = 0;
+    unsigned char *to = reserve(encoder, &encoder->packed, ZSTD_compressBound(size));
+    size_t count =
+        to ? ZSTD_compressCCtx(encoder->zstd, to, ZSTD_compressBound(size), payload, size, encoder->level)
+           : 0;
+    return ZSTD_isError(count) ? 0 : count;
+}
+
+/* Into encoder->trial the payload of the block with all its planes stored. */
+static void store_planes(struct tpafile_encoder *encoder)
+{
+    struct bytes *out = &encoder->trial;
+    const unsigned char *at = encoder->block.at + TPAFILE_BLOCK_HEAD,
+                        *end = encoder->block.at + encoder->block.count;
+    out->count = 0;
+    while (at < end && !encoder->failed) {
+        unsigned planes = at[3];
+        size_t count = get_u32(at + 4), head = out->count;
+        const unsigned char *sizes = at + TPAFILE_COLUMN_HEAD;
+        append(encoder, out, at, TPAFILE_COLUMN_HEAD + 4 * (size_t)planes);
+        at = sizes + 4 * (size_t)planes;
+        for (unsigned p = 0; p < planes && !encoder->failed; p++) {
+            size_t size = get_u32(sizes + 4 * (size_t)p);
+            if (size == 0 || size == count) {
+                append(encoder, out, at, size);
+            } else if (reserve(encoder, out, count)) {
+                encoder->failed |= ZSTD_isError(ZSTD_decompress(out->at + out->count, count, at, size));
+                out->count += count;
+                put_u32(out->at + head + TPAFILE_COLUMN_HEAD + (size_t)4 * p, (uint32_t)count);
+            }
+            at += size;
+        }
+    }
+}
+
+/*
+ * Pack a small payload as a whole, and take *UNPACKED for how long it is when unpacked. Who asks for a high level gets the
+ * smaller of two ways: planes packed one by one, or all together, where one may repeat what is in another.
+ */
+static enum tpafile_codec pack_payload(struct tpafile_encoder *encoder, size_t *unpacked)
+{
+    struct bytes *block = &encoder->block;
+    size_t size = block->count - TPAFILE_BLOCK_HEAD, best = size;
+    *unpacked = size;
+    if (size > SMALL_PAYLOAD)
         return TPAFILE_STORED;
-    size_t count = ZSTD_compressCCtx(encoder->zstd, packed->at, ZSTD_compressBound(size),
-                                     block->at + TPAFILE_BLOCK_HEAD, size, encoder->level);
-    if (ZSTD_isError(count) || count >= size - size / 8)
+    size_t whole = pack_whole(encoder, block->at + TPAFILE_BLOCK_HEAD, size);
+    if (whole && whole < size - size / 8)
+        best = whole;
+    if (encoder->level >= TPAFILE_SMALL_RATHER_THAN_FAST) {
+        store_planes(encoder);
+        size_t together = encoder->failed ? 0 : pack_whole(encoder, encoder->trial.at, encoder->trial.count);
+        if (together && together < best) {
+            best = together;
+            *unpacked = encoder->trial.count;
+        } else if (best < size) {
+            pack_whole(encoder, block->at + TPAFILE_BLOCK_HEAD, size);
+        }
+    }
+    if (best == size || encoder->failed)
         return TPAFILE_STORED;
-    memcpy(block->at + TPAFILE_BLOCK_HEAD, packed->at, count);
-    block->count = TPAFILE_BLOCK_HEAD + count;
+    memcpy(block->at + TPAFILE_BLOCK_HEAD, encoder->packed.at, best);
+    block->count = TPAFILE_BLOCK_HEAD + best;
     return TPAFILE_ZSTD;
 }
 
@@ -392,8 +444,8 @@ const void *tpafile_encode_end(struct tpafile_encoder *encoder, size_t *size)
     struct bytes *block = &encoder->block;
     if (encoder->failed || block->count - TPAFILE_BLOCK_HEAD > TPAFILE_LARGEST_BLOCK)
         return NULL;
-    size_t unpacked = block->count - TPAFILE_BLOCK_HEAD;
-    enum tpafile_codec codec = pack_payload(encoder);
+    size_t unpacked;
+    enum tpafile_codec codec = pack_payload(encoder, &unpacked);
     if (encoder->failed)
         return NULL;
     size_t count = block->count - TPAFILE_BLOCK_HEAD;
