@@ -16,6 +16,7 @@
 #include "cli/convert.h"
 
 #include "base/packer.h"
+#include "cli/chrome_head.h"
 #include "cli/timeline.h"
 #include "base/escape.h"
 #include "report/exact.h"
@@ -305,77 +306,6 @@ static void find_stride(struct chrome_output *output)
 static int64_t set_apart(const struct chrome_output *output, uint32_t file, int64_t value)
 {
     return value > 0 && value < output->stride ? value + (int64_t)file * output->stride : value;
-}
-
-/* ---- what surrounds the events ---- */
-
-static void put_property(struct buffer *out, const struct trace_property *property)
-{
-    put_string(out, property->key, strlen(property->key));
-    buffer_putc(out, ':');
-    if (property->is_string)
-        put_string(out, property->value, strlen(property->value));
-    else
-        buffer_puts(out, property->value);
-    PUT(out, ",\n");
-}
-
-/* Does the key tell something of one file that is not true of several? */
-static bool is_of_one_file(const char *key)
-{
-    static const char *const keys[] = { "distributedInfo", "host_name", "trace_id", "traceName",
-                                        "baseTimeNanoseconds" };
-    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
-        if (strcmp(key, keys[i]) == 0)
-            return true;
-    return false;
-}
-
-static void put_file_facts(struct buffer *out, const struct trace *trace, uint32_t index)
-{
-    const struct trace_file *file = &trace->files[index];
-    struct buffer name = { 0 };
-    timeline_add_file(&name, trace, index);
-    PUT(out, "{\"name\":");
-    put_string(out, name.at, name.count);
-    PUT(out, ",\"path\":");
-    put_string(out, file->path, strlen(file->path));
-    for (size_t i = 0; i < file->properties.count; i++) {
-        const struct trace_property *property = &file->properties.at[i];
-        if (!is_of_one_file(property->key))
-            continue;
-        buffer_putc(out, ',');
-        put_property(out, property);
-        out->count -= 2; /* the comma and the end of the line */
-    }
-    buffer_putc(out, '}');
-    buffer_release(&name);
-}
-
-static void put_head(const struct chrome_output *output, struct buffer *out)
-{
-    const struct trace *trace = output->trace;
-    const struct trace_file *first = trace->files;
-    bool several = trace->file_count > 1;
-    PUT(out, "{\n");
-    for (size_t i = 0; trace->file_count && i < first->properties.count; i++)
-        if (!several || !is_of_one_file(first->properties.at[i].key))
-            put_property(out, &first->properties.at[i]);
-    if (several) {
-        bool has_base = false;
-        int64_t base_ns = INT64_MAX;
-        PUT(out, "\"files\":[\n");
-        for (uint32_t i = 0; i < trace->file_count; i++) {
-            put_file_facts(out, trace, i);
-            buffer_puts(out, i + 1 < trace->file_count ? ",\n" : "\n],\n");
-            has_base |= trace->files[i].has_base;
-            int64_t here = trace->files[i].has_base ? trace->files[i].base_ns : 0;
-            base_ns = here < base_ns ? here : base_ns;
-        }
-        if (has_base)
-            buffer_printf(out, "\"baseTimeNanoseconds\":%" PRId64 ",\n", base_ns);
-    }
-    PUT(out, "\"traceEvents\":[\n");
 }
 
 /* ---- metadata events: what processes and threads are called ---- */
@@ -720,7 +650,7 @@ static void prepare(struct chrome_output *output)
     find_stride(output);
     output->shift_ns = timeline_shifts(trace);
     find_last_moment(output);
-    put_head(output, &output->head);
+    chrome_head_put(trace, &output->head);
     put_facts(output, &output->head);
     output->event_parts = parts_of(trace->event_count, EVENTS_PER_PART);
     output->flow_parts = parts_of(trace->flow_count, FLOWS_PER_PART);

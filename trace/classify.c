@@ -89,12 +89,18 @@ static int64_t first_number(const char *text, int64_t missing)
     return *digits && strspn(digits, "0123456789") <= 18 ? strtoll(digits, NULL, 10) : missing;
 }
 
-static bool has_property(const struct trace_file *file, const char *key)
+/* The value that FILE tells of KEY; NULL: none. */
+static const char *find_property(const struct trace_file *file, const char *key)
 {
     for (size_t i = 0; i < file->properties.count; i++)
         if (strcmp(file->properties.at[i].key, key) == 0)
-            return true;
-    return false;
+            return file->properties.at[i].value;
+    return NULL;
+}
+
+static bool has_property(const struct trace_file *file, const char *key)
+{
+    return find_property(file, key) != NULL;
 }
 
 /* Names of processes tell TensorFlow's and JAX's files, which have no keys of their own. */
@@ -122,6 +128,9 @@ static enum trace_producer find_producer(const struct trace_storage *storage, ui
     const struct trace_file *file = &storage->files.at[index];
     if (file->producer != PRODUCER_UNKNOWN)
         return file->producer;
+    const char *recorder = find_property(file, "recorded by"); /* of a log that was converted */
+    if (recorder && strncmp(recorder, "tpa capture", strlen("tpa capture")) == 0)
+        return PRODUCER_TPA;
     if (has_property(file, "viztracer_metadata"))
         return PRODUCER_VIZTRACER;
     if (has_property(file, "deviceProperties") || has_property(file, "schemaVersion") || file->has_window)

@@ -1,0 +1,154 @@
+/*
+ * chrome_head.c - see chrome_head.h. Top-level keys are written as they were read; what a log of tpa capture tells in
+ * records gets the keys that PyTorch has for it, so that reading gives the same.
+ */
+#include "cli/chrome_head.h"
+
+#include "base/escape.h"
+#include "cli/timeline.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#define PUT(out, literal) buffer_add(out, literal, sizeof(literal) - 1)
+
+static void put_string(struct buffer *out, const char *text, size_t len)
+{
+    buffer_putc(out, '"');
+    escape_json(out, text, len);
+    buffer_putc(out, '"');
+}
+
+static void put_property(struct buffer *out, const struct trace_property *property)
+{
+    put_string(out, property->key, strlen(property->key));
+    buffer_putc(out, ':');
+    if (property->is_string)
+        put_string(out, property->value, strlen(property->value));
+    else
+        buffer_puts(out, property->value);
+    PUT(out, ",\n");
+}
+
+/* Does the key tell something of one file that is not true of several? */
+static bool is_of_one_file(const char *key)
+{
+    static const char *const keys[] = { "distributedInfo", "host_name", "trace_id", "traceName",
+                                        "baseTimeNanoseconds" };
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+        if (strcmp(key, keys[i]) == 0)
+            return true;
+    return false;
+}
+
+static bool has_property(const struct trace_file *file, const char *key)
+{
+    for (size_t i = 0; i < file->properties.count; i++)
+        if (strcmp(file->properties.at[i].key, key) == 0)
+            return true;
+    return false;
+}
+
+/* `"key":"text",`, as put_property. */
+static void put_told(struct buffer *out, const struct trace_file *file, const char *key, const char *text)
+{
+    if (text && !has_property(file, key))
+        put_property(out, &(struct trace_property){ key, text, true });
+}
+
+static void put_devices(struct buffer *out, const struct trace_file *file)
+{
+    if (file->devices.count == 0 || has_property(file, "deviceProperties"))
+        return;
+    PUT(out, "\"deviceProperties\":[\n");
+    for (size_t i = 0; i < file->devices.count; i++) {
+        const struct trace_device *device = &file->devices.at[i];
+        const char *name = device->name ? device->name : "";
+        buffer_printf(out, "{\"id\":%d,\"name\":", device->id);
+        put_string(out, name, strlen(name));
+        buffer_printf(out,
+                      ",\"totalGlobalMem\":%" PRId64 ",\"computeMajor\":%d,\"computeMinor\":%d,\"numSms\":%d"
+                      ",\"warpSize\":%d,\"maxThreadsPerMultiprocessor\":%d,\"maxThreadsPerBlock\":%d"
+                      ",\"regsPerMultiprocessor\":%d,\"sharedMemPerMultiprocessor\":%" PRId64 "}%s\n",
+                      device->total_memory, device->compute_major, device->compute_minor, device->sm_count,
+                      device->warp_size, device->max_threads_per_sm, device->max_threads_per_block,
+                      device->regs_per_sm, (int64_t)device->shared_memory_per_sm,
+                      i + 1 < file->devices.count ? "," : "");
+    }
+    PUT(out, "],\n");
+}
+
+/* What a log of tpa capture tells of the process in its own way: the keys that PyTorch has for it. */
+static void put_process(struct buffer *out, const struct trace_file *file)
+{
+    if (file->rank >= 0 && !has_property(file, "distributedInfo")) {
+        buffer_printf(out, "\"distributedInfo\":{\"rank\":%" PRId64, file->rank);
+        if (file->world_size >= 0)
+            buffer_printf(out, ",\"world_size\":%" PRId64, file->world_size);
+        if (file->backend) {
+            PUT(out, ",\"backend\":");
+            put_string(out, file->backend, strlen(file->backend));
+        }
+        PUT(out, "},\n");
+    }
+    put_told(out, file, "recorded by", file->producer == PRODUCER_TPA ? "tpa capture" : NULL);
+    put_told(out, file, "host_name", file->host_name);
+    put_told(out, file, "trace_id", file->trace_id);
+    put_told(out, file, "traceName", file->trace_name);
+    if (file->has_base && !has_property(file, "baseTimeNanoseconds"))
+        buffer_printf(out, "\"baseTimeNanoseconds\":%" PRId64 ",\n", file->base_ns);
+}
+
+static void put_file_facts(struct buffer *out, const struct trace *trace, uint32_t index)
+{
+    const struct trace_file *file = &trace->files[index];
+    struct buffer name = { 0 };
+    timeline_add_file(&name, trace, index);
+    PUT(out, "{\"name\":");
+    put_string(out, name.at, name.count);
+    PUT(out, ",\"path\":");
+    put_string(out, file->path, strlen(file->path));
+    for (size_t i = 0; i < file->properties.count; i++) {
+        const struct trace_property *property = &file->properties.at[i];
+        if (!is_of_one_file(property->key))
+            continue;
+        buffer_putc(out, ',');
+        put_property(out, property);
+        out->count -= 2; /* the comma and the end of the line */
+    }
+    size_t before = out->count;
+    buffer_putc(out, ',');
+    put_process(out, file);
+    out->count = out->count > before + 1 ? out->count - 2 : before;
+    buffer_putc(out, '}');
+    buffer_release(&name);
+}
+
+void chrome_head_put(const struct trace *trace, struct buffer *out)
+{
+    const struct trace_file *first = trace->files;
+    bool several = trace->file_count > 1;
+    PUT(out, "{\n");
+    for (size_t i = 0; trace->file_count && i < first->properties.count; i++)
+        if (!several || !is_of_one_file(first->properties.at[i].key))
+            put_property(out, &first->properties.at[i]);
+    if (trace->file_count)
+        put_devices(out, first);
+    if (trace->file_count && !several)
+        put_process(out, first);
+    if (several) {
+        bool has_base = false;
+        int64_t base_ns = INT64_MAX;
+        PUT(out, "\"files\":[\n");
+        for (uint32_t i = 0; i < trace->file_count; i++) {
+            put_file_facts(out, trace, i);
+            buffer_puts(out, i + 1 < trace->file_count ? ",\n" : "\n],\n");
+            has_base |= trace->files[i].has_base;
+            int64_t here = trace->files[i].has_base ? trace->files[i].base_ns : 0;
+            base_ns = here < base_ns ? here : base_ns;
+        }
+        if (has_base)
+            buffer_printf(out, "\"baseTimeNanoseconds\":%" PRId64 ",\n", base_ns);
+    }
+    PUT(out, "\"traceEvents\":[\n");
+}
