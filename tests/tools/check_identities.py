@@ -1,0 +1,411 @@
+#!/usr/bin/env python3
+"""Hold what tpa says of traces to its own identities, parts to their wholes, and to exact figures.
+
+    check_identities.py --tpa PROGRAM [--of GROUP,...] [--expected FOLDER] TRACES...
+
+TRACES are traces, and folders that are searched for *.json, *.gz, *.zst and *.tpa. Of each trace every question that it
+can answer is asked, whatever makes the rows: the parts of every device must add up to its span, the causes of gaps to what
+is idle, the parts of steps to the steps, and so on, to the nanosecond and the byte. Where the FOLDER of --expected holds a
+file of the trace's name, every figure in it must be what `tpa gpu --format json` prints. GROUPs are gpu, idle, steps, code
+and memory.
+"""
+
+import argparse
+import gzip
+import json
+import math
+import pathlib
+import subprocess
+import sys
+
+
+class Answers:
+    """What tpa answers about one trace: tables by their keys."""
+
+    def __init__(self, tpa, trace):
+        self.tpa, self.trace, self.known = tpa, trace, {}
+        ready = self.ask("info").get("commands", {"rows": []})["rows"]
+        self.ready = {row["command"] for row in ready if row["ready"]}
+
+    def ask(self, command, by=None):
+        """No tables where the trace lacks what the command needs."""
+        if command != "info" and command not in self.ready:
+            return {}
+        if (command, by) not in self.known:
+            words = [self.tpa, command, "--format", "json", "--columns", "all", "--limit", "0"]
+            words = words[:2] + (["--by", by] if by else []) + words[2:]
+            if command == "info":
+                words = [self.tpa, "info", "--format", "json"]
+            text = subprocess.run([*words, str(self.trace)], check=True, capture_output=True).stdout
+            self.known[command, by] = {table["key"]: table for table in json.loads(text)["tables"]}
+        return self.known[command, by]
+
+    def rows(self, command, table, by=None):
+        return self.ask(command, by).get(table, {"rows": []})["rows"]
+
+    def footer(self, command, table, key, by=None):
+        return self.ask(command, by).get(table, {"footer": {}})["footer"].get(key)
+
+
+def total(rows, key):
+    return sum(row[key] or 0 for row in rows)
+
+
+def of_device(rows, device):
+    return [row for row in rows if (row["rank"], row["device"]) == (device["rank"], device["device"])]
+
+
+# ---- devices, kernels, launches
+
+DEVICE_PARTS = ("computation_ns", "exposed_communication_ns", "exposed_memcpy_ns", "idle_ns")
+
+
+def gpu_identities(answers):
+    devices = answers.rows("gpu", "devices")
+    for by in (None, "stream", "step"):
+        for row in answers.rows("gpu", "devices", by):
+            where = f"gpu --by {by}: rank {row['rank']} device {row['device']}: "
+            parts = total([{"part": row[key]} for key in DEVICE_PARTS], "part")
+            if parts != row["span_ns"]:
+                yield f"{where}parts are {parts}, span is {row['span_ns']}"
+            if row["busy_ns"] + row["idle_ns"] != row["span_ns"]:
+                yield f"{where}busy and idle are not the span"
+            if row["nccl_union_ns"] > row["communication_ns"] or row["exposed_memcpy_ns"] > row["memcpy_union_ns"]:
+                yield f"{where}a part is larger than its whole"
+    for device in devices:
+        for by, keys in (("stream", ("events", "kernels", "kernel_sum_ns", "nccl_kernels")),
+                         ("step", (*DEVICE_PARTS, "span_ns", "busy_ns", "events", "kernels", "kernel_sum_ns", "kernel_union_ns"))):
+            rows = of_device(answers.rows("gpu", "devices", by), device)
+            for key in keys:
+                if total(rows, key) != device[key]:
+                    yield f"gpu --by {by}: {key} of device {device['device']} adds up to {total(rows, key)}, not {device[key]}"
+    for by in ("stream", "step"):
+        for key in ("count", "bytes", "sum_ns"):
+            if total(answers.rows("gpu", "copies", by), key) != total(answers.rows("gpu", "copies"), key):
+                yield f"gpu --by {by}: {key} of the copies is not that of all"
+
+
+def kernel_identities(answers):
+    devices = answers.rows("gpu", "devices")
+    for by in ("name", "shape", "op", "device", "stream", "step"):
+        rows = answers.rows("kernels", "kernels", by)
+        for key, whole in (("total_ns", "kernel_sum_ns"), ("count", "kernels")):
+            if total(rows, key) != total(devices, whole):
+                yield f"kernels --by {by}: the sum of {key} is not that of gpu's {whole}"
+        if total(rows, "total_ns") and not math.isclose(total(rows, "share"), 1, abs_tol=1e-9):
+            yield f"kernels --by {by}: the shares are {total(rows, 'share')}"
+        for row in rows:
+            if not row["min_ns"] <= row["median_ns"] <= row["max_ns"] or not row["min_ns"] <= row["average_ns"] <= row["max_ns"]:
+                yield f"kernels --by {by}: median or average of {row['name']} is outside its range"
+
+
+def launch_identities(answers):
+    tables = answers.ask("launches")
+    if "launches" not in tables:
+        return
+    rows, footer = tables["launches"]["rows"], tables["launches"]["footer"]
+    if footer["unlinked"] != answers.footer("gpu", "devices", "gpu_events_with_no_call_in_file"):
+        yield "launches: another count of work without a call"
+    if footer["launches"] != total(rows, "count") or footer["launch_bound"] != total(rows, "launch_bound"):
+        yield "launches: the rows are not all launches"
+    if any(row["total_time_ns"] < row["call_time_ns"] for row in rows):
+        yield "launches: a call is longer than its launch"
+    if total(tables["queues"]["rows"], "launches") != sum(row["count"] for row in rows if row["kernel_time_ns"] is not None):
+        yield "launches: the queues do not hold all launches"
+    for by in ("call", "op", "device", "stream", "thread", "step"):
+        for key in ("count", "call_time_ns", "queue_time_ns", "kernel_time_ns", "total_time_ns", "launch_bound", "queued"):
+            if total(answers.rows("launches", "launches", by), key) != total(rows, key):
+                yield f"launches --by {by}: {key} adds up to something else"
+
+
+# ---- what devices and hosts wait for
+
+def gap_identities(answers):
+    tables = answers.ask("gaps")
+    if "causes" not in tables:
+        return
+    causes, footer = tables["causes"]["rows"], tables["gaps"]["footer"]
+    for by, devices in ((None, answers.rows("gpu", "devices")), ("stream", answers.rows("gpu", "devices", "stream"))):
+        for device in devices:
+            rows = [row for row in of_device(answers.rows("gaps", "causes", by), device) if by is None or row["stream"] == device["stream"]]
+            if total(rows, "time_ns") != device["idle_ns"] or total(rows, "count") != device["gaps"]:
+                yield f"gaps --by {by}: the causes of device {device['device']} are not its idle time"
+            if rows and max(row["longest_ns"] for row in rows) != device["longest_gap_ns"]:
+                yield f"gaps --by {by}: another longest gap of device {device['device']}"
+    if total(tables["gaps"]["rows"], "length_ns") + footer["micro_gaps_time_ns"] != tables["causes"]["footer"]["idle_total_ns"]:
+        yield "gaps: those listed and those not are not the idle time"
+    for by in ("op", "step", "thread", "rank"):
+        for cause in {row["cause"] for row in causes}:
+            sums = [[total([row for row in some if row["cause"] == cause], key) for key in ("time_ns", "count")]
+                    for some in (causes, answers.rows("gaps", "causes", by))]
+            if sums[0] != sums[1]:
+                yield f"gaps --by {by}: {cause} comes to {sums[1]}, not {sums[0]}"
+
+
+def transfer_identities(answers):
+    for by in ("kind", "rank", "stream", "step", "op"):
+        rows = answers.rows("transfers", "transfers", by)
+        for key, whole in (("count", "count"), ("bytes", "bytes"), ("time_ns", "sum_ns")):
+            if total(rows, key) != total(answers.rows("gpu", "copies"), whole):
+                yield f"transfers --by {by}: the sum of {key} is not that of gpu's copies"
+        blocked = total(answers.rows("transfers", "stalls", by), "blocked_ns")
+        if blocked != (answers.footer("transfers", "stalls", "blocked_total_ns", by) or 0) or total(rows, "blocked_ns") > blocked:
+            yield f"transfers --by {by}: the stalls do not add up"
+        if any(row["exposed_ns"] > row["union_ns"] or row["union_ns"] > row["time_ns"] for row in rows):
+            yield f"transfers --by {by}: a part is larger than its whole"
+        if any(row["could_be_won_ns"] > row["blocked_ns"] for row in answers.rows("transfers", "stalls", by)):
+            yield f"transfers --by {by}: more could be won than there is"
+
+
+# ---- steps and the summary
+
+STEP_PARTS = ("kernel_ns", "memcpy_ns", "memset_ns", "communication_ns", "runtime_ns", "data_loading_ns", "cpu_ns", "other_ns")
+
+
+def step_identities(answers):
+    steps = answers.rows("steps", "steps")
+    for by in ("step", "rank", "name", "device", "stream", "step,device", "step,stream"):
+        rows = answers.rows("steps", "steps", by)
+        for row in rows:
+            if sum(row[part] for part in STEP_PARTS) != row["duration_ns"] or min(row[part] for part in STEP_PARTS) < 0:
+                yield f"steps --by {by}: the parts are not the step: {row}"
+        if by in ("rank", "name"):
+            for key in ("duration_ns", *STEP_PARTS):
+                if total(rows, key) != total(steps, key):
+                    yield f"steps --by {by}: {key} is not that of all steps"
+    devices = {(row["rank"], row["device"]) for row in answers.rows("gpu", "devices")}
+    for rank, device in devices:
+        rows = of_device(answers.rows("steps", "steps", "device"), {"rank": rank, "device": device})
+        if total(rows, "duration_ns") != total([row for row in steps if row["rank"] == rank], "duration_ns"):
+            yield f"steps --by device: device {device} has other steps"
+        if len(devices) == 1 and any(total(rows, part) != total(steps, part) for part in STEP_PARTS):
+            yield "steps --by device: the only device differs from all"
+
+
+def summary_identities(answers):
+    """A finding has what makes it one; the figures are those of the commands that they are from."""
+    overview = answers.ask("summary").get("overview", {"footer": {}})["footer"]
+    devices = answers.rows("gpu", "devices")
+    span = total(devices, "span_ns")
+    shares = ("computing", "communicating", "copying", "idle")
+    if span and not math.isclose(sum(overview[key] for key in shares), 1, abs_tol=1e-9):
+        yield "summary: what devices do is not all that they do"
+    for key, part in zip(shares, DEVICE_PARTS):
+        if span and not math.isclose(overview[key], total(devices, part) / span, abs_tol=1e-12):
+            yield f"summary: {key} is not gpu's {part}"
+    if overview.get("host_blocked_ns") != answers.footer("transfers", "stalls", "blocked_total_ns"):
+        yield "summary: threads are blocked for another time than transfers tells"
+    peaks = [row["peak_allocated"] for row in answers.rows("memory", "memory")]
+    if peaks and overview["peak_memory"] != max(peaks):
+        yield "summary: another peak than memory's"
+    for by in ("rank", "device"):
+        rows = answers.rows("summary", "overview", by)
+        if by == "rank" and total(rows, "devices") != len(devices) or by == "device" and devices and len(rows) != len(devices):
+            yield f"summary --by {by}: not all devices"
+        for row, device in zip(rows, devices if by == "device" else []):
+            if device["span_ns"] and any(not math.isclose(row[key], device[part] / device["span_ns"], abs_tol=1e-12) for key, part in zip(shares, DEVICE_PARTS)):
+                yield f"summary --by device: device {row['device']} is another than gpu's"
+    work = sum(row["self_device_time_total_ns"] or 0 for row in answers.rows("top", "operators") if row["device_type"] == "CUDA" and not row["is_user_annotation"])
+    for row in answers.rows("summary", "operators"):
+        if work and row["time_ns"] > work:
+            yield f"summary: {row['name']} has more than all work"
+    for by in (None, "rank", "device"):
+        for finding in answers.rows("summary", "findings", by):
+            if not finding["share"] > finding["threshold"] or not finding["see"] or not finding["advice"]:
+                yield f"summary --by {by}: {finding['rule']} is no finding"
+
+
+# ---- modules and collectives
+
+def module_identities(answers):
+    events = answers.footer("gpu", "devices", "gpu_events") or 0
+    for by in ("tree", "module", "class", "line", "rank", "class,rank"):
+        rows = answers.rows("modules", "modules", by)
+        for where, footer in (("cpu", "host_time_ns"), ("device", "device_time_ns")):
+            whole = answers.footer("modules", "modules", footer, by) or 0
+            if total(rows, f"self_{where}_ns") != whole:
+                yield f"modules --by {by}: self times of the {where} are {total(rows, f'self_{where}_ns')}, not {whole}"
+            outermost = [row for row in rows if by in ("tree", "rank") and row["depth"] in (1, None)]
+            if outermost and total(outermost, f"{where}_total_ns") != whole:
+                yield f"modules --by {by}: the outermost rows are not all of the {where}"
+            for row in rows:
+                if (row[f"{where}_forward_ns"] or 0) + (row[f"{where}_backward_ns"] or 0) != (row[f"{where}_total_ns"] or 0):
+                    yield f"modules --by {by}: forward and backward of {row['name']} are not its total"
+        if outermost and total(outermost, "works") != events:
+            yield f"modules --by {by}: {total(outermost, 'works')} works of {events}"
+
+
+def collective_identities(answers):
+    whole = answers.rows("comm", "collectives")
+    for by in ("collective", "library", "group", "dtype", "size", "op", "kernel", "rank", "device", "stream", "step", "op,step"):
+        rows = answers.rows("comm", "collectives", by)
+        for key in ("count", "time_ns", "exposed_ns", "bytes"):
+            if total(rows, key) != total(whole, key):
+                yield f"comm --by {by}: {key} adds up to {total(rows, key)}, not {total(whole, key)}"
+        if any((row["exposed_ns"] or 0) > (row["time_ns"] or 0) for row in rows):
+            yield f"comm --by {by}: more is exposed than there is"
+    devices = answers.rows("gpu", "devices")
+    for key, footer in (("communication_ns", "communication_ns"), ("exposed_communication_ns", "exposed_communication_ns")):
+        told = answers.footer("comm", "collectives", footer)
+        if devices and whole and total(devices, key) and told != total(devices, key):
+            yield f"comm: {footer} is {told}, gpu's {total(devices, key)}"
+
+
+# ---- memory
+
+def surplus(trace, device):
+    """By how much the totals that records of DEVICE tell grow more than their bytes do."""
+    text = (gzip.decompress(trace.read_bytes()) if trace.name.endswith(".gz") else trace.read_bytes()).decode(errors="replace")
+    records = [event for event in json.loads(text)["traceEvents"] if event.get("name") == "[memory]"]
+    records = [event["args"] for event in sorted(records, key=lambda event: event["ts"])]
+    records = [args for args in records if (args["Device Type"] == 0) == (device == "cpu")]
+    growths = [b["Total Allocated"] - a["Total Allocated"] - b["Bytes"] for a, b in zip(records, records[1:])]
+    return sum(growths)
+
+
+MEMORY_SUMS = ("allocations", "allocated", "frees", "freed")
+
+
+def memory_identities(answers):
+    tables = answers.ask("memory")
+    for row in tables["memory"]["rows"] if "memory" in tables else []:
+        device = row["device"]
+        rows = {key: of_device(table["rows"], row) for key, table in tables.items()}
+        for key in ("alive", "categories"):
+            if rows.get(key) and total(rows[key], "bytes") != row["peak_allocated"]:
+                yield f"memory: {key} on {device} is not its peak"
+        for category in rows.get("categories", []):
+            if max(category[key] for key in ("bytes", "start", "end")) > category["most"]:
+                yield f"memory: {category['category']} has more than its most"
+        for key in ("start", "end"):
+            if rows.get("categories") and total(rows["categories"], key) != row[key]:
+                yield f"memory: the categories do not {key} as the device does"
+        for key in MEMORY_SUMS:
+            if rows.get("operators") and total(rows["operators"], "self_" + key) != row[key]:
+                yield f"memory: the operators' {key} on {device} are not those of the device"
+        more = 0 if row["allocated"] is None else row["end"] - row["start"] - (row["allocated"] - row["freed"])
+        if more and more != surplus(answers.trace, device):  # torch's totals of the host lack frees of what it never saw allocated
+            yield f"memory: {device} grew by {row['end'] - row['start']}, and was given {row['allocated'] - row['freed']}"
+        for step in rows.get("steps", []):
+            if step["end"] - step["start"] != step["growth"] or not max(step["start"], step["end"]) <= step["peak"] <= row["peak_allocated"]:
+                yield f"memory: step {step['step']} does not add up"
+        for by in ("module", "line", "step", "thread", "device"):
+            apart = {key: of_device(table["rows"], row) for key, table in answers.ask("memory", by).items()}
+            if rows.get("operators") and any(total(apart["allocations"], key) != row[key] for key in MEMORY_SUMS):
+                yield f"memory --by {by}: what is allocated and freed on {device} is not that of the device"
+            for key in ("alive", "unfreed"):
+                if total(apart.get(key, []), "bytes") != total(rows.get(key, []), "bytes"):
+                    yield f"memory --by {by}: {key} on {device} is not what it is by operator"
+
+
+# ---- exact figures
+
+def memory_differences(answers, expected):
+    """EXPECTED is by "TYPE:NUMBER" of the device; traces that tell no totals have peaks of 0 there."""
+    for row in answers.rows("memory", "memory"):
+        device = row["device"]
+        wanted = expected.get("0:-1" if device == "cpu" else (device or "").replace("cuda", "1"))
+        if wanted and wanted["events"] != row["records"]:
+            yield f"memory: {row['records']} records of {device}, expected {wanted['events']}"
+        for key in ("peak_allocated", "peak_reserved"):
+            if wanted and wanted["peak_allocated"] and wanted[key] != row[key]:
+                yield f"memory: {key} of {device} is {row[key]}, expected {wanted[key]}"
+
+
+def overview_differences(answers, overview):
+    """Against the overview that TensorBoard's PyTorch plugin published: whole microseconds, percent with two digits."""
+    parts = dict(zip(("Kernel", "Memcpy", "Memset", "Communication", "Runtime", "DataLoader", "CPU Exec", "Other"), STEP_PARTS))
+    rows = [row for row in answers.rows("steps", "steps") if row["complete"]]
+    if [row["step"] for row in rows] != [f"ProfilerStep#{step['Step']}" for step in overview["steps"]]:
+        yield "other steps"
+        return
+    for row, step in zip(rows, overview["steps"]):
+        for name, key in [*parts.items(), ("total_us", "duration_ns")]:
+            if row[key] != 1000 * step.get(name, 0):
+                yield f"{row['step']}: {name} is {row[key]} ns, expected {step.get(name, 0)} us"
+    if round(answers.rows("steps", "summary")[-1]["average_ns"] / 1000) != overview["performance"][0]["value"]:
+        yield "other average step time"
+    efficiency = answers.rows("gpu", "efficiency")[0]
+    shares = (("utilization", "GPU Utilization"), ("sm_efficiency", "Est. SM Efficiency"), ("occupancy", "Est. Achieved Occupancy"))
+    for key, name in shares:
+        if f"{100 * efficiency[key]:.2f} %" != overview["gpu"][name]:
+            yield f"{name} is {efficiency[key]}, expected {overview['gpu'][name]}"
+
+
+def differences(answers, expected):
+    rows = answers.rows("gpu", "devices")
+    found = {str(row["device"]) for row in rows}
+    if found != set(expected["devices"]):
+        yield f"devices {sorted(found)}, expected {sorted(expected['devices'])}"
+        return
+    for device, wanted in expected["devices"].items():
+        row = [row for row in rows if str(row["device"]) == device][0]
+        for key, value in wanted.items():
+            if key == "streams":
+                got = sorted(row["streams"].split(", "))
+            elif key == "copies":
+                fields = ("count", "bytes", "sum_ns", "union_ns", "not_under_a_kernel_ns")
+                got = {copy["name"]: {field: copy[field] for field in fields} for copy in answers.rows("gpu", "copies") if str(copy["device"]) == device}
+            else:
+                got = row.get(key)
+            if got != value:
+                yield f"device {device}: {key} is {got}, expected {value}"
+    for key in ("gpu_events", "gpu_events_with_no_call_in_file", "calls") if rows else ():
+        if answers.footer("gpu", "devices", key) != expected[key]:
+            yield f"{key} is {answers.footer('gpu', 'devices', key)}, expected {expected[key]}"
+
+
+GROUPS = {
+    "gpu": (gpu_identities, kernel_identities, launch_identities),
+    "idle": (gap_identities, transfer_identities),
+    "steps": (step_identities, summary_identities),
+    "code": (module_identities, collective_identities),
+    "memory": (memory_identities,),
+}
+
+
+def traces_in(path):
+    if path.is_file():
+        return [path]
+    return sorted(trace for trace in path.rglob("*") if trace.name.endswith((".json", ".gz", ".zst", ".tpa")) and ".expected." not in trace.name)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--tpa", required=True)
+    parser.add_argument("--of", metavar="GROUP,...", default=",".join(GROUPS), help="only these")
+    parser.add_argument("traces", type=pathlib.Path, nargs="+", metavar="TRACES")
+    parser.add_argument("--expected", type=pathlib.Path, metavar="FOLDER")
+    parser.add_argument("--overview", type=pathlib.Path, nargs=2, metavar=("TRACE", "JSON"), help="what TensorBoard showed of TRACE")
+    args = parser.parse_args()
+    compared = held = wrong = 0
+    for trace in [trace for path in args.traces for trace in traces_in(path)]:
+        problems = []
+        try:
+            answers = Answers(args.tpa, trace)
+            for group in args.of.split(","):
+                for identities in GROUPS[group]:
+                    problems += identities(answers)
+            expected = args.expected / (trace.name.removesuffix(".gz").removesuffix(".json") + ".json") if args.expected else None
+            if expected and expected.exists():
+                figures = json.loads(expected.read_text())
+                problems += [*differences(answers, figures), *memory_differences(answers, figures.get("memory", {}))]
+                compared += 1
+            if args.overview and trace == args.overview[0]:
+                problems += overview_differences(answers, json.loads(args.overview[1].read_text()))
+        except subprocess.CalledProcessError as error:
+            said = error.stderr.decode(errors="replace").splitlines()
+            if error.returncode == 2 and error.cmd[1] == "info":  # it said that this is no trace
+                print(f"skipped: {said[0] if said else trace}")
+                continue
+            problems.append(f"{' '.join(error.cmd[1:4])} ended with {error.returncode}: {said[:1]}")
+        held += 1
+        for problem in problems:
+            print(f"{trace}: {problem}")
+        wrong += bool(problems)
+    print(f"{held} traces looked at, {compared} compared, {wrong} wrong")
+    return 1 if wrong or held == 0 else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
