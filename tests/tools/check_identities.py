@@ -245,9 +245,11 @@ def collective_identities(answers):
         if any((row["exposed_ns"] or 0) > (row["time_ns"] or 0) for row in rows):
             yield f"comm --by {by}: more is exposed than there is"
     devices = answers.rows("gpu", "devices")
+    if not devices or any(row["device"] is None for row in answers.rows("comm", "collectives", "device")):
+        return  # the host communicates, too
     for key, footer in (("communication_ns", "communication_ns"), ("exposed_communication_ns", "exposed_communication_ns")):
         told = answers.footer("comm", "collectives", footer)
-        if devices and whole and total(devices, key) and told != total(devices, key):
+        if whole and told != total(devices, key):
             yield f"comm: {footer} is {told}, gpu's {total(devices, key)}"
 
 
@@ -257,7 +259,7 @@ def surplus(trace, device):
     """By how much the totals that records of DEVICE tell grow more than their bytes do."""
     text = (gzip.decompress(trace.read_bytes()) if trace.name.endswith(".gz") else trace.read_bytes()).decode(errors="replace")
     records = [event for event in json.loads(text)["traceEvents"] if event.get("name") == "[memory]"]
-    records = [event["args"] for event in sorted(records, key=lambda event: event["ts"])]
+    records = [event["args"] for event in sorted(records, key=lambda event: float(event["ts"]))]
     records = [args for args in records if (args["Device Type"] == 0) == (device == "cpu")]
     growths = [b["Total Allocated"] - a["Total Allocated"] - b["Bytes"] for a, b in zip(records, records[1:])]
     return sum(growths)
