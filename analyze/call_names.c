@@ -32,8 +32,11 @@ static const struct {
     { "MemSetAccess", CALL_ALLOC },
 };
 
+/* Calls are functions of C. The names of kernels are long, and tell by their brackets that they are none. */
 enum call_sort call_sort_of(const char *name)
 {
+    if (strpbrk(name, "<(["))
+        return CALL_OTHER;
     if (strstr(name, "Memcpy"))
         return strstr(name, "Async") || strstr(name, "Batch") ? CALL_COPY : CALL_COPY_SYNC;
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)

@@ -90,7 +90,7 @@ static bool add_device(const struct chart_question *question, struct picture *pi
 
 static bool draw(const struct chart_question *question, struct picture *picture, struct tpa_error *err)
 {
-    struct memory_records *records = memory_records_open(question->trace);
+    struct memory_records *records = memory_records_open(question->trace, MEMORY_OWNERS);
     const struct selection *selection = question->selection;
     size_t found = 0;
     for (size_t d = 0; d < records->device_count; d++) {

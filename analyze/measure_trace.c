@@ -291,7 +291,7 @@ static void measure_memory(const struct measuring *measuring)
     struct measures *measures = measuring->measures;
     if (names_find(measuring->trace->names, "[memory]", strlen("[memory]")) == NAME_NONE)
         return;
-    struct memory_records *records = memory_records_open(measuring->trace);
+    struct memory_records *records = memory_records_open(measuring->trace, MEMORY_LEVELS);
     for (size_t d = 0; d < records->device_count; d++) {
         const struct memory_device *device = &records->devices[d];
         bool on_host = memory_is_host(device);

@@ -278,14 +278,15 @@ static bool is_wanted(const struct memory_options *options, const struct memory_
 void memory_add_tables(const struct trace *trace, const struct selection *selection,
                        const struct memory_options *options, struct result *result)
 {
-    struct memory_records *records = memory_records_open(trace);
+    struct memory_records *records =
+        memory_records_open(trace, options->brief ? MEMORY_LEVELS : MEMORY_OWNERS);
     struct memory_question question;
     open_question(&question, trace, selection, options, records);
     struct table *peaks = memory_open_peaks(&question), *alive = memory_open_alive(&question),
                  *categories = memory_open_categories(&question),
                  *operators = memory_open_operators(&question), *steps = memory_open_steps(&question),
                  *unfreed = memory_open_unfreed(&question);
-    struct memory_board *board = memory_board_open(&question);
+    struct memory_board *board = options->brief ? NULL : memory_board_open(&question);
     for (size_t d = 0; d < records->device_count; d++) {
         const struct memory_device *device = &records->devices[d];
         uint32_t peak = is_wanted(options, device) ? memory_add_peak(peaks, &question, device) : RECORD_NONE;

@@ -24,7 +24,7 @@ struct memory_options {
     enum memory_by by;
     bool filtered; /* only operators with certain names were asked for: what is in none is none of them */
     struct ranges devices; /* only these, and the host; zero-initialised: all */
-    bool brief;            /* only the tables "memory" and "steps" */
+    bool brief;            /* only the tables "memory" and "steps", and no operator in them */
 };
 
 /* What the reader must decode; by module and line it is more. */

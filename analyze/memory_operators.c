@@ -47,6 +47,8 @@ struct memory_board *memory_board_open(const struct memory_question *question)
 
 void memory_board_free(struct memory_board *board)
 {
+    if (!board)
+        return;
     free(board->self);
     free(board->total);
     free(board->listed);

@@ -96,13 +96,15 @@ static void set_peak(struct table *table, size_t row, const struct memory_questi
     table_set_int(table, row, COLUMN_PEAK, peak->allocated);
     memory_set_moment(table, row, COLUMN_PEAK_TIME, question, peak->event);
     memory_set_step(table, row, COLUMN_PEAK_STEP, question, peak->event);
-    if (peak->category == NAME_NONE)
-        memory_set_owner(table, row, COLUMN_OPERATOR, question, memory_owner(question, peak));
-    set_stack(table, row, question, peak);
     if (peak->reserved >= 0)
         table_set_int(table, row, COLUMN_RESERVED_AT_PEAK, peak->reserved);
     if (peak->reserved > 0)
         table_set_number(table, row, COLUMN_UNUSED, 1.0 - (double)peak->allocated / (double)peak->reserved);
+    if (question->options->brief)
+        return;
+    if (peak->category == NAME_NONE)
+        memory_set_owner(table, row, COLUMN_OPERATOR, question, memory_owner(question, peak));
+    set_stack(table, row, question, peak);
     size_t len;
     const char *line = callers_line_at(question->trace, peak->event, peak->owner, &len);
     if (line)

@@ -7,6 +7,7 @@
 #include "analyze/memory_records.h"
 
 #include "base/memory.h"
+#include "base/runs.h"
 #include "trace/arg_scan.h"
 #include "trace/steps.h"
 #include <stdlib.h>
@@ -117,15 +118,17 @@ static int compare_devices(const struct raw_record *a, const struct raw_record *
     return a->id < b->id ? -1 : a->id > b->id;
 }
 
-static int compare_times(const void *left, const void *right)
+/* Does record A come after B? Those of a thread are in order already. */
+static bool comes_after(const void *context, const void *left, const void *right)
 {
+    (void)context;
     const struct raw_record *a = left, *b = right;
     int order = compare_devices(a, b);
     if (order)
-        return order;
+        return order > 0;
     if (a->at_ns != b->at_ns)
-        return a->at_ns < b->at_ns ? -1 : 1;
-    return a->event < b->event ? -1 : a->event > b->event;
+        return a->at_ns > b->at_ns;
+    return a->event > b->event;
 }
 
 /* ---- whose they are ---- */
@@ -261,7 +264,7 @@ static void fill_device(struct memory_records *records, struct memory_device *de
         records->at[device->first + i] = (struct memory_record){
             .event = raw[i].event,
             .owner = EVENT_NONE,
-            .node = nodes[raw[i].event],
+            .node = nodes ? nodes[raw[i].event] : NODE_NONE,
             .ended_by = RECORD_NONE,
             .category = raw[i].category,
             .change = raw[i].change,
@@ -280,21 +283,21 @@ static void fill_device(struct memory_records *records, struct memory_device *de
 
 /* ---- the whole ---- */
 
-struct memory_records *memory_records_open(const struct trace *trace)
+struct memory_records *memory_records_open(const struct trace *trace, enum memory_detail detail)
 {
     struct memory_records *records = mem_zalloc(1, sizeof *records);
     records->trace = trace;
     struct taking taking = { trace, memory_change_ids(trace) };
     struct raw_records raw = { 0 };
     take_records(&taking, &raw);
-    bool sorted = true;
-    for (size_t i = 1; i < raw.count && sorted; i++)
-        sorted = compare_times(&raw.at[i - 1], &raw.at[i]) < 0;
-    if (!sorted)
-        qsort(raw.at, raw.count, sizeof *raw.at, compare_times);
-    records->tree = calltree_open(trace, takes_part, &taking);
-    calltree_nest(records->tree);
-    node_id *nodes = calltree_nodes(records->tree);
+    if (raw.count)
+        runs_sort(raw.at, raw.count, sizeof *raw.at, comes_after, NULL);
+    node_id *nodes = NULL;
+    if (detail == MEMORY_OWNERS) {
+        records->tree = calltree_open(trace, takes_part, &taking);
+        calltree_nest(records->tree);
+        nodes = calltree_nodes(records->tree);
+    }
 
     records->count = (uint32_t)raw.count;
     records->at = mem_alloc((raw.count + 1) * sizeof *records->at);
@@ -310,7 +313,8 @@ struct memory_records *memory_records_open(const struct trace *trace)
                                           .count = (uint32_t)(end - first) };
         fill_device(records, device, &raw.at[first], nodes);
     }
-    find_owners(records, raw.at);
+    if (detail == MEMORY_OWNERS)
+        find_owners(records, raw.at);
     for (size_t d = 0; d < devices.count; d++)
         for (uint32_t i = devices.at[d].first; i < devices.at[d].first + devices.at[d].count; i++)
             devices.at[d].has_owners |= records->at[i].owner != EVENT_NONE;

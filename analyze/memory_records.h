@@ -1,7 +1,7 @@
 /*
  * memory_records.h - what allocators did: every allocation and free, with its operator and its other end.
  *
- *     struct memory_records *records = memory_records_open(trace);
+ *     struct memory_records *records = memory_records_open(trace, MEMORY_OWNERS);
  *     for (size_t d = 0; d < records->device_count; d++) {
  *         const struct memory_device *device = &records->devices[d];
  *         for (uint32_t i = device->first; i < device->first + device->count; i++)
@@ -76,11 +76,14 @@ struct memory_records {
     uint32_t count;
     struct memory_device *devices; /* by file, type and number */
     size_t device_count;
-    struct calltree *tree; /* operators, annotations and the records */
+    struct calltree *tree; /* operators, annotations and the records; NULL without owners */
 };
 
-/* New; free with memory_records_free (NULL is allowed). */
-struct memory_records *memory_records_open(const struct trace *trace);
+/* Who asks only how much is in use need not know in which operator it was allocated, which takes half of the time. */
+enum memory_detail { MEMORY_LEVELS, MEMORY_OWNERS };
+
+/* New; free with memory_records_free (NULL is allowed). With MEMORY_LEVELS records have no owner and no node. */
+struct memory_records *memory_records_open(const struct trace *trace, enum memory_detail detail);
 void memory_records_free(struct memory_records *records);
 
 /* Is the device the host, as far as c10 is concerned? */

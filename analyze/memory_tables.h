@@ -104,7 +104,7 @@ void memory_add_unfreed(struct table *table, const struct memory_question *quest
 enum { MEMORY_SELF_ALLOCATED = MEMORY_KEY + 1 };
 struct memory_board;
 struct memory_board *memory_board_open(const struct memory_question *question);
-void memory_board_free(struct memory_board *board);
+void memory_board_free(struct memory_board *board); /* NULL is allowed */
 struct table *memory_open_operators(const struct memory_question *question);
 void memory_add_operators(struct table *table, const struct memory_question *question,
                           struct memory_board *board, const struct memory_device *device);

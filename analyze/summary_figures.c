@@ -434,6 +434,7 @@ void summary_add_operators(struct summary *summary, struct result *result)
     struct costs costs = { .arena = &summary->arena };
     bool devices = summary->features & FEATURE_GPU, apart = summary->by != SUMMARY_BY_ALL;
     struct top_options by_name = { .by = TOP_OPERATOR | (apart ? TOP_RANK : 0),
+                                   .without_memory = true,
                                    .selection = summary->selection };
     if (devices)
         add_device_costs(summary, &costs);

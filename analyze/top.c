@@ -437,7 +437,8 @@ static void top_open(struct top *top, const struct trace *trace, const struct to
     top->node_of = calltree_nodes(top->tree);
     top_narrow_annotations(top);
     count_device(top);
-    top_memory(top);
+    if (!options->without_memory)
+        top_memory(top);
     if (options->float_times)
         top_float(top);
 }
