@@ -65,6 +65,9 @@ static const struct table_column transfer_columns[TRANSFER_COLUMNS] = {
 };
 /* clang-format on */
 
+/* Kinds of copies that make rows of their own. */
+enum { ROW_KINDS = COPY_DIRECTIONS * COPY_MEMORIES };
+
 /* A copy, or a wait for it. */
 struct part {
     uint32_t device;
@@ -248,6 +251,34 @@ static void add_transfer(struct table *table, const struct question *question, c
     VEC_FREE(&group.bandwidths);
 }
 
+/*
+ * Row by row, in each the copies and then the waits. Mostly device and kind are all that makes a row: then the parts,
+ * which come by device and start, are dealt out to their rows.
+ */
+static void sort_parts(struct question *question)
+{
+    struct part *parts = question->parts.at;
+    size_t count = question->parts.count;
+    if (count == 0)
+        return;
+    if (question->by != TRANSFERS_BY_KIND && question->by != TRANSFERS_BY_RANK) {
+        qsort(parts, count, sizeof *parts, compare_parts);
+        return;
+    }
+    size_t rows = question->gpu->device_count * ROW_KINDS;
+    size_t *next = mem_zalloc(rows + 1, sizeof *next); /* by row: where its next part goes */
+    for (size_t i = 0; i < count; i++)
+        next[parts[i].device * ROW_KINDS + parts[i].kind + 1]++;
+    for (size_t row = 1; row <= rows; row++)
+        next[row] += next[row - 1];
+    struct part *dealt = mem_alloc(count * sizeof *dealt);
+    for (size_t i = 0; i < count; i++)
+        dealt[next[parts[i].device * ROW_KINDS + parts[i].kind]++] = parts[i];
+    VEC_FREE(&question->parts);
+    question->parts.at = dealt;
+    question->parts.count = question->parts.capacity = count;
+}
+
 /* The copies that were asked for, and the waits for them. */
 static void find_parts(struct question *question)
 {
@@ -266,8 +297,7 @@ static void find_parts(struct question *question)
         part.blocked_ns = trace->dur_ns[wait->call];
         *VEC_PUSH(&question->parts) = part;
     }
-    if (question->parts.count)
-        qsort(question->parts.at, question->parts.count, sizeof *question->parts.at, compare_parts);
+    sort_parts(question);
 }
 
 static void find_kernels(const struct gpu_events *gpu, uint32_t device, struct intervals *kernels)

@@ -1,7 +1,7 @@
 /* intervals.c - see intervals.h. Every operation is one walk over sorted arrays. */
 #include "trace/intervals.h"
 
-#include "base/runs.h"
+#include "base/memory.h"
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,12 +34,28 @@ void intervals_add_over(struct intervals *set, int64_t start_ns, int64_t end_ns)
     *VEC_PUSH(set) = (struct interval){ start_ns, end_ns };
 }
 
-static bool starts_after(const void *context, const void *a, const void *b)
+/* The union of two sets, from A and B up to their ends, which goes to OUT; how many intervals it has. */
+static size_t unite(const struct interval *a, const struct interval *a_end, const struct interval *b,
+                    const struct interval *b_end, struct interval *out)
 {
-    (void)context;
-    return ((const struct interval *)a)->start_ns > ((const struct interval *)b)->start_ns;
+    struct interval *last = NULL, *first = out;
+    while (a < a_end || b < b_end) {
+        bool from_a = b == b_end || (a < a_end && a->start_ns <= b->start_ns);
+        struct interval next = from_a ? *a++ : *b++;
+        if (!last || next.start_ns > last->end_ns) {
+            last = out++;
+            *last = next;
+        } else if (next.end_ns > last->end_ns) {
+            last->end_ns = next.end_ns;
+        }
+    }
+    return (size_t)(out - first);
 }
 
+/*
+ * What is added are threads or streams one after the other: a few long runs, each of which is a set. Neighbours are
+ * united until one is left.
+ */
 void intervals_merge(struct intervals *set)
 {
     size_t sorted = 1; /* mostly all of it is a set already */
@@ -47,19 +63,32 @@ void intervals_merge(struct intervals *set)
         sorted++;
     if (sorted >= set->count)
         return;
-    /* What is added are threads or streams one after the other: long runs that ascend already. */
-    runs_sort(set->at, set->count, sizeof *set->at, starts_after, NULL);
-    size_t kept = 0;
-    for (size_t i = 0; i < set->count; i++) {
-        struct interval next = set->at[i];
-        if (kept && next.start_ns <= set->at[kept - 1].end_ns) {
-            if (next.end_ns > set->at[kept - 1].end_ns)
-                set->at[kept - 1].end_ns = next.end_ns;
-        } else {
-            set->at[kept++] = next;
+    VEC_OF(size_t) runs = { 0 }; /* where each begins; the count at the end */
+    *VEC_PUSH(&runs) = 0;
+    for (size_t i = sorted; i < set->count; i++)
+        if (set->at[i - 1].end_ns >= set->at[i].start_ns)
+            *VEC_PUSH(&runs) = i;
+    *VEC_PUSH(&runs) = set->count;
+    struct interval *spare = mem_alloc(set->count * sizeof *spare), *from = set->at, *to = spare;
+    while (runs.count > 2) {
+        size_t kept = 0, count = 0;
+        for (size_t r = 0; r + 1 < runs.count; r += 2) {
+            size_t middle = runs.at[r + 1], end = r + 2 < runs.count ? runs.at[r + 2] : middle;
+            size_t united = unite(from + runs.at[r], from + middle, from + middle, from + end, to + count);
+            runs.at[kept++] = count;
+            count += united;
         }
+        runs.at[kept++] = count;
+        runs.count = kept;
+        set->count = count;
+        struct interval *other = from;
+        from = to;
+        to = other;
     }
-    set->count = kept;
+    if (from != set->at)
+        memcpy(set->at, from, set->count * sizeof *from);
+    free(spare);
+    VEC_FREE(&runs);
 }
 
 int64_t intervals_length(const struct intervals *set)
@@ -87,7 +116,10 @@ static size_t first_after(const struct intervals *set, int64_t moment_ns)
 int64_t intervals_length_within(const struct intervals *set, int64_t start_ns, int64_t end_ns)
 {
     int64_t length = 0;
-    for (size_t i = first_after(set, start_ns); i < set->count && set->at[i].start_ns < end_ns; i++) {
+    size_t first = set->count == 1 ? 0 : first_after(set, start_ns); /* often it is one window */
+    for (size_t i = first; i < set->count && set->at[i].start_ns < end_ns; i++) {
+        if (set->at[i].end_ns <= start_ns)
+            continue;
         int64_t from = set->at[i].start_ns > start_ns ? set->at[i].start_ns : start_ns;
         int64_t to = set->at[i].end_ns < end_ns ? set->at[i].end_ns : end_ns;
         length = (int64_t)((uint64_t)length + (uint64_t)to - (uint64_t)from); /* absurd times wrap around */
@@ -130,18 +162,7 @@ void intervals_union(const struct intervals *a, const struct intervals *b, struc
         out->count = all->count;
         return;
     }
-    size_t i = 0, j = 0;
-    struct interval *last = NULL;
-    while (i < a->count || j < b->count) {
-        bool from_a = j == b->count || (i < a->count && a->at[i].start_ns <= b->at[j].start_ns);
-        struct interval next = from_a ? a->at[i++] : b->at[j++];
-        if (!last || next.start_ns > last->end_ns) {
-            last = &out->at[out->count++];
-            *last = next;
-        } else if (next.end_ns > last->end_ns) {
-            last->end_ns = next.end_ns;
-        }
-    }
+    out->count = unite(a->at, a->at + a->count, b->at, b->at + b->count, out->at);
 }
 
 void intervals_intersect(const struct intervals *a, const struct intervals *b, struct intervals *out)
