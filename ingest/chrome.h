@@ -121,7 +121,8 @@ struct chrome_reader {
     const char *text; /* the window, followed by JSON_PADDING zero bytes */
     size_t len;
     int64_t offset; /* of the window in the decoded file */
-    bool final;     /* nothing follows the window */
+    bool final;     /* nothing follows the window, or it is read as if */
+    bool gives_up;  /* as if: an event in it is too long to wait for its end */
     struct chrome_found_arg found[CHROME_MAX_FOUND];
     size_t found_count;
     struct chrome_track tracks[CHROME_TRACKS];

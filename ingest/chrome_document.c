@@ -31,6 +31,8 @@ static const char garbage[] = "text between the events is not JSON and was skipp
 static const char cut_short[] = "the file ends in the middle of an event, which was left out; "
                                 "was the program stopped before it had written all?";
 
+static const char long_event[] = "events of more than 256 MiB of text were left out";
+
 void chrome_reader_init(struct chrome_reader *reader, const struct chrome_arg_table *table,
                         const struct trace_builder *builder, const struct ingest_options *options)
 {
@@ -236,10 +238,14 @@ static bool recover(struct parser *parser, size_t at)
     return true;
 }
 
-/* The event at AT does not end in the file. */
+/* The event at AT does not end in the file, or not within reason: then what follows of it means nothing. */
 static void report_cut(struct parser *parser, size_t at)
 {
-    notice(parser, "cut_short", cut_short, at);
+    if (parser->reader->gives_up)
+        notice(parser, "long_event", long_event, at);
+    else
+        notice(parser, "cut_short", cut_short, at);
+    parser->state->in_garbage |= parser->reader->gives_up;
     restart_at(parser, parser->reader->len);
 }
 

@@ -186,6 +186,7 @@ static bool parse_carry(struct pipeline *pipeline, bool final, struct tpa_error 
     /* Only when they have doubled since the last try: an event of n windows costs 2n, not n squared. */
     if (!final && !give_up && carry->count < 2 * pipeline->carry_tried)
         return true;
+    pipeline->slow_reader.gives_up = give_up && !final;
     size_t len = carry->count;
     buffer_pad(carry, '\0', JSON_PADDING);
     size_t consumed = chrome_parse(&pipeline->slow_reader, &pipeline->state, carry->at, len,

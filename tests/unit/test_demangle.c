@@ -4,6 +4,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -107,6 +108,32 @@ static char *nested_name(size_t pointers)
     return name;
 }
 
+static void names_are_demangled_up_to_16_kib(void **state)
+{
+    (void)state;
+    struct rlimit kept, usual;
+    assert_int_equal(getrlimit(RLIMIT_STACK, &kept), 0);
+    usual = kept;
+    usual.rlim_cur = 8 << 20;
+    if (setrlimit(RLIMIT_STACK, &usual) != 0)
+        skip();
+    char longest[16 * 1024 + 1], longer[16 * 1024 + 2];
+    const size_t letters = 16 * 1024 - strlen("_Z16376i");
+    snprintf(longest, sizeof longest, "_Z%zu%0*di", letters, (int)letters, 0);
+    snprintf(longer, sizeof longer, "_Z%zu%0*di", letters + 1, (int)letters + 1, 0);
+    assert_int_equal(strlen(longest), 16 * 1024);
+    memset(longest + strlen("_Z16376"), 'f', letters);
+    memset(longer + strlen("_Z16377"), 'f', letters + 1);
+    struct buffer text = { 0 };
+    assert_int_equal(demangle_name(&text, longest), demangle_works());
+    if (demangle_works())
+        assert_int_equal(text.count, letters + strlen("(int)"));
+    check(demangle_name, longer, NULL);
+    check(demangle_as_torch, longer, NULL);
+    assert_int_equal(setrlimit(RLIMIT_STACK, &kept), 0);
+    buffer_release(&text);
+}
+
 static void long_names_stay_mangled_where_the_stack_is_small(void **state)
 {
     (void)state;
@@ -133,6 +160,7 @@ int main(void)
         cmocka_unit_test(other_names_stay),
         cmocka_unit_test(torch_also_takes_types_for_names),
         cmocka_unit_test(long_names_with_many_references_are_read),
+        cmocka_unit_test(names_are_demangled_up_to_16_kib),
         cmocka_unit_test(long_names_stay_mangled_where_the_stack_is_small),
         cmocka_unit_test(names_that_would_explode_stay_mangled),
     };

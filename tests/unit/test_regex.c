@@ -64,6 +64,29 @@ static void costly_matches_are_errors_not_hangs(void **state)
     regex_free(regex);
 }
 
+/* Each letter more doubles the steps: some are answered, and from one length on all are errors. */
+static void steps_for_one_name_are_limited(void **state)
+{
+    (void)state;
+    struct tpa_error err = { 0 };
+    struct regex *regex = regex_open("^(a|a)*[bc]d$", &err);
+    assert_non_null(regex);
+    char text[64]; /* ends in the letter without which no match would be tried */
+    memset(text, 'a', sizeof text - 1);
+    text[sizeof text - 1] = 'd';
+    bool matched = true;
+    size_t letters = 0;
+    while (letters < sizeof text &&
+           regex_match(regex, text + sizeof text - 1 - letters, letters + 1, &matched, &err)) {
+        assert_false(matched);
+        letters++;
+    }
+    assert_in_range(letters, 14, 23); /* 2,000,000 is some 2^21 */
+    struct tpa_error last = { 0 };
+    assert_false(regex_match(regex, text, sizeof text, &matched, &last));
+    regex_free(regex);
+}
+
 static void deep_recursion_ends(void **state)
 {
     (void)state;
@@ -86,6 +109,7 @@ int main(void)
         cmocka_unit_test(bytes_that_are_no_text_match_nothing_and_harm_nothing),
         cmocka_unit_test(wrong_patterns_say_where),
         cmocka_unit_test(costly_matches_are_errors_not_hangs),
+        cmocka_unit_test(steps_for_one_name_are_limited),
         cmocka_unit_test(deep_recursion_ends),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -774,6 +774,24 @@ static void a_zstd_window_beyond_reason_is_refused(void **state)
     source_free(source);
 }
 
+static void zstd_windows_end_at_128_mib(void **state)
+{
+    (void)state;
+    /* As above: 0x88 is 2^(10 + 17) bytes, 0x89 an eighth more. Then one block, stored, of five bytes. */
+    unsigned char frame[] = { 0x28, 0xb5, 0x2f, 0xfd, 0x00, 0x88, 0x29, 0x00, 0x00, 'w', 'h', 'o', 'l', 'e' };
+    struct tpa_error err = { 0 };
+    char bytes[16];
+    struct source *source = source_open_memory(frame, sizeof frame, "large.zst", &err);
+    assert_int_equal(source_read(source, bytes, sizeof bytes, &err), 5);
+    assert_memory_equal(bytes, "whole", 5);
+    source_free(source);
+    frame[5] = 0x89;
+    source = source_open_memory(frame, sizeof frame, "larger.zst", &err);
+    assert_int_equal(source_read(source, bytes, sizeof bytes, &err), -1);
+    assert_non_null(strstr(err.message, "window of more than 128 MiB"));
+    source_free(source);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -801,6 +819,7 @@ int main(void)
         cmocka_unit_test(what_can_not_be_opened_is_told),
         cmocka_unit_test(a_bomb_is_refused_unless_the_limit_is_lifted),
         cmocka_unit_test(a_zstd_window_beyond_reason_is_refused),
+        cmocka_unit_test(zstd_windows_end_at_128_mib),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }
