@@ -39,6 +39,13 @@ static double figure_at(const struct table *table, size_t row, int column)
     return table_is_number(table->columns[column].kind) ? cell->f : (double)cell->i;
 }
 
+/* The rank at ROW and COLUMN; 0 when it is missing, or no number that a rank can have. */
+static int64_t rank_at(const struct table *table, size_t row, int column)
+{
+    double rank = figure_at(table, row, column);
+    return fabs(rank) <= INT32_MAX ? (int64_t)rank : 0;
+}
+
 static const char *text_at(const struct table *table, size_t row, int column)
 {
     if (!has(table, row, column) || !table_is_text(table->columns[column].kind))
@@ -113,7 +120,7 @@ static void take_operator(struct taking *taking, const struct table *table, size
     int64_t number;
     if (at->step < 0 || !step_number(text_at(table, row, at->step), &number))
         return;
-    uint32_t sample = step_sample(taking, (int64_t)figure_at(table, row, at->rank), number);
+    uint32_t sample = step_sample(taking, rank_at(table, row, at->rank), number);
     rows = sampling_open_rows(&taking->measures->by_step, key, title, TABLE_NS);
     rows->may_be_renamed = on_device;
     measure_rows_add(rows, name->at ? name->at : "", name->count, sample, time_ns, calls);
@@ -170,8 +177,7 @@ static void take_steps(struct taking *taking, const struct table *table)
             continue;
         bool is_step = step_number(text_at(table, row, name), &number);
         struct sampling *to = is_step ? &measures->by_step : &measures->by_file;
-        uint32_t sample =
-            is_step ? step_sample(taking, (int64_t)figure_at(table, row, rank), number) : taking->whole;
+        uint32_t sample = is_step ? step_sample(taking, rank_at(table, row, rank), number) : taking->whole;
         if (is_step)
             sampling_set(to, "step_time", "step time", TABLE_NS, sample, figure_at(table, row, time));
         else
