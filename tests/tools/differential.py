@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """Random traces, answered by tpa and by reference_top.py and reference_tables.py: every figure must be equal.
 
-Now and then a trace is asked together with the one before it: then the rows add up.
+Now and then a trace is asked together with the one before it: then the rows add up. Random jobs of several ranks are answered by
+tpa and by reference_job.py.
 
-    differential.py [--tpa PROGRAM] [--seeds FIRST-LAST] [--only top|tables] [--every N] [--keep FOLDER]
+    differential.py [--tpa PROGRAM] [--seeds FIRST-LAST] [--only top|tables|jobs] [--every N] [--keep FOLDER]
 
 A trace on which they differ is kept in FOLDER (as seed-N.json), and said so; exit status 1 then.
 """
@@ -16,7 +17,9 @@ import sys
 import tempfile
 
 import check_expected
+import random_job
 import random_trace
+import reference_job
 import reference_tables
 import reference_top
 
@@ -37,8 +40,9 @@ def differences(tpa, path):
     return None
 
 
-KEYS = ("device", "name", "operator", "caller", "cause", "start_ns", "length_ns", "direction", "memory", "call", "kernel")
-ROUNDED = ("average_ns", "median_ns", "stddev_ns")
+KEYS = ("device", "name", "operator", "caller", "cause", "start_ns", "length_ns", "direction", "memory", "call", "kernel",
+        "rank", "step", "collective", "group", "number", "dtype", "size")
+ROUNDED = ("average_ns", "median_ns", "stddev_ns", "late_median_ns")
 
 
 def order_of(row, columns):
@@ -57,14 +61,15 @@ def compare_tables(what, wanted, found):
     for w, f in zip(wanted, found):
         for column in columns:
             a, b = w[column], f.get(column)
-            near = isinstance(a, float) and b is not None and abs(a - b) <= 1e-9 * max(1, abs(a)) or column in ROUNDED and abs(a - b) <= 1
+            near = a is not None and b is not None and (isinstance(a, float) and abs(a - b) <= 1e-9 * max(1, abs(a)) or
+                                                        column in ROUNDED and abs(a - b) <= 1)
             if a != b and not near:
                 return f"{what}: {column} is {b!r}, expected {a!r}, in {w}"
     return None
 
 
-def ask(tpa, command, path, *options):
-    tables = json.loads(check_expected.top(tpa, path, "--format", "json", "--limit", "0", *options, command=command))["tables"]
+def ask(tpa, command, path, *words):
+    tables = json.loads(check_expected.top(tpa, path, "--format", "json", "--limit", "0", *words, command=command))["tables"]
     return {table["key"]: table for table in tables}
 
 
@@ -119,6 +124,21 @@ def table_differences(tpa, path):
         yield None if sums == tables.module_sums() else f"modules: self times add up to {sums}, expected {tables.module_sums()}"
 
 
+def job_differences(tpa, paths):
+    """What differs in tpa comm and tpa steps of a job of several ranks, in words, or None."""
+    job, comm = reference_job.Job(paths), ask(tpa, "comm", *paths)
+    ranks, found = job.rank_rows(), rows_of(comm, "ranks")
+    for row in ranks:
+        row["meanwhile"] = row["meanwhile"] and "%.0f %% %s" % (100 * row["meanwhile"][0], row["meanwhile"][1])
+    yield compare_tables("collectives", job.collectives(), rows_of(comm, "collectives"))
+    yield compare_tables("ranks", ranks, found)
+    yield compare_tables("waits", job.waits(), rows_of(comm, "waits"))
+    if job.all:
+        yield compare_tables("below the collectives", [job.footer()], [comm["collectives"]["footer"]])
+    if any(rank.steps for rank in job.ranks):
+        yield compare_tables("steps", job.steps(), rows_of(ask(tpa, "steps", *paths), "steps"))
+
+
 def summed(all_rows):
     """Rows of several files with equal names added up, in no order."""
     sums = {}
@@ -143,7 +163,7 @@ def main():
     parser.add_argument("--tpa", default="tpa")
     parser.add_argument("--seeds", default="1-40", metavar="FIRST-LAST")
     parser.add_argument("--keep", metavar="FOLDER", help="where traces go on which the two differ")
-    parser.add_argument("--only", default="", metavar="WHAT", help="top: nothing else; tables: all else")
+    parser.add_argument("--only", default="", metavar="WHAT", help="top: nothing else; tables: the other commands; jobs: of several ranks")
     parser.add_argument("--every", type=int, default=1, metavar="N", help="ask for the other tables of every N-th trace only")
     args = parser.parse_args()
     first, _, last = args.seeds.partition("-")
@@ -158,9 +178,14 @@ def main():
                 f.write(random_trace.Maker(seed).document())
             try:
                 wrong = differences(args.tpa, path) if args.only in ("", "top") else None
-                if args.only != "top" and seed % args.every == 0:
+                if args.only in ("", "tables") and seed % args.every == 0:
                     wrong = wrong or next(filter(None, table_differences(args.tpa, path)), None)
-                if not wrong and before and seed % 4 == 0:
+                if args.only in ("", "jobs") and seed % args.every == 0:
+                    folder = os.path.join(scratch, f"job-{seed}")
+                    os.mkdir(folder)
+                    wrong = wrong or next(filter(None, job_differences(args.tpa, random_job.write(seed, folder))), None)
+                    shutil.rmtree(folder)
+                if not wrong and before and args.only in ("", "top") and seed % 4 == 0:
                     wrong = sum_differences(args.tpa, [path, before])
             except check_expected.Failed as failure:
                 wrong = str(failure)

@@ -1,0 +1,123 @@
+#!/usr/bin/env python3
+"""A random job of several ranks: steps that the host runs ahead of, kernels, copies, and collectives that all ranks take part in.
+
+    random_job.py SEED FOLDER      writes FOLDER/rank0.json, rank1.json ...
+
+For differential tests of what random_trace.py can not draw: whose steps last how long on the devices, and who waited for
+whom. The ranks start and run at different speeds, and a recording may lack a collective. No two durations of one collective are
+the same, so that there is always one rank that came last.
+"""
+import argparse
+import json
+import os
+import random
+
+# As Kineto writes them: the collective, and whether what one rank holds of the whole goes in or comes out.
+COLLECTIVES = [("allreduce", "AllReduce_Sum_f32_RING_LL"), ("broadcast", "Broadcast_RING_LL"), ("_allgather_base", "AllGather_RING_LL"),
+               ("_reduce_scatter_base", "ReduceScatter_Sum_f32_RING_LL"), ("all_to_all", "SendRecv")]
+DTYPES = ["Float", "BFloat16", "Half", "Long"]
+
+
+def draw(seed):
+    """Documents of all ranks."""
+    chance = random.Random(seed)
+    ranks = chance.choice([1, 2, 2, 3, 4])
+    step_count = chance.randint(0, 4)
+    groups = [("0", "default_pg")] + [("1", "tensor")] * chance.choice([0, 1])
+    number = {name: 0 for name, _ in groups}
+    schedule = []  # of each step, and what is between them: what is done there on all ranks
+    for _ in range(2 * step_count + 1):
+        doings = []
+        for _ in range(chance.randint(0, 5)):
+            if chance.random() < 0.5:
+                doings.append(None)
+                continue
+            name, description = chance.choice(groups)
+            number[name] += 1
+            collective, kernel = chance.choice(COLLECTIVES)
+            elements = chance.randint(1, 1 << 20)
+            whole = elements * ranks
+            doings.append({"Collective name": collective, "Process Group Name": name, "Process Group Description": description, "Seq": number[name],
+                           "In msg nelems": whole if collective == "_reduce_scatter_base" else elements,
+                           "Out msg nelems": whole if collective == "_allgather_base" else elements, "Group size": ranks,
+                           "dtype": chance.choice(DTYPES), "kernel": f"ncclDevKernel_{kernel}(ncclDevKernelArgsStorage<4096ul>)"})
+        schedule.append(doings)
+    return [Rank(chance, rank, ranks, schedule).document for rank in range(ranks)]
+
+
+class Rank:
+    def __init__(self, chance, rank, ranks, schedule):
+        self.chance, self.rank, self.events, self.correlation = chance, rank, [], 0
+        self.at = chance.randint(0, 10**6)
+        self.free = {7: 0, 20: 0}
+        self.step_count = len(schedule) // 2
+        for i, doings in enumerate(schedule):
+            start = self.at
+            self.at += chance.randint(1, 2000)
+            for doing in doings:
+                if doing is None or chance.random() < 0.95:
+                    self.do(doing)
+            if i % 2:
+                self.add("user_annotation", f"ProfilerStep#{i // 2 + 3}", 100, start, self.at, {})
+            self.at += chance.randint(1, 2000)
+        chance.shuffle(self.events)
+        self.document = {"schemaVersion": 1, "distributedInfo": {"rank": rank, "world_size": ranks, "backend": "nccl"}, "traceEvents": self.events}
+
+    def add(self, category, name, thread, start, end, args, pid=1):
+        def us(ns):
+            return f"{ns // 1000}.{ns % 1000:03}"
+
+        self.events.append({"ph": "X", "cat": category, "name": name, "pid": pid, "tid": thread, "ts": us(start), "dur": us(end - start), "args": args})
+
+    def do(self, collective):
+        """An operator that launches a kernel, a copy or a memset, and now and then a wait for all of it."""
+        chance = self.chance
+        self.correlation += 1
+        start = self.at
+        call = start + chance.randint(0, 500), start + chance.randint(500, 3000)
+        self.at = call[1] + chance.randint(0, 500)
+        straddles = chance.random() < 0.1  # the call begins in a step and ends after it
+        self.add("cpu_op", "aten::op", 100, start, self.at, {"External id": self.correlation})
+        self.add("cuda_runtime", "cudaLaunchKernel", 100, call[0], call[1], {"correlation": self.correlation, "External id": self.correlation})
+        if straddles:
+            self.at = call[1] - 1
+        stream = 20 if collective else 7
+        begin = max(self.free[stream], call[0] + chance.randint(0, 20000))
+        end = begin + chance.randint(1, 40000) * 7 + self.rank  # never as long as on another rank
+        self.free[stream] = end
+        args = {"device": self.rank, "stream": stream, "correlation": self.correlation, "External id": self.correlation}
+        if collective:
+            self.add("kernel", collective["kernel"], stream, begin, end,
+                     {**args, **{key: value for key, value in collective.items() if key != "kernel"}}, pid=self.rank)
+        else:
+            category, name, more = chance.choice([("kernel", "gemm", {}), ("kernel", "relu", {}), ("gpu_memset", "Memset (Device)", {"bytes": 4}),
+                                                  ("gpu_memcpy", "Memcpy HtoD (Pinned -> Device)", {"bytes": 64})])
+            self.add(category, name, stream, begin, end, {**args, **more}, pid=self.rank)
+        if chance.random() < 0.2:
+            self.correlation += 1
+            wait_end = max(self.at, *self.free.values()) + 5
+            self.add("cuda_runtime", "cudaDeviceSynchronize", 100, self.at, wait_end, {"correlation": self.correlation})
+            self.at = wait_end + 1
+
+
+def write(seed, folder):
+    """The paths, in order of rank."""
+    paths = []
+    for rank, document in enumerate(draw(seed)):
+        paths.append(os.path.join(folder, f"rank{rank}.json"))
+        with open(paths[-1], "w", encoding="utf-8") as file:
+            json.dump(document, file)
+    return paths
+
+
+def main():
+    parser = argparse.ArgumentParser(description="a random job of several ranks")
+    parser.add_argument("seed", type=int)
+    parser.add_argument("folder")
+    args = parser.parse_args()
+    os.makedirs(args.folder, exist_ok=True)
+    print("\n".join(write(args.seed, args.folder)))
+
+
+if __name__ == "__main__":
+    main()

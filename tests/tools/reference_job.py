@@ -1,0 +1,189 @@
+"""What tpa comm and tpa steps must say of the ranks of a job (random_job.py): slow, simple, apart from tpa.
+
+    job = reference_job.Job(paths)
+    job.collectives()    [{"collective": "all_reduce", "count": 8, ...}, ...]
+
+Written from docs/definitions.md, for files in which every collective tells its group, its number there, type and sizes.
+"""
+import re
+import statistics
+
+import reference_top
+from reference_tables import COPY, KERNEL, SET, length, of, union, within, without
+
+WORK = KERNEL | COPY | SET
+NAMES = {"allreduce": "all_reduce", "broadcast": "broadcast", "_allgather_base": "all_gather", "_reduce_scatter_base": "reduce_scatter",
+         "all_to_all": "all_to_all"}
+DTYPES = {"Float": ("float32", 4), "BFloat16": ("bfloat16", 2), "Half": ("float16", 2), "Long": ("int64", 8)}
+
+
+def ratio(a, b):
+    return a / b if b else None
+
+
+class Rank:
+    """One file."""
+
+    def __init__(self, path):
+        document = reference_top.load(path)
+        self.number = document["distributedInfo"]["rank"]
+        events, _ = reference_top.read_events(document)
+        self.work = sorted((e for e in events if e.category in WORK), key=lambda e: e.start)
+        self.calls = {e.correlation: e for e in events if e.category in reference_top.RUNTIME}
+        self.all_calls = [e for e in events if e.category in reference_top.RUNTIME]
+        self.operators = [e for e in events if e.category in reference_top.OPERATOR]
+        self.steps = sorted((e for e in events if e.category == "user_annotation"), key=lambda e: e.start)
+        self.origin = min(e.start for e in events) if events else 0
+        self.computing = of(e for e in self.work if e.category in SET or (e.category in KERNEL and "nccl" not in e.name))
+        self.collectives = [Collective(self, e) for e in self.work if "nccl" in e.name]
+
+    def step_of(self, moment):
+        return next((step for step in self.steps if step.start <= moment < step.end), None)
+
+    def launched_in(self, step):
+        return [e for e in self.work if e.correlation in self.calls and self.calls[e.correlation].start >= step.start
+                and self.calls[e.correlation].end <= step.end]
+
+    def steps_as_they_ran(self):
+        """Rows of the table."""
+        launched = [self.launched_in(step) for step in self.steps]
+        counts = [len(work) for work in launched]
+        rows, before = [], None
+        for i, (step, work) in enumerate(zip(self.steps, launched)):
+            if before is None:
+                first = min((e.start for e in work), default=None)
+                nobodys = [e.end for e in self.work if first is not None and e.end < first and not any(e in of_step for of_step in launched)]
+                before = max(nobodys, default=step.start)
+            start, end = max(step.start, before), max([step.end] + [e.end for e in work])
+            end = max(start, end)
+            before = end
+            behind = counts[i + 1:]
+            cut = any(counts) and (counts[i] == 0 and not any(behind) or
+                                   (i > 0 and not any(behind) and counts[i] < 0.8 * counts[i - 1]))
+            rows.append({"rank": self.number, "step": step.raw["name"], "start_ns": start - self.origin, "duration_ns": end - start,
+                         "host_duration_ns": step.duration, "gpu_events": counts[i], "complete": not cut, **self.parts(start, end)})
+        return rows
+
+    def parts(self, start, end):
+        parts, taken = {}, []
+        for key, events in (("kernel_ns", [e for e in self.work if e.category in KERNEL and "nccl" not in e.name]),
+                            ("memcpy_ns", [e for e in self.work if e.category in COPY]), ("memset_ns", [e for e in self.work if e.category in SET]),
+                            ("communication_ns", [e for e in self.work if "nccl" in e.name]), ("runtime_ns", self.all_calls),
+                            ("cpu_ns", self.operators)):
+            moments = within(union(of(events)), start, end)
+            parts[key] = length(without(moments, taken))
+            taken = union(taken + moments)
+        return {**parts, "other_ns": end - start - length(taken)}
+
+
+class Collective:
+    """One collective on one rank."""
+
+    def __init__(self, rank, event):
+        args = event.args
+        self.rank, self.event, self.duration = rank, event, event.duration
+        self.name, self.seq, self.ranks = NAMES[args["Collective name"]], args["Seq"], args["Group size"]
+        self.group = f'{args["Process Group Name"]} ({args["Process Group Description"]})'
+        self.dtype, element = DTYPES[args["dtype"]]
+        self.size = args["Out msg nelems" if self.name == "all_gather" else "In msg nelems"] * element
+        n = self.ranks
+        self.factor = {"all_reduce": 2 * (n - 1) / n, "broadcast": 1}.get(self.name, (n - 1) / n)
+        self.exposed = length(without([(event.start, event.end)], rank.computing))
+        call = rank.calls.get(event.correlation)
+        self.step = rank.step_of(call.start if call else event.start)
+        self.match = None
+
+
+class Match:
+    """The same collective on several ranks."""
+
+    def __init__(self, members):
+        self.members = members
+        self.transfer = min(m.duration for m in members)
+        self.longest = max(m.duration for m in members)
+        self.late = self.longest - self.transfer
+        self.last = next((m for m in members if m.duration == self.transfer), None) if self.late else None
+        for member in members:
+            member.match = self
+
+
+class Job:
+    def __init__(self, paths):
+        self.ranks = [Rank(path) for path in paths]
+        self.all = [collective for rank in self.ranks for collective in rank.collectives]
+        alike = {}
+        for collective in self.all:
+            alike.setdefault((collective.group, collective.seq), []).append(collective)
+        self.matches = [Match(members) for members in alike.values() if len(members) > 1]
+
+    def collectives(self):
+        rows = {}
+        for c in self.all:
+            rows.setdefault((c.name, c.group, c.dtype, c.size), []).append(c)
+        return [self.row_of(*key, members) for key, members in rows.items()]
+
+    def row_of(self, name, group, dtype, size, members):
+        times, matched = [m.duration for m in members], [m for m in members if m.match]
+        total, whole, factor = sum(times), size * len(members), members[0].factor
+        row = {"collective": name, "library": "NCCL", "group": group, "ranks": members[0].ranks, "dtype": dtype, "size": size,
+               "count": len(members), "time_ns": total, "exposed_ns": sum(m.exposed for m in members), "bandwidth": ratio(whole, total),
+               "bus_bandwidth": ratio(whole * factor, total), "best_bus_bandwidth": max(ratio(size * factor, t) for t in times), "bytes": whole,
+               "average_ns": total / len(members), "min_ns": min(times), "max_ns": max(times),
+               "overlapped": ratio(total - sum(m.exposed for m in members), total)}
+        if self.matches:
+            row["waited_ns"] = sum(m.duration - m.match.transfer for m in matched) if matched else None
+            row["transfer_bus_bandwidth"] = ratio(size * factor * len(matched), sum(m.match.transfer for m in matched)) if matched else None
+        return row
+
+    def footer(self):
+        """Unions over each device."""
+        talks = [(rank, union(of(c.event for c in rank.collectives))) for rank in self.ranks]
+        time, exposed = sum(length(t) for _, t in talks), sum(length(without(t, rank.computing)) for rank, t in talks)
+        return {"communication_ns": time, "exposed_communication_ns": exposed, "exposed_share": ratio(exposed, time)}
+
+    def rank_rows(self):
+        rows = []
+        for rank in self.ranks:
+            own = [c for c in rank.collectives if c.match]
+            last = [c for c in own if c.match.last is c]
+            late = [c.match.late for c in last]
+            if own:
+                rows.append({"rank": rank.number, "device": rank.number, "count": len(own), "time_ns": sum(c.duration for c in own),
+                             "transfer_ns": sum(c.match.transfer for c in own), "waited_ns": sum(c.duration - c.match.transfer for c in own),
+                             "last": len(last), "last_share": len(last) / len(own), "late_ns": sum(late),
+                             "late_median_ns": statistics.median(late) if late else None, "late_max_ns": max(late, default=None),
+                             "meanwhile": self.meanwhile(rank, last)})
+        return rows
+
+    @staticmethod
+    def meanwhile(rank, last):
+        """Work counts from where the work before it ended; what is left is idleness."""
+        times = {}
+        for c in last:
+            start, end = c.event.start - c.match.late, c.event.start
+            taken = start
+            for e in (e for e in rank.work if "nccl" not in e.name):
+                here = min(e.end, end) - max(e.start, taken)
+                if e.start < end and here > 0:
+                    times[e.name] = times.get(e.name, 0) + here
+                    times["idle"] = times.get("idle", 0) + max(0, e.start - taken)
+                    taken = min(e.end, end)
+            times["idle"] = times.get("idle", 0) + end - taken
+        whole = sum(times.values())
+        most = sorted(times.items(), key=lambda item: -item[1])
+        return None if not whole else (most[0][1] / whole, most[0][0])
+
+    def waits(self):
+        rows = []
+        for match in self.matches:
+            first = match.members[0]
+            steps = {int(re.sub(r"\D", "", m.step.raw["name"])) if m.step else None for m in match.members}
+            rows.append({"collective": first.name, "group": first.group, "number": first.seq, "step": steps.pop() if len(steps) == 1 else "any",
+                         "size": first.size, "seen": len(match.members), "transfer_ns": match.transfer, "longest_wait_ns": match.late,
+                         "waited_ns": sum(m.duration - match.transfer for m in match.members),
+                         "transfer_bus_bandwidth": ratio(first.size * first.factor, match.transfer),
+                         "last": str(match.last.rank.number) if match.last else None})
+        return rows
+
+    def steps(self):
+        return [row for rank in self.ranks for row in rank.steps_as_they_ran()]
