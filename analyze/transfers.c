@@ -274,6 +274,7 @@ static void sort_parts(struct question *question)
     struct part *dealt = mem_alloc(count * sizeof *dealt);
     for (size_t i = 0; i < count; i++)
         dealt[next[parts[i].device * ROW_KINDS + parts[i].kind]++] = parts[i];
+    free(next);
     VEC_FREE(&question->parts);
     question->parts.at = dealt;
     question->parts.count = question->parts.capacity = count;
