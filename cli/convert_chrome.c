@@ -21,6 +21,7 @@
 #include "base/escape.h"
 #include "report/exact.h"
 #include "trace/arg_scan.h"
+#include "trace/launches.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -64,6 +65,11 @@ struct used_arg {
     struct text key; /* "correlation": with quotes and colon */
 };
 
+/* From a runtime or driver call to what it launched. */
+struct arrow {
+    event_id call, work;
+};
+
 struct chrome_output {
     const struct trace *trace;
     struct used_arg args[ARG_COUNT];
@@ -76,8 +82,9 @@ struct chrome_output {
     int64_t stride;                /* between the numbers of one file and the next; 0: there is one */
     struct buffer head;            /* what stands before the events */
     size_t fact_count;             /* metadata events in it */
-    size_t event_parts, flow_parts, sample_parts;
+    size_t event_parts, flow_parts, arrow_parts, sample_parts;
     struct arena arena;
+    VEC_OF(struct arrow) arrows; /* of a trace that has none */
 };
 
 /* ---- small pieces ---- */
@@ -537,6 +544,30 @@ static void make_flows(const struct chrome_output *output, size_t part, struct b
     }
 }
 
+/* The arrow from a call to what it launched on a device, as PyTorch draws it. */
+static void put_arrow_end(const struct chrome_output *output, struct buffer *out, char phase, size_t id,
+                          event_id e)
+{
+    const struct trace *trace = output->trace;
+    uint32_t file = file_of(output, trace->track[e]);
+    buffer_printf(out, "{\"ph\":\"%c\",\"id\":%zu,\"cat\":\"ac2g\",\"name\":\"ac2g\"", phase, id);
+    put(out, output->place[trace->track[e]]);
+    PUT(out, ",\"ts\":");
+    put_microseconds(out, trace->start_ns[e] + output->shift_ns[file]);
+    buffer_puts(out, phase == 'f' ? ",\"bp\":\"e\"}" : "}");
+}
+
+static void make_arrows(const struct chrome_output *output, size_t part, struct buffer *out)
+{
+    size_t first = part * FLOWS_PER_PART, end = first + FLOWS_PER_PART;
+    for (size_t i = first; i < end && i < output->arrows.count; i++) {
+        PUT(out, ",\n");
+        put_arrow_end(output, out, 's', i + 1, output->arrows.at[i].call);
+        PUT(out, ",\n");
+        put_arrow_end(output, out, 'f', i + 1, output->arrows.at[i].work);
+    }
+}
+
 /* The model calls a series "counter series"; what stands behind the last blank is taken for the series. */
 static void make_samples(const struct chrome_output *output, size_t part, struct buffer *out)
 {
@@ -584,6 +615,11 @@ static void make_part(const void *context, size_t part, struct buffer *out)
         return;
     }
     part -= output->flow_parts;
+    if (part < output->arrow_parts) {
+        make_arrows(output, part, out);
+        return;
+    }
+    part -= output->arrow_parts;
     if (part < output->sample_parts)
         make_samples(output, part, out);
     else
@@ -639,6 +675,24 @@ static void find_categories(struct chrome_output *output)
     buffer_release(&text);
 }
 
+/* Logs of tpa capture have no arrows of their own; who looks at a timeline wants them. */
+static void find_arrows(struct chrome_output *output)
+{
+    const struct trace *trace = output->trace;
+    bool wanted = trace->flow_count == 0;
+    for (size_t i = 0; i < trace->file_count; i++)
+        wanted &= trace->files[i].producer == PRODUCER_TPA;
+    if (!wanted)
+        return;
+    struct launches *launches = launches_open(trace);
+    for (event_id e = 0; e < trace->event_count; e++) {
+        event_id call = event_is_launched(trace->kind[e]) ? launches_call(launches, e) : EVENT_NONE;
+        if (call != EVENT_NONE)
+            *VEC_PUSH(&output->arrows) = (struct arrow){ call, e };
+    }
+    launches_free(launches);
+}
+
 static void prepare(struct chrome_output *output)
 {
     const struct trace *trace = output->trace;
@@ -650,10 +704,12 @@ static void prepare(struct chrome_output *output)
     find_stride(output);
     output->shift_ns = timeline_shifts(trace);
     find_last_moment(output);
+    find_arrows(output);
     chrome_head_put(trace, &output->head);
     put_facts(output, &output->head);
     output->event_parts = parts_of(trace->event_count, EVENTS_PER_PART);
     output->flow_parts = parts_of(trace->flow_count, FLOWS_PER_PART);
+    output->arrow_parts = parts_of(output->arrows.count, FLOWS_PER_PART);
     output->sample_parts = parts_of(trace->sample_count, FLOWS_PER_PART);
 }
 
@@ -664,6 +720,7 @@ static void release(struct chrome_output *output)
     free(output->place);
     free(output->category);
     free(output->shift_ns);
+    VEC_FREE(&output->arrows);
     buffer_release(&output->head);
     arena_release(&output->arena);
 }
@@ -679,11 +736,12 @@ static bool write_chrome(const struct trace *trace, const struct convert_args *a
         .make = make_part,
         .context = &output,
     };
-    bool fine =
-        packer_write(&packer, 2 + output.event_parts + output.flow_parts + output.sample_parts, out, err);
-    release(&output);
+    bool fine = packer_write(
+        &packer, 2 + output.event_parts + output.flow_parts + output.arrow_parts + output.sample_parts, out,
+        err);
     buffer_printf(summary, "%zu events, %zu flow arrows, %zu counter samples", trace->event_count,
-                  trace->flow_count, trace->sample_count);
+                  trace->flow_count + 2 * output.arrows.count, trace->sample_count);
+    release(&output);
     if (trace->file_count > 1)
         buffer_printf(summary, " of %zu files, whose processes are named by rank", trace->file_count);
     buffer_putc(summary, '\n');
