@@ -60,6 +60,7 @@ NOTHING_MADE(ZSTD_freeCCtx)
 NOTHING_MADE(ZSTD_freeDCtx)
 NOTHING_MADE(ZSTD_freeDStream)
 ALWAYS_FAILS(ZSTD_compressCCtx)
+ALWAYS_FAILS(ZSTD_decompress)
 ALWAYS_FAILS(ZSTD_decompressDCtx)
 ALWAYS_FAILS(ZSTD_decompressStream)
 // clang-format on
