@@ -1,5 +1,5 @@
 /*
- * test_corners.c - one small trace full of corners, and what each question makes of it.
+ * test_corners.c - small traces full of corners, and what each question makes of them. Most ask about this one:
  *
  *                        0         20        40        60        80        100       120 ...
  *   thread 1             [ aten::x        )[ -------- the rest of ProfilerStep#1, to 2000 ---------
@@ -25,6 +25,7 @@
 #include "analyze/kernels.h"
 #include "analyze/launch_times.h"
 #include "analyze/memory.h"
+#include "analyze/modules.h"
 #include "analyze/step_times.h"
 #include "analyze/transfers.h"
 #include "tests/unit/drawn.h"
@@ -310,6 +311,225 @@ static void what_is_not_there_gives_no_rows(void **state)
     release();
 }
 
+/* ---- collectives ---- */
+
+#define ALL_REDUCE "ncclDevKernel_AllReduce_Sum_f32_RING_LL"
+
+/*
+ *                       0    10   20   30   40   50   60
+ *   thread 1            1  2  3  4  5                 6          launches; that of C at 12, after it began; 6: of nothing
+ *   device 0, stream 0       [ add)[ A       )[add)              10..20, 20..40, 40..45: touching
+ *   device 0, stream 7          [ B       )                      15..35: over both
+ *   device 0, stream 9                            |z             at 50, of no time
+ *   device 1, stream 7       [ C       )                         10..30
+ *
+ * Exposed are all 20 of A, 15 of B, all 20 of C. On device 0 something communicates 15..40, and alone 20..40.
+ */
+static void draw_collectives(void)
+{
+    draw_begin(&comm_wants);
+    draw_call("cudaLaunchKernel", 1, 0, 2, 1);
+    draw_call("cudaLaunchKernel", 1, 3, 2, 2);
+    draw_call("cudaLaunchKernel", 1, 6, 2, 3);
+    draw_call("cudaLaunchKernel", 1, 9, 2, 4);
+    draw_call("cudaLaunchKernel", 1, 12, 2, 5);
+    draw_call("cudaLaunchKernel", 1, 60, 2, 6);
+    draw_work("kernel", "add", 0, 0, 10, 10, 1);
+    draw_work("kernel", ALL_REDUCE, 0, 0, 20, 20, 2);
+    draw_work("kernel", "add", 0, 0, 40, 5, 3);
+    draw_work("kernel", ALL_REDUCE, 0, 7, 15, 20, 4);
+    draw_work("kernel", ALL_REDUCE, 0, 9, 50, 0, DRAW_NO_CALL);
+    draw_work("kernel", ALL_REDUCE, 1, 7, 10, 20, 5);
+    trace = draw_end();
+}
+
+static void collectives_overlap_touch_and_take_no_time(void **state)
+{
+    (void)state;
+    struct tpa_error err = { 0 };
+    static const int64_t rows[4][4] = {
+        { 0, 0, 20, 20 }, { 0, 7, 20, 15 }, { 0, 9, 0, 0 }, { 1, 7, 20, 20 }
+    };
+    draw_collectives();
+    selection = selection_open(trace, &(struct selection_query){ 0 }, &err);
+    result = result_open("tpa.corners/1");
+    struct comm_options options = { .by = COMM_DEVICE | COMM_STREAM };
+    assert_true(comm_add_tables(trace, selection, &options, result, &err));
+    const struct table *collectives = table_called(result, "collectives");
+    assert_int_equal(collectives->row_count, 4);
+    for (size_t i = 0; i < 4; i++) {
+        size_t row = 0;
+        while (int_called(collectives, row, "device") != rows[i][0] ||
+               int_called(collectives, row, "stream") != rows[i][1])
+            row++;
+        assert_int_equal(int_called(collectives, row, "count"), 1);
+        assert_int_equal(int_called(collectives, row, "time"), rows[i][2]);
+        assert_int_equal(int_called(collectives, row, "exposed"), rows[i][3]);
+    }
+    assert_int_equal(collectives->footers.at[0].value.i, 25 + 20); /* communication */
+    assert_int_equal(collectives->footers.at[1].value.i, 20 + 20); /* of it exposed */
+    gpu_add_tables(trace, selection, GPU_ROWS_DEVICE, result);
+    const struct table *devices = table_called(result, "devices");
+    for (size_t row = 0; row < 2; row++) {
+        bool first = int_called(devices, row, "device") == 0;
+        assert_int_equal(int_called(devices, row, "communication"), first ? 25 : 20);
+        assert_int_equal(int_called(devices, row, "exposed_communication"), 20);
+    }
+    release();
+}
+
+/* ---- modules ---- */
+
+/*
+ *                       0    10   20   30   40   50   60   70   80   90   100 ...
+ *   thread 1            [ A                      )[ C           )         A 0..50; C 50..80: touching
+ *                                 |B                                      B at 20, of no time, in A
+ *     calls              1             2          3    4                  4 launched nothing
+ *   device 0, stream 0   [ a )                                            3..13: before call 1 at 5
+ *   device 0, stream 7                                       [u )[g[g[g   u 90..95: no call; g: 502 of 2, by call 2
+ *   device 1, stream 7                                 [ c )              60..70, by call 3, which begins as A ends
+ */
+static void modules_have_the_work_of_their_calls(void **state)
+{
+    (void)state;
+    struct tpa_error err = { 0 };
+    static const struct {
+        const char *name;
+        int64_t calls, cpu, device, works;
+    } rows[] = { { "A_0", 1, 50, 10 + 1004, 503 },
+                 { "B_0", 1, 0, 0, 0 },
+                 { "C_0", 1, 30, 10, 1 },
+                 { "(outside any module)", TABLE_INT_MISSING, 0, 5, 1 } };
+    draw_begin(&modules_wants);
+    draw_host("python_function", "nn.Module: A_0", 1, 0, 50);
+    draw_host("python_function", "nn.Module: B_0", 1, 20, 0);
+    draw_host("python_function", "nn.Module: C_0", 1, 50, 30);
+    draw_call("cudaLaunchKernel", 1, 5, 5, 1);
+    draw_call("cudaGraphLaunch", 1, 30, 5, 2);
+    draw_call("cudaLaunchKernel", 1, 50, 5, 3);
+    draw_call("cudaLaunchKernel", 1, 60, 2, 4);
+    draw_work("kernel", "a", 0, 0, 3, 10, 1);
+    draw_work("kernel", "u", 0, 7, 90, 5, DRAW_NO_CALL);
+    for (int64_t i = 0; i < 502; i++)
+        draw_work("kernel", "g", 0, 7, 100 + 4 * i, 2, 2);
+    draw_work("kernel", "c", 1, 7, 60, 10, 3);
+    trace = draw_end();
+    selection = selection_open(trace, &(struct selection_query){ 0 }, &err);
+    result = result_open("tpa.corners/1");
+    assert_true(modules_add_table(trace, selection, &(struct modules_options){ 0 }, result, &err));
+    const struct table *modules = table_called(result, "modules");
+    assert_int_equal(modules->row_count, 4);
+    for (size_t i = 0; i < 4; i++) {
+        size_t row = row_named(modules, "name", rows[i].name);
+        assert_int_equal(int_called(modules, row, "count"), rows[i].calls);
+        assert_int_equal(int_called(modules, row, "cpu_total"), rows[i].cpu);
+        assert_int_equal(int_called(modules, row, "device_total"), rows[i].device);
+        assert_int_equal(int_called(modules, row, "works"), rows[i].works);
+    }
+    assert_int_equal(modules->footers.at[0].value.i, 80);
+    assert_int_equal(modules->footers.at[1].value.i, 1014 + 10 + 5);
+    release();
+}
+
+/* ---- memory ---- */
+
+static void draw_block(int64_t at_ns, int64_t device, int64_t address, int64_t bytes, int64_t total)
+{
+    trace_chunk_event(draw_chunk, &(struct chunk_event){
+                                      .phase = 'i',
+                                      .start_ns = at_ns,
+                                      .dur_ns = -1,
+                                      .name = trace_chunk_name(draw_chunk, "[memory]", 8),
+                                      .track = trace_chunk_track(
+                                          draw_chunk, &(struct track_key){ .pid = DRAW_PROCESS, .tid = 1 }),
+                                      .category = trace_chunk_category(draw_chunk, "cpu_instant_event", 17),
+                                  });
+    draw_arg(ARG_DEVICE_TYPE, 1);
+    draw_arg(ARG_DEVICE_ID, device);
+    draw_arg(ARG_BYTES, bytes);
+    draw_arg(ARG_ADDRESS, address);
+    draw_arg(ARG_TOTAL_ALLOCATED, total);
+}
+
+/*
+ *             0    10   20   30   40   50   60   70   80   90   100
+ *   host      [ ProfilerStep#1         )[ ProfilerStep#2         )
+ *                  [ mm )[ add)
+ *   cuda:0         A    B    C          -A,D  Z                  -D
+ *   cuda:1                        E
+ *
+ * A, at the begin of mm, is mm's; B, where mm ends and add begins, add's; C, at the end of add, nobody's. A goes and D comes
+ * at the moment at which step 2 begins, so both are of step 2; D goes as it ends: in no step. Z has no size. E has
+ * the address of A. In use: 100, 150, 160 (the peak), then 60, 160 again, and 60 at the end.
+ */
+static void moments_at_the_edges_of_steps_and_operators(void **state)
+{
+    (void)state;
+    struct tpa_error err = { 0 };
+    static const struct {
+        const char *step;
+        int64_t allocated, freed;
+    } sums[] = { { "ProfilerStep#1", 160, 0 },
+                 { "ProfilerStep#2", 100, 100 },
+                 { "(outside steps)", 0, 100 } };
+    draw_begin(&memory_wants);
+    draw_host("user_annotation", "ProfilerStep#1", 1, 0, 50);
+    draw_host("user_annotation", "ProfilerStep#2", 1, 50, 50);
+    draw_host("cpu_op", "aten::mm", 1, 10, 10);
+    draw_host("cpu_op", "aten::add", 1, 20, 10);
+    draw_block(10, 0, 0xA00, 100, 100);
+    draw_block(20, 0, 0xB00, 50, 150);
+    draw_block(30, 0, 0xC00, 10, 160);
+    draw_block(40, 1, 0xA00, 7, 7);
+    draw_block(50, 0, 0xA00, -100, 60);
+    draw_block(50, 0, 0xD00, 100, 160);
+    draw_block(60, 0, 0xF00, 0, 160);
+    draw_block(100, 0, 0xD00, -100, 60);
+    trace = draw_end();
+    selection = selection_open(trace, &(struct selection_query){ 0 }, &err);
+    result = result_open("tpa.corners/1");
+    memory_add_tables(trace, selection, &(struct memory_options){ 0 }, result);
+    const struct table *memory = table_called(result, "memory"), *steps = table_called(result, "steps"),
+                       *operators = table_called(result, "operators"),
+                       *unfreed = table_called(result, "unfreed");
+    size_t device = row_named(memory, "device", "cuda:0");
+    static const struct {
+        const char *key;
+        int64_t value;
+    } figures[] = { { "peak_allocated", 160 }, { "peak_time", 30 },  { "start", 0 }, { "end", 60 },
+                    { "allocations", 4 },      { "allocated", 260 }, { "frees", 2 }, { "freed", 200 } };
+    for (size_t i = 0; i < sizeof figures / sizeof *figures; i++)
+        assert_int_equal(int_called(memory, device, figures[i].key), figures[i].value);
+    assert_int_equal(int_called(operators, row_named(operators, "operator", "aten::mm"), "self_allocated"),
+                     100);
+    assert_int_equal(int_called(operators, row_named(operators, "operator", "aten::add"), "self_allocated"),
+                     50);
+    for (size_t row = 0; row < steps->row_count; row++) {
+        if (strcmp(text_called(steps, row, "device"), "cuda:0") != 0)
+            continue;
+        bool first = int_called(steps, row, "step") == 1;
+        assert_int_equal(int_called(steps, row, "start"), first ? 0 : 160);
+        assert_int_equal(int_called(steps, row, "peak"), 160);
+        assert_int_equal(int_called(steps, row, "growth"), first ? 160 : 0);
+    }
+    assert_int_equal(unfreed->row_count, 3); /* B and C; E, which nothing on its own device ends */
+    assert_int_equal(int_called(unfreed, row_named(unfreed, "device", "cuda:1"), "bytes"), 7);
+    result_free(result);
+
+    result = result_open("tpa.corners/1");
+    memory_add_tables(trace, selection, &(struct memory_options){ .by = MEMORY_BY_STEP }, result);
+    const struct table *apart = table_called(result, "allocations");
+    for (size_t i = 0; i < 3; i++)
+        for (size_t row = 0; row < apart->row_count; row++)
+            if (strcmp(text_called(apart, row, "device"), "cuda:0") == 0 &&
+                strcmp(text_called(apart, row, "step"), sums[i].step) == 0) {
+                assert_int_equal(int_called(apart, row, "allocated"), sums[i].allocated);
+                assert_int_equal(int_called(apart, row, "freed"), sums[i].freed);
+            }
+    assert_int_equal(apart->row_count, 4); /* three of cuda:0, E of cuda:1 */
+    release();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -322,6 +542,9 @@ int main(void)
         cmocka_unit_test(a_copy_that_touches_a_kernel_is_exposed),
         cmocka_unit_test(a_step_is_the_sum_of_its_parts),
         cmocka_unit_test(what_is_not_there_gives_no_rows),
+        cmocka_unit_test(collectives_overlap_touch_and_take_no_time),
+        cmocka_unit_test(modules_have_the_work_of_their_calls),
+        cmocka_unit_test(moments_at_the_edges_of_steps_and_operators),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
