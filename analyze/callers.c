@@ -4,6 +4,7 @@
 #include "analyze/python_names.h"
 #include "base/memory.h"
 #include "base/runs.h"
+#include "base/search.h"
 #include "trace/launches.h"
 #include <stdlib.h>
 #include <string.h>
@@ -33,15 +34,7 @@ static bool is_around(struct asked *asked, int64_t start_ns, int64_t end_ns)
     size_t hint = asked->hint;
     if ((hint > 0 && asked->at[hint - 1] >= start_ns) ||
         (hint < asked->count && asked->at[hint] < start_ns)) {
-        size_t low = 0, high = asked->count;
-        while (low < high) {
-            size_t middle = low + (high - low) / 2;
-            if (asked->at[middle] < start_ns)
-                low = middle + 1;
-            else
-                high = middle;
-        }
-        hint = asked->hint = low;
+        hint = asked->hint = search_from(asked->at, asked->count, start_ns);
     }
     return hint < asked->count && asked->at[hint] <= end_ns;
 }

@@ -810,9 +810,7 @@ static void add_step_rows(struct gpu_question *question, const struct gpu_tables
         const struct step *step = &steps->at[s];
         if (step->file != device->file)
             continue;
-        bool cut = s + 1 < steps->count && steps->at[s + 1].file == step->file &&
-                   steps->at[s + 1].start_ns < step->end_ns;
-        int64_t end_ns = cut ? steps->at[s + 1].start_ns : step->end_ns;
+        int64_t end_ns = steps_end_ns(steps, s);
         intervals_add(&outside, reached_ns, step->start_ns < last_ns ? step->start_ns : last_ns);
         reached_ns = end_ns > reached_ns ? end_ns : reached_ns;
         move_window(question, device, step->start_ns, end_ns, &next, &work);

@@ -41,9 +41,7 @@ void memory_add_steps(struct table *table, const struct memory_question *questio
         const struct step *step = &steps->at[s];
         if (step->file != device->file)
             continue;
-        bool cut = s + 1 < steps->count && steps->at[s + 1].file == step->file &&
-                   steps->at[s + 1].start_ns < step->end_ns;
-        int64_t end_ns = cut ? steps->at[s + 1].start_ns : step->end_ns;
+        int64_t end_ns = steps_end_ns(steps, s);
         for (; i < end && trace->start_ns[at[i].event] < step->start_ns; i++)
             level = at[i].allocated;
         int64_t start = level, peak = level;

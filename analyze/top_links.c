@@ -10,6 +10,7 @@
  * the operator's kernels too, and may drag the operator's calls to its own thread.
  */
 #include "analyze/top_parts.h"
+#include "base/search.h"
 #include "trace/arg_scan.h"
 #include <stdlib.h>
 
@@ -281,14 +282,7 @@ static void sort_edges(struct edges *edges)
 /* The edge nearest to MOMENT, the earlier of two as near; MOMENT when none is near enough. */
 static int64_t snap(const struct edges *edges, int64_t moment_ns)
 {
-    size_t low = 0, high = edges->count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (edges->at[middle] < moment_ns)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    size_t low = search_from(edges->at, edges->count, moment_ns);
     int64_t best = moment_ns;
     uint64_t distance = WIDENING_NS + 1;
     if (low > 0 && (uint64_t)moment_ns - (uint64_t)edges->at[low - 1] < distance) {

@@ -18,7 +18,7 @@ static const struct opt_choice rows_by[] = {
     { .name = "op",
       .aliases = "operator kernel",
       .refusal =
-          "time of a device that no operator fills, too, is in its rows; tpa top and tpa kernels --by op have rows per operator" },
+          "idle time has no operator; tpa kernels --by op and tpa gaps --by op have rows per operator" },
     { .name = "thread",
       .refusal = "a device works for all threads at once; tpa launches --by thread has rows per thread" },
     { 0 },

@@ -7,6 +7,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+int64_t steps_end_ns(const struct steps *steps, size_t index)
+{
+    const struct step *step = &steps->at[index], *next = step + 1;
+    bool overlap = index + 1 < steps->count && next->file == step->file && next->start_ns < step->end_ns;
+    return overlap ? next->start_ns : step->end_ns;
+}
+
 bool step_number(const char *name, int64_t *number)
 {
     static const char prefix[] = "ProfilerStep#";

@@ -85,6 +85,28 @@ static inline void draw_text(enum trace_arg arg, const char *text)
 
 enum { DRAW_PROCESS = 4000 };
 
+/* A record of memory: a block of BYTES (freed: negative) at ADDRESS; BYTES in use from then on are TOTAL. */
+static inline void draw_memory(int64_t at_ns, int64_t type, int64_t device, int64_t address, int64_t bytes,
+                               int64_t total)
+{
+    trace_chunk_event(draw_chunk, &(struct chunk_event){
+                                      .phase = 'i',
+                                      .start_ns = at_ns,
+                                      .dur_ns = -1,
+                                      .name = trace_chunk_name(draw_chunk, "[memory]", 8),
+                                      .track = trace_chunk_track(
+                                          draw_chunk, &(struct track_key){ .pid = DRAW_PROCESS, .tid = 1 }),
+                                      .category = trace_chunk_category(draw_chunk, "cpu_instant_event", 17),
+                                  });
+    draw_arg(ARG_DEVICE_TYPE, type);
+    draw_arg(ARG_DEVICE_ID, device);
+    draw_arg(ARG_BYTES, bytes);
+    if (address)
+        draw_arg(ARG_ADDRESS, address);
+    if (total >= 0)
+        draw_arg(ARG_TOTAL_ALLOCATED, total);
+}
+
 __attribute__((unused)) static void draw_host(const char *category, const char *name, int64_t thread,
                                               int64_t start_ns, int64_t dur_ns)
 {

@@ -433,24 +433,6 @@ static void modules_have_the_work_of_their_calls(void **state)
 
 /* ---- memory ---- */
 
-static void draw_block(int64_t at_ns, int64_t device, int64_t address, int64_t bytes, int64_t total)
-{
-    trace_chunk_event(draw_chunk, &(struct chunk_event){
-                                      .phase = 'i',
-                                      .start_ns = at_ns,
-                                      .dur_ns = -1,
-                                      .name = trace_chunk_name(draw_chunk, "[memory]", 8),
-                                      .track = trace_chunk_track(
-                                          draw_chunk, &(struct track_key){ .pid = DRAW_PROCESS, .tid = 1 }),
-                                      .category = trace_chunk_category(draw_chunk, "cpu_instant_event", 17),
-                                  });
-    draw_arg(ARG_DEVICE_TYPE, 1);
-    draw_arg(ARG_DEVICE_ID, device);
-    draw_arg(ARG_BYTES, bytes);
-    draw_arg(ARG_ADDRESS, address);
-    draw_arg(ARG_TOTAL_ALLOCATED, total);
-}
-
 /*
  *             0    10   20   30   40   50   60   70   80   90   100
  *   host      [ ProfilerStep#1         )[ ProfilerStep#2         )
@@ -477,14 +459,14 @@ static void moments_at_the_edges_of_steps_and_operators(void **state)
     draw_host("user_annotation", "ProfilerStep#2", 1, 50, 50);
     draw_host("cpu_op", "aten::mm", 1, 10, 10);
     draw_host("cpu_op", "aten::add", 1, 20, 10);
-    draw_block(10, 0, 0xA00, 100, 100);
-    draw_block(20, 0, 0xB00, 50, 150);
-    draw_block(30, 0, 0xC00, 10, 160);
-    draw_block(40, 1, 0xA00, 7, 7);
-    draw_block(50, 0, 0xA00, -100, 60);
-    draw_block(50, 0, 0xD00, 100, 160);
-    draw_block(60, 0, 0xF00, 0, 160);
-    draw_block(100, 0, 0xD00, -100, 60);
+    draw_memory(10, 1, 0, 0xA00, 100, 100);
+    draw_memory(20, 1, 0, 0xB00, 50, 150);
+    draw_memory(30, 1, 0, 0xC00, 10, 160);
+    draw_memory(40, 1, 1, 0xA00, 7, 7);
+    draw_memory(50, 1, 0, 0xA00, -100, 60);
+    draw_memory(50, 1, 0, 0xD00, 100, 160);
+    draw_memory(60, 1, 0, 0xF00, 0, 160);
+    draw_memory(100, 1, 0, 0xD00, -100, 60);
     trace = draw_end();
     selection = selection_open(trace, &(struct selection_query){ 0 }, &err);
     result = result_open("tpa.corners/1");

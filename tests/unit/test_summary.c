@@ -304,31 +304,12 @@ static void draw_straggler(bool wrong)
     }
 }
 
-/* A block that is allocated, and freed again or not; BYTES in use afterwards. */
-static void draw_memory(int64_t at_ns, int64_t address, int64_t bytes, int64_t total)
-{
-    trace_chunk_event(draw_chunk, &(struct chunk_event){
-                                      .phase = 'i',
-                                      .start_ns = at_ns,
-                                      .dur_ns = -1,
-                                      .name = trace_chunk_name(draw_chunk, "[memory]", 8),
-                                      .track = trace_chunk_track(
-                                          draw_chunk, &(struct track_key){ .pid = DRAW_PROCESS, .tid = 1 }),
-                                      .category = trace_chunk_category(draw_chunk, "cpu_instant_event", 17),
-                                  });
-    draw_arg(ARG_DEVICE_TYPE, 1);
-    draw_arg(ARG_DEVICE_ID, 0);
-    draw_arg(ARG_BYTES, bytes);
-    draw_arg(ARG_ADDRESS, address);
-    draw_arg(ARG_TOTAL_ALLOCATED, total);
-}
-
 /* 95 of the device's 100 bytes, or 80. */
 static void draw_memory_full(bool wrong)
 {
     draw_device(100);
     draw_host("cpu_op", "aten::empty", 1, 0, 100);
-    draw_memory(50, 0xA00, 10, wrong ? 95 : 80);
+    draw_memory(50, 1, 0, 0xA00, 10, wrong ? 95 : 80);
 }
 
 /* Five steps that keep 9 each; or the fourth frees it. */
@@ -337,9 +318,9 @@ static void draw_memory_grows(bool wrong)
     int64_t in_use = 0;
     for (int i = 0; i < 5; i++) {
         draw_step(i, 100 * i + 1, 99);
-        draw_memory(100 * i + 50, 0xA00 + i, 9, in_use += 9);
+        draw_memory(100 * i + 50, 1, 0, 0xA00 + i, 9, in_use += 9);
         if (!wrong && i == 3)
-            draw_memory(100 * i + 60, 0xA00 + i, -9, in_use -= 9);
+            draw_memory(100 * i + 60, 1, 0, 0xA00 + i, -9, in_use -= 9);
     }
 }
 

@@ -1,0 +1,26 @@
+/*
+ * search.h - where a number belongs among ascending ones.
+ *
+ *     size_t i = search_from(starts, count, moment_ns);   // starts[0..i) lie before the moment
+ */
+#ifndef TPA_BASE_SEARCH_H
+#define TPA_BASE_SEARCH_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* Index of the first of COUNT ascending numbers that is VALUE or more; COUNT when there is none. */
+static inline size_t search_from(const int64_t *numbers, size_t count, int64_t value)
+{
+    size_t low = 0, high = count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (numbers[middle] < value)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+#endif
