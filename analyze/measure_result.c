@@ -194,6 +194,23 @@ static void take_steps(struct taking *taking, const struct table *table)
 
 /* ---- tpa gpu, tpa memory ---- */
 
+/* How many devices the rows are about: by step, the rows of one follow one another and add up to it. */
+static size_t device_count(const struct table *table)
+{
+    int keys[] = { column_of(table, "rank"), column_of(table, "device") };
+    if (column_of(table, "step") < 0)
+        return table->row_count;
+    size_t count = 0;
+    for (size_t row = 0; row < table->row_count; row++) {
+        bool other = row == 0;
+        for (size_t k = 0; k < sizeof keys / sizeof *keys; k++)
+            other |=
+                row && keys[k] >= 0 && figure_at(table, row, keys[k]) != figure_at(table, row - 1, keys[k]);
+        count += other;
+    }
+    return count;
+}
+
 /* Mean over the devices of COLUMN, as a metric. */
 static void set_mean(struct taking *taking, const struct table *table, const char *column, const char *key,
                      const char *title)
@@ -205,7 +222,7 @@ static void set_mean(struct taking *taking, const struct table *table, const cha
     for (size_t row = 0; row < table->row_count; row++)
         sum += figure_at(table, row, at);
     sampling_set(&taking->measures->by_file, key, title, TABLE_NS, taking->whole,
-                 sum / (double)table->row_count);
+                 sum / (double)device_count(table));
 }
 
 static void take_devices(struct taking *taking, const struct table *table)
@@ -333,6 +350,7 @@ static const struct {
     { "tpa.gpu/1", "copies", take_any },
     { "tpa.memory/1", "memory", take_peaks },
     { "tpa.memory/1", "operators", take_any },
+    { "tpa.memory/1", "allocations", take_any },
     { "tpa.kernels/1", "kernels", take_any },
     { "tpa.transfers/1", "transfers", take_any },
     { "tpa.launches/1", "launches", take_any },
