@@ -88,6 +88,17 @@ def added_up(rows, name):
     return [row for row in sums.values() if any(value for key, value in row.items() if key != name)]
 
 
+def stalls_of(rows):
+    """Rows by cause, those of all operators together."""
+    sums = {}
+    for row in rows:
+        total = sums.setdefault(row["cause"], {"cause": row["cause"], "count": 0, "blocked_ns": 0, "longest_ns": 0})
+        total["count"] += row["count"]
+        total["blocked_ns"] += row["blocked_ns"]
+        total["longest_ns"] = max(total["longest_ns"], row["longest_ns"])
+    return list(sums.values())
+
+
 def table_differences(tpa, path):
     """What differs in the tables of other commands than top, in words, or None."""
     document = reference_top.load(path)
@@ -107,6 +118,9 @@ def table_differences(tpa, path):
     if tables.work:
         blocked = transfers.get("stalls", {"footer": {}})["footer"].get("blocked_total_ns", 0)
         yield None if blocked == tables.blocked() else f"transfers: blocked {blocked}, expected {tables.blocked()}"
+        stalls = tables.stalls()
+        if stalls is not None:
+            yield compare_tables("stalls", stalls, stalls_of(rows_of(transfers, "stalls")))
         yield compare_tables("launches", tables.launches(), rows_of(launches, "launches"))
     for step in rows_of(ask(tpa, "steps", path), "steps"):
         start = step["start_ns"] + tables.origin

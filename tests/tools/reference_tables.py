@@ -68,6 +68,7 @@ class Tables:
         reference_top.link(self.events)
         self.work = [e for e in self.events if e.category in WORK]
         self.calls = [e for e in self.events if e.category in reference_top.RUNTIME]
+        self.syncs = [e for e in self.events if e.category == "cuda_sync"]
         self.call_of = {e.correlation: e for e in self.calls if e.correlation}
         self.operators = [e for e in self.events if e.category in reference_top.OPERATOR]
         self.operator_of = {e.id: e for e in self.operators if e.id}
@@ -233,6 +234,33 @@ class Tables:
         calls = {id(e): e for thread in threads for e in self.waiting(thread)}
         calls.update((id(e), e) for e in self.calls if e.name in PINS)
         return sum(e.duration for e in calls.values())
+
+    def waited_for(self, call):
+        """What a synchronisation waited for, in words. None where the file leaves it open: works end together, or streams differ."""
+        synced = {(int(e.args["device"]), int(e.args["stream"])) for e in self.syncs if e.correlation == call.correlation}
+        if len(synced) > 1:
+            return None
+        ended = [e for e in self.work if call.start < e.end <= call.end and (self.call(e) is None or self.call(e).start < call.start)
+                 and (not synced or (int(e.args["device"]), int(e.args["stream"])) in synced)]
+        last = {e.category in COPY for e in ended if e.end == max(w.end for w in ended)}
+        return None if len(last) > 1 else "empty wait" if not last else "wait for a copy" if last.pop() else "wait for kernels"
+
+    def stalls(self):
+        """By cause, whatever the operator. None where the file leaves a cause open."""
+        rows = {}
+        threads = {e.thread for e in self.calls}
+        calls = {id(e): e for thread in threads for e in self.waiting(thread)}
+        calls.update((id(e), e) for e in self.calls if e.name in PINS)
+        for call in calls.values():
+            cause = self.waited_for(call) if call.name in SYNCHRONISES else "pinning" if call.name in PINS else \
+                "synchronous copy" if call.name in BLOCKING_COPIES else "pageable copy"
+            if cause is None:
+                return None
+            row = rows.setdefault(cause, {"cause": cause, "count": 0, "blocked_ns": 0, "longest_ns": 0})
+            row["count"] += 1
+            row["blocked_ns"] += call.duration
+            row["longest_ns"] = max(row["longest_ns"], call.duration)
+        return list(rows.values())
 
     # -- tpa launches
 
