@@ -73,7 +73,7 @@ bool tpa_hint(struct tpa_error *err, const char *fmt, ...)
 bool tpa_in_file(struct tpa_error *err, const char *path)
 {
     if (err && err->file[0] == '\0')
-        snprintf(err->file, sizeof err->file, "%s", path);
+        snprintf(err->file, sizeof err->file, "%s", path[0] ? path : "''");
     return false;
 }
 
