@@ -10,6 +10,7 @@
 #include "analyze/row_keys.h"
 #include "trace/features.h"
 #include "trace/span.h"
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -195,6 +196,7 @@ static uint32_t step_of(const struct memory_question *question, event_id e)
 
 static uint32_t label_of(const struct memory_question *question, event_id e)
 {
+    assert(question->paths); /* rows are code places */
     uint32_t path = code_place_of(question->paths, e).path;
     return path == CODE_OUTSIDE ? question->key_count : question->paths->at[path].label;
 }

@@ -175,7 +175,7 @@ static void find_groups(const struct summary *summary, struct groups *groups)
 /* The group of FILE, and of DEVICE where devices are apart; NULL when there is none. */
 static struct group *group_of(const struct groups *groups, uint32_t file, int64_t device)
 {
-    for (size_t g = groups->first_of_file[file]; g < groups->first_of_file[file + 1]; g++)
+    for (size_t g = groups->first_of_file[file]; groups->at && g < groups->first_of_file[file + 1]; g++)
         if (groups->at[g].device == TABLE_INT_MISSING || groups->at[g].device == device)
             return &groups->at[g];
     return NULL;

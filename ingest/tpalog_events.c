@@ -558,7 +558,7 @@ static void meet_texts(struct tpalog_reader *reader, const struct tpalog_part *p
     }
     for (size_t word = least / 64; word <= most / 64; word++)
         for (uint64_t bits = fresh[word]; bits; bits &= bits - 1)
-            tpalog_text_id(texts, reader->builder, (int64_t)(64 * word + (size_t)__builtin_ctzll(bits)));
+            tpalog_text_id(texts, reader->builder, 64 * (int64_t)word + __builtin_ctzll(bits));
     free(fresh);
 }
 
