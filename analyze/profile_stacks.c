@@ -68,7 +68,7 @@ static bool has_one_caller(const struct walk *walk, function_id id)
 {
     const struct profile_function *f = function_at(walk, id);
     uint32_t callers = 0;
-    for (uint32_t e = f->first_edge; e < f->first_edge + f->edge_count; e++)
+    for (uint32_t e = f->first_edge; e < f->first_edge + f->edge_count && callers <= 1; e++)
         callers += walk->profile->edges[e].caller != id;
     return callers <= 1;
 }

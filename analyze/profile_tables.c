@@ -196,14 +196,28 @@ struct call_rows {
     bool callees;
     struct profile_callees by_caller; /* for callees */
     uint32_t *first_row; /* by place in the view, and one more: where the rows of the function begin */
+    struct call_list *list;
 };
 
-/* Who called function ID, or whom it called, from long to short. */
-static void list_calls(const struct call_rows *rows, function_id id, struct profile_calls *calls)
+/* The calls that were listed last: the rows of a function with many are made in several pieces. */
+struct call_list {
+    bool any;
+    function_id of;
+    struct profile_calls calls;
+};
+
+/* Who called function ID, or whom it called, from long to short; until the next is listed. */
+static const struct profile_calls *list_calls(const struct call_rows *rows, function_id id)
 {
+    struct profile_calls *calls = &rows->list->calls;
+    if (rows->list->any && rows->list->of == id)
+        return calls;
     profile_calls_of(calls, rows->profile, id, rows->callees ? &rows->by_caller : NULL);
     if (calls->count > 1)
         qsort_r(calls->at, calls->count, sizeof *calls->at, compare_calls, (void *)(uintptr_t)rows->profile);
+    rows->list->any = true;
+    rows->list->of = id;
+    return calls;
 }
 
 /* The place in the view of the function that ROW is about. */
@@ -240,24 +254,24 @@ static void set_call_row(struct table *table, size_t row, const struct call_rows
 static void make_call_rows(const void *context, struct table *table, size_t first, size_t count)
 {
     const struct call_rows *rows = context;
-    struct profile_calls calls = { 0 };
     struct buffer scratch = { 0 };
     size_t row = first;
     for (size_t place = find_place(rows, first); row < first + count; place++) {
         function_id id = rows->view->at[place];
-        list_calls(rows, id, &calls);
+        const struct profile_calls *calls = list_calls(rows, id);
         for (; row < rows->first_row[place + 1] && row < first + count; row++)
             set_call_row(table, row - first, rows, &rows->profile->functions[id],
-                         calls.count ? &calls.at[row - rows->first_row[place]] : NULL, &scratch);
+                         calls->count ? &calls->at[row - rows->first_row[place]] : NULL, &scratch);
     }
     buffer_release(&scratch);
-    VEC_FREE(&calls);
 }
 
 static void free_call_rows(void *context)
 {
     struct call_rows *rows = context;
     profile_callees_release(&rows->by_caller);
+    VEC_FREE(&rows->list->calls);
+    free(rows->list);
     free(rows->first_row);
     free(rows);
 }
@@ -287,6 +301,7 @@ void profile_add_calls(struct result *result, const struct profile *profile, con
     rows->profile = profile;
     rows->view = view;
     rows->callees = callees;
+    rows->list = mem_zalloc(1, sizeof *rows->list);
     if (callees)
         profile_callees_make(&rows->by_caller, profile);
     place_rows(rows);
