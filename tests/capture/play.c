@@ -45,6 +45,7 @@
 #include "tests/capture/play.h"
 
 #include <cupti.h>
+#include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>
 #include <inttypes.h>
@@ -372,9 +373,48 @@ static void await_kernels(bool on)
         nap();
 }
 
+#if defined __SANITIZE_ADDRESS__ || defined __clang__ /* which does not tell so simply */
+/* Does the thread of /proc/self/task/TASK sleep, or is there none? */
+static bool sleeps(const char *task)
+{
+    char path[64], text[512] = "";
+    snprintf(path, sizeof path, "/proc/self/task/%.20s/stat", task);
+    FILE *file = fopen(path, "r");
+    if (!file)
+        return true;
+    size_t len = fread(text, 1, sizeof text - 1, file);
+    fclose(file);
+    text[len] = '\0';
+    const char *state = strrchr(text, ')'); /* "7 (name) S ..." */
+    return !state || state[1] == '\0' || state[2] != 'R';
+}
+
+/*
+ * AddressSanitizer of gcc 12 does not hold the locks of its allocator over a fork, as the C library does: a child would
+ * wait for ever for one that another thread held. So wait until no other thread is at work.
+ */
+static void await_quiet_threads(void)
+{
+    char own[24];
+    snprintf(own, sizeof own, "%d", (int)gettid());
+    for (bool quiet = false; !quiet;) {
+        nap();
+        DIR *tasks = opendir("/proc/self/task");
+        quiet = tasks != NULL;
+        for (struct dirent *task; tasks && (task = readdir(tasks));)
+            quiet &= task->d_name[0] == '.' || strcmp(task->d_name, own) == 0 || sleeps(task->d_name);
+        if (tasks)
+            closedir(tasks);
+    }
+}
+#else
+static void await_quiet_threads(void) {}
+#endif
+
 static void in_child(const char *how)
 {
     fflush(NULL);
+    await_quiet_threads();
     pid_t pid = fork();
     if (pid == 0) {
         if (strcmp(how, "fork-push") == 0) {
