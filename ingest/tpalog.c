@@ -159,13 +159,17 @@ static void count_kind(struct tpalog_reader *reader, const struct tpalog_part *p
 /* A small file must not become an endless trace: as for packed sources, and with the same limit. */
 static bool check_ratio(struct tpalog_reader *reader, const struct tpalog_part *part, struct tpa_error *err)
 {
-    reader->column_bytes += (int64_t)part->head.rows * (part->head.kind >= TPAFILE_PROFILE ? 192 : 32);
+    unsigned kind = part->head.kind;
+    int64_t row_bytes = kind == TPAFILE_STRINGS ? 64 : kind >= TPAFILE_PROFILE ? 192 : 32;
+    reader->column_bytes += (int64_t)part->head.rows * row_bytes;
+    if (kind == TPAFILE_STRINGS)
+        reader->column_bytes += (int64_t)part->unpacked;
     uint64_t limit = reader->options->max_ratio ? reader->options->max_ratio : SOURCE_DEFAULT_MAX_RATIO;
     int64_t read = part->at + TPAFILE_BLOCK_HEAD + (int64_t)part->head.packed;
     if (limit == UINT64_MAX || reader->column_bytes < FREE_COLUMN_BYTES ||
         (uint64_t)reader->column_bytes / limit <= (uint64_t)read)
         return true;
-    tpa_fail(err, part->at, "the events take more than %" PRIu64 " times the size of the file", limit);
+    tpa_fail(err, part->at, "what it holds takes more than %" PRIu64 " times the size of the file", limit);
     return tpa_hint(err, "if the file is what it should be, lift the limit with --max-ratio 0");
 }
 
@@ -215,6 +219,8 @@ static bool join_part(struct tpalog_reader *reader, struct tpalog_part *part, st
         reader->unknown_blocks++;
         return true;
     }
+    if (!check_ratio(reader, part, err))
+        return false;
     if (kind == TPAFILE_STRINGS) {
         if (!tpalog_texts_add(&reader->texts, part))
             bad_block(reader, part, "its texts are numbered out of order");
@@ -227,8 +233,6 @@ static bool join_part(struct tpalog_reader *reader, struct tpalog_part *part, st
         bad_block(reader, part, "it does not belong to what the file holds");
         return true;
     }
-    if (!check_ratio(reader, part, err))
-        return false;
     if (kind == TPAFILE_EVENTS)
         return tpalog_join_events(reader, part, err);
     if (kind == TPAFILE_END)

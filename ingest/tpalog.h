@@ -171,7 +171,7 @@ struct tpalog_reader {
     uint64_t bad_blocks; /* checksum right, contents not */
     int64_t first_bad;
     const char *bad_reason;
-    int64_t column_bytes; /* of memory that events take, for the limit of the ratio */
+    int64_t column_bytes; /* of memory that texts and rows take, for the limit of the ratio */
 };
 
 /* tpalog_events.c: tables and events of a converted trace. */

@@ -345,6 +345,46 @@ static void a_small_file_does_not_become_an_endless_trace(void **state)
     free(zeros);
 }
 
+/* A file of BLOCKS blocks with COUNT texts each, all of LEN bytes, is read, or refused for what the texts take. */
+static bool texts_are_read(int blocks, size_t count, size_t len)
+{
+    struct buffer bytes = { 0 };
+    struct tpafile_writer *writer = tpa_writer(&bytes, 16);
+    struct tpafile_encoder *encoder = tpafile_writer_encoder(writer);
+    int64_t *lengths = mem_alloc(count * sizeof *lengths);
+    for (size_t i = 0; i < count; i++)
+        lengths[i] = (int64_t)len;
+    char *texts = mem_zalloc(count * len + 1, 1);
+    for (int64_t i = 0; i < blocks; i++) {
+        tpafile_encode_begin(encoder, TPAFILE_STRINGS, (uint32_t)count);
+        tpafile_encode_column(encoder, TPAFILE_STRINGS_FIRST, (const int64_t[]){ 1 + i * (int64_t)count }, 1);
+        tpafile_encode_column(encoder, TPAFILE_STRINGS_LENGTH, lengths, count);
+        if (len)
+            tpafile_encode_bytes(encoder, TPAFILE_STRINGS_BYTES, texts, count * len);
+        assert_true(tpafile_writer_put(writer, count));
+    }
+    assert_true(tpafile_writer_close(writer, TPAFILE_NONE, 0));
+    tpafile_writer_free(writer);
+    struct tpa_error err = { 0 };
+    struct trace *trace = trace_from_bytes(bytes.at, bytes.count, 1, 0, &err);
+    bool is_read = trace != NULL;
+    if (!is_read)
+        assert_non_null(strstr(err.message, "times the size of the file"));
+    trace_free(trace);
+    buffer_release(&bytes);
+    free(lengths);
+    free(texts);
+    return is_read;
+}
+
+static void a_small_file_does_not_become_endless_texts(void **state)
+{
+    (void)state;
+    assert_false(texts_are_read(4, TPAFILE_MOST_ROWS, 0));
+    assert_false(texts_are_read(20, 1, 8 << 20));
+    assert_true(texts_are_read(1, 100000, 0)); /* what takes little is no matter */
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -355,6 +395,7 @@ int main(void)
         cmocka_unit_test(kinds_and_fields_of_later_versions_are_skipped),
         cmocka_unit_test(a_larger_major_version_is_refused),
         cmocka_unit_test(a_small_file_does_not_become_an_endless_trace),
+        cmocka_unit_test(a_small_file_does_not_become_endless_texts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
