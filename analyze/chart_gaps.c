@@ -1,6 +1,7 @@
 /* chart_gaps.c - how much idle time there was in gaps of each length, and why. */
 #include "analyze/chart_parts.h"
 #include "analyze/gaps.h"
+#include "base/sum.h"
 #include "trace/features.h"
 
 /* The colour of each cause by its name; what is the device's own business is pale. */
@@ -41,7 +42,7 @@ void chart_gaps(struct picture *picture, const struct table *lengths)
     for (size_t c = 1; c < table->column_count; c++) {
         int64_t sum_ns = 0;
         for (size_t row = 0; row < table->row_count; row++)
-            sum_ns += table_cell(table, row, c)->i;
+            sum_add(&sum_ns, table_cell(table, row, c)->i);
         if (sum_ns > 0)
             chart_add_series(chart, (struct chart_series){ .title = table->columns[c].title,
                                                            .mark = CHART_BAR,

@@ -12,6 +12,7 @@
 #include "analyze/host_waits.h"
 #include "base/runs.h"
 #include "base/quantity.h"
+#include "base/sum.h"
 #include "trace/calltree.h"
 #include "trace/intervals.h"
 #include "trace/launches.h"
@@ -197,7 +198,7 @@ static int64_t asked_length(const struct question *question, const struct gap *g
 static void add_to_sum(struct cause_sum *sum, int64_t length_ns)
 {
     sum->count++;
-    sum->time_ns += length_ns;
+    sum_add(&sum->time_ns, length_ns);
     if (length_ns > sum->longest_ns)
         sum->longest_ns = length_ns;
 }
@@ -214,10 +215,10 @@ static void take_gap(struct question *question, struct gap gap, struct cause_sum
                                 gap.cause };
     else
         add_to_sum(&sums[gap.cause], gap.length_ns);
-    question->idle_ns += gap.length_ns;
+    sum_add(&question->idle_ns, gap.length_ns);
     if (gap.length_ns < question->options->min_ns) {
         question->micro_count++;
-        question->micro_ns += gap.length_ns;
+        sum_add(&question->micro_ns, gap.length_ns);
     } else if (!question->options->only_causes) {
         *VEC_PUSH(&question->listed) = gap;
     }
@@ -269,16 +270,16 @@ static void add_causes(const struct question *question, const struct row_keys *k
                        const struct cause_sum sums[CAUSES])
 {
     struct table *table = question->causes;
-    int64_t idle_ns = 0;
+    double idle_ns = 0; /* for shares; times may be absurd */
     for (size_t c = 0; c < CAUSES; c++)
-        idle_ns += sums[c].time_ns;
+        idle_ns += (double)sums[c].time_ns;
     bool added[CAUSES] = { false };
     for (size_t c; (c = largest_cause(sums, added)) < CAUSES; added[c] = true) {
         size_t row = table_add_row(table);
         row_key_set(keys, table, row, key);
         table_set_text(table, row, CAUSE_NAME, causes[c].name, strlen(causes[c].name));
         table_set_int(table, row, CAUSE_TIME, sums[c].time_ns);
-        table_set_number(table, row, CAUSE_SHARE, (double)sums[c].time_ns / (double)idle_ns);
+        table_set_number(table, row, CAUSE_SHARE, (double)sums[c].time_ns / idle_ns);
         table_set_int(table, row, CAUSE_COUNT, (int64_t)sums[c].count);
         table_set_int(table, row, CAUSE_LONGEST, sums[c].longest_ns);
         table_set_text(table, row, CAUSE_MEANING, causes[c].meaning, strlen(causes[c].meaning));
@@ -652,7 +653,7 @@ struct table *gaps_lengths(const struct trace *trace, const struct selection *se
     for (size_t i = 0; i < question.listed.count; i++) {
         const struct gap *gap = &question.listed.at[i];
         size_t range = range_of(gap->length_ns);
-        sums[range][gap->cause] += gap->length_ns;
+        sum_add(&sums[range][gap->cause], gap->length_ns);
         first = range < first ? range : first;
         last = range > last ? range : last;
     }

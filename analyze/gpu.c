@@ -410,9 +410,9 @@ static void add_sum_footer(struct table *table)
                                                 DEVICE_EXPOSED_MEMCPY, DEVICE_IDLE };
     int64_t sum_ns = 0, span_ns = 0;
     for (size_t row = 0; row < table->row_count; row++) {
-        span_ns += table_cell(table, row, DEVICE_SPAN)->i;
+        sum_add(&span_ns, table_cell(table, row, DEVICE_SPAN)->i);
         for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
-            sum_ns += table_cell(table, row, parts[i])->i;
+            sum_add(&sum_ns, table_cell(table, row, parts[i])->i);
     }
     table_add_footer(table, "parts_total", "Sum of the parts", TABLE_NS, table_int(sum_ns));
     table_add_footer(table, "span_total", "Sum of the spans", TABLE_NS, table_int(span_ns));

@@ -593,15 +593,14 @@ static struct table *sum_up(struct table *steps, const struct table_column colum
                 table_set_int(table, row, sums[i], 0);
         for (end = first; end < steps->row_count && is_alike(steps, first, end, by); end++) {
             for (size_t c = STEP_FIRST_PART; c < STEP_FIRST_PART + PARTS; c++)
-                table_cell(table, row, c)->i += table_cell(steps, end, c)->i;
+                sum_add(&table_cell(table, row, c)->i, table_cell(steps, end, c)->i);
             for (size_t i = 0; i < sizeof sums / sizeof *sums; i++)
                 if (!table_is_missing(steps, end, sums[i]))
-                    table_cell(table, row, sums[i])->i += table_cell(steps, end, sums[i])->i;
+                    sum_add(&table_cell(table, row, sums[i])->i, table_cell(steps, end, sums[i])->i);
         }
-        int64_t count = (int64_t)(end - first);
-        table_set_int(table, row, STEP_COUNT, count);
-        table_set_int(table, row, STEP_AVERAGE,
-                      (table_cell(table, row, STEP_DURATION)->i + count / 2) / count);
+        uint64_t count = end - first, sum_ns = (uint64_t)table_cell(table, row, STEP_DURATION)->i;
+        table_set_int(table, row, STEP_COUNT, (int64_t)count);
+        table_set_int(table, row, STEP_AVERAGE, (int64_t)((sum_ns + count / 2) / count));
     }
     table_free(steps);
     return table;

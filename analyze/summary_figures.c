@@ -38,16 +38,16 @@ static void add_one_overview(const struct summary *summary, struct result *resul
                              table_int(summary_figure(parts, row, "average")));
     }
     if (devices) {
-        int64_t span_ns = 0, sums_ns[SHARES] = { 0 };
+        double span_ns = 0, sums_ns[SHARES] = { 0 }; /* for shares; times may be absurd */
         for (size_t row = 0; row < devices->row_count; row++) {
-            span_ns += summary_figure(devices, row, "span");
+            span_ns += (double)summary_figure(devices, row, "span");
             for (size_t i = 0; i < SHARES; i++)
-                sums_ns[i] += summary_figure(devices, row, shares[i].column);
+                sums_ns[i] += (double)summary_figure(devices, row, shares[i].column);
         }
         table_add_footer(table, "devices", "Devices", TABLE_COUNT, table_int((int64_t)devices->row_count));
         for (size_t i = 0; i < SHARES && span_ns > 0; i++)
             table_add_footer(table, shares[i].key, shares[i].title, TABLE_SHARE,
-                             table_number((double)sums_ns[i] / (double)span_ns));
+                             table_number(sums_ns[i] / span_ns));
     }
     if (stalls && stalls->footers.count)
         table_add_footer(table, "host_blocked", "Host threads blocked", TABLE_NS,
@@ -116,7 +116,8 @@ static uint32_t file_of_row(struct file_finder *finder, size_t row)
 struct group {
     uint32_t file;
     int64_t device; /* TABLE_INT_MISSING: all */
-    int64_t devices, span_ns, sums_ns[SHARES], peak;
+    int64_t devices, peak;
+    double span_ns, sums_ns[SHARES]; /* for shares */
 };
 
 struct groups {
@@ -189,9 +190,9 @@ static void sum_devices(const struct summary *summary, const struct groups *grou
         struct group *group =
             group_of(groups, file_of_row(&finder, row), summary_figure(devices, row, "device"));
         group->devices++;
-        group->span_ns += summary_figure(devices, row, "span");
+        group->span_ns += (double)summary_figure(devices, row, "span");
         for (size_t i = 0; i < SHARES; i++)
-            group->sums_ns[i] += summary_figure(devices, row, shares[i].column);
+            group->sums_ns[i] += (double)summary_figure(devices, row, shares[i].column);
     }
 }
 
@@ -250,8 +251,7 @@ static void add_overview_row(struct table *table, const struct summary *summary,
         table_set_int(table, row, OVERVIEW_BLOCKED, figures->blocked_ns);
     }
     for (size_t i = 0; i < SHARES && group->span_ns > 0; i++)
-        table_set_number(table, row, OVERVIEW_FIRST_SHARE + i,
-                         (double)group->sums_ns[i] / (double)group->span_ns);
+        table_set_number(table, row, OVERVIEW_FIRST_SHARE + i, group->sums_ns[i] / group->span_ns);
     if (group->peak != INT64_MIN)
         table_set_int(table, row, OVERVIEW_PEAK, group->peak);
 }

@@ -7,6 +7,7 @@
 #include "analyze/summary_rules.h"
 
 #include "analyze/gpu_events.h"
+#include "base/sum.h"
 #include "trace/communication.h"
 #include "trace/intervals.h"
 #include "trace/span.h"
@@ -130,6 +131,13 @@ static const char *device_text(struct summary *summary, int64_t device)
 
 /* ---- steps ---- */
 
+/* TIMES a time that is not negative; what passes 64 bits is as large as those hold, as in sum.h. */
+static int64_t times(int64_t time_ns, size_t times)
+{
+    int64_t product_ns;
+    return __builtin_mul_overflow(time_ns, (int64_t)times, &product_ns) ? INT64_MAX : product_ns;
+}
+
 /* Rows of "summary" from FIRST to before END, and the steps they are about: those of "steps" from *STEP on. */
 static void look_at_steps_of(struct summary *summary, int64_t rank, size_t first, size_t end, size_t *step)
 {
@@ -144,7 +152,7 @@ static void look_at_steps_of(struct summary *summary, int64_t rank, size_t first
             break;
         if (summary_cell(steps, *step, "complete")->i != 1)
             continue;
-        total_ns += summary_figure(steps, *step, "duration");
+        sum_add(&total_ns, summary_figure(steps, *step, "duration"));
         complete++;
     }
     for (size_t row = first; row < end; row++) {
@@ -155,7 +163,7 @@ static void look_at_steps_of(struct summary *summary, int64_t rank, size_t first
                      (struct finding){ .rule = data ? RULE_DATA_LOADING : RULE_COMMUNICATION,
                                        .rank = rank,
                                        .share = summary_cell(parts, row, "share")->f,
-                                       .time_ns = summary_figure(parts, row, "average") * (int64_t)complete,
+                                       .time_ns = times(summary_figure(parts, row, "average"), complete),
                                        .bytes = TABLE_INT_MISSING });
         if (strcmp(part, "Step") != 0 || complete < 3)
             continue;
@@ -383,7 +391,7 @@ int64_t summary_host_time(const struct summary *summary)
 {
     int64_t sum_ns = 0;
     for (uint32_t f = 0; f < summary->trace->file_count; f++)
-        sum_ns += summary_file_time(summary, f);
+        sum_add(&sum_ns, summary_file_time(summary, f));
     return sum_ns;
 }
 

@@ -357,6 +357,25 @@ static void steps_and_the_outside_make_up_the_device(void **state)
     trace_free(trace);
 }
 
+/* Three devices that work 140 years apart: their spans together are more than 64 bits hold. */
+static void spans_of_many_devices_do_not_overflow(void **state)
+{
+    (void)state;
+    const int64_t far_ns = INT64_C(2200000000000000000);
+    draw_begin(&gpu_wants);
+    for (int device = 0; device < 3; device++) {
+        draw_work("kernel", "gemm", device, 7, -far_ns, 1, DRAW_NO_CALL);
+        draw_work("kernel", "gemm", device, 7, far_ns, 1, DRAW_NO_CALL);
+    }
+    trace = draw_end();
+    analyze((struct selection_query){ 0 });
+    assert_int_equal(devices->row_count, 3);
+    assert_int_equal(int_called(devices, 0, "span"), 2 * far_ns + 1);
+    for (size_t i = 0; i < 2; i++)
+        assert_int_equal(devices->footers.at[i].value.i, INT64_MAX);
+    release();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -372,6 +391,7 @@ int main(void)
         cmocka_unit_test(communication_is_told_by_operator_and_arguments),
         cmocka_unit_test(steps_and_the_outside_make_up_the_device),
         cmocka_unit_test(no_work_gives_empty_tables),
+        cmocka_unit_test(spans_of_many_devices_do_not_overflow),
         cmocka_unit_test(names_of_kernels),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

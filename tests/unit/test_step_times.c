@@ -295,6 +295,32 @@ static void devices_with_one_stream_number_stay_apart(void **state)
     step_by = 0;
 }
 
+/* Three steps of 140 years each: the kernel that each launches runs so late. The mean is that of what 64 bits hold. */
+static void sums_of_long_steps_do_not_overflow(void **state)
+{
+    (void)state;
+    const int64_t far_ns = INT64_C(2200000000000000000);
+    step_by = STEP_BY_NAME;
+    draw_begin(&step_times_wants);
+    for (int file = 0; file < 3; file++) {
+        if (file)
+            draw_file("another.json");
+        draw_host("user_annotation", "ProfilerStep#1", 1, -far_ns, 10);
+        draw_call("cudaLaunchKernel", 1, -far_ns, 2, 1);
+        draw_work("kernel", "gemm", 0, 7, far_ns, 1, 1);
+    }
+    trace = draw_end();
+    answer((struct selection_query){ 0 }, NULL);
+    assert_int_equal(steps->row_count, 1);
+    assert_int_equal(int_called(steps, 0, "count"), 3);
+    assert_int_equal(int_called(steps, 0, "duration"), INT64_MAX);
+    assert_int_equal(int_called(steps, 0, "other"), INT64_MAX);
+    assert_int_equal(int_called(steps, 0, "kernel"), 3);
+    assert_int_equal(int_called(steps, 0, "average"), INT64_MAX / 3);
+    release();
+    step_by = 0;
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -308,6 +334,7 @@ int main(void)
         cmocka_unit_test(rows_are_added_up),
         cmocka_unit_test(a_stream_has_the_host_and_its_own_work),
         cmocka_unit_test(devices_with_one_stream_number_stay_apart),
+        cmocka_unit_test(sums_of_long_steps_do_not_overflow),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

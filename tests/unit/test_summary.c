@@ -556,6 +556,44 @@ static void files_of_one_rank_share_a_row(void **state)
     }
 }
 
+/* Three ranks of 140 years each, in which a kernel runs at the begin and the other at the end of all. */
+static void sums_of_long_files_do_not_overflow(void **state)
+{
+    (void)state;
+    const int64_t far_ns = INT64_C(2200000000000000000);
+    static const char *const steps[] = { "ProfilerStep#1", "ProfilerStep#2", "ProfilerStep#3" };
+    for (enum summary_by by = SUMMARY_BY_ALL; by <= SUMMARY_BY_DEVICE; by++) {
+        draw_begin(&summary_wants);
+        for (int file = 0; file < 3; file++) {
+            if (file)
+                draw_file("another.json");
+            draw_work("kernel", "gemm", 0, 7, -far_ns, 1, DRAW_NO_CALL);
+            for (int i = 0; i < 3; i++) {
+                draw_host("user_annotation", steps[i], 1, 10 * i - far_ns, 10);
+                draw_call("cudaLaunchKernel", 1, 10 * i - far_ns, 2, i + 1);
+                draw_work("kernel", "ncclDevKernel_AllReduce", 0, 7, far_ns + 10 * i, 1, i + 1);
+            }
+        }
+        trace = draw_end();
+        answer_by(by);
+        struct table *overview = table_called(result, "overview");
+        if (by == SUMMARY_BY_ALL) {
+            assert_string_equal(overview->footers.at[0].key, "host_time");
+            assert_int_equal(overview->footers.at[0].value.i, INT64_MAX);
+        } else {
+            assert_int_equal(overview->row_count, 3);
+            assert_int_equal(int_called(overview, 2, "host_time"), 2 * far_ns + 21);
+        }
+        struct table *findings = table_called(result, "findings");
+        for (size_t row = 0; row < findings->row_count; row++) {
+            double share = number_called(findings, row, "share");
+            if (share < 0 || share > 1 || int_called(findings, row, "time") < 0)
+                fail_msg("%s: a share of %g", text_called(findings, row, "rule"), share);
+        }
+        release();
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -568,6 +606,7 @@ int main(void)
         cmocka_unit_test(each_rank_has_figures_and_findings_of_its_own),
         cmocka_unit_test(each_device_has_figures_of_its_own),
         cmocka_unit_test(files_of_one_rank_share_a_row),
+        cmocka_unit_test(sums_of_long_files_do_not_overflow),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
