@@ -4,6 +4,7 @@
  * What an overview tells is summed up from the tables of other analyses; see summary_rules.h.
  */
 #include "analyze/gpu_events.h"
+#include "analyze/memory_records.h"
 #include "analyze/summary_rules.h"
 #include "analyze/top.h"
 #include "trace/features.h"
@@ -22,6 +23,38 @@ static const struct {
     { "exposed_memcpy", "copying", "copy, and nothing else" },
     { "idle", "idle", "are idle" },
 };
+
+/* Most bytes in use on a device and, which counts where no device has any, on the host; INT64_MIN: none is known. */
+struct peak {
+    int64_t device, host;
+};
+
+static const struct peak no_peak = { INT64_MIN, INT64_MIN };
+
+/* Does a cell of "memory", "cpu" or "cuda:0", name the host? NULL: not told, which is taken for a device. */
+static bool is_host(const char *device)
+{
+    const char *name;
+    size_t length = device ? strcspn(device, ":") : 0;
+    for (int64_t type = 0; (name = memory_device_type_name(type)) != NULL; type++)
+        if (strlen(name) == length && memcmp(name, device, length) == 0)
+            return memory_is_host(&(struct memory_device){ .type = type });
+    return false;
+}
+
+/* Take in a row of the table "memory". */
+static void raise_peak(struct peak *peak, const struct table *memory, size_t row)
+{
+    const char *device = summary_cell(memory, row, "device")->text.at;
+    int64_t *of = is_host(device) ? &peak->host : &peak->device;
+    int64_t bytes = summary_figure(memory, row, "peak_allocated");
+    *of = bytes > *of ? bytes : *of;
+}
+
+static int64_t peak_bytes(const struct peak *peak)
+{
+    return peak->device != INT64_MIN ? peak->device : peak->host;
+}
 
 static void add_one_overview(const struct summary *summary, struct result *result)
 {
@@ -52,13 +85,13 @@ static void add_one_overview(const struct summary *summary, struct result *resul
     if (stalls && stalls->footers.count)
         table_add_footer(table, "host_blocked", "Host threads blocked", TABLE_NS,
                          stalls->footers.at[0].value);
-    int64_t peak = INT64_MIN;
+    struct peak peak = no_peak;
     for (size_t row = 0; memory && row < memory->row_count; row++)
-        peak = summary_figure(memory, row, "peak_allocated") > peak
-                   ? summary_figure(memory, row, "peak_allocated")
-                   : peak;
-    if (peak != INT64_MIN)
-        table_add_footer(table, "peak_memory", "Most memory on a device", TABLE_BYTES, table_int(peak));
+        raise_peak(&peak, memory, row);
+    if (peak_bytes(&peak) != INT64_MIN)
+        table_add_footer(table, "peak_memory",
+                         peak.device != INT64_MIN ? "Most memory on a device" : "Most memory on the host",
+                         TABLE_BYTES, table_int(peak_bytes(&peak)));
     result_add_table(result, table);
 }
 
@@ -90,7 +123,7 @@ static const struct table_column overview_columns[OVERVIEW_COLUMNS] = {
     { "copying", "Copies", TABLE_SHARE, "... in which it copied, and nothing else", 0, NULL },
     { "idle", "Idle", TABLE_SHARE, "... in which it did nothing", 0, NULL },
     { "host_blocked", "Host blocked", TABLE_NS, "time in which host threads waited for devices", 0, NULL },
-    { "peak_memory", "Most memory", TABLE_BYTES, "most bytes in use", 0, NULL },
+    { "peak_memory", "Most memory", TABLE_BYTES, "most bytes in use on a device; on the host where no device has any", 0, NULL },
 };
 /* clang-format on */
 
@@ -116,7 +149,8 @@ static uint32_t file_of_row(struct file_finder *finder, size_t row)
 struct group {
     uint32_t file;
     int64_t device; /* TABLE_INT_MISSING: all */
-    int64_t devices, peak;
+    int64_t devices;
+    struct peak peak;
     double span_ns, sums_ns[SHARES]; /* for shares */
 };
 
@@ -128,7 +162,7 @@ struct groups {
 
 static void add_group(struct groups *groups, uint32_t file, int64_t device)
 {
-    *VEC_PUSH(groups) = (struct group){ .file = file, .device = device, .peak = INT64_MIN };
+    *VEC_PUSH(groups) = (struct group){ .file = file, .device = device, .peak = no_peak };
 }
 
 static int compare_groups(const void *left, const void *right)
@@ -202,12 +236,11 @@ static void find_peaks(const struct summary *summary, const struct groups *group
     struct file_finder finder = { .trace = summary->trace, .table = memory };
     for (size_t row = 0; memory && row < memory->row_count; row++) {
         const char *device = summary_cell(memory, row, "device")->text.at,
-                   *number = device ? strchr(device, ':') : NULL;
+                   *number = device && !is_host(device) ? strchr(device, ':') : NULL;
         struct group *group = group_of(groups, file_of_row(&finder, row),
                                        number ? strtoll(number + 1, NULL, 10) : TABLE_INT_MISSING);
-        int64_t peak = summary_figure(memory, row, "peak_allocated");
-        if (group && peak > group->peak)
-            group->peak = peak;
+        if (group)
+            raise_peak(&group->peak, memory, row);
     }
 }
 
@@ -252,8 +285,8 @@ static void add_overview_row(struct table *table, const struct summary *summary,
     }
     for (size_t i = 0; i < SHARES && group->span_ns > 0; i++)
         table_set_number(table, row, OVERVIEW_FIRST_SHARE + i, group->sums_ns[i] / group->span_ns);
-    if (group->peak != INT64_MIN)
-        table_set_int(table, row, OVERVIEW_PEAK, group->peak);
+    if (peak_bytes(&group->peak) != INT64_MIN)
+        table_set_int(table, row, OVERVIEW_PEAK, peak_bytes(&group->peak));
 }
 
 static void add_overviews(const struct summary *summary, struct result *result)

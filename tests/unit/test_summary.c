@@ -556,6 +556,47 @@ static void files_of_one_rank_share_a_row(void **state)
     }
 }
 
+/* The most on a device is no peak of the host; that is told of files without any on a device. */
+static void memory_of_the_host_is_not_of_a_device(void **state)
+{
+    (void)state;
+    static const struct {
+        int64_t host, device, peak;
+        const char *title;
+    } cases[] = {
+        { 5000, 100, 100, "Most memory on a device" },
+        { 5000, 0, 5000, "Most memory on the host" },
+        { 0, 100, 100, "Most memory on a device" },
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        for (int64_t host_number = -1; host_number <= 0; host_number++) {
+            draw_begin(&summary_wants);
+            draw_host("cpu_op", "aten::empty", 1, 0, 100);
+            draw_call("cudaLaunchKernel", 1, 1, 1, 1);
+            draw_work("kernel", "gemm", 0, 7, 2, 98, 1);
+            if (cases[i].host)
+                draw_memory(40, 0, host_number, 0xB00, cases[i].host, cases[i].host);
+            if (cases[i].device)
+                draw_memory(50, 1, 0, 0xA00, cases[i].device, cases[i].device);
+            trace = draw_end();
+            answer();
+            const struct table *overview = table_called(result, "overview");
+            const struct table_footer *last = &overview->footers.at[overview->footers.count - 1];
+            assert_string_equal(last->title, cases[i].title);
+            assert_int_equal(last->value.i, cases[i].peak);
+            result_free(result);
+
+            answer_by(SUMMARY_BY_RANK);
+            assert_int_equal(int_called(table_called(result, "overview"), 0, "peak_memory"), cases[i].peak);
+            result_free(result);
+
+            answer_by(SUMMARY_BY_DEVICE);
+            assert_int_equal(int_called(table_called(result, "overview"), 0, "peak_memory"),
+                             cases[i].device ? cases[i].device : TABLE_INT_MISSING);
+            release();
+        }
+}
+
 /* Three ranks of 140 years each, in which a kernel runs at the begin and the other at the end of all. */
 static void sums_of_long_files_do_not_overflow(void **state)
 {
@@ -606,6 +647,7 @@ int main(void)
         cmocka_unit_test(each_rank_has_figures_and_findings_of_its_own),
         cmocka_unit_test(each_device_has_figures_of_its_own),
         cmocka_unit_test(files_of_one_rank_share_a_row),
+        cmocka_unit_test(memory_of_the_host_is_not_of_a_device),
         cmocka_unit_test(sums_of_long_files_do_not_overflow),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
