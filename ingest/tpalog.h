@@ -114,7 +114,7 @@ struct tpalog_text {
     const char *at; /* NUL-terminated */
     size_t len;
     name_id name, text; /* in the trace; NAME_NONE as long as nobody asked */
-    const char *kept;   /* copy in a profile's arena; NULL as long as nobody asked */
+    const char *kept;   /* copy that lives as long as the trace or sums; NULL as long as nobody asked */
     uint32_t range;     /* 1 + index of what tpalog_ranges.c made of it; 0: nothing yet */
 };
 
@@ -149,6 +149,9 @@ struct tpalog_text *tpalog_text(struct tpalog_texts *texts, int64_t number);
 /* Its id among the trace's names or texts; NAME_NONE for no text. */
 name_id tpalog_text_id(struct tpalog_texts *texts, struct trace_builder *builder, int64_t number);
 name_id tpalog_name_id(struct tpalog_texts *texts, struct trace_builder *builder, int64_t number);
+
+/* The copy of it that lives as long as the trace; NULL for no text or a lost one. One copy, however often it is asked. */
+const char *tpalog_keep_text(struct tpalog_texts *texts, struct trace_builder *builder, int64_t number);
 
 /* ---- reading a file: what joined parts become ---- */
 
@@ -201,6 +204,10 @@ void tpalog_sums_finish(struct tpalog_reader *reader);
 /* Tell something odd of the sums; KIND and TEXT are copied. */
 void tpalog_sums_notice(struct tpalog_reader *reader, const char *kind, const char *text, uint64_t count,
                         int64_t offset);
+
+/* The same with texts of the file, by their numbers; nothing when one of them is none. */
+void tpalog_sums_told_notice(struct tpalog_reader *reader, int64_t kind, int64_t text, uint64_t count,
+                             int64_t offset);
 
 /* The sums, and what is told of their container, become the caller's. */
 void tpalog_sums_hand_over(struct tpalog_reader *reader, struct ingested *to);

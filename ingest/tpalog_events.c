@@ -307,12 +307,9 @@ void tpalog_join_table(struct tpalog_reader *reader, const struct tpalog_part *p
 
 /* ---- files and tracks ---- */
 
-/* A copy of the text, NULL for none. */
-static const char *copy_text(struct tpalog_reader *reader, int64_t number)
+static const char *keep_text(struct tpalog_reader *reader, int64_t number)
 {
-    const struct tpalog_text *text = tpalog_text(&reader->texts, number);
-    bool known = text && text != &reader->texts.lost;
-    return known ? trace_builder_strndup(reader->builder, text->at, text->len) : NULL;
+    return tpalog_keep_text(&reader->texts, reader->builder, number);
 }
 
 static int flag_of(int64_t value)
@@ -332,8 +329,8 @@ static int64_t known(int64_t value, int64_t missing)
 
 static void fill_file(struct tpalog_reader *reader, struct trace_file *file, const int64_t *row)
 {
-    const char *path = copy_text(reader, row[TPAFILE_FILE_PATH]);
-    const char *format = copy_text(reader, row[TPAFILE_FILE_FORMAT]);
+    const char *path = keep_text(reader, row[TPAFILE_FILE_PATH]);
+    const char *format = keep_text(reader, row[TPAFILE_FILE_FORMAT]);
     if (path)
         file->path = path;
     if (format)
@@ -350,13 +347,13 @@ static void fill_file(struct tpalog_reader *reader, struct trace_file *file, con
         row[TPAFILE_FILE_WINDOW_START] != TPAFILE_NONE && row[TPAFILE_FILE_WINDOW_END] != TPAFILE_NONE;
     file->window_start_ns = trace_moment_or_zero(row[TPAFILE_FILE_WINDOW_START]);
     file->window_end_ns = trace_moment_or_zero(row[TPAFILE_FILE_WINDOW_END]);
-    file->host_name = copy_text(reader, row[TPAFILE_FILE_HOST]);
-    file->trace_name = copy_text(reader, row[TPAFILE_FILE_TRACE_NAME]);
-    file->trace_id = copy_text(reader, row[TPAFILE_FILE_TRACE_ID]);
+    file->host_name = keep_text(reader, row[TPAFILE_FILE_HOST]);
+    file->trace_name = keep_text(reader, row[TPAFILE_FILE_TRACE_NAME]);
+    file->trace_id = keep_text(reader, row[TPAFILE_FILE_TRACE_ID]);
     file->rank = known(row[TPAFILE_FILE_RANK], -1);
     file->world_size = known(row[TPAFILE_FILE_WORLD_SIZE], -1);
-    file->backend = copy_text(reader, row[TPAFILE_FILE_BACKEND]);
-    file->nccl_version = copy_text(reader, row[TPAFILE_FILE_NCCL_VERSION]);
+    file->backend = keep_text(reader, row[TPAFILE_FILE_BACKEND]);
+    file->nccl_version = keep_text(reader, row[TPAFILE_FILE_NCCL_VERSION]);
     file->record_shapes = flag_of(row[TPAFILE_FILE_RECORD_SHAPES]);
     file->profile_memory = flag_of(row[TPAFILE_FILE_PROFILE_MEMORY]);
     file->with_stack = flag_of(row[TPAFILE_FILE_WITH_STACK]);
@@ -401,7 +398,7 @@ static void fill_devices(struct tpalog_reader *reader, struct trace_file *file, 
     while ((row = next_row(&trace->devices, &trace->next_device, TPAFILE_FILE_DEVICE_FILE, index)))
         *VEC_PUSH(&file->devices) = (struct trace_device){
             .id = (int32_t)row[TPAFILE_FILE_DEVICE_DEVICE],
-            .name = copy_text(reader, row[TPAFILE_FILE_DEVICE_NAME]),
+            .name = keep_text(reader, row[TPAFILE_FILE_DEVICE_NAME]),
             .total_memory = known(row[TPAFILE_FILE_DEVICE_TOTAL_MEMORY], 0),
             .compute_major = small_number(row[TPAFILE_FILE_DEVICE_COMPUTE_MAJOR]),
             .compute_minor = small_number(row[TPAFILE_FILE_DEVICE_COMPUTE_MINOR]),
@@ -412,16 +409,19 @@ static void fill_devices(struct tpalog_reader *reader, struct trace_file *file, 
             .regs_per_sm = small_number(row[TPAFILE_FILE_DEVICE_REGISTERS_PER_SM]),
             .shared_memory_per_sm = known(row[TPAFILE_FILE_DEVICE_SHARED_PER_SM], 0),
         };
+    const char *distributed_info = NULL;
     while ((row = next_row(&trace->properties, &trace->next_property, TPAFILE_PROPERTY_FILE, index))) {
-        const char *key = copy_text(reader, row[TPAFILE_PROPERTY_KEY]);
-        const char *value = copy_text(reader, row[TPAFILE_PROPERTY_VALUE]);
+        const char *key = keep_text(reader, row[TPAFILE_PROPERTY_KEY]);
+        const char *value = keep_text(reader, row[TPAFILE_PROPERTY_VALUE]);
         if (!key || !value)
             continue;
         if (strcmp(key, "distributedInfo") == 0)
-            distributed_info_apply(reader->builder, value, strlen(value));
+            distributed_info = value;
         *VEC_PUSH(&file->properties) =
             (struct trace_property){ key, value, row[TPAFILE_PROPERTY_IS_STRING] == 1 };
     }
+    if (distributed_info)
+        distributed_info_apply(reader->builder, distributed_info, strlen(distributed_info));
 }
 
 static void add_notices(struct tpalog_reader *reader, size_t index)
@@ -429,8 +429,8 @@ static void add_notices(struct tpalog_reader *reader, size_t index)
     struct tpalog_trace *trace = reader->trace;
     const int64_t *row;
     while ((row = next_row(&trace->notices, &trace->next_notice, TPAFILE_NOTICE_FILE, index))) {
-        const char *word = copy_text(reader, row[TPAFILE_NOTICE_WORD]);
-        const char *text = copy_text(reader, row[TPAFILE_NOTICE_TEXT]);
+        const char *word = keep_text(reader, row[TPAFILE_NOTICE_WORD]);
+        const char *text = keep_text(reader, row[TPAFILE_NOTICE_TEXT]);
         if (word && text)
             trace_builder_notice(reader->builder, word, text, (uint64_t)known(row[TPAFILE_NOTICE_COUNT], 1),
                                  known(row[TPAFILE_NOTICE_OFFSET], TPA_NOWHERE));
@@ -442,11 +442,9 @@ void tpalog_join_notices_of_sums(struct tpalog_reader *reader)
     const struct rows *rows = &reader->trace->notices;
     for (size_t i = 0; i < rows->count; i++) {
         const int64_t *row = row_at(rows, i);
-        const struct tpalog_text *word = tpalog_text(&reader->texts, row[TPAFILE_NOTICE_WORD]);
-        const struct tpalog_text *text = tpalog_text(&reader->texts, row[TPAFILE_NOTICE_TEXT]);
-        if (word && text)
-            tpalog_sums_notice(reader, word->at, text->at, (uint64_t)known(row[TPAFILE_NOTICE_COUNT], 1),
-                               known(row[TPAFILE_NOTICE_OFFSET], TPA_NOWHERE));
+        tpalog_sums_told_notice(reader, row[TPAFILE_NOTICE_WORD], row[TPAFILE_NOTICE_TEXT],
+                                (uint64_t)known(row[TPAFILE_NOTICE_COUNT], 1),
+                                known(row[TPAFILE_NOTICE_OFFSET], TPA_NOWHERE));
     }
 }
 

@@ -152,9 +152,8 @@ track_id tpalog_stream_track(struct tpalog_reader *reader, int64_t device, int64
 
 const char *tpalog_copy_text(struct tpalog_reader *reader, int64_t number)
 {
-    const struct tpalog_text *text = tpalog_text(&reader->texts, number);
-    bool known = text && text->len && text != &reader->texts.lost;
-    return known ? trace_builder_strndup(reader->builder, text->at, text->len) : NULL;
+    const char *text = tpalog_keep_text(&reader->texts, reader->builder, number);
+    return text && *text ? text : NULL;
 }
 
 static void add_property(struct tpalog_reader *reader, const char *key, const char *value, bool is_string)

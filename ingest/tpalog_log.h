@@ -96,7 +96,7 @@ int64_t tpalog_device_of_context(const struct log_facts *facts, int64_t context)
 /* NULL when the log does not name it. */
 const struct log_function *tpalog_function(struct log_facts *facts, int64_t api, int64_t cbid);
 
-/* A copy that lives as long as the trace; NULL when there is no text or an empty one. */
+/* As tpalog_keep_text; NULL for an empty text, too. */
 const char *tpalog_copy_text(struct tpalog_reader *reader, int64_t number);
 
 /* ---- events in the making: columns as long as the part has records ---- */

@@ -38,7 +38,8 @@ struct tpalog_sums {
     VEC_OF(struct caller) callers;
     struct profile_cost total; /* as the file tells it */
     int64_t functions_told, listed_told, callers_told, actions_told;
-    uint64_t lost; /* functions, callers or actions */
+    uint64_t lost;    /* functions, callers or actions */
+    const char *path; /* of the source, in the arena; NULL as long as nobody asked */
 };
 
 struct tpalog_sums *tpalog_sums_open(void)
@@ -345,18 +346,37 @@ bool tpalog_has_sums(const struct tpalog_reader *reader)
     return reader->sums->profile || reader->sums->report;
 }
 
+/* KIND and TEXT live as long as the sums. */
+static void add_notice(struct tpalog_reader *reader, const char *kind, const char *text, uint64_t count,
+                       int64_t offset)
+{
+    struct tpalog_sums *sums = reader->sums;
+    const char *path = source_name(reader->source);
+    if (!sums->path)
+        sums->path = arena_strndup(arena_of(sums), path, strlen(path));
+    *VEC_PUSH(&origin_of(sums)->notices) = (struct sums_notice){
+        .kind = kind,
+        .text = text,
+        .path = sums->path,
+        .count = count,
+        .offset = offset,
+    };
+}
+
 void tpalog_sums_notice(struct tpalog_reader *reader, const char *kind, const char *text, uint64_t count,
                         int64_t offset)
 {
     struct arena *arena = arena_of(reader->sums);
-    const char *path = source_name(reader->source);
-    *VEC_PUSH(&origin_of(reader->sums)->notices) = (struct sums_notice){
-        .kind = arena_strndup(arena, kind, strlen(kind)),
-        .text = arena_strndup(arena, text, strlen(text)),
-        .path = arena_strndup(arena, path, strlen(path)),
-        .count = count,
-        .offset = offset,
-    };
+    add_notice(reader, arena_strndup(arena, kind, strlen(kind)), arena_strndup(arena, text, strlen(text)),
+               count, offset);
+}
+
+void tpalog_sums_told_notice(struct tpalog_reader *reader, int64_t kind, int64_t text, uint64_t count,
+                             int64_t offset)
+{
+    size_t len;
+    if (kind > 0 && text > 0)
+        add_notice(reader, keep_text(reader, kind, &len), keep_text(reader, text, &len), count, offset);
 }
 
 void tpalog_sums_finish(struct tpalog_reader *reader)

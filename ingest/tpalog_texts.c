@@ -107,6 +107,16 @@ struct tpalog_text *tpalog_text(struct tpalog_texts *texts, int64_t number)
     return &texts->lost;
 }
 
+const char *tpalog_keep_text(struct tpalog_texts *texts, struct trace_builder *builder, int64_t number)
+{
+    struct tpalog_text *text = tpalog_text(texts, number);
+    if (!text || text == &texts->lost)
+        return NULL;
+    if (!text->kept)
+        text->kept = trace_builder_strndup(builder, text->at, text->len);
+    return text->kept;
+}
+
 name_id tpalog_text_id(struct tpalog_texts *texts, struct trace_builder *builder, int64_t number)
 {
     struct tpalog_text *text = tpalog_text(texts, number);

@@ -380,9 +380,52 @@ static bool texts_are_read(int blocks, size_t count, size_t len)
 static void a_small_file_does_not_become_endless_texts(void **state)
 {
     (void)state;
-    assert_false(texts_are_read(4, TPAFILE_MOST_ROWS, 0));
-    assert_false(texts_are_read(20, 1, 8 << 20));
+    assert_false(texts_are_read(2, TPAFILE_MOST_ROWS, 0));
+    assert_false(texts_are_read(9, 1, 8 << 20));
     assert_true(texts_are_read(1, 100000, 0)); /* what takes little is no matter */
+}
+
+/* Rows may name one large text many times: it is kept once. */
+static void a_text_named_often_is_kept_once(void **state)
+{
+    (void)state;
+    struct buffer bytes = { 0 };
+    struct tpafile_writer *writer = tpa_writer(&bytes, 16);
+    char *large = mem_zalloc(5 << 20, 1);
+    memset(large, 'x', (5 << 20) - 1);
+    int64_t word = tpafile_writer_text(writer, "odd", 3);
+    int64_t text = tpafile_writer_text(writer, large, (5 << 20) - 1);
+    int64_t file[TPAFILE_FILE_FIELDS_END] = { 0 };
+    assert_true(tpafile_writer_add(writer, TPAFILE_FILE, file));
+    for (int i = 0; i < 3; i++) {
+        int64_t property[TPAFILE_PROPERTY_FIELDS_END] = {
+            [TPAFILE_PROPERTY_KEY] = word,
+            [TPAFILE_PROPERTY_VALUE] = text,
+        };
+        int64_t notice[TPAFILE_NOTICE_FIELDS_END] = {
+            [TPAFILE_NOTICE_WORD] = word,
+            [TPAFILE_NOTICE_TEXT] = text,
+            [TPAFILE_NOTICE_COUNT] = 1,
+        };
+        assert_true(tpafile_writer_add(writer, TPAFILE_PROPERTY, property));
+        assert_true(tpafile_writer_add(writer, TPAFILE_NOTICE, notice));
+    }
+    assert_true(tpafile_writer_close(writer, TPAFILE_NONE, 0));
+    tpafile_writer_free(writer);
+    struct tpa_error err = { 0 };
+    struct trace *trace = trace_from_bytes(bytes.at, bytes.count, 1, 0, &err);
+    assert_non_null(trace);
+    const struct trace_file *read = &trace->files[0];
+    assert_int_equal(read->properties.count, 3);
+    assert_string_equal(read->properties.at[0].value, large);
+    assert_ptr_equal(read->properties.at[1].value, read->properties.at[0].value);
+    assert_ptr_equal(read->properties.at[2].key, read->properties.at[0].key);
+    assert_int_equal(trace->notice_count, 1);
+    assert_int_equal(trace->notices[0].count, 3);
+    assert_ptr_equal(trace->notices[0].text, read->properties.at[0].value);
+    trace_free(trace);
+    buffer_release(&bytes);
+    free(large);
 }
 
 int main(void)
@@ -396,6 +439,7 @@ int main(void)
         cmocka_unit_test(a_larger_major_version_is_refused),
         cmocka_unit_test(a_small_file_does_not_become_an_endless_trace),
         cmocka_unit_test(a_small_file_does_not_become_endless_texts),
+        cmocka_unit_test(a_text_named_often_is_kept_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
