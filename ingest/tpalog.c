@@ -464,6 +464,27 @@ static void tell_end(struct tpalog_reader *reader, const struct tpalog_blocks *b
     }
 }
 
+bool tpalog_takes_notice(struct tpalog_reader *reader, int64_t word, int64_t text, uint64_t count,
+                         size_t *number)
+{
+    const int64_t key[] = { word, text };
+    uint64_t lost = reader->texts.lost_count;
+    const struct tpalog_text *words = tpalog_text(&reader->texts, word);
+    size_t word_len = words ? words->len : 0;
+    const struct tpalog_text *body = tpalog_text(&reader->texts, text);
+    reader->texts.lost_count = lost; /* those that are taken are asked for again */
+    if (!body)
+        return false;
+    name_id id = names_find(reader->notices, (const char *)key, sizeof key);
+    if (id == NAME_NONE && names_count(reader->notices) < TPALOG_MOST_NOTICES &&
+        word_len <= TPALOG_LONGEST_WORD && body->len <= TPALOG_LONGEST_NOTICE)
+        id = names_add(reader->notices, (const char *)key, sizeof key);
+    if (id == NAME_NONE)
+        reader->more_notices += count;
+    *number = id;
+    return id != NAME_NONE;
+}
+
 static void tell_losses(struct tpalog_reader *reader, const struct tpalog_blocks *blocks)
 {
     tell_damage(reader, blocks);
@@ -473,6 +494,9 @@ static void tell_losses(struct tpalog_reader *reader, const struct tpalog_blocks
     if (reader->texts.lost_count > 0)
         notice(reader, "lost_texts", reader->texts.lost_count, TPA_NOWHERE,
                "names are in blocks that are lost: they are shown as (lost)");
+    if (reader->more_notices > 0)
+        notice(reader, "more_notices", reader->more_notices, TPA_NOWHERE,
+               "cases are told in the file by more notices, or longer ones, than tpa shows");
     tell_end(reader, blocks);
 }
 
@@ -495,6 +519,7 @@ static bool read_any(struct source *source, struct trace_builder *builder,
     struct trace_file *file = trace_builder_current_file(builder);
     file->container = reader.container = trace_builder_container(builder, source_name(source));
     tpalog_texts_init(&reader.texts);
+    reader.notices = names_open();
     reader.trace = tpalog_trace_open();
     reader.log = tpalog_log_open();
     reader.sums = tpalog_sums_open();
@@ -518,6 +543,7 @@ static bool read_any(struct source *source, struct trace_builder *builder,
     tpalog_trace_free(reader.trace);
     tpalog_log_free(reader.log);
     tpalog_sums_free(reader.sums);
+    names_free(reader.notices);
     tpalog_texts_release(&reader.texts);
     return ok;
 }

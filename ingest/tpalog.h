@@ -169,13 +169,25 @@ struct tpalog_reader {
     struct tpalog_log *log;            /* tpalog_log.h's */
     struct tpalog_sums *sums;          /* tpalog_sums.c's */
     enum tpalog_holds holds;
-    bool ended; /* an END record was met */
+    struct names *notices; /* that the file tells, each by the numbers of its texts */
+    uint64_t more_notices; /* cases of those that are not taken */
+    bool ended;            /* an END record was met */
     uint64_t unknown_blocks;
     uint64_t bad_blocks; /* checksum right, contents not */
     int64_t first_bad;
     const char *bad_reason;
     int64_t column_bytes; /* of memory that texts and rows take, for the limit of the ratio */
 };
+
+/* Notices that a file tells are for people to read: so many different ones are taken, of words and texts so long. */
+enum { TPALOG_MOST_NOTICES = 1000, TPALOG_LONGEST_WORD = 256, TPALOG_LONGEST_NOTICE = 64 << 10 };
+
+/*
+ * Is the notice of these texts, by their numbers, of COUNT cases one of those that are taken? Else they are counted. The
+ * taken ones are numbered from 0 in the order in which they are met: *NUMBER.
+ */
+bool tpalog_takes_notice(struct tpalog_reader *reader, int64_t word, int64_t text, uint64_t count,
+                         size_t *number);
 
 /* tpalog_events.c: tables and events of a converted trace. */
 struct tpalog_trace *tpalog_trace_open(void);
@@ -205,7 +217,7 @@ void tpalog_sums_finish(struct tpalog_reader *reader);
 void tpalog_sums_notice(struct tpalog_reader *reader, const char *kind, const char *text, uint64_t count,
                         int64_t offset);
 
-/* The same with texts of the file, by their numbers; nothing when one of them is none. */
+/* The same of what the file tells, by the numbers of its texts; counted together where it tells it several times. */
 void tpalog_sums_told_notice(struct tpalog_reader *reader, int64_t kind, int64_t text, uint64_t count,
                              int64_t offset);
 

@@ -429,10 +429,14 @@ static void add_notices(struct tpalog_reader *reader, size_t index)
     struct tpalog_trace *trace = reader->trace;
     const int64_t *row;
     while ((row = next_row(&trace->notices, &trace->next_notice, TPAFILE_NOTICE_FILE, index))) {
+        size_t number;
+        uint64_t count = (uint64_t)known(row[TPAFILE_NOTICE_COUNT], 1);
+        if (!tpalog_takes_notice(reader, row[TPAFILE_NOTICE_WORD], row[TPAFILE_NOTICE_TEXT], count, &number))
+            continue;
         const char *word = keep_text(reader, row[TPAFILE_NOTICE_WORD]);
         const char *text = keep_text(reader, row[TPAFILE_NOTICE_TEXT]);
         if (word && text)
-            trace_builder_notice(reader->builder, word, text, (uint64_t)known(row[TPAFILE_NOTICE_COUNT], 1),
+            trace_builder_notice(reader->builder, word, text, count,
                                  known(row[TPAFILE_NOTICE_OFFSET], TPA_NOWHERE));
     }
 }

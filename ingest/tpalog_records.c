@@ -368,12 +368,17 @@ static void join_dropped(struct log_facts *facts, const struct tpalog_part *part
 static void join_notes(struct tpalog_reader *reader, const struct tpalog_part *part)
 {
     for (size_t i = 0; i < part->head.rows; i++) {
-        const char *word = tpalog_copy_text(reader, tpalog_field(part, TPAFILE_NOTE_WORD, i));
-        const char *text = tpalog_copy_text(reader, tpalog_field(part, TPAFILE_NOTE_TEXT, i));
-        int64_t count = tpalog_field(part, TPAFILE_NOTE_COUNT, i);
+        size_t number;
+        int64_t word_number = tpalog_field(part, TPAFILE_NOTE_WORD, i);
+        int64_t text_number = tpalog_field(part, TPAFILE_NOTE_TEXT, i);
+        int64_t told = tpalog_field(part, TPAFILE_NOTE_COUNT, i);
+        uint64_t count = told > 0 ? (uint64_t)told : 1;
+        if (!tpalog_takes_notice(reader, word_number, text_number, count, &number))
+            continue;
+        const char *word = tpalog_copy_text(reader, word_number);
+        const char *text = tpalog_copy_text(reader, text_number);
         if (text)
-            trace_builder_notice(reader->builder, word ? word : "note", text, count > 0 ? (uint64_t)count : 1,
-                                 TPA_NOWHERE);
+            trace_builder_notice(reader->builder, word ? word : "note", text, count, TPA_NOWHERE);
     }
 }
 

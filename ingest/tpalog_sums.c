@@ -374,9 +374,18 @@ void tpalog_sums_notice(struct tpalog_reader *reader, const char *kind, const ch
 void tpalog_sums_told_notice(struct tpalog_reader *reader, int64_t kind, int64_t text, uint64_t count,
                              int64_t offset)
 {
-    size_t len;
-    if (kind > 0 && text > 0)
+    size_t number, len;
+    if (kind <= 0 || !tpalog_takes_notice(reader, kind, text, count, &number))
+        return;
+    struct sums_origin *origin = origin_of(reader->sums);
+    if (number >= origin->notices.count) {
         add_notice(reader, keep_text(reader, kind, &len), keep_text(reader, text, &len), count, offset);
+        return;
+    }
+    struct sums_notice *notice = &origin->notices.at[number]; /* those that the file tells come first */
+    notice->count += count;
+    if (notice->offset == TPA_NOWHERE)
+        notice->offset = offset;
 }
 
 void tpalog_sums_finish(struct tpalog_reader *reader)

@@ -47,6 +47,7 @@ struct trace_builder *trace_builder_open(const struct trace_wants *wants)
     builder->storage->texts = names_open();
     builder->storage->track_keys = names_open();
     builder->storage->category_keys = names_open();
+    builder->notice_keys = names_open();
     return builder;
 }
 
@@ -55,6 +56,8 @@ static void free_scaffold(struct trace_builder *builder)
     VEC_FREE(&builder->marks);
     VEC_FREE(&builder->ends);
     VEC_FREE(&builder->end_args);
+    names_free(builder->notice_keys);
+    buffer_release(&builder->notice_key);
     free(builder);
 }
 
@@ -97,14 +100,20 @@ struct trace_file *trace_builder_current_file(struct trace_builder *builder)
     return &builder->storage->files.at[builder->storage->files.count - 1];
 }
 
+/* What KIND of FILE is found by, until the next call. */
+static const struct buffer *notice_key(struct trace_builder *builder, uint32_t file, const char *kind)
+{
+    buffer_clear(&builder->notice_key);
+    buffer_add(&builder->notice_key, (const char *)&file, sizeof file);
+    buffer_puts(&builder->notice_key, kind);
+    return &builder->notice_key;
+}
+
 static struct trace_notice *find_notice(struct trace_builder *builder, uint32_t file, const char *kind)
 {
-    for (size_t i = builder->storage->notices.count; i-- > 0;) {
-        struct trace_notice *notice = &builder->storage->notices.at[i];
-        if (notice->file == file && strcmp(notice->kind, kind) == 0)
-            return notice;
-    }
-    return NULL;
+    const struct buffer *key = notice_key(builder, file, kind);
+    name_id found = names_find(builder->notice_keys, key->at, key->count);
+    return found == NAME_NONE ? NULL : &builder->storage->notices.at[found];
 }
 
 struct trace_notice *trace_builder_find_notice(struct trace_builder *builder, const char *kind)
@@ -117,6 +126,8 @@ void builder_notice(struct trace_builder *builder, uint32_t file, const char *ki
 {
     struct trace_notice *notice = find_notice(builder, file, kind);
     if (!notice) {
+        const struct buffer *key = notice_key(builder, file, kind);
+        names_add(builder->notice_keys, key->at, key->count);
         *VEC_PUSH(&builder->storage->notices) = (struct trace_notice){ kind, text, file, count, offset };
         return;
     }

@@ -7,6 +7,7 @@
 #ifndef TPA_TRACE_STORAGE_H
 #define TPA_TRACE_STORAGE_H
 
+#include "base/buffer.h"
 #include "trace/chunk.h"
 #include "trace/derived.h"
 
@@ -76,6 +77,8 @@ void trace_release_derived(struct trace_storage *storage);
 struct trace_builder {
     struct trace *trace;
     struct trace_storage *storage; /* == trace->storage */
+    struct names *notice_keys;     /* of the trace's notices, with the same indices: file and kind */
+    struct buffer notice_key;      /* for the next look */
     /* Open ends, with the trace's ids; `event` and `after` count from the trace's first event. */
     struct {
         struct chunk_mark *at;

@@ -404,7 +404,7 @@ static void a_text_named_often_is_kept_once(void **state)
         };
         int64_t notice[TPAFILE_NOTICE_FIELDS_END] = {
             [TPAFILE_NOTICE_WORD] = word,
-            [TPAFILE_NOTICE_TEXT] = text,
+            [TPAFILE_NOTICE_TEXT] = word,
             [TPAFILE_NOTICE_COUNT] = 1,
         };
         assert_true(tpafile_writer_add(writer, TPAFILE_PROPERTY, property));
@@ -422,7 +422,49 @@ static void a_text_named_often_is_kept_once(void **state)
     assert_ptr_equal(read->properties.at[2].key, read->properties.at[0].key);
     assert_int_equal(trace->notice_count, 1);
     assert_int_equal(trace->notices[0].count, 3);
-    assert_ptr_equal(trace->notices[0].text, read->properties.at[0].value);
+    assert_ptr_equal(trace->notices[0].text, read->properties.at[0].key);
+    trace_free(trace);
+    buffer_release(&bytes);
+    free(large);
+}
+
+/* So many different notices are taken; the others, and those that nobody can read, are counted together. */
+static void endless_notices_are_counted(void **state)
+{
+    (void)state;
+    struct buffer bytes = { 0 };
+    struct tpafile_writer *writer = tpa_writer(&bytes, 0);
+    int64_t file[TPAFILE_FILE_FIELDS_END] = { 0 };
+    assert_true(tpafile_writer_add(writer, TPAFILE_FILE, file));
+    char *large = mem_zalloc(64 << 10 | 2, 1);
+    memset(large, 'x', 64 << 10 | 1);
+    int64_t long_text = tpafile_writer_text(writer, large, 64 << 10 | 1);
+    for (int round = 0; round < 2; round++)
+        for (int i = 0; i < 3001; i++) {
+            char word[16];
+            int len = snprintf(word, sizeof word, "kind%d", i);
+            int64_t number = tpafile_writer_text(writer, word, (size_t)len);
+            int64_t notice[TPAFILE_NOTICE_FIELDS_END] = {
+                [TPAFILE_NOTICE_WORD] = number,
+                [TPAFILE_NOTICE_TEXT] = i == 7 ? long_text : number,
+                [TPAFILE_NOTICE_COUNT] = 2,
+            };
+            assert_true(tpafile_writer_add(writer, TPAFILE_NOTICE, notice));
+        }
+    assert_true(tpafile_writer_close(writer, TPAFILE_NONE, 0));
+    tpafile_writer_free(writer);
+    struct tpa_error err = { 0 };
+    struct trace *trace = trace_from_bytes(bytes.at, bytes.count, 1, 0, &err);
+    assert_non_null(trace);
+    assert_int_equal(trace->notice_count, 1001);
+    for (size_t i = 0; i < 1000; i++) {
+        char word[16];
+        snprintf(word, sizeof word, "kind%zu", i + (i >= 7));
+        assert_string_equal(trace->notices[i].kind, word);
+        assert_int_equal(trace->notices[i].count, 4);
+    }
+    assert_string_equal(trace->notices[1000].kind, "more_notices");
+    assert_int_equal(trace->notices[1000].count, 4 * 2001);
     trace_free(trace);
     buffer_release(&bytes);
     free(large);
@@ -440,6 +482,7 @@ int main(void)
         cmocka_unit_test(a_small_file_does_not_become_an_endless_trace),
         cmocka_unit_test(a_small_file_does_not_become_endless_texts),
         cmocka_unit_test(a_text_named_often_is_kept_once),
+        cmocka_unit_test(endless_notices_are_counted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -409,32 +409,36 @@ static void blocks_of_another_kind_of_file_are_left_out(void **state)
     ingested_free(&found);
 }
 
-/* Notices of a profile may name one text many times: it is kept once. */
-static void a_text_named_often_is_kept_once(void **state)
+/* A notice that the file tells several times is one, and a text of several is kept once. */
+static void a_notice_told_often_is_one(void **state)
 {
     (void)state;
     struct buffer bytes = { 0 };
     struct tpafile_writer *writer = tpa_writer(&bytes, 0);
     add_function(writer, 0, "f", 0);
+    static const char *const words[] = { "odd", "odder", "odd" };
     for (int i = 0; i < 3; i++) {
         int64_t notice[TPAFILE_NOTICE_FIELDS_END] = {
-            [TPAFILE_NOTICE_WORD] = tpafile_writer_text(writer, "odd", 3),
+            [TPAFILE_NOTICE_WORD] = tpafile_writer_text(writer, words[i], strlen(words[i])),
             [TPAFILE_NOTICE_TEXT] = tpafile_writer_text(writer, "a text", 6),
             [TPAFILE_NOTICE_COUNT] = 7 + i,
+            [TPAFILE_NOTICE_OFFSET] = i == 2 ? 99 : TPA_NOWHERE,
         };
         assert_true(tpafile_writer_add(writer, TPAFILE_NOTICE, notice));
     }
     struct ingested found = read_written(writer, &bytes);
     const struct sums_origin *origin = &found.profile->origin;
-    assert_int_equal(origin->notices.count, 3);
-    for (size_t i = 0; i < 3; i++) {
+    assert_int_equal(origin->notices.count, 2);
+    for (size_t i = 0; i < 2; i++) {
+        assert_string_equal(origin->notices.at[i].kind, words[i]);
         assert_string_equal(origin->notices.at[i].text, "a text");
         assert_string_equal(origin->notices.at[i].path, "x.tpa");
-        assert_int_equal(origin->notices.at[i].count, 7 + i);
-        assert_ptr_equal(origin->notices.at[i].kind, origin->notices.at[0].kind);
         assert_ptr_equal(origin->notices.at[i].text, origin->notices.at[0].text);
         assert_ptr_equal(origin->notices.at[i].path, origin->notices.at[0].path);
     }
+    assert_int_equal(origin->notices.at[0].count, 7 + 9);
+    assert_int_equal(origin->notices.at[0].offset, 99);
+    assert_int_equal(origin->notices.at[1].count, 8);
     ingested_free(&found);
 }
 
@@ -500,7 +504,7 @@ int main(void)
         cmocka_unit_test(losses_are_told_by_the_next_file_too),
         cmocka_unit_test(numbers_that_make_no_sense_are_left_out_and_counted),
         cmocka_unit_test(blocks_of_another_kind_of_file_are_left_out),
-        cmocka_unit_test(a_text_named_often_is_kept_once),
+        cmocka_unit_test(a_notice_told_often_is_one),
         cmocka_unit_test(a_report_comes_back),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
