@@ -467,9 +467,10 @@ static struct table *make_summary(const struct table *steps)
     return summary;
 }
 
-/* The same for each rank, whose steps follow one another, and without the footers. */
-static struct table *make_summaries(const struct table *steps)
+/* The same for each rank, and without the footers. Puts the steps of a rank, which may have several files, together. */
+static struct table *make_summaries(struct table *steps)
 {
+    table_sort(steps, STEP_RANK, true);
     struct table *summary = open_summary();
     summary->columns[SUMMARY_RANK].flags = 0;
     for (struct rows of = { 0, 0 }; of.first < steps->row_count; of.first = of.end) {

@@ -30,7 +30,8 @@ enum step_dimension {
 struct step_times_options {
     unsigned by;      /* enum step_dimension, or-ed */
     const char *name; /* annotations that match this regular expression are the steps; NULL: ProfilerStep#N */
-    bool summary_by_rank; /* "summary" has rows for each rank, and says no slowest step */
+    bool
+        summary_by_rank; /* both tables are in order of the ranks; "summary" has rows for each, and says no slowest step */
 };
 
 /* Add the tables "steps" and, about each step as a whole, "summary". False and ERR when the name is no regular expression or nothing matches. */

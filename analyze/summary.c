@@ -184,6 +184,7 @@ bool summary_add_tables(const struct trace *trace, const struct selection *selec
                                .by = by,
                                .features = trace_features(trace),
                                .parts = result_open("parts") };
+    summary_find_ranks(&summary);
     bool good = ask(&summary, result, err);
     if (good) {
         summary_look(&summary);
@@ -193,6 +194,7 @@ bool summary_add_tables(const struct trace *trace, const struct selection *selec
     }
     result_free(summary.parts);
     VEC_FREE(&summary.findings);
+    free(summary.ranks);
     arena_release(&summary.arena);
     return good;
 }

@@ -56,45 +56,6 @@ static int64_t peak_bytes(const struct peak *peak)
     return peak->device != INT64_MIN ? peak->device : peak->host;
 }
 
-static void add_one_overview(const struct summary *summary, struct result *result)
-{
-    const struct table *parts = summary_table(summary, "summary"),
-                       *devices = summary_table(summary, "devices");
-    const struct table *stalls = summary_table(summary, "stalls"), *memory = summary_table(summary, "memory");
-    struct table *table = table_open("overview", "In short", NULL, 0);
-    table_add_footer(table, "host_time", "Recorded", TABLE_NS, table_int(summary_host_time(summary)));
-    if (parts && parts->row_count) {
-        size_t row = summary_row(parts, "part", "Step");
-        table_add_footer(table, "steps", "Complete steps", TABLE_COUNT, parts->footers.at[0].value);
-        if (row < parts->row_count)
-            table_add_footer(table, "step_average", "A step takes", TABLE_NS,
-                             table_int(summary_figure(parts, row, "average")));
-    }
-    if (devices) {
-        double span_ns = 0, sums_ns[SHARES] = { 0 }; /* for shares; times may be absurd */
-        for (size_t row = 0; row < devices->row_count; row++) {
-            span_ns += (double)summary_figure(devices, row, "span");
-            for (size_t i = 0; i < SHARES; i++)
-                sums_ns[i] += (double)summary_figure(devices, row, shares[i].column);
-        }
-        table_add_footer(table, "devices", "Devices", TABLE_COUNT, table_int((int64_t)devices->row_count));
-        for (size_t i = 0; i < SHARES && span_ns > 0; i++)
-            table_add_footer(table, shares[i].key, shares[i].title, TABLE_SHARE,
-                             table_number(sums_ns[i] / span_ns));
-    }
-    if (stalls && stalls->footers.count)
-        table_add_footer(table, "host_blocked", "Host threads blocked", TABLE_NS,
-                         stalls->footers.at[0].value);
-    struct peak peak = no_peak;
-    for (size_t row = 0; memory && row < memory->row_count; row++)
-        raise_peak(&peak, memory, row);
-    if (peak_bytes(&peak) != INT64_MIN)
-        table_add_footer(table, "peak_memory",
-                         peak.device != INT64_MIN ? "Most memory on a device" : "Most memory on the host",
-                         TABLE_BYTES, table_int(peak_bytes(&peak)));
-    result_add_table(result, table);
-}
-
 /* ---- in short, for each rank or device ---- */
 
 enum overview_column {
@@ -114,7 +75,7 @@ enum overview_column {
 static const struct table_column overview_columns[OVERVIEW_COLUMNS] = {
     { "rank", "Rank", TABLE_COUNT, "rank of the file, or its place among the files", 0, NULL },
     { "device", "Device", TABLE_COUNT, "number of the device", TABLE_HIDDEN, NULL },
-    { "host_time", "Recorded", TABLE_NS, "span of the file, as far as it was asked for", 0, NULL },
+    { "host_time", "Recorded", TABLE_NS, "spans of the files of the rank, as far as they were asked for", 0, NULL },
     { "steps", "Steps", TABLE_COUNT, "complete steps of the rank", 0, NULL },
     { "step_average", "A step takes", TABLE_NS, "mean of these", 0, NULL },
     { "devices", "Devices", TABLE_COUNT, "devices that worked", 0, NULL },
@@ -127,9 +88,9 @@ static const struct table_column overview_columns[OVERVIEW_COLUMNS] = {
 };
 /* clang-format on */
 
-/* Rows of TABLE go to the file of their rank; those of one rank follow one another, more or less. */
+/* Rows of TABLE go to the first file of their rank; those of one rank follow one another, more or less. */
 struct file_finder {
-    const struct trace *trace;
+    const struct summary *summary;
     const struct table *table;
     int64_t rank;
     uint32_t file;
@@ -140,12 +101,12 @@ static uint32_t file_of_row(struct file_finder *finder, size_t row)
     int64_t rank = summary_figure(finder->table, row, "rank");
     if (row == 0 || rank != finder->rank) {
         finder->rank = rank;
-        finder->file = summary_file_of(finder->trace, rank);
+        finder->file = summary_rank_of(finder->summary, rank)->file;
     }
     return finder->file;
 }
 
-/* A row of the overview: a file, or one of its devices. */
+/* A row of the overview: a rank, or one of its devices. A rank is the first of its files. */
 struct group {
     uint32_t file;
     int64_t device; /* TABLE_INT_MISSING: all */
@@ -185,20 +146,28 @@ static void sort_groups(struct groups *groups)
     groups->count = kept;
 }
 
+/* The devices of each rank, once each: every file of a rank has a row for those that worked in it. */
+static void find_devices(const struct summary *summary, struct groups *groups)
+{
+    const struct table *devices = summary_table(summary, "devices");
+    struct file_finder finder = { .summary = summary, .table = devices };
+    for (size_t row = 0; devices && row < devices->row_count; row++)
+        add_group(groups, file_of_row(&finder, row), summary_figure(devices, row, "device"));
+    sort_groups(groups);
+}
+
 static void find_groups(const struct summary *summary, struct groups *groups)
 {
     const struct trace *trace = summary->trace;
-    const struct table *devices = summary_table(summary, "devices");
-    struct file_finder finder = { .trace = trace, .table = devices };
-    if (summary->by == SUMMARY_BY_RANK || !devices) {
+    if (summary->by == SUMMARY_BY_RANK || !summary_table(summary, "devices")) {
         for (uint32_t f = 0; f < trace->file_count; f++)
             if (!summary->selection->files || summary->selection->files[f])
-                add_group(groups, summary_file_of(trace, selection_rank(trace, f)), TABLE_INT_MISSING);
+                add_group(groups, summary_rank_of(summary, selection_rank(trace, f))->file,
+                          TABLE_INT_MISSING);
+        sort_groups(groups);
     } else {
-        for (size_t row = 0; row < devices->row_count; row++)
-            add_group(groups, file_of_row(&finder, row), summary_figure(devices, row, "device"));
+        find_devices(summary, groups);
     }
-    sort_groups(groups);
     groups->first_of_file = mem_alloc((trace->file_count + 1) * sizeof *groups->first_of_file);
     for (size_t f = 0, g = 0; f <= trace->file_count; f++) {
         while (g < groups->count && groups->at[g].file < f)
@@ -219,11 +188,15 @@ static struct group *group_of(const struct groups *groups, uint32_t file, int64_
 static void sum_devices(const struct summary *summary, const struct groups *groups)
 {
     const struct table *devices = summary_table(summary, "devices");
-    struct file_finder finder = { .trace = summary->trace, .table = devices };
+    struct file_finder finder = { .summary = summary, .table = devices };
+    struct groups each = { 0 };
+    find_devices(summary, &each);
+    for (size_t i = 0; i < each.count; i++)
+        group_of(groups, each.at[i].file, each.at[i].device)->devices++;
+    VEC_FREE(&each);
     for (size_t row = 0; devices && row < devices->row_count; row++) {
         struct group *group =
             group_of(groups, file_of_row(&finder, row), summary_figure(devices, row, "device"));
-        group->devices++;
         group->span_ns += (double)summary_figure(devices, row, "span");
         for (size_t i = 0; i < SHARES; i++)
             group->sums_ns[i] += (double)summary_figure(devices, row, shares[i].column);
@@ -233,7 +206,7 @@ static void sum_devices(const struct summary *summary, const struct groups *grou
 static void find_peaks(const struct summary *summary, const struct groups *groups)
 {
     const struct table *memory = summary_table(summary, "memory");
-    struct file_finder finder = { .trace = summary->trace, .table = memory };
+    struct file_finder finder = { .summary = summary, .table = memory };
     for (size_t row = 0; memory && row < memory->row_count; row++) {
         const char *device = summary_cell(memory, row, "device")->text.at,
                    *number = device && !is_host(device) ? strchr(device, ':') : NULL;
@@ -244,20 +217,19 @@ static void find_peaks(const struct summary *summary, const struct groups *group
     }
 }
 
-/* What is told of a file, and not of its devices. */
+/* What is told of a rank, and not of its devices; at its first file. */
 struct file_figures {
     int64_t steps, step_average_ns, blocked_ns;
 };
 
 static struct file_figures *find_file_figures(const struct summary *summary)
 {
-    const struct trace *trace = summary->trace;
     const struct table *steps = summary_table(summary, "steps"), *parts = summary_table(summary, "summary"),
                        *stalls = summary_table(summary, "stalls");
-    struct file_figures *figures = mem_zalloc(trace->file_count + 1, sizeof *figures);
-    struct file_finder of_steps = { .trace = trace, .table = steps },
-                       of_parts = { .trace = trace, .table = parts },
-                       of_stalls = { .trace = trace, .table = stalls };
+    struct file_figures *figures = mem_zalloc(summary->trace->file_count + 1, sizeof *figures);
+    struct file_finder of_steps = { .summary = summary, .table = steps },
+                       of_parts = { .summary = summary, .table = parts },
+                       of_stalls = { .summary = summary, .table = stalls };
     for (size_t row = 0; steps && row < steps->row_count; row++)
         figures[file_of_row(&of_steps, row)].steps += summary_figure(steps, row, "complete");
     for (size_t row = 0; parts && row < parts->row_count; row++)
@@ -272,9 +244,10 @@ static void add_overview_row(struct table *table, const struct summary *summary,
                              const struct file_figures *figures)
 {
     size_t row = table_add_row(table);
-    table_set_int(table, row, OVERVIEW_RANK, selection_rank(summary->trace, group->file));
+    int64_t rank = selection_rank(summary->trace, group->file);
+    table_set_int(table, row, OVERVIEW_RANK, rank);
     table_set_int(table, row, OVERVIEW_DEVICE, group->device);
-    table_set_int(table, row, OVERVIEW_HOST, summary_file_time(summary, group->file));
+    table_set_int(table, row, OVERVIEW_HOST, summary_rank_of(summary, rank)->time_ns);
     if (figures->steps) {
         table_set_int(table, row, OVERVIEW_STEPS, figures->steps);
         table_set_int(table, row, OVERVIEW_STEP_AVERAGE, figures->step_average_ns);
@@ -320,6 +293,56 @@ static void add_overviews(const struct summary *summary, struct result *result)
     VEC_FREE(&groups);
 }
 
+/* ---- in short, of all ---- */
+
+static int64_t count_devices(const struct summary *summary)
+{
+    struct groups each = { 0 };
+    find_devices(summary, &each);
+    int64_t count = (int64_t)each.count;
+    VEC_FREE(&each);
+    return count;
+}
+
+static void add_one_overview(const struct summary *summary, struct result *result)
+{
+    const struct table *parts = summary_table(summary, "summary"),
+                       *devices = summary_table(summary, "devices");
+    const struct table *stalls = summary_table(summary, "stalls"), *memory = summary_table(summary, "memory");
+    struct table *table = table_open("overview", "In short", NULL, 0);
+    table_add_footer(table, "host_time", "Recorded", TABLE_NS, table_int(summary_host_time(summary)));
+    if (parts && parts->row_count) {
+        size_t row = summary_row(parts, "part", "Step");
+        table_add_footer(table, "steps", "Complete steps", TABLE_COUNT, parts->footers.at[0].value);
+        if (row < parts->row_count)
+            table_add_footer(table, "step_average", "A step takes", TABLE_NS,
+                             table_int(summary_figure(parts, row, "average")));
+    }
+    if (devices) {
+        double span_ns = 0, sums_ns[SHARES] = { 0 }; /* for shares; times may be absurd */
+        for (size_t row = 0; row < devices->row_count; row++) {
+            span_ns += (double)summary_figure(devices, row, "span");
+            for (size_t i = 0; i < SHARES; i++)
+                sums_ns[i] += (double)summary_figure(devices, row, shares[i].column);
+        }
+        table_add_footer(table, "devices", "Devices", TABLE_COUNT, table_int(count_devices(summary)));
+        for (size_t i = 0; i < SHARES && span_ns > 0; i++)
+            table_add_footer(table, shares[i].key, shares[i].title, TABLE_SHARE,
+                             table_number(sums_ns[i] / span_ns));
+    }
+    if (stalls && stalls->footers.count)
+        table_add_footer(table, "host_blocked", "Host threads blocked", TABLE_NS,
+                         stalls->footers.at[0].value);
+    struct peak peak = no_peak;
+    for (size_t row = 0; memory && row < memory->row_count; row++)
+        raise_peak(&peak, memory, row);
+    if (peak_bytes(&peak) != INT64_MIN)
+        table_add_footer(table, "peak_memory",
+                         peak.device != INT64_MIN ? "Most memory on a device" : "Most memory on the host",
+                         TABLE_BYTES, table_int(peak_bytes(&peak)));
+    result_add_table(result, table);
+}
+
 void summary_add_overview(const struct summary *summary, struct result *result)
 {
     if (summary->by == SUMMARY_BY_ALL)
@@ -351,9 +374,10 @@ static const struct table_column operator_columns[OPERATOR_COLUMNS] = {
 };
 /* clang-format on */
 
-/* What a name comes to in a file or on a device, which are told apart by the number of the group. */
+/* What a name comes to in a rank, which is the first of its files, or on one of its devices. */
 struct cost {
-    size_t group;
+    uint32_t file;  /* 0: of all */
+    int64_t device; /* TABLE_INT_MISSING: of all */
     const char *name;
     size_t name_length;
     int64_t time_ns, count;
@@ -362,17 +386,56 @@ struct cost {
 struct costs {
     struct cost *at;
     size_t count, capacity;
-    struct arena *arena; /* for names that live no longer than their row */
+    struct summary *summary; /* its arena is for names that live no longer than their row */
 };
+
+static int compare_places(const struct cost *a, const struct cost *b)
+{
+    if (a->file != b->file)
+        return a->file < b->file ? -1 : 1;
+    return (a->device > b->device) - (a->device < b->device);
+}
+
+static int compare_names(const void *left, const void *right)
+{
+    const struct cost *a = left, *b = right;
+    int order = compare_places(a, b);
+    return order ? order : strcmp(a->name, b->name);
+}
 
 static int compare_costs(const void *left, const void *right)
 {
     const struct cost *a = left, *b = right;
-    if (a->group != b->group)
-        return a->group < b->group ? -1 : 1;
+    int order = compare_places(a, b);
+    if (order)
+        return order;
     if (a->time_ns != b->time_ns)
         return a->time_ns > b->time_ns ? -1 : 1;
     return strcmp(a->name, b->name);
+}
+
+/* Put the costliest first. A name is there for each file of a rank: those are added up. */
+static void arrange_costs(struct costs *costs)
+{
+    size_t kept = 0;
+    qsort(costs->at, costs->count, sizeof *costs->at, compare_names);
+    for (size_t i = 0; i < costs->count; i++)
+        if (kept && compare_names(&costs->at[kept - 1], &costs->at[i]) == 0) {
+            costs->at[kept - 1].time_ns += costs->at[i].time_ns;
+            costs->at[kept - 1].count += costs->at[i].count;
+        } else {
+            costs->at[kept++] = costs->at[i];
+        }
+    costs->count = kept;
+    qsort(costs->at, kept, sizeof *costs->at, compare_costs);
+}
+
+/* The file that stands for the rank of FILE. */
+static uint32_t first_file(const struct summary *summary, uint32_t file)
+{
+    return summary->by == SUMMARY_BY_ALL
+               ? 0
+               : summary_rank_of(summary, selection_rank(summary->trace, file))->file;
 }
 
 /* Sums by name of the work met since they were last given away. */
@@ -381,14 +444,17 @@ struct tally {
     VEC_OF(name_id) met;
 };
 
-static void give_costs(struct tally *tally, const struct trace *trace, size_t group, struct costs *costs)
+/* To COSTS of DEVICE, or of its rank or of all. */
+static void give_costs(struct tally *tally, const struct gpu_device *device, struct costs *costs)
 {
+    const struct trace *trace = costs->summary->trace;
     size_t name_count = names_count(trace->names);
     for (size_t i = 0; i < tally->met.count; i++) {
         name_id id = tally->met.at[i];
         struct cost *cost = VEC_PUSH(costs);
         *cost = tally->by_name[id];
-        cost->group = group;
+        cost->file = first_file(costs->summary, device->file);
+        cost->device = costs->summary->by == SUMMARY_BY_DEVICE ? device->id : TABLE_INT_MISSING;
         cost->name = id < name_count ? names_text(trace->names, id) : "(launch not recorded)";
         cost->name_length = strlen(cost->name);
         tally->by_name[id] = (struct cost){ 0 };
@@ -397,8 +463,9 @@ static void give_costs(struct tally *tally, const struct trace *trace, size_t gr
 }
 
 /* By the operators, else the calls, that launched the work of the devices. */
-static void add_device_costs(const struct summary *summary, struct costs *costs)
+static void add_device_costs(struct costs *costs)
 {
+    const struct summary *summary = costs->summary;
     const struct trace *trace = summary->trace;
     const struct gpu_events *gpu = gpu_events_of(trace);
     name_id unknown = (name_id)names_count(trace->names);
@@ -416,10 +483,9 @@ static void add_device_costs(const struct summary *summary, struct costs *costs)
             cost->time_ns += trace->dur_ns[gpu->event[i]];
         }
         bool last = d + 1 == gpu->device_count;
-        if (summary->by == SUMMARY_BY_DEVICE)
-            give_costs(&tally, trace, d, costs);
-        else if (last || (summary->by == SUMMARY_BY_RANK && gpu->devices[d + 1].file != device->file))
-            give_costs(&tally, trace, summary->by == SUMMARY_BY_RANK ? device->file : 0, costs);
+        if (last || summary->by == SUMMARY_BY_DEVICE ||
+            (summary->by == SUMMARY_BY_RANK && gpu->devices[d + 1].file != device->file))
+            give_costs(&tally, device, costs);
     }
     free(tally.by_name);
     VEC_FREE(&tally.met);
@@ -431,8 +497,12 @@ static void take_host_cost(void *context, const struct top_figures *figures)
     if (figures->on_device || figures->self_cpu_ns <= 0)
         return;
     *VEC_PUSH(costs) =
-        (struct cost){ figures->file, arena_strndup(costs->arena, figures->name, figures->name_length),
-                       figures->name_length, figures->self_cpu_ns, figures->count };
+        (struct cost){ first_file(costs->summary, figures->file),
+                       TABLE_INT_MISSING,
+                       arena_strndup(&costs->summary->arena, figures->name, figures->name_length),
+                       figures->name_length,
+                       figures->self_cpu_ns,
+                       figures->count };
 }
 
 /* The rows of a group: the first few of COUNT costs. */
@@ -440,19 +510,13 @@ static void add_operator_rows(struct table *table, const struct summary *summary
                               size_t count)
 {
     enum { MOST = 5 };
-    const struct trace *trace = summary->trace;
     int64_t total_ns = 0;
     for (size_t i = 0; i < count; i++)
         total_ns += costs[i].time_ns;
     for (size_t i = 0; i < count && i < MOST; i++) {
         size_t row = table_add_row(table);
-        if (summary->by == SUMMARY_BY_DEVICE && summary->features & FEATURE_GPU) {
-            const struct gpu_device *device = &gpu_events_of(trace)->devices[costs[i].group];
-            table_set_int(table, row, OPERATOR_RANK, selection_rank(trace, device->file));
-            table_set_int(table, row, OPERATOR_DEVICE, device->id);
-        } else {
-            table_set_int(table, row, OPERATOR_RANK, selection_rank(trace, (uint32_t)costs[i].group));
-        }
+        table_set_int(table, row, OPERATOR_RANK, selection_rank(summary->trace, costs[i].file));
+        table_set_int(table, row, OPERATOR_DEVICE, costs[i].device);
         table_set_text(table, row, OPERATOR_NAME, costs[i].name, costs[i].name_length);
         table_set_int(table, row, OPERATOR_TIME, costs[i].time_ns);
         if (total_ns > 0)
@@ -464,18 +528,18 @@ static void add_operator_rows(struct table *table, const struct summary *summary
 /* A few rows; `tpa top` has all, by torch's rules, which count waits of a stream as time on the device, too. */
 void summary_add_operators(struct summary *summary, struct result *result)
 {
-    struct costs costs = { .arena = &summary->arena };
+    struct costs costs = { .summary = summary };
     bool devices = summary->features & FEATURE_GPU, apart = summary->by != SUMMARY_BY_ALL;
     struct top_options by_name = { .by = TOP_OPERATOR | (apart ? TOP_RANK : 0),
                                    .without_memory = true,
                                    .selection = summary->selection };
     if (devices)
-        add_device_costs(summary, &costs);
+        add_device_costs(&costs);
     else if (summary->features & FEATURE_OPS)
         top_each_row(summary->trace, &by_name, take_host_cost, &costs);
     if (costs.count == 0)
         return;
-    qsort(costs.at, costs.count, sizeof *costs.at, compare_costs);
+    arrange_costs(&costs);
     struct table *table = table_open(
         "operators",
         devices ? "Operators whose work takes devices longest (more: tpa top --sort self_cuda_time_total)"
@@ -486,7 +550,7 @@ void summary_add_operators(struct summary *summary, struct result *result)
     if (summary->by == SUMMARY_BY_DEVICE && devices)
         table->columns[OPERATOR_DEVICE].flags = 0;
     for (size_t first = 0, end; first < costs.count; first = end) {
-        for (end = first + 1; end < costs.count && costs.at[end].group == costs.at[first].group;)
+        for (end = first + 1; end < costs.count && compare_places(&costs.at[first], &costs.at[end]) == 0;)
             end++;
         add_operator_rows(table, summary, &costs.at[first], end - first);
     }

@@ -12,6 +12,7 @@
 #include "trace/intervals.h"
 #include "trace/span.h"
 #include <assert.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -129,6 +130,57 @@ static const char *device_text(struct summary *summary, int64_t device)
     return arena_printf(&summary->arena, "%lld", (long long)device);
 }
 
+/* ---- what each file of a rank has at stake ---- */
+
+/* Of TIME at stake of WHOLE; the files of a rank, of one of its devices, are added up. */
+static void add_stake(struct summary *summary, enum rule rule, int64_t rank, int64_t device,
+                      const char *detail, double time_ns, double whole_ns)
+{
+    *VEC_PUSH(&summary->stakes) =
+        (struct stake){ rule, rank, device, detail, time_ns, whole_ns, summary->stakes.count };
+}
+
+/* 0: they are added up. */
+static int compare_stakes(const struct stake *a, const struct stake *b)
+{
+    if (a->rule != b->rule)
+        return a->rule < b->rule ? -1 : 1;
+    if (a->rank != b->rank)
+        return a->rank < b->rank ? -1 : 1;
+    return (a->device > b->device) - (a->device < b->device);
+}
+
+static int compare_places_of_stakes(const void *left, const void *right)
+{
+    const struct stake *a = left, *b = right;
+    int order = compare_stakes(a, b);
+    return order ? order : a->order < b->order ? -1 : a->order > b->order;
+}
+
+static void consider_stakes(struct summary *summary)
+{
+    struct stake *at = summary->stakes.at;
+    size_t count = summary->stakes.count;
+    if (count)
+        qsort(at, count, sizeof *at, compare_places_of_stakes);
+    for (size_t first = 0, end; first < count; first = end) {
+        double time_ns = 0, whole_ns = 0;
+        for (end = first; end < count && compare_stakes(&at[first], &at[end]) == 0; end++) {
+            time_ns += at[end].time_ns;
+            whole_ns += at[end].whole_ns;
+        }
+        bool told = at[first].device != TABLE_INT_MISSING;
+        consider(summary, (struct finding){ .rule = at[first].rule,
+                                            .rank = at[first].rank,
+                                            .device = told ? device_text(summary, at[first].device) : NULL,
+                                            .detail = at[first].detail,
+                                            .share = whole_ns > 0 ? time_ns / whole_ns : 0,
+                                            .time_ns = (int64_t)fmin(time_ns, 9.2e18),
+                                            .bytes = TABLE_INT_MISSING });
+    }
+    VEC_FREE(&summary->stakes);
+}
+
 /* ---- steps ---- */
 
 /* TIMES a time that is not negative; what passes 64 bits is as large as those hold, as in sum.h. */
@@ -196,16 +248,6 @@ static void look_at_steps(struct summary *summary)
 
 /* ---- devices ---- */
 
-/* Span of the device that a row of another table is about. ROW is where the last was found: tables have one order. */
-static int64_t span_of(const struct table *devices, int64_t rank, int64_t device, size_t *row)
-{
-    for (size_t looked = 0; looked < devices->row_count; looked++, *row = (*row + 1) % devices->row_count)
-        if (summary_figure(devices, *row, "rank") == rank &&
-            summary_figure(devices, *row, "device") == device)
-            return summary_figure(devices, *row, "span");
-    return 0;
-}
-
 /* About RANK, or about all? */
 static bool has_found(const struct summary *summary, enum rule rule, int64_t rank)
 {
@@ -216,40 +258,71 @@ static bool has_found(const struct summary *summary, enum rule rule, int64_t ran
     return false;
 }
 
+/* Devices that are never idle for a cause, or in one file only, count for the whole. */
 static void look_at_idleness(struct summary *summary)
 {
     const struct table *devices = summary_table(summary, "devices"),
                        *causes = summary_table(summary, "causes");
-    size_t at = 0;
-    for (size_t row = 0; row < causes->row_count; row++) {
-        int64_t rank = summary_figure(causes, row, "rank"), device = summary_figure(causes, row, "device");
-        int64_t time_ns = summary_figure(causes, row, "time");
-        const char *cause = summary_cell(causes, row, "cause")->text.at;
-        for (enum rule rule = 0; rule < RULES; rule++)
-            if (summary_rules[rule].cause && strcmp(summary_rules[rule].cause, cause) == 0 &&
+    for (enum rule rule = 0; rule < RULES; rule++) {
+        if (!summary_rules[rule].cause)
+            continue;
+        for (size_t row = 0; row < devices->row_count; row++)
+            add_stake(summary, rule, summary_figure(devices, row, "rank"),
+                      summary_figure(devices, row, "device"), NULL, 0,
+                      (double)summary_figure(devices, row, "span"));
+        for (size_t row = 0; row < causes->row_count; row++) {
+            int64_t rank = summary_figure(causes, row, "rank");
+            if (strcmp(summary_rules[rule].cause, summary_cell(causes, row, "cause")->text.at) == 0 &&
                 !(rule == RULE_IDLE_DATA_LOADING && has_found(summary, RULE_DATA_LOADING, rank)))
-                consider(summary,
-                         (struct finding){ .rule = rule,
-                                           .rank = rank,
-                                           .device = device_text(summary, device),
-                                           .share = share_of(time_ns, span_of(devices, rank, device, &at)),
-                                           .time_ns = time_ns,
-                                           .bytes = TABLE_INT_MISSING });
+                add_stake(summary, rule, rank, summary_figure(causes, row, "device"), NULL,
+                          (double)summary_figure(causes, row, "time"), 0);
+        }
     }
 }
 
-uint32_t summary_file_of(const struct trace *trace, int64_t rank)
+static int compare_ranks(const void *left, const void *right)
 {
-    for (uint32_t f = 0; f < trace->file_count; f++)
-        if (selection_rank(trace, f) == rank)
-            return f;
-    return UINT32_MAX;
+    const struct summary_rank *a = left, *b = right;
+    if (a->rank != b->rank)
+        return a->rank < b->rank ? -1 : 1;
+    return (a->file > b->file) - (a->file < b->file);
 }
 
-static const struct trace_file *file_of(const struct trace *trace, int64_t rank)
+void summary_find_ranks(struct summary *summary)
 {
-    uint32_t file = summary_file_of(trace, rank);
-    return file == UINT32_MAX ? NULL : &trace->files[file];
+    size_t count = summary->trace->file_count, kept = 0;
+    struct summary_rank *ranks = mem_alloc((count + 1) * sizeof *ranks);
+    for (uint32_t f = 0; f < count; f++)
+        ranks[f] =
+            (struct summary_rank){ selection_rank(summary->trace, f), f, summary_file_time(summary, f) };
+    if (count)
+        qsort(ranks, count, sizeof *ranks, compare_ranks);
+    for (size_t i = 0; i < count; i++)
+        if (kept && ranks[kept - 1].rank == ranks[i].rank)
+            sum_add(&ranks[kept - 1].time_ns, ranks[i].time_ns);
+        else
+            ranks[kept++] = ranks[i];
+    summary->ranks = ranks;
+    summary->rank_count = kept;
+}
+
+const struct summary_rank *summary_rank_of(const struct summary *summary, int64_t rank)
+{
+    size_t low = 0, high = summary->rank_count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (summary->ranks[middle].rank < rank)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < summary->rank_count && summary->ranks[low].rank == rank ? &summary->ranks[low] : NULL;
+}
+
+static const struct trace_file *file_of(const struct summary *summary, int64_t rank)
+{
+    const struct summary_rank *of = summary_rank_of(summary, rank);
+    return of ? &summary->trace->files[of->file] : NULL;
 }
 
 /* What the file says of the device; NULL when nothing. */
@@ -288,50 +361,55 @@ static bool multiplies_matrices(const char *name)
     return false;
 }
 
-/* Kernel time of the device of FILE that such operators launched. */
+/* Kernel time of the device that such operators launched. */
 static int64_t matrix_time(const struct summary *summary, const struct gpu_events *gpu,
-                           const bool *multiplies, uint32_t file, int64_t device)
+                           const bool *multiplies, const struct gpu_device *of)
 {
     const struct trace *trace = summary->trace;
     int64_t sum_ns = 0;
-    for (size_t d = 0; d < gpu->device_count; d++) {
-        const struct gpu_device *of = &gpu->devices[d];
-        if (of->file != file || of->id != device)
-            continue;
-        for (size_t i = of->first; i < of->first + of->count; i++)
-            if (trace->kind[gpu->event[i]] == EVENT_KERNEL && gpu->op[i] != EVENT_NONE &&
-                multiplies[trace->name[gpu->op[i]]] && selection_holds(summary->selection, gpu->event[i]))
-                sum_ns += trace->dur_ns[gpu->event[i]];
-    }
+    for (size_t i = of->first; i < of->first + of->count; i++)
+        if (trace->kind[gpu->event[i]] == EVENT_KERNEL && gpu->op[i] != EVENT_NONE &&
+            multiplies[trace->name[gpu->op[i]]] && selection_holds(summary->selection, gpu->event[i]))
+            sum_ns += trace->dur_ns[gpu->event[i]];
     return sum_ns;
 }
 
+/* Could the device of RANK use tensor cores, by its compute capability? */
+static bool has_tensor_cores(const struct summary *summary, int64_t rank, int64_t device)
+{
+    const struct trace_device *properties = properties_of(file_of(summary, rank), device);
+    return properties && properties->compute_major >= 7;
+}
+
+/* A device that uses them in one file of its rank is no finding, whatever it does in others. */
 static void look_at_tensor_cores(struct summary *summary)
 {
     const struct trace *trace = summary->trace;
     const struct table *devices = summary_table(summary, "devices"),
                        *efficiency = summary_table(summary, "efficiency");
     const struct gpu_events *gpu = gpu_events_of(trace);
-    size_t at = 0;
+    bool any = false;
+    for (size_t row = 0; row < efficiency->row_count; row++) { /* beside the rows of DEVICES */
+        int64_t rank = summary_figure(efficiency, row, "rank"),
+                device = summary_figure(efficiency, row, "device");
+        if (!has_tensor_cores(summary, rank, device))
+            continue;
+        bool none = summary_cell(efficiency, row, "tensor_core_share")->f == 0 &&
+                    summary_cell(efficiency, row, "tensor_core_unknown_share")->f == 0;
+        add_stake(summary, RULE_TENSOR_CORES, rank, device, NULL, 0,
+                  none ? (double)summary_figure(devices, row, "span") : INFINITY);
+        any |= none;
+    }
+    if (!any)
+        return;
     bool *multiplies = mem_zalloc(names_count(trace->names) + 1, sizeof *multiplies);
     for (name_id id = 0; id < names_count(trace->names); id++)
         multiplies[id] = multiplies_matrices(names_text(trace->names, id));
-    for (size_t row = 0; row < efficiency->row_count; row++) {
-        int64_t rank = summary_figure(efficiency, row, "rank"),
-                device = summary_figure(efficiency, row, "device");
-        const struct trace_file *file = file_of(trace, rank);
-        const struct trace_device *properties = properties_of(file, device);
-        bool none = summary_cell(efficiency, row, "tensor_core_share")->f == 0 &&
-                    summary_cell(efficiency, row, "tensor_core_unknown_share")->f == 0;
-        if (!none || !properties || properties->compute_major < 7)
-            continue;
-        int64_t matrix_ns = matrix_time(summary, gpu, multiplies, (uint32_t)(file - trace->files), device);
-        consider(summary, (struct finding){ .rule = RULE_TENSOR_CORES,
-                                            .rank = rank,
-                                            .device = device_text(summary, device),
-                                            .share = share_of(matrix_ns, span_of(devices, rank, device, &at)),
-                                            .time_ns = matrix_ns,
-                                            .bytes = TABLE_INT_MISSING });
+    for (size_t d = 0; d < gpu->device_count; d++) {
+        int64_t rank = selection_rank(trace, gpu->devices[d].file), device = gpu->devices[d].id;
+        if (has_tensor_cores(summary, rank, device))
+            add_stake(summary, RULE_TENSOR_CORES, rank, device, NULL,
+                      (double)matrix_time(summary, gpu, multiplies, &gpu->devices[d]), 0);
     }
     free(multiplies);
 }
@@ -340,16 +418,11 @@ static void look_at_devices(struct summary *summary)
 {
     const struct table *devices = summary_table(summary, "devices"),
                        *efficiency = summary_table(summary, "efficiency");
-    for (size_t row = 0; row < devices->row_count; row++) {
-        int64_t time_ns = summary_figure(devices, row, "exposed_memcpy");
-        consider(summary,
-                 (struct finding){ .rule = RULE_COPIES,
-                                   .rank = summary_figure(devices, row, "rank"),
-                                   .device = device_text(summary, summary_figure(devices, row, "device")),
-                                   .share = share_of(time_ns, summary_figure(devices, row, "span")),
-                                   .time_ns = time_ns,
-                                   .bytes = TABLE_INT_MISSING });
-    }
+    for (size_t row = 0; row < devices->row_count; row++)
+        add_stake(summary, RULE_COPIES, summary_figure(devices, row, "rank"),
+                  summary_figure(devices, row, "device"), NULL,
+                  (double)summary_figure(devices, row, "exposed_memcpy"),
+                  (double)summary_figure(devices, row, "span"));
     /*
      * Without steps utilisation is a share of the time of the operators, and work that was queued goes on after the last of
      * them: a graph launch takes a moment, its kernels may take seconds. Then the device's own span is the whole.
@@ -358,20 +431,14 @@ static void look_at_devices(struct summary *summary)
     for (size_t row = 0; row < efficiency->row_count; row++) { /* beside the rows of DEVICES */
         if (table_cell_is_missing(summary_cell(efficiency, row, "utilization"), TABLE_SHARE))
             continue;
-        int64_t span_ns = summary_figure(devices, row, "span");
-        double unused = 1.0 - summary_cell(efficiency, row, "utilization")->f;
-        int64_t unused_ns = (int64_t)(unused * (double)summary_figure(efficiency, row, "window"));
+        double whole_ns = (double)summary_figure(efficiency, row, "window"),
+               unused_ns = whole_ns * (1.0 - summary_cell(efficiency, row, "utilization")->f);
         if (!has_steps) {
-            unused_ns = span_ns - summary_figure(devices, row, "kernel_union");
-            unused = share_of(unused_ns, span_ns);
+            whole_ns = (double)summary_figure(devices, row, "span");
+            unused_ns = whole_ns - (double)summary_figure(devices, row, "kernel_union");
         }
-        consider(summary,
-                 (struct finding){ .rule = RULE_UTILIZATION,
-                                   .rank = summary_figure(efficiency, row, "rank"),
-                                   .device = device_text(summary, summary_figure(efficiency, row, "device")),
-                                   .share = unused,
-                                   .time_ns = unused_ns,
-                                   .bytes = TABLE_INT_MISSING });
+        add_stake(summary, RULE_UTILIZATION, summary_figure(efficiency, row, "rank"),
+                  summary_figure(efficiency, row, "device"), NULL, unused_ns, whole_ns);
     }
 }
 
@@ -403,7 +470,7 @@ static void look_at_stalls(struct summary *summary)
     for (size_t row = 0; row < stalls->row_count; row++) {
         if (by_rank) {
             rank = summary_figure(stalls, row, "rank");
-            whole_ns = summary_file_time(summary, summary_file_of(summary->trace, rank));
+            whole_ns = summary_rank_of(summary, rank)->time_ns;
         }
         int64_t time_ns = summary_figure(stalls, row, "could_be_won");
         const char *owner = summary_cell(stalls, row, "operator")->text.at,
@@ -460,15 +527,12 @@ static size_t device_count(const struct summary *summary, uint32_t file)
     return count;
 }
 
-static void consider_time(struct summary *summary, enum rule rule, uint32_t file, int64_t time_ns,
-                          const char *detail)
+/* Of the time of FILE. */
+static void add_file_stake(struct summary *summary, enum rule rule, uint32_t file, int64_t time_ns,
+                           const char *detail)
 {
-    consider(summary, (struct finding){ .rule = rule,
-                                        .rank = selection_rank(summary->trace, file),
-                                        .detail = detail,
-                                        .share = share_of(time_ns, summary_file_time(summary, file)),
-                                        .time_ns = time_ns,
-                                        .bytes = TABLE_INT_MISSING });
+    add_stake(summary, rule, selection_rank(summary->trace, file), TABLE_INT_MISSING, detail, (double)time_ns,
+              (double)summary_file_time(summary, file));
 }
 
 /* As nn.DataParallel marks its calls. */
@@ -476,7 +540,7 @@ static void look_at_data_parallel(struct summary *summary)
 {
     for (uint32_t f = 0; f < summary->trace->file_count; f++)
         if (device_count(summary, f) > 1)
-            consider_time(summary, RULE_DATA_PARALLEL, f, time_in(summary, f, "DataParallel.forward"), NULL);
+            add_file_stake(summary, RULE_DATA_PARALLEL, f, time_in(summary, f, "DataParallel.forward"), NULL);
 }
 
 /* A job of several ranks whose devices work, but whose backend is another than NCCL (or RCCL, which calls itself so). */
@@ -486,19 +550,21 @@ static void look_at_backends(struct summary *summary)
     for (uint32_t f = 0; f < trace->file_count; f++) {
         const char *backend = trace->files[f].backend;
         if (backend && !kernel_is_nccl(backend) && device_count(summary, f) > 0)
-            consider_time(summary, RULE_BACKEND, f, time_in(summary, f, NULL), backend);
+            add_file_stake(summary, RULE_BACKEND, f, time_in(summary, f, NULL), backend);
     }
 }
 
+/* Only the first file of a rank is matched with others, so it is the whole. */
 static void look_at_ranks(struct summary *summary)
 {
     const struct table *ranks = summary_table(summary, "ranks");
-    for (uint32_t f = 0; ranks && f < summary->trace->file_count; f++)
-        for (size_t row = 0; row < ranks->row_count; row++)
-            if (summary_figure(ranks, row, "rank") == selection_rank(summary->trace, f))
-                consider_time(
-                    summary, RULE_STRAGGLER, f, summary_figure(ranks, row, "late"),
-                    arena_printf(&summary->arena, "rank %lld", (long long)selection_rank(summary->trace, f)));
+    for (size_t row = 0; ranks && row < ranks->row_count; row++) {
+        int64_t rank = summary_figure(ranks, row, "rank");
+        const struct summary_rank *of = summary_rank_of(summary, rank);
+        if (of)
+            add_file_stake(summary, RULE_STRAGGLER, of->file, summary_figure(ranks, row, "late"),
+                           arena_printf(&summary->arena, "rank %lld", (long long)rank));
+    }
 }
 
 /* ---- memory ---- */
@@ -509,7 +575,7 @@ static void look_at_peaks(struct summary *summary)
     for (size_t row = 0; memory && row < memory->row_count; row++) {
         const char *device = summary_cell(memory, row, "device")->text.at,
                    *number = device ? strchr(device, ':') : NULL;
-        const struct trace_file *file = file_of(summary->trace, summary_figure(memory, row, "rank"));
+        const struct trace_file *file = file_of(summary, summary_figure(memory, row, "rank"));
         const struct trace_device *properties =
             number ? properties_of(file, strtoll(number + 1, NULL, 10)) : NULL;
         int64_t peak = summary_figure(memory, row, "peak_allocated");
@@ -564,4 +630,5 @@ void summary_look(struct summary *summary)
     look_at_data_parallel(summary);
     look_at_backends(summary);
     look_at_ranks(summary);
+    consider_stakes(summary);
 }

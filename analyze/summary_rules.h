@@ -57,14 +57,33 @@ struct finding {
     size_t order;
 };
 
+/* Time of a rank, or of one of its devices, that a rule asks about: how much of the whole is at stake. */
+struct stake {
+    enum rule rule;
+    int64_t rank, device; /* TABLE_INT_MISSING: not of a device */
+    const char *detail;
+    double time_ns, whole_ns; /* for a share; times may be absurd */
+    size_t order;
+};
+
+/* A rank, whose files, one for each cycle of a profiler, may be several. */
+struct summary_rank {
+    int64_t rank;
+    uint32_t file;   /* the first of them, which stands for all */
+    int64_t time_ns; /* how long they are together, as far as they were asked for */
+};
+
 struct summary {
     const struct trace *trace;
     const struct selection *selection;
     enum summary_by by;
     unsigned features;    /* of the trace: enum trace_feature */
     struct result *parts; /* the tables of the analyses; that of steps in memory is called "memory_steps" */
+    struct summary_rank *ranks; /* in order */
+    size_t rank_count;
     VEC_OF(struct finding) findings;
-    struct arena arena; /* texts of findings */
+    VEC_OF(struct stake) stakes; /* while the rules look */
+    struct arena arena;          /* texts of findings */
 };
 
 /* Add what the rules find. */
@@ -82,8 +101,9 @@ size_t summary_row(const struct table *table, const char *key, const char *text)
 int64_t summary_file_time(const struct summary *summary, uint32_t file);
 int64_t summary_host_time(const struct summary *summary);
 
-/* The file of RANK; UINT32_MAX when there is none. */
-uint32_t summary_file_of(const struct trace *trace, int64_t rank);
+/* Fill SUMMARY->ranks, to be freed; which of them RANK is, NULL when no file is of it. */
+void summary_find_ranks(struct summary *summary);
+const struct summary_rank *summary_rank_of(const struct summary *summary, int64_t rank);
 
 /* summary_figures.c: add the tables "overview" and "operators". */
 void summary_add_overview(const struct summary *summary, struct result *result);

@@ -412,7 +412,7 @@ static const char *advice_for(enum host_wait_kind kind, const char *owner)
 /* A wait, and what makes its row. */
 struct stall {
     struct host_wait wait;
-    uint32_t file;    /* 0 unless it makes rows */
+    int64_t rank;     /* 0 unless it makes rows */
     name_id owner;    /* name of the operator, else of the call */
     const char *line; /* NULL: none; equal lines of Python functions are the same pointer */
     size_t line_len;
@@ -433,8 +433,8 @@ static int compare_lines(const struct stall *a, const struct stall *b)
 /* 0: they make one row. */
 static int compare_rows(const struct stall *a, const struct stall *b)
 {
-    if (a->file != b->file)
-        return a->file < b->file ? -1 : 1;
+    if (a->rank != b->rank)
+        return a->rank < b->rank ? -1 : 1;
     if (a->owner != b->owner)
         return a->owner < b->owner ? -1 : 1;
     if (a->wait.kind != b->wait.kind)
@@ -494,7 +494,7 @@ static void add_stall(struct table *table, const struct question *question, cons
     }
     size_t row = table_add_row(table);
     name_id call = trace->name[stalls[0].wait.call];
-    table_set_int(table, row, STALL_RANK, selection_rank(trace, stalls[0].file));
+    table_set_int(table, row, STALL_RANK, stalls[0].rank);
     table_set_text(table, row, STALL_OPERATOR, names_text(trace->names, stalls[0].owner),
                    names_length(trace->names, stalls[0].owner));
     table_set_text(table, row, STALL_LINE, stalls[0].line, stalls[0].line_len);
@@ -520,7 +520,7 @@ static struct stall stall_of(const struct question *question, struct callers *ca
     struct stall stall = { .wait = *wait, .owner = trace->name[owner == EVENT_NONE ? wait->call : owner] };
     stall.line = callers_line(callers, wait->call, &stall.line_len);
     if (question->by == TRANSFERS_BY_RANK)
-        stall.file = trace->tracks[trace->track[wait->call]].file;
+        stall.rank = selection_rank(trace, trace->tracks[trace->track[wait->call]].file);
     if (is_copy(trace, wait->work)) {
         struct copy_kind kind = kind_of(question, wait->work);
         stall.transfer =

@@ -556,6 +556,119 @@ static void files_of_one_rank_share_a_row(void **state)
     }
 }
 
+/*
+ * Two cycles of rank 4 around one of rank 5; the second is TIMES as long. In each:
+ *
+ *                    0    10   20   30   40   50   60   70   80   90  100
+ *   host             [ ProfilerStep#1                                 )
+ *                    [ mm                                             )     launch at 0..2, wait 10..60
+ *   device 0         .[ gemm                                          )     2..100
+ */
+static void draw_cycle(int64_t rank, int64_t times)
+{
+    trace_builder_current_file(draw_builder)->rank = rank;
+    draw_device(0);
+    draw_host("user_annotation", "ProfilerStep#1", 1, 0, 100 * times);
+    draw_host("cpu_op", "aten::mm", 1, 0, 100 * times);
+    draw_call("cudaLaunchKernel", 1, 0, 2, 1);
+    draw_call("cudaStreamSynchronize", 1, 10 * times, 50 * times, 2);
+    draw_work("kernel", "volta_sgemm_128x64_nn", 0, 7, 2, 100 * times - 2, 1);
+}
+
+/* The row of RANK that RULE found; it must be the only one. */
+static size_t only_row(const struct table *findings, const char *rule, int64_t rank)
+{
+    size_t found = SIZE_MAX;
+    for (size_t row = 0; row < findings->row_count; row++)
+        if (strcmp(text_called(findings, row, "rule"), rule) == 0 &&
+            int_called(findings, row, "rank") == rank) {
+            assert_true(found == SIZE_MAX);
+            found = row;
+        }
+    assert_true(found != SIZE_MAX);
+    return found;
+}
+
+/*
+ * Rank 4 is 100 + 1000 long, and so are its steps; its waits take 50 + 500, of which two launches would have taken 4.
+ * All of the time of its kernels, 98 + 998, which is all of the spans of its device, is of aten::mm.
+ */
+static void cycles_of_a_rank_are_added_up(void **state)
+{
+    (void)state;
+    for (enum summary_by by = SUMMARY_BY_RANK; by <= SUMMARY_BY_DEVICE; by++) {
+        draw_begin(&summary_wants);
+        draw_cycle(4, 1);
+        draw_file("second.json");
+        draw_cycle(5, 1);
+        draw_file("third.json");
+        draw_cycle(4, 10);
+        trace = draw_end();
+        answer_by(by);
+        const struct table *overview = table_called(result, "overview"),
+                           *operators = table_called(result, "operators"),
+                           *findings = table_called(result, "findings");
+        assert_int_equal(overview->row_count, 2);
+        assert_int_equal(int_called(overview, 0, "host_time"), 1100);
+        assert_int_equal(int_called(overview, 1, "host_time"), 100);
+        assert_int_equal(int_called(overview, 0, "steps"), 2);
+        assert_int_equal(int_called(overview, 0, "step_average"), 550);
+        assert_int_equal(int_called(overview, 1, "step_average"), 100);
+        if (by == SUMMARY_BY_RANK) {
+            assert_int_equal(int_called(overview, 0, "devices"), 1);
+            assert_int_equal(int_called(overview, 0, "host_blocked"), 550);
+        }
+        assert_int_equal(operators->row_count, 2);
+        assert_int_equal(int_called(operators, 0, "rank"), 4);
+        assert_int_equal(int_called(operators, 0, "time"), 98 + 998);
+        assert_int_equal(int_called(operators, 0, "count"), 2);
+        assert_float_equal(number_called(operators, 0, "share_of_all"), 1.0, 1e-12);
+        assert_int_equal(int_called(operators, 1, "rank"), 5);
+
+        size_t row = only_row(findings, "stall", 4);
+        assert_int_equal(int_called(findings, row, "time"), 546);
+        assert_float_equal(number_called(findings, row, "share"), 546.0 / 1100.0, 1e-12);
+        row = only_row(findings, "tensor_cores", 4);
+        assert_int_equal(int_called(findings, row, "time"), 98 + 998);
+        assert_float_equal(number_called(findings, row, "share"), 1.0, 1e-12);
+        only_row(findings, "tensor_cores", 5);
+        result_free(result);
+
+        answer(); /* of all: two devices, and three files */
+        overview = table_called(result, "overview");
+        assert_string_equal(overview->footers.at[0].key, "host_time");
+        assert_int_equal(overview->footers.at[0].value.i, 1200);
+        assert_string_equal(overview->footers.at[3].key, "devices");
+        assert_int_equal(overview->footers.at[3].value.i, 2);
+        release();
+    }
+}
+
+/* A device that idles for the whole of the second, ten times as long, of two cycles: 980 - 20 of 980 + 98. */
+static void idle_time_of_cycles_is_a_share_of_both(void **state)
+{
+    (void)state;
+    draw_begin(&summary_wants);
+    for (int cycle = 0; cycle < 2; cycle++) {
+        if (cycle)
+            draw_file("second.json");
+        trace_builder_current_file(draw_builder)->rank = 4;
+        draw_call("cudaLaunchKernel", 1, 0, 1, 1);
+        draw_work("kernel", "elementwise", 0, 7, 2, cycle ? 10 : 98, 1);
+        if (cycle) {
+            draw_call("cudaLaunchKernel", 1, 970, 1, 2);
+            draw_work("kernel", "elementwise", 0, 7, 972, 10, 2);
+        }
+    }
+    trace = draw_end();
+    answer();
+    const struct table *findings = table_called(result, "findings");
+    size_t row = only_row(findings, "idle_host", 4);
+    assert_int_equal(int_called(findings, row, "time"), 960);
+    assert_float_equal(number_called(findings, row, "share"), 960.0 / (980.0 + 98.0), 1e-12);
+    release();
+}
+
 /* The most on a device is no peak of the host; that is told of files without any on a device. */
 static void memory_of_the_host_is_not_of_a_device(void **state)
 {
@@ -647,6 +760,8 @@ int main(void)
         cmocka_unit_test(each_rank_has_figures_and_findings_of_its_own),
         cmocka_unit_test(each_device_has_figures_of_its_own),
         cmocka_unit_test(files_of_one_rank_share_a_row),
+        cmocka_unit_test(cycles_of_a_rank_are_added_up),
+        cmocka_unit_test(idle_time_of_cycles_is_a_share_of_both),
         cmocka_unit_test(memory_of_the_host_is_not_of_a_device),
         cmocka_unit_test(sums_of_long_files_do_not_overflow),
     };
