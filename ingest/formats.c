@@ -2,7 +2,8 @@
  * formats.c - the formats, and how a command's files become one trace.
  *
  * A directory stands for the traces in it: TensorBoard's log directories, one file per rank. Files in
- * it that are no traces are passed over; a file named by the user must be one.
+ * it that are no traces are passed over, also profiles and reports in .tpa files; a file named by the user must be
+ * one. A directory without traces stands for the profiles in it.
  */
 #define _GNU_SOURCE
 #include "ingest/formats.h"
@@ -218,6 +219,13 @@ static bool not_a_trace(const char *bytes, size_t len, const char *damage, struc
 
 /* ---- reading ---- */
 
+/* Sums out of a .tpa file in a directory: they matter only when no trace is in it. */
+struct aside {
+    char *path;
+    struct profile *profile;
+    struct action_report *actions;
+};
+
 /* What has been read so far. */
 struct reading {
     const struct ingest_options *options;
@@ -227,6 +235,8 @@ struct reading {
     VEC_OF(struct profile *) profiles;
     struct action_report *actions;
     struct result *result;
+    bool in_directory;          /* what is read now was found, not named */
+    VEC_OF(struct aside) aside; /* of the directory that is read now */
 };
 
 /* Sums, where FORMAT can have them, go to OTHER. */
@@ -263,10 +273,9 @@ static bool can_not_join(const char *what, const struct reading *reading, struct
     return tpa_hint(err, "give each to a command of its own");
 }
 
-/* Tell where PROFILE was read, if it does not know of files itself, and keep it. */
-static void keep_profile(struct reading *reading, struct source *source, struct profile *profile)
+/* Tell where PROFILE was read, the file NAME, if it does not know of files itself, and keep it. */
+static void keep_profile(struct reading *reading, const char *name, struct profile *profile)
 {
-    const char *name = source_name(source);
     struct stat about;
     bool known = stat(name, &about) == 0;
     if (profile->files.count == 0)
@@ -274,6 +283,29 @@ static void keep_profile(struct reading *reading, struct source *source, struct 
             (struct profile_file){ arena_strndup(&profile->arena, name, strlen(name)),
                                    known ? (int64_t)about.st_mtime : INT64_MIN };
     *VEC_PUSH(&reading->profiles) = profile;
+}
+
+static void free_aside(struct aside *aside)
+{
+    free(aside->path);
+    profile_free(aside->profile);
+    action_report_free(aside->actions);
+}
+
+/* Add SUMS to what was read, and leave nothing in them. */
+static bool use_sums(struct reading *reading, struct aside *sums, struct tpa_error *err)
+{
+    bool apart = reading->traces || reading->actions || (sums->actions && reading->profiles.count);
+    if (apart) {
+        can_not_join(sums->profile ? "a profile" : "a report", reading, err);
+        return tpa_in_file(err, sums->path);
+    }
+    if (sums->profile)
+        keep_profile(reading, sums->path, sums->profile);
+    reading->actions = sums->actions;
+    sums->profile = NULL;
+    sums->actions = NULL;
+    return true;
 }
 
 /* A file that may hold a trace or sums: which of them shows when it is read. */
@@ -289,18 +321,18 @@ static bool read_either(struct reading *reading, const struct format *format, st
     bool is_trace = !other.profile && !other.actions;
     if (is_trace && reading->profiles.count == 0)
         return true;
-    reading->traces = traces; /* of the file that was begun for it, nothing is used */
+    reading->traces = traces;
     if (is_trace)
         return can_not_join("a trace", reading, err);
-    if (traces || (other.actions && reading->profiles.count)) {
-        can_not_join(other.profile ? "a profile" : "a report", reading, err);
-        ingested_free(&other);
-        return false;
+    trace_builder_drop_file(reading->builder);
+    struct aside sums = { mem_strdup(source_name(source)), other.profile, other.actions };
+    if (reading->in_directory) {
+        *VEC_PUSH(&reading->aside) = sums;
+        return true;
     }
-    reading->actions = other.actions;
-    if (other.profile)
-        keep_profile(reading, source, other.profile);
-    return true;
+    bool ok = use_sums(reading, &sums, err);
+    free_aside(&sums);
+    return ok;
 }
 
 static bool read_as(struct reading *reading, const struct format *format, struct source *source,
@@ -322,7 +354,7 @@ static bool read_as(struct reading *reading, const struct format *format, struct
     if (format->read_profile) {
         struct profile *profile = format->read_profile(source, err);
         if (profile)
-            keep_profile(reading, source, profile);
+            keep_profile(reading, source_name(source), profile);
         return profile != NULL;
     }
     if (format->read_result) {
@@ -386,27 +418,56 @@ static bool read_file(const char *path, struct reading *reading, bool must_be, b
     return ok;
 }
 
+/* Read the files in the directory PATH that end in one of ENDINGS. Those of use add to *READ. */
+static bool read_files_in(const char *path, const char *const *endings, struct reading *reading,
+                          size_t *looked_at, size_t *read, struct tpa_error *err)
+{
+    struct paths found = { 0 };
+    bool ok = list_directory(path, 0, endings, &found, err);
+    *looked_at += found.count;
+    for (size_t i = 0; i < found.count && ok; i++) {
+        bool known = false;
+        size_t aside = reading->aside.count;
+        ok = read_file(found.at[i], reading, false, &known, err);
+        *read += known && reading->aside.count == aside;
+    }
+    free_paths(&found);
+    return ok;
+}
+
+/* Use the profiles, or the reports, that were set aside. */
+static bool use_aside(struct reading *reading, bool profiles, size_t *read, struct tpa_error *err)
+{
+    bool ok = true;
+    for (size_t i = 0; i < reading->aside.count && ok; i++) {
+        struct aside *aside = &reading->aside.at[i];
+        if (profiles ? !aside->profile : !aside->actions)
+            continue;
+        ok = use_sums(reading, aside, err);
+        ++*read;
+    }
+    return ok;
+}
+
 static bool read_directory(const char *path, struct reading *reading, struct tpa_error *err)
 {
-    static const char *const *const kinds[] = { trace_endings, profile_endings };
-    bool ok = true;
     size_t looked_at = 0, read = 0;
-    for (size_t kind = 0; kind < 2 && ok && read == 0; kind++) {
-        struct paths found = { 0 };
-        ok = list_directory(path, 0, kinds[kind], &found, err);
-        looked_at += found.count;
-        for (size_t i = 0; i < found.count && ok; i++) {
-            bool known = false;
-            ok = read_file(found.at[i], reading, false, &known, err);
-            read += known;
-        }
-        free_paths(&found);
-    }
+    reading->in_directory = true;
+    bool ok = read_files_in(path, trace_endings, reading, &looked_at, &read, err);
+    if (ok && read == 0)
+        ok = use_aside(reading, true, &read, err) &&
+             read_files_in(path, profile_endings, reading, &looked_at, &read, err);
+    if (ok && read == 0)
+        ok = use_aside(reading, false, &read, err);
     if (ok && read == 0) {
         ok = tpa_fail(err, TPA_NOWHERE, "no trace in this directory (%zu files looked at)", looked_at);
         tpa_in_file(err, path);
         tpa_hint(err, "traces are looked for in files that end in .json, .json.gz, .json.zst or .tpa");
     }
+    for (size_t i = 0; i < reading->aside.count; i++)
+        free_aside(&reading->aside.at[i]);
+    VEC_FREE(&reading->aside);
+    reading->in_directory = false;
     return ok;
 }
 

@@ -100,6 +100,16 @@ struct trace_file *trace_builder_current_file(struct trace_builder *builder)
     return &builder->storage->files.at[builder->storage->files.count - 1];
 }
 
+void trace_builder_drop_file(struct trace_builder *builder)
+{
+    struct trace_file *file = trace_builder_current_file(builder);
+    assert(file->first_event == builder->storage->count);
+    VEC_FREE(&file->devices);
+    VEC_FREE(&file->properties);
+    VEC_FREE(&file->groups);
+    builder->storage->files.count--;
+}
+
 /* What KIND of FILE is found by, until the next call. */
 static const struct buffer *notice_key(struct trace_builder *builder, uint32_t file, const char *kind)
 {

@@ -75,6 +75,9 @@ uint32_t trace_builder_file(struct trace_builder *builder, const char *path, con
 struct trace_file *trace_builder_current_file(struct trace_builder *builder);
 char *trace_builder_strndup(struct trace_builder *builder, const char *s, size_t len);
 
+/* Take back the file that was begun last: it is none of the trace's. Nothing of it may have been added. */
+void trace_builder_drop_file(struct trace_builder *builder);
+
 /* Count COUNT cases of something odd in the current file; KIND and TEXT are literals. */
 void trace_builder_notice(struct trace_builder *builder, const char *kind, const char *text, uint64_t count,
                           int64_t offset);
