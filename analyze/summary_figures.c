@@ -92,6 +92,7 @@ static const struct table_column overview_columns[OVERVIEW_COLUMNS] = {
 struct file_finder {
     const struct summary *summary;
     const struct table *table;
+    bool any; /* row was asked for; RANK and FILE are of the last */
     int64_t rank;
     uint32_t file;
 };
@@ -99,7 +100,8 @@ struct file_finder {
 static uint32_t file_of_row(struct file_finder *finder, size_t row)
 {
     int64_t rank = summary_figure(finder->table, row, "rank");
-    if (row == 0 || rank != finder->rank) {
+    if (!finder->any || rank != finder->rank) {
+        finder->any = true;
         finder->rank = rank;
         finder->file = summary_rank_of(finder->summary, rank)->file;
     }

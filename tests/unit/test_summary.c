@@ -556,6 +556,34 @@ static void files_of_one_rank_share_a_row(void **state)
     }
 }
 
+/* Rank 1 is given before rank 0: steps of 100 and of 40. */
+static void ranks_come_in_any_order(void **state)
+{
+    (void)state;
+    for (enum summary_by by = SUMMARY_BY_RANK; by <= SUMMARY_BY_DEVICE; by++) {
+        draw_begin(&summary_wants);
+        for (int rank = 1; rank >= 0; rank--) {
+            if (rank == 0)
+                draw_file("another.json");
+            trace_builder_current_file(draw_builder)->rank = rank;
+            draw_host("user_annotation", "ProfilerStep#1", 1, 0, rank ? 100 : 40);
+            draw_call("cudaLaunchKernel", 1, 0, 2, 1);
+            draw_work("kernel", "gemm", 0, 7, 2, 20, 1);
+        }
+        trace = draw_end();
+        answer_by(by);
+        const struct table *overview = table_called(result, "overview");
+        assert_int_equal(overview->row_count, 2);
+        for (size_t row = 0; row < 2; row++) {
+            int64_t rank = int_called(overview, row, "rank");
+            assert_int_equal(rank, 1 - row);
+            assert_int_equal(int_called(overview, row, "steps"), 1);
+            assert_int_equal(int_called(overview, row, "step_average"), rank ? 100 : 40);
+        }
+        release();
+    }
+}
+
 /*
  * Two cycles of rank 4 around one of rank 5; the second is TIMES as long. In each:
  *
@@ -760,6 +788,7 @@ int main(void)
         cmocka_unit_test(each_rank_has_figures_and_findings_of_its_own),
         cmocka_unit_test(each_device_has_figures_of_its_own),
         cmocka_unit_test(files_of_one_rank_share_a_row),
+        cmocka_unit_test(ranks_come_in_any_order),
         cmocka_unit_test(cycles_of_a_rank_are_added_up),
         cmocka_unit_test(idle_time_of_cycles_is_a_share_of_both),
         cmocka_unit_test(memory_of_the_host_is_not_of_a_device),
