@@ -137,16 +137,18 @@ void chrome_head_put(const struct trace *trace, struct buffer *out)
     if (trace->file_count && !several)
         put_process(out, first);
     if (several) {
-        bool has_base = false;
+        bool has_base = false, all_tpa = true;
         int64_t base_ns = INT64_MAX;
         PUT(out, "\"files\":[\n");
         for (uint32_t i = 0; i < trace->file_count; i++) {
             put_file_facts(out, trace, i);
             buffer_puts(out, i + 1 < trace->file_count ? ",\n" : "\n],\n");
             has_base |= trace->files[i].has_base;
+            all_tpa &= trace->files[i].producer == PRODUCER_TPA;
             int64_t here = trace->files[i].has_base ? trace->files[i].base_ns : 0;
             base_ns = here < base_ns ? here : base_ns;
         }
+        put_told(out, first, "recorded by", all_tpa ? "tpa capture" : NULL);
         if (has_base)
             buffer_printf(out, "\"baseTimeNanoseconds\":%" PRId64 ",\n", base_ns);
     }
