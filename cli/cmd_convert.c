@@ -241,14 +241,16 @@ static int convert_main(const struct invocation *call, struct tpa_error *err)
 
 const struct command cmd_convert = {
     .name = "convert",
-    .summary = "write a trace or a Python profile in another form",
+    .summary = "write a trace, profile or report in another form",
     .operands = "FILE...",
     .description =
         "A trace becomes Chrome JSON (--to chrome), which Perfetto and chrome://tracing open and tpa reads again with "
-        "the same results; tpa's own compact file (--to tpa); rows of its events (--to csv); a timeline for speedscope; or stacks for a flame graph "
+        "the same results; rows of its events (--to csv); a timeline for speedscope; or stacks for a flame graph "
         "(--to folded), of the time of threads or, with --time gpu, of kernels below the calls that launched them. "
         "Several files become one, in which each rank has its own processes. An output whose name ends in .gz or "
         ".zst is packed.\n\n"
+        "A trace, a Python profile and a report each become tpa's own compact file (--to tpa), which every command "
+        "reads as it reads the original. Several profiles become their sum.\n\n"
         "Stacks of a Python profile (--to folded) are inferred: a profile says who called whom and how long that "
         "took, not by which way. Frames whose time was apportioned among several callers end in \" ~\", and what could "
         "not be placed stands under \"[callers not known]\"; the times that end in a function add up to its tottime. "

@@ -30,7 +30,7 @@ static bool tell_failure(const struct output *output, const struct convert_args 
     if (output->error == EPIPE)
         return true;
     if (output->error == 0)
-        return tpa_fail(err, TPA_NOWHERE, "there is not enough memory to write the trace");
+        return tpa_fail(err, TPA_NOWHERE, "there is not enough memory to write this file");
     errno = output->error;
     if (!args->path || strcmp(args->path, "-") == 0)
         return tpa_fail_errno(err, "can not write to standard output");
