@@ -558,20 +558,32 @@ static bool has_same_text(const struct table *table, size_t a, size_t b, size_t 
     return left->text.len == right->text.len && memcmp(left->text.at, right->text.at, left->text.len) == 0;
 }
 
+enum { KEYS = 3 };
+static const struct {
+    unsigned by;
+    enum step_column column;
+} step_keys[KEYS] = { { STEP_BY_RANK | STEP_BY_DEVICE | STEP_BY_STREAM, STEP_RANK },
+                      { STEP_BY_DEVICE | STEP_BY_STREAM, STEP_DEVICE },
+                      { STEP_BY_STREAM, STEP_STREAM } };
+
 /* Do two rows of steps belong together? */
 static bool is_alike(const struct table *steps, size_t a, size_t b, unsigned by)
 {
-    static const struct {
-        unsigned by;
-        enum step_column column;
-    } keys[] = { { STEP_BY_RANK | STEP_BY_DEVICE | STEP_BY_STREAM, STEP_RANK },
-                 { STEP_BY_DEVICE | STEP_BY_STREAM, STEP_DEVICE },
-                 { STEP_BY_STREAM, STEP_STREAM } };
-    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
-        if (by & keys[i].by &&
-            table_cell(steps, a, keys[i].column)->i != table_cell(steps, b, keys[i].column)->i)
+    for (size_t i = 0; i < KEYS; i++)
+        if (by & step_keys[i].by &&
+            table_cell(steps, a, step_keys[i].column)->i != table_cell(steps, b, step_keys[i].column)->i)
             return false;
     return !(by & STEP_BY_NAME) || has_same_text(steps, a, b, STEP_NAME);
+}
+
+/* Put rows that belong together beside one another: a rank may have several files, with others between them. */
+static void group_steps(struct table *steps, unsigned by)
+{
+    for (size_t i = KEYS; i-- > 0;) /* sorting keeps the order of equals */
+        if (by & step_keys[i].by)
+            table_sort(steps, step_keys[i].column, true);
+    if (by & STEP_BY_NAME)
+        table_sort(steps, STEP_NAME, false);
 }
 
 /* New: the rows of STEPS that belong together, added up. Takes STEPS. */
@@ -579,8 +591,7 @@ static struct table *sum_up(struct table *steps, const struct table_column colum
 {
     static const size_t sums[] = { STEP_DURATION, STEP_WORK, STEP_HOST };
     struct table *table = table_open("steps", "Steps, and where their time went", columns, STEP_COLUMNS);
-    if (by & STEP_BY_NAME)
-        table_sort(steps, STEP_NAME, false); /* else they are sorted already */
+    group_steps(steps, by);
     for (size_t first = 0, end; first < steps->row_count; first = end) {
         size_t row = table_add_row(table);
         for (size_t c = 0; c < STEP_FIRST_PART; c++)

@@ -295,6 +295,33 @@ static void devices_with_one_stream_number_stay_apart(void **state)
     step_by = 0;
 }
 
+/* Two cycles of rank 4 around one of rank 5, with a step of 50 each: a kernel runs for 10, 20 and 30 of it. */
+static void steps_of_all_files_of_a_rank_are_added_up(void **state)
+{
+    (void)state;
+    for (step_by = STEP_BY_RANK; step_by <= STEP_BY_STREAM; step_by *= 2) {
+        draw_begin(&step_times_wants);
+        for (int file = 0; file < 3; file++) {
+            if (file)
+                draw_file("another.json");
+            trace_builder_current_file(draw_builder)->rank = file == 1 ? 5 : 4;
+            draw_host("user_annotation", "ProfilerStep#1", 1, 0, 50);
+            draw_work("kernel", "gemm", 0, 7, 10, 10 * (file + 1), DRAW_NO_CALL);
+        }
+        trace = draw_end();
+        answer((struct selection_query){ 0 }, NULL);
+        assert_int_equal(steps->row_count, 2);
+        assert_int_equal(int_called(steps, 0, "rank"), 4);
+        assert_int_equal(int_called(steps, 0, "count"), 2);
+        assert_int_equal(int_called(steps, 0, "duration"), 100);
+        assert_int_equal(int_called(steps, 0, "kernel"), 40);
+        assert_int_equal(int_called(steps, 1, "rank"), 5);
+        assert_int_equal(int_called(steps, 1, "kernel"), 20);
+        release();
+    }
+    step_by = 0;
+}
+
 /* Three steps of 140 years each: the kernel that each launches runs so late. The mean is that of what 64 bits hold. */
 static void sums_of_long_steps_do_not_overflow(void **state)
 {
@@ -334,6 +361,7 @@ int main(void)
         cmocka_unit_test(rows_are_added_up),
         cmocka_unit_test(a_stream_has_the_host_and_its_own_work),
         cmocka_unit_test(devices_with_one_stream_number_stay_apart),
+        cmocka_unit_test(steps_of_all_files_of_a_rank_are_added_up),
         cmocka_unit_test(sums_of_long_steps_do_not_overflow),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
