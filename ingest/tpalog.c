@@ -165,7 +165,10 @@ static bool check_ratio(struct tpalog_reader *reader, const struct tpalog_part *
     if (kind == TPAFILE_STRINGS)
         reader->column_bytes += (int64_t)part->unpacked;
     uint64_t limit = reader->options->max_ratio ? reader->options->max_ratio : SOURCE_DEFAULT_MAX_RATIO;
+    /* All names come before the events: of a file whose size is known, all of it counts. */
     int64_t read = part->at + TPAFILE_BLOCK_HEAD + (int64_t)part->head.packed;
+    int64_t size = source_packed_size(reader->source);
+    read = size > read ? size : read;
     if (limit == UINT64_MAX || reader->column_bytes < FREE_COLUMN_BYTES ||
         (uint64_t)reader->column_bytes / limit <= (uint64_t)read)
         return true;
