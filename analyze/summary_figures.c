@@ -34,8 +34,10 @@ static const struct peak no_peak = { INT64_MIN, INT64_MIN };
 /* Does a cell of "memory", "cpu" or "cuda:0", name the host? NULL: not told, which is taken for a device. */
 static bool is_host(const char *device)
 {
+    if (!device)
+        return false;
     const char *name;
-    size_t length = device ? strcspn(device, ":") : 0;
+    size_t length = strcspn(device, ":");
     for (int64_t type = 0; (name = memory_device_type_name(type)) != NULL; type++)
         if (strlen(name) == length && memcmp(name, device, length) == 0)
             return memory_is_host(&(struct memory_device){ .type = type });
