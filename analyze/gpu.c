@@ -59,6 +59,8 @@ struct gpu_question {
     const struct selection *selection;
     const struct gpu_events *gpu;
     struct gpu_streams *streams;      /* NULL: not asked for */
+    track_id *tracks;                 /* with work, device after device */
+    size_t *first_track;              /* by device, and one more */
     struct interval *operators_spans; /* by file; NULL: not worked out yet */
     uint8_t *tensor;                  /* by name: enum tensor_use + 1; 0: not asked yet */
     uint32_t *copies_slot;            /* by name: index into device_report.copies + 1 */
@@ -318,6 +320,20 @@ static const struct table_column device_columns[DEVICE_COLUMNS] = {
 };
 /* clang-format on */
 
+/* Deal the tracks out to their devices. */
+static void list_tracks(struct gpu_question *question)
+{
+    const struct gpu_events *gpu = question->gpu;
+    size_t *first = mem_zalloc(gpu->device_count + 2, sizeof *first);
+    for (size_t d = 0; d < gpu->device_count; d++)
+        first[d + 2] = first[d + 1] + gpu->devices[d].stream_count;
+    question->tracks = mem_alloc((question->trace->track_count + 1) * sizeof *question->tracks);
+    for (track_id t = 0; t < question->trace->track_count; t++)
+        if (gpu->device_of_track[t] != UINT32_MAX)
+            question->tracks[first[gpu->device_of_track[t] + 1]++] = t;
+    question->first_track = first; /* each moved on to where the next begins, from the second on */
+}
+
 static int compare_streams(const void *left, const void *right)
 {
     int64_t a = *(const int64_t *)left, b = *(const int64_t *)right;
@@ -328,15 +344,15 @@ static int compare_streams(const void *left, const void *right)
 static void list_streams(const struct gpu_question *question, const struct device_report *report,
                          struct buffer *out)
 {
-    uint32_t device = (uint32_t)(report->device - question->gpu->devices);
+    size_t device = (size_t)(report->device - question->gpu->devices);
     const struct trace *trace = question->trace;
     VEC_OF(int64_t) streams = { 0 };
     if (report->stream)
         *VEC_PUSH(&streams) = trace->tracks[report->stream->track].stream;
-    for (track_id t = 0; !report->stream && t < trace->track_count; t++)
-        if (question->gpu->device_of_track[t] == device &&
-            (question->selection->tracks == NULL || question->selection->tracks[t]))
-            *VEC_PUSH(&streams) = trace->tracks[t].stream;
+    for (size_t i = question->first_track[device]; !report->stream && i < question->first_track[device + 1];
+         i++)
+        if (question->selection->tracks == NULL || question->selection->tracks[question->tracks[i]])
+            *VEC_PUSH(&streams) = trace->tracks[question->tracks[i]].stream;
     if (streams.count)
         qsort(streams.at, streams.count, sizeof *streams.at, compare_streams);
     for (size_t i = 0; i < streams.count; i++)
@@ -846,6 +862,7 @@ void gpu_add_tables(const struct trace *trace, const struct selection *selection
     question.gpu = gpu_events_of(trace);
     question.tensor = mem_zalloc(names_count(trace->names) + 1, sizeof *question.tensor);
     question.copies_slot = mem_zalloc(names_count(trace->names) + 1, sizeof *question.copies_slot);
+    list_tracks(&question);
     struct device_steps *steps = device_steps_open(steps_of(trace), question.gpu);
 
     struct gpu_tables tables = open_tables(trace->file_count > 1, rows);
@@ -877,6 +894,8 @@ void gpu_add_tables(const struct trace *trace, const struct selection *selection
     device_steps_free(steps);
     free(question.tensor);
     free(question.copies_slot);
+    free(question.tracks);
+    free(question.first_track);
     free(question.operators_spans);
     gpu_streams_free(question.streams);
 }

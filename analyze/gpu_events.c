@@ -208,6 +208,19 @@ void gpu_events_free(struct gpu_events *gpu)
     free(gpu);
 }
 
+size_t gpu_first_device(const struct gpu_events *gpu, uint32_t file)
+{
+    size_t low = 0, high = gpu->device_count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (gpu->devices[middle].file < file)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
 /* ---- streams ---- */
 
 struct gpu_streams *gpu_streams_open(const struct gpu_events *gpu)

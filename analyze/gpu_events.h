@@ -64,6 +64,9 @@ static inline bool gpu_work_is_kernel(uint8_t work)
 struct gpu_events *gpu_events_open(const struct trace *trace, const struct launches *launches);
 void gpu_events_free(struct gpu_events *gpu);
 
+/* The first device of FILE or of a later one, as an index into devices; device_count when there is none. */
+size_t gpu_first_device(const struct gpu_events *gpu, uint32_t file);
+
 /* The work of one stream, where each is looked at for itself. */
 struct gpu_stream {
     uint32_t device; /* of gpu_events.devices */

@@ -294,10 +294,11 @@ static bool find_work(const struct question *question, const struct lane *lane, 
             any |= add_work(question, position[i], sets);
         return any;
     }
-    for (size_t d = 0; d < gpu->device_count; d++) {
+    size_t d = lane->device ? (size_t)(lane->device - gpu->devices) : gpu_first_device(gpu, lane->file);
+    for (; d < gpu->device_count && gpu->devices[d].file == lane->file; d++) {
         const struct gpu_device *device = &gpu->devices[d];
-        if (device->file != lane->file || (lane->device && lane->device != device))
-            continue;
+        if (lane->device && lane->device != device)
+            break;
         for (size_t i = device->first; i < device->first + device->count; i++)
             any |= add_work(question, i, sets);
     }

@@ -183,10 +183,17 @@ static void find_groups(const struct summary *summary, struct groups *groups)
 /* The group of FILE, and of DEVICE where devices are apart; NULL when there is none. */
 static struct group *group_of(const struct groups *groups, uint32_t file, int64_t device)
 {
-    for (size_t g = groups->first_of_file[file]; groups->at && g < groups->first_of_file[file + 1]; g++)
-        if (groups->at[g].device == TABLE_INT_MISSING || groups->at[g].device == device)
-            return &groups->at[g];
-    return NULL;
+    size_t low = groups->first_of_file[file], end = groups->first_of_file[file + 1], high = end;
+    if (low < end && groups->at[low].device == TABLE_INT_MISSING)
+        return &groups->at[low];
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (groups->at[middle].device < device)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < end && groups->at[low].device == device ? &groups->at[low] : NULL;
 }
 
 static void sum_devices(const struct summary *summary, const struct groups *groups)
