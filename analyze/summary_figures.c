@@ -183,6 +183,8 @@ static void find_groups(const struct summary *summary, struct groups *groups)
 /* The group of FILE, and of DEVICE where devices are apart; NULL when there is none. */
 static struct group *group_of(const struct groups *groups, uint32_t file, int64_t device)
 {
+    if (!groups->at)
+        return NULL;
     size_t low = groups->first_of_file[file], end = groups->first_of_file[file + 1], high = end;
     if (low < end && groups->at[low].device == TABLE_INT_MISSING)
         return &groups->at[low];
