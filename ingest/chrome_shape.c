@@ -210,6 +210,7 @@ struct learner {
     const struct chrome_reader *reader;
     struct shape *shape;
     const char *from; /* where the next literal begins */
+    bool has_args;
 };
 
 /* End the step: its literal goes up to TO, and a value follows. False when there is no room. */
@@ -273,8 +274,10 @@ static bool learn_object(struct learner *learner, size_t *cursor, bool args)
         if (field == FIELD_ID2 || (field == FIELD_ARGS && *at != '{'))
             return false;
         if (*at == '{') {
-            if (field != FIELD_ARGS || !learn_object(learner, &i, true))
+            /* Of args given twice only the last ones hold, all of them. */
+            if (field != FIELD_ARGS || learner->has_args || !learn_object(learner, &i, true))
                 return false;
+            learner->has_args = true;
         } else if (*at == '"') {
             const char *end = text + index->at[i + 1];
             i += 2;
@@ -312,7 +315,7 @@ void chrome_shape_learn(struct chrome_reader *reader, size_t first, size_t last)
         shapes->at = mem_zalloc(SHAPE_MAX_SHAPES, sizeof *shapes->at);
     uint8_t number = shapes->count < SHAPE_MAX_SHAPES ? shapes->count : shapes->replace;
     struct shape *shape = &shapes->at[number];
-    struct learner learner = { reader, shape, start };
+    struct learner learner = { reader, shape, start, false };
     shape->step_count = shape->category_len = 0;
     shape->has_category = false;
     shape->phase = '\0';
