@@ -140,6 +140,24 @@ static size_t worth_packing(const struct tpafile_encoder *encoder, size_t count)
     return encoder->level >= TPAFILE_SMALL_RATHER_THAN_FAST ? count - count / 16 : count / 4;
 }
 
+/*
+ * Pack COUNT bytes FROM behind those of OUT, which does not count them yet. How many that are; 0, and the encoder has
+ * failed: no memory. With that much room nothing else can go wrong.
+ */
+static size_t pack(struct tpafile_encoder *encoder, struct bytes *out, const void *from, size_t count)
+{
+    size_t room = ZSTD_compressBound(count);
+    unsigned char *to = reserve(encoder, out, room);
+    if (!to)
+        return 0;
+    size_t packed = ZSTD_compressCCtx(encoder->zstd, to, room, from, count, encoder->level);
+    if (ZSTD_isError(packed)) {
+        encoder->failed = true;
+        return 0;
+    }
+    return packed;
+}
+
 /* Append a plane to OUT in whichever way is shortest, and write its size at SIZE_AT of OUT. */
 static void put_plane(struct tpafile_encoder *encoder, struct bytes *out, size_t size_at,
                       const unsigned char *plane, size_t count)
@@ -148,12 +166,8 @@ static void put_plane(struct tpafile_encoder *encoder, struct bytes *out, size_t
     if (all_zero(plane, count)) {
         size = 0;
     } else if (count >= SMALL_COLUMN) {
-        unsigned char *to = reserve(encoder, out, ZSTD_compressBound(count));
-        if (!to)
-            return;
-        size_t packed =
-            ZSTD_compressCCtx(encoder->zstd, to, ZSTD_compressBound(count), plane, count, encoder->level);
-        if (!ZSTD_isError(packed) && packed < worth_packing(encoder, count)) {
+        size_t packed = pack(encoder, out, plane, count);
+        if (packed && packed < worth_packing(encoder, count)) {
             size = packed;
             out->count += packed;
         }
@@ -370,15 +384,11 @@ void tpafile_encode_bytes(struct tpafile_encoder *encoder, unsigned field, const
     put_plane(encoder, out, head + TPAFILE_COLUMN_HEAD, bytes, count);
 }
 
-/* Pack the SIZE bytes at PAYLOAD as a whole into encoder->packed. How long that is; 0: it did not work. */
+/* Pack the SIZE bytes at PAYLOAD as a whole into encoder->packed. How long that is; 0: no memory. */
 static size_t pack_whole(struct tpafile_encoder *encoder, const unsigned char *payload, size_t size)
 {
     encoder->packed.count = 0;
-    unsigned char *to = reserve(encoder, &encoder->packed, ZSTD_compressBound(size));
-    size_t count =
-        to ? ZSTD_compressCCtx(encoder->zstd, to, ZSTD_compressBound(size), payload, size, encoder->level)
-           : 0;
-    return ZSTD_isError(count) ? 0 : count;
+    return pack(encoder, &encoder->packed, payload, size);
 }
 
 /* Into encoder->trial the payload of the block with all its planes stored. */
