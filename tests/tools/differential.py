@@ -4,7 +4,7 @@
 Now and then a trace is asked together with the one before it: then the rows add up. Random jobs of several ranks are answered by
 tpa and by reference_job.py.
 
-    differential.py [--tpa PROGRAM] [--seeds FIRST-LAST] [--only top|tables|jobs] [--every N] [--keep FOLDER]
+    differential.py [--tpa PROGRAM] [--seeds FIRST-LAST] [--only top|tables|COMMAND|jobs] [--every N] [--keep FOLDER]
 
 A trace on which they differ is kept in FOLDER (as seed-N.json), and said so; exit status 1 then.
 """
@@ -20,6 +20,7 @@ import check_expected
 import random_job
 import random_trace
 import reference_job
+import reference_launches
 import reference_tables
 import reference_top
 
@@ -41,7 +42,7 @@ def differences(tpa, path):
 
 
 KEYS = ("device", "name", "operator", "caller", "cause", "start_ns", "length_ns", "direction", "memory", "call", "kernel",
-        "rank", "step", "collective", "group", "number", "dtype", "size")
+        "rank", "step", "collective", "group", "number", "dtype", "size", "thread", "stream", "graph")
 ROUNDED = ("average_ns", "median_ns", "stddev_ns", "late_median_ns")
 
 
@@ -99,21 +100,31 @@ def stalls_of(rows):
     return list(sums.values())
 
 
-def table_differences(tpa, path):
-    """What differs in the tables of other commands than top, in words, or None."""
-    document = reference_top.load(path)
+def gpu_differences(tpa, path, document):
     tables = reference_tables.Tables(document)
-    gpu, gaps = ask(tpa, "gpu", path), ask(tpa, "gaps", path, "--min", "0")
+    gpu = ask(tpa, "gpu", path)
+    yield compare_tables("gpu", tables.devices(), rows_of(gpu, "devices"))
+    yield compare_tables("copies", tables.copies(), rows_of(gpu, "copies"))
+
+
+def kernel_differences(tpa, path, document):
+    yield compare_tables("kernels", reference_tables.Tables(document).kernels(), rows_of(ask(tpa, "kernels", path), "kernels"))
+
+
+def gap_differences(tpa, path, document):
+    tables = reference_tables.Tables(document)
+    gaps = ask(tpa, "gaps", path, "--min", "0")
     found_gaps = rows_of(gaps, "gaps")
     wanted_gaps = tables.gaps()
     origin = min((g["start_ns"] for g in wanted_gaps), default=0) - min((g["start_ns"] for g in found_gaps), default=0)
     wanted_gaps = [{**gap, "start_ns": gap["start_ns"] - origin} for gap in wanted_gaps]
-    transfers, launches = ask(tpa, "transfers", path), ask(tpa, "launches", path)
-    yield compare_tables("gpu", tables.devices(), rows_of(gpu, "devices"))
-    yield compare_tables("copies", tables.copies(), rows_of(gpu, "copies"))
-    yield compare_tables("kernels", tables.kernels(), rows_of(ask(tpa, "kernels", path), "kernels"))
     yield compare_tables("gaps", wanted_gaps, found_gaps)
     yield compare_tables("causes", tables.causes(), rows_of(gaps, "causes"))
+
+
+def transfer_differences(tpa, path, document):
+    tables = reference_tables.Tables(document)
+    transfers = ask(tpa, "transfers", path)
     yield compare_tables("transfers", tables.transfers(), rows_of(transfers, "transfers"))
     if tables.work:
         blocked = transfers.get("stalls", {"footer": {}})["footer"].get("blocked_total_ns", 0)
@@ -121,21 +132,62 @@ def table_differences(tpa, path):
         stalls = tables.stalls()
         if stalls is not None:
             yield compare_tables("stalls", stalls, stalls_of(rows_of(transfers, "stalls")))
-        yield compare_tables("launches", tables.launches(), rows_of(launches, "launches"))
+
+
+def launch_differences(tpa, path, document):
+    launches = reference_launches.Launches(reference_tables.Tables(document))
+    for by in ("kernel", "call", "op", "device", "stream", "thread", "step"):
+        found = ask(tpa, "launches", path, "--by", by)
+        yield compare_tables(f"launches by {by}", launches.rows(by), rows_of(found, "launches"))
+    if launches.all:
+        yield compare_tables("below the launches", [launches.footer()], [found["launches"]["footer"]])
+    yield compare_tables("queues", launches.queues(), rows_of(found, "queues"))
+    yield compare_tables("graphs", launches.graphs(), rows_of(found, "graphs"))
+
+
+def step_differences(tpa, path, document):
+    tables = reference_tables.Tables(document)
     for step in rows_of(ask(tpa, "steps", path), "steps"):
         start = step["start_ns"] + tables.origin
         yield compare_tables("steps", [tables.step_parts(start, start + step["duration_ns"])], [step])
+
+
+def memory_differences(tpa, path, document):
+    tables = reference_tables.Tables(document)
     memory = ask(tpa, "memory", path)
     yield compare_tables("memory", tables.memory(document), rows_of(memory, "memory"))
     if not tables.has_memory_region:
         yield compare_tables("memory by operator", tables.memory_operators(document), added_up(rows_of(memory, "operators"), "operator"))
-    callers = reference_tables.Tables(document).callers()  # of events that no other question has changed
+
+
+def caller_differences(tpa, path, document):
+    callers = reference_tables.Tables(document).callers()
     if callers is not None:
         yield compare_tables("callers", callers, [row for row in rows_of(ask(tpa, "callers", path), "callers") if row["caller"]])
+
+
+def module_differences(tpa, path, document):
+    tables = reference_tables.Tables(document)
     if tables.has_frames():
         rows = rows_of(ask(tpa, "modules", path, "--by", "class"), "modules")
         sums = sum(row["self_cpu_ns"] or 0 for row in rows), sum(row["self_device_ns"] or 0 for row in rows)
         yield None if sums == tables.module_sums() else f"modules: self times add up to {sums}, expected {tables.module_sums()}"
+
+
+# Commands but top, and what differs in their tables: texts, or None for each that does not.
+COMMANDS = {"gpu": gpu_differences, "kernels": kernel_differences, "gaps": gap_differences, "transfers": transfer_differences,
+            "launches": launch_differences, "steps": step_differences, "memory": memory_differences, "callers": caller_differences,
+            "modules": module_differences}
+
+
+def table_differences(tpa, path, only):
+    """The first difference in the tables of other commands than top, or of ONLY this one, in words; None when there is none."""
+    for command, differs in COMMANDS.items():
+        if only in ("", "tables", command):
+            for wrong in differs(tpa, path, reference_top.load(path)):
+                if wrong:
+                    return wrong
+    return None
 
 
 def job_differences(tpa, paths):
@@ -177,7 +229,7 @@ def main():
     parser.add_argument("--tpa", default="tpa")
     parser.add_argument("--seeds", default="1-40", metavar="FIRST-LAST")
     parser.add_argument("--keep", metavar="FOLDER", help="where traces go on which the two differ")
-    parser.add_argument("--only", default="", metavar="WHAT", help="top: nothing else; tables: the other commands; jobs: of several ranks")
+    parser.add_argument("--only", default="", metavar="WHAT", help="top; tables: the other commands, or one of these; jobs: of several ranks")
     parser.add_argument("--every", type=int, default=1, metavar="N", help="ask for the other tables of every N-th trace only")
     args = parser.parse_args()
     first, _, last = args.seeds.partition("-")
@@ -192,8 +244,8 @@ def main():
                 f.write(random_trace.Maker(seed).document())
             try:
                 wrong = differences(args.tpa, path) if args.only in ("", "top") else None
-                if args.only in ("", "tables") and seed % args.every == 0:
-                    wrong = wrong or next(filter(None, table_differences(args.tpa, path)), None)
+                if args.only in ("", "tables", *COMMANDS) and seed % args.every == 0:
+                    wrong = wrong or table_differences(args.tpa, path, args.only)
                 if args.only in ("", "jobs") and seed % args.every == 0:
                     folder = os.path.join(scratch, f"job-{seed}")
                     os.mkdir(folder)

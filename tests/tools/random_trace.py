@@ -197,19 +197,21 @@ class Maker:
         free = {}
         for call in self.calls:
             self.external_id(call["args"], call["owner"])
-            for _ in range(self.pick(0, 1, 1, 1, 12 if self.random.random() < 0.1 else 1)):
-                self.work(self.pick(*streams), call["start"] + self.random.randint(0, 20) * self.scale, call["args"]["correlation"], call["owner"], free)
+            graph = {"graph id": self.pick(5, 6)} if call["name"] == "cudaGraphLaunch" and self.random.random() < 0.7 else {}
+            many = 12 if graph or self.random.random() < 0.1 else 1
+            for _ in range(self.pick(0, 1, 1, 1, many)):
+                self.work(self.pick(*streams), call["start"] + self.random.randint(0, 20) * self.scale, call["args"]["correlation"], call["owner"], free, graph)
         for _ in range(self.pick(0, 0, 5)):  # launched before recording began
             self.work(self.pick(*streams), self.random.randint(0, 5) * self.scale, self.next_correlation, 0, free)
             self.next_correlation += 1
 
-    def work(self, queue, at, correlation, owner, free):
+    def work(self, queue, at, correlation, owner, free, graph={}):
         kind = self.random.random()
         if self.random.random() < 0.85:
             at = max(at, free.get(queue, 0))  # a stream does one thing after another; files do not always agree
         end = at + self.random.randint(0, 30) * self.scale
         free[queue] = end + self.pick(0, 1, self.scale)
-        args = {"device": queue[0], "stream": queue[1], "correlation": correlation, "context": 1}
+        args = {"device": queue[0], "stream": queue[1], "correlation": correlation, "context": 1, **graph}
         old = self.age == "2021"
         if kind < 0.7:
             category, name = "Kernel" if old else "kernel", self.pick(*KERNELS)

@@ -21,7 +21,8 @@ BLOCKING_COPIES = {"cudaMemcpy", "hipMemcpyWithStream"}
 ASYNCHRONOUS_COPIES = {"cudaMemcpyAsync"}
 ALLOCATES = {"cudaMalloc", "cudaFree", "cudaHostAlloc"}
 PINS = {"cudaHostAlloc"}
-LAUNCHES_KERNELS = {"cudaLaunchKernel", "hipLaunchKernel", "cuLaunchKernelEx", "cudaGraphLaunch"}
+LAUNCHES_GRAPHS = {"cudaGraphLaunch"}
+LAUNCHES_KERNELS = {"cudaLaunchKernel", "hipLaunchKernel", "cuLaunchKernelEx"} | LAUNCHES_GRAPHS
 
 
 # ---- sets of moments: sorted lists of [start, end) that do not touch ----
@@ -73,12 +74,18 @@ class Tables:
         self.operators = [e for e in self.events if e.category in reference_top.OPERATOR]
         self.operator_of = {e.id: e for e in self.operators if e.id}
         self.annotations = [e for e in self.events if e.category == "user_annotation"]
+        self.steps = [e for e in self.annotations if e.name == "ProfilerStep*"]
         raw = [e for e in document["traceEvents"] if e.get("ph") == "X" and str(e.get("cat")).lower() != "trace"]
         self.origin = min((reference_top.to_ns(e["ts"]) for e in raw), default=0)
         self.has_memory_region = any(e["name"] in ("[memory]", "[OutOfMemory]") for e in raw)
 
     def call(self, work):
         return self.call_of.get(work.correlation)
+
+    def step_number(self, moment):
+        """Of the step that a moment of the host lies in: where several overlap, one ends as the next begins."""
+        inside = [e for e in self.steps if e.start <= moment]
+        return int(inside[-1].raw["name"].removeprefix("ProfilerStep#")) if inside and moment < inside[-1].end else None
 
     def communicates(self, kernel):
         operator = self.operator_of.get(kernel.link)
@@ -260,31 +267,6 @@ class Tables:
             row["count"] += 1
             row["blocked_ns"] += call.duration
             row["longest_ns"] = max(row["longest_ns"], call.duration)
-        return list(rows.values())
-
-    # -- tpa launches
-
-    def launches(self):
-        """By call and kernel."""
-        rows = {}
-        for call in self.calls:
-            work = [e for e in self.work if self.call(e) is call]
-            if not work and call.name not in LAUNCHES_KERNELS:
-                continue
-            name = "(graph)" if len(work) > 1 else work[0].name if work else "(no work in the file)"
-            row = rows.setdefault((call.name, name), {"call": call.name, "kernel": name, "count": 0, "call_time_ns": 0, "queued": 0, "queue_time_ns": 0,
-                                                      "kernel_time_ns": 0, "total_time_ns": 0})
-            row["count"] += 1
-            row["call_time_ns"] += call.duration
-            if work:
-                row["kernel_time_ns"] += sum(e.duration for e in work)
-            begin = min((e.start for e in work), default=None)
-            if begin is not None and begin > call.end:
-                row["queued"] += 1
-                row["queue_time_ns"] += begin - call.end
-            row["total_time_ns"] += max([call.end] + [e.end for e in work]) - call.start
-            if not work:  # of nothing nothing is known
-                row["queued"] = row["queue_time_ns"] = row["kernel_time_ns"] = None
         return list(rows.values())
 
     # -- tpa memory
