@@ -103,10 +103,12 @@ event_id callers_operator(const struct callers *callers, event_id call)
     event_id found = EVENT_NONE;
     for (node_id n = parent_of(callers, call); n != NODE_NONE; n = callers->tree->parent[n]) {
         event_id e = callers->tree->event[n];
-        if (trace->kind[e] != EVENT_OP ||
-            (found != EVENT_NONE && !(is_of_aten(trace, found) && is_of_aten(trace, e))))
+        bool is_operator = trace->kind[e] == EVENT_OP;
+        if (found == EVENT_NONE ? is_operator
+                                : is_operator && is_of_aten(trace, found) && is_of_aten(trace, e))
+            found = e;
+        else if (found != EVENT_NONE)
             break;
-        found = e;
     }
     return found;
 }

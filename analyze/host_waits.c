@@ -17,9 +17,9 @@
 
 enum { MOST_STEPS_BACK = 256 };
 
-/* Work as it ended. */
+/* Work as it ended; of what ended together, the last to begin is the last. */
 struct ended {
-    int64_t end_ns, launched_ns; /* INT64_MIN: before recording began */
+    int64_t end_ns, start_ns, launched_ns; /* launched INT64_MIN: before recording began */
     event_id event;
 };
 
@@ -52,7 +52,9 @@ static bool ends_after(const void *context, const void *left, const void *right)
 {
     (void)context;
     const struct ended *a = left, *b = right;
-    return a->end_ns != b->end_ns ? a->end_ns > b->end_ns : a->event > b->event;
+    if (a->end_ns != b->end_ns)
+        return a->end_ns > b->end_ns;
+    return a->start_ns != b->start_ns ? a->start_ns > b->start_ns : a->event > b->event;
 }
 
 static int compare_synced(const void *left, const void *right)
@@ -110,6 +112,7 @@ static void sort_ends(struct question *question)
             continue;
         *VEC_PUSH(&question->ended[file]) = (struct ended){
             .end_ns = end_ns,
+            .start_ns = trace->start_ns[e],
             .launched_ns = call == EVENT_NONE ? INT64_MIN : trace->start_ns[call],
             .event = e,
         };
@@ -120,14 +123,33 @@ static void sort_ends(struct question *question)
     }
 }
 
-static track_id synced_track(const struct question *question, event_id call)
+/* What the profiler recorded of CALL, which is mostly one stream: *COUNT of them. */
+static const struct synced *synced_by(const struct question *question, event_id call, size_t *count)
 {
-    struct synced key = { .call = call };
-    const struct synced *found =
-        question->synced.count
-            ? bsearch(&key, question->synced.at, question->synced.count, sizeof key, compare_synced)
-            : NULL;
-    return found ? found->track : TRACK_NONE;
+    const struct synced *at = question->synced.at;
+    size_t low = 0, high = question->synced.count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (at[middle].call < call)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    for (*count = 0; low + *count < question->synced.count && at[low + *count].call == call; ++*count)
+        if (at[low + *count].track == TRACK_NONE) {
+            *count = 0; /* it waited for all */
+            break;
+        }
+    return *count ? at + low : NULL;
+}
+
+/* Is WORK on one of the COUNT streams at SYNCED? None means any. */
+static bool is_synced(const struct trace *trace, const struct synced *synced, size_t count, event_id work)
+{
+    for (size_t i = 0; i < count; i++)
+        if (trace->track[work] == synced[i].track)
+            return true;
+    return count == 0;
 }
 
 /* The work that CALL, a synchronisation, waited for. */
@@ -135,7 +157,8 @@ static event_id waited_for(const struct question *question, event_id call)
 {
     const struct trace *trace = question->trace;
     int64_t start_ns = trace->start_ns[call], end_ns = trace_end_ns(trace, call);
-    track_id track = synced_track(question, call);
+    size_t synced_count;
+    const struct synced *synced = synced_by(question, call, &synced_count);
     const struct ended_list *list = &question->ended[trace->tracks[trace->track[call]].file];
     size_t low = 0, high = list->count; /* the first that ends after the call */
     while (low < high) {
@@ -147,7 +170,7 @@ static event_id waited_for(const struct question *question, event_id call)
     }
     for (size_t steps = 0; low-- > 0 && list->at[low].end_ns > start_ns && steps < MOST_STEPS_BACK; steps++)
         if (list->at[low].launched_ns < start_ns &&
-            (track == TRACK_NONE || trace->track[list->at[low].event] == track))
+            is_synced(trace, synced, synced_count, list->at[low].event))
             return list->at[low].event;
     return EVENT_NONE;
 }
@@ -203,15 +226,19 @@ static int compare_waits(const void *left, const void *right)
     return a->work < b->work ? -1 : a->work > b->work;
 }
 
-/* A call counts once, however many copies it made: for the first of them. */
-static void drop_repeats(struct host_waits *waits)
+/* A call counts once, however many copies it made: for the first to begin. */
+static void drop_repeats(const struct trace *trace, struct host_waits *waits)
 {
     if (waits->count)
         qsort(waits->at, waits->count, sizeof *waits->at, compare_waits);
     size_t kept = 0;
-    for (size_t i = 0; i < waits->count; i++)
-        if (kept == 0 || waits->at[kept - 1].call != waits->at[i].call)
-            waits->at[kept++] = waits->at[i];
+    for (size_t i = 0; i < waits->count; i++) {
+        const struct host_wait *wait = &waits->at[i];
+        if (kept == 0 || waits->at[kept - 1].call != wait->call)
+            waits->at[kept++] = *wait;
+        else if (trace->start_ns[wait->work] < trace->start_ns[waits->at[kept - 1].work])
+            waits->at[kept - 1].work = wait->work;
+    }
     waits->count = kept;
 }
 
@@ -225,7 +252,7 @@ static struct host_waits *find_waits(const struct gpu_events *gpu)
     sort_ends(&question);
     find_blocking_copies(&question, sorts, waits);
     resolve_syncs(&question, waits);
-    drop_repeats(waits);
+    drop_repeats(gpu->trace, waits);
     for (uint32_t f = 0; f < gpu->trace->file_count; f++) {
         VEC_FREE(&question.ended[f]);
         intervals_release(&question.syncing[f]);

@@ -451,7 +451,7 @@ static int compare_stalls(const void *left, const void *right)
     return order ? order : a->wait.call < b->wait.call ? -1 : a->wait.call > b->wait.call;
 }
 
-/* What a call costs that only launches something: the median of the trace's launches and asynchronous copies. */
+/* What a call costs that only launches something: the median of the trace's launches of kernels. */
 static int64_t launch_cost(const struct question *question)
 {
     const struct trace *trace = question->trace;

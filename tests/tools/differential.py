@@ -23,6 +23,7 @@ import reference_job
 import reference_launches
 import reference_tables
 import reference_top
+import reference_transfers
 
 FIGURES = reference_top.COLUMNS
 
@@ -42,7 +43,8 @@ def differences(tpa, path):
 
 
 KEYS = ("device", "name", "operator", "caller", "cause", "start_ns", "length_ns", "direction", "memory", "call", "kernel",
-        "rank", "step", "collective", "group", "number", "dtype", "size", "thread", "stream", "graph")
+        "rank", "step", "collective", "group", "number", "dtype", "size", "thread", "stream", "graph", "transfer",
+        "line")
 ROUNDED = ("average_ns", "median_ns", "stddev_ns", "late_median_ns")
 
 
@@ -89,17 +91,6 @@ def added_up(rows, name):
     return [row for row in sums.values() if any(value for key, value in row.items() if key != name)]
 
 
-def stalls_of(rows):
-    """Rows by cause, those of all operators together."""
-    sums = {}
-    for row in rows:
-        total = sums.setdefault(row["cause"], {"cause": row["cause"], "count": 0, "blocked_ns": 0, "longest_ns": 0})
-        total["count"] += row["count"]
-        total["blocked_ns"] += row["blocked_ns"]
-        total["longest_ns"] = max(total["longest_ns"], row["longest_ns"])
-    return list(sums.values())
-
-
 def gpu_differences(tpa, path, document):
     tables = reference_tables.Tables(document)
     gpu = ask(tpa, "gpu", path)
@@ -123,15 +114,16 @@ def gap_differences(tpa, path, document):
 
 
 def transfer_differences(tpa, path, document):
-    tables = reference_tables.Tables(document)
-    transfers = ask(tpa, "transfers", path)
-    yield compare_tables("transfers", tables.transfers(), rows_of(transfers, "transfers"))
-    if tables.work:
-        blocked = transfers.get("stalls", {"footer": {}})["footer"].get("blocked_total_ns", 0)
-        yield None if blocked == tables.blocked() else f"transfers: blocked {blocked}, expected {tables.blocked()}"
-        stalls = tables.stalls()
+    transfers = reference_transfers.Transfers(reference_tables.Tables(document))
+    for by in ("kind", "stream", "step", "op"):
+        found = ask(tpa, "transfers", path, "--by", by)
+        yield compare_tables(f"transfers by {by}", transfers.rows(by), rows_of(found, "transfers"))
+    if transfers.tables.work:
+        blocked = found.get("stalls", {"footer": {}})["footer"].get("blocked_total_ns", 0)
+        yield None if blocked == transfers.blocked() else f"transfers: blocked {blocked}, expected {transfers.blocked()}"
+        stalls = transfers.stalls()
         if stalls is not None:
-            yield compare_tables("stalls", stalls, stalls_of(rows_of(transfers, "stalls")))
+            yield compare_tables("stalls", stalls, rows_of(found, "stalls"))
 
 
 def launch_differences(tpa, path, document):

@@ -204,6 +204,16 @@ class Maker:
         for _ in range(self.pick(0, 0, 5)):  # launched before recording began
             self.work(self.pick(*streams), self.random.randint(0, 5) * self.scale, self.next_correlation, 0, free)
             self.next_correlation += 1
+        if self.age in ("2024", "2025") and self.random.random() < 0.5:
+            self.synchronisations(streams)
+
+    def synchronisations(self, streams):
+        """What the profiler records of calls that wait: on which stream; now and then on several."""
+        for call in self.calls:
+            for _ in range(self.pick(0, 1, 1, 2) if "Synchronize" in call["name"] else 0):
+                device, stream = self.pick(*streams)
+                self.add("cuda_sync", "Stream Sync", stream, call["start"], call["start"] + call["dur"],
+                         {"device": device, "stream": stream, "correlation": call["args"]["correlation"], "context": 1}, pid=device)
 
     def work(self, queue, at, correlation, owner, free, graph={}):
         kind = self.random.random()
@@ -218,7 +228,8 @@ class Maker:
             args.update({"grid": [self.pick(1, 64), 1, 1], "block": [128, 1, 1], "registers per thread": 32, "blocks per SM": self.pick(2, 0.5)})
         elif kind < 0.85:
             category, name = "Memcpy" if old else "gpu_memcpy", self.pick(*COPIES)
-            args["bytes"] = self.random.randint(1, 1 << 40)
+            if not (self.odd and self.random.random() < 0.1):
+                args["bytes"] = self.random.randint(1, 1 << 40)
         elif kind < 0.93 or old:
             category, name = "Memset" if old else "gpu_memset", "Memset (Device)"
         else:

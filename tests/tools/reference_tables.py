@@ -221,53 +221,12 @@ class Tables:
         parts["other_ns"] = end - start - length(taken)
         return parts
 
-    # -- tpa transfers
-
-    def transfers(self):
-        rows = {}
-        for device, work in self.by_device():
-            kernels = of(e for e in work if e.category in KERNEL)
-            for e in work:
-                if e.category in COPY:
-                    memory = "pageable" if "Pageable" in e.name else "pinned" if "Pinned" in e.name else None
-                    rows.setdefault((device, re.search(r"\w+to\w+", e.name)[0], memory), (kernels, []))[1].append(e)
-        return [{"device": key[0], "direction": key[1], "memory": key[2], "count": len(copies), "bytes": sum(int(e.args.get("bytes", 0)) for e in copies),
-                 "time_ns": sum(e.duration for e in copies), "union_ns": length(union(of(copies))), "exposed_ns": length(without(of(copies), kernels))}
-                for key, (kernels, copies) in rows.items()]
-
-    def blocked(self):
-        """Time of all calls in which a host thread sat and waited; each counts once."""
+    def waiting_calls(self):
+        """All calls in which a host thread sits and waits; memory that is pinned among them."""
         threads = {e.thread for e in self.calls}
         calls = {id(e): e for thread in threads for e in self.waiting(thread)}
         calls.update((id(e), e) for e in self.calls if e.name in PINS)
-        return sum(e.duration for e in calls.values())
-
-    def waited_for(self, call):
-        """What a synchronisation waited for, in words. None where the file leaves it open: works end together, or streams differ."""
-        synced = {(int(e.args["device"]), int(e.args["stream"])) for e in self.syncs if e.correlation == call.correlation}
-        if len(synced) > 1:
-            return None
-        ended = [e for e in self.work if call.start < e.end <= call.end and (self.call(e) is None or self.call(e).start < call.start)
-                 and (not synced or (int(e.args["device"]), int(e.args["stream"])) in synced)]
-        last = {e.category in COPY for e in ended if e.end == max(w.end for w in ended)}
-        return None if len(last) > 1 else "empty wait" if not last else "wait for a copy" if last.pop() else "wait for kernels"
-
-    def stalls(self):
-        """By cause, whatever the operator. None where the file leaves a cause open."""
-        rows = {}
-        threads = {e.thread for e in self.calls}
-        calls = {id(e): e for thread in threads for e in self.waiting(thread)}
-        calls.update((id(e), e) for e in self.calls if e.name in PINS)
-        for call in calls.values():
-            cause = self.waited_for(call) if call.name in SYNCHRONISES else "pinning" if call.name in PINS else \
-                "synchronous copy" if call.name in BLOCKING_COPIES else "pageable copy"
-            if cause is None:
-                return None
-            row = rows.setdefault(cause, {"cause": cause, "count": 0, "blocked_ns": 0, "longest_ns": 0})
-            row["count"] += 1
-            row["blocked_ns"] += call.duration
-            row["longest_ns"] = max(row["longest_ns"], call.duration)
-        return list(rows.values())
+        return list(calls.values())
 
     # -- tpa memory
 

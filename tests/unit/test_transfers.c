@@ -168,6 +168,57 @@ static void a_stream_is_waited_for_alone(void **state)
     release();
 }
 
+/*
+ *               0    10   20   30   40   50
+ *   host        [ MyFunction                )   an operator, whose Python code synchronises
+ *               [ torch/cuda.py: synchronize)
+ *                [ sync                ) [H)    2..42 for streams 7 and 9, as two events tell; H: 45..49, HostAlloc, in
+ *                                        [h)    which the driver's cuMemHostAlloc runs, 46..48
+ *   stream 9        [ DtoH )                    4..20
+ *   stream 7        [ gemm )                    3..20: of those that end together, the one that began last
+ *   stream 8        [ gemm    )                 4..30: not waited for
+ */
+static void waits_for_several_streams_below_python(void **state)
+{
+    (void)state;
+    draw_begin(&transfers_wants);
+    draw_host("cpu_op", "MyFunction", 1, 0, 50);
+    draw_host("python_function", "torch/cuda/__init__.py(9): synchronize", 1, 1, 49);
+    draw_work("kernel", "gemm", 0, 8, 4, 26, DRAW_NO_CALL);
+    draw_work("gpu_memcpy", "Memcpy DtoH (Device -> Pinned)", 0, 9, 4, 16, DRAW_NO_CALL);
+    draw_work("kernel", "gemm", 0, 7, 3, 17, DRAW_NO_CALL);
+    draw_call("cudaDeviceSynchronize", 1, 2, 40, 3);
+    draw_work("cuda_sync", "Stream Sync", 0, 7, 2, 40, 3);
+    draw_work("cuda_sync", "Stream Sync", 0, 9, 2, 40, 3);
+    draw_call("cudaHostAlloc", 1, 45, 4, 4);
+    draw_call("cuMemHostAlloc", 1, 46, 2, 5);
+    trace = draw_end();
+    answer((struct selection_query){ 0 });
+    assert_int_equal(stalls->row_count, 2);
+    assert_string_equal(text_called(stalls, 0, "operator"), "MyFunction");
+    assert_string_equal(text_called(stalls, 0, "cause"), "wait for a copy");
+    assert_string_equal(text_called(stalls, 1, "operator"), "MyFunction");
+    assert_string_equal(text_called(stalls, 1, "cause"), "pinning");
+    release();
+}
+
+/* One call copies from 10 on to the host, from 20 on to device 0, whose stream comes first in the file: it counts for the first. */
+static void a_call_that_copied_twice_counts_for_the_first_copy(void **state)
+{
+    (void)state;
+    draw_begin(&transfers_wants);
+    draw_call("cudaMemcpy", 1, 0, 30, 1);
+    draw_work("gpu_memcpy", "Memcpy HtoD (Pinned -> Device)", 0, 7, 20, 5, 1);
+    draw_work("gpu_memcpy", "Memcpy DtoH (Device -> Pinned)", 0, 9, 10, 5, 1);
+    trace = draw_end();
+    answer((struct selection_query){ 0 });
+    assert_int_equal(stalls->row_count, 1);
+    assert_string_equal(text_called(stalls, 0, "transfer"), "DtoH pinned");
+    assert_int_equal(int_called(transfers, row_with(transfers, "direction", "DtoH"), "blocked"), 30);
+    assert_int_equal(int_called(transfers, row_with(transfers, "direction", "HtoD"), "blocked"), 0);
+    release();
+}
+
 /* Work launched after the synchronisation began, or over before it began, is not what it waits for. */
 static void a_wait_without_work_is_empty(void **state)
 {
@@ -283,6 +334,8 @@ int main(void)
         cmocka_unit_test(stalls_by_operator_and_cause),
         cmocka_unit_test(stalls_name_the_line),
         cmocka_unit_test(a_stream_is_waited_for_alone),
+        cmocka_unit_test(waits_for_several_streams_below_python),
+        cmocka_unit_test(a_call_that_copied_twice_counts_for_the_first_copy),
         cmocka_unit_test(a_wait_without_work_is_empty),
         cmocka_unit_test(hidden_copies_and_missing_sizes),
         cmocka_unit_test(names_of_copies_and_calls),
