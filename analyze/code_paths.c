@@ -274,11 +274,9 @@ static node_id forward_of(const struct maker *maker, event_id e)
     if (!trace_arg(trace, ARG_SEQUENCE, e, &sequence) ||
         (end = forwards_of(maker, file, sequence, &first)) == first)
         return NODE_NONE;
-    track_id track = maker->forwards.at[first].track;
-    if (track != maker->forwards.at[end - 1].track) {
-        track_id told = thread_of_number(maker, file, trace_arg_or(trace, ARG_FWD_THREAD, e, 0));
-        track = told != TRACK_NONE ? told : track;
-    }
+    track_id track = thread_of_number(maker, file, trace_arg_or(trace, ARG_FWD_THREAD, e, 0));
+    if (track == TRACK_NONE)
+        track = maker->forwards.at[first].track;
     struct forward key = { file, sequence, track, trace->start_ns[e], NODE_NONE };
     size_t before = forwards_before(maker, &key);
     if (before == first || maker->forwards.at[before - 1].track != track)

@@ -21,6 +21,7 @@ import random_job
 import random_trace
 import reference_job
 import reference_launches
+import reference_modules
 import reference_tables
 import reference_top
 import reference_transfers
@@ -44,7 +45,7 @@ def differences(tpa, path):
 
 KEYS = ("device", "name", "operator", "caller", "cause", "start_ns", "length_ns", "direction", "memory", "call", "kernel",
         "rank", "step", "collective", "group", "number", "dtype", "size", "thread", "stream", "graph", "transfer",
-        "line")
+        "line", "path")
 ROUNDED = ("average_ns", "median_ns", "stddev_ns", "late_median_ns")
 
 
@@ -159,11 +160,11 @@ def caller_differences(tpa, path, document):
 
 
 def module_differences(tpa, path, document):
-    tables = reference_tables.Tables(document)
-    if tables.has_frames():
-        rows = rows_of(ask(tpa, "modules", path, "--by", "class"), "modules")
-        sums = sum(row["self_cpu_ns"] or 0 for row in rows), sum(row["self_device_ns"] or 0 for row in rows)
-        yield None if sums == tables.module_sums() else f"modules: self times add up to {sums}, expected {tables.module_sums()}"
+    modules = reference_modules.Modules(reference_tables.Tables(document))
+    for by in ("tree", "module", "class", "line"):
+        rows = modules.rows(by) if modules.has_frames(by) else None
+        if rows is not None:
+            yield compare_tables(f"modules by {by}", rows, rows_of(ask(tpa, "modules", path, "--by", by), "modules"))
 
 
 # Commands but top, and what differs in their tables: texts, or None for each that does not.

@@ -25,7 +25,8 @@ CALLS = ["cudaLaunchKernel", "cudaMemcpyAsync", "cudaStreamSynchronize", "cudaEv
          "cudaDeviceSynchronize", "cudaHostAlloc", "cudaFree"]
 KERNELS = ["gemm_kernel", "void relu<float>(float*, int)", "ncclDevKernel_AllReduce_Sum_f32_RING_LL(ncclDevKernelArgsStorage<4096ul>)", "triton_poi_fused_0", "k"]
 COPIES = ["Memcpy HtoD (Pinned -> Device)", "Memcpy DtoH (Device -> Pageable)", "Memcpy DtoD (Device -> Device)"]
-FRAMES = ["train.py(10): step", "nn.Module: Linear_0", "torch/nn/modules/module.py(1501): _call_impl", "<built-in method item of Tensor object at 0x7f00>"]
+FRAMES = ["train.py(10): step", "nn.Module: Linear_0", "torch/nn/modules/module.py(1501): _call_impl", "<built-in method item of Tensor object at 0x7f00>",
+          "train.py(20): loss", "nn.Module: Linear_1", "nn.Module: Sequential_0", "nn.Module: MLP", "functools.py(45): wrapper"]
 
 
 class Maker:
@@ -47,6 +48,7 @@ class Maker:
         self.has_gpu = chance() < 0.8
         self.shapes, self.stacks, self.memory = chance() < 0.5, chance() < 0.3, chance() < 0.5
         self.with_flops = chance() < 0.5
+        self.sequences = chance() < 0.5  # do operators tell which of them is whose backward pass?
         self.odd = chance() < 0.5  # missing arguments, overlaps, all that
         self.next_id = self.random.choice([1, 1, 500, (1 << 40) - 7])
         self.next_correlation = self.random.choice([1, 3, 900, 100_000, 1 << 33])  # small ones look like operators' ids
@@ -115,10 +117,20 @@ class Maker:
             self.next_id += 1
         if self.shapes and self.random.random() < 0.9:
             args.update(self.arguments(name))
+        if self.sequences and self.random.random() < 0.7:
+            args.update(self.sequence(tid))
         event = self.add("Operator" if self.age == "2021" else "cpu_op", name, tid, start, end, args)
         event["id"] = args.get("External id", args.get("external id", 0))
         self.operators.append(event)
         return event
+
+    def sequence(self, tid):
+        """Forward passes count their operators on each thread; torch has numbers of its own for threads."""
+        number = self.threads.index(tid)
+        if self.random.random() < 0.6:
+            return {"Fwd thread id": 0, "Sequence number": number * 7 + self.random.randint(0, 20)}
+        number = self.random.randrange(len(self.threads))
+        return {"Fwd thread id": number + 1, "Sequence number": number * 7 + self.random.randint(0, 25)}
 
     def arguments(self, name):
         n = lambda: self.pick(0, 1, 2, 3, 7, 16)

@@ -298,16 +298,3 @@ class Tables:
                 above = above.parent
             row["cumtime_ns"] += 0 if again else e.duration
         return list(rows.values())
-
-    # -- tpa modules: what all rows add up to
-
-    def has_frames(self):
-        return any(e.name.startswith("nn.Module: ") for e in self.events if e.category == "python_function")
-
-    def module_sums(self):
-        """Self CPU time of all rows: moments of host threads in a frame, an operator or a call; and device time."""
-        threads = {}
-        for e in self.events:
-            if e.category == "python_function" or e in self.operators or e in self.calls:
-                threads.setdefault(e.thread, []).append((e.start, e.end))
-        return sum(length(union(intervals)) for intervals in threads.values()), sum(e.duration for e in self.work)

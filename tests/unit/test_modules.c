@@ -346,6 +346,31 @@ static void the_last_forward_operator_made_the_node(void **state)
 }
 
 /*
+ * torch's number 4 is thread 1, as nodes 2 and 3 tell. Its node 9 was made before recording began; that thread 2 has a node 9
+ * of its own does not matter: the 4 ns count where they were spent.
+ */
+static void a_node_of_another_thread_is_another_node(void **state)
+{
+    (void)state;
+    draw_begin(&wants);
+    draw_module("A_0", 1, 0, 50);
+    draw_forward("aten::mm", 1, 10, 5, 2);
+    draw_forward("aten::mm", 1, 20, 5, 3);
+    draw_module("B_0", 2, 0, 50);
+    draw_forward("aten::mm", 2, 10, 5, 9);
+    draw_backward("MmBackward0", 3, 100, 1, 3, 4);
+    draw_backward("MmBackward0", 3, 110, 2, 2, 4);
+    draw_backward("MmBackward0", 3, 120, 4, 9, 4);
+    trace = draw_end();
+    answer_by(MODULES_BY_TREE);
+    assert_int_equal(figure("A_0", "cpu_backward"), 3);
+    assert_int_equal(figure("B_0", "cpu_backward"), 0);
+    assert_int_equal(figure("(outside any module)", "cpu_backward"), 4);
+    assert_parts_add_up();
+    release();
+}
+
+/*
  * Two threads number their nodes from 1, thread 1 up to 3, thread 2 up to 2. torch calls thread 2 its number 5: the node
  * 3 of number 4 is found on thread 1 alone; node 2 of number 5 is on both, and number 5 is told by node 7.
  */
@@ -589,6 +614,7 @@ int main(void)
         cmocka_unit_test(lines_are_those_outside_pytorch),
         cmocka_unit_test(recursion_counts_once_in_totals),
         cmocka_unit_test(the_last_forward_operator_made_the_node),
+        cmocka_unit_test(a_node_of_another_thread_is_another_node),
         cmocka_unit_test(equal_numbers_of_two_threads_are_told_apart),
         cmocka_unit_test(code_that_runs_again_is_backward_within_its_module),
         cmocka_unit_test(stacks_of_operators_tell_modules_too),
