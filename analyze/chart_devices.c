@@ -25,21 +25,6 @@ static struct trace_wants wants(void)
     return (struct trace_wants){ .args = GPU_EVENTS_WANTS };
 }
 
-static void clip(struct intervals *set, const struct intervals *to)
-{
-    struct intervals clipped = { 0 };
-    intervals_intersect(set, to, &clipped);
-    intervals_release(set);
-    *set = clipped;
-}
-
-static bool is_wanted(const struct selection *selection, event_id e)
-{
-    const struct trace *trace = selection->trace;
-    return selection_holds_name(selection, trace->name[e]) &&
-           (selection->tracks == NULL || selection->tracks[trace->track[e]]);
-}
-
 /* The moments in which DEVICE computed, communicated, copied, which may overlap, and was asked about. */
 static void find_work(const struct chart_question *question, const struct gpu_events *gpu,
                       const struct gpu_device *device, struct intervals work[3], struct intervals *asked)
@@ -49,7 +34,7 @@ static void find_work(const struct chart_question *question, const struct gpu_ev
     int64_t start_ns = INT64_MAX, end_ns = INT64_MIN;
     for (size_t i = device->first; i < device->first + device->count; i++) {
         event_id e = gpu->event[i];
-        if (!is_wanted(selection, e))
+        if (!selection_holds_whenever(selection, e))
             continue;
         start_ns = trace->start_ns[e] < start_ns ? trace->start_ns[e] : start_ns;
         end_ns = trace_end_ns(trace, e) > end_ns ? trace_end_ns(trace, e) : end_ns;
@@ -59,10 +44,10 @@ static void find_work(const struct chart_question *question, const struct gpu_ev
     if (start_ns < end_ns)
         intervals_add(asked, start_ns, end_ns);
     if (selection->windows)
-        clip(asked, &selection->windows[device->file]);
+        intervals_keep(asked, &selection->windows[device->file]);
     for (size_t i = 0; i < 3; i++) {
         intervals_merge(&work[i]);
-        clip(&work[i], asked);
+        intervals_keep(&work[i], asked);
     }
 }
 

@@ -123,8 +123,7 @@ static bool is_held(const struct comm *comm, const struct collective *one)
     const struct selection *selection = comm->selection;
     uint32_t file = comm->collectives->places[one->place].file;
     track_id track = comm->trace->track[one->event];
-    return (selection->tracks == NULL || selection->tracks[track]) &&
-           (selection->files == NULL || selection->files[file]) &&
+    return selection_holds_track(selection, track) && (selection->files == NULL || selection->files[file]) &&
            selection_holds_time(selection, file, collective_issued_ns(comm->collectives, one));
 }
 

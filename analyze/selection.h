@@ -63,6 +63,18 @@ static inline bool selection_holds_name(const struct selection *selection, name_
     return selection->names == NULL || selection->names[name];
 }
 
+static inline bool selection_holds_track(const struct selection *selection, track_id track)
+{
+    return selection->tracks == NULL || selection->tracks[track];
+}
+
+/* Is its name asked for, and its track, whenever it was? For an analysis that cuts events at the windows' edges. */
+static inline bool selection_holds_whenever(const struct selection *selection, event_id e)
+{
+    return selection_holds_name(selection, selection->trace->name[e]) &&
+           selection_holds_track(selection, selection->trace->track[e]);
+}
+
 static inline bool selection_holds(const struct selection *selection, event_id e)
 {
     return selection_holds_name(selection, selection->trace->name[e]) && selection_holds_place(selection, e);

@@ -144,6 +144,11 @@ int64_t intervals_length_of_both(const struct intervals *a, const struct interva
     return length;
 }
 
+int64_t intervals_length_outside(const struct intervals *a, const struct intervals *b)
+{
+    return intervals_length(a) - intervals_length_of_both(a, b);
+}
+
 bool intervals_contain(const struct intervals *set, int64_t moment_ns)
 {
     size_t i = first_after(set, moment_ns);
@@ -195,6 +200,14 @@ void intervals_subtract(const struct intervals *a, const struct intervals *b, st
         }
         intervals_add(out, start, end);
     }
+}
+
+void intervals_keep(struct intervals *set, const struct intervals *to)
+{
+    struct intervals kept = { 0 };
+    intervals_intersect(set, to, &kept);
+    intervals_release(set);
+    *set = kept;
 }
 
 void intervals_clip(const struct intervals *set, int64_t start_ns, int64_t end_ns, struct intervals *out)

@@ -61,8 +61,9 @@ int64_t intervals_length(const struct intervals *set);
 /* Time of [START, END) that the set covers. */
 int64_t intervals_length_within(const struct intervals *set, int64_t start_ns, int64_t end_ns);
 
-/* Time that both cover. */
+/* Time that both cover; that A covers and B does not. */
 int64_t intervals_length_of_both(const struct intervals *a, const struct intervals *b);
+int64_t intervals_length_outside(const struct intervals *a, const struct intervals *b);
 
 /* Does the set cover the moment? A binary search. */
 bool intervals_contain(const struct intervals *set, int64_t moment_ns);
@@ -71,6 +72,9 @@ bool intervals_contain(const struct intervals *set, int64_t moment_ns);
 void intervals_union(const struct intervals *a, const struct intervals *b, struct intervals *out);
 void intervals_intersect(const struct intervals *a, const struct intervals *b, struct intervals *out);
 void intervals_subtract(const struct intervals *a, const struct intervals *b, struct intervals *out);
+
+/* Leave of the set what TO covers, too. */
+void intervals_keep(struct intervals *set, const struct intervals *to);
 
 /* The part of the set within [START, END), into OUT, which must not be the set. */
 void intervals_clip(const struct intervals *set, int64_t start_ns, int64_t end_ns, struct intervals *out);
