@@ -68,13 +68,18 @@ static void confine(const struct command *command, char *args, const struct prog
         *(bool *)(args + quiet->offset) = false;
 }
 
-static int run(const struct command *command, char *args, struct operands *operands,
-               const struct program_files *files, struct tpa_error *err)
+/* Would tpa run the command, and is it one that starts no program? */
+static bool can_run(const struct command *command, const struct operands *operands)
 {
     size_t least, most;
     command_operand_bounds(command, &least, &most);
-    if (operands->help_wanted || command->runs_program || operands->count < least || operands->count > most)
-        return EXIT_FINE;
+    return !operands->help_wanted && !command->runs_program && operands->count >= least &&
+           operands->count <= most;
+}
+
+static int run(const struct command *command, char *args, struct operands *operands,
+               const struct program_files *files, struct tpa_error *err)
+{
     for (size_t i = 0; command->reads_traces && !files->store && i < operands->count; i++)
         operands->at[i] = files->paths[i % 2];
     confine(command, args, files);
@@ -137,7 +142,7 @@ void program_run(int count, char **words, const struct program_files *files)
                       ? options_parse_program(command->options, args, count - 1, words + 1, &operands, &err)
                       : options_parse(command->options, args, count - 1, words + 1, &operands, &err);
     must(parsed != err.failed, "options are wrong or there is no error");
-    if (parsed) {
+    if (parsed && can_run(command, &operands)) {
         FILE *kept_out = stdout, *kept_err = stderr;
         char *text = NULL;
         size_t len = 0;
@@ -152,7 +157,7 @@ void program_run(int count, char **words, const struct program_files *files)
         must(code >= EXIT_FINE && code <= EXIT_TROUBLE, "the exit code is one of ours");
         must(err.failed == (code == EXIT_TROUBLE), "trouble comes with an error");
         must(!err.failed || err.message[0], "an error says something");
-        if (code != EXIT_TROUBLE && !operands.help_wanted)
+        if (code != EXIT_TROUBLE)
             check_output(command, args, text, len);
         free(text);
     }
