@@ -12,9 +12,9 @@
 #include "cli/run_program.h"
 #include "trace/tpafile.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <glob.h>
 #include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
@@ -132,28 +132,45 @@ static bool check_args(const struct capture_args *args, int *signal_number, stru
 
 /* ---- the files there are ---- */
 
+/* The library in FOLDER and, below it, in WHERE; NULL when it is not there. Free with free(). */
+static char *library_in(const char *folder, const char *where)
+{
+    char path[PATH_MAX];
+    int length = snprintf(path, sizeof path, "%s/%s/" LIBRARY, folder, where);
+    return length < (int)sizeof path ? realpath(path, NULL) : NULL;
+}
+
+/* The library in any folder of FOLDER's: lib/x86_64-linux-gnu, for one. (glob() frees twice where memory ends.) */
+static char *library_below(const char *folder)
+{
+    char *found = NULL;
+    DIR *entries = opendir(folder);
+    for (struct dirent *entry; entries && !found && (entry = readdir(entries));)
+        if (entry->d_name[0] != '.')
+            found = library_in(folder, entry->d_name);
+    if (entries)
+        closedir(entries);
+    return found;
+}
+
 /* Where the library lies: beside the program as built, or as installed. */
 static char *find_library(const struct capture_args *args)
 {
     if (args->library)
         return access(args->library, R_OK) == 0 ? realpath(args->library, NULL) : NULL;
-    static const char *const places[] = { "%s/" LIBRARY, "%s/../lib/" LIBRARY, "%s/../lib64/" LIBRARY,
-                                          "%s/../lib/*/" LIBRARY };
-    char self[PATH_MAX], pattern[PATH_MAX];
+    static const char *const places[] = { ".", "../lib", "../lib64" };
+    char self[PATH_MAX], lib[PATH_MAX + 8];
     ssize_t len = readlink("/proc/self/exe", self, sizeof self - 1);
     if (len <= 0)
         return NULL;
     self[len] = '\0';
     *strrchr(self, '/') = '\0';
     char *found = NULL;
-    for (size_t i = 0; i < sizeof places / sizeof *places && !found; i++) {
-        glob_t matches;
-        if (snprintf(pattern, sizeof pattern, places[i], self) >= (int)sizeof pattern)
-            continue;
-        if (glob(pattern, 0, NULL, &matches) == 0) {
-            found = realpath(matches.gl_pathv[0], NULL);
-            globfree(&matches);
-        }
+    for (size_t i = 0; i < sizeof places / sizeof *places && !found; i++)
+        found = library_in(self, places[i]);
+    if (!found) {
+        snprintf(lib, sizeof lib, "%s/../lib", self);
+        found = library_below(lib);
     }
     return found;
 }
