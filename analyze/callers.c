@@ -158,7 +158,7 @@ const char *callers_line_at(const struct trace *trace, event_id e, event_id op, 
     event_id users = EVENT_NONE, torchs = EVENT_NONE;
     for (event_id f = 0; f < trace->event_count; f++) {
         if (trace->kind[f] != EVENT_PYTHON || trace->track[f] != trace->track[e] ||
-            trace->start_ns[f] > trace->start_ns[e] || trace_end_ns(trace, f) < trace->start_ns[e])
+            trace->start_ns[f] > trace->start_ns[e] || trace_end_ns(trace, f) <= trace->start_ns[e])
             continue;
         enum python_frame frame = python_frame_of(trace_name(trace, f));
         event_id *innermost = frame == FRAME_OF_USER ? &users : &torchs;

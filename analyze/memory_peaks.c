@@ -90,6 +90,12 @@ static void set_stack(struct table *table, size_t row, const struct memory_quest
     VEC_FREE(&path);
 }
 
+/* Not on the host: PyTorch's allocator there says that it holds none, whatever is in use. */
+static bool tells_unused(const struct memory_record *record)
+{
+    return record->reserved > 0 && record->reserved >= record->allocated;
+}
+
 static void set_peak(struct table *table, size_t row, const struct memory_question *question,
                      const struct memory_record *peak)
 {
@@ -98,7 +104,7 @@ static void set_peak(struct table *table, size_t row, const struct memory_questi
     memory_set_step(table, row, COLUMN_PEAK_STEP, question, peak->event);
     if (peak->reserved >= 0)
         table_set_int(table, row, COLUMN_RESERVED_AT_PEAK, peak->reserved);
-    if (peak->reserved > 0)
+    if (tells_unused(peak))
         table_set_number(table, row, COLUMN_UNUSED, 1.0 - (double)peak->allocated / (double)peak->reserved);
     if (question->options->brief)
         return;
@@ -138,7 +144,8 @@ static struct extremes find_extremes(const struct memory_question *question,
             continue;
         if (found.reserved == RECORD_NONE || at[i].reserved > at[found.reserved].reserved)
             found.reserved = i;
-        if (found.unused == RECORD_NONE || unused_bytes(&at[i]) > unused_bytes(&at[found.unused]))
+        if (tells_unused(&at[i]) &&
+            (found.unused == RECORD_NONE || unused_bytes(&at[i]) > unused_bytes(&at[found.unused])))
             found.unused = i;
     }
     return found;
@@ -183,6 +190,8 @@ uint32_t memory_add_peak(struct table *table, const struct memory_question *ques
     if (found.reserved != RECORD_NONE) {
         table_set_int(table, row, COLUMN_RESERVED, at[found.reserved].reserved);
         memory_set_moment(table, row, COLUMN_RESERVED_TIME, question, at[found.reserved].event);
+    }
+    if (found.unused != RECORD_NONE) {
         table_set_int(table, row, COLUMN_MOST_UNUSED, unused_bytes(&at[found.unused]));
         memory_set_moment(table, row, COLUMN_MOST_UNUSED_TIME, question, at[found.unused].event);
     }

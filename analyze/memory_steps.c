@@ -42,8 +42,10 @@ void memory_add_steps(struct table *table, const struct memory_question *questio
         if (step->file != device->file)
             continue;
         int64_t end_ns = steps_end_ns(steps, s);
-        for (; i < end && trace->start_ns[at[i].event] < step->start_ns; i++)
+        for (; i < end && trace->start_ns[at[i].event] < step->start_ns; i++) {
             level = at[i].allocated;
+            reserved = at[i].reserved;
+        }
         int64_t start = level, peak = level;
         for (; i < end && trace->start_ns[at[i].event] < end_ns; i++) {
             level = at[i].allocated;

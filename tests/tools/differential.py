@@ -21,6 +21,7 @@ import random_job
 import random_trace
 import reference_job
 import reference_launches
+import reference_memory
 import reference_modules
 import reference_tables
 import reference_top
@@ -45,7 +46,7 @@ def differences(tpa, path):
 
 KEYS = ("device", "name", "operator", "caller", "cause", "start_ns", "length_ns", "direction", "memory", "call", "kernel",
         "rank", "step", "collective", "group", "number", "dtype", "size", "thread", "stream", "graph", "transfer",
-        "line", "path")
+        "line", "path", "module")
 ROUNDED = ("average_ns", "median_ns", "stddev_ns", "late_median_ns")
 
 
@@ -56,7 +57,7 @@ def order_of(row, columns):
 def compare_tables(what, wanted, found):
     """None, or where rows of the reference and of tpa differ, in words. Rows come in any order; columns are the reference's."""
     columns = list(wanted[0] if wanted else ())
-    exact = [c for c in columns if c in KEYS] or columns
+    exact = [c for c in columns if c in KEYS] + [c for c in columns if c not in KEYS and c not in ROUNDED and not isinstance(wanted[0][c], float)]
     wanted, found = (sorted(rows, key=lambda row: order_of(row, exact)) for rows in (wanted, found))
     if len(wanted) != len(found):
         extra = [order_of(r, exact) for r in found if order_of(r, exact) not in [order_of(w, exact) for w in wanted]]
@@ -79,17 +80,6 @@ def ask(tpa, command, path, *words):
 
 def rows_of(tables, key, **same):
     return [row for row in tables.get(key, {"rows": []})["rows"] if all(row.get(k) == v for k, v in same.items())]
-
-
-def added_up(rows, name):
-    """Rows of all devices by NAME; rows in which nothing happened are left out."""
-    sums = {}
-    for row in rows:
-        total = sums.setdefault(row[name], {name: row[name]})
-        for key, value in row.items():
-            if key.startswith("self_"):
-                total[key] = total.get(key, 0) + value
-    return [row for row in sums.values() if any(value for key, value in row.items() if key != name)]
 
 
 def gpu_differences(tpa, path, document):
@@ -146,11 +136,19 @@ def step_differences(tpa, path, document):
 
 
 def memory_differences(tpa, path, document):
-    tables = reference_tables.Tables(document)
-    memory = ask(tpa, "memory", path)
-    yield compare_tables("memory", tables.memory(document), rows_of(memory, "memory"))
-    if not tables.has_memory_region:
-        yield compare_tables("memory by operator", tables.memory_operators(document), added_up(rows_of(memory, "operators"), "operator"))
+    memory = reference_memory.Memory(document, reference_tables.Tables(document))
+    if memory.tables.has_memory_region:  # which reference_top.py takes for a record
+        return
+    for by in ("op", "step", "thread", "module", "line"):
+        found = ask(tpa, "memory", path, "--by", by)
+        yield compare_tables(f"in use at the peak by {by}", memory.alive(by), rows_of(found, "alive"))
+        yield compare_tables(f"not freed by {by}", memory.unfreed(by), rows_of(found, "unfreed"))
+        if by != "op":
+            yield compare_tables(f"memory by {by}", memory.places(by), rows_of(found, "allocations"))
+            continue
+        yield compare_tables("memory", memory.peaks(), rows_of(found, "memory"))
+        yield compare_tables("memory by operator", memory.operators(), rows_of(found, "operators"))
+        yield compare_tables("from step to step", memory.steps(), rows_of(found, "steps"))
 
 
 def caller_differences(tpa, path, document):

@@ -265,6 +265,10 @@ class Maker:
     # -- the rest
 
     def memory_records(self):
+        """Of any size, anywhere; or what allocators do, with all that a recording may lack: blocks from before it, frees."""
+        if self.random.random() < 0.6:
+            self.allocators()
+            return
         moments = [e["start"] for e in self.events] + [e["start"] + e["dur"] for e in self.events]
         for _ in range(self.random.randint(0, 80)):
             at = self.pick(*moments) + self.pick(0, 0, 1, -1, self.scale) if moments else 0
@@ -272,12 +276,47 @@ class Maker:
             name = "[OutOfMemory]" if self.random.random() < 0.02 else "[memory]"
             args = {"Device Type": self.pick(0, 0, 1, 1, 1, 20, 9), "Device Id": self.pick(-1, 0, 1), "Addr": self.random.randint(1, 1 << 47),
                     "Bytes": self.random.randint(-100_000, 100_000) * 512, "Total Allocated": self.random.randint(0, 1 << 36), "Total Reserved": 0}
-            event = {"ph": "i", "s": "t", "name": name, "pid": self.pid, "tid": self.pick(*self.threads), "start": at, "args": args}
-            if self.age != "2021":
-                event["cat"] = "cpu_instant_event"
-            if self.age == "2025":
-                args["finished"] = False
-            self.events.append(event)
+            self.memory_record(name, at, self.pick(*self.threads), args)
+
+    def memory_record(self, name, at, tid, args):
+        event = {"ph": "i", "s": "t", "name": name, "pid": self.pid, "tid": tid, "start": at, "args": args}
+        if self.age != "2021":
+            event["cat"] = "cpu_instant_event"
+        if self.age == "2025":
+            args["finished"] = False
+        self.events.append(event)
+
+    def allocators(self):
+        """Blocks of three memories; no two records at one moment, whose order the file does not tell."""
+        tick = 1000 if self.whole_us else 1
+        moments = sorted({self.moment(self.pick(e["start"], e["start"] + e["dur"]) + self.pick(0, 0, tick, self.scale))
+                          for e in self.events for _ in range(self.pick(0, 1, 1)) if "dur" in e})
+        moments = moments[: self.pick(20, 80)]
+        tells_totals = self.age != "2021" or self.random.random() < 0.4
+        tells_addresses = tells_totals or self.random.random() < 0.4
+        memories = [{"device": device, "blocks": {}, "used": self.pick(0, 40_960, 1 << 33), "reserved": 1 << 34} for device in ((0, -1), (1, 0), (1, 1))]
+        for at in moments:
+            memory = self.pick(*memories)
+            blocks, address, draw = memory["blocks"], 4096 * self.random.randint(1, 40), self.random.random()
+            if draw < 0.05:  # of a block from before recording
+                size = -512 * self.random.randint(1, 9)
+                size = -blocks.pop(address) if address in blocks else size
+            elif draw < 0.45 and blocks:
+                address = self.pick(*blocks)
+                size = -blocks.pop(address)
+            elif address not in blocks or draw > 0.97:  # or its free was lost
+                size = blocks[address] = 512 * self.random.randint(1, 9)
+            else:
+                continue
+            memory["used"] = max(0, memory["used"] + size)
+            memory["reserved"] = max(memory["used"], memory["reserved"] + self.pick(0, 0, 4096, -4096))
+            args = {"Device Type": memory["device"][0], "Device Id": memory["device"][1], "Bytes": size}
+            if tells_addresses:
+                args["Addr"] = address
+            if tells_totals:
+                args["Total Allocated"] = memory["used"]
+                args["Total Reserved"] = memory["reserved"] if memory["device"][0] else 0
+            self.memory_record("[memory]", at, self.pick(*self.threads), args)
 
     def overhead(self):
         for _ in range(self.pick(0, 0, 2)):

@@ -18,13 +18,16 @@ class Modules:
         self.tables = tables
         self.is_open = False  # does the file leave open which thread a forward pass ran on?
         self.nested = [e for e in tables.events if e.category == "python_function" or e in tables.operators or e in tables.calls]
-        for e in self.nested:
-            e.is_async, e.parent, e.children = False, None, []
         self.nested.sort(key=lambda e: (e.start, -e.end))
-        reference_top.build_tree(self.nested)
+        self.nest()
         self.operators = [e for e in self.nested if e in tables.operators]
         self.forward = [e for e in self.operators if self.sequence(e) is not None and not self.is_in_backward(e)]
         self.threads = {}  # of torch's number, the file's
+
+    def nest(self):
+        for e in self.nested:
+            e.is_async, e.parent, e.children = False, None, []
+        reference_top.build_tree(self.nested)
 
     # -- frames
 

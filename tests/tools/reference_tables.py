@@ -82,10 +82,14 @@ class Tables:
     def call(self, work):
         return self.call_of.get(work.correlation)
 
+    def step_at(self, moment):
+        """The step that a moment of the host lies in: where several overlap, one ends as the next begins."""
+        begun = [e for e in self.steps if e.start <= moment]
+        return begun[-1] if begun and moment < begun[-1].end else None
+
     def step_number(self, moment):
-        """Of the step that a moment of the host lies in: where several overlap, one ends as the next begins."""
-        inside = [e for e in self.steps if e.start <= moment]
-        return int(inside[-1].raw["name"].removeprefix("ProfilerStep#")) if inside and moment < inside[-1].end else None
+        step = self.step_at(moment)
+        return int(step.raw["name"].removeprefix("ProfilerStep#")) if step else None
 
     def communicates(self, kernel):
         operator = self.operator_of.get(kernel.link)
@@ -227,49 +231,6 @@ class Tables:
         calls = {id(e): e for thread in threads for e in self.waiting(thread)}
         calls.update((id(e), e) for e in self.calls if e.name in PINS)
         return list(calls.values())
-
-    # -- tpa memory
-
-    def memory(self, document):
-        devices = {}
-        for raw in document["traceEvents"]:
-            if raw.get("ph") == "i" and raw.get("name") == "[memory]" and "Bytes" in raw.get("args", {}):
-                args = raw["args"]
-                devices.setdefault((int(args["Device Type"]), int(args["Device Id"])), []).append(args)
-        rows = []
-        for records in devices.values():
-            sizes = [int(r["Bytes"]) for r in records]
-            rows.append({"peak_allocated": max(int(r["Total Allocated"]) for r in records), "records": len(records),
-                         "allocations": sum(s > 0 for s in sizes), "allocated": sum(s for s in sizes if s > 0),
-                         "frees": sum(s < 0 for s in sizes), "freed": -sum(s for s in sizes if s < 0)})
-        return rows
-
-    def memory_operators(self, document):
-        """What operators allocated and freed themselves, all devices together. Calls nest as in tpa top."""
-        rows = {}
-        calls = self.operators + self.annotations
-        for e in calls:
-            e.is_async = False
-        for raw in document["traceEvents"]:
-            if raw.get("ph") != "i" or raw.get("name") != "[memory]" or "Bytes" not in raw.get("args", {}):
-                continue
-            at, thread, size = reference_top.to_ns(raw["ts"]), reference_top.thread_of(raw), int(raw["args"]["Bytes"])
-            record = reference_top.Event("record", "", thread, at, at)
-            for e in calls:
-                e.parent, e.children = None, []
-            reference_top.build_tree([*(e for e in calls if e.thread == thread), record])
-            around, above = [], record.parent
-            while above is not None:
-                around.append(above)
-                above = above.parent
-            chosen = [e for e in around if e in self.operators] + [e for e in around if e.name != "ProfilerStep*"]
-            name = chosen[0].name if chosen else "[no operator]"
-            row = rows.setdefault(name, {"operator": name, "self_allocated": 0, "self_freed": 0, "self_allocations": 0, "self_frees": 0, "self_net": 0})
-            row["self_net"] += size
-            if size:
-                row["self_allocated" if size > 0 else "self_freed"] += abs(size)
-                row["self_allocations" if size > 0 else "self_frees"] += 1
-        return list(rows.values())
 
     # -- tpa callers
 

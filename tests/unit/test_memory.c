@@ -341,7 +341,37 @@ static void fragmentation_is_what_is_reserved_and_not_used(void **state)
     release();
 }
 
-/* The innermost Python function of the user's that is open at the peak; torch's own only where there is none. */
+/* 200 are reserved between the steps; in step 2 nothing is recorded, so it ends with these. The host tells 0, which is no 0. */
+static void what_is_reserved_between_steps_is_reserved_in_the_next(void **state)
+{
+    (void)state;
+    draw_begin(&memory_wants);
+    draw_host("user_annotation", "ProfilerStep#1", 1, 0, 50);
+    draw_host("user_annotation", "ProfilerStep#2", 1, 60, 40);
+    draw_memory(10, CUDA, 0, 0xA00, 40, 40);
+    draw_arg(ARG_TOTAL_RESERVED, 100);
+    draw_memory(55, CUDA, 0, 0xB00, 90, 130);
+    draw_arg(ARG_TOTAL_RESERVED, 200);
+    draw_memory(20, CPU, -1, 0xA00, 10, 10);
+    draw_arg(ARG_TOTAL_RESERVED, 0);
+    trace = draw_end();
+    answer((struct selection_query){ 0 });
+    enum { HOST, GPU };
+    struct table *memory = table_called(result, "memory"), *steps = table_called(result, "steps");
+    assert_string_equal(text_called(memory, HOST, "device"), "cpu");
+    assert_true(table_is_missing(memory, HOST, (size_t)table_find_column(memory, "most_unused", 11)));
+    assert_true(table_is_missing(memory, HOST, (size_t)table_find_column(memory, "unused_at_peak", 14)));
+    assert_int_equal(int_called(memory, GPU, "most_unused"), 70);
+    assert_int_equal(int_called(steps, 2, "reserved"), 100);
+    assert_int_equal(int_called(steps, 3, "reserved"), 200);
+    assert_int_equal(int_called(steps, 3, "growth"), 0);
+    release();
+}
+
+/*
+ * The innermost Python function of the user's that is open at the peak; torch's own only where there is none. One that ends
+ * then is over.
+ */
 static void a_peak_has_its_line(void **state)
 {
     (void)state;
@@ -350,6 +380,7 @@ static void a_peak_has_its_line(void **state)
     draw_host("python_function", "train.py(12): step", 1, 5, 60);
     draw_host("python_function", "torch/nn/modules/module.py(1501): _call_impl", 1, 10, 50);
     draw_host("python_function", "train.py(40): other thread", 2, 15, 30);
+    draw_host("python_function", "train.py(30): before", 1, 11, 9);
     draw_host("cpu_op", "aten::mm", 1, 15, 30);
     draw_memory(20, CPU, -1, 0xA00, 10, 10);
     trace = draw_end();
@@ -515,6 +546,7 @@ int main(void)
         cmocka_unit_test(a_lost_free_ends_the_block),
         cmocka_unit_test(a_lost_free_is_counted),
         cmocka_unit_test(fragmentation_is_what_is_reserved_and_not_used),
+        cmocka_unit_test(what_is_reserved_between_steps_is_reserved_in_the_next),
         cmocka_unit_test(a_peak_has_its_line),
         cmocka_unit_test(absurd_sizes_are_held),
         cmocka_unit_test(steps_tell_which_left_blocks_behind),
