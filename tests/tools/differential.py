@@ -183,7 +183,7 @@ def table_differences(tpa, path, only):
 
 def job_differences(tpa, paths):
     """What differs in tpa comm and tpa steps of a job of several ranks, in words, or None."""
-    job, comm = reference_job.Job(paths), ask(tpa, "comm", *paths)
+    job, comm = reference_job.Job(paths), ask(tpa, "comm", paths[-1], *paths[:-1])
     ranks, found = job.rank_rows(), rows_of(comm, "ranks")
     for row in ranks:
         row["meanwhile"] = row["meanwhile"] and "%.0f %% %s" % (100 * row["meanwhile"][0], row["meanwhile"][1])
@@ -240,7 +240,7 @@ def main():
                 if args.only in ("", "jobs") and seed % args.every == 0:
                     folder = os.path.join(scratch, f"job-{seed}")
                     os.mkdir(folder)
-                    wrong = wrong or next(filter(None, job_differences(args.tpa, random_job.write(seed, folder))), None)
+                    wrong = wrong or next(filter(None, job_differences(args.tpa, random_job.write(seed, folder)[:: seed % 2 or -1])), None)
                     shutil.rmtree(folder)
                 if not wrong and before and args.only in ("", "top") and seed % 4 == 0:
                     wrong = sum_differences(args.tpa, [path, before])

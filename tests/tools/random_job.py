@@ -4,8 +4,8 @@
     random_job.py SEED FOLDER      writes FOLDER/rank0.json, rank1.json ...
 
 For differential tests of what random_trace.py can not draw: whose steps last how long on the devices, and who waited for
-whom. The ranks start and run at different speeds, and a recording may lack a collective. No two durations of one collective are
-the same, so that there is always one rank that came last.
+whom. The ranks start and run at different speeds, their clocks differ, and a recording may lack a collective, or the numbers by
+which collectives are told apart. No two durations of one collective are the same, so that there is always one rank that came last.
 """
 import argparse
 import json
@@ -42,12 +42,17 @@ def draw(seed):
                            "Out msg nelems": whole if collective == "_allgather_base" else elements, "Group size": ranks,
                            "dtype": chance.choice(DTYPES), "kernel": f"ncclDevKernel_{kernel}(ncclDevKernelArgsStorage<4096ul>)"})
         schedule.append(doings)
-    return [Rank(chance, rank, ranks, schedule).document for rank in range(ranks)]
+    lacks_number = chance.choice([0, 0, 0.05, 1])
+    documents = [Rank(chance, rank, ranks, schedule, lacks_number).document for rank in range(ranks)]
+    if chance.random() < 0.7:
+        for document in documents:
+            document["baseTimeNanoseconds"] = 1_700_000_000_000_000_000 + chance.randint(0, 10**7)
+    return documents
 
 
 class Rank:
-    def __init__(self, chance, rank, ranks, schedule):
-        self.chance, self.rank, self.events, self.correlation = chance, rank, [], 0
+    def __init__(self, chance, rank, ranks, schedule, lacks_number):
+        self.chance, self.rank, self.events, self.correlation, self.lacks_number = chance, rank, [], 0, lacks_number
         self.at = chance.randint(0, 10**6)
         self.free = {7: 0, 20: 0}
         self.step_count = len(schedule) // 2
@@ -87,8 +92,9 @@ class Rank:
         self.free[stream] = end
         args = {"device": self.rank, "stream": stream, "correlation": self.correlation, "External id": self.correlation}
         if collective:
+            untold = {"kernel", "Seq"} if chance.random() < self.lacks_number else {"kernel"}
             self.add("kernel", collective["kernel"], stream, begin, end,
-                     {**args, **{key: value for key, value in collective.items() if key != "kernel"}}, pid=self.rank)
+                     {**args, **{key: value for key, value in collective.items() if key not in untold}}, pid=self.rank)
         else:
             category, name, more = chance.choice([("kernel", "gemm", {}), ("kernel", "relu", {}), ("gpu_memset", "Memset (Device)", {"bytes": 4}),
                                                   ("gpu_memcpy", "Memcpy HtoD (Pinned -> Device)", {"bytes": 64})])

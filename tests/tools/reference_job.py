@@ -3,7 +3,8 @@
     job = reference_job.Job(paths)
     job.collectives()    [{"collective": "all_reduce", "count": 8, ...}, ...]
 
-Written from docs/definitions.md, for files in which every collective tells its group, its number there, type and sizes.
+Written from docs/definitions.md, for files in which every collective tells its group, type and sizes; its number in the group may
+be missing.
 """
 import re
 import statistics
@@ -34,6 +35,7 @@ class Rank:
         self.operators = [e for e in events if e.category in reference_top.OPERATOR]
         self.steps = sorted((e for e in events if e.category == "user_annotation"), key=lambda e: e.start)
         self.origin = min(e.start for e in events) if events else 0
+        self.base = document.get("baseTimeNanoseconds", 0)
         self.computing = of(e for e in self.work if e.category in SET or (e.category in KERNEL and "nccl" not in e.name))
         self.collectives = [Collective(self, e) for e in self.work if "nccl" in e.name]
 
@@ -82,7 +84,7 @@ class Collective:
     def __init__(self, rank, event):
         args = event.args
         self.rank, self.event, self.duration = rank, event, event.duration
-        self.name, self.seq, self.ranks = NAMES[args["Collective name"]], args["Seq"], args["Group size"]
+        self.name, self.seq, self.ranks = NAMES[args["Collective name"]], args.get("Seq"), args["Group size"]
         self.group = f'{args["Process Group Name"]} ({args["Process Group Description"]})'
         self.dtype, element = DTYPES[args["dtype"]]
         self.size = args["Out msg nelems" if self.name == "all_gather" else "In msg nelems"] * element
@@ -103,18 +105,54 @@ class Match:
         self.longest = max(m.duration for m in members)
         self.late = self.longest - self.transfer
         self.last = next((m for m in members if m.duration == self.transfer), None) if self.late else None
-        for member in members:
-            member.match = self
+        self.earliest = next(m for m in members if m.duration == self.longest)
+        self.number = members[0].seq
+
+    def ends(self):
+        """By rank, in absolute time; nothing where ranks need not wait for all others."""
+        return {} if self.members[0].name == "broadcast" else {m.rank.number: m.rank.base + m.event.end for m in self.members}
+
+    def ended_together(self, clocks):
+        ends = [end - clocks[rank] if clocks[rank] is not None else None for rank, end in self.ends().items()]
+        return None in ends or not ends or max(ends) - min(ends) <= 10**6 + self.transfer // 2
 
 
 class Job:
     def __init__(self, paths):
         self.ranks = [Rank(path) for path in paths]
         self.all = [collective for rank in self.ranks for collective in rank.collectives]
-        alike = {}
-        for collective in self.all:
-            alike.setdefault((collective.group, collective.seq), []).append(collective)
-        self.matches = [Match(members) for members in alike.values() if len(members) > 1]
+        matches = [match for group in sorted({c.group for c in self.all}) for match in self.match([c for c in self.all if c.group == group])]
+        self.clocks = {rank.number: self.clock(rank.number, matches) for rank in self.ranks}
+        self.matches = [match for match, has_number in matches if has_number or match.ended_together(self.clocks)]
+        for match in self.matches:
+            for member in match.members:
+                member.match = match
+
+    def match(self, group):
+        """(Match, by its number?) of the same collectives of a group, by number where all tell one; else by their order."""
+        has_numbers = all(c.seq is not None for c in group)
+        have_steps = all(rank.steps for rank in self.ranks if rank.collectives)
+        alike, seen = {}, {}
+        for c in sorted(group, key=lambda c: (self.ranks.index(c.rank), c.event.start)):
+            key = c.seq
+            if not has_numbers:
+                kind = (c.name, c.size if c.name in ("all_reduce", "broadcast") else None, c.step and c.step.raw["name"] if have_steps else None)
+                before = seen.setdefault((c.rank.number, kind), [])
+                before.append(c)
+                key = kind, len(before)
+            alike.setdefault(key, []).append(c)
+        for key, members in alike.items():
+            if len(members) > 1:
+                match = Match(members)
+                if not has_numbers:
+                    match.number = key[1]
+                yield match, has_numbers
+
+    def clock(self, rank, matches):
+        """How much later collectives end there than on the first rank given: the median, of two in the middle the lower."""
+        first = next((r.number for r in self.ranks if any(c.rank is r for match, _ in matches for c in match.members)), None)
+        ends = [match.ends() for match, _ in matches]
+        return statistics.median_low(values) if (values := [end[rank] - end[first] for end in ends if rank in end and first in end]) else None
 
     def collectives(self):
         rows = {}
@@ -152,7 +190,7 @@ class Job:
                              "transfer_ns": sum(c.match.transfer for c in own), "waited_ns": sum(c.duration - c.match.transfer for c in own),
                              "last": len(last), "last_share": len(last) / len(own), "late_ns": sum(late),
                              "late_median_ns": statistics.median(late) if late else None, "late_max_ns": max(late, default=None),
-                             "meanwhile": self.meanwhile(rank, last)})
+                             "meanwhile": self.meanwhile(rank, last), "clock_ns": self.clocks[rank.number]})
         return rows
 
     @staticmethod
@@ -178,10 +216,11 @@ class Job:
         for match in self.matches:
             first = match.members[0]
             steps = {int(re.sub(r"\D", "", m.step.raw["name"])) if m.step else None for m in match.members}
-            rows.append({"collective": first.name, "group": first.group, "number": first.seq, "step": steps.pop() if len(steps) == 1 else "any",
-                         "size": first.size, "seen": len(match.members), "transfer_ns": match.transfer, "longest_wait_ns": match.late,
+            rows.append({"collective": first.name, "group": first.group, "number": match.number, "step": steps.pop() if len(steps) == 1 else "any",
+                         "size": max(m.size for m in match.members), "seen": len(match.members), "transfer_ns": match.transfer, "longest_wait_ns": match.late,
                          "waited_ns": sum(m.duration - match.transfer for m in match.members),
-                         "transfer_bus_bandwidth": ratio(first.size * first.factor, match.transfer),
+                         "transfer_bus_bandwidth": ratio(max(m.size for m in match.members) * first.factor, match.transfer),
+                         "first": str(match.earliest.rank.number), "start_ns": match.last.event.start - match.last.rank.origin,
                          "last": str(match.last.rank.number) if match.last else None})
         return rows
 
