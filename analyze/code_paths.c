@@ -270,9 +270,8 @@ static node_id forward_of(const struct maker *maker, event_id e)
     const struct trace *trace = maker->paths->trace;
     uint32_t file = file_of(trace, e);
     int64_t sequence;
-    size_t first, end;
-    if (!trace_arg(trace, ARG_SEQUENCE, e, &sequence) ||
-        (end = forwards_of(maker, file, sequence, &first)) == first)
+    size_t first;
+    if (!trace_arg(trace, ARG_SEQUENCE, e, &sequence) || forwards_of(maker, file, sequence, &first) == first)
         return NODE_NONE;
     track_id track = thread_of_number(maker, file, trace_arg_or(trace, ARG_FWD_THREAD, e, 0));
     if (track == TRACK_NONE)
