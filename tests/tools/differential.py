@@ -44,7 +44,7 @@ def differences(tpa, path):
     return None
 
 
-KEYS = ("device", "name", "operator", "caller", "cause", "start_ns", "length_ns", "direction", "memory", "call", "kernel",
+KEYS = ("device", "name", "operator", "caller", "callee", "cause", "start_ns", "length_ns", "direction", "memory", "call", "kernel",
         "rank", "step", "collective", "group", "number", "dtype", "size", "thread", "stream", "graph", "transfer",
         "line", "path", "module")
 ROUNDED = ("average_ns", "median_ns", "stddev_ns", "late_median_ns")
@@ -87,6 +87,10 @@ def gpu_differences(tpa, path, document):
     gpu = ask(tpa, "gpu", path)
     yield compare_tables("gpu", tables.devices(), rows_of(gpu, "devices"))
     yield compare_tables("copies", tables.copies(), rows_of(gpu, "copies"))
+    yield compare_tables("gpu by stream", tables.devices("stream"), rows_of(ask(tpa, "gpu", path, "--by", "stream"), "devices"))
+    if tables.steps:
+        found = rows_of(ask(tpa, "gpu", path, "--by", "step"), "devices")
+        yield compare_tables("gpu by step", tables.device_steps(), [row for row in found if row["span_ns"]])
 
 
 def kernel_differences(tpa, path, document):
@@ -154,7 +158,10 @@ def memory_differences(tpa, path, document):
 def caller_differences(tpa, path, document):
     callers = reference_tables.Tables(document).callers()
     if callers is not None:
+        callers = [{key: value for key, value in row.items() if key != "share_of_caller"} for row in callers]
         yield compare_tables("callers", callers, [row for row in rows_of(ask(tpa, "callers", path), "callers") if row["caller"]])
+        callees = [{key: value for key, value in row.items() if key not in ("caller", "share_of_caller")} for row in reference_tables.Tables(document).callees()]
+        yield compare_tables("callees", callees, [row for row in rows_of(ask(tpa, "callees", path), "callees") if row["callee"]])
 
 
 def module_differences(tpa, path, document):

@@ -109,9 +109,12 @@ class Tables:
 
     # -- tpa gpu
 
-    def devices(self):
+    def devices(self, by="device"):
+        """BY device, or each of its streams."""
         rows = []
-        for device, work in self.by_device():
+        streams = [((device, stream), [e for e in work if int(e.args["stream"]) == stream]) for device, work in self.by_device()
+                   for stream in sorted({int(e.args["stream"]) for e in work})]
+        for place, work in streams if by == "stream" else [((device,), work) for device, work in self.by_device()]:
             computes, communicates, copies, sets = self.parts(work)
             computing = of(computes + sets)
             start, end = min(e.start for e in work), max(e.end for e in work)
@@ -119,16 +122,41 @@ class Tables:
             nccl = [e for e in computes + communicates if "nccl" in e.name.lower()]
             others = [e for e in computes + communicates + sets if e not in nccl]
             rows.append({
-                "device": device, "span_ns": end - start, "busy_ns": length(union(of(work))), "computation_ns": length(union(computing)),
+                **dict(zip(("device", "stream"), place)), "span_ns": end - start, "busy_ns": length(union(of(work))), "computation_ns": length(union(computing)),
                 "exposed_communication_ns": length(without(of(communicates), computing)),
                 "exposed_memcpy_ns": length(without(of(copies), computing + of(communicates))),
                 "idle_ns": end - start - length(union(of(work))), "communication_ns": length(union(of(communicates))),
                 "memcpy_union_ns": length(union(of(copies))), "memset_union_ns": length(union(of(sets))), "gaps": len(gaps),
                 "longest_gap_ns": max((b - a for a, b, _ in gaps), default=0), "events": len(work), "kernels": len(computes + communicates),
                 "kernel_sum_ns": sum(e.duration for e in computes + communicates), "kernel_union_ns": length(union(of(computes + communicates))),
-                "streams": ", ".join(str(s) for s in sorted({int(e.args["stream"]) for e in work})),
+                "compute_and_memset_union_ns": length(union(of(others))),
+                **({} if by == "stream" else {"streams": ", ".join(str(s) for s in sorted({int(e.args["stream"]) for e in work}))}),
                 "nccl_kernels": len(nccl), "nccl_union_ns": length(union(of(nccl))), "exposed_nccl_ns": length(without(of(nccl), of(others))),
             })
+        return rows
+
+    def device_steps(self):
+        """What of a device's span lies in each step, also where two have one number, and in none."""
+        rows = []
+        for device, work in self.by_device():
+            computes, communicates, copies, sets = self.parts(work)
+            span = [min(e.start for e in work), max(e.end for e in work)]
+            left, ranges = [span], []
+            for step, after in zip(self.steps, [*self.steps[1:], None]):
+                end = max(step.start, min(step.end, after.start)) if after else step.end
+                here = within([span], step.start, end)
+                left = without(left, here)
+                ranges.append((int(step.raw["name"].removeprefix("ProfilerStep#")), here))
+            for number, moments in [*ranges, (None, left)]:
+                row = {"device": device, "step": number, "span_ns": length(moments)}
+                taken = []
+                for key, events in (("computation_ns", computes + sets), ("exposed_communication_ns", communicates), ("exposed_memcpy_ns", copies)):
+                    inside = [piece for a, b in moments for piece in within(union(of(events)), a, b)]
+                    row[key] = length(without(inside, taken))
+                    taken = union(taken + inside)
+                row["busy_ns"], row["idle_ns"] = length(taken), row["span_ns"] - length(taken)
+                if row["span_ns"]:
+                    rows.append(row)
         return rows
 
     def copies(self):
@@ -159,7 +187,7 @@ class Tables:
     # -- tpa gaps
 
     def gaps_of(self, work):
-        """(start, end, the work after it)"""
+        """(start, end, the work after it); of works that begin together the first"""
         gaps, until = [], None
         for e in sorted(work, key=lambda e: e.start):
             if until is not None and e.start > until:
@@ -199,7 +227,8 @@ class Tables:
         return "synchronisation" if contains(of(self.waiting(call.thread)), start) else "host"
 
     def gaps(self, latency_ns=30000):
-        return [{"device": device, "start_ns": start, "length_ns": end - start, "cause": self.cause(start, end, work, latency_ns)}
+        return [{"device": device, "start_ns": start, "length_ns": end - start, "cause": self.cause(start, end, work, latency_ns),
+                 "call": self.call(work).name if self.call(work) else None}
                 for device, of_device in self.by_device() for start, end, work in self.gaps_of(of_device)]
 
     def causes(self):
@@ -246,16 +275,26 @@ class Tables:
             e.is_async = False
             e.name = re.sub(r"^<(.*)>$", r"{\1}", e.name)  # as pstats shows what has no file
         reference_top.build_tree(sorted(events, key=lambda e: (e.start, -e.end)))
-        rows = {}
+        rows, whole = {}, {}
         for e in reference_top.lift_only_children(sorted(events, key=lambda e: (e.start, -e.end))):
+            above, in_itself, again = e, False, False
+            while above.parent is not None:
+                above = above.parent
+                in_itself |= above.name == e.name
+                again |= above.parent is not None and (above.name, above.parent.name) == (e.name, e.parent.name)  # in another call of the same by the same
+            whole[e.name] = whole.get(e.name, 0) + (0 if in_itself else e.duration)
             if e.parent is None:
                 continue
-            row = rows.setdefault((e.name, e.parent.name), {"name": e.name, "caller": e.parent.name, "calls": 0, "tottime_ns": 0, "cumtime_ns": 0})
+            row = rows.setdefault((e.name, e.parent.name), {"name": e.name, "caller": e.parent.name, "calls": 0, "pcalls": 0, "tottime_ns": 0, "cumtime_ns": 0})
             row["calls"] += 1
+            row["pcalls"] += not again
             row["tottime_ns"] += e.duration - sum(c.duration for c in e.children)
-            above, again = e.parent, False
-            while above.parent is not None:  # in another call of the same by the same
-                again |= (above.name, above.parent.name) == (e.name, e.parent.name)
-                above = above.parent
             row["cumtime_ns"] += 0 if again else e.duration
+        for row in rows.values():
+            row["share"] = row["cumtime_ns"] / whole[row["name"]] if whole[row["name"]] else None
+            row["share_of_caller"] = row["cumtime_ns"] / whole[row["caller"]] if whole[row["caller"]] else None
         return list(rows.values())
+
+    def callees(self):
+        """The same pairs, asked for by the caller."""
+        return [{**row, "name": row["caller"], "callee": row["name"], "share": row["share_of_caller"]} for row in self.callers()]
