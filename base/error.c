@@ -12,6 +12,7 @@
 static void begin(struct tpa_error *err, int64_t offset, const char *fmt, va_list args)
 {
     err->failed = true;
+    err->code = 0;
     err->offset = offset;
     err->file[0] = err->context[0] = err->hint[0] = '\0';
     vsnprintf(err->message, sizeof err->message, fmt, args);
@@ -39,6 +40,7 @@ bool tpa_fail_errno(struct tpa_error *err, const char *fmt, ...)
     va_end(args);
     size_t used = strlen(err->message);
     snprintf(err->message + used, sizeof err->message - used, ": %s", strerror(code));
+    err->code = code;
     return false;
 }
 

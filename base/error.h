@@ -32,6 +32,7 @@
 /* Fixed size and no heap, so that reporting an error can not itself fail. Zero-initialise it. */
 struct tpa_error {
     bool failed;
+    int code;          /* errno of the call to the system that failed; 0: there was none */
     int64_t offset;    /* byte offset in the (decoded) file, or TPA_NOWHERE */
     char file[512];    /* "" when no file is concerned */
     char message[768]; /* found against expected */
@@ -44,7 +45,7 @@ struct tpa_error {
 /* Start an error at byte OFFSET (or TPA_NOWHERE). Replaces whatever ERR held. */
 bool tpa_fail(struct tpa_error *err, int64_t offset, const char *fmt, ...) TPA_PRINTF(3, 4);
 
-/* As tpa_fail, with ": " and the text of errno appended. */
+/* As tpa_fail, with ": " and the text of errno appended, which is kept as the code. */
 bool tpa_fail_errno(struct tpa_error *err, const char *fmt, ...) TPA_PRINTF(2, 3);
 
 /* Say what was being done: "reading traceEvents". */

@@ -94,7 +94,9 @@ void load_add_notices(const struct trace *trace, struct result *result)
     for (size_t i = 0; i < trace->notice_count; i++) {
         const struct trace_notice *notice = &trace->notices[i];
         const struct trace_file *file = &trace->files[notice->file];
-        const char *path = notice->of_container && file->container ? file->container->path : file->path;
+        const char *path = notice->of_all                            ? NULL
+                           : notice->of_container && file->container ? file->container->path
+                                                                     : file->path;
         result_add_notice(result, notice->kind, (int64_t)notice->count, path, notice->offset, "%s",
                           notice->text);
     }

@@ -3,11 +3,13 @@
  *
  * A directory stands for the traces in it: TensorBoard's log directories, one file per rank. Files in
  * it that are no traces are passed over, also profiles and reports in .tpa files; a file named by the user must be
- * one. A directory without traces stands for the profiles in it.
+ * one. A directory without traces stands for the profiles in it. What is out of reach in a directory (most often
+ * because it belongs to somebody else) is left out, and that is told: the other ranks are worth having.
  */
 #define _GNU_SOURCE
 #include "ingest/formats.h"
 
+#include "base/buffer.h"
 #include "base/memory.h"
 #include "base/names.h"
 #include <dirent.h>
@@ -105,8 +107,26 @@ static bool list_names(const char *path, struct paths *names, struct tpa_error *
     return ok;
 }
 
+/* What was found in a directory but is out of reach, and why (errno). */
+struct left_out {
+    struct names *paths;
+    VEC_OF(int) reasons; /* of each path */
+};
+
+/* Was PATH in a directory out of reach, which is all that ERR tells? Then it is remembered, and no error. */
+static bool leave_out(struct left_out *left_out, const char *path, struct tpa_error *err)
+{
+    if (err->code != EACCES && err->code != EPERM && err->code != ENOENT)
+        return false;
+    size_t known = names_count(left_out->paths);
+    if (names_add(left_out->paths, path, strlen(path)) == known)
+        *VEC_PUSH(&left_out->reasons) = err->code;
+    *err = (struct tpa_error){ 0 };
+    return true;
+}
+
 static bool list_directory(const char *path, int depth, const char *const *endings, struct paths *found,
-                           struct tpa_error *err)
+                           struct left_out *left_out, struct tpa_error *err)
 {
     struct paths here = { 0 };
     bool ok = list_names(path, &here, err);
@@ -116,10 +136,11 @@ static bool list_directory(const char *path, int depth, const char *const *endin
         ok = look_at(here.at[i], false, &about, err);
         if (ok && S_ISDIR(about.st_mode)) {
             if (depth < DEEPEST_DIRECTORY)
-                ok = list_directory(here.at[i], depth + 1, endings, found, err);
+                ok = list_directory(here.at[i], depth + 1, endings, found, left_out, err) ||
+                     leave_out(left_out, here.at[i], err);
         } else if (ok && has_one_of(strrchr(here.at[i], '/') + 1, endings)) {
-            ok = look_at(here.at[i], true, &about, err);
-            if (ok && S_ISREG(about.st_mode))
+            ok = look_at(here.at[i], true, &about, err) || leave_out(left_out, here.at[i], err);
+            if (S_ISREG(about.st_mode))
                 *VEC_PUSH(found) = mem_strdup(here.at[i]);
         }
     }
@@ -235,6 +256,7 @@ struct reading {
     VEC_OF(struct profile *) profiles;
     struct action_report *actions;
     struct result *result;
+    struct left_out left_out;   /* of all directories */
     bool in_directory;          /* what is read now was found, not named */
     VEC_OF(struct aside) aside; /* of the directory that is read now */
 };
@@ -393,8 +415,9 @@ static bool read_file(const char *path, struct reading *reading, bool must_be, b
     if (options->max_ratio == UINT64_MAX)
         limits.max_ratio = 0;
     struct source *source = source_open(path, &limits, err);
+    *known = false;
     if (!source)
-        return tpa_in_file(err, path);
+        return (!must_be && leave_out(&reading->left_out, path, err)) || tpa_in_file(err, path);
     const char *bytes;
     size_t len = source_peek(source, &bytes, err);
     /* A file the user named is taken at its word; one found in a directory must look like a trace. */
@@ -423,7 +446,7 @@ static bool read_files_in(const char *path, const char *const *endings, struct r
                           size_t *looked_at, size_t *read, struct tpa_error *err)
 {
     struct paths found = { 0 };
-    bool ok = list_directory(path, 0, endings, &found, err);
+    bool ok = list_directory(path, 0, endings, &found, &reading->left_out, err);
     *looked_at += found.count;
     for (size_t i = 0; i < found.count && ok; i++) {
         bool known = false;
@@ -449,9 +472,27 @@ static bool use_aside(struct reading *reading, bool profiles, size_t *read, stru
     return ok;
 }
 
+/* No file in the directory PATH was read, of which LOOKED_AT have a name for it; FIRST is where left_out begins. */
+static bool nothing_in(const char *path, const struct reading *reading, size_t looked_at, size_t first,
+                       struct tpa_error *err)
+{
+    const struct left_out *left_out = &reading->left_out;
+    size_t count = left_out->reasons.count - first;
+    if (count == 0) {
+        tpa_fail(err, TPA_NOWHERE, "no trace in this directory (%zu files looked at)", looked_at);
+        tpa_hint(err, "traces are looked for in files that end in .json, .json.gz, .json.zst or .tpa");
+    } else {
+        tpa_fail(err, TPA_NOWHERE, "no trace in this directory can be read: %s: %s",
+                 names_text(left_out->paths, (name_id)first), strerror(left_out->reasons.at[first]));
+        if (count > 1)
+            tpa_hint(err, "the same goes for others in it: %zu in all", count);
+    }
+    return tpa_in_file(err, path);
+}
+
 static bool read_directory(const char *path, struct reading *reading, struct tpa_error *err)
 {
-    size_t looked_at = 0, read = 0;
+    size_t looked_at = 0, read = 0, left_out = reading->left_out.reasons.count;
     reading->in_directory = true;
     bool ok = read_files_in(path, trace_endings, reading, &looked_at, &read, err);
     if (ok && read == 0)
@@ -459,16 +500,50 @@ static bool read_directory(const char *path, struct reading *reading, struct tpa
              read_files_in(path, profile_endings, reading, &looked_at, &read, err);
     if (ok && read == 0)
         ok = use_aside(reading, false, &read, err);
-    if (ok && read == 0) {
-        ok = tpa_fail(err, TPA_NOWHERE, "no trace in this directory (%zu files looked at)", looked_at);
-        tpa_in_file(err, path);
-        tpa_hint(err, "traces are looked for in files that end in .json, .json.gz, .json.zst or .tpa");
-    }
+    if (ok && read == 0)
+        ok = nothing_in(path, reading, looked_at, left_out, err);
     for (size_t i = 0; i < reading->aside.count; i++)
         free_aside(&reading->aside.at[i]);
     VEC_FREE(&reading->aside);
     reading->in_directory = false;
     return ok;
+}
+
+static const char left_out_word[] = "left_out";
+
+static void tell_of_sums(struct sums_origin *origin, struct arena *arena, const struct buffer *text,
+                         size_t count)
+{
+    *VEC_PUSH(&origin->notices) = (struct sums_notice){
+        .kind = left_out_word,
+        .text = arena_strndup(arena, text->at, text->count),
+        .count = count,
+        .offset = TPA_NOWHERE,
+    };
+}
+
+/* Tell what was left out, in a notice of what was read. */
+static void tell_left_out(struct reading *reading, const struct ingested *sums)
+{
+    const struct left_out *left_out = &reading->left_out;
+    size_t count = left_out->reasons.count;
+    if (count == 0)
+        return;
+    struct buffer text = { 0 };
+    if (count > 1)
+        buffer_printf(&text, "%zu files or directories were left out, the first one: ", count);
+    else
+        buffer_puts(&text, "left out: ");
+    buffer_printf(&text, "%s: %s", names_text(left_out->paths, 0), strerror(left_out->reasons.at[0]));
+    struct profile *profile = sums->profile;
+    struct action_report *actions = sums->actions;
+    if (profile)
+        tell_of_sums(&profile->origin, &profile->arena, &text, count);
+    else if (actions)
+        tell_of_sums(&actions->origin, &actions->arena, &text, count);
+    else
+        trace_builder_tell(reading->builder, left_out_word, text.at, count);
+    buffer_release(&text);
 }
 
 /* Add up the profiles in the order in which pstats.Stats(first, second, ... last) does: first, last, ... second. */
@@ -494,6 +569,7 @@ bool ingest_read_any(const char *const *paths, size_t count, const struct ingest
         .options = options,
         .builder = trace_builder_open(&options->wants),
         .files = names_open(),
+        .left_out.paths = names_open(),
     };
     bool ok = true;
     for (size_t i = 0; i < count && ok; i++) {
@@ -510,6 +586,7 @@ bool ingest_read_any(const char *const *paths, size_t count, const struct ingest
         ingested->result = reading.result;
         reading.actions = NULL;
         reading.result = NULL;
+        tell_left_out(&reading, ingested);
     }
     if (ok && !ingested->profile && !ingested->actions && !ingested->result)
         ingested->trace = trace_builder_finish(reading.builder);
@@ -519,6 +596,8 @@ bool ingest_read_any(const char *const *paths, size_t count, const struct ingest
         profile_free(reading.profiles.at[i]);
     VEC_FREE(&reading.profiles);
     names_free(reading.files);
+    names_free(reading.left_out.paths);
+    VEC_FREE(&reading.left_out.reasons);
     action_report_free(reading.actions);
     result_free(reading.result);
     return ok;

@@ -152,6 +152,22 @@ void trace_builder_notice(struct trace_builder *builder, const char *kind, const
     builder_notice(builder, (uint32_t)builder->storage->files.count - 1, kind, text, count, offset);
 }
 
+void trace_builder_tell(struct trace_builder *builder, const char *kind, const char *text, uint64_t count)
+{
+    const struct buffer *key = notice_key(builder, UINT32_MAX, kind); /* no file has this number */
+    size_t known = names_count(builder->notice_keys);
+    name_id id = names_add(builder->notice_keys, key->at, key->count);
+    assert(id == known);
+    (void)id, (void)known;
+    *VEC_PUSH(&builder->storage->notices) = (struct trace_notice){
+        .kind = kind,
+        .text = trace_builder_strndup(builder, text, strlen(text)),
+        .count = count,
+        .offset = TPA_NOWHERE,
+        .of_all = true,
+    };
+}
+
 bool trace_builder_wants(const struct trace_builder *builder, enum trace_arg arg)
 {
     return builder->trace->wants.args >> arg & 1;

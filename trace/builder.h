@@ -82,6 +82,9 @@ void trace_builder_drop_file(struct trace_builder *builder);
 void trace_builder_notice(struct trace_builder *builder, const char *kind, const char *text, uint64_t count,
                           int64_t offset);
 
+/* Tell something odd that is about none of the files. KIND is a literal and comes once; TEXT is copied. */
+void trace_builder_tell(struct trace_builder *builder, const char *kind, const char *text, uint64_t count);
+
 /* The notice of this kind about the current file, which may be changed; NULL when there is none. */
 struct trace_notice *trace_builder_find_notice(struct trace_builder *builder, const char *kind);
 

@@ -268,6 +268,7 @@ struct trace_notice {
     uint64_t count;
     int64_t offset;    /* byte offset (decoded) of the first, or TPA_NOWHERE */
     bool of_container; /* it is about the .tpa file that FILE lies in */
+    bool of_all;       /* it is about the files as a whole, or what is none of them; FILE is 0 */
 };
 
 struct trace_flow {
