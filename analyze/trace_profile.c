@@ -2,7 +2,7 @@
  * trace_profile.c - from a call tree to sums.
  *
  * Each call is written down as (callee, caller, its figures); sorted, equal pairs lie together, and so do the callers
- * of one function.
+ * of one function. Which calls are recursions is then told in one pass over the tree.
  */
 #include "analyze/trace_profile.h"
 
@@ -10,10 +10,12 @@
 #include "trace/steps.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* A call, or the sum of those of one caller and callee. Times are integers until all is summed up. */
 struct call {
     function_id callee, caller; /* caller FUNCTION_NONE: nobody */
+    node_id node;
     int64_t calls, primitive_calls, self_ns, cumulative_ns;
     int64_t outermost_calls, outermost_ns; /* of the callee's calls that are in no other call of it */
 };
@@ -64,28 +66,15 @@ static function_id node_function(const struct summing *sum, const struct calltre
     return n == NODE_NONE ? FUNCTION_NONE : sum->function[sum->trace->name[tree->event[n]]];
 }
 
-/* The call that node N is. */
+/* The call that node N is, but for what the calls around it decide. */
 static struct call call_of(const struct summing *sum, const struct calltree *tree, node_id n,
                            int64_t children_ns)
 {
-    int64_t dur_ns = sum->trace->dur_ns[tree->event[n]];
-    node_id parent = tree->parent[n];
-    struct call call = { .callee = node_function(sum, tree, n),
-                         .caller = node_function(sum, tree, parent),
-                         .calls = 1,
-                         .self_ns = dur_ns - children_ns };
-    bool within_itself = false, within_same_pair = false;
-    for (node_id a = parent; a != NODE_NONE && !within_same_pair; a = tree->parent[a]) {
-        if (node_function(sum, tree, a) != call.callee)
-            continue;
-        within_itself = true;
-        within_same_pair = node_function(sum, tree, tree->parent[a]) == call.caller;
-    }
-    call.primitive_calls = !within_same_pair;
-    call.cumulative_ns = within_same_pair ? 0 : dur_ns;
-    call.outermost_calls = !within_itself;
-    call.outermost_ns = within_itself ? 0 : dur_ns;
-    return call;
+    return (struct call){ .callee = node_function(sum, tree, n),
+                          .caller = node_function(sum, tree, tree->parent[n]),
+                          .node = n,
+                          .calls = 1,
+                          .self_ns = sum->trace->dur_ns[tree->event[n]] - children_ns };
 }
 
 static int compare_calls(const void *left, const void *right)
@@ -94,6 +83,57 @@ static int compare_calls(const void *left, const void *right)
     if (a->callee != b->callee)
         return a->callee < b->callee ? -1 : 1;
     return (a->caller > b->caller) - (a->caller < b->caller);
+}
+
+/* Which of the sorted calls of a tree are open, as its nodes are passed in their order. */
+struct open_calls {
+    VEC_OF(node_id) nodes; /* each the parent of the next */
+    uint32_t *call;        /* by node: its place among the calls */
+    uint32_t *pair;        /* by call: the number of its callee and caller */
+    uint32_t *of_function, *of_pair;
+};
+
+/*
+ * A call within another one of its function is no outermost one, and within another one of its function and caller no
+ * primitive one. What is open is counted, so that deep recursion costs no more than flat code.
+ */
+static void tell_recursion(const struct summing *sum, const struct calltree *tree, struct call *calls,
+                           size_t count)
+{
+    struct open_calls open = {
+        .call = mem_alloc((tree->count + 1) * sizeof *open.call),
+        .pair = mem_alloc((count + 1) * sizeof *open.pair),
+        .of_function = mem_zalloc(sum->profile->function_count + 1, sizeof *open.of_function),
+        .of_pair = mem_zalloc(count + 1, sizeof *open.of_pair),
+    };
+    memset(open.call, 0xff, (tree->count + 1) * sizeof *open.call);
+    for (size_t i = 0; i < count; i++) {
+        open.call[calls[i].node] = (uint32_t)i;
+        open.pair[i] = i == 0 ? 0 : open.pair[i - 1] + (compare_calls(&calls[i - 1], &calls[i]) != 0);
+    }
+    for (node_id n = 0; n < tree->count; n++) {
+        if (open.call[n] == UINT32_MAX) /* folded into another */
+            continue;
+        while (open.nodes.count > 0 && open.nodes.at[open.nodes.count - 1] != tree->parent[n]) {
+            uint32_t closed = open.call[open.nodes.at[--open.nodes.count]];
+            open.of_function[calls[closed].callee]--;
+            open.of_pair[open.pair[closed]]--;
+        }
+        struct call *call = &calls[open.call[n]];
+        uint32_t *same = &open.of_function[call->callee], *same_pair = &open.of_pair[open.pair[open.call[n]]];
+        int64_t dur_ns = sum->trace->dur_ns[tree->event[n]];
+        call->primitive_calls = *same_pair == 0;
+        call->cumulative_ns = *same_pair == 0 ? dur_ns : 0;
+        call->outermost_calls = *same == 0;
+        call->outermost_ns = *same == 0 ? dur_ns : 0;
+        ++*same, ++*same_pair;
+        *VEC_PUSH(&open.nodes) = n;
+    }
+    VEC_FREE(&open.nodes);
+    free(open.call);
+    free(open.pair);
+    free(open.of_function);
+    free(open.of_pair);
 }
 
 static double seconds(int64_t ns)
@@ -154,6 +194,7 @@ struct profile *trace_profile(const struct trace *trace, const struct selection 
             *VEC_PUSH(&calls) = call_of(&sum, tree, n, children_ns[n]);
     if (calls.count > 0)
         qsort(calls.at, calls.count, sizeof *calls.at, compare_calls);
+    tell_recursion(&sum, tree, calls.at, calls.count);
     for (size_t i = 0, end; i < calls.count; i = end) {
         for (end = i; end < calls.count && calls.at[end].callee == calls.at[i].callee; end++)
             ;
