@@ -24,14 +24,6 @@ static int compare_devices(const void *left, const void *right)
     return a->id < b->id ? -1 : a->id > b->id;
 }
 
-static const struct trace_device *find_properties(const struct trace_file *file, int32_t id)
-{
-    for (size_t i = 0; i < file->devices.count; i++)
-        if (file->devices.at[i].id == id)
-            return &file->devices.at[i];
-    return NULL;
-}
-
 /* Fill in the devices, given how much work each track has; device->count becomes their work. */
 static void find_devices(struct gpu_events *gpu, const uint32_t *work_on_track)
 {
@@ -65,7 +57,8 @@ static void find_devices(struct gpu_events *gpu, const uint32_t *work_on_track)
     for (size_t d = 0; d < gpu->device_count; d++) {
         gpu->devices[d].first = first;
         first += gpu->devices[d].count;
-        gpu->devices[d].properties = find_properties(&trace->files[gpu->devices[d].file], gpu->devices[d].id);
+        gpu->devices[d].properties =
+            trace_file_device(&trace->files[gpu->devices[d].file], gpu->devices[d].id);
     }
 }
 

@@ -6,6 +6,7 @@
 
 #include "analyze/selection.h"
 #include "base/memory.h"
+#include "base/names.h"
 #include "base/source.h"
 #include "trace/span.h"
 #include "trace/steps.h"
@@ -142,10 +143,14 @@ static void add_file(const struct trace *trace, const struct steps *steps, uint3
         table_set_int(table, row, FILE_WINDOW, file->window_end_ns - file->window_start_ns);
     set_steps(steps, f, table, row);
     table_set_int(table, row, FILE_EVENTS, file->event_count);
-    int64_t notices = 0;
+    table_set_int(table, row, FILE_NOTICES, 0);
+}
+
+static void count_notices(const struct trace *trace, struct table *table)
+{
     for (size_t i = 0; i < trace->notice_count; i++)
-        notices += trace->notices[i].file == f;
-    table_set_int(table, row, FILE_NOTICES, notices);
+        if (!trace->notices[i].of_all)
+            table_cell(table, trace->notices[i].file, FILE_NOTICES)->i++;
 }
 
 /* Are there several files, all of one format? Then there is no need to say it of each. */
@@ -167,8 +172,13 @@ static const struct table_column fact_columns[] = {
     [FACT_FILES] = { "files", "Files", TABLE_COUNT, "files that say so" },
 };
 
-/* Count one more file that says VALUE of NAME. There are few distinct facts: a search will do. */
-static void add_fact(struct table *table, const char *name, const char *value)
+struct facts {
+    struct table *table;
+    struct names *rows; /* of each row its fact, NUL, and its value */
+};
+
+/* Count one more file that says VALUE of NAME. */
+static void add_fact(struct facts *facts, const char *name, const char *value)
 {
     enum { LONGEST = 200 };
     if (value == NULL || *value == '\0')
@@ -184,11 +194,11 @@ static void add_fact(struct table *table, const char *name, const char *value)
     if (text.count == LONGEST)
         buffer_puts(&text, "...");
 
-    size_t row = 0;
-    for (; row < table->row_count; row++)
-        if (strcmp(table_cell(table, row, FACT_NAME)->text.at, name) == 0 &&
-            strcmp(table_cell(table, row, FACT_VALUE)->text.at, text.at) == 0)
-            break;
+    struct buffer key = { 0 };
+    buffer_add(&key, name, strlen(name) + 1);
+    buffer_add(&key, text.at, text.count);
+    struct table *table = facts->table;
+    size_t row = names_add(facts->rows, key.at, key.count);
     if (row == table->row_count) {
         table_add_row(table);
         set_text(table, row, FACT_NAME, name);
@@ -196,26 +206,27 @@ static void add_fact(struct table *table, const char *name, const char *value)
         table_set_int(table, row, FACT_FILES, 0);
     }
     table_cell(table, row, FACT_FILES)->i++;
+    buffer_release(&key);
     buffer_release(&text);
 }
 
-static void add_flag(struct table *table, const char *name, int value)
+static void add_flag(struct facts *facts, const char *name, int value)
 {
     if (value >= 0)
-        add_fact(table, name, value ? "yes" : "no");
+        add_fact(facts, name, value ? "yes" : "no");
 }
 
 /* CUDA writes its versions as 1000 * major + 10 * minor. */
-static void add_cuda_version(struct table *table, const char *name, const char *value)
+static void add_cuda_version(struct facts *facts, const char *name, const char *value)
 {
     char text[32];
     int64_t version;
     if (!quantity_parse_integer(value, strlen(value), &version) || version < 1000 || version > 1000000) {
-        add_fact(table, name, value);
+        add_fact(facts, name, value);
         return;
     }
     snprintf(text, sizeof text, "%" PRId64 ".%" PRId64, version / 1000, version % 1000 / 10);
-    add_fact(table, name, text);
+    add_fact(facts, name, text);
 }
 
 /* Top-level keys that are told elsewhere, or that only say how the file is to be drawn. */
@@ -231,24 +242,24 @@ static bool is_told_elsewhere(const char *key)
     return false;
 }
 
-static void add_facts(const struct trace_file *file, struct table *table)
+static void add_facts(const struct trace_file *file, struct facts *facts)
 {
-    add_fact(table, "host", file->host_name);
-    add_fact(table, "distributed backend", file->backend);
-    add_fact(table, "NCCL version", file->nccl_version);
-    add_flag(table, "record_shapes", file->record_shapes);
-    add_flag(table, "profile_memory", file->profile_memory);
-    add_flag(table, "with_stack", file->with_stack);
-    add_flag(table, "with_flops", file->with_flops);
-    add_flag(table, "with_modules", file->with_modules);
+    add_fact(facts, "host", file->host_name);
+    add_fact(facts, "distributed backend", file->backend);
+    add_fact(facts, "NCCL version", file->nccl_version);
+    add_flag(facts, "record_shapes", file->record_shapes);
+    add_flag(facts, "profile_memory", file->profile_memory);
+    add_flag(facts, "with_stack", file->with_stack);
+    add_flag(facts, "with_flops", file->with_flops);
+    add_flag(facts, "with_modules", file->with_modules);
     for (size_t i = 0; i < file->properties.count; i++) {
         const struct trace_property *property = &file->properties.at[i];
         if (strcmp(property->key, "cuda_runtime_version") == 0)
-            add_cuda_version(table, "CUDA runtime", property->value);
+            add_cuda_version(facts, "CUDA runtime", property->value);
         else if (strcmp(property->key, "cuda_driver_version") == 0)
-            add_cuda_version(table, "CUDA driver", property->value);
+            add_cuda_version(facts, "CUDA driver", property->value);
         else if (!is_told_elsewhere(property->key))
-            add_fact(table, property->key, property->value);
+            add_fact(facts, property->key, property->value);
     }
 }
 
@@ -292,25 +303,49 @@ static void set_known(struct table *table, size_t row, enum device_column column
         table_set_int(table, row, column, value);
 }
 
-/* The row of device ID called NAME (NULL: any name), or SIZE_MAX. */
-static size_t find_device(const struct table *table, int64_t id, const char *name)
+/* The rows of devices: by number and name, and the first of each number. */
+struct device_rows {
+    struct table *table;
+    struct names *keys;  /* the number, then the name if it is by name */
+    VEC_OF(size_t) rows; /* of each key */
+    struct buffer key;
+};
+
+static void set_key(struct device_rows *devices, int64_t id, const char *name)
 {
-    for (size_t row = 0; row < table->row_count; row++) {
-        const union table_cell *has_name = table_cell(table, row, DEVICE_NAME);
-        if (table_cell(table, row, DEVICE_ID)->i == id &&
-            (name == NULL || (has_name->text.at && strcmp(has_name->text.at, name) == 0)))
-            return row;
-    }
-    return SIZE_MAX;
+    buffer_clear(&devices->key);
+    buffer_add(&devices->key, (const char *)&id, sizeof id);
+    if (name)
+        buffer_add(&devices->key, name, strlen(name) + 1);
 }
 
-static size_t add_device(struct table *table, int64_t id)
+/* The row of device ID called NAME (NULL: the first one, whatever its name), or SIZE_MAX. */
+static size_t find_device(struct device_rows *devices, int64_t id, const char *name)
 {
+    set_key(devices, id, name);
+    name_id key = names_find(devices->keys, devices->key.at, devices->key.count);
+    return key == NAME_NONE ? SIZE_MAX : devices->rows.at[key];
+}
+
+static void remember_device(struct device_rows *devices, int64_t id, const char *name, size_t row)
+{
+    set_key(devices, id, name);
+    if (names_add(devices->keys, devices->key.at, devices->key.count) == devices->rows.count)
+        *VEC_PUSH(&devices->rows) = row;
+}
+
+/* NAME may be NULL. */
+static size_t add_device(struct device_rows *devices, int64_t id, const char *name)
+{
+    struct table *table = devices->table;
     size_t row = table_add_row(table);
     table_set_int(table, row, DEVICE_ID, id);
     table_set_int(table, row, DEVICE_STREAMS, 0);
     table_set_int(table, row, DEVICE_EVENTS, 0);
     table_set_int(table, row, DEVICE_FILES, 0);
+    remember_device(devices, id, NULL, row);
+    if (name)
+        remember_device(devices, id, name, row);
     return row;
 }
 
@@ -330,24 +365,16 @@ static void describe_device(const struct trace_device *device, struct table *tab
     set_known(table, row, DEVICE_SHARED_PER_SM, device->shared_memory_per_sm);
 }
 
-/* The name that FILE gives to device ID, or NULL. */
-static const char *device_name(const struct trace_file *file, int64_t id)
-{
-    for (size_t i = 0; i < file->devices.count; i++)
-        if (file->devices.at[i].id == id)
-            return file->devices.at[i].name;
-    return NULL;
-}
-
 /* A file lists all devices of its machine, used or not; a device with events may be listed nowhere. */
 static void add_devices(const struct trace *trace, struct table *table)
 {
+    struct device_rows devices = { .table = table, .keys = names_open() };
     for (size_t f = 0; f < trace->file_count; f++) {
         for (size_t i = 0; i < trace->files[f].devices.count; i++) {
             const struct trace_device *device = &trace->files[f].devices.at[i];
-            size_t row = find_device(table, device->id, device->name);
+            size_t row = find_device(&devices, device->id, device->name);
             if (row == SIZE_MAX) {
-                row = add_device(table, device->id);
+                row = add_device(&devices, device->id, device->name);
                 describe_device(device, table, row);
             }
             table_cell(table, row, DEVICE_FILES)->i++;
@@ -357,13 +384,16 @@ static void add_devices(const struct trace *trace, struct table *table)
         const struct track *track = &trace->tracks[t];
         if (track->kind != TRACK_STREAM || track->event_count == 0)
             continue;
-        size_t row =
-            find_device(table, track->device, device_name(&trace->files[track->file], track->device));
+        const struct trace_device *device = trace_file_device(&trace->files[track->file], track->device);
+        size_t row = find_device(&devices, track->device, device ? device->name : NULL);
         if (row == SIZE_MAX)
-            row = add_device(table, track->device);
+            row = add_device(&devices, track->device, NULL);
         table_cell(table, row, DEVICE_STREAMS)->i++;
         table_cell(table, row, DEVICE_EVENTS)->i += track->event_count;
     }
+    names_free(devices.keys);
+    VEC_FREE(&devices.rows);
+    buffer_release(&devices.key);
 }
 
 /* --- categories ---------------------------------------------------------------------------------------------- */
@@ -519,25 +549,27 @@ static void add_unless_empty(struct result *result, struct table *table)
 void info_add_tables(const struct trace *trace, struct result *result)
 {
     struct table *files = OPEN("files", "Files", file_columns);
-    struct table *facts = OPEN("facts", "Facts", fact_columns);
+    struct facts facts = { OPEN("facts", "Facts", fact_columns), names_open() };
     struct table *devices = OPEN("devices", "Devices", device_columns);
     struct table *categories = OPEN("categories", "Events", category_columns);
     struct table *tracks = OPEN("tracks", "Tracks", track_columns);
     struct steps *steps = steps_open(trace);
     for (uint32_t f = 0; f < trace->file_count; f++) {
         add_file(trace, steps, f, files);
-        add_facts(&trace->files[f], facts);
+        add_facts(&trace->files[f], &facts);
     }
+    count_notices(trace, files);
+    names_free(facts.rows);
     steps_free(steps);
     if (have_one_format(trace))
         files->columns[FILE_FORMAT].flags |= TABLE_OPTIONAL;
     if (trace->file_count == 1)
-        facts->columns[FACT_FILES].flags |= TABLE_OPTIONAL;
+        facts.table->columns[FACT_FILES].flags |= TABLE_OPTIONAL;
     add_devices(trace, devices);
     add_categories(trace, categories);
     add_tracks(trace, tracks);
     add_unless_empty(result, files);
-    add_unless_empty(result, facts);
+    add_unless_empty(result, facts.table);
     add_unless_empty(result, devices);
     add_unless_empty(result, categories);
     add_unless_empty(result, tracks);

@@ -325,15 +325,6 @@ static const struct trace_file *file_of(const struct summary *summary, int64_t r
     return of ? &summary->trace->files[of->file] : NULL;
 }
 
-/* What the file says of the device; NULL when nothing. */
-static const struct trace_device *properties_of(const struct trace_file *file, int64_t device)
-{
-    for (size_t i = 0; file && i < file->devices.count; i++)
-        if (file->devices.at[i].id == device)
-            return &file->devices.at[i];
-    return NULL;
-}
-
 /* Operators whose kernels could use tensor cores. */
 static bool multiplies_matrices(const char *name)
 {
@@ -377,7 +368,8 @@ static int64_t matrix_time(const struct summary *summary, const struct gpu_event
 /* Could the device of RANK use tensor cores, by its compute capability? */
 static bool has_tensor_cores(const struct summary *summary, int64_t rank, int64_t device)
 {
-    const struct trace_device *properties = properties_of(file_of(summary, rank), device);
+    const struct trace_file *file = file_of(summary, rank);
+    const struct trace_device *properties = file ? trace_file_device(file, device) : NULL;
     return properties && properties->compute_major >= 7;
 }
 
@@ -577,7 +569,7 @@ static void look_at_peaks(struct summary *summary)
                    *number = device ? strchr(device, ':') : NULL;
         const struct trace_file *file = file_of(summary, summary_figure(memory, row, "rank"));
         const struct trace_device *properties =
-            number ? properties_of(file, strtoll(number + 1, NULL, 10)) : NULL;
+            number && file ? trace_file_device(file, strtoll(number + 1, NULL, 10)) : NULL;
         int64_t peak = summary_figure(memory, row, "peak_allocated");
         if (properties)
             consider(summary, (struct finding){ .rule = RULE_MEMORY_FULL,

@@ -8,6 +8,7 @@
 #include "trace/storage.h"
 
 #include "base/memory.h"
+#include "base/runs.h"
 #include <assert.h>
 #include <stdlib.h>
 
@@ -594,12 +595,30 @@ static void lend_columns(struct trace *trace, struct trace_storage *storage)
     trace->sample_count = storage->samples.count;
 }
 
+static bool belongs_behind(const void *context, const void *left, const void *right)
+{
+    const struct trace_device *a = left, *b = right;
+    (void)context;
+    return a->id > b->id;
+}
+
+/* trace_file_device looks for them by their order. */
+static void sort_devices(struct trace_builder *builder)
+{
+    for (size_t f = 0; f < builder->storage->files.count; f++) {
+        struct trace_file *file = &builder->storage->files.at[f];
+        if (file->devices.count > 1)
+            runs_sort(file->devices.at, file->devices.count, sizeof *file->devices.at, belongs_behind, NULL);
+    }
+}
+
 struct trace *trace_builder_finish(struct trace_builder *builder)
 {
     struct trace *trace = builder->trace;
     builder_join_ends(builder);
     bound_durations(builder);
     settle_files(builder);
+    sort_devices(builder);
     builder_classify(builder);
     index_args(builder);
     lend_columns(trace, builder->storage);

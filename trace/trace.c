@@ -50,6 +50,19 @@ void trace_free(struct trace *trace)
     free(trace);
 }
 
+const struct trace_device *trace_file_device(const struct trace_file *file, int64_t id)
+{
+    size_t low = 0, high = file->devices.count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (file->devices.at[middle].id < id)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < file->devices.count && file->devices.at[low].id == id ? &file->devices.at[low] : NULL;
+}
+
 bool trace_arg(const struct trace *trace, enum trace_arg arg, event_id e, int64_t *value)
 {
     const struct trace_arg_column *column = &trace->args[arg];

@@ -253,7 +253,7 @@ struct trace_file {
     bool has_all_groups; /* no group of the rank is missing from them, as far as the file tells */
     /* profiler flags: -1 not told, else 0 or 1 */
     int record_shapes, profile_memory, with_stack, with_flops, with_modules;
-    VEC_OF(struct trace_device) devices;
+    VEC_OF(struct trace_device) devices; /* by number */
     VEC_OF(struct trace_property) properties;
     /* The .tpa file that holds it, else NULL; PATH and what follows it are those of the file that was converted. Several
      * files may lie in one. */
@@ -324,6 +324,9 @@ struct trace {
 
 /* Free TRACE and all it owns. NULL is allowed. */
 void trace_free(struct trace *trace);
+
+/* What FILE says of device ID, which it may say twice; NULL when nothing. */
+const struct trace_device *trace_file_device(const struct trace_file *file, int64_t id);
 
 /* Has event E the argument, and which value? False and *VALUE untouched when not. */
 bool trace_arg(const struct trace *trace, enum trace_arg arg, event_id e, int64_t *value);
