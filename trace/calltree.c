@@ -171,10 +171,9 @@ void calltree_move(struct calltree *tree, const struct calltree_move *moves, siz
     for (size_t i = 0; i < count; i++)
         threads[old_count + i] = (struct calltree_thread){ .track = moves[i].track };
     qsort(threads + old_count, count, sizeof *threads, compare_threads);
-    size_t kept = old_count;
+    size_t kept = old_count, low = 0;
     for (size_t i = 0; i < count; i++) { /* a target that has no nodes yet becomes a thread */
         track_id track = threads[old_count + i].track;
-        size_t low = 0;
         while (low < old_count && threads[low].track < track)
             low++;
         bool known = (low < old_count && threads[low].track == track) ||
