@@ -270,19 +270,28 @@ static void count_async(struct top *top)
 
 /* ---- device time ---- */
 
-/* Node N launched work of DURATION: it is N's own, and in the total of N and all its callers. */
-static void give_to_callers(struct top *top, node_id n, int64_t duration_ns, uint64_t stamp)
+/* Node N launched work of DURATION: it is N's own. The call it counts for, NODE_NONE when that lost it. */
+static node_id give_to_call(struct top *top, node_id n, int64_t duration_ns)
 {
     if (top->state[n] & NODE_KERNELS_GONE) {
         top->counts.lost_gpu++;
         add_to(&top->counts.lost_gpu_ns, duration_ns);
-        return;
+        return NODE_NONE;
     }
     if (top->state[n] & NODE_FOLDED)
         n = top->tree->parent[n];
-    bool once = top_counts_once(top, top->tree->event[n]);
     if (top->row_of_node[n] != ROW_NONE)
         add_to(&top->rows.at[top->row_of_node[n]].self_device_ns, duration_ns);
+    return n;
+}
+
+/* It is in the total of the call and all its callers. Work that STAMP stands for may be given to several calls. */
+static void give_to_callers(struct top *top, node_id n, int64_t duration_ns, uint64_t stamp)
+{
+    n = give_to_call(top, n, duration_ns);
+    if (n == NODE_NONE)
+        return;
+    bool once = top_counts_once(top, top->tree->event[n]);
     for (; n != NODE_NONE; n = top->tree->parent[n]) {
         if (top->row_of_node[n] == ROW_NONE)
             continue;
@@ -294,6 +303,32 @@ static void give_to_callers(struct top *top, node_id n, int64_t duration_ns, uin
     }
 }
 
+/* As give_to_callers, of work that is given to one call alone: add_launched does for all such work what is left. */
+static void give_later(struct top *top, node_id n, int64_t duration_ns)
+{
+    n = give_to_call(top, n, duration_ns);
+    if (n == NODE_NONE)
+        return;
+    if (!top->launched_ns)
+        top->launched_ns = mem_zalloc(top->tree->count + 1, sizeof *top->launched_ns);
+    add_to(&top->launched_ns[n], duration_ns);
+}
+
+/* Callees lie behind their callers: each gives what it and its callees launched to its caller. */
+static void add_launched(struct top *top)
+{
+    for (node_id n = (node_id)top->tree->count; top->launched_ns && n-- > 0;) {
+        node_id parent = top->tree->parent[n];
+        uint32_t row = top->row_of_node[n];
+        if (row != ROW_NONE && !(top->state[n] & NODE_COVERED))
+            add_to(&top->rows.at[row].device_ns, top->launched_ns[n]);
+        if (parent != NODE_NONE)
+            add_to(&top->launched_ns[parent], top->launched_ns[n]);
+    }
+    free(top->launched_ns);
+    top->launched_ns = NULL;
+}
+
 static void count_launched(struct top *top, event_id e, int64_t duration_ns, const int64_t *external_id,
                            const int64_t *correlation)
 {
@@ -303,7 +338,10 @@ static void count_launched(struct top *top, event_id e, int64_t duration_ns, con
     bool has_operator = link.operator!= EVENT_NONE && top->node_of[link.operator] != NODE_NONE;
     bool both_sides_in_row =
         top->by & TOP_BOTH_SIDES && !top->per_call && !(top->by & (TOP_THREAD | TOP_CATEGORY));
-    if (has_operator && !both_sides_in_row)
+    bool given_once = !top_is_lookalike(top, lookalike, lookalike);
+    if (has_operator && !both_sides_in_row && given_once)
+        give_later(top, top->node_of[link.operator], duration_ns);
+    else if (has_operator && !both_sides_in_row)
         give_to_callers(top, top->node_of[link.operator], duration_ns, e + UINT64_C(1));
     for (size_t i = lookalike; top_is_lookalike(top, lookalike, i) && !both_sides_in_row; i++)
         give_to_callers(top, top->node_of[top->lookalikes.at[i].call], duration_ns, e + UINT64_C(1));
@@ -358,6 +396,7 @@ static void count_device(struct top *top)
                            has_correlation ? &correlation : NULL);
         }
     }
+    add_launched(top);
 }
 
 /* ---- the way through ---- */

@@ -135,6 +135,7 @@ struct top {
     struct calltree *tree;
     uint8_t *state;        /* enum node_state and NODE_COVERED, by node */
     uint32_t *row_of_node; /* ROW_NONE: counted in no row */
+    int64_t *launched_ns;  /* by node, while devices are counted: the work it launched; NULL: none so far */
     node_id *node_of;      /* by event */
     VEC_OF(struct top_row) rows;
     struct top_float_row *float_rows;    /* by row; NULL unless asked for */
