@@ -152,23 +152,81 @@ const char *callers_line(struct callers *callers, event_id call, size_t *len)
     return found;
 }
 
-const char *callers_line_at(const struct trace *trace, event_id e, event_id op, size_t *len)
+/* ---- moments ---- */
+
+/* A Python function that begins, or a moment that is asked about. */
+struct beginning {
+    track_id track;
+    event_id event;
+    size_t moment; /* its number; SIZE_MAX: a function */
+    int64_t at_ns;
+};
+
+/* Threads one after the other; a function that begins at a moment is open then. */
+static bool begins_later(const void *context, const void *left, const void *right)
 {
-    /* The later a function began, the further in it is; of those that begin at once the last in the file. */
-    event_id users = EVENT_NONE, torchs = EVENT_NONE;
-    for (event_id f = 0; f < trace->event_count; f++) {
-        if (trace->kind[f] != EVENT_PYTHON || trace->track[f] != trace->track[e] ||
-            trace->start_ns[f] > trace->start_ns[e] || trace_end_ns(trace, f) <= trace->start_ns[e])
+    const struct beginning *a = left, *b = right;
+    (void)context;
+    if (a->track != b->track)
+        return a->track > b->track;
+    if (a->at_ns != b->at_ns)
+        return a->at_ns > b->at_ns;
+    return a->moment != SIZE_MAX && b->moment == SIZE_MAX;
+}
+
+/* Functions that have begun, each later than the one below. */
+struct begun {
+    event_id *at;
+    size_t count, capacity;
+};
+
+/* The one that began last and is open at AT_NS, or EVENT_NONE. Moments only grow: what has ended is forgotten. */
+static event_id last_open(const struct trace *trace, struct begun *begun, int64_t at_ns)
+{
+    while (begun->count > 0 && trace_end_ns(trace, begun->at[begun->count - 1]) <= at_ns)
+        begun->count--;
+    return begun->count > 0 ? begun->at[begun->count - 1] : EVENT_NONE;
+}
+
+void callers_functions_at(const struct trace *trace, const event_id *moments, size_t count,
+                          event_id *functions)
+{
+    VEC_OF(struct beginning) all = { 0 };
+    bool *is_asked = mem_zalloc(trace->track_count + 1, sizeof *is_asked);
+    for (size_t i = 0; i < count; i++)
+        is_asked[trace->track[moments[i]]] = true;
+    for (event_id e = 0; e < trace->event_count; e++)
+        if (trace->kind[e] == EVENT_PYTHON && is_asked[trace->track[e]])
+            *VEC_PUSH(&all) = (struct beginning){ trace->track[e], e, SIZE_MAX, trace->start_ns[e] };
+    for (size_t i = 0; i < count; i++)
+        *VEC_PUSH(&all) =
+            (struct beginning){ trace->track[moments[i]], moments[i], i, trace->start_ns[moments[i]] };
+    runs_sort(all.at, all.count, sizeof *all.at, begins_later, NULL);
+
+    struct begun users = { 0 }, torchs = { 0 };
+    for (size_t i = 0; i < all.count; i++) {
+        const struct beginning *one = &all.at[i];
+        if (i > 0 && one->track != all.at[i - 1].track)
+            users.count = torchs.count = 0;
+        if (one->moment == SIZE_MAX) {
+            enum python_frame frame = python_frame_of(trace_name(trace, one->event));
+            if (frame != FRAME_NO_LINE)
+                *VEC_PUSH(frame == FRAME_OF_USER ? &users : &torchs) = one->event;
             continue;
-        enum python_frame frame = python_frame_of(trace_name(trace, f));
-        event_id *innermost = frame == FRAME_OF_USER ? &users : &torchs;
-        if (frame != FRAME_NO_LINE &&
-            (*innermost == EVENT_NONE || trace->start_ns[f] >= trace->start_ns[*innermost]))
-            *innermost = f;
+        }
+        event_id user = last_open(trace, &users, one->at_ns), torch = last_open(trace, &torchs, one->at_ns);
+        functions[one->moment] = user != EVENT_NONE ? user : torch;
     }
-    event_id found = users != EVENT_NONE ? users : torchs;
-    if (found == EVENT_NONE)
+    VEC_FREE(&users);
+    VEC_FREE(&torchs);
+    VEC_FREE(&all);
+    free(is_asked);
+}
+
+const char *callers_line_of(const struct trace *trace, event_id function, event_id op, size_t *len)
+{
+    if (function == EVENT_NONE)
         return op == EVENT_NONE ? NULL : line_of_stack(trace, op, len);
-    *len = names_length(trace->names, trace->name[found]);
-    return trace_name(trace, found);
+    *len = names_length(trace->names, trace->name[function]);
+    return trace_name(trace, function);
 }

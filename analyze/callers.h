@@ -36,9 +36,14 @@ event_id callers_operator(const struct callers *callers, event_id call);
 const char *callers_line(struct callers *callers, event_id call, size_t *len);
 
 /*
- * The line of one moment, without opening all callers: of the Python functions that are open on E's thread when it
- * begins, else of the "Call stack" of the operator OP (or EVENT_NONE). A look at every event. Borrowed, *LEN bytes, or NULL.
+ * Without opening all callers: for each of the COUNT events at MOMENTS the Python function whose line is meant, of those
+ * that are open on its thread when it begins; EVENT_NONE when none is. The later a function began, the further in it is;
+ * of those that begin at once the last in the file.
  */
-const char *callers_line_at(const struct trace *trace, event_id e, event_id op, size_t *len);
+void callers_functions_at(const struct trace *trace, const event_id *moments, size_t count,
+                          event_id *functions);
+
+/* The line of FUNCTION, else of the "Call stack" of the operator OP; either may be EVENT_NONE. Borrowed, *LEN bytes, or NULL. */
+const char *callers_line_of(const struct trace *trace, event_id function, event_id op, size_t *len);
 
 #endif

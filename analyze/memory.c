@@ -289,11 +289,13 @@ void memory_add_tables(const struct trace *trace, const struct selection *select
                  *operators = memory_open_operators(&question), *steps = memory_open_steps(&question),
                  *unfreed = memory_open_unfreed(&question);
     struct memory_board *board = options->brief ? NULL : memory_board_open(&question);
+    VEC_OF(uint32_t) peak_of_row = { 0 };
     for (size_t d = 0; d < records->device_count; d++) {
         const struct memory_device *device = &records->devices[d];
         uint32_t peak = is_wanted(options, device) ? memory_add_peak(peaks, &question, device) : RECORD_NONE;
         if (peak == RECORD_NONE)
             continue;
+        *VEC_PUSH(&peak_of_row) = peak;
         memory_add_steps(steps, &question, device);
         if (options->brief)
             continue;
@@ -306,6 +308,9 @@ void memory_add_tables(const struct trace *trace, const struct selection *select
             memory_add_unfreed(unfreed, &question, device);
         }
     }
+    if (!options->brief)
+        memory_add_lines(peaks, &question, peak_of_row.at);
+    VEC_FREE(&peak_of_row);
     memory_close_peaks(peaks);
     give_table(result, peaks, TABLE_NO_COLUMN);
     give_table(result, categories, MEMORY_CATEGORY_AT_PEAK);

@@ -111,10 +111,26 @@ static void set_peak(struct table *table, size_t row, const struct memory_questi
     if (peak->category == NAME_NONE)
         memory_set_owner(table, row, COLUMN_OPERATOR, question, memory_owner(question, peak));
     set_stack(table, row, question, peak);
-    size_t len;
-    const char *line = callers_line_at(question->trace, peak->event, peak->owner, &len);
-    if (line)
-        table_set_text(table, row, COLUMN_LINE, line, len);
+}
+
+void memory_add_lines(struct table *table, const struct memory_question *question, const uint32_t *peaks)
+{
+    const struct trace *trace = question->trace;
+    size_t count = table->row_count;
+    event_id *moments = mem_alloc((count + 1) * sizeof *moments),
+             *functions = mem_alloc((count + 1) * sizeof *functions);
+    for (size_t row = 0; row < count; row++)
+        moments[row] = question->records->at[peaks[row]].event;
+    callers_functions_at(trace, moments, count, functions);
+    for (size_t row = 0; row < count; row++) {
+        size_t len;
+        const char *line =
+            callers_line_of(trace, functions[row], question->records->at[peaks[row]].owner, &len);
+        if (line)
+            table_set_text(table, row, COLUMN_LINE, line, len);
+    }
+    free(moments);
+    free(functions);
 }
 
 /* The records of a device at which something is largest; RECORD_NONE: it is told of none. */

@@ -89,6 +89,8 @@ void memory_set_step(struct table *table, size_t row, size_t column, const struc
 struct table *memory_open_peaks(const struct memory_question *question);
 uint32_t memory_add_peak(struct table *table, const struct memory_question *question,
                          const struct memory_device *device);
+/* Tell the lines of code of the rows of TABLE; PEAKS: what memory_add_peak returned for each. */
+void memory_add_lines(struct table *table, const struct memory_question *question, const uint32_t *peaks);
 void memory_close_peaks(struct table *table); /* what no row tells is shown only to those who ask */
 
 /* memory_blocks.c */
