@@ -31,6 +31,7 @@ struct search {
     struct calltree *tree;
     node_id *node;  /* by event */
     bool *reported; /* by node: a kernel was found for it */
+    struct process_groups *groups;
 };
 
 static bool starts_with(const char *text, const char *prefix)
@@ -197,12 +198,14 @@ static int64_t ranks_by_size(enum collective_kind kind, const struct size_facts 
 }
 
 /* What the file lists of its process groups, where the collective does not tell. */
-static void learn_group(const struct trace *trace, struct collective *one)
+static void learn_group(struct search *search, struct collective *one)
 {
-    const struct trace_file *file = &trace->files[trace->tracks[trace->track[one->event]].file];
+    uint32_t file = search->trace->tracks[search->trace->track[one->event]].file;
     bool told = one->group_name != NAME_NONE || one->group_ranks != NAME_NONE || one->group_size >= 0;
     const struct trace_group *group =
-        told && one->group_name == NAME_NONE ? NULL : process_group_of(file, one->group_name, one->library);
+        told && one->group_name == NAME_NONE
+            ? NULL
+            : process_group_of(search->groups, file, one->group_name, one->library);
     if (group) {
         one->group_name = group->name;
         if (one->group_description == NAME_NONE)
@@ -211,12 +214,15 @@ static void learn_group(const struct trace *trace, struct collective *one)
             one->group_ranks = group->ranks;
     }
     if (one->group_size < 0)
-        one->group_size = group ? group->size : told ? -1 : process_group_size(file, one->library);
+        one->group_size = group  ? group->size
+                          : told ? -1
+                                 : process_group_size(search->groups, file, one->library);
 }
 
 /* At last, what the name of the kernel and the file tell. */
-static void finish_learning(const struct trace *trace, struct collective *one, struct size_facts *size)
+static void finish_learning(struct search *search, struct collective *one, struct size_facts *size)
 {
+    const struct trace *trace = search->trace;
     const char *name = trace_name(trace, one->event);
     if (one->kind == COLLECTIVE_UNKNOWN)
         one->kind = collective_kind_of(name);
@@ -230,7 +236,7 @@ static void finish_learning(const struct trace *trace, struct collective *one, s
     }
     if (size->in < 0 && size->out < 0)
         size->in = size->from_shapes;
-    learn_group(trace, one);
+    learn_group(search, one);
     if (one->group_size < 0)
         one->group_size = ranks_by_size(one->kind, size);
     int64_t elements = collective_size(one->kind, size->in, size->out, one->group_size);
@@ -271,7 +277,7 @@ static void add_kernel(struct search *search, size_t index, uint32_t place)
     learn_around(search, n, &one, &size);
     if (one.operator== EVENT_NONE)
         one.operator= linked;
-    finish_learning(trace, &one, &size);
+    finish_learning(search, &one, &size);
     *VEC_PUSH(search->all) = one;
 }
 
@@ -283,7 +289,7 @@ static void add_region(struct search *search, node_id n, uint32_t place, bool ti
     struct size_facts size = { -1, -1, -1, 0 };
     learn_around(search, n, &one, &size);
     one.timed = timed;
-    finish_learning(search->trace, &one, &size);
+    finish_learning(search, &one, &size);
     *VEC_PUSH(search->all) = one;
 }
 
@@ -511,7 +517,7 @@ static void find_all(struct search *search)
 struct collectives *collectives_open(const struct trace *trace)
 {
     struct collectives *all = mem_zalloc(1, sizeof *all);
-    struct search search = { .trace = trace, .all = all };
+    struct search search = { .trace = trace, .all = all, .groups = process_groups_open(trace) };
     all->trace = trace;
     all->launches = launches_of(trace);
     all->gpu = gpu_events_of(trace);
@@ -544,6 +550,7 @@ struct collectives *collectives_open(const struct trace *trace)
     free(search.reported);
     free(search.taking);
     free(search.facts);
+    process_groups_free(search.groups);
     return all;
 }
 
