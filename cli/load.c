@@ -1,9 +1,13 @@
 /* load.c - see load.h. */
 #include "cli/load.h"
 
+#include "base/buffer.h"
+#include "base/memory.h"
+#include "base/names.h"
 #include "base/progress.h"
 #include "cli/output_file.h"
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static void show_progress(void *context, const char *path, int64_t done, int64_t total)
@@ -47,46 +51,60 @@ struct trace *load_traces(const struct invocation *call, const struct load_args 
 /* Up to so many files have a note of their own about the same thing; more share one. */
 enum { MOST_NOTES_ALIKE = 3 };
 
-/* How many notices, from AT on, say of some file what the one at AT says? Their count goes to *TOTAL. */
-static size_t count_alike(const struct result *result, size_t at, int64_t *total)
+/* What several files have a notice about. */
+struct alike {
+    size_t files;
+    int64_t cases;
+    bool told; /* in one note */
+};
+
+/* The number of what NOTICE says, the same for all that are alike; NAME_NONE when it is about no file. */
+static name_id what_it_says(struct names *known, struct buffer *key, const struct table_notice *notice)
 {
-    const struct table_notice *first = &result->notices.at[at];
-    size_t files = 0;
-    *total = 0;
-    for (size_t i = at; i < result->notices.count; i++) {
-        const struct table_notice *notice = &result->notices.at[i];
-        if (!notice->file || strcmp(notice->kind, first->kind) != 0 || strcmp(notice->text, first->text) != 0)
-            continue;
-        files++;
-        *total += notice->count;
-    }
-    return files;
+    if (!notice->file)
+        return NAME_NONE;
+    buffer_clear(key);
+    buffer_add(key, notice->kind, strlen(notice->kind) + 1);
+    buffer_puts(key, notice->text);
+    return names_add(known, key->at, key->count);
 }
 
 /* Of a thousand ranks, hundreds have the same to tell: one note instead, where the first one stood. */
 static void gather_notices(struct result *result)
 {
-    for (size_t at = 0; at < result->notices.count; at++) {
-        struct table_notice first = result->notices.at[at];
-        int64_t total;
-        size_t files = first.file ? count_alike(result, at, &total) : 0;
-        if (files <= MOST_NOTES_ALIKE)
+    struct names *known = names_open();
+    struct buffer key = { 0 };
+    struct alike *alike = mem_zalloc(result->notices.count + 1, sizeof *alike);
+    for (size_t i = 0; i < result->notices.count; i++) {
+        name_id id = what_it_says(known, &key, &result->notices.at[i]);
+        if (id == NAME_NONE)
             continue;
-        size_t kept = at + 1;
-        for (size_t i = at + 1; i < result->notices.count; i++) {
-            struct table_notice *notice = &result->notices.at[i];
-            if (!notice->file || strcmp(notice->kind, first.kind) != 0 ||
-                strcmp(notice->text, first.text) != 0)
-                result->notices.at[kept++] = *notice;
-        }
-        result->notices.count = kept;
-        result->notices.at[at] = (struct table_notice){
-            .kind = first.kind,
-            .count = total,
-            .text = arena_printf(&result->arena, "%s (%zu files, first %s)", first.text, files, first.file),
-            .offset = TPA_NOWHERE,
-        };
+        alike[id].files++;
+        alike[id].cases += result->notices.at[i].count;
     }
+    size_t kept = 0;
+    for (size_t i = 0; i < result->notices.count; i++) {
+        struct table_notice notice = result->notices.at[i];
+        name_id id = what_it_says(known, &key, &notice);
+        bool shared = id != NAME_NONE && alike[id].files > MOST_NOTES_ALIKE;
+        if (shared && alike[id].told)
+            continue;
+        if (shared) {
+            alike[id].told = true;
+            notice = (struct table_notice){
+                .kind = notice.kind,
+                .count = alike[id].cases,
+                .text = arena_printf(&result->arena, "%s (%zu files, first %s)", notice.text, alike[id].files,
+                                     notice.file),
+                .offset = TPA_NOWHERE,
+            };
+        }
+        result->notices.at[kept++] = notice;
+    }
+    result->notices.count = kept;
+    free(alike);
+    buffer_release(&key);
+    names_free(known);
 }
 
 void load_add_notices(const struct trace *trace, struct result *result)
