@@ -183,6 +183,8 @@ static const char *describe(const char *bytes, size_t len)
         { "%PDF", 4, "a PDF document" },
         { "SQLite format 3", 15, "an SQLite database" },
         { "BZh", 3, "bzip2 data" },
+        { "\x1f\x8b", 2, "gzip data, packed a second time" }, /* the first packing is off already */
+        { "\x28\xb5\x2f\xfd", 4, "zstd data, packed a second time" },
         { "\xfd"
           "7zXZ",
           5, "xz data" },
@@ -227,6 +229,8 @@ static bool not_a_trace(const char *bytes, size_t len, const char *damage, struc
                       ".raw.json.gz to have the figures");
     else if (strstr(what, "HTML"))
         tpa_hint(err, "the download may have failed: look at the page in a browser");
+    else if (strstr(what, "second time"))
+        tpa_hint(err, "unpack it once; a trace may be packed with gzip or zstd, but not twice");
     else if (strstr(what, "zip"))
         tpa_hint(err, "unpack it first");
     else if (strstr(what, "UTF-16"))
