@@ -228,6 +228,9 @@ static bool check_args(const struct nightly_args *args, int64_t *time_ns, struct
         tpa_fail(err, TPA_NOWHERE, "what ran is not said");
         return tpa_hint(err, "--label resnet50: only runs of one label are compared");
     }
+    if (!nightly_may_keep("label", args->label, err) || !nightly_may_keep("commit", args->commit, err) ||
+        !nightly_may_keep("gpu", args->gpu, err))
+        return false;
     if (args->time && !moment_parse(args->time, time_ns)) {
         tpa_fail(err, TPA_NOWHERE, "'%s' is no point in time", args->time);
         return tpa_hint(err, "2026-11-20, or 2026-11-20T03:00:00Z");

@@ -253,6 +253,8 @@ int nightly_accept(const struct nightly_args *args, struct tpa_error *err)
         tpa_hint(err, "--reason 'larger batch', so that whoever looks later knows");
         return EXIT_TROUBLE;
     }
+    if (!nightly_may_keep("reason", args->reason, err))
+        return EXIT_TROUBLE;
     struct store *store = nightly_open(args, STORE_CHANGE, err);
     struct nightly nightly = { 0 };
     struct table *table = table_open("accepted", NULL, accept_columns, ACCEPT_COLUMNS);

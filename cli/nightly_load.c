@@ -15,6 +15,14 @@ struct history_options nightly_options(const struct nightly_args *args)
     return options;
 }
 
+bool nightly_may_keep(const char *option, const char *text, struct tpa_error *err)
+{
+    enum { LONGEST = 1000 };
+    size_t len = text ? strlen(text) : 0;
+    return len <= LONGEST ||
+           tpa_fail(err, TPA_NOWHERE, "--%s takes up to %d bytes, and was given %zu", option, LONGEST, len);
+}
+
 struct store *nightly_open(const struct nightly_args *args, enum store_mode mode, struct tpa_error *err)
 {
     if (!args->store) {
