@@ -28,9 +28,10 @@ enum chrome_where {
 
 struct chrome_state {
     enum chrome_where where;
-    bool in_object;     /* the array of events is the value of a key, not the document */
-    bool lines;         /* events stand one a line without an array (NDJSON) */
-    bool in_garbage;    /* bytes that mean nothing go on; they were counted where they began */
+    bool in_object;  /* the array of events is the value of a key, not the document */
+    bool lines;      /* events stand one a line without an array (NDJSON) */
+    bool in_garbage; /* quotes can not be trusted until a place is found to go on; it was counted */
+    bool in_gap; /* bytes between two values go on that mean nothing; they were counted where they began */
     bool has_events;    /* the events of this document were found */
     uint32_t documents; /* begun so far */
     /* CHROME_SKIP: */

@@ -137,12 +137,13 @@ static void consume_gap(struct parser *parser, size_t end, bool window_ends)
     if (open)
         while (end > from && text[end - 1] == '\\')
             end--;
-    if (from < end && !parser->state->in_garbage)
+    struct chrome_state *state = parser->state;
+    if (from < end && !state->in_garbage && !state->in_gap)
         notice(parser, "garbage", garbage, from);
     if (from < end && open)
-        parser->state->in_garbage = true;
+        state->in_gap = true;
     if (!window_ends)
-        parser->state->in_garbage = false;
+        state->in_garbage = state->in_gap = false;
     parser->consumed = end;
 }
 

@@ -155,7 +155,8 @@ static void parse_window(struct pipeline *pipeline, struct window *window)
 
 static bool same_state(const struct chrome_state *a, const struct chrome_state *b)
 {
-    if (a->where != b->where || a->where == CHROME_SKIP || a->in_garbage != b->in_garbage)
+    if (a->where != b->where || a->where == CHROME_SKIP || a->in_garbage != b->in_garbage ||
+        a->in_gap != b->in_gap)
         return false;
     return a->where != CHROME_ARRAY || (a->in_object == b->in_object && a->lines == b->lines);
 }

@@ -327,7 +327,7 @@ static void fragmentation_is_what_is_reserved_and_not_used(void **state)
     static const int64_t reserved[] = { 100, 100, 200 }, bytes[] = { 40, 50, 5 }, in_use[] = { 40, 90, 95 };
     draw_host("user_annotation", "ProfilerStep#1", 1, 0, 50);
     for (int i = 0; i < 3; i++) {
-        draw_memory(10 * (i + 1), CUDA, 0, 0xA00 + i, bytes[i], in_use[i]);
+        draw_memory(INT64_C(10) * (i + 1), CUDA, 0, 0xA00 + i, bytes[i], in_use[i]);
         draw_arg(ARG_TOTAL_RESERVED, reserved[i]);
     }
     trace = draw_end();
