@@ -192,9 +192,10 @@ struct profile *trace_profile(const struct trace *trace, const struct selection 
     for (node_id n = 0; n < tree->count; n++)
         if (!(state[n] & NODE_FOLDED))
             *VEC_PUSH(&calls) = call_of(&sum, tree, n, children_ns[n]);
-    if (calls.count > 0)
+    if (calls.count > 0) {
         qsort(calls.at, calls.count, sizeof *calls.at, compare_calls);
-    tell_recursion(&sum, tree, calls.at, calls.count);
+        tell_recursion(&sum, tree, calls.at, calls.count);
+    }
     for (size_t i = 0, end; i < calls.count; i = end) {
         for (end = i; end < calls.count && calls.at[end].callee == calls.at[i].callee; end++)
             ;
