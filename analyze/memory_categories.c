@@ -89,7 +89,8 @@ static struct extent find_extent(const struct memory_question *question, const s
 }
 
 static void add_row(struct table *table, const struct memory_question *question,
-                    const struct memory_device *device, const struct category *category, int64_t whole)
+                    const struct memory_device *device, const struct category *category, int64_t whole,
+                    bool tells_blocks)
 {
     const struct names *texts = question->trace->texts;
     size_t row = memory_add_row(table, question, device);
@@ -101,6 +102,8 @@ static void add_row(struct table *table, const struct memory_question *question,
     table_set_int(table, row, COLUMN_MOST, category->most);
     table_set_int(table, row, COLUMN_START, category->start);
     table_set_int(table, row, COLUMN_END, category->end);
+    if (!tells_blocks)
+        return;
     table_set_int(table, row, COLUMN_ALLOCATED, category->allocated);
     table_set_int(table, row, COLUMN_FREED, category->freed);
 }
@@ -111,6 +114,7 @@ void memory_add_categories(struct table *table, const struct memory_question *qu
     const struct memory_record *at = question->records->at;
     struct categories categories = { 0 };
     struct extent extent = find_extent(question, device);
+    bool tells_blocks = false; /* the form of sums does not */
     for (uint32_t i = device->first; i <= extent.last; i++) {
         if (i == extent.first)
             for (size_t c = 0; c < categories.count; c++)
@@ -119,6 +123,7 @@ void memory_add_categories(struct table *table, const struct memory_question *qu
         category->bytes = memory_plus(category->bytes, at[i].bytes);
         if (memory_is_selected(question, &at[i]))
             add_record(category, &at[i]);
+        tells_blocks |= memory_is_selected(question, &at[i]) && at[i].change == MEMORY_BLOCK;
         for (size_t c = 0; i == peak && c < categories.count; c++)
             categories.at[c].at_peak = categories.at[c].bytes;
         for (size_t c = 0; i == extent.last && c < categories.count; c++)
@@ -126,6 +131,6 @@ void memory_add_categories(struct table *table, const struct memory_question *qu
     }
     for (size_t c = 0; c < categories.count; c++)
         if (categories.at[c].used || categories.at[c].start != 0 || categories.at[c].end != 0)
-            add_row(table, question, device, &categories.at[c], at[peak].allocated);
+            add_row(table, question, device, &categories.at[c], at[peak].allocated, tells_blocks);
     VEC_FREE(&categories);
 }

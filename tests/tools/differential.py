@@ -4,7 +4,7 @@
 Now and then a trace is asked together with the one before it: then the rows add up. Random jobs of several ranks are answered by
 tpa and by reference_job.py.
 
-    differential.py [--tpa PROGRAM] [--seeds FIRST-LAST] [--only top|tables|COMMAND|jobs] [--every N] [--keep FOLDER]
+    differential.py [--tpa PROGRAM] [--seeds FIRST-LAST] [--only top|tables|COMMAND|jobs|timelines] [--every N] [--keep FOLDER]
 
 A trace on which they differ is kept in FOLDER (as seed-N.json), and said so; exit status 1 then.
 """
@@ -18,12 +18,14 @@ import tempfile
 
 import check_expected
 import random_job
+import random_timeline
 import random_trace
 import reference_job
 import reference_launches
 import reference_memory
 import reference_modules
 import reference_tables
+import reference_timeline
 import reference_top
 import reference_transfers
 
@@ -143,7 +145,7 @@ def memory_differences(tpa, path, document):
     memory = reference_memory.Memory(document, reference_tables.Tables(document))
     if memory.tables.has_memory_region:  # which reference_top.py takes for a record
         return
-    for by in ("op", "step", "thread", "module", "line"):
+    for by in ("op", "step", "thread", "module", "line", "device"):
         found = ask(tpa, "memory", path, "--by", by)
         yield compare_tables(f"in use at the peak by {by}", memory.alive(by), rows_of(found, "alive"))
         yield compare_tables(f"not freed by {by}", memory.unfreed(by), rows_of(found, "unfreed"))
@@ -153,6 +155,15 @@ def memory_differences(tpa, path, document):
         yield compare_tables("memory", memory.peaks(), rows_of(found, "memory"))
         yield compare_tables("memory by operator", memory.operators(), rows_of(found, "operators"))
         yield compare_tables("from step to step", memory.steps(), rows_of(found, "steps"))
+
+
+def timeline_differences(tpa, paths):
+    """What differs in tpa memory of a memory timeline in both its forms."""
+    for path in paths:
+        form = "the raw timeline: " if ".raw." in path else "the timeline: "
+        timeline, found = reference_timeline.Timeline(path), ask(tpa, "memory", path)
+        yield compare_tables(form + "memory", timeline.peaks(), rows_of(found, "memory"))
+        yield compare_tables(form + "categories", timeline.categories(), rows_of(found, "categories"))
 
 
 def caller_differences(tpa, path, document):
@@ -203,6 +214,24 @@ def job_differences(tpa, paths):
         yield compare_tables("steps", job.steps(), rows_of(ask(tpa, "steps", *paths), "steps"))
 
 
+# What is asked of other things than one trace: a seed makes them in a folder.
+OTHERS = {"jobs": lambda tpa, seed, folder: job_differences(tpa, random_job.write(seed, folder)[:: seed % 2 or -1]),
+          "timelines": lambda tpa, seed, folder: timeline_differences(tpa, random_timeline.write(seed, folder))}
+
+
+def other_differences(tpa, seed, only, folder):
+    """The first difference in what is no trace, or in ONLY this, in words; None when there is none."""
+    for what, differs in OTHERS.items():
+        if only in ("", what):
+            own = os.path.join(folder, what)
+            os.makedirs(own)
+            wrong = next(filter(None, differs(tpa, seed, own)), None)
+            shutil.rmtree(own)
+            if wrong:
+                return f"{what}: {wrong}"
+    return None
+
+
 def summed(all_rows):
     """Rows of several files with equal names added up, in no order."""
     sums = {}
@@ -227,7 +256,7 @@ def main():
     parser.add_argument("--tpa", default="tpa")
     parser.add_argument("--seeds", default="1-40", metavar="FIRST-LAST")
     parser.add_argument("--keep", metavar="FOLDER", help="where traces go on which the two differ")
-    parser.add_argument("--only", default="", metavar="WHAT", help="top; tables: the other commands, or one of these; jobs: of several ranks")
+    parser.add_argument("--only", default="", metavar="WHAT", help="top; tables: the other commands, or one of these; jobs: of several ranks; timelines: of memory")
     parser.add_argument("--every", type=int, default=1, metavar="N", help="ask for the other tables of every N-th trace only")
     args = parser.parse_args()
     first, _, last = args.seeds.partition("-")
@@ -244,11 +273,8 @@ def main():
                 wrong = differences(args.tpa, path) if args.only in ("", "top") else None
                 if args.only in ("", "tables", *COMMANDS) and seed % args.every == 0:
                     wrong = wrong or table_differences(args.tpa, path, args.only)
-                if args.only in ("", "jobs") and seed % args.every == 0:
-                    folder = os.path.join(scratch, f"job-{seed}")
-                    os.mkdir(folder)
-                    wrong = wrong or next(filter(None, job_differences(args.tpa, random_job.write(seed, folder)[:: seed % 2 or -1])), None)
-                    shutil.rmtree(folder)
+                if args.only in ("", *OTHERS) and seed % args.every == 0:
+                    wrong = wrong or other_differences(args.tpa, seed, args.only, os.path.join(scratch, "others"))
                 if not wrong and before and args.only in ("", "top") and seed % 4 == 0:
                     wrong = sum_differences(args.tpa, [path, before])
             except check_expected.Failed as failure:

@@ -143,6 +143,8 @@ class Memory:
         if by == "step":  # each, also where two have one number
             step = self.tables.step_at(record.at)
             return StepName(step) if step else "(outside steps)"
+        if by == "device":
+            return None
         if by == "thread":
             return f"thread {record.thread[1]}"
         return record.module[by]
@@ -181,6 +183,11 @@ class Memory:
             for r in blocks:
                 groups.setdefault(self.key(by, r), []).append(r.size)
             left = d.peak.used - sum(r.size for r in blocks)
+            if by == "device":  # with what was there before recording
+                if blocks or left:
+                    rows.append({"device": d.name, "bytes": d.peak.used, "share": 1.0 if d.peak.used else None, "count": len(blocks) or None,
+                                 "largest": max((r.size for r in blocks), default=None)})
+                continue
             found = [(key, sum(sizes), len(sizes), max(sizes)) for key, sizes in groups.items()]
             if left:
                 found.append(("[before recording]", left, None, None))
@@ -210,7 +217,7 @@ class Memory:
         rows = []
         for d in self.devices:
             for key in {self.key(by, r) for r in d.records}:
-                rows.append({"device": d.name, by: str(key), **self.sums([r for r in d.records if self.key(by, r) == key])})
+                rows.append({"device": d.name, **({} if by == "device" else {by: str(key)}), **self.sums([r for r in d.records if self.key(by, r) == key])})
         return rows
 
     def steps(self):
@@ -233,6 +240,6 @@ class Memory:
             for r in d.records if d.has_addresses else ():
                 if r.size > 0 and r.end is None:
                     groups.setdefault((d.name, self.key(by, r), r.size), []).append(r)
-        return [{"device": device, column: str(key), "size": size, "bytes": size * len(blocks), "count": len(blocks),
+        return [{"device": device, **({} if by == "device" else {column: str(key)}), "size": size, "bytes": size * len(blocks), "count": len(blocks),
                  "first_ns": blocks[0].at - self.origin, "first_step": self.tables.step_number(blocks[0].at)}
                 for (device, key, size), blocks in groups.items()]
