@@ -378,14 +378,14 @@ static void add_names(struct tpalog_reader *reader, int64_t count)
  * The next row of a table whose rows follow each other file by file, when it is one of file INDEX; NULL when there is
  * none. Rows of files that were passed are passed over.
  */
-static const int64_t *next_row(const struct rows *rows, size_t *next, unsigned file_field, size_t index)
+static const int64_t *next_row(const struct rows *rows, size_t *next, unsigned file_field, int64_t index)
 {
     while (*next < rows->count) {
         const int64_t *row = row_at(rows, *next);
-        if (row[file_field] > (int64_t)index)
+        if (row[file_field] > index)
             return NULL;
         ++*next;
-        if (row[file_field] == (int64_t)index)
+        if (row[file_field] == index)
             return row;
     }
     return NULL;
@@ -395,7 +395,7 @@ static void fill_devices(struct tpalog_reader *reader, struct trace_file *file, 
 {
     struct tpalog_trace *trace = reader->trace;
     const int64_t *row;
-    while ((row = next_row(&trace->devices, &trace->next_device, TPAFILE_FILE_DEVICE_FILE, index)))
+    while ((row = next_row(&trace->devices, &trace->next_device, TPAFILE_FILE_DEVICE_FILE, (int64_t)index)))
         *VEC_PUSH(&file->devices) = (struct trace_device){
             .id = (int32_t)row[TPAFILE_FILE_DEVICE_DEVICE],
             .name = keep_text(reader, row[TPAFILE_FILE_DEVICE_NAME]),
@@ -410,7 +410,8 @@ static void fill_devices(struct tpalog_reader *reader, struct trace_file *file, 
             .shared_memory_per_sm = known(row[TPAFILE_FILE_DEVICE_SHARED_PER_SM], 0),
         };
     const char *distributed_info = NULL;
-    while ((row = next_row(&trace->properties, &trace->next_property, TPAFILE_PROPERTY_FILE, index))) {
+    while (
+        (row = next_row(&trace->properties, &trace->next_property, TPAFILE_PROPERTY_FILE, (int64_t)index))) {
         const char *key = keep_text(reader, row[TPAFILE_PROPERTY_KEY]);
         const char *value = keep_text(reader, row[TPAFILE_PROPERTY_VALUE]);
         if (!key || !value)
@@ -424,21 +425,30 @@ static void fill_devices(struct tpalog_reader *reader, struct trace_file *file, 
         distributed_info_apply(reader->builder, distributed_info, strlen(distributed_info));
 }
 
-static void add_notices(struct tpalog_reader *reader, size_t index)
+static void add_notice(struct tpalog_reader *reader, const int64_t *row)
+{
+    size_t number;
+    uint64_t count = (uint64_t)known(row[TPAFILE_NOTICE_COUNT], 1);
+    if (!tpalog_takes_notice(reader, row[TPAFILE_NOTICE_WORD], row[TPAFILE_NOTICE_TEXT], count, &number))
+        return;
+    const char *word = keep_text(reader, row[TPAFILE_NOTICE_WORD]);
+    const char *text = keep_text(reader, row[TPAFILE_NOTICE_TEXT]);
+    if (!word || !text)
+        return;
+    if (row[TPAFILE_NOTICE_FILE] == TPAFILE_NO_FILE)
+        trace_builder_tell(reader->builder, word, text, count);
+    else
+        trace_builder_notice(reader->builder, word, text, count,
+                             known(row[TPAFILE_NOTICE_OFFSET], TPA_NOWHERE));
+}
+
+/* Add the notices of file INDEX, which was just begun; before those of the first one what is of no file. */
+static void add_notices(struct tpalog_reader *reader, int64_t index)
 {
     struct tpalog_trace *trace = reader->trace;
     const int64_t *row;
-    while ((row = next_row(&trace->notices, &trace->next_notice, TPAFILE_NOTICE_FILE, index))) {
-        size_t number;
-        uint64_t count = (uint64_t)known(row[TPAFILE_NOTICE_COUNT], 1);
-        if (!tpalog_takes_notice(reader, row[TPAFILE_NOTICE_WORD], row[TPAFILE_NOTICE_TEXT], count, &number))
-            continue;
-        const char *word = keep_text(reader, row[TPAFILE_NOTICE_WORD]);
-        const char *text = keep_text(reader, row[TPAFILE_NOTICE_TEXT]);
-        if (word && text)
-            trace_builder_notice(reader->builder, word, text, count,
-                                 known(row[TPAFILE_NOTICE_OFFSET], TPA_NOWHERE));
-    }
+    while ((row = next_row(&trace->notices, &trace->next_notice, TPAFILE_NOTICE_FILE, index)))
+        add_notice(reader, row);
 }
 
 void tpalog_join_notices_of_sums(struct tpalog_reader *reader)
@@ -504,7 +514,9 @@ static void begin_files(struct tpalog_reader *reader, size_t index)
         if (f < trace->files.count)
             fill_file(reader, file, row_at(&trace->files, f));
         fill_devices(reader, file, f);
-        add_notices(reader, f);
+        if (f == 0)
+            add_notices(reader, TPAFILE_NO_FILE);
+        add_notices(reader, (int64_t)f);
         add_tracks(reader, f);
     }
 }

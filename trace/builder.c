@@ -112,7 +112,7 @@ void trace_builder_drop_file(struct trace_builder *builder)
 }
 
 /* What KIND of FILE is found by, until the next call. */
-static const struct buffer *notice_key(struct trace_builder *builder, uint32_t file, const char *kind)
+static struct buffer *notice_key(struct trace_builder *builder, uint32_t file, const char *kind)
 {
     buffer_clear(&builder->notice_key);
     buffer_add(&builder->notice_key, (const char *)&file, sizeof file);
@@ -155,11 +155,15 @@ void trace_builder_notice(struct trace_builder *builder, const char *kind, const
 
 void trace_builder_tell(struct trace_builder *builder, const char *kind, const char *text, uint64_t count)
 {
-    const struct buffer *key = notice_key(builder, UINT32_MAX, kind); /* no file has this number */
-    size_t known = names_count(builder->notice_keys);
-    name_id id = names_add(builder->notice_keys, key->at, key->count);
-    assert(id == known);
-    (void)id, (void)known;
+    struct buffer *key = notice_key(builder, UINT32_MAX, kind); /* no file has this number */
+    buffer_putc(key, '\0');
+    buffer_puts(key, text);
+    name_id known = names_find(builder->notice_keys, key->at, key->count);
+    if (known != NAME_NONE) {
+        builder->storage->notices.at[known].count += count;
+        return;
+    }
+    names_add(builder->notice_keys, key->at, key->count);
     *VEC_PUSH(&builder->storage->notices) = (struct trace_notice){
         .kind = kind,
         .text = trace_builder_strndup(builder, text, strlen(text)),

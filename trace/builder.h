@@ -82,7 +82,10 @@ void trace_builder_drop_file(struct trace_builder *builder);
 void trace_builder_notice(struct trace_builder *builder, const char *kind, const char *text, uint64_t count,
                           int64_t offset);
 
-/* Tell something odd that is about none of the files. KIND is a literal and comes once; TEXT is copied. */
+/*
+ * Tell COUNT cases of something odd that is about none of the files; what says the same is counted together. KIND is a
+ * literal or lives as long as the trace; TEXT is copied.
+ */
 void trace_builder_tell(struct trace_builder *builder, const char *kind, const char *text, uint64_t count);
 
 /* The notice of this kind about the current file, which may be changed; NULL when there is none. */

@@ -17,6 +17,9 @@
 /* A value that is not known. A column in which none is known is left out. */
 #define TPAFILE_NONE INT64_MIN
 
+/* The number of a file where a row is of none of them. */
+#define TPAFILE_NO_FILE INT64_C(-1)
+
 /*
  * The kinds of records and their fields: kind, constant, type, meaning. Types: INT; TIME (ns of the log's
  * clock, see CLOCK); NS (a duration in ns); TEXT (number of a text, 0: none).
@@ -349,7 +352,7 @@
     F(TRACK, THREAD_SORT_INDEX, INT, "order")
 
 #define TPAFILE_NOTICE_FIELDS(F)                                                                             \
-    F(NOTICE, FILE, INT, "which file, from 0")                                                               \
+    F(NOTICE, FILE, INT, "which file, from 0, -1: none of them")                                             \
     F(NOTICE, WORD, TEXT, "for scripts")                                                                     \
     F(NOTICE, TEXT, TEXT, "for people")                                                                      \
     F(NOTICE, COUNT, INT, "how often")                                                                       \

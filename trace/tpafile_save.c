@@ -178,7 +178,7 @@ static void save_notice(struct saver *saver, const struct trace_notice *notice)
     if (notice->of_container && strcmp(notice->kind, "unfinished_file") == 0)
         return; /* this file will have an end */
     int64_t row[TPAFILE_NOTICE_FIELDS_END] = {
-        [TPAFILE_NOTICE_FILE] = notice->file,
+        [TPAFILE_NOTICE_FILE] = notice->of_all ? TPAFILE_NO_FILE : notice->file,
         [TPAFILE_NOTICE_WORD] = own_text(saver, notice->kind),
         [TPAFILE_NOTICE_TEXT] = own_text(saver, notice->text),
         [TPAFILE_NOTICE_COUNT] = (int64_t)notice->count,
@@ -187,18 +187,23 @@ static void save_notice(struct saver *saver, const struct trace_notice *notice)
     tpafile_writer_add(saver->writer, TPAFILE_NOTICE, row);
 }
 
-/* File by file, as readers take them; within a file in their order. */
+static size_t place_of(const struct trace_notice *notice)
+{
+    return notice->of_all ? 0 : (size_t)notice->file + 1;
+}
+
+/* First those of no file, then file by file, as readers take them; else in their order. */
 static void save_notices(struct saver *saver)
 {
     const struct trace *trace = saver->trace;
     size_t *order = mem_alloc((trace->notice_count + 1) * sizeof *order);
     size_t *first = mem_zalloc(trace->file_count + 2, sizeof *first);
     for (size_t i = 0; i < trace->notice_count; i++)
-        first[trace->notices[i].file + 1]++;
-    for (size_t f = 0; f < trace->file_count; f++)
-        first[f + 1] += first[f];
+        first[place_of(&trace->notices[i]) + 1]++;
+    for (size_t p = 0; p <= trace->file_count; p++)
+        first[p + 1] += first[p];
     for (size_t i = 0; i < trace->notice_count; i++)
-        order[first[trace->notices[i].file]++] = i;
+        order[first[place_of(&trace->notices[i])]++] = i;
     for (size_t i = 0; i < trace->notice_count; i++)
         save_notice(saver, &trace->notices[order[i]]);
     free(order);

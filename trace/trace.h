@@ -260,7 +260,7 @@ struct trace_file {
     struct trace_container *container;
 };
 
-/* Something odd that was met, and where first. One per kind and file. */
+/* Something odd that was met, and where first. One per kind and file; of all files, one per kind and text. */
 struct trace_notice {
     const char *kind; /* stable word for scripts: "bad_event" */
     const char *text; /* one sentence */

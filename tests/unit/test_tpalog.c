@@ -447,6 +447,55 @@ static void a_text_named_often_is_kept_once(void **state)
     free(large);
 }
 
+static void add_left_out(struct tpafile_writer *writer, int64_t file, const char *text, int64_t count)
+{
+    int64_t notice[TPAFILE_NOTICE_FIELDS_END] = {
+        [TPAFILE_NOTICE_FILE] = file,
+        [TPAFILE_NOTICE_WORD] = tpafile_writer_text(writer, "left_out", 8),
+        [TPAFILE_NOTICE_TEXT] = tpafile_writer_text(writer, text, strlen(text)),
+        [TPAFILE_NOTICE_COUNT] = count,
+        [TPAFILE_NOTICE_OFFSET] = TPA_NOWHERE,
+    };
+    assert_true(tpafile_writer_add(writer, TPAFILE_NOTICE, notice));
+}
+
+/* What is about none of the files stays so, also when it is written again; what says the same is one. */
+static void a_notice_of_no_file_names_none(void **state)
+{
+    (void)state;
+    struct buffer bytes = { 0 };
+    struct tpafile_writer *writer = tpa_writer(&bytes, 0);
+    int64_t file[TPAFILE_FILE_FIELDS_END] = { 0 };
+    assert_true(tpafile_writer_add(writer, TPAFILE_FILE, file));
+    add_left_out(writer, TPAFILE_NO_FILE, "a", 2);
+    add_left_out(writer, TPAFILE_NO_FILE, "b", 3);
+    add_left_out(writer, TPAFILE_NO_FILE, "a", 5);
+    add_left_out(writer, 0, "c", 7);
+    assert_true(tpafile_writer_close(writer, TPAFILE_NONE, 0));
+    tpafile_writer_free(writer);
+    for (int times_written = 1; times_written <= 2; times_written++) {
+        struct tpa_error err = { 0 };
+        struct trace *trace = trace_from_bytes(bytes.at, bytes.count, 1, 0, &err);
+        assert_non_null(trace);
+        assert_int_equal(trace->notice_count, 3);
+        for (size_t i = 0; i < 3; i++) {
+            assert_string_equal(trace->notices[i].kind, "left_out");
+            assert_int_equal(trace->notices[i].of_all, i < 2);
+        }
+        assert_string_equal(trace->notices[0].text, "a");
+        assert_int_equal(trace->notices[0].count, 7);
+        assert_string_equal(trace->notices[1].text, "b");
+        assert_int_equal(trace->notices[1].count, 3);
+        assert_string_equal(trace->notices[2].text, "c");
+        assert_int_equal(trace->notices[2].count, 7);
+        struct buffer again = tpa_of_trace(trace, 0);
+        trace_free(trace);
+        buffer_release(&bytes);
+        bytes = again;
+    }
+    buffer_release(&bytes);
+}
+
 /* So many different notices are taken; the others, and those that nobody can read, are counted together. */
 static void endless_notices_are_counted(void **state)
 {
@@ -501,6 +550,7 @@ int main(void)
         cmocka_unit_test(a_small_file_does_not_become_an_endless_trace),
         cmocka_unit_test(a_small_file_does_not_become_endless_texts),
         cmocka_unit_test(a_text_named_often_is_kept_once),
+        cmocka_unit_test(a_notice_of_no_file_names_none),
         cmocka_unit_test(endless_notices_are_counted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
