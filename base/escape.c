@@ -284,3 +284,10 @@ void escape_json(struct buffer *out, const char *s, size_t len)
         i += size;
     }
 }
+
+void escape_json_string(struct buffer *out, const char *s, size_t len)
+{
+    buffer_putc(out, '"');
+    escape_json(out, s, len);
+    buffer_putc(out, '"');
+}

@@ -30,6 +30,9 @@ void escape_markdown(struct buffer *out, const char *s, size_t len);
 /* What goes between the quotes of a JSON string. Controls and hidden characters are written as \u escapes. */
 void escape_json(struct buffer *out, const char *s, size_t len);
 
+/* The same with the quotes. */
+void escape_json_string(struct buffer *out, const char *s, size_t len);
+
 /* Text or an attribute's quoted value in HTML, SVG and XML. */
 void escape_html(struct buffer *out, const char *s, size_t len);
 

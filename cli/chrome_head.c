@@ -5,6 +5,7 @@
 #include "cli/chrome_head.h"
 
 #include "base/escape.h"
+#include "cli/json_value.h"
 #include "cli/timeline.h"
 
 #include <inttypes.h>
@@ -12,21 +13,14 @@
 
 #define PUT(out, literal) buffer_add(out, literal, sizeof(literal) - 1)
 
-static void put_string(struct buffer *out, const char *text, size_t len)
-{
-    buffer_putc(out, '"');
-    escape_json(out, text, len);
-    buffer_putc(out, '"');
-}
-
 static void put_property(struct buffer *out, const struct trace_property *property)
 {
-    put_string(out, property->key, strlen(property->key));
+    escape_json_string(out, property->key, strlen(property->key));
     buffer_putc(out, ':');
     if (property->is_string)
-        put_string(out, property->value, strlen(property->value));
+        escape_json_string(out, property->value, strlen(property->value));
     else
-        buffer_puts(out, property->value);
+        json_value_put(out, property->value, strlen(property->value));
     PUT(out, ",\n");
 }
 
@@ -65,7 +59,7 @@ static void put_devices(struct buffer *out, const struct trace_file *file)
         const struct trace_device *device = &file->devices.at[i];
         const char *name = device->name ? device->name : "";
         buffer_printf(out, "{\"id\":%d,\"name\":", device->id);
-        put_string(out, name, strlen(name));
+        escape_json_string(out, name, strlen(name));
         buffer_printf(out,
                       ",\"totalGlobalMem\":%" PRId64 ",\"computeMajor\":%d,\"computeMinor\":%d,\"numSms\":%d"
                       ",\"warpSize\":%d,\"maxThreadsPerMultiprocessor\":%d,\"maxThreadsPerBlock\":%d"
@@ -87,7 +81,7 @@ static void put_process(struct buffer *out, const struct trace_file *file)
             buffer_printf(out, ",\"world_size\":%" PRId64, file->world_size);
         if (file->backend) {
             PUT(out, ",\"backend\":");
-            put_string(out, file->backend, strlen(file->backend));
+            escape_json_string(out, file->backend, strlen(file->backend));
         }
         PUT(out, "},\n");
     }
@@ -105,9 +99,9 @@ static void put_file_facts(struct buffer *out, const struct trace *trace, uint32
     struct buffer name = { 0 };
     timeline_add_file(&name, trace, index);
     PUT(out, "{\"name\":");
-    put_string(out, name.at, name.count);
+    escape_json_string(out, name.at, name.count);
     PUT(out, ",\"path\":");
-    put_string(out, file->path, strlen(file->path));
+    escape_json_string(out, file->path, strlen(file->path));
     for (size_t i = 0; i < file->properties.count; i++) {
         const struct trace_property *property = &file->properties.at[i];
         if (!is_of_one_file(property->key))

@@ -17,6 +17,7 @@
 
 #include "base/packer.h"
 #include "cli/chrome_head.h"
+#include "cli/json_value.h"
 #include "cli/timeline.h"
 #include "base/escape.h"
 #include "report/exact.h"
@@ -75,6 +76,7 @@ struct chrome_output {
     struct used_arg args[ARG_COUNT];
     size_t arg_count;
     bool *plain_name, *plain_text; /* by id: needs no escapes */
+    bool *plain_value;             /* by id of a text: is a JSON value as it stands */
     struct text *place;            /* by track: ,"pid":7,"tid":8 */
     struct text *category;         /* by category: ,"cat":"kernel", or nothing */
     int64_t *shift_ns;             /* by file: to be added to times */
@@ -97,7 +99,7 @@ static void put(struct buffer *out, struct text text)
 #define PUT(out, literal) buffer_add(out, literal, sizeof(literal) - 1)
 
 /* Is TEXT the same between the quotes of a JSON string? */
-static bool is_plain(const char *text, size_t len)
+static bool is_plain_string(const char *text, size_t len)
 {
     for (size_t i = 0; i < len; i++) {
         unsigned char c = (unsigned char)text[i];
@@ -107,19 +109,12 @@ static bool is_plain(const char *text, size_t len)
     return true;
 }
 
-static void put_string(struct buffer *out, const char *text, size_t len)
-{
-    buffer_putc(out, '"');
-    escape_json(out, text, len);
-    buffer_putc(out, '"');
-}
-
 static void put_known_string(struct buffer *out, const struct names *names, const bool *plain, name_id id)
 {
     const char *text = names_text(names, id);
     size_t len = names_length(names, id);
     if (id != NAME_NONE && !plain[id]) {
-        put_string(out, text, len);
+        escape_json_string(out, text, len);
         return;
     }
     buffer_putc(out, '"');
@@ -257,7 +252,7 @@ static void put_pid(struct buffer *out, const struct trace *trace, const struct 
     else
         exact_add_integer(&name, track->pid);
     if (shared || track->pid_text != NAME_NONE)
-        put_string(out, name.at ? name.at : "", name.count);
+        escape_json_string(out, name.at ? name.at : "", name.count);
     else
         put(out, (struct text){ name.at, name.count });
     buffer_release(&name);
@@ -275,8 +270,8 @@ static void place_tracks(struct chrome_output *output)
         put_pid(&text, trace, track, shared[i]);
         PUT(&text, ",\"tid\":");
         if (track->tid_text != NAME_NONE)
-            put_string(&text, names_text(trace->texts, track->tid_text),
-                       names_length(trace->texts, track->tid_text));
+            escape_json_string(&text, names_text(trace->texts, track->tid_text),
+                               names_length(trace->texts, track->tid_text));
         else
             exact_add_integer(&text, track->tid);
         output->place[i] = keep(output, &text);
@@ -332,7 +327,8 @@ static void put_text_fact(struct chrome_output *output, struct buffer *out, trac
         return;
     begin_fact(output, out, track, name);
     buffer_printf(out, "\"%s\":", key);
-    put_string(out, names_text(output->trace->texts, value), names_length(output->trace->texts, value));
+    escape_json_string(out, names_text(output->trace->texts, value),
+                       names_length(output->trace->texts, value));
     PUT(out, "}}");
 }
 
@@ -360,7 +356,7 @@ static void put_process_name(struct chrome_output *output, struct buffer *out, t
         buffer_printf(&text, " %s", names_text(trace->texts, name));
     begin_fact(output, out, track, "process_name");
     PUT(out, "\"name\":");
-    put_string(out, text.at, text.count);
+    escape_json_string(out, text.at, text.count);
     PUT(out, "}}");
     buffer_release(&text);
 }
@@ -388,6 +384,16 @@ static void put_facts(struct chrome_output *output, struct buffer *out)
 
 /* ---- events ---- */
 
+static void put_known_value(const struct chrome_output *output, struct buffer *out, name_id id)
+{
+    const char *text = names_text(output->trace->texts, id);
+    size_t len = names_length(output->trace->texts, id);
+    if (id != NAME_NONE && output->plain_value[id])
+        buffer_add(out, text, len);
+    else
+        json_value_put(out, text, len);
+}
+
 static void put_arg(const struct chrome_output *output, struct buffer *out, const struct used_arg *arg,
                     uint32_t file, int64_t value)
 {
@@ -407,9 +413,7 @@ static void put_arg(const struct chrome_output *output, struct buffer *out, cons
         put_double(out, decimal);
         break;
     case FORM_TEXT: put_known_string(out, texts, output->plain_text, (name_id)value); break;
-    case FORM_JSON:
-        buffer_add(out, names_text(texts, (name_id)value), names_length(texts, (name_id)value));
-        break;
+    case FORM_JSON: put_known_value(output, out, (name_id)value); break;
     case FORM_BOOL: buffer_puts(out, value ? "true" : "false"); break;
     }
 }
@@ -582,12 +586,12 @@ static void make_samples(const struct chrome_output *output, size_t part, struct
         if (i > 0 || trace->flow_count > 0 || trace->event_count > 0 || output->fact_count > 0)
             PUT(out, ",\n");
         PUT(out, "{\"ph\":\"C\",\"name\":");
-        put_string(out, name, name_len);
+        escape_json_string(out, name, name_len);
         put(out, output->place[sample->track]);
         PUT(out, ",\"ts\":");
         put_microseconds(out, sample->ts_ns + output->shift_ns[file_of(output, sample->track)]);
         PUT(out, ",\"args\":{");
-        put_string(out, name + series, len - series);
+        escape_json_string(out, name + series, len - series);
         buffer_putc(out, ':');
         put_double(out, sample->value);
         PUT(out, "}}");
@@ -631,7 +635,7 @@ static size_t parts_of(size_t count, size_t per_part)
     return (count + per_part - 1) / per_part;
 }
 
-static bool *find_plain(const struct names *names)
+static bool *find_plain(const struct names *names, bool (*is_plain)(const char *text, size_t len))
 {
     size_t count = names_count(names);
     bool *plain = mem_alloc(count + 1);
@@ -647,7 +651,7 @@ static void find_args(struct chrome_output *output)
         if (output->trace->args[arg].count == 0)
             continue;
         const char *keys = arg_rows[arg].keys;
-        put_string(&text, keys, strcspn(keys, "|"));
+        escape_json_string(&text, keys, strcspn(keys, "|"));
         buffer_putc(&text, ':');
         output->args[output->arg_count++] = (struct used_arg){
             .arg = (enum trace_arg)arg,
@@ -669,7 +673,7 @@ static void find_categories(struct chrome_output *output)
         if (names_length(trace->texts, id) == 0)
             continue;
         PUT(&text, ",\"cat\":");
-        put_string(&text, names_text(trace->texts, id), names_length(trace->texts, id));
+        escape_json_string(&text, names_text(trace->texts, id), names_length(trace->texts, id));
         output->category[i] = keep(output, &text);
     }
     buffer_release(&text);
@@ -696,8 +700,9 @@ static void find_arrows(struct chrome_output *output)
 static void prepare(struct chrome_output *output)
 {
     const struct trace *trace = output->trace;
-    output->plain_name = find_plain(trace->names);
-    output->plain_text = find_plain(trace->texts);
+    output->plain_name = find_plain(trace->names, is_plain_string);
+    output->plain_text = find_plain(trace->texts, is_plain_string);
+    output->plain_value = find_plain(trace->texts, json_value_is_plain);
     find_args(output);
     find_categories(output);
     place_tracks(output);
@@ -717,6 +722,7 @@ static void release(struct chrome_output *output)
 {
     free(output->plain_name);
     free(output->plain_text);
+    free(output->plain_value);
     free(output->place);
     free(output->category);
     free(output->shift_ns);

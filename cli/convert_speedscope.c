@@ -26,13 +26,6 @@ enum { NODES_PER_PART = 16384 };
 
 #define PUT(out, literal) buffer_add(out, literal, sizeof(literal) - 1)
 
-static void put_string(struct buffer *out, const char *text, size_t len)
-{
-    buffer_putc(out, '"');
-    escape_json(out, text, len);
-    buffer_putc(out, '"');
-}
-
 static void put_head(struct buffer *out)
 {
     PUT(out,
@@ -42,7 +35,7 @@ static void put_head(struct buffer *out)
 static void put_tail(struct buffer *out, const char *name)
 {
     PUT(out, "\n],\n\"name\":");
-    put_string(out, name, strlen(name));
+    escape_json_string(out, name, strlen(name));
     PUT(out, ",\n\"activeProfileIndex\":0,\n\"exporter\":\"tpa\"}\n");
 }
 
@@ -116,7 +109,7 @@ static void begin_thread(const struct timeline_output *output, struct buffer *ou
     struct buffer name = { 0 };
     timeline_add_track(&name, output->trace, thread->track);
     PUT(out, "{\"type\":\"evented\",\"name\":");
-    put_string(out, name.at, name.count);
+    escape_json_string(out, name.at, name.count);
     PUT(out, ",\"unit\":\"nanoseconds\",\"startValue\":0,\"endValue\":");
     exact_add_integer(out, last_ns);
     PUT(out, ",\"events\":[\n");
@@ -158,7 +151,8 @@ static void make_frames(const struct timeline_output *output, struct buffer *out
     put_head(out);
     for (size_t i = 0; i < output->frames.count; i++) {
         buffer_puts(out, i > 0 ? ",\n{\"name\":" : "{\"name\":");
-        put_string(out, names_text(names, output->frames.at[i]), names_length(names, output->frames.at[i]));
+        escape_json_string(out, names_text(names, output->frames.at[i]),
+                           names_length(names, output->frames.at[i]));
         buffer_putc(out, '}');
     }
     PUT(out, "\n]},\n\"profiles\":[\n");
@@ -277,10 +271,10 @@ static void write_functions(const struct profile *profile, struct buffer *text, 
         buffer_clear(&name);
         profile_function_text(f, &name);
         buffer_puts(text, i > 0 ? ",\n{\"name\":" : "{\"name\":");
-        put_string(text, name.at ? name.at : "", name.count);
+        escape_json_string(text, name.at ? name.at : "", name.count);
         if (f->line > 0) {
             PUT(text, ",\"file\":");
-            put_string(text, f->file, f->file_length);
+            escape_json_string(text, f->file, f->file_length);
             buffer_printf(text, ",\"line\":%" PRId64, f->line);
         }
         buffer_putc(text, '}');
@@ -301,7 +295,7 @@ static bool write_profile(const struct profile *profile, const struct convert_ar
     put_head(&text);
     write_functions(profile, &text, out);
     PUT(&text, "\n]},\n\"profiles\":[\n{\"type\":\"sampled\",\"name\":");
-    put_string(&text, name, strlen(name));
+    escape_json_string(&text, name, strlen(name));
     buffer_printf(&text,
                   ",\"unit\":\"nanoseconds\",\"startValue\":0,\"endValue\":%" PRId64 ",\n\"samples\":[\n",
                   samples.whole_ns);

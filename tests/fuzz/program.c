@@ -4,6 +4,7 @@
 
 #include "base/memory.h"
 #include "cli/commands.h"
+#include "ingest/json_check.h"
 #include "ingest/saved.h"
 #include "report/printer.h"
 #include <stdio.h>
@@ -87,10 +88,10 @@ static int run(const struct command *command, char *args, struct operands *opera
     return command->main(&call, err);
 }
 
-/* The words of the format in ARGS; "" when the command has none. */
-static const char *format_of(const struct command *command, const char *args)
+/* What is chosen in ARGS by OPTION, --format or --to; "" when the command has none. */
+static const char *choice_of(const struct command *command, const char *args, const char *option)
 {
-    const struct opt *row = find_row(command, "format");
+    const struct opt *row = find_row(command, option);
     struct opt_choice choice = { 0 };
     if (!row || row->type != &opt_choice)
         return "";
@@ -106,13 +107,22 @@ static bool asks_for_color(const struct command *command, const char *args)
     return row && *(const int *)(const void *)(args + row->offset) == 1;
 }
 
+static bool writes_json(const struct command *command, const char *args)
+{
+    const char *form = choice_of(command, args, "to");
+    return strcmp(choice_of(command, args, "format"), "json") == 0 || strcmp(form, "chrome") == 0 ||
+           strcmp(form, "speedscope") == 0;
+}
+
 static void check_output(const struct command *command, const char *args, const char *text, size_t len)
 {
-    const char *format = format_of(command, args);
+    const char *format = choice_of(command, args, "format");
     bool is_binary = len > 8 && memcmp(text, "\x89TPA", 4) == 0; /* convert --to tpa */
     if (!is_binary && !asks_for_color(command, args) && strcmp(format, "torch") != 0 &&
         strcmp(format, "pstats") != 0)
         must(memchr(text, 0x1b, len) == NULL, "no escape sequence comes out");
+    if (writes_json(command, args))
+        must(json_is_value(text, len), "what is called JSON is JSON");
     if (strcmp(format, "json") != 0 || strcmp(command->name, "report") == 0)
         return;
     struct tpa_error err = { 0 };
