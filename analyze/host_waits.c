@@ -242,6 +242,38 @@ static void drop_repeats(const struct trace *trace, struct host_waits *waits)
     waits->count = kept;
 }
 
+/* By thread and begin, what holds others before them. */
+static bool begins_after(const void *context, const void *left, const void *right)
+{
+    const struct trace *trace = context;
+    event_id a = ((const struct host_wait *)left)->call, b = ((const struct host_wait *)right)->call;
+    if (trace->track[a] != trace->track[b])
+        return trace->track[a] > trace->track[b];
+    if (trace->start_ns[a] != trace->start_ns[b])
+        return trace->start_ns[a] > trace->start_ns[b];
+    if (trace->dur_ns[a] != trace->dur_ns[b])
+        return trace->dur_ns[a] < trace->dur_ns[b];
+    return a > b;
+}
+
+/* A call in another that waits, as the driver's in one of the runtime, waits no second time. */
+static void drop_nested(const struct trace *trace, struct host_waits *waits)
+{
+    runs_sort(waits->at, waits->count, sizeof *waits->at, begins_after, trace);
+    size_t kept = 0;
+    int64_t until_ns = INT64_MIN; /* the last end on the thread */
+    for (size_t i = 0; i < waits->count; i++) {
+        event_id call = waits->at[i].call;
+        if (kept == 0 || trace->track[waits->at[kept - 1].call] != trace->track[call])
+            until_ns = INT64_MIN;
+        if (trace_end_ns(trace, call) <= until_ns)
+            continue;
+        until_ns = trace_end_ns(trace, call);
+        waits->at[kept++] = waits->at[i];
+    }
+    waits->count = kept;
+}
+
 static struct host_waits *find_waits(const struct gpu_events *gpu)
 {
     struct question question = { .gpu = gpu, .trace = gpu->trace, .launches = launches_of(gpu->trace) };
@@ -253,6 +285,9 @@ static struct host_waits *find_waits(const struct gpu_events *gpu)
     find_blocking_copies(&question, sorts, waits);
     resolve_syncs(&question, waits);
     drop_repeats(gpu->trace, waits);
+    drop_nested(gpu->trace, waits);
+    if (waits->count)
+        qsort(waits->at, waits->count, sizeof *waits->at, compare_waits);
     for (uint32_t f = 0; f < gpu->trace->file_count; f++) {
         VEC_FREE(&question.ended[f]);
         intervals_release(&question.syncing[f]);

@@ -12,6 +12,8 @@
  *   launched before it, on the stream that it synchronised with where the file tells (cuda_sync events), else on all
  *   streams of the file. When that is a copy, the wait is for the copy;
  * - an allocation of pinned memory.
+ *
+ * One that lies within another of its thread is a part of it and not among them.
  */
 #ifndef TPA_ANALYZE_HOST_WAITS_H
 #define TPA_ANALYZE_HOST_WAITS_H

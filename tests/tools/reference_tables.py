@@ -259,7 +259,7 @@ class Tables:
         threads = {e.thread for e in self.calls}
         calls = {id(e): e for thread in threads for e in self.waiting(thread)}
         calls.update((id(e), e) for e in self.calls if e.name in PINS)
-        return list(calls.values())
+        return [e for e in self.calls if id(e) in calls]
 
     # -- tpa callers
 

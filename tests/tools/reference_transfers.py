@@ -31,8 +31,15 @@ class Transfers:
     def __init__(self, tables):
         self.tables = tables
         self.is_open = False  # does the file leave open what a call waited for?
-        self.waits = [self.stall(call) for call in tables.waiting_calls()]
+        self.waits = [self.stall(call) for call in self.outermost(tables.waiting_calls())]
         self.nest()
+
+    @staticmethod
+    def outermost(calls):
+        """Without those that lie within another of their thread; of equals the first stays."""
+        return [call for n, call in enumerate(calls)
+                if not any(other.thread == call.thread and other.start <= call.start and call.end <= other.end
+                           and ((other.start, other.end) != (call.start, call.end) or m < n) for m, other in enumerate(calls) if m != n)]
 
     # -- who called
 

@@ -219,6 +219,31 @@ static void a_call_that_copied_twice_counts_for_the_first_copy(void **state)
     release();
 }
 
+/*
+ * The driver's calls in the runtime's. What only begins within another (25..40) is no part of it, nor is
+ * what lies in it on another thread (2).
+ */
+static void a_wait_within_a_wait_does_not_count(void **state)
+{
+    (void)state;
+    draw_begin(&transfers_wants);
+    draw_call("cuCtxSynchronize", 1, 11, 18, 2);
+    draw_call("cudaDeviceSynchronize", 1, 10, 20, 1);
+    draw_call("cuCtxSynchronize", 1, 10, 20, 3);
+    draw_call("cudaStreamSynchronize", 1, 25, 15, 4);
+    draw_call("cudaStreamSynchronize", 2, 12, 2, 5);
+    trace = draw_end();
+    answer((struct selection_query){ 0 });
+    assert_int_equal(stalls->row_count, 2);
+    size_t device = row_with(stalls, "call", "cudaDeviceSynchronize");
+    assert_int_equal(int_called(stalls, device, "count"), 1);
+    assert_int_equal(int_called(stalls, device, "blocked"), 20);
+    size_t stream = row_with(stalls, "call", "cudaStreamSynchronize");
+    assert_int_equal(int_called(stalls, stream, "count"), 2);
+    assert_int_equal(int_called(stalls, stream, "blocked"), 17);
+    release();
+}
+
 /* Work launched after the synchronisation began, or over before it began, is not what it waits for. */
 static void a_wait_without_work_is_empty(void **state)
 {
@@ -336,6 +361,7 @@ int main(void)
         cmocka_unit_test(a_stream_is_waited_for_alone),
         cmocka_unit_test(waits_for_several_streams_below_python),
         cmocka_unit_test(a_call_that_copied_twice_counts_for_the_first_copy),
+        cmocka_unit_test(a_wait_within_a_wait_does_not_count),
         cmocka_unit_test(a_wait_without_work_is_empty),
         cmocka_unit_test(hidden_copies_and_missing_sizes),
         cmocka_unit_test(names_of_copies_and_calls),
