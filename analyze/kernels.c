@@ -88,6 +88,13 @@ struct run {
 
 #define NOT_TOLD INT64_MIN
 
+/* An operator or call that launched kernels of a row. */
+struct launcher {
+    name_id name;
+    uint32_t count;
+    event_id first; /* of the kernels: the first to begin */
+};
+
 struct question {
     const struct trace *trace;
     const struct selection *selection;
@@ -95,11 +102,11 @@ struct question {
     const struct launches *launches;
     struct steps *steps; /* by step; else NULL */
     struct table *table;
-    uint32_t *launched_by; /* by name: how often within the row at hand */
+    uint32_t *launcher_of; /* by name: 1 + its place among the launchers of the row at hand, 0: it is none */
     struct {
-        name_id *at;
+        struct launcher *at;
         size_t count, capacity;
-    } launchers; /* names with a count */
+    } launchers; /* of the row at hand */
     struct {
         int64_t *at;
         size_t count, capacity;
@@ -195,6 +202,12 @@ static int compare_runs(const void *left, const void *right)
     return order ? order : a->event < b->event ? -1 : a->event > b->event;
 }
 
+/* Did A begin before B? Of kernels that begin together the first in the file did. */
+static bool ran_before(const struct trace *trace, event_id a, event_id b)
+{
+    return trace->start_ns[a] != trace->start_ns[b] ? trace->start_ns[a] < trace->start_ns[b] : a < b;
+}
+
 /* ---- a row ---- */
 
 /* "[64,1,1]" as "64x1x1". */
@@ -213,21 +226,28 @@ static void set_extent(struct table *table, size_t row, enum column column, cons
     buffer_release(&text);
 }
 
-/* How the COUNT RUNS, sorted by shape, were launched: the shape that took the most time, and how many there are. */
+/*
+ * How the COUNT RUNS, sorted by shape, were launched: the shape that took the most time, of equals the one that ran
+ * first, and how many there are.
+ */
 static void set_shape(const struct question *question, size_t row, const struct run *runs, size_t count)
 {
     const struct trace *trace = question->trace;
-    const struct run *most = runs;
+    const struct run *most = runs; /* its first to run */
     int64_t most_ns = -1;
     size_t shapes = 0;
     for (size_t first = 0, end; first < count; first = end) {
+        const struct run *earliest = &runs[first];
         int64_t total_ns = 0;
-        for (end = first; end < count && compare_shapes(&runs[first], &runs[end]) == 0; end++)
+        for (end = first; end < count && compare_shapes(&runs[first], &runs[end]) == 0; end++) {
             total_ns += trace->dur_ns[runs[end].event];
+            if (ran_before(trace, runs[end].event, earliest->event))
+                earliest = &runs[end];
+        }
         shapes++;
-        if (total_ns > most_ns) {
+        if (total_ns > most_ns || (total_ns == most_ns && ran_before(trace, earliest->event, most->event))) {
             most_ns = total_ns;
-            most = &runs[first];
+            most = earliest;
         }
     }
     set_extent(question->table, row, COLUMN_GRID, trace, most->grid);
@@ -271,37 +291,52 @@ static void count_launchers(struct question *question, const struct run *runs, s
     question->unlinked = 0;
     for (size_t i = 0; i < count; i++) {
         name_id name = runs[i].launcher;
-        if (name == NAME_NONE)
+        if (name == NAME_NONE) {
             question->unlinked++;
-        else if (question->launched_by[name]++ == 0)
-            *VEC_PUSH(&question->launchers) = name;
+            continue;
+        }
+        uint32_t *place = &question->launcher_of[name];
+        if (*place == 0) {
+            *VEC_PUSH(&question->launchers) = (struct launcher){ name, 0, runs[i].event };
+            *place = (uint32_t)question->launchers.count;
+        }
+        struct launcher *launcher = &question->launchers.at[*place - 1];
+        launcher->count++;
+        if (ran_before(question->trace, runs[i].event, launcher->first))
+            launcher->first = runs[i].event;
     }
+    for (size_t i = 0; i < question->launchers.count; i++)
+        question->launcher_of[question->launchers.at[i].name] = 0;
 }
 
-/* The launchers at hand, most frequent first; the rest by their number. */
+/* Does A come before B in a list of launchers? */
+static bool is_listed_before(const struct trace *trace, const struct launcher *a, const struct launcher *b)
+{
+    return a->count != b->count ? a->count > b->count : ran_before(trace, a->first, b->first);
+}
+
+/* The launchers at hand, most frequent first, of equals that of the first kernel; the rest by their number. */
 static void set_launchers(struct question *question, size_t row)
 {
     enum { MOST = 4 };
+    const struct trace *trace = question->trace;
+    struct launcher *launchers = question->launchers.at;
     struct buffer text = { 0 };
-    size_t shown = 0, left = question->launchers.count;
-    for (; shown < MOST && left > 0; shown++, left--) {
-        size_t best = 0;
-        for (size_t i = 1; i < left; i++)
-            if (question->launched_by[question->launchers.at[i]] >
-                question->launched_by[question->launchers.at[best]])
+    size_t shown = 0, count = question->launchers.count;
+    for (; shown < MOST && shown < count; shown++) {
+        size_t best = shown;
+        for (size_t i = shown + 1; i < count; i++)
+            if (is_listed_before(trace, &launchers[i], &launchers[best]))
                 best = i;
-        name_id name = question->launchers.at[best];
-        buffer_printf(&text, "%s%s", text.count ? ", " : "", names_text(question->trace->names, name));
-        question->launched_by[name] = 0;
-        memmove(&question->launchers.at[best], &question->launchers.at[best + 1],
-                (left - best - 1) * sizeof name);
+        struct launcher next = launchers[best];
+        launchers[best] = launchers[shown];
+        launchers[shown] = next;
+        buffer_printf(&text, "%s%s", text.count ? ", " : "", names_text(trace->names, next.name));
     }
-    if (left)
-        buffer_printf(&text, ", %zu more", left);
+    if (shown < count)
+        buffer_printf(&text, ", %zu more", count - shown);
     if (question->unlinked)
         buffer_printf(&text, "%s(launch not recorded)", text.count ? ", " : "");
-    for (size_t i = 0; i < left; i++)
-        question->launched_by[question->launchers.at[i]] = 0;
     if (text.count)
         table_set_text(question->table, row, COLUMN_OPERATORS, text.at, text.count);
     buffer_release(&text);
@@ -434,7 +469,7 @@ void kernels_add_table(const struct trace *trace, const struct selection *select
         .launches = launches_of(trace),
         .steps = options->by == KERNELS_BY_STEP ? steps_open(trace) : NULL,
         .table = table_open("kernels", "Kernels", columns, COLUMNS),
-        .launched_by = mem_zalloc(name_count + 1, sizeof *question.launched_by),
+        .launcher_of = mem_zalloc(name_count + 1, sizeof *question.launcher_of),
     };
     show_key_columns(question.table, options->by, trace->file_count);
 
@@ -467,6 +502,6 @@ void kernels_add_table(const struct trace *trace, const struct selection *select
     result_add_table(result, question.table);
     VEC_FREE(&question.launchers);
     VEC_FREE(&question.durations);
-    free(question.launched_by);
+    free(question.launcher_of);
     steps_free(question.steps);
 }

@@ -80,7 +80,7 @@ static void a_row_per_kernel(void **state)
     release();
 }
 
-/* 8x1x1 took 10 in two launches, 64x2x1 took 10 in one: the first in order of the file wins a tie. */
+/* 8x1x1 took 10 in two launches, 64x2x1 took 10 in one: the first to run wins a tie. */
 static void the_shape_is_that_with_the_most_time(void **state)
 {
     (void)state;
@@ -90,6 +90,32 @@ static void the_shape_is_that_with_the_most_time(void **state)
     assert_string_equal(text_called(table, 0, "block"), "128x1x1");
     assert_int_equal(int_called(table, 0, "registers"), 32);
     assert_true(table_is_missing(table, 1, (size_t)table_find_column(table, "registers", 9)));
+    release();
+}
+
+/* One launch each of two operators and two shapes, equally long; the file tells the later one first. */
+static void of_equals_the_first_to_run_is_named_first(void **state)
+{
+    (void)state;
+    struct tpa_error err = { 0 };
+    draw_begin(&kernels_wants);
+    draw_host("cpu_op", "aten::add", 1, 10, 10);
+    draw_host("cpu_op", "aten::mm", 1, 0, 10);
+    draw_call("cudaLaunchKernel", 1, 11, 2, 2);
+    draw_call("cudaLaunchKernel", 1, 1, 2, 1);
+    draw_work("kernel", "gemm", 0, 7, 30, 5, 2);
+    draw_shape("[8,1,1]", 32);
+    draw_work("kernel", "gemm", 0, 7, 20, 5, 1);
+    draw_shape("[64,1,1]", 64);
+    trace = draw_end();
+    struct selection *selection = selection_open(trace, &(struct selection_query){ 0 }, &err);
+    result = result_open("tpa.kernels/1");
+    kernels_add_table(trace, selection, &(struct kernels_options){ KERNELS_BY_NAME }, result);
+    selection_free(selection);
+    table = table_called(result, "kernels");
+    assert_string_equal(text_called(table, 0, "grid"), "64x1x1");
+    assert_int_equal(int_called(table, 0, "registers"), 64);
+    assert_string_equal(text_called(table, 0, "operators"), "aten::mm, aten::add");
     release();
 }
 
@@ -166,6 +192,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_row_per_kernel),
         cmocka_unit_test(the_shape_is_that_with_the_most_time),
+        cmocka_unit_test(of_equals_the_first_to_run_is_named_first),
         cmocka_unit_test(occupancy_is_weighted_by_time),
         cmocka_unit_test(a_kernel_launched_before_recording_is_there),
         cmocka_unit_test(rows_by_shape_operator_and_stream),
