@@ -124,6 +124,7 @@ struct launch {
     event_id call;
     event_id first; /* the work that began first; EVENT_NONE when none is in the file */
     uint32_t works;
+    bool has_kernel;
     int64_t work_ns;                /* their durations */
     int64_t end_ns;                 /* of the last work */
     name_id call_name, kernel_name; /* kernel: NAME_NONE for a graph, NAME_NOTHING for no work */
@@ -167,6 +168,7 @@ static void add_work(const struct trace *trace, struct launch *launch, event_id 
     if (launch->works == 0 || end_ns > launch->end_ns)
         launch->end_ns = end_ns;
     launch->works++;
+    launch->has_kernel = launch->has_kernel || trace->kind[work] == EVENT_KERNEL;
     launch->work_ns += trace->dur_ns[work];
 }
 
@@ -234,11 +236,10 @@ static int64_t queue_ns(const struct trace *trace, const struct launch *launch)
     return waited_ns > 0 ? waited_ns : 0;
 }
 
-/* Did a kernel, or all of a graph, take less time than its launch? */
+/* Did a kernel, or all of a graph with one, take less time than its launch? */
 static bool is_launch_bound(const struct trace *trace, const struct launch *launch)
 {
-    return launch->works && trace->kind[launch->first] == EVENT_KERNEL &&
-           launch->work_ns < trace->dur_ns[launch->call];
+    return launch->has_kernel && launch->work_ns < trace->dur_ns[launch->call];
 }
 
 static bool is_graph(const struct question *question, const struct launch *launch)

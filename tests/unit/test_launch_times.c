@@ -165,6 +165,20 @@ static void one_launch_of_502_kernels(void **state)
     release();
 }
 
+/* A graph that sets memory, 1, and runs a kernel, 2: 3 of work for a call of 10. */
+static void a_graph_with_a_kernel_can_be_launch_bound_whatever_comes_first(void **state)
+{
+    (void)state;
+    draw_begin(&launch_times_wants);
+    draw_call("cudaGraphLaunch", 1, 0, 10, 1);
+    draw_work("gpu_memset", "Memset (Device)", 0, 7, 20, 1, 1);
+    draw_work("kernel", "gemm", 0, 7, 21, 2, 1);
+    trace = draw_end();
+    answer();
+    assert_int_equal(int_called(launches, 0, "launch_bound"), 1);
+    release();
+}
+
 /* Copies are launched too, but a short copy is not launch-bound. */
 static void copies_are_not_launch_bound(void **state)
 {
@@ -234,6 +248,7 @@ int main(void)
         cmocka_unit_test(a_kernel_before_its_call),
         cmocka_unit_test(one_launch_of_502_kernels),
         cmocka_unit_test(copies_are_not_launch_bound),
+        cmocka_unit_test(a_graph_with_a_kernel_can_be_launch_bound_whatever_comes_first),
         cmocka_unit_test(rows_may_be_of_anything_a_launch_has),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
