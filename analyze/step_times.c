@@ -657,6 +657,14 @@ static void show_keys(struct table_column columns[STEP_COLUMNS], const struct tr
         columns[STEP_WORK].flags = TABLE_HIDDEN;
 }
 
+static bool has_calls(const struct trace *trace)
+{
+    for (event_id e = 0; e < trace->event_count; e++)
+        if (trace->kind[e] == EVENT_RUNTIME || trace->kind[e] == EVENT_DRIVER)
+            return true;
+    return false;
+}
+
 static void add_sum_footers(struct table *table)
 {
     int64_t parts_ns = 0, steps_ns = 0;
@@ -686,9 +694,9 @@ bool step_times_add_tables(const struct trace *trace, const struct selection *se
     struct table_column columns[STEP_COLUMNS];
     make_step_columns(columns);
     show_keys(columns, trace, by);
-    if (gpu->count == 0)
-        for (size_t p = PART_KERNEL; p <= PART_RUNTIME; p++)
-            columns[STEP_FIRST_PART + p].flags = TABLE_OPTIONAL;
+    size_t first_part = gpu->count ? PART_KERNEL : has_calls(trace) ? PART_RUNTIME : PART_DATA_LOADING;
+    for (size_t p = PART_KERNEL; p < first_part; p++)
+        columns[STEP_FIRST_PART + p].flags = TABLE_OPTIONAL;
     struct table *table = table_open("steps", "Steps, and where their time went", columns, STEP_OWN_COLUMNS);
     size_t incomplete = add_steps(table, &question);
     struct table *summary = options->summary_by_rank ? make_summaries(table) : make_summary(table);

@@ -197,6 +197,30 @@ static void without_steps_all_is_one(void **state)
 }
 
 /* forward at 0..10 and 30..36, backward at 10..30: by name two rows, by rank one; the parts add up to the time. */
+/*
+ *          0    10   20   30
+ *   host   [ aten::mm    )[cudaMalloc)    0..20, 20..30; nothing runs on a device
+ *
+ * The summary has what the file can have: runtime 10, data loading 0, CPU 20, other 0, the step 30.
+ */
+static void calls_count_without_work_on_devices(void **state)
+{
+    (void)state;
+    static const char *const titles[] = { "Runtime", "Data loading", "CPU", "Other", "Step" };
+    static const int64_t times[] = { 10, 0, 20, 0, 30 };
+    draw_begin(&step_times_wants);
+    draw_host("cpu_op", "aten::mm", 1, 0, 20);
+    draw_call("cudaMalloc", 1, 20, 10, 1);
+    trace = draw_end();
+    answer((struct selection_query){ 0 }, NULL);
+    assert_int_equal(summary->row_count, 5);
+    for (size_t i = 0; i < 5; i++) {
+        assert_string_equal(text_called(summary, i, "part"), titles[i]);
+        assert_int_equal(int_called(summary, i, "average"), times[i]);
+    }
+    release();
+}
+
 static void rows_are_added_up(void **state)
 {
     (void)state;
@@ -358,6 +382,7 @@ int main(void)
         cmocka_unit_test(steps_cut_by_the_end_of_recording_are_left_out),
         cmocka_unit_test(other_ranges_can_be_steps),
         cmocka_unit_test(without_steps_all_is_one),
+        cmocka_unit_test(calls_count_without_work_on_devices),
         cmocka_unit_test(rows_are_added_up),
         cmocka_unit_test(a_stream_has_the_host_and_its_own_work),
         cmocka_unit_test(devices_with_one_stream_number_stay_apart),
