@@ -21,9 +21,11 @@ import random_job
 import random_timeline
 import random_trace
 import reference_job
+import reference_kernels
 import reference_launches
 import reference_memory
 import reference_modules
+import reference_steps
 import reference_tables
 import reference_timeline
 import reference_top
@@ -96,7 +98,9 @@ def gpu_differences(tpa, path, document):
 
 
 def kernel_differences(tpa, path, document):
-    yield compare_tables("kernels", reference_tables.Tables(document).kernels(), rows_of(ask(tpa, "kernels", path), "kernels"))
+    kernels = reference_kernels.Kernels(reference_tables.Tables(document))
+    for by in ("name", "shape", "op", "device", "stream", "step"):
+        yield compare_tables(f"kernels by {by}", kernels.rows(by), rows_of(ask(tpa, "kernels", path, "--by", by), "kernels"))
 
 
 def gap_differences(tpa, path, document):
@@ -135,10 +139,17 @@ def launch_differences(tpa, path, document):
 
 
 def step_differences(tpa, path, document):
-    tables = reference_tables.Tables(document)
-    for step in rows_of(ask(tpa, "steps", path), "steps"):
-        start = step["start_ns"] + tables.origin
-        yield compare_tables("steps", [tables.step_parts(start, start + step["duration_ns"])], [step])
+    steps = reference_steps.Steps(reference_tables.Tables(document))
+    for by in ("step", "name", "rank", "device", "stream", "step,device", "name,stream"):
+        found = ask(tpa, "steps", path, "--by", by)
+        yield compare_tables(f"steps by {by}", steps.rows(by), rows_of(found, "steps"))
+        if steps.all:
+            yield from step_summary_differences(found, steps.complete(), steps.titles())
+
+
+def step_summary_differences(found, complete, titles):
+    yield compare_tables("summary of steps", reference_steps.summary(complete, titles), rows_of(found, "summary"))
+    yield compare_tables("below the summary of steps", [reference_steps.footer(complete, titles)], [found["summary"]["footer"]])
 
 
 def memory_differences(tpa, path, document):
@@ -211,7 +222,9 @@ def job_differences(tpa, paths):
     if job.all:
         yield compare_tables("below the collectives", [job.footer()], [comm["collectives"]["footer"]])
     if any(rank.steps for rank in job.ranks):
-        yield compare_tables("steps", job.steps(), rows_of(ask(tpa, "steps", *paths), "steps"))
+        found = ask(tpa, "steps", *paths)
+        yield compare_tables("steps", job.step_rows(), rows_of(found, "steps"))
+        yield from step_summary_differences(found, job.complete_steps(), reference_steps.PARTS)
 
 
 # What is asked of other things than one trace: a seed makes them in a folder.

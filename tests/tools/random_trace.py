@@ -23,7 +23,8 @@ ANNOTATIONS = ["forward", "## backward ##", "nccl:all_reduce", "gloo:broadcast",
                "Optimizer.step#SGD.step", "aten::mm", "a", "[memory]", "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__"]
 CALLS = ["cudaLaunchKernel", "cudaMemcpyAsync", "cudaStreamSynchronize", "cudaEventQuery", "cudaGraphLaunch", "hipLaunchKernel", "cudaMalloc", "cudaMemcpy",
          "cudaDeviceSynchronize", "cudaHostAlloc", "cudaFree"]
-KERNELS = ["gemm_kernel", "void relu<float>(float*, int)", "ncclDevKernel_AllReduce_Sum_f32_RING_LL(ncclDevKernelArgsStorage<4096ul>)", "triton_poi_fused_0", "k"]
+KERNELS = ["gemm_kernel", "void relu<float>(float*, int)", "ncclDevKernel_AllReduce_Sum_f32_RING_LL(ncclDevKernelArgsStorage<4096ul>)", "triton_poi_fused_0", "k",
+           "sm90_xmma_gemm_bf16bf16_bf16f32_f32_tn_n", "volta_sgemm_128x64_nn"]
 COPIES = ["Memcpy HtoD (Pinned -> Device)", "Memcpy DtoH (Device -> Pageable)", "Memcpy DtoD (Device -> Device)"]
 FRAMES = ["train.py(10): step", "nn.Module: Linear_0", "torch/nn/modules/module.py(1501): _call_impl", "<built-in method item of Tensor object at 0x7f00>",
           "train.py(20): loss", "nn.Module: Linear_1", "nn.Module: Sequential_0", "nn.Module: MLP", "functools.py(45): wrapper"]
@@ -50,6 +51,7 @@ class Maker:
         self.with_flops = chance() < 0.5
         self.sequences = chance() < 0.5  # do operators tell which of them is whose backward pass?
         self.odd = chance() < 0.5  # missing arguments, overlaps, all that
+        self.orderly = chance() < 0.4  # do steps follow each other, and devices keep up with them?
         self.next_id = self.random.choice([1, 1, 500, (1 << 40) - 7])
         self.next_correlation = self.random.choice([1, 3, 900, 100_000, 1 << 33])  # small ones look like operators' ids
         self.next_python = 1
@@ -158,11 +160,19 @@ class Maker:
         args = {"External id": self.next_id}
         self.next_id += 1
         name = self.pick(*ANNOTATIONS)
-        if name == "[memory]" and self.random.random() < 0.8:
+        if name == "[memory]" and self.random.random() < 0.8 or self.orderly and name.startswith("ProfilerStep#"):
             name = "a"
         event = self.add("user_annotation", name, tid, start, end, args)
         self.annotations.append(event)
         return event
+
+    def steps(self):
+        """On the main thread, one after another."""
+        edges = sorted(self.random.randint(0, self.end) for _ in range(self.pick(2, 4, 8)))
+        for number, (start, end) in enumerate(zip(edges, edges[1:])):
+            end -= self.pick(0, 0, min(end - start, self.scale))
+            self.annotations.append(self.add("user_annotation", f"ProfilerStep#{number + 8}", self.pid, start, end, {"External id": self.next_id}))
+            self.next_id += 1
 
     def frame(self, tid, start, end):
         if self.random.random() < 0.1:
@@ -231,13 +241,13 @@ class Maker:
         kind = self.random.random()
         if self.random.random() < 0.85:
             at = max(at, free.get(queue, 0))  # a stream does one thing after another; files do not always agree
-        end = at + self.random.randint(0, 30) * self.scale
+        end = at + self.random.randint(0, 2 if self.orderly else 30) * self.scale
         free[queue] = end + self.pick(0, 1, self.scale)
         args = {"device": queue[0], "stream": queue[1], "correlation": correlation, "context": 1, **graph}
         old = self.age == "2021"
         if kind < 0.7:
             category, name = "Kernel" if old else "kernel", self.pick(*KERNELS)
-            args.update({"grid": [self.pick(1, 64), 1, 1], "block": [128, 1, 1], "registers per thread": 32, "blocks per SM": self.pick(2, 0.5)})
+            args.update(self.launch_shape())
         elif kind < 0.85:
             category, name = "Memcpy" if old else "gpu_memcpy", self.pick(*COPIES)
             if not (self.odd and self.random.random() < 0.1):
@@ -250,6 +260,16 @@ class Maker:
         if self.odd and self.random.random() < 0.03:
             args.pop("External id", None)
         self.add(category, name, queue[1], at, end, args, pid=queue[0])
+
+    def launch_shape(self):
+        """How a kernel was launched, and what the profiler worked out from that; odd files lack some of it."""
+        args = {"grid": [self.pick(1, 64), self.pick(1, 1, 1, 65535), 1], "block": [self.pick(128, 1024), 1, self.pick(1, 1, 4)],
+                "registers per thread": self.pick(32, 32, 255), "shared memory": self.pick(0, 0, 49_152),
+                "blocks per SM": self.pick(2, 0.5, 0.037037, 0.296296), "est. achieved occupancy %": self.pick(0, 3, 31, 100)}
+        if self.odd and self.random.random() < 0.1:
+            for key in self.random.sample(list(args), self.pick(1, 1, 2, len(args))):
+                del args[key]
+        return args
 
     def gpu_annotations(self):
         """On a stream, from the start of one piece of work to the end of another, a little widened."""
@@ -348,6 +368,8 @@ class Maker:
     def document(self):
         for tid in self.threads:
             self.host_thread(tid, self.random.choice([0, 5, 60, 250]))
+        if self.orderly:
+            self.steps()
         if self.has_gpu:
             self.gpu_work()
             self.gpu_annotations()

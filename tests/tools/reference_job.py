@@ -9,6 +9,7 @@ be missing.
 import re
 import statistics
 
+import reference_steps
 import reference_top
 from reference_tables import COPY, KERNEL, SET, length, of, union, within, without
 
@@ -42,29 +43,8 @@ class Rank:
     def step_of(self, moment):
         return next((step for step in self.steps if step.start <= moment < step.end), None)
 
-    def launched_in(self, step):
-        return [e for e in self.work if e.correlation in self.calls and self.calls[e.correlation].start >= step.start
-                and self.calls[e.correlation].end <= step.end]
-
     def steps_as_they_ran(self):
-        """Rows of the table."""
-        launched = [self.launched_in(step) for step in self.steps]
-        counts = [len(work) for work in launched]
-        rows, before = [], None
-        for i, (step, work) in enumerate(zip(self.steps, launched)):
-            if before is None:
-                first = min((e.start for e in work), default=None)
-                nobodys = [e.end for e in self.work if first is not None and e.end < first and not any(e in of_step for of_step in launched)]
-                before = max(nobodys, default=step.start)
-            start, end = max(step.start, before), max([step.end] + [e.end for e in work])
-            end = max(start, end)
-            before = end
-            behind = counts[i + 1:]
-            cut = any(counts) and (counts[i] == 0 and not any(behind) or
-                                   (i > 0 and not any(behind) and counts[i] < 0.8 * counts[i - 1]))
-            rows.append({"rank": self.number, "step": step.raw["name"], "start_ns": start - self.origin, "duration_ns": end - start,
-                         "host_duration_ns": step.duration, "gpu_events": counts[i], "complete": not cut, **self.parts(start, end)})
-        return rows
+        return reference_steps.as_they_ran(self.steps, self.work, lambda work: self.calls.get(work.correlation))
 
     def parts(self, start, end):
         parts, taken = {}, []
@@ -75,7 +55,7 @@ class Rank:
             moments = within(union(of(events)), start, end)
             parts[key] = length(without(moments, taken))
             taken = union(taken + moments)
-        return {**parts, "other_ns": end - start - length(taken)}
+        return {**parts, "data_loading_ns": 0, "other_ns": end - start - length(taken), "duration_ns": end - start}
 
 
 class Collective:
@@ -225,4 +205,12 @@ class Job:
         return rows
 
     def steps(self):
-        return [row for rank in self.ranks for row in rank.steps_as_they_ran()]
+        """Steps of all ranks, and the parts of each."""
+        return [(rank, step, rank.parts(step.start, step.end)) for rank in self.ranks for step in rank.steps_as_they_ran()]
+
+    def step_rows(self):
+        return [{"rank": rank.number, "step": step.name, "start_ns": step.start - rank.origin, "host_duration_ns": step.host[1] - step.host[0],
+                 "gpu_events": step.works, "complete": step.complete, **parts} for rank, step, parts in self.steps()]
+
+    def complete_steps(self):
+        return [(step, parts) for _, step, parts in self.steps() if step.complete]

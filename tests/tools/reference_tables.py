@@ -8,7 +8,6 @@ kept and nothing is fast. Links between work, calls and operators are those of r
 """
 
 import re
-import statistics
 
 import reference_top
 
@@ -63,6 +62,7 @@ def of(events):
 
 class Tables:
     def __init__(self, document):
+        self.document = document
         self.events, self.records = reference_top.read_events(document)
         for e in self.events:  # only tpa top cuts regions that were still open at the end
             e.end = e.start + max(0, reference_top.to_ns(e.raw.get("dur", 0)))
@@ -170,20 +170,6 @@ class Tables:
                              "not_under_a_kernel_ns": length(without(of(alike), kernels))})
         return rows
 
-    # -- tpa kernels
-
-    def kernels(self):
-        rows = []
-        kernels = [e for e in self.work if e.category in KERNEL]
-        total = sum(e.duration for e in kernels)
-        for name in {e.name for e in kernels}:
-            times = [e.duration for e in kernels if e.name == name]
-            rows.append({"name": name, "count": len(times), "total_ns": sum(times), "min_ns": min(times), "max_ns": max(times),
-                         "average_ns": statistics.mean(times), "median_ns": statistics.median(times),
-                         "stddev_ns": statistics.stdev(times) if len(times) > 1 else 0,
-                         "share": sum(times) / total if total else None})
-        return rows
-
     # -- tpa gaps
 
     def gaps_of(self, work):
@@ -239,20 +225,6 @@ class Tables:
             row["count"] += 1
             row["longest_ns"] = max(row["longest_ns"], gap["length_ns"])
         return list(rows.values())
-
-    # -- tpa steps: the parts of a time that tpa took for a step
-
-    def step_parts(self, start, end):
-        computes, communicates, copies, sets = self.parts(self.work)
-        loads = [e for e in self.operators + self.annotations if LOADS_DATA.match(e.name)]
-        parts, taken = {}, []
-        for key, events in (("kernel_ns", computes), ("memcpy_ns", copies), ("memset_ns", sets), ("communication_ns", communicates),
-                            ("runtime_ns", self.calls), ("data_loading_ns", loads), ("cpu_ns", self.operators)):
-            moments = within(union(of(events)), start, end)
-            parts[key] = length(without(moments, taken))
-            taken = union(taken + moments)
-        parts["other_ns"] = end - start - length(taken)
-        return parts
 
     def waiting_calls(self):
         """All calls in which a host thread sits and waits; memory that is pinned among them."""
