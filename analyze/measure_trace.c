@@ -412,6 +412,20 @@ static bool tells_whole(enum measure_by by)
            by == MEASURE_BY_NAME || by == MEASURE_BY_STEP || by == MEASURE_BY_MODULE;
 }
 
+/* What happens in a step that is no sample, because it overlaps another or repeats its number, is in no sample. */
+static struct steps ranges_of_samples(const struct measuring *measuring)
+{
+    const struct steps *ranges = measuring->ranges;
+    struct steps sampled = { 0 };
+    for (size_t i = 0; i < ranges->count; i++) {
+        const struct measured_step *step =
+            measured_step_of(measuring, ranges->at[i].file, ranges->at[i].number);
+        if (step && step->step == &measuring->device_steps->at[i])
+            *VEC_PUSH(&sampled) = ranges->at[i];
+    }
+    return sampled;
+}
+
 static void measure_rows(const struct measuring *measuring, const struct measure_options *options)
 {
     struct measures *measures = measuring->measures;
@@ -422,9 +436,13 @@ static void measure_rows(const struct measuring *measuring, const struct measure
         taking.device_ns[i] = mem_zalloc(sorts[i]->samples.count + 1, sizeof *taking.device_ns[i]);
     }
     struct top_options top = { .by = dimensions_of(options->by) | TOP_RANK, .launches = measuring->launches };
-    if (measuring->steps.count)
+    struct steps sampled = ranges_of_samples(measuring);
+    if (measuring->steps.count) {
         top.by |= TOP_STEP;
+        top.steps = &sampled;
+    }
     top_each_row(measuring->trace, &top, take_row, &taking);
+    VEC_FREE(&sampled);
     const size_t first[2] = { measures->by_step.samples.count - measuring->steps.count,
                               measuring->first_file_sample };
     for (int i = 0; i < 2; i++) {

@@ -458,7 +458,7 @@ static void top_open(struct top *top, const struct trace *trace, const struct to
     find_files(top);
     top_names_open(&top->names, trace, options);
     if (top->by & TOP_STEP)
-        top->steps = steps_open(trace);
+        top->steps = options->steps ? options->steps : steps_of(trace);
     top_rows_open(top);
     open_tree_and_launches(top);
     if (top->by & TOP_MODULE)
@@ -488,7 +488,6 @@ static void top_close(struct top *top)
     top_names_release(&top->names);
     if (!top->options->launches)
         launches_free(top->launches);
-    steps_free(top->steps);
     code_paths_free(top->modules);
     code_paths_free(top->lines);
     calltree_free(top->tree);

@@ -127,8 +127,8 @@ struct top {
     bool per_call; /* rows are named by operators: nested calls of one row all count, as in torch */
     struct top_file *files;
     struct top_names names;
-    struct names *texts; /* of shapes, stacks ... */
-    struct steps *steps; /* NULL when nobody asks, as modules and lines */
+    struct names *texts;       /* of shapes, stacks ... */
+    const struct steps *steps; /* NULL when nobody asks, as modules and lines */
     struct code_paths *modules, *lines;
     struct launches *launches;
     track_id *stop_thread; /* by process of launches.h: where its unlinked calls are counted */

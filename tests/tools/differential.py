@@ -4,7 +4,7 @@
 Now and then a trace is asked together with the one before it: then the rows add up. Random jobs of several ranks are answered by
 tpa and by reference_job.py.
 
-    differential.py [--tpa PROGRAM] [--seeds FIRST-LAST] [--only top|tables|COMMAND|jobs|timelines] [--every N] [--keep FOLDER]
+    differential.py [--tpa PROGRAM] [--seeds FIRST-LAST] [--only top|tables|COMMAND|jobs|diff|timelines] [--every N] [--keep FOLDER]
 
 A trace on which they differ is kept in FOLDER (as seed-N.json), and said so; exit status 1 then.
 """
@@ -13,13 +13,16 @@ import argparse
 import json
 import os
 import shutil
+import subprocess
 import sys
 import tempfile
 
 import check_expected
 import random_job
+import random_sides
 import random_timeline
 import random_trace
+import reference_diff
 import reference_job
 import reference_kernels
 import reference_launches
@@ -51,7 +54,7 @@ def differences(tpa, path):
 KEYS = ("device", "name", "operator", "caller", "callee", "cause", "start_ns", "length_ns", "direction", "memory", "call", "kernel",
         "rank", "step", "collective", "group", "number", "dtype", "size", "thread", "stream", "graph", "transfer",
         "line", "path", "module")
-ROUNDED = ("average_ns", "median_ns", "stddev_ns", "late_median_ns")
+ROUNDED = ("average_ns", "median_ns", "stddev_ns", "late_median_ns", "call_before_ns", "call_after_ns")
 
 
 def order_of(row, columns):
@@ -227,8 +230,46 @@ def job_differences(tpa, paths):
         yield from step_summary_differences(found, job.complete_steps(), reference_steps.PARTS)
 
 
+def compare_sides(tpa, sides, *words):
+    return ask(tpa, "diff", sides[1][-1], *words, "--base", *sides[0], "--new", *sides[1][:-1])
+
+
+def ask_gates(tpa, sides, gates):
+    """The tables, and the exit status."""
+    words = [word for gate in gates for word in ("--gate", gate)]
+    run = subprocess.run([tpa, "diff", "--format", "json", *words, "--base", *sides[0], "--new", *sides[1]], capture_output=True)
+    if run.returncode > 1:
+        raise check_expected.Failed(f"gates: exit status {run.returncode}: {run.stderr.decode(errors='replace').strip()}")
+    return {table["key"]: table for table in json.loads(run.stdout)["tables"]}, run.returncode
+
+
+def diff_differences(tpa, sides):
+    """What differs in tpa diff of two sides of files."""
+    diff = reference_diff.Diff(*sides)
+    has_gpu = any(row["name"] == "GPU busy" and row["verdict"] for row in diff.head()[0])
+    for by, keys in (("op", {"operators": "op", "kernels": "kernel"}), ("shape", {"operators": "shape"}), *((by, {"rows": by}) for by in ("name", "category", "thread", "stream", "device"))):
+        if by in ("stream", "device") and not has_gpu:
+            continue
+        found = compare_sides(tpa, sides, "--by", by)
+        for key, rows in keys.items():
+            wanted, table = diff.rows(rows), rows_of(found, key)
+            yield compare_tables(f"diff by {rows}", wanted, table) if len(wanted) > 1 or table else None
+            changes = [abs(row["change_ns"]) for row in table[:-1]]
+            yield None if changes == sorted(changes, reverse=True) else f"diff by {rows}: not from the largest change to the smallest"
+    found = compare_sides(tpa, sides)
+    yield compare_tables("head of diff", diff.head()[0], rows_of(found, "head"))
+    yield compare_tables("memory of diff", diff.memory(), rows_of(found, "memory"))
+    yield compare_tables("far from the others", diff.outliers(), rows_of(found, "outliers"))
+    yield compare_tables("renamed", diff.renamed(), rows_of(found, "renamed"))
+    gates = diff.gates()
+    found, status = ask_gates(tpa, sides, dict.fromkeys(gate for gate, _ in gates))
+    yield compare_tables("gates", [row for _, row in gates], rows_of(found, "gates"))
+    yield None if status == any(row["fails"] for _, row in gates) else f"gates: exit status {status}"
+
+
 # What is asked of other things than one trace: a seed makes them in a folder.
 OTHERS = {"jobs": lambda tpa, seed, folder: job_differences(tpa, random_job.write(seed, folder)[:: seed % 2 or -1]),
+          "diff": lambda tpa, seed, folder: diff_differences(tpa, random_sides.write(seed, folder)),
           "timelines": lambda tpa, seed, folder: timeline_differences(tpa, random_timeline.write(seed, folder))}
 
 
@@ -237,7 +278,7 @@ def other_differences(tpa, seed, only, folder):
     for what, differs in OTHERS.items():
         if only in ("", what):
             own = os.path.join(folder, what)
-            os.makedirs(own)
+            os.makedirs(own, exist_ok=True)
             wrong = next(filter(None, differs(tpa, seed, own)), None)
             shutil.rmtree(own)
             if wrong:
@@ -269,7 +310,7 @@ def main():
     parser.add_argument("--tpa", default="tpa")
     parser.add_argument("--seeds", default="1-40", metavar="FIRST-LAST")
     parser.add_argument("--keep", metavar="FOLDER", help="where traces go on which the two differ")
-    parser.add_argument("--only", default="", metavar="WHAT", help="top; tables: the other commands, or one of these; jobs: of several ranks; timelines: of memory")
+    parser.add_argument("--only", default="", metavar="WHAT", help="top; tables: the other commands, or one of these; jobs: of several ranks; diff: of two sides; timelines: of memory")
     parser.add_argument("--every", type=int, default=1, metavar="N", help="ask for the other tables of every N-th trace only")
     args = parser.parse_args()
     first, _, last = args.seeds.partition("-")

@@ -132,6 +132,47 @@ static void steps_and_files_are_samples(void **state)
     measures_free(measures);
 }
 
+/*
+ *               0    10   20   30   40   50   60   70   80
+ *   host        [ ProfilerStep#1   )                             0..40
+ *                    [ ProfilerStep#9   )                        12..52: overlaps the first and is no sample
+ *                       [ a)                                     16..24: in step 1 all the same
+ *                              l1    [b )                        l1 30..32; b 44..50: in no sample
+ *                                         [ ProfilerStep#1 )     60..90: its number was there already
+ *                                              [ b  )            64..74: in no sample
+ *   stream 7                       [ gemm  )                     34..48
+ *
+ * Step 1 has all that begins in it: its own 40, of which a takes 8 and the launch 2, and on another thread step 9.
+ */
+static void what_begins_in_a_sample_is_its_own_whatever_overlaps_or_repeats_it(void **state)
+{
+    (void)state;
+    struct measure_options options = { 0 };
+    struct trace_wants wants = measure_wants(&options);
+    draw_begin(&wants);
+    draw_host("user_annotation", "ProfilerStep#1", 1, 0, 40);
+    draw_host("user_annotation", "ProfilerStep#9", 2, 12, 40);
+    draw_host("cpu_op", "a", 1, 16, 8);
+    draw_call("cudaLaunchKernel", 1, 30, 2, 1);
+    draw_host("cpu_op", "b", 1, 44, 6);
+    draw_host("user_annotation", "ProfilerStep#1", 1, 60, 30);
+    draw_host("cpu_op", "b", 1, 64, 10);
+    draw_work("kernel", "gemm", 0, 7, 34, 14, 1);
+    measures = measures_open();
+    measure(draw_end(), &options);
+    measures_finish(measures);
+    const struct sampling *steps = &measures->by_step;
+    assert_int_equal(steps->samples.count, 1);
+    check_row(steps, "operators", "a", 0, 8, 1);
+    check_row(steps, "operators", "cudaLaunchKernel", 0, 2, 1);
+    check_row(steps, "operators", "ProfilerStep*", 0, 70, 2); /* 40 - 8 - 2, and 40 on the other thread */
+    check_row(steps, "operators", "b", 0, 0, 0);
+    check_row(steps, "kernels", "gemm", 0, 14, 1);
+    check_metric(steps, "host_time", 1, 80);
+    check_metric(steps, "device_time", 1, 14);
+    measures_free(measures);
+}
+
 static void parts_of_a_side_add_samples(void **state)
 {
     (void)state;
@@ -205,6 +246,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(steps_and_files_are_samples),
+        cmocka_unit_test(what_begins_in_a_sample_is_its_own_whatever_overlaps_or_repeats_it),
         cmocka_unit_test(parts_of_a_side_add_samples),
         cmocka_unit_test(first_step_alone_with_what_it_called),
         cmocka_unit_test(without_steps_a_file_is_a_sample),
