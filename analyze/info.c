@@ -511,8 +511,9 @@ static void add_tracks(const struct trace *trace, struct table *table)
         struct interval *span = &spans[trace->track[e]];
         if (trace->start_ns[e] < span->start_ns)
             span->start_ns = trace->start_ns[e];
-        if (trace_end_ns(trace, e) > span->end_ns)
-            span->end_ns = trace_end_ns(trace, e);
+        int64_t end_ns = trace_recorded_end_ns(trace, e);
+        if (end_ns > span->end_ns)
+            span->end_ns = end_ns;
     }
     for (track_id t = 0; t < trace->track_count; t++) {
         const struct track *track = &trace->tracks[t];

@@ -23,6 +23,7 @@ import random_sides
 import random_timeline
 import random_trace
 import reference_diff
+import reference_info
 import reference_job
 import reference_kernels
 import reference_launches
@@ -197,8 +198,21 @@ def module_differences(tpa, path, document):
             yield compare_tables(f"modules by {by}", rows, rows_of(ask(tpa, "modules", path, "--by", by), "modules"))
 
 
+def info_differences(tpa, paths):
+    """What differs in tpa info of one trace, or of several together."""
+    info, found = reference_info.Info(paths), ask(tpa, "info", paths[-1], *paths[:-1])
+    yield compare_tables("files", info.files(), rows_of(found, "files"))
+    yield compare_tables("facts", info.facts(), rows_of(found, "facts"))
+    yield compare_tables("devices", info.devices(), rows_of(found, "devices"))
+    yield compare_tables("categories", info.categories(), rows_of(found, "categories"))
+    yield compare_tables("below the categories", [info.footer()], [found["categories"]["footer"]])
+    yield compare_tables("tracks", info.tracks(), rows_of(found, "tracks"))
+    wanted = info.commands()
+    yield compare_tables("what can be asked", wanted, [row for row in rows_of(found, "commands") if row["command"] in [w["command"] for w in wanted]])
+
+
 # Commands but top, and what differs in their tables: texts, or None for each that does not.
-COMMANDS = {"gpu": gpu_differences, "kernels": kernel_differences, "gaps": gap_differences, "transfers": transfer_differences,
+COMMANDS = {"info": lambda tpa, path, document: info_differences(tpa, [path]), "gpu": gpu_differences, "kernels": kernel_differences, "gaps": gap_differences, "transfers": transfer_differences,
             "launches": launch_differences, "steps": step_differences, "memory": memory_differences, "callers": caller_differences,
             "modules": module_differences}
 
@@ -330,7 +344,7 @@ def main():
                 if args.only in ("", *OTHERS) and seed % args.every == 0:
                     wrong = wrong or other_differences(args.tpa, seed, args.only, os.path.join(scratch, "others"))
                 if not wrong and before and args.only in ("", "top") and seed % 4 == 0:
-                    wrong = sum_differences(args.tpa, [path, before])
+                    wrong = sum_differences(args.tpa, [path, before]) or next(filter(None, info_differences(args.tpa, [before, path])), None)
             except check_expected.Failed as failure:
                 wrong = str(failure)
             if wrong:

@@ -143,6 +143,23 @@ static void categories_and_tracks_count_every_event_once(void **state)
     trace_free(trace);
 }
 
+/* The recording goes from 0 to 100; of a region that was open then, the file tells 90 to 5090. */
+static void a_region_open_at_the_end_makes_neither_file_nor_track_longer(void **state)
+{
+    (void)state;
+    draw_begin(&wants);
+    draw_host("cpu_op", "mm", 1, 20, 60);
+    draw_host("user_annotation", "forward", 1, 90, 5000);
+    draw_host("Trace", "PyTorch Profiler (0)", 2, 0, 100);
+    struct trace *trace = draw_end();
+    struct result *result = result_open("tpa.info/1");
+    info_add_tables(trace, result);
+    assert_int_equal(int_called(table_called(result, "files"), 0, "span"), 80);
+    assert_int_equal(int_called(table_called(result, "tracks"), 0, "span"), 80);
+    result_free(result);
+    trace_free(trace);
+}
+
 static void a_date_needs_a_base_or_plain_times(void **state)
 {
     (void)state;
@@ -229,6 +246,7 @@ int main(void)
         cmocka_unit_test(what_files_say_alike_is_told_once),
         cmocka_unit_test(devices_tell_their_streams_and_events),
         cmocka_unit_test(categories_and_tracks_count_every_event_once),
+        cmocka_unit_test(a_region_open_at_the_end_makes_neither_file_nor_track_longer),
         cmocka_unit_test(a_date_needs_a_base_or_plain_times),
         cmocka_unit_test(an_empty_trace_has_files_only),
         cmocka_unit_test(features_come_from_kinds_and_names),
