@@ -69,7 +69,10 @@ static struct interval operators_span(struct gpu_efficiency *efficiency, uint32_
     return efficiency->operators_spans[file];
 }
 
-/* The time that utilisation is a share of: what was asked for, else the steps, else the operators, else the span. */
+/*
+ * The time that utilisation is a share of: what was asked for, else the steps, else the operators, else the span.
+ * What took no time does not count.
+ */
 static void find_window(struct gpu_efficiency *efficiency, const struct device_report *report,
                         struct intervals *window)
 {
@@ -84,7 +87,7 @@ static void find_window(struct gpu_efficiency *efficiency, const struct device_r
         end--;
     if (end > first)
         intervals_add(window, steps->at[first].start_ns, steps->at[end - 1].end_ns);
-    else {
+    if (window->count == 0) {
         struct interval span = operators_span(efficiency, file);
         intervals_add(window, span.start_ns, span.end_ns);
     }
@@ -130,7 +133,7 @@ static void running_pop(struct running *running)
 }
 
 struct kernel_averages {
-    double sm_efficiency, occupancy; /* NAN when no kernel tells */
+    double sm_efficiency, occupancy; /* NAN when no kernel in the window tells */
 };
 
 /* Walk the kernels by start; between two moments at which one starts or ends, the blocks per SM are constant. */
@@ -159,13 +162,14 @@ static struct kernel_averages average_kernels(const struct gpu_question *questio
             end_ns = trace_end_ns(trace, e);
             blocks_per_sm = arg_scan_decimal(&blocks, e);
             double occupancy = arg_scan_decimal(&occupancies, e);
+            double within_ns = (double)intervals_length_within(window, start_ns, end_ns);
             if (!isnan(occupancy)) {
-                double within_ns = (double)intervals_length_within(window, start_ns, end_ns);
                 occupied_ns += occupancy / 100 * within_ns;
                 kernel_ns += within_ns;
             }
             if (!(blocks_per_sm > 0))
                 continue;
+            any_blocks = any_blocks || within_ns > 0;
         }
         while (running.count && running.at[0].end_ns <= start_ns) {
             sm_ns += fmin(running.blocks_per_sm, 1) *
@@ -179,7 +183,6 @@ static struct kernel_averages average_kernels(const struct gpu_question *questio
             sm_ns +=
                 fmin(running.blocks_per_sm, 1) * (double)intervals_length_within(window, now_ns, start_ns);
         now_ns = start_ns;
-        any_blocks = true;
         running_push(&running, end_ns, blocks_per_sm);
     }
     VEC_FREE(&running);
@@ -200,7 +203,10 @@ struct gpu_efficiency *gpu_efficiency_open(const struct gpu_question *question)
 {
     struct gpu_efficiency *efficiency = mem_zalloc(1, sizeof *efficiency);
     efficiency->question = question;
-    efficiency->steps = device_steps_open(steps_of(question->trace), question->gpu);
+    struct steps *ranges = steps_open(question->trace);
+    steps_drop_overlaps(ranges);
+    efficiency->steps = device_steps_open(ranges, question->gpu);
+    steps_free(ranges);
     efficiency->table =
         table_open("efficiency", "How well it was used", efficiency_columns, EFFICIENCY_COLUMNS);
     return efficiency;

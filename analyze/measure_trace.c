@@ -61,17 +61,6 @@ const struct measured_step *measured_step_at(const struct measuring *measuring, 
     return is_it ? step : NULL;
 }
 
-/* Of ranges that overlap the first counts: a file may hold the steps of several threads. */
-static void drop_overlaps(struct steps *ranges)
-{
-    size_t kept = 0;
-    for (size_t i = 0; i < ranges->count; i++)
-        if (kept == 0 || ranges->at[kept - 1].file != ranges->at[i].file ||
-            ranges->at[kept - 1].end_ns <= ranges->at[i].start_ns)
-            ranges->at[kept++] = ranges->at[i];
-    ranges->count = kept;
-}
-
 /* The steps that are samples: those recorded to their end, each number once per file. */
 static void choose_steps(struct measuring *measuring, bool first_only)
 {
@@ -499,7 +488,7 @@ bool measure_trace(struct measures *measures, const struct trace *trace,
         return false;
     struct measuring measuring = { .measures = measures, .trace = trace };
     measuring.ranges = steps_open(trace);
-    drop_overlaps(measuring.ranges);
+    steps_drop_overlaps(measuring.ranges); /* a file may hold the steps of several threads */
     measuring.launches = launches_open(trace);
     measuring.gpu = gpu_events_open(trace, measuring.launches);
     measuring.device_steps = device_steps_open(measuring.ranges, measuring.gpu);

@@ -116,33 +116,6 @@ static void make_step_columns(struct table_column columns[STEP_COLUMNS])
 
 /* ---- which ranges are the steps ---- */
 
-static int compare_ranges(const void *left, const void *right)
-{
-    const struct step *a = left, *b = right;
-    if (a->file != b->file)
-        return a->file < b->file ? -1 : 1;
-    if (a->start_ns != b->start_ns)
-        return a->start_ns < b->start_ns ? -1 : 1;
-    if (a->end_ns != b->end_ns)
-        return a->end_ns > b->end_ns ? -1 : 1;
-    return a->event < b->event ? -1 : a->event > b->event;
-}
-
-/* Of ranges that overlap keep the first; how many were dropped. */
-static size_t drop_overlaps(struct steps *ranges)
-{
-    if (ranges->count)
-        qsort(ranges->at, ranges->count, sizeof *ranges->at, compare_ranges);
-    size_t kept = 0;
-    for (size_t i = 0; i < ranges->count; i++)
-        if (kept == 0 || ranges->at[kept - 1].file != ranges->at[i].file ||
-            ranges->at[kept - 1].end_ns <= ranges->at[i].start_ns)
-            ranges->at[kept++] = ranges->at[i];
-    size_t dropped = ranges->count - kept;
-    ranges->count = kept;
-    return dropped;
-}
-
 /* The annotations whose names match; NULL and ERR when NAME is no expression. */
 static struct steps *ranges_called(const struct trace *trace, const char *name, struct tpa_error *err)
 {
@@ -202,7 +175,7 @@ static struct steps *find_ranges(const struct trace *trace, const struct step_ti
             "iteration to record them, or name other ranges with --step-name");
         return whole_files(trace);
     }
-    size_t dropped = drop_overlaps(ranges);
+    size_t dropped = steps_drop_overlaps(ranges);
     if (dropped)
         result_add_notice(result, "overlapping_steps", (int64_t)dropped, NULL, TPA_NOWHERE,
                           "ranges overlap the one before and are left out");

@@ -325,6 +325,7 @@ struct views *views_open(const struct trace *trace, const struct selection *sele
 {
     struct views *views = mem_zalloc(1, sizeof *views);
     struct steps *ranges = steps_open(trace);
+    steps_drop_overlaps(ranges);
     struct device_steps *steps = device_steps_open(ranges, gpu_events_of(trace));
     keep_complete(steps, selection);
     struct window window;

@@ -53,6 +53,32 @@ struct steps *steps_open(const struct trace *trace)
     return steps;
 }
 
+static int compare_longest_first(const void *left, const void *right)
+{
+    const struct step *a = left, *b = right;
+    if (a->file != b->file)
+        return a->file < b->file ? -1 : 1;
+    if (a->start_ns != b->start_ns)
+        return a->start_ns < b->start_ns ? -1 : 1;
+    if (a->end_ns != b->end_ns)
+        return a->end_ns > b->end_ns ? -1 : 1;
+    return a->event < b->event ? -1 : a->event > b->event;
+}
+
+size_t steps_drop_overlaps(struct steps *steps)
+{
+    if (steps->count)
+        qsort(steps->at, steps->count, sizeof *steps->at, compare_longest_first);
+    size_t kept = 0;
+    for (size_t i = 0; i < steps->count; i++)
+        if (kept == 0 || steps->at[kept - 1].file != steps->at[i].file ||
+            steps->at[kept - 1].end_ns <= steps->at[i].start_ns)
+            steps->at[kept++] = steps->at[i];
+    size_t dropped = steps->count - kept;
+    steps->count = kept;
+    return dropped;
+}
+
 void steps_free(struct steps *steps)
 {
     if (steps)

@@ -31,6 +31,9 @@ const struct steps *steps_of(const struct trace *trace);
 /* The step of FILE that MOMENT lies in, its start included and its end not; NULL when in none. */
 const struct step *steps_at(const struct steps *steps, uint32_t file, int64_t moment_ns);
 
+/* Keep of the STEPS of a file that overlap the first, of those that begin together the longest; how many went. */
+size_t steps_drop_overlaps(struct steps *steps);
+
 /* When the step at INDEX ends, at the latest as the next of its file begins: so that no moment is of two steps. */
 int64_t steps_end_ns(const struct steps *steps, size_t index);
 

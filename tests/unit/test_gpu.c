@@ -233,6 +233,47 @@ static void efficiency_looks_at_the_steps_as_they_ran(void **state)
 }
 
 /*
+ *              0    10   20   30   40   50   60   70   80   90
+ *   thread 1   [ ProfilerStep#1              )                  launches gemm at 2
+ *   thread 2             [ ProfilerStep#2                  )    overlaps the first, and does not count
+ *   stream 7        [ gemm  )                 [late)            20 of 60 in the window
+ *
+ * gemm does not tell its blocks per SM; what the late kernel tells is not of the window.
+ */
+static void of_steps_that_overlap_the_first_is_the_window(void **state)
+{
+    (void)state;
+    draw_begin(&gpu_wants);
+    draw_host("user_annotation", "ProfilerStep#1", 1, 0, 60);
+    draw_host("user_annotation", "ProfilerStep#2", 2, 20, 70);
+    draw_call("cudaLaunchKernel", 1, 2, 3, 1);
+    draw_work("kernel", "gemm", 0, 7, 10, 20, 1);
+    draw_work("kernel", "late", 0, 7, 65, 10, DRAW_NO_CALL);
+    draw_decimal(ARG_BLOCKS_PER_SM, 2);
+    trace = draw_end();
+    analyze((struct selection_query){ 0 });
+    assert_int_equal(int_called(efficiency, 0, "window"), 60);
+    assert_float_equal(number_called(efficiency, 0, "utilization"), 20.0 / 60, 1e-12);
+    assert_true(table_is_missing(efficiency, 0, (size_t)table_find_column(efficiency, "sm_efficiency", 13)));
+    release();
+}
+
+/* A step of no length at 50: the operators from 0 to 40 are the window, in which a kernel ran for 20. */
+static void steps_that_took_no_time_are_no_window(void **state)
+{
+    (void)state;
+    draw_begin(&gpu_wants);
+    draw_host("user_annotation", "ProfilerStep#1", 1, 50, 0);
+    draw_host("cpu_op", "aten::mm", 1, 0, 40);
+    draw_work("kernel", "gemm", 0, 7, 10, 20, DRAW_NO_CALL);
+    trace = draw_end();
+    analyze((struct selection_query){ 0 });
+    assert_int_equal(int_called(efficiency, 0, "window"), 40);
+    assert_float_equal(number_called(efficiency, 0, "utilization"), 0.5, 1e-12);
+    release();
+}
+
+/*
  * The profiler was on from 0 to 100 ns; an operator was still open then, and is written as if it had lasted a day. The
  * operators reach from 10 to 100, in which a kernel ran for 45.
  */
@@ -387,6 +428,8 @@ int main(void)
         cmocka_unit_test(each_stream_for_itself),
         cmocka_unit_test(equal_streams_of_two_devices_are_two),
         cmocka_unit_test(efficiency_looks_at_the_steps_as_they_ran),
+        cmocka_unit_test(of_steps_that_overlap_the_first_is_the_window),
+        cmocka_unit_test(steps_that_took_no_time_are_no_window),
         cmocka_unit_test(an_open_operator_ends_with_the_recording),
         cmocka_unit_test(communication_is_told_by_operator_and_arguments),
         cmocka_unit_test(steps_and_the_outside_make_up_the_device),
