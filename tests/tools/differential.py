@@ -24,6 +24,7 @@ import random_timeline
 import random_trace
 import reference_diff
 import reference_info
+import reference_efficiency
 import reference_job
 import reference_kernels
 import reference_launches
@@ -95,10 +96,15 @@ def gpu_differences(tpa, path, document):
     gpu = ask(tpa, "gpu", path)
     yield compare_tables("gpu", tables.devices(), rows_of(gpu, "devices"))
     yield compare_tables("copies", tables.copies(), rows_of(gpu, "copies"))
-    yield compare_tables("gpu by stream", tables.devices("stream"), rows_of(ask(tpa, "gpu", path, "--by", "stream"), "devices"))
+    by_stream = ask(tpa, "gpu", path, "--by", "stream")
+    yield compare_tables("gpu by stream", tables.devices("stream"), rows_of(by_stream, "devices"))
+    efficiency = reference_efficiency.Efficiency(tables)
+    yield compare_tables("efficiency", efficiency.rows(), rows_of(gpu, "efficiency"))
+    yield compare_tables("efficiency by stream", efficiency.rows("stream"), rows_of(by_stream, "efficiency"))
     if tables.steps:
-        found = rows_of(ask(tpa, "gpu", path, "--by", "step"), "devices")
-        yield compare_tables("gpu by step", tables.device_steps(), [row for row in found if row["span_ns"]])
+        by_step = ask(tpa, "gpu", path, "--by", "step")
+        yield compare_tables("gpu by step", tables.device_steps(), [row for row in rows_of(by_step, "devices") if row["span_ns"]])
+        yield compare_tables("efficiency by step", efficiency.step_rows(), [row for row in rows_of(by_step, "efficiency") if row["window_ns"]])
 
 
 def kernel_differences(tpa, path, document):

@@ -135,19 +135,23 @@ class Tables:
             })
         return rows
 
+    def step_moments(self, work):
+        """Of the span of WORK what lies in each step, and in none: (its number or None, intervals)."""
+        span = [min(e.start for e in work), max(e.end for e in work)]
+        left = [span]
+        for step, after in zip(self.steps, [*self.steps[1:], None]):
+            end = max(step.start, min(step.end, after.start)) if after else step.end
+            here = within([span], step.start, end)
+            left = without(left, here)
+            yield int(step.raw["name"].removeprefix("ProfilerStep#")), here
+        yield None, left
+
     def device_steps(self):
         """What of a device's span lies in each step, also where two have one number, and in none."""
         rows = []
         for device, work in self.by_device():
             computes, communicates, copies, sets = self.parts(work)
-            span = [min(e.start for e in work), max(e.end for e in work)]
-            left, ranges = [span], []
-            for step, after in zip(self.steps, [*self.steps[1:], None]):
-                end = max(step.start, min(step.end, after.start)) if after else step.end
-                here = within([span], step.start, end)
-                left = without(left, here)
-                ranges.append((int(step.raw["name"].removeprefix("ProfilerStep#")), here))
-            for number, moments in [*ranges, (None, left)]:
+            for number, moments in self.step_moments(work):
                 row = {"device": device, "step": number, "span_ns": length(moments)}
                 taken = []
                 for key, events in (("computation_ns", computes + sets), ("exposed_communication_ns", communicates), ("exposed_memcpy_ns", copies)):
