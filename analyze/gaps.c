@@ -286,13 +286,22 @@ static void add_causes(const struct question *question, const struct row_keys *k
     }
 }
 
+/*
+ * A tree of maxima over the nodes: leaf I is at count + I, the parent of I and I + 1 at half of I. Gaps of many streams
+ * lie over the same events of the host; without it each would look at all of them.
+ */
+struct maxima {
+    int64_t (*value)(const struct trace *, event_id);
+    node_id *at;
+};
+
 /* The operators and annotations of the host, nested; steps are left out, because they hold everything. */
 struct activities {
     const struct trace *trace;
     struct calltree *tree;
     const struct calltree_thread **thread; /* by track; NULL: nothing on it */
     bool *is_step;                         /* by name */
-    node_id *longest;                      /* see build_longest */
+    struct maxima longest, latest;         /* by duration, by end */
 };
 
 static bool is_activity(const void *context, event_id e)
@@ -303,30 +312,49 @@ static bool is_activity(const void *context, event_id e)
            !(trace->flags[e] & (EVENT_ASYNC | EVENT_POINT)) && !activities->is_step[trace->name[e]];
 }
 
-/* Of two nodes the one whose event lasts longer; the first of equals. A comes before B; either may be NODE_NONE. */
-static node_id longer(const struct activities *activities, node_id a, node_id b)
+/* Of two nodes the one whose event has more of it; the first of equals. A comes before B; either may be NODE_NONE. */
+static node_id greater(const struct activities *activities, const struct maxima *of, node_id a, node_id b)
 {
     const struct calltree *tree = activities->tree;
     if (a == NODE_NONE || b == NODE_NONE)
         return a == NODE_NONE ? b : a;
-    return activities->trace->dur_ns[tree->event[b]] > activities->trace->dur_ns[tree->event[a]] ? b : a;
+    return of->value(activities->trace, tree->event[b]) > of->value(activities->trace, tree->event[a]) ? b
+                                                                                                       : a;
 }
 
-/*
- * A tree of maxima over the nodes: leaf I is at count + I, the parent of I and I + 1 at half of I. Gaps of many streams
- * lie over the same events of the host; without it each would look at all of them.
- */
-static void build_longest(struct activities *activities)
+static void build_maxima(const struct activities *activities, struct maxima *of,
+                         int64_t (*value)(const struct trace *, event_id))
 {
     size_t count = activities->tree->count;
-    activities->longest = mem_alloc((2 * count + 2) * sizeof *activities->longest);
+    of->value = value;
+    of->at = mem_alloc((2 * count + 2) * sizeof *of->at);
     for (size_t i = 0; i < count; i++)
-        activities->longest[count + i] = (node_id)i;
+        of->at[count + i] = (node_id)i;
     for (size_t i = count; i-- > 1;) {
-        node_id left = activities->longest[2 * i], right = activities->longest[2 * i + 1];
-        activities->longest[i] =
-            left < right ? longer(activities, left, right) : longer(activities, right, left);
+        node_id left = of->at[2 * i], right = of->at[2 * i + 1];
+        of->at[i] =
+            left < right ? greater(activities, of, left, right) : greater(activities, of, right, left);
     }
+}
+
+/* Of the nodes from FIRST up to END that with most of it; NODE_NONE when there are none. */
+static node_id greatest(const struct activities *activities, const struct maxima *of, node_id first,
+                        node_id end)
+{
+    size_t count = activities->tree->count;
+    node_id left = NODE_NONE, right = NODE_NONE;
+    for (size_t i = count + first, j = count + end; i < j; i /= 2, j /= 2) {
+        if (i % 2)
+            left = greater(activities, of, left, of->at[i++]);
+        if (j % 2)
+            right = greater(activities, of, of->at[--j], right);
+    }
+    return greater(activities, of, left, right);
+}
+
+static int64_t duration_ns(const struct trace *trace, event_id e)
+{
+    return trace->dur_ns[e];
 }
 
 static void open_activities(struct activities *activities, const struct trace *trace)
@@ -338,7 +366,8 @@ static void open_activities(struct activities *activities, const struct trace *t
         activities->is_step[id] = step_number(names_text(trace->names, id), &number);
     activities->tree = calltree_open(trace, is_activity, activities);
     calltree_nest(activities->tree);
-    build_longest(activities);
+    build_maxima(activities, &activities->longest, duration_ns);
+    build_maxima(activities, &activities->latest, trace_end_ns);
     activities->thread = mem_zalloc(trace->track_count + 1, sizeof(struct calltree_thread *));
     for (size_t t = 0; t < activities->tree->thread_count; t++)
         activities->thread[activities->tree->threads[t].track] = &activities->tree->threads[t];
@@ -348,7 +377,8 @@ static void release_activities(struct activities *activities)
 {
     calltree_free(activities->tree);
     free(activities->thread);
-    free(activities->longest);
+    free(activities->longest.at);
+    free(activities->latest.at);
     free(activities->is_step);
 }
 
@@ -357,20 +387,6 @@ static int64_t overlap_ns(const struct trace *trace, event_id e, const struct ga
     int64_t start_ns = trace->start_ns[e] > gap->start_ns ? trace->start_ns[e] : gap->start_ns;
     int64_t end_ns = min_ns(trace_end_ns(trace, e), gap->end_ns);
     return end_ns > start_ns ? end_ns - start_ns : 0;
-}
-
-/* The longest of the nodes from FIRST up to END; NODE_NONE when there are none. */
-static node_id longest_of(const struct activities *activities, node_id first, node_id end)
-{
-    size_t count = activities->tree->count;
-    node_id left = NODE_NONE, right = NODE_NONE;
-    for (size_t i = count + first, j = count + end; i < j; i /= 2, j /= 2) {
-        if (i % 2)
-            left = longer(activities, left, activities->longest[i++]);
-        if (j % 2)
-            right = longer(activities, activities->longest[--j], right);
-    }
-    return longer(activities, left, right);
 }
 
 /* The first node of THREAD that starts at MOMENT_NS or later. */
@@ -388,7 +404,33 @@ static node_id first_from(const struct activities *activities, const struct call
     return low;
 }
 
-/* What began from node FIRST up to END, which is in GAP, and took the longest of it. */
+/* Does one of the nodes from FIRST up to END, which are some, go on after MOMENT_NS? */
+static bool goes_beyond(const struct activities *activities, node_id first, node_id end, int64_t moment_ns)
+{
+    node_id latest = greatest(activities, &activities->latest, first, end);
+    return trace_end_ns(activities->trace, activities->tree->event[latest]) > moment_ns;
+}
+
+/* The first of them that does; END when none does. */
+static node_id first_beyond(const struct activities *activities, node_id first, node_id end,
+                            int64_t moment_ns)
+{
+    if (!goes_beyond(activities, first, end, moment_ns))
+        return end;
+    while (end - first > 1) {
+        node_id middle = first + (end - first) / 2;
+        if (goes_beyond(activities, first, middle, moment_ns))
+            end = middle;
+        else
+            first = middle;
+    }
+    return first;
+}
+
+/*
+ * What began from node FIRST up to END, which is in GAP, and took the longest of it. What goes on after the gap has the
+ * less of it the later it began; so only the first of these needs a look, and what began before that.
+ */
 static event_id longest_begun(const struct activities *activities, const struct gap *gap, node_id first,
                               node_id end)
 {
@@ -396,20 +438,17 @@ static event_id longest_begun(const struct activities *activities, const struct 
     const struct trace *trace = activities->trace;
     if (first == end)
         return EVENT_NONE;
-    node_id outlasting = NODE_NONE; /* the outermost of those that go on behind the gap: it began first */
-    for (node_id n = end - 1; n != NODE_NONE && n >= first; n = tree->parent[n])
-        if (trace_end_ns(trace, tree->event[n]) > gap->end_ns)
-            outlasting = n;
-    node_id within = longest_of(activities, first, outlasting == NODE_NONE ? end : outlasting);
-    if (within == NODE_NONE || (outlasting != NODE_NONE && overlap_ns(trace, tree->event[outlasting], gap) >
-                                                               overlap_ns(trace, tree->event[within], gap)))
-        within = outlasting;
-    return overlap_ns(trace, tree->event[within], gap) > 0 ? tree->event[within] : EVENT_NONE;
+    node_id beyond = first_beyond(activities, first, end, gap->end_ns);
+    node_id most = greatest(activities, &activities->longest, first, beyond);
+    if (most == NODE_NONE || (beyond < end && overlap_ns(trace, tree->event[beyond], gap) >
+                                                  overlap_ns(trace, tree->event[most], gap)))
+        most = beyond;
+    return overlap_ns(trace, tree->event[most], gap) > 0 ? tree->event[most] : EVENT_NONE;
 }
 
 /*
- * What took the thread TRACK longest during GAP: of what began in it the longest, if that took half of the gap at least;
- * else the innermost that was going on all the time; else whatever took longest.
+ * What took the thread TRACK longest during GAP, of what did not go on all the time, if that took half of the gap at
+ * least; else the innermost that did; else whatever took longest.
  */
 static event_id meanwhile(const struct activities *activities, track_id track, const struct gap *gap)
 {
@@ -426,7 +465,8 @@ static event_id meanwhile(const struct activities *activities, track_id track, c
         event_id e = tree->event[n];
         if (overlap_ns(trace, e, gap) == gap->end_ns - gap->start_ns) {
             around = around == EVENT_NONE ? e : around;
-        } else if (overlap_ns(trace, e, gap) > longest_ns) { /* began before and ended within */
+        } else if (overlap_ns(trace, e, gap) >= longest_ns && overlap_ns(trace, e, gap) > 0) {
+            /* it began before and ended within; of equals the first to begin is shown */
             longest = e;
             longest_ns = overlap_ns(trace, e, gap);
         }

@@ -25,6 +25,7 @@ import random_trace
 import reference_diff
 import reference_info
 import reference_efficiency
+import reference_gaps
 import reference_job
 import reference_kernels
 import reference_launches
@@ -115,13 +116,17 @@ def kernel_differences(tpa, path, document):
 
 def gap_differences(tpa, path, document):
     tables = reference_tables.Tables(document)
-    gaps = ask(tpa, "gaps", path, "--min", "0")
-    found_gaps = rows_of(gaps, "gaps")
-    wanted_gaps = tables.gaps()
-    origin = min((g["start_ns"] for g in wanted_gaps), default=0) - min((g["start_ns"] for g in found_gaps), default=0)
-    wanted_gaps = [{**gap, "start_ns": gap["start_ns"] - origin} for gap in wanted_gaps]
-    yield compare_tables("gaps", wanted_gaps, found_gaps)
-    yield compare_tables("causes", tables.causes(), rows_of(gaps, "causes"))
+    gaps = reference_gaps.Gaps(tables)
+    for by in ("device", "stream", "op", "step", "thread", "rank"):
+        found = ask(tpa, "gaps", path, "--min", "0", "--by", by)
+        wanted = [{**gap, "start_ns": gap["start_ns"] - tables.origin} for gap in gaps.rows(by)]
+        if tables.has_memory_region:  # which reference_top.py takes for a record
+            wanted = [{key: value for key, value in gap.items() if key != "meanwhile"} for gap in wanted]
+        yield compare_tables(f"gaps by {by}", wanted, rows_of(found, "gaps"))
+        yield compare_tables(f"causes by {by}", gaps.causes(by), rows_of(found, "causes"))
+        idle = sum(gap["length_ns"] for gap in wanted)
+        if wanted and found["causes"]["footer"]["idle_total_ns"] != idle:
+            yield f"idle for {found['causes']['footer']['idle_total_ns']}, expected {idle}"
 
 
 def transfer_differences(tpa, path, document):

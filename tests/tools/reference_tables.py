@@ -194,42 +194,6 @@ class Tables:
                 copies.add(id(call))
         return [e for e in self.calls if e.thread == thread and (e.name in SYNCHRONISES or id(e) in copies)]
 
-    def cause(self, start, end, work, latency_ns):
-        def half(intervals, until):
-            return until > start and 2 * length(within(union(intervals), start, until)) >= until - start
-
-        if half(of(e for e in self.events if e.category == "overhead"), end):
-            return "profiler overhead"
-        call = self.call(work)
-        if call is None:
-            return "unknown"
-        if call.start <= start:
-            return "launch latency" if end - start < latency_ns else "unknown"
-        until = min(call.start, end)
-        here = [e for e in self.operators + self.annotations if e.thread == call.thread]
-        if half(of(e for e in self.calls if e.thread == call.thread and e.name in ALLOCATES), until):
-            return "allocation"
-        if half(of(e for e in here if LOADS_DATA.match(e.name)), until):
-            return "data loading"
-        talks = of(e for e in here if COMMUNICATES.match(e.name))
-        if half(talks, until) and not contains(talks, call.start):
-            return "communication wait"
-        return "synchronisation" if contains(of(self.waiting(call.thread)), start) else "host"
-
-    def gaps(self, latency_ns=30000):
-        return [{"device": device, "start_ns": start, "length_ns": end - start, "cause": self.cause(start, end, work, latency_ns),
-                 "call": self.call(work).name if self.call(work) else None}
-                for device, of_device in self.by_device() for start, end, work in self.gaps_of(of_device)]
-
-    def causes(self):
-        rows = {}
-        for gap in self.gaps():
-            row = rows.setdefault((gap["device"], gap["cause"]), {"device": gap["device"], "cause": gap["cause"], "time_ns": 0, "count": 0, "longest_ns": 0})
-            row["time_ns"] += gap["length_ns"]
-            row["count"] += 1
-            row["longest_ns"] = max(row["longest_ns"], gap["length_ns"])
-        return list(rows.values())
-
     def waiting_calls(self):
         """All calls in which a host thread sits and waits; memory that is pinned among them."""
         threads = {e.thread for e in self.calls}

@@ -99,6 +99,40 @@ static void what_the_host_did_meanwhile(void **state)
     release();
 }
 
+/*
+ *            0    10   20   30   40   50   60   70   80
+ *   stream        [ a  )              [ b  )               the gap is 20..50
+ *   host                [first)  [    second    )          22..34, 40..70
+ *                                  [     third      )      45..80: begins in the second and ends after it
+ *
+ * In the gap first took 12, second 10, third 5: that the second lasts longest does not matter.
+ */
+static void what_goes_on_after_the_gap_took_part_of_it(void **state)
+{
+    (void)state;
+    draw_gap(40);
+    draw_host("cpu_op", "first", 1, 22, 12);
+    draw_host("cpu_op", "second", 1, 40, 30);
+    draw_host("cpu_op", "third", 1, 45, 35);
+    trace = draw_end();
+    answer();
+    assert_string_equal(text_called(gaps, 0, "meanwhile"), "first");
+    release();
+}
+
+/* Both were going on as the gap began, and took as much of it: 20..35. */
+static void of_equals_the_outermost_is_shown(void **state)
+{
+    (void)state;
+    draw_gap(40);
+    draw_host("cpu_op", "outer", 1, 10, 25);
+    draw_host("cpu_op", "inner", 1, 12, 23);
+    trace = draw_end();
+    answer();
+    assert_string_equal(text_called(gaps, 0, "meanwhile"), "outer");
+    release();
+}
+
 /* l2 at 15: queued before the device ran dry; a gap of 30 is too long for latency, unless told otherwise. */
 static void queued_work_is_latency_if_short(void **state)
 {
@@ -394,6 +428,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_host_is_late),
         cmocka_unit_test(what_the_host_did_meanwhile),
+        cmocka_unit_test(what_goes_on_after_the_gap_took_part_of_it),
+        cmocka_unit_test(of_equals_the_outermost_is_shown),
         cmocka_unit_test(queued_work_is_latency_if_short),
         cmocka_unit_test(a_call_at_the_edge_was_queued),
         cmocka_unit_test(synchronisation),
