@@ -130,11 +130,14 @@ static void add_findings(struct summary *summary, struct result *result)
 
 /* ---- the whole ---- */
 
-/* Of collectives, who waited for whom; sizes that only shapes tell would cost more than all else. */
+/*
+ * Of collectives, who waited for whom; sizes that only shapes tell would cost more than all else. By their ids Python frames
+ * are known, which are no operators.
+ */
 const struct trace_wants summary_wants = {
     .args = HOST_WAITS_WANTS | CALLERS_WANTS | GPU_EVENTS_WANTS | MEMORY_RECORDS_WANTS |
             (COLLECTIVES_WANTS & ~(WANT(INPUT_DIMS) | WANT(INPUT_TYPES))) | WANT(BYTES) |
-            WANT(BLOCKS_PER_SM) | WANT(OCCUPANCY),
+            WANT(BLOCKS_PER_SM) | WANT(OCCUPANCY) | WANT(PYTHON_ID),
 };
 
 /* The tables of memory; their steps are not those of `tpa steps`. What failed for want of memory is told. */

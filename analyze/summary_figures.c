@@ -507,8 +507,8 @@ static void add_device_costs(struct costs *costs)
 static void take_host_cost(void *context, const struct top_figures *figures)
 {
     struct costs *costs = context;
-    if (figures->on_device || figures->self_cpu_ns <= 0)
-        return;
+    if (figures->on_device || figures->self_cpu_ns == 0)
+        return; /* less than 0 makes no row, but is part of the whole, as in `tpa top` */
     *VEC_PUSH(costs) =
         (struct cost){ first_file(costs->summary, figures->file),
                        TABLE_INT_MISSING,
@@ -526,7 +526,7 @@ static void add_operator_rows(struct table *table, const struct summary *summary
     int64_t total_ns = 0;
     for (size_t i = 0; i < count; i++)
         total_ns += costs[i].time_ns;
-    for (size_t i = 0; i < count && i < MOST; i++) {
+    for (size_t i = 0; i < count && i < MOST && costs[i].time_ns >= 0; i++) {
         size_t row = table_add_row(table);
         table_set_int(table, row, OPERATOR_RANK, selection_rank(summary->trace, costs[i].file));
         table_set_int(table, row, OPERATOR_DEVICE, costs[i].device);

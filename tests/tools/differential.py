@@ -32,6 +32,7 @@ import reference_launches
 import reference_memory
 import reference_modules
 import reference_steps
+import reference_summary
 import reference_tables
 import reference_timeline
 import reference_top
@@ -64,7 +65,7 @@ def order_of(row, columns):
     return [str(row.get(column)) for column in columns]
 
 
-def compare_tables(what, wanted, found):
+def compare_tables(what, wanted, found, also_rounded=()):
     """None, or where rows of the reference and of tpa differ, in words. Rows come in any order; columns are the reference's."""
     columns = list(wanted[0] if wanted else ())
     exact = [c for c in columns if c in KEYS] + [c for c in columns if c not in KEYS and c not in ROUNDED and not isinstance(wanted[0][c], float)]
@@ -77,7 +78,7 @@ def compare_tables(what, wanted, found):
         for column in columns:
             a, b = w[column], f.get(column)
             near = a is not None and b is not None and (isinstance(a, float) and abs(a - b) <= 1e-9 * max(1, abs(a)) or
-                                                        column in ROUNDED and abs(a - b) <= 1)
+                                                        column in (*ROUNDED, *also_rounded) and abs(a - b) <= 1)
             if a != b and not near:
                 return f"{what}: {column} is {b!r}, expected {a!r}, in {w}"
     return None
@@ -222,8 +223,29 @@ def info_differences(tpa, paths):
     yield compare_tables("what can be asked", wanted, [row for row in rows_of(found, "commands") if row["command"] in [w["command"] for w in wanted]])
 
 
+def summary_differences(tpa, path, document):
+    summary = reference_summary.Summary(document, reference_tables.Tables(document))
+    found = ask(tpa, "summary", path)
+    told = found["overview"]["footer"]
+    wanted = summary.overview()
+    yield compare_tables("in short", [wanted], [told])
+    missing = {key for key, value in wanted.items() if value is not None} ^ set(told)
+    yield None if summary.memory is None or not missing else f"in short: {missing}"
+    operators, few = summary.operators(), rows_of(found, "operators")
+    yield compare_tables("operators of the summary", [row for row in operators if row["name"] in [r["name"] for r in few]], few)
+    most = sorted((row["time_ns"] for row in operators if row["time_ns"] > 0 or summary.tables.work), reverse=True)[:5]
+    yield None if most == [row["time_ns"] for row in few] else f"operators of the summary: {most} take most"
+    open_rules = [] if summary.stalls.stalls() is not None else ["stall"]
+    if len(reference_steps.ranges_of(summary.tables.steps)) < len(summary.tables.steps):
+        open_rules.append("utilization")  # what the window is where steps overlap
+    findings = [row for row in rows_of(found, "findings") if row["rule"] not in open_rules]
+    yield compare_tables("findings", [row for row in summary.findings() if row["rule"] not in open_rules], findings, ["time_ns"])
+    shares = [row["share"] for row in findings]
+    yield None if shares == sorted(shares, reverse=True) else f"findings: not from the largest share to the smallest: {shares}"
+
+
 # Commands but top, and what differs in their tables: texts, or None for each that does not.
-COMMANDS = {"info": lambda tpa, path, document: info_differences(tpa, [path]), "gpu": gpu_differences, "kernels": kernel_differences, "gaps": gap_differences, "transfers": transfer_differences,
+COMMANDS = {"summary": summary_differences, "info": lambda tpa, path, document: info_differences(tpa, [path]), "gpu": gpu_differences, "kernels": kernel_differences, "gaps": gap_differences, "transfers": transfer_differences,
             "launches": launch_differences, "steps": step_differences, "memory": memory_differences, "callers": caller_differences,
             "modules": module_differences}
 

@@ -401,6 +401,35 @@ static void every_rule_finds_and_is_quiet(void **state)
     }
 }
 
+/*
+ *   0    10   20   30   40   50
+ *   [ train.py(10): step     )      a Python frame, which is no operator
+ *    [ aten::mm     )               4..34, of which the two in it take 20 and 18, for they overlap: 30 - 38 is less than 0
+ *    [ a      )
+ *         [ b       )
+ *
+ * All of the operators' own times are -8 + 20 + 18 = 30, of which shares are, as in tpa top.
+ */
+static void without_devices_operators_come_by_their_own_time(void **state)
+{
+    (void)state;
+    draw_begin(&summary_wants);
+    draw_host("python_function", "train.py(10): step", 1, 0, 50);
+    draw_arg(ARG_PYTHON_ID, 1);
+    draw_host("cpu_op", "aten::mm", 1, 4, 30);
+    draw_host("cpu_op", "a", 1, 5, 20);
+    draw_host("cpu_op", "b", 1, 16, 18);
+    trace = draw_end();
+    answer();
+    struct table *operators = table_called(result, "operators");
+    assert_int_equal(operators->row_count, 2);
+    assert_string_equal(text_called(operators, 0, "name"), "a");
+    assert_int_equal(int_called(operators, 0, "time"), 20);
+    assert_float_equal(number_called(operators, 0, "share_of_all"), 20 / 30.0, 1e-12);
+    assert_string_equal(text_called(operators, 1, "name"), "b");
+    release();
+}
+
 /* mm launches 60 and 20, a graph launch without an operator 15, and 5 have no call in the file. */
 static void the_most_expensive_operators_come_first(void **state)
 {
@@ -784,6 +813,7 @@ int main(void)
         cmocka_unit_test(memory_comes_after_time),
         cmocka_unit_test(every_rule_finds_and_is_quiet),
         cmocka_unit_test(work_that_outlasts_the_operators_is_work),
+        cmocka_unit_test(without_devices_operators_come_by_their_own_time),
         cmocka_unit_test(the_most_expensive_operators_come_first),
         cmocka_unit_test(each_rank_has_figures_and_findings_of_its_own),
         cmocka_unit_test(each_device_has_figures_of_its_own),
