@@ -9,7 +9,7 @@
 #include "base/table.h"
 
 #include "base/chart.h"
-
+#include "base/names.h"
 #include <assert.h>
 #include <math.h>
 #include <stdarg.h>
@@ -137,6 +137,19 @@ union table_cell *table_made_cell(const struct table *table, size_t row, size_t 
     return table_cell(rows, row - made->first, made->columns ? made->columns[column] : column);
 }
 
+/* Longer texts are held once. A file names what is megabytes long in few bytes, for each of a million rows. */
+enum { LONG_TEXT = 512 };
+
+/* TABLE's own copy of TEXT. */
+static const char *keep_text(struct table *table, const char *text, size_t len)
+{
+    if (len < LONG_TEXT)
+        return arena_strndup(&table->arena, text, len);
+    if (!table->long_texts)
+        table->long_texts = names_open();
+    return names_text(table->long_texts, names_add(table->long_texts, text, len));
+}
+
 /* Make all rows of TABLE, so that they can be moved. */
 static void settle_rows(struct table *table)
 {
@@ -148,7 +161,7 @@ static void settle_rows(struct table *table)
         for (size_t i = 0; i < columns; i++, to++) {
             *to = *table_made_cell(table, row, i);
             if (table_is_text(table->columns[i].kind) && to->text.at)
-                to->text.at = arena_strndup(&table->arena, to->text.at, to->text.len);
+                to->text.at = keep_text(table, to->text.at, to->text.len);
         }
     free_made(table->made);
     table->made = NULL;
@@ -165,6 +178,7 @@ void table_free(struct table *table)
     free(table->cells);
     VEC_FREE(&table->footers);
     arena_release(&table->arena);
+    names_free(table->long_texts);
     free(table);
 }
 
@@ -249,7 +263,7 @@ void table_set_text(struct table *table, size_t row, size_t column, const char *
     assert(row < table->row_count && column < table->column_count);
     assert(table_is_text(table->columns[column].kind));
     union table_cell *cell = table_cell(table, row, column);
-    cell->text.at = text ? arena_strndup(&table->arena, text, len) : NULL;
+    cell->text.at = text ? keep_text(table, text, len) : NULL;
     cell->text.len = text ? len : 0;
 }
 

@@ -89,6 +89,7 @@ struct table_maker {
     void (*release)(void *context); /* when the table is freed; may be NULL */
     void *context;
 };
+struct names;
 struct table_made;
 
 struct table {
@@ -103,7 +104,8 @@ struct table {
     VEC_OF(struct table_footer) footers;
     bool folds;         /* Markdown puts it into a part of the page that can be folded away */
     size_t total_rows;  /* rows before table_truncate, at least row_count; printers say "10 of 312 rows" */
-    struct arena arena; /* owns the cells' texts */
+    struct arena arena; /* owns the cells' texts, but for the long ones */
+    struct names *long_texts; /* one copy of each, however many rows have it; NULL: none yet */
 };
 
 /* A notice tells what is special about a result, above all what it leaves out. */

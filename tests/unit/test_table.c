@@ -82,6 +82,26 @@ static int find(const struct table *table, const char *key)
     return table_find_column(table, key, strlen(key));
 }
 
+/* A long text that many rows have costs as much as one. */
+static void long_texts_are_held_once(void **state)
+{
+    (void)state;
+    static char text[2000];
+    memset(text, 'x', sizeof text);
+    struct table *table = open_table();
+    for (size_t i = 0; i < 3; i++) {
+        table_add_row(table);
+        table_set_text(table, i, 0, text, i < 2 ? 1999 : 2000);
+    }
+    text[0] = 'y';
+    assert_ptr_equal(table_cell(table, 0, 0)->text.at, table_cell(table, 1, 0)->text.at);
+    assert_ptr_not_equal(table_cell(table, 0, 0)->text.at, table_cell(table, 2, 0)->text.at);
+    assert_int_equal(table_cell(table, 1, 0)->text.len, 1999);
+    assert_int_equal(strlen(table_cell(table, 1, 0)->text.at), 1999);
+    assert_int_equal(table_cell(table, 2, 0)->text.at[0], 'x');
+    table_free(table);
+}
+
 static void columns_are_found_by_key_json_key_and_alias(void **state)
 {
     (void)state;
@@ -402,6 +422,7 @@ int main(void)
         cmocka_unit_test(new_cells_are_missing),
         cmocka_unit_test(figures_that_were_computed_are_rounded_and_what_is_none_is_missing),
         cmocka_unit_test(text_is_copied_with_its_nuls),
+        cmocka_unit_test(long_texts_are_held_once),
         cmocka_unit_test(columns_are_found_by_key_json_key_and_alias),
         cmocka_unit_test(figures_sort_from_large_to_small_and_stably),
         cmocka_unit_test(moments_sort_from_early_to_late),
