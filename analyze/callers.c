@@ -12,8 +12,9 @@
 struct callers {
     const struct trace *trace;
     struct calltree *tree;
-    node_id *node;  /* by event */
-    uint8_t *frame; /* by name: enum python_frame + 1; 0: not asked yet */
+    node_id *node;              /* by event */
+    uint8_t *frame;             /* by name: enum python_frame + 1; 0: not asked yet */
+    event_id *operator, * line; /* by node, of what it called; EVENT_NONE: none */
 };
 
 /* When the calls of a thread began that will be asked about. */
@@ -57,63 +58,27 @@ static bool starts_after(const void *context, const void *left, const void *righ
     return *(const int64_t *)left > *(const int64_t *)right;
 }
 
-struct callers *callers_open(const struct trace *trace, const event_id *calls, size_t count)
-{
-    struct callers *callers = mem_zalloc(1, sizeof *callers);
-    struct taking taking = { trace, mem_zalloc(trace->track_count + 1, sizeof *taking.asked) };
-    for (size_t i = 0; i < count; i++)
-        *VEC_PUSH(&taking.asked[trace->track[calls[i]]]) = trace->start_ns[calls[i]];
-    for (track_id t = 0; t < trace->track_count; t++)
-        runs_sort(taking.asked[t].at, taking.asked[t].count, sizeof *taking.asked[t].at, starts_after, NULL);
-    callers->trace = trace;
-    callers->tree = calltree_open(trace, takes_part, &taking);
-    for (track_id t = 0; t < trace->track_count; t++)
-        VEC_FREE(&taking.asked[t]);
-    free(taking.asked);
-    calltree_nest(callers->tree);
-    callers->node = calltree_nodes(callers->tree);
-    callers->frame = mem_zalloc(names_count(trace->names) + 1, 1);
-    return callers;
-}
-
-void callers_free(struct callers *callers)
-{
-    if (!callers)
-        return;
-    calltree_free(callers->tree);
-    free(callers->node);
-    free(callers->frame);
-    free(callers);
-}
-
-static node_id parent_of(const struct callers *callers, event_id e)
-{
-    node_id node = callers->node[e];
-    return node == NODE_NONE ? NODE_NONE : callers->tree->parent[node];
-}
-
 static bool is_of_aten(const struct trace *trace, event_id e)
 {
     return strncmp(trace_name(trace, e), "aten::", 6) == 0;
 }
 
-event_id callers_operator(const struct callers *callers, event_id call)
+/* The operator of what NODE called: itself, if it is one, unless it and its caller are aten's; else its caller's. */
+static event_id operator_of(const struct callers *callers, node_id node)
 {
     const struct trace *trace = callers->trace;
-    event_id found = EVENT_NONE;
-    for (node_id n = parent_of(callers, call); n != NODE_NONE; n = callers->tree->parent[n]) {
-        event_id e = callers->tree->event[n];
-        bool is_operator = trace->kind[e] == EVENT_OP;
-        if (found == EVENT_NONE ? is_operator
-                                : is_operator && is_of_aten(trace, found) && is_of_aten(trace, e))
-            found = e;
-        else if (found != EVENT_NONE)
-            break;
-    }
-    return found;
+    const struct calltree *tree = callers->tree;
+    event_id e = tree->event[node];
+    node_id parent = tree->parent[node];
+    event_id above = parent == NODE_NONE ? EVENT_NONE : callers->operator[parent];
+    if (trace->kind[e] != EVENT_OP)
+        return above;
+    bool passes = parent != NODE_NONE && trace->kind[tree->event[parent]] == EVENT_OP &&
+                  is_of_aten(trace, e) && is_of_aten(trace, tree->event[parent]);
+    return passes ? above : e;
 }
 
-static enum python_frame frame_of(struct callers *callers, name_id name)
+static enum python_frame frame_of(const struct callers *callers, name_id name)
 {
     if (callers->frame[name] == 0)
         callers->frame[name] = (uint8_t)(python_frame_of(names_text(callers->trace->names, name)) + 1);
@@ -130,26 +95,83 @@ static const char *line_of_stack(const struct trace *trace, event_id e, size_t *
     return stack;
 }
 
-const char *callers_line(struct callers *callers, event_id call, size_t *len)
+static bool is_line_of_user(const struct callers *callers, event_id e)
+{
+    return callers->trace->kind[e] == EVENT_PYTHON &&
+           frame_of(callers, callers->trace->name[e]) == FRAME_OF_USER;
+}
+
+/* What tells the line of what NODE called: a frame of the user's, else one of PyTorch's or an operator that has a stack. */
+static event_id line_at(const struct callers *callers, node_id node)
 {
     const struct trace *trace = callers->trace;
-    const char *found = NULL;
-    for (node_id n = parent_of(callers, call); n != NODE_NONE; n = callers->tree->parent[n]) {
-        event_id e = callers->tree->event[n];
-        if (trace->kind[e] == EVENT_OP && !found)
-            found = line_of_stack(trace, e, len);
-        if (trace->kind[e] != EVENT_PYTHON)
-            continue;
-        name_id name = trace->name[e];
-        enum python_frame frame = frame_of(callers, name);
-        if (frame == FRAME_OF_USER || (frame == FRAME_OF_TORCH && !found)) {
-            found = names_text(trace->names, name);
-            *len = names_length(trace->names, name);
-        }
-        if (frame == FRAME_OF_USER)
-            break;
+    event_id e = callers->tree->event[node];
+    node_id parent = callers->tree->parent[node];
+    event_id above = parent == NODE_NONE ? EVENT_NONE : callers->line[parent];
+    if (is_line_of_user(callers, e))
+        return e;
+    if (above != EVENT_NONE && is_line_of_user(callers, above))
+        return above;
+    size_t len;
+    bool tells = trace->kind[e] == EVENT_PYTHON ? frame_of(callers, trace->name[e]) == FRAME_OF_TORCH
+                                                : trace->kind[e] == EVENT_OP && line_of_stack(trace, e, &len);
+    return tells ? e : above;
+}
+
+struct callers *callers_open(const struct trace *trace, const event_id *calls, size_t count)
+{
+    struct callers *callers = mem_zalloc(1, sizeof *callers);
+    struct taking taking = { trace, mem_zalloc(trace->track_count + 1, sizeof *taking.asked) };
+    for (size_t i = 0; i < count; i++)
+        *VEC_PUSH(&taking.asked[trace->track[calls[i]]]) = trace->start_ns[calls[i]];
+    for (track_id t = 0; t < trace->track_count; t++)
+        runs_sort(taking.asked[t].at, taking.asked[t].count, sizeof *taking.asked[t].at, starts_after, NULL);
+    callers->trace = trace;
+    callers->tree = calltree_open(trace, takes_part, &taking);
+    for (track_id t = 0; t < trace->track_count; t++)
+        VEC_FREE(&taking.asked[t]);
+    free(taking.asked);
+    calltree_nest(callers->tree);
+    callers->node = calltree_nodes(callers->tree);
+    callers->frame = mem_zalloc(names_count(trace->names) + 1, 1);
+    callers->operator= mem_alloc((callers->tree->count + 1) * sizeof *callers->operator);
+    callers->line = mem_alloc((callers->tree->count + 1) * sizeof *callers->line);
+    for (node_id n = 0; n < callers->tree->count; n++) { /* callers come first */
+        callers->operator[n] = operator_of(callers, n);
+        callers->line[n] = line_at(callers, n);
     }
-    return found;
+    return callers;
+}
+
+void callers_free(struct callers *callers)
+{
+    if (!callers)
+        return;
+    calltree_free(callers->tree);
+    free(callers->node);
+    free(callers->frame);
+    free(callers->operator);
+    free(callers->line);
+    free(callers);
+}
+
+event_id callers_operator(const struct callers *callers, event_id call)
+{
+    node_id node = callers->node[call], parent = node == NODE_NONE ? NODE_NONE : callers->tree->parent[node];
+    return parent == NODE_NONE ? EVENT_NONE : callers->operator[parent];
+}
+
+const char *callers_line(const struct callers *callers, event_id call, size_t *len)
+{
+    const struct trace *trace = callers->trace;
+    node_id node = callers->node[call], parent = node == NODE_NONE ? NODE_NONE : callers->tree->parent[node];
+    event_id e = parent == NODE_NONE ? EVENT_NONE : callers->line[parent];
+    if (e == EVENT_NONE)
+        return NULL;
+    if (trace->kind[e] == EVENT_OP)
+        return line_of_stack(trace, e, len);
+    *len = names_length(trace->names, trace->name[e]);
+    return trace_name(trace, e);
 }
 
 /* ---- moments ---- */

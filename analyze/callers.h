@@ -33,7 +33,7 @@ void callers_free(struct callers *callers);
 event_id callers_operator(const struct callers *callers, event_id call);
 
 /* Borrowed from the trace, *LEN bytes; NULL when there is none. */
-const char *callers_line(struct callers *callers, event_id call, size_t *len);
+const char *callers_line(const struct callers *callers, event_id call, size_t *len);
 
 /*
  * Without opening all callers: for each of the COUNT events at MOMENTS the Python function whose line is meant, of those

@@ -390,6 +390,7 @@ struct code_paths *code_paths_open(const struct trace *trace, enum code_frames f
     paths->tree = calltree_open(trace, takes_part, trace);
     calltree_nest(paths->tree);
     paths->node = calltree_nodes(paths->tree);
+    paths->skips = calltree_skips(paths->tree);
     paths->path = mem_zalloc(paths->tree->count + 1, sizeof *paths->path);
     paths->flags = mem_zalloc(paths->tree->count + 1, 1);
     *VEC_PUSH(paths) = (struct code_path){ CODE_OUTSIDE, NAME_NONE };
@@ -417,6 +418,7 @@ void code_paths_free(struct code_paths *paths)
     if (!paths)
         return;
     calltree_free(paths->tree);
+    free(paths->skips);
     free(paths->node);
     free(paths->path);
     free(paths->flags);
@@ -450,10 +452,7 @@ static node_id node_at(const struct code_paths *paths, track_id track, int64_t m
         else
             last = middle;
     }
-    node_id n = next == first ? NODE_NONE : next - 1;
-    while (n != NODE_NONE && trace_end_ns(trace, tree->event[n]) <= moment_ns)
-        n = tree->parent[n];
-    return n;
+    return calltree_around(tree, paths->skips, next == first ? NODE_NONE : next - 1, moment_ns);
 }
 
 struct code_place code_place_of(const struct code_paths *paths, event_id e)

@@ -47,6 +47,7 @@ struct code_paths {
     const struct trace *trace; /* borrowed */
     struct calltree *tree;     /* frames, operators, runtime calls */
     node_id *node;             /* by event */
+    node_id *skips;            /* by node: see calltree_around */
     uint32_t *path;            /* by node */
     uint8_t *flags;            /* by node: enum code_flags */
     struct code_path *at;      /* at[0] is CODE_OUTSIDE */

@@ -245,13 +245,17 @@ static void finish_learning(struct search *search, struct collective *one, struc
         one->size_bytes = -1;
 }
 
+/* Regions that communicate lie in one another a few deep; what has more of them around it learns from so many. */
+enum { MOST_AROUND = 16 };
+
 /* Learn from the regions that communicate around node N, from the innermost out. */
 static void learn_around(struct search *search, node_id n, struct collective *one, struct size_facts *size)
 {
-    for (; n != NODE_NONE; n = search->tree->parent[n]) {
+    for (int around = 0; n != NODE_NONE && around < MOST_AROUND; n = search->tree->parent[n]) {
         event_id e = search->tree->event[n];
         if (!is_region(search->trace, e))
             continue;
+        around++;
         search->reported[n] = true;
         learn(search->trace, e, one, size);
         one->operator= e;

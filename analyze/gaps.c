@@ -302,6 +302,7 @@ struct activities {
     const struct calltree_thread **thread; /* by track; NULL: nothing on it */
     bool *is_step;                         /* by name */
     struct maxima longest, latest;         /* by duration, by end */
+    node_id *skips;                        /* by node: see calltree_around */
 };
 
 static bool is_activity(const void *context, event_id e)
@@ -366,6 +367,7 @@ static void open_activities(struct activities *activities, const struct trace *t
         activities->is_step[id] = step_number(names_text(trace->names, id), &number);
     activities->tree = calltree_open(trace, is_activity, activities);
     calltree_nest(activities->tree);
+    activities->skips = calltree_skips(activities->tree);
     build_maxima(activities, &activities->longest, duration_ns);
     build_maxima(activities, &activities->latest, trace_end_ns);
     activities->thread = mem_zalloc(trace->track_count + 1, sizeof(struct calltree_thread *));
@@ -379,6 +381,7 @@ static void release_activities(struct activities *activities)
     free(activities->thread);
     free(activities->longest.at);
     free(activities->latest.at);
+    free(activities->skips);
     free(activities->is_step);
 }
 
@@ -446,6 +449,15 @@ static event_id longest_begun(const struct activities *activities, const struct 
     return overlap_ns(trace, tree->event[most], gap) > 0 ? tree->event[most] : EVENT_NONE;
 }
 
+/* The outermost of NODE and what is around it that is FIRST or comes after it. */
+static node_id outermost_from(const struct activities *activities, node_id node, node_id first)
+{
+    const struct calltree *tree = activities->tree;
+    while (tree->parent[node] != NODE_NONE && tree->parent[node] >= first)
+        node = activities->skips[node] >= first ? activities->skips[node] : tree->parent[node];
+    return node;
+}
+
 /*
  * What took the thread TRACK longest during GAP, of what did not go on all the time, if that took half of the gap at
  * least; else the innermost that did; else whatever took longest.
@@ -459,16 +471,17 @@ static event_id meanwhile(const struct activities *activities, track_id track, c
         return EVENT_NONE;
     node_id low = first_from(activities, thread, gap->start_ns);
     event_id longest = longest_begun(activities, gap, low, first_from(activities, thread, gap->end_ns));
-    event_id around = EVENT_NONE;
     int64_t longest_ns = longest == EVENT_NONE ? 0 : overlap_ns(trace, longest, gap);
-    for (node_id n = low > thread->first ? low - 1 : NODE_NONE; n != NODE_NONE; n = tree->parent[n]) {
-        event_id e = tree->event[n];
-        if (overlap_ns(trace, e, gap) == gap->end_ns - gap->start_ns) {
-            around = around == EVENT_NONE ? e : around;
-        } else if (overlap_ns(trace, e, gap) >= longest_ns && overlap_ns(trace, e, gap) > 0) {
-            /* it began before and ended within; of equals the first to begin is shown */
-            longest = e;
-            longest_ns = overlap_ns(trace, e, gap);
+    /* What began before the gap lies in one another: the further out, the later it ended. */
+    node_id before = low > thread->first ? low - 1 : NODE_NONE;
+    node_id covers = calltree_around(tree, activities->skips, before, gap->end_ns - 1);
+    event_id around = covers == NODE_NONE ? EVENT_NONE : tree->event[covers];
+    if (before != covers) {
+        node_id last = outermost_from(activities, before, covers == NODE_NONE ? thread->first : covers + 1);
+        int64_t last_ns = overlap_ns(trace, tree->event[last], gap);
+        if (last_ns >= longest_ns && last_ns > 0) { /* of equals the first to begin is shown */
+            longest = tree->event[last];
+            longest_ns = last_ns;
         }
     }
     return 2 * longest_ns >= gap->end_ns - gap->start_ns || around == EVENT_NONE ? longest : around;

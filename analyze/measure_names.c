@@ -112,6 +112,7 @@ struct modules {
     const struct trace *trace;
     bool *is_module; /* by name */
     struct calltree *tree;
+    node_id *skips;
     size_t *first_of_track, *count_of_track; /* nodes */
 };
 
@@ -130,6 +131,7 @@ static void modules_open(struct modules *modules, const struct trace *trace)
         modules->is_module[id] = strncmp(names_text(trace->names, id), module_prefix, MODULE_PREFIX) == 0;
     modules->tree = calltree_open(trace, takes_module, modules);
     calltree_nest(modules->tree);
+    modules->skips = calltree_skips(modules->tree);
     modules->first_of_track = mem_zalloc(trace->track_count + 1, sizeof *modules->first_of_track);
     modules->count_of_track = mem_zalloc(trace->track_count + 1, sizeof *modules->count_of_track);
     for (size_t t = 0; t < modules->tree->thread_count; t++) {
@@ -142,6 +144,7 @@ static void modules_open(struct modules *modules, const struct trace *trace)
 static void modules_release(struct modules *modules)
 {
     calltree_free(modules->tree);
+    free(modules->skips);
     free(modules->is_module);
     free(modules->first_of_track);
     free(modules->count_of_track);
@@ -159,10 +162,7 @@ static node_id module_at(const struct modules *modules, track_id track, int64_t 
         else
             high = middle;
     }
-    node_id node = low > first ? (node_id)(low - 1) : NODE_NONE;
-    while (node != NODE_NONE && trace_end_ns(modules->trace, tree->event[node]) <= moment_ns)
-        node = tree->parent[node];
-    return node;
+    return calltree_around(tree, modules->skips, low > first ? (node_id)(low - 1) : NODE_NONE, moment_ns);
 }
 
 static void add_host_times(const struct measuring *measuring, const struct modules *modules, bool inclusive)

@@ -277,6 +277,17 @@ static bool is_wanted(const struct memory_options *options, const struct memory_
            ranges_hold(&options->devices, device->id);
 }
 
+/*
+ * A device has a row in the tables of steps and operators for each that there is: very many devices of very many operators
+ * would be more than any memory holds. Once a table has so many rows, further devices are left out of it.
+ */
+enum { MOST_ROWS = 1 << 20 };
+
+static bool is_full(const struct table *table)
+{
+    return table->row_count >= MOST_ROWS;
+}
+
 void memory_add_tables(const struct trace *trace, const struct selection *selection,
                        const struct memory_options *options, struct result *result)
 {
@@ -290,18 +301,21 @@ void memory_add_tables(const struct trace *trace, const struct selection *select
                  *unfreed = memory_open_unfreed(&question);
     struct memory_board *board = options->brief ? NULL : memory_board_open(&question);
     VEC_OF(uint32_t) peak_of_row = { 0 };
+    int64_t left_out = 0;
     for (size_t d = 0; d < records->device_count; d++) {
         const struct memory_device *device = &records->devices[d];
         uint32_t peak = is_wanted(options, device) ? memory_add_peak(peaks, &question, device) : RECORD_NONE;
         if (peak == RECORD_NONE)
             continue;
         *VEC_PUSH(&peak_of_row) = peak;
-        memory_add_steps(steps, &question, device);
+        left_out += is_full(steps) || is_full(operators);
+        if (!is_full(steps))
+            memory_add_steps(steps, &question, device);
         if (options->brief)
             continue;
         if (device->has_categories)
             memory_add_categories(categories, &question, device, peak);
-        if (device->has_owners || !device->has_categories)
+        if ((device->has_owners || !device->has_categories) && !is_full(operators))
             memory_add_operators(operators, &question, board, device);
         if (device->has_addresses) {
             memory_add_alive(alive, &question, device, peak);
@@ -319,6 +333,9 @@ void memory_add_tables(const struct trace *trace, const struct selection *select
     give_table(result, steps, TABLE_NO_COLUMN);
     give_table(result, unfreed, MEMORY_UNFREED_BYTES);
     add_notices(&question, result);
+    if (left_out)
+        result_add_notice(result, "many_rows", left_out, NULL, TPA_NOWHERE,
+                          "devices are left out of tables that have more than a million rows");
     memory_board_free(board);
     release_question(&question);
     memory_records_free(records);

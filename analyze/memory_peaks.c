@@ -71,15 +71,21 @@ void memory_close_peaks(struct table *table)
     }
 }
 
-/* "ProfilerStep#3 > aten::mm": what RECORD lies in. */
+/* A stack has so many calls at most, the innermost: each of very many devices has a peak, and may have it deep down. */
+enum { MOST_CALLS = 64 };
+
+/* "ProfilerStep#3 > aten::mm": what RECORD lies in; "... > aten::mm" when not all of it is told. */
 static void set_stack(struct table *table, size_t row, const struct memory_question *question,
                       const struct memory_record *record)
 {
     const struct calltree *tree = question->records->tree;
     VEC_OF(node_id) path = { 0 };
     struct buffer text = { 0 };
-    for (node_id n = tree->parent[record->node]; n != NODE_NONE; n = tree->parent[n])
+    node_id n = tree->parent[record->node];
+    for (; n != NODE_NONE && path.count < MOST_CALLS; n = tree->parent[n])
         *VEC_PUSH(&path) = n;
+    if (n != NODE_NONE)
+        buffer_puts(&text, "... > ");
     for (size_t i = path.count; i-- > 0;) {
         buffer_puts(&text, i + 1 < path.count ? " > " : "");
         buffer_puts(&text, trace_name(question->trace, tree->event[path.at[i]]));

@@ -133,19 +133,23 @@ static bool comes_after(const void *context, const void *left, const void *right
 
 /* ---- whose they are ---- */
 
-/* The innermost operator that NODE lies in, else the innermost annotation that is no step. */
-static event_id owner_by_nesting(const struct memory_records *records, node_id node, const bool *is_step)
+/*
+ * New, free with free(): by node, whose the records are that lie in it directly: the innermost operator's, else the innermost
+ * annotation's that is no step.
+ */
+static event_id *owners_by_nesting(const struct memory_records *records, const bool *is_step)
 {
     const struct trace *trace = records->trace;
-    event_id annotation = EVENT_NONE;
-    for (node_id n = records->tree->parent[node]; n != NODE_NONE; n = records->tree->parent[n]) {
-        event_id e = records->tree->event[n];
-        if (trace->kind[e] == EVENT_OP)
-            return e;
-        if (annotation == EVENT_NONE && !is_step[trace->name[e]])
-            annotation = e;
+    const struct calltree *tree = records->tree;
+    event_id *owners = mem_alloc((tree->count + 1) * sizeof *owners);
+    for (node_id n = 0; n < tree->count; n++) {
+        event_id e = tree->event[n];
+        event_id above = tree->parent[n] == NODE_NONE ? EVENT_NONE : owners[tree->parent[n]];
+        bool is_operator = trace->kind[e] == EVENT_OP;
+        bool in_operator = above != EVENT_NONE && trace->kind[above] == EVENT_OP;
+        owners[n] = is_operator || (!in_operator && !is_step[trace->name[e]]) ? e : above;
     }
-    return annotation;
+    return owners;
 }
 
 /* The operator that made the call which the record is linked to, else the call. */
@@ -162,16 +166,19 @@ static void find_owners(struct memory_records *records, const struct raw_record 
     int64_t number;
     for (name_id id = 0; id < names_count(trace->names); id++)
         is_step[id] = step_number(names_text(trace->names, id), &number);
+    event_id *owners = owners_by_nesting(records, is_step);
     const struct launches *launches = NULL;
     for (uint32_t i = 0; i < records->count; i++) {
         struct memory_record *record = &records->at[i];
-        record->owner = owner_by_nesting(records, record->node, is_step);
+        node_id parent = records->tree->parent[record->node];
+        record->owner = parent == NODE_NONE ? EVENT_NONE : owners[parent];
         if (record->owner != EVENT_NONE || !raw[i].has_call)
             continue;
         launches = launches ? launches : launches_of(trace);
         record->owner = owner_by_call(launches, record->event);
         record->owner_by_call = record->owner != EVENT_NONE;
     }
+    free(owners);
     free(is_step);
 }
 

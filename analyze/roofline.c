@@ -202,13 +202,18 @@ static void add_device_times(const struct trace *trace, const uint32_t *index, s
     struct calltree *tree = calltree_open(trace, is_operator, trace);
     calltree_nest(tree);
     node_id *nodes = calltree_nodes(tree);
+    uint32_t *innermost = mem_alloc((tree->count + 1) *
+                                    sizeof *innermost); /* by node, as in INDEX: its own, else its caller's */
+    for (node_id n = 0; n < tree->count; n++) {
+        uint32_t own = index[tree->event[n]];
+        innermost[n] = own || tree->parent[n] == NODE_NONE ? own : innermost[tree->parent[n]];
+    }
     for (size_t i = 0; i < gpu->count; i++) {
         node_id n = gpu->op[i] == EVENT_NONE ? NODE_NONE : nodes[gpu->op[i]];
-        while (n != NODE_NONE && index[tree->event[n]] == 0)
-            n = tree->parent[n];
-        if (n != NODE_NONE)
-            calls[index[tree->event[n]] - 1].time_ns += trace->dur_ns[gpu->event[i]];
+        if (n != NODE_NONE && innermost[n])
+            calls[innermost[n] - 1].time_ns += trace->dur_ns[gpu->event[i]];
     }
+    free(innermost);
     free(nodes);
     calltree_free(tree);
 }

@@ -260,6 +260,40 @@ node_id *calltree_nodes(const struct calltree *tree)
 }
 
 /*
+ * Skew-binary jump pointers (Myers, 1983): a node skips as far as its parent's two skips together when these are of one
+ * length, else to its parent.
+ */
+node_id *calltree_skips(const struct calltree *tree)
+{
+    node_id *skips = mem_alloc((tree->count + 1) * sizeof *skips);
+    uint32_t *depth = mem_alloc((tree->count + 1) * sizeof *depth);
+    for (node_id n = 0; n < tree->count; n++) {
+        node_id parent = tree->parent[n];
+        if (parent == NODE_NONE) {
+            skips[n] = n;
+            depth[n] = 0;
+            continue;
+        }
+        node_id once = skips[parent], twice = skips[once];
+        depth[n] = depth[parent] + 1;
+        skips[n] = depth[parent] - depth[once] == depth[once] - depth[twice] ? twice : parent;
+    }
+    free(depth);
+    return skips;
+}
+
+/* What is around a node ends when it does or later: so all that ends too early lies between it and the one that is looked for. */
+node_id calltree_around(const struct calltree *tree, const node_id *skips, node_id node, int64_t moment_ns)
+{
+    while (node != NODE_NONE && trace_end_ns(tree->trace, tree->event[node]) <= moment_ns) {
+        node_id skip = skips[node];
+        bool too_early = skip != node && trace_end_ns(tree->trace, tree->event[skip]) <= moment_ns;
+        node = too_early ? skip : tree->parent[node];
+    }
+    return node;
+}
+
+/*
  * Parents come first, so one pass does all the folding torch repeats until nothing changes: when a
  * node is looked at, its parent has taken its final shape but for this child. The number of children
  * (0, 1, many) is kept in two bits of the state until the pass is over.

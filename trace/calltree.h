@@ -64,6 +64,15 @@ void calltree_nest(struct calltree *tree);
 node_id *calltree_nodes(const struct calltree *tree);
 
 /*
+ * New, free with free(): for each node one further out, for calltree_around; the node itself when it was called by nobody. By
+ * these and the parents any node further out is a number of steps away that grows with the logarithm of the depth only.
+ */
+node_id *calltree_skips(const struct calltree *tree);
+
+/* The innermost of NODE and what is around it that ends after MOMENT_NS. NODE may be NODE_NONE, and so is what is not there. */
+node_id calltree_around(const struct calltree *tree, const node_id *skips, node_id node, int64_t moment_ns);
+
+/*
  * torch counts a call that has one child of the same name, and nothing else, once: the child is
  * folded into it, over and over, and the child's children become its own. Kernels go with it: the
  * call keeps those of the innermost one folded, and loses those it launched itself.

@@ -243,6 +243,43 @@ static void random_events_get_the_parents_a_slow_search_finds(void **state)
     trace_free(trace);
 }
 
+/* Nested up to 400 deep, in each of several threads: the same as one step after the other. */
+static void what_is_around_is_found_by_skips(void **state)
+{
+    (void)state;
+    struct small small = small_begin(0);
+    uint32_t seed = 11;
+    for (int i = 0; i < 900; i++) {
+        seed = seed * 1664525 + 1013904223;
+        small_host(&small, 1 + (i % 2), "cpu_op", "op", i,
+                   i % 400 < 380 ? 2000 - 2 * i : (int64_t)(seed >> 26));
+    }
+    struct trace *trace = small_end(&small);
+    struct calltree *tree = nested(trace);
+    node_id *skips = calltree_skips(tree);
+    size_t deepest = 0;
+    for (node_id n = 0; n < tree->count; n++) {
+        size_t depth = 0, hops = 0;
+        for (node_id p = n; tree->parent[p] != NODE_NONE; p = tree->parent[p])
+            depth++;
+        for (node_id p = n; tree->parent[p] != NODE_NONE; p = skips[p])
+            hops++;
+        deepest = depth > deepest ? depth : deepest;
+        assert_true(hops <= 20); /* 2 log2(depth) + 2 */
+        for (int64_t moment = 0; moment < 2100; moment += 7) {
+            node_id expected = n;
+            while (expected != NODE_NONE && trace_end_ns(trace, tree->event[expected]) <= moment)
+                expected = tree->parent[expected];
+            assert_int_equal(calltree_around(tree, skips, n, moment), expected);
+        }
+    }
+    assert_true(deepest > 300);
+    assert_int_equal(calltree_around(tree, skips, NODE_NONE, 0), NODE_NONE);
+    free(skips);
+    calltree_free(tree);
+    trace_free(trace);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -253,6 +290,7 @@ int main(void)
         cmocka_unit_test(moved_events_nest_on_their_new_thread),
         cmocka_unit_test(an_only_child_of_the_same_name_is_folded),
         cmocka_unit_test(random_events_get_the_parents_a_slow_search_finds),
+        cmocka_unit_test(what_is_around_is_found_by_skips),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
