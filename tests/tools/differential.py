@@ -23,9 +23,9 @@ import random_sides
 import random_timeline
 import random_trace
 import reference_diff
-import reference_info
 import reference_efficiency
 import reference_gaps
+import reference_info
 import reference_job
 import reference_kernels
 import reference_launches
