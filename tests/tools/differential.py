@@ -36,6 +36,7 @@ import reference_summary
 import reference_tables
 import reference_timeline
 import reference_top
+import reference_top_by
 import reference_transfers
 
 FIGURES = reference_top.COLUMNS
@@ -57,7 +58,7 @@ def differences(tpa, path):
 
 KEYS = ("device", "name", "operator", "caller", "callee", "cause", "start_ns", "length_ns", "direction", "memory", "call", "kernel",
         "rank", "step", "collective", "group", "number", "dtype", "size", "thread", "stream", "graph", "transfer",
-        "line", "path", "module")
+        "line", "path", "module", "device_type", "is_user_annotation", "place")
 ROUNDED = ("average_ns", "median_ns", "stddev_ns", "late_median_ns", "call_before_ns", "call_after_ns")
 
 
@@ -91,6 +92,16 @@ def ask(tpa, command, path, *words):
 
 def rows_of(tables, key, **same):
     return [row for row in tables.get(key, {"rows": []})["rows"] if all(row.get(k) == v for k, v in same.items())]
+
+
+def top_differences(tpa, path, document):
+    for by in ("kernel", "category", "thread", "stream", "device", "step", "op,step", "op,thread", "op,category", "kernel,stream", "kernel,step",
+               "thread,step", "category,step", "device,step"):
+        made = reference_top_by.Rows(reference_top.load(path))
+        rows = made.of(by)
+        if "category" in by and made.tables.has_memory_region:  # whose records have no category
+            continue
+        yield compare_tables(f"top by {by}", rows, rows_of(ask(tpa, "top", path, "--by", by), "operators"))
 
 
 def gpu_differences(tpa, path, document):
@@ -245,7 +256,8 @@ def summary_differences(tpa, path, document):
 
 
 # Commands but top, and what differs in their tables: texts, or None for each that does not.
-COMMANDS = {"summary": summary_differences, "info": lambda tpa, path, document: info_differences(tpa, [path]), "gpu": gpu_differences, "kernels": kernel_differences, "gaps": gap_differences, "transfers": transfer_differences,
+COMMANDS = {"rows": top_differences, "summary": summary_differences, "info": lambda tpa, path, document: info_differences(tpa, [path]),
+            "gpu": gpu_differences, "kernels": kernel_differences, "gaps": gap_differences, "transfers": transfer_differences,
             "launches": launch_differences, "steps": step_differences, "memory": memory_differences, "callers": caller_differences,
             "modules": module_differences}
 
@@ -357,7 +369,8 @@ def main():
     parser.add_argument("--tpa", default="tpa")
     parser.add_argument("--seeds", default="1-40", metavar="FIRST-LAST")
     parser.add_argument("--keep", metavar="FOLDER", help="where traces go on which the two differ")
-    parser.add_argument("--only", default="", metavar="WHAT", help="top; tables: the other commands, or one of these; jobs: of several ranks; diff: of two sides; timelines: of memory")
+    parser.add_argument("--only", default="", metavar="WHAT", choices=["", "top", "tables", *COMMANDS, *OTHERS],
+                        help="top; rows: of top, made of anything but names and shapes; tables: these and the other commands, or one of them; jobs: of several ranks; diff: of two sides; timelines: of memory")
     parser.add_argument("--every", type=int, default=1, metavar="N", help="ask for the other tables of every N-th trace only")
     args = parser.parse_args()
     first, _, last = args.seeds.partition("-")

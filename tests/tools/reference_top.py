@@ -70,7 +70,7 @@ class Event:
         self.is_async = False
         self.id = 0  # what kernels link to
         self.link = 0  # the operator this launch or kernel belongs to, 0: none
-        self.kernels = []  # durations
+        self.kernels = []  # events that it launched itself
         self.shapes = "[]"
         self.flops = 0
         self.cpu_bytes = self.device_bytes = 0
@@ -95,7 +95,7 @@ class Event:
         if self.on_device:
             return self.duration
         if self._device_total is None:
-            self._device_total = sum(self.kernels) + sum(c.device_total() for c in self.children)
+            self._device_total = sum(k.duration for k in self.kernels) + sum(c.device_total() for c in self.children)
         return self._device_total
 
     _device_total = None
@@ -103,7 +103,7 @@ class Event:
     def self_device(self):
         if self.is_async:
             return 0
-        return self.duration if self.on_device else sum(self.kernels)
+        return self.duration if self.on_device else sum(k.duration for k in self.kernels)
 
     def self_cpu_bytes(self):
         if self.is_async or self.on_device:
@@ -233,7 +233,7 @@ def give_kernels(events, stop_thread):
             continue
         for other in by_link[e.id]:
             if other.on_device:
-                e.kernels.append(other.duration)
+                e.kernels.append(other)
             else:
                 other.thread = e.thread
 
