@@ -9,6 +9,7 @@ Written from docs/definitions.md and docs/commands/summary.md, from what the oth
 import statistics
 from fractions import Fraction
 
+import reference_gaps
 import reference_kernels
 import reference_memory
 import reference_steps
@@ -102,7 +103,7 @@ class Summary:
                 window = min(e.start for e in work), max(e.end for e in work)
             yield "utilization", window[1] - window[0] - length(within(kernels, *window)), window[1] - window[0], number
             yield "copies", device["exposed_memcpy_ns"], device["span_ns"], number
-            for row in self.tables.causes():
+            for row in reference_gaps.Gaps(self.tables).causes():
                 if row["device"] == number and row["cause"] in IDLE:
                     yield IDLE[row["cause"]], row["time_ns"], device["span_ns"], number
 
