@@ -31,7 +31,8 @@ FRAMES = ["train.py(10): step", "nn.Module: Linear_0", "torch/nn/modules/module.
 
 
 class Maker:
-    def __init__(self, seed):
+    def __init__(self, seed, deep=False):
+        """DEEP: a queue becomes as deep as CUDA lets it, and there is little else."""
         self.random = random.Random(seed)
         chance = self.random.random
         self.age = self.random.choice(AGES)
@@ -55,6 +56,8 @@ class Maker:
         self.next_id = self.random.choice([1, 1, 500, (1 << 40) - 7])
         self.next_correlation = self.random.choice([1, 3, 900, 100_000, 1 << 33])  # small ones look like operators' ids
         self.next_python = 1
+        self.deep = deep
+        self.has_gpu |= deep
         self.events, self.operators, self.annotations = [], [], []
         self.calls = []
         self.end = 0
@@ -228,6 +231,21 @@ class Maker:
             self.next_correlation += 1
         if self.age in ("2024", "2025") and self.random.random() < 0.5:
             self.synchronisations(streams)
+        if self.deep:
+            self.deep_queue()
+
+    def deep_queue(self):
+        """Launches into one stream that is kept from working until there are about as many as it can hold."""
+        count, at, tick = self.pick(1000, 1023, 1024, 1025, 1200), self.end, 1000 if self.whole_us else 1
+        free = at + self.pick(count // 2, 2 * count, 2 * count) * tick
+        for _ in range(count):
+            args = {"device": 0, "stream": 7, "correlation": self.next_correlation, **self.launch_shape()}
+            self.next_correlation += 1
+            self.add("Runtime" if self.age == "2021" else "cuda_runtime", "cudaLaunchKernel", self.pid, at, at + self.pick(0, tick), {"correlation": args["correlation"]})
+            at += self.pick(1, 1, 2) * tick
+            end = max(free, at) + self.pick(1, 2, 3) * tick
+            self.add("Kernel" if self.age == "2021" else "kernel", "k", 7, end - tick, end, args, pid=0)
+            free = end + self.pick(0, 0, tick)
 
     def synchronisations(self, streams):
         """What the profiler records of calls that wait: on which stream; now and then on several."""
@@ -367,7 +385,7 @@ class Maker:
 
     def document(self):
         for tid in self.threads:
-            self.host_thread(tid, self.random.choice([0, 5, 60, 250]))
+            self.host_thread(tid, self.random.choice([0, 5] if self.deep else [0, 5, 60, 250]))
         if self.orderly:
             self.steps()
         if self.has_gpu:
