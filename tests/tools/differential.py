@@ -286,7 +286,7 @@ def job_differences(tpa, paths):
     if any(rank.steps for rank in job.ranks):
         found = ask(tpa, "steps", *paths)
         yield compare_tables("steps", job.step_rows(), rows_of(found, "steps"))
-        yield from step_summary_differences(found, job.complete_steps(), reference_steps.PARTS)
+        yield from step_summary_differences(found, job.complete_steps(), job.titles())
 
 
 def compare_sides(tpa, sides, *words):
@@ -337,6 +337,7 @@ def queue_differences(tpa, seed, folder):
 # What is asked of other things than one trace: a seed makes them in a folder.
 OTHERS = {"queues": queue_differences,
           "jobs": lambda tpa, seed, folder: job_differences(tpa, random_job.write(seed, folder)[:: seed % 2 or -1]),
+          "host jobs": lambda tpa, seed, folder: job_differences(tpa, random_job.write(seed, folder, on_host=True)[:: seed % 2 or -1]),
           "diff": lambda tpa, seed, folder: diff_differences(tpa, random_sides.write(seed, folder)),
           "timelines": lambda tpa, seed, folder: timeline_differences(tpa, random_timeline.write(seed, folder))}
 

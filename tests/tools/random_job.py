@@ -18,6 +18,56 @@ COLLECTIVES = [("allreduce", "AllReduce_Sum_f32_RING_LL"), ("broadcast", "Broadc
 DTYPES = ["Float", "BFloat16", "Half", "Long"]
 
 
+def draw_host(seed):
+    """Documents of all ranks of a job without devices, whose collectives are regions on a thread of gloo's."""
+    chance = random.Random(f"host {seed}")
+    ranks = chance.choice([1, 2, 2, 3, 4])
+    has_steps, tells_group = chance.random() < 0.6, chance.random() < 0.7
+    schedule = [[chance.choice(["gloo:all_reduce", "gloo:broadcast", "gloo:reduce", "gloo:barrier", None, None]) for _ in range(chance.randint(0, 6))]
+                for _ in range(chance.randint(1, 4))]
+    sizes = [[chance.choice([[16], [3, 5], [1 << 20]]) for _ in step] for step in schedule]
+    documents = []
+    for rank in range(ranks):
+        info = {"rank": rank, "world_size": ranks, "backend": "gloo"}
+        if tells_group:
+            info |= {"pg_count": 1, "pg_config": [{"pg_name": "0", "pg_desc": "default_pg", "backend_config": "cpu:gloo", "pg_size": ranks,
+                                                   "ranks": list(range(ranks))}]}
+        events = HostEvents(chance, rank, has_steps)
+        for i, (doings, of_doings) in enumerate(zip(schedule, sizes)):
+            events.step(i, [both for both in zip(doings, of_doings) if chance.random() < 0.97])
+        chance.shuffle(events.all)
+        documents.append({"schemaVersion": 1, "distributedInfo": info, "baseTimeNanoseconds": 1_700_000_000_000_000_000 + rank * 1000, "traceEvents": events.all})
+    return documents
+
+
+class HostEvents:
+    def __init__(self, chance, rank, has_steps):
+        self.chance, self.rank, self.has_steps, self.all = chance, rank, has_steps, []
+        self.at = self.free = chance.randint(1, 10**6)
+
+    def add(self, category, name, thread, start, end, args):
+        self.all.append({"ph": "X", "cat": category, "name": name, "pid": 1, "tid": thread, "ts": f"{start // 1000}.{start % 1000:03}",
+                         "dur": f"{(end - start) // 1000}.{(end - start) % 1000:03}", "args": args})
+
+    def step(self, number, doings):
+        chance, start = self.chance, self.at
+        for name, dims in doings:
+            begin, self.at = self.at, self.at + chance.randint(0, 30000)
+            self.add("cpu_op", "aten::outer" if name is None else "c10d::op", 100, begin, self.at, {"External id": len(self.all) + 1})
+            if name is None and chance.random() < 0.5:
+                self.add("cpu_op", "aten::inner", 100, begin, begin + (self.at - begin) // 2, {"External id": len(self.all) + 1})
+            if name is not None:
+                self.free = max(self.free, begin + chance.randint(0, 5000))
+                end = self.free + chance.randint(1, 40000) * 7 + self.rank  # never as long as on another rank
+                self.add("user_annotation", name, 200, self.free, end, {"Input Dims": [dims], "Input type": ["float"]} if name != "gloo:barrier" else {})
+                self.free = end
+            self.at += chance.randint(0, 2000)
+        self.at = max(self.at, self.free) + chance.randint(1, 2000)
+        if self.has_steps:
+            self.add("user_annotation", f"ProfilerStep#{number + 3}", 100, start, self.at, {})
+        self.at += chance.randint(1, 2000)
+
+
 def draw(seed):
     """Documents of all ranks."""
     chance = random.Random(seed)
@@ -106,10 +156,10 @@ class Rank:
             self.at = wait_end + 1
 
 
-def write(seed, folder):
+def write(seed, folder, on_host=False):
     """The paths, in order of rank."""
     paths = []
-    for rank, document in enumerate(draw(seed)):
+    for rank, document in enumerate(draw_host(seed) if on_host else draw(seed)):
         paths.append(os.path.join(folder, f"rank{rank}.json"))
         with open(paths[-1], "w", encoding="utf-8") as file:
             json.dump(document, file)

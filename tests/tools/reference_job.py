@@ -6,6 +6,7 @@
 Written from docs/definitions.md, for files in which every collective tells its group, type and sizes; its number in the group may
 be missing.
 """
+import math
 import re
 import statistics
 
@@ -16,11 +17,17 @@ from reference_tables import COPY, KERNEL, SET, length, of, union, within, witho
 WORK = KERNEL | COPY | SET
 NAMES = {"allreduce": "all_reduce", "broadcast": "broadcast", "_allgather_base": "all_gather", "_reduce_scatter_base": "reduce_scatter",
          "all_to_all": "all_to_all"}
+ONE_SENDS_TO_ALL = ("broadcast", "reduce")  # or the other way round
 DTYPES = {"Float": ("float32", 4), "BFloat16": ("bfloat16", 2), "Half": ("float16", 2), "Long": ("int64", 8)}
 
 
 def ratio(a, b):
-    return a / b if b else None
+    return a / b if b and a is not None else None
+
+
+def product(*factors):
+    """None where one is not known."""
+    return None if None in factors else math.prod(factors)
 
 
 class Rank:
@@ -34,11 +41,20 @@ class Rank:
         self.calls = {e.correlation: e for e in events if e.category in reference_top.RUNTIME}
         self.all_calls = [e for e in events if e.category in reference_top.RUNTIME]
         self.operators = [e for e in events if e.category in reference_top.OPERATOR]
-        self.steps = sorted((e for e in events if e.category == "user_annotation"), key=lambda e: e.start)
+        self.steps = sorted((e for e in events if e.name == "ProfilerStep*"), key=lambda e: e.start)
         self.origin = min(e.start for e in events) if events else 0
         self.base = document.get("baseTimeNanoseconds", 0)
         self.computing = of(e for e in self.work if e.category in SET or (e.category in KERNEL and "nccl" not in e.name))
         self.collectives = [Collective(self, e) for e in self.work if "nccl" in e.name]
+        self.has_work = bool(self.work)
+        self.idle, self.device = "idle", self.number
+        regions = sorted((e for e in events if e.name.startswith("gloo:")), key=lambda e: e.start)
+        if regions:  # a job without devices
+            alone = [e for e in self.operators if not e.name.startswith("c10d::") and not any(e is not o and e.start <= o.start < e.end and o.end <= e.end for o in self.operators)]
+            self.computing = of(alone)
+            self.idle, self.device, self.work = "no operator", None, sorted(alone, key=lambda e: e.start)
+            groups = document["distributedInfo"].get("pg_config", [])
+            self.collectives = [Region(self, e, groups[0] if groups else None) for e in regions]
 
     def step_of(self, moment):
         return next((step for step in self.steps if step.start <= moment < step.end), None)
@@ -63,7 +79,7 @@ class Collective:
 
     def __init__(self, rank, event):
         args = event.args
-        self.rank, self.event, self.duration = rank, event, event.duration
+        self.rank, self.event, self.duration, self.library = rank, event, event.duration, "NCCL"
         self.name, self.seq, self.ranks = NAMES[args["Collective name"]], args.get("Seq"), args["Group size"]
         self.group = f'{args["Process Group Name"]} ({args["Process Group Description"]})'
         self.dtype, element = DTYPES[args["dtype"]]
@@ -74,6 +90,21 @@ class Collective:
         call = rank.calls.get(event.correlation)
         self.step = rank.step_of(call.start if call else event.start)
         self.match = None
+
+
+class Region(Collective):
+    """One of gloo's, on a thread of the host; GROUP is the only one there is, if the file lists it."""
+
+    def __init__(self, rank, event, group):
+        self.rank, self.event, self.duration, self.library = rank, event, event.duration, "gloo"
+        self.name, self.seq, self.match = event.name.removeprefix("gloo:"), None, None
+        self.group, self.ranks = (f'{group["pg_name"]} ({group["pg_desc"]})', group["pg_size"]) if group else (None, None)
+        dims = event.args.get("Input Dims")
+        self.dtype, self.size = ("float32", 4 * math.prod(dims[0])) if dims else (None, None)
+        n = self.ranks
+        self.factor = 1 if self.name in ONE_SENDS_TO_ALL else None if n is None or self.name == "barrier" else 2 * (n - 1) / n
+        self.exposed = length(without([(event.start, event.end)], rank.computing))
+        self.step = rank.step_of(event.start)
 
 
 class Match:
@@ -90,7 +121,7 @@ class Match:
 
     def ends(self):
         """By rank, in absolute time; nothing where ranks need not wait for all others."""
-        return {} if self.members[0].name == "broadcast" else {m.rank.number: m.rank.base + m.event.end for m in self.members}
+        return {} if self.members[0].name in ONE_SENDS_TO_ALL else {m.rank.number: m.rank.base + m.event.end for m in self.members}
 
     def ended_together(self, clocks):
         ends = [end - clocks[rank] if clocks[rank] is not None else None for rank, end in self.ends().items()]
@@ -101,7 +132,7 @@ class Job:
     def __init__(self, paths):
         self.ranks = [Rank(path) for path in paths]
         self.all = [collective for rank in self.ranks for collective in rank.collectives]
-        matches = [match for group in sorted({c.group for c in self.all}) for match in self.match([c for c in self.all if c.group == group])]
+        matches = [match for group in sorted({c.group for c in self.all}, key=str) for match in self.match([c for c in self.all if c.group == group])]
         self.clocks = {rank.number: self.clock(rank.number, matches) for rank in self.ranks}
         self.matches = [match for match, has_number in matches if has_number or match.ended_together(self.clocks)]
         for match in self.matches:
@@ -116,7 +147,7 @@ class Job:
         for c in sorted(group, key=lambda c: (self.ranks.index(c.rank), c.event.start)):
             key = c.seq
             if not has_numbers:
-                kind = (c.name, c.size if c.name in ("all_reduce", "broadcast") else None, c.step and c.step.raw["name"] if have_steps else None)
+                kind = (c.name, c.size if c.name in ("all_reduce", *ONE_SENDS_TO_ALL) else None, c.step and c.step.raw["name"] if have_steps else None)
                 before = seen.setdefault((c.rank.number, kind), [])
                 before.append(c)
                 key = kind, len(before)
@@ -142,15 +173,16 @@ class Job:
 
     def row_of(self, name, group, dtype, size, members):
         times, matched = [m.duration for m in members], [m for m in members if m.match]
-        total, whole, factor = sum(times), size * len(members), members[0].factor
-        row = {"collective": name, "library": "NCCL", "group": group, "ranks": members[0].ranks, "dtype": dtype, "size": size,
+        total, whole, factor = sum(times), size and size * len(members), members[0].factor
+        row = {"collective": name, "library": members[0].library, "group": group, "ranks": members[0].ranks, "dtype": dtype, "size": size,
                "count": len(members), "time_ns": total, "exposed_ns": sum(m.exposed for m in members), "bandwidth": ratio(whole, total),
-               "bus_bandwidth": ratio(whole * factor, total), "best_bus_bandwidth": max(ratio(size * factor, t) for t in times), "bytes": whole,
+               "bus_bandwidth": ratio(product(whole, factor), total), "bytes": whole,
+               "best_bus_bandwidth": max(ratio(size * factor, t) for t in times) if product(size, factor) is not None else None,
                "average_ns": total / len(members), "min_ns": min(times), "max_ns": max(times),
                "overlapped": ratio(total - sum(m.exposed for m in members), total)}
         if self.matches:
             row["waited_ns"] = sum(m.duration - m.match.transfer for m in matched) if matched else None
-            row["transfer_bus_bandwidth"] = ratio(size * factor * len(matched), sum(m.match.transfer for m in matched)) if matched else None
+            row["transfer_bus_bandwidth"] = ratio(product(size, factor, len(matched)), sum(m.match.transfer for m in matched)) if matched else None
         return row
 
     def footer(self):
@@ -166,7 +198,7 @@ class Job:
             last = [c for c in own if c.match.last is c]
             late = [c.match.late for c in last]
             if own:
-                rows.append({"rank": rank.number, "device": rank.number, "count": len(own), "time_ns": sum(c.duration for c in own),
+                rows.append({"rank": rank.number, "device": rank.device, "count": len(own), "time_ns": sum(c.duration for c in own),
                              "transfer_ns": sum(c.match.transfer for c in own), "waited_ns": sum(c.duration - c.match.transfer for c in own),
                              "last": len(last), "last_share": len(last) / len(own), "late_ns": sum(late),
                              "late_median_ns": statistics.median(late) if late else None, "late_max_ns": max(late, default=None),
@@ -184,9 +216,9 @@ class Job:
                 here = min(e.end, end) - max(e.start, taken)
                 if e.start < end and here > 0:
                     times[e.name] = times.get(e.name, 0) + here
-                    times["idle"] = times.get("idle", 0) + max(0, e.start - taken)
+                    times[rank.idle] = times.get(rank.idle, 0) + max(0, e.start - taken)
                     taken = min(e.end, end)
-            times["idle"] = times.get("idle", 0) + end - taken
+            times[rank.idle] = times.get(rank.idle, 0) + end - taken
         whole = sum(times.values())
         most = sorted(times.items(), key=lambda item: -item[1])
         return None if not whole else (most[0][1] / whole, most[0][0])
@@ -197,9 +229,9 @@ class Job:
             first = match.members[0]
             steps = {int(re.sub(r"\D", "", m.step.raw["name"])) if m.step else None for m in match.members}
             rows.append({"collective": first.name, "group": first.group, "number": match.number, "step": steps.pop() if len(steps) == 1 else "any",
-                         "size": max(m.size for m in match.members), "seen": len(match.members), "transfer_ns": match.transfer, "longest_wait_ns": match.late,
+                         "size": None if first.size is None else max(m.size for m in match.members), "seen": len(match.members), "transfer_ns": match.transfer, "longest_wait_ns": match.late,
                          "waited_ns": sum(m.duration - match.transfer for m in match.members),
-                         "transfer_bus_bandwidth": ratio(max(m.size for m in match.members) * first.factor, match.transfer),
+                         "transfer_bus_bandwidth": ratio(product(None if first.size is None else max(m.size for m in match.members), first.factor), match.transfer),
                          "first": str(match.earliest.rank.number), "start_ns": match.last.event.start - match.last.rank.origin,
                          "last": str(match.last.rank.number) if match.last else None})
         return rows
@@ -211,6 +243,11 @@ class Job:
     def step_rows(self):
         return [{"rank": rank.number, "step": step.name, "start_ns": step.start - rank.origin, "host_duration_ns": step.host[1] - step.host[0],
                  "gpu_events": step.works, "complete": step.complete, **parts} for rank, step, parts in self.steps()]
+
+    def titles(self):
+        """Parts of steps that something in the job can be."""
+        lacking = [] if any(rank.has_work for rank in self.ranks) else list(reference_steps.PARTS)[: 4 if any(rank.all_calls for rank in self.ranks) else 5]
+        return {key: title for key, title in reference_steps.PARTS.items() if key not in lacking}
 
     def complete_steps(self):
         return [(step, parts) for _, step, parts in self.steps() if step.complete]
