@@ -102,6 +102,16 @@ def top_differences(tpa, path, document):
         if "category" in by and made.tables.has_memory_region:  # whose records have no category
             continue
         yield compare_tables(f"top by {by}", rows, rows_of(ask(tpa, "top", path, "--by", by), "operators"))
+    tables = made.tables
+    starts = sorted(e.start - tables.origin for e in tables.events)
+    if starts and starts[len(starts) // 4] < starts[3 * len(starts) // 4]:
+        first, end = starts[len(starts) // 4], starts[3 * len(starts) // 4]
+        rows = reference_top_by.Rows(reference_top.load(path)).of("op", moments=(tables.origin + first, tables.origin + end))
+        yield compare_tables("top of a time", rows, rows_of(ask(tpa, "top", path, "--range", f"{first}ns..{end}ns"), "operators"))
+    numbers = sorted({int(e.raw["name"].removeprefix("ProfilerStep#")) for e in tables.steps})[:2]
+    if numbers:
+        rows = reference_top_by.Rows(reference_top.load(path)).of("op", steps=numbers)
+        yield compare_tables("top of steps", rows, rows_of(ask(tpa, "top", path, "--steps", ",".join(map(str, numbers))), "operators"))
 
 
 def gpu_differences(tpa, path, document):

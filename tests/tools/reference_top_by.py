@@ -2,6 +2,7 @@
 
     rows = reference_top_by.Rows(document)
     rows.of("step")    [{"name": "ProfilerStep#3", "count": 12, ...}, ...]
+    rows.of("op", steps=(3, 4))    rows.of("op", moments=(start, end))
 
 Written from docs/definitions.md. What torch has no rows for follows from its function events (reference_top.py): a row has all
 that happens in a place, and of what is nested in itself only the outermost counts in its totals.
@@ -19,9 +20,19 @@ class Rows:
         self.events = reference_top.function_events(document)
         self.records = next((e.get("cat", "(none)") for e in document["traceEvents"] if e.get("ph") == "i" and "Bytes" in e.get("args", {})), "")
 
+    def moment(self, e):
+        """When it begins; of work when the call that launched it does, if that is in the file."""
+        return ((e.on_device and self.tables.call(e)) or e).start
+
+    def is_chosen(self, e, steps, moments):
+        ranges = [moments] if moments else []
+        for step in self.tables.steps if steps else []:  # all of each, also where another overlaps it
+            if int(step.raw["name"].removeprefix("ProfilerStep#")) in steps:
+                ranges.append((step.start, step.end))
+        return not ranges or any(start <= self.moment(e) < end for start, end in ranges)
+
     def step(self, e):
-        """By when it begins; of work by when the call that launched it does, if that is in the file."""
-        step = self.tables.step_at(((e.on_device and self.tables.call(e)) or e).start)
+        step = self.tables.step_at(self.moment(e))
         return step.raw["name"] if step else "(outside steps)"
 
     def place(self, by, e, with_name):
@@ -40,18 +51,19 @@ class Rows:
             return None if e.on_device else f"thread {reference_top.thread_of(e.raw)[1] if hasattr(e, 'raw') else e.thread[1]}"
         return e.raw["cat"] if hasattr(e, "raw") else self.records
 
-    def of(self, by):
+    def of(self, by, steps=None, moments=None):
+        """Rows of all; or of what begins, or was launched, in STEPS, which are numbers, or between two moments."""
         dimensions = by.split(",")
         places = {}
         for e in self.events:
             place = tuple(self.place(dimension, e, {"op", "category"} & set(dimensions)) for dimension in dimensions)
-            if not e.is_python and None not in place:
+            if not e.is_python and None not in place and self.is_chosen(e, steps, moments):
                 places[id(e)] = place
         rows = {}
         for e in self.events:
             if id(e) in places:
                 rows.setdefault(places[id(e)], []).append(e)
-        return [{**self.key(dimensions, place), **self.figures(place, events, places, dimensions)} for place, events in rows.items()]
+        return [{**self.key(dimensions, place), **self.figures(place, events, places, dimensions, lambda work: self.is_chosen(work, steps, moments))} for place, events in rows.items()]
 
     @staticmethod
     def key(dimensions, place):
@@ -62,7 +74,7 @@ class Rows:
         return {**name, **{"step" if dimension == "step" else "place": value for dimension, value in zip(dimensions[1:], place[1:])}}
 
     @staticmethod
-    def figures(place, events, places, dimensions):
+    def figures(place, events, places, dimensions, is_chosen):
         def is_outermost(e):
             above = e.parent
             while above is not None and places.get(id(above)) != place:
@@ -74,11 +86,13 @@ class Rows:
         outermost = [e for e in events if by_name or is_outermost(e)]
         # Where the row has the work itself, it does not count once more for who launched it.
         of_devices = [e for e in events if e.on_device or dimensions != ["step"]]
-        worked = {id(work): work.duration for e in of_devices for work in launched(e)}
+        worked = [work for e in of_devices for work in launched(e) if is_chosen(work)]
+        if not by_name:
+            worked = {id(work): work for work in worked}.values()
+        own = [work for e in of_devices if not e.is_async for work in ([e] if e.on_device else e.kernels) if is_chosen(work)]
         return {"count": len(events), "cpu_time_total_ns": sum(e.cpu_total() for e in outermost),
                 "self_cpu_time_total_ns": sum(e.self_cpu() for e in events),
-                "device_time_total_ns": sum(e.device_total() for e in of_devices) if by_name else sum(worked.values()),
-                "self_device_time_total_ns": sum(e.self_device() for e in of_devices),
+                "device_time_total_ns": sum(work.duration for work in worked), "self_device_time_total_ns": sum(work.duration for work in own),
                 "cpu_memory_usage": sum(e.cpu_bytes for e in outermost), "device_memory_usage": sum(e.device_bytes for e in outermost),
                 "self_cpu_memory_usage": sum(e.self_cpu_bytes() for e in events),
                 "self_device_memory_usage": sum(e.self_device_bytes() for e in events), "flops": sum(e.flops for e in events)}
