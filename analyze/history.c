@@ -215,10 +215,14 @@ static enum history_verdict judge_run(struct state *state, size_t run, const str
 }
 
 /* What is to be told of the series after RUN got VERDICT. */
-static struct history_finding finding_of(const struct state *state, enum history_verdict verdict,
+static struct history_finding finding_of(const struct state *state, size_t run, enum history_verdict verdict,
                                          double reference)
 {
     const struct noise_test *test = &state->test;
+    /* A change that is in doubt may have begun some runs ago: then these are compared with the runs before them. */
+    bool in_doubt = verdict == HISTORY_UNSURE && test->gathered;
+    if (in_doubt && state->bad.count == 0)
+        reference = test->centre;
     struct history_finding finding = {
         .verdict = verdict,
         .reference = state->sign * reference,
@@ -231,17 +235,21 @@ static struct history_finding finding_of(const struct state *state, enum history
     };
     if (verdict == HISTORY_ABSENT)
         return finding;
-    finding.level = state->sign * test->level;
+    finding.level = in_doubt ? state->sign * test->level : state->series->level[run];
     finding.noise = reference != 0 ? sqrt(test->variance) / fabs(reference) : NAN;
     finding.p = test->p;
     finding.few = verdict == HISTORY_UNSURE && test->few;
     finding.visited = verdict == HISTORY_UNSURE && test->visited;
     if (state->bad.count > 0) {
-        finding.level = state->sign * noise_centre(&state->bad, SIZE_MAX);
+        double bad = noise_centre(&state->bad, SIZE_MAX);
+        finding.level = state->sign * bad;
         finding.first_bad = state->bad.at[0].run;
-        for (size_t i = state->good.count; i-- > 0 && finding.last_good == HISTORY_NO_RUN;)
-            if (!state->good.at[i].excursion && state->good.at[i].run < finding.first_bad)
-                finding.last_good = state->good.at[i].run;
+        for (size_t i = state->good.count; i-- > 0 && finding.last_good == HISTORY_NO_RUN;) {
+            const struct noise_run *good = &state->good.at[i];
+            bool was_bad = good->excursion && !(good->level < (reference + bad) / 2);
+            if (!was_bad && good->run < finding.first_bad)
+                finding.last_good = good->run;
+        }
     }
     return finding;
 }
@@ -400,7 +408,7 @@ static void walk(struct history *history, struct state *states, const struct his
             if (series->references)
                 series->references[run] = state->sign * reference;
             if (run + 1 == history->run_count)
-                series->now = finding_of(state, verdict, reference);
+                series->now = finding_of(state, run, verdict, reference);
         }
         noise_pool_release(&pool);
     }

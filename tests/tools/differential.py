@@ -4,7 +4,7 @@
 Now and then a trace is asked together with the one before it: then the rows add up. Random jobs of several ranks are answered by
 tpa and by reference_job.py.
 
-    differential.py [--tpa PROGRAM] [--seeds FIRST-LAST] [--only top|tables|COMMAND|jobs|diff|timelines] [--every N] [--keep FOLDER]
+    differential.py [--tpa PROGRAM] [--seeds FIRST-LAST] [--only top|tables|COMMAND|jobs|diff|nightly|timelines] [--every N] [--keep FOLDER]
 
 A trace on which they differ is kept in FOLDER (as seed-N.json), and said so; exit status 1 then.
 """
@@ -31,6 +31,7 @@ import reference_kernels
 import reference_launches
 import reference_memory
 import reference_modules
+import reference_nightly
 import reference_steps
 import reference_summary
 import reference_tables
@@ -344,11 +345,32 @@ def queue_differences(tpa, seed, folder):
     yield from launch_differences(tpa, path, reference_top.load(path))
 
 
+def nightly(tpa, *words):
+    """Tables, and the exit status."""
+    run = subprocess.run([tpa, "nightly", *words, "--format", "json"], capture_output=True)
+    if run.returncode > 1:
+        raise check_expected.Failed(f"nightly: exit status {run.returncode}: {run.stderr.decode(errors='replace').strip()}")
+    return {table["key"]: table for table in json.loads(run.stdout)["tables"]}, run.returncode
+
+
+def nightly_differences(tpa, nights, folder):
+    """What differs in what tpa nightly keeps of each night, and says of the history up to it."""
+    store, history = ("--store", os.path.join(folder, "nights.db")), reference_nightly.History()
+    for number, paths in enumerate(nights, 1):
+        tables, status = nightly(tpa, *store, "--label", "random", "--time", f"2026-01-{number:02}", "--all", "--limit", "0", *paths)
+        run = reference_nightly.Run(paths)
+        kept = rows_of(nightly(tpa, *store, "export", "--run", str(number))[0], "figures")
+        kept = [{**row, "samples": len(row["samples"].split())} for row in kept if row["name"] != "idle_share"]
+        yield compare_tables(f"night {number}", run.figures(), kept)
+        yield history.told(run, tables, status)
+
+
 # What is asked of other things than one trace: a seed makes them in a folder.
 OTHERS = {"queues": queue_differences,
           "jobs": lambda tpa, seed, folder: job_differences(tpa, random_job.write(seed, folder)[:: seed % 2 or -1]),
           "host jobs": lambda tpa, seed, folder: job_differences(tpa, random_job.write(seed, folder, on_host=True)[:: seed % 2 or -1]),
           "diff": lambda tpa, seed, folder: diff_differences(tpa, random_sides.write(seed, folder)),
+          "nightly": lambda tpa, seed, folder: nightly_differences(tpa, random_sides.write_nights(seed, folder), folder),
           "timelines": lambda tpa, seed, folder: timeline_differences(tpa, random_timeline.write(seed, folder))}
 
 
@@ -390,7 +412,7 @@ def main():
     parser.add_argument("--seeds", default="1-40", metavar="FIRST-LAST")
     parser.add_argument("--keep", metavar="FOLDER", help="where traces go on which the two differ")
     parser.add_argument("--only", default="", metavar="WHAT", choices=["", "top", "tables", *COMMANDS, *OTHERS],
-                        help="top; rows: of top, made of anything but names and shapes; tables: these and the other commands, or one of them; jobs: of several ranks; diff: of two sides; timelines: of memory")
+                        help="top; rows: of top, made of anything but names and shapes; tables: these and the other commands, or one of them; jobs: of several ranks; diff: of two sides; nightly: histories; timelines: of memory")
     parser.add_argument("--every", type=int, default=1, metavar="N", help="ask for the other tables of every N-th trace only")
     args = parser.parse_args()
     first, _, last = args.seeds.partition("-")

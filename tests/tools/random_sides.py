@@ -200,6 +200,25 @@ def write(seed, folder):
     return [[save(side.file(), folder, f"{word}-{n}.json") for n in range(count)] for side, count, word in zip(sides, counts, ("before", "after"))]
 
 
+def write_nights(seed, folder, nights=9):
+    """The paths of each night: of a history in which some operators and kernels become slower on one night, and now and then are fast again."""
+    maker = Maker(seed, fewest_steps=3)
+    chance = maker.random
+    maker.odd_steps, maker.noise, ranks = False, min(maker.noise, 0.1), chance.choice([1, 1, 2])
+    side = maker.side()
+    side.step_count = max(side.step_count, 1)
+    bad, good = chance.randint(3, nights), chance.choice([nights, 0, 8])
+    names, factor = chance.sample(sorted(side.speed), 4), chance.choice([1.05, 1.2, 2])
+    paths = []
+    for night in range(nights):
+        if night == bad:
+            side.slower(factor, names)
+        if night == good > bad:
+            side.slower(1 / factor, names)
+        paths.append([save(side.file(rank if ranks > 1 else None), folder, f"night-{night}-{rank}.json") for rank in range(ranks)])
+    return paths
+
+
 def main():
     parser = argparse.ArgumentParser(description="two random sides of a comparison")
     parser.add_argument("seed", type=int)

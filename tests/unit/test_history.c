@@ -163,6 +163,33 @@ static void one_odd_night_hides_no_step(void **state)
 }
 
 /* Better is the reference from its third night on, so that losing it is NEW; one lucky night is not. */
+/* The night before the step was better than the others: it is good, though it is no part of their level. */
+static void a_better_night_is_the_last_good_one(void **state)
+{
+    (void)state;
+    struct case_of nights = { .count = 0 };
+    add(&nights, 100, 12);
+    add(&nights, 90, 1);
+    add(&nights, 110, 1);
+    struct history_finding now = judge(&nights, NULL);
+    expect(&nights, 12, 1, HISTORY_BETTER);
+    expect(&nights, 13, 1, HISTORY_NEW);
+    assert_int_equal(now.first_bad, 13);
+    assert_int_equal(now.last_good, 12);
+}
+
+/* Three nights in a row are slower, but by too little to count: the row is about this night. */
+static void what_is_the_same_is_told_of_this_night_alone(void **state)
+{
+    (void)state;
+    struct case_of nights = { .count = 0, .min_change = 5 };
+    add(&nights, 100, 20);
+    add(&nights, 102, 3);
+    struct history_finding now = judge(&nights, NULL);
+    expect(&nights, 20, 3, HISTORY_SAME);
+    assert_true(now.level == nights.level[22]);
+}
+
 static void better_becomes_the_reference_when_it_stays(void **state)
 {
     (void)state;
@@ -314,6 +341,8 @@ int main(void)
         cmocka_unit_test(a_second_step_up_is_new_again),
         cmocka_unit_test(an_accepted_level_is_the_reference),
         cmocka_unit_test(one_odd_night_hides_no_step),
+        cmocka_unit_test(a_better_night_is_the_last_good_one),
+        cmocka_unit_test(what_is_the_same_is_told_of_this_night_alone),
         cmocka_unit_test(better_becomes_the_reference_when_it_stays),
         cmocka_unit_test(too_few_runs_are_unsure),
         cmocka_unit_test(a_small_step_is_found_later_and_placed_where_it_began),
