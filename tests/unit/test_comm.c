@@ -316,6 +316,30 @@ static void old_files_tell_by_what_is_around_the_launch(void **state)
     release();
 }
 
+/* What 16 regions tell is learnt: the type of the outermost of 16, but not of the outermost of 17. */
+static void regions_around_a_launch_are_looked_at_so_far(void **state)
+{
+    (void)state;
+    for (int64_t depth = 16; depth <= 17; depth++) {
+        draw_begin(&comm_wants);
+        for (int64_t i = 0; i < depth; i++) {
+            draw_host("cpu_op", i == depth - 16 ? "c10d::outermost" : "c10d::allreduce_", 1, i, 100 - 2 * i);
+            if (i == 0)
+                draw_text(ARG_DTYPE, "Double");
+        }
+        draw_call("cudaLaunchKernel", 1, 30, 5, 100);
+        draw_work("kernel", "ncclDevKernel_AllReduce", 0, 20, 40, 40, 100);
+        trace = draw_end();
+        answer_with((struct selection_query){ 0 },
+                    (struct comm_options){ .by = COMM_BY_DEFAULT | COMM_OPERATOR });
+        assert_int_equal(collectives->row_count, 1);
+        assert_string_equal(text_called(collectives, 0, "operator"), "c10d::outermost");
+        bool told = !table_is_missing(collectives, 0, (size_t)table_find_column(collectives, "dtype", 5));
+        assert_int_equal(told, depth == 16);
+        release();
+    }
+}
+
 /* What goes in and what comes out of a gather tell how many ranks there are: 800 / 100. */
 static void an_all_gather_tells_its_ranks(void **state)
 {
@@ -675,6 +699,7 @@ int main(void)
         cmocka_unit_test(the_union_counts_moments_once),
         cmocka_unit_test(missing_facts_are_missing_and_drop_no_row),
         cmocka_unit_test(old_files_tell_by_what_is_around_the_launch),
+        cmocka_unit_test(regions_around_a_launch_are_looked_at_so_far),
         cmocka_unit_test(an_all_gather_tells_its_ranks),
         cmocka_unit_test(regions_of_gloo_are_collectives),
         cmocka_unit_test(issued_collectives_without_a_device_have_no_time),

@@ -85,6 +85,30 @@ static void draw(void)
     trace = draw_end();
 }
 
+/* 64 calls around a record are told, of 65 the innermost 64. */
+static void a_stack_at_a_peak_has_an_end(void **state)
+{
+    (void)state;
+    for (int64_t depth = 64; depth <= 65; depth++) {
+        draw_begin(&memory_wants);
+        for (int64_t i = 0; i < depth; i++)
+            draw_host("cpu_op",
+                      i == depth - 64  ? "first"
+                      : i == depth - 1 ? "last"
+                                       : "op",
+                      1, i, 200 - 2 * i);
+        draw_memory(80, CUDA, 0, 0xA00, 50, 150);
+        trace = draw_end();
+        answer((struct selection_query){ 0 });
+        struct table *memory = table_called(result, "memory");
+        const char *stack = text_called(memory, row_of(memory, "cuda:0", NULL), "peak_stack");
+        const char *begin = depth == 64 ? "first > op > " : "... > first > op > ", *end = " > op > last";
+        assert_memory_equal(stack, begin, strlen(begin));
+        assert_string_equal(stack + strlen(stack) - strlen(end), end);
+        release();
+    }
+}
+
 static void a_peak_has_its_moment_step_and_stack(void **state)
 {
     (void)state;
@@ -534,6 +558,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_peak_has_its_moment_step_and_stack),
+        cmocka_unit_test(a_stack_at_a_peak_has_an_end),
         cmocka_unit_test(what_is_in_use_adds_up_to_the_peak),
         cmocka_unit_test(operators_have_self_and_total),
         cmocka_unit_test(steps_grow),
