@@ -6,6 +6,7 @@
 
 #include "analyze/device_report.h"
 #include "analyze/gpu_efficiency.h"
+#include "analyze/many_rows.h"
 #include "base/buffer.h"
 #include "base/sum.h"
 #include "trace/span.h"
@@ -25,6 +26,7 @@ struct gpu_tables {
     size_t *first_track;         /* by device, and one more */
     struct table *devices, *copies;
     struct gpu_efficiency *efficiency;
+    struct buffer listed; /* "7, 20, 21": the streams of the rows that are made */
 };
 
 /* ---- table: devices ---- */
@@ -105,21 +107,21 @@ static int compare_streams(const void *left, const void *right)
     return a < b ? -1 : a > b;
 }
 
-/* "7, 20, 21": the streams of the report that were asked for. */
-static void list_streams(const struct gpu_tables *tables, const struct device_report *report,
-                         struct buffer *out)
+/* List the streams of the device with index DEVICE that were asked for, or STREAM alone. */
+static void list_streams(struct gpu_tables *tables, size_t device, const struct gpu_stream *stream)
 {
     const struct gpu_question *question = tables->question;
     const struct trace *trace = question->trace;
-    size_t device = (size_t)(report->device - question->gpu->devices);
+    struct buffer *out = &tables->listed;
     VEC_OF(int64_t) streams = { 0 };
-    if (report->stream)
-        *VEC_PUSH(&streams) = trace->tracks[report->stream->track].stream;
-    for (size_t i = tables->first_track[device]; !report->stream && i < tables->first_track[device + 1]; i++)
+    if (stream)
+        *VEC_PUSH(&streams) = trace->tracks[stream->track].stream;
+    for (size_t i = tables->first_track[device]; !stream && i < tables->first_track[device + 1]; i++)
         if (selection_holds_track(question->selection, tables->tracks[i]))
             *VEC_PUSH(&streams) = trace->tracks[tables->tracks[i]].stream;
     if (streams.count)
         qsort(streams.at, streams.count, sizeof *streams.at, compare_streams);
+    buffer_clear(out);
     for (size_t i = 0; i < streams.count; i++)
         if (i == 0 || streams.at[i] != streams.at[i - 1])
             buffer_printf(out, "%s%" PRId64, out->count ? ", " : "", streams.at[i]);
@@ -166,10 +168,8 @@ static void add_device(const struct gpu_tables *tables, const struct device_repo
     table_set_int(table, row, DEVICE_NOT_NCCL, intervals_length(&report->not_nccl));
     table_set_int(table, row, DEVICE_EXPOSED_NCCL,
                   intervals_length_outside(&report->of_work[GPU_NCCL], &report->not_nccl));
-    struct buffer streams = { 0 };
-    list_streams(tables, report, &streams);
-    table_set_text(table, row, DEVICE_STREAMS, streams.at ? streams.at : "", streams.count);
-    buffer_release(&streams);
+    table_set_text(table, row, DEVICE_STREAMS, tables->listed.at ? tables->listed.at : "",
+                   tables->listed.count);
     intervals_release(&working);
 }
 
@@ -294,6 +294,7 @@ static void release_tables(struct gpu_tables *tables)
     gpu_streams_free(tables->streams);
     free(tables->tracks);
     free(tables->first_track);
+    buffer_release(&tables->listed);
 }
 
 /* A row in each table for REPORT, which says what it is about, if there is anything to say. */
@@ -411,12 +412,18 @@ void gpu_add_tables(const struct trace *trace, const struct selection *selection
     struct gpu_tables tables = { .question = &question };
     open_tables(&tables, rows);
 
+    int64_t left_out = 0;
     size_t count = tables.streams ? tables.streams->count : question.gpu->device_count;
     for (size_t i = 0; i < count; i++) {
         const struct gpu_stream *stream = tables.streams ? &tables.streams->at[i] : NULL;
         const struct gpu_device *device = &question.gpu->devices[stream ? stream->device : i];
         if (selection->files && !selection->files[device->file])
             continue;
+        if (many_rows(tables.devices)) {
+            left_out++;
+            continue;
+        }
+        list_streams(&tables, stream ? stream->device : i, stream);
         if (rows == GPU_ROWS_STEP)
             add_step_rows(&tables, device);
         else
@@ -428,6 +435,7 @@ void gpu_add_tables(const struct trace *trace, const struct selection *selection
     result_add_table(result, tables.devices);
     result_add_table(result, gpu_efficiency_table(tables.efficiency));
     result_add_table(result, tables.copies);
+    many_rows_tell(result, left_out);
     if (rows == GPU_ROWS_STEP && steps_of(trace)->count == 0)
         result_add_notice(
             result, "no_steps", 0, NULL, TPA_NOWHERE,

@@ -6,6 +6,7 @@
 #include "analyze/memory.h"
 
 #include "analyze/callers.h"
+#include "analyze/many_rows.h"
 #include "analyze/memory_tables.h"
 #include "analyze/row_keys.h"
 #include "trace/features.h"
@@ -277,17 +278,6 @@ static bool is_wanted(const struct memory_options *options, const struct memory_
            ranges_hold(&options->devices, device->id);
 }
 
-/*
- * A device has a row in the tables of steps and operators for each that there is: very many devices of very many operators
- * would be more than any memory holds. Once a table has so many rows, further devices are left out of it.
- */
-enum { MOST_ROWS = 1 << 20 };
-
-static bool is_full(const struct table *table)
-{
-    return table->row_count >= MOST_ROWS;
-}
-
 void memory_add_tables(const struct trace *trace, const struct selection *selection,
                        const struct memory_options *options, struct result *result)
 {
@@ -308,14 +298,14 @@ void memory_add_tables(const struct trace *trace, const struct selection *select
         if (peak == RECORD_NONE)
             continue;
         *VEC_PUSH(&peak_of_row) = peak;
-        left_out += is_full(steps) || is_full(operators);
-        if (!is_full(steps))
+        left_out += many_rows(steps) || many_rows(operators);
+        if (!many_rows(steps))
             memory_add_steps(steps, &question, device);
         if (options->brief)
             continue;
         if (device->has_categories)
             memory_add_categories(categories, &question, device, peak);
-        if ((device->has_owners || !device->has_categories) && !is_full(operators))
+        if ((device->has_owners || !device->has_categories) && !many_rows(operators))
             memory_add_operators(operators, &question, board, device);
         if (device->has_addresses) {
             memory_add_alive(alive, &question, device, peak);
@@ -333,9 +323,7 @@ void memory_add_tables(const struct trace *trace, const struct selection *select
     give_table(result, steps, TABLE_NO_COLUMN);
     give_table(result, unfreed, MEMORY_UNFREED_BYTES);
     add_notices(&question, result);
-    if (left_out)
-        result_add_notice(result, "many_rows", left_out, NULL, TPA_NOWHERE,
-                          "devices are left out of tables that have more than a million rows");
+    many_rows_tell(result, left_out);
     memory_board_free(board);
     release_question(&question);
     memory_records_free(records);

@@ -9,6 +9,7 @@
 #include "analyze/device_steps.h"
 #include "analyze/gpu_events.h"
 #include "analyze/gpu_names.h"
+#include "analyze/many_rows.h"
 #include "base/stats.h"
 #include "base/sum.h"
 #include "trace/intervals.h"
@@ -496,9 +497,10 @@ static size_t add_steps(struct table *table, const struct question *question)
     return incomplete;
 }
 
-/* The same for each device or stream of FILE: work is its own, the host is one for all. */
-static void add_lanes(struct table *table, const struct question *question, uint32_t file)
+/* The same for each device or stream of FILE: work is its own, the host is one for all. How many did not fit into the table. */
+static int64_t add_lanes(struct table *table, const struct question *question, uint32_t file)
 {
+    int64_t left_out = 0;
     const struct gpu_events *gpu = question->gpu;
     const struct intervals nothing = { 0 };
     struct intervals host[PARTS] = { 0 };
@@ -513,6 +515,10 @@ static void add_lanes(struct table *table, const struct question *question, uint
         struct intervals sets[PARTS] = { 0 };
         if (device->file != file)
             continue;
+        if (many_rows(table)) {
+            left_out++;
+            continue;
+        }
         bool any = find_work(question, &lane, sets);
         for (size_t p = 0; any && p < PARTS; p++)
             if (host[p].count)
@@ -524,6 +530,7 @@ static void add_lanes(struct table *table, const struct question *question, uint
         release_parts(sets);
     }
     release_parts(host);
+    return left_out;
 }
 
 static bool has_same_text(const struct table *table, size_t a, size_t b, size_t column)
@@ -673,13 +680,14 @@ bool step_times_add_tables(const struct trace *trace, const struct selection *se
     struct table *table = table_open("steps", "Steps, and where their time went", columns, STEP_OWN_COLUMNS);
     size_t incomplete = add_steps(table, &question);
     struct table *summary = options->summary_by_rank ? make_summaries(table) : make_summary(table);
+    int64_t left_out = 0;
     if (by_lane) {
         struct gpu_streams *streams = by & STEP_BY_STREAM ? gpu_streams_open(gpu) : NULL;
         question.streams = streams;
         table_free(table);
         table = table_open("steps", "Steps, and where their time went", columns, STEP_OWN_COLUMNS);
         for (uint32_t file = 0; file < trace->file_count; file++)
-            add_lanes(table, &question, file);
+            left_out += add_lanes(table, &question, file);
         gpu_streams_free(streams);
         if (gpu->count == 0)
             result_add_notice(
@@ -694,6 +702,7 @@ bool step_times_add_tables(const struct trace *trace, const struct selection *se
     table_drop_hidden(table);
     result_add_table(result, table);
     result_add_table(result, summary);
+    many_rows_tell(result, left_out);
     if (incomplete)
         result_add_notice(
             result, "incomplete_steps", (int64_t)incomplete, NULL, TPA_NOWHERE,

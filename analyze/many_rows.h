@@ -1,0 +1,26 @@
+/*
+ * many_rows.h - the end of tables that have a row for each of one thing in each of another: operators of devices, devices in
+ * steps.
+ *
+ * A trace of a megabyte may tell of thousands of both, which together are more rows than memory holds. So a table takes
+ * whole devices (or streams) until it is full, and a notice tells how many are left out.
+ *
+ *     if (many_rows(table))
+ *         left_out++;
+ *     else
+ *         add_rows_of(device, table);
+ *     ...
+ *     many_rows_tell(result, left_out);
+ */
+#ifndef TPA_ANALYZE_MANY_ROWS_H
+#define TPA_ANALYZE_MANY_ROWS_H
+
+#include "base/table.h"
+
+/* Is TABLE full: has it 2^20 rows or more? */
+bool many_rows(const struct table *table);
+
+/* Add the notice that LEFT_OUT devices or streams are not in the tables; none when it is 0. */
+void many_rows_tell(struct result *result, int64_t left_out);
+
+#endif
