@@ -97,9 +97,11 @@ def rows_of(tables, key, **same):
 
 def top_differences(tpa, path, document):
     for by in ("kernel", "category", "thread", "stream", "device", "step", "op,step", "op,thread", "op,category", "kernel,stream", "kernel,step",
-               "thread,step", "category,step", "device,step"):
+               "thread,step", "category,step", "device,step", "module", "line"):
         made = reference_top_by.Rows(reference_top.load(path))
         rows = made.of(by)
+        if by in ("module", "line") and made.modules.is_open:  # which thread a forward pass ran on
+            continue
         if "category" in by and made.tables.has_memory_region:  # whose records have no category
             continue
         yield compare_tables(f"top by {by}", rows, rows_of(ask(tpa, "top", path, "--by", by), "operators"))
@@ -403,6 +405,9 @@ def sum_differences(tpa, paths):
     text = check_expected.top(tpa, *paths, "--format", "json", "--limit", "0", "--sort", "none")
     found = [[r[0], r[1], bool(r[2]), *r[3:]] for r in check_expected.json_rows(text, FIGURES)]
     wrong = check_expected.compare_rows(wanted, sorted(found), FIGURES)
+    columns = ["name", *FIGURES[1:]]
+    by_rank = [{"rank": rank, **dict(zip(columns, row))} for rank, path in enumerate(paths) for row in reference_top.key_averages(reference_top.load(path))]
+    wrong = wrong or compare_tables("by rank", by_rank, rows_of(ask(tpa, "top", paths[-1], *paths[:-1], "--by", "rank"), "operators"))
     return wrong and f"with {paths[1]}: {wrong}"
 
 

@@ -8,6 +8,7 @@ Written from docs/definitions.md. What torch has no rows for follows from its fu
 that happens in a place, and of what is nested in itself only the outermost counts in its totals.
 """
 
+import reference_modules
 import reference_tables
 import reference_top
 
@@ -18,6 +19,8 @@ class Rows:
     def __init__(self, document):
         self.tables = reference_tables.Tables(document)
         self.events = reference_top.function_events(document)
+        self.modules = reference_modules.Modules(self.tables)
+        self.nested = {id(e.raw): e for e in self.modules.nested}
         self.records = next((e.get("cat", "(none)") for e in document["traceEvents"] if e.get("ph") == "i" and "Bytes" in e.get("args", {})), "")
 
     def moment(self, e):
@@ -35,12 +38,25 @@ class Rows:
         step = self.tables.step_at(self.moment(e))
         return step.raw["name"] if step else "(outside steps)"
 
+    def frame(self, by, e):
+        """The innermost module, or line; of what nests in none that in which its thread was when it began."""
+        if e.on_device:
+            path, _ = self.modules.work_place(by, e)
+        else:
+            raw = getattr(e, "raw", None)
+            thread = e.thread if raw is None else reference_top.thread_of(raw)
+            around = [n for n in self.modules.nested if n.thread == thread and n.start <= e.start < n.end]
+            path, _ = self.modules.place(by, self.nested.get(id(raw)) or (around[-1] if around else None))
+        return path[-1] if path else f"(outside any {by})"
+
     def place(self, by, e, with_name):
         """The row of E by one dimension; None where it is in no row. WITH_NAME or category nothing counts twice in a row."""
         if by == "step":
             return self.step(e) if not e.on_device or e.category in WORK or with_name else None
         if by == "op":
             return e.name, "CUDA" if e.on_device else "CPU", e.is_annotation
+        if by in ("module", "line"):
+            return self.frame(by, e) if not e.on_device or e.category in WORK or with_name else None
         if by in ("device", "stream", "kernel"):
             if e.category not in WORK:
                 return None
@@ -85,7 +101,7 @@ class Rows:
         by_name = "op" in dimensions
         outermost = [e for e in events if by_name or is_outermost(e)]
         # Where the row has the work itself, it does not count once more for who launched it.
-        of_devices = [e for e in events if e.on_device or dimensions != ["step"]]
+        of_devices = [e for e in events if e.on_device or dimensions not in (["step"], ["module"], ["line"])]
         worked = [work for e in of_devices for work in launched(e) if is_chosen(work)]
         if not by_name:
             worked = {id(work): work for work in worked}.values()
