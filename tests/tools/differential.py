@@ -260,8 +260,6 @@ def summary_differences(tpa, path, document):
     most = sorted((row["time_ns"] for row in operators if row["time_ns"] > 0 or summary.tables.work), reverse=True)[:5]
     yield None if most == [row["time_ns"] for row in few] else f"operators of the summary: {most} take most"
     open_rules = [] if summary.stalls.stalls() is not None else ["stall"]
-    if len(reference_steps.ranges_of(summary.tables.steps)) < len(summary.tables.steps):
-        open_rules.append("utilization")  # what the window is where steps overlap
     findings = [row for row in rows_of(found, "findings") if row["rule"] not in open_rules]
     yield compare_tables("findings", [row for row in summary.findings() if row["rule"] not in open_rules], findings, ["time_ns"])
     shares = [row["share"] for row in findings]

@@ -52,7 +52,7 @@ class Summary:
         peaks = {d.name: d.peak.used for d in self.memory.devices} if self.memory else {}
         on_devices = [peak for name, peak in peaks.items() if not name.startswith("cpu")]
         if peaks:
-            figures["peak_memory" if on_devices else "host_peak_memory"] = max(on_devices or peaks.values())
+            figures["peak_memory"] = max(on_devices or peaks.values())
         return figures
 
     def operators(self):
