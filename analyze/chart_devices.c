@@ -95,18 +95,22 @@ static const struct kind overlap = {
     .find = find_overlap,
 };
 
+/* Where part C of COLUMNS begins, in whole nanoseconds: a product of both might not fit. */
+static int64_t cut_ns(int64_t start_ns, int64_t end_ns, size_t c, size_t columns)
+{
+    int64_t span_ns = end_ns - start_ns, parts = (int64_t)columns, part = (int64_t)c;
+    return start_ns + span_ns / parts * part + span_ns % parts * part / parts;
+}
+
 /* A row for each part of the time asked for, and a last one where it ends. */
 static void cut_time(struct table *table, const struct intervals *asked,
                      const struct intervals states[STATES], int64_t origin_ns, size_t columns)
 {
     int64_t start_ns = asked->at[0].start_ns, end_ns = asked->at[asked->count - 1].end_ns;
     for (size_t c = 0; c <= columns; c++) {
-        double width_ns = (double)(end_ns - start_ns) / (double)columns;
-        int64_t from_ns = start_ns + (int64_t)(width_ns * (double)c);
-        int64_t to_ns = c + 1 < columns ? start_ns + (int64_t)(width_ns * (double)(c + 1)) : end_ns;
-        if (c == columns)
-            from_ns = end_ns;
-        else if (from_ns >= to_ns)
+        int64_t from_ns = cut_ns(start_ns, end_ns, c, columns);
+        int64_t to_ns = c < columns ? cut_ns(start_ns, end_ns, c + 1, columns) : end_ns;
+        if (c < columns && from_ns >= to_ns)
             continue; /* more columns than nanoseconds */
         size_t row = table_add_row(table);
         table_set_int(table, row, 0, from_ns - origin_ns);

@@ -22,6 +22,7 @@ import random_job
 import random_sides
 import random_timeline
 import random_trace
+import reference_chart
 import reference_diff
 import reference_efficiency
 import reference_gaps
@@ -266,8 +267,26 @@ def summary_differences(tpa, path, document):
     yield None if shares == sorted(shares, reverse=True) else f"findings: not from the largest share to the smallest: {shares}"
 
 
+def chart_differences(tpa, path, document):
+    """What differs in the figures of the charts that are areas, and of memory in use."""
+    tables = reference_tables.Tables(document)
+
+    def charts(kind):
+        return reference_chart.read_script(check_expected.top(tpa, path, "--type", kind, "--script", command="chart"))
+
+    if any(e.duration for e in tables.work):
+        for kind, wanted in (("utilization", reference_chart.utilization(tables)), ("overlap", reference_chart.overlap(tables))):
+            if kind == "utilization" or any(e.duration for _, work in tables.by_device() for e in tables.parts(work)[1]):
+                wrong = reference_chart.wrong_areas(wanted, charts(kind))
+                yield wrong and f"chart of {kind}: {wrong}"
+    memory = None if tables.has_memory_region else reference_memory.Memory(document, tables)
+    if memory and memory.devices:
+        wrong = reference_chart.wrong_lines(reference_chart.memory(memory), charts("memory"))
+        yield wrong and f"chart of memory: {wrong}"
+
+
 # Commands but top, and what differs in their tables: texts, or None for each that does not.
-COMMANDS = {"rows": top_differences, "summary": summary_differences, "info": lambda tpa, path, document: info_differences(tpa, [path]),
+COMMANDS = {"rows": top_differences, "chart": chart_differences, "summary": summary_differences, "info": lambda tpa, path, document: info_differences(tpa, [path]),
             "gpu": gpu_differences, "kernels": kernel_differences, "gaps": gap_differences, "transfers": transfer_differences,
             "launches": launch_differences, "steps": step_differences, "memory": memory_differences, "callers": caller_differences,
             "modules": module_differences}
@@ -374,10 +393,11 @@ OTHERS = {"queues": queue_differences,
           "timelines": lambda tpa, seed, folder: timeline_differences(tpa, random_timeline.write(seed, folder))}
 
 
-def other_differences(tpa, seed, only, folder):
+def other_differences(tpa, seed, only, every, folder):
     """The first difference in what is no trace, or in ONLY this, in words; None when there is none."""
+    passed_over = "" if every == 1 else ("diff", "nightly")[seed // every % 2]  # they ask most: now the one, now the other
     for what, differs in OTHERS.items():
-        if only == what or not only and (what != "queues" or seed % 20 == 0):
+        if only == what or not only and (what != "queues" or seed % 20 == 0) and what != passed_over:
             own = os.path.join(folder, what)
             os.makedirs(own, exist_ok=True)
             wrong = next(filter(None, differs(tpa, seed, own)), None)
@@ -433,7 +453,7 @@ def main():
                 if args.only in ("", "tables", *COMMANDS) and seed % args.every == 0:
                     wrong = wrong or table_differences(args.tpa, path, args.only)
                 if args.only in ("", *OTHERS) and seed % args.every == 0:
-                    wrong = wrong or other_differences(args.tpa, seed, args.only, os.path.join(scratch, "others"))
+                    wrong = wrong or other_differences(args.tpa, seed, args.only, args.every, os.path.join(scratch, "others"))
                 if not wrong and before and args.only in ("", "top") and seed % 4 == 0:
                     wrong = sum_differences(args.tpa, [path, before]) or next(filter(None, info_differences(args.tpa, [before, path])), None)
             except check_expected.Failed as failure:
