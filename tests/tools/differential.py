@@ -285,8 +285,34 @@ def chart_differences(tpa, path, document):
         yield wrong and f"chart of memory: {wrong}"
 
 
+# Sections of a report, and the commands that say the same.
+SECTIONS = {"summary": "summary", "steps": "steps", "operators": "top", "modules": "modules", "kernels": "kernels", "devices": "gpu", "gaps": "gaps",
+            "transfers": "transfers", "launches": "launches", "memory": "memory", "communication": "comm"}
+
+
+def report_differences(tpa, path, document):
+    """What differs between the tables of a report and those of the commands, row by row, without any reference."""
+    if not any(raw.get("ph") == "X" and str(raw.get("cat")).lower() != "trace" for raw in document["traceEvents"]):
+        return
+    answers = {}
+    for table in json.loads(check_expected.top(tpa, path, "--format", "json", command="report"))["tables"]:
+        section, _, key = table["key"].partition(".")
+        command = SECTIONS[section]
+        if command not in answers:
+            answers[command] = ask(tpa, command, path)
+        told = answers[command].get(key)
+        if told is None:
+            yield f"report: {command} has no table {key}"
+            continue
+        of_report = sorted(json.dumps({**row, "name": row.get("name") and row["name"].lstrip(" ")}) for row in table["rows"])  # modules are indented
+        columns = table["rows"][0] if table["rows"] else ()
+        of_command = sorted(json.dumps({**{column: row.get(column, "no such column") for column in columns}, "name": row.get("name")}) for row in told["rows"])
+        yield None if of_report == of_command else f"report: {table['key']}: {next((pair for pair in zip(of_report, of_command) if pair[0] != pair[1]), 'rows are missing')}"
+        yield None if table["footer"] == told["footer"] else f"report: below {table['key']} is {table['footer']}, tpa {command} says {told['footer']}"
+
+
 # Commands but top, and what differs in their tables: texts, or None for each that does not.
-COMMANDS = {"rows": top_differences, "chart": chart_differences, "summary": summary_differences, "info": lambda tpa, path, document: info_differences(tpa, [path]),
+COMMANDS = {"rows": top_differences, "chart": chart_differences, "report": report_differences, "summary": summary_differences, "info": lambda tpa, path, document: info_differences(tpa, [path]),
             "gpu": gpu_differences, "kernels": kernel_differences, "gaps": gap_differences, "transfers": transfer_differences,
             "launches": launch_differences, "steps": step_differences, "memory": memory_differences, "callers": caller_differences,
             "modules": module_differences}
