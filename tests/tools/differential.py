@@ -97,9 +97,9 @@ def rows_of(tables, key, **same):
 
 
 def top_differences(tpa, path, document):
+    made = reference_top_by.Rows(document)
     for by in ("kernel", "category", "thread", "stream", "device", "step", "op,step", "op,thread", "op,category", "kernel,stream", "kernel,step",
                "thread,step", "category,step", "device,step", "module", "line"):
-        made = reference_top_by.Rows(reference_top.load(path))
         rows = made.of(by)
         if by in ("module", "line") and made.modules.is_open:  # which thread a forward pass ran on
             continue
@@ -110,11 +110,11 @@ def top_differences(tpa, path, document):
     starts = sorted(e.start - tables.origin for e in tables.events)
     if starts and starts[len(starts) // 4] < starts[3 * len(starts) // 4]:
         first, end = starts[len(starts) // 4], starts[3 * len(starts) // 4]
-        rows = reference_top_by.Rows(reference_top.load(path)).of("op", moments=(tables.origin + first, tables.origin + end))
+        rows = made.of("op", moments=(tables.origin + first, tables.origin + end))
         yield compare_tables("top of a time", rows, rows_of(ask(tpa, "top", path, "--range", f"{first}ns..{end}ns"), "operators"))
     numbers = sorted({int(e.raw["name"].removeprefix("ProfilerStep#")) for e in tables.steps})[:2]
     if numbers:
-        rows = reference_top_by.Rows(reference_top.load(path)).of("op", steps=numbers)
+        rows = made.of("op", steps=numbers)
         yield compare_tables("top of steps", rows, rows_of(ask(tpa, "top", path, "--steps", ",".join(map(str, numbers))), "operators"))
 
 
