@@ -369,8 +369,13 @@ def diff_differences(tpa, sides):
         for key, rows in keys.items():
             wanted, table = diff.rows(rows), rows_of(found, key)
             yield compare_tables(f"diff by {rows}", wanted, table) if len(wanted) > 1 or table else None
-            changes = [abs(row["change_ns"]) for row in table[:-1]]
-            yield None if changes == sorted(changes, reverse=True) else f"diff by {rows}: not from the largest change to the smallest"
+            changes = [abs(row["change_ns"]) for row in table[:-1]]  # of rounded means: less than 1 from what rows are sorted by
+            yield None if all(later <= earlier + 1 for earlier, later in zip(changes, changes[1:])) else f"diff by {rows}: not from the largest change to the smallest"
+    for how in ("", " inclusive") if diff.has_modules() else ():
+        found = compare_sides(tpa, sides, "--by", "module", *(f"--{word}" for word in how.split()))
+        for key in ("modules", "modules_on_device"):
+            wanted, table = diff.rows(key + how), rows_of(found, key)
+            yield compare_tables(f"diff by {key}{how}", wanted, table) if len(wanted) > 1 or table else None
     found = compare_sides(tpa, sides)
     yield compare_tables("head of diff", diff.head()[0], rows_of(found, "head"))
     yield compare_tables("memory of diff", diff.memory(), rows_of(found, "memory"))

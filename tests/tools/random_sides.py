@@ -34,6 +34,7 @@ class Maker:
         self.devices = chance.choice([1, 1, 2])
         self.odd_steps = chance.random() < 0.3
         self.outliers = chance.choice([0, 0, 0.1])
+        self.modules = chance.choice([[None], [None, "Net_0", "Linear_0", "Linear_1"]])
         self.plan = [self.operation() for _ in range(chance.randint(1, 9))]
         self.plan[0]["often"] = 1
 
@@ -47,7 +48,7 @@ class Maker:
             name_of = ("kernel", *chance.choice(KERNELS)) if kind < 0.75 else ("gpu_memcpy", chance.choice(COPIES), None) if kind < 0.9 else ("gpu_memset", "Memset (Device)", None)
             works.append({"what": name_of, "time": chance.randint(1, 60_000), "device": chance.randrange(self.devices), "stream": chance.choice([7, 7, 20])})
         return {"name": name, "time": chance.randint(100, 40_000), "works": works, "calls": self.operation() if chance.random() < 0.3 else None,
-                "thread": chance.choice([100, 100, 100, 200]), "often": chance.choice([1, 1, 1, 0.5]), "shape": chance.choice(SHAPES), "memory": chance.randint(-3, 9) * 512}
+                "thread": chance.choice([100, 100, 100, 200]), "often": chance.choice([1, 1, 1, 0.5]), "shape": chance.choice(SHAPES), "memory": chance.randint(-3, 9) * 512, "module": chance.choice(self.modules)}
 
     def side(self):
         return Side(self)
@@ -155,6 +156,8 @@ class File:
             args["Input Dims"] = operation["shape"]
         self.at += 1000
         self.add("cpu_op" if operation["name"] != "forward" else "user_annotation", operation["name"], thread, start, self.at, args)
+        if operation["module"]:  # some of them straddle the next
+            self.add("python_function", "nn.Module: " + operation["module"], thread, start, self.at + self.random.choice([0, 0, 0, 2000]), {"Python id": self.new_id()})
 
     def launch(self, work, thread, operator):
         category, name, variants = work["what"]

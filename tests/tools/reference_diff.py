@@ -130,6 +130,8 @@ class Sample:
         """{name: [time, calls]}"""
         times = {}
         host = [e for e in self.host if not e.is_python and not e.name.startswith("[")]
+        if by.startswith("modules"):
+            return self.modules(*by.split())
         place = {"op": lambda e: e.name, "shape": lambda e: e.name + "  " + e.shapes, "thread": lambda e: "thread " + e.thread[1], "category": lambda e: e.raw["cat"],
                  "kernel": lambda e: e.name, "device": lambda e: f"GPU {e.args['device']}", "stream": lambda e: f"GPU {e.args['device']} stream {e.args['stream']}"}.get(by)
         if place:
@@ -142,6 +144,29 @@ class Sample:
             row[0] += time
             row[1] += 1
         return times
+
+    def modules(self, table, how="own"):
+        """As rows: frames of modules, without those in them or ("inclusive") with them; or what was launched in them."""
+        frames = sorted((e for e in self.file.events if e.category == "python_function" and e.name.startswith("nn.Module: ")), key=lambda e: (e.start, -e.end))
+        for e in frames:
+            e.is_async, e.parent, e.children = False, None, []
+        reference_top.build_tree(frames)
+        found = []
+        if table == "modules":
+            found = [(e, e.duration - (0 if how == "inclusive" else sum(c.duration for c in e.children)))
+                     for e in frames if not self.step or self.step.start <= e.start < self.step.end]
+        for e in self.work if table == "modules_on_device" else ():
+            call = self.file.calls.get(e.correlation)
+            frame = next((f for f in reversed(frames) if call and f.thread == call.thread and f.start <= call.start < f.end), None)
+            while frame:
+                found.append((frame, e.duration))
+                frame = frame.parent if how == "inclusive" else None
+        rows = {}
+        for e, time in found:
+            row = rows.setdefault(e.name.removeprefix("nn.Module: "), [0, 0])
+            row[0] += time
+            row[1] += 1
+        return rows
 
     def host_events(self):
         return [e for e in self.file.events if not e.on_device and (not self.step or self.step.start <= e.start < self.step.end)]
@@ -258,7 +283,7 @@ class Figure:
         if not is_share:
             growth = self.shift.estimate if decidable else self.change()
         elif not all(self.present):
-            growth = math.inf if self.present[1] else -1
+            growth = math.inf if self.present[1] else -1 if self.means[0] > 0 else 0
         elif decidable and median > 0 and "memory" not in self.name:
             growth = self.shift.estimate / median
         else:
@@ -312,6 +337,10 @@ class Diff:
         self.files = files
         self.by_step = all(file.complete_steps() for side in files for file in side)
         self.samples = [[sample for file in side for sample in file.samples(self.by_step)] for side in files]
+
+    def has_modules(self):
+        """Else it is an error to ask for their rows."""
+        return all(any(e.name.startswith("nn.Module: ") for e in file.events) for side in self.files for file in side)
 
     def head_figures(self):
         sides = [[sample.head() for sample in side] for side in self.samples]
@@ -397,8 +426,9 @@ class Diff:
         if memory and memory.name == "memory peak":
             gates.append(("memory=0.1%", memory, 0.001))
         if "GPU idle" in head and head["GPU idle"].shift:
-            shares = [[idle / time if time else Fraction(0) for idle, time in zip(*pair)] for pair in zip(head["GPU idle"].values, first.values)]
-            gates.append(("idle=+1pp", self.judged(Figure("GPU idle, share of the time", shares)), 0.01))
+            shares = [[idle / time for idle, time in zip(*pair) if time] for pair in zip(head["GPU idle"].values, first.values)]
+            if all(shares):
+                gates.append(("idle=+1pp", self.judged(Figure("GPU idle, share of the time", shares)), 0.01))
         return [(gate, {"gate": gate, "name": figure.name, **figure.outcome(limit, "idle" not in gate)}) for gate, figure, limit in gates]
 
     def match(self, names):
