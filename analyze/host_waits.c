@@ -1,9 +1,10 @@
 /*
  * host_waits.c - see host_waits.h.
  *
- * Per file the work that ended during a synchronisation is sorted by its end; other work nobody waited for. What a synchronisation waited for is then found by a binary search for the
- * last work that ended before it did, and a few steps back over work of other streams or launched later. The steps
- * are bounded, so that a million synchronisations under a million kernels cost no more than a multiple of both.
+ * Per file the work that ended during a synchronisation is sorted by its end; other work nobody waited for. What a
+ * synchronisation waited for is then found by a binary search for the last work that ended before it did, and a few steps
+ * back over work of other streams or launched later. The steps are bounded, so that a million synchronisations under a
+ * million kernels cost no more than a multiple of both.
  */
 #include "analyze/host_waits.h"
 

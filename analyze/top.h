@@ -39,9 +39,9 @@ struct top_options {
     unsigned by;               /* enum top_dimension, or-ed; 0 is TOP_OPERATOR */
     unsigned stack_depth;      /* frames TOP_STACK looks at; 0 is 5 */
     struct launches *launches; /* those of the trace, where somebody has them already; NULL: found here */
-    const struct steps
-        *steps;  /* by TOP_STEP: what happens in no other is in no step; NULL: all of the trace. Borrowed */
-    bool python; /* rows for Python frames too (include_python_functions=True) */
+    /* By TOP_STEP, the steps there are: what happens in none of them is in no step. NULL: all of the trace. Borrowed. */
+    const struct steps *steps;
+    bool python;         /* rows for Python frames too (include_python_functions=True) */
     bool without_memory; /* no figures of memory: who asks for times need not wait for them */
     bool float_times;    /* also fill the columns torch's own text is made of, in its arithmetic */
     /* Only what it holds; NULL: everything. GPU work is held when the call that launched it is (its own
