@@ -431,7 +431,6 @@ void code_paths_free(struct code_paths *paths)
 /* The innermost node that was open on TRACK at MOMENT; NODE_NONE when none was. */
 static node_id node_at(const struct code_paths *paths, track_id track, int64_t moment_ns)
 {
-    const struct trace *trace = paths->trace;
     const struct calltree *tree = paths->tree;
     size_t low = 0, high = tree->thread_count;
     while (low < high) {
@@ -443,16 +442,7 @@ static node_id node_at(const struct code_paths *paths, track_id track, int64_t m
     }
     if (low == tree->thread_count || tree->threads[low].track != track)
         return NODE_NONE;
-    node_id first = tree->threads[low].first, end = first + tree->threads[low].count;
-    node_id next = first; /* the first that begins after the moment */
-    for (node_id last = end; next < last;) {
-        node_id middle = next + (last - next) / 2;
-        if (trace->start_ns[tree->event[middle]] <= moment_ns)
-            next = middle + 1;
-        else
-            last = middle;
-    }
-    return calltree_around(tree, paths->skips, next == first ? NODE_NONE : next - 1, moment_ns);
+    return calltree_open_at(tree, paths->skips, &tree->threads[low], moment_ns);
 }
 
 struct code_place code_place_of(const struct code_paths *paths, event_id e)

@@ -113,7 +113,7 @@ struct modules {
     bool *is_module; /* by name */
     struct calltree *tree;
     node_id *skips;
-    size_t *first_of_track, *count_of_track; /* nodes */
+    const struct calltree_thread **thread; /* by track; NULL: no module on it */
 };
 
 static bool takes_module(const void *context, event_id e)
@@ -132,13 +132,9 @@ static void modules_open(struct modules *modules, const struct trace *trace)
     modules->tree = calltree_open(trace, takes_module, modules);
     calltree_nest(modules->tree);
     modules->skips = calltree_skips(modules->tree);
-    modules->first_of_track = mem_zalloc(trace->track_count + 1, sizeof *modules->first_of_track);
-    modules->count_of_track = mem_zalloc(trace->track_count + 1, sizeof *modules->count_of_track);
-    for (size_t t = 0; t < modules->tree->thread_count; t++) {
-        const struct calltree_thread *thread = &modules->tree->threads[t];
-        modules->first_of_track[thread->track] = thread->first;
-        modules->count_of_track[thread->track] = thread->count;
-    }
+    modules->thread = mem_zalloc(trace->track_count + 1, sizeof(struct calltree_thread *));
+    for (size_t t = 0; t < modules->tree->thread_count; t++)
+        modules->thread[modules->tree->threads[t].track] = &modules->tree->threads[t];
 }
 
 static void modules_release(struct modules *modules)
@@ -146,23 +142,14 @@ static void modules_release(struct modules *modules)
     calltree_free(modules->tree);
     free(modules->skips);
     free(modules->is_module);
-    free(modules->first_of_track);
-    free(modules->count_of_track);
+    free(modules->thread);
 }
 
 /* The innermost module that was running on TRACK at MOMENT; NODE_NONE when none was. */
 static node_id module_at(const struct modules *modules, track_id track, int64_t moment_ns)
 {
-    const struct calltree *tree = modules->tree;
-    size_t low = modules->first_of_track[track], high = low + modules->count_of_track[track], first = low;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (modules->trace->start_ns[tree->event[middle]] <= moment_ns)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return calltree_around(tree, modules->skips, low > first ? (node_id)(low - 1) : NODE_NONE, moment_ns);
+    const struct calltree_thread *thread = modules->thread[track];
+    return thread ? calltree_open_at(modules->tree, modules->skips, thread, moment_ns) : NODE_NONE;
 }
 
 static void add_host_times(const struct measuring *measuring, const struct modules *modules, bool inclusive)

@@ -293,6 +293,21 @@ node_id calltree_around(const struct calltree *tree, const node_id *skips, node_
     return node;
 }
 
+node_id calltree_open_at(const struct calltree *tree, const node_id *skips,
+                         const struct calltree_thread *thread, int64_t moment_ns)
+{
+    node_id low = thread->first,
+            high = thread->first + thread->count; /* the first that begins after the moment */
+    while (low < high) {
+        node_id middle = low + (high - low) / 2;
+        if (tree->trace->start_ns[tree->event[middle]] <= moment_ns)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return calltree_around(tree, skips, low == thread->first ? NODE_NONE : low - 1, moment_ns);
+}
+
 /*
  * Parents come first, so one pass does all the folding torch repeats until nothing changes: when a
  * node is looked at, its parent has taken its final shape but for this child. The number of children

@@ -72,6 +72,10 @@ node_id *calltree_skips(const struct calltree *tree);
 /* The innermost of NODE and what is around it that ends after MOMENT_NS. NODE may be NODE_NONE, and so is what is not there. */
 node_id calltree_around(const struct calltree *tree, const node_id *skips, node_id node, int64_t moment_ns);
 
+/* The innermost node of THREAD that is open at MOMENT_NS, its start included and its end not; NODE_NONE when none is. */
+node_id calltree_open_at(const struct calltree *tree, const node_id *skips,
+                         const struct calltree_thread *thread, int64_t moment_ns);
+
 /*
  * torch counts a call that has one child of the same name, and nothing else, once: the child is
  * folded into it, over and over, and the child's children become its own. Kernels go with it: the

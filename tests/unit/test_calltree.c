@@ -274,6 +274,15 @@ static void what_is_around_is_found_by_skips(void **state)
         }
     }
     assert_true(deepest > 300);
+    for (size_t i = 0; i < tree->thread_count; i++)
+        for (int64_t moment = 0; moment < 2100; moment++) {
+            const struct calltree_thread *thread = &tree->threads[i];
+            node_id expected = NODE_NONE;
+            for (node_id n = thread->first; n < thread->first + thread->count; n++)
+                if (trace->start_ns[tree->event[n]] <= moment && moment < trace_end_ns(trace, tree->event[n]))
+                    expected = n;
+            assert_int_equal(calltree_open_at(tree, skips, thread, moment), expected);
+        }
     assert_int_equal(calltree_around(tree, skips, NODE_NONE, 0), NODE_NONE);
     free(skips);
     calltree_free(tree);
