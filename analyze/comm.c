@@ -6,7 +6,7 @@
 #include "analyze/comm_parts.h"
 #include "base/buffer.h"
 #include "base/memory.h"
-#include "trace/steps.h"
+#include "facts/step_list.h"
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -114,7 +114,7 @@ static bool filter_knows(const struct name_filter *filter, const struct trace *t
                          const struct collective *one)
 {
     return filter->kinds[one->kind] || filter->names[trace->name[one->event]] ||
-           (one->operator!= EVENT_NONE && filter->names[trace->name[one->operator]]);
+           (one->op != EVENT_NONE && filter->names[trace->name[one->op]]);
 }
 
 /* Was it issued where and when it was asked for? */
@@ -163,7 +163,7 @@ static int64_t text_key(struct names *texts, const char *text)
 }
 
 /* TEXTS numbers what is a text. */
-static struct entry make_entry(const struct comm *comm, const struct steps *steps, unsigned by,
+static struct entry make_entry(const struct comm *comm, const struct step_list *steps, unsigned by,
                                struct names *texts, size_t index)
 {
     const struct trace *trace = comm->trace;
@@ -183,7 +183,7 @@ static struct entry make_entry(const struct comm *comm, const struct steps *step
     if (by & COMM_SIZE)
         entry.key[5] = one->size_bytes;
     if (by & COMM_OPERATOR)
-        entry.key[6] = one->operator== EVENT_NONE ? NOT_TOLD : trace->name[one->operator];
+        entry.key[6] = one->op == EVENT_NONE ? NOT_TOLD : trace->name[one->op];
     if (by & COMM_KERNEL)
         entry.key[7] = trace->name[one->event];
     if (by & COMM_RANK)
@@ -193,7 +193,8 @@ static struct entry make_entry(const struct comm *comm, const struct steps *step
     if (by & COMM_STREAM)
         entry.key[10] = trace->track[one->event];
     if (by & COMM_STEP) {
-        const struct step *step = steps_at(steps, place->file, collective_issued_ns(comm->collectives, one));
+        const struct step *step =
+            step_list_at(steps, place->file, collective_issued_ns(comm->collectives, one));
         entry.key[11] = step ? step->number : NOT_TOLD;
     }
     return entry;
@@ -244,7 +245,7 @@ static void set_key(struct table *table, size_t row, const struct comm *comm, un
         table_set_int(table, row, COLUMN_SIZE, one->size_bytes);
     if (by & COMM_OPERATOR)
         set_text(table, row, COLUMN_OPERATOR,
-                 one->operator== EVENT_NONE ? "(launch not recorded)" : trace_name(trace, one->operator));
+                 one->op == EVENT_NONE ? "(launch not recorded)" : trace_name(trace, one->op));
     if (by & COMM_KERNEL)
         set_text(table, row, COLUMN_KERNEL, trace_name(trace, one->event));
     if (by & (COMM_RANK | COMM_DEVICE | COMM_STREAM))
@@ -414,7 +415,7 @@ static void add_collectives(const struct comm *comm, unsigned by, struct result 
 {
     const struct collectives *all = comm->collectives;
     struct table *table = table_open("collectives", "Collectives", columns, COLUMNS);
-    struct steps *steps = by & COMM_STEP ? steps_open(comm->trace) : NULL;
+    struct step_list *steps = by & COMM_STEP ? step_list_open(comm->trace) : NULL;
     struct names *texts = names_open();
     struct entry *entries = mem_alloc((all->count + 1) * sizeof *entries);
     size_t count = 0;
@@ -435,7 +436,7 @@ static void add_collectives(const struct comm *comm, unsigned by, struct result 
     result_add_table(result, table);
     free(entries);
     names_free(texts);
-    steps_free(steps);
+    step_list_free(steps);
 }
 
 /* ---- notices ---- */

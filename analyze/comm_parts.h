@@ -7,7 +7,7 @@
 #ifndef TPA_ANALYZE_COMM_PARTS_H
 #define TPA_ANALYZE_COMM_PARTS_H
 
-#include "analyze/collective_matches.h"
+#include "facts/collective_matches.h"
 #include "analyze/comm.h"
 
 struct comm {

@@ -10,7 +10,7 @@
 #include "base/memory.h"
 #include "base/stats.h"
 #include "trace/span.h"
-#include "trace/steps.h"
+#include "facts/step_list.h"
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -284,7 +284,7 @@ static void set_place(struct table *table, size_t row, size_t column, const stru
     buffer_release(&text);
 }
 
-static void add_wait(struct table *table, const struct comm *comm, const struct steps *steps,
+static void add_wait(struct table *table, const struct comm *comm, const struct step_list *steps,
                      const bool *several, const int64_t *origin_ns, const struct collective_match *match)
 {
     const struct collectives *all = comm->collectives;
@@ -305,7 +305,7 @@ static void add_wait(struct table *table, const struct comm *comm, const struct 
         table_set_text(table, row, WAIT_GROUP, group.at, group.count);
     buffer_release(&group);
     table_set_int(table, row, WAIT_NUMBER, match->number);
-    const struct step *step = steps_at(steps, file, collective_issued_ns(all, last));
+    const struct step *step = step_list_at(steps, file, collective_issued_ns(all, last));
     if (step)
         table_set_int(table, row, WAIT_STEP, step->number);
     if (size >= 0)
@@ -338,7 +338,7 @@ static void add_waits(const struct comm *comm, struct result *result)
     const struct collectives *all = comm->collectives;
     struct table *table =
         table_open("waits", "Collectives across ranks, longest waited for first", wait_columns, WAIT_COLUMNS);
-    struct steps *steps = steps_open(trace);
+    struct step_list *steps = step_list_open(trace);
     int64_t *origin_ns = mem_alloc((trace->file_count + 1) * sizeof *origin_ns);
     for (uint32_t file = 0; file < trace->file_count; file++)
         origin_ns[file] = trace_file_span(trace, file).start_ns;
@@ -371,7 +371,7 @@ static void add_waits(const struct comm *comm, struct result *result)
     free(seen);
     free(several);
     free(origin_ns);
-    steps_free(steps);
+    step_list_free(steps);
 }
 
 void comm_add_rank_tables(const struct comm *comm, struct result *result)

@@ -1,7 +1,7 @@
 /* device_report.c - see device_report.h. */
 #include "analyze/device_report.h"
 
-#include "analyze/gpu_names.h"
+#include "facts/gpu_names.h"
 #include "base/sum.h"
 #include "trace/span.h"
 #include <stdlib.h>

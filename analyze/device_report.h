@@ -13,12 +13,12 @@
 #ifndef TPA_ANALYZE_DEVICE_REPORT_H
 #define TPA_ANALYZE_DEVICE_REPORT_H
 
-#include "analyze/gpu_events.h"
+#include "facts/gpu_events.h"
 #include "analyze/selection.h"
 #include "base/memory.h"
 #include "base/table.h"
 #include "trace/intervals.h"
-#include "trace/steps.h"
+#include "facts/step_list.h"
 
 /* What a report asks for beyond enum trace_wants of gpu_events.h. */
 #define DEVICE_REPORT_WANTS (GPU_EVENTS_WANTS | WANT(BYTES))

@@ -7,17 +7,17 @@
  */
 #include "analyze/gaps.h"
 
-#include "analyze/gpu_events.h"
-#include "analyze/host_state.h"
-#include "analyze/host_waits.h"
+#include "facts/gpu_events.h"
+#include "facts/host_state.h"
+#include "facts/host_waits.h"
 #include "base/runs.h"
 #include "base/quantity.h"
 #include "base/sum.h"
 #include "trace/calltree.h"
 #include "trace/intervals.h"
-#include "trace/launches.h"
+#include "facts/attribution.h"
 #include "trace/span.h"
-#include "trace/steps.h"
+#include "facts/step_list.h"
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>

@@ -361,7 +361,7 @@ static void add_step_rows(const struct gpu_tables *tables, const struct gpu_devi
 {
     const struct gpu_question *question = tables->question;
     const struct trace *trace = question->trace;
-    const struct steps *steps = steps_of(trace);
+    const struct step_list *steps = step_list_of(trace);
     const struct intervals *asked = windows_of(tables->question, device->file);
     struct interval span = device_report_no_span;
     for (size_t i = device->first; i < device->first + device->count; i++)
@@ -375,7 +375,7 @@ static void add_step_rows(const struct gpu_tables *tables, const struct gpu_devi
         const struct step *step = &steps->at[s];
         if (step->file != device->file)
             continue;
-        int64_t end_ns = steps_end_ns(steps, s);
+        int64_t end_ns = step_list_end_ns(steps, s);
         intervals_add(&outside, reached_ns, step->start_ns < last_ns ? step->start_ns : last_ns);
         reached_ns = end_ns > reached_ns ? end_ns : reached_ns;
         move_window(question, device, step->start_ns, end_ns, &next, &work);
@@ -436,7 +436,7 @@ void gpu_add_tables(const struct trace *trace, const struct selection *selection
     result_add_table(result, gpu_efficiency_table(tables.efficiency));
     result_add_table(result, tables.copies);
     many_rows_tell(result, left_out);
-    if (rows == GPU_ROWS_STEP && steps_of(trace)->count == 0)
+    if (rows == GPU_ROWS_STEP && step_list_of(trace)->count == 0)
         result_add_notice(
             result, "no_steps", 0, NULL, TPA_NOWHERE,
             "the trace marks no steps, so there is one row; call prof.step() after each iteration to "

@@ -1,7 +1,7 @@
 /* gpu_efficiency.c - see gpu_efficiency.h. */
 #include "analyze/gpu_efficiency.h"
 
-#include "analyze/device_steps.h"
+#include "facts/device_steps.h"
 #include "trace/arg_scan.h"
 #include "trace/span.h"
 #include <math.h>
@@ -203,10 +203,10 @@ struct gpu_efficiency *gpu_efficiency_open(const struct gpu_question *question)
 {
     struct gpu_efficiency *efficiency = mem_zalloc(1, sizeof *efficiency);
     efficiency->question = question;
-    struct steps *ranges = steps_open(question->trace);
-    steps_drop_overlaps(ranges);
+    struct step_list *ranges = step_list_open(question->trace);
+    step_list_drop_overlaps(ranges);
     efficiency->steps = device_steps_open(ranges, question->gpu);
-    steps_free(ranges);
+    step_list_free(ranges);
     efficiency->table =
         table_open("efficiency", "How well it was used", efficiency_columns, EFFICIENCY_COLUMNS);
     return efficiency;

@@ -9,7 +9,7 @@
 #include "base/names.h"
 #include "base/source.h"
 #include "trace/span.h"
-#include "trace/steps.h"
+#include "facts/step_list.h"
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -78,7 +78,7 @@ static const char *packing_name(int packing)
     }
 }
 
-static void set_steps(const struct steps *steps, uint32_t file, struct table *table, size_t row)
+static void set_steps(const struct step_list *steps, uint32_t file, struct table *table, size_t row)
 {
     int64_t count = 0, first = INT64_MAX, last = INT64_MIN;
     double sum_ns = 0;
@@ -119,7 +119,8 @@ static void set_begin(const struct trace *trace, uint32_t file, int64_t origin_n
         set_text(table, row, FILE_BEGIN, text);
 }
 
-static void add_file(const struct trace *trace, const struct steps *steps, uint32_t f, struct table *table)
+static void add_file(const struct trace *trace, const struct step_list *steps, uint32_t f,
+                     struct table *table)
 {
     const struct trace_file *file = &trace->files[f];
     size_t row = table_add_row(table);
@@ -554,14 +555,14 @@ void info_add_tables(const struct trace *trace, struct result *result)
     struct table *devices = OPEN("devices", "Devices", device_columns);
     struct table *categories = OPEN("categories", "Events", category_columns);
     struct table *tracks = OPEN("tracks", "Tracks", track_columns);
-    struct steps *steps = steps_open(trace);
+    struct step_list *steps = step_list_open(trace);
     for (uint32_t f = 0; f < trace->file_count; f++) {
         add_file(trace, steps, f, files);
         add_facts(&trace->files[f], &facts);
     }
     count_notices(trace, files);
     names_free(facts.rows);
-    steps_free(steps);
+    step_list_free(steps);
     if (have_one_format(trace))
         files->columns[FILE_FORMAT].flags |= TABLE_OPTIONAL;
     if (trace->file_count == 1)

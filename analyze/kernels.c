@@ -6,19 +6,19 @@
  */
 #include "analyze/kernels.h"
 
-#include "analyze/gpu_events.h"
-#include "analyze/gpu_names.h"
+#include "facts/gpu_events.h"
+#include "facts/gpu_names.h"
 #include "base/demangle.h"
 #include "base/stats.h"
 #include "trace/arg_scan.h"
-#include "trace/launches.h"
-#include "trace/steps.h"
+#include "facts/attribution.h"
+#include "facts/step_list.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 const struct trace_wants kernels_wants = {
-    .args = LAUNCHES_WANTS | WANT(GRID) | WANT(BLOCK) | WANT(REGISTERS) | WANT(SHARED_MEMORY) |
+    .args = ATTRIBUTION_WANTS | WANT(GRID) | WANT(BLOCK) | WANT(REGISTERS) | WANT(SHARED_MEMORY) |
             WANT(BLOCKS_PER_SM) | WANT(OCCUPANCY),
 };
 
@@ -99,8 +99,8 @@ struct question {
     const struct trace *trace;
     const struct selection *selection;
     enum kernels_by by;
-    const struct launches *launches;
-    struct steps *steps; /* by step; else NULL */
+    const struct attribution *launches;
+    struct step_list *steps; /* by step; else NULL */
     struct table *table;
     uint32_t *launcher_of; /* by name: 1 + its place among the launchers of the row at hand, 0: it is none */
     struct {
@@ -134,9 +134,9 @@ static name_id launcher_of(const struct question *question, event_id e, struct a
     const int64_t *id = arg_scan_get(&scans[RUN_EXTERNAL_ID], e, &id_value) ? &id_value : NULL;
     const int64_t *correlation =
         arg_scan_get(&scans[RUN_CORRELATION], e, &correlation_value) ? &correlation_value : NULL;
-    event_id launcher = launches_link(question->launches, e, id, correlation).operator;
+    event_id launcher = attribution_link(question->launches, e, id, correlation).op;
     if (launcher == EVENT_NONE)
-        launcher = launches_call_by(question->launches, e, id, correlation);
+        launcher = attribution_call_by(question->launches, e, id, correlation);
     return launcher == EVENT_NONE ? NAME_NONE : question->trace->name[launcher];
 }
 
@@ -149,10 +149,10 @@ static int64_t scan_or(struct arg_scan *scan, event_id e, int64_t missing)
 /* Index of the step in which E was launched, or began where its call is not in the file; -1: in none. */
 static int64_t step_of(const struct question *question, event_id e)
 {
-    event_id call = launches_call(question->launches, e);
+    event_id call = attribution_call(question->launches, e);
     const struct track *track = &question->trace->tracks[question->trace->track[e]];
     const struct step *step =
-        steps_at(question->steps, track->file, question->trace->start_ns[call == EVENT_NONE ? e : call]);
+        step_list_at(question->steps, track->file, question->trace->start_ns[call == EVENT_NONE ? e : call]);
     return step ? step - question->steps->at : -1;
 }
 
@@ -466,8 +466,8 @@ void kernels_add_table(const struct trace *trace, const struct selection *select
         .trace = trace,
         .selection = selection,
         .by = options->by,
-        .launches = launches_of(trace),
-        .steps = options->by == KERNELS_BY_STEP ? steps_open(trace) : NULL,
+        .launches = attribution_of(trace),
+        .steps = options->by == KERNELS_BY_STEP ? step_list_open(trace) : NULL,
         .table = table_open("kernels", "Kernels", columns, COLUMNS),
         .launcher_of = mem_zalloc(name_count + 1, sizeof *question.launcher_of),
     };
@@ -503,5 +503,5 @@ void kernels_add_table(const struct trace *trace, const struct selection *select
     VEC_FREE(&question.launchers);
     VEC_FREE(&question.durations);
     free(question.launcher_of);
-    steps_free(question.steps);
+    step_list_free(question.steps);
 }

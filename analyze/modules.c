@@ -7,8 +7,8 @@
  */
 #include "analyze/modules.h"
 
-#include "analyze/code_paths.h"
-#include "analyze/python_names.h"
+#include "facts/code_paths.h"
+#include "facts/python_names.h"
 #include "base/buffer.h"
 #include "base/memory.h"
 #include "base/suggest.h"
@@ -158,11 +158,11 @@ static void sum_thread(struct question *question, const struct calltree_thread *
 }
 
 /* Work of a device counts when the call that launched it was asked for. */
-static bool work_is_held(const struct question *question, const struct launches *launches, event_id e)
+static bool work_is_held(const struct question *question, const struct attribution *launches, event_id e)
 {
     const struct selection *selection = question->selection;
     const struct trace *trace = question->trace;
-    event_id call = launches_call(launches, e);
+    event_id call = attribution_call(launches, e);
     uint32_t file = trace->tracks[trace->track[e]].file;
     return (!selection->tracks || selection->tracks[trace->track[e]]) &&
            (!selection->files || selection->files[file]) &&
@@ -172,7 +172,7 @@ static bool work_is_held(const struct question *question, const struct launches 
 /* Is there any work that counts? */
 static bool find_device(const struct question *question)
 {
-    const struct launches *launches = launches_of(question->trace);
+    const struct attribution *launches = attribution_of(question->trace);
     for (event_id e = 0; e < question->trace->event_count; e++)
         if (event_is_gpu_work(question->trace->kind[e]) && work_is_held(question, launches, e))
             return true;
@@ -182,7 +182,7 @@ static bool find_device(const struct question *question)
 static void sum_devices(struct question *question, event_id first, event_id end)
 {
     const struct trace *trace = question->trace;
-    const struct launches *launches = launches_of(trace);
+    const struct attribution *launches = attribution_of(trace);
     for (event_id e = first; e < end; e++) {
         if (!event_is_gpu_work(trace->kind[e]) || !work_is_held(question, launches, e))
             continue;

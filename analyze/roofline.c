@@ -6,10 +6,10 @@
  */
 #include "analyze/roofline.h"
 
-#include "analyze/flops.h"
-#include "analyze/gpu_events.h"
-#include "analyze/memory_records.h"
-#include "analyze/shapes.h"
+#include "facts/flops.h"
+#include "facts/gpu_events.h"
+#include "facts/memory_records.h"
+#include "facts/shapes.h"
 #include "trace/calltree.h"
 #include <stdlib.h>
 #include <string.h>

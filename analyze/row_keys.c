@@ -2,7 +2,7 @@
 #include "analyze/row_keys.h"
 
 #include "analyze/selection.h"
-#include "trace/steps.h"
+#include "facts/step_list.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,19 +11,19 @@
 struct row_keys {
     const struct trace *trace;
     enum rows_by by;
-    struct steps *steps; /* by step */
+    struct step_list *steps; /* by step */
 };
 
 struct row_keys *row_keys_open(const struct trace *trace, enum rows_by by)
 {
     struct row_keys *keys = mem_zalloc(1, sizeof *keys);
-    *keys = (struct row_keys){ trace, by, by == ROWS_BY_STEP ? steps_open(trace) : NULL };
+    *keys = (struct row_keys){ trace, by, by == ROWS_BY_STEP ? step_list_open(trace) : NULL };
     return keys;
 }
 
 void row_keys_free(struct row_keys *keys)
 {
-    steps_free(keys->steps);
+    step_list_free(keys->steps);
     free(keys);
 }
 
@@ -37,7 +37,8 @@ static int64_t key_of_device(const struct trace *trace, event_id work)
 static int64_t key_of_step(const struct row_keys *keys, event_id e)
 {
     const struct trace *trace = keys->trace;
-    const struct step *step = steps_at(keys->steps, trace->tracks[trace->track[e]].file, trace->start_ns[e]);
+    const struct step *step =
+        step_list_at(keys->steps, trace->tracks[trace->track[e]].file, trace->start_ns[e]);
     return step ? step - keys->steps->at : NO_KEY;
 }
 

@@ -6,7 +6,7 @@
 #include "base/regex.h"
 #include "base/suggest.h"
 #include "trace/span.h"
-#include "trace/steps.h"
+#include "facts/step_list.h"
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -204,7 +204,7 @@ static bool select_steps(struct selection *selection, const struct ranges *wante
     const struct trace *trace = selection->trace;
     if (wanted->count == 0)
         return true;
-    struct steps *steps = steps_open(trace);
+    struct step_list *steps = step_list_open(trace);
     struct intervals *windows = open_windows(trace);
     struct numbers seen = { 0 };
     bool any = false;
@@ -216,7 +216,7 @@ static bool select_steps(struct selection *selection, const struct ranges *wante
         any = true;
         intervals_add(&windows[step->file], step->start_ns, step->end_ns);
     }
-    steps_free(steps);
+    step_list_free(steps);
     if (!any) {
         bool no_steps = seen.count == 0;
         free_windows(trace, windows);

@@ -13,7 +13,7 @@
  * Definitions:
  * - An event lies in a step or time range when it starts in it. The end of a range does not belong to it. An analysis
  *   that cuts events at the edges takes the windows themselves.
- * - Steps are those of trace/steps.h. Each file has its own: ranks run their steps at times of their own.
+ * - Steps are those of facts/step_list.h. Each file has its own: ranks run their steps at times of their own.
  * - Times are counted from the origin of each file (trace_file_span).
  * - Devices and streams choose among the events on devices; events of the host belong to any of them.
  * - A file that tells no rank has its place among the files as rank.

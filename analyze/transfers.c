@@ -6,16 +6,16 @@
  */
 #include "analyze/transfers.h"
 
-#include "analyze/call_names.h"
-#include "analyze/callers.h"
-#include "analyze/copy_names.h"
-#include "analyze/gpu_events.h"
-#include "analyze/host_waits.h"
+#include "facts/call_names.h"
+#include "facts/callers.h"
+#include "facts/copy_names.h"
+#include "facts/gpu_events.h"
+#include "facts/host_waits.h"
 #include "base/stats.h"
 #include "base/sum.h"
 #include "trace/intervals.h"
-#include "trace/launches.h"
-#include "trace/steps.h"
+#include "facts/attribution.h"
+#include "facts/step_list.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -102,7 +102,7 @@ struct question {
     bool *kinds_asked;       /* by name */
     enum transfers_by by;
     struct callers *callers; /* NULL unless the operators or the waits are asked about */
-    struct steps *steps;     /* NULL unless they are */
+    struct step_list *steps; /* NULL unless they are */
     struct {
         struct part *at;
         size_t count, capacity;
@@ -127,19 +127,19 @@ static struct copy_kind kind_of(const struct question *question, event_id copy)
 static int64_t key_of(const struct question *question, event_id copy)
 {
     const struct trace *trace = question->trace;
-    event_id call = launches_call(launches_of(trace), copy), operator;
+    event_id call = attribution_call(attribution_of(trace), copy), op;
     const struct step *step;
     switch (question->by) {
     case TRANSFERS_BY_STREAM: return trace->track[copy];
     case TRANSFERS_BY_STEP:
-        step = steps_at(question->steps, trace->tracks[trace->track[copy]].file,
-                        trace->start_ns[call == EVENT_NONE ? copy : call]);
+        step = step_list_at(question->steps, trace->tracks[trace->track[copy]].file,
+                            trace->start_ns[call == EVENT_NONE ? copy : call]);
         return step ? step->number : NOT_TOLD;
     case TRANSFERS_BY_OPERATOR:
-        operator= call == EVENT_NONE ? EVENT_NONE : callers_operator(question->callers, call);
-        if (operator== EVENT_NONE)
-            operator= launches_operator(launches_of(trace), copy);
-        return operator== EVENT_NONE ? NOT_TOLD : trace->name[operator];
+        op = call == EVENT_NONE ? EVENT_NONE : callers_operator(question->callers, call);
+        if (op == EVENT_NONE)
+            op = attribution_operator(attribution_of(trace), copy);
+        return op == EVENT_NONE ? NOT_TOLD : trace->name[op];
     default: return 0;
     }
 }
@@ -608,7 +608,7 @@ void transfers_add_tables(const struct trace *trace, const struct selection *sel
     question.kinds = mem_alloc((name_count + 1) * sizeof *question.kinds);
     question.kinds_asked = mem_zalloc(name_count + 1, sizeof *question.kinds_asked);
     question.callers = open_callers(&question);
-    question.steps = by == TRANSFERS_BY_STEP ? steps_open(trace) : NULL;
+    question.steps = by == TRANSFERS_BY_STEP ? step_list_open(trace) : NULL;
 
     result_add_table(result, make_transfers(&question));
     struct table *stalls = make_stalls(&question);
@@ -617,7 +617,7 @@ void transfers_add_tables(const struct trace *trace, const struct selection *sel
     table_drop_hidden(stalls);
 
     VEC_FREE(&question.parts);
-    steps_free(question.steps);
+    step_list_free(question.steps);
     callers_free(question.callers);
     free(question.kinds);
     free(question.kinds_asked);

@@ -1,8 +1,8 @@
 /* views.c - see views.h. */
 #include "analyze/views.h"
 
-#include "analyze/device_steps.h"
-#include "analyze/gpu_events.h"
+#include "facts/device_steps.h"
+#include "facts/gpu_events.h"
 #include "base/demangle.h"
 #include "trace/calltree.h"
 #include "trace/span.h"
@@ -324,8 +324,8 @@ static void add_step(struct views *views, const struct trace *trace, const char 
 struct views *views_open(const struct trace *trace, const struct selection *selection)
 {
     struct views *views = mem_zalloc(1, sizeof *views);
-    struct steps *ranges = steps_open(trace);
-    steps_drop_overlaps(ranges);
+    struct step_list *ranges = step_list_open(trace);
+    step_list_drop_overlaps(ranges);
     struct device_steps *steps = device_steps_open(ranges, gpu_events_of(trace));
     keep_complete(steps, selection);
     struct window window;
@@ -337,7 +337,7 @@ struct views *views_open(const struct trace *trace, const struct selection *sele
         add_view(views, trace, "whole", "all that was recorded", &window);
     }
     device_steps_free(steps);
-    steps_free(ranges);
+    step_list_free(ranges);
     return views;
 }
 

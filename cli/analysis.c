@@ -2,7 +2,7 @@
 #include "cli/analysis.h"
 
 #include "base/suggest.h"
-#include "trace/features.h"
+#include "facts/features.h"
 #include <string.h>
 
 /* Tell which of the features NEEDS the trace lacks; false when there are any. */

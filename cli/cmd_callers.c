@@ -2,7 +2,7 @@
  * cmd_callers.c - `tpa callers` and `tpa callees`: who called a function, or whom it called, and what that cost. The two
  * differ in the direction alone.
  */
-#include "analyze/trace_profile.h"
+#include "profile/of_trace.h"
 #include "cli/command.h"
 #include "cli/load.h"
 #include "cli/profile_report.h"

@@ -4,8 +4,8 @@
  * The analysis describes the picture (base/chart.h), report/gnuplot.h makes a script of it, gnuplot draws. The file is
  * opened when the picture is there, so it appears whole or not at all.
  */
-#include "analyze/charts.h"
-#include "analyze/diff.h"
+#include "charts/charts.h"
+#include "compare/diff.h"
 #include "cli/analysis.h"
 #include "cli/gnuplot.h"
 #include "cli/nightly.h"
@@ -14,7 +14,7 @@
 #include "cli/terminal.h"
 #include "base/escape.h"
 #include "report/gnuplot.h"
-#include "trace/features.h"
+#include "facts/features.h"
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>

@@ -1,7 +1,7 @@
 /* cmd_comm.c - `tpa comm`: collectives, and who waited for whom. */
 #include "analyze/comm.h"
 #include "cli/analysis.h"
-#include "trace/features.h"
+#include "facts/features.h"
 
 struct comm_args {
     struct load_args load;

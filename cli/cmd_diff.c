@@ -1,5 +1,5 @@
 /* cmd_diff.c - `tpa diff`: what changed, and is it real. */
-#include "analyze/diff.h"
+#include "compare/diff.h"
 #include "cli/analysis.h"
 #include "cli/gate.h"
 #include "cli/gates.h"

@@ -1,7 +1,7 @@
 /* cmd_gaps.c - `tpa gaps`: why the devices were idle. */
 #include "analyze/gaps.h"
 #include "cli/analysis.h"
-#include "trace/features.h"
+#include "facts/features.h"
 
 struct gaps_args {
     struct load_args load;

@@ -1,7 +1,7 @@
 /* cmd_gpu.c - `tpa gpu`: what the devices did with their time. */
 #include "analyze/gpu.h"
 #include "cli/analysis.h"
-#include "trace/features.h"
+#include "facts/features.h"
 
 struct gpu_args {
     struct load_args load;

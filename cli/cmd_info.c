@@ -1,11 +1,12 @@
 /* cmd_info.c - `tpa info`: what a file holds, and what it can be asked. */
 #include "analyze/info.h"
+#include "profile/info.h"
 #include "base/memory.h"
 #include "cli/commands.h"
 #include "cli/load.h"
 #include "cli/output.h"
 #include "ingest/formats.h"
-#include "trace/features.h"
+#include "facts/features.h"
 
 #include <stdlib.h>
 #include <string.h>

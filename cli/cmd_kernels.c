@@ -1,7 +1,7 @@
 /* cmd_kernels.c - `tpa kernels`: every kernel, how often, how long, how launched and by whom. */
 #include "analyze/kernels.h"
 #include "cli/analysis.h"
-#include "trace/features.h"
+#include "facts/features.h"
 
 struct kernels_args {
     struct load_args load;

@@ -1,7 +1,7 @@
 /* cmd_launches.c - `tpa launches`: what it cost to launch work. */
-#include "analyze/launch_times.h"
+#include "analyze/launches.h"
 #include "cli/analysis.h"
-#include "trace/features.h"
+#include "facts/features.h"
 
 struct launches_args {
     struct load_args load;
@@ -42,7 +42,7 @@ static bool add_tables(const struct trace *trace, const struct selection *select
                        struct result *result, struct tpa_error *err)
 {
     const struct launches_args *own = args;
-    launch_times_add_tables(trace, selection, (enum launches_by)own->by, result);
+    launches_add_tables(trace, selection, (enum launches_by)own->by, result);
     return analysis_sort(result->tables.at[0], own->sort, own->reverse, err);
 }
 
@@ -51,7 +51,7 @@ static int launches_main(const struct invocation *call, struct tpa_error *err)
     const struct launches_args *args = call->args;
     struct analysis analysis = {
         .schema = "tpa.launches/1",
-        .wants = &launch_times_wants,
+        .wants = &launches_wants,
         .load = &args->load,
         .query = &args->selection,
         .output = &args->output,

@@ -1,7 +1,7 @@
 /* cmd_memory.c - `tpa memory`: where memory peaked, what was alive then, who allocates. */
-#include "analyze/memory.h"
+#include "analyze/memory/memory.h"
 #include "cli/analysis.h"
-#include "trace/features.h"
+#include "facts/features.h"
 
 struct memory_args {
     struct load_args load;

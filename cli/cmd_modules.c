@@ -1,7 +1,7 @@
 /* cmd_modules.c - `tpa modules`: time per nn.Module and per line of source. */
 #include "analyze/modules.h"
 #include "cli/analysis.h"
-#include "trace/features.h"
+#include "facts/features.h"
 
 struct modules_args {
     struct load_args load;

@@ -1,5 +1,5 @@
 /* cmd_nightly.c - `tpa nightly`: a history of runs, and what is new in the last one. */
-#include "analyze/charts.h"
+#include "charts/charts.h"
 #include "base/chart.h"
 #include "base/moment.h"
 #include "base/suggest.h"

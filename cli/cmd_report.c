@@ -4,8 +4,8 @@
  * The content is made once, section by section, and then shown as the output's name says: a page (report/page.h), or all
  * tables one after the other by the printers of every command.
  */
-#include "analyze/diff.h"
-#include "analyze/charts.h"
+#include "compare/diff.h"
+#include "charts/charts.h"
 #include "base/suggest.h"
 #include "cli/command.h"
 #include "cli/load.h"
@@ -14,7 +14,7 @@
 #include "cli/report_sections.h"
 #include "cli/sides.h"
 #include "report/page.h"
-#include "trace/features.h"
+#include "facts/features.h"
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* cmd_steps.c - `tpa steps`: where the time of each step went. */
-#include "analyze/step_times.h"
+#include "analyze/steps.h"
 #include "cli/analysis.h"
-#include "trace/features.h"
+#include "facts/features.h"
 
 struct steps_args {
     struct load_args load;
@@ -52,8 +52,8 @@ static bool add_tables(const struct trace *trace, const struct selection *select
                        struct result *result, struct tpa_error *err)
 {
     const struct steps_args *own = args;
-    struct step_times_options options = { .by = own->by, .name = own->step_name };
-    return step_times_add_tables(trace, selection, &options, result, err) &&
+    struct steps_options options = { .by = own->by, .name = own->step_name };
+    return steps_add_tables(trace, selection, &options, result, err) &&
            (own->sort == NULL || analysis_sort(result->tables.at[0], own->sort, own->reverse, err));
 }
 
@@ -62,7 +62,7 @@ static int steps_main(const struct invocation *call, struct tpa_error *err)
     const struct steps_args *args = call->args;
     struct analysis analysis = {
         .schema = "tpa.steps/1",
-        .wants = &step_times_wants,
+        .wants = &steps_wants,
         .load = &args->load,
         .query = &args->selection,
         .output = &args->output,

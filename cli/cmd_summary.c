@@ -1,7 +1,7 @@
 /* cmd_summary.c - `tpa summary`: what is worth looking at first. */
-#include "analyze/summary.h"
+#include "summary/summary.h"
 #include "cli/analysis.h"
-#include "trace/features.h"
+#include "facts/features.h"
 
 struct summary_args {
     struct load_args load;

@@ -2,7 +2,7 @@
  * cmd_top.c - tpa top: which operators and kernels took the time.
  */
 #include "analyze/selection.h"
-#include "analyze/top.h"
+#include "analyze/top/top.h"
 #include "base/memory.h"
 #include "base/suggest.h"
 #include "cli/command.h"

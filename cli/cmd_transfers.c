@@ -1,7 +1,7 @@
 /* cmd_transfers.c - `tpa transfers`: copies, and who had to wait for them. */
 #include "analyze/transfers.h"
 #include "cli/analysis.h"
-#include "trace/features.h"
+#include "facts/features.h"
 
 struct transfers_args {
     struct load_args load;

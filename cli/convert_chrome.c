@@ -22,7 +22,7 @@
 #include "base/escape.h"
 #include "report/exact.h"
 #include "trace/arg_scan.h"
-#include "trace/launches.h"
+#include "facts/attribution.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -688,13 +688,13 @@ static void find_arrows(struct chrome_output *output)
         wanted &= trace->files[i].producer == PRODUCER_TPA;
     if (!wanted)
         return;
-    struct launches *launches = launches_open(trace);
+    struct attribution *launches = attribution_open(trace);
     for (event_id e = 0; e < trace->event_count; e++) {
-        event_id call = event_is_launched(trace->kind[e]) ? launches_call(launches, e) : EVENT_NONE;
+        event_id call = event_is_launched(trace->kind[e]) ? attribution_call(launches, e) : EVENT_NONE;
         if (call != EVENT_NONE)
             *VEC_PUSH(&output->arrows) = (struct arrow){ call, e };
     }
-    launches_free(launches);
+    attribution_free(launches);
 }
 
 static void prepare(struct chrome_output *output)

@@ -1,10 +1,10 @@
 /*
  * convert_dot.c - the call graph for Graphviz: a box per function, an arrow per pair of caller and callee.
  *
- * Boxes go from blue (little) over green and yellow to red (all of the time); the hot path (analyze/profile_graph.h)
+ * Boxes go from blue (little) over green and yellow to red (all of the time); the hot path (profile/graph.h)
  * has thick red arrows.
  */
-#include "analyze/profile_graph.h"
+#include "profile/graph.h"
 #include "base/escape.h"
 #include "cli/convert.h"
 

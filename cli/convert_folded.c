@@ -3,20 +3,20 @@
  * from the outside in, separated by semicolons, a blank, and its own time in nanoseconds.
  *
  * In a trace stacks are what nests on each thread (trace/calltree.h); those of GPU time go on from the call that
- * launched a kernel (trace/launches.h). Stacks of the same frames add up: each gets a number by its parent's and its
+ * launched a kernel (facts/attribution.h). Stacks of the same frames add up: each gets a number by its parent's and its
  * frame, so that a trace of millions of events becomes as many numbers as it has different stacks.
  *
- * A Python profile holds edges, not stacks (analyze/profile_stacks.h), and the lines say what is known: frames whose
+ * A Python profile holds edges, not stacks (profile/stacks.h), and the lines say what is known: frames whose
  * time was apportioned end in " ~"; time that no stack could be found for stands under "[callers not known]".
  */
-#include "analyze/profile_stacks.h"
+#include "profile/stacks.h"
 #include "base/escape.h"
 #include "base/packer.h"
 #include "cli/convert.h"
 #include "cli/timeline.h"
 #include "trace/calltree.h"
-#include "trace/launches.h"
-#include "trace/steps.h"
+#include "facts/attribution.h"
+#include "facts/step_list.h"
 
 #include <assert.h>
 #include <inttypes.h>
@@ -175,14 +175,14 @@ static void add_cpu_time(struct trace_stacks *stacks, const struct calltree *tre
 static void add_gpu_time(struct trace_stacks *stacks, const struct calltree *tree, const stack_id *stack)
 {
     const struct trace *trace = stacks->trace;
-    struct launches *launches = launches_open(trace);
+    struct attribution *launches = attribution_open(trace);
     node_id *node = calltree_nodes(tree);
     for (event_id e = 0; e < trace->event_count; e++) {
         if (!event_is_gpu_work((enum event_kind)trace->kind[e]))
             continue;
-        event_id by = launches_call(launches, e);
+        event_id by = attribution_call(launches, e);
         if (by == EVENT_NONE || node[by] == NODE_NONE)
-            by = launches_operator(launches, e);
+            by = attribution_operator(launches, e);
         stack_id parent = by != EVENT_NONE && node[by] != NODE_NONE
                               ? stack[node[by]]
                               : find_stack(stacks, STACK_NONE, (uint32_t)trace->track_count);
@@ -190,7 +190,7 @@ static void add_gpu_time(struct trace_stacks *stacks, const struct calltree *tre
         add_own_time(stacks, id, trace->dur_ns[e]);
     }
     free(node);
-    launches_free(launches);
+    attribution_free(launches);
 }
 
 static void add_stack_frame(const struct trace_stacks *stacks, struct buffer *line,
@@ -281,7 +281,7 @@ const struct convert_form convert_folded = {
     .help = "stacks, for flame graphs (flamegraph.pl, speedscope)",
     .ending = ".folded",
     .write_trace = write_trace_folded,
-    .wants = { .args = LAUNCHES_WANTS },
+    .wants = { .args = ATTRIBUTION_WANTS },
     .write_profile = write_folded,
     .next = "flamegraph.pl --countname ns %s > flame.svg",
 };

@@ -6,11 +6,11 @@
  * A trace gives an "evented" profile for each thread and each stream: frames are opened (O) and closed (C) as time goes
  * on, and what is opened last is closed first. Events of a thread nest but for a few (trace/calltree.h): one that the
  * next only partly overlaps is closed where that begins. A Python profile gives one "sampled" profile: the stacks that
- * can be inferred (analyze/profile_stacks.h) with the time of each as its weight.
+ * can be inferred (profile/stacks.h) with the time of each as its weight.
  *
  * Times are whole nanoseconds from the first event on, so that JavaScript's numbers hold them.
  */
-#include "analyze/profile_stacks.h"
+#include "profile/stacks.h"
 #include "base/packer.h"
 #include "cli/convert.h"
 #include "cli/timeline.h"

@@ -23,7 +23,7 @@ struct gate {
     const char *text; /* as typed; borrowed, as are the others */
     enum gate_sort sort;
     double limit;        /* a share; of GATE_IDLE a difference of shares */
-    const char *metric;  /* key of what it is about, as in analyze/measure.h; NULL: rows */
+    const char *metric;  /* key of what it is about, as in compare/measure.h; NULL: rows */
     const char *pattern; /* of rows: a regular expression */
     const char *needs;   /* what to do to have the figure; NULL: nothing to do */
 };

@@ -13,7 +13,7 @@
 #ifndef TPA_CLI_GATES_H
 #define TPA_CLI_GATES_H
 
-#include "analyze/diff.h"
+#include "compare/diff.h"
 #include "base/options.h"
 #include "base/table.h"
 

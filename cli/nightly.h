@@ -4,8 +4,8 @@
 #ifndef TPA_CLI_NIGHTLY_H
 #define TPA_CLI_NIGHTLY_H
 
-#include "analyze/night.h"
-#include "analyze/nightly.h"
+#include "compare/night.h"
+#include "compare/nightly.h"
 #include "cli/command.h"
 #include "cli/load.h"
 #include "cli/output.h"

@@ -1,7 +1,7 @@
 /* profile_report.c - see profile_report.h. */
 #include "cli/profile_report.h"
 
-#include "analyze/profile_tables.h"
+#include "profile/tables.h"
 #include "base/regex.h"
 #include "cli/command.h"
 #include "cli/load.h"

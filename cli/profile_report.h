@@ -8,7 +8,7 @@
 #ifndef TPA_CLI_PROFILE_REPORT_H
 #define TPA_CLI_PROFILE_REPORT_H
 
-#include "analyze/profile_view.h"
+#include "profile/view.h"
 #include "cli/output.h"
 #include "cli/pstats_text.h"
 #include "ingest/formats.h"

@@ -7,7 +7,7 @@
 #ifndef TPA_CLI_PSTATS_TEXT_H
 #define TPA_CLI_PSTATS_TEXT_H
 
-#include "analyze/profile_view.h"
+#include "profile/view.h"
 #include <stdio.h>
 
 enum pstats_report { PSTATS_STATS, PSTATS_CALLERS, PSTATS_CALLEES };

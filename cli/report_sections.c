@@ -1,19 +1,19 @@
 /* report_sections.c - see report_sections.h. */
 #include "cli/report_sections.h"
 
-#include "analyze/charts.h"
+#include "charts/charts.h"
 #include "analyze/comm.h"
 #include "analyze/gaps.h"
 #include "analyze/gpu.h"
 #include "analyze/kernels.h"
-#include "analyze/launch_times.h"
-#include "analyze/memory.h"
+#include "analyze/launches.h"
+#include "analyze/memory/memory.h"
 #include "analyze/modules.h"
-#include "analyze/step_times.h"
-#include "analyze/summary.h"
-#include "analyze/top.h"
+#include "analyze/steps.h"
+#include "summary/summary.h"
+#include "analyze/top/top.h"
 #include "analyze/transfers.h"
-#include "trace/features.h"
+#include "facts/features.h"
 #include <string.h>
 
 enum { BARS = 15, COLUMNS = 400 };
@@ -49,7 +49,7 @@ static bool fill_summary(const struct trace *trace, const struct selection *sele
 static bool fill_steps(const struct trace *trace, const struct selection *selection,
                        struct report_content *content, struct tpa_error *err)
 {
-    if (!step_times_add_tables(trace, selection, &(struct step_times_options){ 0 }, content->result, err))
+    if (!steps_add_tables(trace, selection, &(struct steps_options){ 0 }, content->result, err))
         return false;
     const struct table *steps = find_table(content->result, "steps");
     if (steps && steps->row_count)
@@ -125,7 +125,7 @@ static bool fill_launches(const struct trace *trace, const struct selection *sel
                           struct report_content *content, struct tpa_error *err)
 {
     (void)err;
-    launch_times_add_tables(trace, selection, LAUNCHES_BY_KERNEL, content->result);
+    launches_add_tables(trace, selection, LAUNCHES_BY_KERNEL, content->result);
     draw("queue", trace, selection, content->picture);
     return true;
 }
@@ -166,7 +166,7 @@ const struct report_section report_sections[] = {
     { "steps", "Steps",
       "Where the time of each step went. Each moment counts once, for the first of kernel, memcpy, memset, communication, "
       "runtime, data loading, CPU that was going on.",
-      "tpa steps", FEATURE_STEPS, &step_times_wants, fill_steps },
+      "tpa steps", FEATURE_STEPS, &steps_wants, fill_steps },
     { "operators", "Operators",
       "What torch's key_averages() answers: a row per operator, call and kernel, with its own time and that with what it "
       "called.",
@@ -183,7 +183,7 @@ const struct report_section report_sections[] = {
     { "transfers", "Transfers", "Copies by direction and kind of host memory, and who had to wait for them.",
       "tpa transfers", FEATURE_GPU, &transfers_wants, fill_transfers },
     { "launches", "Launches", "What it cost to launch work: time in the call, in the queue, on the device.",
-      "tpa launches", FEATURE_GPU | FEATURE_LAUNCHES, &launch_times_wants, fill_launches },
+      "tpa launches", FEATURE_GPU | FEATURE_LAUNCHES, &launches_wants, fill_launches },
     { "memory", "Memory", "Where memory peaked, what was alive then, and which operators allocate.",
       "tpa memory", FEATURE_MEMORY, &memory_wants, fill_memory },
     { "communication", "Communication",

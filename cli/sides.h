@@ -12,7 +12,7 @@
 #ifndef TPA_CLI_SIDES_H
 #define TPA_CLI_SIDES_H
 
-#include "analyze/measure.h"
+#include "compare/measure.h"
 #include "base/options.h"
 #include "base/table.h"
 #include "cli/command.h"

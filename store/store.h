@@ -16,8 +16,8 @@
 #ifndef TPA_STORE_STORE_H
 #define TPA_STORE_STORE_H
 
-#include "analyze/night.h"
-#include "analyze/nightly.h"
+#include "compare/night.h"
+#include "compare/nightly.h"
 #include "base/error.h"
 
 struct store;

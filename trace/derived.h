@@ -1,11 +1,11 @@
 /*
  * derived.h - what several questions derive from a trace: worked out once, when first asked for, and kept with it.
  *
- *     static void *derive(const struct trace *trace) { return launches_open(trace); }
- *     static void release(void *launches) { launches_free(launches); }
+ *     static void *derive(const struct trace *trace) { return attribution_open(trace); }
+ *     static void release(void *launches) { attribution_free(launches); }
  *     static const struct derivation derivation = { derive, release };
  *
- *     const struct launches *launches_of(const struct trace *trace)
+ *     const struct attribution *attribution_of(const struct trace *trace)
  *     {
  *         return trace_derive(trace, &derivation);
  *     }

@@ -4,11 +4,11 @@
  */
 #include "base/demangle.h"
 
-#include "analyze/call_names.h"
-#include "analyze/collective_names.h"
-#include "analyze/copy_names.h"
-#include "analyze/gpu_names.h"
-#include "analyze/python_names.h"
+#include "facts/call_names.h"
+#include "facts/collective_names.h"
+#include "facts/copy_names.h"
+#include "facts/gpu_names.h"
+#include "facts/python_names.h"
 #include "report/shorten.h"
 #include <stdlib.h>
 #include <string.h>

@@ -14,7 +14,7 @@
  * "false" the share of nights on which any series is called NEW though nothing changed. --check exits with 1 when a rate
  * is not what the documentation promises; the rates of a seed never change.
  */
-#include "analyze/history.h"
+#include "compare/history.h"
 #include "base/level.h"
 #include "base/shift.h"
 #include <math.h>
@@ -90,7 +90,7 @@ struct figures {
     double *steps; /* [series][night][step] */
 };
 
-static double *steps_of(const struct figures *figures, size_t series, size_t night)
+static double *step_list_of(const struct figures *figures, size_t series, size_t night)
 {
     return figures->steps + (series * figures->nights + night) * STEPS;
 }
@@ -121,7 +121,7 @@ static void draw(const struct world *world, struct figures *figures)
                 level *= 1 + world->night_noise * draw_gaussian();
             if (series == world->changed && night >= WINDOW)
                 level *= 1 + world->change + world->drift * (double)(night - WINDOW + 1);
-            double *steps = steps_of(figures, series, night);
+            double *steps = step_list_of(figures, series, night);
             for (size_t i = 0; i < STEPS; i++) {
                 steps[i] = level * (1 + world->step_noise * draw_gaussian());
                 if (world->slow_steps > 0 && draw_uniform() < 0.05)
@@ -151,7 +151,7 @@ static void ask_tpa(const struct figures *figures, bool *said)
     for (size_t series = 0; series < SERIES; series++) {
         for (size_t night = 0; night < nights; night++) {
             double steps[STEPS];
-            memcpy(steps, steps_of(figures, series, night), sizeof steps);
+            memcpy(steps, step_list_of(figures, series, night), sizeof steps);
             struct level level = level_of(steps, STEPS);
             levels[series * nights + night] = level.centre;
             errors[series * nights + night] = level.error;
@@ -189,12 +189,12 @@ static void ask_simple_rules(const struct figures *figures, bool *five, bool *ma
         for (size_t night = WINDOW; night < figures->nights; night++) {
             double medians[WINDOW];
             for (size_t i = 0; i < WINDOW; i++)
-                medians[i] = median_of(steps_of(figures, series, night - WINDOW + i), STEPS);
-            const double *now = steps_of(figures, series, night);
+                medians[i] = median_of(step_list_of(figures, series, night - WINDOW + i), STEPS);
+            const double *now = step_list_of(figures, series, night);
             size_t at = series * figures->nights + night;
             five[at] = median_of(now, STEPS) > 1.05 * median_of(medians, WINDOW);
             /* U by hand: shift_compare would also look for the interval, which takes long. Normal as n is 150. */
-            const double *before = steps_of(figures, series, night - WINDOW);
+            const double *before = step_list_of(figures, series, night - WINDOW);
             double u = 0;
             for (size_t i = 0; i < STEPS; i++)
                 for (size_t k = 0; k < WINDOW * STEPS; k++)

@@ -1,17 +1,17 @@
-/* test_chart_types.c - analyze/charts.h: the figures in the pictures. */
+/* test_chart_types.c - charts/charts.h: the figures in the pictures. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "analyze/chart_parts.h"
-#include "analyze/diff.h"
+#include "charts/parts.h"
+#include "compare/diff.h"
 #include "analyze/gaps.h"
-#include "analyze/launch_times.h"
-#include "analyze/nightly.h"
+#include "analyze/launches.h"
+#include "compare/nightly.h"
 #include "tests/unit/drawn.h"
-#include "trace/launches.h"
+#include "facts/attribution.h"
 #include <math.h>
 
 static struct trace *trace;
@@ -68,7 +68,7 @@ static const char *label_of(size_t c, size_t row)
  */
 static void draw_streams(void)
 {
-    draw_begin(&(struct trace_wants){ .args = LAUNCHES_WANTS });
+    draw_begin(&(struct trace_wants){ .args = ATTRIBUTION_WANTS });
     draw_work("kernel", "a", 0, 7, 0, 20, 1);
     draw_work("kernel", "ncclKernel_AllReduce", 0, 8, 10, 20, 2);
     draw_work("kernel", "b", 0, 7, 40, 10, 3);
@@ -154,7 +154,7 @@ static void a_short_span_has_few_parts(void **state)
 static void the_depth_whenever_it_changes(void **state)
 {
     (void)state;
-    draw_begin(&launch_times_wants);
+    draw_begin(&launches_wants);
     draw_call("cudaLaunchKernel", 1, 0, 10, 1);
     draw_call("cudaLaunchKernel", 1, 12, 10, 2);
     draw_call("cudaLaunchKernel", 1, 24, 10, 3);
@@ -205,7 +205,7 @@ static void gaps_fall_into_ranges(void **state)
 static void copies_are_dots_and_bars(void **state)
 {
     (void)state;
-    draw_begin(&(struct trace_wants){ .args = LAUNCHES_WANTS | WANT(BYTES) });
+    draw_begin(&(struct trace_wants){ .args = ATTRIBUTION_WANTS | WANT(BYTES) });
     draw_work("gpu_memcpy", "Memcpy HtoD (Pinned -> Device)", 0, 7, 0, 2048, 1);
     draw_arg(ARG_BYTES, 4096);
     draw_work("kernel", "k", 0, 8, 0, 1000, 2);
@@ -246,7 +246,7 @@ static void kernels_are_ranked(void **state)
 static void many_devices_are_not_all_drawn(void **state)
 {
     (void)state;
-    draw_begin(&(struct trace_wants){ .args = LAUNCHES_WANTS });
+    draw_begin(&(struct trace_wants){ .args = ATTRIBUTION_WANTS });
     for (int device = 0; device < 10; device++)
         draw_work("kernel", "k", device, 7, 0, 10, device);
     trace = draw_end();

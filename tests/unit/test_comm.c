@@ -5,9 +5,9 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "analyze/collective_names.h"
+#include "facts/collective_names.h"
 #include "analyze/comm.h"
-#include "analyze/shapes.h"
+#include "facts/shapes.h"
 #include "tests/unit/drawn.h"
 #include <math.h>
 

@@ -23,10 +23,10 @@
 #include "analyze/gaps.h"
 #include "analyze/gpu.h"
 #include "analyze/kernels.h"
-#include "analyze/launch_times.h"
-#include "analyze/memory.h"
+#include "analyze/launches.h"
+#include "analyze/memory/memory.h"
 #include "analyze/modules.h"
-#include "analyze/step_times.h"
+#include "analyze/steps.h"
 #include "analyze/transfers.h"
 #include "tests/unit/drawn.h"
 
@@ -38,8 +38,8 @@ static void draw_corners(struct selection_query query)
 {
     struct tpa_error err = { 0 };
     struct trace_wants wants = { .args = gpu_wants.args | gaps_wants.args | kernels_wants.args |
-                                         launch_times_wants.args | transfers_wants.args |
-                                         step_times_wants.args | comm_wants.args | memory_wants.args };
+                                         launches_wants.args | transfers_wants.args | steps_wants.args |
+                                         comm_wants.args | memory_wants.args };
     draw_begin(&wants);
     draw_host("user_annotation", "ProfilerStep#1", 1, 0, 2000);
     draw_host("cpu_op", "aten::x", 1, 0, 20);
@@ -237,7 +237,7 @@ static void launches_with_none_one_and_502_kernels(void **state)
 {
     (void)state;
     draw_corners((struct selection_query){ 0 });
-    launch_times_add_tables(trace, selection, LAUNCHES_BY_KERNEL, result);
+    launches_add_tables(trace, selection, LAUNCHES_BY_KERNEL, result);
     const struct table *launches = table_called(result, "launches");
     size_t b = row_named(launches, "kernel", "b"),
            none = row_named(launches, "kernel", "(no work in the file)");
@@ -281,7 +281,7 @@ static void a_step_is_the_sum_of_its_parts(void **state)
     (void)state;
     struct tpa_error err = { 0 };
     draw_corners((struct selection_query){ 0 });
-    assert_true(step_times_add_tables(trace, selection, &(struct step_times_options){ 0 }, result, &err));
+    assert_true(steps_add_tables(trace, selection, &(struct steps_options){ 0 }, result, &err));
     const struct table *steps = table_called(result, "steps");
     assert_int_equal(steps->row_count, 1);
     assert_int_equal(int_called(steps, 0, "duration"), 2126);

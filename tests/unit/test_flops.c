@@ -1,6 +1,6 @@
-/* test_flops.c - analyze/flops.h and the shapes it counts from (analyze/shapes.h). */
-#include "analyze/flops.h"
-#include "analyze/shapes.h"
+/* test_flops.c - facts/flops.h and the shapes it counts from (facts/shapes.h). */
+#include "facts/flops.h"
+#include "facts/shapes.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

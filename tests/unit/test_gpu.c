@@ -6,9 +6,9 @@
 #include <cmocka.h>
 
 #include "analyze/gpu.h"
-#include "analyze/gpu_names.h"
+#include "facts/gpu_names.h"
 #include "tests/unit/drawn.h"
-#include "trace/communication.h"
+#include "facts/communication.h"
 #include "trace/span.h"
 
 static struct trace *trace;

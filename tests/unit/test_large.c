@@ -11,10 +11,10 @@
 #include "analyze/gaps.h"
 #include "analyze/gpu.h"
 #include "analyze/kernels.h"
-#include "analyze/launch_times.h"
-#include "analyze/memory.h"
-#include "analyze/step_times.h"
-#include "analyze/summary.h"
+#include "analyze/launches.h"
+#include "analyze/memory/memory.h"
+#include "analyze/steps.h"
+#include "summary/summary.h"
 #include "analyze/transfers.h"
 #include "tests/unit/drawn.h"
 #include <stdio.h>
@@ -63,7 +63,7 @@ static void streams(void **state)
     assert_int_equal(table_called(result, "gaps")->row_count, MANY);
     transfers_add_tables(trace, selection, TRANSFERS_BY_STREAM, result);
     assert_int_equal(table_called(result, "transfers")->row_count, MANY);
-    launch_times_add_tables(trace, selection, LAUNCHES_BY_STREAM, result);
+    launches_add_tables(trace, selection, LAUNCHES_BY_STREAM, result);
     assert_int_equal(table_called(result, "queues")->row_count, MANY);
     kernels_add_table(trace, selection, &(struct kernels_options){ .by = KERNELS_BY_STREAM }, result);
     assert_int_equal(table_called(result, "kernels")->row_count, MANY);
@@ -91,7 +91,7 @@ static void steps_and_gaps(void **state)
     }
     struct tpa_error err = { 0 };
     open_result();
-    assert_true(step_times_add_tables(trace, selection, &(struct step_times_options){ 0 }, result, &err));
+    assert_true(steps_add_tables(trace, selection, &(struct steps_options){ 0 }, result, &err));
     assert_int_equal(table_called(result, "steps")->row_count, MANY);
     gaps_add_tables(trace, selection, &(struct gaps_options){ 0 }, result);
     assert_int_equal(table_called(result, "gaps")->row_count, MANY - 1);

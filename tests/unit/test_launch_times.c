@@ -1,11 +1,11 @@
-/* test_launch_times.c - analyze/launch_times.h: the phases of a launch, queues and graphs. */
+/* test_launch_times.c - analyze/launches.h: the phases of a launch, queues and graphs. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "analyze/launch_times.h"
+#include "analyze/launches.h"
 #include "tests/unit/drawn.h"
 
 static struct trace *trace;
@@ -18,7 +18,7 @@ static void answer_by(enum launches_by by)
     struct selection *selection = selection_open(trace, &(struct selection_query){ 0 }, &err);
     assert_non_null(selection);
     result = result_open("tpa.launches/1");
-    launch_times_add_tables(trace, selection, by, result);
+    launches_add_tables(trace, selection, by, result);
     selection_free(selection);
     launches = table_called(result, "launches");
     queues = table_called(result, "queues");
@@ -46,7 +46,7 @@ static void release(void)
 static void the_phases_of_a_launch(void **state)
 {
     (void)state;
-    draw_begin(&launch_times_wants);
+    draw_begin(&launches_wants);
     draw_call("cudaLaunchKernel", 1, 0, 10, 1);
     draw_call("cudaLaunchKernel", 1, 12, 10, 2);
     draw_call("cudaLaunchKernel", 1, 24, 10, 3);
@@ -84,7 +84,7 @@ static void the_phases_of_a_launch(void **state)
 static void the_depth_of_a_queue(void **state)
 {
     (void)state;
-    draw_begin(&launch_times_wants);
+    draw_begin(&launches_wants);
     draw_call("cudaLaunchKernel", 1, 0, 10, 1);
     draw_call("cudaLaunchKernel", 1, 12, 10, 2);
     draw_call("cudaLaunchKernel", 1, 24, 10, 3);
@@ -104,7 +104,7 @@ static void the_depth_of_a_queue(void **state)
 static void an_empty_queue(void **state)
 {
     (void)state;
-    draw_begin(&launch_times_wants);
+    draw_begin(&launches_wants);
     draw_call("cudaLaunchKernel", 1, 0, 10, 1);
     draw_call("cudaLaunchKernel", 1, 50, 10, 2);
     draw_work("kernel", "a", 0, 0, 5, 5, 1);
@@ -125,7 +125,7 @@ static void an_empty_queue(void **state)
 static void a_kernel_before_its_call(void **state)
 {
     (void)state;
-    draw_begin(&launch_times_wants);
+    draw_begin(&launches_wants);
     draw_call("cudaLaunchKernel", 1, 20, 10, 1);
     draw_work("kernel", "a", 0, 7, 15, 30, 1);
     trace = draw_end();
@@ -140,7 +140,7 @@ static void a_kernel_before_its_call(void **state)
 static void one_launch_of_502_kernels(void **state)
 {
     (void)state;
-    draw_begin(&launch_times_wants);
+    draw_begin(&launches_wants);
     draw_call("cudaGraphLaunch", 1, 0, 20, 1);
     draw_call("cuLaunchKernelEx", 1, 30, 6, 2);
     for (int64_t i = 0; i < 502; i++) {
@@ -169,7 +169,7 @@ static void one_launch_of_502_kernels(void **state)
 static void a_graph_with_a_kernel_can_be_launch_bound_whatever_comes_first(void **state)
 {
     (void)state;
-    draw_begin(&launch_times_wants);
+    draw_begin(&launches_wants);
     draw_call("cudaGraphLaunch", 1, 0, 10, 1);
     draw_work("gpu_memset", "Memset (Device)", 0, 7, 20, 1, 1);
     draw_work("kernel", "gemm", 0, 7, 21, 2, 1);
@@ -183,7 +183,7 @@ static void a_graph_with_a_kernel_can_be_launch_bound_whatever_comes_first(void 
 static void copies_are_not_launch_bound(void **state)
 {
     (void)state;
-    draw_begin(&launch_times_wants);
+    draw_begin(&launches_wants);
     draw_call("cudaMemcpyAsync", 1, 0, 20, 1);
     draw_work("gpu_memcpy", "Memcpy DtoH (Device -> Pageable)", 0, 7, 5, 2, 1);
     trace = draw_end();
@@ -210,7 +210,7 @@ static void rows_may_be_of_anything_a_launch_has(void **state)
         { LAUNCHES_BY_STREAM, 2, "stream", 7, 12 },  { LAUNCHES_BY_STEP, 2, "step", 4, 14 },
         { LAUNCHES_BY_OPERATOR, 2, "count", 2, 12 }, { LAUNCHES_BY_THREAD, 2, "count", 2, 12 },
     };
-    draw_begin(&launch_times_wants);
+    draw_begin(&launches_wants);
     draw_host("user_annotation", "ProfilerStep#3", 1, 0, 50);
     draw_host("user_annotation", "ProfilerStep#4", 1, 50, 50);
     draw_host("cpu_op", "aten::mm", 1, 10, 20);

@@ -1,7 +1,7 @@
-/* test_launches.c - trace/launches.h: GPU work -> call -> operator, in every generation of trace. */
+/* test_launches.c - facts/attribution.h: GPU work -> call -> operator, in every generation of trace. */
 #include "tests/unit/small_trace.h"
 
-#include "trace/launches.h"
+#include "facts/attribution.h"
 #include <stdlib.h>
 
 static void call(struct small *small, int64_t tid, const char *name, int64_t start_ns, int64_t correlation)
@@ -34,9 +34,10 @@ static const char *name_of(const struct trace *trace, event_id e)
     return e == EVENT_NONE ? "-" : trace_name(trace, e);
 }
 
-static const char *operator_of(const struct launches *launches, const struct trace *trace, const char *name)
+static const char *operator_of(const struct attribution *launches, const struct trace *trace,
+                               const char *name)
 {
-    return name_of(trace, launches_operator(launches, event_called(trace, name)));
+    return name_of(trace, attribution_operator(launches, event_called(trace, name)));
 }
 
 /*
@@ -46,12 +47,12 @@ static const char *operator_of(const struct launches *launches, const struct tra
  */
 static struct trace *drawn(bool ids, bool own_numbers, bool keep_own)
 {
-    struct small small = small_begin(LAUNCHES_WANTS);
+    struct small small = small_begin(ATTRIBUTION_WANTS);
     small_host(&small, 1, "cpu_op", "mm", 0, 20), id(&small, 11);
     small_host(&small, 1, "cpu_op", "add", 30, 10), id(&small, 12);
     static const struct {
         const char *name, *kernel;
-        int64_t start_ns, correlation, operator;
+        int64_t start_ns, correlation, op;
     } calls[] = {
         { "launch", "gemm", 2, 1, 11 },
         { "sync", NULL, 10, 2, 11 },
@@ -59,9 +60,10 @@ static struct trace *drawn(bool ids, bool own_numbers, bool keep_own)
         { "query", NULL, 50, 4, 0 },
     };
     for (size_t i = 0; i < 4; i++) {
-        int64_t linked = own_numbers ? calls[i].correlation
-                                     : calls[i].operator
-                             ? calls[i].operator: keep_own ? calls[i].correlation : 0;
+        int64_t linked = own_numbers   ? calls[i].correlation
+                         : calls[i].op ? calls[i].op
+                         : keep_own    ? calls[i].correlation
+                                       : 0;
         call(&small, 1, calls[i].name, calls[i].start_ns, calls[i].correlation);
         if (ids && linked)
             id(&small, linked);
@@ -80,9 +82,9 @@ static struct trace *drawn(bool ids, bool own_numbers, bool keep_own)
 /* Whatever the generation, the answers are the same. */
 static void check_drawn(struct trace *trace, int generation, enum launch_links links)
 {
-    struct launches *launches = launches_open(trace);
-    assert_int_equal(launches_generation(launches, 0), generation);
-    assert_int_equal(launches_links(launches, 0), links);
+    struct attribution *launches = attribution_open(trace);
+    assert_int_equal(attribution_generation(launches, 0), generation);
+    assert_int_equal(attribution_links(launches, 0), links);
     assert_string_equal(operator_of(launches, trace, "launch"), "mm");
     assert_string_equal(operator_of(launches, trace, "gemm"), "mm");
     assert_string_equal(operator_of(launches, trace, "sync"), "mm");
@@ -90,10 +92,10 @@ static void check_drawn(struct trace *trace, int generation, enum launch_links l
     assert_string_equal(operator_of(launches, trace, "vec"), "add");
     assert_string_equal(operator_of(launches, trace, "query"), "-");
     assert_string_equal(operator_of(launches, trace, "old"), "-");
-    assert_string_equal(name_of(trace, launches_call(launches, event_called(trace, "gemm"))), "launch");
-    assert_string_equal(name_of(trace, launches_call(launches, event_called(trace, "vec"))), "copy");
-    assert_string_equal(name_of(trace, launches_call(launches, event_called(trace, "old"))), "-");
-    launches_free(launches);
+    assert_string_equal(name_of(trace, attribution_call(launches, event_called(trace, "gemm"))), "launch");
+    assert_string_equal(name_of(trace, attribution_call(launches, event_called(trace, "vec"))), "copy");
+    assert_string_equal(name_of(trace, attribution_call(launches, event_called(trace, "old"))), "-");
+    attribution_free(launches);
     trace_free(trace);
 }
 
@@ -125,17 +127,17 @@ static void without_ids_nesting_links(void **state)
 static void the_first_generation_means_every_id(void **state)
 {
     (void)state;
-    struct small small = small_begin(LAUNCHES_WANTS);
+    struct small small = small_begin(ATTRIBUTION_WANTS);
     small_host(&small, 1, "Operator", "mm", 0, 20), id(&small, 5);
     small_host(&small, 1, "Operator", "add", 30, 10), id(&small, 6);
     small_host(&small, 1, "Runtime", "launch", 2, 2), small_arg(&small, ARG_CORRELATION, 5), id(&small, 5);
     small_host(&small, 1, "Runtime", "other", 32, 2), small_arg(&small, ARG_CORRELATION, 7), id(&small, 6);
     struct trace *trace = small_end(&small);
-    struct launches *launches = launches_open(trace);
-    assert_int_equal(launches_generation(launches, 0), 1);
+    struct attribution *launches = attribution_open(trace);
+    assert_int_equal(attribution_generation(launches, 0), 1);
     assert_string_equal(operator_of(launches, trace, "launch"), "mm");
     assert_string_equal(operator_of(launches, trace, "other"), "add");
-    launches_free(launches);
+    attribution_free(launches);
     trace_free(trace);
 }
 
@@ -149,15 +151,15 @@ static void the_first_generation_means_every_id(void **state)
 static void equal_numbers_alone_are_no_link(void **state)
 {
     (void)state;
-    struct small small = small_begin(LAUNCHES_WANTS);
+    struct small small = small_begin(ATTRIBUTION_WANTS);
     small_host(&small, 1, "cpu_op", "mm", 0, 20), id(&small, 3);
     call(&small, 2, "launch", 22, 3), id(&small, 3);
     kernel(&small, "gemm", 25, 3), id(&small, 3);
     struct trace *trace = small_end(&small);
-    struct launches *launches = launches_open(trace);
+    struct attribution *launches = attribution_open(trace);
     assert_string_equal(operator_of(launches, trace, "gemm"), "-");
-    assert_string_equal(name_of(trace, launches_call(launches, event_called(trace, "gemm"))), "launch");
-    launches_free(launches);
+    assert_string_equal(name_of(trace, attribution_call(launches, event_called(trace, "gemm"))), "launch");
+    attribution_free(launches);
     trace_free(trace);
 }
 
@@ -173,7 +175,7 @@ static void equal_numbers_alone_are_no_link(void **state)
 static void a_call_belongs_to_the_innermost_operator_around_its_start(void **state)
 {
     (void)state;
-    struct small small = small_begin(LAUNCHES_WANTS);
+    struct small small = small_begin(ATTRIBUTION_WANTS);
     small_host(&small, 1, "user_annotation", "step", 0, 16), id(&small, 20);
     small_host(&small, 1, "cpu_op", "outer", 0, 13), id(&small, 21);
     small_host(&small, 1, "cpu_op", "inner", 5, 3), id(&small, 22);
@@ -182,11 +184,11 @@ static void a_call_belongs_to_the_innermost_operator_around_its_start(void **sta
     call(&small, 1, "at end", 13, 2), id(&small, 2);
     call(&small, 1, "after", 14, 3), id(&small, 3);
     struct trace *trace = small_end(&small);
-    struct launches *launches = launches_open(trace);
+    struct attribution *launches = attribution_open(trace);
     assert_string_equal(operator_of(launches, trace, "at start"), "inner");
     assert_string_equal(operator_of(launches, trace, "at end"), "outer");
     assert_string_equal(operator_of(launches, trace, "after"), "-");
-    launches_free(launches);
+    attribution_free(launches);
     trace_free(trace);
 }
 
@@ -195,17 +197,17 @@ static void scattered_numbers_are_found(void **state)
 {
     (void)state;
     enum { COUNT = 500 };
-    struct small small = small_begin(LAUNCHES_WANTS);
+    struct small small = small_begin(ATTRIBUTION_WANTS);
     for (int64_t i = 0; i < COUNT; i++) {
         int64_t correlation = (i * 7919 % COUNT) * INT64_C(1000000007);
         call(&small, 1, "launch", 10 * i, correlation);
         kernel(&small, "gemm", 10 * i + 5, i % 5 ? correlation : correlation + 1);
     }
     struct trace *trace = small_end(&small);
-    struct launches *launches = launches_open(trace);
+    struct attribution *launches = attribution_open(trace);
     for (event_id e = 1; e < trace->event_count; e += 2)
-        assert_int_equal(launches_call(launches, e), e / 2 % 5 ? e - 1 : EVENT_NONE);
-    launches_free(launches);
+        assert_int_equal(attribution_call(launches, e), e / 2 % 5 ? e - 1 : EVENT_NONE);
+    attribution_free(launches);
     trace_free(trace);
 }
 
@@ -213,7 +215,7 @@ static void scattered_numbers_are_found(void **state)
 static void kernels_share_a_call_but_files_do_not(void **state)
 {
     (void)state;
-    struct small small = small_begin(LAUNCHES_WANTS);
+    struct small small = small_begin(ATTRIBUTION_WANTS);
     call(&small, 1, "cudaGraphLaunch", 0, 8);
     kernel(&small, "first", 5, 8);
     kernel(&small, "second", 20, 8);
@@ -221,14 +223,14 @@ static void kernels_share_a_call_but_files_do_not(void **state)
     call(&small, 1, "cudaLaunchKernel", 0, 8);
     kernel(&small, "third", 5, 8);
     struct trace *trace = small_end(&small);
-    struct launches *launches = launches_open(trace);
+    struct attribution *launches = attribution_open(trace);
     event_id graph = event_called(trace, "cudaGraphLaunch"), plain = event_called(trace, "cudaLaunchKernel");
-    assert_int_equal(launches_call(launches, event_called(trace, "first")), graph);
-    assert_int_equal(launches_call(launches, event_called(trace, "second")), graph);
-    assert_int_equal(launches_call(launches, event_called(trace, "third")), plain);
-    assert_true(launches_is_graph_launch(trace_name(trace, graph)));
-    assert_false(launches_is_graph_launch(trace_name(trace, plain)));
-    launches_free(launches);
+    assert_int_equal(attribution_call(launches, event_called(trace, "first")), graph);
+    assert_int_equal(attribution_call(launches, event_called(trace, "second")), graph);
+    assert_int_equal(attribution_call(launches, event_called(trace, "third")), plain);
+    assert_true(attribution_is_graph_launch(trace_name(trace, graph)));
+    assert_false(attribution_is_graph_launch(trace_name(trace, plain)));
+    attribution_free(launches);
     trace_free(trace);
 }
 
@@ -248,7 +250,7 @@ static void event_of(struct small *small, int64_t pid, int64_t tid, const char *
 static void processes_of_one_file_keep_their_numbers(void **state)
 {
     (void)state;
-    struct small small = small_begin(LAUNCHES_WANTS);
+    struct small small = small_begin(ATTRIBUTION_WANTS);
     event_of(&small, 0, 7, "kernel", "early", -50, 1);
     for (int64_t i = 0; i < 3; i++) {
         event_of(&small, 1, 7, "kernel", "second", 15 + 100 * i, 1 + i);
@@ -259,18 +261,20 @@ static void processes_of_one_file_keep_their_numbers(void **state)
     event_of(&small, 100, 100, "cuda_runtime", "visiting", 400, 9);
     event_of(&small, 1, 7, "kernel", "visitor", 420, 9);
     struct trace *trace = small_end(&small);
-    struct launches *launches = launches_open(trace);
-    assert_int_equal(launches_process_count(launches), 2);
-    assert_int_equal(launches_shared_calls(launches, 0), 6);
+    struct attribution *launches = attribution_open(trace);
+    assert_int_equal(attribution_process_count(launches), 2);
+    assert_int_equal(attribution_shared_calls(launches, 0), 6);
     for (event_id e = 1; e < 13; e += 4) {
-        assert_int_equal(launches_call(launches, e), e + 2);
-        assert_int_equal(launches_call(launches, e + 1), e + 3);
-        assert_int_equal(launches_process(launches, e), launches_process(launches, e + 2));
+        assert_int_equal(attribution_call(launches, e), e + 2);
+        assert_int_equal(attribution_call(launches, e + 1), e + 3);
+        assert_int_equal(attribution_process(launches, e), attribution_process(launches, e + 2));
     }
-    assert_string_equal(name_of(trace, launches_call(launches, event_called(trace, "visitor"))), "visiting");
+    assert_string_equal(name_of(trace, attribution_call(launches, event_called(trace, "visitor"))),
+                        "visiting");
     /* Clocks may be skewed: work before its call is still its device's process's. */
-    assert_int_equal(launches_process(launches, 0), launches_process(launches, event_called(trace, "first")));
-    launches_free(launches);
+    assert_int_equal(attribution_process(launches, 0),
+                     attribution_process(launches, event_called(trace, "first")));
+    attribution_free(launches);
     trace_free(trace);
 }
 

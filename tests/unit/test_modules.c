@@ -5,10 +5,10 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "analyze/code_paths.h"
+#include "facts/code_paths.h"
 #include "analyze/modules.h"
-#include "analyze/python_names.h"
-#include "analyze/top.h"
+#include "facts/python_names.h"
+#include "analyze/top/top.h"
 #include "tests/unit/drawn.h"
 #include <math.h>
 

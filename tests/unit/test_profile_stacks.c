@@ -1,6 +1,6 @@
-/* test_profile_stacks.c - analyze/profile_stacks.h and profile_graph.h, on call graphs small enough to draw. */
-#include "analyze/profile_graph.h"
-#include "analyze/profile_stacks.h"
+/* test_profile_stacks.c - profile/stacks.h and profile_graph.h, on call graphs small enough to draw. */
+#include "profile/graph.h"
+#include "profile/stacks.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

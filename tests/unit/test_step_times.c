@@ -1,11 +1,11 @@
-/* test_step_times.c - analyze/step_times.h: the parts of a step add up, and a step lasts as long as its work. */
+/* test_step_times.c - analyze/steps.h: the parts of a step add up, and a step lasts as long as its work. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "analyze/step_times.h"
+#include "analyze/steps.h"
 #include "tests/unit/drawn.h"
 
 static struct trace *trace;
@@ -16,9 +16,9 @@ static unsigned step_by;
 static bool analyze(struct selection_query query, const char *name, struct tpa_error *err)
 {
     struct selection *selection = selection_open(trace, &query, err);
-    struct step_times_options options = { .by = step_by, .name = name };
+    struct steps_options options = { .by = step_by, .name = name };
     result = result_open("tpa.steps/1");
-    bool good = step_times_add_tables(trace, selection, &options, result, err);
+    bool good = steps_add_tables(trace, selection, &options, result, err);
     selection_free(selection);
     if (good) {
         steps = table_called(result, "steps");
@@ -54,7 +54,7 @@ static void release(void)
  */
 static void draw(void)
 {
-    draw_begin(&step_times_wants);
+    draw_begin(&steps_wants);
     draw_host("user_annotation", "ProfilerStep#1", 1, 0, 50);
     draw_host("user_annotation", "ProfilerStep#2", 1, 50, 20);
     draw_host("user_annotation", "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__", 1, 0, 12);
@@ -137,7 +137,7 @@ static void steps_are_selected_by_number(void **state)
 static void steps_cut_by_the_end_of_recording_are_left_out(void **state)
 {
     (void)state;
-    draw_begin(&step_times_wants);
+    draw_begin(&steps_wants);
     draw_host("user_annotation", "ProfilerStep#1", 1, 0, 12);
     draw_host("user_annotation", "ProfilerStep#2", 1, 12, 12);
     draw_host("user_annotation", "ProfilerStep#3", 1, 24, 10);
@@ -162,7 +162,7 @@ static void steps_cut_by_the_end_of_recording_are_left_out(void **state)
 static void other_ranges_can_be_steps(void **state)
 {
     (void)state;
-    draw_begin(&step_times_wants);
+    draw_begin(&steps_wants);
     draw_host("user_annotation", "iter 0", 1, 0, 10);
     draw_host("user_annotation", "iter 1", 1, 10, 10);
     draw_host("user_annotation", "iter 1b", 1, 12, 20);
@@ -184,7 +184,7 @@ static void other_ranges_can_be_steps(void **state)
 static void without_steps_all_is_one(void **state)
 {
     (void)state;
-    draw_begin(&step_times_wants);
+    draw_begin(&steps_wants);
     draw_host("cpu_op", "aten::mm", 1, 5, 10);
     draw_host("cpu_op", "aten::mm", 1, 20, 5);
     trace = draw_end();
@@ -208,7 +208,7 @@ static void calls_count_without_work_on_devices(void **state)
     (void)state;
     static const char *const titles[] = { "Runtime", "Data loading", "CPU", "Other", "Step" };
     static const int64_t times[] = { 10, 0, 20, 0, 30 };
-    draw_begin(&step_times_wants);
+    draw_begin(&steps_wants);
     draw_host("cpu_op", "aten::mm", 1, 0, 20);
     draw_call("cudaMalloc", 1, 20, 10, 1);
     trace = draw_end();
@@ -225,7 +225,7 @@ static void rows_are_added_up(void **state)
 {
     (void)state;
     for (step_by = STEP_BY_NAME; step_by <= STEP_BY_RANK; step_by *= 2) {
-        draw_begin(&step_times_wants);
+        draw_begin(&steps_wants);
         draw_host("user_annotation", "forward", 1, 0, 10);
         draw_host("user_annotation", "backward", 1, 10, 20);
         draw_host("user_annotation", "forward", 1, 30, 6);
@@ -301,7 +301,7 @@ static void devices_with_one_stream_number_stay_apart(void **state)
 {
     (void)state;
     for (step_by = STEP_BY_DEVICE; step_by <= STEP_BY_STREAM; step_by *= 2) {
-        draw_begin(&step_times_wants);
+        draw_begin(&steps_wants);
         draw_host("user_annotation", "ProfilerStep#1", 1, 0, 50);
         draw_work("kernel", "gemm", 0, 7, 10, 10, DRAW_NO_CALL);
         draw_work("kernel", "gemm", 1, 7, 15, 25, DRAW_NO_CALL);
@@ -324,7 +324,7 @@ static void steps_of_all_files_of_a_rank_are_added_up(void **state)
 {
     (void)state;
     for (step_by = STEP_BY_RANK; step_by <= STEP_BY_STREAM; step_by *= 2) {
-        draw_begin(&step_times_wants);
+        draw_begin(&steps_wants);
         for (int file = 0; file < 3; file++) {
             if (file)
                 draw_file("another.json");
@@ -352,7 +352,7 @@ static void sums_of_long_steps_do_not_overflow(void **state)
     (void)state;
     const int64_t far_ns = INT64_C(2200000000000000000);
     step_by = STEP_BY_NAME;
-    draw_begin(&step_times_wants);
+    draw_begin(&steps_wants);
     for (int file = 0; file < 3; file++) {
         if (file)
             draw_file("another.json");

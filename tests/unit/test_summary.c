@@ -1,12 +1,12 @@
-/* test_summary.c - analyze/summary.h: what the rules find, and that they are quiet otherwise. */
+/* test_summary.c - summary/summary.h: what the rules find, and that they are quiet otherwise. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "analyze/summary.h"
-#include "analyze/summary_rules.h"
+#include "summary/summary.h"
+#include "summary/rules.h"
 #include "tests/unit/drawn.h"
 #include <stdio.h>
 

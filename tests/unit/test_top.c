@@ -1,10 +1,10 @@
 /*
- * test_top.c - analyze/top.h: the figures of key_averages(), worked out by hand. Times are in ns; CUDA rows are marked
+ * test_top.c - analyze/top/top.h: the figures of key_averages(), worked out by hand. Times are in ns; CUDA rows are marked
  * by a star in the helpers' names: "gemm*".
  */
 #include "tests/unit/small_trace.h"
 
-#include "analyze/top.h"
+#include "analyze/top/top.h"
 #include <stdlib.h>
 
 #define ALL_ARGS (top_wants(&(struct top_options){ .by = TOP_STACK }).args)
@@ -113,16 +113,16 @@ static void operator_(struct small *small, const char *name, int64_t start_ns, i
 
 /* A launch at START on thread TID, and its kernel; OPERATOR 0: linked to none. */
 static void launch(struct small *small, int64_t tid, const char *kernel, int64_t start_ns,
-                   int64_t kernel_start_ns, int64_t kernel_ns, int64_t correlation, int64_t operator)
+                   int64_t kernel_start_ns, int64_t kernel_ns, int64_t correlation, int64_t op)
 {
     small_host(small, tid, "cuda_runtime", "cudaLaunchKernel", start_ns, 2);
     small_arg(small, ARG_CORRELATION, correlation);
-    if (operator)
-        small_arg(small, ARG_EXTERNAL_ID, operator);
+    if (op)
+        small_arg(small, ARG_EXTERNAL_ID, op);
     small_device(small, 7, "kernel", kernel, kernel_start_ns, kernel_ns);
     small_arg(small, ARG_CORRELATION, correlation);
-    if (operator)
-        small_arg(small, ARG_EXTERNAL_ID, operator);
+    if (op)
+        small_arg(small, ARG_EXTERNAL_ID, op);
 }
 
 /*

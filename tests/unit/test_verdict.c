@@ -1,11 +1,11 @@
-/* test_verdict.c - analyze/verdict.h: what is called real, and how many rows can be judged at once. */
+/* test_verdict.c - compare/verdict.h: what is called real, and how many rows can be judged at once. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "analyze/verdict.h"
+#include "compare/verdict.h"
 #include <math.h>
 
 enum { MOST = 16 };

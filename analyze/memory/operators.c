@@ -1,0 +1,280 @@
+/*
+ * operators.c - the table "operators": what each allocates and frees, itself and with all it called; or, by
+ * something else, "allocations".
+ *
+ * Sums by operator, or by any other key, lie in arrays by name, which are emptied again after each device. What a call allocates with all it
+ * called is summed up the call tree, but only where records lie, so that a device with few records costs little.
+ */
+#include "analyze/memory/tables.h"
+
+#include <stdlib.h>
+
+/* Sums of allocations and of frees; all not negative. */
+enum { ALLOCATED, FREED, WAYS };
+struct sums {
+    int64_t count[WAYS], bytes[WAYS];
+};
+
+/* Sums by operator, of one device at a time. */
+struct memory_board {
+    struct sums *self, *total; /* by key; the last is for records in no operator */
+    bool *listed;              /* by key: is it in KEYS? */
+    VEC_OF(uint32_t) keys;     /* those with a sum */
+    struct sums *calls;        /* by node: what the call allocated itself, then with what it called */
+    bool *visited;             /* by node: is it in NODES? */
+    VEC_OF(node_id) nodes;     /* calls with records in them */
+    uint32_t *open;            /* by name: calls of it on the stack */
+    VEC_OF(node_id) stack;
+};
+
+/* ---- sums by operator ---- */
+
+struct memory_board *memory_board_open(const struct memory_question *question)
+{
+    size_t keys = question->key_count, nodes = question->records->tree->count;
+    size_t names = names_count(question->trace->names);
+    struct memory_board *board = mem_alloc(sizeof *board);
+    *board = (struct memory_board){
+        .self = mem_zalloc(keys + 1, sizeof *board->self),
+        .total = mem_zalloc(keys + 1, sizeof *board->total),
+        .listed = mem_zalloc(keys + 1, sizeof *board->listed),
+        .open = mem_zalloc(names + 1, sizeof *board->open),
+        .calls = mem_zalloc(nodes + 1, sizeof *board->calls),
+        .visited = mem_zalloc(nodes + 1, sizeof *board->visited),
+    };
+    return board;
+}
+
+void memory_board_free(struct memory_board *board)
+{
+    if (!board)
+        return;
+    free(board->self);
+    free(board->total);
+    free(board->listed);
+    free(board->open);
+    free(board->calls);
+    free(board->visited);
+    VEC_FREE(&board->keys);
+    VEC_FREE(&board->nodes);
+    VEC_FREE(&board->stack);
+    free(board);
+}
+
+/* Ready for the next device. */
+static void board_clear(struct memory_board *board)
+{
+    for (size_t i = 0; i < board->keys.count; i++) {
+        uint32_t key = board->keys.at[i];
+        board->self[key] = board->total[key] = (struct sums){ 0 };
+        board->listed[key] = false;
+    }
+    for (size_t i = 0; i < board->nodes.count; i++) {
+        board->calls[board->nodes.at[i]] = (struct sums){ 0 };
+        board->visited[board->nodes.at[i]] = false;
+    }
+    board->keys.count = board->nodes.count = 0;
+}
+
+static void add_sums(struct sums *to, const struct sums *from)
+{
+    for (int way = 0; way < WAYS; way++) {
+        to->count[way] += from->count[way];
+        to->bytes[way] = memory_plus(to->bytes[way], from->bytes[way]);
+    }
+}
+
+static void list_key(struct memory_board *board, uint32_t key)
+{
+    if (!board->listed[key])
+        *VEC_PUSH(&board->keys) = key;
+    board->listed[key] = true;
+}
+
+static void board_add(struct memory_board *board, const struct memory_question *question,
+                      const struct memory_record *record)
+{
+    const struct calltree *tree = question->records->tree;
+    int way = record->bytes < 0 ? FREED : ALLOCATED;
+    struct sums sums = { 0 };
+    sums.count[way] = record->bytes != 0;
+    sums.bytes[way] = llabs(record->bytes);
+
+    uint32_t key = memory_key(question, record);
+    list_key(board, key);
+    add_sums(&board->self[key], &sums);
+    if (question->options->by != MEMORY_BY_OPERATOR) {
+        add_sums(&board->total[key], &sums); /* nothing lies in anything else */
+        return;
+    }
+    if (record->owner == EVENT_NONE ||
+        record->owner_by_call) /* in no call of the tree that would sum it up */
+        add_sums(&board->total[key], &sums);
+    node_id parent = tree->parent[record->node];
+    if (parent != NODE_NONE)
+        add_sums(&board->calls[parent], &sums);
+    for (node_id n = parent; n != NODE_NONE && !board->visited[n]; n = tree->parent[n]) {
+        board->visited[n] = true;
+        *VEC_PUSH(&board->nodes) = n;
+    }
+}
+
+static int compare_nodes(const void *left, const void *right)
+{
+    node_id a = *(const node_id *)left, b = *(const node_id *)right;
+    return (a > b) - (a < b);
+}
+
+/* Where nearly all calls have records in them, looking through the marks is cheaper than sorting. */
+static void sort_nodes(struct memory_board *board)
+{
+    node_id least = NODE_NONE, greatest = 0;
+    for (size_t i = 0; i < board->nodes.count; i++) {
+        node_id node = board->nodes.at[i];
+        least = node < least ? node : least;
+        greatest = node > greatest ? node : greatest;
+    }
+    if (board->nodes.count == 0)
+        return;
+    if (greatest - least > 16 * board->nodes.count) {
+        qsort(board->nodes.at, board->nodes.count, sizeof *board->nodes.at, compare_nodes);
+        return;
+    }
+    size_t count = 0;
+    for (node_id node = least; node <= greatest; node++)
+        if (board->visited[node])
+            board->nodes.at[count++] = node;
+}
+
+/* What was added to the calls goes up to their callers and into the totals of names; nested calls of a name count once. */
+static void board_sum_up(struct memory_board *board, const struct memory_question *question)
+{
+    const struct calltree *tree = question->records->tree;
+    sort_nodes(board);
+    for (size_t i = board->nodes.count; i-- > 0;) {
+        node_id n = board->nodes.at[i];
+        if (tree->parent[n] != NODE_NONE)
+            add_sums(&board->calls[tree->parent[n]], &board->calls[n]);
+    }
+    const name_id *name = question->trace->name;
+    for (size_t i = 0; i <= board->nodes.count; i++) { /* callers first; at last the stack is emptied */
+        node_id n = i < board->nodes.count ? board->nodes.at[i] : NODE_NONE;
+        node_id parent = n == NODE_NONE ? NODE_NONE : tree->parent[n];
+        while (board->stack.count && board->stack.at[board->stack.count - 1] != parent)
+            board->open[name[tree->event[board->stack.at[--board->stack.count]]]]--;
+        if (n == NODE_NONE)
+            break;
+        name_id own = name[tree->event[n]];
+        if (board->open[own]++ == 0 && !question->is_step[own]) {
+            list_key(board, own);
+            add_sums(&board->total[own], &board->calls[n]);
+        }
+        *VEC_PUSH(&board->stack) = n;
+    }
+}
+
+/* ---- operators ---- */
+
+enum operator_column {
+    OPERATOR_SELF = MEMORY_SELF_ALLOCATED,
+    OPERATOR_TOTAL,
+    OPERATOR_NET,
+    OPERATOR_NET_TOTAL,
+    OPERATOR_COUNT,
+    OPERATOR_COUNT_TOTAL,
+    OPERATOR_FREES,
+    OPERATOR_FREED,
+    OPERATOR_FREES_TOTAL,
+    OPERATOR_FREED_TOTAL,
+    OPERATOR_COLUMNS
+};
+
+/* clang-format off */
+static const struct table_column operator_columns[OPERATOR_COLUMNS] = {
+    MEMORY_DEVICE_COLUMNS,
+    { "operator", "Operator", TABLE_NAME, "innermost operator, else annotation, around the record", 0, "name" },
+    { "self_allocated", "Self allocated", TABLE_BYTES, "bytes it allocated itself", 0, NULL },
+    { "allocated", "Allocated", TABLE_BYTES, "bytes it and all it called allocated", 0, NULL },
+    { "self_net", "Self kept", TABLE_BYTES, "bytes it allocated less bytes it freed itself", 0, NULL },
+    { "net", "Kept", TABLE_BYTES, "the same with all it called", 0, NULL },
+    { "self_allocations", "Self allocations", TABLE_COUNT, "how many blocks it allocated itself", 0, "count" },
+    { "allocations", "Allocations", TABLE_COUNT, "how many blocks it and all it called allocated", TABLE_OPTIONAL, NULL },
+    { "self_frees", "Self frees", TABLE_COUNT, "how many blocks it freed itself", TABLE_OPTIONAL, NULL },
+    { "self_freed", "Self freed", TABLE_BYTES, "bytes it freed itself", TABLE_OPTIONAL, NULL },
+    { "frees", "Frees", TABLE_COUNT, "how many blocks it and all it called freed", TABLE_OPTIONAL, NULL },
+    { "freed", "Freed", TABLE_BYTES, "bytes it and all it called freed", TABLE_OPTIONAL, NULL },
+};
+/* clang-format on */
+
+/* By anything but operators there is no self and total. */
+static struct table *open_allocations(const struct memory_question *question)
+{
+    static const struct {
+        enum operator_column column;
+        const char *help;
+    } shown[] = {
+        { OPERATOR_TOTAL, "bytes allocated there" },
+        { OPERATOR_NET_TOTAL, "bytes allocated less bytes freed there" },
+        { OPERATOR_COUNT_TOTAL, "how many blocks were allocated there" },
+        { OPERATOR_FREES_TOTAL, "how many blocks were freed there" },
+        { OPERATOR_FREED_TOTAL, "bytes freed there" },
+    };
+    struct table *table = memory_open_table_by(question, "allocations", "Allocations and frees",
+                                               operator_columns, OPERATOR_COLUMNS);
+    for (size_t c = MEMORY_KEY + 1; c < OPERATOR_COLUMNS; c++)
+        table->columns[c].flags = TABLE_HIDDEN;
+    for (size_t i = 0; i < sizeof shown / sizeof *shown; i++) {
+        table->columns[shown[i].column].flags = 0;
+        table->columns[shown[i].column].help = shown[i].help;
+    }
+    return table;
+}
+
+struct table *memory_open_operators(const struct memory_question *question)
+{
+    if (question->options->by != MEMORY_BY_OPERATOR)
+        return open_allocations(question);
+    return memory_open_table(question, "operators", "Allocations and frees by operator", operator_columns,
+                             OPERATOR_COLUMNS);
+}
+
+/* Does the row of KEY hold what was asked for? Only of operators the totals need records that do not count themselves. */
+static bool is_shown(const struct memory_question *question, uint32_t key)
+{
+    if (question->options->by != MEMORY_BY_OPERATOR)
+        return true;
+    return key == question->no_operator ? !question->options->filtered
+                                        : selection_holds_name(question->selection, key);
+}
+
+void memory_add_operators(struct table *table, const struct memory_question *question,
+                          struct memory_board *board, const struct memory_device *device)
+{
+    bool by_operator = question->options->by == MEMORY_BY_OPERATOR;
+    for (uint32_t i = device->first; i < device->first + device->count; i++) {
+        const struct memory_record *record = &question->records->at[i];
+        if (memory_is_selected(question, record) &&
+            (by_operator || memory_owner_is_selected(question, record)))
+            board_add(board, question, record);
+    }
+    board_sum_up(board, question);
+    for (size_t i = 0; i < board->keys.count; i++) {
+        uint32_t key = board->keys.at[i];
+        if (!is_shown(question, key))
+            continue;
+        const struct sums *self = &board->self[key], *total = &board->total[key];
+        size_t row = memory_add_row(table, question, device);
+        memory_set_key(table, row, question, key);
+        table_set_int(table, row, OPERATOR_SELF, self->bytes[ALLOCATED]);
+        table_set_int(table, row, OPERATOR_TOTAL, total->bytes[ALLOCATED]);
+        table_set_int(table, row, OPERATOR_NET, self->bytes[ALLOCATED] - self->bytes[FREED]);
+        table_set_int(table, row, OPERATOR_NET_TOTAL, total->bytes[ALLOCATED] - total->bytes[FREED]);
+        table_set_int(table, row, OPERATOR_COUNT, self->count[ALLOCATED]);
+        table_set_int(table, row, OPERATOR_COUNT_TOTAL, total->count[ALLOCATED]);
+        table_set_int(table, row, OPERATOR_FREES, self->count[FREED]);
+        table_set_int(table, row, OPERATOR_FREED, self->bytes[FREED]);
+        table_set_int(table, row, OPERATOR_FREES_TOTAL, total->count[FREED]);
+        table_set_int(table, row, OPERATOR_FREED_TOTAL, total->bytes[FREED]);
+    }
+    board_clear(board);
+}

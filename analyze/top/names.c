@@ -1,0 +1,98 @@
+/*
+ * names.c - what follows from an event's name alone, worked out once per name.
+ *
+ * torch gives events of one kind the same key when their names are equal after demangling; steps are taken
+ * together as ProfilerStep*; an operator's overload ("aten::add.Tensor") is no part of its name.
+ */
+#include "facts/flops.h"
+#include "analyze/top/parts.h"
+#include "base/demangle.h"
+#include <ctype.h>
+#include <stdlib.h>
+
+/* profiler_util._filter_name: left out of every table. */
+static const char *const dropped_names[] = {
+    "[memory]",
+    "[OutOfMemory]",
+    "profiler::_record_function_enter",
+    "profiler::_record_function_enter_new",
+    "profiler::_record_function_exit",
+    "aten::is_leaf",
+    "aten::output_nr",
+    "aten::_version",
+};
+
+/* c10d's backends flag their regions asynchronous; the file does not say so, but their names begin like this. */
+static const char *const async_prefixes[] = { "nccl:", "gloo:", "ucc:", "mpi:", "xccl:", "hccl:", "rccl:" };
+
+static uint8_t flags_of(const char *name)
+{
+    uint8_t flags = 0;
+    for (size_t i = 0; i < sizeof dropped_names / sizeof *dropped_names; i++)
+        if (strcmp(name, dropped_names[i]) == 0)
+            flags |= NAME_DROPPED | (i == 0 ? NAME_MEMORY : 0) | (i == 1 ? NAME_NO_MEMORY : 0);
+    for (size_t i = 0; i < sizeof async_prefixes / sizeof *async_prefixes; i++)
+        if (strncmp(name, async_prefixes[i], strlen(async_prefixes[i])) == 0)
+            flags |= NAME_ASYNC;
+    if (attribution_is_graph_launch(name))
+        flags |= NAME_GRAPH;
+    return flags;
+}
+
+static bool is_word(const char *from, const char *to)
+{
+    for (const char *c = from; c < to; c++)
+        if (!isalnum((unsigned char)*c) && *c != '_')
+            return false;
+    return from < to;
+}
+
+/* Length of NAME without its overload: of "aten::add" in "aten::add.Tensor". */
+static size_t length_without_overload(const char *name, size_t len)
+{
+    const char *colons = strstr(name, "::"), *dot = strchr(name, '.');
+    if (colons && dot && is_word(name, colons) && is_word(colons + 2, dot) && is_word(dot + 1, name + len))
+        return (size_t)(dot - name);
+    return len;
+}
+
+void top_names_open(struct top_names *names, const struct trace *trace, const struct top_options *options)
+{
+    static const char step_prefix[] = "ProfilerStep#", steps[] = "ProfilerStep*";
+    size_t count = names_count(trace->names);
+    names->key_of = mem_alloc((count + 1) * sizeof *names->key_of);
+    names->operator_key_of = mem_alloc((count + 1) * sizeof *names->operator_key_of);
+    names->flags = mem_zalloc(count + 1, 1);
+    names->keys = names_open();
+    struct buffer readable = { 0 };
+    for (name_id id = 0; id < count; id++) {
+        const char *name = names_text(trace->names, id);
+        size_t len = names_length(trace->names, id);
+        names->flags[id] = flags_of(name);
+        buffer_clear(&readable);
+        if (demangle_as_torch(&readable, name))
+            names->key_of[id] = names_add(names->keys, readable.at, readable.count);
+        else if (strncmp(name, step_prefix, sizeof step_prefix - 1) == 0)
+            names->key_of[id] = names_add(names->keys, steps, sizeof steps - 1);
+        else
+            names->key_of[id] = names_add(names->keys, name, len);
+        size_t plain_len = length_without_overload(name, len);
+        names->operator_key_of[id] =
+            plain_len == len ? names->key_of[id] : names_add(names->keys, name, plain_len);
+        if (flops_operator_of(names_text(names->keys, names->operator_key_of[id])) != FLOPS_NONE)
+            names->flags[id] |= NAME_FLOPS;
+        names->any_flags |= names->flags[id];
+    }
+    buffer_release(&readable);
+    if (options->filter || options->exclude)
+        names->wanted = selection_match_names(names->keys, options->filter, options->exclude, NULL);
+}
+
+void top_names_release(struct top_names *names)
+{
+    free(names->key_of);
+    free(names->operator_key_of);
+    free(names->flags);
+    free(names->wanted);
+    names_free(names->keys);
+}

@@ -1,0 +1,79 @@
+/*
+ * charts.h - pictures of a trace: one row per type, as in `tpa chart --type`.
+ *
+ *     const struct chart_type *type = chart_type_find("steps");
+ *     struct trace *trace = ingest_read(..., .wants = type->wants(), ...);
+ *     struct picture *picture = picture_open(type->name, type->title);
+ *     struct chart_question question = { .trace = trace, .selection = selection, .bars = 20, .columns = 400 };
+ *     if (!type->draw(&question, picture, &err))
+ *         ...                                             // the trace holds nothing to draw, or the selection is wrong
+ *
+ * The figures are those of the commands: where a table of an analysis holds them, the chart is made of that table, and
+ * who has the table already calls the function that takes it. docs/definitions.md says what is worked out here only.
+ */
+#ifndef TPA_CHARTS_CHARTS_H
+#define TPA_CHARTS_CHARTS_H
+
+#include "analyze/selection.h"
+#include "base/chart.h"
+#include "base/error.h"
+#include "base/table.h"
+#include "trace/trace.h"
+
+struct diff;
+struct nightly;
+
+struct chart_question {
+    const struct trace *trace;
+    const struct selection *selection;
+    struct ranges devices; /* memory of these only, and of the host; zero-initialised: all */
+    size_t bars;           /* most bars of a chart whose rows are sorted; 0: all */
+    size_t columns;        /* into how many parts time is cut, where a chart needs that; above 0 */
+    double peak_flops,
+        peak_bandwidth; /* of the device, per second, for the roofline; 0: what its name tells */
+};
+
+struct chart_type {
+    const char *name, *title;
+    const char *help;                  /* one line */
+    struct trace_wants (*wants)(void); /* what the reader must decode */
+    unsigned needs;                    /* enum trace_feature: what a trace must hold */
+    /* Adds charts to PICTURE. False and ERR when there is nothing to draw. */
+    bool (*draw)(const struct chart_question *question, struct picture *picture, struct tpa_error *err);
+};
+
+/* All types; ends in NULL. */
+extern const struct chart_type *const chart_types[];
+
+/* A picture has a chart for each device or file, but no more than these. */
+enum { CHART_MOST_PANELS = 8 };
+
+/*
+ * From tables that are there: of `top` ("operators"), `kernels`, `steps`, gaps_lengths(), `transfers`. Each adds charts
+ * to PICTURE; none when the table has nothing to draw. BARS as above.
+ */
+void chart_operators(struct picture *picture, const struct table *operators, size_t bars);
+void chart_kernels(struct picture *picture, const struct table *kernels, size_t bars);
+void chart_steps(struct picture *picture, const struct table *steps);
+void chart_gaps(struct picture *picture, const struct table *lengths);
+void chart_exposed_copies(struct picture *picture, const struct table *transfers);
+
+/*
+ * A chart for each of the COUNT SERIES of NIGHTLY, which was judged, over its last MOST_RUNS runs (0: all) up to the
+ * judged one, with the band that is expected; no more than MOST_CHARTS. What was 0 in all of them has no chart. The last
+ * chart's note tells what is left out.
+ */
+void chart_trends(struct picture *picture, const struct nightly *nightly, const size_t *series, size_t count,
+                  size_t most_runs, size_t most_charts);
+
+/*
+ * The same of the figures of whole samples; with FIGURE only those and rows of that name. False and ERR when there is
+ * nothing to draw.
+ */
+bool chart_trend(struct picture *picture, const struct nightly *nightly, const char *figure,
+                 struct tpa_error *err);
+
+/* The waterfalls from before to after. */
+void chart_diff(struct picture *picture, const struct diff *diff, size_t bars);
+
+#endif

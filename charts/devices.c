@@ -1,0 +1,233 @@
+/*
+ * devices.c - utilization and overlap over time: what each device did in each part of its span.
+ *
+ * The span, from the start of the first work to the end of the last, is cut into equal parts. Of each part the chart
+ * shows the shares in which the device computed, communicated and copied, each moment once; what is left of the part it
+ * was idle. A selection in time cuts the span and the parts: shares are of what was asked for.
+ */
+#include "charts/parts.h"
+#include "facts/gpu_events.h"
+#include "facts/features.h"
+#include "trace/intervals.h"
+#include "trace/span.h"
+#include <inttypes.h>
+#include <stdlib.h>
+
+enum state { STATE_FIRST, STATE_SECOND, STATE_THIRD, STATES };
+
+/* The moments of a device in each state, disjoint, and those that were asked for. */
+struct device_states {
+    struct intervals asked, in[STATES];
+};
+
+static struct trace_wants wants(void)
+{
+    return (struct trace_wants){ .args = GPU_EVENTS_WANTS };
+}
+
+/* The moments in which DEVICE computed, communicated, copied, which may overlap, and was asked about. */
+static void find_work(const struct chart_question *question, const struct gpu_events *gpu,
+                      const struct gpu_device *device, struct intervals work[3], struct intervals *asked)
+{
+    const struct trace *trace = question->trace;
+    const struct selection *selection = question->selection;
+    int64_t start_ns = INT64_MAX, end_ns = INT64_MIN;
+    for (size_t i = device->first; i < device->first + device->count; i++) {
+        event_id e = gpu->event[i];
+        if (!selection_holds_whenever(selection, e))
+            continue;
+        start_ns = trace->start_ns[e] < start_ns ? trace->start_ns[e] : start_ns;
+        end_ns = trace_end_ns(trace, e) > end_ns ? trace_end_ns(trace, e) : end_ns;
+        size_t which = gpu_work_communicates(gpu->work[i]) ? 1 : gpu->work[i] == GPU_MEMCPY ? 2 : 0;
+        intervals_add(&work[which], trace->start_ns[e], trace_end_ns(trace, e));
+    }
+    if (start_ns < end_ns)
+        intervals_add(asked, start_ns, end_ns);
+    if (selection->windows)
+        intervals_keep(asked, &selection->windows[device->file]);
+    for (size_t i = 0; i < 3; i++) {
+        intervals_merge(&work[i]);
+        intervals_keep(&work[i], asked);
+    }
+}
+
+/* Computation; communication without it; copies without both. */
+static void find_utilization(const struct intervals work[3], struct intervals states[STATES])
+{
+    struct intervals working = { 0 };
+    intervals_union(&work[0], &work[1], &working);
+    intervals_union(&work[0], &(struct intervals){ 0 }, &states[0]);
+    intervals_subtract(&work[1], &work[0], &states[1]);
+    intervals_subtract(&work[2], &working, &states[2]);
+    intervals_release(&working);
+}
+
+/* Computation alone; with communication; communication alone. */
+static void find_overlap(const struct intervals work[3], struct intervals states[STATES])
+{
+    intervals_subtract(&work[0], &work[1], &states[0]);
+    intervals_intersect(&work[0], &work[1], &states[1]);
+    intervals_subtract(&work[1], &work[0], &states[2]);
+}
+
+struct kind {
+    const char *key, *before, *after; /* title: BEFORE, number of the device, AFTER */
+    const char *titles[STATES];
+    enum chart_color colors[STATES];
+    void (*find)(const struct intervals work[3], struct intervals states[STATES]);
+};
+
+static const struct kind utilization = {
+    .key = "utilization",
+    .before = "What device ",
+    .after = " did",
+    .titles = { "Computation", "Exposed communication", "Exposed copies" },
+    .colors = { CHART_COLOR_OF_COMPUTATION, CHART_COLOR_OF_COMMUNICATION, CHART_COLOR_OF_COPIES },
+    .find = find_utilization,
+};
+
+static const struct kind overlap = {
+    .key = "overlap",
+    .before = "Communication and computation of device ",
+    .after = "",
+    .titles = { "Computation alone", "Both", "Communication alone" },
+    .colors = { CHART_COLOR_OF_COMPUTATION, CHART_PURPLE, CHART_COLOR_OF_COMMUNICATION },
+    .find = find_overlap,
+};
+
+/* Where part C of COLUMNS begins, in whole nanoseconds: a product of both might not fit. */
+static int64_t cut_ns(int64_t start_ns, int64_t end_ns, size_t c, size_t columns)
+{
+    int64_t span_ns = end_ns - start_ns, parts = (int64_t)columns, part = (int64_t)c;
+    return start_ns + span_ns / parts * part + span_ns % parts * part / parts;
+}
+
+/* A row for each part of the time asked for, and a last one where it ends. */
+static void cut_time(struct table *table, const struct intervals *asked,
+                     const struct intervals states[STATES], int64_t origin_ns, size_t columns)
+{
+    int64_t start_ns = asked->at[0].start_ns, end_ns = asked->at[asked->count - 1].end_ns;
+    for (size_t c = 0; c <= columns; c++) {
+        int64_t from_ns = cut_ns(start_ns, end_ns, c, columns);
+        int64_t to_ns = c < columns ? cut_ns(start_ns, end_ns, c + 1, columns) : end_ns;
+        if (c < columns && from_ns >= to_ns)
+            continue; /* more columns than nanoseconds */
+        size_t row = table_add_row(table);
+        table_set_int(table, row, 0, from_ns - origin_ns);
+        int64_t asked_ns = c < columns ? intervals_length_within(asked, from_ns, to_ns) : 0;
+        for (size_t s = 0; s < STATES && asked_ns > 0; s++)
+            table_set_number(table, row, s + 1,
+                             (double)intervals_length_within(&states[s], from_ns, to_ns) / (double)asked_ns);
+    }
+}
+
+/* The shares of the whole, in words. */
+static void tell_shares(struct chart *chart, const struct kind *kind, const struct device_states *states)
+{
+    double asked_ns = (double)intervals_length(&states->asked), length_ns[STATES];
+    for (size_t s = 0; s < STATES; s++)
+        length_ns[s] = (double)intervals_length(&states->in[s]);
+    if (kind == &overlap) {
+        chart->note = arena_printf(&chart->arena, "%.1f %% of the communication runs beside computation",
+                                   100 * length_ns[1] / (length_ns[1] + length_ns[2]));
+        return;
+    }
+    double idle_ns = asked_ns - length_ns[0] - length_ns[1] - length_ns[2];
+    chart->note = arena_printf(
+        &chart->arena, "computes %.1f %%, only communicates %.1f %%, only copies %.1f %%, idle %.1f %%",
+        100 * length_ns[0] / asked_ns, 100 * length_ns[1] / asked_ns, 100 * length_ns[2] / asked_ns,
+        100 * idle_ns / asked_ns);
+}
+
+static void add_device(const struct chart_question *question, struct picture *picture,
+                       const struct kind *kind, const struct gpu_device *device,
+                       const struct device_states *states)
+{
+    const struct table_column columns[STATES + 1] = {
+        { "time", "Time", TABLE_MOMENT, "begin of the part of time", 0, NULL },
+        { "first", kind->titles[0], TABLE_SHARE, "share of it", 0, NULL },
+        { "second", kind->titles[1], TABLE_SHARE, "share of it", 0, NULL },
+        { "third", kind->titles[2], TABLE_SHARE, "share of it", 0, NULL },
+    };
+    struct chart *chart = picture_add_chart(picture, kind->key, kind->before);
+    int64_t rank = selection_rank(question->trace, device->file);
+    bool several = question->trace->file_count > 1;
+    chart->key = several ? arena_printf(&chart->arena, "%s_%" PRId64 "_%d", kind->key, rank, device->id)
+                         : arena_printf(&chart->arena, "%s_%d", kind->key, device->id);
+    chart->title = arena_printf(&chart->arena, "%s%d%s", kind->before, device->id, kind->after);
+    if (several)
+        chart->title = arena_printf(&chart->arena, "%s, rank %" PRId64, chart->title, rank);
+    chart->x = chart_time_axis(question, device->file);
+    chart->y =
+        (struct chart_axis){ .title = "Share of the time", .kind = TABLE_SHARE, .has_most = true, .most = 1 };
+    struct table *table = chart_add_table(chart, table_open(kind->key, NULL, columns, STATES + 1));
+    cut_time(table, &states->asked, states->in, trace_file_span(question->trace, device->file).start_ns,
+             question->columns);
+    for (size_t s = 0; s < STATES; s++)
+        if (states->in[s].count > 0)
+            chart_add_series(chart, (struct chart_series){ .title = kind->titles[s],
+                                                           .mark = CHART_AREA,
+                                                           .color = kind->colors[s],
+                                                           .table = table,
+                                                           .y = s + 1 });
+    tell_shares(chart, kind, states);
+}
+
+static void draw_devices(const struct chart_question *question, struct picture *picture,
+                         const struct kind *kind)
+{
+    const struct gpu_events *gpu = gpu_events_of(question->trace);
+    size_t found = 0;
+    for (size_t d = 0; d < gpu->device_count; d++) {
+        const struct gpu_device *device = &gpu->devices[d];
+        if (question->selection->files && !question->selection->files[device->file])
+            continue;
+        struct device_states states = { 0 };
+        struct intervals work[3] = { { 0 }, { 0 }, { 0 } };
+        find_work(question, gpu, device, work, &states.asked);
+        bool shown = states.asked.count > 0 && (kind != &overlap || work[1].count > 0);
+        found += shown;
+        if (shown && found <= CHART_MOST_PANELS) {
+            kind->find(work, states.in);
+            add_device(question, picture, kind, device, &states);
+        }
+        intervals_release(&states.asked);
+        for (size_t i = 0; i < STATES; i++) {
+            intervals_release(&work[i]);
+            intervals_release(&states.in[i]);
+        }
+    }
+    chart_tell_panels(picture, CHART_MOST_PANELS, found, "devices");
+}
+
+static bool draw_utilization(const struct chart_question *question, struct picture *picture,
+                             struct tpa_error *err)
+{
+    draw_devices(question, picture, &utilization);
+    return chart_is_drawn(picture, err, "no device worked in the time asked for");
+}
+
+static bool draw_overlap(const struct chart_question *question, struct picture *picture,
+                         struct tpa_error *err)
+{
+    draw_devices(question, picture, &overlap);
+    return chart_is_drawn(picture, err, "no kernel communicates");
+}
+
+const struct chart_type chart_type_utilization = {
+    .name = "utilization",
+    .title = "Utilization",
+    .help = "what each device did over time: computed, communicated, copied, idled",
+    .wants = wants,
+    .needs = FEATURE_GPU,
+    .draw = draw_utilization,
+};
+
+const struct chart_type chart_type_overlap = {
+    .name = "overlap",
+    .title = "Overlap",
+    .help = "how communication and computation of each device overlap over time",
+    .wants = wants,
+    .needs = FEATURE_GPU,
+    .draw = draw_overlap,
+};

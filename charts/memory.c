@@ -1,0 +1,119 @@
+/* memory.c - memory in use and reserved over time, for each device and the host; the peak with its operator. */
+#include "charts/parts.h"
+#include "analyze/memory/memory.h"
+#include "facts/memory_records.h"
+#include "facts/features.h"
+#include "trace/span.h"
+#include <inttypes.h>
+
+enum { COLUMN_TIME, COLUMN_ALLOCATED, COLUMN_RESERVED, COLUMNS };
+
+static const struct table_column columns[COLUMNS] = {
+    { "time", "Time", TABLE_MOMENT, "when it became so, from the origin of the file", 0, NULL },
+    { "allocated", "In use", TABLE_BYTES, "bytes in use from then on", 0, NULL },
+    { "reserved", "Reserved", TABLE_BYTES, "bytes that the allocator holds of the device from then on", 0,
+      NULL },
+};
+
+static struct trace_wants wants(void)
+{
+    return memory_wants;
+}
+
+/* "cuda:0", with the rank when there are several files. */
+static const char *device_name(struct chart *chart, const struct trace *trace,
+                               const struct memory_device *device)
+{
+    const char *name = memory_device_type_name(device->type);
+    if (device->type == MEMORY_TYPE_UNTOLD)
+        name = "a device that the file does not name";
+    else if (name == NULL)
+        name = arena_printf(&chart->arena, "device type %" PRId64, device->type);
+    if (device->id >= 0)
+        name = arena_printf(&chart->arena, "%s:%" PRId64, name, device->id);
+    if (trace->file_count > 1)
+        name = arena_printf(&chart->arena, "%s, rank %" PRId64, name, selection_rank(trace, device->file));
+    return name;
+}
+
+/* A chart of DEVICE; dropped again, and false, when none of its records was asked for. */
+static bool add_device(const struct chart_question *question, struct picture *picture,
+                       const struct memory_records *records, const struct memory_device *device)
+{
+    const struct trace *trace = question->trace;
+    int64_t origin_ns = trace_file_span(trace, device->file).start_ns;
+    struct chart *chart = picture_add_chart(picture, "memory", NULL);
+    struct table *table = chart_add_table(chart, table_open("memory", NULL, columns, COLUMNS));
+    uint32_t peak = RECORD_NONE;
+    bool reserves = false;
+    for (uint32_t i = device->first; i < device->first + device->count; i++) {
+        const struct memory_record *record = &records->at[i];
+        if (!selection_holds_time(question->selection, device->file, trace->start_ns[record->event]))
+            continue;
+        size_t row = table_add_row(table);
+        table_set_int(table, row, COLUMN_TIME, trace->start_ns[record->event] - origin_ns);
+        table_set_int(table, row, COLUMN_ALLOCATED, record->allocated);
+        if (record->reserved >= 0)
+            table_set_int(table, row, COLUMN_RESERVED, record->reserved);
+        reserves |= record->reserved > 0;
+        if (peak == RECORD_NONE || record->allocated > records->at[peak].allocated)
+            peak = i;
+    }
+    if (peak == RECORD_NONE) {
+        picture_drop_chart(picture);
+        return false;
+    }
+    const char *name = device_name(chart, trace, device);
+    chart->key = arena_printf(&chart->arena, "memory_%zu", picture->charts.count);
+    chart->title = arena_printf(&chart->arena, "Memory of %s", name);
+    chart->note =
+        device->has_totals ? NULL : "counted from the start of recording: what was there before is not known";
+    chart->x = chart_time_axis(question, device->file);
+    chart->y = (struct chart_axis){ .title = "Memory", .kind = TABLE_BYTES };
+    if (reserves)
+        chart_add_series(chart, (struct chart_series){ .title = "Reserved by the allocator",
+                                                       .mark = CHART_STAIRS,
+                                                       .color = CHART_ORANGE,
+                                                       .table = table,
+                                                       .y = COLUMN_RESERVED });
+    chart_add_series(chart, (struct chart_series){ .title = "In use",
+                                                   .mark = CHART_STAIRS,
+                                                   .color = CHART_BLUE,
+                                                   .table = table,
+                                                   .y = COLUMN_ALLOCATED });
+    event_id op = records->at[peak].owner;
+    chart_add_label(chart, (double)(trace->start_ns[records->at[peak].event] - origin_ns),
+                    (double)records->at[peak].allocated,
+                    op == EVENT_NONE ? "(no operator)" : trace_name(trace, op));
+    return true;
+}
+
+static bool draw(const struct chart_question *question, struct picture *picture, struct tpa_error *err)
+{
+    struct memory_records *records = memory_records_open(question->trace, MEMORY_OWNERS);
+    const struct selection *selection = question->selection;
+    size_t found = 0;
+    for (size_t d = 0; d < records->device_count; d++) {
+        const struct memory_device *device = &records->devices[d];
+        if ((selection->files && !selection->files[device->file]) ||
+            (!memory_is_host(device) && device->type != MEMORY_TYPE_UNTOLD &&
+             !ranges_hold(&question->devices, device->id)))
+            continue;
+        if (picture->charts.count < CHART_MOST_PANELS)
+            found += add_device(question, picture, records, device);
+        else
+            found++;
+    }
+    chart_tell_panels(picture, CHART_MOST_PANELS, found, "devices");
+    memory_records_free(records);
+    return chart_is_drawn(picture, err, "no memory was allocated in the time asked for");
+}
+
+const struct chart_type chart_type_memory = {
+    .name = "memory",
+    .title = "Memory",
+    .help = "memory in use and reserved over time, and the operator at the peak",
+    .wants = wants,
+    .needs = FEATURE_MEMORY,
+    .draw = draw,
+};

@@ -1,0 +1,34 @@
+/*
+ * parts.h - what the makers of charts share (chart_*.c).
+ */
+#ifndef TPA_CHARTS_PARTS_H
+#define TPA_CHARTS_PARTS_H
+
+#include "charts/charts.h"
+
+extern const struct chart_type chart_type_operators, chart_type_kernels, chart_type_steps,
+    chart_type_utilization, chart_type_overlap, chart_type_gaps, chart_type_transfers, chart_type_memory,
+    chart_type_queue, chart_type_roofline;
+
+/* The table called KEY of RESULT; NULL when there is none. */
+const struct table *chart_find_table(const struct result *result, const char *key);
+
+/* The cell of the column called KEY, which there is. */
+const union table_cell *chart_cell(const struct table *table, size_t row, const char *key);
+
+/* The integer there; 0 when it is missing. */
+int64_t chart_integer(const struct table *table, size_t row, const char *key);
+
+/* The axis of time of FILE: all of its span, so that charts below each other line up; less when less was asked for. */
+struct chart_axis chart_time_axis(const struct chart_question *question, uint32_t file);
+
+/*
+ * Say in the last panel of PICTURE that only the first PANELS of COUNT THINGS ("devices") are there. Nothing when all
+ * are.
+ */
+void chart_tell_panels(struct picture *picture, size_t panels, size_t count, const char *things);
+
+/* Ends a draw function: false and ERR, saying WHAT is missing, when PICTURE is empty. */
+bool chart_is_drawn(const struct picture *picture, struct tpa_error *err, const char *what);
+
+#endif

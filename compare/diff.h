@@ -1,0 +1,122 @@
+/*
+ * diff.h - what changed between two sides, and whether it is real.
+ *
+ *     struct diff *diff = diff_open(before, after, &options, &err);     // struct measures, finished
+ *     diff_add_tables(diff, result);
+ *     ...
+ *     diff_free(diff);
+ *
+ * Sides are compared sample by sample (measure.h), step with step where both have steps, and judged (verdict.h). The
+ * head holds the figures of a whole step; the rows of each table add up, with one last row for what they leave open, to
+ * the change of the head's first figure.
+ */
+#ifndef TPA_COMPARE_DIFF_H
+#define TPA_COMPARE_DIFF_H
+
+#include "compare/measure.h"
+#include "compare/renames.h"
+#include "compare/verdict.h"
+#include "base/error.h"
+#include "base/table.h"
+
+struct diff_options {
+    int64_t min_change_ns; /* a smaller change of a time is no change */
+    bool by_file;          /* samples are files even where there are steps */
+    const char *only;      /* key of the only table of rows that is wanted; NULL: all */
+};
+
+/* A figure of whole samples. */
+struct diff_metric {
+    const char *key, *title; /* borrowed from the measures */
+    enum table_kind kind;
+    struct finding finding;
+};
+
+struct diff_row {
+    const char *name; /* of the second side, where it was renamed; borrowed from the measures */
+    size_t name_length;
+    const char *old_name; /* NULL: it is the same on both sides */
+    size_t old_name_length;
+    enum rename_kind renamed;
+    double calls[2]; /* per sample */
+    struct finding finding;
+};
+
+struct diff_rows {
+    const char *key, *title;
+    enum table_kind kind;
+    VEC_OF(struct diff_row) rows; /* largest change first */
+    size_t asked;                 /* rows that were asked about together */
+    const char *whole;            /* key of the metric that they are parts of; NULL: of none */
+};
+
+/* A sample that is far from the others of its side. */
+struct diff_outlier {
+    int side;
+    const struct measure_sample *sample;
+    double value, median;
+};
+
+struct diff {
+    const struct measures *sides[2];
+    const struct sampling *samplings[2];
+    const char *unit; /* what a sample is: "step" */
+    double min_change;
+    VEC_OF(struct diff_metric) metrics; /* the first is what the rows add up to */
+    VEC_OF(struct diff_rows) tables;
+    VEC_OF(struct diff_outlier) outliers; /* of the first metric */
+};
+
+/*
+ * New; free with diff_free (NULL is allowed). Borrows BEFORE and AFTER, as long as it lives. NULL and ERR when they hold
+ * nothing that can be compared.
+ */
+struct diff *diff_open(const struct measures *before, const struct measures *after,
+                       const struct diff_options *options, struct tpa_error *err);
+void diff_free(struct diff *diff);
+
+/* The metric called KEY; NULL when a side does not tell it. */
+const struct diff_metric *diff_metric(const struct diff *diff, const char *key);
+
+/* Is nothing different, figure by figure and row by row? */
+bool diff_is_same(const struct diff *diff);
+
+/* "needs at least 4 steps a side": what it takes to judge COUNT rows at once. New; free with free(). */
+char *diff_needs(const struct diff *diff, size_t count);
+
+/*
+ * Add to RESULT: notices on top about what makes the sides unlike each other; the tables "head" and, where memory was
+ * recorded, "memory"; one for each sort of rows; "outliers" and "renamed" where there are any.
+ */
+void diff_add_tables(const struct diff *diff, struct result *result);
+
+/* Tell in RESULT, on top, what makes the sides hard to compare. Part of diff_add_tables. */
+void diff_tell_differences(const struct diff *diff, struct result *result);
+
+/* Columns of all of its tables of figures and rows. */
+enum diff_column {
+    DIFF_NAME,
+    DIFF_BEFORE,
+    DIFF_AFTER,
+    DIFF_CHANGE,
+    DIFF_CHANGE_SHARE,
+    DIFF_VERDICT,
+    DIFF_PART,
+    DIFF_LOW,
+    DIFF_HIGH,
+    DIFF_CALLS_BEFORE,
+    DIFF_CALLS_AFTER,
+    DIFF_CALL_BEFORE,
+    DIFF_CALL_AFTER,
+    DIFF_MEDIAN_BEFORE,
+    DIFF_MEDIAN_AFTER,
+    DIFF_SHIFT,
+    DIFF_P,
+    DIFF_OLD_NAME,
+    DIFF_COLUMNS
+};
+
+/* The name of the row that holds what no other row explains. */
+#define DIFF_UNEXPLAINED "[in no row]"
+
+#endif

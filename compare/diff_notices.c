@@ -1,0 +1,142 @@
+/* diff_notices.c - what makes two sides unlike each other, so that people read figures with care; see diff.h. */
+#include "compare/diff.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The notice added last belongs above the figures. */
+static void put_on_top(struct result *result)
+{
+    result->notices.at[result->notices.count - 1].on_top = true;
+}
+
+/* "1.203 ms": for a sentence. */
+static void add_time(struct buffer *out, double ns)
+{
+    static const struct {
+        double ns;
+        const char *unit;
+    } units[] = { { 1e9, "s" }, { 1e6, "ms" }, { 1e3, "us" } };
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++)
+        if (fabs(ns) >= units[i].ns) {
+            buffer_printf(out, "%.3f%s", ns / units[i].ns, units[i].unit);
+            return;
+        }
+    buffer_printf(out, "%.0fns", ns);
+}
+
+static void tell_gpus(const struct diff *diff, struct result *result)
+{
+    const char *gpu[2];
+    for (int i = 0; i < 2; i++)
+        gpu[i] = measures_fact(diff->sides[i], "gpu");
+    if (!gpu[0] && !gpu[1])
+        return;
+    if (!gpu[0] || !gpu[1]) {
+        result_add_notice(result, "other_gpu", 1, NULL, TPA_NOWHERE,
+                          "not the same GPU: %s against %s; only the %s side has work on a GPU",
+                          gpu[0] ? gpu[0] : "none", gpu[1] ? gpu[1] : "none", gpu[0] ? "first" : "second");
+        put_on_top(result);
+    } else if (strcmp(gpu[0], gpu[1]) != 0) {
+        result_add_notice(result, "other_gpu", 1, NULL, TPA_NOWHERE, "not the same GPU: %s against %s",
+                          gpu[0], gpu[1]);
+        put_on_top(result);
+    }
+}
+
+/* Versions, how it was recorded: whatever both sides tell, and tell differently. */
+static void tell_facts(const struct diff *diff, struct result *result)
+{
+    const struct measures *before = diff->sides[0];
+    for (size_t i = 0; i < before->facts.count; i++) {
+        const struct measure_fact *fact = &before->facts.at[i];
+        const char *after = measures_fact(diff->sides[1], fact->key);
+        if (!after || strcmp(fact->key, "gpu") == 0 || strcmp(fact->key, "cut") == 0 ||
+            strcmp(fact->value, after) == 0)
+            continue;
+        result_add_notice(result, "other_fact", 1, NULL, TPA_NOWHERE, "not the same %s: %s against %s",
+                          fact->title, fact->value, after);
+        put_on_top(result);
+    }
+}
+
+/* What was saved with --limit lacks rows, which then look as if they were new or gone. */
+static void tell_cuts(const struct diff *diff, struct result *result)
+{
+    for (int i = 0; i < 2; i++) {
+        const char *cut = measures_fact(diff->sides[i], "cut");
+        if (!cut)
+            continue;
+        result_add_notice(result, "cut", 1, NULL, TPA_NOWHERE,
+                          "the %s side was saved with --limit and holds %s: what else there was is missing",
+                          i ? "second" : "first", cut);
+        put_on_top(result);
+    }
+}
+
+/* Mean of a metric over all files. */
+static double mean_of(const struct measures *side, const char *key)
+{
+    const struct measure_metric *metric = sampling_metric(&side->by_file, key);
+    double sum = 0;
+    size_t count = metric ? metric->values.count : 0;
+    for (size_t i = 0; i < count; i++)
+        sum += metric->values.at[i];
+    return count ? sum / (double)count : 0;
+}
+
+/* How long the sides recorded. WITHOUT_STEPS it matters more. */
+static void tell_windows(const struct diff *diff, bool without_steps, struct result *result)
+{
+    double before = mean_of(diff->sides[0], "window"), after = mean_of(diff->sides[1], "window");
+    double shorter = fmin(before, after), longer = fmax(before, after);
+    if (!(longer > shorter * (without_steps ? 1.1 : 2)))
+        return;
+    struct buffer text = { 0 };
+    add_time(&text, before);
+    buffer_puts(&text, " against ");
+    add_time(&text, after);
+    result_add_notice(result, "other_window", 1, NULL, TPA_NOWHERE, "not the same window: %s recorded; %s",
+                      text.at,
+                      without_steps ? "without steps on both sides, windows are compared as they are"
+                                    : "figures are per step");
+    put_on_top(result);
+    buffer_release(&text);
+}
+
+static void tell_sizes(const struct diff *diff, struct result *result)
+{
+    const struct measures *const *sides = diff->sides;
+    size_t before = diff->samplings[0]->samples.count, after = diff->samplings[1]->samples.count;
+    bool by_step = diff->samplings[0] == &sides[0]->by_step;
+    if (sides[0]->files != sides[1]->files) {
+        result_add_notice(result, "other_files", 1, NULL, TPA_NOWHERE,
+                          "not the same number of files: %zu against %zu", sides[0]->files, sides[1]->files);
+        put_on_top(result);
+    }
+    if (by_step && before != after) {
+        result_add_notice(result, "other_steps", 1, NULL, TPA_NOWHERE,
+                          "not the same number of steps: %zu against %zu; figures are per step", before,
+                          after);
+        put_on_top(result);
+    }
+    size_t steps[2] = { sides[0]->by_step.samples.count, sides[1]->by_step.samples.count };
+    if (diff->sides[0]->source == MEASURE_TRACES && (steps[0] == 0) != (steps[1] == 0)) {
+        result_add_notice(result, "steps_on_one_side", 1, NULL, TPA_NOWHERE,
+                          "only the %s side marks steps: whole files are compared, not steps",
+                          steps[0] ? "first" : "second");
+        put_on_top(result);
+    }
+    bool with_steps = steps[0] && steps[1];
+    if (diff->sides[0]->source == MEASURE_TRACES && (!with_steps || (by_step && before == after)))
+        tell_windows(diff, !with_steps, result);
+}
+
+void diff_tell_differences(const struct diff *diff, struct result *result)
+{
+    tell_gpus(diff, result);
+    tell_facts(diff, result);
+    tell_sizes(diff, result);
+    tell_cuts(diff, result);
+}

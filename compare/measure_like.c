@@ -1,0 +1,155 @@
+/*
+ * measure_like.c - a trace or profile beside a saved result: the command that the result came from is asked again, and
+ * what it answers is taken as if it had been saved; see measure.h.
+ */
+#include "compare/measure.h"
+
+#include "analyze/gpu.h"
+#include "analyze/kernels.h"
+#include "analyze/memory/memory.h"
+#include "profile/tables.h"
+#include "profile/view.h"
+#include "analyze/steps.h"
+#include "analyze/top/top.h"
+#include <string.h>
+
+static int find_column(const struct table *table, const char *key)
+{
+    return table_find_column(table, key, strlen(key));
+}
+
+/* What a command answers about a trace when it is given no options, as it would have saved it. */
+struct trace_wants measure_wants_like(const char *schema)
+{
+    struct trace_wants wants = { 0 };
+    if (strcmp(schema, "tpa.top/1") == 0) {
+        struct top_options top = { .by = TOP_OPERATOR | TOP_SHAPE | TOP_STACK | TOP_OVERLOAD };
+        return top_wants(&top);
+    }
+    if (strcmp(schema, "tpa.steps/1") == 0)
+        return steps_wants;
+    if (strcmp(schema, "tpa.gpu/1") == 0)
+        return gpu_wants;
+    if (strcmp(schema, "tpa.kernels/1") == 0)
+        return kernels_wants;
+    if (strcmp(schema, "tpa.memory/1") == 0)
+        return memory_wants;
+    return wants;
+}
+
+/* The --by of tpa top that gives the columns of TABLE. */
+static unsigned dimensions_of(const struct table *table)
+{
+    static const struct {
+        const char *column;
+        unsigned dimension;
+    } dimensions[] = {
+        { "input_shapes", TOP_SHAPE },
+        { "source_location", TOP_STACK },
+        { "overload_name", TOP_OVERLOAD },
+        { "step", TOP_STEP },
+        { "rank", TOP_RANK },
+    };
+    unsigned by = TOP_OPERATOR;
+    for (size_t i = 0; i < sizeof dimensions / sizeof *dimensions; i++)
+        if (find_column(table, dimensions[i].column) >= 0)
+            by |= dimensions[i].dimension;
+    return by;
+}
+
+/* Tables of the trace must name rows as those of the saved result do. */
+static bool is_alike(const struct result *made, const struct result *saved)
+{
+    if (made->tables.count == 0 || saved->tables.count == 0)
+        return false;
+    for (size_t t = 0; t < saved->tables.count && t < made->tables.count; t++) {
+        const struct table *a = made->tables.at[t], *b = saved->tables.at[t];
+        if (strcmp(a->key, b->key) != 0)
+            return false;
+        for (size_t c = 0; c < b->column_count; c++)
+            if (table_is_text(b->columns[c].kind) && find_column(a, b->columns[c].key) < 0)
+                return false;
+    }
+    return true;
+}
+
+static bool not_alike(const char *what, const struct result *saved, struct tpa_error *err)
+{
+    tpa_fail(err, TPA_NOWHERE, "%s can not be compared with a result of %s as this one was saved", what,
+             saved->schema);
+    return tpa_hint(err, "save the same of it with --format json, or compare the files themselves");
+}
+
+/* Take MADE, what the command of SAVED answers now about WHAT; it is freed. */
+static bool take_made(struct measures *measures, struct result *made, const struct result *saved,
+                      const char *what, struct tpa_error *err)
+{
+    bool good = is_alike(made, saved) ? measure_result(measures, made, err) : not_alike(what, saved, err);
+    result_free(made);
+    return good;
+}
+
+/* Add to MADE what the command of SAVED answers about TRACE; nothing where it can not be asked. */
+static bool ask_trace(const struct result *saved, const struct trace *trace, struct result **made,
+                      struct tpa_error *err)
+{
+    const char *schema = saved->schema;
+    struct selection *all = selection_open(trace, &(struct selection_query){ 0 }, err);
+    bool good = all != NULL;
+    *made = NULL;
+    if (good && strcmp(schema, "tpa.top/1") == 0 && saved->tables.count) {
+        struct top_options options = { .by = dimensions_of(saved->tables.at[0]) };
+        *made = top_analyze(trace, &options);
+    } else if (good) {
+        *made = result_open(schema);
+        if (strcmp(schema, "tpa.steps/1") == 0)
+            good = steps_add_tables(trace, all, &(struct steps_options){ 0 }, *made, err);
+        else if (strcmp(schema, "tpa.gpu/1") == 0)
+            gpu_add_tables(trace, all, GPU_ROWS_DEVICE, *made);
+        else if (strcmp(schema, "tpa.kernels/1") == 0)
+            kernels_add_table(trace, all, &(struct kernels_options){ 0 }, *made);
+        else if (strcmp(schema, "tpa.memory/1") == 0)
+            memory_add_tables(trace, all, &(struct memory_options){ 0 }, *made);
+    }
+    selection_free(all);
+    return good;
+}
+
+bool measure_trace_like(struct measures *measures, const struct trace *trace, const struct result *saved,
+                        struct tpa_error *err)
+{
+    struct result *made;
+    if (ask_trace(saved, trace, &made, err))
+        return take_made(measures, made, saved, "a trace", err);
+    result_free(made);
+    return false;
+}
+
+bool measure_profile_like(struct measures *measures, const struct profile *profile,
+                          const struct result *saved, struct tpa_error *err)
+{
+    struct profile_view all = { 0 };
+    struct profile_sort sort = { 0 };
+    struct result *made = result_open("tpa.top/1");
+    bool good = profile_sort_parse(&sort, "none", err) &&
+                profile_view_make(&all, profile, &sort, &(struct profile_restriction){ 0 }, err);
+    if (good && strcmp(saved->schema, made->schema) == 0)
+        profile_add_functions(made, profile, &all);
+    if (good)
+        good =
+            take_made(measures, made, saved, "a Python profile", err); /* the rows are made from the view */
+    else
+        result_free(made);
+    profile_view_release(&all);
+    profile_sort_release(&sort);
+    return good;
+}
+
+bool measure_actions_like(struct measures *measures, const struct action_report *report,
+                          const struct result *saved, struct tpa_error *err)
+{
+    struct result *made = result_open("tpa.top/1");
+    if (strcmp(saved->schema, made->schema) == 0)
+        actions_add_table(made, report);
+    return take_made(measures, made, saved, "a report of actions", err);
+}

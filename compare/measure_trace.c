@@ -1,0 +1,515 @@
+/*
+ * measure_trace.c - the samples of a trace; see measure.h.
+ *
+ * The figures of whole steps come from one set of moments per device and question, whose length within each step is a
+ * binary search; the rows from tpa top's analysis, by step and file, so that they mean what they mean there.
+ */
+#include "compare/measure.h"
+
+#include "facts/device_steps.h"
+#include "facts/gpu_events.h"
+#include "compare/measure_parts.h"
+#include "facts/memory_records.h"
+#include "analyze/selection.h"
+#include "analyze/top/top.h"
+#include "facts/features.h"
+#include "trace/intervals.h"
+#include "facts/attribution.h"
+#include "trace/span.h"
+#include "facts/step_list.h"
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- samples ---- */
+
+static int compare_steps(const void *left, const void *right)
+{
+    const struct measured_step *a = left, *b = right;
+    if (a->step->file != b->step->file)
+        return a->step->file < b->step->file ? -1 : 1;
+    if (a->step->number != b->step->number)
+        return a->step->number < b->step->number ? -1 : 1;
+    return a->step->start_ns < b->step->start_ns ? -1 : a->step->start_ns > b->step->start_ns;
+}
+
+const struct measured_step *measured_step_of(const struct measuring *measuring, uint32_t file, int64_t number)
+{
+    size_t low = 0, high = measuring->steps.count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        const struct device_step *step = measuring->steps.at[middle].step;
+        if (step->file < file || (step->file == file && step->number < number))
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    const struct measured_step *found = &measuring->steps.at[low];
+    bool is_it = low < measuring->steps.count && found->step->file == file && found->step->number == number;
+    return is_it ? found : NULL;
+}
+
+const struct measured_step *measured_step_at(const struct measuring *measuring, uint32_t file,
+                                             int64_t moment_ns)
+{
+    const struct step *range = step_list_at(measuring->ranges, file, moment_ns);
+    if (!range)
+        return NULL;
+    const struct measured_step *step = measured_step_of(measuring, file, range->number);
+    bool is_it = step && step->step == &measuring->device_steps->at[range - measuring->ranges->at];
+    return is_it ? step : NULL;
+}
+
+/* The steps that are samples: those recorded to their end, each number once per file. */
+static void choose_steps(struct measuring *measuring, bool first_only)
+{
+    for (size_t i = 0; i < measuring->device_steps->count; i++)
+        if (measuring->device_steps->at[i].complete)
+            *VEC_PUSH(&measuring->steps) = (struct measured_step){ &measuring->device_steps->at[i], 0 };
+    if (measuring->steps.count > 1)
+        qsort(measuring->steps.at, measuring->steps.count, sizeof *measuring->steps.at, compare_steps);
+    size_t kept = 0;
+    for (size_t i = 0; i < measuring->steps.count; i++) {
+        const struct device_step *step = measuring->steps.at[i].step;
+        const struct device_step *last = kept ? measuring->steps.at[kept - 1].step : NULL;
+        if (!last || last->file != step->file || (last->number != step->number && !first_only))
+            measuring->steps.at[kept++] = measuring->steps.at[i];
+    }
+    measuring->steps.count = kept;
+}
+
+static void add_samples(struct measuring *measuring)
+{
+    struct measures *measures = measuring->measures;
+    const struct trace *trace = measuring->trace;
+    measuring->first_file_sample = (uint32_t)measures->by_file.samples.count;
+    for (uint32_t file = 0; file < trace->file_count; file++)
+        sampling_add(&measures->by_file, &(struct measure_sample){ (uint32_t)measures->parts - 1, file,
+                                                                   selection_rank(trace, file), -1 });
+    size_t with_steps = 0;
+    for (size_t i = 0; i < measuring->steps.count; i++) {
+        struct measured_step *step = &measuring->steps.at[i];
+        step->sample = sampling_add(&measures->by_step,
+                                    &(struct measure_sample){ (uint32_t)measures->parts - 1, step->step->file,
+                                                              selection_rank(trace, step->step->file),
+                                                              step->step->number });
+        with_steps += i == 0 || measuring->steps.at[i - 1].step->file != step->step->file;
+    }
+    measures->files += trace->file_count;
+    measures->files_without_steps += trace->file_count - with_steps;
+}
+
+/* ---- what devices did ---- */
+
+/* Disjoint sets of moments: what a device was busy with. */
+enum { BUSY_COMPUTATION, BUSY_COMMUNICATION, BUSY_COPIES, BUSY_KINDS };
+
+static const struct {
+    const char *key, *title;
+} busy_metrics[BUSY_KINDS] = {
+    [BUSY_COMPUTATION] = { "computation", "computation" },
+    [BUSY_COMMUNICATION] = { "exposed_communication", "exposed communication" },
+    [BUSY_COPIES] = { "exposed_copies", "exposed copies" },
+};
+
+static void subtract(struct intervals *from, const struct intervals *set)
+{
+    struct intervals rest = { 0 };
+    intervals_subtract(from, set, &rest);
+    intervals_release(from);
+    *from = rest;
+}
+
+/* As tpa gpu has them: memsets compute; communication is exposed where nothing computes, copies where neither does. */
+static void find_busy(const struct gpu_events *gpu, const struct gpu_device *device,
+                      struct intervals busy[BUSY_KINDS])
+{
+    const struct trace *trace = gpu->trace;
+    for (size_t i = device->first; i < device->first + device->count; i++) {
+        uint8_t work = gpu->work[i];
+        int kind = gpu_work_communicates(work) ? BUSY_COMMUNICATION
+                   : work == GPU_MEMCPY        ? BUSY_COPIES
+                                               : BUSY_COMPUTATION;
+        intervals_add(&busy[kind], trace->start_ns[gpu->event[i]], trace_end_ns(trace, gpu->event[i]));
+    }
+    for (int kind = 0; kind < BUSY_KINDS; kind++)
+        intervals_merge(&busy[kind]);
+    subtract(&busy[BUSY_COPIES], &busy[BUSY_COMPUTATION]);
+    subtract(&busy[BUSY_COPIES], &busy[BUSY_COMMUNICATION]);
+    subtract(&busy[BUSY_COMMUNICATION], &busy[BUSY_COMPUTATION]);
+}
+
+/* A stretch of time of which a sample tells. */
+struct stretch {
+    struct sampling *sampling;
+    uint32_t sample, file;
+    int64_t start_ns, end_ns;
+    double busy_ns[BUSY_KINDS]; /* summed over the devices of the file */
+};
+
+typedef VEC_OF(struct stretch) stretches;
+
+static int compare_stretches(const void *left, const void *right)
+{
+    const struct stretch *a = left, *b = right;
+    if (a->file != b->file)
+        return a->file < b->file ? -1 : 1;
+    return a->sample < b->sample ? -1 : a->sample > b->sample;
+}
+
+/* Every sample and the time it is about, file by file. */
+static void list_stretches(const struct measuring *measuring, stretches *list)
+{
+    struct measures *measures = measuring->measures;
+    for (uint32_t file = 0; file < measuring->trace->file_count; file++) {
+        struct interval span = trace_file_span(measuring->trace, file);
+        *VEC_PUSH(list) = (struct stretch){ .sampling = &measures->by_file,
+                                            .sample = measuring->first_file_sample + file,
+                                            .file = file,
+                                            .start_ns = span.start_ns,
+                                            .end_ns = span.end_ns };
+    }
+    for (size_t i = 0; i < measuring->steps.count; i++) {
+        const struct measured_step *step = &measuring->steps.at[i];
+        *VEC_PUSH(list) = (struct stretch){ .sampling = &measures->by_step,
+                                            .sample = step->sample,
+                                            .file = step->step->file,
+                                            .start_ns = step->step->start_ns,
+                                            .end_ns = step->step->end_ns };
+    }
+    if (list->count)
+        qsort(list->at, list->count, sizeof *list->at, compare_stretches);
+}
+
+/* Add what the devices of each file did in each stretch; how many devices each file has, into DEVICES. */
+static void add_up_busy(const struct measuring *measuring, stretches *list, uint32_t *devices)
+{
+    const struct gpu_events *gpu = measuring->gpu;
+    size_t first = 0; /* stretch of the file; devices come file by file, too */
+    for (size_t d = 0; d < gpu->device_count; d++) {
+        struct intervals busy[BUSY_KINDS] = { 0 };
+        find_busy(gpu, &gpu->devices[d], busy);
+        uint32_t file = gpu->devices[d].file;
+        devices[file]++;
+        while (first < list->count && list->at[first].file < file)
+            first++;
+        for (size_t i = first; i < list->count && list->at[i].file == file; i++) {
+            struct stretch *stretch = &list->at[i];
+            for (int kind = 0; kind < BUSY_KINDS; kind++)
+                stretch->busy_ns[kind] +=
+                    (double)intervals_length_within(&busy[kind], stretch->start_ns, stretch->end_ns);
+        }
+        for (int kind = 0; kind < BUSY_KINDS; kind++)
+            intervals_release(&busy[kind]);
+    }
+}
+
+static void set_stretch(const struct measuring *measuring, const struct stretch *stretch, uint32_t devices)
+{
+    struct sampling *to = stretch->sampling;
+    uint32_t sample = stretch->sample;
+    double length_ns = (double)(stretch->end_ns - stretch->start_ns), busy_ns = 0;
+    if (to == &measuring->measures->by_step)
+        sampling_set(to, "step_time", "step time", TABLE_NS, sample, length_ns);
+    else
+        sampling_set(to, "window", "window", TABLE_NS, sample, length_ns);
+    if (devices == 0)
+        return;
+    for (int kind = 0; kind < BUSY_KINDS; kind++)
+        busy_ns += stretch->busy_ns[kind] / devices;
+    sampling_set(to, "gpu_busy", "GPU busy", TABLE_NS, sample, busy_ns);
+    for (int kind = 0; kind < BUSY_KINDS; kind++)
+        sampling_set(to, busy_metrics[kind].key, busy_metrics[kind].title, TABLE_NS, sample,
+                     stretch->busy_ns[kind] / devices);
+    sampling_set(to, "gpu_idle", "GPU idle", TABLE_NS, sample, length_ns - busy_ns);
+    if (length_ns > 0)
+        sampling_set(to, "idle_share", "GPU idle, share of the time", TABLE_SHARE, sample,
+                     (length_ns - busy_ns) / length_ns);
+}
+
+static void measure_times(const struct measuring *measuring)
+{
+    stretches list = { 0 };
+    uint32_t *devices = mem_zalloc(measuring->trace->file_count + 1, sizeof *devices);
+    list_stretches(measuring, &list);
+    add_up_busy(measuring, &list, devices);
+    for (size_t i = 0; i < list.count; i++)
+        set_stretch(measuring, &list.at[i], devices[list.at[i].file]);
+    VEC_FREE(&list);
+    free(devices);
+}
+
+/* ---- memory ---- */
+
+/* The most bytes in use in [START, END): at its begin, or after any record in it. Negative: nothing is known. */
+static int64_t peak_within(const struct memory_records *records, const struct memory_device *device,
+                           int64_t start_ns, int64_t end_ns)
+{
+    const int64_t *moments = records->trace->start_ns;
+    uint32_t low = device->first, high = device->first + device->count, end = high;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (moments[records->at[middle].event] < start_ns)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    int64_t peak = low > device->first ? records->at[low - 1].allocated : device->before;
+    for (; low < end && moments[records->at[low].event] < end_ns; low++)
+        if (records->at[low].allocated > peak)
+            peak = records->at[low].allocated;
+    return peak;
+}
+
+static void set_peak(struct sampling *sampling, bool on_host, uint32_t sample, int64_t peak)
+{
+    const char *key = on_host ? "host_memory_peak" : "memory_peak";
+    const char *title = on_host ? "host memory peak" : "memory peak";
+    const struct measure_metric *metric = sampling_metric(sampling, key);
+    double known = metric && metric->values.count > sample ? metric->values.at[sample] : NAN;
+    if (!(known >= (double)peak)) /* of several devices the fullest counts */
+        sampling_set(sampling, key, title, TABLE_BYTES, sample, (double)peak);
+    struct measure_metric *set = (struct measure_metric *)(uintptr_t)sampling_metric(sampling, key);
+    if (!(set->whole >= (double)peak))
+        set->whole = (double)peak;
+}
+
+static void measure_memory(const struct measuring *measuring)
+{
+    struct measures *measures = measuring->measures;
+    if (names_find(measuring->trace->names, "[memory]", strlen("[memory]")) == NAME_NONE)
+        return;
+    struct memory_records *records = memory_records_open(measuring->trace, MEMORY_LEVELS);
+    for (size_t d = 0; d < records->device_count; d++) {
+        const struct memory_device *device = &records->devices[d];
+        bool on_host = memory_is_host(device);
+        int64_t peak = peak_within(records, device, INT64_MIN, INT64_MAX);
+        set_peak(&measures->by_file, on_host, measuring->first_file_sample + device->file, peak);
+        for (size_t i = 0; i < measuring->steps.count; i++) {
+            const struct device_step *step = measuring->steps.at[i].step;
+            if (step->file == device->file)
+                set_peak(&measures->by_step, on_host, measuring->steps.at[i].sample,
+                         peak_within(records, device, step->host_start_ns, step->host_end_ns));
+        }
+    }
+    /* What peaks outside of all steps is a peak all the same. */
+    static const char *const keys[] = { "memory_peak", "host_memory_peak" };
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+        const struct measure_metric *of_files = sampling_metric(&measures->by_file, keys[i]);
+        struct measure_metric *of_steps =
+            (struct measure_metric *)(uintptr_t)sampling_metric(&measures->by_step, keys[i]);
+        if (of_files && of_steps)
+            of_steps->whole = of_files->whole;
+    }
+    memory_records_free(records);
+}
+
+/* ---- rows ---- */
+
+static unsigned dimensions_of(enum measure_by by)
+{
+    switch (by) {
+    case MEASURE_BY_SHAPE: return TOP_OPERATOR | TOP_SHAPE;
+    case MEASURE_BY_CATEGORY: return TOP_CATEGORY;
+    case MEASURE_BY_THREAD: return TOP_THREAD;
+    case MEASURE_BY_STREAM: return TOP_STREAM;
+    case MEASURE_BY_DEVICE: return TOP_DEVICE;
+    default: return TOP_OPERATOR;
+    }
+}
+
+/* Where the rows of one call of top_each_row go, and the time of all of them by sample. */
+struct taking {
+    const struct measuring *measuring;
+    const struct measure_options *options;
+    double *host_ns[2], *device_ns[2]; /* of steps, of files */
+    struct buffer name;
+};
+
+static void put(struct sampling *sampling, const char *key, const char *title, const struct taking *taking,
+                uint32_t sample, double value, double calls)
+{
+    struct measure_rows *rows = sampling_open_rows(sampling, key, title, TABLE_NS);
+    enum measure_by by = taking->options->by;
+    rows->may_be_renamed = strcmp(key, "kernels") == 0 || by == MEASURE_BY_THREAD ||
+                           by == MEASURE_BY_STREAM || by == MEASURE_BY_DEVICE;
+    measure_rows_add(rows, taking->name.at ? taking->name.at : "", taking->name.count, sample, value, calls);
+}
+
+/* Which table a row belongs to, and with which time; false when to none. */
+static bool place_row(const struct top_figures *row, const struct measure_options *options, const char **key,
+                      const char **title, double *time_ns)
+{
+    int64_t host_ns = options->inclusive ? row->cpu_ns : row->self_cpu_ns;
+    bool on_device = row->on_device || options->by == MEASURE_BY_STREAM || options->by == MEASURE_BY_DEVICE;
+    *time_ns = (double)(on_device ? row->self_device_ns : host_ns);
+    *key = "rows";
+    switch (options->by) {
+    case MEASURE_BY_OPERATOR:
+    case MEASURE_BY_SHAPE:
+    case MEASURE_BY_KERNEL:
+        if (row->on_device && !row->is_gpu_work)
+            return false; /* waits, and shadows of annotations, span the time of others */
+        *key = row->on_device ? "kernels" : "operators";
+        *title = row->on_device ? "Time on devices, by kernel" : "Time on the host, by operator";
+        return true;
+    case MEASURE_BY_CATEGORY: *title = "Time by category"; return true;
+    case MEASURE_BY_THREAD: *title = "Time on the host, by thread"; return true;
+    case MEASURE_BY_STREAM: *title = "Time on devices, by stream"; return true;
+    case MEASURE_BY_DEVICE: *title = "Time on devices, by device"; return true;
+    default: return false;
+    }
+}
+
+/* Add to the time of all, whatever is a row. */
+static void add_to_whole(struct taking *taking, int sort, uint32_t sample, const struct top_figures *row)
+{
+    if (!row->on_device)
+        taking->host_ns[sort][sample] += (double)row->self_cpu_ns;
+    else if (row->is_gpu_work)
+        taking->device_ns[sort][sample] += (double)row->self_device_ns;
+}
+
+static void take_row(void *context, const struct top_figures *row)
+{
+    struct taking *taking = context;
+    const struct measuring *measuring = taking->measuring;
+    uint32_t of_file = measuring->first_file_sample + row->file;
+    const struct measured_step *step =
+        row->in_step ? measured_step_of(measuring, row->file, row->step) : NULL;
+    add_to_whole(taking, 1, of_file, row);
+    if (step)
+        add_to_whole(taking, 0, step->sample, row);
+    const char *key, *title;
+    double time_ns;
+    if (!place_row(row, taking->options, &key, &title, &time_ns))
+        return;
+    buffer_clear(&taking->name);
+    buffer_add(&taking->name, row->name, row->name_length);
+    if (*row->detail)
+        buffer_printf(&taking->name, "  %s", row->detail);
+    put(&measuring->measures->by_file, key, title, taking, of_file, time_ns, (double)row->count);
+    if (step)
+        put(&measuring->measures->by_step, key, title, taking, step->sample, time_ns, (double)row->count);
+}
+
+/* Rows that are places hold one side of the work only, or both mixed. */
+static bool tells_whole(enum measure_by by)
+{
+    return by == MEASURE_BY_OPERATOR || by == MEASURE_BY_SHAPE || by == MEASURE_BY_KERNEL ||
+           by == MEASURE_BY_NAME || by == MEASURE_BY_STEP || by == MEASURE_BY_MODULE;
+}
+
+/* What happens in a step that is no sample, because it overlaps another or repeats its number, is in no sample. */
+static struct step_list ranges_of_samples(const struct measuring *measuring)
+{
+    const struct step_list *ranges = measuring->ranges;
+    struct step_list sampled = { 0 };
+    for (size_t i = 0; i < ranges->count; i++) {
+        const struct measured_step *step =
+            measured_step_of(measuring, ranges->at[i].file, ranges->at[i].number);
+        if (step && step->step == &measuring->device_steps->at[i])
+            *VEC_PUSH(&sampled) = ranges->at[i];
+    }
+    return sampled;
+}
+
+static void measure_rows(const struct measuring *measuring, const struct measure_options *options)
+{
+    struct measures *measures = measuring->measures;
+    struct sampling *sorts[2] = { &measures->by_step, &measures->by_file };
+    struct taking taking = { .measuring = measuring, .options = options };
+    for (int i = 0; i < 2; i++) {
+        taking.host_ns[i] = mem_zalloc(sorts[i]->samples.count + 1, sizeof *taking.host_ns[i]);
+        taking.device_ns[i] = mem_zalloc(sorts[i]->samples.count + 1, sizeof *taking.device_ns[i]);
+    }
+    struct top_options top = { .by = dimensions_of(options->by) | TOP_RANK, .launches = measuring->launches };
+    struct step_list sampled = ranges_of_samples(measuring);
+    if (measuring->steps.count) {
+        top.by |= TOP_STEP;
+        top.steps = &sampled;
+    }
+    top_each_row(measuring->trace, &top, take_row, &taking);
+    VEC_FREE(&sampled);
+    const size_t first[2] = { measures->by_step.samples.count - measuring->steps.count,
+                              measuring->first_file_sample };
+    for (int i = 0; i < 2; i++) {
+        for (size_t sample = first[i]; sample < sorts[i]->samples.count && tells_whole(options->by);
+             sample++) {
+            sampling_set(sorts[i], "host_time", "host time", TABLE_NS, (uint32_t)sample,
+                         taking.host_ns[i][sample]);
+            if (measuring->gpu->count)
+                sampling_set(sorts[i], "device_time", "device time", TABLE_NS, (uint32_t)sample,
+                             taking.device_ns[i][sample]);
+        }
+        free(taking.host_ns[i]);
+        free(taking.device_ns[i]);
+    }
+    buffer_release(&taking.name);
+}
+
+/* Step 3 with step 3: a sample is a file, and a row a step. */
+static void measure_steps(const struct measuring *measuring)
+{
+    struct measure_rows *rows =
+        sampling_open_rows(&measuring->measures->by_file, "rows", "Time of the steps", TABLE_NS);
+    struct buffer name = { 0 };
+    double *sums = mem_zalloc(measuring->trace->file_count + 1, sizeof *sums);
+    for (size_t i = 0; i < measuring->steps.count; i++) {
+        const struct device_step *step = measuring->steps.at[i].step;
+        double time_ns = (double)(step->end_ns - step->start_ns);
+        buffer_clear(&name);
+        buffer_printf(&name, "ProfilerStep#%" PRId64, step->number);
+        measure_rows_add(rows, name.at, name.count, measuring->first_file_sample + step->file, time_ns, 1);
+        sums[step->file] += time_ns;
+    }
+    for (uint32_t file = 0; file < measuring->trace->file_count; file++)
+        sampling_set(&measuring->measures->by_file, "steps_time", "time of all steps", TABLE_NS,
+                     measuring->first_file_sample + file, sums[file]);
+    buffer_release(&name);
+    free(sums);
+}
+
+/* ---- the whole ---- */
+
+struct trace_wants measure_wants(const struct measure_options *options)
+{
+    struct top_options top = { .by = dimensions_of(options->by) | TOP_STEP | TOP_RANK };
+    struct trace_wants wants = top_wants(&top);
+    wants.args |= GPU_EVENTS_WANTS | MEMORY_RECORDS_WANTS;
+    return wants;
+}
+
+bool measure_trace(struct measures *measures, const struct trace *trace,
+                   const struct measure_options *options, struct tpa_error *err)
+{
+    if (!measures_part(measures, MEASURE_TRACES, err))
+        return false;
+    struct measuring measuring = { .measures = measures, .trace = trace };
+    measuring.ranges = step_list_open(trace);
+    step_list_drop_overlaps(measuring.ranges); /* a file may hold the steps of several threads */
+    measuring.launches = attribution_open(trace);
+    measuring.gpu = gpu_events_open(trace, measuring.launches);
+    measuring.device_steps = device_steps_open(measuring.ranges, measuring.gpu);
+    choose_steps(&measuring, options->first_step);
+    add_samples(&measuring);
+    measures->has_gpu |= measuring.gpu->count > 0;
+    measure_times(&measuring);
+    measure_rows(&measuring, options);
+    bool good = true;
+    if (options->by == MEASURE_BY_STEP)
+        measure_steps(&measuring);
+    else if (options->by == MEASURE_BY_NAME)
+        measure_names(&measuring);
+    else if (options->by == MEASURE_BY_MODULE)
+        good = measure_modules(&measuring, options->inclusive, err);
+    measure_memory(&measuring);
+    measure_trace_facts(&measuring);
+    VEC_FREE(&measuring.steps);
+    device_steps_free(measuring.device_steps);
+    gpu_events_free(measuring.gpu);
+    attribution_free(measuring.launches);
+    step_list_free(measuring.ranges);
+    return good;
+}

@@ -1,0 +1,55 @@
+/*
+ * night.h - one run as a history keeps it: each figure by its samples, and where they lie.
+ *
+ *     struct night *night = night_of(measures);             // measure.h, finished
+ *     for (size_t i = 0; i < night->figures.count; i++)
+ *         ... night->figures.at[i].name, .level.centre, .values ...
+ *     night_free(night);
+ *
+ * A sample is a step of the run; what several ranks say of one step is averaged, because ranks wait for each other and
+ * are no independent witnesses. Where there are no steps a sample is a file.
+ */
+#ifndef TPA_COMPARE_NIGHT_H
+#define TPA_COMPARE_NIGHT_H
+
+#include "compare/measure.h"
+#include "base/level.h"
+
+/* The table of figures that are about whole samples. */
+#define NIGHT_HEAD "head"
+
+struct night_figure {
+    const char *table; /* NIGHT_HEAD, or the key of a table of rows: "operators", "kernels" */
+    const char *name;  /* key of a metric, or name of a row; LENGTH bytes of any sort */
+    size_t length;
+    const char *title; /* of a metric: "step time"; NULL for rows */
+    enum table_kind kind;
+    double calls;   /* per sample; NAN for metrics */
+    double *values; /* by sample, without those that do not tell */
+    size_t count;
+    struct level level;
+};
+
+struct night {
+    const char *unit; /* what a sample is: "step" */
+    size_t sample_count;
+    VEC_OF(struct night_figure) figures; /* the head first; the first figure is what the run is about */
+    VEC_OF(struct measure_fact) facts;
+    const char *gpu; /* "no GPU" when it used none */
+    struct arena arena;
+};
+
+/* New; free with night_free (NULL is allowed). Borrows nothing. */
+struct night *night_of(const struct measures *measures);
+void night_free(struct night *night);
+
+/* What tells one recording from another, whatever it is packed in or called. Fold each part of a run into HASH, which
+ * begins with 0; the order of the parts does not matter. */
+struct night_hash {
+    uint64_t low, high;
+};
+void night_hash_trace(struct night_hash *hash, const struct trace *trace);
+void night_hash_profile(struct night_hash *hash, const struct profile *profile);
+void night_hash_actions(struct night_hash *hash, const struct action_report *report);
+
+#endif

@@ -1,0 +1,463 @@
+/* nightly.c - see nightly.h. */
+#include "compare/nightly.h"
+
+#include "base/moment.h"
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- the figures ---- */
+
+void nightly_release(struct nightly *nightly)
+{
+    VEC_FREE(&nightly->runs);
+    VEC_FREE(&nightly->series);
+    VEC_FREE(&nightly->acceptances);
+    VEC_FREE(&nightly->history.series);
+    arena_release(&nightly->arena);
+}
+
+static double *missing_figures(struct nightly *nightly)
+{
+    double *figures = arena_alloc(&nightly->arena, (nightly->runs.count + 1) * sizeof *figures);
+    for (size_t i = 0; i < nightly->runs.count; i++)
+        figures[i] = NAN;
+    return figures;
+}
+
+static enum history_group group_of(const struct nightly_series *series)
+{
+    static const char *const first[] = { "step_time", "window", "functions_time", "total_time" };
+    if (strcmp(series->table, NIGHTLY_HEAD) != 0)
+        return strcmp(series->table, "kernels") == 0 ? HISTORY_KERNELS : HISTORY_OPERATORS;
+    for (size_t i = 0; i < sizeof first / sizeof *first; i++)
+        if (strcmp(series->name, first[i]) == 0)
+            return HISTORY_STEP;
+    return HISTORY_HEAD;
+}
+
+size_t nightly_add_series(struct nightly *nightly, const struct nightly_series *series)
+{
+    struct nightly_series *added = VEC_PUSH(&nightly->series);
+    *added = *series;
+    added->calls = missing_figures(nightly);
+    uint8_t *verdicts = arena_alloc(&nightly->arena, nightly->runs.count + 1);
+    memset(verdicts, HISTORY_ABSENT, nightly->runs.count + 1);
+    *VEC_PUSH(&nightly->history.series) = (struct history_series){
+        .group = group_of(added),
+        .level = missing_figures(nightly),
+        .error = missing_figures(nightly),
+        .verdicts = verdicts,
+        .references = missing_figures(nightly),
+    };
+    return nightly->series.count - 1;
+}
+
+size_t nightly_find(const struct nightly *nightly, const char *table, const char *name, size_t length)
+{
+    for (size_t i = 0; i < nightly->series.count; i++) {
+        const struct nightly_series *series = &nightly->series.at[i];
+        if (strcmp(series->table, table) == 0 && series->length == length &&
+            memcmp(series->name, name, length) == 0)
+            return i;
+    }
+    return HISTORY_NO_RUN;
+}
+
+size_t nightly_count(const struct nightly *nightly, size_t run, enum history_verdict verdict)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < nightly->history.series.count; i++)
+        count += nightly->history.series.at[i].verdicts[run] == verdict;
+    return count;
+}
+
+/* ---- judging ---- */
+
+static bool is_about(const struct nightly_acceptance *acceptance, const struct nightly_series *series)
+{
+    return !acceptance->table ||
+           (strcmp(acceptance->table, series->table) == 0 && acceptance->length == series->length &&
+            memcmp(acceptance->name, series->name, series->length) == 0);
+}
+
+/* Mark the runs with which a new level of SERIES is wanted; a run without it hands that on to the next. */
+static void apply_acceptances(struct nightly *nightly, size_t at)
+{
+    const struct nightly_series *series = &nightly->series.at[at];
+    struct history_series *figures = &nightly->history.series.at[at];
+    bool *accepted = NULL;
+    for (size_t i = 0; i < nightly->acceptances.count; i++) {
+        const struct nightly_acceptance *acceptance = &nightly->acceptances.at[i];
+        if (!is_about(acceptance, series))
+            continue;
+        size_t run = 0;
+        while (run < nightly->runs.count && nightly->runs.at[run].id != acceptance->run)
+            run++;
+        while (run < nightly->runs.count && isnan(figures->level[run]))
+            run++;
+        if (run == nightly->runs.count)
+            continue;
+        if (!accepted) {
+            accepted = arena_alloc(&nightly->arena, nightly->runs.count * sizeof *accepted);
+            memset(accepted, 0, nightly->runs.count * sizeof *accepted);
+        }
+        accepted[run] = true;
+    }
+    figures->accepted = accepted;
+}
+
+void nightly_judge(struct nightly *nightly, size_t run, const struct history_options *options)
+{
+    for (size_t i = 0; i < nightly->series.count; i++)
+        apply_acceptances(nightly, i);
+    nightly->judged = run;
+    nightly->history.run_count = run + 1;
+    history_judge(&nightly->history, options);
+}
+
+/* ---- tables ---- */
+
+const char *nightly_time_text(struct arena *arena, int64_t time_ns)
+{
+    struct buffer text = { 0 };
+    moment_show(&text, time_ns);
+    const char *copy = arena_strndup(arena, text.at, text.count);
+    buffer_release(&text);
+    return copy;
+}
+
+/* clang-format off */
+static const struct table_column columns[NIGHTLY_COLUMNS] = {
+    [NIGHTLY_NAME] = { "name", "Name", TABLE_NAME, "what was measured", 0, NULL },
+    [NIGHTLY_VERDICT] = { "verdict", "Verdict", TABLE_TEXT, "NEW, EXISTING, FIXED, UNSURE, better, accepted, appeared, gone or same", 0, NULL },
+    [NIGHTLY_BEFORE] = { "before", "Before", TABLE_NS, "level of the earlier runs that it is compared with", 0, "reference" },
+    [NIGHTLY_NOW] = { "now", "Now", TABLE_NS, "level of this run; of all runs since the change where there was one", 0, NULL },
+    [NIGHTLY_CHANGE] = { "change", "Change", TABLE_NS, "now less before: positive is worse", 0, NULL },
+    [NIGHTLY_CHANGE_SHARE] = { "change_share", "Change %", TABLE_SHARE, "change as a share of before", 0, NULL },
+    [NIGHTLY_NOISE] = { "noise", "Noise", TABLE_SHARE, "standard deviation of a night, as a share of before", 0, NULL },
+    [NIGHTLY_FIRST_BAD] = { "first_bad", "First bad", TABLE_COUNT, "the run with which the change began", 0, NULL },
+    [NIGHTLY_FIRST_COMMIT] = { "first_bad_commit", "Commit", TABLE_TEXT, "its commit", 0, NULL },
+    [NIGHTLY_LAST_GOOD] = { "last_good", "Last good", TABLE_COUNT, "the run before it", TABLE_OPTIONAL, NULL },
+    [NIGHTLY_GOOD_COMMIT] = { "last_good_commit", "Good commit", TABLE_TEXT, "its commit", TABLE_OPTIONAL, NULL },
+    [NIGHTLY_CALLS] = { "calls", "Calls", TABLE_NUMBER, "calls per step in this run", TABLE_OPTIONAL, NULL },
+    [NIGHTLY_P] = { "p", "p", TABLE_NUMBER, "how likely such a change is by chance, of this figure alone", TABLE_OPTIONAL, NULL },
+};
+/* clang-format on */
+
+/* A figure of which nothing is known before is "appeared", rather than "first". */
+const char *nightly_verdict(const struct nightly *nightly, size_t at)
+{
+    const struct history_finding *now = &nightly->history.series.at[at].now;
+    if (now->verdict == HISTORY_FIRST && nightly->judged > 0)
+        return "appeared";
+    return now->verdict == HISTORY_ABSENT ? "gone" : history_verdict_name(now->verdict);
+}
+
+const char *nightly_name(const struct nightly *nightly, size_t at, size_t *length)
+{
+    const struct nightly_series *series = &nightly->series.at[at];
+    *length = series->title ? strlen(series->title) : series->length;
+    return series->title ? series->title : series->name;
+}
+
+/* Is there anything to tell of the series? Not when it is missing for longer than since this run. */
+static bool is_told(const struct nightly *nightly, size_t at)
+{
+    const struct history_series *series = &nightly->history.series.at[at];
+    return series->now.verdict != HISTORY_ABSENT ||
+           (nightly->judged > 0 && !isnan(series->level[nightly->judged - 1]));
+}
+
+static void set_run(const struct nightly *nightly, struct table *table, size_t row, size_t run, size_t column)
+{
+    if (run == HISTORY_NO_RUN)
+        return;
+    table_set_int(table, row, column, nightly->runs.at[run].id);
+    const char *commit = nightly->runs.at[run].commit;
+    if (commit)
+        table_set_text(table, row, column + 1, commit,
+                       strlen(commit)); /* the column of the commit is the next one */
+}
+
+static void add_row(const struct nightly *nightly, struct table *table, size_t at)
+{
+    const struct nightly_series *series = &nightly->series.at[at];
+    const struct history_finding *now = &nightly->history.series.at[at].now;
+    size_t row = table_add_row(table);
+    size_t length;
+    const char *name = nightly_name(nightly, at, &length), *verdict = nightly_verdict(nightly, at);
+    table_set_text(table, row, NIGHTLY_NAME, name, length);
+    table_set_text(table, row, NIGHTLY_VERDICT, verdict, strlen(verdict));
+    /* What is rounded is the levels, and the change is theirs, so that a row adds up. */
+    bool whole = !table_is_number(series->kind);
+    double before = whole ? round(now->reference) : now->reference,
+           after = whole ? round(now->level) : now->level;
+    table_set_figure(table, row, NIGHTLY_BEFORE, before);
+    table_set_figure(table, row, NIGHTLY_NOW, after);
+    table_set_figure(table, row, NIGHTLY_CHANGE, after - before);
+    if (before != 0)
+        table_set_figure(table, row, NIGHTLY_CHANGE_SHARE, (after - before) / before);
+    table_set_figure(table, row, NIGHTLY_NOISE, now->noise);
+    set_run(nightly, table, row, now->first_bad, NIGHTLY_FIRST_BAD);
+    set_run(nightly, table, row, now->last_good, NIGHTLY_LAST_GOOD);
+    table_set_figure(table, row, NIGHTLY_CALLS, series->calls[nightly->judged]);
+    table_set_figure(table, row, NIGHTLY_P, now->p);
+}
+
+/* What asks for attention comes first. */
+static int urgency(const struct history_finding *now)
+{
+    static const int ranks[HISTORY_VERDICTS] = {
+        [HISTORY_NEW] = 0,   [HISTORY_UNSURE] = 1, [HISTORY_EXISTING] = 2,
+        [HISTORY_FIXED] = 3, [HISTORY_BETTER] = 4, [HISTORY_ACCEPTED] = 5,
+        [HISTORY_FIRST] = 6, [HISTORY_ABSENT] = 7, [HISTORY_SAME] = 8,
+    };
+    return ranks[now->verdict];
+}
+
+struct ordered {
+    size_t at;
+    int urgency;
+    double size;
+};
+
+static int compare_ordered(const void *left, const void *right)
+{
+    const struct ordered *a = left, *b = right;
+    if (a->urgency != b->urgency)
+        return a->urgency < b->urgency ? -1 : 1;
+    if (a->size != b->size)
+        return a->size > b->size ? -1 : 1;
+    return a->at < b->at ? -1 : a->at > b->at;
+}
+
+static double size_of(const struct history_finding *now)
+{
+    double change = fabs(now->level - now->reference);
+    return isfinite(change) ? change : isfinite(now->level) ? fabs(now->level) : 0;
+}
+
+static struct table *open_table(const char *key, const char *title, enum table_kind kind)
+{
+    struct table *table = table_open(key, title, columns, NIGHTLY_COLUMNS);
+    for (int column = NIGHTLY_BEFORE; column <= NIGHTLY_CHANGE; column++)
+        table->columns[column].kind = kind;
+    return table;
+}
+
+/* Figures of whole samples, those of one KIND, in the order in which they were measured. */
+static void add_head(const struct nightly *nightly, struct result *result, enum table_kind kind,
+                     const char *key, const char *title)
+{
+    struct table *table = open_table(key, title, kind);
+    table->columns[NIGHTLY_CALLS].flags |= TABLE_HIDDEN;
+    for (size_t i = 0; i < nightly->series.count; i++)
+        if (strcmp(nightly->series.at[i].table, NIGHTLY_HEAD) == 0 && nightly->series.at[i].kind == kind &&
+            is_told(nightly, i))
+            add_row(nightly, table, i);
+    if (table->row_count > 0)
+        result_add_table(result, table);
+    else
+        table_free(table);
+}
+
+/* What a sort of rows is called. */
+static const char *title_of(const char *key)
+{
+    static const struct {
+        const char *key, *title;
+    } titles[] = {
+        { "operators", "Operators, by time on the host" },
+        { "kernels", "Kernels, by time on the device" },
+        { "functions", "Functions" },
+        { "actions", "Actions" },
+    };
+    for (size_t i = 0; i < sizeof titles / sizeof *titles; i++)
+        if (strcmp(titles[i].key, key) == 0)
+            return titles[i].title;
+    return key;
+}
+
+static bool is_quiet(const struct history_finding *now)
+{
+    return now->verdict == HISTORY_SAME || now->verdict == HISTORY_FIRST || now->verdict == HISTORY_ABSENT;
+}
+
+/* The rows called KEY, of which series FIRST is the first; those that are the same only with ALL. */
+static void add_rows(const struct nightly *nightly, bool all, struct result *result, const char *key,
+                     size_t first)
+{
+    struct ordered *order = mem_alloc((nightly->series.count + 1) * sizeof *order);
+    size_t count = 0, same = 0;
+    for (size_t i = first; i < nightly->series.count; i++) {
+        if (strcmp(nightly->series.at[i].table, key) != 0 || !is_told(nightly, i))
+            continue;
+        const struct history_finding *now = &nightly->history.series.at[i].now;
+        bool quiet = now->verdict == HISTORY_SAME || (now->verdict == HISTORY_FIRST && nightly->judged == 0);
+        same += quiet;
+        if (all || !quiet)
+            order[count++] = (struct ordered){ i, urgency(now), size_of(now) };
+    }
+    if (count > 1)
+        qsort(order, count, sizeof *order, compare_ordered);
+    struct table *table = open_table(arena_strndup(&result->arena, key, strlen(key)),
+                                     arena_strndup(&result->arena, title_of(key), strlen(title_of(key))),
+                                     nightly->series.at[first].kind);
+    for (size_t i = 0; i < count; i++)
+        add_row(nightly, table, order[i].at);
+    if (!all && count > 0 && same > 0)
+        table_add_footer(table, "same", "Rows that are the same", TABLE_COUNT, table_int((int64_t)same));
+    if (!all && count == 0) { /* a line is enough */
+        char text[64];
+        snprintf(text, sizeof text, nightly->judged == 0 ? "%zu kept" : "all %zu the same", same);
+        char *heading = arena_strndup(&result->arena, key, strlen(key)); /* a damaged store may have "" */
+        if (*heading >= 'a' && *heading <= 'z')
+            *heading = (char)(*heading - 'a' + 'A');
+        table_add_text_footer(result->tables.at[0], table->key, heading, text, strlen(text));
+        table_free(table);
+    } else {
+        result_add_table(result, table);
+    }
+    free(order);
+}
+
+static void add_footer_text(struct table *table, const char *key, const char *title, const char *text)
+{
+    if (text)
+        table_add_text_footer(table, key, title, text, strlen(text));
+}
+
+static void add_run(const struct nightly *nightly, struct result *result)
+{
+    const struct nightly_run *run = &nightly->runs.at[nightly->judged];
+    struct table *table = table_open("run", NULL, NULL, 0);
+    result_add_table(result, table);
+    table_add_footer(table, "run", "Run", TABLE_COUNT, table_int(run->id));
+    add_footer_text(table, "label", "Label", run->label);
+    add_footer_text(table, "commit", "Commit", run->commit);
+    add_footer_text(table, "time", "Time",
+                    arena_printf(&result->arena, "%s UTC", nightly_time_text(&result->arena, run->time_ns)));
+    add_footer_text(table, "host", "Host", run->host);
+    add_footer_text(table, "gpu", "GPU", run->gpu);
+    add_footer_text(table, "samples", "Samples",
+                    arena_printf(&result->arena, "%" PRId64 " %s%s", run->sample_count, run->unit,
+                                 run->sample_count == 1 ? "" : "s"));
+    table_add_footer(table, "earlier_runs", "Earlier runs", TABLE_COUNT, table_int((int64_t)nightly->judged));
+    static const enum history_verdict counted[] = { HISTORY_NEW, HISTORY_UNSURE, HISTORY_EXISTING,
+                                                    HISTORY_FIXED };
+    static const char *const keys[] = { "new", "unsure", "existing", "fixed" };
+    for (size_t i = 0; i < sizeof counted / sizeof *counted; i++)
+        table_add_footer(table, keys[i], history_verdict_name(counted[i]), TABLE_COUNT,
+                         table_int((int64_t)nightly_count(nightly, nightly->judged, counted[i])));
+}
+
+void nightly_add_tables(const struct nightly *nightly, bool all, struct result *result)
+{
+    add_run(nightly, result);
+    add_head(nightly, result, TABLE_NS, "head",
+             arena_printf(&result->arena, "Per %s", nightly->runs.at[nightly->judged].unit));
+    add_head(nightly, result, TABLE_BYTES, "memory", "Memory");
+    add_head(nightly, result, TABLE_SHARE, "shares", "Shares");
+    add_head(nightly, result, TABLE_COUNT, "counts", "Counts");
+    for (size_t i = 0; i < nightly->series.count; i++) {
+        const char *key = nightly->series.at[i].table;
+        size_t first = 0;
+        while (strcmp(nightly->series.at[first].table, key) != 0)
+            first++;
+        if (first == i && strcmp(key, NIGHTLY_HEAD) != 0)
+            add_rows(nightly, all, result, key, first);
+    }
+}
+
+/* ---- trends ---- */
+
+/* clang-format off */
+enum { TREND_NAME, TREND_RUN, TREND_TIME, TREND_COMMIT, TREND_VALUE, TREND_ERROR, TREND_REFERENCE, TREND_VERDICT, TREND_COLUMNS };
+static const struct table_column trend_columns[TREND_COLUMNS] = {
+    [TREND_NAME] = { "name", "Name", TABLE_NAME, "what was measured", 0, NULL },
+    [TREND_RUN] = { "run", "Run", TABLE_COUNT, "number of the run", 0, NULL },
+    [TREND_TIME] = { "time", "Time", TABLE_TEXT, "when it ran, UTC", 0, NULL },
+    [TREND_COMMIT] = { "commit", "Commit", TABLE_TEXT, "its commit", 0, NULL },
+    [TREND_VALUE] = { "value", "Level", TABLE_NS, "mean of its steps, odd ones set aside", 0, NULL },
+    [TREND_ERROR] = { "error", "Error", TABLE_NS, "standard error of the level, from its steps", 0, NULL },
+    [TREND_REFERENCE] = { "reference", "Compared with", TABLE_NS, "level of the earlier runs", 0, NULL },
+    [TREND_VERDICT] = { "verdict", "Verdict", TABLE_TEXT, "NEW, EXISTING, FIXED, UNSURE, better, accepted, first or same", 0, NULL },
+};
+/* clang-format on */
+
+size_t nightly_choose(const struct nightly *nightly, size_t *series)
+{
+    enum { MOST_ROWS = 30 };
+    struct ordered *order = mem_alloc((nightly->series.count + 1) * sizeof *order);
+    size_t count = 0, heads = 0;
+    for (size_t i = 0; i < nightly->series.count; i++) {
+        const struct history_finding *now = &nightly->history.series.at[i].now;
+        bool head = strcmp(nightly->series.at[i].table, NIGHTLY_HEAD) == 0;
+        heads += head;
+        if (head || !is_quiet(now)) /* the head first, in its order */
+            order[count++] = (struct ordered){ i, head ? -1 : urgency(now), head ? 0 : size_of(now) };
+    }
+    if (count > 1)
+        qsort(order, count, sizeof *order, compare_ordered);
+    if (count > heads + MOST_ROWS)
+        count = heads + MOST_ROWS;
+    for (size_t i = 0; i < count; i++)
+        series[i] = order[i].at;
+    free(order);
+    return count;
+}
+
+static void add_trend(const struct nightly *nightly, struct table *table, size_t at, size_t first)
+{
+    const struct history_series *series = &nightly->history.series.at[at];
+    size_t length;
+    const char *name = nightly_name(nightly, at, &length);
+    for (size_t run = first; run <= nightly->judged; run++) {
+        if (isnan(series->level[run]))
+            continue;
+        size_t row = table_add_row(table);
+        const struct nightly_run *of = &nightly->runs.at[run];
+        const char *time = nightly_time_text(&table->arena, of->time_ns);
+        const char *verdict = history_verdict_name((enum history_verdict)series->verdicts[run]);
+        table_set_text(table, row, TREND_NAME, name, length);
+        table_set_int(table, row, TREND_RUN, of->id);
+        table_set_text(table, row, TREND_TIME, time, strlen(time));
+        if (of->commit)
+            table_set_text(table, row, TREND_COMMIT, of->commit, strlen(of->commit));
+        table_set_figure(table, row, TREND_VALUE, series->level[run]);
+        table_set_figure(table, row, TREND_ERROR, series->error[run]);
+        table_set_figure(table, row, TREND_REFERENCE, series->references[run]);
+        table_set_text(table, row, TREND_VERDICT, verdict, strlen(verdict));
+    }
+}
+
+void nightly_add_trends(const struct nightly *nightly, size_t most_runs, struct result *result)
+{
+    static const struct {
+        enum table_kind kind;
+        const char *key;
+    } tables[] = { { TABLE_NS, "trend" },
+                   { TABLE_BYTES, "trend_bytes" },
+                   { TABLE_SHARE, "trend_shares" },
+                   { TABLE_COUNT, "trend_counts" } };
+    size_t first = most_runs > 0 && nightly->judged + 1 > most_runs ? nightly->judged + 1 - most_runs : 0;
+    size_t *chosen = mem_alloc((nightly->series.count + 1) * sizeof *chosen);
+    size_t count = nightly_choose(nightly, chosen);
+    for (size_t t = 0; t < sizeof tables / sizeof *tables; t++) {
+        struct table *table = table_open(tables[t].key, "Over the runs", trend_columns, TREND_COLUMNS);
+        for (int column = TREND_VALUE; column <= TREND_REFERENCE; column++)
+            table->columns[column].kind = tables[t].kind;
+        for (size_t i = 0; i < count; i++) {
+            if (nightly->series.at[chosen[i]].kind == tables[t].kind)
+                add_trend(nightly, table, chosen[i], first);
+        }
+        if (table->row_count > 0)
+            result_add_table(result, table);
+        else
+            table_free(table);
+    }
+    free(chosen);
+}

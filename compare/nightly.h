@@ -1,0 +1,113 @@
+/*
+ * nightly.h - the runs of one label on one GPU, and what became of each figure: what a store (store/store.h) hands out
+ * and `tpa nightly` prints.
+ *
+ *     struct nightly nightly = { 0 };
+ *     store_load(store, "resnet50", "NVIDIA H100", &nightly, &err);
+ *     nightly_judge(&nightly, nightly.runs.count - 1, &options);
+ *     nightly_add_tables(&nightly, result);
+ *     nightly_release(&nightly);
+ */
+#ifndef TPA_COMPARE_NIGHTLY_H
+#define TPA_COMPARE_NIGHTLY_H
+
+#include "compare/history.h"
+#include "base/arena.h"
+#include "base/table.h"
+
+/* The table of figures that are about whole samples, as in night.h. */
+#define NIGHTLY_HEAD "head"
+
+struct nightly_run {
+    int64_t id;                              /* counts up as runs are added */
+    const char *label, *gpu, *commit, *host; /* commit and host NULL: not known */
+    const char *unit;                        /* what its samples are: "step" */
+    int64_t time_ns;                         /* when it ran, since 1970 */
+    int64_t sample_count;
+};
+
+struct nightly_series {
+    const char *table, *name; /* as in night.h */
+    size_t length;
+    const char *title; /* of a metric; NULL for a row */
+    enum table_kind kind;
+    double *calls; /* per run and sample; NAN: not told */
+};
+
+/* That a new level is wanted, from a run on. */
+struct nightly_acceptance {
+    int64_t run;              /* id */
+    const char *table, *name; /* NULL: all figures */
+    size_t length;
+    const char *reason;
+    int64_t time_ns;
+};
+
+struct nightly {
+    VEC_OF(struct nightly_run) runs; /* oldest first */
+    VEC_OF(struct nightly_series) series;
+    VEC_OF(struct nightly_acceptance) acceptances;
+    struct history history; /* series i here is series i there */
+    size_t judged;          /* the run that nightly_judge looked at */
+    struct arena arena;     /* owns all texts and figures */
+};
+
+void nightly_release(struct nightly *nightly);
+
+/* New series with all its figures missing; its index. The texts are borrowed. */
+size_t nightly_add_series(struct nightly *nightly, const struct nightly_series *series);
+
+/* Judge every run up to RUN (an index); the findings are those of RUN. */
+void nightly_judge(struct nightly *nightly, size_t run, const struct history_options *options);
+
+/* The series of TABLE called NAME; HISTORY_NO_RUN when there is none. */
+size_t nightly_find(const struct nightly *nightly, const char *table, const char *name, size_t length);
+
+/* How many series got VERDICT in RUN. */
+size_t nightly_count(const struct nightly *nightly, size_t run, enum history_verdict verdict);
+
+/* Columns of the tables of figures. */
+enum nightly_column {
+    NIGHTLY_NAME,
+    NIGHTLY_VERDICT,
+    NIGHTLY_BEFORE,
+    NIGHTLY_NOW,
+    NIGHTLY_CHANGE,
+    NIGHTLY_CHANGE_SHARE,
+    NIGHTLY_NOISE,
+    NIGHTLY_FIRST_BAD,
+    NIGHTLY_FIRST_COMMIT,
+    NIGHTLY_LAST_GOOD,
+    NIGHTLY_GOOD_COMMIT,
+    NIGHTLY_CALLS,
+    NIGHTLY_P,
+    NIGHTLY_COLUMNS
+};
+
+/*
+ * Add to RESULT what the judged run is and how its figures stand: "run" (footers), "head", "memory", "shares", and one
+ * table for each sort of rows. In those, what is not the same comes first, the largest change in front; with ALL false
+ * rows that are the same are left out.
+ */
+void nightly_add_tables(const struct nightly *nightly, bool all, struct result *result);
+
+/*
+ * The series that matter, in SERIES (room for all): the head, and of the rows those that are not the same, what asks
+ * for most attention first, and no more of them than anyone looks at. How many.
+ */
+size_t nightly_choose(const struct nightly *nightly, size_t *series);
+
+/*
+ * Add to RESULT what each series that matters was in the last MOST_RUNS runs (0: all): one table for each kind of
+ * figure, the rows of one name below each other, oldest first.
+ */
+void nightly_add_trends(const struct nightly *nightly, size_t most_runs, struct result *result);
+
+/* "step time", "aten::mm": what people call the series, of *LENGTH bytes. And its verdict, as people read it. */
+const char *nightly_name(const struct nightly *nightly, size_t series, size_t *length);
+const char *nightly_verdict(const struct nightly *nightly, size_t series);
+
+/* "2026-11-20 03:00:00", UTC. New in ARENA. */
+const char *nightly_time_text(struct arena *arena, int64_t time_ns);
+
+#endif

@@ -1,0 +1,173 @@
+/* verdict.c - see verdict.h. */
+#include "compare/verdict.h"
+
+#include "base/memory.h"
+#include <math.h>
+#include <stdlib.h>
+
+const char *verdict_name(enum verdict verdict, enum table_kind kind)
+{
+    switch (verdict) {
+    case VERDICT_SAME: return "same";
+    case VERDICT_MORE: return table_is_time(kind) ? "slower" : "more";
+    case VERDICT_LESS: return table_is_time(kind) ? "faster" : "less";
+    case VERDICT_NEW: return "new";
+    case VERDICT_GONE: return "gone";
+    case VERDICT_UNSURE: return "unsure";
+    }
+    return "";
+}
+
+static double mean(const double *values, size_t count)
+{
+    double sum = 0;
+    for (size_t i = 0; i < count; i++)
+        sum += values[i];
+    return count ? sum / (double)count : 0;
+}
+
+static double median(const double *values, size_t count)
+{
+    double *sorted = mem_alloc((count + 1) * sizeof *sorted);
+    for (size_t i = 0; i < count; i++)
+        sorted[i] = values[i];
+    shift_sort(sorted, count);
+    double middle = count ? shift_median(sorted, count) : 0;
+    free(sorted);
+    return middle;
+}
+
+struct finding finding_of(const struct sampled *sampled)
+{
+    struct finding finding = { .p = NAN };
+    double level[2];
+    for (int i = 0; i < 2; i++) {
+        level[i] = isnan(sampled->whole[i]) ? mean(sampled->values[i], sampled->count[i]) : sampled->whole[i];
+        finding.median[i] = median(sampled->values[i], sampled->count[i]);
+        finding.count[i] = sampled->count[i];
+        finding.present[i] = sampled->present[i];
+    }
+    finding.before = level[0];
+    finding.after = level[1];
+    finding.change = level[1] - level[0];
+    shift_compare(sampled->values[0], sampled->count[0], sampled->values[1], sampled->count[1],
+                  &finding.shift);
+    return finding;
+}
+
+double finding_growth(const struct finding *finding)
+{
+    if (!finding->present[0])
+        return finding->present[1] ? INFINITY : 0;
+    bool by_shift = finding->shift.decidable && finding->median[0] > 0;
+    double change = by_shift ? finding->shift.estimate : finding->change;
+    double level = by_shift ? finding->median[0] : finding->before;
+    if (level > 0)
+        return change / level;
+    return change > 0 ? INFINITY : 0;
+}
+
+/* Is the change too small to count, whatever p? */
+static bool is_small(const struct finding *finding, double min_change)
+{
+    double shift = finding->shift.decidable ? finding->shift.estimate : finding->change;
+    return shift == 0 || fabs(shift) < min_change ||
+           (finding->change == 0 && finding->before == finding->after && !finding->shift.decidable);
+}
+
+/* P is NAN when the finding was not asked about. */
+static void decide(struct finding *finding, double p, double min_change)
+{
+    finding->p = p;
+    if (finding->present[0] != finding->present[1])
+        finding->verdict = finding->present[1] ? VERDICT_NEW : VERDICT_GONE;
+    else if (is_small(finding, min_change))
+        finding->verdict = VERDICT_SAME;
+    else if (isnan(p))
+        finding->verdict = VERDICT_UNSURE;
+    else if (!(p < 0.05))
+        finding->verdict = VERDICT_SAME;
+    else
+        finding->verdict = finding->shift.estimate > 0 ? VERDICT_MORE : VERDICT_LESS;
+}
+
+void finding_judge(struct finding *finding, double min_change)
+{
+    decide(finding, finding->shift.decidable ? finding->shift.p : NAN, min_change);
+}
+
+/* Do both sides have it, and not the same value everywhere? And could it have changed by MIN_CHANGE at all? */
+static bool is_question(const struct finding *finding, double min_change)
+{
+    if (!finding->present[0] || !finding->present[1] || !finding->shift.decidable)
+        return false;
+    /* The change is largest when all of it lies on one side. */
+    double sum = finding->before * (double)finding->count[0] + finding->after * (double)finding->count[1];
+    size_t fewest = finding->count[0] < finding->count[1] ? finding->count[0] : finding->count[1];
+    return min_change <= 0 || fabs(sum) / (double)fewest >= min_change;
+}
+
+/* Mean over both sides: larger first; the same for all deals of the values. */
+static double pooled(const struct finding *finding)
+{
+    double count = (double)(finding->count[0] + finding->count[1]);
+    return count > 0
+               ? (finding->before * (double)finding->count[0] + finding->after * (double)finding->count[1]) /
+                     count
+               : 0;
+}
+
+struct question {
+    double pooled;
+    size_t index;
+};
+
+static int compare_questions(const void *left, const void *right)
+{
+    const struct question *a = left, *b = right;
+    if (a->pooled != b->pooled)
+        return a->pooled > b->pooled ? -1 : 1;
+    return a->index < b->index ? -1 : a->index > b->index;
+}
+
+size_t findings_judge(struct finding *const *findings, size_t count, double min_change)
+{
+    struct question *questions = mem_alloc((count + 1) * sizeof *questions);
+    double *least_p = mem_alloc((count + 1) * sizeof *least_p);
+    double *p = mem_alloc((count + 1) * sizeof *p);
+    size_t asked = 0, kept = 0;
+    for (size_t i = 0; i < count; i++) {
+        p[i] = NAN;
+        if (!is_question(findings[i], min_change))
+            continue;
+        questions[asked] = (struct question){ pooled(findings[i]), i };
+        least_p[asked++] = findings[i]->shift.least_p;
+    }
+    size_t family = shift_family(least_p, asked);
+    if (asked > 1)
+        qsort(questions, asked, sizeof *questions, compare_questions);
+    for (size_t i = 0; i < asked && kept < family; i++) {
+        const struct finding *finding = findings[questions[i].index];
+        if (finding->shift.least_p * (double)family >= 0.05)
+            continue; /* too many of its values are the same */
+        p[questions[i].index] = finding->shift.p;
+        kept++;
+    }
+    shift_holm(p, count);
+    for (size_t i = 0; i < count; i++)
+        decide(findings[i], p[i], min_change);
+    free(questions);
+    free(least_p);
+    free(p);
+    return kept;
+}
+
+size_t verdict_samples_needed(size_t count)
+{
+    double ways = 1; /* to choose n of 2n */
+    for (size_t n = 1;; n++) {
+        ways = ways * (double)(2 * n) * (double)(2 * n - 1) / ((double)n * (double)n);
+        if (2 / ways * (double)(count ? count : 1) < 0.05)
+            return n;
+    }
+}

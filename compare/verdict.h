@@ -1,0 +1,66 @@
+/*
+ * verdict.h - a figure of two sides: did it change, and is the change real?
+ *
+ *     struct finding finding = finding_of(&samples);
+ *     finding_judge(&finding, min_change);                      // a question of its own
+ *     findings_judge(findings, count, min_change);              // many questions at once
+ *
+ * Verdicts:
+ *   slower, faster   (more, less for what is no time): p < 0.05 after Holm's correction, and a change no smaller than
+ *                    the least one that counts
+ *   same             no change, or none that could be told from chance
+ *   new, gone        in the samples of one side only
+ *   unsure           something changed, and there are too few samples to tell
+ *
+ * Many questions: with few samples even the clearest change has a p that Holm's correction makes too large when there
+ * are hundreds of rows. So only so many rows are asked about as can be answered, those that took most on both sides
+ * together; which ones does not depend on what changed, so that the answers stay as sure. The others are unsure.
+ */
+#ifndef TPA_COMPARE_VERDICT_H
+#define TPA_COMPARE_VERDICT_H
+
+#include "base/shift.h"
+#include "base/table.h"
+#include <stdbool.h>
+#include <stddef.h>
+
+enum verdict { VERDICT_SAME, VERDICT_MORE, VERDICT_LESS, VERDICT_NEW, VERDICT_GONE, VERDICT_UNSURE };
+
+/* "slower" for more of a time, "more" for more of anything else. */
+const char *verdict_name(enum verdict verdict, enum table_kind kind);
+
+/* The values of a figure in the samples of both sides, before and after. */
+struct sampled {
+    const double *values[2];
+    size_t count[2];
+    bool present[2]; /* does it occur on this side? */
+    double whole[2]; /* what to compare in place of the means; NAN: the means */
+};
+
+struct finding {
+    double before, after, change; /* means, or the whole */
+    double median[2];
+    size_t count[2];
+    bool present[2];
+    struct shift shift;
+    double p; /* after Holm's correction; NAN: was not asked */
+    enum verdict verdict;
+};
+
+/* What SAMPLED shows, not judged yet. */
+struct finding finding_of(const struct sampled *sampled);
+
+/* The size of the change that outliers do not move, as a share of what was: of the shift and the median where there
+ * are samples enough, else of the means. INFINITY for what is new; 0 when nothing changed. */
+double finding_growth(const struct finding *finding);
+
+/* Judge one; a change below MIN_CHANGE is none. */
+void finding_judge(struct finding *finding, double min_change);
+
+/* Judge COUNT of them together. How many could be asked about is returned. */
+size_t findings_judge(struct finding *const *findings, size_t count, double min_change);
+
+/* How many samples a side it takes to judge COUNT rows at once. */
+size_t verdict_samples_needed(size_t count);
+
+#endif

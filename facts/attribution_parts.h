@@ -1,0 +1,53 @@
+/*
+ * attribution_parts.h - what the files of launches.h share; for trace/launch*.c only.
+ *
+ *     launches.c           tables of calls and operators, operators by nesting, answers
+ *     launch_processes.c   whose numbers they are, where a file holds several processes
+ */
+#ifndef TPA_FACTS_ATTRIBUTION_PARTS_H
+#define TPA_FACTS_ATTRIBUTION_PARTS_H
+
+#include "facts/attribution.h"
+#include "facts/number_table.h"
+
+/* The calls and operators of one process of one file. */
+struct process_calls {
+    struct number_table calls;     /* by correlation */
+    struct number_table operators; /* by External id */
+    event_id *operator_of;         /* LINKS_BY_NESTING: by position in calls.events */
+};
+
+/* What is known of one file. */
+struct file_launches {
+    enum launch_links links;
+    int generation;
+    size_t first_process, process_count; /* in launches->processes; one at least */
+    uint64_t shared_calls;               /* whose number a call of another process has, too */
+};
+
+struct attribution {
+    const struct trace *trace;
+    struct file_launches *files;
+    struct process_calls *processes; /* of the first file, of the second ... */
+    size_t process_count;
+    size_t *process_of; /* by track */
+};
+
+/*
+ * Tell the processes of each file: the pids of the tracks that HOLDS_NUMBERS marks, which have calls or operators with
+ * ids. Other tracks, devices among them, belong to the first process of their file. Allocates
+ * launches->processes, all empty, and launches->process_of.
+ */
+void launches_tell_processes(struct attribution *launches, const bool *holds_numbers);
+
+/* In files of several processes give each device track to one, and count shared_calls; once the calls' tables stand. */
+void launches_settle_devices(struct attribution *launches, const bool *holds_numbers);
+
+/*
+ * The call that E, GPU work with CORRELATION, comes from, in a file of several processes, and in *PROCESS whose it is.
+ * EVENT_NONE when it is not in the file; *PROCESS is then that of the device.
+ */
+event_id launches_find_call(const struct attribution *launches, event_id e, int64_t correlation,
+                            const int64_t *external_id, size_t *process);
+
+#endif

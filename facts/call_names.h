@@ -1,0 +1,30 @@
+/*
+ * call_names.h - what a call of the runtime or driver does, told from its name: CUDA, HIP and their kin.
+ *
+ * To be asked once per name, never per event.
+ */
+#ifndef TPA_FACTS_CALL_NAMES_H
+#define TPA_FACTS_CALL_NAMES_H
+
+#include "base/names.h"
+#include <stdbool.h>
+
+enum call_sort {
+    CALL_OTHER,
+    CALL_LAUNCH,       /* a kernel: cudaLaunchKernel, cuLaunchKernelEx, hipExtModuleLaunchKernel */
+    CALL_GRAPH_LAUNCH, /* a whole graph */
+    CALL_COPY,         /* starts a copy and returns: cudaMemcpyAsync */
+    CALL_COPY_SYNC,    /* returns when the copy is done: cudaMemcpy, hipMemcpyWithStream */
+    CALL_MEMSET,
+    CALL_SYNC,       /* waits for a device, stream or event */
+    CALL_ALLOC,      /* allocates or frees memory of the device, which may wait for it */
+    CALL_HOST_ALLOC, /* allocates, pins or frees memory of the host */
+    CALL_SORTS
+};
+
+enum call_sort call_sort_of(const char *name);
+
+/* New: enum call_sort by name_id; free with free(). */
+unsigned char *call_sorts_open(const struct names *names);
+
+#endif

@@ -1,0 +1,254 @@
+/* callers.c - see callers.h. */
+#include "facts/callers.h"
+
+#include "facts/python_names.h"
+#include "base/memory.h"
+#include "base/runs.h"
+#include "base/search.h"
+#include "facts/attribution.h"
+#include <stdlib.h>
+#include <string.h>
+
+struct callers {
+    const struct trace *trace;
+    struct calltree *tree;
+    node_id *node;       /* by event */
+    uint8_t *frame;      /* by name: enum python_frame + 1; 0: not asked yet */
+    event_id *op, *line; /* by node, of what it called; EVENT_NONE: none */
+};
+
+/* When the calls of a thread began that will be asked about. */
+struct asked {
+    int64_t *at; /* ascending */
+    size_t count, capacity;
+    size_t hint; /* where the last search ended: events are nearly in order */
+};
+
+struct taking {
+    const struct trace *trace;
+    struct asked *asked; /* by track */
+};
+
+/* Did one of those calls begin in START..END? */
+static bool is_around(struct asked *asked, int64_t start_ns, int64_t end_ns)
+{
+    size_t hint = asked->hint;
+    if ((hint > 0 && asked->at[hint - 1] >= start_ns) ||
+        (hint < asked->count && asked->at[hint] < start_ns)) {
+        hint = asked->hint = search_from(asked->at, asked->count, start_ns);
+    }
+    return hint < asked->count && asked->at[hint] <= end_ns;
+}
+
+/* Of all that was called only what is around those calls, and they themselves. */
+static bool takes_part(const void *context, event_id e)
+{
+    const struct taking *taking = context;
+    const struct trace *trace = taking->trace;
+    struct asked *asked = &taking->asked[trace->track[e]];
+    enum event_kind kind = trace->kind[e];
+    return asked->count && (kind == EVENT_OP || kind == EVENT_PYTHON || event_is_call(kind)) &&
+           !(trace->flags[e] & (EVENT_ASYNC | EVENT_POINT)) &&
+           is_around(asked, trace->start_ns[e], trace_end_ns(trace, e));
+}
+
+static bool starts_after(const void *context, const void *left, const void *right)
+{
+    (void)context;
+    return *(const int64_t *)left > *(const int64_t *)right;
+}
+
+static bool is_of_aten(const struct trace *trace, event_id e)
+{
+    return strncmp(trace_name(trace, e), "aten::", 6) == 0;
+}
+
+/* The operator of what NODE called: itself, if it is one, unless it and its caller are aten's; else its caller's. */
+static event_id operator_of(const struct callers *callers, node_id node)
+{
+    const struct trace *trace = callers->trace;
+    const struct calltree *tree = callers->tree;
+    event_id e = tree->event[node];
+    node_id parent = tree->parent[node];
+    event_id above = parent == NODE_NONE ? EVENT_NONE : callers->op[parent];
+    if (trace->kind[e] != EVENT_OP)
+        return above;
+    bool passes = parent != NODE_NONE && trace->kind[tree->event[parent]] == EVENT_OP &&
+                  is_of_aten(trace, e) && is_of_aten(trace, tree->event[parent]);
+    return passes ? above : e;
+}
+
+static enum python_frame frame_of(const struct callers *callers, name_id name)
+{
+    if (callers->frame[name] == 0)
+        callers->frame[name] = (uint8_t)(python_frame_of(names_text(callers->trace->names, name)) + 1);
+    return (enum python_frame)(callers->frame[name] - 1);
+}
+
+/* The first entry of "inner;outer;...". */
+static const char *line_of_stack(const struct trace *trace, event_id e, size_t *len)
+{
+    const char *stack = trace_arg_text(trace, ARG_CALL_STACK, e);
+    if (!stack || !*stack)
+        return NULL;
+    *len = strcspn(stack, ";");
+    return stack;
+}
+
+static bool is_line_of_user(const struct callers *callers, event_id e)
+{
+    return callers->trace->kind[e] == EVENT_PYTHON &&
+           frame_of(callers, callers->trace->name[e]) == FRAME_OF_USER;
+}
+
+/* What tells the line of what NODE called: a frame of the user's, else one of PyTorch's or an operator that has a stack. */
+static event_id line_at(const struct callers *callers, node_id node)
+{
+    const struct trace *trace = callers->trace;
+    event_id e = callers->tree->event[node];
+    node_id parent = callers->tree->parent[node];
+    event_id above = parent == NODE_NONE ? EVENT_NONE : callers->line[parent];
+    if (is_line_of_user(callers, e))
+        return e;
+    if (above != EVENT_NONE && is_line_of_user(callers, above))
+        return above;
+    size_t len;
+    bool tells = trace->kind[e] == EVENT_PYTHON ? frame_of(callers, trace->name[e]) == FRAME_OF_TORCH
+                                                : trace->kind[e] == EVENT_OP && line_of_stack(trace, e, &len);
+    return tells ? e : above;
+}
+
+struct callers *callers_open(const struct trace *trace, const event_id *calls, size_t count)
+{
+    struct callers *callers = mem_zalloc(1, sizeof *callers);
+    struct taking taking = { trace, mem_zalloc(trace->track_count + 1, sizeof *taking.asked) };
+    for (size_t i = 0; i < count; i++)
+        *VEC_PUSH(&taking.asked[trace->track[calls[i]]]) = trace->start_ns[calls[i]];
+    for (track_id t = 0; t < trace->track_count; t++)
+        runs_sort(taking.asked[t].at, taking.asked[t].count, sizeof *taking.asked[t].at, starts_after, NULL);
+    callers->trace = trace;
+    callers->tree = calltree_open(trace, takes_part, &taking);
+    for (track_id t = 0; t < trace->track_count; t++)
+        VEC_FREE(&taking.asked[t]);
+    free(taking.asked);
+    calltree_nest(callers->tree);
+    callers->node = calltree_nodes(callers->tree);
+    callers->frame = mem_zalloc(names_count(trace->names) + 1, 1);
+    callers->op = mem_alloc((callers->tree->count + 1) * sizeof *callers->op);
+    callers->line = mem_alloc((callers->tree->count + 1) * sizeof *callers->line);
+    for (node_id n = 0; n < callers->tree->count; n++) { /* callers come first */
+        callers->op[n] = operator_of(callers, n);
+        callers->line[n] = line_at(callers, n);
+    }
+    return callers;
+}
+
+void callers_free(struct callers *callers)
+{
+    if (!callers)
+        return;
+    calltree_free(callers->tree);
+    free(callers->node);
+    free(callers->frame);
+    free(callers->op);
+    free(callers->line);
+    free(callers);
+}
+
+event_id callers_operator(const struct callers *callers, event_id call)
+{
+    node_id node = callers->node[call], parent = node == NODE_NONE ? NODE_NONE : callers->tree->parent[node];
+    return parent == NODE_NONE ? EVENT_NONE : callers->op[parent];
+}
+
+const char *callers_line(const struct callers *callers, event_id call, size_t *len)
+{
+    const struct trace *trace = callers->trace;
+    node_id node = callers->node[call], parent = node == NODE_NONE ? NODE_NONE : callers->tree->parent[node];
+    event_id e = parent == NODE_NONE ? EVENT_NONE : callers->line[parent];
+    if (e == EVENT_NONE)
+        return NULL;
+    if (trace->kind[e] == EVENT_OP)
+        return line_of_stack(trace, e, len);
+    *len = names_length(trace->names, trace->name[e]);
+    return trace_name(trace, e);
+}
+
+/* ---- moments ---- */
+
+/* A Python function that begins, or a moment that is asked about. */
+struct beginning {
+    track_id track;
+    event_id event;
+    size_t moment; /* its number; SIZE_MAX: a function */
+    int64_t at_ns;
+};
+
+/* Threads one after the other; a function that begins at a moment is open then. */
+static bool begins_later(const void *context, const void *left, const void *right)
+{
+    const struct beginning *a = left, *b = right;
+    (void)context;
+    if (a->track != b->track)
+        return a->track > b->track;
+    if (a->at_ns != b->at_ns)
+        return a->at_ns > b->at_ns;
+    return a->moment != SIZE_MAX && b->moment == SIZE_MAX;
+}
+
+/* Functions that have begun, each later than the one below. */
+struct begun {
+    event_id *at;
+    size_t count, capacity;
+};
+
+/* The one that began last and is open at AT_NS, or EVENT_NONE. Moments only grow: what has ended is forgotten. */
+static event_id last_open(const struct trace *trace, struct begun *begun, int64_t at_ns)
+{
+    while (begun->count > 0 && trace_end_ns(trace, begun->at[begun->count - 1]) <= at_ns)
+        begun->count--;
+    return begun->count > 0 ? begun->at[begun->count - 1] : EVENT_NONE;
+}
+
+void callers_functions_at(const struct trace *trace, const event_id *moments, size_t count,
+                          event_id *functions)
+{
+    VEC_OF(struct beginning) all = { 0 };
+    bool *is_asked = mem_zalloc(trace->track_count + 1, sizeof *is_asked);
+    for (size_t i = 0; i < count; i++)
+        is_asked[trace->track[moments[i]]] = true;
+    for (event_id e = 0; e < trace->event_count; e++)
+        if (trace->kind[e] == EVENT_PYTHON && is_asked[trace->track[e]])
+            *VEC_PUSH(&all) = (struct beginning){ trace->track[e], e, SIZE_MAX, trace->start_ns[e] };
+    for (size_t i = 0; i < count; i++)
+        *VEC_PUSH(&all) =
+            (struct beginning){ trace->track[moments[i]], moments[i], i, trace->start_ns[moments[i]] };
+    runs_sort(all.at, all.count, sizeof *all.at, begins_later, NULL);
+
+    struct begun users = { 0 }, torchs = { 0 };
+    for (size_t i = 0; i < all.count; i++) {
+        const struct beginning *one = &all.at[i];
+        if (i > 0 && one->track != all.at[i - 1].track)
+            users.count = torchs.count = 0;
+        if (one->moment == SIZE_MAX) {
+            enum python_frame frame = python_frame_of(trace_name(trace, one->event));
+            if (frame != FRAME_NO_LINE)
+                *VEC_PUSH(frame == FRAME_OF_USER ? &users : &torchs) = one->event;
+            continue;
+        }
+        event_id user = last_open(trace, &users, one->at_ns), torch = last_open(trace, &torchs, one->at_ns);
+        functions[one->moment] = user != EVENT_NONE ? user : torch;
+    }
+    VEC_FREE(&users);
+    VEC_FREE(&torchs);
+    VEC_FREE(&all);
+    free(is_asked);
+}
+
+const char *callers_line_of(const struct trace *trace, event_id function, event_id op, size_t *len)
+{
+    if (function == EVENT_NONE)
+        return op == EVENT_NONE ? NULL : line_of_stack(trace, op, len);
+    *len = names_length(trace->names, trace->name[function]);
+    return trace_name(trace, function);
+}

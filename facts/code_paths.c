@@ -1,0 +1,471 @@
+/*
+ * code_paths.c - see code_paths.h.
+ *
+ * A caller comes before its callees in the tree, so one pass gives each node the path of its caller, or its own. The
+ * forward operators are known after it; a second pass moves what belongs to the backward pass.
+ */
+#include "facts/code_paths.h"
+
+#include "facts/python_names.h"
+#include "base/memory.h"
+#include <stdlib.h>
+#include <string.h>
+
+#define PATH_NOT_ASKED UINT32_MAX
+
+/* How a file tells where operators are. */
+enum file_source { SOURCE_NONE, SOURCE_FRAMES, SOURCE_STACKS, SOURCE_HIERARCHY };
+
+/* A number that torch gave to a thread, and the thread it seems to be. */
+struct thread_number {
+    uint32_t file;
+    int64_t number;
+    track_id track;
+    uint32_t votes;
+};
+
+/* A forward operator. */
+struct forward {
+    uint32_t file;
+    int64_t sequence;
+    track_id track;
+    int64_t start_ns;
+    node_id node;
+};
+
+struct maker {
+    struct code_paths *paths;
+    enum code_frames frames;
+    uint8_t *source;        /* by file: enum file_source */
+    uint32_t *label_of;     /* by name: label + 1 of a frame; 0: is none; PATH_NOT_ASKED */
+    uint32_t *path_of_text; /* by text: path of a stack; PATH_NOT_ASKED */
+    struct {
+        struct forward *at;
+        size_t count, capacity;
+    } forwards;
+    struct {
+        struct thread_number *at;
+        size_t count, capacity;
+    } threads;
+};
+
+/* ---- paths ---- */
+
+/* The path of a frame called LABEL within PARENT. */
+static uint32_t path_within(struct code_paths *paths, uint32_t parent, uint32_t label)
+{
+    uint32_t key[2] = { parent, label };
+    uint32_t id = names_add(paths->keys, (const char *)key, sizeof key);
+    if (id + 1 == paths->count) /* ids count up from 0, paths from 1 */
+        *VEC_PUSH(paths) = (struct code_path){ parent, label };
+    return id + 1;
+}
+
+/* TEXT behind the folder that packages are installed in, which says nothing of them. */
+static const char *without_installation(const char *text)
+{
+    static const char *const folders[] = { "/site-packages/", "/dist-packages/" };
+    for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
+        const char *at = strstr(text, folders[i]);
+        if (at)
+            return at + strlen(folders[i]);
+    }
+    return text;
+}
+
+/* How a frame of this name is labelled; NULL when it is none to tell. Within NAME. */
+static const char *label_of_frame(enum code_frames frames, const char *name)
+{
+    if (frames == CODE_MODULES)
+        return python_module_of(name);
+    return python_frame_of(name) == FRAME_OF_USER ? without_installation(name) : NULL;
+}
+
+static uint32_t label_of_name(struct maker *maker, name_id name)
+{
+    uint32_t *known = &maker->label_of[name];
+    if (*known == PATH_NOT_ASKED) {
+        const char *label = label_of_frame(maker->frames, names_text(maker->paths->trace->names, name));
+        *known = label ? names_add(maker->paths->labels, label, strlen(label)) + 1 : 0;
+    }
+    return *known;
+}
+
+/* The path of a stack "inner;outer;outermost". */
+static uint32_t path_of_stack(struct maker *maker, const char *stack)
+{
+    VEC_OF(uint32_t) labels = { 0 };
+    for (const char *at = stack; *at;) {
+        size_t len = strcspn(at, ";");
+        char *frame = mem_strndup(at, len);
+        const char *label = label_of_frame(maker->frames, frame);
+        if (label)
+            *VEC_PUSH(&labels) = names_add(maker->paths->labels, label, strlen(label));
+        free(frame);
+        at += len + (at[len] == ';');
+    }
+    uint32_t path = CODE_OUTSIDE;
+    for (size_t i = labels.count; i-- > 0;)
+        path = path_within(maker->paths, path, labels.at[i]);
+    VEC_FREE(&labels);
+    return path;
+}
+
+/* The path of "TOP(Net)::forward.conv1(Conv2d)::forward.SELF(Conv2d)::_conv_forward.": SELF calls within itself. */
+static uint32_t path_of_hierarchy(struct maker *maker, const char *hierarchy)
+{
+    uint32_t path = CODE_OUTSIDE;
+    if (maker->frames != CODE_MODULES)
+        return path;
+    for (const char *at = hierarchy; *at;) {
+        size_t name = strcspn(at, "(."), len = name;
+        if (at[name] == '(')
+            len += strcspn(at + name, ")");
+        len += at[len] == ')';
+        if (at[name] == '(' && strncmp(at, "SELF(", 5) != 0)
+            path = path_within(maker->paths, path, names_add(maker->paths->labels, at, len));
+        at += len + strcspn(at + len, ".");
+        at += *at == '.';
+    }
+    return path;
+}
+
+/* What the operator itself tells of where it was; false when nothing. */
+static bool path_told(struct maker *maker, uint8_t source, event_id e, uint32_t *path)
+{
+    int64_t text;
+    enum trace_arg arg = source == SOURCE_STACKS ? ARG_CALL_STACK : ARG_MODULE_HIERARCHY;
+    const struct trace *trace = maker->paths->trace;
+    if (trace->kind[e] != EVENT_OP || !trace_arg(trace, arg, e, &text) ||
+        names_length(trace->texts, (name_id)text) == 0)
+        return false;
+    uint32_t *known = &maker->path_of_text[text];
+    if (*known == PATH_NOT_ASKED) {
+        const char *told = names_text(trace->texts, (name_id)text);
+        *known = source == SOURCE_STACKS ? path_of_stack(maker, told) : path_of_hierarchy(maker, told);
+    }
+    *path = *known;
+    return true;
+}
+
+/* ---- forward and backward ---- */
+
+static uint32_t file_of(const struct trace *trace, event_id e)
+{
+    return trace->file_count == 1 ? 0 : trace->tracks[trace->track[e]].file;
+}
+
+/* Does the event run a node of the backward pass by its arguments or name? */
+static bool begins_backward(const struct trace *trace, event_id e)
+{
+    return trace->kind[e] == EVENT_OP &&
+           (trace_arg_or(trace, ARG_FWD_THREAD, e, 0) != 0 ||
+            strncmp(trace_name(trace, e), "autograd::engine::evaluate_function: ", 37) == 0);
+}
+
+static int compare_forwards(const void *left, const void *right)
+{
+    const struct forward *a = left, *b = right;
+    if (a->file != b->file)
+        return a->file < b->file ? -1 : 1;
+    if (a->sequence != b->sequence)
+        return a->sequence < b->sequence ? -1 : 1;
+    if (a->track != b->track)
+        return a->track < b->track ? -1 : 1;
+    if (a->start_ns != b->start_ns)
+        return a->start_ns < b->start_ns ? -1 : 1;
+    return a->node < b->node ? -1 : a->node > b->node; /* callers before callees */
+}
+
+/* How many forward operators come before KEY. */
+static size_t forwards_before(const struct maker *maker, const struct forward *key)
+{
+    size_t low = 0, high = maker->forwards.count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (compare_forwards(&maker->forwards.at[middle], key) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* The forward operators with a number lie in [*FIRST, END); returns END. */
+static size_t forwards_of(const struct maker *maker, uint32_t file, int64_t sequence, size_t *first)
+{
+    struct forward key = { .file = file, .sequence = sequence, .start_ns = INT64_MIN };
+    *first = forwards_before(maker, &key);
+    key.track = TRACK_NONE;
+    key.start_ns = INT64_MAX;
+    key.node = NODE_NONE;
+    return forwards_before(maker, &key);
+}
+
+static int compare_threads(const void *left, const void *right)
+{
+    const struct thread_number *a = left, *b = right;
+    if (a->file != b->file)
+        return a->file < b->file ? -1 : 1;
+    if (a->number != b->number)
+        return a->number < b->number ? -1 : 1;
+    return a->track < b->track ? -1 : a->track > b->track;
+}
+
+/* Which thread each of torch's numbers is: sequence numbers that one thread alone has tell. */
+static void find_threads(struct maker *maker, const uint32_t *first_backward)
+{
+    const struct calltree *tree = maker->paths->tree;
+    const struct trace *trace = maker->paths->trace;
+    for (node_id n = 0; n < tree->count; n++) {
+        event_id e = tree->event[n];
+        int64_t sequence;
+        size_t first, end;
+        if (first_backward[n] != n || !trace_arg(trace, ARG_SEQUENCE, e, &sequence) ||
+            (end = forwards_of(maker, file_of(trace, e), sequence, &first)) == first ||
+            maker->forwards.at[first].track != maker->forwards.at[end - 1].track)
+            continue;
+        *VEC_PUSH(&maker->threads) =
+            (struct thread_number){ file_of(trace, e), trace_arg_or(trace, ARG_FWD_THREAD, e, 0),
+                                    maker->forwards.at[first].track, 1 };
+    }
+    if (maker->threads.count == 0)
+        return;
+    qsort(maker->threads.at, maker->threads.count, sizeof *maker->threads.at, compare_threads);
+    size_t kept = 0; /* one for each number: the thread with the most votes */
+    for (size_t first = 0, end; first < maker->threads.count; first = end) {
+        struct thread_number thread = maker->threads.at[first];
+        for (end = first + 1; end < maker->threads.count &&
+                              compare_threads(&maker->threads.at[first], &maker->threads.at[end]) == 0;
+             end++)
+            thread.votes++;
+        struct thread_number *before = kept ? &maker->threads.at[kept - 1] : NULL;
+        if (!before || before->file != thread.file || before->number != thread.number)
+            maker->threads.at[kept++] = thread;
+        else if (thread.votes > before->votes)
+            *before = thread;
+    }
+    maker->threads.count = kept;
+}
+
+static track_id thread_of_number(const struct maker *maker, uint32_t file, int64_t number)
+{
+    size_t low = 0, high = maker->threads.count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        const struct thread_number *at = &maker->threads.at[middle];
+        if (at->file < file || (at->file == file && at->number < number))
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    bool found = low < maker->threads.count && maker->threads.at[low].file == file &&
+                 maker->threads.at[low].number == number;
+    return found ? maker->threads.at[low].track : TRACK_NONE;
+}
+
+/* The forward operator that backward operator E belongs to; NODE_NONE when there is none. */
+static node_id forward_of(const struct maker *maker, event_id e)
+{
+    const struct trace *trace = maker->paths->trace;
+    uint32_t file = file_of(trace, e);
+    int64_t sequence;
+    size_t first;
+    if (!trace_arg(trace, ARG_SEQUENCE, e, &sequence) || forwards_of(maker, file, sequence, &first) == first)
+        return NODE_NONE;
+    track_id track = thread_of_number(maker, file, trace_arg_or(trace, ARG_FWD_THREAD, e, 0));
+    if (track == TRACK_NONE)
+        track = maker->forwards.at[first].track;
+    struct forward key = { file, sequence, track, trace->start_ns[e], NODE_NONE };
+    size_t before = forwards_before(maker, &key);
+    if (before == first || maker->forwards.at[before - 1].track != track)
+        return NODE_NONE;
+    return maker->forwards.at[before - 1].node;
+}
+
+/* ---- the passes ---- */
+
+/* Give each node the path of its caller, or its own; note where the backward pass begins, and the forward operators. */
+static void walk_forward(struct maker *maker, uint32_t *first_backward)
+{
+    struct code_paths *paths = maker->paths;
+    const struct trace *trace = paths->trace;
+    const struct calltree *tree = paths->tree;
+    for (node_id n = 0; n < tree->count; n++) {
+        event_id e = tree->event[n];
+        node_id parent = tree->parent[n];
+        uint8_t source = maker->source[file_of(trace, e)];
+        uint32_t path = parent == NODE_NONE ? CODE_OUTSIDE : paths->path[parent], label, told;
+        if (source == SOURCE_FRAMES && trace->kind[e] == EVENT_PYTHON &&
+            (label = label_of_name(maker, trace->name[e])) != 0) {
+            path = path_within(paths, path, label - 1);
+            paths->flags[n] |= CODE_FRAME;
+        } else if ((source == SOURCE_STACKS || source == SOURCE_HIERARCHY) &&
+                   path_told(maker, source, e, &told)) {
+            path = told;
+        }
+        paths->path[n] = path;
+        first_backward[n] = parent == NODE_NONE ? NODE_NONE : first_backward[parent];
+        if (begins_backward(trace, e))
+            first_backward[n] = n;
+        int64_t sequence;
+        if (first_backward[n] == NODE_NONE && trace->kind[e] == EVENT_OP &&
+            trace_arg(trace, ARG_SEQUENCE, e, &sequence) && sequence >= 0)
+            *VEC_PUSH(&maker->forwards) =
+                (struct forward){ file_of(trace, e), sequence, trace->track[e], trace->start_ns[e], n };
+    }
+    if (maker->forwards.count)
+        qsort(maker->forwards.at, maker->forwards.count, sizeof *maker->forwards.at, compare_forwards);
+}
+
+/* Move the backward pass to where its forward operators were. */
+static void walk_backward(struct maker *maker, const uint32_t *first_backward)
+{
+    struct code_paths *paths = maker->paths;
+    const struct calltree *tree = paths->tree;
+    for (node_id n = 0; n < tree->count; n++) {
+        if (first_backward[n] == NODE_NONE)
+            continue;
+        paths->flags[n] |= CODE_BACKWARD;
+        node_id parent = tree->parent[n];
+        if (first_backward[n] !=
+            n) { /* within: as its caller, or a frame within that: code that runs again */
+            if (paths->flags[n] & CODE_FRAME)
+                paths->path[n] = path_within(paths, paths->path[parent], paths->at[paths->path[n]].label);
+            else
+                paths->path[n] = paths->path[parent];
+            continue;
+        }
+        node_id forward = forward_of(maker, tree->event[n]);
+        if (forward != NODE_NONE)
+            paths->path[n] = paths->path[forward];
+        else if (parent != NODE_NONE && first_backward[parent] != NODE_NONE)
+            paths->path[n] = paths->path[parent]; /* a node of the graph, within what calls it */
+        else
+            paths->unlinked += trace_arg_or(paths->trace, ARG_FWD_THREAD, tree->event[n], 0) != 0;
+    }
+}
+
+static bool takes_part(const void *context, event_id e)
+{
+    const struct trace *trace = context;
+    enum event_kind kind = trace->kind[e];
+    return (kind == EVENT_OP || kind == EVENT_PYTHON || event_is_call(kind)) &&
+           !(trace->flags[e] & (EVENT_ASYNC | EVENT_POINT));
+}
+
+static void find_sources(struct maker *maker)
+{
+    const struct trace *trace = maker->paths->trace;
+    bool hierarchies = trace->args[ARG_MODULE_HIERARCHY].count > 0;
+    bool stacks = trace->args[ARG_CALL_STACK].count > 0;
+    for (event_id e = 0; e < trace->event_count; e++) {
+        uint8_t *source = &maker->source[file_of(trace, e)];
+        int64_t text;
+        if (trace->kind[e] == EVENT_PYTHON)
+            *source = SOURCE_FRAMES;
+        else if (stacks && (*source == SOURCE_NONE || *source == SOURCE_HIERARCHY) &&
+                 trace_arg(trace, ARG_CALL_STACK, e, &text) && names_length(trace->texts, (name_id)text) > 0)
+            *source = SOURCE_STACKS;
+        else if (hierarchies && *source == SOURCE_NONE && trace_arg(trace, ARG_MODULE_HIERARCHY, e, &text) &&
+                 names_length(trace->texts, (name_id)text) > 0)
+            *source = SOURCE_HIERARCHY;
+    }
+}
+
+static uint32_t *not_asked(size_t count)
+{
+    uint32_t *array = mem_alloc((count + 1) * sizeof *array);
+    memset(array, 0xff, (count + 1) * sizeof *array);
+    return array;
+}
+
+struct code_paths *code_paths_open(const struct trace *trace, enum code_frames frames)
+{
+    struct code_paths *paths = mem_zalloc(1, sizeof *paths);
+    struct maker maker = { .paths = paths, .frames = frames };
+    paths->trace = trace;
+    paths->labels = names_open();
+    paths->keys = names_open();
+    paths->tree = calltree_open(trace, takes_part, trace);
+    calltree_nest(paths->tree);
+    paths->node = calltree_nodes(paths->tree);
+    paths->skips = calltree_skips(paths->tree);
+    paths->path = mem_zalloc(paths->tree->count + 1, sizeof *paths->path);
+    paths->flags = mem_zalloc(paths->tree->count + 1, 1);
+    *VEC_PUSH(paths) = (struct code_path){ CODE_OUTSIDE, NAME_NONE };
+
+    maker.source = mem_zalloc(trace->file_count + 1, 1);
+    maker.label_of = not_asked(names_count(trace->names));
+    maker.path_of_text = not_asked(names_count(trace->texts));
+    uint32_t *first_backward = mem_alloc((paths->tree->count + 1) * sizeof *first_backward);
+    find_sources(&maker);
+    walk_forward(&maker, first_backward);
+    find_threads(&maker, first_backward);
+    walk_backward(&maker, first_backward);
+
+    free(first_backward);
+    free(maker.source);
+    free(maker.label_of);
+    free(maker.path_of_text);
+    VEC_FREE(&maker.forwards);
+    VEC_FREE(&maker.threads);
+    return paths;
+}
+
+void code_paths_free(struct code_paths *paths)
+{
+    if (!paths)
+        return;
+    calltree_free(paths->tree);
+    free(paths->skips);
+    free(paths->node);
+    free(paths->path);
+    free(paths->flags);
+    VEC_FREE(paths);
+    names_free(paths->labels);
+    names_free(paths->keys);
+    free(paths);
+}
+
+/* The innermost node that was open on TRACK at MOMENT; NODE_NONE when none was. */
+static node_id node_at(const struct code_paths *paths, track_id track, int64_t moment_ns)
+{
+    const struct calltree *tree = paths->tree;
+    size_t low = 0, high = tree->thread_count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (tree->threads[middle].track < track)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low == tree->thread_count || tree->threads[low].track != track)
+        return NODE_NONE;
+    return calltree_open_at(tree, paths->skips, &tree->threads[low], moment_ns);
+}
+
+struct code_place code_place_of(const struct code_paths *paths, event_id e)
+{
+    node_id n = paths->node[e];
+    if (n == NODE_NONE)
+        n = node_at(paths, paths->trace->track[e], paths->trace->start_ns[e]);
+    if (n == NODE_NONE)
+        return (struct code_place){ CODE_OUTSIDE, false };
+    return (struct code_place){ paths->path[n], (paths->flags[n] & CODE_BACKWARD) != 0 };
+}
+
+struct code_place code_place_of_work(const struct code_paths *paths, const struct attribution *launches,
+                                     event_id e)
+{
+    event_id call = attribution_call(launches, e);
+    if (call != EVENT_NONE && paths->node[call] != NODE_NONE)
+        return code_place_of(paths, call);
+    event_id op = attribution_operator(launches, e);
+    return op == EVENT_NONE ? (struct code_place){ CODE_OUTSIDE, false } : code_place_of(paths, op);
+}
+
+const char *code_path_name(const struct code_paths *paths, uint32_t path)
+{
+    return path == CODE_OUTSIDE ? "" : names_text(paths->labels, paths->at[path].label);
+}

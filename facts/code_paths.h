@@ -1,0 +1,78 @@
+/*
+ * code_paths.h - in which module, or on which line of source, the host was when it did something.
+ *
+ *     struct code_paths *paths = code_paths_open(trace, CODE_MODULES);
+ *     struct code_place place = code_place_of(paths, e);            // of an operator, a call, a frame
+ *     puts(code_path_name(paths, place.path));                      // "Linear_0"
+ *     for (uint32_t p = place.path; p != CODE_OUTSIDE; p = paths->at[p].parent)
+ *         ...                                                       // from the inside out
+ *     code_paths_free(paths);
+ *
+ * A path is a frame within the frames around it: the module Linear_0 within MLP_0 is another path than the same one
+ * within Head_0. Frames come from python_function events by nesting; in files without these, from the stack that each
+ * operator carries ("Call stack"), else from its "Module Hierarchy" (TorchScript).
+ *
+ * The backward pass runs on a thread of its own, far from the code that caused it. An operator of it (one with a
+ * `Fwd thread id`), and all within, are where the forward operator with its sequence number was: the last to begin of those on
+ * that thread, which is the one that made the node of the graph. torch's number of a thread is not the file's: it is
+ * taken for the thread on which most of its numbers are found alone.
+ */
+#ifndef TPA_FACTS_CODE_PATHS_H
+#define TPA_FACTS_CODE_PATHS_H
+
+#include "trace/calltree.h"
+#include "facts/attribution.h"
+
+#define CODE_PATHS_WANTS                                                                                     \
+    (ATTRIBUTION_WANTS | WANT(SEQUENCE) | WANT(FWD_THREAD) | WANT(CALL_STACK) | WANT(MODULE_HIERARCHY))
+
+enum code_frames {
+    CODE_MODULES, /* nn.Module */
+    CODE_LINES,   /* functions in Python files other than PyTorch's own */
+};
+
+#define CODE_OUTSIDE 0 /* the path that is in no frame; the root of all others */
+
+struct code_path {
+    uint32_t parent; /* before it in the array; CODE_OUTSIDE for the outermost */
+    uint32_t label;  /* in code_paths.labels */
+};
+
+struct code_place {
+    uint32_t path;
+    bool backward; /* in the backward pass */
+};
+
+struct code_paths {
+    const struct trace *trace; /* borrowed */
+    struct calltree *tree;     /* frames, operators, runtime calls */
+    node_id *node;             /* by event */
+    node_id *skips;            /* by node: see calltree_around */
+    uint32_t *path;            /* by node */
+    uint8_t *flags;            /* by node: enum code_flags */
+    struct code_path *at;      /* at[0] is CODE_OUTSIDE */
+    size_t count, capacity;
+    struct names *labels, *keys;
+    uint64_t unlinked; /* operators with a forward operator that was not found */
+};
+
+enum code_flags {
+    CODE_BACKWARD = 1,
+    CODE_FRAME = 2, /* the node is itself a frame: a call of its path */
+};
+
+/* New; free with code_paths_free (NULL is allowed). */
+struct code_paths *code_paths_open(const struct trace *trace, enum code_frames frames);
+void code_paths_free(struct code_paths *paths);
+
+/* Where host event E was; one that does not nest (an annotation, a record of memory) where its thread was when it began. */
+struct code_place code_place_of(const struct code_paths *paths, event_id e);
+
+/* Where GPU work E was launched: by its call, else by the operator it is linked to; outside when neither is known. */
+struct code_place code_place_of_work(const struct code_paths *paths, const struct attribution *launches,
+                                     event_id e);
+
+/* "Linear_0", "train.py(12): step"; "" for CODE_OUTSIDE. Borrowed. */
+const char *code_path_name(const struct code_paths *paths, uint32_t path);
+
+#endif

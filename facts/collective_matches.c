@@ -1,0 +1,368 @@
+/*
+ * collective_matches.c - see collective_matches.h. What makes collectives one is written down as a few numbers; sorted
+ * by these, they lie side by side.
+ */
+#include "facts/collective_matches.h"
+
+#include "base/memory.h"
+#include "facts/step_list.h"
+#include <stdlib.h>
+#include <string.h>
+
+/* A collective and what makes it the same as another. */
+struct entry {
+    name_id group_name, group_ranks;
+    bool paired;            /* a send or receive whose two sides are known */
+    int64_t source, target; /* of such */
+    int kind;
+    int64_t size;   /* where it must be the same on all ranks; else, and when not told, -1 */
+    int64_t step;   /* INT64_MIN: in none, or not to be looked at */
+    int64_t number; /* Seq; -1: not told */
+    size_t order;   /* among those of one place that are alike up to here */
+    uint32_t place;
+    size_t index;
+};
+
+static int compare_numbers(int64_t a, int64_t b)
+{
+    return (a > b) - (a < b);
+}
+
+static int compare_groups(const struct entry *a, const struct entry *b)
+{
+    int order = compare_numbers(a->group_name, b->group_name);
+    if (!order)
+        order = compare_numbers(a->group_ranks, b->group_ranks);
+    if (!order)
+        order = compare_numbers(a->paired, b->paired);
+    if (!order)
+        order = compare_numbers(a->source, b->source);
+    return order ? order : compare_numbers(a->target, b->target);
+}
+
+/* As far as being alike does not depend on the order. */
+static int compare_kinds(const struct entry *a, const struct entry *b)
+{
+    int order = compare_groups(a, b);
+    if (!order)
+        order = compare_numbers(a->kind, b->kind);
+    if (!order)
+        order = compare_numbers(a->size, b->size);
+    if (!order)
+        order = compare_numbers(a->step, b->step);
+    return order ? order : compare_numbers(a->number, b->number);
+}
+
+static int compare_within_places(const void *left, const void *right)
+{
+    const struct entry *a = left, *b = right;
+    int order = compare_kinds(a, b);
+    if (!order)
+        order = compare_numbers(a->place, b->place);
+    return order ? order : a->index < b->index ? -1 : a->index > b->index;
+}
+
+static bool are_one(const struct entry *a, const struct entry *b)
+{
+    return a->order == b->order && compare_kinds(a, b) == 0;
+}
+
+static int compare_entries(const void *left, const void *right)
+{
+    const struct entry *a = left, *b = right;
+    int order = compare_kinds(a, b);
+    if (!order)
+        order = (a->order > b->order) - (a->order < b->order);
+    return order ? order : compare_numbers(a->place, b->place);
+}
+
+static int compare_by_group(const void *left, const void *right)
+{
+    const struct entry *a = left, *b = right;
+    int order = compare_groups(a, b);
+    return order ? order : a->index < b->index ? -1 : a->index > b->index;
+}
+
+/* Is the size the same on all ranks? Then it helps where the order is that of several threads. */
+static bool has_one_size(enum collective_kind kind)
+{
+    return kind == COLLECTIVE_ALL_REDUCE || kind == COLLECTIVE_BROADCAST || kind == COLLECTIVE_REDUCE;
+}
+
+/* Where all of a group tell their number, it alone decides; else number and order say nothing of one another. */
+static void settle_numbers(struct entry *entries, size_t count)
+{
+    if (count)
+        qsort(entries, count, sizeof *entries, compare_by_group);
+    for (size_t first = 0, end; first < count; first = end) {
+        bool all = !entries[first].paired; /* each side counts its sends and receives for itself */
+        bool all_sized = true;
+        for (end = first; end < count && compare_groups(&entries[first], &entries[end]) == 0; end++) {
+            all = all && entries[end].number >= 0;
+            all_sized = all_sized &&
+                        (entries[end].size >= 0 || !has_one_size((enum collective_kind)entries[end].kind));
+        }
+        for (size_t i = first; i < end; i++) {
+            if (all) {
+                entries[i].kind = COLLECTIVE_UNKNOWN;
+                entries[i].step = INT64_MIN;
+            } else {
+                entries[i].number = -1;
+            }
+            if (all || !all_sized)
+                entries[i].size = -1;
+        }
+    }
+}
+
+static void count_orders(struct entry *entries, size_t count)
+{
+    if (count)
+        qsort(entries, count, sizeof *entries, compare_within_places);
+    for (size_t i = 1; i < count; i++)
+        if (entries[i].place == entries[i - 1].place && compare_kinds(&entries[i], &entries[i - 1]) == 0)
+            entries[i].order = entries[i - 1].order + 1;
+}
+
+/* Do all files in which something was communicated have steps? */
+static bool have_steps(const struct collectives *all, const struct step_list *steps)
+{
+    bool *has_steps = mem_zalloc(all->trace->file_count + 1, sizeof *has_steps), every = true;
+    for (size_t i = 0; i < steps->count; i++)
+        has_steps[steps->at[i].file] = true;
+    for (size_t i = 0; i < all->count; i++)
+        every = every && has_steps[all->places[all->at[i].place].file];
+    free(has_steps);
+    return every;
+}
+
+struct told_rank {
+    int64_t rank;
+    uint32_t file;
+};
+
+static int compare_ranks(const void *left, const void *right)
+{
+    const struct told_rank *a = left, *b = right;
+    int order = compare_numbers(a->rank, b->rank);
+    return order ? order : compare_numbers(a->file, b->file);
+}
+
+/* New, by file: is it of a rank that an earlier file is of, so of another run or another window of the same one? */
+static bool *find_repeats(const struct trace *trace)
+{
+    bool *repeats = mem_zalloc(trace->file_count + 1, sizeof *repeats);
+    struct told_rank *ranks = mem_alloc((trace->file_count + 1) * sizeof *ranks);
+    size_t count = 0;
+    for (uint32_t file = 0; file < trace->file_count; file++)
+        if (trace->files[file].rank >= 0)
+            ranks[count++] = (struct told_rank){ trace->files[file].rank, file };
+    if (count)
+        qsort(ranks, count, sizeof *ranks, compare_ranks);
+    for (size_t i = 1; i < count; i++)
+        repeats[ranks[i].file] = ranks[i].rank == ranks[i - 1].rank;
+    free(ranks);
+    return repeats;
+}
+
+static struct entry *make_entries(const struct collectives *all, size_t *count)
+{
+    struct step_list *steps = step_list_open(all->trace);
+    bool by_step = have_steps(all, steps), *repeats = find_repeats(all->trace);
+    struct entry *entries = mem_alloc((all->count + 1) * sizeof *entries);
+    *count = 0;
+    for (size_t i = 0; i < all->count; i++) {
+        const struct collective *one = &all->at[i];
+        if (!one->timed || repeats[all->places[one->place].file])
+            continue;
+        const struct step *step =
+            by_step ? step_list_at(steps, all->places[one->place].file, collective_issued_ns(all, one))
+                    : NULL;
+        bool one_way = one->kind == COLLECTIVE_SEND || one->kind == COLLECTIVE_RECV;
+        bool paired = one_way && one->source >= 0;
+        entries[(*count)++] = (struct entry){
+            .group_name = one->group_name,
+            .group_ranks = one->group_ranks,
+            .paired = paired,
+            .source = paired ? one->source : -1,
+            .target = paired ? one->target : -1,
+            .kind = one_way ? COLLECTIVE_SEND_RECV : one->kind,
+            .size = has_one_size(one->kind) ? one->size_bytes : -1,
+            .step = step ? step->number : INT64_MIN,
+            .number = one->sequence,
+            .place = one->place,
+            .index = i,
+        };
+    }
+    free(repeats);
+    step_list_free(steps);
+    return entries;
+}
+
+static struct collective_match match_of(const struct collectives *all, const size_t *members, size_t count)
+{
+    const struct trace *trace = all->trace;
+    struct collective_match match = { .count = count, .transfer_ns = INT64_MAX, .longest_ns = INT64_MIN };
+    for (size_t i = 0; i < count; i++) {
+        int64_t dur_ns = trace->dur_ns[all->at[members[i]].event];
+        if (dur_ns < match.transfer_ns) {
+            match.transfer_ns = dur_ns;
+            match.last = members[i];
+        }
+        if (dur_ns > match.longest_ns) {
+            match.longest_ns = dur_ns;
+            match.earliest = members[i];
+        }
+    }
+    return match;
+}
+
+static void find_matches(struct collective_matches *matches, const struct entry *entries, size_t count)
+{
+    size_t members = 0;
+    for (size_t first = 0, end; first < count; first = end) {
+        for (end = first + 1; end < count && are_one(&entries[first], &entries[end]); end++)
+            ;
+        if (end - first < 2)
+            continue;
+        for (size_t i = first; i < end; i++)
+            matches->member[members + i - first] = entries[i].index;
+        struct collective_match match =
+            match_of(matches->collectives, matches->member + members, end - first);
+        match.first = members;
+        match.by_order = entries[first].number < 0;
+        match.number = match.by_order ? (int64_t)entries[first].order + 1 : entries[first].number;
+        *VEC_PUSH(matches) = match;
+        members += end - first;
+    }
+}
+
+/* ---- clocks ---- */
+
+/* MOMENT of a file as a time that those of other files can be compared with, as far as they tell what they count from. */
+static int64_t absolute(const struct collectives *all, const struct collective *one, int64_t moment_ns)
+{
+    const struct trace_file *file = &all->trace->files[all->places[one->place].file];
+    int64_t absolute_ns;
+    if (!file->has_base || __builtin_add_overflow(moment_ns, file->base_ns, &absolute_ns))
+        return moment_ns;
+    return absolute_ns;
+}
+
+static int compare_times(const void *left, const void *right)
+{
+    return compare_numbers(*(const int64_t *)left, *(const int64_t *)right);
+}
+
+/* The lower of the two in the middle, where there are two: clocks may be so far apart that their sum does not fit. */
+static int64_t median_of(int64_t *values, size_t count)
+{
+    qsort(values, count, sizeof *values, compare_times);
+    return values[(count - 1) / 2];
+}
+
+/* How far the clocks are apart, by the ends of what ended for all at about the same time. */
+static void compare_clocks(struct collective_matches *matches)
+{
+    const struct collectives *all = matches->collectives;
+    VEC_OF(int64_t) *ahead = mem_zalloc(all->place_count + 1, sizeof *ahead);
+    uint32_t reference = UINT32_MAX;
+    for (size_t m = 0; m < matches->count; m++) {
+        const size_t *member = matches->member + matches->at[m].first;
+        if (all->at[member[0]].place < reference)
+            reference = all->at[member[0]].place;
+    }
+    for (size_t m = 0; m < matches->count; m++) {
+        const struct collective_match *match = &matches->at[m];
+        const struct collective *first = &all->at[matches->member[match->first]];
+        if (first->place != reference || !collective_joins_all(first->kind))
+            continue;
+        int64_t end_ns = absolute(all, first, trace_end_ns(all->trace, first->event));
+        for (size_t i = 0; i < match->count; i++) {
+            const struct collective *one = &all->at[matches->member[match->first + i]];
+            int64_t own_end_ns = absolute(all, one, trace_end_ns(all->trace, one->event)), ahead_ns;
+            if (!__builtin_sub_overflow(own_end_ns, end_ns, &ahead_ns))
+                *VEC_PUSH(&ahead[one->place]) = ahead_ns;
+        }
+    }
+    matches->clock_ns = mem_alloc((all->place_count + 1) * sizeof *matches->clock_ns);
+    for (size_t p = 0; p < all->place_count; p++) {
+        matches->clock_ns[p] = ahead[p].count ? median_of(ahead[p].at, ahead[p].count) : CLOCK_UNKNOWN;
+        VEC_FREE(&ahead[p]);
+    }
+    free(ahead);
+}
+
+/*
+ * Did the members of a match end together, by clocks set right? Clocks drift, and ranks are not let go in one moment: up
+ * to a millisecond and half the transfer is together. True when it can not be known, and on hosts, whose threads may be
+ * kept from ending by others.
+ */
+static bool ended_together(const struct collective_matches *matches, const struct collective_match *match)
+{
+    enum { CLOCKS_DRIFT_NS = 1000000 };
+    const struct collectives *all = matches->collectives;
+    int64_t first_ns = INT64_MAX, last_ns = INT64_MIN, apart_ns;
+    for (size_t i = 0; i < match->count; i++) {
+        const struct collective *one = &all->at[matches->member[match->first + i]];
+        int64_t clock_ns = matches->clock_ns[one->place], end_ns;
+        if (clock_ns == CLOCK_UNKNOWN || all->places[one->place].device < 0 ||
+            !collective_joins_all(one->kind) ||
+            __builtin_sub_overflow(absolute(all, one, trace_end_ns(all->trace, one->event)), clock_ns,
+                                   &end_ns))
+            return true;
+        first_ns = end_ns < first_ns ? end_ns : first_ns;
+        last_ns = end_ns > last_ns ? end_ns : last_ns;
+    }
+    return !__builtin_sub_overflow(last_ns, first_ns, &apart_ns) &&
+           apart_ns <= CLOCKS_DRIFT_NS + match->transfer_ns / 2;
+}
+
+/* Drop the matches that the clocks refute. */
+static void check_matches(struct collective_matches *matches)
+{
+    size_t kept = 0;
+    for (size_t m = 0; m < matches->count; m++) {
+        if (matches->at[m].by_order && !ended_together(matches, &matches->at[m]))
+            matches->refuted += matches->at[m].count;
+        else
+            matches->at[kept++] = matches->at[m];
+    }
+    matches->count = kept;
+}
+
+struct collective_matches *collective_matches_open(const struct collectives *all)
+{
+    struct collective_matches *matches = mem_zalloc(1, sizeof *matches);
+    size_t count;
+    struct entry *entries = make_entries(all, &count);
+    settle_numbers(entries, count);
+    count_orders(entries, count);
+    if (count)
+        qsort(entries, count, sizeof *entries, compare_entries);
+    matches->collectives = all;
+    matches->member = mem_alloc((count + 1) * sizeof *matches->member);
+    find_matches(matches, entries, count);
+    free(entries);
+    compare_clocks(matches);
+    check_matches(matches);
+
+    matches->match_of = mem_alloc((all->count + 1) * sizeof *matches->match_of);
+    for (size_t i = 0; i < all->count; i++)
+        matches->match_of[i] = MATCH_NONE;
+    for (size_t m = 0; m < matches->count; m++)
+        for (size_t i = 0; i < matches->at[m].count; i++)
+            matches->match_of[matches->member[matches->at[m].first + i]] = m;
+    return matches;
+}
+
+void collective_matches_free(struct collective_matches *matches)
+{
+    if (!matches)
+        return;
+    VEC_FREE(matches);
+    free(matches->member);
+    free(matches->match_of);
+    free(matches->clock_ns);
+    free(matches);
+}

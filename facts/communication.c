@@ -1,0 +1,103 @@
+/* communication.c - lists of words; see communication.h. */
+#include "facts/communication.h"
+
+#include "base/memory.h"
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Does NAME, be it in upper or lower case, hold one of WORDS (in lower case)? */
+static bool matches(const char *name, const char *const *words)
+{
+    char *lower = mem_strdup(name);
+    for (char *c = lower; *c; c++)
+        *c = (char)tolower((unsigned char)*c);
+    while (*words && !strstr(lower, *words))
+        words++;
+    free(lower);
+    return *words != NULL;
+}
+
+static const char *const nccl_words[] = { "nccl", "rccl", NULL };
+
+static const char *const communication_words[] = {
+    "nccl",
+    "rccl",
+    "hccl",
+    "oneccl",
+    "msccl",
+    "nvshmem",
+    "rocshmem",
+    "symm_mem",
+    "symmetric_memory",
+    "multimem",
+    "cross_device_reduce", /* custom all-reduce of vLLM, SGLang, aiter */
+    "custom_ar",
+    "quickreduce",
+    "userbuffers",
+    "deep_ep::",
+    "allreduce",
+    "all_reduce",
+    "allgather",
+    "all_gather",
+    "reducescatter",
+    "reduce_scatter",
+    "alltoall",
+    "all_to_all",
+    "all2all",
+    "all-reduce", /* XLA */
+    "all-gather",
+    "reduce-scatter",
+    "all-to-all",
+    "collective-permute",
+    NULL,
+};
+
+bool kernel_is_nccl(const char *name)
+{
+    return matches(name, nccl_words);
+}
+
+bool kernel_is_communication(const char *name)
+{
+    return matches(name, communication_words);
+}
+
+/* Libraries of which every operator communicates: by how the name begins. */
+static const char *const communication_prefixes[] = {
+    "nccl:",
+    "rccl:",
+    "hccl:",
+    "xccl:",
+    "gloo:",
+    "ucc:",
+    "mpi:",
+    "record_param_comms",
+    "c10d::",
+    "_c10d_functional",
+    "c10d_functional",
+    "symm_mem::",
+    "_symm_mem::",
+    "_C_custom_ar::",
+    "horovod",
+    NULL,
+};
+
+static const char *const collective_words[] = {
+    "all_reduce",    "allreduce",  "all_gather", "allgather", "reduce_scatter",
+    "reducescatter", "all_to_all", "alltoall",   "all2all",   NULL,
+};
+
+/* An operator that computes and communicates at once; its own kernels may do either. */
+static const char *const fused_words[] = { "matmul", "_mm", "gemm", "linear", "norm", NULL };
+
+bool operator_is_communication(const char *name)
+{
+    if (matches(name, fused_words))
+        return false;
+    for (const char *const *prefix = communication_prefixes; *prefix; prefix++)
+        if (strncmp(name, *prefix, strlen(*prefix)) == 0)
+            return true;
+    /* "vllm::all_reduce", "sgl_kernel::all_reduce": only operators have a namespace, Python functions do not. */
+    return strstr(name, "::") && strncmp(name, "aten::", 6) != 0 && matches(name, collective_words);
+}

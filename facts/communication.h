@@ -1,0 +1,21 @@
+/*
+ * communication.h - does something communicate between devices or ranks, as far as its name tells?
+ *
+ * To be asked once per name, never per event. Kernels are known by words anywhere in their names, upper and lower case
+ * alike: libraries put them into the middle of mangled and demangled names. Operators are known by their namespaces.
+ */
+#ifndef TPA_FACTS_COMMUNICATION_H
+#define TPA_FACTS_COMMUNICATION_H
+
+#include <stdbool.h>
+
+/* Is it of NCCL or RCCL: does its name hold one of these words? What the field calls communication. */
+bool kernel_is_nccl(const char *name);
+
+/* Is it known to communicate: NCCL, symmetric memory, custom all-reduce, NVSHMEM and the like? */
+bool kernel_is_communication(const char *name);
+
+/* Is the operator (or annotation) one that communicates, so that what it launches itself does? */
+bool operator_is_communication(const char *name);
+
+#endif

@@ -1,0 +1,43 @@
+/*
+ * copy_names.h - which way a copy goes and what memory its host side is, told from its name.
+ *
+ * Kineto: "Memcpy HtoD (Pinned -> Device)"; TensorFlow: "MemcpyH2D"; ROCm: "CopyHostToDevice", "Memcpy HtoD (Host ->
+ * Device)". To be asked once per name. TensorFlow and JAX tell the memory beside the name (ARG_COPY_MEMORY).
+ */
+#ifndef TPA_FACTS_COPY_NAMES_H
+#define TPA_FACTS_COPY_NAMES_H
+
+enum copy_direction {
+    COPY_UNKNOWN,
+    COPY_HTOD,
+    COPY_DTOH,
+    COPY_DTOD,
+    COPY_PTOP,
+    COPY_HTOH,
+    COPY_MANAGED,
+    COPY_DIRECTIONS
+};
+
+enum copy_memory {
+    MEMORY_NONE,
+    MEMORY_UNKNOWN,
+    MEMORY_PAGEABLE,
+    MEMORY_PINNED,
+    MEMORY_MANAGED,
+    COPY_MEMORIES
+};
+
+struct copy_kind {
+    enum copy_direction direction;
+    enum copy_memory memory; /* of the host side; MEMORY_NONE where no side is the host's */
+};
+
+struct copy_kind copy_kind_of(const char *name);
+
+/* KIND where the copy's arguments call the memory of the host's side MEMORY ("pinned"), which may be NULL. */
+struct copy_kind copy_kind_with(struct copy_kind kind, const char *memory);
+
+const char *copy_direction_name(enum copy_direction direction); /* "HtoD" */
+const char *copy_memory_name(enum copy_memory memory);          /* "pageable"; NULL for MEMORY_NONE */
+
+#endif

@@ -1,0 +1,133 @@
+/* features.c - see features.h. */
+#include "facts/features.h"
+
+#include "base/memory.h"
+#include "facts/communication.h"
+#include "trace/derived.h"
+#include "trace/memory_change.h"
+#include "facts/step_list.h"
+#include <stdlib.h>
+#include <string.h>
+
+static const struct {
+    const char *name, *recipe;
+} features[FEATURE_COUNT] = {
+#define FEATURE_ROW(id, name, how) { name, how },
+    TRACE_FEATURES(FEATURE_ROW)
+#undef FEATURE_ROW
+};
+
+static unsigned index_of(enum trace_feature feature)
+{
+    unsigned index = 0;
+    while (index + 1 < FEATURE_COUNT && !(feature >> index & 1))
+        index++;
+    return index;
+}
+
+const char *trace_feature_name(enum trace_feature feature)
+{
+    return features[index_of(feature)].name;
+}
+
+const char *trace_feature_recipe(enum trace_feature feature)
+{
+    return features[index_of(feature)].recipe;
+}
+
+/* What a name tells by itself. */
+static unsigned features_of_name(const char *name)
+{
+    int64_t step;
+    if (step_number(name, &step))
+        return FEATURE_STEPS;
+    for (int change = 0; change < MEMORY_CHANGES; change++)
+        if (strcmp(name, memory_change_names[change]) == 0)
+            return FEATURE_MEMORY;
+    return 0;
+}
+
+/* What an event of a kind shows, and what it shows when its name tells so. */
+static const struct {
+    unsigned always, by_name;
+} features_of_kind[EVENT_KINDS] = {
+    [EVENT_OP] = { FEATURE_OPS, FEATURE_STEPS }, [EVENT_ANNOTATION] = { 0, FEATURE_STEPS },
+    [EVENT_PYTHON] = { FEATURE_STACKS, 0 },      [EVENT_RUNTIME] = { FEATURE_LAUNCHES, 0 },
+    [EVENT_DRIVER] = { FEATURE_LAUNCHES, 0 },    [EVENT_INSTANT] = { 0, FEATURE_MEMORY },
+    [EVENT_KERNEL] = { FEATURE_GPU, 0 },         [EVENT_MEMCPY] = { FEATURE_GPU, 0 },
+    [EVENT_MEMSET] = { FEATURE_GPU, 0 },
+};
+
+/* Is there anything that communicates? Names are asked as events turn up with them: most are of other kinds. */
+static bool has_collectives(const struct trace *trace)
+{
+    enum { ASKED_AS_OPERATOR = 1, ASKED_AS_KERNEL = 2 };
+    if (trace->args[ARG_COLLECTIVE].count > 0)
+        return true;
+    uint8_t *asked = mem_zalloc(names_count(trace->names) + 1, 1);
+    bool found = false;
+    for (event_id e = 0; e < trace->event_count && !found; e++) {
+        bool kernel = trace->kind[e] == EVENT_KERNEL;
+        if (!kernel && trace->kind[e] != EVENT_OP && trace->kind[e] != EVENT_ANNOTATION)
+            continue;
+        uint8_t *of_name = &asked[trace->name[e]], as = kernel ? ASKED_AS_KERNEL : ASKED_AS_OPERATOR;
+        if (*of_name & as)
+            continue;
+        *of_name |= as;
+        found = kernel ? kernel_is_communication(trace_name(trace, e))
+                       : operator_is_communication(trace_name(trace, e));
+    }
+    free(asked);
+    return found;
+}
+
+/* Old files have the argument everywhere, mostly empty. */
+static bool has_text(const struct trace *trace, enum trace_arg arg)
+{
+    const struct trace_arg_column *column = &trace->args[arg];
+    int64_t last = NAME_NONE;
+    for (size_t i = 0; i < column->count; i++) {
+        int64_t text =
+            column->wide ? ((const int64_t *)column->values)[i] : ((const int32_t *)column->values)[i];
+        if (text != last && names_length(trace->texts, (name_id)text) > 0)
+            return true;
+        last = text;
+    }
+    return false;
+}
+
+static unsigned find_features(const struct trace *trace)
+{
+    size_t name_count = names_count(trace->names);
+    unsigned short *of_name = mem_zalloc(name_count + 1, sizeof *of_name);
+    for (name_id id = 0; id < name_count; id++)
+        of_name[id] = (unsigned short)features_of_name(names_text(trace->names, id));
+
+    unsigned found = trace->event_count > 0 ? FEATURE_EVENTS : 0;
+    for (event_id e = 0; e < trace->event_count; e++)
+        found |= features_of_kind[trace->kind[e]].always |
+                 (features_of_kind[trace->kind[e]].by_name & of_name[trace->name[e]]);
+    free(of_name);
+    if (trace->args[ARG_INPUT_DIMS].count > 0)
+        found |= FEATURE_SHAPES;
+    if (has_text(trace, ARG_CALL_STACK) || has_text(trace, ARG_MODULE_HIERARCHY))
+        found |= FEATURE_STACKS;
+    if (has_collectives(trace))
+        found |= FEATURE_COLLECTIVES;
+    if (trace->file_count > 1)
+        found |= FEATURE_RANKS;
+    return found;
+}
+
+static void *derive(const struct trace *trace)
+{
+    unsigned *found = mem_alloc(sizeof *found);
+    *found = find_features(trace);
+    return found;
+}
+
+unsigned trace_features(const struct trace *trace)
+{
+    static const struct derivation derivation = { derive, free };
+    return *(const unsigned *)trace_derive(trace, &derivation);
+}

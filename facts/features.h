@@ -1,0 +1,48 @@
+/*
+ * features.h - what kinds of things a trace holds, and so which questions it can answer.
+ *
+ *     if (!(trace_features(trace) & FEATURE_GPU))
+ *         return tpa_fail(err, TPA_NOWHERE, "the trace holds no %s", trace_feature_name(FEATURE_GPU));
+ */
+#ifndef TPA_FACTS_FEATURES_H
+#define TPA_FACTS_FEATURES_H
+
+#include "trace/trace.h"
+
+/* One row per feature: constant, name, how to record it. A feature is a bit. */
+#define TRACE_FEATURES(FEATURE)                                                                              \
+    FEATURE(EVENTS, "events", "profile something: the trace is empty")                                       \
+    FEATURE(OPS, "operators", "profile with ProfilerActivity.CPU")                                           \
+    FEATURE(GPU, "GPU work", "profile with ProfilerActivity.CUDA, on a machine with a GPU")                  \
+    FEATURE(LAUNCHES, "runtime calls", "profile with ProfilerActivity.CPU and ProfilerActivity.CUDA")        \
+    FEATURE(STEPS, "steps", "call prof.step() after each iteration")                                         \
+    FEATURE(MEMORY, "memory events", "profile with profile_memory=True")                                     \
+    FEATURE(SHAPES, "operator shapes", "profile with record_shapes=True")                                    \
+    FEATURE(STACKS, "Python stacks", "profile with with_stack=True")                                         \
+    FEATURE(COLLECTIVES, "collectives", "profile a job of several ranks")                                    \
+    FEATURE(RANKS, "several ranks", "give the traces of several ranks, or their directory")
+
+enum trace_feature_index {
+#define FEATURE_INDEX(id, name, how) FEATURE_##id##_INDEX,
+    TRACE_FEATURES(FEATURE_INDEX)
+#undef FEATURE_INDEX
+        FEATURE_COUNT
+};
+
+enum trace_feature {
+#define FEATURE_BIT(id, name, how) FEATURE_##id = 1 << FEATURE_##id##_INDEX,
+    TRACE_FEATURES(FEATURE_BIT)
+#undef FEATURE_BIT
+};
+
+/* The arguments that must have been read for all of it to be seen. */
+#define FEATURE_WANTS (WANT(INPUT_DIMS) | WANT(COLLECTIVE) | WANT(CALL_STACK) | WANT(MODULE_HIERARCHY))
+
+/* The features that TRACE has, as bits. */
+unsigned trace_features(const struct trace *trace);
+
+/* "memory events"; and what to do to have them: "profile with profile_memory=True". FEATURE is one bit. */
+const char *trace_feature_name(enum trace_feature feature);
+const char *trace_feature_recipe(enum trace_feature feature);
+
+#endif

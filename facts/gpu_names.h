@@ -1,0 +1,27 @@
+/*
+ * gpu_names.h - what the name of a kernel, or of the operator that launched it, tells.
+ *
+ * To be asked once per name, never per event. Names are matched as substrings, upper and lower case alike: libraries
+ * put their families into the middle of mangled and demangled names.
+ */
+#ifndef TPA_FACTS_GPU_NAMES_H
+#define TPA_FACTS_GPU_NAMES_H
+
+#include <stdbool.h>
+
+/* Does the kernel run on tensor cores (AMD: matrix cores)? */
+enum tensor_use {
+    TENSOR_UNKNOWN, /* its name does not tell */
+    TENSOR_NO,
+    TENSOR_YES,
+};
+
+enum tensor_use kernel_tensor_use(const char *name);
+
+/* "yes", "no", "unknown". */
+const char *tensor_use_name(enum tensor_use use);
+
+/* Is it the wait for the next batch: enumerate(DataLoader)#...__next__ and the like? */
+bool annotation_is_data_loading(const char *name);
+
+#endif

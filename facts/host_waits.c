@@ -1,0 +1,321 @@
+/*
+ * host_waits.c - see host_waits.h.
+ *
+ * Per file the work that ended during a synchronisation is sorted by its end; other work nobody waited for. What a
+ * synchronisation waited for is then found by a binary search for the last work that ended before it did, and a few steps
+ * back over work of other streams or launched later. The steps are bounded, so that a million synchronisations under a
+ * million kernels cost no more than a multiple of both.
+ */
+#include "facts/host_waits.h"
+
+#include "facts/call_names.h"
+#include "facts/copy_names.h"
+#include "base/memory.h"
+#include "base/runs.h"
+#include "trace/derived.h"
+#include "trace/intervals.h"
+#include <stdlib.h>
+
+enum { MOST_STEPS_BACK = 256 };
+
+/* Work as it ended; of what ended together, the last to begin is the last. */
+struct ended {
+    int64_t end_ns, start_ns, launched_ns; /* launched INT64_MIN: before recording began */
+    event_id event;
+};
+
+struct ended_list {
+    struct ended *at;
+    size_t count, capacity;
+};
+
+/* The stream that a synchronisation waits for. */
+struct synced {
+    event_id call;
+    track_id track; /* TRACK_NONE: all of the file */
+};
+
+struct question {
+    const struct gpu_events *gpu;
+    const struct trace *trace;
+    const struct attribution *launches;
+    struct ended_list *ended; /* by file, sorted by end */
+    struct {
+        struct synced *at;
+        size_t count, capacity;
+    } synced; /* sorted by call */
+    VEC_OF(event_id) sync_calls;
+    struct intervals *syncing; /* by file: when any thread was in a synchronisation */
+    uint8_t *is_pageable;      /* by name of a copy: 0 not asked, 1 no, 2 yes */
+};
+
+static bool ends_after(const void *context, const void *left, const void *right)
+{
+    (void)context;
+    const struct ended *a = left, *b = right;
+    if (a->end_ns != b->end_ns)
+        return a->end_ns > b->end_ns;
+    return a->start_ns != b->start_ns ? a->start_ns > b->start_ns : a->event > b->event;
+}
+
+static int compare_synced(const void *left, const void *right)
+{
+    const struct synced *a = left, *b = right;
+    return a->call < b->call ? -1 : a->call > b->call;
+}
+
+static void add_wait(struct host_waits *waits, event_id call, event_id work, enum host_wait_kind kind)
+{
+    *VEC_PUSH(waits) = (struct host_wait){ call, work, kind };
+}
+
+/*
+ * Look at every event once: the calls that synchronise, those that pin memory, and the streams that synchronisations
+ * waited for, from the events that the profiler records of them.
+ */
+static void find_calls(struct question *question, const unsigned char *sorts, struct host_waits *waits)
+{
+    const struct trace *trace = question->trace;
+    question->syncing = mem_zalloc(trace->file_count + 1, sizeof *question->syncing);
+    for (event_id e = 0; e < trace->event_count; e++) {
+        if (event_is_call(trace->kind[e])) {
+            if (sorts[trace->name[e]] == CALL_HOST_ALLOC) {
+                add_wait(waits, e, EVENT_NONE, WAIT_PINNING);
+            } else if (sorts[trace->name[e]] == CALL_SYNC) {
+                *VEC_PUSH(&question->sync_calls) = e;
+                intervals_add(&question->syncing[trace->tracks[trace->track[e]].file], trace->start_ns[e],
+                              trace_end_ns(trace, e));
+            }
+        } else if (trace->kind[e] == EVENT_SYNC) {
+            event_id call = attribution_call(question->launches, e);
+            bool one_stream = trace->tracks[trace->track[e]].stream >= 0;
+            if (call != EVENT_NONE)
+                *VEC_PUSH(&question->synced) =
+                    (struct synced){ call, one_stream ? trace->track[e] : TRACK_NONE };
+        }
+    }
+    for (uint32_t f = 0; f < trace->file_count; f++)
+        intervals_merge(&question->syncing[f]);
+    if (question->synced.count)
+        qsort(question->synced.at, question->synced.count, sizeof *question->synced.at, compare_synced);
+}
+
+static void sort_ends(struct question *question)
+{
+    const struct trace *trace = question->trace;
+    question->ended = mem_zalloc(trace->file_count + 1, sizeof *question->ended);
+    for (size_t i = 0; i < question->gpu->count; i++) {
+        event_id e = question->gpu->event[i], call = question->gpu->call[i];
+        uint32_t file = trace->tracks[trace->track[e]].file;
+        int64_t end_ns = trace_end_ns(trace, e);
+        /* A call waits for what ends after it began and not after it ended. */
+        if (!intervals_contain(&question->syncing[file], end_ns - 1))
+            continue;
+        *VEC_PUSH(&question->ended[file]) = (struct ended){
+            .end_ns = end_ns,
+            .start_ns = trace->start_ns[e],
+            .launched_ns = call == EVENT_NONE ? INT64_MIN : trace->start_ns[call],
+            .event = e,
+        };
+    }
+    for (uint32_t f = 0; f < trace->file_count; f++) {
+        struct ended_list *list = &question->ended[f];
+        runs_sort(list->at, list->count, sizeof *list->at, ends_after, NULL);
+    }
+}
+
+/* What the profiler recorded of CALL, which is mostly one stream: *COUNT of them. */
+static const struct synced *synced_by(const struct question *question, event_id call, size_t *count)
+{
+    const struct synced *at = question->synced.at;
+    size_t low = 0, high = question->synced.count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (at[middle].call < call)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    for (*count = 0; low + *count < question->synced.count && at[low + *count].call == call; ++*count)
+        if (at[low + *count].track == TRACK_NONE) {
+            *count = 0; /* it waited for all */
+            break;
+        }
+    return *count ? at + low : NULL;
+}
+
+/* Is WORK on one of the COUNT streams at SYNCED? None means any. */
+static bool is_synced(const struct trace *trace, const struct synced *synced, size_t count, event_id work)
+{
+    for (size_t i = 0; i < count; i++)
+        if (trace->track[work] == synced[i].track)
+            return true;
+    return count == 0;
+}
+
+/* The work that CALL, a synchronisation, waited for. */
+static event_id waited_for(const struct question *question, event_id call)
+{
+    const struct trace *trace = question->trace;
+    int64_t start_ns = trace->start_ns[call], end_ns = trace_end_ns(trace, call);
+    size_t synced_count;
+    const struct synced *synced = synced_by(question, call, &synced_count);
+    const struct ended_list *list = &question->ended[trace->tracks[trace->track[call]].file];
+    size_t low = 0, high = list->count; /* the first that ends after the call */
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (list->at[middle].end_ns <= end_ns)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    for (size_t steps = 0; low-- > 0 && list->at[low].end_ns > start_ns && steps < MOST_STEPS_BACK; steps++)
+        if (list->at[low].launched_ns < start_ns &&
+            is_synced(trace, synced, synced_count, list->at[low].event))
+            return list->at[low].event;
+    return EVENT_NONE;
+}
+
+static bool is_pageable(const struct question *question, event_id copy)
+{
+    const struct trace *trace = question->trace;
+    const char *memory = trace_arg_text(trace, ARG_COPY_MEMORY, copy);
+    if (memory)
+        return copy_kind_with((struct copy_kind){ COPY_UNKNOWN, MEMORY_NONE }, memory).memory ==
+               MEMORY_PAGEABLE;
+    uint8_t *known = &question->is_pageable[trace->name[copy]];
+    if (*known == 0)
+        *known = copy_kind_of(trace_name(trace, copy)).memory == MEMORY_PAGEABLE ? 2 : 1;
+    return *known == 2;
+}
+
+/* Copies that block the call that made them. */
+static void find_blocking_copies(const struct question *question, const unsigned char *sorts,
+                                 struct host_waits *waits)
+{
+    const struct trace *trace = question->trace;
+    for (size_t i = 0; i < question->gpu->count; i++) {
+        if (question->gpu->work[i] != GPU_MEMCPY)
+            continue;
+        event_id copy = question->gpu->event[i], call = question->gpu->call[i];
+        if (call == EVENT_NONE)
+            continue;
+        if (sorts[trace->name[call]] == CALL_COPY_SYNC)
+            add_wait(waits, call, copy, WAIT_SYNC_COPY);
+        else if (sorts[trace->name[call]] == CALL_COPY && is_pageable(question, copy))
+            add_wait(waits, call, copy, WAIT_PAGEABLE_COPY);
+    }
+}
+
+static void resolve_syncs(const struct question *question, struct host_waits *waits)
+{
+    const struct trace *trace = question->trace;
+    for (size_t i = 0; i < question->sync_calls.count; i++) {
+        event_id call = question->sync_calls.at[i], work = waited_for(question, call);
+        add_wait(waits, call, work,
+                 work == EVENT_NONE                  ? WAIT_FOR_NOTHING
+                 : trace->kind[work] == EVENT_MEMCPY ? WAIT_FOR_COPY
+                                                     : WAIT_FOR_KERNEL);
+    }
+}
+
+static int compare_waits(const void *left, const void *right)
+{
+    const struct host_wait *a = left, *b = right;
+    if (a->call != b->call)
+        return a->call < b->call ? -1 : 1;
+    return a->work < b->work ? -1 : a->work > b->work;
+}
+
+/* A call counts once, however many copies it made: for the first to begin. */
+static void drop_repeats(const struct trace *trace, struct host_waits *waits)
+{
+    if (waits->count)
+        qsort(waits->at, waits->count, sizeof *waits->at, compare_waits);
+    size_t kept = 0;
+    for (size_t i = 0; i < waits->count; i++) {
+        const struct host_wait *wait = &waits->at[i];
+        if (kept == 0 || waits->at[kept - 1].call != wait->call)
+            waits->at[kept++] = *wait;
+        else if (trace->start_ns[wait->work] < trace->start_ns[waits->at[kept - 1].work])
+            waits->at[kept - 1].work = wait->work;
+    }
+    waits->count = kept;
+}
+
+/* By thread and begin, what holds others before them. */
+static bool begins_after(const void *context, const void *left, const void *right)
+{
+    const struct trace *trace = context;
+    event_id a = ((const struct host_wait *)left)->call, b = ((const struct host_wait *)right)->call;
+    if (trace->track[a] != trace->track[b])
+        return trace->track[a] > trace->track[b];
+    if (trace->start_ns[a] != trace->start_ns[b])
+        return trace->start_ns[a] > trace->start_ns[b];
+    if (trace->dur_ns[a] != trace->dur_ns[b])
+        return trace->dur_ns[a] < trace->dur_ns[b];
+    return a > b;
+}
+
+/* A call in another that waits, as the driver's in one of the runtime, waits no second time. */
+static void drop_nested(const struct trace *trace, struct host_waits *waits)
+{
+    runs_sort(waits->at, waits->count, sizeof *waits->at, begins_after, trace);
+    size_t kept = 0;
+    int64_t until_ns = INT64_MIN; /* the last end on the thread */
+    for (size_t i = 0; i < waits->count; i++) {
+        event_id call = waits->at[i].call;
+        if (kept == 0 || trace->track[waits->at[kept - 1].call] != trace->track[call])
+            until_ns = INT64_MIN;
+        if (trace_end_ns(trace, call) <= until_ns)
+            continue;
+        until_ns = trace_end_ns(trace, call);
+        waits->at[kept++] = waits->at[i];
+    }
+    waits->count = kept;
+}
+
+static struct host_waits *find_waits(const struct gpu_events *gpu)
+{
+    struct question question = { .gpu = gpu, .trace = gpu->trace, .launches = attribution_of(gpu->trace) };
+    struct host_waits *waits = mem_zalloc(1, sizeof *waits);
+    unsigned char *sorts = call_sorts_open(gpu->trace->names);
+    question.is_pageable = mem_zalloc(names_count(gpu->trace->names) + 1, 1);
+    find_calls(&question, sorts, waits);
+    sort_ends(&question);
+    find_blocking_copies(&question, sorts, waits);
+    resolve_syncs(&question, waits);
+    drop_repeats(gpu->trace, waits);
+    drop_nested(gpu->trace, waits);
+    if (waits->count)
+        qsort(waits->at, waits->count, sizeof *waits->at, compare_waits);
+    for (uint32_t f = 0; f < gpu->trace->file_count; f++) {
+        VEC_FREE(&question.ended[f]);
+        intervals_release(&question.syncing[f]);
+    }
+    free(question.ended);
+    free(question.syncing);
+    VEC_FREE(&question.sync_calls);
+    free(question.is_pageable);
+    VEC_FREE(&question.synced);
+    free(sorts);
+    return waits;
+}
+
+static void *derive(const struct trace *trace)
+{
+    return find_waits(gpu_events_of(trace));
+}
+
+static void release(void *value)
+{
+    struct host_waits *waits = value;
+    VEC_FREE(waits);
+    free(waits);
+}
+
+const struct host_waits *host_waits_of(const struct trace *trace)
+{
+    static const struct derivation derivation = { derive, release };
+    return trace_derive(trace, &derivation);
+}

@@ -1,0 +1,49 @@
+/*
+ * host_waits.h - the calls in which a host thread sat and waited, and what for.
+ *
+ *     const struct host_waits *waits = host_waits_of(trace);
+ *     for (size_t i = 0; i < waits->count; i++)
+ *         blocked_ns += trace->dur_ns[waits->at[i].call];
+ *
+ * A host thread is blocked for as long as one of these calls lasts:
+ *
+ * - a synchronous copy (cudaMemcpy), or a copy of pageable memory whatever the call is named: the driver has to stage it;
+ * - a synchronisation. What it waited for is the work that ended last while it waited, among the work that was
+ *   launched before it, on the stream that it synchronised with where the file tells (cuda_sync events), else on all
+ *   streams of the file. When that is a copy, the wait is for the copy;
+ * - an allocation of pinned memory.
+ *
+ * One that lies within another of its thread is a part of it and not among them.
+ */
+#ifndef TPA_FACTS_HOST_WAITS_H
+#define TPA_FACTS_HOST_WAITS_H
+
+#include "facts/gpu_events.h"
+
+enum host_wait_kind {
+    WAIT_SYNC_COPY,     /* in a synchronous copy */
+    WAIT_PAGEABLE_COPY, /* in an asynchronous copy of pageable memory */
+    WAIT_FOR_COPY,      /* in a synchronisation, for a copy */
+    WAIT_FOR_KERNEL,    /* in a synchronisation, for other work */
+    WAIT_FOR_NOTHING,   /* in a synchronisation, though no work launched before was left */
+    WAIT_PINNING,       /* in the allocation of pinned memory */
+    WAIT_KINDS
+};
+
+struct host_wait {
+    event_id call;
+    event_id work; /* what it waited for; EVENT_NONE when nothing is known */
+    enum host_wait_kind kind;
+};
+
+struct host_waits {
+    struct host_wait *at; /* by call */
+    size_t count, capacity;
+};
+
+#define HOST_WAITS_WANTS (GPU_EVENTS_WANTS | WANT(COPY_MEMORY))
+
+/* Those of TRACE, worked out when first asked for. Borrowed; live as long as TRACE. */
+const struct host_waits *host_waits_of(const struct trace *trace);
+
+#endif

@@ -1,0 +1,40 @@
+/*
+ * number_table.h - the event that has a number: a correlation, an External id.
+ *
+ * Such numbers count up, so the table is indexed by number in two steps: pages of numbers, of which those exist
+ * that hold any. Numbers that lie scattered are kept as sorted pairs instead, so that memory stays bounded by
+ * the events.
+ */
+#ifndef TPA_FACTS_NUMBER_TABLE_H
+#define TPA_FACTS_NUMBER_TABLE_H
+
+#include "trace/trace.h"
+
+struct numbered_event {
+    int64_t number;
+    event_id event;
+};
+
+/* Number -> event. The first event with a number has it. Zero-initialised: empty. */
+struct number_table {
+    int64_t least, greatest;
+    event_id *events; /* in the order they were added */
+    size_t count, capacity;
+    uint32_t *page_of;             /* by (number - least) / page size: 1 + its place in `slots`, 0 for none */
+    uint32_t *slots;               /* page after page: position in `events` + 1, 0 for none */
+    struct numbered_event *sorted; /* instead of pages: numbers and positions in `events` */
+};
+
+/* Add E, whose number is NUMBER; events in ascending order. */
+void number_table_add(struct number_table *table, int64_t number, event_id e);
+
+/* Make the table answer, once all events are added; ARG is what they are numbered by. */
+void number_table_build(struct number_table *table, const struct trace *trace, enum trace_arg arg);
+
+/* Position in table->events of the event with NUMBER, or -1. */
+int64_t number_table_find(const struct number_table *table, int64_t number);
+
+/* Free what TABLE holds and make it empty. */
+void number_table_release(struct number_table *table);
+
+#endif

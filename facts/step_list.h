@@ -1,0 +1,43 @@
+/*
+ * step_list.h - the steps of a run: what torch.profiler marks as ProfilerStep#N.
+ *
+ *     struct step_list *steps = step_list_open(trace);
+ *     const struct step *step = step_list_at(steps, file, trace->start_ns[e]);   // NULL: in none
+ */
+#ifndef TPA_FACTS_STEP_LIST_H
+#define TPA_FACTS_STEP_LIST_H
+
+#include "trace/trace.h"
+
+struct step {
+    uint32_t file;
+    int64_t number; /* N of ProfilerStep#N */
+    int64_t start_ns, end_ns;
+    event_id event;
+};
+
+struct step_list {
+    struct step *at; /* by file and start */
+    size_t count, capacity;
+};
+
+/* New; free with step_list_free (NULL is allowed). */
+struct step_list *step_list_open(const struct trace *trace);
+void step_list_free(struct step_list *steps);
+
+/* Those of TRACE, worked out when first asked for. Borrowed; live as long as TRACE. */
+const struct step_list *step_list_of(const struct trace *trace);
+
+/* The step of FILE that MOMENT lies in, its start included and its end not; NULL when in none. */
+const struct step *step_list_at(const struct step_list *steps, uint32_t file, int64_t moment_ns);
+
+/* Keep of the STEPS of a file that overlap the first, of those that begin together the longest; how many went. */
+size_t step_list_drop_overlaps(struct step_list *steps);
+
+/* When the step at INDEX ends, at the latest as the next of its file begins: so that no moment is of two steps. */
+int64_t step_list_end_ns(const struct step_list *steps, size_t index);
+
+/* Is NAME that of a step, and which number? */
+bool step_number(const char *name, int64_t *number);
+
+#endif

@@ -1,0 +1,32 @@
+/*
+ * tables.h - the tables of a Python profile, and of a report on actions.
+ */
+#ifndef TPA_PROFILE_TABLES_H
+#define TPA_PROFILE_TABLES_H
+
+#include "profile/view.h"
+#include "base/table.h"
+#include "trace/actions.h"
+
+/* Add to RESULT the functions of VIEW and what they cost. PROFILE and VIEW must live as long as RESULT, here and below. */
+void profile_add_functions(struct result *result, const struct profile *profile,
+                           const struct profile_view *view);
+
+/* Add to RESULT who called the functions of VIEW, or, with CALLEES, whom they called. */
+void profile_add_calls(struct result *result, const struct profile *profile, const struct profile_view *view,
+                       bool callees);
+
+/*
+ * Add to RESULT what is special about PROFILE, and by what VIEW was reduced; not by its limit when ROWS_TELL_LIMIT: a
+ * table with a row per function says so itself.
+ */
+void profile_add_notices(struct result *result, const struct profile *profile,
+                         const struct profile_view *view, bool rows_tell_limit);
+
+/* Add to RESULT what was odd about the .tpa files that sums came from. */
+void sums_add_notices(struct result *result, const struct sums_origin *origin);
+
+/* Add to RESULT the actions of REPORT, in its order. */
+void actions_add_table(struct result *result, const struct action_report *report);
+
+#endif

@@ -1,0 +1,573 @@
+/*
+ * figures.c - the tables "overview" and "operators" of the summary: of all, or for each rank or device.
+ *
+ * What an overview tells is summed up from the tables of other analyses; see summary_rules.h.
+ */
+#include "facts/gpu_events.h"
+#include "facts/memory_records.h"
+#include "summary/rules.h"
+#include "analyze/top/top.h"
+#include "facts/features.h"
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- in short ---- */
+
+/* What a device does with its span: columns of the table "devices". */
+enum { SHARES = 4 };
+static const struct {
+    const char *column, *key, *title;
+} shares[SHARES] = {
+    { "computation", "computing", "Devices compute" },
+    { "exposed_communication", "communicating", "communicate, and nothing else" },
+    { "exposed_memcpy", "copying", "copy, and nothing else" },
+    { "idle", "idle", "are idle" },
+};
+
+/* Most bytes in use on a device and, which counts where no device has any, on the host; INT64_MIN: none is known. */
+struct peak {
+    int64_t device, host;
+};
+
+static const struct peak no_peak = { INT64_MIN, INT64_MIN };
+
+/* Does a cell of "memory", "cpu" or "cuda:0", name the host? NULL: not told, which is taken for a device. */
+static bool is_host(const char *device)
+{
+    if (!device)
+        return false;
+    const char *name;
+    size_t length = strcspn(device, ":");
+    for (int64_t type = 0; (name = memory_device_type_name(type)) != NULL; type++)
+        if (strlen(name) == length && memcmp(name, device, length) == 0)
+            return memory_is_host(&(struct memory_device){ .type = type });
+    return false;
+}
+
+/* Take in a row of the table "memory". */
+static void raise_peak(struct peak *peak, const struct table *memory, size_t row)
+{
+    const char *device = summary_cell(memory, row, "device")->text.at;
+    int64_t *of = is_host(device) ? &peak->host : &peak->device;
+    int64_t bytes = summary_figure(memory, row, "peak_allocated");
+    *of = bytes > *of ? bytes : *of;
+}
+
+static int64_t peak_bytes(const struct peak *peak)
+{
+    return peak->device != INT64_MIN ? peak->device : peak->host;
+}
+
+/* ---- in short, for each rank or device ---- */
+
+enum overview_column {
+    OVERVIEW_RANK,
+    OVERVIEW_DEVICE,
+    OVERVIEW_HOST,
+    OVERVIEW_STEPS,
+    OVERVIEW_STEP_AVERAGE,
+    OVERVIEW_DEVICES,
+    OVERVIEW_FIRST_SHARE,
+    OVERVIEW_BLOCKED = OVERVIEW_FIRST_SHARE + SHARES,
+    OVERVIEW_PEAK,
+    OVERVIEW_COLUMNS
+};
+
+/* clang-format off */
+static const struct table_column overview_columns[OVERVIEW_COLUMNS] = {
+    { "rank", "Rank", TABLE_COUNT, "rank of the file, or its place among the files", 0, NULL },
+    { "device", "Device", TABLE_COUNT, "number of the device", TABLE_HIDDEN, NULL },
+    { "host_time", "Recorded", TABLE_NS, "spans of the files of the rank, as far as they were asked for", 0, NULL },
+    { "steps", "Steps", TABLE_COUNT, "complete steps of the rank", 0, NULL },
+    { "step_average", "A step takes", TABLE_NS, "mean of these", 0, NULL },
+    { "devices", "Devices", TABLE_COUNT, "devices that worked", 0, NULL },
+    { "computing", "Computes", TABLE_SHARE, "share of the device's span in which it computed", 0, NULL },
+    { "communicating", "Communicates", TABLE_SHARE, "... in which it communicated, and nothing else", 0, NULL },
+    { "copying", "Copies", TABLE_SHARE, "... in which it copied, and nothing else", 0, NULL },
+    { "idle", "Idle", TABLE_SHARE, "... in which it did nothing", 0, NULL },
+    { "host_blocked", "Host blocked", TABLE_NS, "time in which host threads waited for devices", 0, NULL },
+    { "peak_memory", "Most memory", TABLE_BYTES, "most bytes in use on a device; on the host where no device has any", 0, NULL },
+};
+/* clang-format on */
+
+/* Rows of TABLE go to the first file of their rank; those of one rank follow one another, more or less. */
+struct file_finder {
+    const struct summary *summary;
+    const struct table *table;
+    bool any; /* row was asked for; RANK and FILE are of the last */
+    int64_t rank;
+    uint32_t file;
+};
+
+static uint32_t file_of_row(struct file_finder *finder, size_t row)
+{
+    int64_t rank = summary_figure(finder->table, row, "rank");
+    if (!finder->any || rank != finder->rank) {
+        finder->any = true;
+        finder->rank = rank;
+        finder->file = summary_rank_of(finder->summary, rank)->file;
+    }
+    return finder->file;
+}
+
+/* A row of the overview: a rank, or one of its devices. A rank is the first of its files. */
+struct group {
+    uint32_t file;
+    int64_t device; /* TABLE_INT_MISSING: all */
+    int64_t devices;
+    struct peak peak;
+    double span_ns, sums_ns[SHARES]; /* for shares */
+};
+
+struct groups {
+    struct group *at;
+    size_t count, capacity;
+    size_t *first_of_file; /* by file; those of one follow one another */
+};
+
+static void add_group(struct groups *groups, uint32_t file, int64_t device)
+{
+    *VEC_PUSH(groups) = (struct group){ .file = file, .device = device, .peak = no_peak };
+}
+
+static int compare_groups(const void *left, const void *right)
+{
+    const struct group *a = left, *b = right;
+    if (a->file != b->file)
+        return a->file < b->file ? -1 : 1;
+    return (a->device > b->device) - (a->device < b->device);
+}
+
+/* In order, and each once: files may say that they are of one rank. */
+static void sort_groups(struct groups *groups)
+{
+    size_t kept = 0;
+    if (groups->count)
+        qsort(groups->at, groups->count, sizeof *groups->at, compare_groups);
+    for (size_t g = 0; g < groups->count; g++)
+        if (g == 0 || compare_groups(&groups->at[g], &groups->at[kept - 1]) != 0)
+            groups->at[kept++] = groups->at[g];
+    groups->count = kept;
+}
+
+/* The devices of each rank, once each: every file of a rank has a row for those that worked in it. */
+static void find_devices(const struct summary *summary, struct groups *groups)
+{
+    const struct table *devices = summary_table(summary, "devices");
+    struct file_finder finder = { .summary = summary, .table = devices };
+    for (size_t row = 0; devices && row < devices->row_count; row++)
+        add_group(groups, file_of_row(&finder, row), summary_figure(devices, row, "device"));
+    sort_groups(groups);
+}
+
+static void find_groups(const struct summary *summary, struct groups *groups)
+{
+    const struct trace *trace = summary->trace;
+    if (summary->by == SUMMARY_BY_RANK || !summary_table(summary, "devices")) {
+        for (uint32_t f = 0; f < trace->file_count; f++)
+            if (!summary->selection->files || summary->selection->files[f])
+                add_group(groups, summary_rank_of(summary, selection_rank(trace, f))->file,
+                          TABLE_INT_MISSING);
+        sort_groups(groups);
+    } else {
+        find_devices(summary, groups);
+    }
+    groups->first_of_file = mem_alloc((trace->file_count + 1) * sizeof *groups->first_of_file);
+    for (size_t f = 0, g = 0; f <= trace->file_count; f++) {
+        while (g < groups->count && groups->at[g].file < f)
+            g++;
+        groups->first_of_file[f] = g;
+    }
+}
+
+/* The group of FILE, and of DEVICE where devices are apart; NULL when there is none. */
+static struct group *group_of(const struct groups *groups, uint32_t file, int64_t device)
+{
+    if (!groups->at)
+        return NULL;
+    size_t low = groups->first_of_file[file], end = groups->first_of_file[file + 1], high = end;
+    if (low < end && groups->at[low].device == TABLE_INT_MISSING)
+        return &groups->at[low];
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (groups->at[middle].device < device)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < end && groups->at[low].device == device ? &groups->at[low] : NULL;
+}
+
+static void sum_devices(const struct summary *summary, const struct groups *groups)
+{
+    const struct table *devices = summary_table(summary, "devices");
+    struct file_finder finder = { .summary = summary, .table = devices };
+    struct groups each = { 0 };
+    find_devices(summary, &each);
+    for (size_t i = 0; i < each.count; i++)
+        group_of(groups, each.at[i].file, each.at[i].device)->devices++;
+    VEC_FREE(&each);
+    for (size_t row = 0; devices && row < devices->row_count; row++) {
+        struct group *group =
+            group_of(groups, file_of_row(&finder, row), summary_figure(devices, row, "device"));
+        group->span_ns += (double)summary_figure(devices, row, "span");
+        for (size_t i = 0; i < SHARES; i++)
+            group->sums_ns[i] += (double)summary_figure(devices, row, shares[i].column);
+    }
+}
+
+static void find_peaks(const struct summary *summary, const struct groups *groups)
+{
+    const struct table *memory = summary_table(summary, "memory");
+    struct file_finder finder = { .summary = summary, .table = memory };
+    for (size_t row = 0; memory && row < memory->row_count; row++) {
+        const char *device = summary_cell(memory, row, "device")->text.at,
+                   *number = device && !is_host(device) ? strchr(device, ':') : NULL;
+        struct group *group = group_of(groups, file_of_row(&finder, row),
+                                       number ? strtoll(number + 1, NULL, 10) : TABLE_INT_MISSING);
+        if (group)
+            raise_peak(&group->peak, memory, row);
+    }
+}
+
+/* What is told of a rank, and not of its devices; at its first file. */
+struct file_figures {
+    int64_t steps, step_average_ns, blocked_ns;
+};
+
+static struct file_figures *find_file_figures(const struct summary *summary)
+{
+    const struct table *steps = summary_table(summary, "steps"), *parts = summary_table(summary, "summary"),
+                       *stalls = summary_table(summary, "stalls");
+    struct file_figures *figures = mem_zalloc(summary->trace->file_count + 1, sizeof *figures);
+    struct file_finder of_steps = { .summary = summary, .table = steps },
+                       of_parts = { .summary = summary, .table = parts },
+                       of_stalls = { .summary = summary, .table = stalls };
+    for (size_t row = 0; steps && row < steps->row_count; row++)
+        figures[file_of_row(&of_steps, row)].steps += summary_figure(steps, row, "complete");
+    for (size_t row = 0; parts && row < parts->row_count; row++)
+        if (strcmp(summary_cell(parts, row, "part")->text.at, "Step") == 0)
+            figures[file_of_row(&of_parts, row)].step_average_ns = summary_figure(parts, row, "average");
+    for (size_t row = 0; stalls && row < stalls->row_count; row++)
+        figures[file_of_row(&of_stalls, row)].blocked_ns += summary_figure(stalls, row, "blocked");
+    return figures;
+}
+
+static void add_overview_row(struct table *table, const struct summary *summary, const struct group *group,
+                             const struct file_figures *figures)
+{
+    size_t row = table_add_row(table);
+    int64_t rank = selection_rank(summary->trace, group->file);
+    table_set_int(table, row, OVERVIEW_RANK, rank);
+    table_set_int(table, row, OVERVIEW_DEVICE, group->device);
+    table_set_int(table, row, OVERVIEW_HOST, summary_rank_of(summary, rank)->time_ns);
+    if (figures->steps) {
+        table_set_int(table, row, OVERVIEW_STEPS, figures->steps);
+        table_set_int(table, row, OVERVIEW_STEP_AVERAGE, figures->step_average_ns);
+    }
+    if (summary_table(summary, "devices")) {
+        table_set_int(table, row, OVERVIEW_DEVICES, group->devices);
+        table_set_int(table, row, OVERVIEW_BLOCKED, figures->blocked_ns);
+    }
+    for (size_t i = 0; i < SHARES && group->span_ns > 0; i++)
+        table_set_number(table, row, OVERVIEW_FIRST_SHARE + i, group->sums_ns[i] / group->span_ns);
+    if (peak_bytes(&group->peak) != INT64_MIN)
+        table_set_int(table, row, OVERVIEW_PEAK, peak_bytes(&group->peak));
+}
+
+static void add_overviews(const struct summary *summary, struct result *result)
+{
+    struct table *table = table_open("overview", "In short", overview_columns, OVERVIEW_COLUMNS);
+    struct groups groups = { 0 };
+    find_groups(summary, &groups);
+    sum_devices(summary, &groups);
+    find_peaks(summary, &groups);
+    struct file_figures *figures = find_file_figures(summary);
+    for (size_t g = 0; g < groups.count; g++)
+        add_overview_row(table, summary, &groups.at[g], &figures[groups.at[g].file]);
+    bool devices = summary_table(summary, "devices") != NULL;
+    if (summary->by == SUMMARY_BY_DEVICE && devices) { /* what threads wait for is no device's alone */
+        table->columns[OVERVIEW_DEVICE].flags = 0;
+        table->columns[OVERVIEW_DEVICES].flags = table->columns[OVERVIEW_BLOCKED].flags = TABLE_HIDDEN;
+    }
+    for (size_t c = OVERVIEW_DEVICES; c <= OVERVIEW_BLOCKED && !devices; c++)
+        table->columns[c].flags = TABLE_OPTIONAL;
+    if (!(summary->features & FEATURE_MEMORY))
+        table->columns[OVERVIEW_PEAK].flags = TABLE_OPTIONAL;
+    if (!(summary->features & FEATURE_STEPS))
+        table->columns[OVERVIEW_STEPS].flags = table->columns[OVERVIEW_STEP_AVERAGE].flags = TABLE_OPTIONAL;
+    table_drop_hidden(table);
+    result_add_table(result, table);
+    if (summary->by == SUMMARY_BY_DEVICE && !devices)
+        result_add_notice(result, "no_devices", 0, NULL, TPA_NOWHERE,
+                          "nothing ran on a device, or it was not recorded, so there is a row for each rank");
+    free(figures);
+    free(groups.first_of_file);
+    VEC_FREE(&groups);
+}
+
+/* ---- in short, of all ---- */
+
+static int64_t count_devices(const struct summary *summary)
+{
+    struct groups each = { 0 };
+    find_devices(summary, &each);
+    int64_t count = (int64_t)each.count;
+    VEC_FREE(&each);
+    return count;
+}
+
+static void add_one_overview(const struct summary *summary, struct result *result)
+{
+    const struct table *parts = summary_table(summary, "summary"),
+                       *devices = summary_table(summary, "devices");
+    const struct table *stalls = summary_table(summary, "stalls"), *memory = summary_table(summary, "memory");
+    struct table *table = table_open("overview", "In short", NULL, 0);
+    table_add_footer(table, "host_time", "Recorded", TABLE_NS, table_int(summary_host_time(summary)));
+    if (parts && parts->row_count) {
+        size_t row = summary_row(parts, "part", "Step");
+        table_add_footer(table, "steps", "Complete steps", TABLE_COUNT, parts->footers.at[0].value);
+        if (row < parts->row_count)
+            table_add_footer(table, "step_average", "A step takes", TABLE_NS,
+                             table_int(summary_figure(parts, row, "average")));
+    }
+    if (devices) {
+        double span_ns = 0, sums_ns[SHARES] = { 0 }; /* for shares; times may be absurd */
+        for (size_t row = 0; row < devices->row_count; row++) {
+            span_ns += (double)summary_figure(devices, row, "span");
+            for (size_t i = 0; i < SHARES; i++)
+                sums_ns[i] += (double)summary_figure(devices, row, shares[i].column);
+        }
+        table_add_footer(table, "devices", "Devices", TABLE_COUNT, table_int(count_devices(summary)));
+        for (size_t i = 0; i < SHARES && span_ns > 0; i++)
+            table_add_footer(table, shares[i].key, shares[i].title, TABLE_SHARE,
+                             table_number(sums_ns[i] / span_ns));
+    }
+    if (stalls && stalls->footers.count)
+        table_add_footer(table, "host_blocked", "Host threads blocked", TABLE_NS,
+                         stalls->footers.at[0].value);
+    struct peak peak = no_peak;
+    for (size_t row = 0; memory && row < memory->row_count; row++)
+        raise_peak(&peak, memory, row);
+    if (peak_bytes(&peak) != INT64_MIN)
+        table_add_footer(table, "peak_memory",
+                         peak.device != INT64_MIN ? "Most memory on a device" : "Most memory on the host",
+                         TABLE_BYTES, table_int(peak_bytes(&peak)));
+    result_add_table(result, table);
+}
+
+void summary_add_overview(const struct summary *summary, struct result *result)
+{
+    if (summary->by == SUMMARY_BY_ALL)
+        add_one_overview(summary, result);
+    else
+        add_overviews(summary, result);
+}
+
+/* ---- the most expensive operators ---- */
+
+enum operator_column {
+    OPERATOR_RANK,
+    OPERATOR_DEVICE,
+    OPERATOR_NAME,
+    OPERATOR_TIME,
+    OPERATOR_SHARE,
+    OPERATOR_COUNT,
+    OPERATOR_COLUMNS
+};
+
+/* clang-format off */
+static const struct table_column operator_columns[OPERATOR_COLUMNS] = {
+    { "rank", "Rank", TABLE_COUNT, "rank of the file, or its place among the files", TABLE_HIDDEN, NULL },
+    { "device", "Device", TABLE_COUNT, "number of the device", TABLE_HIDDEN, NULL },
+    { "name", "Operator", TABLE_NAME, "the operator; the call where none made it", 0, NULL },
+    { "time", "Time", TABLE_NS, "durations of the work that it launched, added up; without devices its own CPU time", 0, NULL },
+    { "share_of_all", "Share", TABLE_SHARE, "of this time of all operators", 0, NULL },
+    { "count", "Count", TABLE_COUNT, "how much work it launched; without devices how often it was called", 0, NULL },
+};
+/* clang-format on */
+
+/* What a name comes to in a rank, which is the first of its files, or on one of its devices. */
+struct cost {
+    uint32_t file;  /* 0: of all */
+    int64_t device; /* TABLE_INT_MISSING: of all */
+    const char *name;
+    size_t name_length;
+    int64_t time_ns, count;
+};
+
+struct costs {
+    struct cost *at;
+    size_t count, capacity;
+    struct summary *summary; /* its arena is for names that live no longer than their row */
+};
+
+static int compare_places(const struct cost *a, const struct cost *b)
+{
+    if (a->file != b->file)
+        return a->file < b->file ? -1 : 1;
+    return (a->device > b->device) - (a->device < b->device);
+}
+
+static int compare_names(const void *left, const void *right)
+{
+    const struct cost *a = left, *b = right;
+    int order = compare_places(a, b);
+    return order ? order : strcmp(a->name, b->name);
+}
+
+static int compare_costs(const void *left, const void *right)
+{
+    const struct cost *a = left, *b = right;
+    int order = compare_places(a, b);
+    if (order)
+        return order;
+    if (a->time_ns != b->time_ns)
+        return a->time_ns > b->time_ns ? -1 : 1;
+    return strcmp(a->name, b->name);
+}
+
+/* Put the costliest first. A name is there for each file of a rank: those are added up. */
+static void arrange_costs(struct costs *costs)
+{
+    size_t kept = 0;
+    qsort(costs->at, costs->count, sizeof *costs->at, compare_names);
+    for (size_t i = 0; i < costs->count; i++)
+        if (kept && compare_names(&costs->at[kept - 1], &costs->at[i]) == 0) {
+            costs->at[kept - 1].time_ns += costs->at[i].time_ns;
+            costs->at[kept - 1].count += costs->at[i].count;
+        } else {
+            costs->at[kept++] = costs->at[i];
+        }
+    costs->count = kept;
+    qsort(costs->at, kept, sizeof *costs->at, compare_costs);
+}
+
+/* The file that stands for the rank of FILE. */
+static uint32_t first_file(const struct summary *summary, uint32_t file)
+{
+    return summary->by == SUMMARY_BY_ALL
+               ? 0
+               : summary_rank_of(summary, selection_rank(summary->trace, file))->file;
+}
+
+/* Sums by name of the work met since they were last given away. */
+struct tally {
+    struct cost *by_name; /* the last: of unknown launchers */
+    VEC_OF(name_id) met;
+};
+
+/* To COSTS of DEVICE, or of its rank or of all. */
+static void give_costs(struct tally *tally, const struct gpu_device *device, struct costs *costs)
+{
+    const struct trace *trace = costs->summary->trace;
+    size_t name_count = names_count(trace->names);
+    for (size_t i = 0; i < tally->met.count; i++) {
+        name_id id = tally->met.at[i];
+        struct cost *cost = VEC_PUSH(costs);
+        *cost = tally->by_name[id];
+        cost->file = first_file(costs->summary, device->file);
+        cost->device = costs->summary->by == SUMMARY_BY_DEVICE ? device->id : TABLE_INT_MISSING;
+        cost->name = id < name_count ? names_text(trace->names, id) : "(launch not recorded)";
+        cost->name_length = strlen(cost->name);
+        tally->by_name[id] = (struct cost){ 0 };
+    }
+    tally->met.count = 0;
+}
+
+/* By the operators, else the calls, that launched the work of the devices. */
+static void add_device_costs(struct costs *costs)
+{
+    const struct summary *summary = costs->summary;
+    const struct trace *trace = summary->trace;
+    const struct gpu_events *gpu = gpu_events_of(trace);
+    name_id unknown = (name_id)names_count(trace->names);
+    struct tally tally = { .by_name = mem_zalloc(unknown + 1, sizeof *tally.by_name) };
+    for (size_t d = 0; d < gpu->device_count; d++) {
+        const struct gpu_device *device = &gpu->devices[d];
+        for (size_t i = device->first; i < device->first + device->count; i++) {
+            if (!selection_holds(summary->selection, gpu->event[i]))
+                continue;
+            event_id launcher = gpu->op[i] == EVENT_NONE ? gpu->call[i] : gpu->op[i];
+            name_id name = launcher == EVENT_NONE ? unknown : trace->name[launcher];
+            struct cost *cost = &tally.by_name[name];
+            if (cost->count++ == 0)
+                *VEC_PUSH(&tally.met) = name;
+            cost->time_ns += trace->dur_ns[gpu->event[i]];
+        }
+        bool last = d + 1 == gpu->device_count;
+        if (last || summary->by == SUMMARY_BY_DEVICE ||
+            (summary->by == SUMMARY_BY_RANK && gpu->devices[d + 1].file != device->file))
+            give_costs(&tally, device, costs);
+    }
+    free(tally.by_name);
+    VEC_FREE(&tally.met);
+}
+
+static void take_host_cost(void *context, const struct top_figures *figures)
+{
+    struct costs *costs = context;
+    if (figures->on_device || figures->self_cpu_ns == 0)
+        return; /* less than 0 makes no row, but is part of the whole, as in `tpa top` */
+    *VEC_PUSH(costs) =
+        (struct cost){ first_file(costs->summary, figures->file),
+                       TABLE_INT_MISSING,
+                       arena_strndup(&costs->summary->arena, figures->name, figures->name_length),
+                       figures->name_length,
+                       figures->self_cpu_ns,
+                       figures->count };
+}
+
+/* The rows of a group: the first few of COUNT costs. */
+static void add_operator_rows(struct table *table, const struct summary *summary, const struct cost *costs,
+                              size_t count)
+{
+    enum { MOST = 5 };
+    int64_t total_ns = 0;
+    for (size_t i = 0; i < count; i++)
+        total_ns += costs[i].time_ns;
+    for (size_t i = 0; i < count && i < MOST && costs[i].time_ns >= 0; i++) {
+        size_t row = table_add_row(table);
+        table_set_int(table, row, OPERATOR_RANK, selection_rank(summary->trace, costs[i].file));
+        table_set_int(table, row, OPERATOR_DEVICE, costs[i].device);
+        table_set_text(table, row, OPERATOR_NAME, costs[i].name, costs[i].name_length);
+        table_set_int(table, row, OPERATOR_TIME, costs[i].time_ns);
+        if (total_ns > 0)
+            table_set_number(table, row, OPERATOR_SHARE, (double)costs[i].time_ns / (double)total_ns);
+        table_set_int(table, row, OPERATOR_COUNT, costs[i].count);
+    }
+}
+
+/* A few rows; `tpa top` has all, by torch's rules, which count waits of a stream as time on the device, too. */
+void summary_add_operators(struct summary *summary, struct result *result)
+{
+    struct costs costs = { .summary = summary };
+    bool devices = summary->features & FEATURE_GPU, apart = summary->by != SUMMARY_BY_ALL;
+    struct top_options by_name = { .by = TOP_OPERATOR | (apart ? TOP_RANK : 0),
+                                   .without_memory = true,
+                                   .selection = summary->selection };
+    if (devices)
+        add_device_costs(&costs);
+    else if (summary->features & FEATURE_OPS)
+        top_each_row(summary->trace, &by_name, take_host_cost, &costs);
+    if (costs.count == 0)
+        return;
+    arrange_costs(&costs);
+    struct table *table = table_open(
+        "operators",
+        devices ? "Operators whose work takes devices longest (more: tpa top --sort self_cuda_time_total)"
+                : "Operators that take longest themselves (more: tpa top --sort self_cpu_time_total)",
+        operator_columns, OPERATOR_COLUMNS);
+    if (apart)
+        table->columns[OPERATOR_RANK].flags = 0;
+    if (summary->by == SUMMARY_BY_DEVICE && devices)
+        table->columns[OPERATOR_DEVICE].flags = 0;
+    for (size_t first = 0, end; first < costs.count; first = end) {
+        for (end = first + 1; end < costs.count && compare_places(&costs.at[first], &costs.at[end]) == 0;)
+            end++;
+        add_operator_rows(table, summary, &costs.at[first], end - first);
+    }
+    table_drop_hidden(table);
+    result_add_table(result, table);
+    VEC_FREE(&costs);
+}

@@ -1,0 +1,626 @@
+/*
+ * rules.c - see rules.h.
+ *
+ * The rules look at the tables of `tpa steps`, `gpu`, `gaps`, `transfers`, `comm` and `memory`. Each is a row of
+ * SUMMARY_RULES and a few lines that find its rows.
+ */
+#include "summary/rules.h"
+
+#include "facts/gpu_events.h"
+#include "base/sum.h"
+#include "facts/communication.h"
+#include "trace/intervals.h"
+#include "trace/span.h"
+#include <assert.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+const struct summary_rule summary_rules[RULES] = {
+    [RULE_UTILIZATION] = { "utilization", "no kernel runs", 0.5, "tpa gpu",
+                           "give the device more work at a time (a larger batch), or remove what it waits for",
+                           NULL },
+    [RULE_DATA_LOADING] = { "data_loading", "steps wait for data", 0.05, "tpa steps",
+                            "load data in more workers (DataLoader's num_workers), ahead of time (prefetch_factor)",
+                            NULL },
+    [RULE_COMMUNICATION] = { "communication", "steps wait for communication", 0.10, "tpa gpu",
+                             "overlap it with computation, or communicate less: accumulate or compress gradients",
+                             NULL },
+    [RULE_SLOW_STEP] = { "slow_step", "one step is slow", 0.05, "tpa steps",
+                         "see in what the slowest step differs; leave warm-up steps out of the trace", NULL },
+    [RULE_COPIES] = { "copies", "copies run alone", 0.10, "tpa transfers",
+                      "copy on a stream of their own, from pinned memory, while kernels run", NULL },
+    [RULE_IDLE_HOST] = { "idle_host", "idle: the host is late", 0.10, "tpa gaps",
+                         "do less in Python between launches: compile the model, or capture it as a CUDA graph",
+                         "host" },
+    [RULE_IDLE_LATENCY] = { "idle_launch_latency", "idle: launch latency", 0.10, "tpa launches",
+                            "kernels are many and short: fuse them, or capture them as a CUDA graph",
+                            "launch latency" },
+    [RULE_IDLE_SYNCHRONISATION] = { "idle_synchronisation", "idle: synchronisation", 0.10, "tpa gaps",
+                                    "do not wait for the device in each step: no item(), print or copy to the host",
+                                    "synchronisation" },
+    [RULE_IDLE_ALLOCATION] = { "idle_allocation", "idle: allocation", 0.10, "tpa gaps",
+                               "allocate once: keep tensors, warm up the caching allocator", "allocation" },
+    [RULE_IDLE_DATA_LOADING] = { "idle_data_loading", "idle: no data", 0.10, "tpa gaps",
+                                 "load data in more workers (DataLoader's num_workers), ahead of time (prefetch_factor)",
+                                 "data loading" },
+    [RULE_IDLE_COMMUNICATION] = { "idle_communication", "idle: communication", 0.10, "tpa gaps",
+                                  "start collectives earlier and wait for them later", "communication wait" },
+    [RULE_IDLE_PROFILER] = { "idle_profiler", "idle: the profiler itself", 0.10, "tpa gaps",
+                             "this time would not be there without profiling: record less, skip the first steps",
+                             "profiler overhead" },
+    [RULE_STALL] = { "stall", "the host waits", 0.05, "tpa transfers", NULL, NULL },
+    [RULE_TENSOR_CORES] = { "tensor_cores", "matrix kernels without tensor cores", 0.0, "tpa kernels",
+                            "use mixed precision (torch.autocast), or allow TF32", NULL },
+    [RULE_DATA_PARALLEL] = { "data_parallel", "one process drives several devices", 0.0,
+                             "tpa top --filter DataParallel",
+                             "use DistributedDataParallel, a process per device: DataParallel copies the model in each step",
+                             NULL },
+    [RULE_BACKEND] = { "backend", "devices communicate by the host", 0.0, "tpa comm",
+                       "use NCCL: init_process_group(backend=\"nccl\")", NULL },
+    [RULE_STRAGGLER] = { "straggler", "the others wait for a rank", 0.05, "tpa comm",
+                         "see what that rank does meanwhile: its share of the work, its data, its machine",
+                         NULL },
+    [RULE_MEMORY_FULL] = { "memory_full", "memory is nearly full", 0.90, "tpa memory",
+                           "recompute activations (checkpointing), use mixed precision or a smaller batch",
+                           NULL },
+    [RULE_MEMORY_GROWS] = { "memory_grows", "memory grows with every step", 0.0, "tpa memory",
+                            "look for tensors that are kept from step to step, such as losses that are summed up",
+                            NULL },
+};
+
+/* ---- reading tables ---- */
+
+/* The table called KEY; NULL when there is none. */
+const struct table *summary_table(const struct summary *summary, const char *key)
+{
+    for (size_t i = 0; i < summary->parts->tables.count; i++)
+        if (strcmp(summary->parts->tables.at[i]->key, key) == 0)
+            return summary->parts->tables.at[i];
+    return NULL;
+}
+
+const union table_cell *summary_cell(const struct table *table, size_t row, const char *key)
+{
+    int column = table_find_column(table, key, strlen(key));
+    assert(column >= 0);
+    return table_cell(table, row, (size_t)column);
+}
+
+/* The cell of a column that is a figure of time, bytes or count; 0 when it is missing. */
+int64_t summary_figure(const struct table *table, size_t row, const char *key)
+{
+    int64_t value = summary_cell(table, row, key)->i;
+    return value == TABLE_INT_MISSING ? 0 : value;
+}
+
+/* The row of TABLE whose column KEY is TEXT; row_count when there is none. */
+size_t summary_row(const struct table *table, const char *key, const char *text)
+{
+    size_t row = 0;
+    while (row < table->row_count && strcmp(summary_cell(table, row, key)->text.at, text) != 0)
+        row++;
+    return row;
+}
+
+/* Are the two texts, either of which may be missing, the same? */
+static bool is_same(const char *a, const char *b)
+{
+    return a && b ? strcmp(a, b) == 0 : a == b;
+}
+
+static double share_of(int64_t part, int64_t whole)
+{
+    return whole > 0 ? (double)part / (double)whole : 0;
+}
+
+/* It is a finding when SHARE passes the threshold of its rule. */
+static void consider(struct summary *summary, struct finding finding)
+{
+    if (!(finding.share > summary_rules[finding.rule].threshold))
+        return;
+    if (!finding.advice)
+        finding.advice = summary_rules[finding.rule].advice;
+    finding.order = summary->findings.count;
+    *VEC_PUSH(&summary->findings) = finding;
+}
+
+static const char *device_text(struct summary *summary, int64_t device)
+{
+    return arena_printf(&summary->arena, "%lld", (long long)device);
+}
+
+/* ---- what each file of a rank has at stake ---- */
+
+/* Of TIME at stake of WHOLE; the files of a rank, of one of its devices, are added up. */
+static void add_stake(struct summary *summary, enum rule rule, int64_t rank, int64_t device,
+                      const char *detail, double time_ns, double whole_ns)
+{
+    *VEC_PUSH(&summary->stakes) =
+        (struct stake){ rule, rank, device, detail, time_ns, whole_ns, summary->stakes.count };
+}
+
+/* 0: they are added up. */
+static int compare_stakes(const struct stake *a, const struct stake *b)
+{
+    if (a->rule != b->rule)
+        return a->rule < b->rule ? -1 : 1;
+    if (a->rank != b->rank)
+        return a->rank < b->rank ? -1 : 1;
+    return (a->device > b->device) - (a->device < b->device);
+}
+
+static int compare_places_of_stakes(const void *left, const void *right)
+{
+    const struct stake *a = left, *b = right;
+    int order = compare_stakes(a, b);
+    return order ? order : a->order < b->order ? -1 : a->order > b->order;
+}
+
+static void consider_stakes(struct summary *summary)
+{
+    struct stake *at = summary->stakes.at;
+    size_t count = summary->stakes.count;
+    if (count)
+        qsort(at, count, sizeof *at, compare_places_of_stakes);
+    for (size_t first = 0, end; first < count; first = end) {
+        double time_ns = 0, whole_ns = 0;
+        for (end = first; end < count && compare_stakes(&at[first], &at[end]) == 0; end++) {
+            time_ns += at[end].time_ns;
+            whole_ns += at[end].whole_ns;
+        }
+        bool told = at[first].device != TABLE_INT_MISSING;
+        consider(summary, (struct finding){ .rule = at[first].rule,
+                                            .rank = at[first].rank,
+                                            .device = told ? device_text(summary, at[first].device) : NULL,
+                                            .detail = at[first].detail,
+                                            .share = whole_ns > 0 ? time_ns / whole_ns : 0,
+                                            .time_ns = (int64_t)fmin(time_ns, 9.2e18),
+                                            .bytes = TABLE_INT_MISSING });
+    }
+    VEC_FREE(&summary->stakes);
+}
+
+/* ---- steps ---- */
+
+/* TIMES a time that is not negative; what passes 64 bits is as large as those hold, as in sum.h. */
+static int64_t times(int64_t time_ns, size_t times)
+{
+    int64_t product_ns;
+    return __builtin_mul_overflow(time_ns, (int64_t)times, &product_ns) ? INT64_MAX : product_ns;
+}
+
+/* Rows of "summary" from FIRST to before END, and the steps they are about: those of "steps" from *STEP on. */
+static void look_at_steps_of(struct summary *summary, int64_t rank, size_t first, size_t end, size_t *step)
+{
+    const struct table *steps = summary_table(summary, "steps"), *parts = summary_table(summary, "summary");
+    int64_t total_ns = 0;
+    size_t complete = 0;
+    while (rank != TABLE_INT_MISSING && *step < steps->row_count &&
+           summary_figure(steps, *step, "rank") != rank)
+        ++*step; /* a rank without complete steps */
+    for (; *step < steps->row_count; ++*step) {
+        if (rank != TABLE_INT_MISSING && summary_figure(steps, *step, "rank") != rank)
+            break;
+        if (summary_cell(steps, *step, "complete")->i != 1)
+            continue;
+        sum_add(&total_ns, summary_figure(steps, *step, "duration"));
+        complete++;
+    }
+    for (size_t row = first; row < end; row++) {
+        const char *part = summary_cell(parts, row, "part")->text.at;
+        bool data = strcmp(part, "Data loading") == 0;
+        if (data || strcmp(part, "Comm.") == 0)
+            consider(summary,
+                     (struct finding){ .rule = data ? RULE_DATA_LOADING : RULE_COMMUNICATION,
+                                       .rank = rank,
+                                       .share = summary_cell(parts, row, "share")->f,
+                                       .time_ns = times(summary_figure(parts, row, "average"), complete),
+                                       .bytes = TABLE_INT_MISSING });
+        if (strcmp(part, "Step") != 0 || complete < 3)
+            continue;
+        int64_t over_ns = summary_figure(parts, row, "max") - summary_figure(parts, row, "median");
+        consider(summary, (struct finding){ .rule = RULE_SLOW_STEP,
+                                            .rank = rank,
+                                            .share = share_of(over_ns, total_ns),
+                                            .time_ns = over_ns,
+                                            .bytes = TABLE_INT_MISSING });
+    }
+}
+
+static void look_at_steps(struct summary *summary)
+{
+    const struct table *parts = summary_table(summary, "summary");
+    size_t step = 0;
+    if (!summary_table(summary, "steps") || !parts)
+        return;
+    if (summary->by == SUMMARY_BY_ALL) {
+        look_at_steps_of(summary, TABLE_INT_MISSING, 0, parts->row_count, &step);
+        return;
+    }
+    for (size_t first = 0, end; first < parts->row_count; first = end) {
+        int64_t rank = summary_figure(parts, first, "rank");
+        for (end = first + 1; end < parts->row_count && summary_figure(parts, end, "rank") == rank;)
+            end++;
+        look_at_steps_of(summary, rank, first, end, &step);
+    }
+}
+
+/* ---- devices ---- */
+
+/* About RANK, or about all? */
+static bool has_found(const struct summary *summary, enum rule rule, int64_t rank)
+{
+    for (size_t i = 0; i < summary->findings.count; i++)
+        if (summary->findings.at[i].rule == rule &&
+            (summary->findings.at[i].rank == rank || summary->findings.at[i].rank == TABLE_INT_MISSING))
+            return true;
+    return false;
+}
+
+/* Devices that are never idle for a cause, or in one file only, count for the whole. */
+static void look_at_idleness(struct summary *summary)
+{
+    const struct table *devices = summary_table(summary, "devices"),
+                       *causes = summary_table(summary, "causes");
+    for (enum rule rule = 0; rule < RULES; rule++) {
+        if (!summary_rules[rule].cause)
+            continue;
+        for (size_t row = 0; row < devices->row_count; row++)
+            add_stake(summary, rule, summary_figure(devices, row, "rank"),
+                      summary_figure(devices, row, "device"), NULL, 0,
+                      (double)summary_figure(devices, row, "span"));
+        for (size_t row = 0; row < causes->row_count; row++) {
+            int64_t rank = summary_figure(causes, row, "rank");
+            if (strcmp(summary_rules[rule].cause, summary_cell(causes, row, "cause")->text.at) == 0 &&
+                !(rule == RULE_IDLE_DATA_LOADING && has_found(summary, RULE_DATA_LOADING, rank)))
+                add_stake(summary, rule, rank, summary_figure(causes, row, "device"), NULL,
+                          (double)summary_figure(causes, row, "time"), 0);
+        }
+    }
+}
+
+static int compare_ranks(const void *left, const void *right)
+{
+    const struct summary_rank *a = left, *b = right;
+    if (a->rank != b->rank)
+        return a->rank < b->rank ? -1 : 1;
+    return (a->file > b->file) - (a->file < b->file);
+}
+
+void summary_find_ranks(struct summary *summary)
+{
+    size_t count = summary->trace->file_count, kept = 0;
+    struct summary_rank *ranks = mem_alloc((count + 1) * sizeof *ranks);
+    for (uint32_t f = 0; f < count; f++)
+        ranks[f] =
+            (struct summary_rank){ selection_rank(summary->trace, f), f, summary_file_time(summary, f) };
+    if (count)
+        qsort(ranks, count, sizeof *ranks, compare_ranks);
+    for (size_t i = 0; i < count; i++)
+        if (kept && ranks[kept - 1].rank == ranks[i].rank)
+            sum_add(&ranks[kept - 1].time_ns, ranks[i].time_ns);
+        else
+            ranks[kept++] = ranks[i];
+    summary->ranks = ranks;
+    summary->rank_count = kept;
+}
+
+const struct summary_rank *summary_rank_of(const struct summary *summary, int64_t rank)
+{
+    size_t low = 0, high = summary->rank_count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (summary->ranks[middle].rank < rank)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < summary->rank_count && summary->ranks[low].rank == rank ? &summary->ranks[low] : NULL;
+}
+
+static const struct trace_file *file_of(const struct summary *summary, int64_t rank)
+{
+    const struct summary_rank *of = summary_rank_of(summary, rank);
+    return of ? &summary->trace->files[of->file] : NULL;
+}
+
+/* Operators whose kernels could use tensor cores. */
+static bool multiplies_matrices(const char *name)
+{
+    static const char *const operators[] = {
+        "aten::mm",
+        "aten::addmm",
+        "aten::bmm",
+        "aten::baddbmm",
+        "aten::addbmm",
+        "aten::linear",
+        "aten::matmul",
+        "aten::cudnn_convolution",
+        "aten::convolution_backward",
+        "aten::cudnn_convolution_backward",
+        "aten::cudnn_convolution_backward_input",
+        "aten::cudnn_convolution_backward_weight",
+        "aten::_convolution",
+        "aten::convolution",
+        "aten::conv2d",
+        "aten::_scaled_dot_product_attention_math",
+    };
+    for (size_t i = 0; i < sizeof operators / sizeof *operators; i++)
+        if (strcmp(name, operators[i]) == 0)
+            return true;
+    return false;
+}
+
+/* Kernel time of the device that such operators launched. */
+static int64_t matrix_time(const struct summary *summary, const struct gpu_events *gpu,
+                           const bool *multiplies, const struct gpu_device *of)
+{
+    const struct trace *trace = summary->trace;
+    int64_t sum_ns = 0;
+    for (size_t i = of->first; i < of->first + of->count; i++)
+        if (trace->kind[gpu->event[i]] == EVENT_KERNEL && gpu->op[i] != EVENT_NONE &&
+            multiplies[trace->name[gpu->op[i]]] && selection_holds(summary->selection, gpu->event[i]))
+            sum_ns += trace->dur_ns[gpu->event[i]];
+    return sum_ns;
+}
+
+/* Could the device of RANK use tensor cores, by its compute capability? */
+static bool has_tensor_cores(const struct summary *summary, int64_t rank, int64_t device)
+{
+    const struct trace_file *file = file_of(summary, rank);
+    const struct trace_device *properties = file ? trace_file_device(file, device) : NULL;
+    return properties && properties->compute_major >= 7;
+}
+
+/* A device that uses them in one file of its rank is no finding, whatever it does in others. */
+static void look_at_tensor_cores(struct summary *summary)
+{
+    const struct trace *trace = summary->trace;
+    const struct table *devices = summary_table(summary, "devices"),
+                       *efficiency = summary_table(summary, "efficiency");
+    const struct gpu_events *gpu = gpu_events_of(trace);
+    bool any = false;
+    for (size_t row = 0; row < efficiency->row_count; row++) { /* beside the rows of DEVICES */
+        int64_t rank = summary_figure(efficiency, row, "rank"),
+                device = summary_figure(efficiency, row, "device");
+        if (!has_tensor_cores(summary, rank, device))
+            continue;
+        bool none = summary_cell(efficiency, row, "tensor_core_share")->f == 0 &&
+                    summary_cell(efficiency, row, "tensor_core_unknown_share")->f == 0;
+        add_stake(summary, RULE_TENSOR_CORES, rank, device, NULL, 0,
+                  none ? (double)summary_figure(devices, row, "span") : INFINITY);
+        any |= none;
+    }
+    if (!any)
+        return;
+    bool *multiplies = mem_zalloc(names_count(trace->names) + 1, sizeof *multiplies);
+    for (name_id id = 0; id < names_count(trace->names); id++)
+        multiplies[id] = multiplies_matrices(names_text(trace->names, id));
+    for (size_t d = 0; d < gpu->device_count; d++) {
+        int64_t rank = selection_rank(trace, gpu->devices[d].file), device = gpu->devices[d].id;
+        if (has_tensor_cores(summary, rank, device))
+            add_stake(summary, RULE_TENSOR_CORES, rank, device, NULL,
+                      (double)matrix_time(summary, gpu, multiplies, &gpu->devices[d]), 0);
+    }
+    free(multiplies);
+}
+
+static void look_at_devices(struct summary *summary)
+{
+    const struct table *devices = summary_table(summary, "devices"),
+                       *efficiency = summary_table(summary, "efficiency");
+    for (size_t row = 0; row < devices->row_count; row++)
+        add_stake(summary, RULE_COPIES, summary_figure(devices, row, "rank"),
+                  summary_figure(devices, row, "device"), NULL,
+                  (double)summary_figure(devices, row, "exposed_memcpy"),
+                  (double)summary_figure(devices, row, "span"));
+    /*
+     * Without steps utilisation is a share of the time of the operators, and work that was queued goes on after the last of
+     * them: a graph launch takes a moment, its kernels may take seconds. Then the device's own span is the whole.
+     */
+    bool has_steps = summary_table(summary, "steps") != NULL;
+    for (size_t row = 0; row < efficiency->row_count; row++) { /* beside the rows of DEVICES */
+        if (table_cell_is_missing(summary_cell(efficiency, row, "utilization"), TABLE_SHARE))
+            continue;
+        double whole_ns = (double)summary_figure(efficiency, row, "window"),
+               unused_ns = whole_ns * (1.0 - summary_cell(efficiency, row, "utilization")->f);
+        if (!has_steps) {
+            whole_ns = (double)summary_figure(devices, row, "span");
+            unused_ns = whole_ns - (double)summary_figure(devices, row, "kernel_union");
+        }
+        add_stake(summary, RULE_UTILIZATION, summary_figure(efficiency, row, "rank"),
+                  summary_figure(efficiency, row, "device"), NULL, unused_ns, whole_ns);
+    }
+}
+
+/* ---- stalls ---- */
+
+int64_t summary_file_time(const struct summary *summary, uint32_t file)
+{
+    struct interval span = trace_file_span(summary->trace, file);
+    const struct selection *selection = summary->selection;
+    if (selection->files && !selection->files[file])
+        return 0;
+    return selection->windows ? intervals_length_within(&selection->windows[file], span.start_ns, span.end_ns)
+                              : span.end_ns - span.start_ns;
+}
+
+int64_t summary_host_time(const struct summary *summary)
+{
+    int64_t sum_ns = 0;
+    for (uint32_t f = 0; f < summary->trace->file_count; f++)
+        sum_add(&sum_ns, summary_file_time(summary, f));
+    return sum_ns;
+}
+
+static void look_at_stalls(struct summary *summary)
+{
+    const struct table *stalls = summary_table(summary, "stalls");
+    bool by_rank = summary->by != SUMMARY_BY_ALL;
+    int64_t whole_ns = by_rank ? 0 : summary_host_time(summary), rank = TABLE_INT_MISSING;
+    for (size_t row = 0; row < stalls->row_count; row++) {
+        if (by_rank) {
+            rank = summary_figure(stalls, row, "rank");
+            whole_ns = summary_rank_of(summary, rank)->time_ns;
+        }
+        int64_t time_ns = summary_figure(stalls, row, "could_be_won");
+        const char *owner = summary_cell(stalls, row, "operator")->text.at,
+                   *cause = summary_cell(stalls, row, "cause")->text.at;
+        const char *detail = strcmp(owner, summary_cell(stalls, row, "call")->text.at) == 0
+                                 ? owner
+                                 : arena_printf(&summary->arena, "%s, %s", owner, cause);
+        consider(summary, (struct finding){ .rule = RULE_STALL,
+                                            .rank = rank,
+                                            .detail = detail,
+                                            .advice = summary_cell(stalls, row, "advice")->text.at,
+                                            .share = share_of(time_ns, whole_ns),
+                                            .time_ns = time_ns,
+                                            .bytes = TABLE_INT_MISSING });
+    }
+}
+
+/* ---- several devices and ranks ---- */
+
+/* Moments of FILE at which an operator or annotation was open whose name has PREFIX; NULL: that communicates. */
+static int64_t time_in(const struct summary *summary, uint32_t file, const char *prefix)
+{
+    const struct trace *trace = summary->trace;
+    const struct trace_file *of = &trace->files[file];
+    enum { NOT_ASKED, NO, YES };
+    uint8_t *asked = mem_zalloc(names_count(trace->names) + 1, sizeof *asked);
+    struct intervals open = { 0 };
+    for (event_id e = of->first_event; e < of->first_event + of->event_count; e++) {
+        if (trace->kind[e] != EVENT_OP && trace->kind[e] != EVENT_ANNOTATION)
+            continue;
+        uint8_t *answer = &asked[trace->name[e]];
+        const char *name = trace_name(trace, e);
+        if (*answer == NOT_ASKED)
+            *answer = (prefix ? strncmp(name, prefix, strlen(prefix)) == 0 : operator_is_communication(name))
+                          ? YES
+                          : NO;
+        if (*answer == YES && selection_holds_place(summary->selection, e))
+            intervals_add(&open, trace->start_ns[e], trace_recorded_end_ns(trace, e));
+    }
+    intervals_merge(&open);
+    int64_t length_ns = intervals_length(&open);
+    intervals_release(&open);
+    free(asked);
+    return length_ns;
+}
+
+/* The devices of FILE that worked. */
+static size_t device_count(const struct summary *summary, uint32_t file)
+{
+    const struct gpu_events *gpu = gpu_events_of(summary->trace);
+    size_t count = 0;
+    for (size_t d = 0; d < gpu->device_count; d++)
+        count += gpu->devices[d].file == file;
+    return count;
+}
+
+/* Of the time of FILE. */
+static void add_file_stake(struct summary *summary, enum rule rule, uint32_t file, int64_t time_ns,
+                           const char *detail)
+{
+    add_stake(summary, rule, selection_rank(summary->trace, file), TABLE_INT_MISSING, detail, (double)time_ns,
+              (double)summary_file_time(summary, file));
+}
+
+/* As nn.DataParallel marks its calls. */
+static void look_at_data_parallel(struct summary *summary)
+{
+    for (uint32_t f = 0; f < summary->trace->file_count; f++)
+        if (device_count(summary, f) > 1)
+            add_file_stake(summary, RULE_DATA_PARALLEL, f, time_in(summary, f, "DataParallel.forward"), NULL);
+}
+
+/* A job of several ranks whose devices work, but whose backend is another than NCCL (or RCCL, which calls itself so). */
+static void look_at_backends(struct summary *summary)
+{
+    const struct trace *trace = summary->trace;
+    for (uint32_t f = 0; f < trace->file_count; f++) {
+        const char *backend = trace->files[f].backend;
+        if (backend && !kernel_is_nccl(backend) && device_count(summary, f) > 0)
+            add_file_stake(summary, RULE_BACKEND, f, time_in(summary, f, NULL), backend);
+    }
+}
+
+/* Only the first file of a rank is matched with others, so it is the whole. */
+static void look_at_ranks(struct summary *summary)
+{
+    const struct table *ranks = summary_table(summary, "ranks");
+    for (size_t row = 0; ranks && row < ranks->row_count; row++) {
+        int64_t rank = summary_figure(ranks, row, "rank");
+        const struct summary_rank *of = summary_rank_of(summary, rank);
+        if (of)
+            add_file_stake(summary, RULE_STRAGGLER, of->file, summary_figure(ranks, row, "late"),
+                           arena_printf(&summary->arena, "rank %lld", (long long)rank));
+    }
+}
+
+/* ---- memory ---- */
+
+static void look_at_peaks(struct summary *summary)
+{
+    const struct table *memory = summary_table(summary, "memory");
+    for (size_t row = 0; memory && row < memory->row_count; row++) {
+        const char *device = summary_cell(memory, row, "device")->text.at,
+                   *number = device ? strchr(device, ':') : NULL;
+        const struct trace_file *file = file_of(summary, summary_figure(memory, row, "rank"));
+        const struct trace_device *properties =
+            number && file ? trace_file_device(file, strtoll(number + 1, NULL, 10)) : NULL;
+        int64_t peak = summary_figure(memory, row, "peak_allocated");
+        if (properties)
+            consider(summary, (struct finding){ .rule = RULE_MEMORY_FULL,
+                                                .rank = summary_figure(memory, row, "rank"),
+                                                .device = device,
+                                                .share = share_of(peak, properties->total_memory),
+                                                .time_ns = TABLE_INT_MISSING,
+                                                .bytes = peak });
+    }
+}
+
+/* The rows of a device follow one another, step by step. The first step may well grow: optimizers make their state. */
+static void look_at_growth(struct summary *summary)
+{
+    const struct table *steps = summary_table(summary, "memory_steps");
+    for (size_t first = 0, end; steps && first < steps->row_count; first = end) {
+        int64_t rank = summary_figure(steps, first, "rank"), least = INT64_MAX;
+        const char *device = summary_cell(steps, first, "device")->text.at;
+        for (end = first; end < steps->row_count && summary_figure(steps, end, "rank") == rank &&
+                          is_same(summary_cell(steps, end, "device")->text.at, device);
+             end++) {
+            int64_t growth = summary_figure(steps, end, "growth");
+            if (end > first && growth < least)
+                least = growth;
+        }
+        if (end - first < 4)
+            continue;
+        consider(summary, (struct finding){ .rule = RULE_MEMORY_GROWS,
+                                            .rank = rank,
+                                            .device = device,
+                                            .share = share_of(least, summary_figure(steps, end - 1, "peak")),
+                                            .time_ns = TABLE_INT_MISSING,
+                                            .bytes = least });
+    }
+}
+
+/* ---- the whole ---- */
+
+void summary_look(struct summary *summary)
+{
+    look_at_peaks(summary);
+    look_at_growth(summary);
+    look_at_steps(summary);
+    if (!summary_table(summary, "devices"))
+        return;
+    look_at_devices(summary);
+    look_at_idleness(summary);
+    look_at_stalls(summary);
+    look_at_tensor_cores(summary);
+    look_at_data_parallel(summary);
+    look_at_backends(summary);
+    look_at_ranks(summary);
+    consider_stakes(summary);
+}

@@ -1,0 +1,112 @@
+/*
+ * rules.h - what is worth looking at: rules over the tables that other questions gave; for analyze/summary*.c only.
+ *
+ *     struct summary summary = { .trace = trace, .selection = selection, .parts = parts };
+ *     summary_look(&summary);       // findings
+ *
+ * A figure of a finding is one that another command shows.
+ */
+#ifndef TPA_SUMMARY_RULES_H
+#define TPA_SUMMARY_RULES_H
+
+#include "analyze/selection.h"
+#include "summary/summary.h"
+#include "base/table.h"
+#include "trace/trace.h"
+
+enum rule {
+    RULE_UTILIZATION,
+    RULE_DATA_LOADING,
+    RULE_COMMUNICATION,
+    RULE_SLOW_STEP,
+    RULE_COPIES,
+    RULE_IDLE_HOST,
+    RULE_IDLE_LATENCY,
+    RULE_IDLE_SYNCHRONISATION,
+    RULE_IDLE_ALLOCATION,
+    RULE_IDLE_DATA_LOADING,
+    RULE_IDLE_COMMUNICATION,
+    RULE_IDLE_PROFILER,
+    RULE_STALL,
+    RULE_TENSOR_CORES,
+    RULE_DATA_PARALLEL,
+    RULE_BACKEND,
+    RULE_STRAGGLER,
+    RULE_MEMORY_FULL,
+    RULE_MEMORY_GROWS,
+    RULES
+};
+
+struct summary_rule {
+    const char *key, *finding;
+    double threshold; /* a share above it is a finding */
+    const char *command, *advice;
+    const char *cause; /* of gaps; NULL: not about them */
+};
+
+extern const struct summary_rule summary_rules[RULES];
+
+struct finding {
+    enum rule rule;
+    int64_t rank;
+    const char *device; /* "0"; for memory "cuda:0"; NULL: none */
+    const char *detail; /* NULL: none */
+    const char *advice;
+    double share;
+    int64_t time_ns, bytes; /* TABLE_INT_MISSING: not about that */
+    size_t order;
+};
+
+/* Time of a rank, or of one of its devices, that a rule asks about: how much of the whole is at stake. */
+struct stake {
+    enum rule rule;
+    int64_t rank, device; /* TABLE_INT_MISSING: not of a device */
+    const char *detail;
+    double time_ns, whole_ns; /* for a share; times may be absurd */
+    size_t order;
+};
+
+/* A rank, whose files, one for each cycle of a profiler, may be several. */
+struct summary_rank {
+    int64_t rank;
+    uint32_t file;   /* the first of them, which stands for all */
+    int64_t time_ns; /* how long they are together, as far as they were asked for */
+};
+
+struct summary {
+    const struct trace *trace;
+    const struct selection *selection;
+    enum summary_by by;
+    unsigned features;    /* of the trace: enum trace_feature */
+    struct result *parts; /* the tables of the analyses; that of steps in memory is called "memory_steps" */
+    struct summary_rank *ranks; /* in order */
+    size_t rank_count;
+    VEC_OF(struct finding) findings;
+    VEC_OF(struct stake) stakes; /* while the rules look */
+    struct arena arena;          /* texts of findings */
+};
+
+/* Add what the rules find. */
+void summary_look(struct summary *summary);
+
+/* The table called KEY; NULL when there is none. */
+const struct table *summary_table(const struct summary *summary, const char *key);
+
+/* A cell; a figure of time, bytes or count, 0 when it is missing; the row whose column KEY is TEXT, else row_count. */
+const union table_cell *summary_cell(const struct table *table, size_t row, const char *key);
+int64_t summary_figure(const struct table *table, size_t row, const char *key);
+size_t summary_row(const struct table *table, const char *key, const char *text);
+
+/* How long FILE is, or all files are, as far as they were asked for. */
+int64_t summary_file_time(const struct summary *summary, uint32_t file);
+int64_t summary_host_time(const struct summary *summary);
+
+/* Fill SUMMARY->ranks, to be freed; which of them RANK is, NULL when no file is of it. */
+void summary_find_ranks(struct summary *summary);
+const struct summary_rank *summary_rank_of(const struct summary *summary, int64_t rank);
+
+/* summary_figures.c: add the tables "overview" and "operators". */
+void summary_add_overview(const struct summary *summary, struct result *result);
+void summary_add_operators(struct summary *summary, struct result *result);
+
+#endif
