@@ -25,7 +25,7 @@
 
 #include "analyze/row_keys.h"
 #include "analyze/selection.h"
-#include "base/table.h"
+#include "base/result.h"
 #include "trace/trace.h"
 
 extern const struct trace_wants gaps_wants;

@@ -10,7 +10,7 @@
 #define TPA_ANALYZE_GPU_H
 
 #include "analyze/selection.h"
-#include "base/table.h"
+#include "base/result.h"
 #include "trace/trace.h"
 
 extern const struct trace_wants gpu_wants;

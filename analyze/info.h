@@ -7,7 +7,7 @@
 #ifndef TPA_ANALYZE_INFO_H
 #define TPA_ANALYZE_INFO_H
 
-#include "base/table.h"
+#include "base/result.h"
 #include "trace/profile.h"
 #include "trace/trace.h"
 

@@ -1,34 +1,59 @@
 /*
  * kernels.h - one row per kernel: how often, how long, how launched, by which operators.
  *
- *     struct kernels_options options = { .by = KERNELS_BY_NAME };
- *     kernels_add_table(trace, selection, &options, result);
+ *     struct kernels *kernels = kernels_analyze(trace, selection, BY(OP));
+ *     for (size_t i = 0; i < kernels->count; i++)
+ *         printf("%s %" PRId64 "\n", kernels->at[i].name.at, kernels->at[i].durations.total_ns);
+ *     kernels_free(kernels);
  */
 #ifndef TPA_ANALYZE_KERNELS_H
 #define TPA_ANALYZE_KERNELS_H
 
-#include "analyze/selection.h"
-#include "base/table.h"
-#include "trace/trace.h"
+#include "analyze/analysis.h"
+#include "facts/gpu_names.h"
 
 extern const struct trace_wants kernels_wants;
 
-/* What makes a row, besides the name. */
-enum kernels_by {
-    KERNELS_BY_NAME,
-    KERNELS_BY_SHAPE, /* grid, block, registers, shared memory */
-    KERNELS_BY_OPERATOR,
-    KERNELS_BY_DEVICE,
-    KERNELS_BY_STREAM,
-    KERNELS_BY_STEP, /* in which it was launched */
+/* The analysis's own words of --by, which add to the dimensions. */
+#define KERNELS_BY_SHAPE BY_OWN(0) /* grid, block, registers, shared memory */
+
+/* The durations of the runs of a row, in nanoseconds. */
+struct kernel_durations {
+    int64_t count;
+    int64_t total_ns, average_ns, median_ns, min_ns, max_ns;
+    int64_t stddev_ns; /* as of a sample */
 };
 
-struct kernels_options {
-    enum kernels_by by;
+struct kernel_row {
+    struct text name; /* demangled */
+    name_id name_id;  /* in the trace */
+    struct group_key key;
+    struct kernel_durations durations;
+    double share; /* of the totals of all rows */
+    enum tensor_use tensor_use;
+    struct text tensor_core;         /* its word */
+    double occupancy, blocks_per_sm; /* weighted by time; NaN when not recorded */
+    /* Of the launch shape that took the most time, of equals the one that ran first: */
+    struct text grid, block;                /* "64x1x1" */
+    int64_t registers, shared_memory_bytes; /* per thread, per block; TABLE_INT_MISSING when not recorded */
+    int64_t shapes;                         /* how many there are */
+    struct text operators;                  /* that launch it, most often first */
 };
 
-/* Add the table "kernels" to RESULT, largest total first. */
-void kernels_add_table(const struct trace *trace, const struct selection *selection,
-                       const struct kernels_options *options, struct result *result);
+struct kernels {
+    struct kernel_row *at; /* largest total first */
+    size_t count, capacity;
+    int64_t total_ns;
+    struct group *group;
+    struct arena texts;
+};
+
+/* The kernels of SELECTION, a row for each name and group of BY (dimensions and KERNELS_BY_SHAPE). New; free with
+ * kernels_free. Texts live as long as the answer and TRACE. */
+struct kernels *kernels_analyze(const struct trace *trace, const struct selection *selection, unsigned by);
+void kernels_free(struct kernels *kernels);
+
+/* The table "kernels". New; free with table_free. */
+struct table *kernels_table(const struct kernels *kernels, unsigned by);
 
 #endif

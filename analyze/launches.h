@@ -12,7 +12,7 @@
 #define TPA_ANALYZE_LAUNCHES_H
 
 #include "analyze/selection.h"
-#include "base/table.h"
+#include "base/result.h"
 #include "trace/trace.h"
 
 extern const struct trace_wants launches_wants;

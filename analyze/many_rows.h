@@ -15,7 +15,7 @@
 #ifndef TPA_ANALYZE_MANY_ROWS_H
 #define TPA_ANALYZE_MANY_ROWS_H
 
-#include "base/table.h"
+#include "base/result.h"
 
 /* Is TABLE full: has it 2^20 rows or more? */
 bool many_rows(const struct table *table);

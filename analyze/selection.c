@@ -6,6 +6,7 @@
 #include "base/regex.h"
 #include "base/suggest.h"
 #include "trace/span.h"
+#include "facts/attribution.h"
 #include "facts/step_list.h"
 #include <inttypes.h>
 #include <stdlib.h>
@@ -348,6 +349,15 @@ bool selection_holds_time(const struct selection *selection, uint32_t file, int6
     return selection->windows == NULL || intervals_contain(&selection->windows[file], ns);
 }
 
+/* When E was launched: its own start on the host, and where its call is not in the file. */
+static int64_t launched_ns(const struct trace *trace, event_id e)
+{
+    if (!event_is_launched(trace->kind[e]))
+        return trace->start_ns[e];
+    event_id call = attribution_call(attribution_of(trace), e);
+    return trace->start_ns[call == EVENT_NONE ? e : call];
+}
+
 bool selection_holds_place(const struct selection *selection, event_id e)
 {
     const struct trace *trace = selection->trace;
@@ -357,6 +367,7 @@ bool selection_holds_place(const struct selection *selection, event_id e)
     if (selection->files == NULL && selection->windows == NULL)
         return true;
     uint32_t file = trace->tracks[track].file;
-    return (selection->files == NULL || selection->files[file]) &&
-           selection_holds_time(selection, file, trace->start_ns[e]);
+    if (selection->files && !selection->files[file])
+        return false;
+    return selection->windows == NULL || selection_holds_time(selection, file, launched_ns(trace, e));
 }

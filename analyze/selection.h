@@ -11,8 +11,8 @@
  *     selection_free(selection);
  *
  * Definitions:
- * - An event lies in a step or time range when it starts in it. The end of a range does not belong to it. An analysis
- *   that cuts events at the edges takes the windows themselves.
+ * - An event lies in a step or time range when it was launched in it: work on a device by the start of its call, work
+ *   without a recorded call and all else by its own start. The end of a range does not belong to it.
  * - Steps are those of facts/step_list.h. Each file has its own: ranks run their steps at times of their own.
  * - Times are counted from the origin of each file (trace_file_span).
  * - Devices and streams choose among the events on devices; events of the host belong to any of them.
@@ -55,7 +55,7 @@ bool selection_is_all(const struct selection *selection);
 /* Is moment NS of FILE in a window? */
 bool selection_holds_time(const struct selection *selection, uint32_t file, int64_t ns);
 
-/* Is the event where and when it was asked for, whatever its name? */
+/* Is the event where it was asked for, and launched when it was asked for, whatever its name? */
 bool selection_holds_place(const struct selection *selection, event_id e);
 
 static inline bool selection_holds_name(const struct selection *selection, name_id name)

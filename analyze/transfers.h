@@ -7,7 +7,7 @@
 #define TPA_ANALYZE_TRANSFERS_H
 
 #include "analyze/selection.h"
-#include "base/table.h"
+#include "base/result.h"
 #include "trace/trace.h"
 
 extern const struct trace_wants transfers_wants;

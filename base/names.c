@@ -17,7 +17,7 @@ struct slot {
     name_id id;   /* NAME_NONE: empty */
 };
 
-struct text {
+struct names_block {
     const char *at;
     size_t len;
 };
@@ -26,7 +26,7 @@ struct names {
     struct slot *slots;
     size_t mask; /* number of slots - 1 */
     struct {
-        struct text *at;
+        struct names_block *at;
         size_t count, capacity;
     } texts;
     size_t bytes; /* of all texts */
@@ -77,7 +77,7 @@ static struct slot *find_slot(const struct names *names, const char *s, size_t l
         struct slot *slot = &names->slots[i];
         if (slot->id == NAME_NONE)
             return slot;
-        const struct text *text = &names->texts.at[slot->id];
+        const struct names_block *text = &names->texts.at[slot->id];
         if (slot->tag == tag && text->len == len && memcmp(text->at, s, len) == 0)
             return slot;
     }
@@ -89,7 +89,7 @@ static void grow(struct names *names)
     names->mask = names->mask * 2 + 1;
     names->slots = new_slots(names->mask + 1);
     for (name_id id = 0; id < names->texts.count; id++) {
-        const struct text *text = &names->texts.at[id];
+        const struct names_block *text = &names->texts.at[id];
         uint64_t hash = XXH3_64bits(text->at, text->len);
         *find_slot(names, text->at, text->len, hash) = (struct slot){ (uint32_t)(hash >> 32), id };
     }
@@ -104,7 +104,7 @@ name_id names_add(struct names *names, const char *s, size_t len)
     if (names->texts.count >= NAME_NONE - 1)
         mem_out_of_memory(len); /* 4 billion distinct names */
     name_id id = (name_id)names->texts.count;
-    *VEC_PUSH(&names->texts) = (struct text){ arena_strndup(&names->arena, s, len), len };
+    *VEC_PUSH(&names->texts) = (struct names_block){ arena_strndup(&names->arena, s, len), len };
     *slot = (struct slot){ (uint32_t)(hash >> 32), id };
     names->bytes += len;
     if (names->texts.count * 2 > names->mask)

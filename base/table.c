@@ -8,11 +8,9 @@
  */
 #include "base/table.h"
 
-#include "base/chart.h"
 #include "base/names.h"
 #include <assert.h>
 #include <math.h>
-#include <stdarg.h>
 #include <stdlib.h>
 
 bool table_is_text(enum table_kind kind)
@@ -228,6 +226,95 @@ size_t table_add_row(struct table *table)
         *table_cell(table, row, i) = missing_cell(table->columns[i].kind);
     table->total_rows++;
     return row;
+}
+
+/* ---- rows of structs ---- */
+
+/* The cell that MEMBER, which is of kind KIND's type, holds. */
+static union table_cell cell_of_member(struct table *table, const struct table_column *column,
+                                       const char *member)
+{
+    union table_cell cell = { .i = 0 };
+    bool flag;
+    switch (column->member) {
+    case MEMBER_INT64: memcpy(&cell.i, member, sizeof cell.i); break;
+    case MEMBER_DOUBLE: memcpy(&cell.f, member, sizeof cell.f); break;
+    case MEMBER_BOOL:
+        memcpy(&flag, member, sizeof flag);
+        cell.i = flag;
+        break;
+    case MEMBER_TEXT:
+        memcpy(&cell.text, member, sizeof cell.text);
+        if (cell.text.at)
+            cell.text.at = keep_text(table, cell.text.at, cell.text.len);
+        break;
+    case MEMBER_NONE: assert(!"the columns are written with COLUMN"); break;
+    }
+    return cell;
+}
+
+static bool fits(const struct table_column *column)
+{
+    switch (column->member) {
+    case MEMBER_TEXT: return table_is_text(column->kind);
+    case MEMBER_DOUBLE: return table_is_number(column->kind);
+    case MEMBER_BOOL: return column->kind == TABLE_BOOL;
+    case MEMBER_INT64: return is_integer(column->kind);
+    case MEMBER_NONE: break;
+    }
+    return false;
+}
+
+void table_add_rows(struct table *table, const void *rows, size_t count, size_t size)
+{
+    for (size_t i = 0; i < count; i++) {
+        const char *from = (const char *)rows + i * size;
+        size_t row = table_add_row(table);
+        for (size_t c = 0; c < table->column_count; c++) {
+            const struct table_column *column = &table->columns[c];
+            *table_cell(table, row, c) = cell_of_member(table, column, from + column->offset);
+        }
+    }
+}
+
+/* Hide the columns that say nothing in any row. */
+static void hide_empty_columns(struct table *table)
+{
+    for (size_t c = 0; c < table->column_count; c++) {
+        if (!(table->columns[c].flags & TABLE_IF_ANY))
+            continue;
+        size_t row = 0;
+        while (row < table->row_count && table_is_missing(table, row, c))
+            row++;
+        if (row == table->row_count)
+            table->columns[c].flags |= TABLE_HIDDEN;
+    }
+}
+
+struct table *table_of_rows(const char *key, const char *title, const struct table_column *columns,
+                            size_t column_count, const void *rows, size_t count, size_t size)
+{
+    struct table *table = table_open(key, title, columns, column_count);
+    for (size_t c = 0; c < column_count; c++)
+        assert(fits(&columns[c]));
+    table_add_rows(table, rows, count, size);
+    hide_empty_columns(table);
+    return table;
+}
+
+size_t table_column_at(const struct table *table, size_t offset)
+{
+    size_t c = 0;
+    while (c < table->column_count && (table->columns[c].offset != offset || !table->columns[c].member))
+        c++;
+    assert(c < table->column_count);
+    return c;
+}
+
+bool table_shows(const struct table *table, size_t column, enum table_reader reader)
+{
+    unsigned left_out = TABLE_HIDDEN | (reader == TABLE_FOR_PEOPLE ? TABLE_OPTIONAL : 0u);
+    return !(table->columns[column].flags & left_out);
 }
 
 void table_set_int(struct table *table, size_t row, size_t column, int64_t value)
@@ -505,46 +592,4 @@ void table_drop_hidden(struct table *table)
         table->columns[i].flags = flags[i];
     free(kept);
     free(flags);
-}
-
-struct result *result_open(const char *schema)
-{
-    struct result *result = mem_zalloc(1, sizeof *result);
-    result->schema = schema;
-    return result;
-}
-
-void result_free(struct result *result)
-{
-    if (!result)
-        return;
-    for (size_t i = 0; i < result->tables.count; i++)
-        table_free(result->tables.at[i]);
-    VEC_FREE(&result->tables);
-    VEC_FREE(&result->notices);
-    picture_free(result->picture);
-    arena_release(&result->arena);
-    free(result);
-}
-
-void result_add_table(struct result *result, struct table *table)
-{
-    *VEC_PUSH(&result->tables) = table;
-}
-
-void result_add_notice(struct result *result, const char *kind, int64_t count, const char *file,
-                       int64_t offset, const char *fmt, ...)
-{
-    va_list args;
-    va_start(args, fmt);
-    int len = vsnprintf(NULL, 0, fmt, args);
-    va_end(args);
-    assert(len >= 0);
-    char *text = arena_alloc(&result->arena, (size_t)len + 1);
-    va_start(args, fmt);
-    vsnprintf(text, (size_t)len + 1, fmt, args);
-    va_end(args);
-    const char *file_copy = file ? arena_strndup(&result->arena, file, strlen(file)) : NULL;
-    const char *kind_copy = arena_strndup(&result->arena, kind, strlen(kind));
-    *VEC_PUSH(&result->notices) = (struct table_notice){ kind_copy, count, text, file_copy, offset, false };
 }

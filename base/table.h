@@ -18,6 +18,18 @@
  * and escaping are the printers' business. A cell that was not set is missing, which is not zero.
  *
  * A table may have no columns but only footers: a list of figures.
+ *
+ * An analysis answers with structs, and nothing computes from a table. The columns of a table are a list over the
+ * members of a row, which the compiler checks:
+ *
+ *     struct kernel_row { struct text name; int64_t count, total_ns; double share; };
+ *
+ *     static const struct table_column columns[] = {
+ *         COLUMN(struct kernel_row, name, "name", "Name", TABLE_NAME, "the kernel"),
+ *         COLUMN(struct kernel_row, total_ns, "total", "Total", TABLE_NS, "its durations added up", .aliases = "sum"),
+ *     };
+ *     struct table *table = TABLE_OF_ROWS("kernels", "Kernels", columns, rows, row_count);
+ *     TABLE_SORT(table, struct kernel_row, total_ns);
  */
 #ifndef TPA_BASE_TABLE_H
 #define TPA_BASE_TABLE_H
@@ -46,7 +58,17 @@ enum table_kind {
 enum table_flags {
     TABLE_OPTIONAL = 1, /* text and Markdown leave the column out unless it is asked for by name */
     TABLE_HIDDEN = 2,   /* in no output unless asked for by name; for values other columns are made of */
+    TABLE_IF_ANY = 4,   /* hidden by table_of_rows where no row has a value */
 };
+
+/* A text of a row: borrowed, LEN bytes, NUL-terminated; may hold NULs inside. AT is NULL when it is missing. */
+struct text {
+    const char *at;
+    size_t len;
+};
+
+/* How a row's member holds a cell; COLUMN finds it out. */
+enum table_member { MEMBER_NONE, MEMBER_INT64, MEMBER_DOUBLE, MEMBER_BOOL, MEMBER_TEXT };
 
 struct table_column {
     const char *key;   /* as in --sort, --columns, CSV and JSON: "self_cpu_time_total" */
@@ -55,18 +77,28 @@ struct table_column {
     const char *help;    /* one line for --help and docs */
     unsigned flags;      /* enum table_flags */
     const char *aliases; /* other words for --sort and --columns, separated by blanks, or NULL */
+    size_t offset;       /* COLUMN: of the member that holds the cell */
+    enum table_member member;
 };
 
 union table_cell {
     int64_t i; /* TABLE_INT_MISSING when missing */
     double f;  /* NAN when missing */
-    struct {
-        const char *at; /* NULL when missing; NUL-terminated, may hold NULs inside */
-        size_t len;
-    } text;
+    struct text text;
 };
 
 #define TABLE_INT_MISSING INT64_MIN
+
+/* clang-format off */
+#define TABLE_MEMBER(row, field) \
+    _Generic(((row *)0)->field, int64_t : MEMBER_INT64, double : MEMBER_DOUBLE, bool : MEMBER_BOOL, \
+             struct text : MEMBER_TEXT)
+/* A column made of the member FIELD of struct ROW; .flags and .aliases may follow. An int64_t holds cells of integer
+ * kinds, a double SHARE and NUMBER, a bool BOOL, a struct text NAME and TEXT. */
+#define COLUMN(row, field, key_, title_, kind_, help_, ...) \
+    { .key = key_, .title = title_, .kind = kind_, .help = help_, .offset = offsetof(row, field), \
+      .member = TABLE_MEMBER(row, field), __VA_ARGS__ }
+/* clang-format on */
 
 /* A figure about the whole table, shown below it: "Self CPU time total: 1.124s". */
 struct table_footer {
@@ -108,32 +140,36 @@ struct table {
     struct names *long_texts; /* one copy of each, however many rows have it; NULL: none yet */
 };
 
-/* A notice tells what is special about a result, above all what it leaves out. */
-struct table_notice {
-    const char *kind; /* "unlinked_gpu_work": stable, for scripts */
-    int64_t count;    /* how many events it is about */
-    const char *text; /* one sentence for people, without the count's unit in doubt */
-    const char *file; /* NULL when about all files */
-    int64_t offset;   /* byte offset of the first one, or TPA_NOWHERE */
-    bool on_top;      /* people read it before the tables, not below them */
-};
-
-struct picture;
-
-/* What a command answers: its tables and notices. */
-struct result {
-    const char *schema;            /* "tpa.top/1" */
-    VEC_OF(struct table *) tables; /* owned */
-    struct picture
-        *picture; /* base/chart.h: for printers that draw; others leave it out; NULL: none; owned */
-    VEC_OF(struct table_notice) notices;
-    struct arena arena; /* owns the notices' texts; also a place for titles made at run time */
-};
-
 /* New; free with table_free. COLUMNS is copied; KEY, TITLE and the columns' texts are borrowed (mostly literals). */
 struct table *table_open(const char *key, const char *title, const struct table_column *columns,
                          size_t count);
 void table_free(struct table *table);
+
+/*
+ * A table of COUNT ROWS of SIZE bytes each, by COLUMN_COUNT columns written with COLUMN. New; free with table_free. Texts are
+ * copied. Missing are TABLE_INT_MISSING, NaN, and texts without AT. A column with TABLE_IF_ANY is hidden where all are.
+ */
+struct table *table_of_rows(const char *key, const char *title, const struct table_column *columns,
+                            size_t column_count, const void *rows, size_t count, size_t size);
+#define TABLE_OF_ROWS(key, title, columns, rows, count)                                                      \
+    table_of_rows(key, title, columns, sizeof(columns) / sizeof *(columns), rows, count, sizeof *(rows))
+
+/* Append COUNT more ROWS of the struct the table's columns were written for. */
+void table_add_rows(struct table *table, const void *rows, size_t count, size_t size);
+
+/* The column made of the member at OFFSET; there must be one. */
+size_t table_column_at(const struct table *table, size_t offset);
+#define TABLE_SORT(table, row, field) table_sort(table, table_column_at(table, offsetof(row, field)), false)
+
+/* Give the column made of the member FIELD the FLAGS (enum table_flags; 0: shown). */
+#define TABLE_FLAG(table, row, field, flags_)                                                                \
+    ((void)((table)->columns[table_column_at(table, offsetof(row, field))].flags = (flags_)))
+
+/* Who reads an output: people see no optional columns unless asked for; programs and pages that unfold do. */
+enum table_reader { TABLE_FOR_PEOPLE, TABLE_FOR_PROGRAMS };
+
+/* Is COLUMN part of an output for READER? The one place where this is decided. */
+bool table_shows(const struct table *table, size_t column, enum table_reader reader);
 
 /*
  * Index of the column called KEY, which may be a key, a key as JSON has it (with "_ns") or an alias; or -1.
@@ -229,16 +265,5 @@ void table_select(struct table *table, const size_t *columns, size_t count);
  * column has the key of another's would be shown where only that one was asked for.
  */
 void table_drop_hidden(struct table *table);
-
-/* New, empty; free with result_free, which frees the tables too. */
-struct result *result_open(const char *schema);
-void result_free(struct result *result);
-
-/* Add TABLE, which is taken. */
-void result_add_table(struct result *result, struct table *table);
-
-/* Add a notice; KIND, FILE (or NULL) and the text are copied. */
-void result_add_notice(struct result *result, const char *kind, int64_t count, const char *file,
-                       int64_t offset, const char *fmt, ...) TPA_PRINTF(6, 7);
 
 #endif

@@ -1,4 +1,5 @@
 /* charts.c - see charts.h: the types there are, and what their makers share. */
+#include "base/result.h"
 #include "charts/charts.h"
 
 #include "charts/parts.h"

@@ -14,6 +14,7 @@
 #ifndef TPA_CHARTS_CHARTS_H
 #define TPA_CHARTS_CHARTS_H
 
+#include "analyze/kernels.h"
 #include "analyze/selection.h"
 #include "base/chart.h"
 #include "base/error.h"
@@ -53,7 +54,7 @@ enum { CHART_MOST_PANELS = 8 };
  * to PICTURE; none when the table has nothing to draw. BARS as above.
  */
 void chart_operators(struct picture *picture, const struct table *operators, size_t bars);
-void chart_kernels(struct picture *picture, const struct table *kernels, size_t bars);
+void chart_kernels(struct picture *picture, const struct kernels *kernels, size_t bars);
 void chart_steps(struct picture *picture, const struct table *steps);
 void chart_gaps(struct picture *picture, const struct table *lengths);
 void chart_exposed_copies(struct picture *picture, const struct table *transfers);

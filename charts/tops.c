@@ -6,6 +6,7 @@
 #include "charts/parts.h"
 #include "analyze/kernels.h"
 #include "analyze/top/top.h"
+#include "base/sum.h"
 #include "facts/communication.h"
 #include "facts/features.h"
 #include <stdlib.h>
@@ -130,46 +131,53 @@ const struct chart_type chart_type_operators = {
 
 /* ---- kernels ---- */
 
-void chart_kernels(struct picture *picture, const struct table *kernels, size_t bars)
+/* Which column of the chart's table a kernel's bar is in. */
+enum { KERNEL_COMMUNICATES = 4, KERNEL_COLUMNS };
+
+static size_t column_of(const struct kernel_row *kernel)
+{
+    static const size_t columns[] = { [TENSOR_YES] = 1, [TENSOR_NO] = 2, [TENSOR_UNKNOWN] = 3 };
+    return kernel_is_communication(kernel->name.at) ? KERNEL_COMMUNICATES : columns[kernel->tensor_use];
+}
+
+void chart_kernels(struct picture *picture, const struct kernels *kernels, size_t bars)
 {
     static const struct table_column columns[] = {
         { "name", "Name", TABLE_NAME, "the kernel", 0, NULL },
         { "yes", "Tensor cores", TABLE_NS, "time of a kernel on tensor cores", 0, NULL },
         { "no", "No tensor cores", TABLE_NS, "of a kernel that uses none", 0, NULL },
-        { "unknown", "Not told by its name", TABLE_NS, "of any other", 0, NULL },
+        { "unknown", "Unknown from its name", TABLE_NS, "of any other", 0, NULL },
         { "communication", "Communication", TABLE_NS, "of one that communicates", 0, NULL },
     };
-    enum { COMMUNICATION = 4, COLUMNS };
     static const enum chart_color colors[] = { CHART_BLUE, CHART_ORANGE, CHART_GREY,
                                                CHART_COLOR_OF_COMMUNICATION };
-    size_t count, used[COLUMNS] = { 0 };
-    struct ranked *ranked = rank_rows(kernels, "total", NULL, &count);
+    size_t used[KERNEL_COLUMNS] = { 0 }, count = 0;
+    while (count < kernels->count && kernels->at[count].durations.total_ns > 0)
+        count++;
     size_t shown = shown_of(count, bars);
-    if (shown > 0) {
-        struct chart *chart = add_bars(picture, "kernels", "Kernels by total time");
-        struct table *table = chart_add_table(chart, table_open("kernels", NULL, columns, COLUMNS));
-        for (size_t i = 0; i < shown; i++) {
-            const union table_cell *name = chart_cell(kernels, ranked[i].row, "name");
-            const char *tensor = chart_cell(kernels, ranked[i].row, "tensor_core")->text.at;
-            size_t row = table_add_row(table), column = 1;
-            while (column < 3 && strcmp(columns[column].key, tensor) != 0)
-                column++;
-            if (kernel_is_communication(name->text.at))
-                column = COMMUNICATION;
-            table_set_text(table, row, 0, name->text.at, name->text.len);
-            table_set_int(table, row, column, ranked[i].value);
-            used[column]++;
-        }
-        chart->note = tell_shown(chart, ranked, shown, count, "kernels");
-        for (size_t column = 1; column < COLUMNS; column++)
-            if (used[column])
-                chart_add_series(chart, (struct chart_series){ .title = columns[column].title,
-                                                               .mark = CHART_BAR,
-                                                               .color = colors[column - 1],
-                                                               .table = table,
-                                                               .y = column });
+    if (shown == 0)
+        return;
+    struct chart *chart = add_bars(picture, "kernels", "Kernels by total time");
+    struct table *table = chart_add_table(chart, table_open("kernels", NULL, columns, KERNEL_COLUMNS));
+    int64_t shown_ns = 0;
+    for (size_t i = 0; i < shown; i++) {
+        const struct kernel_row *kernel = &kernels->at[i];
+        size_t row = table_add_row(table), column = column_of(kernel);
+        table_set_text(table, row, 0, kernel->name.at, kernel->name.len);
+        table_set_int(table, row, column, kernel->durations.total_ns);
+        sum_add(&shown_ns, kernel->durations.total_ns);
+        used[column]++;
     }
-    free(ranked);
+    if (shown < count)
+        chart->note = arena_printf(&chart->arena, "the first %zu of %zu kernels: %.1f %% of the time of all",
+                                   shown, count, 100 * (double)shown_ns / (double)kernels->total_ns);
+    for (size_t column = 1; column < KERNEL_COLUMNS; column++)
+        if (used[column])
+            chart_add_series(chart, (struct chart_series){ .title = columns[column].title,
+                                                           .mark = CHART_BAR,
+                                                           .color = colors[column - 1],
+                                                           .table = table,
+                                                           .y = column });
 }
 
 static struct trace_wants wants_of_kernels(void)
@@ -180,11 +188,9 @@ static struct trace_wants wants_of_kernels(void)
 static bool draw_kernels(const struct chart_question *question, struct picture *picture,
                          struct tpa_error *err)
 {
-    struct result *result = result_open("");
-    kernels_add_table(question->trace, question->selection, &(struct kernels_options){ KERNELS_BY_NAME },
-                      result);
-    chart_kernels(picture, chart_find_table(result, "kernels"), question->bars);
-    result_free(result);
+    struct kernels *kernels = kernels_analyze(question->trace, question->selection, 0);
+    chart_kernels(picture, kernels, question->bars);
+    kernels_free(kernels);
     return chart_is_drawn(picture, err, "no kernel took any time");
 }
 

@@ -54,7 +54,7 @@ static void limit_table(struct result *result, const char *key, struct limit *li
     *limit = (struct limit){ 0 };
 }
 
-int analysis_run(const struct invocation *call, const struct analysis *analysis, struct tpa_error *err)
+int analysis_run(const struct invocation *call, const struct analysis_call *analysis, struct tpa_error *err)
 {
     struct trace *trace = load_traces(call, analysis->load, analysis->wants, err);
     if (!trace)

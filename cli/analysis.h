@@ -7,7 +7,7 @@
  *     static int gpu_main(const struct invocation *call, struct tpa_error *err)
  *     {
  *         const struct gpu_args *args = call->args;
- *         return analysis_run(call, &(struct analysis){ "tpa.gpu/1", &gpu_wants, &args->load, &args->selection,
+ *         return analysis_run(call, &(struct analysis_call){ "tpa.gpu/1", &gpu_wants, &args->load, &args->selection,
  *                                                       &args->output, add_tables }, err);
  *     }
  *
@@ -31,7 +31,7 @@ enum { ANALYSIS_LIMIT_FOR_PEOPLE = 25 };
 /* The limit that OUTPUT asks for, or what holds when it asks for none. */
 struct limit analysis_limit(const struct output_args *output);
 
-struct analysis {
+struct analysis_call {
     const char *schema;
     const struct trace_wants *wants;
     const struct load_args *load;
@@ -50,6 +50,6 @@ size_t analysis_most_rows(const struct output_args *output);
 bool analysis_sort(struct table *table, const char *key, bool reverse, struct tpa_error *err);
 
 /* The exit code. */
-int analysis_run(const struct invocation *call, const struct analysis *analysis, struct tpa_error *err);
+int analysis_run(const struct invocation *call, const struct analysis_call *analysis, struct tpa_error *err);
 
 #endif

@@ -61,7 +61,7 @@ static int comm_main(const struct invocation *call, struct tpa_error *err)
     const struct comm_args *args = call->args;
     struct selection_query query = args->selection;
     query.filter = query.exclude = NULL; /* names of collectives are more than names of events */
-    struct analysis analysis = {
+    struct analysis_call analysis = {
         .schema = "tpa.comm/1",
         .wants = &comm_wants,
         .load = &args->load,

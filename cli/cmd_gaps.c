@@ -64,7 +64,7 @@ static int gaps_main(const struct invocation *call, struct tpa_error *err)
 {
     const struct gaps_args *args = call->args;
     bool of_places = rows_by[args->by] == ROWS_BY_DEVICE || rows_by[args->by] == ROWS_BY_STREAM;
-    struct analysis analysis = {
+    struct analysis_call analysis = {
         .schema = "tpa.gaps/1",
         .wants = &gaps_wants,
         .load = &args->load,

@@ -48,7 +48,7 @@ static bool add_tables(const struct trace *trace, const struct selection *select
 static int gpu_main(const struct invocation *call, struct tpa_error *err)
 {
     const struct gpu_args *args = call->args;
-    struct analysis analysis = {
+    struct analysis_call analysis = {
         .schema = "tpa.gpu/1",
         .wants = &gpu_wants,
         .load = &args->load,

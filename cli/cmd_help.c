@@ -20,11 +20,11 @@ static const struct opt help_opts[] = {
     OPT_END,
 };
 
-static bool command_at(size_t index, struct opt_choice *choice)
+static bool command_word(size_t index, struct opt_choice *choice)
 {
-    if (commands[index] == NULL || commands[index]->section == SECTION_HIDDEN)
+    if (command_at(index) == NULL || command_at(index)->section == SECTION_HIDDEN)
         return false;
-    *choice = (struct opt_choice){ commands[index]->name, commands[index]->summary, NULL };
+    *choice = (struct opt_choice){ command_at(index)->name, command_at(index)->summary, NULL };
     return true;
 }
 
@@ -37,9 +37,9 @@ static int help_main(const struct invocation *call, struct tpa_error *err)
 
     struct buffer text = { 0 };
     if (args->list) {
-        for (size_t i = 0; commands[i]; i++)
-            if (commands[i]->section != SECTION_HIDDEN)
-                buffer_printf(&text, "%s\n", commands[i]->name);
+        for (size_t i = 0; command_at(i); i++)
+            if (command_at(i)->section != SECTION_HIDDEN)
+                buffer_printf(&text, "%s\n", command_at(i)->name);
     } else if (args->man) {
         help_man(command, &text);
     } else if (args->markdown && command) {
@@ -61,7 +61,7 @@ const struct command cmd_help = {
     .name = "help",
     .summary = "list the commands, or explain one",
     .operands = "[COMMAND]",
-    .operand_at = command_at,
+    .operand_at = command_word,
     .options = help_opts,
     COMMAND_ARGS(help_defaults),
     .main = help_main,

@@ -78,8 +78,8 @@ static void add_commands(const struct ingested *input, struct result *result)
         table_open("commands", "What can be asked", columns, sizeof columns / sizeof *columns);
     unsigned has = input->trace ? trace_features(input->trace) : 0;
     struct buffer missing = { 0 };
-    for (size_t i = 0; commands[i]; i++) {
-        const struct command *command = commands[i];
+    for (size_t i = 0; command_at(i); i++) {
+        const struct command *command = command_at(i);
         bool reads = input->trace     ? command->reads_traces
                      : input->profile ? command->reads_profiles
                                       : command->reads_actions;

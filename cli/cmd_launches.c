@@ -49,7 +49,7 @@ static bool add_tables(const struct trace *trace, const struct selection *select
 static int launches_main(const struct invocation *call, struct tpa_error *err)
 {
     const struct launches_args *args = call->args;
-    struct analysis analysis = {
+    struct analysis_call analysis = {
         .schema = "tpa.launches/1",
         .wants = &launches_wants,
         .load = &args->load,

@@ -58,7 +58,7 @@ static int memory_main(const struct invocation *call, struct tpa_error *err)
 {
     const struct memory_args *args = call->args;
     bool in_code = args->by == MEMORY_BY_MODULE || args->by == MEMORY_BY_LINE;
-    struct analysis analysis = {
+    struct analysis_call analysis = {
         .schema = "tpa.memory/1",
         .wants = in_code ? &memory_code_wants : &memory_wants,
         .load = &args->load,

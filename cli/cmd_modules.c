@@ -87,7 +87,7 @@ static int modules_main(const struct invocation *call, struct tpa_error *err)
     const struct modules_args *args = call->args;
     struct selection_query query = args->selection;
     query.filter = query.exclude = NULL; /* they are about modules, not about events */
-    struct analysis analysis = {
+    struct analysis_call analysis = {
         .schema = "tpa.modules/1",
         .wants = &modules_wants,
         .load = &args->load,

@@ -60,7 +60,7 @@ static bool add_tables(const struct trace *trace, const struct selection *select
 static int steps_main(const struct invocation *call, struct tpa_error *err)
 {
     const struct steps_args *args = call->args;
-    struct analysis analysis = {
+    struct analysis_call analysis = {
         .schema = "tpa.steps/1",
         .wants = &steps_wants,
         .load = &args->load,

@@ -45,7 +45,7 @@ static bool add_tables(const struct trace *trace, const struct selection *select
 static int summary_main(const struct invocation *call, struct tpa_error *err)
 {
     const struct summary_args *args = call->args;
-    struct analysis analysis = {
+    struct analysis_call analysis = {
         .schema = "tpa.summary/1",
         .wants = &summary_wants,
         .load = &args->load,

@@ -44,7 +44,7 @@ static bool add_tables(const struct trace *trace, const struct selection *select
 static int transfers_main(const struct invocation *call, struct tpa_error *err)
 {
     const struct transfers_args *args = call->args;
-    struct analysis analysis = {
+    struct analysis_call analysis = {
         .schema = "tpa.transfers/1",
         .wants = &transfers_wants,
         .load = &args->load,

@@ -1,23 +1,40 @@
 /* commands.c - finding a command by its name. */
 #include "cli/commands.h"
 
+#include "analyze/registry.h"
 #include "base/suggest.h"
+#include "cli/cmd_analysis.h"
 #include <stdint.h>
 #include <string.h>
 #include <unistd.h>
 
 #define COMMAND_ROW(name) &cmd_##name,
-const struct command *const commands[] = { COMMANDS(COMMAND_ROW) NULL };
+static const struct command *const before[] = { COMMANDS_BEFORE(COMMAND_ROW) };
+static const struct command *const behind[] = { COMMANDS_BEHIND(COMMAND_ROW) NULL };
 #undef COMMAND_ROW
+
+const struct command *command_at(size_t index)
+{
+    enum { BEFORE = sizeof before / sizeof *before, BEHIND = sizeof behind / sizeof *behind };
+    size_t analysis_count = 0;
+    while (analyses[analysis_count])
+        analysis_count++;
+    if (index < BEFORE)
+        return before[index];
+    if (index < BEFORE + analysis_count)
+        return cmd_analysis_at(index - BEFORE);
+    index -= BEFORE + analysis_count;
+    return index < BEHIND ? behind[index] : NULL;
+}
 
 const struct command *command_find(const char *name, struct tpa_error *err)
 {
     struct suggest near = suggest_for(name, strlen(name));
-    for (size_t i = 0; commands[i]; i++) {
-        if (strcmp(commands[i]->name, name) == 0)
-            return commands[i];
-        if (commands[i]->section != SECTION_HIDDEN)
-            suggest_consider(&near, commands[i]->name);
+    for (size_t i = 0; command_at(i); i++) {
+        if (strcmp(command_at(i)->name, name) == 0)
+            return command_at(i);
+        if (command_at(i)->section != SECTION_HIDDEN)
+            suggest_consider(&near, command_at(i)->name);
     }
     if (near.best)
         tpa_fail(err, TPA_NOWHERE, "there is no command '%s'; did you mean %s?", name, near.best);

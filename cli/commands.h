@@ -1,7 +1,8 @@
 /*
  * commands.h - the commands there are, in the order in which `tpa help` lists them.
  *
- * A command is one file cmd_NAME.c and one row here. Hidden ones come last.
+ * A command is one file cmd_NAME.c and one row here. Between the two lists come the analyses of analyze/registry.h, whose
+ * commands make themselves (cmd_analysis.h). Hidden ones come last.
  */
 #ifndef TPA_CLI_COMMANDS_H
 #define TPA_CLI_COMMANDS_H
@@ -9,7 +10,7 @@
 #include "cli/command.h"
 
 /* clang-format off */
-#define COMMANDS(ROW) \
+#define COMMANDS_BEFORE(ROW) \
     ROW(info) \
     ROW(summary) \
     ROW(top) \
@@ -17,13 +18,13 @@
     ROW(callees) \
     ROW(modules) \
     ROW(gpu) \
-    ROW(kernels) \
     ROW(gaps) \
     ROW(steps) \
     ROW(transfers) \
     ROW(comm) \
     ROW(memory) \
-    ROW(launches) \
+    ROW(launches)
+#define COMMANDS_BEHIND(ROW) \
     ROW(chart) \
     ROW(report) \
     ROW(convert) \
@@ -35,10 +36,12 @@
 /* clang-format on */
 
 #define DECLARE_COMMAND(name) extern const struct command cmd_##name;
-COMMANDS(DECLARE_COMMAND)
+COMMANDS_BEFORE(DECLARE_COMMAND)
+COMMANDS_BEHIND(DECLARE_COMMAND)
 #undef DECLARE_COMMAND
 
-extern const struct command *const commands[]; /* ends in NULL */
+/* The commands in order, those of the analyses included; NULL past the last. */
+const struct command *command_at(size_t index);
 
 /* The command called NAME; NULL and ERR, with a suggestion, when there is none. */
 const struct command *command_find(const char *name, struct tpa_error *err);

@@ -116,16 +116,16 @@ void completion_bash(struct buffer *out)
                      "    fi\n"
                      "    if ((COMP_CWORD == 1)); then\n"
                      "        mapfile -t COMPREPLY < <(compgen -W '");
-    for (size_t i = 0; commands[i]; i++)
-        if (is_listed(commands[i]))
-            buffer_printf(out, "%s ", commands[i]->name);
+    for (size_t i = 0; command_at(i); i++)
+        if (is_listed(command_at(i)))
+            buffer_printf(out, "%s ", command_at(i)->name);
     buffer_puts(out, "--help --version' -- \"$cur\")\n"
                      "        return\n"
                      "    fi\n"
                      "    case ${COMP_WORDS[1]} in\n");
-    for (size_t i = 0; commands[i]; i++)
-        if (is_listed(commands[i]))
-            bash_command(commands[i], out);
+    for (size_t i = 0; command_at(i); i++)
+        if (is_listed(command_at(i)))
+            bash_command(command_at(i), out);
     buffer_puts(out, "    esac\n"
                      "    compopt +o default 2> /dev/null\n"
                      "    mapfile -t COMPREPLY < <(compgen -W \"$words\" -- \"$cur\")\n"
@@ -203,12 +203,12 @@ void completion_zsh(struct buffer *out)
                      "_tpa()\n"
                      "{\n"
                      "    local -a commands=(\n");
-    for (size_t i = 0; commands[i]; i++) {
-        if (!is_listed(commands[i]))
+    for (size_t i = 0; command_at(i); i++) {
+        if (!is_listed(command_at(i)))
             continue;
         struct buffer entry = { 0 };
-        buffer_printf(&entry, "%s:", commands[i]->name);
-        zsh_escape(&entry, commands[i]->summary);
+        buffer_printf(&entry, "%s:", command_at(i)->name);
+        zsh_escape(&entry, command_at(i)->summary);
         buffer_puts(out, "        ");
         add_quoted(out, entry.at, IN_BASH);
         buffer_putc(out, '\n');
@@ -223,9 +223,9 @@ void completion_zsh(struct buffer *out)
                      "    shift words\n"
                      "    ((CURRENT--))\n"
                      "    case $command in\n");
-    for (size_t i = 0; commands[i]; i++)
-        if (is_listed(commands[i]))
-            zsh_command(commands[i], out);
+    for (size_t i = 0; command_at(i); i++)
+        if (is_listed(command_at(i)))
+            zsh_command(command_at(i), out);
     buffer_puts(out, "    esac\n"
                      "}\n"
                      "if [[ $zsh_eval_context[-1] == loadautofunc ]]; then\n"
@@ -288,7 +288,7 @@ void completion_fish(struct buffer *out)
     buffer_puts(out, "# Completion of tpa for fish, made by `tpa completion fish`.\n"
                      "complete -c tpa -n __fish_use_subcommand -f -l version -d 'print the version'\n"
                      "complete -c tpa -n __fish_use_subcommand -f -l help -d 'list the commands'\n");
-    for (size_t i = 0; commands[i]; i++)
-        if (is_listed(commands[i]))
-            fish_command(commands[i], out);
+    for (size_t i = 0; command_at(i); i++)
+        if (is_listed(command_at(i)))
+            fish_command(command_at(i), out);
 }

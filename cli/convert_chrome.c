@@ -54,7 +54,7 @@ static const struct arg_row arg_rows[ARG_COUNT] = {
     (WANT(CORRELATION) | WANT(EXTERNAL_ID) | WANT(WAIT_ON_CORRELATION) | WANT(SEQUENCE) | WANT(PYTHON_ID) |  \
      WANT(PYTHON_PARENT_ID) | WANT(PYTHON_MODULE_ID) | WANT(EVENT_INDEX))
 
-struct text {
+struct output_text {
     const char *at;
     size_t len;
 };
@@ -63,7 +63,7 @@ struct used_arg {
     enum trace_arg arg;
     enum arg_form form;
     bool of_file;
-    struct text key; /* "correlation": with quotes and colon */
+    struct output_text key; /* "correlation": with quotes and colon */
 };
 
 /* From a runtime or driver call to what it launched. */
@@ -77,8 +77,8 @@ struct chrome_output {
     size_t arg_count;
     bool *plain_name, *plain_text; /* by id: needs no escapes */
     bool *plain_value;             /* by id of a text: is a JSON value as it stands */
-    struct text *place;            /* by track: ,"pid":7,"tid":8 */
-    struct text *category;         /* by category: ,"cat":"kernel", or nothing */
+    struct output_text *place;     /* by track: ,"pid":7,"tid":8 */
+    struct output_text *category;  /* by category: ,"cat":"kernel", or nothing */
     int64_t *shift_ns;             /* by file: to be added to times */
     int64_t last_ns;               /* the end of the last event: see stays_open */
     int64_t stride;                /* between the numbers of one file and the next; 0: there is one */
@@ -91,7 +91,7 @@ struct chrome_output {
 
 /* ---- small pieces ---- */
 
-static void put(struct buffer *out, struct text text)
+static void put(struct buffer *out, struct output_text text)
 {
     buffer_add(out, text.at, text.len);
 }
@@ -163,9 +163,10 @@ static void put_double(struct buffer *out, double value)
         buffer_puts(out, isnan(value) ? "0" : value < 0 ? "-1e999" : "1e999");
 }
 
-static struct text keep(struct chrome_output *output, struct buffer *text)
+static struct output_text keep(struct chrome_output *output, struct buffer *text)
 {
-    struct text kept = { arena_strndup(&output->arena, text->at ? text->at : "", text->count), text->count };
+    struct output_text kept = { arena_strndup(&output->arena, text->at ? text->at : "", text->count),
+                                text->count };
     buffer_clear(text);
     return kept;
 }
@@ -254,7 +255,7 @@ static void put_pid(struct buffer *out, const struct trace *trace, const struct 
     if (shared || track->pid_text != NAME_NONE)
         escape_json_string(out, name.at ? name.at : "", name.count);
     else
-        put(out, (struct text){ name.at, name.count });
+        put(out, (struct output_text){ name.at, name.count });
     buffer_release(&name);
 }
 

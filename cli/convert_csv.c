@@ -29,25 +29,26 @@ static const struct {
 #undef ARG_ROW
 };
 
-struct text {
+struct output_text {
     const char *at;
     size_t len;
 };
 
 struct csv_output {
     const struct trace *trace;
-    int64_t *shift_ns;     /* by file */
-    struct text *name;     /* by name: as a field */
-    struct text *category; /* by category: "kernel," */
-    struct text *place;    /* by track: rank,process,pid,thread,tid,device,stream and a comma */
+    int64_t *shift_ns;            /* by file */
+    struct output_text *name;     /* by name: as a field */
+    struct output_text *category; /* by category: "kernel," */
+    struct output_text *place;    /* by track: rank,process,pid,thread,tid,device,stream and a comma */
     enum trace_arg args[ARG_COUNT];
     size_t arg_count;
     struct arena arena;
 };
 
-static struct text keep(struct csv_output *output, struct buffer *text)
+static struct output_text keep(struct csv_output *output, struct buffer *text)
 {
-    struct text kept = { arena_strndup(&output->arena, text->at ? text->at : "", text->count), text->count };
+    struct output_text kept = { arena_strndup(&output->arena, text->at ? text->at : "", text->count),
+                                text->count };
     buffer_clear(text);
     return kept;
 }
@@ -126,8 +127,9 @@ static void put_event(const struct csv_output *output, struct buffer *out, event
 {
     const struct trace *trace = output->trace;
     track_id track = trace->track[e];
-    const struct text *place = &output->place[track], *category = &output->category[trace->category[e]],
-                      *name = &output->name[trace->name[e]];
+    const struct output_text *place = &output->place[track],
+                             *category = &output->category[trace->category[e]],
+                             *name = &output->name[trace->name[e]];
     buffer_add(out, place->at, place->len);
     buffer_add(out, category->at, category->len);
     buffer_puts(out, event_kind_name((enum event_kind)trace->kind[e]));

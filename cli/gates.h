@@ -15,7 +15,7 @@
 
 #include "compare/diff.h"
 #include "base/options.h"
-#include "base/table.h"
+#include "base/result.h"
 
 enum gates_outcome { GATES_HELD, GATES_PASSED, GATES_UNSURE };
 

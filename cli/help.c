@@ -17,14 +17,14 @@ void help_overview(size_t width, struct buffer *out)
                      "Usage: tpa COMMAND [OPTIONS] FILE...\n");
     for (int section = 0; section < SECTION_COUNT; section++) {
         bool is_empty = true;
-        for (size_t i = 0; commands[i]; i++) {
-            if ((int)commands[i]->section != section)
+        for (size_t i = 0; command_at(i); i++) {
+            if ((int)command_at(i)->section != section)
                 continue;
             if (is_empty)
                 buffer_printf(out, "\n%s:\n", section_titles[section]);
             is_empty = false;
-            buffer_printf(out, "  %-*s", SUMMARY_COLUMN - 2, commands[i]->name);
-            text_wrap(out, commands[i]->summary, SUMMARY_COLUMN, SUMMARY_COLUMN, width);
+            buffer_printf(out, "  %-*s", SUMMARY_COLUMN - 2, command_at(i)->name);
+            text_wrap(out, command_at(i)->summary, SUMMARY_COLUMN, SUMMARY_COLUMN, width);
         }
     }
     buffer_puts(

@@ -109,11 +109,11 @@ static void man_program(struct buffer *out)
               "time, why a GPU idles, which copy stalls it, where memory peaks and what changed.\n\n"
               "A FILE is a trace (plain, .gz or .zst), a directory of traces, or - for standard input.\n");
     roff_heading(out, "SH", "commands");
-    for (size_t i = 0; commands[i]; i++) {
-        if (commands[i]->section == SECTION_HIDDEN)
+    for (size_t i = 0; command_at(i); i++) {
+        if (command_at(i)->section == SECTION_HIDDEN)
             continue;
-        buffer_printf(out, ".TP\n\\fBtpa\\-%s\\fR(1)\n", commands[i]->name);
-        roff_text(out, commands[i]->summary);
+        buffer_printf(out, ".TP\n\\fBtpa\\-%s\\fR(1)\n", command_at(i)->name);
+        roff_text(out, command_at(i)->summary);
         buffer_putc(out, '\n');
     }
 }

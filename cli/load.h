@@ -17,7 +17,7 @@
 
 #include "analyze/selection.h"
 #include "base/source.h"
-#include "base/table.h"
+#include "base/result.h"
 #include "cli/command.h"
 #include "ingest/formats.h"
 #include "trace/trace.h"

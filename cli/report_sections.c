@@ -85,10 +85,10 @@ static bool fill_kernels(const struct trace *trace, const struct selection *sele
                          struct report_content *content, struct tpa_error *err)
 {
     (void)err;
-    kernels_add_table(trace, selection, &(struct kernels_options){ .by = KERNELS_BY_NAME }, content->result);
-    const struct table *kernels = find_table(content->result, "kernels");
-    if (kernels && kernels->row_count)
-        chart_kernels(content->picture, kernels, BARS);
+    struct kernels *kernels = kernels_analyze(trace, selection, 0);
+    result_add_table(content->result, kernels_table(kernels, 0));
+    chart_kernels(content->picture, kernels, BARS);
+    kernels_free(kernels);
     return true;
 }
 

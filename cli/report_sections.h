@@ -9,7 +9,7 @@
 #include "analyze/selection.h"
 #include "analyze/views.h"
 #include "base/chart.h"
-#include "base/table.h"
+#include "base/result.h"
 #include "trace/trace.h"
 
 /* What one section holds; released by whoever made it. */

@@ -14,7 +14,7 @@
 
 #include "compare/measure.h"
 #include "base/options.h"
-#include "base/table.h"
+#include "base/result.h"
 #include "cli/command.h"
 #include "cli/load.h"
 

@@ -17,7 +17,7 @@
 #include "compare/renames.h"
 #include "compare/verdict.h"
 #include "base/error.h"
-#include "base/table.h"
+#include "base/result.h"
 
 struct diff_options {
     int64_t min_change_ns; /* a smaller change of a time is no change */

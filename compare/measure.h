@@ -25,7 +25,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/names.h"
-#include "base/table.h"
+#include "base/result.h"
 #include "trace/actions.h"
 #include "trace/profile.h"
 #include "trace/trace.h"

@@ -89,6 +89,13 @@ static bool take_made(struct measures *measures, struct result *made, const stru
     return good;
 }
 
+static void add_kernels(const struct trace *trace, const struct selection *all, struct result *made)
+{
+    struct kernels *kernels = kernels_analyze(trace, all, 0);
+    result_add_table(made, kernels_table(kernels, 0));
+    kernels_free(kernels);
+}
+
 /* Add to MADE what the command of SAVED answers about TRACE; nothing where it can not be asked. */
 static bool ask_trace(const struct result *saved, const struct trace *trace, struct result **made,
                       struct tpa_error *err)
@@ -107,7 +114,7 @@ static bool ask_trace(const struct result *saved, const struct trace *trace, str
         else if (strcmp(schema, "tpa.gpu/1") == 0)
             gpu_add_tables(trace, all, GPU_ROWS_DEVICE, *made);
         else if (strcmp(schema, "tpa.kernels/1") == 0)
-            kernels_add_table(trace, all, &(struct kernels_options){ 0 }, *made);
+            add_kernels(trace, all, *made);
         else if (strcmp(schema, "tpa.memory/1") == 0)
             memory_add_tables(trace, all, &(struct memory_options){ 0 }, *made);
     }

@@ -13,7 +13,7 @@
 
 #include "compare/history.h"
 #include "base/arena.h"
-#include "base/table.h"
+#include "base/result.h"
 
 /* The table of figures that are about whole samples, as in night.h. */
 #define NIGHTLY_HEAD "head"

@@ -10,7 +10,7 @@
 
 #include "base/error.h"
 #include "base/source.h"
-#include "base/table.h"
+#include "base/result.h"
 #include "trace/actions.h"
 #include "trace/builder.h"
 #include "trace/profile.h"

@@ -14,7 +14,7 @@
 
 #include "base/error.h"
 #include "base/source.h"
-#include "base/table.h"
+#include "base/result.h"
 
 /* How sure are we that a file that starts with these bytes is such a result? 0 no, 100 certain. */
 int saved_sniff(const char *bytes, size_t len);

@@ -2,7 +2,7 @@
 #ifndef TPA_PROFILE_INFO_H
 #define TPA_PROFILE_INFO_H
 
-#include "base/table.h"
+#include "base/result.h"
 #include "trace/actions.h"
 #include "trace/profile.h"
 

@@ -5,7 +5,7 @@
 #define TPA_PROFILE_TABLES_H
 
 #include "profile/view.h"
-#include "base/table.h"
+#include "base/result.h"
 #include "trace/actions.h"
 
 /* Add to RESULT the functions of VIEW and what they cost. PROFILE and VIEW must live as long as RESULT, here and below. */

@@ -36,7 +36,7 @@ static bool print_table(const struct table *table, struct buffer *text, FILE *ou
     bool first = true;
     for (size_t i = 0; i < table->column_count; i++) {
         const struct table_column *column = &table->columns[i];
-        if (column->flags & TABLE_HIDDEN)
+        if (!table_shows(table, i, TABLE_FOR_PROGRAMS))
             continue;
         if (!first)
             buffer_putc(text, ',');
@@ -52,7 +52,7 @@ static bool print_table(const struct table *table, struct buffer *text, FILE *ou
         size_t row_start = text->count;
         first = true;
         for (size_t i = 0; i < table->column_count; i++) {
-            if (table->columns[i].flags & TABLE_HIDDEN)
+            if (!table_shows(table, i, TABLE_FOR_PROGRAMS))
                 continue;
             if (!first)
                 buffer_putc(text, ',');

@@ -1,4 +1,5 @@
 /* figures.c - see figures.h. Integers are scaled as integers: rounding up to the next unit must not show 1000.000ms. */
+#include "base/result.h"
 #include "report/figures.h"
 
 #include "report/exact.h"

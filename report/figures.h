@@ -14,7 +14,7 @@
 #define TPA_REPORT_FIGURES_H
 
 #include "base/buffer.h"
-#include "base/table.h"
+#include "base/result.h"
 
 /* The unit of times. Moments are in seconds whatever is chosen. */
 enum time_unit { TIME_FITTING, TIME_S, TIME_MS, TIME_US, TIME_NS };

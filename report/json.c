@@ -41,7 +41,7 @@ static void write_columns(struct json_writer *json, const struct table *table)
     json_begin_array(json);
     for (size_t i = 0; i < table->column_count; i++) {
         const struct table_column *column = &table->columns[i];
-        if (column->flags & TABLE_HIDDEN)
+        if (!table_shows(table, i, TABLE_FOR_PROGRAMS))
             continue;
         buffer_clear(&key);
         exact_add_key(&key, column->key, column->kind);
@@ -70,7 +70,7 @@ static bool write_rows(struct json_writer *json, const struct table *table, FILE
     struct buffer keys = { 0 }, key = { 0 };
     size_t count = 0;
     for (size_t i = 0; i < table->column_count; i++) {
-        if (table->columns[i].flags & TABLE_HIDDEN)
+        if (!table_shows(table, i, TABLE_FOR_PROGRAMS))
             continue;
         size_t at = keys.count;
         buffer_clear(&key);

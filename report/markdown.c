@@ -38,16 +38,11 @@ static void add_text(struct buffer *text, const char *s)
     escape_markdown(text, s, strlen(s));
 }
 
-static bool is_shown(const struct table_column *column)
-{
-    return !(column->flags & (TABLE_HIDDEN | TABLE_OPTIONAL));
-}
-
 static bool print_rows(const struct table *table, const struct print_options *options, struct buffer *text,
                        FILE *out, struct tpa_error *err)
 {
     for (size_t i = 0; i < table->column_count; i++) {
-        if (!is_shown(&table->columns[i]))
+        if (!table_shows(table, i, TABLE_FOR_PEOPLE))
             continue;
         buffer_puts(text, "| ");
         add_text(text, table->columns[i].title);
@@ -55,13 +50,13 @@ static bool print_rows(const struct table *table, const struct print_options *op
     }
     buffer_puts(text, "|\n");
     for (size_t i = 0; i < table->column_count; i++)
-        if (is_shown(&table->columns[i]))
+        if (table_shows(table, i, TABLE_FOR_PEOPLE))
             buffer_puts(text, table_is_text(table->columns[i].kind) ? "| :--- " : "| ---: ");
     buffer_puts(text, "|\n");
 
     for (size_t row = 0; row < table->row_count; row++) {
         for (size_t i = 0; i < table->column_count; i++) {
-            if (!is_shown(&table->columns[i]))
+            if (!table_shows(table, i, TABLE_FOR_PEOPLE))
                 continue;
             buffer_puts(text, "| ");
             add_cell(text, table->columns[i].kind, table_cell(table, row, i), options);
@@ -89,7 +84,7 @@ static bool print_table(const struct table *table, const struct print_options *o
     }
     bool has_columns = false;
     for (size_t i = 0; i < table->column_count; i++)
-        has_columns |= is_shown(&table->columns[i]);
+        has_columns |= table_shows(table, i, TABLE_FOR_PEOPLE);
     if (has_columns && !print_rows(table, options, text, out, err))
         return false;
     if (table->footers.count) {

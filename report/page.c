@@ -89,11 +89,6 @@ static bool is_figure(enum table_kind kind)
     return !table_is_text(kind);
 }
 
-static bool is_shown(const struct table_column *column)
-{
-    return !(column->flags & TABLE_HIDDEN);
-}
-
 static bool is_optional(const struct table_column *column)
 {
     return column->flags & TABLE_OPTIONAL;
@@ -180,7 +175,7 @@ static void put_head(struct writing *page, const struct table *table)
     put(page, "<thead><tr>");
     for (size_t c = 0; c < table->column_count; c++) {
         const struct table_column *column = &table->columns[c];
-        if (!is_shown(column))
+        if (!table_shows(table, c, TABLE_FOR_PROGRAMS))
             continue;
         buffer_printf(&page->text, "<th scope=\"col\" class=\"%s%s\" aria-sort=\"%s\" title=\"",
                       is_figure(column->kind) ? "n" : "text", is_optional(column) ? " o" : "",
@@ -201,7 +196,7 @@ static bool put_rows(struct writing *page, const struct table *table, size_t row
     for (size_t row = 0; row < rows; row++) {
         put(page, row < PAGE_FIRST_ROWS ? "<tr>" : "<tr class=\"more\">");
         for (size_t c = 0; c < table->column_count; c++)
-            if (is_shown(&table->columns[c]))
+            if (table_shows(table, c, TABLE_FOR_PROGRAMS))
                 put_cell(page, &table->columns[c], table_cell(table, row, c));
         put(page, "</tr>\n");
         if (!output_drain(&page->text, page->out, page->err))
@@ -233,7 +228,7 @@ static void put_definitions(struct writing *page, const struct table *table)
     put(page, "<details><summary>What the columns mean</summary><dl>\n");
     for (size_t c = 0; c < table->column_count; c++) {
         const struct table_column *column = &table->columns[c];
-        if (!is_shown(column) || !column->help || !*column->help)
+        if (!table_shows(table, c, TABLE_FOR_PROGRAMS) || !column->help || !*column->help)
             continue;
         put(page, "<dt>");
         put_text(page, column->title);
@@ -248,7 +243,7 @@ static void put_tools(struct writing *page, const struct table *table, size_t ro
 {
     bool any_optional = false;
     for (size_t c = 0; c < table->column_count; c++)
-        any_optional |= is_shown(&table->columns[c]) && is_optional(&table->columns[c]);
+        any_optional |= table_shows(table, c, TABLE_FOR_PROGRAMS) && is_optional(&table->columns[c]);
     buffer_printf(
         &page->text,
         "<div class=\"tools\"><label>Filter <input type=\"search\" id=\"filter-%zu\" placeholder=\"words\" "
@@ -269,7 +264,7 @@ static bool put_table(struct writing *page, const struct table *table, bool titl
     const char *heading = titled ? NULL : table->title;
     bool any = false;
     for (size_t c = 0; c < table->column_count; c++)
-        any |= is_shown(&table->columns[c]);
+        any |= table_shows(table, c, TABLE_FOR_PROGRAMS);
     if (!any || table->row_count == 0) {
         put_element(page, "h3", heading);
         put_footers(page, table);

@@ -17,7 +17,7 @@
 
 #include "base/chart.h"
 #include "base/error.h"
-#include "base/table.h"
+#include "base/result.h"
 #include "base/timeline.h"
 #include "report/printer.h"
 #include <stdio.h>

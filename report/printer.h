@@ -16,7 +16,7 @@
 #define TPA_REPORT_PRINTER_H
 
 #include "base/error.h"
-#include "base/table.h"
+#include "base/result.h"
 #include "report/figures.h"
 #include <stdbool.h>
 #include <stddef.h>

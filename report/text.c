@@ -150,7 +150,7 @@ static size_t measure(struct page *page, const struct table *table, struct shown
     size_t count = 0;
     for (size_t i = 0; i < table->column_count; i++) {
         const struct table_column *column = &table->columns[i];
-        if (column->flags & (TABLE_HIDDEN | TABLE_OPTIONAL))
+        if (!table_shows(table, i, TABLE_FOR_PEOPLE))
             continue;
         size_t widest = show_text(page, column->title);
         for (size_t row = 0; row < table->row_count; row++) {

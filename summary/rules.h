@@ -11,7 +11,7 @@
 
 #include "analyze/selection.h"
 #include "summary/summary.h"
-#include "base/table.h"
+#include "base/result.h"
 #include "trace/trace.h"
 
 enum rule {

@@ -12,7 +12,7 @@
 
 #include "analyze/selection.h"
 #include "base/error.h"
-#include "base/table.h"
+#include "base/result.h"
 #include "trace/trace.h"
 
 extern const struct trace_wants summary_wants;

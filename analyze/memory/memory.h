@@ -7,7 +7,7 @@
 #define TPA_ANALYZE_MEMORY_MEMORY_H
 
 #include "analyze/selection.h"
-#include "base/table.h"
+#include "base/result.h"
 #include "trace/trace.h"
 
 /* What tells blocks apart that were allocated on one device. */

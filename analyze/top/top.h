@@ -12,7 +12,7 @@
 #define TPA_ANALYZE_TOP_TOP_H
 
 #include "analyze/selection.h"
-#include "base/table.h"
+#include "base/result.h"
 #include "trace/trace.h"
 
 /*

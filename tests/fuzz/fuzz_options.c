@@ -46,12 +46,12 @@ static const char trace[] = "{\"schemaVersion\":1,\"deviceProperties\":[{\"id\":
 static const char *command_name(const char *word)
 {
     size_t count = 0;
-    while (commands[count])
+    while (command_at(count))
         count++;
     for (size_t i = 0; i < count; i++)
-        if (strcmp(commands[i]->name, word) == 0)
+        if (strcmp(command_at(i)->name, word) == 0)
             return word;
-    return commands[(unsigned char)word[0] % count]->name;
+    return command_at((unsigned char)word[0] % count)->name;
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

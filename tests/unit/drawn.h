@@ -11,7 +11,8 @@
 #ifndef TPA_TESTS_DRAWN_H
 #define TPA_TESTS_DRAWN_H
 
-#include "base/table.h"
+#include "analyze/analysis.h"
+#include "base/result.h"
 #include "trace/builder.h"
 #include <stdlib.h>
 #include <string.h>
@@ -171,6 +172,17 @@ static inline int64_t notice_called(const struct result *result, const char *kin
         if (strcmp(result->notices.at[i].kind, kind) == 0)
             return result->notices.at[i].count;
     return 0;
+}
+
+/* Add to RESULT what ANALYSIS answers, with its own options as they are when not given. */
+__attribute__((unused)) static void ask_analysis(const struct analysis *analysis, const struct trace *trace,
+                                                 const struct selection *selection, unsigned by,
+                                                 struct result *result)
+{
+    struct tpa_error err = { 0 };
+    struct analysis_query query = { trace, selection, by, analysis->defaults, 0, by != 0 };
+    if (!analysis->run(&query, result, &err))
+        abort();
 }
 
 #endif

@@ -23,6 +23,7 @@
 #include "analyze/gaps.h"
 #include "analyze/gpu.h"
 #include "analyze/kernels.h"
+#include "analyze/registry.h"
 #include "analyze/launches.h"
 #include "analyze/memory/memory.h"
 #include "analyze/modules.h"
@@ -198,7 +199,7 @@ static void kernels_count_whatever_their_length_and_place(void **state)
 {
     (void)state;
     draw_corners((struct selection_query){ 0 });
-    kernels_add_table(trace, selection, &(struct kernels_options){ .by = KERNELS_BY_NAME }, result);
+    ask_analysis(&analysis_kernels, trace, selection, 0, result);
     const struct table *kernels = table_called(result, "kernels");
     assert_int_equal(kernels->row_count, 4);
     assert_string_equal(text_called(kernels, 0, "name"), "g");
@@ -215,7 +216,7 @@ static void kernels_count_whatever_their_length_and_place(void **state)
     release();
 
     draw_corners((struct selection_query){ 0 });
-    kernels_add_table(trace, selection, &(struct kernels_options){ .by = KERNELS_BY_STREAM }, result);
+    ask_analysis(&analysis_kernels, trace, selection, BY(STREAM), result);
     kernels = table_called(result, "kernels");
     assert_int_equal(kernels->row_count, 5); /* a; b, z and g of device 0; b of device 1 */
     size_t of_b = 0;

@@ -6,6 +6,7 @@
 #include <cmocka.h>
 
 #include "analyze/kernels.h"
+#include "analyze/registry.h"
 #include "tests/unit/drawn.h"
 
 static struct trace *trace;
@@ -28,7 +29,7 @@ static void draw_shape(const char *grid, int64_t registers)
  *   stream 9                               [add)          40..44, launched before recording
  *   stream 7                                    [Memset)  no kernel
  */
-static void draw(enum kernels_by by)
+static void draw(unsigned by)
 {
     struct tpa_error err = { 0 };
     draw_begin(&kernels_wants);
@@ -50,7 +51,7 @@ static void draw(enum kernels_by by)
     trace = draw_end();
     struct selection *selection = selection_open(trace, &(struct selection_query){ 0 }, &err);
     result = result_open("tpa.kernels/1");
-    kernels_add_table(trace, selection, &(struct kernels_options){ by }, result);
+    ask_analysis(&analysis_kernels, trace, selection, by, result);
     selection_free(selection);
     table = table_called(result, "kernels");
 }
@@ -65,7 +66,7 @@ static void release(void)
 static void a_row_per_kernel(void **state)
 {
     (void)state;
-    draw(KERNELS_BY_NAME);
+    draw(0);
     assert_int_equal(table->row_count, 2);
     assert_string_equal(text_called(table, 0, "name"), "gemm");
     assert_int_equal(int_called(table, 0, "count"), 3);
@@ -84,7 +85,7 @@ static void a_row_per_kernel(void **state)
 static void the_shape_is_that_with_the_most_time(void **state)
 {
     (void)state;
-    draw(KERNELS_BY_NAME);
+    draw(0);
     assert_int_equal(int_called(table, 0, "shapes"), 2);
     assert_string_equal(text_called(table, 0, "grid"), "8x1x1");
     assert_string_equal(text_called(table, 0, "block"), "128x1x1");
@@ -110,7 +111,7 @@ static void of_equals_the_first_to_run_is_named_first(void **state)
     trace = draw_end();
     struct selection *selection = selection_open(trace, &(struct selection_query){ 0 }, &err);
     result = result_open("tpa.kernels/1");
-    kernels_add_table(trace, selection, &(struct kernels_options){ KERNELS_BY_NAME }, result);
+    ask_analysis(&analysis_kernels, trace, selection, 0, result);
     selection_free(selection);
     table = table_called(result, "kernels");
     assert_string_equal(text_called(table, 0, "grid"), "64x1x1");
@@ -123,7 +124,7 @@ static void of_equals_the_first_to_run_is_named_first(void **state)
 static void occupancy_is_weighted_by_time(void **state)
 {
     (void)state;
-    draw(KERNELS_BY_NAME);
+    draw(0);
     assert_float_equal(number_called(table, 0, "occupancy"), 0.3, 1e-12);
     release();
 }
@@ -131,7 +132,7 @@ static void occupancy_is_weighted_by_time(void **state)
 static void a_kernel_launched_before_recording_is_there(void **state)
 {
     (void)state;
-    draw(KERNELS_BY_NAME);
+    draw(0);
     assert_string_equal(text_called(table, 1, "operators"), "(launch not recorded)");
     assert_int_equal(int_called(table, 1, "total"), 4);
     release();
@@ -145,13 +146,13 @@ static void rows_by_shape_operator_and_stream(void **state)
     assert_int_equal(int_called(table, 0, "total"), 10);
     assert_int_equal(int_called(table, 1, "total"), 10);
     release();
-    draw(KERNELS_BY_OPERATOR);
+    draw(BY(OP));
     assert_int_equal(table->row_count, 3);
-    assert_string_equal(text_called(table, 0, "operator"), "aten::mm");
+    assert_string_equal(text_called(table, 0, "op"), "aten::mm");
     assert_int_equal(int_called(table, 0, "total"), 15);
-    assert_string_equal(text_called(table, 2, "operator"), "(launch not recorded)");
+    assert_string_equal(text_called(table, 2, "op"), "(no operator)");
     release();
-    draw(KERNELS_BY_STREAM);
+    draw(BY(STREAM));
     assert_int_equal(table->row_count, 2);
     assert_int_equal(int_called(table, 0, "stream"), 7);
     assert_int_equal(int_called(table, 1, "stream"), 9);
@@ -175,7 +176,7 @@ static void steps_have_what_they_launched(void **state)
     trace = draw_end();
     struct selection *selection = selection_open(trace, &(struct selection_query){ 0 }, &err);
     result = result_open("tpa.kernels/1");
-    kernels_add_table(trace, selection, &(struct kernels_options){ .by = KERNELS_BY_STEP }, result);
+    ask_analysis(&analysis_kernels, trace, selection, BY(STEP), result);
     selection_free(selection);
     const struct table *kernels = table_called(result, "kernels");
     assert_int_equal(kernels->row_count, 2);

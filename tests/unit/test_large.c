@@ -11,6 +11,7 @@
 #include "analyze/gaps.h"
 #include "analyze/gpu.h"
 #include "analyze/kernels.h"
+#include "analyze/registry.h"
 #include "analyze/launches.h"
 #include "analyze/memory/memory.h"
 #include "analyze/steps.h"
@@ -65,7 +66,7 @@ static void streams(void **state)
     assert_int_equal(table_called(result, "transfers")->row_count, MANY);
     launches_add_tables(trace, selection, LAUNCHES_BY_STREAM, result);
     assert_int_equal(table_called(result, "queues")->row_count, MANY);
-    kernels_add_table(trace, selection, &(struct kernels_options){ .by = KERNELS_BY_STREAM }, result);
+    ask_analysis(&analysis_kernels, trace, selection, BY(STREAM), result);
     assert_int_equal(table_called(result, "kernels")->row_count, MANY);
     release();
 }
@@ -97,7 +98,7 @@ static void steps_and_gaps(void **state)
     assert_int_equal(table_called(result, "gaps")->row_count, MANY - 1);
     memory_add_tables(trace, selection, &(struct memory_options){ 0 }, result);
     assert_int_equal(int_called(table_called(result, "unfreed"), 0, "count"), MANY);
-    kernels_add_table(trace, selection, &(struct kernels_options){ .by = KERNELS_BY_STEP }, result);
+    ask_analysis(&analysis_kernels, trace, selection, BY(STEP), result);
     assert_int_equal(table_called(result, "kernels")->row_count, MANY);
     assert_true(summary_add_tables(trace, selection, SUMMARY_BY_ALL, result, &err));
     release();

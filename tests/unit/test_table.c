@@ -1,5 +1,5 @@
 /* test_table.c - base/table.h: missing is not zero, sorting is stable, rows move as a whole. */
-#include "base/table.h"
+#include "base/result.h"
 
 #include <math.h>
 #include <setjmp.h>

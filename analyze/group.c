@@ -1,0 +1,315 @@
+/*
+ * group.c - see group.h.
+ *
+ * A key is a number for each dimension asked for: of a file, track, step, name or path; NO_KEY stands for none. The
+ * numbers together are interned as bytes, so that ids are dense and come in order of first sight.
+ */
+#include "analyze/group.h"
+
+#include "analyze/selection.h"
+#include "base/demangle.h"
+#include "base/memory.h"
+#include "base/names.h"
+#include "facts/attribution.h"
+#include "facts/code_paths.h"
+#include "facts/shapes.h"
+#include "facts/step_list.h"
+#include <stdlib.h>
+#include <string.h>
+
+#define NO_KEY INT64_C(-1)
+
+struct group {
+    const struct trace *trace;
+    unsigned dimensions;
+    size_t width; /* dimensions asked for */
+    struct names *keys;
+    const struct step_list *steps;
+    struct code_paths *modules;
+    struct arena texts; /* of keys that were shown */
+};
+
+const struct opt_choice group_words[DIMENSIONS + 1] = {
+    [DIMENSION_RANK] = { "rank", "by rank" },
+    [DIMENSION_DEVICE] = { "device", "by device" },
+    [DIMENSION_STREAM] = { "stream", "by stream" },
+    [DIMENSION_THREAD] = { "thread", "by host thread" },
+    [DIMENSION_STEP] = { "step", "by step in which it was launched" },
+    [DIMENSION_OP] = { "op", "by operator that launched it", "operator" },
+    [DIMENSION_CALL] = { "call", "by name of the runtime or driver call" },
+    [DIMENSION_MODULE] = { "module", "by nn.Module that launched it" },
+    [DIMENSION_KERNEL] = { "kernel", "by name of kernel, copy or memset" },
+    [DIMENSION_CATEGORY] = { "category", "by category in the file" },
+    [DIMENSION_SHAPE] = { "shape", "by sizes of the operator's inputs" },
+};
+
+uint64_t group_wants(unsigned dimensions)
+{
+    return (dimensions & BY(MODULE) ? CODE_PATHS_WANTS : 0) | (dimensions & BY(SHAPE) ? WANT(INPUT_DIMS) : 0);
+}
+
+struct group *group_open(const struct trace *trace, unsigned dimensions)
+{
+    struct group *group = mem_zalloc(1, sizeof *group);
+    group->trace = trace;
+    group->dimensions = dimensions;
+    for (size_t d = 0; d < DIMENSIONS; d++)
+        group->width += dimensions >> d & 1;
+    group->keys = names_open();
+    if (dimensions & BY(STEP))
+        group->steps = step_list_of(trace);
+    if (dimensions & BY(MODULE))
+        group->modules = code_paths_open(trace, CODE_MODULES);
+    return group;
+}
+
+void group_free(struct group *group)
+{
+    if (!group)
+        return;
+    names_free(group->keys);
+    code_paths_free(group->modules);
+    arena_release(&group->texts);
+    free(group);
+}
+
+/* ---- the key of an event ---- */
+
+/* Device numbers are below 2^31, so that file and device fit. */
+static int64_t device_key(const struct trace *trace, event_id work)
+{
+    const struct track *track = &trace->tracks[trace->track[work]];
+    return (int64_t)track->file << 32 | (uint32_t)track->device;
+}
+
+static int64_t step_key(const struct group *group, event_id e)
+{
+    const struct trace *trace = group->trace;
+    const struct step *step =
+        step_list_at(group->steps, trace->tracks[trace->track[e]].file, trace->start_ns[e]);
+    return step ? step - group->steps->at : NO_KEY;
+}
+
+static int64_t module_key(const struct group *group, event_id e)
+{
+    const struct code_place place = code_place_of(group->modules, e);
+    return place.path == CODE_OUTSIDE ? NO_KEY : group->modules->at[place.path].label;
+}
+
+static event_id either(event_id first, event_id second)
+{
+    return first != EVENT_NONE ? first : second;
+}
+
+static int64_t key_of(const struct group *group, enum dimension dimension, event_id work, event_id call,
+                      event_id op)
+{
+    const struct trace *trace = group->trace;
+    event_id e = EVENT_NONE; /* the event that the dimension asks */
+    switch (dimension) {
+    case DIMENSION_DEVICE:
+    case DIMENSION_STREAM:
+    case DIMENSION_KERNEL: e = work; break;
+    case DIMENSION_CALL: e = call; break;
+    case DIMENSION_THREAD:
+    case DIMENSION_MODULE: e = either(call, op); break;
+    case DIMENSION_RANK:
+    case DIMENSION_STEP: e = either(call, either(work, op)); break;
+    case DIMENSION_OP: e = either(op, call); break;
+    case DIMENSION_CATEGORY: e = either(work, either(call, op)); break;
+    case DIMENSION_SHAPE: e = op; break;
+    case DIMENSIONS: break;
+    }
+    if (e == EVENT_NONE)
+        return NO_KEY;
+    switch (dimension) {
+    case DIMENSION_RANK: return trace->tracks[trace->track[e]].file;
+    case DIMENSION_DEVICE: return device_key(trace, e);
+    case DIMENSION_STREAM:
+    case DIMENSION_THREAD: return (int64_t)trace->track[e];
+    case DIMENSION_STEP: return step_key(group, e);
+    case DIMENSION_OP:
+    case DIMENSION_CALL:
+    case DIMENSION_KERNEL: return (int64_t)trace->name[e];
+    case DIMENSION_MODULE: return module_key(group, e);
+    case DIMENSION_CATEGORY: return trace->category[e];
+    case DIMENSION_SHAPE: return trace_arg_or(trace, ARG_INPUT_DIMS, e, NO_KEY);
+    case DIMENSIONS: break;
+    }
+    return NO_KEY;
+}
+
+uint32_t group_of(struct group *group, event_id work, event_id call, event_id op)
+{
+    int64_t key[DIMENSIONS];
+    size_t width = 0;
+    for (unsigned d = 0; d < DIMENSIONS; d++)
+        if (group->dimensions >> d & 1)
+            key[width++] = key_of(group, (enum dimension)d, work, call, op);
+    return names_add(group->keys, (const char *)key, width * sizeof *key);
+}
+
+size_t group_count(const struct group *group)
+{
+    return names_count(group->keys);
+}
+
+/* ---- a key as people read it ---- */
+
+void group_show_thread(const struct trace *trace, track_id thread, struct buffer *out)
+{
+    const struct track *track = &trace->tracks[thread];
+    const char *name = names_text(trace->texts, track->thread_name);
+    struct buffer number = { 0 };
+    if (track->tid_text == NAME_NONE)
+        buffer_printf(&number, "%lld", (long long)track->tid);
+    else
+        buffer_puts(&number, names_text(trace->texts, track->tid_text));
+    if (!strstr(name, number.at)) /* "thread 4711 (pt_autograd_0)" */
+        buffer_printf(out, "%s%s", number.at, *name ? " " : "");
+    buffer_puts(out, name);
+    buffer_release(&number);
+}
+
+static struct text text_of(const char *text)
+{
+    return (struct text){ text, strlen(text) };
+}
+
+static struct text name_of(const struct names *names, name_id id)
+{
+    return (struct text){ names_text(names, id), names_length(names, id) };
+}
+
+/* The bytes of TEXT, which is emptied, kept as long as GROUP. */
+static struct text keep(struct group *group, struct buffer *text)
+{
+    struct text kept = { arena_strndup(&group->texts, text->at ? text->at : "", text->count), text->count };
+    buffer_release(text);
+    return kept;
+}
+
+static struct text thread_text(struct group *group, int64_t key)
+{
+    struct buffer text = { 0 };
+    group_show_thread(group->trace, (track_id)key, &text);
+    return keep(group, &text);
+}
+
+static struct text kernel_text(struct group *group, int64_t key)
+{
+    struct buffer text = { 0 };
+    if (!demangle_name(&text, names_text(group->trace->names, (name_id)key)))
+        return name_of(group->trace->names, (name_id)key);
+    return keep(group, &text);
+}
+
+static struct text shape_text(struct group *group, int64_t key)
+{
+    struct buffer text = { 0 };
+    shapes_show(&text, names_text(group->trace->texts, (name_id)key));
+    return keep(group, &text);
+}
+
+static void set_text(struct group *group, struct group_key *key, enum dimension dimension, int64_t number)
+{
+    const struct trace *trace = group->trace;
+    bool none = number == NO_KEY;
+    switch (dimension) {
+    case DIMENSION_THREAD: key->thread = none ? text_of("(no thread)") : thread_text(group, number); break;
+    case DIMENSION_OP:
+        key->op = none ? text_of("(no operator)") : name_of(trace->names, (name_id)number);
+        break;
+    case DIMENSION_CALL:
+        key->call = none ? text_of("(no call)") : name_of(trace->names, (name_id)number);
+        break;
+    case DIMENSION_MODULE:
+        key->module = none ? text_of("(no module)") : name_of(group->modules->labels, (name_id)number);
+        break;
+    case DIMENSION_KERNEL: key->kernel = none ? text_of("(no kernel)") : kernel_text(group, number); break;
+    case DIMENSION_CATEGORY:
+        key->category =
+            none ? text_of("(no category)") : name_of(trace->texts, trace->categories[number].text);
+        break;
+    case DIMENSION_SHAPE: key->shape = none ? text_of("(no shape)") : shape_text(group, number); break;
+    default: break;
+    }
+}
+
+/* The file that a NUMBER of DIMENSION, which lies below a rank, is in. */
+static uint32_t file_of(const struct group *group, enum dimension dimension, int64_t number)
+{
+    switch (dimension) {
+    case DIMENSION_RANK: return (uint32_t)number;
+    case DIMENSION_DEVICE: return (uint32_t)(number >> 32);
+    case DIMENSION_STEP: return group->steps->at[number].file;
+    default: return group->trace->tracks[number].file;
+    }
+}
+
+static void set_number(const struct group *group, struct group_key *key, enum dimension dimension,
+                       int64_t number)
+{
+    const struct trace *trace = group->trace;
+    key->rank = selection_rank(trace, file_of(group, dimension, number));
+    if (dimension == DIMENSION_DEVICE)
+        key->device = (int32_t)(uint32_t)number;
+    if (dimension == DIMENSION_STREAM) {
+        key->device = trace->tracks[number].device;
+        key->stream = trace->tracks[number].stream;
+    }
+    if (dimension == DIMENSION_STEP)
+        key->step = group->steps->at[number].number;
+}
+
+bool group_is_below_rank(unsigned dimensions)
+{
+    return dimensions & (BY(RANK) | BY(DEVICE) | BY(STREAM) | BY(THREAD) | BY(STEP));
+}
+
+struct group_key group_key(struct group *group, uint32_t id)
+{
+    struct group_key key = { .rank = TABLE_INT_MISSING,
+                             .device = TABLE_INT_MISSING,
+                             .stream = TABLE_INT_MISSING,
+                             .step = TABLE_INT_MISSING };
+    int64_t numbers[DIMENSIONS];
+    memcpy(numbers, names_text(group->keys, id), group->width * sizeof *numbers);
+    size_t at = 0;
+    for (unsigned d = 0; d < DIMENSIONS; d++) {
+        if (!(group->dimensions >> d & 1))
+            continue;
+        if (group_is_below_rank(1u << d) && numbers[at] != NO_KEY)
+            set_number(group, &key, (enum dimension)d, numbers[at]);
+        set_text(group, &key, (enum dimension)d, numbers[at]);
+        at++;
+    }
+    return key;
+}
+
+/* ---- columns ---- */
+
+void group_show(const struct group *group, struct table *table, size_t offset)
+{
+    static const size_t members[DIMENSIONS] = {
+        [DIMENSION_RANK] = offsetof(struct group_key, rank),
+        [DIMENSION_DEVICE] = offsetof(struct group_key, device),
+        [DIMENSION_STREAM] = offsetof(struct group_key, stream),
+        [DIMENSION_THREAD] = offsetof(struct group_key, thread),
+        [DIMENSION_STEP] = offsetof(struct group_key, step),
+        [DIMENSION_OP] = offsetof(struct group_key, op),
+        [DIMENSION_CALL] = offsetof(struct group_key, call),
+        [DIMENSION_MODULE] = offsetof(struct group_key, module),
+        [DIMENSION_KERNEL] = offsetof(struct group_key, kernel),
+        [DIMENSION_CATEGORY] = offsetof(struct group_key, category),
+        [DIMENSION_SHAPE] = offsetof(struct group_key, shape),
+    };
+    unsigned dimensions = group->dimensions | (group->dimensions & BY(STREAM) ? BY(DEVICE) : 0);
+    for (unsigned d = 0; d < DIMENSIONS; d++)
+        if (dimensions >> d & 1)
+            table->columns[table_column_at(table, offset + members[d])].flags = 0;
+    if (group_is_below_rank(dimensions) &&
+        !(dimensions & BY(RANK))) /* people see it where there are several */
+        table->columns[table_column_at(table, offset + members[DIMENSION_RANK])].flags =
+            group->trace->file_count > 1 ? 0 : TABLE_OPTIONAL;
+}

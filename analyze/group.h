@@ -1,0 +1,106 @@
+/*
+ * group.h - what makes a row besides what a table is about: `--by rank,op` and the like, for every command.
+ *
+ *     struct kernel_row { struct group_key key; int64_t count, total_ns; };
+ *     static const struct table_column columns[] = {
+ *         GROUP_COLUMNS(struct kernel_row, key),
+ *         COLUMN(struct kernel_row, count, "count", "Count", TABLE_COUNT, "how often it ran"), ... };
+ *
+ *     struct group *group = group_open(trace, BY(STREAM) | BY(OP));
+ *     uint32_t id = group_of(group, work, call, op);       // equal keys: one id; ids count up from 0
+ *     ... sum up by id, group_count(group) of them ...
+ *     rows[id].key = group_key(group, id);
+ *     struct table *table = TABLE_OF_ROWS("kernels", "Kernels", columns, rows, count);
+ *     group_show(group, table, offsetof(struct kernel_row, key));
+ *     group_free(group);
+ *
+ * Ranks are never merged silently. What lies below a rank (device, stream, thread, step) makes rows of one rank, and
+ * the table shows which where there are several. Names (op, call, kernel, module, category, shape) add the ranks up, unless
+ * rank is one of the dimensions. A step is one run of it: two of the same number are two rows. docs/definitions.md has
+ * these rules for users.
+ *
+ * An event that a dimension says nothing of belongs to the group "none" of that dimension: a text in parentheses, such
+ * as "(no operator)", and a missing number.
+ */
+#ifndef TPA_ANALYZE_GROUP_H
+#define TPA_ANALYZE_GROUP_H
+
+#include "base/buffer.h"
+#include "base/options.h"
+#include "base/table.h"
+#include "trace/trace.h"
+
+enum dimension {
+    DIMENSION_RANK,
+    DIMENSION_DEVICE,
+    DIMENSION_STREAM,
+    DIMENSION_THREAD,   /* host thread of the call, else of the operator */
+    DIMENSION_STEP,     /* in which the call began; without a call the work, without work the operator */
+    DIMENSION_OP,       /* the operator; without one the call */
+    DIMENSION_CALL,     /* name of the runtime or driver call */
+    DIMENSION_MODULE,   /* the nn.Module that the operator or call was in */
+    DIMENSION_KERNEL,   /* name of the work, demangled */
+    DIMENSION_CATEGORY, /* as the file writes it: of the work, else the call, else the operator */
+    DIMENSION_SHAPE,    /* of the operator's inputs */
+    DIMENSIONS
+};
+
+/* Sets of dimensions: BY(RANK) | BY(OP). */
+#define BY(dimension) (1u << DIMENSION_##dimension)
+
+/* Arguments that a group of all dimensions reads beyond those of attribution; a set of them needs fewer. */
+uint64_t group_wants(unsigned dimensions);
+
+/* The key of a row. Numbers are TABLE_INT_MISSING, and texts have no AT, where the dimension is not asked for. */
+struct group_key {
+    int64_t rank, device, stream;
+    struct text thread;
+    int64_t step;
+    struct text op, call, module, kernel, category, shape;
+};
+
+/* clang-format off */
+#define GROUP_COLUMNS(row, key) \
+    COLUMN(row, key.rank, "rank", "Rank", TABLE_COUNT, "rank of the file, or its place among the files", .flags = TABLE_HIDDEN), \
+    COLUMN(row, key.device, "device", "Device", TABLE_COUNT, "number of the device", .flags = TABLE_HIDDEN), \
+    COLUMN(row, key.stream, "stream", "Stream", TABLE_COUNT, "number of the stream", .flags = TABLE_HIDDEN), \
+    COLUMN(row, key.thread, "thread", "Thread", TABLE_TEXT, "number of the host thread, and its name", .flags = TABLE_HIDDEN), \
+    COLUMN(row, key.step, "step", "Step", TABLE_COUNT, "number of the step; missing outside of steps", .flags = TABLE_HIDDEN), \
+    COLUMN(row, key.op, "op", "Operator", TABLE_NAME, "the operator; the call where there is none", .flags = TABLE_HIDDEN, .aliases = "operator"), \
+    COLUMN(row, key.call, "call", "Call", TABLE_NAME, "the runtime or driver call", .flags = TABLE_HIDDEN), \
+    COLUMN(row, key.module, "module", "Module", TABLE_NAME, "the nn.Module", .flags = TABLE_HIDDEN), \
+    COLUMN(row, key.kernel, "kernel", "Kernel", TABLE_NAME, "kernel, copy or memset", .flags = TABLE_HIDDEN), \
+    COLUMN(row, key.category, "category", "Category", TABLE_TEXT, "category in the file", .flags = TABLE_HIDDEN), \
+    COLUMN(row, key.shape, "shape", "Shape", TABLE_TEXT, "sizes of the operator's inputs", .flags = TABLE_HIDDEN)
+/* clang-format on */
+
+/* The word of DIMENSION in --by, with its help; in the order of enum dimension. */
+extern const struct opt_choice group_words[DIMENSIONS + 1];
+
+struct group;
+
+/* New; free with group_free (NULL is allowed). DIMENSIONS, a set, may be empty: all events are one group. */
+struct group *group_open(const struct trace *trace, unsigned dimensions);
+void group_free(struct group *group);
+
+/*
+ * The group of WORK on a device, the CALL that launched it and the operator OP that made the call. Any may be EVENT_NONE, of
+ * an operator alone the first two. Events of different files do not belong together.
+ */
+uint32_t group_of(struct group *group, event_id work, event_id call, event_id op);
+
+size_t group_count(const struct group *group);
+
+/* The key of group ID. Texts are borrowed from the group and its trace. */
+struct group_key group_key(struct group *group, uint32_t id);
+
+/* Do rows of these DIMENSIONS, of several files, say of which rank they are? */
+bool group_is_below_rank(unsigned dimensions);
+
+/* Show the columns that tell the groups apart in TABLE, whose rows have their key at OFFSET. */
+void group_show(const struct group *group, struct table *table, size_t offset);
+
+/* Add what a host thread is called in tables: its number and its name. */
+void group_show_thread(const struct trace *trace, track_id thread, struct buffer *out);
+
+#endif

@@ -1,0 +1,50 @@
+/* result.c - see result.h. */
+#include "base/result.h"
+
+#include <assert.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct result *result_open(const char *schema)
+{
+    struct result *result = mem_zalloc(1, sizeof *result);
+    result->schema = schema;
+    return result;
+}
+
+void result_free(struct result *result)
+{
+    if (!result)
+        return;
+    for (size_t i = 0; i < result->tables.count; i++)
+        table_free(result->tables.at[i]);
+    VEC_FREE(&result->tables);
+    VEC_FREE(&result->notices);
+    picture_free(result->picture);
+    arena_release(&result->arena);
+    free(result);
+}
+
+void result_add_table(struct result *result, struct table *table)
+{
+    *VEC_PUSH(&result->tables) = table;
+}
+
+void result_add_notice(struct result *result, const char *kind, int64_t count, const char *file,
+                       int64_t offset, const char *fmt, ...)
+{
+    va_list args;
+    va_start(args, fmt);
+    int len = vsnprintf(NULL, 0, fmt, args);
+    va_end(args);
+    assert(len >= 0);
+    char *text = arena_alloc(&result->arena, (size_t)len + 1);
+    va_start(args, fmt);
+    vsnprintf(text, (size_t)len + 1, fmt, args);
+    va_end(args);
+    const char *file_copy = file ? arena_strndup(&result->arena, file, strlen(file)) : NULL;
+    const char *kind_copy = arena_strndup(&result->arena, kind, strlen(kind));
+    *VEC_PUSH(&result->notices) = (struct table_notice){ kind_copy, count, text, file_copy, offset, false };
+}

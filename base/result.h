@@ -1,0 +1,46 @@
+/*
+ * result.h - what a command answers: tables, a picture, and notices of what is special about them.
+ *
+ *     struct result *result = result_open("tpa.top/1");
+ *     result_add_table(result, table);
+ *     result_add_notice(result, "unlinked_gpu_work", 3, NULL, TPA_NOWHERE, "3 kernels have no recorded launch");
+ *     ...
+ *     result_free(result);
+ */
+#ifndef TPA_BASE_RESULT_H
+#define TPA_BASE_RESULT_H
+
+#include "base/chart.h"
+#include "base/table.h"
+
+/* A notice tells what is special about a result, above all what it leaves out. */
+struct table_notice {
+    const char *kind; /* "unlinked_gpu_work": stable, for scripts */
+    int64_t count;    /* how many events it is about */
+    const char *text; /* one sentence for people, without the count's unit in doubt */
+    const char *file; /* NULL when about all files */
+    int64_t offset;   /* byte offset of the first one, or TPA_NOWHERE */
+    bool on_top;      /* people read it before the tables, not below them */
+};
+
+/* What a command answers: its tables and notices. */
+struct result {
+    const char *schema;            /* "tpa.top/1" */
+    VEC_OF(struct table *) tables; /* owned */
+    struct picture *picture;       /* for printers that draw; others leave it out; NULL: none; owned */
+    VEC_OF(struct table_notice) notices;
+    struct arena arena; /* owns the notices' texts; also a place for titles made at run time */
+};
+
+/* New, empty; free with result_free, which frees the tables too. */
+struct result *result_open(const char *schema);
+void result_free(struct result *result);
+
+/* Add TABLE, which is taken. */
+void result_add_table(struct result *result, struct table *table);
+
+/* Add a notice; KIND, FILE (or NULL) and the text are copied. */
+void result_add_notice(struct result *result, const char *kind, int64_t count, const char *file,
+                       int64_t offset, const char *fmt, ...) TPA_PRINTF(6, 7);
+
+#endif

@@ -1,0 +1,214 @@
+/*
+ * cmd_analysis.c - see cmd_analysis.h.
+ *
+ * The arguments of such a command are those that all share and, behind them, the analysis's own: the rows of its options are
+ * copied with their offsets moved.
+ */
+#include "cli/cmd_analysis.h"
+
+#include "analyze/registry.h"
+#include "base/memory.h"
+#include "cli/analysis.h"
+#include <assert.h>
+#include <stdalign.h>
+#include <string.h>
+
+struct analysis_command;
+
+struct shared_args {
+    const struct analysis_command *own; /* which analysis it is: set by its defaults */
+    struct load_args load;
+    struct selection_query selection;
+    struct output_args output;
+    unsigned by; /* a bit for each word */
+    const char *sort;
+    bool reverse;
+};
+
+static const struct shared_args shared_defaults = { .load = LOAD_DEFAULTS,
+                                                    .output = { .limit = ANALYSIS_LIMIT_DEFAULT } };
+
+enum {
+    ROWS_MOST = 64,                   /* rows of options */
+    WORDS_MOST = 2 * DIMENSIONS + 16, /* words of --by */
+    ANALYSES_MOST = 64,
+};
+
+/* Where the analysis's own arguments begin. */
+static const size_t own_offset =
+    (sizeof(struct shared_args) + alignof(max_align_t) - 1) / alignof(max_align_t) * alignof(max_align_t);
+
+struct analysis_command {
+    struct command command;
+    const struct analysis *analysis;
+    struct opt options[ROWS_MOST];
+    struct opt_choice words[WORDS_MOST];
+    unsigned bits[WORDS_MOST]; /* by word: what it stands for in analysis_query.by */
+    max_align_t defaults[64];
+};
+
+/* ---- the options ---- */
+
+static const struct opt by_row =
+    OPT_CHOICES('b', "by", struct shared_args, by, NULL, "WHAT", "what makes a row");
+static const struct opt sort_rows[] = {
+    OPT_TEXT('s', "sort", struct shared_args, sort, "KEY", "sort by this column, largest first"),
+    OPT_FLAG('r', "reverse", struct shared_args, reverse, "smallest first"),
+    OPT_END,
+};
+static const struct opt shared_rows[] = {
+    SELECTION_OPTIONS(struct shared_args, selection),
+    OUTPUT_OPTIONS(struct shared_args, output),
+    LOAD_OPTIONS(struct shared_args, load),
+    OPT_END,
+};
+
+static struct opt *add_rows(struct opt *to, const struct opt *rows, size_t offset)
+{
+    for (; rows && !opt_is_end(rows); rows++) {
+        *to = *rows;
+        to->offset += rows->name ? offset : 0;
+        to++;
+    }
+    return to;
+}
+
+/* Words that are taken come first, so that their place is their bit; refused ones last. */
+static void fill_words(struct analysis_command *own)
+{
+    const struct analysis *analysis = own->analysis;
+    size_t count = 0;
+    for (unsigned d = 0; d < DIMENSIONS; d++)
+        if (analysis->dimensions >> d & 1) {
+            own->bits[count] = 1u << d;
+            own->words[count++] = group_words[d];
+        }
+    for (int refused = 0; refused < 2; refused++)
+        for (unsigned i = 0; analysis->own_words && analysis->own_words[i].name; i++)
+            if ((analysis->own_words[i].refusal != NULL) == refused) {
+                own->bits[count] = BY_OWN(i);
+                own->words[count++] = analysis->own_words[i];
+            }
+    assert(count < WORDS_MOST);
+}
+
+static bool has_by(const struct analysis *analysis)
+{
+    return analysis->dimensions || analysis->own_words;
+}
+
+static void fill_options(struct analysis_command *own)
+{
+    const struct analysis *analysis = own->analysis;
+    struct opt *row = own->options;
+    bool headed = analysis->options && !analysis->options[0].name && analysis->options[0].help;
+    if (has_by(analysis) || analysis->sorts || (analysis->options && !headed))
+        *row++ = (struct opt)OPT_GROUP("Rows");
+    if (has_by(analysis)) {
+        fill_words(own);
+        *row = by_row;
+        row->choices = own->words;
+        row->help = analysis->by_help ? analysis->by_help : by_row.help;
+        row++;
+    }
+    if (analysis->sorts && !headed)
+        row = add_rows(row, sort_rows, 0);
+    row = add_rows(row, analysis->options, own_offset);
+    if (analysis->sorts && headed)
+        row = add_rows(row, sort_rows, 0);
+    row = add_rows(row, shared_rows, 0);
+    *row = (struct opt)OPT_END;
+    assert(row < own->options + ROWS_MOST);
+}
+
+/* ---- a run ---- */
+
+/* What --by asks for; false and ERR for several words where only one is taken. */
+static bool asked_by(const struct shared_args *args, unsigned *by, struct tpa_error *err)
+{
+    const struct analysis *analysis = args->own->analysis;
+    if (analysis->one_by && (args->by & (args->by - 1)))
+        return tpa_fail(err, TPA_NOWHERE, "--by takes one word here");
+    *by = args->by ? 0 : analysis->by_default;
+    for (size_t i = 0; i < WORDS_MOST; i++)
+        if (i < 32 && args->by >> i & 1)
+            *by |= args->own->bits[i];
+    return true;
+}
+
+static bool add_tables(const struct trace *trace, const struct selection *selection, const void *context,
+                       struct result *result, struct tpa_error *err)
+{
+    const struct shared_args *args = context;
+    const struct analysis *analysis = args->own->analysis;
+    struct analysis_query query = {
+        .trace = trace,
+        .selection = selection,
+        .options = (const char *)context + own_offset,
+        .most_rows = analysis_most_rows(&args->output),
+        .by_given = args->by != 0,
+    };
+    if (!asked_by(args, &query.by, err) || !analysis->run(&query, result, err))
+        return false;
+    return !analysis->sorts || result->tables.count == 0 ||
+           analysis_sort(result->tables.at[0], args->sort, args->reverse, err);
+}
+
+static int analysis_main(const struct invocation *call, struct tpa_error *err)
+{
+    const struct shared_args *args = call->args;
+    const struct analysis *analysis = args->own->analysis;
+    unsigned by = 0;
+    if (!asked_by(args, &by, err))
+        return EXIT_TROUBLE;
+    struct trace_wants wants = *analysis->wants;
+    wants.args |= group_wants(by & ((1u << DIMENSIONS) - 1));
+    struct analysis_call asked = {
+        .schema = analysis->schema,
+        .wants = &wants,
+        .load = &args->load,
+        .query = &args->selection,
+        .output = &args->output,
+        .limited = analysis->limited,
+        .add_tables = add_tables,
+    };
+    return analysis_run(call, &asked, err);
+}
+
+/* ---- the commands ---- */
+
+static struct analysis_command made[ANALYSES_MOST];
+
+static void make_command(struct analysis_command *own, const struct analysis *analysis)
+{
+    own->analysis = analysis;
+    fill_options(own);
+    assert(own_offset + analysis->options_size <= sizeof own->defaults);
+    struct shared_args shared = shared_defaults;
+    shared.own = own;
+    memcpy(own->defaults, &shared, sizeof shared);
+    if (analysis->options_size)
+        memcpy((char *)own->defaults + own_offset, analysis->defaults, analysis->options_size);
+    own->command = (struct command){
+        .name = analysis->name,
+        .summary = analysis->summary,
+        .operands = "TRACE...",
+        .description = analysis->description,
+        .options = own->options,
+        .defaults = own->defaults,
+        .args_size = own_offset + analysis->options_size,
+        .main = analysis_main,
+        .section = SECTION_ANALYZE,
+        .needs = analysis->needs,
+        .reads_traces = true,
+    };
+    memcpy(own->command.examples, analysis->examples, sizeof own->command.examples);
+}
+
+const struct command *cmd_analysis_at(size_t index)
+{
+    assert(index < ANALYSES_MOST);
+    if (!made[index].analysis && analyses[index])
+        make_command(&made[index], analyses[index]);
+    return made[index].analysis ? &made[index].command : NULL;
+}

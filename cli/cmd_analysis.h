@@ -1,0 +1,16 @@
+/*
+ * cmd_analysis.h - the command that every analysis of analyze/registry.h gets: read the traces, select, ask, print.
+ *
+ * Its options are --by, --sort and --reverse where the analysis has them, the analysis's own, and those that all commands share.
+ */
+#ifndef TPA_CLI_CMD_ANALYSIS_H
+#define TPA_CLI_CMD_ANALYSIS_H
+
+#include "analyze/analysis.h"
+#include "cli/command.h"
+
+/* The command of the analysis at INDEX of `analyses`; NULL past the last. Made when first asked for; lives as long as the
+ * program. */
+const struct command *cmd_analysis_at(size_t index);
+
+#endif
