@@ -17,7 +17,7 @@ static const struct table_column columns[COLUMNS] = {
     { "whole", "Before, after", TABLE_NS, "the time of a side", 0, NULL },
     { "slower", "Slower, or new", TABLE_NS, "the time after a change for the worse", 0, NULL },
     { "faster", "Faster, or gone", TABLE_NS, "the time after a change for the better", 0, NULL },
-    { "unsure", "Not told from chance", TABLE_NS, "the time after a change that may be none", 0, NULL },
+    { "unsure", "Not significant", TABLE_NS, "the time after a change that may be none", 0, NULL },
 };
 
 /* The waterfall in the making. */

@@ -16,7 +16,7 @@ struct diff_args {
     int by;
     int unsure; /* enum gate_unsure */
     int64_t min_change_ns;
-    bool inclusive, first_step, strip_dirs;
+    bool inclusive, first_step, strip_dirs, missing_ranks;
 };
 
 static const struct diff_args diff_defaults = {
@@ -60,10 +60,11 @@ static const struct opt diff_opts[] = {
     OPT_GROUP("Gates"),
     OPT_LIST(
         'g', "gate", struct diff_args, gates, "GATE",
-        "exit with 1 when this is passed by a real change: 5% (the step time), op=10%:REGEX (rows), memory=2%, "
+        "exit with 1 when a real change exceeds this: 5% (the step time), op=10%:REGEX (rows), memory=2%, "
         "idle=+3pp; several at once"),
     OPT_CHOICE(0, "unsure", struct diff_args, unsure, gate_unsure_words, "WHAT",
-               "what to do when there are too few steps to tell"),
+               "what to do where there are too few steps to judge a gate"),
+    OPT_FLAG(0, "allow-missing-ranks", struct diff_args, missing_ranks, ALLOW_MISSING_RANKS_HELP),
     OUTPUT_OPTIONS_WITH(struct diff_args, output, diff_format_at),
     LOAD_OPTIONS(struct diff_args, load),
     OPT_END,
@@ -146,7 +147,7 @@ static void shorten_gates(struct table *gates)
         end = cases_end(gates, &at, first);
         size_t closest = first, told = 0;
         for (size_t row = first; row < end; row++) {
-            keep[row] = strcmp(table_cell(gates, row, at.outcome)->text.at, CASE_HELD) != 0;
+            keep[row] = strcmp(table_cell(gates, row, at.outcome)->text.at, CASE_WITHIN) != 0;
             told += keep[row];
             if (growth_at(gates, row, (size_t)found) > growth_at(gates, closest, (size_t)found))
                 closest = row;
@@ -240,7 +241,22 @@ static const char *only_table(enum measure_by by)
     }
 }
 
-/* Fill RESULT. False and ERR when the sides can not be compared. */
+/* A gate is about like and like: all ranks of the job, and the same on both sides. */
+static bool check_ranks(struct measures *const sides[2], const struct diff_args *args, struct tpa_error *err)
+{
+    if (args->gates.count == 0 || args->missing_ranks)
+        return true;
+    const char *before = measures_fact(sides[0], "ranks"), *after = measures_fact(sides[1], "ranks");
+    if (!gate_check_ranks(sides[0], "the first side", err) ||
+        !gate_check_ranks(sides[1], "the second side", err))
+        return false;
+    if (!before || !after || strcmp(before, after) == 0)
+        return true;
+    tpa_fail(err, TPA_NOWHERE, "the sides are not of the same ranks: %s against %s", before, after);
+    return tpa_hint(err, "a gate compares the same ranks; --allow-missing-ranks compares these all the same");
+}
+
+/* Fill RESULT. False and ERR when the sides cannot be compared. */
 static bool compare(const struct invocation *call, struct measures *const sides[2], struct result *result,
                     enum gates_outcome *outcome, struct tpa_error *err)
 {
@@ -254,7 +270,9 @@ static bool compare(const struct invocation *call, struct measures *const sides[
     if (!diff)
         return false;
     diff_add_tables(diff, result);
-    bool good = gates_check(diff, &args->gates, args->unsure == GATE_UNSURE_FAILS, result, outcome, err);
+    bool good =
+        check_ranks(sides, args, err) &&
+        gates_check(diff, &args->gates, gate_unsure_fails(args->unsure, &args->gates), result, outcome, err);
     size_t heads = 0;
     while (heads < result->tables.count && !is_rows(result->tables.at[heads]))
         heads++;
@@ -265,11 +283,11 @@ static bool compare(const struct invocation *call, struct measures *const sides[
     return good;
 }
 
-static int exit_code(enum gates_outcome outcome, int unsure)
+static int exit_code(enum gates_outcome outcome, const struct diff_args *args)
 {
-    if (outcome == GATES_PASSED || (outcome == GATES_UNSURE && unsure == GATE_UNSURE_FAILS))
-        return EXIT_LIMIT_PASSED;
-    return EXIT_FINE;
+    bool fails = outcome == GATES_EXCEEDED ||
+                 (outcome == GATES_CANNOT_TELL && gate_unsure_fails(args->unsure, &args->gates));
+    return fails ? EXIT_LIMIT_PASSED : EXIT_FINE;
 }
 
 static int diff_main(const struct invocation *call, struct tpa_error *err)
@@ -286,7 +304,7 @@ static int diff_main(const struct invocation *call, struct tpa_error *err)
         return EXIT_TROUBLE;
     struct result *result = result_open("tpa.diff/1");
     struct measures *sides[2] = { NULL, NULL };
-    enum gates_outcome outcome = GATES_HELD;
+    enum gates_outcome outcome = GATES_WITHIN;
     int code = EXIT_TROUBLE;
     bool good = sides_measure(call, &args->load, &found, &options, sides, result, err);
     if (good && compare(call, sides, result, &outcome, err)) {
@@ -294,7 +312,7 @@ static int diff_main(const struct invocation *call, struct tpa_error *err)
         shorten(result, &output);
         output.limit = (struct limit){ 0 };
         if (output_result(result, &output, err))
-            code = exit_code(outcome, args->unsure);
+            code = exit_code(outcome, args);
     }
     measures_free(sides[0]);
     measures_free(sides[1]);
@@ -312,8 +330,8 @@ const struct command cmd_diff = {
         "with --base and --new: traces, Python profiles, or results that were saved with --format json. All figures "
         "are means per step, so sides of different length can be compared; what makes them unlike is said on top.\n\n"
         "The verdict comes from the spread over the steps (Mann-Whitney U, corrected for the number of rows): slower "
-        "and faster are real changes, same is none that could be told from chance, unsure means too few steps.\n\n"
-        "Exits with 0; with 1 when a --gate was passed by a real change; with 2 when the sides can not be compared.",
+        "and faster are real changes, same is no significant change, unsure means too few steps. A change far beyond the spread of the steps is judged with two a side.\n\n"
+        "Exits with 0; with 1 when a real change exceeds a --gate, or a gate cannot be judged; with 2 when the sides cannot be compared.",
     .options = diff_opts,
     COMMAND_ARGS(diff_defaults),
     .main = diff_main,

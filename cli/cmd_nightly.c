@@ -73,6 +73,13 @@ static const struct opt_type opt_change = { .expects = "a share such as 1% or a 
                                             .parse = parse_change,
                                             .show = show_change };
 
+static const struct opt_choice fail_on_words[] = {
+    [NIGHTLY_FAIL_ON_NEW] = { "new", "what became worse with this commit" },
+    [NIGHTLY_FAIL_ON_EXISTING] = { "existing",
+                                   "that, and what is worse since an earlier one and not accepted" },
+    { 0 },
+};
+
 static bool format_at(size_t index, struct opt_choice *choice)
 {
     return output_format_of(own_printers, index, choice);
@@ -101,10 +108,13 @@ static const struct opt nightly_opts[] = {
     OPT_GROUP("Gates"),
     OPT_LIST(
         'g', "gate", struct nightly_args, gates, "GATE",
-        "exit with 1 only when what is NEW passes this: 5% (the step time), op=10%:REGEX (rows), memory=2%, "
+        "exit with 1 only when what is NEW exceeds this: 5% (the step time), op=10%:REGEX (rows), memory=2%, "
         "idle=+3pp; several at once"),
     OPT_CHOICE(0, "unsure", struct nightly_args, unsure, gate_unsure_words, "WHAT",
-               "what to do when something is UNSURE"),
+               "what to do when something is UNSURE, or a gate has nothing to compare with"),
+    OPT_CHOICE(0, "fail-on", struct nightly_args, fail_on, fail_on_words, "WHAT",
+               "what makes the exit code 1"),
+    OPT_FLAG(0, "allow-missing-ranks", struct nightly_args, missing_ranks, ALLOW_MISSING_RANKS_HELP),
     OPT_GROUP("accept, show, prune"),
     OPT_TEXT(0, "reason", struct nightly_args, reason, "TEXT", "accept: why the new level is wanted"),
     OPT_TEXT(0, "metric", struct nightly_args, metric, "NAME",
@@ -252,6 +262,42 @@ static void describe(const struct nightly_measured *measured, const struct night
     about->time_ns = args->time ? time_ns : measured->time_ns ? measured->time_ns : about->added_ns;
 }
 
+/* The value of the fact "ranks" of a run, if it is there. */
+struct ranks_of_run {
+    char *ranks;
+};
+
+static void take_ranks(void *context, const char *key, const char *title, const char *value)
+{
+    (void)title;
+    struct ranks_of_run *of_run = context;
+    if (strcmp(key, "ranks") == 0 && !of_run->ranks)
+        of_run->ranks = mem_strdup(value);
+}
+
+/* A run is compared with runs of the same ranks only. */
+static bool check_ranks(struct store *store, const struct nightly_measured *measured,
+                        const struct store_about *about, const struct nightly_args *args,
+                        struct tpa_error *err)
+{
+    struct nightly runs = { 0 };
+    struct ranks_of_run last = { 0 };
+    bool good = store_list(store, about->label, &runs, err);
+    for (size_t i = runs.runs.count; good && i-- > 0 && !last.ranks;)
+        if (strcmp(runs.runs.at[i].gpu, about->gpu) == 0)
+            good = store_facts(store, runs.runs.at[i].id, take_ranks, &last, err);
+    bool same = !good || args->missing_ranks || !last.ranks || !measured->ranks ||
+                strcmp(last.ranks, measured->ranks) == 0;
+    if (!same) {
+        tpa_fail(err, TPA_NOWHERE, "this run is of the ranks %s, the runs of '%s' so far of %s",
+                 measured->ranks, about->label, last.ranks);
+        tpa_hint(err, "give the files of the same ranks, another --label, or --allow-missing-ranks");
+    }
+    free(last.ranks);
+    nightly_release(&runs);
+    return good && same;
+}
+
 /* Store what was measured and load its history. */
 static bool keep(const struct nightly_measured *measured, const struct nightly_args *args, int64_t time_ns,
                  struct store_added *added, struct nightly *nightly, struct tpa_error *err)
@@ -259,7 +305,8 @@ static bool keep(const struct nightly_measured *measured, const struct nightly_a
     struct store_about about;
     describe(measured, args, time_ns, &about);
     struct store *store = nightly_open(args, STORE_CREATE, err);
-    bool good = store && store_add(store, measured->night, &about, added, err);
+    bool good = store && check_ranks(store, measured, &about, args, err) &&
+                store_add(store, measured->night, &about, added, err);
     if (good) {
         struct arena arena = { 0 };
         const char *label, *gpu; /* a run that was there already may have been added with another --gpu */
@@ -327,11 +374,11 @@ const struct command cmd_nightly = {
     .description =
         "Adds a run (its files: a trace, the traces of its ranks, a directory) to the history in --store and compares it "
         "with the earlier runs of the same label on the same GPU: the step time and the other figures of a step, and each "
-        "operator and kernel. What became worse is NEW once, with the first bad run and its commit, and EXISTING from then "
-        "on, until it is FIXED or accepted. UNSURE may be chance: the next runs will tell.\n\n"
+        "operator and kernel. What became worse is NEW in every run of that commit, with the first bad run, and EXISTING from "
+        "then on, until it is FIXED or accepted. UNSURE may be chance: the next runs will tell.\n\n"
         "In place of files: list shows the runs, show the verdict on one, accept tells that a new level is wanted, prune "
         "forgets runs, export gives all that is stored.\n\n"
-        "Exits with 0; with 1 when something is NEW (with --gate: when that passes a gate); with 2 in case of trouble.",
+        "Exits with 0; with 1 when something is NEW (with --gate: when that exceeds a gate, or cannot be judged); with 2 in case of trouble.",
     .options = nightly_opts,
     COMMAND_ARGS(nightly_defaults),
     .main = nightly_main,

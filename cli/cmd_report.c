@@ -344,7 +344,7 @@ static bool show_diff(const struct diff *diff, struct result *result, const stru
     struct page_section *head = &page.sections.at[0]; /* a comparison has a table, or it failed */
     head->intro =
         "All figures are means per sample, as a step is. The verdict comes from the spread over the "
-        "samples: slower and faster are real changes, same is none that could be told from chance, "
+        "samples: slower and faster are real changes, same is no significant change, "
         "unsure means too few samples.";
     head->more = "tpa diff";
     if (picture->charts.count)

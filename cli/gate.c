@@ -5,10 +5,27 @@
 #include <string.h>
 
 const struct opt_choice gate_unsure_words[] = {
+    [GATE_UNSURE_AUTO] = { "auto", "fail where a gate is given, else pass", NULL },
     [GATE_UNSURE_PASSES] = { "pass", "exit with 0", NULL },
     [GATE_UNSURE_FAILS] = { "fail", "exit with 1", NULL },
     { 0 },
 };
+
+bool gate_unsure_fails(int unsure, const struct opt_list *gates)
+{
+    return unsure == GATE_UNSURE_FAILS || (unsure == GATE_UNSURE_AUTO && gates->count > 0);
+}
+
+bool gate_check_ranks(const struct measures *measures, const char *what, struct tpa_error *err)
+{
+    bool one_by_choice = measures->files == 1;
+    if (measures_missing_ranks(measures) == 0 || one_by_choice)
+        return true;
+    tpa_fail(err, TPA_NOWHERE, "%s has %zu of %lld ranks (%s)", what, measures->ranks.count,
+             (long long)measures->world_size, measures_fact(measures, "ranks"));
+    return tpa_hint(err,
+                    "give the files of all ranks, or --allow-missing-ranks to judge by those that are there");
+}
 
 const struct printer *const gate_printers[] = { &printer_junit, &printer_github, NULL };
 

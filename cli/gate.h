@@ -14,6 +14,7 @@
 
 #include "base/error.h"
 #include "base/options.h"
+#include "compare/measure.h"
 #include "report/printer.h"
 #include <stdbool.h>
 
@@ -31,9 +32,19 @@ struct gate {
 /* False and ERR when TEXT is none. */
 bool gate_parse(const char *text, struct gate *gate, struct tpa_error *err);
 
-/* --unsure: does what can not be told make the exit code 1? */
-enum gate_unsure { GATE_UNSURE_PASSES, GATE_UNSURE_FAILS };
+/* --unsure: does a check that cannot be judged make the exit code 1? */
+enum gate_unsure { GATE_UNSURE_AUTO, GATE_UNSURE_PASSES, GATE_UNSURE_FAILS };
 extern const struct opt_choice gate_unsure_words[];
+
+/* The answer, where GATES are those that were given. */
+bool gate_unsure_fails(int unsure, const struct opt_list *gates);
+
+/*
+ * Where --allow-missing-ranks is not given: are all ranks of the job there, or one file by choice? False and ERR, which says
+ * how many are missing, when not. WHAT names the files in the message: "the second side".
+ */
+bool gate_check_ranks(const struct measures *measures, const char *what, struct tpa_error *err);
+#define ALLOW_MISSING_RANKS_HELP "judge although ranks are missing, or are others than those compared with"
 
 extern const struct printer printer_junit, printer_github;
 extern const struct printer *const gate_printers[]; /* these two; ends in NULL */

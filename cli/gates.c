@@ -21,13 +21,13 @@ static const struct table_column columns[GATES_COLUMNS] = {
     [GATES_NAME] = { CASE_NAME, "Of", TABLE_NAME, "the figure or row that it is about", 0, NULL },
     [GATES_FOUND] = { "found", "Change", TABLE_SHARE, "by how much it grew", 0, NULL },
     [GATES_LIMIT] = { "limit", "Limit", TABLE_SHARE, "by how much it may grow", 0, NULL },
-    [GATES_OUTCOME] = { CASE_OUTCOME, "Outcome", TABLE_TEXT, "held, passed, or unsure: too few steps to tell", 0, NULL },
+    [GATES_OUTCOME] = { CASE_OUTCOME, "Outcome", TABLE_TEXT, "within or exceeded; cannot tell: too few steps", 0, NULL },
     [GATES_FAILS] = { CASE_FAILS, "Fails", TABLE_BOOL, "does it make the exit code 1?", TABLE_OPTIONAL, NULL },
     [GATES_MESSAGE] = { CASE_MESSAGE, "Message", TABLE_TEXT, "the same in a sentence", TABLE_OPTIONAL, NULL },
 };
 /* clang-format on */
 
-static const char *const outcome_names[] = { CASE_HELD, CASE_PASSED, CASE_UNSURE };
+static const char *const outcome_names[] = { CASE_WITHIN, CASE_EXCEEDED, CASE_CANNOT_TELL };
 
 struct checker {
     const struct diff *diff;
@@ -74,30 +74,37 @@ static void add_message(struct buffer *out, const struct checker *checker, const
     buffer_puts(out, ", limit ");
     add_share(out, gate->limit, gate->sort == GATE_IDLE);
     buffer_puts(out, "): ");
-    if (outcome == GATES_UNSURE) {
+    if (outcome == GATES_CANNOT_TELL) {
         char *needs = diff_needs(checker->diff, together);
-        buffer_printf(out, "unsure, %s", needs);
+        buffer_printf(out, "not enough %ss to tell: %zu against %zu, %s%s", checker->diff->unit,
+                      finding->count[0], finding->count[1], needs,
+                      checker->unsure_fails ? "; --unsure pass lets it through" : "");
         free(needs);
-    } else {
-        buffer_puts(out, verdict_name(finding->verdict, suspect->kind));
+        return;
     }
+    buffer_puts(out, verdict_name(finding->verdict, suspect->kind));
+    if (finding->by_spread)
+        buffer_printf(out, ", far beyond the spread of the %ss (p = %.2g by Welch's t test)",
+                      checker->diff->unit, finding->p);
 }
 
 static enum gates_outcome outcome_of(const struct finding *finding, double found, double limit,
                                      double min_change)
 {
+    if (isnan(found))
+        return GATES_CANNOT_TELL;
     if (!(found > limit))
-        return GATES_HELD;
+        return GATES_WITHIN;
     if (finding->verdict == VERDICT_UNSURE)
-        return GATES_UNSURE;
+        return GATES_CANNOT_TELL;
     if (finding->verdict == VERDICT_NEW) { /* in one step of ten, or in all? */
         if (!(finding->shift.estimate > 0) || finding->change < min_change)
-            return GATES_HELD;
+            return GATES_WITHIN;
         if (!finding->shift.decidable)
-            return GATES_UNSURE;
-        return finding->shift.p < 0.05 ? GATES_PASSED : GATES_HELD;
+            return GATES_CANNOT_TELL;
+        return finding->shift.p < 0.05 ? GATES_EXCEEDED : GATES_WITHIN;
     }
-    return finding->verdict == VERDICT_MORE ? GATES_PASSED : GATES_HELD;
+    return finding->verdict == VERDICT_MORE ? GATES_EXCEEDED : GATES_WITHIN;
 }
 
 static void check(struct checker *checker, const struct gate *gate, const struct suspect *suspect,
@@ -121,12 +128,12 @@ static void check(struct checker *checker, const struct gate *gate, const struct
     table_set_number(table, row, GATES_LIMIT, gate->limit);
     table_set_text(table, row, GATES_OUTCOME, outcome_names[outcome], strlen(outcome_names[outcome]));
     table_set_int(table, row, GATES_FAILS,
-                  outcome == GATES_PASSED || (outcome == GATES_UNSURE && checker->unsure_fails));
+                  outcome == GATES_EXCEEDED || (outcome == GATES_CANNOT_TELL && checker->unsure_fails));
     struct buffer message = { 0 };
     add_message(&message, checker, gate, suspect, found, outcome, together);
     table_set_text(table, row, GATES_MESSAGE, message.at, message.count);
     buffer_release(&message);
-    if (outcome == GATES_PASSED || checker->outcome == GATES_HELD)
+    if (outcome == GATES_EXCEEDED || checker->outcome == GATES_WITHIN)
         checker->outcome = outcome;
 }
 
@@ -192,6 +199,8 @@ static bool check_rows(struct checker *checker, const struct gate *gate, struct 
         for (size_t i = 0; i < matches.count; i++)
             findings[i] = &matches.at[i].finding;
         findings_judge(findings, matches.count, checker->diff->min_change);
+        for (size_t i = 0; i < matches.count; i++)
+            finding_judge_clear(findings[i], matches.count, checker->diff->min_change);
         free(findings);
         for (size_t i = 0; i < matches.count; i++)
             check(checker, gate,
@@ -206,7 +215,7 @@ static bool check_rows(struct checker *checker, const struct gate *gate, struct 
 bool gates_check(const struct diff *diff, const struct opt_list *gates, bool unsure_fails,
                  struct result *result, enum gates_outcome *outcome, struct tpa_error *err)
 {
-    *outcome = GATES_HELD;
+    *outcome = GATES_WITHIN;
     if (gates->count == 0)
         return true;
     struct checker checker = { .diff = diff,

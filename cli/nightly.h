@@ -17,14 +17,18 @@ struct nightly_change {
     int64_t time_ns;
 };
 
+/* --fail-on: what makes the exit code 1. */
+enum nightly_fail_on { NIGHTLY_FAIL_ON_NEW, NIGHTLY_FAIL_ON_EXISTING };
+
 struct nightly_args {
     const char *store, *label, *gpu, *commit, *time, *reason, *metric, *before;
     uint64_t window, keep, run;
     double false_alarms;
     struct nightly_change min_change;
     struct opt_list gates;
-    int unsure; /* enum gate_unsure */
-    bool all;
+    int unsure;  /* enum gate_unsure */
+    int fail_on; /* enum nightly_fail_on */
+    bool all, missing_ranks;
     int64_t wait_ns;
     struct load_args load;
     struct output_args output;
@@ -34,7 +38,8 @@ struct nightly_args {
 struct nightly_measured {
     struct night *night;
     struct night_hash hash;
-    int64_t time_ns; /* when the recording began; 0: it does not tell */
+    char *ranks;     /* "0-3"; NULL: not recorded */
+    int64_t time_ns; /* when the recording began; 0: not recorded */
     char *host;      /* NULL: it does not tell */
 };
 

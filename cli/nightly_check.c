@@ -16,7 +16,7 @@ static const struct table_column columns[CHECK_COLUMNS] = {
     [CHECK_NAME] = { CASE_NAME, "Of", TABLE_NAME, "the figure or row that it is about", 0, NULL },
     [CHECK_FOUND] = { "found", "Change", TABLE_SHARE, "by how much it grew", 0, NULL },
     [CHECK_LIMIT] = { "limit", "Limit", TABLE_SHARE, "by how much it may grow", 0, NULL },
-    [CHECK_OUTCOME] = { CASE_OUTCOME, "Outcome", TABLE_TEXT, "held, passed, or unsure", 0, NULL },
+    [CHECK_OUTCOME] = { CASE_OUTCOME, "Outcome", TABLE_TEXT, "within or exceeded; cannot tell: UNSURE, or nothing to compare with", 0, NULL },
     [CHECK_FAILS] = { CASE_FAILS, "Fails", TABLE_BOOL, "does it make the exit code 1?", TABLE_OPTIONAL, NULL },
     [CHECK_MESSAGE] = { CASE_MESSAGE, "Message", TABLE_TEXT, "the same in a sentence", TABLE_OPTIONAL, NULL },
 };
@@ -24,6 +24,7 @@ static const struct table_column columns[CHECK_COLUMNS] = {
 
 struct checker {
     const struct nightly *nightly;
+    const struct nightly_args *args;
     struct table *table;
     bool unsure_fails, fails;
     int64_t number;
@@ -61,6 +62,9 @@ static void add_message(struct buffer *out, const struct nightly *nightly, size_
         buffer_puts(out, ": ");
     }
     buffer_puts(out, nightly_verdict(nightly, at));
+    if (nightly->judged == 0)
+        buffer_puts(out,
+                    " run of this label and GPU, nothing to compare with (--unsure pass lets it through)");
     if (now->few)
         buffer_printf(out, ", fewer than %d earlier runs", HISTORY_LEAST_RUNS);
     if (now->visited)
@@ -82,8 +86,8 @@ static size_t add_row(struct checker *checker, const char *gate, const char *nam
 {
     struct table *table = checker->table;
     size_t row = table_add_row(table);
-    bool fails =
-        strcmp(outcome, CASE_PASSED) == 0 || (strcmp(outcome, CASE_UNSURE) == 0 && checker->unsure_fails);
+    bool fails = strcmp(outcome, CASE_EXCEEDED) == 0 ||
+                 (strcmp(outcome, CASE_CANNOT_TELL) == 0 && checker->unsure_fails);
     table_set_int(table, row, CHECK_NUMBER, checker->number);
     table_set_text(table, row, CHECK_GATE, gate, strlen(gate));
     table_set_text(table, row, CHECK_NAME, name, length);
@@ -117,9 +121,12 @@ static double growth(const struct history_finding *now)
     return now->reference != 0 ? change / fabs(now->reference) : change > 0 ? INFINITY : 0;
 }
 
-static const char *outcome_of(enum history_verdict verdict)
+static const char *outcome_of(const struct checker *checker, enum history_verdict verdict)
 {
-    return verdict == HISTORY_NEW ? CASE_PASSED : verdict == HISTORY_UNSURE ? CASE_UNSURE : CASE_HELD;
+    if (verdict == HISTORY_NEW ||
+        (verdict == HISTORY_EXISTING && checker->args->fail_on == NIGHTLY_FAIL_ON_EXISTING))
+        return CASE_EXCEEDED;
+    return verdict == HISTORY_UNSURE ? CASE_CANNOT_TELL : CASE_WITHIN;
 }
 
 /* ---- without gates ---- */
@@ -140,8 +147,8 @@ static void check_sort(struct checker *checker, const char *key, size_t first)
             continue;
         asked++;
         const struct history_finding *now = finding_of(checker, i);
-        const char *outcome = outcome_of(now->verdict);
-        if (strcmp(outcome, CASE_HELD) == 0)
+        const char *outcome = outcome_of(checker, now->verdict);
+        if (strcmp(outcome, CASE_WITHIN) == 0)
             continue;
         told++;
         add_series(checker, key, i, growth(now), NAN, outcome);
@@ -149,7 +156,7 @@ static void check_sort(struct checker *checker, const char *key, size_t first)
     if (told > 0)
         return;
     struct buffer message = { 0 };
-    size_t row = add_row(checker, key, key, strlen(key), CASE_HELD);
+    size_t row = add_row(checker, key, key, strlen(key), CASE_WITHIN);
     buffer_printf(&message, "%s: none of %zu is NEW", key, asked);
     table_set_text(checker->table, row, CHECK_MESSAGE, message.at, message.count);
     buffer_release(&message);
@@ -164,7 +171,7 @@ static void check_all(struct checker *checker)
         if (strcmp(series->table, NIGHTLY_HEAD) == 0 && is_measured(checker, i)) {
             checker->number++;
             add_series(checker, series->name, i, now->verdict == HISTORY_FIRST ? NAN : growth(now), NAN,
-                       outcome_of(now->verdict));
+                       outcome_of(checker, now->verdict));
         }
     }
     for (size_t i = 0; i < nightly->series.count; i++) {
@@ -179,16 +186,19 @@ static void check_all(struct checker *checker)
 
 /* ---- with gates ---- */
 
-/* A gate is passed by what is NEW, or appeared, and larger than it allows. */
+/* A gate is exceeded by what is NEW, or appeared, and larger than it allows. In a first run nobody can tell. */
 static void check_limit(struct checker *checker, const struct gate *gate, size_t at)
 {
     const struct history_finding *now = finding_of(checker, at);
     bool began = now->verdict == HISTORY_FIRST;
     bool first_run = began && checker->nightly->judged == 0;
     double found = gate->sort == GATE_IDLE ? now->level - now->reference : growth(now);
-    const char *outcome = began && gate->sort == GATE_ROWS ? CASE_PASSED : outcome_of(now->verdict);
-    if (first_run || !(found > gate->limit))
-        outcome = CASE_HELD;
+    const char *outcome =
+        began && gate->sort == GATE_ROWS ? CASE_EXCEEDED : outcome_of(checker, now->verdict);
+    if (!(found > gate->limit))
+        outcome = CASE_WITHIN;
+    if (first_run)
+        outcome = CASE_CANNOT_TELL;
     add_series(checker, gate->text, at, began && gate->sort != GATE_ROWS ? NAN : found, gate->limit, outcome);
 }
 
@@ -231,7 +241,9 @@ static bool check_rows(struct checker *checker, const struct gate *gate, struct 
 bool nightly_check(const struct nightly *nightly, const struct nightly_args *args, struct result *result,
                    bool *fails, struct tpa_error *err)
 {
-    struct checker checker = { .nightly = nightly, .unsure_fails = args->unsure == GATE_UNSURE_FAILS };
+    struct checker checker = { .nightly = nightly,
+                               .args = args,
+                               .unsure_fails = gate_unsure_fails(args->unsure, &args->gates) };
     checker.table = table_open("checks", args->gates.count ? "Gates" : "Checks", columns, CHECK_COLUMNS);
     bool good = true;
     if (args->gates.count == 0)

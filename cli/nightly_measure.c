@@ -1,4 +1,5 @@
 /* nightly_measure.c - the files of one run, measured; see nightly.h. */
+#include "cli/gate.h"
 #include "cli/nightly.h"
 
 #include <stdlib.h>
@@ -87,8 +88,11 @@ bool nightly_measure(const struct invocation *call, struct nightly_measured *mea
     }
     if (good) {
         measures_finish(measures);
+        const char *ranks = measures_fact(measures, "ranks");
+        measured->ranks = ranks ? mem_strdup(ranks) : NULL;
         measured->night = night_of(measures);
-        good = check_figures(measured->night, err);
+        good = check_figures(measured->night, err) &&
+               (args->missing_ranks || gate_check_ranks(measures, "this run", err));
     }
     measures_free(measures);
     if (!good)
@@ -100,5 +104,6 @@ void nightly_measured_release(struct nightly_measured *measured)
 {
     night_free(measured->night);
     free(measured->host);
+    free(measured->ranks);
     *measured = (struct nightly_measured){ 0 };
 }

@@ -296,7 +296,7 @@ static void tell_samples(const struct diff *diff, struct result *result)
     if (!shift.decidable) {
         char *needs = diff_needs(diff, 1);
         result_add_notice(result, "too_few_samples", 1, NULL, TPA_NOWHERE,
-                          "unsure: with %zu %s%s against %zu no change can be told from chance; it %s",
+                          "unsure: %zu %s%s against %zu are too few to tell a change from noise; it %s",
                           before, diff->unit, before == 1 ? "" : "s", after, needs);
         free(needs);
         return;

@@ -35,6 +35,7 @@ void measures_free(struct measures *measures)
     sampling_release(&measures->by_step);
     sampling_release(&measures->by_file);
     VEC_FREE(&measures->facts);
+    VEC_FREE(&measures->ranks);
     arena_release(&measures->arena);
     free(measures);
 }
@@ -196,8 +197,45 @@ static void join_facts(struct measures *measures)
     free(values);
 }
 
+static int compare_ranks(const void *left, const void *right)
+{
+    const int64_t *a = left, *b = right;
+    return (*a > *b) - (*a < *b);
+}
+
+/* Sort the ranks, and say which there are: "0-3, 7". */
+static void finish_ranks(struct measures *measures)
+{
+    struct buffer text = { 0 };
+    int64_t *at = measures->ranks.at;
+    size_t count = measures->ranks.count, kept = 0;
+    if (count == 0)
+        return;
+    qsort(at, count, sizeof *at, compare_ranks);
+    for (size_t i = 0; i < count; i++)
+        if (kept == 0 || at[kept - 1] != at[i])
+            at[kept++] = at[i];
+    measures->ranks.count = kept;
+    for (size_t first = 0, end; first < kept; first = end) {
+        for (end = first + 1; end < kept && at[end] == at[end - 1] + 1; end++)
+            ;
+        buffer_printf(&text, "%s%" PRId64, first ? ", " : "", at[first]);
+        if (end - first > 1)
+            buffer_printf(&text, "-%" PRId64, at[end - 1]);
+    }
+    measures_add_fact(measures, "ranks", "ranks", text.at, text.count);
+    buffer_release(&text);
+}
+
+int64_t measures_missing_ranks(const struct measures *measures)
+{
+    int64_t there = (int64_t)measures->ranks.count;
+    return there > 0 && measures->world_size > there ? measures->world_size - there : 0;
+}
+
 void measures_finish(struct measures *measures)
 {
+    finish_ranks(measures);
     finish_sampling(&measures->by_step);
     finish_sampling(&measures->by_file);
     join_facts(measures);

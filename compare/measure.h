@@ -87,6 +87,8 @@ struct measures {
     size_t files_without_steps;
     const char *schema; /* of saved results: "tpa.top/1"; else NULL */
     bool has_gpu;
+    VEC_OF(int64_t) ranks; /* of the files that say theirs; once finished in order, each once */
+    int64_t world_size;    /* ranks of the job; 0: not recorded */
     VEC_OF(struct measure_fact) facts;
     struct arena arena; /* owns the texts */
 };
@@ -159,6 +161,9 @@ const struct measure_rows *sampling_rows(const struct sampling *sampling, const 
 
 /* What the side says of KEY; NULL when nothing. */
 const char *measures_fact(const struct measures *measures, const char *key);
+
+/* How many ranks of the job are missing from the files, as far as these say how many there are; 0: none. */
+int64_t measures_missing_ranks(const struct measures *measures);
 
 /* "step 3", "rank 1, step 3", "file 2": SAMPLE, as people read it. */
 void measure_sample_text(const struct measures *measures, const struct measure_sample *sample,

@@ -78,6 +78,10 @@ void measure_trace_facts(const struct measuring *measuring)
         add(measuring, "producer", "profiler", trace_producer_name(file->producer));
         add(measuring, "backend", "distributed backend", file->backend);
         add(measuring, "nccl", "NCCL", file->nccl_version);
+        if (file->rank >= 0)
+            *VEC_PUSH(&measuring->measures->ranks) = file->rank;
+        if (file->world_size > measuring->measures->world_size)
+            measuring->measures->world_size = file->world_size;
         if (file->world_size > 0)
             add_number(measuring, "world_size", "ranks of the job", file->world_size);
         add_flag(measuring, "record_shapes", "record_shapes", file->record_shapes);

@@ -109,6 +109,27 @@ static void apply_acceptances(struct nightly *nightly, size_t at)
     figures->accepted = accepted;
 }
 
+static bool same_commit(const struct nightly *nightly, size_t a, size_t b)
+{
+    const char *commit = nightly->runs.at[a].commit, *other = nightly->runs.at[b].commit;
+    return commit && other && strcmp(commit, other) == 0;
+}
+
+/* A commit that made something worse did so however often it is recorded: NEW in each of its runs. */
+static void keep_new(const struct nightly *nightly, struct history_series *series)
+{
+    size_t began = HISTORY_NO_RUN;
+    for (size_t run = 0; run <= nightly->judged; run++) {
+        if (series->verdicts[run] == HISTORY_NEW)
+            began = run;
+        else if (series->verdicts[run] == HISTORY_EXISTING && began != HISTORY_NO_RUN &&
+                 same_commit(nightly, began, run))
+            series->verdicts[run] = HISTORY_NEW;
+    }
+    if (series->now.verdict == HISTORY_EXISTING && series->verdicts[nightly->judged] == HISTORY_NEW)
+        series->now.verdict = HISTORY_NEW;
+}
+
 void nightly_judge(struct nightly *nightly, size_t run, const struct history_options *options)
 {
     for (size_t i = 0; i < nightly->series.count; i++)
@@ -116,6 +137,8 @@ void nightly_judge(struct nightly *nightly, size_t run, const struct history_opt
     nightly->judged = run;
     nightly->history.run_count = run + 1;
     history_judge(&nightly->history, options);
+    for (size_t i = 0; i < nightly->history.series.count; i++)
+        keep_new(nightly, &nightly->history.series.at[i]);
 }
 
 /* ---- tables ---- */

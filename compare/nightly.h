@@ -57,7 +57,7 @@ void nightly_release(struct nightly *nightly);
 /* New series with all its figures missing; its index. The texts are borrowed. */
 size_t nightly_add_series(struct nightly *nightly, const struct nightly_series *series);
 
-/* Judge every run up to RUN (an index); the findings are those of RUN. */
+/* Judge every run up to RUN (an index); the findings are those of RUN. What is NEW with a commit is NEW in each run of it. */
 void nightly_judge(struct nightly *nightly, size_t run, const struct history_options *options);
 
 /* The series of TABLE called NAME; HISTORY_NO_RUN when there is none. */

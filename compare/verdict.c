@@ -1,6 +1,7 @@
 /* verdict.c - see verdict.h. */
 #include "compare/verdict.h"
 
+#include "base/level.h"
 #include "base/memory.h"
 #include <math.h>
 #include <stdlib.h>
@@ -37,9 +38,49 @@ static double median(const double *values, size_t count)
     return middle;
 }
 
+/* ---- few samples, far apart ---- */
+
+struct spread {
+    double least, most, mean, variance; /* of the mean */
+};
+
+static struct spread spread_of(const double *values, size_t count)
+{
+    struct spread spread = { values[0], values[0], mean(values, count), 0 };
+    double squares = 0;
+    for (size_t i = 0; i < count; i++) {
+        spread.least = fmin(spread.least, values[i]);
+        spread.most = fmax(spread.most, values[i]);
+        squares += (values[i] - spread.mean) * (values[i] - spread.mean);
+    }
+    /* Few samples may agree by chance: no spread is taken to be below 1 % of the level. */
+    double floor = 0.01 * fabs(spread.mean);
+    spread.variance = fmax(squares / (double)(count - 1), floor * floor) / (double)count;
+    return spread;
+}
+
+/* The p of Welch's t test, if SAMPLED shows a change far beyond any spread; else NAN. */
+static double clear_p(const struct sampled *sampled)
+{
+    enum { TIMES_THE_WIDTH = 3 };
+    const size_t *count = sampled->count;
+    if (count[0] < 2 || count[1] < 2)
+        return NAN;
+    struct spread a = spread_of(sampled->values[0], count[0]), b = spread_of(sampled->values[1], count[1]);
+    double apart = fmax(b.least - a.most, a.least - b.most);
+    double width = fmax(fmax(a.most - a.least, b.most - b.least), 0.02 * fmax(fabs(a.mean), fabs(b.mean)));
+    if (!(apart > 0) || apart < TIMES_THE_WIDTH * width)
+        return NAN;
+    double variance = a.variance + b.variance;
+    double freedom =
+        variance * variance /
+        (a.variance * a.variance / (double)(count[0] - 1) + b.variance * b.variance / (double)(count[1] - 1));
+    return variance > 0 ? 2 * level_student_tail(fabs(b.mean - a.mean) / sqrt(variance), freedom) : NAN;
+}
+
 struct finding finding_of(const struct sampled *sampled)
 {
-    struct finding finding = { .p = NAN };
+    struct finding finding = { .p = NAN, .clear_p = clear_p(sampled) };
     double level[2];
     for (int i = 0; i < 2; i++) {
         level[i] = isnan(sampled->whole[i]) ? mean(sampled->values[i], sampled->count[i]) : sampled->whole[i];
@@ -91,9 +132,20 @@ static void decide(struct finding *finding, double p, double min_change)
         finding->verdict = finding->shift.estimate > 0 ? VERDICT_MORE : VERDICT_LESS;
 }
 
+void finding_judge_clear(struct finding *finding, size_t count, double min_change)
+{
+    double p = finding->clear_p * (double)count;
+    if (finding->verdict != VERDICT_UNSURE || !(p < 0.05) || fabs(finding->change) < min_change)
+        return;
+    finding->p = p;
+    finding->by_spread = true;
+    finding->verdict = finding->change > 0 ? VERDICT_MORE : VERDICT_LESS;
+}
+
 void finding_judge(struct finding *finding, double min_change)
 {
     decide(finding, finding->shift.decidable ? finding->shift.p : NAN, min_change);
+    finding_judge_clear(finding, 1, min_change);
 }
 
 /* Do both sides have it, and not the same value everywhere? And could it have changed by MIN_CHANGE at all? */

@@ -1,12 +1,12 @@
 /*
- * cases.h - a table of checks that were held, passed or left unsure: what JUnit and GitHub show of a result.
+ * cases.h - a table of checks: within the limit, exceeded, or nobody can tell: what JUnit and GitHub show of a result.
  *
  * Any table with these columns is one. Its rows are in order of their number; rows of one number belong to one check.
  *
  *     number   count   which check
  *     gate     text    as the user wrote it: "op=10%:^aten::"
  *     name     name    what it is about, here: "aten::mm"
- *     outcome  text    CASE_HELD, CASE_PASSED, CASE_UNSURE
+ *     outcome  text    CASE_WITHIN, CASE_EXCEEDED, CASE_CANNOT_TELL
  *     fails    bool    is the build to fail for it?
  *     message  text    the same in a sentence
  *
@@ -26,9 +26,9 @@
 #define CASE_FAILS "fails"
 #define CASE_MESSAGE "message"
 
-#define CASE_HELD "held"
-#define CASE_PASSED "passed"
-#define CASE_UNSURE "unsure"
+#define CASE_WITHIN "within"
+#define CASE_EXCEEDED "exceeded"
+#define CASE_CANNOT_TELL "cannot tell"
 
 struct case_columns {
     size_t number, gate, name, outcome, fails, message;

@@ -8,7 +8,7 @@
  *     </testsuite></testsuites>
  *
  * There is no standard but what Ant's task writes and Jenkins, GitLab and GitHub's actions read; these elements and
- * attributes are in all of them. What is unsure and does not fail the build was not tested: it is skipped.
+ * attributes are in all of them. What nobody can tell, and does not fail the build, was not tested: it is skipped.
  */
 #include "report/printer.h"
 
@@ -33,7 +33,7 @@ static struct check look(const struct table *table, const struct case_columns *a
     struct check check = { .worst = first };
     for (size_t row = first; row < end; row++) {
         bool fails = table_cell(table, row, at->fails)->i == 1;
-        bool unsure = strcmp(table_cell(table, row, at->outcome)->text.at, CASE_UNSURE) == 0;
+        bool unsure = strcmp(table_cell(table, row, at->outcome)->text.at, CASE_CANNOT_TELL) == 0;
         if ((fails && check.fails == 0) || (unsure && check.fails + check.unsure == 0))
             check.worst = row;
         check.fails += fails;
@@ -68,10 +68,7 @@ static void add_lines(struct buffer *out, const struct table *table, const struc
 {
     for (size_t row = first; row < end; row++) {
         const char *outcome = table_cell(table, row, at->outcome)->text.at;
-        /* "passed" is good news elsewhere, and to have passed a limit is not. */
-        buffer_puts(out, strcmp(outcome, CASE_PASSED) == 0 ? "over the limit: " : "");
-        buffer_puts(out, strcmp(outcome, CASE_UNSURE) == 0 ? "unsure: " : "");
-        buffer_puts(out, strcmp(outcome, CASE_HELD) == 0 ? "held: " : "");
+        buffer_printf(out, "%s: ", outcome);
         add_cell(out, table, row, at->message);
         buffer_putc(out, '\n');
     }

@@ -49,6 +49,29 @@ static void three_a_side_are_too_few(void **state)
     assert_int_equal(verdict_samples_needed(1), 4);
 }
 
+/*
+ * Twice as much, with 2 or 3 samples a side that differ by 1: 998 or 997 apart, where three times 2 % of the level is 120. Two
+ * samples that are 40 wide and 60 apart may be chance: 60 is less than three times 40.
+ */
+static void a_change_far_beyond_any_spread_is_judged_with_two(void **state)
+{
+    (void)state;
+    struct finding finding = shifted(3, 1000, 1000);
+    finding_judge(&finding, 0);
+    assert_int_equal(finding.verdict, VERDICT_MORE);
+    assert_true(finding.by_spread && finding.p < 0.01);
+    assert_int_equal(judged(shifted(2, 1000, 1000), 0), VERDICT_MORE);
+    assert_int_equal(judged(shifted(2, 1000, -900), 0), VERDICT_LESS);
+    assert_int_equal(judged(shifted(2, 1000, 1000), 1001), VERDICT_SAME); /* too small to count */
+    double before[2] = { 100, 140 }, after[2] = { 200, 240 };
+    struct sampled wide = { { before, after }, { 2, 2 }, { true, true }, { NAN, NAN } };
+    assert_int_equal(judged(finding_of(&wide), 0), VERDICT_UNSURE);
+    finding = shifted(2, 1000, 1000); /* one of a hundred rows: p is 0.003 times 100 */
+    finding.verdict = VERDICT_UNSURE;
+    finding_judge_clear(&finding, 100, 0);
+    assert_int_equal(finding.verdict, VERDICT_UNSURE);
+}
+
 static void what_one_side_lacks_is_new_or_gone(void **state)
 {
     (void)state;
@@ -144,6 +167,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_real_change_has_a_direction),
         cmocka_unit_test(three_a_side_are_too_few),
+        cmocka_unit_test(a_change_far_beyond_any_spread_is_judged_with_two),
         cmocka_unit_test(what_one_side_lacks_is_new_or_gone),
         cmocka_unit_test(one_bad_step_changes_the_mean_and_no_verdict),
         cmocka_unit_test(a_whole_stands_for_the_mean),
