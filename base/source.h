@@ -9,6 +9,7 @@
 #define TPA_BASE_SOURCE_H
 
 #include "base/error.h"
+#include "base/source_packing.h"
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -22,9 +23,6 @@ struct source_limits {
 };
 /* Real traces pack 10 to 60 times, each event having a time of its own; gzip ends at 1030 times. */
 #define SOURCE_DEFAULT_MAX_RATIO 500
-
-/* How an input turned out to be packed. */
-enum source_packing { SOURCE_PLAIN, SOURCE_GZIP, SOURCE_ZSTD };
 
 /* Open PATH ("-" is standard input). New; free with source_free. NULL and ERR on failure. */
 struct source *source_open(const char *path, const struct source_limits *limits, struct tpa_error *err);

@@ -7,8 +7,11 @@
 #ifndef TPA_BASE_SOURCE_UNPACK_H
 #define TPA_BASE_SOURCE_UNPACK_H
 
-#include "base/source.h"
+#include "base/error.h"
+#include "base/source_packing.h"
 #include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
 /* The bytes of the file, not yet unpacked. Those at hand are LEFT bytes at AT. */
 struct packed {

@@ -43,6 +43,25 @@ struct chart_type {
     bool (*draw)(const struct chart_question *question, struct picture *picture, struct tpa_error *err);
 };
 
+/* The types there are, in the order of help: a row here for each. */
+/* clang-format off */
+#define CHART_TYPES(ROW) \
+    ROW(operators) \
+    ROW(kernels) \
+    ROW(steps) \
+    ROW(utilization) \
+    ROW(overlap) \
+    ROW(gaps) \
+    ROW(transfers) \
+    ROW(memory) \
+    ROW(queue) \
+    ROW(roofline)
+/* clang-format on */
+
+#define DECLARE_TYPE(name) extern const struct chart_type chart_type_##name;
+CHART_TYPES(DECLARE_TYPE)
+#undef DECLARE_TYPE
+
 /* All types; ends in NULL. */
 extern const struct chart_type *const chart_types[];
 

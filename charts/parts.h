@@ -1,14 +1,11 @@
 /*
- * parts.h - what the makers of charts share (chart_*.c).
+ * parts.h - what the files of charts/ share, each of which ends in a `const struct chart_type chart_type_NAME`.
  */
 #ifndef TPA_CHARTS_PARTS_H
 #define TPA_CHARTS_PARTS_H
 
+#include "base/result.h"
 #include "charts/charts.h"
-
-extern const struct chart_type chart_type_operators, chart_type_kernels, chart_type_steps,
-    chart_type_utilization, chart_type_overlap, chart_type_gaps, chart_type_transfers, chart_type_memory,
-    chart_type_queue, chart_type_roofline;
 
 /* The table called KEY of RESULT; NULL when there is none. */
 const struct table *chart_find_table(const struct result *result, const char *key);

@@ -24,6 +24,7 @@
 #define TPA_COMPARE_HISTORY_H
 
 #include "base/memory.h"
+#include "compare/history_noise.h"
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -95,9 +96,6 @@ struct history_options {
     {                                                                                                        \
         .window = 14, .false_alarms = 0.01, .min_change_share = 0.005                                        \
     }
-
-/* With fewer earlier runs than this nothing is called NEW. */
-enum { HISTORY_LEAST_RUNS = 4 };
 
 /* Fill in the findings of every series. */
 void history_judge(struct history *history, const struct history_options *options);

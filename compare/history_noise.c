@@ -10,7 +10,6 @@
  */
 #include "compare/history_noise.h"
 
-#include "compare/history.h"
 #include "base/level.h"
 #include "base/shift.h"
 #include <math.h>

@@ -15,6 +15,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+/* With fewer earlier runs than this nothing is called NEW. */
+enum { HISTORY_LEAST_RUNS = 4 };
+
 struct noise_run {
     size_t run;
     double level, error; /* error NAN: not known */

@@ -12,18 +12,9 @@
 
 #include "base/buffer.h"
 #include "base/chart.h"
+#include "report/gnuplot_options.h"
 #include <stdbool.h>
 #include <stddef.h>
-
-enum gnuplot_terminal { GNUPLOT_TEXT, GNUPLOT_SVG, GNUPLOT_PNG, GNUPLOT_PDF };
-
-struct gnuplot_options {
-    enum gnuplot_terminal terminal;
-    size_t width; /* in pixels, of text in columns; 0: what suits */
-    size_t
-        height; /* of the whole picture, in pixels; of each chart as text, in lines, where it is free; 0: what suits */
-    bool color; /* of text: escape sequences are welcome */
-};
 
 /* Add the script to OUT. */
 void gnuplot_script(const struct picture *picture, const struct gnuplot_options *options, struct buffer *out);

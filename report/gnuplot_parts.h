@@ -5,7 +5,7 @@
 #define TPA_REPORT_GNUPLOT_PARTS_H
 
 #include "report/chart_scale.h"
-#include "report/gnuplot.h"
+#include "report/gnuplot_options.h"
 #include <stdint.h>
 
 /* A script in the making: its texts, its data blocks, its commands. */

@@ -12,6 +12,7 @@
 #ifndef TPA_TRACE_ARG_SCAN_H
 #define TPA_TRACE_ARG_SCAN_H
 
+#include "base/bits.h"
 #include "trace/trace.h"
 #include <math.h>
 #include <string.h>
@@ -25,15 +26,6 @@ struct arg_scan {
 static inline struct arg_scan arg_scan_of(const struct trace *trace, enum trace_arg arg)
 {
     return (struct arg_scan){ trace->args[arg].count ? &trace->args[arg] : NULL, 0, 0 };
-}
-
-/* Bits that are set. The compiler's own is a call where the processor is not known to have an instruction. */
-static inline size_t arg_scan_count(uint64_t bits)
-{
-    bits -= bits >> 1 & UINT64_C(0x5555555555555555);
-    bits = (bits & UINT64_C(0x3333333333333333)) + (bits >> 2 & UINT64_C(0x3333333333333333));
-    bits = (bits + (bits >> 4)) & UINT64_C(0x0f0f0f0f0f0f0f0f);
-    return (size_t)(bits * UINT64_C(0x0101010101010101) >> 56);
 }
 
 /* Has event E the argument, and which value? */
@@ -50,12 +42,12 @@ static inline bool arg_scan_get(struct arg_scan *scan, event_id e, int64_t *valu
             scan->rank = column->rank[e / 512];
         }
         while (scan->word < word)
-            scan->rank += arg_scan_count(column->present[scan->word++]);
+            scan->rank += bits_count(column->present[scan->word++]);
     }
     uint64_t bit = UINT64_C(1) << (e % 64), bits = column->present[word];
     if (!(bits & bit))
         return false;
-    size_t at = scan->rank + arg_scan_count(bits & (bit - 1));
+    size_t at = scan->rank + bits_count(bits & (bit - 1));
     *value = column->wide ? ((const int64_t *)column->values)[at] : ((const int32_t *)column->values)[at];
     return true;
 }

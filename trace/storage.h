@@ -8,8 +8,10 @@
 #define TPA_TRACE_STORAGE_H
 
 #include "base/buffer.h"
+#include "base/memory.h"
 #include "trace/chunk.h"
-#include "trace/derived.h"
+
+struct derivation;
 
 struct arg_storage {
     uint64_t *present;
@@ -36,38 +38,14 @@ struct trace_storage {
     struct arg_storage args[ARG_COUNT];
     struct names *names, *texts;
     struct names *track_keys, *category_keys;
-    struct {
-        struct track *at;
-        size_t count, capacity;
-    } tracks;
-    struct {
-        struct trace_category *at;
-        size_t count, capacity;
-    } categories;
-    struct {
-        struct trace_file *at;
-        size_t count, capacity;
-    } files;
-    struct {
-        struct trace_container **at; /* each allocated */
-        size_t count, capacity;
-    } containers;
-    struct {
-        struct trace_notice *at;
-        size_t count, capacity;
-    } notices;
-    struct {
-        struct trace_flow *at;
-        size_t count, capacity;
-    } flows;
-    struct {
-        struct trace_sample *at;
-        size_t count, capacity;
-    } samples;
-    struct {
-        struct trace_derived *at;
-        size_t count, capacity;
-    } derived; /* see derived.h */
+    VEC_OF(struct track) tracks;
+    VEC_OF(struct trace_category) categories;
+    VEC_OF(struct trace_file) files;
+    VEC_OF(struct trace_container *) containers; /* each allocated */
+    VEC_OF(struct trace_notice) notices;
+    VEC_OF(struct trace_flow) flows;
+    VEC_OF(struct trace_sample) samples;
+    VEC_OF(struct trace_derived) derived; /* see derived.h */
 };
 
 /* Free what was derived. derived.c */
@@ -80,18 +58,9 @@ struct trace_builder {
     struct names *notice_keys;     /* of the trace's notices, with the same indices: file and kind */
     struct buffer notice_key;      /* for the next look */
     /* Open ends, with the trace's ids; `event` and `after` count from the trace's first event. */
-    struct {
-        struct chunk_mark *at;
-        size_t count, capacity;
-    } marks;
-    struct {
-        struct chunk_end *at;
-        size_t count, capacity;
-    } ends;
-    struct {
-        struct chunk_end_arg *at;
-        size_t count, capacity;
-    } end_args;
+    VEC_OF(struct chunk_mark) marks;
+    VEC_OF(struct chunk_end) ends;
+    VEC_OF(struct chunk_end_arg) end_args;
 };
 
 /* Append VALUE for EVENT, which must be larger than any event the column has. */

@@ -1,5 +1,5 @@
 /* tpafile_records.c - the rows of tpafile_records.h as tables. */
-#include "trace/tpafile.h"
+#include "trace/tpafile_records.h"
 
 #define FIELD_ROW(kind, id, type, meaning) { #id, TPAFILE_##type },
 #define FIELDS_OF(kind, number, word)                                                                        \

@@ -2,7 +2,7 @@
 #include "trace/trace.h"
 
 #include "base/memory.h"
-#include "trace/arg_scan.h"
+#include "base/bits.h"
 #include "trace/storage.h"
 #include <math.h>
 #include <stdlib.h>
@@ -74,8 +74,8 @@ bool trace_arg(const struct trace *trace, enum trace_arg arg, event_id e, int64_
         return false;
     size_t rank = column->rank[e / 512];
     for (size_t w = word / 8 * 8; w < word; w++)
-        rank += arg_scan_count(column->present[w]);
-    rank += arg_scan_count(column->present[word] & (bit - 1));
+        rank += bits_count(column->present[w]);
+    rank += bits_count(column->present[word] & (bit - 1));
     *value = column->wide ? ((const int64_t *)column->values)[rank] : ((const int32_t *)column->values)[rank];
     return true;
 }

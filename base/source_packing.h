@@ -1,0 +1,7 @@
+/* source_packing.h - how an input turned out to be packed. */
+#ifndef TPA_BASE_SOURCE_PACKING_H
+#define TPA_BASE_SOURCE_PACKING_H
+
+enum source_packing { SOURCE_PLAIN, SOURCE_GZIP, SOURCE_ZSTD };
+
+#endif

@@ -1,0 +1,55 @@
+/* parts.c - see parts.h. */
+#include "charts/parts.h"
+
+#include "trace/span.h"
+#include <assert.h>
+#include <string.h>
+
+const struct table *chart_find_table(const struct result *result, const char *key)
+{
+    for (size_t i = 0; i < result->tables.count; i++)
+        if (strcmp(result->tables.at[i]->key, key) == 0)
+            return result->tables.at[i];
+    return NULL;
+}
+
+const union table_cell *chart_cell(const struct table *table, size_t row, const char *key)
+{
+    int column = table_find_column(table, key, strlen(key));
+    assert(column >= 0);
+    return table_cell(table, row, (size_t)column);
+}
+
+int64_t chart_integer(const struct table *table, size_t row, const char *key)
+{
+    int64_t value = chart_cell(table, row, key)->i;
+    return value == TABLE_INT_MISSING ? 0 : value;
+}
+
+struct chart_axis chart_time_axis(const struct chart_question *question, uint32_t file)
+{
+    struct chart_axis axis = { .title = "Time from the start of the trace", .kind = TABLE_MOMENT };
+    struct interval span = trace_file_span(question->trace, file);
+    if (question->selection->windows == NULL && span.end_ns > span.start_ns) {
+        axis.has_least = axis.has_most = true;
+        axis.least = 0;
+        axis.most = (double)(span.end_ns - span.start_ns);
+    }
+    return axis;
+}
+
+void chart_tell_panels(struct picture *picture, size_t panels, size_t count, const char *things)
+{
+    if (picture->charts.count == 0 || panels >= count)
+        return;
+    struct chart *last = picture->charts.at[picture->charts.count - 1];
+    last->note = arena_printf(&last->arena, "%s%s%zu of %zu %s are shown; --device and --rank choose others",
+                              last->note ? last->note : "", last->note ? "; " : "", panels, count, things);
+}
+
+bool chart_is_drawn(const struct picture *picture, struct tpa_error *err, const char *what)
+{
+    if (picture->charts.count > 0)
+        return true;
+    return tpa_fail(err, TPA_NOWHERE, "there is nothing to draw: %s", what);
+}
