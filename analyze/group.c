@@ -21,8 +21,9 @@
 
 struct group {
     const struct trace *trace;
-    unsigned dimensions;
-    size_t width; /* dimensions asked for */
+    unsigned dimensions; /* asked for */
+    unsigned keyed;      /* these, and the rank where it must not be merged */
+    size_t width;        /* how many are keyed */
     struct names *keys;
     const struct step_list *steps;
     struct code_paths *modules;
@@ -53,8 +54,9 @@ struct group *group_open(const struct trace *trace, unsigned dimensions)
     struct group *group = mem_zalloc(1, sizeof *group);
     group->trace = trace;
     group->dimensions = dimensions;
+    group->keyed = dimensions | (group_is_below_rank(dimensions) ? BY(RANK) : 0);
     for (size_t d = 0; d < DIMENSIONS; d++)
-        group->width += dimensions >> d & 1;
+        group->width += group->keyed >> d & 1;
     group->keys = names_open();
     if (dimensions & BY(STEP))
         group->steps = step_list_of(trace);
@@ -144,7 +146,7 @@ uint32_t group_of(struct group *group, event_id work, event_id call, event_id op
     int64_t key[DIMENSIONS];
     size_t width = 0;
     for (unsigned d = 0; d < DIMENSIONS; d++)
-        if (group->dimensions >> d & 1)
+        if (group->keyed >> d & 1)
             key[width++] = key_of(group, (enum dimension)d, work, call, op);
     return names_add(group->keys, (const char *)key, width * sizeof *key);
 }
@@ -277,7 +279,7 @@ struct group_key group_key(struct group *group, uint32_t id)
     memcpy(numbers, names_text(group->keys, id), group->width * sizeof *numbers);
     size_t at = 0;
     for (unsigned d = 0; d < DIMENSIONS; d++) {
-        if (!(group->dimensions >> d & 1))
+        if (!(group->keyed >> d & 1))
             continue;
         if (group_is_below_rank(1u << d) && numbers[at] != NO_KEY)
             set_number(group, &key, (enum dimension)d, numbers[at]);

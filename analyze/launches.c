@@ -1,19 +1,20 @@
 /*
  * launches.c - see launches.h.
  *
- * Each piece of work is paired with its call; sorted by call, the pairs of one call are a launch. Launches sorted by
- * the names of call and kernel are rows; launches sorted by stream and time are queues.
+ * Each piece of work is paired with its call; sorted by call, the pairs of one call are a launch. Launches sorted by group
+ * and kernel are rows; launches sorted by stream and time are queues.
  */
 #include "analyze/launches.h"
 
-#include "facts/call_names.h"
-#include "facts/gpu_events.h"
-#include "base/stats.h"
+#include "base/runs.h"
 #include "base/sum.h"
 #include "facts/attribution.h"
+#include "facts/features.h"
+#include "facts/gpu_events.h"
+#include "facts/launch_calls.h"
 #include "trace/span.h"
-#include "facts/step_list.h"
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,132 +24,74 @@ enum { QUEUE_LIMIT = 1024 }; /* launches that CUDA lets wait in one stream */
 
 /* ---- columns ---- */
 
-enum launch_column {
-    LAUNCH_CALL,
-    LAUNCH_KERNEL,
-    LAUNCH_OPERATOR,
-    LAUNCH_RANK,
-    LAUNCH_DEVICE,
-    LAUNCH_STREAM,
-    LAUNCH_THREAD,
-    LAUNCH_STEP,
-    LAUNCH_COUNT,
-    LAUNCH_CALL_TIME,
-    LAUNCH_CALL_AVERAGE,
-    LAUNCH_QUEUE_AVERAGE,
-    LAUNCH_KERNEL_AVERAGE,
-    LAUNCH_BOUND,
-    LAUNCH_QUEUED,
-    LAUNCH_QUEUE_TIME,
-    LAUNCH_KERNEL_TIME,
-    LAUNCH_TOTAL_TIME,
-    LAUNCH_COLUMNS
-};
-
-enum queue_column {
-    QUEUE_RANK,
-    QUEUE_DEVICE,
-    QUEUE_STREAM,
-    QUEUE_LAUNCHES,
-    QUEUE_MEAN,
-    QUEUE_MAX,
-    QUEUE_EMPTY,
-    QUEUE_FULL,
-    QUEUE_SPAN,
-    QUEUE_COLUMNS
-};
-
-enum graph_column {
-    GRAPH_CALL,
-    GRAPH_GRAPH,
-    GRAPH_LAUNCHES,
-    GRAPH_LEAST,
-    GRAPH_MOST,
-    GRAPH_CALL_AVERAGE,
-    GRAPH_QUEUE_AVERAGE,
-    GRAPH_WORK_AVERAGE,
-    GRAPH_SPAN_AVERAGE,
-    GRAPH_COLUMNS
-};
-
 /* clang-format off */
-static const struct table_column launch_columns[LAUNCH_COLUMNS] = {
-    { "call", "Call", TABLE_NAME, "the call of the runtime or driver", 0, NULL },
-    { "kernel", "Kernel", TABLE_NAME, "what it launched: a kernel, copy or memset, or a graph of several", 0, "name" },
-    { "operator", "Operator", TABLE_NAME, "the operator that launched it", TABLE_HIDDEN, "op" },
-    { "rank", "Rank", TABLE_COUNT, "rank of the file, or its place among the files", TABLE_HIDDEN, NULL },
-    { "device", "Device", TABLE_COUNT, "number of the device", TABLE_HIDDEN, NULL },
-    { "stream", "Stream", TABLE_COUNT, "number of the stream", TABLE_HIDDEN, NULL },
-    { "thread", "Thread", TABLE_NAME, "the host thread that called", TABLE_HIDDEN, NULL },
-    { "step", "Step", TABLE_COUNT, "number of the step in which the call began", TABLE_HIDDEN, NULL },
-    { "count", "Count", TABLE_COUNT, "how many launches", 0, NULL },
-    { "call_time", "Call time", TABLE_NS, "durations of the calls added up", 0, NULL },
-    { "call_average", "Call avg", TABLE_NS, "mean duration of the call", 0, NULL },
-    { "queue_average", "Queue avg", TABLE_NS, "mean time from the end of the call to the start of the work, of those that waited", 0, NULL },
-    { "kernel_average", "Kernel avg", TABLE_NS, "mean time on the device", 0, NULL },
-    { "launch_bound", "Launch-bound", TABLE_COUNT, "launches of kernels that took less time than the call", 0, NULL },
-    { "queued", "Queued", TABLE_COUNT, "launches whose work began after the call had ended", 0, NULL },
-    { "queue_time", "Queue time", TABLE_NS, "times from the end of the call to the start of the work added up", TABLE_OPTIONAL, NULL },
-    { "kernel_time", "Kernel time", TABLE_NS, "durations of the work added up", TABLE_OPTIONAL, NULL },
-    { "total_time", "Total time", TABLE_NS, "times from the start of the call to the end of call and work added up", TABLE_OPTIONAL, NULL },
+static const struct table_column launch_columns[] = {
+    GROUP_COLUMNS(struct launch_row, key),
+    COLUMN(struct launch_row, count, "count", "Count", TABLE_COUNT, "how many launches"),
+    COLUMN(struct launch_row, call_ns, "call_time", "Call time", TABLE_NS, "durations of the calls added up"),
+    COLUMN(struct launch_row, call_average_ns, "call_average", "Call avg", TABLE_NS, "mean duration of the call"),
+    COLUMN(struct launch_row, queue_average_ns, "queue_average", "Queue avg", TABLE_NS, "mean time from the end of the call to the start of the work, of those that waited"),
+    COLUMN(struct launch_row, kernel_average_ns, "kernel_average", "Kernel avg", TABLE_NS, "mean time on the device"),
+    COLUMN(struct launch_row, launch_bound, "launch_bound", "Launch-bound", TABLE_COUNT, "launches of kernels that took less time than the call"),
+    COLUMN(struct launch_row, queued, "queued", "Queued", TABLE_COUNT, "launches whose work began after the call had ended"),
+    COLUMN(struct launch_row, queue_ns, "queue_time", "Queue time", TABLE_NS, "times from the end of the call to the start of the work added up", .flags = TABLE_OPTIONAL),
+    COLUMN(struct launch_row, kernel_ns, "kernel_time", "Kernel time", TABLE_NS, "durations of the work added up", .flags = TABLE_OPTIONAL),
+    COLUMN(struct launch_row, total_ns, "total_time", "Total time", TABLE_NS, "times from the start of the call to the end of call and work added up", .flags = TABLE_OPTIONAL),
 };
 
-static const struct table_column queue_columns[QUEUE_COLUMNS] = {
-    { "rank", "Rank", TABLE_COUNT, "rank of the file, or its place among the files", TABLE_OPTIONAL, NULL },
-    { "device", "Device", TABLE_COUNT, "number of the device", 0, NULL },
-    { "stream", "Stream", TABLE_COUNT, "number of the stream", 0, NULL },
-    { "launches", "Launches", TABLE_COUNT, "launches into the stream", 0, NULL },
-    { "mean_depth", "Mean depth", TABLE_NUMBER, "launches that waited, averaged over time", 0, NULL },
-    { "max_depth", "Max depth", TABLE_COUNT, "most launches that waited at once", 0, NULL },
-    { "empty", "Empty", TABLE_SHARE, "share of the time in which none waited", 0, NULL },
-    { "full", "Full", TABLE_SHARE, "share of the time in which 1024 or more waited, so that launches block", 0, NULL },
-    { "span", "Span", TABLE_NS, "from the first launch to the start of the last work", TABLE_OPTIONAL, NULL },
+static const struct table_column queue_columns[] = {
+    COLUMN(struct queue_row, rank, "rank", "Rank", TABLE_COUNT, "rank of the file, or its place among the files", .flags = TABLE_OPTIONAL),
+    COLUMN(struct queue_row, device, "device", "Device", TABLE_COUNT, "number of the device"),
+    COLUMN(struct queue_row, stream, "stream", "Stream", TABLE_COUNT, "number of the stream"),
+    COLUMN(struct queue_row, launches, "launches", "Launches", TABLE_COUNT, "launches into the stream"),
+    COLUMN(struct queue_row, mean_depth, "mean_depth", "Mean depth", TABLE_NUMBER, "launches that waited, averaged over time"),
+    COLUMN(struct queue_row, max_depth, "max_depth", "Max depth", TABLE_COUNT, "most launches that waited at once"),
+    COLUMN(struct queue_row, empty, "empty", "Empty", TABLE_SHARE, "share of the time in which none waited"),
+    COLUMN(struct queue_row, full, "full", "Full", TABLE_SHARE, "share of the time in which 1024 or more waited, so that launches block"),
+    COLUMN(struct queue_row, span_ns, "span", "Span", TABLE_NS, "from the first launch to the start of the last work", .flags = TABLE_OPTIONAL),
 };
 
-static const struct table_column graph_columns[GRAPH_COLUMNS] = {
-    { "call", "Call", TABLE_NAME, "the call that launched the graph", 0, NULL },
-    { "graph", "Graph", TABLE_COUNT, "number of the graph, where the file tells it", 0, NULL },
-    { "launches", "Launches", TABLE_COUNT, "how often it was launched", 0, NULL },
-    { "least_works", "Least works", TABLE_COUNT, "fewest kernels, copies and memsets of a launch", 0, NULL },
-    { "most_works", "Most works", TABLE_COUNT, "most of them", 0, NULL },
-    { "call_average", "Call avg", TABLE_NS, "mean duration of the call", 0, NULL },
-    { "queue_average", "Queue avg", TABLE_NS, "mean time from the end of the call to the start of the first work, of those that waited", 0, NULL },
-    { "work_average", "Work avg", TABLE_NS, "mean of the durations of a launch's work, added up", 0, NULL },
-    { "span_average", "Span avg", TABLE_NS, "mean time from the start of the first work to the end of the last", 0, NULL },
+static const struct table_column graph_columns[] = {
+    COLUMN(struct graph_row, call, "call", "Call", TABLE_NAME, "the call that launched the graph"),
+    COLUMN(struct graph_row, graph, "graph", "Graph", TABLE_COUNT, "number of the graph, where the file tells it"),
+    COLUMN(struct graph_row, launches, "launches", "Launches", TABLE_COUNT, "how often it was launched"),
+    COLUMN(struct graph_row, min_operations, "min_operations", "Min ops", TABLE_COUNT, "fewest kernels, copies and memsets in one launch", .aliases = "least_works"),
+    COLUMN(struct graph_row, max_operations, "max_operations", "Max ops", TABLE_COUNT, "most kernels, copies and memsets in one launch", .aliases = "most_works"),
+    COLUMN(struct graph_row, call_average_ns, "call_average", "Call avg", TABLE_NS, "mean duration of the call"),
+    COLUMN(struct graph_row, queue_average_ns, "queue_average", "Queue avg", TABLE_NS, "mean time from the end of the call to the start of the first work, of those that waited"),
+    COLUMN(struct graph_row, work_average_ns, "work_average", "Work avg", TABLE_NS, "mean of the durations of a launch's work, added up"),
+    COLUMN(struct graph_row, span_average_ns, "span_average", "Span avg", TABLE_NS, "mean time from the start of the first work to the end of the last"),
 };
 /* clang-format on */
 
 /* ---- launches ---- */
 
-struct launch {
-    event_id call;
-    event_id first; /* the work that began first; EVENT_NONE when none is in the file */
-    uint32_t works;
-    bool has_kernel;
-    int64_t work_ns;                /* their durations */
-    int64_t end_ns;                 /* of the last work */
-    name_id call_name, kernel_name; /* kernel: NAME_NONE for a graph, NAME_NOTHING for no work */
-    int64_t graph;                  /* -1: not told */
-    int64_t key[2];                 /* what makes a row */
-};
+/* What a launch without work in the file, and a graph, have for a kernel. */
+#define KERNEL_NONE (NAME_NONE - 1)
+#define KERNEL_GRAPH NAME_NONE
 
-#define NOT_TOLD INT64_MIN
-#define NAME_NOTHING (NAME_NONE - 1)
+struct launch {
+    event_id call, op;
+    event_id first; /* the work that began first; EVENT_NONE when none is in the file */
+    uint32_t operations;
+    bool has_kernel;
+    int64_t work_ns;            /* their durations */
+    int64_t end_ns;             /* of the last work */
+    int64_t graph;              /* -1: not told */
+    name_id kernel, row_kernel; /* row_kernel: 0 where kernels make no rows */
+    uint32_t group;
+};
 
 struct pair {
     event_id call, work;
 };
 
-struct question {
+struct launch_query {
     const struct trace *trace;
     const struct selection *selection;
     const struct gpu_events *gpu;
-    unsigned char *sorts; /* by name: enum call_sort */
-    struct {
-        struct launch *at;
-        size_t count, capacity;
-    } found;
-    size_t unlinked;
+    VEC_OF(struct launch) found;
+    int64_t unlinked, captured;
 };
 
 static int compare_pairs(const void *left, const void *right)
@@ -165,74 +108,89 @@ static void add_work(const struct trace *trace, struct launch *launch, event_id 
     int64_t end_ns = trace_end_ns(trace, work);
     if (launch->first == EVENT_NONE || trace->start_ns[work] < trace->start_ns[launch->first])
         launch->first = work;
-    if (launch->works == 0 || end_ns > launch->end_ns)
+    if (launch->operations == 0 || end_ns > launch->end_ns)
         launch->end_ns = end_ns;
-    launch->works++;
+    launch->operations++;
     launch->has_kernel = launch->has_kernel || trace->kind[work] == EVENT_KERNEL;
     launch->work_ns += trace->dur_ns[work];
 }
 
-static struct launch new_launch(const struct trace *trace, event_id call)
+/* The work of SELECTION whose call is known, by call. New array of *COUNT. */
+static struct pair *find_pairs(struct launch_query *query, size_t *count)
 {
-    return (struct launch){ .call = call, .first = EVENT_NONE, .call_name = trace->name[call], .graph = -1 };
-}
-
-static void find_launches(struct question *question)
-{
-    const struct trace *trace = question->trace;
-    const struct gpu_events *gpu = question->gpu;
-    struct pair *pairs = mem_alloc((gpu->count + 1) * sizeof *pairs);
-    size_t count = 0;
+    const struct gpu_events *gpu = query->gpu;
+    struct pair *pairs = mem_alloc(mem_times(gpu->count + 1, sizeof *pairs));
     bool sorted = true;
+    *count = 0;
     for (size_t i = 0; i < gpu->count; i++) {
-        if (!selection_holds(question->selection, gpu->event[i]))
+        if (!selection_holds(query->selection, gpu->event[i]))
             continue;
-        event_id call = gpu->call[i];
-        question->unlinked += call == EVENT_NONE;
-        if (call == EVENT_NONE)
+        if (gpu->call[i] == EVENT_NONE) {
+            query->unlinked++;
             continue;
-        pairs[count++] = (struct pair){ call, gpu->event[i] };
-        sorted = sorted && (count < 2 || compare_pairs(&pairs[count - 2], &pairs[count - 1]) < 0);
+        }
+        pairs[(*count)++] = (struct pair){ gpu->call[i], gpu->event[i] };
+        sorted = sorted && (*count < 2 || compare_pairs(&pairs[*count - 2], &pairs[*count - 1]) < 0);
     }
     if (!sorted)
-        qsort(pairs, count, sizeof *pairs, compare_pairs);
+        qsort(pairs, *count, sizeof *pairs, compare_pairs);
+    return pairs;
+}
+
+static struct launch new_launch(const struct trace *trace, event_id call)
+{
+    return (struct launch){ .call = call,
+                            .op = attribution_operator(attribution_of(trace), call),
+                            .first = EVENT_NONE,
+                            .graph = -1 };
+}
+
+static void find_launches(struct launch_query *query)
+{
+    const struct trace *trace = query->trace;
+    size_t count;
+    struct pair *pairs = find_pairs(query, &count);
     for (size_t first = 0, end; first < count; first = end) {
         struct launch launch = new_launch(trace, pairs[first].call);
         for (end = first; end < count && pairs[end].call == launch.call; end++)
             add_work(trace, &launch, pairs[end].work);
-        launch.kernel_name = launch.works > 1 ? NAME_NONE : trace->name[launch.first];
+        bool is_graph = launch.operations > 1 ||
+                        attribution_is_graph_launch(names_text(trace->names, trace->name[launch.call]));
+        launch.kernel = is_graph ? KERNEL_GRAPH : trace->name[launch.first];
         launch.graph = trace_arg_or(trace, ARG_GRAPH_ID, launch.first, -1);
-        *VEC_PUSH(&question->found) = launch;
+        *VEC_PUSH(&query->found) = launch;
     }
     free(pairs);
 }
 
-/* Calls that should have launched something, but whose work is not in the file. */
-static void find_launches_of_nothing(struct question *question)
+/*
+ * Calls that should have launched something, but whose work is not in the file. Where names, devices or streams were asked
+ * for, nobody knows whether they belong.
+ */
+static void find_launches_of_nothing(struct launch_query *query)
 {
-    const struct trace *trace = question->trace;
-    size_t next = 0, with_work = question->found.count; /* launches found so far are sorted by call */
-    for (event_id e = 0; e < trace->event_count; e++) {
-        if (!event_is_call(trace->kind[e]))
+    const struct trace *trace = query->trace;
+    const struct selection *selection = query->selection;
+    const struct launch_calls *calls = launch_calls_of(trace);
+    if (selection->names || selection->tracks)
+        return;
+    for (size_t i = 0; i < calls->count; i++) {
+        const struct launch_call *call = &calls->at[i];
+        if (call->has_work || !selection_holds_place(selection, call->call))
             continue;
-        enum call_sort sort = question->sorts[trace->name[e]];
-        if (sort != CALL_LAUNCH && sort != CALL_GRAPH_LAUNCH)
+        query->captured += call->captured;
+        if (call->captured)
             continue;
-        while (next < with_work && question->found.at[next].call < e)
-            next++;
-        bool launched = next < with_work && question->found.at[next].call == e;
-        if (launched || !selection_is_all(question->selection))
-            continue; /* when only part was asked for, its work may just not be part of that */
-        struct launch launch = new_launch(trace, e);
-        launch.kernel_name = NAME_NOTHING;
-        *VEC_PUSH(&question->found) = launch;
+        struct launch launch = new_launch(trace, call->call);
+        launch.kernel = call->is_graph ? KERNEL_GRAPH : KERNEL_NONE;
+        *VEC_PUSH(&query->found) = launch;
     }
 }
 
 static int64_t queue_ns(const struct trace *trace, const struct launch *launch)
 {
     int64_t waited_ns =
-        launch->works ? trace->start_ns[launch->first] - trace_end_ns(trace, launch->call) : 0;
+        launch->operations ? trace->start_ns[launch->first] - trace_end_ns(trace, launch->call) : 0;
     return waited_ns > 0 ? waited_ns : 0;
 }
 
@@ -242,199 +200,99 @@ static bool is_launch_bound(const struct trace *trace, const struct launch *laun
     return launch->has_kernel && launch->work_ns < trace->dur_ns[launch->call];
 }
 
-static bool is_graph(const struct question *question, const struct launch *launch)
+/* ---- rows of launches ---- */
+
+static int64_t divided(int64_t sum, int64_t count)
 {
-    return launch->works > 1 ||
-           (launch->works == 1 && question->sorts[launch->call_name] == CALL_GRAPH_LAUNCH);
+    if (count == 0)
+        return TABLE_INT_MISSING;
+    sum_add(&sum, count / 2);
+    return sum / count;
 }
 
-/* ---- table: launches ---- */
-
-/* The device is that of the work; a call whose work is not in the file has none. */
-static void set_keys(struct question *question, enum launches_by by)
-{
-    const struct trace *trace = question->trace;
-    struct step_list *steps = by == LAUNCHES_BY_STEP ? step_list_open(trace) : NULL;
-    for (size_t i = 0; i < question->found.count; i++) {
-        struct launch *launch = &question->found.at[i];
-        track_id thread = trace->track[launch->call];
-        track_id stream = launch->works ? trace->track[launch->first] : TRACK_NONE;
-        event_id op;
-        const struct step *step;
-        switch (by) {
-        case LAUNCHES_BY_KERNEL:
-            launch->key[0] = launch->call_name;
-            launch->key[1] = launch->kernel_name;
-            break;
-        case LAUNCHES_BY_CALL: launch->key[0] = launch->call_name; break;
-        case LAUNCHES_BY_OPERATOR:
-            op = attribution_operator(attribution_of(trace), launch->call);
-            launch->key[0] = op == EVENT_NONE ? NOT_TOLD : trace->name[op];
-            break;
-        case LAUNCHES_BY_DEVICE:
-            launch->key[0] = stream == TRACK_NONE ? NOT_TOLD : question->gpu->device_of_track[stream];
-            break;
-        case LAUNCHES_BY_STREAM: launch->key[0] = stream == TRACK_NONE ? NOT_TOLD : stream; break;
-        case LAUNCHES_BY_THREAD: launch->key[0] = thread; break;
-        case LAUNCHES_BY_STEP:
-            step = step_list_at(steps, trace->tracks[thread].file, trace->start_ns[launch->call]);
-            launch->key[0] = step ? step->number : NOT_TOLD;
-            break;
-        }
-    }
-    step_list_free(steps);
-}
-
-static int compare_keys(const void *left, const void *right)
+static int compare_launches(const void *left, const void *right)
 {
     const struct launch *a = left, *b = right;
-    for (size_t i = 0; i < 2; i++)
-        if (a->key[i] != b->key[i])
-            return a->key[i] < b->key[i] ? -1 : 1;
+    if (a->group != b->group)
+        return a->group < b->group ? -1 : 1;
+    if (a->row_kernel != b->row_kernel)
+        return a->row_kernel < b->row_kernel ? -1 : 1;
     return a->call < b->call ? -1 : a->call > b->call;
 }
 
-static void set_name(struct table *table, size_t row, size_t column, const char *name)
+static struct text name_text(const struct trace *trace, name_id id)
 {
-    table_set_text(table, row, column, name, strlen(name));
+    return (struct text){ names_text(trace->names, id), names_length(trace->names, id) };
 }
 
-static void set_row_key(struct table *table, size_t row, const struct question *question, enum launches_by by,
-                        const struct launch *launch)
+static struct text kernel_text(const struct trace *trace, name_id kernel)
 {
-    const struct trace *trace = question->trace;
-    const struct track *thread = &trace->tracks[trace->track[launch->call]];
-    const struct track *stream = launch->works ? &trace->tracks[trace->track[launch->first]] : NULL;
-    name_id kernel = launch->kernel_name;
-    if (by == LAUNCHES_BY_KERNEL || by == LAUNCHES_BY_CALL)
-        set_name(table, row, LAUNCH_CALL, names_text(trace->names, launch->call_name));
-    if (by == LAUNCHES_BY_KERNEL)
-        set_name(table, row, LAUNCH_KERNEL,
-                 kernel == NAME_NONE      ? "(graph)"
-                 : kernel == NAME_NOTHING ? "(no work in the file)"
-                                          : names_text(trace->names, kernel));
-    if (by == LAUNCHES_BY_OPERATOR)
-        set_name(table, row, LAUNCH_OPERATOR,
-                 launch->key[0] == NOT_TOLD ? "(no operator)"
-                                            : names_text(trace->names, (name_id)launch->key[0]));
-    if (by == LAUNCHES_BY_STEP && launch->key[0] != NOT_TOLD)
-        table_set_int(table, row, LAUNCH_STEP, launch->key[0]);
-    if (by == LAUNCHES_BY_THREAD) {
-        char number[40];
-        snprintf(number, sizeof number, "%" PRId64, thread->tid);
-        const char *name = names_text(trace->texts, thread->thread_name),
-                   *written =
-                       thread->tid_text == NAME_NONE ? number : names_text(trace->texts, thread->tid_text);
-        set_name(table, row, LAUNCH_THREAD, *name ? name : written);
-    }
-    if (by == LAUNCHES_BY_DEVICE || by == LAUNCHES_BY_STREAM || by == LAUNCHES_BY_THREAD)
-        table_set_int(table, row, LAUNCH_RANK, selection_rank(trace, thread->file));
-    if (stream && (by == LAUNCHES_BY_DEVICE || by == LAUNCHES_BY_STREAM))
-        table_set_int(table, row, LAUNCH_DEVICE, stream->device);
-    if (stream && by == LAUNCHES_BY_STREAM)
-        table_set_int(table, row, LAUNCH_STREAM, stream->stream);
+    static const char graph[] = "(graph)", none[] = "(no work in the file)";
+    return kernel == KERNEL_GRAPH  ? (struct text){ graph, sizeof graph - 1 }
+           : kernel == KERNEL_NONE ? (struct text){ none, sizeof none - 1 }
+                                   : name_text(trace, kernel);
 }
 
-static void show_columns(struct table *table, enum launches_by by, bool several_files)
+static void add_row(struct launches *launches, const struct trace *trace, unsigned by,
+                    const struct launch *of, size_t count)
 {
-    static const struct {
-        const char *title;
-        enum launch_column first, last;
-        bool with_rank;
-    } shown[] = {
-        [LAUNCHES_BY_KERNEL] = { "Launches by call and kernel", LAUNCH_CALL, LAUNCH_KERNEL, false },
-        [LAUNCHES_BY_CALL] = { "Launches by call", LAUNCH_CALL, LAUNCH_CALL, false },
-        [LAUNCHES_BY_OPERATOR] = { "Launches by operator", LAUNCH_OPERATOR, LAUNCH_OPERATOR, false },
-        [LAUNCHES_BY_DEVICE] = { "Launches by device", LAUNCH_DEVICE, LAUNCH_DEVICE, true },
-        [LAUNCHES_BY_STREAM] = { "Launches by stream", LAUNCH_DEVICE, LAUNCH_STREAM, true },
-        [LAUNCHES_BY_THREAD] = { "Launches by thread", LAUNCH_THREAD, LAUNCH_THREAD, true },
-        [LAUNCHES_BY_STEP] = { "Launches by step", LAUNCH_STEP, LAUNCH_STEP, false },
-    };
-    table->title = shown[by].title;
-    for (size_t c = LAUNCH_CALL; c <= LAUNCH_STEP; c++)
-        table->columns[c].flags = c >= shown[by].first && c <= shown[by].last ? 0 : TABLE_HIDDEN;
-    if (shown[by].with_rank && several_files)
-        table->columns[LAUNCH_RANK].flags = 0;
-}
-
-static int64_t divided(int64_t sum, size_t count)
-{
-    if (count == 0)
-        return 0;
-    sum_add(&sum, (int64_t)count / 2);
-    return sum / (int64_t)count;
-}
-
-static void add_launches(struct table *table, const struct question *question, enum launches_by by,
-                         const struct launch *launches, size_t count)
-{
-    const struct trace *trace = question->trace;
-    int64_t call_ns = 0, waited_ns = 0, work_ns = 0, total_ns = 0;
-    size_t queued = 0, bound = 0, with_work = 0;
+    struct launch_row row = { .key = group_key(launches->group, of->group), .count = (int64_t)count };
+    int64_t with_work = 0;
+    if (by & LAUNCHES_BY_KERNEL)
+        row.key.kernel = kernel_text(trace, of->kernel);
     for (size_t i = 0; i < count; i++) {
-        const struct launch *launch = &launches[i];
-        int64_t call_end_ns = trace_end_ns(trace, launch->call), waited = queue_ns(trace, launch);
-        int64_t end_ns = launch->works && launch->end_ns > call_end_ns ? launch->end_ns : call_end_ns;
-        call_ns += trace->dur_ns[launch->call];
-        sum_add(&waited_ns, waited);
-        queued += waited > 0;
-        work_ns += launch->work_ns;
-        sum_add(&total_ns, end_ns - trace->start_ns[launch->call]);
-        with_work += launch->works > 0;
-        bound += is_launch_bound(trace, launch);
+        const struct launch *launch = &of[i];
+        int64_t call_end_ns = trace_end_ns(trace, launch->call), waited_ns = queue_ns(trace, launch);
+        int64_t end_ns = launch->operations && launch->end_ns > call_end_ns ? launch->end_ns : call_end_ns;
+        row.call_ns += trace->dur_ns[launch->call];
+        sum_add(&row.queue_ns, waited_ns);
+        row.queued += waited_ns > 0;
+        row.kernel_ns += launch->work_ns;
+        sum_add(&row.total_ns, end_ns - trace->start_ns[launch->call]);
+        with_work += launch->operations > 0;
+        row.launch_bound += is_launch_bound(trace, launch);
     }
-    size_t row = table_add_row(table);
-    set_row_key(table, row, question, by, launches);
-    table_set_int(table, row, LAUNCH_COUNT, (int64_t)count);
-    table_set_int(table, row, LAUNCH_CALL_TIME, call_ns);
-    table_set_int(table, row, LAUNCH_CALL_AVERAGE, divided(call_ns, count));
-    table_set_int(table, row, LAUNCH_TOTAL_TIME, total_ns);
+    launches->launch_bound += row.launch_bound;
+    row.call_average_ns = divided(row.call_ns, row.count);
+    row.queue_average_ns = divided(row.queue_ns, row.queued);
+    row.kernel_average_ns = divided(row.kernel_ns, with_work);
     if (with_work == 0)
-        return;
-    if (queued)
-        table_set_int(table, row, LAUNCH_QUEUE_AVERAGE, divided(waited_ns, queued));
-    table_set_int(table, row, LAUNCH_KERNEL_AVERAGE, divided(work_ns, with_work));
-    table_set_int(table, row, LAUNCH_BOUND, (int64_t)bound);
-    table_set_int(table, row, LAUNCH_QUEUED, (int64_t)queued);
-    table_set_int(table, row, LAUNCH_QUEUE_TIME, waited_ns);
-    table_set_int(table, row, LAUNCH_KERNEL_TIME, work_ns);
+        row.queued = row.queue_ns = row.kernel_ns = row.launch_bound = TABLE_INT_MISSING;
+    *VEC_PUSH(&launches->rows) = row;
 }
 
-static struct table *make_launches(struct question *question, enum launches_by by)
+static bool has_less_call_time(const void *context, const void *a, const void *b)
 {
-    const struct trace *trace = question->trace;
-    struct launch *launches = question->found.at;
-    size_t count = question->found.count, bound = 0;
-    struct table *table =
-        table_open("launches", "Launches by call and kernel", launch_columns, LAUNCH_COLUMNS);
-    show_columns(table, by, trace->file_count > 1);
-    set_keys(question, by);
-    if (count)
-        qsort(launches, count, sizeof *launches, compare_keys);
-    for (size_t first = 0, end; first < count; first = end) {
-        for (end = first + 1; end < count && launches[end].key[0] == launches[first].key[0] &&
-                              launches[end].key[1] == launches[first].key[1];)
-            end++;
-        add_launches(table, question, by, &launches[first], end - first);
-    }
-    for (size_t i = 0; i < count; i++)
-        bound += is_launch_bound(trace, &launches[i]);
-    table_sort(table, LAUNCH_CALL_TIME, false);
-    table_drop_hidden(table);
-    table_add_footer(table, "launches", "Launches", TABLE_COUNT, table_int((int64_t)count));
-    table_add_footer(table, "launch_bound", "Launch-bound", TABLE_COUNT, table_int((int64_t)bound));
-    table_add_footer(table, "unlinked", "GPU events whose call is not in the file", TABLE_COUNT,
-                     table_int((int64_t)question->unlinked));
-    return table;
+    (void)context;
+    return ((const struct launch_row *)a)->call_ns < ((const struct launch_row *)b)->call_ns;
 }
 
-/* ---- table: queues ---- */
+static void add_rows(struct launches *launches, struct launch_query *query, unsigned by)
+{
+    struct launch *found = query->found.at;
+    size_t count = query->found.count;
+    for (size_t i = 0; i < count; i++) {
+        found[i].group = group_of(launches->group, found[i].first, found[i].call, found[i].op);
+        found[i].row_kernel = by & LAUNCHES_BY_KERNEL ? found[i].kernel : 0;
+    }
+    if (count)
+        qsort(found, count, sizeof *found, compare_launches);
+    for (size_t first = 0, end; first < count; first = end) {
+        for (end = first + 1; end < count && found[end].group == found[first].group &&
+                              found[end].row_kernel == found[first].row_kernel;)
+            end++;
+        add_row(launches, query->trace, by, &found[first], end - first);
+    }
+    runs_sort(launches->rows.at, launches->rows.count, sizeof *launches->rows.at, has_less_call_time, NULL);
+}
 
-/* One launch in the queue of its stream. */
+/* ---- queues ---- */
+
+/* One launch in the queue of its stream: from the start of the call to that of the work, which by a clock's skew may be
+ * earlier. */
 struct queued {
     track_id track;
-    int64_t from_ns,
-        to_ns; /* from the start of the call to that of the work, which by a clock's skew may be earlier */
+    int64_t from_ns, to_ns;
 };
 
 static int compare_queued(const void *left, const void *right)
@@ -451,62 +309,15 @@ static int compare_times(const void *left, const void *right)
     return (a > b) - (a < b);
 }
 
-/* A row for the queue of one stream: WAITS sorted by their begin; ENDS has room for as many times. */
-static void add_queue(struct table *table, const struct trace *trace, const struct queued *waits,
-                      size_t count, int64_t *ends)
-{
-    for (size_t i = 0; i < count; i++)
-        ends[i] = waits[i].to_ns;
-    qsort(ends, count, sizeof *ends, compare_times);
-    double depth_ns = 0;
-    int64_t empty_ns = 0, full_ns = 0, now_ns = waits[0].from_ns;
-    size_t depth = 0, most = 0;
-    for (size_t begun = 0, ended = 0; ended < count;) {
-        bool begins = begun < count && waits[begun].from_ns < ends[ended];
-        int64_t next_ns = begins ? waits[begun].from_ns : ends[ended];
-        if (next_ns > now_ns) {
-            depth_ns += (double)depth * (double)(next_ns - now_ns);
-            empty_ns += depth == 0 ? next_ns - now_ns : 0;
-            full_ns += depth >= QUEUE_LIMIT ? next_ns - now_ns : 0;
-            now_ns = next_ns;
-        }
-        if (begins) {
-            begun++;
-            depth++;
-            most = depth > most ? depth : most;
-        } else if (begun > ended) {
-            ended++;
-            depth--;
-        } else { /* it waited no time at all */
-            begun++;
-            ended++;
-        }
-    }
-    int64_t span_ns = now_ns - waits[0].from_ns;
-    const struct track *track = &trace->tracks[waits[0].track];
-    size_t row = table_add_row(table);
-    table_set_int(table, row, QUEUE_RANK, selection_rank(trace, track->file));
-    table_set_int(table, row, QUEUE_DEVICE, track->device);
-    table_set_int(table, row, QUEUE_STREAM, track->stream);
-    table_set_int(table, row, QUEUE_LAUNCHES, (int64_t)count);
-    table_set_int(table, row, QUEUE_MAX, (int64_t)most);
-    table_set_int(table, row, QUEUE_SPAN, span_ns);
-    if (span_ns > 0) {
-        table_set_number(table, row, QUEUE_MEAN, depth_ns / (double)span_ns);
-        table_set_number(table, row, QUEUE_EMPTY, (double)empty_ns / (double)span_ns);
-        table_set_number(table, row, QUEUE_FULL, (double)full_ns / (double)span_ns);
-    }
-}
-
 /* The launches that waited, by stream and begin. New array of *COUNT. */
-static struct queued *find_queued(const struct question *question, size_t *count)
+static struct queued *find_queued(const struct launch_query *query, size_t *count)
 {
-    const struct trace *trace = question->trace;
-    struct queued *waits = mem_alloc((question->found.count + 1) * sizeof *waits);
+    const struct trace *trace = query->trace;
+    struct queued *waits = mem_alloc(mem_times(query->found.count + 1, sizeof *waits));
     *count = 0;
-    for (size_t i = 0; i < question->found.count; i++) {
-        const struct launch *launch = &question->found.at[i];
-        if (launch->works == 0)
+    for (size_t i = 0; i < query->found.count; i++) {
+        const struct launch *launch = &query->found.at[i];
+        if (launch->operations == 0)
             continue;
         int64_t called_ns = trace->start_ns[launch->call], started_ns = trace->start_ns[launch->first];
         waits[(*count)++] = (struct queued){ trace->track[launch->first],
@@ -517,44 +328,11 @@ static struct queued *find_queued(const struct question *question, size_t *count
     return waits;
 }
 
-static struct table *make_queues(const struct question *question)
+/* The depth of one queue whenever it changed: WAITS, of one stream, by their begin. Where one launch leaves as another
+ * comes, it stays; ENDS has room for COUNT times. */
+static struct queue_depths depths_of(const struct queued *waits, size_t count, int64_t *ends)
 {
-    const struct trace *trace = question->trace;
-    struct table *table = table_open("queues", "Queues of launches", queue_columns, QUEUE_COLUMNS);
-    size_t count;
-    struct queued *waits = find_queued(question, &count);
-    int64_t *ends = mem_alloc((count + 1) * sizeof *ends);
-    for (size_t first = 0, end; first < count; first = end) {
-        for (end = first + 1; end < count && waits[end].track == waits[first].track;)
-            end++;
-        add_queue(table, trace, &waits[first], end - first, ends);
-    }
-    if (trace->file_count > 1)
-        table->columns[QUEUE_RANK].flags = 0;
-    table_sort(table, QUEUE_LAUNCHES, false);
-    free(waits);
-    free(ends);
-    return table;
-}
-
-/* ---- depth over time ---- */
-
-/* The depth of one queue whenever it changed. Where one launch leaves as another comes, it stays. */
-static struct table *make_depths(const struct trace *trace, struct result *result, const struct queued *waits,
-                                 size_t count, int64_t *ends)
-{
-    static const struct table_column columns[] = {
-        { "time", "Time", TABLE_MOMENT, "from then on, from the origin of the file", 0, NULL },
-        { "depth", "Depth", TABLE_COUNT, "launches that wait", 0, NULL },
-    };
-    const struct track *track = &trace->tracks[waits[0].track];
-    int64_t origin_ns = trace_file_span(trace, track->file).start_ns;
-    const char *title =
-        arena_printf(&result->arena, "device %d, stream %lld", track->device, (long long)track->stream);
-    if (trace->file_count > 1)
-        title = arena_printf(&result->arena, "rank %lld, %s", (long long)selection_rank(trace, track->file),
-                             title);
-    struct table *table = table_open("depths", title, columns, 2);
+    struct queue_depths depths = { .stream = waits[0].track, .launches = (int64_t)count };
     for (size_t i = 0; i < count; i++)
         ends[i] = waits[i].to_ns;
     qsort(ends, count, sizeof *ends, compare_times);
@@ -565,133 +343,285 @@ static struct table *make_depths(const struct trace *trace, struct result *resul
             begun++;
         while (ended < count && ends[ended] == now_ns)
             ended++;
-        size_t row = table_add_row(table);
-        table_set_int(table, row, 0, now_ns - origin_ns);
-        table_set_int(table, row, 1, (int64_t)(begun - ended));
+        *VEC_PUSH(&depths.changes) = (struct queue_depth){ now_ns, (int64_t)(begun - ended) };
     }
-    return table;
+    return depths;
 }
 
-/* The stream with the most launches first. */
-static int compare_depths(const void *left, const void *right)
+/* The depths of all streams; times are those of the trace. New array of *COUNT. */
+static struct queue_depths *find_depths(const struct launch_query *query, size_t *count)
 {
-    const struct table *a = *(struct table *const *)left, *b = *(struct table *const *)right;
-    if (a->row_count != b->row_count)
-        return a->row_count > b->row_count ? -1 : 1;
-    return strcmp(a->title, b->title);
+    size_t wait_count;
+    struct queued *waits = find_queued(query, &wait_count);
+    int64_t *ends = mem_alloc(mem_times(wait_count + 1, sizeof *ends));
+    VEC_OF(struct queue_depths) depths = { 0 };
+    VEC_RESERVE(&depths, 1);
+    for (size_t first = 0, end; first < wait_count; first = end) {
+        for (end = first + 1; end < wait_count && waits[end].track == waits[first].track;)
+            end++;
+        *VEC_PUSH(&depths) = depths_of(&waits[first], end - first, ends);
+    }
+    free(waits);
+    free(ends);
+    *count = depths.count;
+    return depths.at;
 }
 
-/* ---- table: graphs ---- */
+static struct queue_row queue_of(const struct trace *trace, const struct queue_depths *depths)
+{
+    const struct track *track = &trace->tracks[depths->stream];
+    const struct queue_depth *at = depths->changes.at;
+    size_t count = depths->changes.count;
+    double depth_ns = 0;
+    int64_t empty_ns = 0, full_ns = 0;
+    struct queue_row row = { .rank = selection_rank(trace, track->file),
+                             .device = track->device,
+                             .stream = track->stream,
+                             .launches = depths->launches,
+                             .span_ns = at[count - 1].time_ns - at[0].time_ns };
+    for (size_t i = 0; i + 1 < count; i++) {
+        int64_t length_ns = at[i + 1].time_ns - at[i].time_ns;
+        depth_ns += (double)at[i].depth * (double)length_ns;
+        empty_ns += at[i].depth == 0 ? length_ns : 0;
+        full_ns += at[i].depth >= QUEUE_LIMIT ? length_ns : 0;
+        row.max_depth = at[i].depth > row.max_depth ? at[i].depth : row.max_depth;
+    }
+    double span_ns = row.span_ns > 0 ? (double)row.span_ns : NAN;
+    row.mean_depth = depth_ns / span_ns;
+    row.empty = (double)empty_ns / span_ns;
+    row.full = (double)full_ns / span_ns;
+    return row;
+}
 
-static int compare_graphs(const void *left, const void *right)
+static bool has_fewer_launches(const void *context, const void *a, const void *b)
+{
+    (void)context;
+    return ((const struct queue_row *)a)->launches < ((const struct queue_row *)b)->launches;
+}
+
+static void add_queues(struct launches *launches, const struct launch_query *query)
+{
+    size_t count;
+    struct queue_depths *depths = find_depths(query, &count);
+    for (size_t i = 0; i < count; i++)
+        *VEC_PUSH(&launches->queues) = queue_of(query->trace, &depths[i]);
+    launches_free_depths(depths, count);
+    runs_sort(launches->queues.at, launches->queues.count, sizeof *launches->queues.at, has_fewer_launches,
+              NULL);
+}
+
+/* ---- graphs ---- */
+
+static int compare_graphs(const struct trace *trace, const struct launch *a, const struct launch *b)
+{
+    name_id call_of_a = trace->name[a->call], call_of_b = trace->name[b->call];
+    if (call_of_a != call_of_b)
+        return call_of_a < call_of_b ? -1 : 1;
+    return (a->graph > b->graph) - (a->graph < b->graph);
+}
+
+static bool is_later_graph(const void *context, const void *left, const void *right)
 {
     const struct launch *a = left, *b = right;
-    if (a->call_name != b->call_name)
-        return a->call_name < b->call_name ? -1 : 1;
-    if (a->graph != b->graph)
-        return a->graph < b->graph ? -1 : 1;
-    return a->call < b->call ? -1 : a->call > b->call;
+    int order = compare_graphs(context, a, b);
+    return order ? order > 0 : a->call > b->call;
 }
 
-static void add_graph(struct table *table, const struct trace *trace, const struct launch *launches,
-                      size_t count)
+static struct graph_row graph_of(const struct trace *trace, const struct launch *of, size_t count)
 {
-    int64_t call_ns = 0, waited_ns = 0, work_ns = 0, span_ns = 0;
-    uint32_t least = launches->works, most = 0;
-    size_t queued = 0;
+    int64_t call_ns = 0, waited_ns = 0, work_ns = 0, span_ns = 0, queued = 0, with_work = 0;
+    struct graph_row row = { .call = name_text(trace, trace->name[of->call]),
+                             .graph = of->graph >= 0 ? of->graph : TABLE_INT_MISSING,
+                             .launches = (int64_t)count,
+                             .min_operations = TABLE_INT_MISSING,
+                             .max_operations = TABLE_INT_MISSING };
     for (size_t i = 0; i < count; i++) {
-        int64_t waited = queue_ns(trace, &launches[i]);
-        call_ns += trace->dur_ns[launches[i].call];
-        waited_ns += waited;
+        const struct launch *launch = &of[i];
+        int64_t waited = queue_ns(trace, launch);
+        call_ns += trace->dur_ns[launch->call];
+        if (launch->operations == 0)
+            continue;
+        sum_add(&waited_ns, waited);
         queued += waited > 0;
-        work_ns += launches[i].work_ns;
-        span_ns += launches[i].end_ns - trace->start_ns[launches[i].first];
-        least = launches[i].works < least ? launches[i].works : least;
-        most = launches[i].works > most ? launches[i].works : most;
+        work_ns += launch->work_ns;
+        sum_add(&span_ns, launch->end_ns - trace->start_ns[launch->first]);
+        if (with_work++ == 0 || launch->operations < row.min_operations)
+            row.min_operations = launch->operations;
+        if (launch->operations > row.max_operations)
+            row.max_operations = launch->operations;
     }
-    size_t row = table_add_row(table);
-    table_set_text(table, row, GRAPH_CALL, names_text(trace->names, launches->call_name),
-                   names_length(trace->names, launches->call_name));
-    if (launches->graph >= 0)
-        table_set_int(table, row, GRAPH_GRAPH, launches->graph);
-    table_set_int(table, row, GRAPH_LAUNCHES, (int64_t)count);
-    table_set_int(table, row, GRAPH_LEAST, least);
-    table_set_int(table, row, GRAPH_MOST, most);
-    table_set_int(table, row, GRAPH_CALL_AVERAGE, divided(call_ns, count));
-    if (queued)
-        table_set_int(table, row, GRAPH_QUEUE_AVERAGE, divided(waited_ns, queued));
-    table_set_int(table, row, GRAPH_WORK_AVERAGE, divided(work_ns, count));
-    table_set_int(table, row, GRAPH_SPAN_AVERAGE, divided(span_ns, count));
+    row.call_average_ns = divided(call_ns, row.launches);
+    row.queue_average_ns = divided(waited_ns, queued);
+    row.work_average_ns = divided(work_ns, with_work);
+    row.span_average_ns = divided(span_ns, with_work);
+    return row;
 }
 
-/* NULL when no graph was launched. */
-static struct table *make_graphs(const struct question *question)
+static bool has_fewer_graph_launches(const void *context, const void *a, const void *b)
+{
+    (void)context;
+    return ((const struct graph_row *)a)->launches < ((const struct graph_row *)b)->launches;
+}
+
+static void add_graphs(struct launches *launches, const struct launch_query *query)
 {
     VEC_OF(struct launch) graphs = { 0 };
-    for (size_t i = 0; i < question->found.count; i++)
-        if (is_graph(question, &question->found.at[i]))
-            *VEC_PUSH(&graphs) = question->found.at[i];
-    if (graphs.count == 0)
-        return NULL;
-    struct table *table = table_open("graphs", "Graphs", graph_columns, GRAPH_COLUMNS);
-    qsort(graphs.at, graphs.count, sizeof *graphs.at, compare_graphs);
+    for (size_t i = 0; i < query->found.count; i++)
+        if (query->found.at[i].kernel == KERNEL_GRAPH)
+            *VEC_PUSH(&graphs) = query->found.at[i];
+    runs_sort(graphs.at, graphs.count, sizeof *graphs.at, is_later_graph, query->trace);
     for (size_t first = 0, end; first < graphs.count; first = end) {
-        for (end = first + 1; end < graphs.count && graphs.at[end].call_name == graphs.at[first].call_name &&
-                              graphs.at[end].graph == graphs.at[first].graph;)
+        for (end = first + 1;
+             end < graphs.count && compare_graphs(query->trace, &graphs.at[end], &graphs.at[first]) == 0;)
             end++;
-        add_graph(table, question->trace, &graphs.at[first], end - first);
+        *VEC_PUSH(&launches->graphs) = graph_of(query->trace, &graphs.at[first], end - first);
     }
-    table_sort(table, GRAPH_LAUNCHES, false);
     VEC_FREE(&graphs);
-    return table;
+    runs_sort(launches->graphs.at, launches->graphs.count, sizeof *launches->graphs.at,
+              has_fewer_graph_launches, NULL);
 }
 
 /* ---- the whole ---- */
 
-static void open_question(struct question *question)
+struct launches *launches_analyze(const struct trace *trace, const struct selection *selection, unsigned by)
 {
-    question->gpu = gpu_events_of(question->trace);
-    question->sorts = call_sorts_open(question->trace->names);
-    find_launches(question);
+    struct launch_query query = { .trace = trace, .selection = selection, .gpu = gpu_events_of(trace) };
+    struct launches *launches = mem_zalloc(1, sizeof *launches);
+    launches->group = group_open(trace, by & ~LAUNCHES_BY_KERNEL);
+    find_launches(&query);
+    find_launches_of_nothing(&query);
+    launches->count = (int64_t)query.found.count;
+    launches->unlinked = query.unlinked;
+    launches->captured = query.captured;
+    add_rows(launches, &query, by);
+    add_queues(launches, &query);
+    add_graphs(launches, &query);
+    VEC_FREE(&query.found);
+    return launches;
 }
 
-static void release_question(struct question *question)
+void launches_free(struct launches *launches)
 {
-    VEC_FREE(&question->found);
-    free(question->sorts);
+    if (!launches)
+        return;
+    VEC_FREE(&launches->rows);
+    VEC_FREE(&launches->queues);
+    VEC_FREE(&launches->graphs);
+    group_free(launches->group);
+    free(launches);
 }
 
-void launches_add_tables(const struct trace *trace, const struct selection *selection, enum launches_by by,
-                         struct result *result)
+/* The queue that changed most often first; of equals that of the lower rank, device and stream. */
+static bool changes_less(const void *context, const void *left, const void *right)
 {
-    struct question question = { .trace = trace, .selection = selection };
-    open_question(&question);
-    find_launches_of_nothing(&question);
-    result_add_table(result, make_launches(&question, by));
-    result_add_table(result, make_queues(&question));
-    struct table *graphs = make_graphs(&question);
-    if (graphs)
-        result_add_table(result, graphs);
-    release_question(&question);
+    (void)context;
+    const struct queue_depths *a = left, *b = right;
+    return a->changes.count < b->changes.count;
 }
 
-struct result *launches_depths(const struct trace *trace, const struct selection *selection)
+struct queue_depths *launches_depths(const struct trace *trace, const struct selection *selection,
+                                     size_t *count)
 {
-    struct question question = { .trace = trace, .selection = selection };
-    struct result *result = result_open("");
-    open_question(&question);
-    size_t count;
-    struct queued *waits = find_queued(&question, &count);
-    int64_t *ends = mem_alloc((count + 1) * sizeof *ends);
-    for (size_t first = 0, end; first < count; first = end) {
-        for (end = first + 1; end < count && waits[end].track == waits[first].track;)
-            end++;
-        result_add_table(result, make_depths(trace, result, &waits[first], end - first, ends));
+    struct launch_query query = { .trace = trace, .selection = selection, .gpu = gpu_events_of(trace) };
+    find_launches(&query);
+    struct queue_depths *depths = find_depths(&query, count);
+    for (size_t i = 0; i < *count; i++) {
+        int64_t origin_ns = trace_file_span(trace, trace->tracks[depths[i].stream].file).start_ns;
+        for (size_t c = 0; c < depths[i].changes.count; c++)
+            depths[i].changes.at[c].time_ns -= origin_ns;
     }
-    if (result->tables.count > 1)
-        qsort(result->tables.at, result->tables.count, sizeof *result->tables.at, compare_depths);
-    free(waits);
-    free(ends);
-    release_question(&question);
-    return result;
+    runs_sort(depths, *count, sizeof *depths, changes_less, NULL);
+    VEC_FREE(&query.found);
+    return depths;
 }
+
+void launches_free_depths(struct queue_depths *depths, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        VEC_FREE(&depths[i].changes);
+    free(depths);
+}
+
+/* ---- the command ---- */
+
+static struct table *launches_table(const struct launches *launches, unsigned by)
+{
+    struct table *table =
+        TABLE_OF_ROWS("launches", "Launches", launch_columns, launches->rows.at, launches->rows.count);
+    group_show(launches->group, table, offsetof(struct launch_row, key));
+    if (by & LAUNCHES_BY_KERNEL)
+        TABLE_FLAG(table, struct launch_row, key.kernel, 0);
+    table->sort_column = table_column_at(table, offsetof(struct launch_row, call_ns));
+    table_add_footer(table, "launches", "Launches", TABLE_COUNT, table_int(launches->count));
+    table_add_footer(table, "launch_bound", "Launch-bound", TABLE_COUNT, table_int(launches->launch_bound));
+    table_add_footer(table, "unlinked", "GPU events whose call is not in the file", TABLE_COUNT,
+                     table_int(launches->unlinked));
+    return table;
+}
+
+static struct table *queues_table(const struct launches *launches, const struct trace *trace)
+{
+    struct table *table = TABLE_OF_ROWS("queues", "Queues of launches", queue_columns, launches->queues.at,
+                                        launches->queues.count);
+    if (trace->file_count > 1)
+        TABLE_FLAG(table, struct queue_row, rank, 0);
+    table->sort_column = table_column_at(table, offsetof(struct queue_row, launches));
+    return table;
+}
+
+static bool run_launches(const struct analysis_query *query, struct result *result, struct tpa_error *err)
+{
+    (void)err;
+    struct launches *launches = launches_analyze(query->trace, query->selection, query->by);
+    result_add_table(result, launches_table(launches, query->by));
+    result_add_table(result, queues_table(launches, query->trace));
+    if (launches->graphs.count) {
+        struct table *graphs =
+            TABLE_OF_ROWS("graphs", "Graphs", graph_columns, launches->graphs.at, launches->graphs.count);
+        graphs->sort_column = table_column_at(graphs, offsetof(struct graph_row, launches));
+        result_add_table(result, graphs);
+    }
+    if (launches->captured)
+        result_add_notice(result, "captured_calls", launches->captured, NULL, TPA_NOWHERE,
+                          "%" PRId64
+                          " %s recorded into a graph that was being captured, and launched nothing",
+                          launches->captured, launches->captured == 1 ? "call was" : "calls were");
+    launches_free(launches);
+    return true;
+}
+
+static const struct opt_choice own_words[] = {
+    { "kernel", "by kernel, copy or memset launched; a graph of several is one", NULL },
+    { 0 },
+};
+
+const struct analysis analysis_launches = {
+    .name = "launches",
+    .summary = "what launching costs: calls, queues, kernels shorter than their launch, graphs",
+    .description =
+        "Per call and kernel the three phases of a launch, as in Nsight Systems: the time in the call, the time in the "
+        "queue (from the end of the call to the start of the kernel, where that is later), the time on the device; and "
+        "how many launches took longer than what they launched.\n\n"
+        "Then the queues: how many launches waited in each stream. A queue that is mostly empty means that the host "
+        "does not keep the device busy. Then the graphs, one launch for many kernels.\n\n"
+        "Calls that were recorded into a graph, between cudaStreamBeginCapture and cudaStreamEndCapture, launch nothing and "
+        "are left out.",
+    .schema = "tpa.launches/1",
+    .examples = {
+        "tpa launches trace.json",
+        "tpa launches --sort launch_bound --limit 10 trace.json",
+        "tpa launches --by op trace.json  # who launches too little at a time",
+        "tpa launches --columns stream,mean_depth,max_depth,empty trace.json",
+    },
+    .wants = &launches_wants,
+    .needs = FEATURE_GPU | FEATURE_LAUNCHES,
+    .dimensions = BY(RANK) | BY(DEVICE) | BY(STREAM) | BY(THREAD) | BY(STEP) | BY(OP) | BY(CALL) | BY(MODULE),
+    .by_default = LAUNCHES_BY_DEFAULT,
+    .own_words = own_words,
+    .by_help = "what makes a row of the launches; call,kernel when not given",
+    .sorts = true,
+    .limited = "launches",
+    .run = run_launches,
+    .section = "Launches",
+    .charts = "queue",
+};

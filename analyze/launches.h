@@ -1,45 +1,93 @@
 /*
  * launches.h - what it cost to launch work: time in the call, in the queue, on the device.
  *
- *     launches_add_tables(trace, selection, LAUNCHES_BY_KERNEL, result);
+ *     struct launches *launches = launches_analyze(trace, selection, BY(CALL) | LAUNCHES_BY_KERNEL);
+ *     for (size_t i = 0; i < launches->queues.count; i++)
+ *         printf("%" PRId64 "\n", launches->queues.at[i].max_depth);
+ *     launches_free(launches);
  *
  *     call       [ cudaLaunchKernel )
  *     device                                [ kernel      )
  *                |<-- call time --->|<-----|<-kernel time>|
  *                                   queue time
+ *
+ * A launch is a call and all that it launched: mostly one kernel, copy or memset, of a graph many. Calls that should launch
+ * kernels count even if no work of theirs is in the file, but for those that only recorded into a graph
+ * (facts/launch_calls.h).
  */
 #ifndef TPA_ANALYZE_LAUNCHES_H
 #define TPA_ANALYZE_LAUNCHES_H
 
-#include "analyze/selection.h"
-#include "base/result.h"
-#include "trace/trace.h"
+#include "analyze/analysis.h"
 
 extern const struct trace_wants launches_wants;
 
-/* What makes a row of the table of launches. */
-enum launches_by {
-    LAUNCHES_BY_KERNEL, /* call and kernel */
-    LAUNCHES_BY_CALL,
-    LAUNCHES_BY_OPERATOR,
-    LAUNCHES_BY_DEVICE,
-    LAUNCHES_BY_STREAM,
-    LAUNCHES_BY_THREAD,
-    LAUNCHES_BY_STEP, /* in which the call began */
+/* The analysis's own word of --by: what was launched; a graph is one thing. Its text is key.kernel of the row. */
+#define LAUNCHES_BY_KERNEL BY_OWN(0)
+#define LAUNCHES_BY_DEFAULT (BY(CALL) | LAUNCHES_BY_KERNEL)
+
+/* Times are in nanoseconds, averages rounded, halves up. What no launch of the row tells is TABLE_INT_MISSING. */
+struct launch_row {
+    struct group_key key; /* kernel: "(graph)", "(no work in the file)" or a name */
+    int64_t count;
+    int64_t call_ns, call_average_ns;
+    int64_t queued, queue_ns,
+        queue_average_ns;                 /* launches whose work began after the call, average of these */
+    int64_t kernel_ns, kernel_average_ns; /* the work of a launch added up; average of those with work */
+    int64_t launch_bound;                 /* of those with a kernel: work shorter than the call */
+    int64_t total_ns;                     /* from the start of each call to the end of call and work */
+};
+
+/* The queue of a stream: from the start of each call to that of its work. Only launches with work in the file. */
+struct queue_row {
+    int64_t rank, device, stream, launches;
+    int64_t max_depth, span_ns;     /* span: from the first launch to the start of the last work */
+    double mean_depth, empty, full; /* over the span; NaN where it is 0. Full: CUDA makes launches wait */
+};
+
+struct graph_row {
+    struct text call;
+    int64_t graph; /* its number; missing where the file does not tell or its work is not there */
+    int64_t launches;
+    int64_t min_operations,
+        max_operations; /* kernels, copies and memsets of a launch; of those with work in the file */
+    int64_t call_average_ns, queue_average_ns, work_average_ns;
+    int64_t span_average_ns; /* from the start of the first work to the end of the last */
+};
+
+struct launches {
+    VEC_OF(struct launch_row) rows;  /* the most call time first */
+    VEC_OF(struct queue_row) queues; /* the most launches first */
+    VEC_OF(struct graph_row) graphs; /* the most launches first */
+    int64_t count, launch_bound;
+    int64_t unlinked; /* work on devices whose call is not in the file */
+    int64_t captured; /* calls that recorded into a graph and are no launches */
+    struct group *group;
 };
 
 /*
- * Add the tables "launches" (per call and kernel, or as BY says), "queues" (per stream) and, when graphs were launched, "graphs" to
- * RESULT. A call that launched several works is one launch: that of a graph.
+ * The launches of SELECTION; a row of launches for each group of BY, dimensions and LAUNCHES_BY_KERNEL. New; free with
+ * launches_free. Texts live as long as the answer and TRACE.
  */
-void launches_add_tables(const struct trace *trace, const struct selection *selection, enum launches_by by,
-                         struct result *result);
+struct launches *launches_analyze(const struct trace *trace, const struct selection *selection, unsigned by);
+void launches_free(struct launches *launches);
 
-/*
- * How deep the queues were over time: a table for each stream of the table "queues", most launches first, titled
- * "device 0, stream 7". A row for each moment at which the depth changed: "time" from the origin of the file, and
- * "depth" from then on. New; free with result_free.
- */
-struct result *launches_depths(const struct trace *trace, const struct selection *selection);
+/* The depth of one stream's queue, whenever it changed. */
+struct queue_depth {
+    int64_t time_ns; /* from the origin of the file */
+    int64_t depth;   /* launches that wait from then on */
+};
+
+struct queue_depths {
+    track_id stream;
+    int64_t launches;
+    VEC_OF(struct queue_depth) changes;
+};
+
+/* The depths of all queues over time, those that change most often first. New array of *COUNT; free with
+ * launches_free_depths. */
+struct queue_depths *launches_depths(const struct trace *trace, const struct selection *selection,
+                                     size_t *count);
+void launches_free_depths(struct queue_depths *depths, size_t count);
 
 #endif

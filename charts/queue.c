@@ -1,6 +1,6 @@
 /* queue.c - how many launches waited in the queue of each stream, over time. */
-#include "charts/parts.h"
 #include "analyze/launches.h"
+#include "charts/parts.h"
 #include "facts/features.h"
 
 static struct trace_wants wants(void)
@@ -8,36 +8,47 @@ static struct trace_wants wants(void)
     return launches_wants;
 }
 
-static void copy_rows(struct table *to, const struct table *from)
+/* "Launches waiting for rank 1, device 0, stream 7" */
+static const char *title_of(struct chart *chart, const struct trace *trace, track_id stream)
 {
-    for (size_t i = 0; i < from->row_count; i++) {
-        size_t row = table_add_row(to);
-        table_set_int(to, row, 0, table_cell(from, i, 0)->i);
-        table_set_int(to, row, 1, table_cell(from, i, 1)->i);
-    }
+    const struct track *track = &trace->tracks[stream];
+    const char *rank = "";
+    if (trace->file_count > 1)
+        rank = arena_printf(&chart->arena, "rank %lld, ", (long long)selection_rank(trace, track->file));
+    return arena_printf(&chart->arena, "Launches waiting for %sdevice %d, stream %lld", rank, track->device,
+                        (long long)track->stream);
+}
+
+static void add_depths(struct picture *picture, const struct chart_question *question, size_t number,
+                       const struct queue_depths *depths)
+{
+    static const struct table_column columns[] = {
+        COLUMN(struct queue_depth, time_ns, "time", "Time", TABLE_MOMENT,
+               "from then on, from the origin of the file"),
+        COLUMN(struct queue_depth, depth, "depth", "Depth", TABLE_COUNT, "launches that wait"),
+    };
+    struct chart *chart = picture_add_chart(picture, "queue", NULL);
+    chart->key = arena_printf(&chart->arena, "queue_%zu", number);
+    chart->title = title_of(chart, question->trace, depths->stream);
+    chart->x = question->trace->file_count == 1
+                   ? chart_time_axis(question, 0)
+                   : (struct chart_axis){ .title = "Time from the start of the file", .kind = TABLE_MOMENT };
+    chart->y = (struct chart_axis){ .title = "Launches", .kind = TABLE_COUNT };
+    struct table *table = chart_add_table(
+        chart, TABLE_OF_ROWS("depths", NULL, columns, depths->changes.at, depths->changes.count));
+    chart_add_series(chart,
+                     (struct chart_series){
+                         .mark = CHART_STAIRS, .color = CHART_COLOR_OF_COMPUTATION, .table = table, .y = 1 });
 }
 
 static bool draw(const struct chart_question *question, struct picture *picture, struct tpa_error *err)
 {
-    struct result *depths = launches_depths(question->trace, question->selection);
-    for (size_t i = 0; i < depths->tables.count && i < CHART_MOST_PANELS; i++) {
-        const struct table *depth = depths->tables.at[i];
-        struct chart *chart = picture_add_chart(picture, "queue", NULL);
-        chart->key = arena_printf(&chart->arena, "queue_%zu", i + 1);
-        chart->title = arena_printf(&chart->arena, "Launches waiting for %s", depth->title);
-        chart->x =
-            question->trace->file_count == 1
-                ? chart_time_axis(question, 0)
-                : (struct chart_axis){ .title = "Time from the start of the file", .kind = TABLE_MOMENT };
-        chart->y = (struct chart_axis){ .title = "Launches", .kind = TABLE_COUNT };
-        struct table *table = chart_add_table(chart, table_open("depths", NULL, depth->columns, 2));
-        copy_rows(table, depth);
-        chart_add_series(
-            chart, (struct chart_series){
-                       .mark = CHART_STAIRS, .color = CHART_COLOR_OF_COMPUTATION, .table = table, .y = 1 });
-    }
-    chart_tell_panels(picture, CHART_MOST_PANELS, depths->tables.count, "streams");
-    result_free(depths);
+    size_t count;
+    struct queue_depths *depths = launches_depths(question->trace, question->selection, &count);
+    for (size_t i = 0; i < count && i < CHART_MOST_PANELS; i++)
+        add_depths(picture, question, i + 1, &depths[i]);
+    chart_tell_panels(picture, CHART_MOST_PANELS, count, "streams");
+    launches_free_depths(depths, count);
     return chart_is_drawn(picture, err, "no call that launched work is in the file");
 }
 

@@ -22,8 +22,7 @@
     ROW(steps) \
     ROW(transfers) \
     ROW(comm) \
-    ROW(memory) \
-    ROW(launches)
+    ROW(memory)
 #define COMMANDS_BEHIND(ROW) \
     ROW(chart) \
     ROW(report) \

@@ -9,6 +9,7 @@
 #include "analyze/launches.h"
 #include "analyze/memory/memory.h"
 #include "analyze/modules.h"
+#include "analyze/registry.h"
 #include "analyze/steps.h"
 #include "summary/summary.h"
 #include "analyze/top/top.h"
@@ -38,6 +39,16 @@ static void draw(const char *type, const struct trace *trace, const struct selec
         if (strcmp(chart_types[i]->name, type) == 0 && (chart_types[i]->needs & ~trace_features(trace)) == 0)
             chart_types[i]->draw(&question, picture, &ignored);
     }
+}
+
+/* Add the tables of ANALYSIS, asked as without options. */
+static bool ask(const struct analysis *analysis, const struct trace *trace, const struct selection *selection,
+                struct result *result, struct tpa_error *err)
+{
+    struct analysis_query query = {
+        .trace = trace, .selection = selection, .by = analysis->by_default, .options = analysis->defaults
+    };
+    return analysis->run(&query, result, err);
 }
 
 static bool fill_summary(const struct trace *trace, const struct selection *selection,
@@ -124,10 +135,9 @@ static bool fill_transfers(const struct trace *trace, const struct selection *se
 static bool fill_launches(const struct trace *trace, const struct selection *selection,
                           struct report_content *content, struct tpa_error *err)
 {
-    (void)err;
-    launches_add_tables(trace, selection, LAUNCHES_BY_KERNEL, content->result);
+    bool good = ask(&analysis_launches, trace, selection, content->result, err);
     draw("queue", trace, selection, content->picture);
-    return true;
+    return good;
 }
 
 static bool fill_memory(const struct trace *trace, const struct selection *selection,

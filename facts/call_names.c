@@ -9,6 +9,8 @@ static const struct {
     enum call_sort sort;
 } words[] = {
     { "GraphLaunch", CALL_GRAPH_LAUNCH },
+    { "StreamBeginCapture", CALL_CAPTURE_BEGIN },
+    { "StreamEndCapture", CALL_CAPTURE_END },
     { "Launch", CALL_LAUNCH },
     { "Synchronize", CALL_SYNC },
     { "Memset", CALL_MEMSET },

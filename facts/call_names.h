@@ -16,9 +16,11 @@ enum call_sort {
     CALL_COPY,         /* starts a copy and returns: cudaMemcpyAsync */
     CALL_COPY_SYNC,    /* returns when the copy is done: cudaMemcpy, hipMemcpyWithStream */
     CALL_MEMSET,
-    CALL_SYNC,       /* waits for a device, stream or event */
-    CALL_ALLOC,      /* allocates or frees memory of the device, which may wait for it */
-    CALL_HOST_ALLOC, /* allocates, pins or frees memory of the host */
+    CALL_SYNC,          /* waits for a device, stream or event */
+    CALL_ALLOC,         /* allocates or frees memory of the device, which may wait for it */
+    CALL_HOST_ALLOC,    /* allocates, pins or frees memory of the host */
+    CALL_CAPTURE_BEGIN, /* from here on, launches become nodes of a graph */
+    CALL_CAPTURE_END,
     CALL_SORTS
 };
 

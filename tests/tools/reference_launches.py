@@ -1,7 +1,7 @@
 """What tpa launches must say of a Kineto trace, whatever makes a row: slow, simple, apart from tpa.
 
     launches = reference_launches.Launches(reference_tables.Tables(document))
-    launches.rows("op")    [{"operator": "aten::mm", "count": 3, ...}, ...]
+    launches.rows("op")    [{"op": "aten::mm", "count": 3, ...}, ...]
     launches.queues()      launches.graphs()
 
 Written from docs/definitions.md. Depths are counted anew at every moment at which one can change.
@@ -26,9 +26,9 @@ class Launch:
     def __init__(self, tables, call, work):
         self.call, self.work = call, sorted(work, key=lambda e: e.start)
         self.first = self.work[0] if work else None
-        self.is_graph = len(work) > 1
+        self.is_graph = len(work) > 1 or call.name in LAUNCHES_GRAPHS  # a graph of one operation is one, too
         operator = tables.operator_of.get(call.link) or next((tables.operator_of[e.link] for e in self.work if e.link in tables.operator_of), None)
-        self.operator = operator.name if operator else "(no operator)"
+        self.operator = operator.name if operator else call.name
         self.begin = self.first.start if work else None
         self.queued = bool(work) and self.begin > call.end
         self.time = sum(e.duration for e in work)
@@ -57,7 +57,7 @@ class Launches:
         if by == "call":
             return {"call": launch.call.name}
         if by == "op":
-            return {"operator": launch.operator}
+            return {"op": launch.operator}
         if by == "thread":
             return {"thread": f"thread {launch.call.thread[1]}"}  # as the file names it
         if by == "step":
@@ -69,7 +69,8 @@ class Launches:
         groups = {}
         for launch in self.all:
             key = self.key(by, launch)
-            groups.setdefault(tuple(key.values()), (key, []))[1].append(launch)
+            step = id(self.tables.step_at(launch.call.start)) if by == "step" else None  # each run of a step is a row
+            groups.setdefault((*key.values(), step), (key, []))[1].append(launch)
         return [{**key, **self.figures(launches)} for key, launches in groups.values()]
 
     @staticmethod
@@ -112,11 +113,16 @@ class Launches:
     def graphs(self):
         groups = {}
         for launch in self.all:
-            if launch.work and (launch.is_graph or launch.call.name in LAUNCHES_GRAPHS):
+            if launch.is_graph:
                 graph = next((int(e.args["graph id"]) for e in launch.work if e.args.get("graph id")), None)
                 groups.setdefault((launch.call.name, graph), []).append(launch)
-        return [{"call": call, "graph": graph, "launches": len(launches), "least_works": min(len(launch.work) for launch in launches),
-                 "most_works": max(len(launch.work) for launch in launches), "call_average_ns": mean(launch.call.duration for launch in launches),
-                 "queue_average_ns": mean(launch.begin - launch.call.end for launch in launches if launch.queued),
-                 "work_average_ns": mean(launch.time for launch in launches), "span_average_ns": mean(launch.span() for launch in launches)}
+        return [self.graph(call, graph, launches, [launch for launch in launches if launch.work])
                 for (call, graph), launches in groups.items()]
+
+    @staticmethod
+    def graph(call, graph, launches, worked):
+        return {"call": call, "graph": graph, "launches": len(launches), "call_average_ns": mean(launch.call.duration for launch in launches),
+                "min_operations": min((len(launch.work) for launch in worked), default=None),
+                "max_operations": max((len(launch.work) for launch in worked), default=None),
+                "queue_average_ns": mean(launch.begin - launch.call.end for launch in worked if launch.queued),
+                "work_average_ns": mean(launch.time for launch in worked), "span_average_ns": mean(launch.span() for launch in worked)}

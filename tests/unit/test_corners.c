@@ -238,7 +238,7 @@ static void launches_with_none_one_and_502_kernels(void **state)
 {
     (void)state;
     draw_corners((struct selection_query){ 0 });
-    launches_add_tables(trace, selection, LAUNCHES_BY_KERNEL, result);
+    ask_analysis(&analysis_launches, trace, selection, LAUNCHES_BY_DEFAULT, result);
     const struct table *launches = table_called(result, "launches");
     size_t b = row_named(launches, "kernel", "b"),
            none = row_named(launches, "kernel", "(no work in the file)");

@@ -64,7 +64,7 @@ static void streams(void **state)
     assert_int_equal(table_called(result, "gaps")->row_count, MANY);
     transfers_add_tables(trace, selection, TRANSFERS_BY_STREAM, result);
     assert_int_equal(table_called(result, "transfers")->row_count, MANY);
-    launches_add_tables(trace, selection, LAUNCHES_BY_STREAM, result);
+    ask_analysis(&analysis_launches, trace, selection, BY(STREAM), result);
     assert_int_equal(table_called(result, "queues")->row_count, MANY);
     ask_analysis(&analysis_kernels, trace, selection, BY(STREAM), result);
     assert_int_equal(table_called(result, "kernels")->row_count, MANY);

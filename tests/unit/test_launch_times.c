@@ -6,19 +6,21 @@
 #include <cmocka.h>
 
 #include "analyze/launches.h"
+#include "analyze/registry.h"
+#include "facts/launch_calls.h"
 #include "tests/unit/drawn.h"
 
 static struct trace *trace;
 static struct result *result;
 static struct table *launches, *queues;
 
-static void answer_by(enum launches_by by)
+static void answer_by(unsigned by)
 {
     struct tpa_error err = { 0 };
     struct selection *selection = selection_open(trace, &(struct selection_query){ 0 }, &err);
     assert_non_null(selection);
     result = result_open("tpa.launches/1");
-    launches_add_tables(trace, selection, by, result);
+    ask_analysis(&analysis_launches, trace, selection, by, result);
     selection_free(selection);
     launches = table_called(result, "launches");
     queues = table_called(result, "queues");
@@ -26,7 +28,7 @@ static void answer_by(enum launches_by by)
 
 static void answer(void)
 {
-    answer_by(LAUNCHES_BY_KERNEL);
+    answer_by(LAUNCHES_BY_DEFAULT);
 }
 
 static void release(void)
@@ -159,7 +161,7 @@ static void one_launch_of_502_kernels(void **state)
     assert_int_equal(int_called(launches, 1, "call_time"), 6);
     struct table *graphs = table_called(result, "graphs");
     assert_int_equal(int_called(graphs, 0, "graph"), 4);
-    assert_int_equal(int_called(graphs, 0, "most_works"), 502);
+    assert_int_equal(int_called(graphs, 0, "max_operations"), 502);
     assert_int_equal(int_called(graphs, 0, "work_average"), 1004);
     assert_int_equal(int_called(graphs, 0, "span_average"), 501 * 3 + 2);
     release();
@@ -201,14 +203,14 @@ static void rows_may_be_of_anything_a_launch_has(void **state)
 {
     (void)state;
     static const struct {
-        enum launches_by by;
+        unsigned by;
         size_t rows;
         const char *column;
         int64_t first, call_time; /* of the row with the most call time */
     } ways[] = {
-        { LAUNCHES_BY_CALL, 1, "count", 3, 18 },     { LAUNCHES_BY_DEVICE, 2, "device", 0, 12 },
-        { LAUNCHES_BY_STREAM, 2, "stream", 7, 12 },  { LAUNCHES_BY_STEP, 2, "step", 4, 14 },
-        { LAUNCHES_BY_OPERATOR, 2, "count", 2, 12 }, { LAUNCHES_BY_THREAD, 2, "count", 2, 12 },
+        { BY(CALL), 1, "count", 3, 18 },    { BY(DEVICE), 2, "device", 0, 12 },
+        { BY(STREAM), 2, "stream", 7, 12 }, { BY(STEP), 2, "step", 4, 14 },
+        { BY(OP), 2, "count", 2, 12 },      { BY(THREAD), 2, "count", 2, 12 },
     };
     draw_begin(&launches_wants);
     draw_host("user_annotation", "ProfilerStep#3", 1, 0, 50);
@@ -230,12 +232,54 @@ static void rows_may_be_of_anything_a_launch_has(void **state)
         assert_int_equal(launches->footers.at[0].value.i, 3);
         result_free(result);
     }
-    answer_by(LAUNCHES_BY_OPERATOR);
-    assert_string_equal(text_called(launches, 0, "operator"), "aten::mm");
-    assert_string_equal(text_called(launches, 1, "operator"), "(no operator)");
+    answer_by(BY(OP));
+    assert_string_equal(text_called(launches, 0, "op"), "aten::mm");
+    assert_string_equal(text_called(launches, 1, "op"), "cudaLaunchKernel");
     result_free(result);
-    answer_by(LAUNCHES_BY_THREAD);
+    answer_by(BY(THREAD));
     assert_string_equal(text_called(launches, 0, "thread"), "1");
+    release();
+}
+
+/*
+ *               0    10   20   30   40   50   60
+ *   host        [B)[l1)[g)      [E)[l4)[g5)[g6)     B, E: begin and end of the capture, 0..2 and 30..32
+ *   host 2             [l3)                         launches at the same time; its kernel is there
+ *   stream 7               [k )  ..  [k)[m)         of l3, of l4, and one memset of the graph launch g5
+ *
+ * l1 and the graph launch g between are captured: no launches, as their work would never come. l3 (4), l4 (6), g5 (8) and
+ * g6 (10), whose work is not in the file, are launches; both graph launches are in the row of the graph.
+ */
+static void calls_under_capture_are_no_launches(void **state)
+{
+    (void)state;
+    draw_begin(&launches_wants);
+    draw_call("cudaStreamBeginCapture", 1, 0, 2, 1);
+    draw_call("cudaLaunchKernel", 1, 4, 2, 2);
+    draw_call("cudaGraphLaunch", 1, 8, 2, 3);
+    draw_call("cudaLaunchKernel", 2, 8, 4, 4);
+    draw_call("cudaStreamEndCapture", 1, 30, 2, 5);
+    draw_call("cudaLaunchKernel", 1, 34, 6, 6);
+    draw_call("cudaGraphLaunch", 1, 42, 8, 7);
+    draw_call("cudaGraphLaunch", 1, 52, 10, 8);
+    draw_work("kernel", "k", 0, 7, 14, 2, 4);
+    draw_work("kernel", "k", 0, 7, 42, 2, 6);
+    draw_work("gpu_memset", "Memset (Device)", 0, 7, 52, 2, 7);
+    trace = draw_end();
+    answer();
+    assert_int_equal(launches->footers.at[0].value.i, 4);
+    assert_int_equal(launches->row_count, 2);
+    assert_string_equal(text_called(launches, 0, "kernel"), "(graph)");
+    assert_int_equal(int_called(launches, 0, "count"), 2);
+    assert_int_equal(int_called(launches, 0, "call_time"), 18);
+    assert_int_equal(int_called(launches, 1, "count"), 2);
+    struct table *graphs = table_called(result, "graphs");
+    assert_int_equal(graphs->row_count, 1);
+    assert_int_equal(int_called(graphs, 0, "launches"), 2);
+    assert_int_equal(int_called(graphs, 0, "min_operations"), 1);
+    assert_int_equal(notice_called(result, "captured_calls"), 2);
+    /* what a launch takes: the median of 4 and 6; the captured 2 would make it 4 */
+    assert_int_equal(launch_calls_median_ns(launch_calls_of(trace), trace), 5);
     release();
 }
 
@@ -250,6 +294,7 @@ int main(void)
         cmocka_unit_test(copies_are_not_launch_bound),
         cmocka_unit_test(a_graph_with_a_kernel_can_be_launch_bound_whatever_comes_first),
         cmocka_unit_test(rows_may_be_of_anything_a_launch_has),
+        cmocka_unit_test(calls_under_capture_are_no_launches),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
