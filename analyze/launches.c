@@ -552,6 +552,7 @@ static struct table *launches_table(const struct launches *launches, unsigned by
     if (by & LAUNCHES_BY_KERNEL)
         TABLE_FLAG(table, struct launch_row, key.kernel, 0);
     table->sort_column = table_column_at(table, offsetof(struct launch_row, call_ns));
+    table_drop_hidden(table);
     table_add_footer(table, "launches", "Launches", TABLE_COUNT, table_int(launches->count));
     table_add_footer(table, "launch_bound", "Launch-bound", TABLE_COUNT, table_int(launches->launch_bound));
     table_add_footer(table, "unlinked", "GPU events whose call is not in the file", TABLE_COUNT,

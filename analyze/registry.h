@@ -10,6 +10,7 @@
 
 /* clang-format off */
 #define ANALYSES(ROW) \
+    ROW(transfers) \
     ROW(launches) \
     ROW(kernels)
 /* clang-format on */

@@ -1,112 +1,90 @@
 /*
  * transfers.c - see transfers.h.
  *
- * Copies, and the waits for them, are brought together by sorting them by what makes a row: device, direction and kind of
- * host memory, and what else was asked for. So are stalls, the calls of host_waits.h.
+ * Copies, and the waits for them, are brought together by sorting them by what makes a row: group, direction and kind of
+ * host memory. So are stalls, the calls of host_waits.h.
  */
 #include "analyze/transfers.h"
 
-#include "facts/call_names.h"
-#include "facts/callers.h"
-#include "facts/copy_names.h"
-#include "facts/gpu_events.h"
-#include "facts/host_waits.h"
-#include "base/stats.h"
+#include "base/runs.h"
 #include "base/sum.h"
-#include "trace/intervals.h"
 #include "facts/attribution.h"
-#include "facts/step_list.h"
+#include "facts/callers.h"
+#include "facts/features.h"
+#include "facts/gpu_events.h"
+#include "facts/launch_calls.h"
+#include "trace/intervals.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 const struct trace_wants transfers_wants = { .args = HOST_WAITS_WANTS | CALLERS_WANTS | WANT(BYTES) };
 
-/* ---- transfers ---- */
-
-enum transfer_column {
-    TRANSFER_RANK,
-    TRANSFER_DEVICE,
-    TRANSFER_STREAM,
-    TRANSFER_STEP,
-    TRANSFER_OPERATOR,
-    TRANSFER_DIRECTION,
-    TRANSFER_MEMORY,
-    TRANSFER_COUNT,
-    TRANSFER_BYTES,
-    TRANSFER_TIME,
-    TRANSFER_EXPOSED,
-    TRANSFER_BLOCKED,
-    TRANSFER_MEAN,
-    TRANSFER_MEDIAN,
-    TRANSFER_BEST,
-    TRANSFER_UNION,
-    TRANSFER_COLUMNS
+/* clang-format off */
+static const struct table_column transfer_columns[] = {
+    GROUP_COLUMNS(struct transfer_row, key),
+    COLUMN(struct transfer_row, direction, "direction", "Direction", TABLE_NAME, "HtoD, DtoH, DtoD, PtoP, HtoH, managed"),
+    COLUMN(struct transfer_row, memory, "memory", "Host memory", TABLE_TEXT, "pageable, pinned, managed, or unknown"),
+    COLUMN(struct transfer_row, count, "count", "Count", TABLE_COUNT, "how many copies"),
+    COLUMN(struct transfer_row, bytes, "bytes", "Bytes", TABLE_BYTES, "bytes copied, as far as the file tells"),
+    COLUMN(struct transfer_row, time_ns, "time", "Time", TABLE_NS, "their durations added up", .aliases = "total sum"),
+    COLUMN(struct transfer_row, exposed_ns, "exposed", "Exposed", TABLE_NS, "time in which one of them ran and no kernel did on the device"),
+    COLUMN(struct transfer_row, blocked_ns, "blocked", "Host blocked", TABLE_NS, "time in which a host thread waited for one of them"),
+    COLUMN(struct transfer_row, bandwidth, "bandwidth", "GB/s", TABLE_NUMBER, "bytes over time, in units of 10^9 bytes per second", .aliases = "mean_bandwidth"),
+    COLUMN(struct transfer_row, median_bandwidth, "median_bandwidth", "Median GB/s", TABLE_NUMBER, "median of the copies' bandwidths"),
+    COLUMN(struct transfer_row, best_bandwidth, "best_bandwidth", "Best GB/s", TABLE_NUMBER, "largest of the copies' bandwidths"),
+    COLUMN(struct transfer_row, union_ns, "union", "Union", TABLE_NS, "time in which one of them ran", .flags = TABLE_OPTIONAL),
 };
 
-/* clang-format off */
-static const struct table_column transfer_columns[TRANSFER_COLUMNS] = {
-    { "rank", "Rank", TABLE_COUNT, "rank of the file, or its place among the files", TABLE_OPTIONAL, NULL },
-    { "device", "Device", TABLE_COUNT, "number of the device", 0, NULL },
-    { "stream", "Stream", TABLE_COUNT, "number of the stream", TABLE_HIDDEN, NULL },
-    { "step", "Step", TABLE_COUNT, "number of the step in which it was launched", TABLE_HIDDEN, NULL },
-    { "operator", "Operator", TABLE_NAME, "the operator that launched it, as in the table of waits", TABLE_HIDDEN, "op" },
-    { "direction", "Direction", TABLE_NAME, "HtoD, DtoH, DtoD, PtoP, HtoH, managed", 0, NULL },
-    { "memory", "Host memory", TABLE_TEXT, "pageable, pinned, managed, or unknown", 0, NULL },
-    { "count", "Count", TABLE_COUNT, "how many copies", 0, NULL },
-    { "bytes", "Bytes", TABLE_BYTES, "bytes copied, as far as the file tells", 0, NULL },
-    { "time", "Time", TABLE_NS, "their durations added up", 0, "total sum" },
-    { "exposed", "Exposed", TABLE_NS, "time in which one of them ran and no kernel did on the device", 0, NULL },
-    { "blocked", "Host blocked", TABLE_NS, "time in which a host thread sat and waited for one of them", 0, NULL },
-    { "bandwidth", "GB/s", TABLE_NUMBER, "bytes over time, in units of 10^9 bytes per second", 0, "mean_bandwidth" },
-    { "median_bandwidth", "Median GB/s", TABLE_NUMBER, "median of the copies' bandwidths", 0, NULL },
-    { "best_bandwidth", "Best GB/s", TABLE_NUMBER, "largest of the copies' bandwidths", 0, NULL },
-    { "union", "Union", TABLE_NS, "time in which one of them ran", TABLE_OPTIONAL, NULL },
+static const struct table_column stall_columns[] = {
+    COLUMN(struct stall_row, rank, "rank", "Rank", TABLE_COUNT, "rank of the file, or its place among the files", .flags = TABLE_HIDDEN),
+    COLUMN(struct stall_row, op, "op", "Operator", TABLE_NAME, "the operator in which the host waited; the call where there is none", .aliases = "operator"),
+    COLUMN(struct stall_row, blocked_ns, "blocked", "Host blocked", TABLE_NS, "time that host threads spent in the calls"),
+    COLUMN(struct stall_row, saving_ns, "possible_saving", "Possible saving", TABLE_NS, "of this, at most: what goes beyond the launch of as many asynchronous copies", .aliases = "saving could_be_won won"),
+    COLUMN(struct stall_row, count, "count", "Count", TABLE_COUNT, "how often"),
+    COLUMN(struct stall_row, cause, "cause", "Cause", TABLE_TEXT, "why the host had to wait"),
+    COLUMN(struct stall_row, transfer, "transfer", "Transfer", TABLE_TEXT, "direction and host memory of the copy"),
+    COLUMN(struct stall_row, line, "line", "Line", TABLE_NAME, "Python function and line, where stacks were recorded"),
+    COLUMN(struct stall_row, advice, "advice", "Advice", TABLE_TEXT, "what to do", .flags = TABLE_OPTIONAL),
+    COLUMN(struct stall_row, call, "call", "Call", TABLE_NAME, "the call that waited", .flags = TABLE_OPTIONAL),
+    COLUMN(struct stall_row, longest_ns, "longest", "Longest", TABLE_NS, "the longest of the waits", .flags = TABLE_OPTIONAL),
+    COLUMN(struct stall_row, bytes, "bytes", "Bytes", TABLE_BYTES, "bytes of the copies", .flags = TABLE_OPTIONAL),
 };
 /* clang-format on */
 
-/* Kinds of copies that make rows of their own. */
-enum { ROW_KINDS = COPY_DIRECTIONS * COPY_MEMORIES };
+#define BY_KIND BY_OWN(0)
 
-/* A copy, or a wait for it. */
-struct part {
-    uint32_t device;
-    unsigned kind; /* direction and memory */
-    int64_t key;   /* stream, step or operator; NOT_TOLD */
-    event_id copy;
-    bool is_wait; /* then BLOCKED_NS is all it adds */
-    int64_t blocked_ns;
-};
-
-#define NOT_TOLD INT64_MIN
-
-/* The sums of a row. */
-struct group {
-    size_t count;
-    int64_t bytes, time_ns, blocked_ns;
-    int64_t timed_bytes, timed_ns; /* of copies that tell their size and took time */
-    struct {
-        double *at; /* their bandwidths; 1 byte per nanosecond is 1 GB/s */
-        size_t count, capacity;
-    } bandwidths;
-    struct intervals when;
-};
-
-struct question {
+struct transfers_query {
     const struct trace *trace;
     const struct selection *selection;
     const struct gpu_events *gpu;
     const struct host_waits *waits;
-    unsigned char *sorts;    /* by name: enum call_sort */
+    unsigned by;
     struct copy_kind *kinds; /* by name, where it was asked */
     bool *kinds_asked;       /* by name */
-    enum transfers_by by;
-    struct callers *callers; /* NULL unless the operators or the waits are asked about */
-    struct step_list *steps; /* NULL unless they are */
-    struct {
-        struct part *at;
-        size_t count, capacity;
-    } parts;
+    struct callers *callers; /* NULL where none are asked about */
+    struct transfers *transfers;
+};
+
+static struct text text_of(const char *text)
+{
+    return (struct text){ text, text ? strlen(text) : 0 };
+}
+
+static struct text name_text(const struct trace *trace, name_id id)
+{
+    return (struct text){ names_text(trace->names, id), names_length(trace->names, id) };
+}
+
+/* ---- copies ---- */
+
+/* A copy, or a wait for it. */
+struct part {
+    uint32_t group, device;
+    struct copy_kind kind;
+    event_id copy;
+    bool is_wait; /* then BLOCKED_NS is all it adds */
+    int64_t blocked_ns;
 };
 
 static bool is_copy(const struct trace *trace, event_id work)
@@ -114,77 +92,45 @@ static bool is_copy(const struct trace *trace, event_id work)
     return work != EVENT_NONE && trace->kind[work] == EVENT_MEMCPY;
 }
 
-static struct copy_kind kind_of(const struct question *question, event_id copy)
+static struct copy_kind kind_of(const struct transfers_query *query, event_id copy)
 {
-    name_id name = question->trace->name[copy];
-    if (!question->kinds_asked[name])
-        question->kinds[name] = copy_kind_of(names_text(question->trace->names, name));
-    question->kinds_asked[name] = true;
-    return copy_kind_with(question->kinds[name], trace_arg_text(question->trace, ARG_COPY_MEMORY, copy));
+    name_id name = query->trace->name[copy];
+    if (!query->kinds_asked[name])
+        query->kinds[name] = copy_kind_of(names_text(query->trace->names, name));
+    query->kinds_asked[name] = true;
+    return copy_kind_with(query->kinds[name], trace_arg_text(query->trace, ARG_COPY_MEMORY, copy));
 }
 
-/* What makes the row of COPY besides its device and kind. */
-static int64_t key_of(const struct question *question, event_id copy)
+static struct part part_of(const struct transfers_query *query, event_id copy)
 {
-    const struct trace *trace = question->trace;
-    event_id call = attribution_call(attribution_of(trace), copy), op;
-    const struct step *step;
-    switch (question->by) {
-    case TRANSFERS_BY_STREAM: return trace->track[copy];
-    case TRANSFERS_BY_STEP:
-        step = step_list_at(question->steps, trace->tracks[trace->track[copy]].file,
-                            trace->start_ns[call == EVENT_NONE ? copy : call]);
-        return step ? step->number : NOT_TOLD;
-    case TRANSFERS_BY_OPERATOR:
-        op = call == EVENT_NONE ? EVENT_NONE : callers_operator(question->callers, call);
-        if (op == EVENT_NONE)
-            op = attribution_operator(attribution_of(trace), copy);
-        return op == EVENT_NONE ? NOT_TOLD : trace->name[op];
-    default: return 0;
+    const struct attribution *launches = attribution_of(query->trace);
+    event_id call = attribution_call(launches, copy), op = EVENT_NONE;
+    if (query->by & BY(OP)) {
+        op = call == EVENT_NONE ? EVENT_NONE : callers_operator(query->callers, call);
+        op = op == EVENT_NONE ? attribution_operator(launches, copy) : op;
     }
-}
-
-static struct part part_of(const struct question *question, event_id copy)
-{
-    struct copy_kind kind = kind_of(question, copy);
-    return (struct part){ .device = question->gpu->device_of_track[question->trace->track[copy]],
-                          .kind = (unsigned)kind.direction * COPY_MEMORIES + (unsigned)kind.memory,
-                          .key = key_of(question, copy),
+    return (struct part){ .group = group_of(query->transfers->group, copy, call, op),
+                          .device = query->gpu->device_of_track[query->trace->track[copy]],
+                          .kind = kind_of(query, copy),
                           .copy = copy };
 }
 
+/* 0: they are of one row. */
 static int compare_rows_of_parts(const struct part *a, const struct part *b)
 {
-    if (a->device != b->device)
-        return a->device < b->device ? -1 : 1;
-    if (a->kind != b->kind)
-        return a->kind < b->kind ? -1 : 1;
-    return (a->key > b->key) - (a->key < b->key);
+    if (a->group != b->group)
+        return a->group < b->group ? -1 : 1;
+    if (a->kind.direction != b->kind.direction)
+        return a->kind.direction < b->kind.direction ? -1 : 1;
+    return (a->kind.memory > b->kind.memory) - (a->kind.memory < b->kind.memory);
 }
 
-static int compare_parts(const void *left, const void *right)
+static bool part_comes_behind(const void *context, const void *left, const void *right)
 {
+    (void)context;
     const struct part *a = left, *b = right;
     int order = compare_rows_of_parts(a, b);
-    return order ? order : (a->copy > b->copy) - (a->copy < b->copy);
-}
-
-static void add_part(struct group *group, const struct trace *trace, const struct part *part)
-{
-    if (part->is_wait) {
-        group->blocked_ns += part->blocked_ns;
-        return;
-    }
-    int64_t bytes = trace_arg_or(trace, ARG_BYTES, part->copy, 0), time_ns = trace->dur_ns[part->copy];
-    group->count++;
-    sum_add(&group->bytes, bytes);
-    group->time_ns += time_ns;
-    intervals_add(&group->when, trace->start_ns[part->copy], trace_end_ns(trace, part->copy));
-    if (bytes > 0 && time_ns > 0) {
-        sum_add(&group->timed_bytes, bytes);
-        group->timed_ns += time_ns;
-        *VEC_PUSH(&group->bandwidths) = (double)bytes / (double)time_ns;
-    }
+    return order ? order > 0 : a->device > b->device;
 }
 
 static int compare_doubles(const void *left, const void *right)
@@ -193,193 +139,127 @@ static int compare_doubles(const void *left, const void *right)
     return (a > b) - (a < b);
 }
 
-static void set_bandwidths(struct table *table, size_t row, struct group *group)
-{
-    size_t count = group->bandwidths.count;
-    const double *at = group->bandwidths.at;
-    if (count == 0)
-        return;
-    qsort(group->bandwidths.at, count, sizeof *at, compare_doubles);
-    table_set_number(table, row, TRANSFER_MEAN, (double)group->timed_bytes / (double)group->timed_ns);
-    table_set_number(table, row, TRANSFER_MEDIAN, (at[(count - 1) / 2] + at[count / 2]) / 2);
-    table_set_number(table, row, TRANSFER_BEST, at[count - 1]);
-}
+/* What the copies of a row are summed up in. */
+struct copy_sums {
+    int64_t timed_bytes, timed_ns; /* of copies that tell their size and took time */
+    VEC_OF(double) bandwidths;
+    struct intervals when, exposed; /* on one device */
+};
 
-static void set_key(struct table *table, size_t row, const struct question *question, const struct part *part)
+static void add_part(struct transfer_row *row, struct copy_sums *sums, const struct trace *trace,
+                     const struct part *part)
 {
-    const struct trace *trace = question->trace;
-    const struct gpu_device *device = &question->gpu->devices[part->device];
-    table_set_int(table, row, TRANSFER_RANK, selection_rank(trace, device->file));
-    table_set_int(table, row, TRANSFER_DEVICE, device->id);
-    if (question->by == TRANSFERS_BY_STREAM)
-        table_set_int(table, row, TRANSFER_STREAM, trace->tracks[part->key].stream);
-    if (question->by == TRANSFERS_BY_STEP && part->key != NOT_TOLD)
-        table_set_int(table, row, TRANSFER_STEP, part->key);
-    if (question->by == TRANSFERS_BY_OPERATOR) {
-        const char *name =
-            part->key == NOT_TOLD ? "(no operator)" : names_text(trace->names, (name_id)part->key);
-        table_set_text(table, row, TRANSFER_OPERATOR, name, strlen(name));
+    if (part->is_wait) {
+        row->blocked_ns += part->blocked_ns;
+        return;
+    }
+    int64_t bytes = trace_arg_or(trace, ARG_BYTES, part->copy, 0), time_ns = trace->dur_ns[part->copy];
+    row->count++;
+    sum_add(&row->bytes, bytes);
+    row->time_ns += time_ns;
+    intervals_add(&sums->when, trace->start_ns[part->copy], trace_end_ns(trace, part->copy));
+    if (bytes > 0 && time_ns > 0) {
+        sum_add(&sums->timed_bytes, bytes);
+        sums->timed_ns += time_ns;
+        *VEC_PUSH(&sums->bandwidths) = (double)bytes / (double)time_ns;
     }
 }
 
-/* A row for the COUNT parts. */
-static void add_transfer(struct table *table, const struct question *question, const struct part *parts,
-                         size_t count, const struct intervals *kernels)
+static void set_bandwidths(struct transfer_row *row, struct copy_sums *sums)
 {
-    struct group group = { 0 };
-    for (size_t i = 0; i < count; i++)
-        add_part(&group, question->trace, &parts[i]);
-    const char *direction = copy_direction_name((enum copy_direction)(parts->kind / COPY_MEMORIES));
-    const char *memory = copy_memory_name((enum copy_memory)(parts->kind % COPY_MEMORIES));
-    struct intervals exposed = { 0 };
-    intervals_merge(&group.when);
-    intervals_subtract(&group.when, kernels, &exposed);
-    size_t row = table_add_row(table);
-    set_key(table, row, question, parts);
-    table_set_text(table, row, TRANSFER_DIRECTION, direction, strlen(direction));
-    if (memory)
-        table_set_text(table, row, TRANSFER_MEMORY, memory, strlen(memory));
-    table_set_int(table, row, TRANSFER_COUNT, (int64_t)group.count);
-    table_set_int(table, row, TRANSFER_BYTES, group.bytes);
-    table_set_int(table, row, TRANSFER_TIME, group.time_ns);
-    table_set_int(table, row, TRANSFER_EXPOSED, intervals_length(&exposed));
-    table_set_int(table, row, TRANSFER_BLOCKED, group.blocked_ns);
-    table_set_int(table, row, TRANSFER_UNION, intervals_length(&group.when));
-    set_bandwidths(table, row, &group);
-    intervals_release(&exposed);
-    intervals_release(&group.when);
-    VEC_FREE(&group.bandwidths);
-}
-
-/*
- * Row by row, in each the copies and then the waits. Mostly device and kind are all that makes a row: then the parts,
- * which come by device and start, are dealt out to their rows.
- */
-static void sort_parts(struct question *question)
-{
-    struct part *parts = question->parts.at;
-    size_t count = question->parts.count;
+    size_t count = sums->bandwidths.count;
+    const double *at = sums->bandwidths.at;
+    row->bandwidth = row->median_bandwidth = row->best_bandwidth = NAN;
     if (count == 0)
         return;
-    if (question->by != TRANSFERS_BY_KIND && question->by != TRANSFERS_BY_RANK) {
-        qsort(parts, count, sizeof *parts, compare_parts);
-        return;
-    }
-    size_t rows = question->gpu->device_count * ROW_KINDS;
-    size_t *next = mem_zalloc(rows + 1, sizeof *next); /* by row: where its next part goes */
-    for (size_t i = 0; i < count; i++)
-        next[parts[i].device * ROW_KINDS + parts[i].kind + 1]++;
-    for (size_t row = 1; row <= rows; row++)
-        next[row] += next[row - 1];
-    struct part *dealt = mem_alloc(count * sizeof *dealt);
-    for (size_t i = 0; i < count; i++)
-        dealt[next[parts[i].device * ROW_KINDS + parts[i].kind]++] = parts[i];
-    free(next);
-    VEC_FREE(&question->parts);
-    question->parts.at = dealt;
-    question->parts.count = question->parts.capacity = count;
+    qsort(sums->bandwidths.at, count, sizeof *at, compare_doubles);
+    row->bandwidth = (double)sums->timed_bytes / (double)sums->timed_ns;
+    row->median_bandwidth = (at[(count - 1) / 2] + at[count / 2]) / 2;
+    row->best_bandwidth = at[count - 1];
 }
 
-/* The copies that were asked for, and the waits for them. */
-static void find_parts(struct question *question)
+/* A row for COUNT PARTS, sorted by device; KERNELS by device. */
+static struct transfer_row make_row(struct transfers_query *query, const struct part *parts, size_t count,
+                                    const struct intervals *kernels)
 {
-    const struct trace *trace = question->trace;
-    const struct selection *selection = question->selection;
-    for (size_t i = 0; i < question->gpu->count; i++)
-        if (question->gpu->work[i] == GPU_MEMCPY && selection_holds(selection, question->gpu->event[i]))
-            *VEC_PUSH(&question->parts) = part_of(question, question->gpu->event[i]);
-    for (size_t i = 0; i < question->waits->count; i++) {
-        const struct host_wait *wait = &question->waits->at[i];
-        if (!is_copy(trace, wait->work) || !selection_holds(selection, wait->work) ||
-            !selection_holds_place(selection, wait->call))
+    struct transfer_row row = { .key = group_key(query->transfers->group, parts->group),
+                                .kind = parts->kind,
+                                .direction = text_of(copy_direction_name(parts->kind.direction)),
+                                .memory = text_of(copy_memory_name(parts->kind.memory)) };
+    struct copy_sums sums = { 0 };
+    for (size_t first = 0, end; first < count; first = end) {
+        intervals_clear(&sums.when);
+        for (end = first; end < count && parts[end].device == parts[first].device; end++)
+            add_part(&row, &sums, query->trace, &parts[end]);
+        intervals_merge(&sums.when);
+        intervals_subtract(&sums.when, &kernels[parts[first].device], &sums.exposed);
+        row.union_ns += intervals_length(&sums.when);
+        row.exposed_ns += intervals_length(&sums.exposed);
+    }
+    set_bandwidths(&row, &sums);
+    intervals_release(&sums.when);
+    intervals_release(&sums.exposed);
+    VEC_FREE(&sums.bandwidths);
+    return row;
+}
+
+/* When each device ran kernels. New array; its intervals are to be released. */
+static struct intervals *find_kernels(const struct gpu_events *gpu)
+{
+    struct intervals *kernels = mem_zalloc(gpu->device_count + 1, sizeof *kernels);
+    for (size_t d = 0; d < gpu->device_count; d++) {
+        const struct gpu_device *of = &gpu->devices[d];
+        for (size_t i = of->first; i < of->first + of->count; i++)
+            if (gpu_work_is_kernel(gpu->work[i]))
+                intervals_add(&kernels[d], gpu->trace->start_ns[gpu->event[i]],
+                              trace_end_ns(gpu->trace, gpu->event[i]));
+        intervals_merge(&kernels[d]);
+    }
+    return kernels;
+}
+
+static bool has_less_time(const void *context, const void *a, const void *b)
+{
+    (void)context;
+    return ((const struct transfer_row *)a)->time_ns < ((const struct transfer_row *)b)->time_ns;
+}
+
+/* The copies that were asked for, and the waits for them, row by row. */
+static void add_copies(struct transfers_query *query)
+{
+    const struct trace *trace = query->trace;
+    const struct gpu_events *gpu = query->gpu;
+    struct transfers *transfers = query->transfers;
+    VEC_OF(struct part) parts = { 0 };
+    for (size_t i = 0; i < gpu->count; i++)
+        if (gpu->work[i] == GPU_MEMCPY && selection_holds(query->selection, gpu->event[i]))
+            *VEC_PUSH(&parts) = part_of(query, gpu->event[i]);
+    for (size_t i = 0; i < query->waits->count; i++) {
+        const struct host_wait *wait = &query->waits->at[i];
+        if (!is_copy(trace, wait->work) || !selection_holds(query->selection, wait->work) ||
+            !selection_holds_place(query->selection, wait->call))
             continue;
-        struct part part = part_of(question, wait->work);
+        struct part part = part_of(query, wait->work);
         part.is_wait = true;
         part.blocked_ns = trace->dur_ns[wait->call];
-        *VEC_PUSH(&question->parts) = part;
+        *VEC_PUSH(&parts) = part;
     }
-    sort_parts(question);
-}
-
-static void find_kernels(const struct gpu_events *gpu, uint32_t device, struct intervals *kernels)
-{
-    const struct gpu_device *of = &gpu->devices[device];
-    intervals_clear(kernels);
-    for (size_t i = of->first; i < of->first + of->count; i++)
-        if (gpu_work_is_kernel(gpu->work[i]))
-            intervals_add(kernels, gpu->trace->start_ns[gpu->event[i]],
-                          trace_end_ns(gpu->trace, gpu->event[i]));
-    intervals_merge(kernels);
-}
-
-static struct table *make_transfers(struct question *question)
-{
-    static const struct {
-        const char *title;
-        enum transfer_column column;
-    } ways[] = {
-        [TRANSFERS_BY_KIND] = { "Copies by direction and host memory", TRANSFER_DIRECTION },
-        [TRANSFERS_BY_RANK] = { "Copies by rank", TRANSFER_RANK },
-        [TRANSFERS_BY_STREAM] = { "Copies by stream", TRANSFER_STREAM },
-        [TRANSFERS_BY_STEP] = { "Copies by step", TRANSFER_STEP },
-        [TRANSFERS_BY_OPERATOR] = { "Copies by operator", TRANSFER_OPERATOR },
-    };
-    struct table *table =
-        table_open("transfers", ways[question->by].title, transfer_columns, TRANSFER_COLUMNS);
-    table->columns[ways[question->by].column].flags = 0;
-    if (question->trace->file_count > 1)
-        table->columns[TRANSFER_RANK].flags = 0;
-    find_parts(question);
-    struct intervals kernels = { 0 };
-    const struct part *parts = question->parts.at;
-    for (size_t first = 0, end; first < question->parts.count; first = end) {
+    runs_sort(parts.at, parts.count, sizeof *parts.at, part_comes_behind, NULL);
+    struct intervals *kernels = find_kernels(gpu);
+    for (size_t first = 0, end; first < parts.count; first = end) {
         for (end = first + 1;
-             end < question->parts.count && compare_rows_of_parts(&parts[first], &parts[end]) == 0;)
+             end < parts.count && compare_rows_of_parts(&parts.at[first], &parts.at[end]) == 0;)
             end++;
-        if (first == 0 || parts[first].device != parts[first - 1].device)
-            find_kernels(question->gpu, parts[first].device, &kernels);
-        add_transfer(table, question, &parts[first], end - first, &kernels);
+        *VEC_PUSH(&transfers->rows) = make_row(query, &parts.at[first], end - first, kernels);
     }
-    intervals_release(&kernels);
-    table_sort(table, TRANSFER_TIME, false);
-    table_drop_hidden(table);
-    return table;
+    runs_sort(transfers->rows.at, transfers->rows.count, sizeof *transfers->rows.at, has_less_time, NULL);
+    for (size_t d = 0; d < gpu->device_count; d++)
+        intervals_release(&kernels[d]);
+    free(kernels);
+    VEC_FREE(&parts);
 }
 
 /* ---- stalls ---- */
-
-enum stall_column {
-    STALL_RANK,
-    STALL_OPERATOR,
-    STALL_BLOCKED,
-    STALL_WON,
-    STALL_COUNT,
-    STALL_CAUSE,
-    STALL_TRANSFER,
-    STALL_LINE,
-    STALL_ADVICE,
-    STALL_CALL,
-    STALL_LONGEST,
-    STALL_BYTES,
-    STALL_COLUMNS
-};
-
-/* clang-format off */
-static const struct table_column stall_columns[STALL_COLUMNS] = {
-    { "rank", "Rank", TABLE_COUNT, "rank of the file, or its place among the files", TABLE_HIDDEN, NULL },
-    { "operator", "Operator", TABLE_NAME, "the operator in which the host waited; the call where there is none", 0, NULL },
-    { "blocked", "Host blocked", TABLE_NS, "time in which the host thread sat in the calls", 0, NULL },
-    { "could_be_won", "Could be won", TABLE_NS, "of this, at most: what goes beyond the launch of as many asynchronous copies", 0, "won" },
-    { "count", "Count", TABLE_COUNT, "how often", 0, NULL },
-    { "cause", "Cause", TABLE_TEXT, "why the host had to wait", 0, NULL },
-    { "transfer", "Transfer", TABLE_TEXT, "direction and host memory of the copy", 0, NULL },
-    { "line", "Line", TABLE_NAME, "Python function and line, where stacks were recorded", 0, NULL },
-    { "advice", "Advice", TABLE_TEXT, "what to do", TABLE_OPTIONAL, NULL },
-    { "call", "Call", TABLE_NAME, "the call that waited", TABLE_OPTIONAL, NULL },
-    { "longest", "Longest", TABLE_NS, "the longest of the waits", TABLE_OPTIONAL, NULL },
-    { "bytes", "Bytes", TABLE_BYTES, "bytes of the copies", TABLE_OPTIONAL, NULL },
-};
-/* clang-format on */
 
 static const struct {
     const char *cause, *advice;
@@ -412,11 +292,11 @@ static const char *advice_for(enum host_wait_kind kind, const char *owner)
 /* A wait, and what makes its row. */
 struct stall {
     struct host_wait wait;
-    int64_t rank;     /* 0 unless it makes rows */
+    int64_t rank;     /* missing unless ranks make rows */
     name_id owner;    /* name of the operator, else of the call */
     const char *line; /* NULL: none; equal lines of Python functions are the same pointer */
     size_t line_len;
-    unsigned char transfer; /* direction and memory; 0 when no copy is part of it */
+    struct copy_kind copy; /* of work that is a copy; else zero */
 };
 
 static int compare_lines(const struct stall *a, const struct stall *b)
@@ -431,7 +311,7 @@ static int compare_lines(const struct stall *a, const struct stall *b)
 }
 
 /* 0: they make one row. */
-static int compare_rows(const struct stall *a, const struct stall *b)
+static int compare_rows_of_stalls(const struct stall *a, const struct stall *b)
 {
     if (a->rank != b->rank)
         return a->rank < b->rank ? -1 : 1;
@@ -439,187 +319,243 @@ static int compare_rows(const struct stall *a, const struct stall *b)
         return a->owner < b->owner ? -1 : 1;
     if (a->wait.kind != b->wait.kind)
         return a->wait.kind < b->wait.kind ? -1 : 1;
-    if (a->transfer != b->transfer)
-        return a->transfer < b->transfer ? -1 : 1;
+    if (a->copy.direction != b->copy.direction)
+        return a->copy.direction < b->copy.direction ? -1 : 1;
+    if (a->copy.memory != b->copy.memory)
+        return a->copy.memory < b->copy.memory ? -1 : 1;
     return compare_lines(a, b);
 }
 
-static int compare_stalls(const void *left, const void *right)
+static bool stall_comes_behind(const void *context, const void *left, const void *right)
 {
+    (void)context;
     const struct stall *a = left, *b = right;
-    int order = compare_rows(a, b);
-    return order ? order : a->wait.call < b->wait.call ? -1 : a->wait.call > b->wait.call;
+    int order = compare_rows_of_stalls(a, b);
+    return order ? order > 0 : a->wait.call > b->wait.call;
 }
 
-/* What a call costs that only launches something: the median of the trace's launches of kernels. */
-static int64_t launch_cost(const struct question *question)
+static struct stall stall_of(const struct transfers_query *query, const struct host_wait *wait)
 {
-    const struct trace *trace = question->trace;
-    VEC_OF(int64_t) costs = { 0 };
-    for (event_id e = 0; e < trace->event_count; e++)
-        if (event_is_call(trace->kind[e]) && question->sorts[trace->name[e]] == CALL_LAUNCH)
-            *VEC_PUSH(&costs) = trace->dur_ns[e];
-    int64_t median_ns = stats_of(costs.at, costs.count).median;
-    VEC_FREE(&costs);
-    return median_ns;
-}
-
-static void set_transfer(struct table *table, size_t row, const struct question *question,
-                         const struct stall *stall)
-{
-    if (!is_copy(question->trace, stall->wait.work))
-        return;
-    struct copy_kind kind = kind_of(question, stall->wait.work);
-    const char *memory = copy_memory_name(kind.memory);
-    struct buffer text = { 0 };
-    buffer_printf(&text, "%s%s%s", copy_direction_name(kind.direction), memory ? " " : "",
-                  memory ? memory : "");
-    table_set_text(table, row, STALL_TRANSFER, text.at, text.count);
-    buffer_release(&text);
-}
-
-/* A row for COUNT STALLS that belong together. */
-static void add_stall(struct table *table, const struct question *question, const struct stall *stalls,
-                      size_t count, int64_t cost_ns)
-{
-    const struct trace *trace = question->trace;
-    int64_t blocked_ns = 0, won_ns = 0, longest_ns = 0, bytes = 0;
-    for (size_t i = 0; i < count; i++) {
-        int64_t dur_ns = trace->dur_ns[stalls[i].wait.call];
-        blocked_ns += dur_ns;
-        won_ns += dur_ns > cost_ns ? dur_ns - cost_ns : 0;
-        longest_ns = dur_ns > longest_ns ? dur_ns : longest_ns;
-        if (is_copy(trace, stalls[i].wait.work))
-            sum_add(&bytes, trace_arg_or(trace, ARG_BYTES, stalls[i].wait.work, 0));
-    }
-    size_t row = table_add_row(table);
-    name_id call = trace->name[stalls[0].wait.call];
-    table_set_int(table, row, STALL_RANK, stalls[0].rank);
-    table_set_text(table, row, STALL_OPERATOR, names_text(trace->names, stalls[0].owner),
-                   names_length(trace->names, stalls[0].owner));
-    table_set_text(table, row, STALL_LINE, stalls[0].line, stalls[0].line_len);
-    table_set_text(table, row, STALL_CAUSE, causes[stalls[0].wait.kind].cause,
-                   strlen(causes[stalls[0].wait.kind].cause));
-    const char *advice = advice_for(stalls[0].wait.kind, names_text(trace->names, stalls[0].owner));
-    table_set_text(table, row, STALL_ADVICE, advice, strlen(advice));
-    table_set_text(table, row, STALL_CALL, names_text(trace->names, call), names_length(trace->names, call));
-    set_transfer(table, row, question, &stalls[0]);
-    table_set_int(table, row, STALL_COUNT, (int64_t)count);
-    table_set_int(table, row, STALL_BLOCKED, blocked_ns);
-    table_set_int(table, row, STALL_WON, won_ns);
-    table_set_int(table, row, STALL_LONGEST, longest_ns);
-    if (is_copy(trace, stalls[0].wait.work))
-        table_set_int(table, row, STALL_BYTES, bytes);
-}
-
-static struct stall stall_of(const struct question *question, struct callers *callers,
-                             const struct host_wait *wait)
-{
-    const struct trace *trace = question->trace;
-    event_id owner = callers_operator(callers, wait->call);
-    struct stall stall = { .wait = *wait, .owner = trace->name[owner == EVENT_NONE ? wait->call : owner] };
-    stall.line = callers_line(callers, wait->call, &stall.line_len);
-    if (question->by == TRANSFERS_BY_RANK)
+    const struct trace *trace = query->trace;
+    event_id owner = callers_operator(query->callers, wait->call);
+    struct stall stall = { .wait = *wait,
+                           .rank = TABLE_INT_MISSING,
+                           .owner = trace->name[owner == EVENT_NONE ? wait->call : owner] };
+    stall.line = callers_line(query->callers, wait->call, &stall.line_len);
+    if (query->by & BY(RANK))
         stall.rank = selection_rank(trace, trace->tracks[trace->track[wait->call]].file);
-    if (is_copy(trace, wait->work)) {
-        struct copy_kind kind = kind_of(question, wait->work);
-        stall.transfer =
-            (unsigned char)(1 + (unsigned)kind.direction * COPY_MEMORIES + (unsigned)kind.memory);
-    }
+    if (is_copy(trace, wait->work))
+        stall.copy = kind_of(query, wait->work);
     return stall;
 }
 
-/* The advice for the costliest rows, in words below the tables, where there is room for them. */
-static void add_advice(const struct table *stalls, struct result *result)
+/* "HtoD pageable" */
+static struct text transfer_text(struct transfers *transfers, struct copy_kind kind)
 {
-    enum { MOST = 3 };
-    size_t said = 0;
-    for (size_t row = 0; row < stalls->row_count && said < MOST; row++) {
-        const char *advice = table_cell(stalls, row, STALL_ADVICE)->text.at;
-        bool repeated = table_cell(stalls, row, STALL_WON)->i == 0;
-        for (size_t before = 0; before < row && !repeated; before++)
-            repeated = strcmp(table_cell(stalls, before, STALL_ADVICE)->text.at, advice) == 0;
-        if (repeated)
-            continue;
-        result_add_notice(result, "advice", table_cell(stalls, row, STALL_COUNT)->i, NULL, TPA_NOWHERE,
-                          "%s, %s: %s", table_cell(stalls, row, STALL_OPERATOR)->text.at,
-                          table_cell(stalls, row, STALL_CAUSE)->text.at, advice);
-        said++;
-    }
+    const char *memory = copy_memory_name(kind.memory);
+    return text_of(arena_printf(&transfers->texts, "%s%s%s", copy_direction_name(kind.direction),
+                                memory ? " " : "", memory ? memory : ""));
 }
 
-static struct table *make_stalls(const struct question *question)
+/* A row for COUNT STALLS that belong together. */
+static struct stall_row make_stall(const struct transfers_query *query, const struct stall *stalls,
+                                   size_t count)
 {
-    const struct trace *trace = question->trace;
-    struct table *table = table_open("stalls", "Where the host had to wait", stall_columns, STALL_COLUMNS);
+    const struct trace *trace = query->trace;
+    struct stall_row row = { .rank = stalls->rank,
+                             .op = name_text(trace, stalls->owner),
+                             .line = { stalls->line, stalls->line_len },
+                             .call = name_text(trace, trace->name[stalls->wait.call]),
+                             .kind = stalls->wait.kind,
+                             .cause = text_of(causes[stalls->wait.kind].cause),
+                             .count = (int64_t)count,
+                             .bytes = TABLE_INT_MISSING };
+    row.advice = text_of(advice_for(row.kind, row.op.at));
+    if (is_copy(trace, stalls->wait.work)) {
+        row.transfer = transfer_text(query->transfers, stalls->copy);
+        row.bytes = 0;
+    }
+    for (size_t i = 0; i < count; i++) {
+        int64_t dur_ns = trace->dur_ns[stalls[i].wait.call], launch_ns = query->transfers->launch_ns;
+        row.blocked_ns += dur_ns;
+        row.saving_ns += dur_ns > launch_ns ? dur_ns - launch_ns : 0;
+        row.longest_ns = dur_ns > row.longest_ns ? dur_ns : row.longest_ns;
+        if (is_copy(trace, stalls[i].wait.work))
+            sum_add(&row.bytes, trace_arg_or(trace, ARG_BYTES, stalls[i].wait.work, 0));
+    }
+    return row;
+}
+
+static bool was_blocked_less(const void *context, const void *a, const void *b)
+{
+    (void)context;
+    return ((const struct stall_row *)a)->blocked_ns < ((const struct stall_row *)b)->blocked_ns;
+}
+
+static void add_stalls(struct transfers_query *query)
+{
+    struct transfers *transfers = query->transfers;
     VEC_OF(struct stall) stalls = { 0 };
-    struct callers *callers = question->callers;
-    for (size_t i = 0; i < question->waits->count; i++)
-        if (selection_holds_place(question->selection, question->waits->at[i].call))
-            *VEC_PUSH(&stalls) = stall_of(question, callers, &question->waits->at[i]);
-    if (stalls.count)
-        qsort(stalls.at, stalls.count, sizeof *stalls.at, compare_stalls);
-    int64_t cost_ns = launch_cost(question), blocked_ns = 0;
+    for (size_t i = 0; i < query->waits->count; i++)
+        if (selection_holds_place(query->selection, query->waits->at[i].call))
+            *VEC_PUSH(&stalls) = stall_of(query, &query->waits->at[i]);
+    runs_sort(stalls.at, stalls.count, sizeof *stalls.at, stall_comes_behind, NULL);
     for (size_t first = 0, end; first < stalls.count; first = end) {
-        for (end = first + 1; end < stalls.count && compare_rows(&stalls.at[first], &stalls.at[end]) == 0;)
+        for (end = first + 1;
+             end < stalls.count && compare_rows_of_stalls(&stalls.at[first], &stalls.at[end]) == 0;)
             end++;
-        add_stall(table, question, &stalls.at[first], end - first, cost_ns);
+        struct stall_row row = make_stall(query, &stalls.at[first], end - first);
+        transfers->blocked_ns += row.blocked_ns;
+        *VEC_PUSH(&transfers->stalls) = row;
     }
-    bool any_line = false;
-    for (size_t i = 0; i < stalls.count; i++) {
-        blocked_ns += trace->dur_ns[stalls.at[i].wait.call];
-        any_line |= stalls.at[i].line != NULL;
-    }
-    if (!any_line)
-        table->columns[STALL_LINE].flags = TABLE_OPTIONAL;
-    if (question->by == TRANSFERS_BY_RANK)
-        table->columns[STALL_RANK].flags = 0;
-    table_sort(table, STALL_BLOCKED, false);
-    table_add_footer(table, "blocked_total", "Host threads blocked", TABLE_NS, table_int(blocked_ns));
-    table_add_footer(table, "launch_cost", "A launch takes (median)", TABLE_NS, table_int(cost_ns));
+    runs_sort(transfers->stalls.at, transfers->stalls.count, sizeof *transfers->stalls.at, was_blocked_less,
+              NULL);
     VEC_FREE(&stalls);
-    return table;
 }
 
 /* ---- the whole ---- */
 
 /* The callers of what is asked about: calls that waited, and by operator those that copied. NULL when there are none. */
-static struct callers *open_callers(const struct question *question)
+static struct callers *open_callers(const struct transfers_query *query)
 {
     VEC_OF(event_id) calls = { 0 };
-    for (size_t i = 0; i < question->waits->count; i++)
-        *VEC_PUSH(&calls) = question->waits->at[i].call;
-    for (size_t i = 0; question->by == TRANSFERS_BY_OPERATOR && i < question->gpu->count; i++)
-        if (question->gpu->work[i] == GPU_MEMCPY && question->gpu->call[i] != EVENT_NONE)
-            *VEC_PUSH(&calls) = question->gpu->call[i];
-    struct callers *callers = calls.count ? callers_open(question->trace, calls.at, calls.count) : NULL;
+    for (size_t i = 0; i < query->waits->count; i++)
+        *VEC_PUSH(&calls) = query->waits->at[i].call;
+    for (size_t i = 0; query->by & BY(OP) && i < query->gpu->count; i++)
+        if (query->gpu->work[i] == GPU_MEMCPY && query->gpu->call[i] != EVENT_NONE)
+            *VEC_PUSH(&calls) = query->gpu->call[i];
+    struct callers *callers = calls.count ? callers_open(query->trace, calls.at, calls.count) : NULL;
     VEC_FREE(&calls);
     return callers;
 }
 
-void transfers_add_tables(const struct trace *trace, const struct selection *selection, enum transfers_by by,
-                          struct result *result)
+struct transfers *transfers_analyze(const struct trace *trace, const struct selection *selection, unsigned by)
 {
     size_t name_count = names_count(trace->names);
-    struct question question = { .trace = trace, .selection = selection, .by = by };
-    question.gpu = gpu_events_of(trace);
-    question.waits = host_waits_of(trace);
-    question.sorts = call_sorts_open(trace->names);
-    question.kinds = mem_alloc((name_count + 1) * sizeof *question.kinds);
-    question.kinds_asked = mem_zalloc(name_count + 1, sizeof *question.kinds_asked);
-    question.callers = open_callers(&question);
-    question.steps = by == TRANSFERS_BY_STEP ? step_list_open(trace) : NULL;
-
-    result_add_table(result, make_transfers(&question));
-    struct table *stalls = make_stalls(&question);
-    result_add_table(result, stalls);
-    add_advice(stalls, result);
-    table_drop_hidden(stalls);
-
-    VEC_FREE(&question.parts);
-    step_list_free(question.steps);
-    callers_free(question.callers);
-    free(question.kinds);
-    free(question.kinds_asked);
-    free(question.sorts);
+    struct transfers *transfers = mem_zalloc(1, sizeof *transfers);
+    struct transfers_query query = {
+        .trace = trace,
+        .selection = selection,
+        .gpu = gpu_events_of(trace),
+        .waits = host_waits_of(trace),
+        .by = by,
+        .kinds = mem_zalloc(name_count + 1, sizeof *query.kinds),
+        .kinds_asked = mem_zalloc(name_count + 1, sizeof *query.kinds_asked),
+        .transfers = transfers,
+    };
+    query.callers = open_callers(&query);
+    transfers->group = group_open(trace, by & ~BY_KIND);
+    transfers->launch_ns = launch_calls_median_ns(launch_calls_of(trace), trace);
+    add_copies(&query);
+    add_stalls(&query);
+    callers_free(query.callers);
+    free(query.kinds);
+    free(query.kinds_asked);
+    return transfers;
 }
+
+void transfers_free(struct transfers *transfers)
+{
+    if (!transfers)
+        return;
+    VEC_FREE(&transfers->rows);
+    VEC_FREE(&transfers->stalls);
+    group_free(transfers->group);
+    arena_release(&transfers->texts);
+    free(transfers);
+}
+
+/* ---- the command ---- */
+
+static struct table *transfers_table(const struct transfers *transfers)
+{
+    struct table *table = TABLE_OF_ROWS("transfers", "Copies by direction and host memory", transfer_columns,
+                                        transfers->rows.at, transfers->rows.count);
+    group_show(transfers->group, table, offsetof(struct transfer_row, key));
+    table->sort_column = table_column_at(table, offsetof(struct transfer_row, time_ns));
+    table_drop_hidden(table);
+    return table;
+}
+
+static struct table *stalls_table(const struct transfers *transfers, unsigned by)
+{
+    struct table *table = TABLE_OF_ROWS("stalls", "Where the host had to wait", stall_columns,
+                                        transfers->stalls.at, transfers->stalls.count);
+    bool any_line = false;
+    for (size_t i = 0; i < transfers->stalls.count; i++)
+        any_line |= transfers->stalls.at[i].line.at != NULL;
+    if (!any_line)
+        TABLE_FLAG(table, struct stall_row, line, TABLE_OPTIONAL);
+    if (by & BY(RANK))
+        TABLE_FLAG(table, struct stall_row, rank, 0);
+    table->sort_column = table_column_at(table, offsetof(struct stall_row, blocked_ns));
+    table_drop_hidden(table);
+    table_add_footer(table, "blocked_total", "Host threads blocked", TABLE_NS,
+                     table_int(transfers->blocked_ns));
+    table_add_footer(table, "launch_cost", "A launch takes (median)", TABLE_NS,
+                     table_int(transfers->launch_ns));
+    return table;
+}
+
+/* The advice for the longest stalls, in words below the tables, where there is room for them. */
+static void add_advice(const struct transfers *transfers, struct result *result)
+{
+    enum { MOST = 3 };
+    const struct stall_row *stalls = transfers->stalls.at;
+    size_t said = 0;
+    for (size_t i = 0; i < transfers->stalls.count && said < MOST; i++) {
+        bool repeated = stalls[i].saving_ns == 0;
+        for (size_t before = 0; before < i && !repeated; before++)
+            repeated = strcmp(stalls[before].advice.at, stalls[i].advice.at) == 0;
+        if (repeated)
+            continue;
+        result_add_notice(result, "advice", stalls[i].count, NULL, TPA_NOWHERE, "%s, %s: %s", stalls[i].op.at,
+                          stalls[i].cause.at, stalls[i].advice.at);
+        said++;
+    }
+}
+
+static bool run_transfers(const struct analysis_query *query, struct result *result, struct tpa_error *err)
+{
+    (void)err;
+    struct transfers *transfers = transfers_analyze(query->trace, query->selection, query->by);
+    result_add_table(result, transfers_table(transfers));
+    result_add_table(result, stalls_table(transfers, query->by));
+    add_advice(transfers, result);
+    transfers_free(transfers);
+    return true;
+}
+
+static const struct opt_choice own_words[] = {
+    { "kind", "direction and host memory alone", "direction" },
+    { 0 },
+};
+
+const struct analysis analysis_transfers = {
+    .name = "transfers",
+    .summary = "copies between host and devices: how fast, what they stall, and what to do",
+    .description =
+        "Per direction and host memory: how many copies, their bytes, time and bandwidth, for how long no kernel ran "
+        "beside them, and for how long a host thread waited for one of them.\n\n"
+        "Then the stalls, longest first: the operator (and the line of Python, where stacks were recorded) in which "
+        "the host waited, in a synchronous or pageable copy, in a synchronization, or while memory was pinned; with "
+        "what to do about it and what that could save at most.",
+    .schema = "tpa.transfers/1",
+    .examples = {
+        "tpa transfers trace.json",
+        "tpa transfers --wide --columns op,line,blocked,possible_saving,advice trace.json",
+        "tpa transfers --by op,step trace.json  # which copies each step makes",
+        "tpa transfers --steps 3..7 --format json trace.json",
+    },
+    .wants = &transfers_wants,
+    .needs = FEATURE_GPU,
+    .dimensions = BY(RANK) | BY(DEVICE) | BY(STREAM) | BY(THREAD) | BY(STEP) | BY(OP) | BY(CALL) | BY(MODULE),
+    .by_default = TRANSFERS_BY_DEFAULT,
+    .own_words = own_words,
+    .by_help = "what makes a row of the copies, besides direction and host memory; device when not given. rank tells the "
+               "stalls of ranks apart, too",
+    .limited = "stalls",
+    .run = run_transfers,
+    .section = "Transfers",
+    .charts = "transfers",
+};

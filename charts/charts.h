@@ -76,7 +76,6 @@ void chart_operators(struct picture *picture, const struct table *operators, siz
 void chart_kernels(struct picture *picture, const struct kernels *kernels, size_t bars);
 void chart_steps(struct picture *picture, const struct table *steps);
 void chart_gaps(struct picture *picture, const struct table *lengths);
-void chart_exposed_copies(struct picture *picture, const struct table *transfers);
 
 /*
  * A chart for each of the COUNT SERIES of NIGHTLY, which was judged, over its last MOST_RUNS runs (0: all) up to the

@@ -69,65 +69,82 @@ static void add_sizes(const struct chart_question *question, struct picture *pic
 
 /* ---- exposed time ---- */
 
-void chart_exposed_copies(struct picture *picture, const struct table *transfers)
+/* The union of a row's copies in two parts. */
+struct exposed_row {
+    struct text copies;
+    int64_t hidden_ns, exposed_ns;
+};
+
+/* clang-format off */
+static const struct table_column exposed_columns[] = {
+    COLUMN(struct exposed_row, copies, "copies", "Copies", TABLE_NAME, "direction and host memory"),
+    COLUMN(struct exposed_row, hidden_ns, "hidden", "Beside kernels", TABLE_NS, "time in which a kernel ran, too"),
+    COLUMN(struct exposed_row, exposed_ns, "exposed", "Exposed", TABLE_NS, "time in which no kernel ran on the device"),
+};
+/* clang-format on */
+
+/* "HtoD pageable, device 1, rank 3", as far as rows differ in these. */
+static struct text label_of(struct chart *chart, const struct transfer_row *row, bool devices, bool ranks)
 {
-    static const struct table_column columns[] = {
-        { "copies", "Copies", TABLE_NAME, "direction and host memory", 0, NULL },
-        { "hidden", "Beside kernels", TABLE_NS, "time in which a kernel ran, too", 0, NULL },
-        { "exposed", "Exposed", TABLE_NS, "time in which no kernel ran on the device", 0, NULL },
-    };
+    struct buffer label = { 0 };
+    buffer_printf(&label, "%s%s%s", row->direction.at, row->memory.at ? " " : "",
+                  row->memory.at ? row->memory.at : "");
+    if (devices || ranks)
+        buffer_printf(&label, ", device %" PRId64, row->key.device);
+    if (ranks)
+        buffer_printf(&label, ", rank %" PRId64, row->key.rank);
+    struct text text = { arena_strndup(&chart->arena, label.at, label.count), label.count };
+    buffer_release(&label);
+    return text;
+}
+
+static void add_exposed_copies(struct picture *picture, const struct transfers *transfers)
+{
+    enum { MOST = 40 };
+    static const enum chart_color colors[] = { CHART_COLOR_OF_COPIES, CHART_COLOR_OF_COMMUNICATION };
+    const struct transfer_row *rows = transfers->rows.at;
     struct chart *chart =
         picture_add_chart(picture, "exposed", "Time of the copies, and how much of it no kernel hides");
     chart->horizontal = true;
     chart->x = (struct chart_axis){ .kind = TABLE_NAME };
     chart->y = (struct chart_axis){ .title = "Time", .kind = TABLE_NS };
-    struct table *table = chart_add_table(chart, table_open("exposed", NULL, columns, 3));
-    static const enum chart_color colors[] = { CHART_COLOR_OF_COPIES, CHART_COLOR_OF_COMMUNICATION };
     int64_t sums[2] = { 0, 0 };
-    bool several = false, ranks = false;
-    for (size_t i = 1; i < transfers->row_count; i++) {
-        several |= chart_integer(transfers, i, "device") != chart_integer(transfers, 0, "device");
-        ranks |= chart_integer(transfers, i, "rank") != chart_integer(transfers, 0, "rank");
+    bool devices = false, ranks = false;
+    for (size_t i = 1; i < transfers->rows.count; i++) {
+        devices |= rows[i].key.device != rows[0].key.device;
+        ranks |= rows[i].key.rank != rows[0].key.rank;
     }
-    for (size_t i = 0; i < transfers->row_count && i < 40; i++) {
-        int64_t union_ns = chart_integer(transfers, i, "union"),
-                exposed_ns = chart_integer(transfers, i, "exposed");
-        const char *direction = chart_cell(transfers, i, "direction")->text.at;
-        const char *memory = chart_cell(transfers, i, "memory")->text.at;
-        if (union_ns <= 0)
+    VEC_OF(struct exposed_row) shown = { 0 };
+    for (size_t i = 0; i < transfers->rows.count && i < MOST; i++) {
+        if (rows[i].union_ns <= 0)
             continue;
-        struct buffer label = { 0 };
-        buffer_printf(&label, "%s%s%s", direction, memory ? " " : "", memory ? memory : "");
-        if (several || ranks)
-            buffer_printf(&label, ", device %" PRId64, chart_integer(transfers, i, "device"));
-        if (ranks)
-            buffer_printf(&label, ", rank %" PRId64, chart_integer(transfers, i, "rank"));
-        size_t row = table_add_row(table);
-        table_set_text(table, row, 0, label.at, label.count);
-        table_set_int(table, row, 1, union_ns - exposed_ns);
-        table_set_int(table, row, 2, exposed_ns);
-        sums[0] += union_ns - exposed_ns;
-        sums[1] += exposed_ns;
-        buffer_release(&label);
+        struct exposed_row row = { label_of(chart, &rows[i], devices, ranks),
+                                   rows[i].union_ns - rows[i].exposed_ns, rows[i].exposed_ns };
+        sums[0] += row.hidden_ns;
+        sums[1] += row.exposed_ns;
+        *VEC_PUSH(&shown) = row;
     }
+    struct table *table =
+        chart_add_table(chart, TABLE_OF_ROWS("exposed", NULL, exposed_columns, shown.at, shown.count));
     for (size_t column = 1; column < 3; column++)
         if (sums[column - 1] > 0)
-            chart_add_series(chart, (struct chart_series){ .title = columns[column].title,
+            chart_add_series(chart, (struct chart_series){ .title = exposed_columns[column].title,
                                                            .mark = CHART_BAR,
                                                            .color = colors[column - 1],
                                                            .table = table,
                                                            .y = column });
-    if (table->row_count == 0)
+    if (shown.count == 0)
         picture_drop_chart(picture);
+    VEC_FREE(&shown);
 }
 
 static bool draw(const struct chart_question *question, struct picture *picture, struct tpa_error *err)
 {
-    struct result *result = result_open("");
-    transfers_add_tables(question->trace, question->selection, TRANSFERS_BY_KIND, result);
+    struct transfers *transfers =
+        transfers_analyze(question->trace, question->selection, TRANSFERS_BY_DEFAULT);
     add_sizes(question, picture);
-    chart_exposed_copies(picture, chart_find_table(result, "transfers"));
-    result_free(result);
+    add_exposed_copies(picture, transfers);
+    transfers_free(transfers);
     return chart_is_drawn(picture, err, "nothing was copied");
 }
 

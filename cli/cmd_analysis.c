@@ -136,6 +136,19 @@ static bool asked_by(const struct shared_args *args, unsigned *by, struct tpa_er
     return true;
 }
 
+/* Rows by name add up ranks: say over how many. */
+static void add_rank_notice(const struct analysis *analysis, const struct analysis_query *query,
+                            struct result *result)
+{
+    const struct trace *trace = query->trace;
+    size_t files = 0;
+    for (uint32_t file = 0; file < trace->file_count; file++)
+        files += !query->selection->files || query->selection->files[file];
+    if (files > 1 && analysis->dimensions & BY(RANK) && !group_is_below_rank(query->by))
+        result_add_notice(result, "ranks_added_up", (int64_t)files, NULL, TPA_NOWHERE,
+                          "rows add up %zu files; --by with rank keeps them apart", files);
+}
+
 static bool add_tables(const struct trace *trace, const struct selection *selection, const void *context,
                        struct result *result, struct tpa_error *err)
 {
@@ -150,6 +163,7 @@ static bool add_tables(const struct trace *trace, const struct selection *select
     };
     if (!asked_by(args, &query.by, err) || !analysis->run(&query, result, err))
         return false;
+    add_rank_notice(analysis, &query, result);
     return !analysis->sorts || result->tables.count == 0 ||
            analysis_sort(result->tables.at[0], args->sort, args->reverse, err);
 }

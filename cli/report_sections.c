@@ -126,10 +126,9 @@ static bool fill_gaps(const struct trace *trace, const struct selection *selecti
 static bool fill_transfers(const struct trace *trace, const struct selection *selection,
                            struct report_content *content, struct tpa_error *err)
 {
-    (void)err;
-    transfers_add_tables(trace, selection, TRANSFERS_BY_KIND, content->result);
+    bool good = ask(&analysis_transfers, trace, selection, content->result, err);
     draw("transfers", trace, selection, content->picture);
-    return true;
+    return good;
 }
 
 static bool fill_launches(const struct trace *trace, const struct selection *selection,

@@ -111,7 +111,7 @@ static uint32_t file_of_row(struct file_finder *finder, size_t row)
 }
 
 /* A row of the overview: a rank, or one of its devices. A rank is the first of its files. */
-struct group {
+struct overview_group {
     uint32_t file;
     int64_t device; /* TABLE_INT_MISSING: all */
     int64_t devices;
@@ -120,19 +120,19 @@ struct group {
 };
 
 struct groups {
-    struct group *at;
+    struct overview_group *at;
     size_t count, capacity;
     size_t *first_of_file; /* by file; those of one follow one another */
 };
 
 static void add_group(struct groups *groups, uint32_t file, int64_t device)
 {
-    *VEC_PUSH(groups) = (struct group){ .file = file, .device = device, .peak = no_peak };
+    *VEC_PUSH(groups) = (struct overview_group){ .file = file, .device = device, .peak = no_peak };
 }
 
 static int compare_groups(const void *left, const void *right)
 {
-    const struct group *a = left, *b = right;
+    const struct overview_group *a = left, *b = right;
     if (a->file != b->file)
         return a->file < b->file ? -1 : 1;
     return (a->device > b->device) - (a->device < b->device);
@@ -181,7 +181,7 @@ static void find_groups(const struct summary *summary, struct groups *groups)
 }
 
 /* The group of FILE, and of DEVICE where devices are apart; NULL when there is none. */
-static struct group *group_of(const struct groups *groups, uint32_t file, int64_t device)
+static struct overview_group *find_group(const struct groups *groups, uint32_t file, int64_t device)
 {
     if (!groups->at)
         return NULL;
@@ -205,11 +205,11 @@ static void sum_devices(const struct summary *summary, const struct groups *grou
     struct groups each = { 0 };
     find_devices(summary, &each);
     for (size_t i = 0; i < each.count; i++)
-        group_of(groups, each.at[i].file, each.at[i].device)->devices++;
+        find_group(groups, each.at[i].file, each.at[i].device)->devices++;
     VEC_FREE(&each);
     for (size_t row = 0; devices && row < devices->row_count; row++) {
-        struct group *group =
-            group_of(groups, file_of_row(&finder, row), summary_figure(devices, row, "device"));
+        struct overview_group *group =
+            find_group(groups, file_of_row(&finder, row), summary_figure(devices, row, "device"));
         group->span_ns += (double)summary_figure(devices, row, "span");
         for (size_t i = 0; i < SHARES; i++)
             group->sums_ns[i] += (double)summary_figure(devices, row, shares[i].column);
@@ -223,8 +223,8 @@ static void find_peaks(const struct summary *summary, const struct groups *group
     for (size_t row = 0; memory && row < memory->row_count; row++) {
         const char *device = summary_cell(memory, row, "device")->text.at,
                    *number = device && !is_host(device) ? strchr(device, ':') : NULL;
-        struct group *group = group_of(groups, file_of_row(&finder, row),
-                                       number ? strtoll(number + 1, NULL, 10) : TABLE_INT_MISSING);
+        struct overview_group *group = find_group(groups, file_of_row(&finder, row),
+                                                  number ? strtoll(number + 1, NULL, 10) : TABLE_INT_MISSING);
         if (group)
             raise_peak(&group->peak, memory, row);
     }
@@ -237,24 +237,24 @@ struct file_figures {
 
 static struct file_figures *find_file_figures(const struct summary *summary)
 {
-    const struct table *steps = summary_table(summary, "steps"), *parts = summary_table(summary, "summary"),
-                       *stalls = summary_table(summary, "stalls");
+    const struct table *steps = summary_table(summary, "steps"), *parts = summary_table(summary, "summary");
+    const struct transfers *transfers = summary->transfers;
     struct file_figures *figures = mem_zalloc(summary->trace->file_count + 1, sizeof *figures);
     struct file_finder of_steps = { .summary = summary, .table = steps },
-                       of_parts = { .summary = summary, .table = parts },
-                       of_stalls = { .summary = summary, .table = stalls };
+                       of_parts = { .summary = summary, .table = parts };
     for (size_t row = 0; steps && row < steps->row_count; row++)
         figures[file_of_row(&of_steps, row)].steps += summary_figure(steps, row, "complete");
     for (size_t row = 0; parts && row < parts->row_count; row++)
         if (strcmp(summary_cell(parts, row, "part")->text.at, "Step") == 0)
             figures[file_of_row(&of_parts, row)].step_average_ns = summary_figure(parts, row, "average");
-    for (size_t row = 0; stalls && row < stalls->row_count; row++)
-        figures[file_of_row(&of_stalls, row)].blocked_ns += summary_figure(stalls, row, "blocked");
+    for (size_t i = 0; transfers && i < transfers->stalls.count; i++)
+        figures[summary_rank_of(summary, transfers->stalls.at[i].rank)->file].blocked_ns +=
+            transfers->stalls.at[i].blocked_ns;
     return figures;
 }
 
-static void add_overview_row(struct table *table, const struct summary *summary, const struct group *group,
-                             const struct file_figures *figures)
+static void add_overview_row(struct table *table, const struct summary *summary,
+                             const struct overview_group *group, const struct file_figures *figures)
 {
     size_t row = table_add_row(table);
     int64_t rank = selection_rank(summary->trace, group->file);
@@ -321,7 +321,7 @@ static void add_one_overview(const struct summary *summary, struct result *resul
 {
     const struct table *parts = summary_table(summary, "summary"),
                        *devices = summary_table(summary, "devices");
-    const struct table *stalls = summary_table(summary, "stalls"), *memory = summary_table(summary, "memory");
+    const struct table *memory = summary_table(summary, "memory");
     struct table *table = table_open("overview", "In short", NULL, 0);
     table_add_footer(table, "host_time", "Recorded", TABLE_NS, table_int(summary_host_time(summary)));
     if (parts && parts->row_count) {
@@ -343,9 +343,9 @@ static void add_one_overview(const struct summary *summary, struct result *resul
             table_add_footer(table, shares[i].key, shares[i].title, TABLE_SHARE,
                              table_number(sums_ns[i] / span_ns));
     }
-    if (stalls && stalls->footers.count)
+    if (summary->transfers)
         table_add_footer(table, "host_blocked", "Host threads blocked", TABLE_NS,
-                         stalls->footers.at[0].value);
+                         table_int(summary->transfers->blocked_ns));
     struct peak peak = no_peak;
     for (size_t row = 0; memory && row < memory->row_count; row++)
         raise_peak(&peak, memory, row);

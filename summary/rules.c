@@ -456,26 +456,22 @@ int64_t summary_host_time(const struct summary *summary)
 
 static void look_at_stalls(struct summary *summary)
 {
-    const struct table *stalls = summary_table(summary, "stalls");
+    const struct transfers *transfers = summary->transfers;
     bool by_rank = summary->by != SUMMARY_BY_ALL;
-    int64_t whole_ns = by_rank ? 0 : summary_host_time(summary), rank = TABLE_INT_MISSING;
-    for (size_t row = 0; row < stalls->row_count; row++) {
-        if (by_rank) {
-            rank = summary_figure(stalls, row, "rank");
-            whole_ns = summary_rank_of(summary, rank)->time_ns;
-        }
-        int64_t time_ns = summary_figure(stalls, row, "could_be_won");
-        const char *owner = summary_cell(stalls, row, "operator")->text.at,
-                   *cause = summary_cell(stalls, row, "cause")->text.at;
-        const char *detail = strcmp(owner, summary_cell(stalls, row, "call")->text.at) == 0
-                                 ? owner
-                                 : arena_printf(&summary->arena, "%s, %s", owner, cause);
+    int64_t whole_ns = by_rank ? 0 : summary_host_time(summary);
+    for (size_t i = 0; i < transfers->stalls.count; i++) {
+        const struct stall_row *stall = &transfers->stalls.at[i];
+        if (by_rank)
+            whole_ns = summary_rank_of(summary, stall->rank)->time_ns;
+        const char *detail = strcmp(stall->op.at, stall->call.at) == 0
+                                 ? stall->op.at
+                                 : arena_printf(&summary->arena, "%s, %s", stall->op.at, stall->cause.at);
         consider(summary, (struct finding){ .rule = RULE_STALL,
-                                            .rank = rank,
+                                            .rank = stall->rank,
                                             .detail = detail,
-                                            .advice = summary_cell(stalls, row, "advice")->text.at,
-                                            .share = share_of(time_ns, whole_ns),
-                                            .time_ns = time_ns,
+                                            .advice = stall->advice.at,
+                                            .share = share_of(stall->saving_ns, whole_ns),
+                                            .time_ns = stall->saving_ns,
                                             .bytes = TABLE_INT_MISSING });
     }
 }

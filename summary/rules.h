@@ -12,6 +12,7 @@
 #include "analyze/selection.h"
 #include "summary/summary.h"
 #include "base/result.h"
+#include "analyze/transfers.h"
 #include "trace/trace.h"
 
 enum rule {
@@ -77,7 +78,8 @@ struct summary {
     const struct trace *trace;
     const struct selection *selection;
     enum summary_by by;
-    unsigned features;    /* of the trace: enum trace_feature */
+    unsigned features;           /* of the trace: enum trace_feature */
+    struct transfers *transfers; /* NULL where nothing ran on a device */
     struct result *parts; /* the tables of the analyses; that of steps in memory is called "memory_steps" */
     struct summary_rank *ranks; /* in order */
     size_t rank_count;

@@ -173,7 +173,7 @@ static bool ask(struct summary *summary, struct result *result, struct tpa_error
     struct gaps_options gaps = gaps_defaults;
     gaps.only_causes = true;
     gaps_add_tables(trace, selection, &gaps, summary->parts);
-    transfers_add_tables(trace, selection, by_rank ? TRANSFERS_BY_RANK : TRANSFERS_BY_KIND, summary->parts);
+    summary->transfers = transfers_analyze(trace, selection, by_rank ? BY(RANK) : 0);
     return trace->file_count == 1 || selection->names || /* who waits for whom is not asked of names */
            comm_add_tables(trace, selection, &(struct comm_options){ .by = COMM_BY_DEFAULT }, summary->parts,
                            err);
@@ -195,6 +195,7 @@ bool summary_add_tables(const struct trace *trace, const struct selection *selec
         summary_add_operators(&summary, result);
         add_findings(&summary, result);
     }
+    transfers_free(summary.transfers);
     result_free(summary.parts);
     VEC_FREE(&summary.findings);
     free(summary.ranks);

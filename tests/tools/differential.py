@@ -157,7 +157,7 @@ def gap_differences(tpa, path, document):
 
 def transfer_differences(tpa, path, document):
     transfers = reference_transfers.Transfers(reference_tables.Tables(document))
-    for by in ("kind", "stream", "step", "op"):
+    for by in ("device", "stream", "step,device", "op,device"):
         found = ask(tpa, "transfers", path, "--by", by)
         yield compare_tables(f"transfers by {by}", transfers.rows(by), rows_of(found, "transfers"))
     if transfers.tables.work:

@@ -1,7 +1,7 @@
 """What tpa transfers must say of a Kineto trace: slow, simple, apart from tpa.
 
     transfers = reference_transfers.Transfers(reference_tables.Tables(document))
-    transfers.rows("op")    [{"device": 0, "operator": "aten::to", "direction": "HtoD", ...}, ...]
+    transfers.rows("op,device")    [{"device": 0, "op": "aten::to", "direction": "HtoD", ...}, ...]
     transfers.stalls()      None where the file leaves open what a call waited for
 
 Written from docs/definitions.md.
@@ -109,13 +109,13 @@ class Transfers:
         for wait in self.waits:
             operator = self.operator(wait.call)
             direction, memory = kind_of(wait.copy) if wait.copy else (None, None)
-            key = {"operator": (operator or wait.call).name, "cause": wait.cause, "transfer": wait.copy and " ".join(filter(None, (direction, memory))),
+            key = {"op": (operator or wait.call).name, "cause": wait.cause, "transfer": wait.copy and " ".join(filter(None, (direction, memory))),
                    "line": self.line(wait.call)}
-            row = rows.setdefault(tuple(key.values()), {**key, "count": 0, "blocked_ns": 0, "could_be_won_ns": 0, "longest_ns": 0,
+            row = rows.setdefault(tuple(key.values()), {**key, "count": 0, "blocked_ns": 0, "possible_saving_ns": 0, "longest_ns": 0,
                                                         "bytes": 0 if wait.copy else None})
             row["count"] += 1
             row["blocked_ns"] += wait.call.duration
-            row["could_be_won_ns"] += max(0, wait.call.duration - cost)
+            row["possible_saving_ns"] += max(0, wait.call.duration - cost)
             row["longest_ns"] = max(row["longest_ns"], wait.call.duration)
             if wait.copy:
                 row["bytes"] += int(wait.copy.args.get("bytes", 0))
@@ -131,22 +131,24 @@ class Transfers:
         call = self.tables.call(copy)
         if by == "stream":
             return {"stream": int(copy.args["stream"])}
-        if by == "step":
+        if by == "step,device":
             return {"step": self.tables.step_number((call or copy).start)}
-        if by == "op":
+        if by == "op,device":
             operator = self.operator(call) if call else None
             operator = operator or self.tables.operator_of.get(copy.link)
-            return {"operator": operator.name if operator else "(no operator)"}
+            return {"op": operator.name if operator else call.name if call else "(no operator)"}
         return {}
 
-    def rows(self, by="kind"):
+    def rows(self, by="device"):
         groups = {}
         for device, work in self.tables.by_device():
             kernels = of(e for e in work if e.category in KERNEL)
             for copy in (e for e in work if e.category in COPY):
                 direction, memory = kind_of(copy)
                 key = {"device": device, **self.key(by, copy), "direction": direction, "memory": memory}
-                groups.setdefault(tuple(key.values()), (key, kernels, []))[2].append(copy)
+                moment = (self.tables.call(copy) or copy).start
+                step = id(self.tables.step_at(moment)) if "step" in by else None  # each run of a step is a row
+                groups.setdefault((*key.values(), step), (key, kernels, []))[2].append(copy)
         return [{**key, **self.figures(copies, kernels)} for key, kernels, copies in groups.values()]
 
     def figures(self, copies, kernels):

@@ -261,7 +261,7 @@ static void a_copy_that_touches_a_kernel_is_exposed(void **state)
 {
     (void)state;
     draw_corners((struct selection_query){ 0 });
-    transfers_add_tables(trace, selection, TRANSFERS_BY_KIND, result);
+    ask_analysis(&analysis_transfers, trace, selection, TRANSFERS_BY_DEFAULT, result);
     const struct table *transfers = table_called(result, "transfers");
     assert_int_equal(transfers->row_count, 1);
     assert_int_equal(int_called(transfers, 0, "device"), 1);

@@ -62,7 +62,7 @@ static void streams(void **state)
     assert_int_equal(table_called(result, "devices")->row_count, MANY);
     gaps_add_tables(trace, selection, &(struct gaps_options){ .by = ROWS_BY_STREAM }, result);
     assert_int_equal(table_called(result, "gaps")->row_count, MANY);
-    transfers_add_tables(trace, selection, TRANSFERS_BY_STREAM, result);
+    ask_analysis(&analysis_transfers, trace, selection, BY(STREAM), result);
     assert_int_equal(table_called(result, "transfers")->row_count, MANY);
     ask_analysis(&analysis_launches, trace, selection, BY(STREAM), result);
     assert_int_equal(table_called(result, "queues")->row_count, MANY);

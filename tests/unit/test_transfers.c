@@ -7,6 +7,7 @@
 
 #include "facts/call_names.h"
 #include "facts/copy_names.h"
+#include "analyze/registry.h"
 #include "analyze/transfers.h"
 #include "tests/unit/drawn.h"
 
@@ -14,13 +15,13 @@ static struct trace *trace;
 static struct result *result;
 static struct table *transfers, *stalls;
 
-static void answer_by(struct selection_query query, enum transfers_by by)
+static void answer_by(struct selection_query query, unsigned by)
 {
     struct tpa_error err = { 0 };
     struct selection *selection = selection_open(trace, &query, &err);
     assert_non_null(selection);
     result = result_open("tpa.transfers/1");
-    transfers_add_tables(trace, selection, by, result);
+    ask_analysis(&analysis_transfers, trace, selection, by, result);
     selection_free(selection);
     transfers = table_called(result, "transfers");
     stalls = table_called(result, "stalls");
@@ -28,7 +29,7 @@ static void answer_by(struct selection_query query, enum transfers_by by)
 
 static void answer(struct selection_query query)
 {
-    answer_by(query, TRANSFERS_BY_KIND);
+    answer_by(query, TRANSFERS_BY_DEFAULT);
 }
 
 static void release(void)
@@ -323,7 +324,7 @@ static void copies_may_be_told_apart_by_stream_step_and_operator(void **state)
     draw_arg(ARG_BYTES, 10);
     trace = draw_end();
 
-    answer_by((struct selection_query){ 0 }, TRANSFERS_BY_STREAM);
+    answer_by((struct selection_query){ 0 }, BY(STREAM));
     assert_int_equal(transfers->row_count, 2);
     assert_int_equal(int_called(transfers, 0, "stream"), 7);
     assert_int_equal(int_called(transfers, 0, "bytes"), 50);
@@ -331,7 +332,7 @@ static void copies_may_be_told_apart_by_stream_step_and_operator(void **state)
     assert_int_equal(int_called(transfers, 1, "blocked"), 6);
     result_free(result);
 
-    answer_by((struct selection_query){ 0 }, TRANSFERS_BY_STEP);
+    answer_by((struct selection_query){ 0 }, BY(STEP));
     assert_int_equal(transfers->row_count, 3);
     int64_t bytes_of_3 = 0, bytes_outside = 0;
     for (size_t row = 0; row < transfers->row_count; row++) {
@@ -343,7 +344,7 @@ static void copies_may_be_told_apart_by_stream_step_and_operator(void **state)
     assert_int_equal(bytes_outside, 10);
     result_free(result);
 
-    answer_by((struct selection_query){ 0 }, TRANSFERS_BY_OPERATOR);
+    answer_by((struct selection_query){ 0 }, BY(OP));
     assert_int_equal(transfers->row_count, 3); /* pinned and pageable by aten::to, pinned by none */
     assert_int_equal(int_called(transfers, row_with(transfers, "operator", "(no operator)"), "bytes"), 10);
     assert_int_equal(int_called(transfers, row_with(transfers, "memory", "pageable"), "blocked"), 6);
