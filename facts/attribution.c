@@ -100,16 +100,24 @@ static void link_by_nesting(struct attribution *launches)
 
 /* What the ids of calls and GPU work look like in one file. */
 struct id_census {
-    uint64_t equal, different, absent; /* to the event's own correlation; no External id */
+    uint64_t equal, different;         /* ids to the event's own correlation */
+    uint64_t calls_without;            /* calls that have no id */
     bool short_words;                  /* categories are spelled as in 2021: "Runtime", not "cuda_runtime" */
+    bool operators_have_ids;
     struct number_table calls, operators; /* of all its processes; operators only where ids link */
 };
 
-static void settle_generation(struct file_launches *file, const struct id_census *census)
+/*
+ * A file of PyTorch some of whose calls lack an id leaves out the key where there is no operator. If all of them do, and
+ * its operators have ids, no call belongs to any (MTIA).
+ */
+static void settle_generation(struct file_launches *file, const struct id_census *census, bool is_torch)
 {
-    if (census->different) {
+    bool links_none =
+        is_torch && census->calls_without && census->operators_have_ids && census->equal == 0;
+    if (census->different || links_none) {
         file->links = LINKS_BY_ID;
-        file->generation = census->short_words ? 1 : census->absent ? 4 : 3;
+        file->generation = census->short_words ? 1 : census->calls_without ? 4 : 3;
     } else {
         file->links = LINKS_BY_NESTING;
         file->generation = census->equal ? 2 : 0;
@@ -138,7 +146,7 @@ static void take_census(const struct trace *trace, struct id_census *files, bool
             bool has_correlation = arg_scan_get(&correlations, e, &correlation);
             file->short_words |= short_words[trace->category[e]];
             if (!has_id)
-                file->absent++;
+                file->calls_without += event_is_call(kind);
             else if (has_correlation && id == correlation)
                 file->equal++;
             else
@@ -147,22 +155,26 @@ static void take_census(const struct trace *trace, struct id_census *files, bool
                 holds_numbers[trace->track[e]] = true;
                 number_table_add(&file->calls, correlation, e);
             }
-        } else if (can_have_id(kind) && !holds_numbers[trace->track[e]]) {
-            holds_numbers[trace->track[e]] = arg_scan_get(&ids, e, &id);
+        } else if (can_have_id(kind) && !(holds_numbers[trace->track[e]] && file->operators_have_ids)) {
+            bool has_id = arg_scan_get(&ids, e, &id);
+            file->operators_have_ids |= has_id;
+            holds_numbers[trace->track[e]] |= has_id;
         }
     }
     free(short_words);
 }
 
 /* The operators and annotations that have ids, of those files where ids link. */
-static void collect_operators(const struct trace *trace, struct id_census *files)
+static void collect_operators(const struct attribution *launches, struct id_census *files)
 {
+    const struct trace *trace = launches->trace;
     struct arg_scan ids = arg_scan_of(trace, ARG_EXTERNAL_ID);
     for (uint32_t f = 0; f < trace->file_count; f++) {
         const struct trace_file *file = &trace->files[f];
         int64_t id;
-        for (event_id e = file->first_event; files[f].different && e < file->first_event + file->event_count;
-             e++)
+        if (launches->files[f].links != LINKS_BY_ID)
+            continue;
+        for (event_id e = file->first_event; e < file->first_event + file->event_count; e++)
             if (can_have_id(trace->kind[e]) && arg_scan_get(&ids, e, &id))
                 number_table_add(&files[f].operators, id, e);
     }
@@ -198,11 +210,12 @@ struct attribution *attribution_open(const struct trace *trace)
     struct id_census *census = mem_zalloc(trace->file_count + 1, sizeof *census);
     bool *holds_numbers = mem_zalloc(trace->track_count + 1, sizeof *holds_numbers);
     take_census(trace, census, holds_numbers);
-    collect_operators(trace, census);
+    for (uint32_t i = 0; i < trace->file_count; i++)
+        settle_generation(&launches->files[i], &census[i], trace->files[i].producer == PRODUCER_KINETO);
+    collect_operators(launches, census);
     launches_tell_processes(launches, holds_numbers);
     for (uint32_t i = 0; i < trace->file_count; i++) {
         struct file_launches *file = &launches->files[i];
-        settle_generation(file, &census[i]);
         share_out(launches, file, &census[i].calls, ARG_CORRELATION, offsetof(struct process_calls, calls));
         share_out(launches, file, &census[i].operators, ARG_EXTERNAL_ID,
                   offsetof(struct process_calls, operators));
@@ -333,7 +346,7 @@ static struct launch_link find_link(const struct attribution *launches, event_id
     int64_t call;
     if (file->links == LINKS_BY_ID) {
         bool own_number = correlation && external_id && *external_id == *correlation;
-        if (!external_id || *external_id == 0 || (own_number && file->generation != 1))
+        if (!external_id || *external_id == 0 || (own_number && file->generation == 3))
             return link;
         const struct process_calls *process =
             file->process_count == 1 ? &launches->processes[file->first_process]

@@ -399,7 +399,7 @@ static track_id read_track(struct chrome_reader *reader, const struct fields *fi
 static name_id read_name(struct chrome_reader *reader, const struct value *value)
 {
     size_t len;
-    if (value->kind == VALUE_STRING && value->start < value->end) {
+    if (value->kind == VALUE_STRING) {
         const char *text = string_text(reader, value->start, value->end, &reader->text_a, &len);
         return trace_chunk_name(reader->chunk, text, len);
     }

@@ -24,7 +24,11 @@
 struct trace_builder;
 struct trace_chunk;
 
-/* A track as written in the file: each of pid and tid is a number or a text (length > 0 or text != NULL). */
+/*
+ * A track as written in the file: each of pid and tid is a number or a text (length > 0 or text != NULL). A text that is
+ * nothing but a number is that number: PyTorch 1.8 and 1.9 write the thread of an operator as "25738" and that of its
+ * memory records as 25738.
+ */
 struct track_key {
     int64_t pid, tid;
     const char *pid_text, *tid_text; /* NULL: written as a number */

@@ -173,6 +173,34 @@ size_t track_key_bytes(const struct track_key *key, char *bytes)
     return len + put_half(bytes + len, key->tid, key->tid_text, key->tid_len);
 }
 
+/* Is TEXT a number as one would print it ("25738", "-1", no "+7", "007" or "7 ")? Then in *NUMBER. */
+static bool is_plain_number(const char *text, size_t len, int64_t *number)
+{
+    enum { MOST_DIGITS = 18 }; /* fewer than 64 bits hold */
+    bool negative = len > 0 && text[0] == '-';
+    size_t first = negative;
+    if (len == first || len - first > MOST_DIGITS || (text[first] == '0' && len > 1))
+        return false;
+    int64_t value = 0;
+    for (size_t i = first; i < len; i++) {
+        if (text[i] < '0' || text[i] > '9')
+            return false;
+        value = value * 10 + (text[i] - '0');
+    }
+    *number = negative ? -value : value;
+    return true;
+}
+
+struct track_key track_key_plain(const struct track_key *written)
+{
+    struct track_key key = *written;
+    if (key.pid_text && is_plain_number(key.pid_text, key.pid_len, &key.pid))
+        key.pid_text = NULL, key.pid_len = 0;
+    if (key.tid_text && is_plain_number(key.tid_text, key.tid_len, &key.tid))
+        key.tid_text = NULL, key.tid_len = 0;
+    return key;
+}
+
 static track_id find_track(struct trace_chunk *chunk, const struct track_key *key)
 {
     char small[256];
@@ -195,8 +223,14 @@ static track_id find_track(struct trace_chunk *chunk, const struct track_key *ke
     return track;
 }
 
-track_id trace_chunk_track(struct trace_chunk *chunk, const struct track_key *key)
+track_id trace_chunk_track(struct trace_chunk *chunk, const struct track_key *written)
 {
+    struct track_key plain;
+    const struct track_key *key = written;
+    if (written->pid_text || written->tid_text) {
+        plain = track_key_plain(written);
+        key = &plain;
+    }
     if (key->pid_text || key->tid_text)
         return find_track(chunk, key);
     if (chunk->last_track == TRACK_NONE || key->pid != chunk->last_pid || key->tid != chunk->last_tid) {

@@ -135,4 +135,7 @@ struct trace_chunk {
 size_t track_key_bytes(const struct track_key *key, char *bytes);
 size_t track_key_room(const struct track_key *key);
 
+/* WRITTEN with each text that is nothing but a number as that number. */
+struct track_key track_key_plain(const struct track_key *written);
+
 #endif

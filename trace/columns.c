@@ -23,10 +23,11 @@ uint16_t trace_builder_category(struct trace_builder *builder, const char *s, si
     return (uint16_t)builder_category(builder, s, len);
 }
 
-track_id trace_builder_track(struct trace_builder *builder, const struct track_key *key)
+track_id trace_builder_track(struct trace_builder *builder, const struct track_key *written)
 {
-    char *bytes = mem_alloc(track_key_room(key));
-    track_id track = builder_track(builder->storage, bytes, track_key_bytes(key, bytes), key);
+    struct track_key key = track_key_plain(written);
+    char *bytes = mem_alloc(track_key_room(&key));
+    track_id track = builder_track(builder->storage, bytes, track_key_bytes(&key, bytes), &key);
     free(bytes);
     return track;
 }

@@ -175,14 +175,14 @@ enum track_kind {
 };
 
 /*
- * Where events happen. Two tracks are the same when file, pid and tid are, as written: the
- * number 7 and the text "stream 7" are different tracks. 64-bit, negative and 0 stay distinct.
+ * Where events happen. Two tracks are the same when file, pid and tid are. The number 7 and the text "7" are the same, the
+ * number 7 and the text "stream 7" are not. 64-bit, negative and 0 stay distinct.
  */
 struct track {
     uint32_t file; /* index into trace->files */
     enum track_kind kind;
     int64_t pid, tid;           /* numbers; 0 when written as text or missing */
-    name_id pid_text, tid_text; /* in trace->texts; NAME_NONE when written as a number */
+    name_id pid_text, tid_text; /* in trace->texts; NAME_NONE when it is a number */
     name_id process_name, process_labels, thread_name; /* from metadata events; NAME_NONE when not given */
     int64_t process_sort_index, thread_sort_index;
     int32_t device; /* device number for TRACK_STREAM, else -1 */

@@ -191,11 +191,14 @@ def stopping_thread(events, memory):
 def link(events):
     """Set .link of runtime calls and GPU work: the id of the operator that launched it, or 0."""
     launched = [e for e in events if e.category in RUNTIME or e.category in GPU_WORK]
-    if any(e.external is not None and e.external != e.correlation for e in launched):
-        # The ids link. One that only repeats the correlation, or none at all, says "no operator".
-        old_spelling = any("external id" in e.args for e in launched)
+    leaves_out = any(e.external is None for e in launched if e.category in RUNTIME)
+    none_linked = leaves_out and all(e.external is None for e in launched) and any(e.external is not None for e in events)
+    if none_linked or any(e.external is not None and e.external != e.correlation for e in launched):
+        # The ids link. None at all says "no operator"; so does one that only repeats the correlation, unless calls of the
+        # file lack theirs: then the key is left out where there is no operator, and equal numbers are chance.
+        every_id = leaves_out or any("external id" in e.args for e in launched)
         for e in launched:
-            if e.external is not None and (old_spelling or e.external != e.correlation):
+            if e.external is not None and (every_id or e.external != e.correlation):
                 e.link = e.external
         return
 

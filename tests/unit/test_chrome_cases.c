@@ -274,7 +274,7 @@ static void strings(void **state)
         { "a backslash at the end", BYTES(NAMED("x\\\\")), NAMED_OUT("x\\"), "" },
         { "brackets and commas", BYTES(NAMED("},{]")), NAMED_OUT("},{]"), "" },
         { "bytes of an event's beginning", BYTES(NAMED("},{\\\"ph\\\":\\\"X\\\"")), NAMED_OUT("},{\"ph\":\"X\""), "" },
-        { "empty name", BYTES(NAMED("")), NAMED_OUT("[no name]"), "" },
+        { "empty name", BYTES(NAMED("")), NAMED_OUT(""), "" },
         { "name missing", BYTES(AMID("{\"ph\":\"X\",\"ts\":20,\"dur\":5}")), NAMED_OUT("[no name]"), "" },
         { "name is null", BYTES(AMID("{\"name\":null,\"ph\":\"X\",\"ts\":20,\"dur\":5}")), NAMED_OUT("[no name]"), "" },
         { "name is a number", BYTES(AMID("{\"name\":7,\"ph\":\"X\",\"ts\":20,\"dur\":5}")), NAMED_OUT("7"), "" },

@@ -48,8 +48,12 @@ static const char *operator_of(const struct attribution *launches, const struct 
 static struct trace *drawn(bool ids, bool own_numbers, bool keep_own)
 {
     struct small small = small_begin(ATTRIBUTION_WANTS);
-    small_host(&small, 1, "cpu_op", "mm", 0, 20), id(&small, 11);
-    small_host(&small, 1, "cpu_op", "add", 30, 10), id(&small, 12);
+    small_host(&small, 1, "cpu_op", "mm", 0, 20);
+    if (ids)
+        id(&small, 11);
+    small_host(&small, 1, "cpu_op", "add", 30, 10);
+    if (ids)
+        id(&small, 12);
     static const struct {
         const char *name, *kernel;
         int64_t start_ns, correlation, op;
@@ -121,6 +125,55 @@ static void without_ids_nesting_links(void **state)
 {
     (void)state;
     check_drawn(drawn(false, false, false), 0, LINKS_BY_NESTING);
+}
+
+/*
+ * A file that leaves the key out where there is no operator: an id that equals the event's own correlation is a link by
+ * chance of numbers, as much as any other.
+ *
+ *   host 1   [mm 5=======) [add 6===)
+ *             [launch 5)    [copy 9)  [query 7)
+ */
+static void an_id_that_equals_the_correlation_links_where_the_key_may_be_absent(void **state)
+{
+    (void)state;
+    for (int absent = 0; absent < 2; absent++) {
+        struct small small = small_begin(ATTRIBUTION_WANTS);
+        small_host(&small, 1, "cpu_op", "mm", 0, 20), id(&small, 5);
+        small_host(&small, 1, "cpu_op", "add", 30, 10), id(&small, 6);
+        call(&small, 1, "launch", 2, 5), id(&small, 5);
+        kernel(&small, "gemm", 7, 5), id(&small, 5);
+        call(&small, 1, "copy", 32, 9), id(&small, 6);
+        call(&small, 1, "query", 50, 7);
+        if (!absent)
+            id(&small, 7);
+        struct trace *trace = small_end(&small);
+        struct attribution *launches = attribution_open(trace);
+        assert_int_equal(attribution_generation(launches, 0), absent ? 4 : 3);
+        assert_string_equal(operator_of(launches, trace, "launch"), absent ? "mm" : "-");
+        assert_string_equal(operator_of(launches, trace, "gemm"), absent ? "mm" : "-");
+        assert_string_equal(operator_of(launches, trace, "copy"), "add");
+        assert_string_equal(operator_of(launches, trace, "query"), "-");
+        attribution_free(launches);
+        trace_free(trace);
+    }
+}
+
+/* Operators have ids and no call has one (MTIA): no call belongs to an operator, though it lies within one. */
+static void calls_without_ids_beside_operators_with_ids_are_not_linked(void **state)
+{
+    (void)state;
+    struct small small = small_begin(ATTRIBUTION_WANTS);
+    small_host(&small, 1, "cpu_op", "mm", 0, 20), id(&small, 5);
+    small_host(&small, 1, "mtia_runtime", "runFunction", 2, 5), small_arg(&small, ARG_CORRELATION, 3);
+    small_device(&small, 7, "mtia_ccp_events", "gemm", 10, 10), small_arg(&small, ARG_CORRELATION, 3);
+    struct trace *trace = small_end(&small);
+    struct attribution *launches = attribution_open(trace);
+    assert_int_equal(attribution_links(launches, 0), LINKS_BY_ID);
+    assert_string_equal(operator_of(launches, trace, "gemm"), "-");
+    assert_string_equal(name_of(trace, attribution_call(launches, event_called(trace, "gemm"))), "runFunction");
+    attribution_free(launches);
+    trace_free(trace);
 }
 
 /* In 2021 an id is a link even when the operator has the number of the call. */
@@ -285,6 +338,8 @@ int main(void)
         cmocka_unit_test(an_own_correlation_among_ids_is_no_link),
         cmocka_unit_test(an_absent_id_is_no_link),
         cmocka_unit_test(without_ids_nesting_links),
+        cmocka_unit_test(an_id_that_equals_the_correlation_links_where_the_key_may_be_absent),
+        cmocka_unit_test(calls_without_ids_beside_operators_with_ids_are_not_linked),
         cmocka_unit_test(the_first_generation_means_every_id),
         cmocka_unit_test(equal_numbers_alone_are_no_link),
         cmocka_unit_test(a_call_belongs_to_the_innermost_operator_around_its_start),
