@@ -752,6 +752,7 @@ static bool write_chrome(const struct trace *trace, const struct convert_args *a
     if (trace->file_count > 1)
         buffer_printf(summary, " of %zu files, whose processes are named by rank", trace->file_count);
     buffer_putc(summary, '\n');
+    timeline_tell_apart(summary, trace);
     return fine;
 }
 
