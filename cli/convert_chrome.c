@@ -761,6 +761,7 @@ const struct convert_form convert_chrome = {
     .help = "Chrome's trace event JSON, for Perfetto and chrome://tracing",
     .ending = ".json",
     .packs = true,
+    .is_read = true,
     .write_trace = write_chrome,
     .wants = CONVERT_WANTS_ALL,
     .next = "open https://ui.perfetto.dev and drop %s into it",

@@ -177,19 +177,6 @@ static bool open_temporary(struct output_file *file, mode_t mode)
     return false;
 }
 
-/* Is the folder of LEN bytes at PATH the one in which this process's descriptors are listed? */
-static bool is_descriptor_folder(const char *path, size_t len)
-{
-    struct stat given, ours;
-    char *folder = mem_alloc(len + 1);
-    memcpy(folder, path, len);
-    folder[len] = '\0';
-    bool same = stat(folder, &given) == 0 && stat("/proc/self/fd", &ours) == 0 &&
-                given.st_dev == ours.st_dev && given.st_ino == ours.st_ino;
-    free(folder);
-    return same;
-}
-
 /* What the symbolic link AT leads to, from where AT stands; NULL when it is no link. New. */
 static char *follow_link(const char *at)
 {
