@@ -9,6 +9,7 @@
 
 #include "base/arena.h"
 #include "base/memory.h"
+#include <assert.h>
 #include <stdlib.h>
 #include <xxhash.h>
 
@@ -119,10 +120,12 @@ name_id names_find(const struct names *names, const char *s, size_t len)
 
 const char *names_text(const struct names *names, name_id id)
 {
+    assert(id == NAME_NONE || id < names->texts.count);
     return id == NAME_NONE ? "" : names->texts.at[id].at;
 }
 
 size_t names_length(const struct names *names, name_id id)
 {
+    assert(id == NAME_NONE || id < names->texts.count);
     return id == NAME_NONE ? 0 : names->texts.at[id].len;
 }

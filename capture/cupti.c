@@ -1,6 +1,8 @@
 /* cupti.c - see cupti.h. */
 #include "capture/cupti.h"
 
+#include "capture/settings.h"
+
 #include <dlfcn.h>
 #include <limits.h>
 #include <stdio.h>
@@ -37,7 +39,8 @@ static int driver_version(void)
 
 static void *load_from_toolkits(const char *name)
 {
-    const char *const roots[] = { getenv("CUDA_HOME"), getenv("CUDA_PATH"), "/usr/local/cuda" };
+    const char *const roots[] = { capture_variable("CUDA_HOME"), capture_variable("CUDA_PATH"),
+                                  "/usr/local/cuda" };
     char path[PATH_MAX];
     for (size_t r = 0; r < sizeof roots / sizeof *roots; r++) {
         for (size_t p = 0; roots[r] && *roots[r] && p < sizeof places / sizeof *places; p++) {

@@ -167,8 +167,10 @@ static bool start_cupti(char *why, size_t why_size)
 
 bool guest_is_wanted(void)
 {
-    const char *preloaded = getenv("LD_PRELOAD");
-    return getenv("TPA_CAPTURE_OUTPUT") || (preloaded && strstr(preloaded, "libtpa_capture"));
+    if (capture_is_privileged())
+        return false;
+    const char *preloaded = capture_variable("LD_PRELOAD");
+    return capture_variable("TPA_CAPTURE_OUTPUT") || (preloaded && strstr(preloaded, "libtpa_capture"));
 }
 
 bool guest_is_running(void)
@@ -377,7 +379,7 @@ EXPORT int InitializeInjectionNvtx(nvtx_get_export_table *get_export_table)
 __attribute__((constructor)) static void loaded(void)
 {
     Dl_info self;
-    const char *preloaded = getenv("LD_PRELOAD");
+    const char *preloaded = capture_variable("LD_PRELOAD");
     if (!preloaded || !strstr(preloaded, "libtpa_capture") || !dladdr((void *)(uintptr_t)loaded, &self))
         return;
     setenv("CUDA_INJECTION64_PATH", self.dli_fname, 0);

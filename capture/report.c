@@ -15,6 +15,7 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -46,10 +47,13 @@ static bool send_line(const char *line, size_t len)
 {
     if (report_fifo[0] == '\0')
         return false;
-    int fd = open(report_fifo, O_WRONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
+    int fd = open(report_fifo, O_WRONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY | O_NOFOLLOW);
     if (fd < 0)
         return false;
-    bool sent = write_line(fd, line, len);
+    /* Who outlives `tpa capture` finds in the place of its fifo what anybody may have put there. */
+    struct stat status;
+    bool ours = fstat(fd, &status) == 0 && S_ISFIFO(status.st_mode) && status.st_uid == geteuid();
+    bool sent = ours && write_line(fd, line, len);
     close(fd);
     return sent;
 }

@@ -1,4 +1,5 @@
 /* settings.c - see settings.h. Linked into the library and into the program, so it uses nothing but libc. */
+#define _GNU_SOURCE /* secure_getenv */
 #include "capture/settings.h"
 
 #include <errno.h>
@@ -6,17 +7,23 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <unistd.h>
 
-static const char *variable(const char *name)
+bool capture_is_privileged(void)
 {
-    const char *value = getenv(name);
+    return getauxval(AT_SECURE) != 0;
+}
+
+const char *capture_variable(const char *name)
+{
+    const char *value = secure_getenv(name);
     return value && *value ? value : NULL;
 }
 
 static bool copy_text(const char *name, char *to, size_t size)
 {
-    const char *value = variable(name);
+    const char *value = capture_variable(name);
     if (!value)
         return true;
     size_t len = strlen(value);
@@ -61,7 +68,7 @@ static bool read_time(const char *name, int64_t *ns)
         { "h", INT64_C(3600000000000) },
         { NULL, 0 },
     };
-    const char *value = variable(name);
+    const char *value = capture_variable(name);
     return !value || strcmp(value, "0") == 0 || read_quantity(value, units, ns);
 }
 
@@ -70,7 +77,7 @@ static bool read_memory(struct capture_settings *settings)
     static const struct unit units[] = {
         { "", 1 }, { "k", 1 << 10 }, { "M", 1 << 20 }, { "G", 1 << 30 }, { NULL, 0 },
     };
-    const char *value = variable("TPA_CAPTURE_MEMORY");
+    const char *value = capture_variable("TPA_CAPTURE_MEMORY");
     int64_t bytes;
     if (!value)
         return true;
@@ -82,7 +89,7 @@ static bool read_memory(struct capture_settings *settings)
 
 static bool read_choice(const char *name, const char *no, const char *yes, bool *choice)
 {
-    const char *value = variable(name);
+    const char *value = capture_variable(name);
     if (!value)
         return true;
     *choice = strcmp(value, yes) == 0;
@@ -108,7 +115,7 @@ static bool read_range(struct capture_settings *settings)
 /* "10..20", "10..", "..20" or "7". */
 static bool read_steps(struct capture_settings *settings)
 {
-    const char *value = variable("TPA_CAPTURE_STEPS");
+    const char *value = capture_variable("TPA_CAPTURE_STEPS");
     if (!value)
         return true;
     int64_t first = 0, last = INT64_MAX;
@@ -136,7 +143,7 @@ static bool read_steps(struct capture_settings *settings)
 
 static bool read_signal(struct capture_settings *settings)
 {
-    const char *value = variable("TPA_CAPTURE_SIGNAL");
+    const char *value = capture_variable("TPA_CAPTURE_SIGNAL");
     if (!value)
         return true;
     char *end;
@@ -157,7 +164,7 @@ bool capture_settings_read(struct capture_settings *settings, char *why, size_t 
     };
     const char *bad = NULL;
     size_t bad_len = 0;
-    const char *kinds = variable("TPA_CAPTURE_KINDS");
+    const char *kinds = capture_variable("TPA_CAPTURE_KINDS");
     const struct {
         const char *name;
         bool good;
@@ -168,6 +175,7 @@ bool capture_settings_read(struct capture_settings *settings, char *why, size_t 
         { "TPA_CAPTURE_KINDS", !kinds || capture_kinds_parse(kinds, &settings->kinds, &bad, &bad_len) },
         { "TPA_CAPTURE_GRAPHS", read_choice("TPA_CAPTURE_GRAPHS", "graph", "node", &settings->graph_nodes) },
         { "TPA_CAPTURE_CALLS", read_choice("TPA_CAPTURE_CALLS", "work", "all", &settings->all_calls) },
+        { "TPA_CAPTURE_PUBLIC", read_choice("TPA_CAPTURE_PUBLIC", "0", "1", &settings->is_public) },
         { "TPA_CAPTURE_PAUSED", read_choice("TPA_CAPTURE_PAUSED", "0", "1", &settings->paused) },
         { "TPA_CAPTURE_START_AFTER", read_time("TPA_CAPTURE_START_AFTER", &settings->start_after_ns) },
         { "TPA_CAPTURE_DURATION", read_time("TPA_CAPTURE_DURATION", &settings->duration_ns) },
@@ -179,7 +187,7 @@ bool capture_settings_read(struct capture_settings *settings, char *why, size_t 
     for (size_t i = 0; i < sizeof reads / sizeof *reads; i++) {
         if (reads[i].good)
             continue;
-        snprintf(why, why_size, "can not read %s=%.200s", reads[i].name, getenv(reads[i].name));
+        snprintf(why, why_size, "can not read %s=%.200s", reads[i].name, capture_variable(reads[i].name));
         return false;
     }
     return true;
@@ -189,7 +197,7 @@ bool capture_settings_read(struct capture_settings *settings, char *why, size_t 
 static long first_number(const char *const *names)
 {
     for (; *names; names++) {
-        const char *value = variable(*names);
+        const char *value = capture_variable(*names);
         char *end;
         if (!value)
             continue;

@@ -31,6 +31,7 @@ struct capture_settings {
     char output[PATH_MAX];
     uint32_t kinds; /* bits of enum capture_kind */
     bool graph_nodes, all_calls, paused;
+    bool is_public; /* who may read the log is left to umask, else only who runs the program */
     int64_t start_after_ns, duration_ns; /* 0: at once; without end */
     char range[256], range_domain[256];  /* "": no range asked for; "": any domain */
     bool range_is_prefix;
@@ -43,6 +44,15 @@ struct capture_settings {
 
 enum { CAPTURE_DEFAULT_MEMORY = 256 << 20, CAPTURE_LEAST_MEMORY = 16 << 20 };
 #define CAPTURE_DEFAULT_OUTPUT "capture.tpa"
+
+/*
+ * Does the process run with more privileges than who started it (setuid, setgid, capabilities)? Then the environment, which
+ * is theirs, must not choose what is loaded and written: nothing is recorded.
+ */
+bool capture_is_privileged(void);
+
+/* The variable of the environment; NULL when it is empty, not there, or the process is privileged. */
+const char *capture_variable(const char *name);
 
 /* Fill *SETTINGS. False, and a sentence in WHY, when a variable can not be read; the others are filled in all the same. */
 bool capture_settings_read(struct capture_settings *settings, char *why, size_t why_size);

@@ -59,7 +59,8 @@ static bool open_file(struct writer *writer, char *why, size_t why_size)
     for (int attempt = 0; attempt < MOST_NAMES && fd < 0; attempt++) {
         if (!make_name(path, attempt, writer->path, sizeof writer->path))
             break;
-        fd = open(writer->path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOCTTY, 0666);
+        fd = open(writer->path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOCTTY,
+                  writer->settings->is_public ? 0666 : 0600);
         if (fd < 0 && errno != EEXIST)
             break;
     }
@@ -94,7 +95,7 @@ static bool file_is_ours(struct writer *writer)
     struct stat status;
     if (fstat(writer->fd, &status) == 0 && status.st_dev == writer->device && status.st_ino == writer->inode)
         return true;
-    writer->fd = open(writer->path, O_WRONLY | O_APPEND | O_CLOEXEC | O_NOCTTY);
+    writer->fd = open(writer->path, O_WRONLY | O_APPEND | O_CLOEXEC | O_NOCTTY | O_NOFOLLOW);
     if (writer->fd >= 0 && fstat(writer->fd, &status) == 0 && status.st_dev == writer->device &&
         status.st_ino == writer->inode)
         return true;

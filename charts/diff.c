@@ -5,6 +5,8 @@
  * The changes are parts of a step, or rows of a comparison. Those that are not shown are one bar, so the ways always meet.
  */
 #include "charts/parts.h"
+
+#include "base/sum.h"
 #include "compare/diff.h"
 #include <math.h>
 #include <stdlib.h>
@@ -47,7 +49,9 @@ static void add_change(struct fall *fall, const char *name, size_t len, int64_t 
     size_t row = table_add_row(fall->table);
     table_set_text(fall->table, row, COLUMN_NAME, name, len);
     table_set_int(fall->table, row, COLUMN_FROM, fall->level_ns);
-    reach(fall, fall->level_ns + change_ns);
+    int64_t level_ns = fall->level_ns;
+    sum_add(&level_ns, change_ns);
+    reach(fall, level_ns);
     table_set_int(fall->table, row,
                   !real           ? COLUMN_UNSURE
                   : change_ns > 0 ? COLUMN_SLOWER
@@ -55,20 +59,34 @@ static void add_change(struct fall *fall, const char *name, size_t len, int64_t 
                   fall->level_ns);
 }
 
+/* VALUE rounded; one that is beyond all measure as 2^61, so that differences fit, and no number as 0. */
+static int64_t whole_number(double value)
+{
+    const double most = 2305843009213693952.0;
+    return isnan(value) ? 0 : llround(fmax(fmin(value, most), -most));
+}
+
+static int64_t difference(int64_t from, int64_t to)
+{
+    int64_t ns = to;
+    sum_add(&ns, from == INT64_MIN ? INT64_MAX : -from);
+    return ns;
+}
+
 /* The values of a side, rounded, 0 where it has none. */
 static int64_t before_ns(const struct finding *finding)
 {
-    return finding->present[0] ? llround(finding->before) : 0;
+    return finding->present[0] ? whole_number(finding->before) : 0;
 }
 
 static int64_t after_ns(const struct finding *finding)
 {
-    return finding->present[1] ? llround(finding->after) : 0;
+    return finding->present[1] ? whole_number(finding->after) : 0;
 }
 
 static int64_t change_ns(const struct finding *finding)
 {
-    return after_ns(finding) - before_ns(finding);
+    return after_ns(finding) - before_ns(finding); /* at most 2^62 */
 }
 
 static bool is_real(const struct finding *finding)
@@ -93,7 +111,7 @@ static struct chart *begin(struct picture *picture, struct fall *fall, const cha
 /* Small changes of a large time would not be seen from 0 on. */
 static void cut_axis(struct chart *chart, const struct fall *fall)
 {
-    double range = (double)(fall->most_ns - fall->least_ns);
+    double range = (double)fall->most_ns - (double)fall->least_ns;
     if (range <= 0)
         chart->note = "nothing changed";
     if (range <= 0 || fall->least_ns <= 0 || range > 0.4 * (double)fall->most_ns)
@@ -111,8 +129,9 @@ static void end(struct chart *chart, struct fall *fall, int64_t whole_ns)
                                                       [COLUMN_SLOWER] = CHART_VERMILION,
                                                       [COLUMN_FASTER] = CHART_BLUE,
                                                       [COLUMN_UNSURE] = CHART_PALE };
-    if (llabs(fall->level_ns - whole_ns) > whole_ns / 1000) /* means are rounded one by one */
-        add_change(fall, "(rounding)", strlen("(rounding)"), whole_ns - fall->level_ns, false);
+    int64_t rounding = difference(fall->level_ns, whole_ns);
+    if (rounding > whole_ns / 1000 || rounding < -(whole_ns / 1000)) /* means are rounded one by one */
+        add_change(fall, "(rounding)", strlen("(rounding)"), rounding, false);
     add_whole(fall, "after", whole_ns);
     for (size_t column = COLUMN_WHOLE; column < COLUMNS; column++) {
         bool used = false;
@@ -157,8 +176,8 @@ static void add_rows(struct picture *picture, const struct diff *diff, const str
     int64_t before = 0, after = 0, rest = 0;
     size_t shown = 0, left = 0;
     for (size_t i = 0; i < rows->rows.count; i++) {
-        before += before_ns(&rows->rows.at[i].finding);
-        after += after_ns(&rows->rows.at[i].finding);
+        sum_add(&before, before_ns(&rows->rows.at[i].finding));
+        sum_add(&after, after_ns(&rows->rows.at[i].finding));
     }
     struct fall fall;
     struct chart *chart = begin(picture, &fall, rows->key, rows->title, before);
@@ -168,7 +187,7 @@ static void add_rows(struct picture *picture, const struct diff *diff, const str
         if (change == 0)
             continue;
         if (bars && shown == bars) {
-            rest += change;
+            sum_add(&rest, change);
             left++;
             continue;
         }

@@ -29,7 +29,7 @@ struct capture_args {
     const char *output, *range, *kinds, *signal, *cupti, *library;
     struct ranges steps;
     int64_t start_after_ns, duration_ns, memory_bytes;
-    bool paused, graph_nodes, all_calls;
+    bool paused, graph_nodes, all_calls, is_public;
 };
 
 static const struct capture_args capture_defaults = {
@@ -49,6 +49,8 @@ static const struct opt capture_opts[] = {
     OPT_GROUP("Output"),
     OPT_FILE('o', "output", struct capture_args, output, "FILE",
              "the log; in its name %p is the process, %h the host, %r the rank"),
+    OPT_FLAG(0, "public", struct capture_args, is_public,
+             "let others read the log, as far as umask does; without it only you can"),
     OPT_GROUP("When to record"),
     OPT_TIME(0, "start-after", struct capture_args, start_after_ns, "TIME",
              "begin TIME after the program first used CUDA or NVTX"),
@@ -371,6 +373,7 @@ static void set_environment(const struct capture_args *args, int signal_number, 
     set_text("TPA_CAPTURE_KINDS", args->kinds);
     set_text("TPA_CAPTURE_GRAPHS", args->graph_nodes ? "node" : NULL);
     set_text("TPA_CAPTURE_CALLS", args->all_calls ? "all" : NULL);
+    set_text("TPA_CAPTURE_PUBLIC", args->is_public ? "1" : NULL);
     set_text("TPA_CAPTURE_PAUSED", args->paused ? "1" : NULL);
     set_text("TPA_CAPTURE_RANGE", args->range);
     set_text("TPA_CAPTURE_CUPTI", args->cupti);
@@ -393,12 +396,10 @@ static void set_environment(const struct capture_args *args, int signal_number, 
     setenv("NVTX_INJECTION64_PATH", library, 1);
 }
 
-/* A folder of our own with a fifo in it; false when there can be none, and then troubles go straight to stderr. */
-static bool make_fifo(char *folder, size_t folder_size, char *fifo, size_t fifo_size)
+static bool make_fifo_in(const char *where, char *folder, size_t folder_size, char *fifo, size_t fifo_size)
 {
-    const char *tmp = getenv("TMPDIR");
-    snprintf(folder, folder_size, "%.3000s/tpa-capture-XXXXXX", tmp && *tmp == '/' ? tmp : "/tmp");
-    if (!mkdtemp(folder)) {
+    snprintf(folder, folder_size, "%.3000s/tpa-capture-XXXXXX", where);
+    if (!mkdtemp(folder)) { /* which only we may enter */
         folder[0] = '\0';
         return false;
     }
@@ -407,6 +408,25 @@ static bool make_fifo(char *folder, size_t folder_size, char *fifo, size_t fifo_
         return true;
     rmdir(folder);
     folder[0] = '\0';
+    return false;
+}
+
+/*
+ * A folder of our own with a fifo in it: in TMPDIR or, where there can be none, in /tmp. False, and a word on stderr, when
+ * there can be none at all: then troubles go straight to stderr, and which logs were written is not known.
+ */
+static bool make_fifo(char *folder, size_t folder_size, char *fifo, size_t fifo_size)
+{
+    const char *tmp = getenv("TMPDIR");
+    if (tmp && *tmp == '/' && make_fifo_in(tmp, folder, folder_size, fifo, fifo_size))
+        return true;
+    if (make_fifo_in("/tmp", folder, folder_size, fifo, fifo_size))
+        return true;
+    fprintf(
+        stderr,
+        "tpa capture: %s can not be written to (%s): the program is recorded, but which logs it writes can "
+        "not be told; set TMPDIR to a folder that can\n",
+        tmp && *tmp == '/' ? "neither TMPDIR nor /tmp" : "/tmp", strerror(errno));
     return false;
 }
 
@@ -456,7 +476,7 @@ static int capture_main(const struct invocation *call, struct tpa_error *err)
         unlink(fifo);
         rmdir(folder);
     }
-    if (ran)
+    if (ran && listens)
         tell(&listener, &end);
     release_listener(&listener);
     return ran ? program_exit(&end) : EXIT_TROUBLE;

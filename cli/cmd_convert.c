@@ -4,7 +4,10 @@
 #include "cli/convert.h"
 
 #include "cli/command.h"
+#include "cli/output.h"
 #include "cli/output_file.h"
+#include "profile/tables.h"
+#include "profile/view.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -194,6 +197,93 @@ static bool write_ingested(const struct convert_form *form, struct ingested *ing
     return form->write_profile(ingested->profile, args, out, summary, err);
 }
 
+/* ---- what was written can be read ---- */
+
+/* How much of each kind a file holds. */
+struct amounts {
+    size_t events, flows, samples, functions, callers, actions;
+};
+
+static struct amounts amounts_of(const struct ingested *ingested, const struct trace_wants *wants)
+{
+    struct amounts amounts = { 0 };
+    if (ingested->trace) {
+        amounts.events = ingested->trace->event_count;
+        amounts.flows = wants->flows ? ingested->trace->flow_count : 0;
+        amounts.samples = wants->counters ? ingested->trace->sample_count : 0;
+    } else if (ingested->profile) {
+        amounts.functions = ingested->profile->function_count;
+        amounts.callers = profile_count_callers(ingested->profile);
+    } else if (ingested->actions) {
+        amounts.actions = ingested->actions->actions.count;
+    }
+    return amounts;
+}
+
+/* Say what differs first. True: nothing. */
+static bool same_amounts(const struct amounts *written, const struct amounts *found, struct tpa_error *err)
+{
+    const struct {
+        size_t written, found;
+        const char *what;
+    } counted[] = {
+        { written->events, found->events, "events" },
+        { written->flows, found->flows, "flow arrows" },
+        { written->samples, found->samples, "counter samples" },
+        { written->functions, found->functions, "functions" },
+        { written->callers, found->callers, "callers" },
+        { written->actions, found->actions, "actions" },
+    };
+    for (size_t i = 0; i < sizeof counted / sizeof *counted; i++) {
+        if (counted[i].written == counted[i].found)
+            continue;
+        tpa_fail(err, TPA_NOWHERE, "of %zu %s that were written, %zu can be read again; the file was removed",
+                 counted[i].written, counted[i].what, counted[i].found);
+        return tpa_hint(
+            err, "the input holds numbers that this form can not: tpa info shows what was odd about it");
+    }
+    return true;
+}
+
+/*
+ * Read the file at PATH, which has what INGESTED holds, as tpa will. A limit that would refuse it is no failure: SUMMARY
+ * tells how it can be read.
+ */
+static bool check_written(const struct convert_form *form, const struct ingested *ingested,
+                          const struct convert_args *args, const char *path, struct buffer *summary,
+                          struct tpa_error *err)
+{
+    struct ingest_options options = { .workers = (unsigned)args->load.jobs };
+    if (form->check_all)
+        options.wants = (struct trace_wants){ .flows = true, .counters = true };
+    struct ingested again = { 0 };
+    struct tpa_error refused = { 0 };
+    bool fine = ingest_read_any(&path, 1, &options, &again, &refused);
+    if (!fine) {
+        options.max_ratio = UINT64_MAX;
+        fine = ingest_read_any(&path, 1, &options, &again, err);
+        if (fine)
+            buffer_printf(summary,
+                          "note: it holds more than %d times its size: to read it again, say --max-ratio 0\n",
+                          SOURCE_DEFAULT_MAX_RATIO);
+    }
+    if (!fine)
+        return tpa_while(err, "reading what was written, which was removed");
+    struct amounts written = amounts_of(ingested, &options.wants), found = amounts_of(&again, &options.wants);
+    ingested_free(&again);
+    return same_amounts(&written, &found, err);
+}
+
+static bool check_file(const struct convert_form *form, const struct ingested *ingested,
+                       const struct convert_args *args, struct output_file *file, struct buffer *summary,
+                       struct tpa_error *err)
+{
+    if (!form->is_read || !file->temporary ||
+        fflush(file->stream) != 0) /* committing tells why it could not */
+        return true;
+    return check_written(form, ingested, args, file->temporary, summary, err);
+}
+
 static bool write_form(const struct convert_form *form, struct ingested *ingested,
                        const struct convert_args *args, struct buffer *summary, struct tpa_error *err)
 {
@@ -207,6 +297,10 @@ static bool write_form(const struct convert_form *form, struct ingested *ingeste
             return false;
         *err = (struct tpa_error){ 0 };
         return true;
+    }
+    if (!check_file(form, ingested, args, &file, summary, err)) {
+        output_file_discard(&file);
+        return false;
     }
     return output_file_commit(&file, err);
 }
@@ -222,6 +316,20 @@ static void tell(const struct convert_form *form, const struct convert_args *arg
     }
 }
 
+/* What was odd about the input, as every other command tells it; on stderr, as standard output may be the file. */
+static void tell_notices(const struct ingested *ingested)
+{
+    struct result *result = result_open("tpa.convert/1");
+    if (ingested->trace)
+        load_add_notices(ingested->trace, result);
+    else if (ingested->profile)
+        profile_add_notices(result, ingested->profile, &(struct profile_view){ 0 }, true);
+    else if (ingested->actions)
+        actions_add_notices(result, ingested->actions);
+    output_tell_notices(result);
+    result_free(result);
+}
+
 static int convert_main(const struct invocation *call, struct tpa_error *err)
 {
     const struct convert_args *args = call->args;
@@ -232,8 +340,10 @@ static int convert_main(const struct invocation *call, struct tpa_error *err)
     struct buffer summary = { 0 };
     bool fine = can_write(form, &ingested) ? write_form(form, &ingested, args, &summary, err)
                                            : refuse_form(form, &ingested, call->operands[0], err);
-    if (fine)
+    if (fine) {
+        tell_notices(&ingested);
         tell(form, args, &summary);
+    }
     buffer_release(&summary);
     ingested_free(&ingested);
     return fine ? EXIT_FINE : EXIT_TROUBLE;

@@ -40,6 +40,8 @@ struct convert_form {
                           struct buffer *summary, struct tpa_error *err);
     bool (*write_actions)(const struct action_report *report, const struct convert_args *args, FILE *out,
                           struct buffer *summary, struct tpa_error *err);
+    bool is_read; /* tpa reads this form, and what was written is read again before the file gets its name */
+    bool check_all;   /* flow arrows and counter samples come back one by one */
     bool packs;       /* the output may be packed: the endings may be followed by .gz and .zst */
     const char *next; /* what to do with the file: a format with one %s, its path */
 };

@@ -752,6 +752,7 @@ static bool write_chrome(const struct trace *trace, const struct convert_args *a
     if (trace->file_count > 1)
         buffer_printf(summary, " of %zu files, whose processes are named by rank", trace->file_count);
     buffer_putc(summary, '\n');
+    timeline_tell_apart(summary, trace);
     return fine;
 }
 
@@ -760,6 +761,7 @@ const struct convert_form convert_chrome = {
     .help = "Chrome's trace event JSON, for Perfetto and chrome://tracing",
     .ending = ".json",
     .packs = true,
+    .is_read = true,
     .write_trace = write_chrome,
     .wants = CONVERT_WANTS_ALL,
     .next = "open https://ui.perfetto.dev and drop %s into it",

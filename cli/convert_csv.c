@@ -204,6 +204,7 @@ static bool write_csv(const struct trace *trace, const struct convert_args *args
     bool fine =
         packer_write(&packer, 1 + (trace->event_count + EVENTS_PER_PART - 1) / EVENTS_PER_PART, out, err);
     buffer_printf(summary, "%zu events, %zu arguments of them\n", trace->event_count, output.arg_count);
+    timeline_tell_apart(summary, trace);
     free(output.shift_ns);
     free(output.name);
     free(output.category);

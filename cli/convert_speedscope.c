@@ -13,6 +13,7 @@
 #include "profile/stacks.h"
 #include "base/packer.h"
 #include "cli/convert.h"
+#include "base/sum.h"
 #include "cli/timeline.h"
 #include "base/escape.h"
 #include "report/exact.h"
@@ -225,6 +226,7 @@ static bool write_timeline(const struct trace *trace, const struct convert_args 
             summary,
             "%zu events overlap without nesting: the one before is shown to end where the next begins\n",
             tree->overlaps);
+    timeline_tell_apart(summary, trace);
     free(output.shift_ns);
     free(output.frame_of);
     VEC_FREE(&output.frames);
@@ -253,7 +255,7 @@ static void add_stack(void *context, const struct profile_stack *stack)
     buffer_putc(&samples->stacks, ']');
     buffer_puts(&samples->weights, samples->weights.count > 0 ? "," : "");
     exact_add_integer(&samples->weights, stack->time_ns);
-    samples->whole_ns += stack->time_ns;
+    sum_add(&samples->whole_ns, stack->time_ns);
 }
 
 static void hand_over(struct buffer *text, FILE *out)

@@ -4,6 +4,7 @@
 #include "base/buffer.h"
 #include "base/memory.h"
 #include "base/names.h"
+#include "base/sum.h"
 #include "base/progress.h"
 #include "cli/output_file.h"
 #include <stdio.h>
@@ -80,7 +81,7 @@ static void gather_notices(struct result *result)
         if (id == NAME_NONE)
             continue;
         alike[id].files++;
-        alike[id].cases += result->notices.at[i].count;
+        sum_add(&alike[id].cases, result->notices.at[i].count);
     }
     size_t kept = 0;
     for (size_t i = 0; i < result->notices.count; i++) {

@@ -5,6 +5,7 @@
 #include "base/memory.h"
 #include "base/escape.h"
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <poll.h>
 #include <signal.h>
@@ -176,29 +177,91 @@ static bool open_temporary(struct output_file *file, mode_t mode)
     return false;
 }
 
+/* What the symbolic link AT leads to, from where AT stands; NULL when it is no link. New. */
+static char *follow_link(const char *at)
+{
+    char target[PATH_MAX];
+    ssize_t len = readlink(at, target, sizeof target);
+    if (len <= 0 || (size_t)len == sizeof target)
+        return NULL;
+    const char *slash = strrchr(at, '/');
+    size_t folder = slash && target[0] != '/' ? (size_t)(slash + 1 - at) : 0;
+    char *next = mem_alloc(folder + (size_t)len + 1);
+    memcpy(next, at, folder);
+    memcpy(next + folder, target, (size_t)len);
+    next[folder + (size_t)len] = '\0';
+    return next;
+}
+
+enum { MOST_LINKS = 40 }; /* as the kernel has it */
+
 /* Where PATH leads to although nothing is there: the end of a chain of links, or PATH itself. New; NULL and errno when
  * that has no end. */
 static char *follow_links(const char *path)
 {
-    enum { MOST_LINKS = 40 }; /* as the kernel has it */
     char *at = mem_strdup(path);
     for (int i = 0; i < MOST_LINKS; i++) {
-        char target[PATH_MAX];
-        ssize_t len = readlink(at, target, sizeof target);
-        if (len <= 0 || (size_t)len == sizeof target)
+        char *next = follow_link(at);
+        if (!next)
             return at;
-        const char *slash = strrchr(at, '/');
-        size_t folder = slash && target[0] != '/' ? (size_t)(slash + 1 - at) : 0;
-        char *next = mem_alloc(folder + (size_t)len + 1);
-        memcpy(next, at, folder);
-        memcpy(next + folder, target, (size_t)len);
-        next[folder + (size_t)len] = '\0';
         free(at);
         at = next;
     }
     free(at);
     errno = ELOOP;
     return NULL;
+}
+
+/* Is AT, whose last part is a number, in the folder where this process's descriptors are listed? */
+static bool is_in_descriptors(const char *at)
+{
+    const char *slash = strrchr(at, '/');
+    struct stat given, ours;
+    if (!slash || slash == at || slash[1] == '\0' || slash[1 + strspn(slash + 1, "0123456789")] != '\0')
+        return false;
+    char *folder = mem_strdup(at);
+    folder[slash - at] = '\0';
+    bool same = stat(folder, &given) == 0 && stat("/proc/self/fd", &ours) == 0 &&
+                given.st_dev == ours.st_dev && given.st_ino == ours.st_ino;
+    free(folder);
+    return same;
+}
+
+/*
+ * The descriptor of ours that PATH names: /dev/stdout, /dev/fd/3, what the shell makes of >(...); -1 when none. What is
+ * behind it may have no name (a pipe, an unlinked file) or be written at its end, so it is written to and not replaced.
+ */
+static int own_descriptor(const char *path)
+{
+    char *at = mem_strdup(path);
+    int fd = -1;
+    for (int i = 0; i < MOST_LINKS && at && fd < 0; i++) {
+        long number = is_in_descriptors(at) ? strtol(strrchr(at, '/') + 1, NULL, 10) : -1;
+        fd = number >= 0 && number <= INT_MAX ? (int)number : -1;
+        char *next = fd < 0 ? follow_link(at) : NULL;
+        free(at);
+        at = next;
+    }
+    free(at);
+    return fd;
+}
+
+static bool open_descriptor(struct output_file *file, int fd, const char *path, struct tpa_error *err)
+{
+    if (fd == STDOUT_FILENO) {
+        file->stream = stdout;
+        return true;
+    }
+    int flags = fcntl(fd, F_GETFL), copy = flags == -1 ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, 3);
+    file->stream = copy == -1 ? NULL : fdopen(copy, flags & O_APPEND ? "a" : "w");
+    if (file->stream) {
+        file->path = mem_strdup(path);
+        return true;
+    }
+    tpa_fail_errno(err, "can not write this file");
+    if (copy != -1)
+        close(copy);
+    return tpa_in_file(err, path);
 }
 
 bool output_file_open(struct output_file *file, const char *path, struct tpa_error *err)
@@ -208,6 +271,9 @@ bool output_file_open(struct output_file *file, const char *path, struct tpa_err
         file->stream = stdout;
         return true;
     }
+    int fd = own_descriptor(path);
+    if (fd >= 0)
+        return open_descriptor(file, fd, path, err);
     /* Behind a symbolic link it is the file that is replaced, or made, not the link. */
     file->path = realpath(path, NULL);
     if (file->path == NULL && (file->path = follow_links(path)) == NULL) {
@@ -215,10 +281,13 @@ bool output_file_open(struct output_file *file, const char *path, struct tpa_err
         return tpa_in_file(err, path);
     }
 
-    struct stat status;
-    bool exists = stat(file->path, &status) == 0;
-    if (exists && !S_ISREG(status.st_mode)) {
-        file->stream = fopen(file->path, "w");
+    struct stat status, named;
+    bool exists = stat(path, &status) == 0;
+    /* A descriptor of another process may lead to what has no name. */
+    bool has_name = exists && stat(file->path, &named) == 0 && named.st_ino == status.st_ino &&
+                    named.st_dev == status.st_dev;
+    if (exists && (!S_ISREG(status.st_mode) || !has_name)) {
+        file->stream = fopen(path, "w");
         return file->stream ? true : open_failed(file, err);
     }
     mode_t mask = umask(0);

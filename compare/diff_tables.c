@@ -47,10 +47,10 @@ static struct table *open_table(const char *key, const char *title, enum table_k
     return table;
 }
 
-/* VALUE as an integer; one that is beyond all measure as 2^62, so that differences fit, too. */
+/* VALUE as an integer; one that is beyond all measure as nearly 2^62, so that differences fit, too. */
 static int64_t whole_number(double value)
 {
-    const double most = 4611686018427387904.0;
+    const double most = 4611686018427387392.0; /* the largest double below 2^62 */
     return (int64_t)llround(fmax(fmin(value, most), -most));
 }
 

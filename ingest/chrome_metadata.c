@@ -92,6 +92,21 @@ static bool read_flag(struct trace_file *file, const struct json_text *key, cons
     return false;
 }
 
+/* What `ts` counts from. Clocks of a century from now are none. */
+static void take_base(struct trace_builder *builder, struct trace_file *file, const struct json_text *text)
+{
+    int64_t base_ns;
+    if (!json_integer(text->at, text->at + text->len, &base_ns))
+        return;
+    file->has_base = base_ns >= -TRACE_LATEST_WALL_NS && base_ns <= TRACE_LATEST_WALL_NS;
+    file->base_ns = file->has_base ? base_ns : 0;
+    if (!file->has_base)
+        trace_builder_notice(
+            builder, "absurd_base",
+            "the base of all times is more than 146 years from 1970; it is taken as not known", 1,
+            TPA_NOWHERE);
+}
+
 void chrome_apply_property(struct trace_builder *builder, const char *key, const char *value, size_t len)
 {
     struct trace_file *file = trace_builder_current_file(builder);
@@ -109,7 +124,7 @@ void chrome_apply_property(struct trace_builder *builder, const char *key, const
                              "the file carries the system's own trace (ftrace, ETW) as text; it is not read",
                              1, TPA_NOWHERE);
     if (json_text_is(&name, "baseTimeNanoseconds"))
-        file->has_base = json_integer(text.at, text.at + text.len, &file->base_ns);
+        take_base(builder, file, &text);
     else if (json_text_is(&name, "host_name"))
         file->host_name = json_text_keep(builder, &text);
     else if (json_text_is(&name, "traceName"))

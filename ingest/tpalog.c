@@ -53,6 +53,29 @@ static void keep_payload(struct tpalog_part *part, const unsigned char *payload,
 
 /* ---- decoding ---- */
 
+const char tpalog_misfit[] = "its columns do not fit together";
+
+_Static_assert(TPAFILE_LARGEST == TRACE_LATEST_NS && TPAFILE_LATEST_WALL == TRACE_LATEST_WALL_NS,
+               "what JSON may hold, a .tpa file may hold, and the reverse");
+
+/* Every number of a file that has bounds passes here once: what is outside of them is not known. */
+static void check_values(struct tpalog_part *part, const struct tpafile_field_info *field, int64_t *values)
+{
+    const struct tpafile_bounds *bounds = &tpafile_bounds[field->type];
+    uint64_t least = (uint64_t)bounds->least, span = (uint64_t)bounds->most - least, odd_values = 0;
+    if (span == UINT64_MAX)
+        return;
+    for (size_t i = 0; i < part->head.rows; i++) {
+        bool outside = (uint64_t)values[i] - least > span;
+        odd_values +=
+            outside && values[i] != TPAFILE_NONE && values[i] != -1; /* as files of 1.0 tell no size */
+        values[i] = outside ? TPAFILE_NONE : values[i];
+    }
+    if (odd_values && !part->odd_values)
+        part->odd_field = field->name;
+    part->odd_values += odd_values;
+}
+
 static bool decode_rows(struct tpalog_part *part, struct tpafile_decoder *decoder)
 {
     unsigned fields = tpafile_kinds[part->head.kind].field_count;
@@ -66,6 +89,7 @@ static bool decode_rows(struct tpalog_part *part, struct tpafile_decoder *decode
         part->fields[field] = tpalog_part_room(part, part->head.rows * sizeof(int64_t) + 1);
         if (!tpafile_decode_column(decoder, column, part->fields[field]))
             return false;
+        check_values(part, &tpafile_kinds[part->head.kind].fields[field], part->fields[field]);
     }
     return true;
 }
@@ -118,6 +142,7 @@ static void decode_part(struct tpalog_part *part, struct tpafile_decoder *decode
 {
     part->wrong = NULL;
     part->rooms_used = 0;
+    part->odd_values = 0;
     part->unpacked = part->head.size;
     if (part->is_header || !is_known(part->head.kind))
         return;
@@ -125,22 +150,30 @@ static void decode_part(struct tpalog_part *part, struct tpafile_decoder *decode
     if (part->wrong)
         return;
     part->unpacked = count_unpacked(part, decoder);
-    bool fine = part->head.kind == TPAFILE_STRINGS  ? decode_strings(part, decoder)
-                : part->head.kind == TPAFILE_EVENTS ? tpalog_decode_events(part, decoder, arguments)
-                                                    : decode_rows(part, decoder);
+    if (part->head.kind == TPAFILE_EVENTS) {
+        part->wrong = tpalog_decode_events(part, decoder, arguments);
+        return;
+    }
+    bool fine =
+        part->head.kind == TPAFILE_STRINGS ? decode_strings(part, decoder) : decode_rows(part, decoder);
     if (!fine)
-        part->wrong = "its columns do not fit together";
+        part->wrong = tpalog_misfit;
 }
 
 /* ---- joining ---- */
 
+static const char *word_of(unsigned kind)
+{
+    return kind == TPAFILE_STRINGS  ? "text"
+           : kind == TPAFILE_EVENTS ? "event"
+           : is_known(kind)         ? tpafile_kinds[kind].word
+                                    : "not known to this version";
+}
+
 static void count_kind(struct tpalog_reader *reader, const struct tpalog_part *part)
 {
     const struct tpafile_head *head = &part->head;
-    const char *word = head->kind == TPAFILE_STRINGS  ? "text"
-                       : head->kind == TPAFILE_EVENTS ? "event"
-                       : is_known(head->kind)         ? tpafile_kinds[head->kind].word
-                                                      : "not known to this version";
+    const char *word = word_of(head->kind);
     struct trace_container *container = reader->container;
     struct trace_container_kind *kind = NULL;
     for (size_t i = 0; i < container->kinds.count && !kind; i++)
@@ -204,8 +237,20 @@ static void bad_block(struct tpalog_reader *reader, const struct tpalog_part *pa
 {
     if (reader->bad_blocks++ == 0) {
         reader->first_bad = part->at;
+        reader->bad_number = part->head.number;
         reader->bad_reason = reason;
     }
+}
+
+static void note_odd_values(struct tpalog_reader *reader, const struct tpalog_part *part)
+{
+    if (part->odd_values && reader->odd_values == 0) {
+        reader->first_odd = part->at;
+        reader->odd_number = part->head.number;
+        reader->odd_word = word_of(part->head.kind);
+        reader->odd_field = part->odd_field;
+    }
+    reader->odd_values += part->odd_values;
 }
 
 static bool join_part(struct tpalog_reader *reader, struct tpalog_part *part, struct tpa_error *err)
@@ -222,6 +267,7 @@ static bool join_part(struct tpalog_reader *reader, struct tpalog_part *part, st
         reader->unknown_blocks++;
         return true;
     }
+    note_odd_values(reader, part);
     if (!check_ratio(reader, part, err))
         return false;
     if (kind == TPAFILE_STRINGS) {
@@ -438,10 +484,22 @@ static void tell_damage(struct tpalog_reader *reader, const struct tpalog_blocks
         notice(reader, "damaged_file", blocks->lost_blocks, TPA_NOWHERE, text);
     }
     if (reader->bad_blocks > 0) {
-        snprintf(text, sizeof text, "blocks make no sense and were left out; of the first, %s",
-                 reader->bad_reason);
+        snprintf(text, sizeof text,
+                 "blocks make no sense and were left out; of the first, number %" PRIu32 ", %s",
+                 reader->bad_number, reader->bad_reason);
         notice(reader, "bad_block", reader->bad_blocks, reader->first_bad, text);
     }
+    if (reader->odd_values > 0) {
+        snprintf(
+            text, sizeof text,
+            "numbers can not be what they should and are taken as not known; the first is %.*s of a record "
+            "(%s) in block %" PRIu32,
+            (int)strcspn(reader->odd_field, "|"), reader->odd_field, reader->odd_word, reader->odd_number);
+        notice(reader, "odd_values", reader->odd_values, reader->first_odd, text);
+    }
+    if (reader->odd_arguments > 0)
+        notice(reader, "odd_arguments", reader->odd_arguments, reader->first_odd_argument,
+               "arguments are said to be of another type than their names are; they were left out");
     const char *damage = source_damage(reader->source);
     if (damage)
         notice(reader, "damaged_source", 1, TPA_NOWHERE, damage);

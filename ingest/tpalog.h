@@ -57,13 +57,13 @@ struct tpalog_room {
     size_t size;
 };
 
-/* Which argument the events' n-th is, and whether its values are texts. */
+/*
+ * Which argument the events' n-th is; ARG_COUNT: one that we do not know or that nobody wants, or that is of another type
+ * than its key. What its values are tells our own table, never the file.
+ */
 struct tpalog_arguments {
     size_t count;
-    struct {
-        enum trace_arg arg; /* ARG_COUNT: one that we do not know or that nobody wants */
-        enum tpafile_argument_type type;
-    } at[64];
+    enum trace_arg at[64];
 };
 
 enum { TPALOG_ROOMS = TPAFILE_MOST_FIELDS + 8 + 3 * ARG_COUNT };
@@ -72,8 +72,10 @@ struct tpalog_part {
     struct tpafile_head head;
     int64_t at; /* in the file */
     bool is_header;
-    const char *wrong; /* why it can not be used; NULL: nothing */
-    uint64_t unpacked; /* bytes of its columns: 8 a number, and the texts */
+    const char *wrong;     /* why it can not be used; NULL: nothing */
+    uint64_t odd_values;   /* numbers outside of what their type may hold, taken as not known */
+    const char *odd_field; /* "DURATION": of the first column with such; of events the argument's key */
+    uint64_t unpacked;     /* bytes of its columns: 8 a number, and the texts */
     struct tpalog_room payload;
     size_t payload_size;
     struct tpalog_room rooms[TPALOG_ROOMS];
@@ -104,9 +106,12 @@ struct tpalog_part {
 void *tpalog_part_room(struct tpalog_part *part, size_t size);
 void tpalog_part_release(struct tpalog_part *part);
 
-/* Decode the events of a block whose columns DECODER has found. False: they make no sense. */
-bool tpalog_decode_events(struct tpalog_part *part, struct tpafile_decoder *decoder,
-                          const struct tpalog_arguments *arguments);
+/* "its columns do not fit together" */
+extern const char tpalog_misfit[];
+
+/* Decode the events of a block whose columns DECODER has found. NULL, or what is wrong with them. */
+const char *tpalog_decode_events(struct tpalog_part *part, struct tpafile_decoder *decoder,
+                                 const struct tpalog_arguments *arguments);
 
 /* ---- texts by number: tpalog_texts.c ---- */
 
@@ -175,7 +180,14 @@ struct tpalog_reader {
     uint64_t unknown_blocks;
     uint64_t bad_blocks; /* checksum right, contents not */
     int64_t first_bad;
+    uint32_t bad_number; /* of the first */
     const char *bad_reason;
+    uint64_t odd_values; /* numbers taken as not known */
+    int64_t first_odd;
+    uint32_t odd_number; /* of the first block with such */
+    const char *odd_word, *odd_field;
+    uint64_t odd_arguments; /* that are of another type than their key */
+    int64_t first_odd_argument;
     int64_t column_bytes; /* of memory that texts and rows take, for the limit of the ratio */
 };
 

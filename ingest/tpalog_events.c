@@ -23,16 +23,14 @@ static int64_t *decode(struct tpalog_part *part, struct tpafile_decoder *decoder
     return tpafile_decode_column(decoder, column, values) ? values : NULL;
 }
 
-/* Do all times keep their distance from what int64_t can hold? */
-static bool times_are_fine(const int64_t *start_ns, const int64_t *dur_ns, size_t count)
+/* Is each of COUNT numbers at least LEAST and at most MOST? */
+static bool all_are_within(const int64_t *values, size_t count, int64_t least, int64_t most)
 {
-    uint64_t bad = 0;
-    for (size_t i = 0; i < count; i++) {
-        uint64_t end = (uint64_t)start_ns[i] + (uint64_t)dur_ns[i];
-        bad |= (uint64_t)dur_ns[i] | ((uint64_t)start_ns[i] + (UINT64_C(1) << 61)) << 1 |
-               ((uint64_t)start_ns[i] < (uint64_t)INT64_MAX ? end : 0);
-    }
-    return bad >> 63 == 0;
+    uint64_t span = (uint64_t)most - (uint64_t)least;
+    bool outside = false;
+    for (size_t i = 0; i < count; i++)
+        outside |= (uint64_t)values[i] - (uint64_t)least > span;
+    return !outside;
 }
 
 struct shapes {
@@ -104,7 +102,45 @@ static bool make_narrow(const int64_t *values, size_t count, int32_t *narrow)
     return outside == 0;
 }
 
-static bool decode_args(struct tpalog_part *part, struct tpafile_decoder *decoder,
+/* What the values of an argument are, by the argument. */
+static const uint8_t argument_types[ARG_COUNT] = {
+#define TYPE_OF_INT TPAFILE_ARGUMENT_INT
+#define TYPE_OF_BOOL TPAFILE_ARGUMENT_INT
+#define TYPE_OF_DECIMAL TPAFILE_ARGUMENT_DECIMAL
+#define TYPE_OF_TEXT TPAFILE_ARGUMENT_TEXT
+#define TYPE_OF_JSON TPAFILE_ARGUMENT_TEXT
+#define ARGUMENT_TYPE(id, kind, keys) TYPE_OF_##kind,
+    TRACE_ARGS(ARGUMENT_TYPE)
+#undef ARGUMENT_TYPE
+};
+
+/* As files spell them, one or more separated by '|'. */
+static const char *const argument_keys[ARG_COUNT] = {
+#define ARGUMENT_KEYS(id, kind, keys) keys,
+    TRACE_ARGS(ARGUMENT_KEYS)
+#undef ARGUMENT_KEYS
+};
+
+/* The argument at PLACE. False: its column is damaged, or its values are no numbers of texts where they should be. */
+static bool decode_arg(struct tpalog_part *part, struct tpafile_decoder *decoder, unsigned place,
+                       enum trace_arg arg, const uint64_t *present, size_t count)
+{
+    int64_t *values = decode(part, decoder, TPAFILE_EVENTS_ARG + place, count);
+    int32_t *narrow = tpalog_part_room(part, (count + 1) * sizeof *narrow);
+    bool is_text = argument_types[arg] == TPAFILE_ARGUMENT_TEXT;
+    if (!values || (is_text && !all_are_within(values, count, 0, TPAFILE_LARGEST)))
+        return false;
+    part->columns.args[arg] = (struct trace_columns_arg){ present, values, NULL, count };
+    if (!is_text && make_narrow(values, count, narrow))
+        part->columns.args[arg].narrow = narrow;
+    part->arg_values[arg] = values;
+    part->arg_narrow[arg] = narrow;
+    part->arg_is_text[arg] = is_text;
+    return true;
+}
+
+/* A damaged column of an argument costs the argument and not the events, which other questions need without it. */
+static void decode_args(struct tpalog_part *part, struct tpafile_decoder *decoder,
                         const struct tpalog_arguments *arguments, const struct shapes *shapes, size_t events)
 {
     uint64_t any = 0, needed = 0, *present[64];
@@ -113,7 +149,7 @@ static bool decode_args(struct tpalog_part *part, struct tpafile_decoder *decode
     for (size_t i = 0; i < shapes->count; i++)
         any |= (uint64_t)shapes->args[i];
     for (unsigned place = 0; place < arguments->count; place++) {
-        enum trace_arg arg = arguments->at[place].arg;
+        enum trace_arg arg = arguments->at[place];
         if (arg == ARG_COUNT || !(any >> place & 1) || taken[arg])
             continue;
         taken[arg] = true;
@@ -122,22 +158,14 @@ static bool decode_args(struct tpalog_part *part, struct tpafile_decoder *decode
     }
     find_events(shapes, events, needed, present, counts);
     for (uint64_t rest = needed; rest; rest &= rest - 1) {
-        int place = __builtin_ctzll(rest);
-        enum trace_arg arg = arguments->at[place].arg;
-        size_t count = counts[place];
-        int64_t *values = decode(part, decoder, TPAFILE_EVENTS_ARG + (unsigned)place, count);
-        if (!values)
-            return false;
-        int32_t *narrow = tpalog_part_room(part, (count + 1) * sizeof *narrow);
-        bool is_text = arguments->at[place].type == TPAFILE_ARGUMENT_TEXT;
-        part->columns.args[arg] = (struct trace_columns_arg){ present[place], values, NULL, count };
-        if (!is_text && make_narrow(values, count, narrow))
-            part->columns.args[arg].narrow = narrow;
-        part->arg_values[arg] = values;
-        part->arg_narrow[arg] = narrow;
-        part->arg_is_text[arg] = is_text;
+        unsigned place = (unsigned)__builtin_ctzll(rest);
+        enum trace_arg arg = arguments->at[place];
+        if (decode_arg(part, decoder, place, arg, present[place], counts[place]))
+            continue;
+        if (!part->odd_values)
+            part->odd_field = argument_keys[arg];
+        part->odd_values += counts[place];
     }
-    return true;
 }
 
 static bool fill_narrow(struct tpalog_part *part, const int64_t *tracks, const struct shapes *shapes,
@@ -162,24 +190,35 @@ static bool fill_narrow(struct tpalog_part *part, const int64_t *tracks, const s
     return outside == 0;
 }
 
-bool tpalog_decode_events(struct tpalog_part *part, struct tpafile_decoder *decoder,
-                          const struct tpalog_arguments *arguments)
+const char *tpalog_decode_events(struct tpalog_part *part, struct tpafile_decoder *decoder,
+                                 const struct tpalog_arguments *arguments)
 {
     size_t events = part->head.rows;
     part->columns = (struct trace_columns){ .count = events };
     const int64_t *file = decode(part, decoder, TPAFILE_EVENTS_FILE, 1);
-    if (events == 0 || !file || *file < 0)
-        return false;
-    part->file = (size_t)*file;
-    part->columns.start_ns = decode(part, decoder, TPAFILE_EVENTS_START, events);
-    part->columns.dur_ns = decode(part, decoder, TPAFILE_EVENTS_DURATION, events);
+    if (events == 0 || !file)
+        return tpalog_misfit;
+    const int64_t *start_ns = decode(part, decoder, TPAFILE_EVENTS_START, events);
+    const int64_t *dur_ns = decode(part, decoder, TPAFILE_EVENTS_DURATION, events);
     part->name_numbers = decode(part, decoder, TPAFILE_EVENTS_NAME, events);
     const int64_t *tracks = decode(part, decoder, TPAFILE_EVENTS_TRACK, events);
     struct shapes shapes;
-    return part->columns.start_ns && part->columns.dur_ns && part->name_numbers && tracks &&
-           times_are_fine(part->columns.start_ns, part->columns.dur_ns, events) &&
-           decode_shapes(part, decoder, events, &shapes) && fill_narrow(part, tracks, &shapes, events) &&
-           decode_args(part, decoder, arguments, &shapes, events);
+    if (!start_ns || !dur_ns || !part->name_numbers || !tracks ||
+        !decode_shapes(part, decoder, events, &shapes))
+        return tpalog_misfit;
+    if (!all_are_within(start_ns, events, -TPAFILE_LARGEST, TPAFILE_LARGEST))
+        return "an event begins more than 73 years from 0";
+    if (!all_are_within(dur_ns, events, 0, TPAFILE_LARGEST))
+        return "a duration is negative or longer than 73 years";
+    if (!all_are_within(part->name_numbers, events, 0, TPAFILE_LARGEST))
+        return "the name of an event is no number of a text";
+    if (!all_are_within(file, 1, 0, UINT32_MAX) || !fill_narrow(part, tracks, &shapes, events))
+        return "a file, track, category or flag has a number that none can have";
+    part->file = (size_t)*file;
+    part->columns.start_ns = start_ns;
+    part->columns.dur_ns = dur_ns;
+    decode_args(part, decoder, arguments, &shapes, events);
+    return NULL;
 }
 
 /* ---- tables: in the order of the file ---- */
@@ -251,13 +290,8 @@ static void join_categories(struct tpalog_reader *reader, const struct tpalog_pa
 /* The argument that files spell as the LEN bytes at KEY; ARG_COUNT when there is none. */
 static enum trace_arg find_argument(const char *key, size_t len)
 {
-    static const char *const keys[ARG_COUNT] = {
-#define ARGUMENT_KEYS(id, kind, keys) keys,
-        TRACE_ARGS(ARGUMENT_KEYS)
-#undef ARGUMENT_KEYS
-    };
     for (int arg = 0; arg < ARG_COUNT; arg++) {
-        for (const char *at = keys[arg]; *at; at += strspn(at, "|")) {
+        for (const char *at = argument_keys[arg]; *at; at += strspn(at, "|")) {
             size_t count = strcspn(at, "|");
             if (count == len && memcmp(at, key, len) == 0)
                 return (enum trace_arg)arg;
@@ -274,11 +308,14 @@ static void join_arguments(struct tpalog_reader *reader, const struct tpalog_par
         const struct tpalog_text *key =
             tpalog_text(&reader->texts, tpalog_field(part, TPAFILE_ARGUMENT_KEY, i));
         enum trace_arg arg = key ? find_argument(key->at, key->len) : ARG_COUNT;
+        if (arg != ARG_COUNT && tpalog_field(part, TPAFILE_ARGUMENT_TYPE, i) != argument_types[arg]) {
+            if (reader->odd_arguments++ == 0)
+                reader->first_odd_argument = part->at;
+            arg = ARG_COUNT;
+        }
         if (arg != ARG_COUNT && !trace_builder_wants(reader->builder, arg))
             arg = ARG_COUNT;
-        arguments->at[arguments->count].arg = arg;
-        arguments->at[arguments->count++].type =
-            (enum tpafile_argument_type)tpalog_field(part, TPAFILE_ARGUMENT_TYPE, i);
+        arguments->at[arguments->count++] = arg;
     }
 }
 
@@ -531,6 +568,12 @@ static track_id find_track(struct tpalog_reader *reader, track_id number)
     return trace_builder_track(reader->builder, &(struct track_key){ .pid = 0, .tid = number });
 }
 
+/* The same for a number of a record, which may be none. */
+static track_id find_told_track(struct tpalog_reader *reader, int64_t number)
+{
+    return find_track(reader, number == TPAFILE_NONE ? TRACK_NONE : (track_id)number);
+}
+
 /* ---- events: in the order of the file ---- */
 
 /*
@@ -647,25 +690,35 @@ bool tpalog_join_events(struct tpalog_reader *reader, struct tpalog_part *part, 
 static void add_flows_and_samples(struct tpalog_reader *reader)
 {
     struct tpalog_trace *trace = reader->trace;
+    uint64_t odd_flows = 0;
     for (size_t i = 0; i < trace->flows.count; i++) {
         const int64_t *row = row_at(&trace->flows, i);
+        int64_t phase = row[TPAFILE_FLOW_PHASE];
+        if (phase != 's' && phase != 't' && phase != 'f') {
+            odd_flows++;
+            continue;
+        }
         struct trace_flow flow = {
             .id = row[TPAFILE_FLOW_ID],
             .ts_ns = trace_moment_or_zero(row[TPAFILE_FLOW_TIME]),
             .category = tpalog_text_id(&reader->texts, reader->builder, row[TPAFILE_FLOW_CATEGORY]),
             .name = tpalog_text_id(&reader->texts, reader->builder, row[TPAFILE_FLOW_NAME]),
-            .track = find_track(reader, (track_id)row[TPAFILE_FLOW_TRACK]),
-            .phase = (char)row[TPAFILE_FLOW_PHASE],
+            .track = find_told_track(reader, row[TPAFILE_FLOW_TRACK]),
+            .phase = (char)phase,
             .bind_enclosing = row[TPAFILE_FLOW_BIND_ENCLOSING] == 1,
         };
         trace_builder_add_flow(reader->builder, &flow);
     }
+    if (odd_flows)
+        trace_builder_notice(reader->builder, "odd_flows",
+                             "flow arrows are neither begin, step nor end; they were left out", odd_flows,
+                             TPA_NOWHERE);
     for (size_t i = 0; i < trace->samples.count; i++) {
         const int64_t *row = row_at(&trace->samples, i);
         struct trace_sample sample = {
             .ts_ns = trace_moment_or_zero(row[TPAFILE_SAMPLE_TIME]),
             .counter = tpalog_text_id(&reader->texts, reader->builder, row[TPAFILE_SAMPLE_COUNTER]),
-            .track = find_track(reader, (track_id)row[TPAFILE_SAMPLE_TRACK]),
+            .track = find_told_track(reader, row[TPAFILE_SAMPLE_TRACK]),
         };
         memcpy(&sample.value, &row[TPAFILE_SAMPLE_VALUE], sizeof sample.value);
         trace_builder_add_sample(reader->builder, &sample);

@@ -208,7 +208,8 @@ static void join_clock(struct tpalog_reader *reader, const struct tpalog_part *p
         int64_t time = tpalog_field(part, TPAFILE_CLOCK_TIME, i),
                 wall = tpalog_field(part, TPAFILE_CLOCK_WALL, i);
         int64_t base;
-        if (time == TPAFILE_NONE || wall == TPAFILE_NONE || __builtin_sub_overflow(wall, time, &base))
+        if (time == TPAFILE_NONE || wall == TPAFILE_NONE || __builtin_sub_overflow(wall, time, &base) ||
+            base < -TPAFILE_LATEST_WALL || base > TPAFILE_LATEST_WALL)
             continue;
         struct trace_file *file = trace_builder_current_file(reader->builder);
         file->has_base = facts->has_clock = true;
@@ -353,12 +354,12 @@ void tpalog_columns_begin(struct tpalog_part *part, struct log_columns *columns)
 bool tpalog_columns_time(struct tpalog_reader *reader, struct log_columns *columns, int64_t start,
                          int64_t duration)
 {
-    if (start <= 0 || start > TPALOG_LATEST) {
+    if (start <= 0) { /* TPAFILE_NONE, too */
         reader->log->facts->without_time++;
         return false;
     }
     size_t i = columns->count;
-    bool known = duration >= 0 && duration <= TPALOG_LATEST;
+    bool known = duration >= 0 && duration <= TPAFILE_LARGEST;
     columns->start_ns[i] = start;
     columns->dur_ns[i] = known ? duration : 0;
     columns->flags[i] = known ? 0 : EVENT_NO_DURATION;

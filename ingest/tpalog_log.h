@@ -11,9 +11,6 @@
 
 #include "ingest/tpalog.h"
 
-/* Times are at most this far from 0, and durations not longer, so that their sums fit. */
-#define TPALOG_LATEST (INT64_C(1) << 61)
-
 enum { TPALOG_DROPPED = TPAFILE_DROPPED_UNKNOWN + 1 };
 
 enum log_category {

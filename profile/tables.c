@@ -390,6 +390,11 @@ void actions_add_table(struct result *result, const struct action_report *report
         table_add_footer(table, "count", "Calls", TABLE_COUNT,
                          (union table_cell){ .i = report->total_calls });
     result_add_table(result, table);
+    actions_add_notices(result, report);
+}
+
+void actions_add_notices(struct result *result, const struct action_report *report)
+{
     result_add_notice(
         result, "five_digits", (int64_t)report->actions.count, NULL, TPA_NOWHERE,
         "the report tells five digits of each time; actions run inside one another, so that shares add "

@@ -26,7 +26,10 @@ void profile_add_notices(struct result *result, const struct profile *profile,
 /* Add to RESULT what was odd about the .tpa files that sums came from. */
 void sums_add_notices(struct result *result, const struct sums_origin *origin);
 
-/* Add to RESULT the actions of REPORT, in its order. */
+/* Add to RESULT the actions of REPORT, in its order, and what is special about them. */
 void actions_add_table(struct result *result, const struct action_report *report);
+
+/* Add to RESULT what is special about REPORT. */
+void actions_add_notices(struct result *result, const struct action_report *report);
 
 #endif

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdint.h>
 
-enum { FORM_WHOLE = 1, FORM_DOUBLES = 2 };
+enum { FORM_WHOLE = 1, FORM_DOUBLES = 2, FORM_RUNS = 3 };
 
 static void put_number(struct buffer *out, uint64_t value)
 {
@@ -19,17 +19,54 @@ static bool is_whole(double value)
     return fabs(value) < 0x1p53;
 }
 
+static void put_change(struct buffer *out, int64_t change)
+{
+    put_number(out, ((uint64_t)change << 1) ^ (uint64_t)(change >> 63));
+}
+
+/* Whole numbers as runs of equal ones. */
+static void pack_runs(struct buffer *out, const double *values, size_t count)
+{
+    int64_t before = 0;
+    buffer_putc(out, FORM_RUNS);
+    put_number(out, count);
+    for (size_t i = 0, next; i < count; i = next) {
+        int64_t here = llround(values[i]);
+        for (next = i + 1; next < count && llround(values[next]) == here;)
+            next++;
+        put_change(out, here - before);
+        put_number(out, next - i);
+        before = here;
+    }
+}
+
+static size_t count_runs(const double *values, size_t count)
+{
+    size_t runs = count > 0;
+    for (size_t i = 1; i < count; i++)
+        runs += llround(values[i]) != llround(values[i - 1]);
+    return runs;
+}
+
 void samples_pack(struct buffer *out, const double *values, size_t count, bool whole)
 {
     for (size_t i = 0; i < count; i++)
         whole = whole && is_whole(values[i]);
+    /* What happens in one step of thousands is nothing in all others. */
+    if (whole && count > 16 && count_runs(values, count) * 4 < count) {
+        size_t begin = out->count;
+        pack_runs(out, values, count);
+        if (count <= SAMPLES_PER_BYTE * (out->count - begin))
+            return;
+        out->count = begin;
+    }
     buffer_putc(out, whole ? FORM_WHOLE : FORM_DOUBLES);
     put_number(out, count);
     int64_t before = 0;
     for (size_t i = 0; i < count; i++) {
         if (whole) {
             int64_t here = llround(values[i]), change = here - before;
-            put_number(out, ((uint64_t)change << 1) ^ (uint64_t)(change >> 63));
+            put_change(out, change);
             before = here;
             continue;
         }
@@ -67,6 +104,21 @@ static bool get_double(struct input *in, double *value)
     return true;
 }
 
+/* Whole numbers in runs of equal ones, COUNT together. */
+static bool unpack_runs(struct input *in, uint64_t count, struct samples *samples)
+{
+    uint64_t bits, before = 0, length;
+    while (count > 0) {
+        if (!get_number(in, &bits) || !get_number(in, &length) || length == 0 || length > count)
+            return false;
+        before += (bits >> 1) ^ (0 - (bits & 1));
+        count -= length;
+        for (; length > 0; length--)
+            *VEC_PUSH(samples) = (double)(int64_t)before;
+    }
+    return in->at == in->end;
+}
+
 bool samples_unpack(const void *bytes, size_t size, struct samples *samples)
 {
     struct input in = { bytes, (const unsigned char *)bytes + size };
@@ -74,6 +126,9 @@ bool samples_unpack(const void *bytes, size_t size, struct samples *samples)
         return false;
     unsigned char form = *in.at++;
     uint64_t count, bits, before = 0;
+    if (form == FORM_RUNS)
+        return get_number(&in, &count) && count <= SAMPLES_PER_BYTE * size &&
+               unpack_runs(&in, count, samples);
     if ((form != FORM_WHOLE && form != FORM_DOUBLES) || !get_number(&in, &count) ||
         count > (uint64_t)(in.end - in.at)) /* each takes a byte or more */
         return false;

@@ -1,16 +1,21 @@
 /* sql.c - see sql.h. */
 #include "store/sql.h"
 
+#include "base/buffer.h"
 #include "base/memory.h"
 #include <errno.h>
+#include <fcntl.h>
 #include <math.h>
 #include <sqlite3.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 struct sql {
     sqlite3 *db;
     char *path;
+    int64_t turns, most_turns; /* of the machine that runs statements */
 };
 
 struct statement {
@@ -18,6 +23,8 @@ struct statement {
     sqlite3_stmt *handle;
     bool failed;
 };
+
+enum { STEPS_OF_A_TURN = 1000000, LARGEST_VALUE = 64 << 20, LONGEST_STATEMENT = 1 << 20 };
 
 /* ---- errors ---- */
 
@@ -60,6 +67,15 @@ static bool fail(const struct sql *sql, int code, struct tpa_error *err)
         else
             tpa_fail(err, TPA_NOWHERE, "can not open this store: %s", text);
         break;
+    case SQLITE_INTERRUPT:
+        tpa_fail(err, TPA_NOWHERE, "this store takes more steps to look into than one of its size should");
+        tpa_hint(err, "nothing was changed; did it come from a stranger?");
+        break;
+    case SQLITE_TOOBIG:
+        tpa_fail(err, TPA_NOWHERE, "this store holds a value of more than %d MiB, as none of ours does",
+                 LARGEST_VALUE >> 20);
+        tpa_hint(err, "nothing was changed; did it come from a stranger?");
+        break;
     case SQLITE_NOMEM: mem_out_of_memory(0); break;
     default:
         if (code == SQLITE_IOERR_WRITE && !system) { /* SQLite does not say why */
@@ -81,12 +97,145 @@ static bool fail(const struct sql *sql, int code, struct tpa_error *err)
 
 /* ---- the file ---- */
 
+/* What SQLite would take for something else than a file, and keep nothing in. */
+static bool check_name(const char *path, struct tpa_error *err)
+{
+    bool is_file = *path && *path != ':' && strncmp(path, "file:", strlen("file:")) != 0;
+    struct stat status;
+    if (is_file && stat(path, &status) == 0 && S_ISDIR(status.st_mode)) {
+        tpa_fail(err, TPA_NOWHERE, "is a directory, not a store");
+        return tpa_in_file(err, path);
+    }
+    if (is_file)
+        return true;
+    tpa_fail(err, TPA_NOWHERE, "'%s' is no name of a store: nothing would be kept in it", path);
+    return tpa_hint(err, "name a file, such as perf.db; one that is called so is ./%s",
+                    *path ? path : "NAME");
+}
+
+/*
+ * A journal that a killed run left may end in the name of a super-journal, which SQLite deletes when it has rolled back.
+ * Those come into being where several databases change together, which ours never do: a stranger put it there, and any
+ * file that may be deleted could be meant.
+ */
+static bool check_journal(const char *path, struct tpa_error *err)
+{
+    static const unsigned char magic[8] = { 0xd9, 0xd5, 0x05, 0xf9, 0x20, 0xa1, 0x63, 0xd7 };
+    unsigned char end[16]; /* length of the name, its checksum, magic */
+    struct buffer name = { 0 };
+    struct stat status;
+    char *file = realpath(path, NULL); /* SQLite looks beside what a link leads to */
+    buffer_printf(&name, "%s-journal", file ? file : path);
+    free(file);
+    int fd = open(name.at, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    bool names_one = fd >= 0 && fstat(fd, &status) == 0 && status.st_size >= (off_t)sizeof end &&
+                     pread(fd, end, sizeof end, status.st_size - (off_t)sizeof end) == (ssize_t)sizeof end &&
+                     memcmp(end + 8, magic, sizeof magic) == 0 && (end[0] | end[1] | end[2] | end[3]) != 0;
+    if (fd >= 0)
+        close(fd);
+    if (names_one) {
+        tpa_fail(err, TPA_NOWHERE,
+                 "this journal names another file that would be deleted with it, as none of ours does");
+        tpa_hint(
+            err,
+            "nothing was changed; did the store come from a stranger? Without the journal it can be read");
+        tpa_in_file(err, name.at);
+    }
+    buffer_release(&name);
+    return !names_one;
+}
+
+/*
+ * What statements may do: what this program does. A schema that was made by somebody else could otherwise run what it
+ * likes; it is compared with ours as well. VACUUM attaches a database without a name.
+ */
+static int authorize(void *context, int action, const char *first, const char *second, const char *database,
+                     const char *trigger)
+{
+    (void)context;
+    (void)second;
+    (void)database;
+    switch (action) {
+    case SQLITE_CREATE_TRIGGER:
+    case SQLITE_CREATE_TEMP_TRIGGER:
+    case SQLITE_CREATE_VIEW:
+    case SQLITE_CREATE_TEMP_VIEW:
+    case SQLITE_CREATE_VTABLE:
+    case SQLITE_DROP_VTABLE:
+    case SQLITE_RECURSIVE: return SQLITE_DENY;
+    case SQLITE_ATTACH: return first && *first == '\0' ? SQLITE_OK : SQLITE_DENY;
+    default: return trigger ? SQLITE_DENY : SQLITE_OK;
+    }
+}
+
+/* Called every STEPS_OF_A_TURN steps of SQLite's machine: nonzero ends the statement. */
+static int count_turn(void *context)
+{
+    struct sql *sql = context;
+    return ++sql->turns > sql->most_turns;
+}
+
+static void guard(struct sql *sql)
+{
+    sqlite3 *db = sql->db;
+    struct stat status;
+    sqlite3_db_config(db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
+    sqlite3_db_config(db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
+    sqlite3_db_config(db, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, NULL);
+    sqlite3_db_config(db, SQLITE_DBCONFIG_ENABLE_VIEW, 0, NULL);
+    sqlite3_limit(db, SQLITE_LIMIT_LENGTH, LARGEST_VALUE);
+    sqlite3_limit(db, SQLITE_LIMIT_SQL_LENGTH, LONGEST_STATEMENT);
+    sqlite3_limit(db, SQLITE_LIMIT_ATTACHED, 1);
+    sqlite3_limit(db, SQLITE_LIMIT_TRIGGER_DEPTH, 1);
+    sqlite3_set_authorizer(db, authorize, NULL);
+    /* No question of ours takes more than some steps a byte of the store; 2e9 are about a minute. */
+    int64_t bytes = stat(sql->path, &status) == 0 ? (int64_t)status.st_size : 0;
+    sql->most_turns = 2000 + bytes / 500;
+    sqlite3_progress_handler(db, STEPS_OF_A_TURN, count_turn, sql);
+}
+
+static int open_file(struct sql *sql, const char *path, int flags, int wait_ms)
+{
+    int code = sqlite3_open_v2(path, &sql->db, flags | SQLITE_OPEN_NOMUTEX, NULL);
+    if (code != SQLITE_OK)
+        return code;
+    sqlite3_extended_result_codes(sql->db, 1);
+    sqlite3_busy_timeout(sql->db, wait_ms);
+    guard(sql);
+    return SQLITE_OK;
+}
+
+/*
+ * For reading: so that nothing is written, whatever the file says. Where a killed run left a journal, what it did has to be
+ * undone first, which needs more.
+ */
+static int open_for_reading(struct sql *sql, const char *path, int wait_ms)
+{
+    int code = open_file(sql, path, SQLITE_OPEN_READONLY, wait_ms);
+    if (code == SQLITE_OK)
+        code = sqlite3_exec(sql->db, "SELECT 1 FROM sqlite_schema LIMIT 1", NULL, NULL, NULL);
+    if (code != SQLITE_READONLY_ROLLBACK && code != SQLITE_READONLY_RECOVERY &&
+        code != SQLITE_READONLY_CANTINIT && code != SQLITE_CANTOPEN)
+        return SQLITE_OK; /* what else is wrong the first question tells */
+    if (sql->db && code == SQLITE_CANTOPEN && sqlite3_system_errno(sql->db))
+        return code;
+    sqlite3_close(sql->db);
+    return open_file(sql, path, SQLITE_OPEN_READWRITE, wait_ms);
+}
+
 struct sql *sql_open(const char *path, enum sql_mode mode, int wait_ms, struct tpa_error *err)
 {
+    if (!check_name(path, err) || !check_journal(path, err))
+        return NULL;
     struct sql *sql = mem_zalloc(1, sizeof *sql);
     sql->path = mem_strdup(path);
-    int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | (mode == SQL_CREATE ? SQLITE_OPEN_CREATE : 0);
-    int code = sqlite3_open_v2(path, &sql->db, flags, NULL);
+    /* Such names are files, whatever SQLite was built to take them for. */
+    struct buffer name = { 0 };
+    buffer_printf(&name, "%s%s", *path == '/' ? "" : "./", path);
+    int create = mode == SQL_CREATE ? SQLITE_OPEN_CREATE : 0;
+    int code = mode == SQL_READ ? open_for_reading(sql, name.at, wait_ms)
+                                : open_file(sql, name.at, SQLITE_OPEN_READWRITE | create, wait_ms);
+    buffer_release(&name);
     if (code != SQLITE_OK) {
         fail(sql, code, err);
         if (mode != SQL_CREATE && (code & 0xff) == SQLITE_CANTOPEN && sqlite3_system_errno(sql->db) == ENOENT)
@@ -94,11 +243,6 @@ struct sql *sql_open(const char *path, enum sql_mode mode, int wait_ms, struct t
         sql_close(sql);
         return NULL;
     }
-    sqlite3_extended_result_codes(sql->db, 1);
-    sqlite3_busy_timeout(sql->db, wait_ms);
-    /* A store may come from anywhere: its schema must not run what it likes. */
-    sqlite3_db_config(sql->db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
-    sqlite3_db_config(sql->db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
     bool good = sql_exec(sql, "PRAGMA foreign_keys = ON; PRAGMA cell_size_check = ON", err) &&
                 (mode != SQL_READ || sql_exec(sql, "PRAGMA query_only = ON", err));
     if (!good) {
@@ -106,6 +250,42 @@ struct sql *sql_open(const char *path, enum sql_mode mode, int wait_ms, struct t
         return NULL;
     }
     return sql;
+}
+
+/* Take what the statement gives: each row as text. */
+static bool list_schema(struct sqlite3 *db, struct buffer *list)
+{
+    sqlite3_stmt *rows = NULL;
+    int code = sqlite3_prepare_v2(db,
+                                  "SELECT type || ' ' || name || ' ' || tbl_name || ' ' || coalesce(sql, '') "
+                                  "FROM sqlite_schema ORDER BY type, name",
+                                  -1, &rows, NULL);
+    while (code == SQLITE_OK && (code = sqlite3_step(rows)) == SQLITE_ROW) {
+        const unsigned char *row = sqlite3_column_text(rows, 0);
+        for (const char *at = row ? (const char *)row : ""; *at; at++)
+            if (*at != ' ' && *at != '\n' && *at != '\t' && *at != '"') /* .recover may set them anew */
+                buffer_putc(list, *at);
+        buffer_putc(list, '\n');
+        code = SQLITE_OK;
+    }
+    sqlite3_finalize(rows);
+    return code == SQLITE_DONE;
+}
+
+bool sql_has_schema(struct sql *sql, const char *schema, bool *same, struct tpa_error *err)
+{
+    sqlite3 *ours = NULL;
+    struct buffer there = { 0 }, wanted = { 0 };
+    if (sqlite3_open_v2(":memory:", &ours, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX,
+                        NULL) != SQLITE_OK ||
+        sqlite3_exec(ours, schema, NULL, NULL, NULL) != SQLITE_OK || !list_schema(ours, &wanted))
+        mem_out_of_memory(0);
+    bool good = list_schema(sql->db, &there) || fail(sql, sqlite3_extended_errcode(sql->db), err);
+    *same = good && there.count == wanted.count && memcmp(there.at, wanted.at, wanted.count) == 0;
+    buffer_release(&there);
+    buffer_release(&wanted);
+    sqlite3_close(ours);
+    return good;
 }
 
 void sql_close(struct sql *sql)

@@ -21,14 +21,21 @@ struct sql;
 struct statement;
 
 enum sql_mode {
-    SQL_READ,   /* the file must be there; nothing is changed, but for what a killed run left half done */
+    SQL_READ, /* the file must be there; it is opened for reading, unless a killed run left something half done */
     SQL_CHANGE, /* the file must be there */
     SQL_CREATE, /* it is made when it is not there */
 };
 
-/* New; free with sql_close. Whoever else is writing is waited for up to WAIT_MS. NULL and ERR when that fails. */
+/*
+ * New; free with sql_close. The file may be anybody's: its schema can run nothing, statements that are none of ours are
+ * refused, values and the work of a statement are limited, and a journal beside it that would delete other files is an
+ * error. A name that SQLite would take for no file is one, too. Whoever else is writing is waited for up to WAIT_MS. NULL and ERR when that fails.
+ */
 struct sql *sql_open(const char *path, enum sql_mode mode, int wait_ms, struct tpa_error *err);
 void sql_close(struct sql *sql);
+
+/* Has the file the tables and indexes that SCHEMA makes, and nothing else? False: that can not be told. */
+bool sql_has_schema(struct sql *sql, const char *schema, bool *same, struct tpa_error *err);
 
 const char *sql_path(const struct sql *sql);
 

@@ -129,6 +129,19 @@ static bool check_version(struct sql *sql, struct tpa_error *err)
     return tpa_in_file(err, sql_path(sql));
 }
 
+/* Are the tables ours? Views and triggers of strangers run what they like. */
+static bool check_schema(struct sql *sql, struct tpa_error *err)
+{
+    bool same = false;
+    if (!sql_has_schema(sql, schema, &same, err))
+        return false;
+    if (same)
+        return true;
+    tpa_fail(err, TPA_NOWHERE, "the tables of this store are not as tpa nightly makes them");
+    tpa_hint(err, "nothing was changed; someone else added to it, or made it: begin a new store");
+    return tpa_in_file(err, sql_path(sql));
+}
+
 /* Look at every page before a change: what is damaged must not be written to. */
 static bool check_whole(struct sql *sql, struct tpa_error *err)
 {
@@ -155,7 +168,8 @@ struct store *store_open(const char *path, enum store_mode mode, int wait_ms, st
     bool empty = false;
     bool good = store->sql && is_empty(store->sql, &empty, err) &&
                 (!empty || mode != STORE_CREATE || make_tables(store->sql, err)) &&
-                check_version(store->sql, err) && (mode == STORE_READ || check_whole(store->sql, err));
+                check_version(store->sql, err) && check_schema(store->sql, err) &&
+                (mode == STORE_READ || check_whole(store->sql, err));
     if (!good) {
         store_close(store);
         return NULL;

@@ -132,6 +132,12 @@ struct trace_notice *trace_builder_find_notice(struct trace_builder *builder, co
     return find_notice(builder, (uint32_t)builder->storage->files.count - 1, kind);
 }
 
+/* Tables show counts as signed numbers, and a file may tell any. */
+static void count_more(struct trace_notice *notice, uint64_t count)
+{
+    notice->count = count > INT64_MAX - notice->count ? INT64_MAX : notice->count + count;
+}
+
 void builder_notice(struct trace_builder *builder, uint32_t file, const char *kind, const char *text,
                     uint64_t count, int64_t offset)
 {
@@ -142,7 +148,7 @@ void builder_notice(struct trace_builder *builder, uint32_t file, const char *ki
         *VEC_PUSH(&builder->storage->notices) = (struct trace_notice){ kind, text, file, count, offset };
         return;
     }
-    notice->count += count;
+    count_more(notice, count);
     if (notice->offset == TPA_NOWHERE)
         notice->offset = offset;
 }
@@ -160,7 +166,7 @@ void trace_builder_tell(struct trace_builder *builder, const char *kind, const c
     buffer_puts(key, text);
     name_id known = names_find(builder->notice_keys, key->at, key->count);
     if (known != NAME_NONE) {
-        builder->storage->notices.at[known].count += count;
+        count_more(&builder->storage->notices.at[known], count);
         return;
     }
     names_add(builder->notice_keys, key->at, key->count);

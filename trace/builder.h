@@ -41,6 +41,9 @@ struct track_key {
  */
 #define TRACE_LATEST_NS ((INT64_C(1) << 61) - 1)
 
+/* The base of a file, in ns since 1970, is no further from 0 than this: with the end of any event it fits 64 bits. */
+#define TRACE_LATEST_WALL_NS ((INT64_C(1) << 62) - 1)
+
 /* NS where it is such a moment, else 0. */
 static inline int64_t trace_moment_or_zero(int64_t ns)
 {

@@ -11,3 +11,15 @@ TPAFILE_ROW_KINDS(FIELDS_OF)
 #define KIND_ROW(kind, number, word)                                                                         \
     [number] = { #kind, word, TPAFILE_##kind##_FIELDS_END, fields_of_##kind },
 const struct tpafile_kind_info tpafile_kinds[TPAFILE_KIND_COUNT] = { TPAFILE_ROW_KINDS(KIND_ROW) };
+
+const struct tpafile_bounds tpafile_bounds[] = {
+    [TPAFILE_INT] = { INT64_MIN, INT64_MAX },
+    [TPAFILE_BITS] = { INT64_MIN, INT64_MAX },
+    [TPAFILE_TIME] = { -TPAFILE_LARGEST, TPAFILE_LARGEST },
+    [TPAFILE_MOMENT] = { -TPAFILE_LARGEST, TPAFILE_LARGEST },
+    [TPAFILE_WALL] = { -TPAFILE_LATEST_WALL, TPAFILE_LATEST_WALL },
+    [TPAFILE_NS] = { 0, TPAFILE_LARGEST },
+    [TPAFILE_SIZE] = { 0, TPAFILE_LARGEST },
+    [TPAFILE_TEXT] = { 0, TPAFILE_LARGEST },
+    [TPAFILE_PLACE] = { 0, UINT32_MAX - 1 },
+};

@@ -20,9 +20,25 @@
 /* The number of a file where a row is of none of them. */
 #define TPAFILE_NO_FILE INT64_C(-1)
 
+/* No time is further from 0 than this, in ns (73 years), no duration longer, and no size or number of a text larger. */
+#define TPAFILE_LARGEST ((INT64_C(1) << 61) - 1)
+
+/* Clocks tell a moment from 1970 on: to 2116. With the end of an event, which may be at 2 TPAFILE_LARGEST, it fits 64 bits. */
+#define TPAFILE_LATEST_WALL ((INT64_C(1) << 62) - 1)
+
 /*
- * The kinds of records and their fields: kind, constant, type, meaning. Types: INT; TIME (ns of the log's
- * clock, see CLOCK); NS (a duration in ns); TEXT (number of a text, 0: none).
+ * The kinds of records and their fields: kind, constant, type, meaning. The types, and what readers take of each; a value
+ * outside is not known:
+ *
+ *     INT      any number: ids, numbers that CUPTI or a user made up
+ *     BITS     any number: the 64 bits of a double
+ *     TIME     ns of the log's clock, see CLOCK        -TPAFILE_LARGEST to TPAFILE_LARGEST
+ *     MOMENT   ns from the trace's origin              the same
+ *     WALL     ns since 1970, or since boot            -TPAFILE_LATEST_WALL to TPAFILE_LATEST_WALL
+ *     NS       a duration in ns                        0 to TPAFILE_LARGEST
+ *     SIZE     bytes, or how many                      the same
+ *     TEXT     number of a text, 0: none               the same
+ *     PLACE    place of a record of another kind       0 to 2^32 - 2
  *
  * What the capture library logs, as CUPTI tells it; numbers that CUPTI enumerates are kept as they are.
  */
@@ -32,7 +48,7 @@
     F(PROCESS, HOST, TEXT, "name of the machine")                                                            \
     F(PROCESS, EXECUTABLE, TEXT, "path of the program")                                                      \
     F(PROCESS, COMMAND, TEXT, "command line, its words separated by spaces")                                 \
-    F(PROCESS, START_WALL, INT, "when the process began, CLOCK_REALTIME in ns")                              \
+    F(PROCESS, START_WALL, WALL, "when the process began, CLOCK_REALTIME in ns")                             \
     F(PROCESS, RANK, INT, "rank in the job")                                                                 \
     F(PROCESS, LOCAL_RANK, INT, "rank on the machine")                                                       \
     F(PROCESS, WORLD_SIZE, INT, "ranks of the job")                                                          \
@@ -46,14 +62,14 @@
 /* The same moment on three clocks. Wherever TIME stands, it is on the clock of TIME here: CUPTI's timestamp. */
 #define TPAFILE_CLOCK_FIELDS(F)                                                                              \
     F(CLOCK, TIME, TIME, "cuptiGetTimestamp")                                                                \
-    F(CLOCK, WALL, INT, "CLOCK_REALTIME in ns")                                                              \
-    F(CLOCK, MONOTONIC, INT, "CLOCK_MONOTONIC in ns")
+    F(CLOCK, WALL, WALL, "CLOCK_REALTIME in ns")                                                             \
+    F(CLOCK, MONOTONIC, WALL, "CLOCK_MONOTONIC in ns")
 
 #define TPAFILE_DEVICE_FIELDS(F)                                                                             \
     F(DEVICE, DEVICE, INT, "number of the device")                                                           \
     F(DEVICE, NAME, TEXT, "its name")                                                                        \
     F(DEVICE, UUID, TEXT, "its UUID")                                                                        \
-    F(DEVICE, TOTAL_MEMORY, INT, "bytes")                                                                    \
+    F(DEVICE, TOTAL_MEMORY, SIZE, "bytes")                                                                   \
     F(DEVICE, COMPUTE_MAJOR, INT, "compute capability")                                                      \
     F(DEVICE, COMPUTE_MINOR, INT, "compute capability")                                                      \
     F(DEVICE, SM_COUNT, INT, "streaming multiprocessors")                                                    \
@@ -61,11 +77,11 @@
     F(DEVICE, MAX_THREADS_PER_SM, INT, "threads")                                                            \
     F(DEVICE, MAX_THREADS_PER_BLOCK, INT, "threads")                                                         \
     F(DEVICE, REGISTERS_PER_SM, INT, "32-bit registers")                                                     \
-    F(DEVICE, SHARED_PER_SM, INT, "bytes of shared memory")                                                  \
-    F(DEVICE, CLOCK_KHZ, INT, "core clock")                                                                  \
-    F(DEVICE, MEMORY_CLOCK_KHZ, INT, "memory clock")                                                         \
-    F(DEVICE, BANDWIDTH, INT, "peak of the memory, kB/s")                                                    \
-    F(DEVICE, L2_BYTES, INT, "L2 cache")
+    F(DEVICE, SHARED_PER_SM, SIZE, "bytes of shared memory")                                                 \
+    F(DEVICE, CLOCK_KHZ, SIZE, "core clock")                                                                 \
+    F(DEVICE, MEMORY_CLOCK_KHZ, SIZE, "memory clock")                                                        \
+    F(DEVICE, BANDWIDTH, SIZE, "peak of the memory, kB/s")                                                   \
+    F(DEVICE, L2_BYTES, SIZE, "L2 cache")
 
 #define TPAFILE_CONTEXT_FIELDS(F)                                                                            \
     F(CONTEXT, CONTEXT, INT, "number of the context")                                                        \
@@ -106,26 +122,26 @@
     F(KERNEL, BLOCK_Y, INT, "threads")                                                                       \
     F(KERNEL, BLOCK_Z, INT, "threads")                                                                       \
     F(KERNEL, REGISTERS, INT, "per thread")                                                                  \
-    F(KERNEL, STATIC_SHARED, INT, "bytes a block")                                                           \
-    F(KERNEL, DYNAMIC_SHARED, INT, "bytes a block")                                                          \
+    F(KERNEL, STATIC_SHARED, SIZE, "bytes a block")                                                          \
+    F(KERNEL, DYNAMIC_SHARED, SIZE, "bytes a block")                                                         \
     F(KERNEL, GRAPH, INT, "graph that it belongs to; 0: none")                                               \
     F(KERNEL, GRAPH_NODE, INT, "node of that graph; 0: none")                                                \
     F(KERNEL, QUEUED, TIME, "when queued in the command buffer")                                             \
     F(KERNEL, SUBMITTED, TIME, "when submitted to the device")                                               \
-    F(KERNEL, LOCAL_PER_THREAD, INT, "bytes of local memory")                                                \
+    F(KERNEL, LOCAL_PER_THREAD, SIZE, "bytes of local memory")                                               \
     F(KERNEL, LAUNCH_TYPE, INT, "CUpti_ActivityLaunchType")                                                  \
     F(KERNEL, CHANNEL, INT, "hardware channel")                                                              \
     F(KERNEL, CLUSTER_X, INT, "blocks of a cluster")                                                         \
     F(KERNEL, CLUSTER_Y, INT, "blocks of a cluster")                                                         \
     F(KERNEL, CLUSTER_Z, INT, "blocks of a cluster")                                                         \
-    F(KERNEL, SHARED_EXECUTED, INT, "bytes of shared memory that the driver set")
+    F(KERNEL, SHARED_EXECUTED, SIZE, "bytes of shared memory that the driver set")
 
 #define TPAFILE_MEMCPY_FIELDS(F)                                                                             \
     F(MEMCPY, START, TIME, "begin")                                                                          \
     F(MEMCPY, DURATION, NS, "end - begin")                                                                   \
     F(MEMCPY, CORRELATION, INT, "of the call")                                                               \
     F(MEMCPY, KIND, INT, "CUpti_ActivityMemcpyKind: 1 HtoD, 2 DtoH ... 10 peer")                             \
-    F(MEMCPY, BYTES, INT, "size")                                                                            \
+    F(MEMCPY, BYTES, SIZE, "size")                                                                           \
     F(MEMCPY, SOURCE_KIND, INT,                                                                              \
       "CUpti_ActivityMemoryKind: 1 pageable, 2 pinned, 3 device, 4 array, 5 managed")                        \
     F(MEMCPY, TARGET_KIND, INT, "the same of where it goes")                                                 \
@@ -140,13 +156,13 @@
     F(MEMCPY, SOURCE_CONTEXT, INT, "peer copies: from")                                                      \
     F(MEMCPY, TARGET_CONTEXT, INT, "peer copies: to")                                                        \
     F(MEMCPY, CHANNEL, INT, "hardware channel")                                                              \
-    F(MEMCPY, COPY_COUNT, INT, "copies that this record sums up")
+    F(MEMCPY, COPY_COUNT, SIZE, "copies that this record sums up")
 
 #define TPAFILE_MEMSET_FIELDS(F)                                                                             \
     F(MEMSET, START, TIME, "begin")                                                                          \
     F(MEMSET, DURATION, NS, "end - begin")                                                                   \
     F(MEMSET, CORRELATION, INT, "of the call")                                                               \
-    F(MEMSET, BYTES, INT, "size")                                                                            \
+    F(MEMSET, BYTES, SIZE, "size")                                                                           \
     F(MEMSET, VALUE, INT, "what is written")                                                                 \
     F(MEMSET, MEMORY_KIND, INT, "CUpti_ActivityMemoryKind")                                                  \
     F(MEMSET, DEVICE, INT, "device")                                                                         \
@@ -180,7 +196,7 @@
     F(MEMORY, TIME, TIME, "when")                                                                            \
     F(MEMORY, OPERATION, INT, "CUpti_ActivityMemoryOperationType: 1 allocation, 2 release")                  \
     F(MEMORY, ADDRESS, INT, "where")                                                                         \
-    F(MEMORY, BYTES, INT, "how much, never negative")                                                        \
+    F(MEMORY, BYTES, SIZE, "how much, never negative")                                                       \
     F(MEMORY, MEMORY_KIND, INT, "CUpti_ActivityMemoryKind")                                                  \
     F(MEMORY, DEVICE, INT, "device")                                                                         \
     F(MEMORY, CONTEXT, INT, "context")                                                                       \
@@ -189,9 +205,9 @@
     F(MEMORY, THREAD, INT, "thread that called")                                                             \
     F(MEMORY, POOL_TYPE, INT, "CUpti_ActivityMemoryPoolType: 1 local, 2 imported")                           \
     F(MEMORY, POOL, INT, "address of the pool")                                                              \
-    F(MEMORY, POOL_SIZE, INT, "bytes of the pool")                                                           \
-    F(MEMORY, POOL_USED, INT, "bytes of the pool in use")                                                    \
-    F(MEMORY, IN_USE, INT, "bytes of this memory kind and device in use after it, as the writer counts")     \
+    F(MEMORY, POOL_SIZE, SIZE, "bytes of the pool")                                                          \
+    F(MEMORY, POOL_USED, SIZE, "bytes of the pool in use")                                                   \
+    F(MEMORY, IN_USE, SIZE, "bytes of this memory kind and device in use after it, as the writer counts")    \
     F(MEMORY, SOURCE, TEXT, "shared object that called")                                                     \
     F(MEMORY, ASYNCHRONOUS, INT, "1 for cudaMallocAsync and the like")
 
@@ -255,7 +271,7 @@
 /* Records that do not stand in the file, though they happened. */
 #define TPAFILE_DROPPED_FIELDS(F)                                                                            \
     F(DROPPED, TIME, TIME, "when noticed")                                                                   \
-    F(DROPPED, COUNT, INT, "records")                                                                        \
+    F(DROPPED, COUNT, SIZE, "records")                                                                       \
     F(DROPPED, WHY, INT, "enum tpafile_dropped_why")                                                         \
     F(DROPPED, KIND, INT, "kind of block they would stand in; not known: any")
 
@@ -264,7 +280,7 @@
     F(NOTE, TIME, TIME, "when")                                                                              \
     F(NOTE, WORD, TEXT, "for scripts: no_privilege")                                                         \
     F(NOTE, TEXT, TEXT, "for people")                                                                        \
-    F(NOTE, COUNT, INT, "how often")
+    F(NOTE, COUNT, SIZE, "how often")
 
 /* Recording was on: between two of these nothing is known of what happened. */
 #define TPAFILE_WINDOW_FIELDS(F)                                                                             \
@@ -282,8 +298,8 @@
 #define TPAFILE_END_FIELDS(F)                                                                                \
     F(END, TIME, TIME, "when")                                                                               \
     F(END, WHY, TEXT, "exit, signal 15, duration ...; empty for a conversion")                               \
-    F(END, BLOCKS, INT, "blocks before this one")                                                            \
-    F(END, RECORDS, INT, "records in them, texts not counted")
+    F(END, BLOCKS, SIZE, "blocks before this one")                                                           \
+    F(END, RECORDS, SIZE, "records in them, texts not counted")
 
 /*
  * What a converted trace holds beside its events; see trace.h for the meaning of each. Times there are
@@ -293,13 +309,13 @@
     F(FILE, PATH, TEXT, "the file that it was converted from")                                               \
     F(FILE, FORMAT, TEXT, "format of that file")                                                             \
     F(FILE, PACKING, INT, "0 plain, 1 gzip, 2 zstd")                                                         \
-    F(FILE, PACKED_SIZE, INT, "bytes on disk")                                                               \
-    F(FILE, SIZE, INT, "bytes of text")                                                                      \
+    F(FILE, PACKED_SIZE, SIZE, "bytes on disk")                                                              \
+    F(FILE, SIZE, SIZE, "bytes of text")                                                                     \
     F(FILE, PRODUCER, INT, "enum tpafile_producer")                                                          \
-    F(FILE, EVENTS, INT, "events of this file; they follow each other, file by file")                        \
-    F(FILE, BASE, INT, "wall clock at the origin, ns")                                                       \
-    F(FILE, WINDOW_START, INT, "recording window, ns")                                                       \
-    F(FILE, WINDOW_END, INT, "recording window, ns")                                                         \
+    F(FILE, EVENTS, SIZE, "events of this file; they follow each other, file by file")                       \
+    F(FILE, BASE, WALL, "wall clock at the origin, ns")                                                      \
+    F(FILE, WINDOW_START, MOMENT, "recording window, ns")                                                    \
+    F(FILE, WINDOW_END, MOMENT, "recording window, ns")                                                      \
     F(FILE, HOST, TEXT, "name of the machine")                                                               \
     F(FILE, TRACE_NAME, TEXT, "name")                                                                        \
     F(FILE, TRACE_ID, TEXT, "id")                                                                            \
@@ -312,16 +328,16 @@
     F(FILE, WITH_STACK, INT, "0 or 1")                                                                       \
     F(FILE, WITH_FLOPS, INT, "0 or 1")                                                                       \
     F(FILE, WITH_MODULES, INT, "0 or 1")                                                                     \
-    F(FILE, FLOWS_SEEN, INT, "flow events of all files; in the first row only")                              \
-    F(FILE, SAMPLES_SEEN, INT, "counter samples of all files; in the first row only")                        \
-    F(FILE, METADATA_SEEN, INT, "metadata events of all files; in the first row only")                       \
-    F(FILE, NAMES, INT, "texts 1 to this are the names of events, in order; in the first row only")
+    F(FILE, FLOWS_SEEN, SIZE, "flow events of all files; in the first row only")                             \
+    F(FILE, SAMPLES_SEEN, SIZE, "counter samples of all files; in the first row only")                       \
+    F(FILE, METADATA_SEEN, SIZE, "metadata events of all files; in the first row only")                      \
+    F(FILE, NAMES, SIZE, "texts 1 to this are the names of events, in order; in the first row only")
 
 #define TPAFILE_FILE_DEVICE_FIELDS(F)                                                                        \
     F(FILE_DEVICE, FILE, INT, "which file, from 0")                                                          \
     F(FILE_DEVICE, DEVICE, INT, "number")                                                                    \
     F(FILE_DEVICE, NAME, TEXT, "name")                                                                       \
-    F(FILE_DEVICE, TOTAL_MEMORY, INT, "bytes")                                                               \
+    F(FILE_DEVICE, TOTAL_MEMORY, SIZE, "bytes")                                                              \
     F(FILE_DEVICE, COMPUTE_MAJOR, INT, "compute capability")                                                 \
     F(FILE_DEVICE, COMPUTE_MINOR, INT, "compute capability")                                                 \
     F(FILE_DEVICE, SM_COUNT, INT, "streaming multiprocessors")                                               \
@@ -329,7 +345,7 @@
     F(FILE_DEVICE, MAX_THREADS_PER_SM, INT, "threads")                                                       \
     F(FILE_DEVICE, MAX_THREADS_PER_BLOCK, INT, "threads")                                                    \
     F(FILE_DEVICE, REGISTERS_PER_SM, INT, "32-bit registers")                                                \
-    F(FILE_DEVICE, SHARED_PER_SM, INT, "bytes")
+    F(FILE_DEVICE, SHARED_PER_SM, SIZE, "bytes")
 
 #define TPAFILE_PROPERTY_FIELDS(F)                                                                           \
     F(PROPERTY, FILE, INT, "which file, from 0")                                                             \
@@ -355,23 +371,23 @@
     F(NOTICE, FILE, INT, "which file, from 0, -1: none of them")                                             \
     F(NOTICE, WORD, TEXT, "for scripts")                                                                     \
     F(NOTICE, TEXT, TEXT, "for people")                                                                      \
-    F(NOTICE, COUNT, INT, "how often")                                                                       \
+    F(NOTICE, COUNT, SIZE, "how often")                                                                      \
     F(NOTICE, OFFSET, INT, "byte offset of the first, -1: nowhere")
 
 #define TPAFILE_FLOW_FIELDS(F)                                                                               \
-    F(FLOW, TIME, INT, "ns")                                                                                 \
+    F(FLOW, TIME, MOMENT, "ns")                                                                              \
     F(FLOW, ID, INT, "id")                                                                                   \
-    F(FLOW, TRACK, INT, "track")                                                                             \
+    F(FLOW, TRACK, PLACE, "track")                                                                           \
     F(FLOW, PHASE, INT, "s, t or f as a character")                                                          \
     F(FLOW, CATEGORY, TEXT, "category")                                                                      \
     F(FLOW, NAME, TEXT, "name")                                                                              \
     F(FLOW, BIND_ENCLOSING, INT, "0 or 1")
 
 #define TPAFILE_SAMPLE_FIELDS(F)                                                                             \
-    F(SAMPLE, TIME, INT, "ns")                                                                               \
-    F(SAMPLE, TRACK, INT, "track")                                                                           \
+    F(SAMPLE, TIME, MOMENT, "ns")                                                                            \
+    F(SAMPLE, TRACK, PLACE, "track")                                                                         \
     F(SAMPLE, COUNTER, TEXT, "name of the counter and of the series")                                        \
-    F(SAMPLE, VALUE, INT, "the bits of a double")
+    F(SAMPLE, VALUE, BITS, "the bits of a double")
 
 /* What the events of a converted trace may have: see enum tpafile_events_field. */
 #define TPAFILE_ARGUMENT_FIELDS(F)                                                                           \
@@ -384,19 +400,19 @@
  * double less those of ns / 10^9.
  */
 #define TPAFILE_PROFILE_FIELDS(F)                                                                            \
-    F(PROFILE, FUNCTIONS, INT, "functions")                                                                  \
-    F(PROFILE, LISTED, INT, "those that have figures")                                                       \
-    F(PROFILE, CALLERS, INT, "pairs of a function and a caller")                                             \
+    F(PROFILE, FUNCTIONS, SIZE, "functions")                                                                 \
+    F(PROFILE, LISTED, SIZE, "those that have figures")                                                      \
+    F(PROFILE, CALLERS, SIZE, "pairs of a function and a caller")                                            \
     F(PROFILE, CALLS, INT, "of all functions")                                                               \
     F(PROFILE, PRIMITIVE, INT, "those not from within the function itself")                                  \
-    F(PROFILE, SELF, INT, "seconds in all functions, the bits of a double: added up file by file")           \
+    F(PROFILE, SELF, BITS, "seconds in all functions, the bits of a double: added up file by file")          \
     F(PROFILE, SAMPLED, INT, "1: calls are samples on the stack, primitive calls on top of it")              \
     F(PROFILE, SWAPPED, INT,                                                                                 \
       "1: calls and primitive calls of functions stand in each other's place (yappi)")                       \
-    F(PROFILE, ODD_ENTRIES, INT, "entries that are no function")                                             \
+    F(PROFILE, ODD_ENTRIES, SIZE, "entries that are no function")                                            \
     F(PROFILE, ODD_OFFSET, INT, "byte offset of the first, -1: nowhere")                                     \
-    F(PROFILE, MERGED, INT, "callers that became one when directories were stripped")                        \
-    F(PROFILE, TRAILING, INT, "bytes behind the end of the profile")                                         \
+    F(PROFILE, MERGED, SIZE, "callers that became one when directories were stripped")                       \
+    F(PROFILE, TRAILING, SIZE, "bytes behind the end of the profile")                                        \
     F(PROFILE, TRAILING_OFFSET, INT, "byte offset of the first")
 
 #define TPAFILE_PROFILE_FILE_FIELDS(F)                                                                       \
@@ -414,8 +430,8 @@
     F(PROFILE_FUNCTION, RECURSIVE, INT, "those from within itself: calls less primitive calls")              \
     F(PROFILE_FUNCTION, SELF, INT, "ns without what it called")                                              \
     F(PROFILE_FUNCTION, BELOW, INT, "ns with what it called, less SELF")                                     \
-    F(PROFILE_FUNCTION, SELF_BITS, INT, "bits of the double less those of SELF / 10^9")                      \
-    F(PROFILE_FUNCTION, CUMULATIVE_BITS, INT, "the same of SELF + BELOW")
+    F(PROFILE_FUNCTION, SELF_BITS, BITS, "bits of the double less those of SELF / 10^9")                     \
+    F(PROFILE_FUNCTION, CUMULATIVE_BITS, BITS, "the same of SELF + BELOW")
 
 #define TPAFILE_PROFILE_CALLER_FIELDS(F)                                                                     \
     F(PROFILE_CALLER, FUNCTION, INT, "which function")                                                       \
@@ -424,17 +440,17 @@
     F(PROFILE_CALLER, RECURSIVE, INT, "those from within itself: calls less primitive calls")                \
     F(PROFILE_CALLER, SELF, INT, "ns without what it called")                                                \
     F(PROFILE_CALLER, BELOW, INT, "ns with what it called, less SELF")                                       \
-    F(PROFILE_CALLER, SELF_BITS, INT, "bits of the double less those of SELF / 10^9")                        \
-    F(PROFILE_CALLER, CUMULATIVE_BITS, INT, "the same of SELF + BELOW")                                      \
+    F(PROFILE_CALLER, SELF_BITS, BITS, "bits of the double less those of SELF / 10^9")                       \
+    F(PROFILE_CALLER, CUMULATIVE_BITS, BITS, "the same of SELF + BELOW")                                     \
     F(PROFILE_CALLER, COUNT_ONLY, INT, "1: only CALLS is told")
 
 /* A report on actions: see actions.h. */
 #define TPAFILE_REPORT_FIELDS(F)                                                                             \
     F(REPORT, STAGE, TEXT, "FIT, TEST ...")                                                                  \
-    F(REPORT, ACTIONS, INT, "actions")                                                                       \
+    F(REPORT, ACTIONS, SIZE, "actions")                                                                      \
     F(REPORT, CALLS, INT, "of all actions")                                                                  \
     F(REPORT, TOTAL, INT, "ns of the run")                                                                   \
-    F(REPORT, ODD_LINES, INT, "lines that are no row")                                                       \
+    F(REPORT, ODD_LINES, SIZE, "lines that are no row")                                                      \
     F(REPORT, ODD_OFFSET, INT, "byte offset of the first, -1: nowhere")
 
 #define TPAFILE_ACTION_FIELDS(F)                                                                             \
@@ -442,7 +458,7 @@
     F(ACTION, CALLS, INT, "calls")                                                                           \
     F(ACTION, MEAN, INT, "ns a call")                                                                        \
     F(ACTION, TOTAL, INT, "ns of all calls")                                                                 \
-    F(ACTION, SHARE, INT, "of the run, 0 to 1: the bits of a double")
+    F(ACTION, SHARE, BITS, "of the run, 0 to 1: the bits of a double")
 
 /*
  * Kinds of blocks whose records are rows of the fields above: constant, number, the word for people.
@@ -513,12 +529,28 @@ enum tpafile_argument_type {
 /* No kind has more fields than this. */
 #define TPAFILE_MOST_FIELDS 32
 
-enum tpafile_field_type { TPAFILE_INT, TPAFILE_TIME, TPAFILE_NS, TPAFILE_TEXT };
+enum tpafile_field_type {
+    TPAFILE_INT,
+    TPAFILE_BITS,
+    TPAFILE_TIME,
+    TPAFILE_MOMENT,
+    TPAFILE_WALL,
+    TPAFILE_NS,
+    TPAFILE_SIZE,
+    TPAFILE_TEXT,
+    TPAFILE_PLACE,
+};
 
 struct tpafile_field_info {
     const char *name; /* "CORRELATION" */
     enum tpafile_field_type type;
 };
+
+/* What a field of TYPE may hold beside TPAFILE_NONE: from LEAST to MOST. */
+struct tpafile_bounds {
+    int64_t least, most;
+};
+extern const struct tpafile_bounds tpafile_bounds[];
 
 struct tpafile_kind_info {
     const char *id;   /* "KERNEL"; NULL: there is no such kind of rows */

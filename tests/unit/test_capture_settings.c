@@ -16,6 +16,7 @@ static const char *const names[] = {
     "TPA_CAPTURE_KINDS",
     "TPA_CAPTURE_GRAPHS",
     "TPA_CAPTURE_CALLS",
+    "TPA_CAPTURE_PUBLIC",
     "TPA_CAPTURE_START_AFTER",
     "TPA_CAPTURE_DURATION",
     "TPA_CAPTURE_RANGE",

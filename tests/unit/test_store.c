@@ -3,9 +3,11 @@
 
 #include "store/samples.h"
 #include "store/sql.h"
+#include <limits.h>
 #include <math.h>
 #include <setjmp.h>
 #include <signal.h>
+#include <sqlite3.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -331,14 +333,14 @@ static void a_killed_run_was_never_there(void **state)
         struct tpa_error err = { 0 };
         struct sql *sql = sql_open("perf.db", SQL_CHANGE, 100, &err);
         /* A small cache makes SQLite write pages before the commit. */
-        bool good =
-            sql && sql_exec(sql, "PRAGMA cache_size = 1; PRAGMA cache_spill = 1", &err) &&
-            sql_begin(sql, &err) &&
-            sql_exec(sql,
-                     "DELETE FROM measurement; DELETE FROM fact; DELETE FROM run; WITH RECURSIVE n(i) AS "
-                     "(SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20000) INSERT INTO name (text) "
-                     "SELECT 'name of operator ' || i FROM n",
-                     &err);
+        bool good = sql && sql_exec(sql, "PRAGMA cache_size = 1; PRAGMA cache_spill = 1", &err) &&
+                    sql_begin(sql, &err) &&
+                    sql_exec(sql, "DELETE FROM measurement; DELETE FROM fact; DELETE FROM run", &err);
+        for (int i = 0; i < 12 && good; i++) { /* twice as many each time */
+            char text[96];
+            snprintf(text, sizeof text, "INSERT INTO name (text) SELECT text || '.%d.' || id FROM name", i);
+            good = sql_exec(sql, text, &err);
+        }
         if (good)
             raise(SIGKILL);
         _exit(1);
@@ -417,6 +419,168 @@ static void many_write_at_once(void **state)
     unlink("perf.db");
 }
 
+/* ---- stores from strangers ---- */
+
+static void make_store(void)
+{
+    struct store *store = open_store(STORE_CREATE);
+    add_to(store, 1000, 1);
+    store_close(store);
+}
+
+static void a_name_that_sqlite_takes_for_no_file_is_refused(void **state)
+{
+    (void)state;
+    static const char *const names[] = { "", ":memory:", "file:perf.db", "file:perf.db?mode=memory" };
+    for (size_t i = 0; i < COUNT(names); i++)
+        for (int mode = STORE_READ; mode <= STORE_CREATE; mode++) {
+            struct tpa_error err = { 0 };
+            assert_null(store_open(names[i], (enum store_mode)mode, 0, &err));
+            assert_non_null(strstr(err.message, "is no name of a store"));
+        }
+    assert_int_not_equal(access("perf.db", F_OK), 0);
+}
+
+/* Add TEXT to the schema, as a stranger would: by another connection. */
+static void change_schema(const char *text)
+{
+    sqlite3 *db;
+    assert_int_equal(sqlite3_open("perf.db", &db), SQLITE_OK);
+    assert_int_equal(sqlite3_exec(db, text, NULL, NULL, NULL), SQLITE_OK);
+    sqlite3_close(db);
+}
+
+static void a_schema_that_is_not_ours_is_refused(void **state)
+{
+    (void)state;
+    static const char *const changes[] = {
+        "CREATE TRIGGER t AFTER INSERT ON run BEGIN DELETE FROM run WHERE id < new.id; END",
+        "CREATE TABLE z(a)",
+        "ALTER TABLE run RENAME TO run_x; CREATE VIEW run AS SELECT * FROM run_x",
+        "DROP INDEX run_in_order; CREATE INDEX run_in_order ON run (abs(time_ns))",
+        "DROP INDEX acceptance_of_run",
+        "ALTER TABLE run ADD COLUMN more INTEGER AS (length(hex(zeroblob(400000000))))",
+    };
+    for (size_t i = 0; i < COUNT(changes); i++) {
+        make_store();
+        change_schema(changes[i]);
+        for (int mode = STORE_READ; mode <= STORE_CREATE; mode++) {
+            struct tpa_error err = { 0 };
+            assert_null(store_open("perf.db", (enum store_mode)mode, 0, &err));
+            assert_non_null(strstr(err.message, "not as tpa nightly makes them"));
+        }
+        unlink("perf.db");
+    }
+}
+
+/* A journal that SQLite would roll back, and then delete the file that it names as its super-journal. */
+static void put_journal(const char *victim)
+{
+    static const unsigned char magic[8] = { 0xd9, 0xd5, 0x05, 0xf9, 0x20, 0xa1, 0x63, 0xd7 };
+    unsigned char header[512] = { 0 }, numbers[8] = { 0 };
+    size_t len = strlen(victim);
+    unsigned sum = 0;
+    for (size_t i = 0; i < len; i++)
+        sum += (unsigned char)victim[i];
+    memcpy(header, magic, sizeof magic);
+    header[22] = 2;  /* bytes of a sector: 512 */
+    header[26] = 16; /* bytes of a page: 4096 */
+    numbers[3] = (unsigned char)len;
+    numbers[6] = (unsigned char)(sum >> 8);
+    numbers[7] = (unsigned char)sum;
+    FILE *file = fopen("perf.db-journal", "wb");
+    assert_non_null(file);
+    fwrite(header, 1, sizeof header, file);
+    fwrite("\x00\x04\x00\x01", 1, 4, file); /* the page where locks lie, which holds nothing */
+    fwrite(victim, 1, len, file);
+    fwrite(numbers, 1, sizeof numbers, file);
+    fwrite(magic, 1, sizeof magic, file);
+    fclose(file);
+}
+
+static void a_journal_that_names_a_file_to_delete_is_refused(void **state)
+{
+    (void)state;
+    FILE *file = fopen("thesis", "w");
+    assert_non_null(file);
+    fclose(file);
+    char path[PATH_MAX];
+    assert_non_null(realpath("thesis", path));
+    make_store();
+    put_journal(path);
+    for (int mode = STORE_READ; mode <= STORE_CREATE; mode++) {
+        struct tpa_error err = { 0 };
+        assert_null(store_open("perf.db", (enum store_mode)mode, 0, &err));
+        assert_non_null(strstr(err.message, "names another file"));
+        assert_int_equal(access("thesis", F_OK), 0);
+    }
+    unlink("perf.db-journal");
+    unlink("perf.db");
+    unlink("thesis");
+}
+
+static void statements_that_are_none_of_ours_are_refused(void **state)
+{
+    (void)state;
+    static const char *const statements[] = {
+        "CREATE TRIGGER t AFTER INSERT ON run BEGIN SELECT 1; END",
+        "CREATE VIEW v AS SELECT 1",
+        "ATTACH 'other.db' AS other",
+        "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT count(*) FROM c",
+        "PRAGMA writable_schema = ON; DELETE FROM sqlite_schema",
+        "SELECT hex(zeroblob(400000000))",
+    };
+    make_store();
+    struct tpa_error err = { 0 };
+    struct sql *sql = sql_open("perf.db", SQL_CHANGE, 0, &err);
+    assert_non_null(sql);
+    for (size_t i = 0; i < COUNT(statements); i++) {
+        err = (struct tpa_error){ 0 };
+        assert_false(sql_exec(sql, statements[i], &err));
+    }
+    sql_close(sql);
+    assert_int_not_equal(access("other.db", F_OK), 0);
+    unlink("perf.db");
+}
+
+/* What reads changes nothing: not the file, nor anything beside it. */
+static void a_store_that_is_read_is_not_written(void **state)
+{
+    (void)state;
+    make_store();
+    struct tpa_error err = { 0 };
+    struct sql *sql = sql_open("perf.db", SQL_READ, 0, &err);
+    assert_non_null(sql);
+    assert_false(sql_exec(sql, "PRAGMA query_only = OFF; DELETE FROM run", &err));
+    sql_close(sql);
+    assert_int_equal(count_runs(), 1);
+    unlink("perf.db");
+}
+
+/* A name that is there in one of 20,000 steps: 0 ... 0 7 0 ... 0. */
+static void samples_that_are_mostly_the_same_are_a_few_bytes(void **state)
+{
+    (void)state;
+    enum { MANY = 20000 };
+    double *values = mem_zalloc(MANY, sizeof *values);
+    values[12345] = 7;
+    struct buffer bytes = { 0 };
+    samples_pack(&bytes, values, MANY, true);
+    /* form, 20000 in three bytes, and three runs: 0 of 12345, 7 of 1, 0 of 7654: 1+2, 1+1, 1+2 bytes */
+    assert_int_equal(bytes.count, 1 + 3 + 3 + 2 + 3);
+    struct samples samples = { 0 };
+    assert_true(samples_unpack(bytes.at, bytes.count, &samples));
+    assert_int_equal(samples.count, MANY);
+    assert_memory_equal(samples.at, values, MANY * sizeof *values);
+    VEC_FREE(&samples);
+    samples = (struct samples){ 0 };
+    /* 2^28 samples in 8 bytes are no samples. */
+    assert_false(samples_unpack("\x03\x80\x80\x80\x80\x01\x00\x80\x80\x80\x80\x01", 12, &samples));
+    VEC_FREE(&samples);
+    buffer_release(&bytes);
+    free(values);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -427,6 +591,12 @@ int main(void)
         cmocka_unit_test(pruning_forgets_runs_and_hands_on_what_was_accepted),
         cmocka_unit_test(other_versions_are_refused_untouched),
         cmocka_unit_test(a_damaged_store_is_not_written_to),
+        cmocka_unit_test(samples_that_are_mostly_the_same_are_a_few_bytes),
+        cmocka_unit_test(a_name_that_sqlite_takes_for_no_file_is_refused),
+        cmocka_unit_test(a_schema_that_is_not_ours_is_refused),
+        cmocka_unit_test(a_journal_that_names_a_file_to_delete_is_refused),
+        cmocka_unit_test(statements_that_are_none_of_ours_are_refused),
+        cmocka_unit_test(a_store_that_is_read_is_not_written),
         cmocka_unit_test(a_killed_run_was_never_there),
         cmocka_unit_test(who_writes_is_waited_for),
         cmocka_unit_test(many_write_at_once),
