@@ -8,7 +8,6 @@
 
 #include "capture/calls.h"
 #include "capture/cupti.h"
-#include "capture/nvtx.h"
 #include "capture/report.h"
 #include "capture/tpa_capture.h"
 #include "capture/writer.h"
@@ -19,8 +18,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#define EXPORT __attribute__((visibility("default")))
 
 enum guest_state { GUEST_IDLE, GUEST_RUNNING, GUEST_OVER };
 
@@ -318,14 +315,20 @@ static void in_forked_child(void)
 {
     if (atomic_load(&guest.state) == GUEST_RUNNING)
         writer_forget(&guest.writer);
-    nvtx_forget_thread();
     pthread_mutex_init(&guest.lock, NULL);
     atomic_store(&guest.cupti_running, false);
     atomic_store(&guest.cupti_serves, false);
     atomic_store(&guest.state, GUEST_IDLE);
 }
 
-/* ---- for NVTX ---- */
+/* ---- for entry points and NVTX ---- */
+
+void guest_join_cupti(void)
+{
+    pthread_mutex_lock(&guest.lock);
+    join_cupti();
+    pthread_mutex_unlock(&guest.lock);
+}
 
 struct host_ring *guest_open_ring(void)
 {
@@ -340,96 +343,4 @@ void guest_count_drop(void)
 void guest_hurry(void)
 {
     writer_hurry(&guest.writer);
-}
-
-/* ---- entry points ---- */
-
-/* The CUDA driver calls this in cuInit, when CUDA_INJECTION64_PATH names the library. 0 would have it unloaded. */
-EXPORT int InitializeInjection(void);
-EXPORT int InitializeInjection(void)
-{
-    int saved = errno;
-    pthread_mutex_lock(&guest.lock);
-    join_cupti();
-    pthread_mutex_unlock(&guest.lock);
-    errno = saved;
-    return 1;
-}
-
-/* NVTX calls one of these when NVTX_INJECTION64_PATH names the library: version 3, and version 2 (libnvToolsExt). */
-EXPORT int InitializeInjectionNvtx2(nvtx_get_export_table *get_export_table);
-EXPORT int InitializeInjectionNvtx2(nvtx_get_export_table *get_export_table)
-{
-    int saved = errno;
-    bool attached = guest_is_wanted() && nvtx_attach(get_export_table);
-    errno = saved;
-    return attached;
-}
-
-EXPORT int InitializeInjectionNvtx(nvtx_get_export_table *get_export_table);
-EXPORT int InitializeInjectionNvtx(nvtx_get_export_table *get_export_table)
-{
-    return InitializeInjectionNvtx2(get_export_table);
-}
-
-/*
- * Preloaded (LD_PRELOAD): the driver and NVTX are told to call us, and so are those of child processes; a process
- * that uses neither is left in peace.
- */
-__attribute__((constructor)) static void loaded(void)
-{
-    Dl_info self;
-    const char *preloaded = capture_variable("LD_PRELOAD");
-    if (!preloaded || !strstr(preloaded, "libtpa_capture") || !dladdr((void *)(uintptr_t)loaded, &self))
-        return;
-    setenv("CUDA_INJECTION64_PATH", self.dli_fname, 0);
-    setenv("NVTX_INJECTION64_PATH", self.dli_fname, 0);
-}
-
-EXPORT int tpa_capture_start(void)
-{
-    int saved = errno;
-    int result = TPA_CAPTURE_OFF;
-    if (guest_start()) {
-        control_pause(&guest.control, false);
-        result = TPA_CAPTURE_OK;
-    }
-    errno = saved;
-    return result;
-}
-
-EXPORT int tpa_capture_stop(void)
-{
-    int saved = errno;
-    int result = TPA_CAPTURE_OFF;
-    if (guest_start()) {
-        control_pause(&guest.control, true);
-        result = TPA_CAPTURE_OK;
-    }
-    errno = saved;
-    return result;
-}
-
-EXPORT int tpa_capture_step(void)
-{
-    int saved = errno;
-    int result = guest_start() ? nvtx_step() : TPA_CAPTURE_OFF;
-    errno = saved;
-    return result;
-}
-
-EXPORT int tpa_capture_range_push(const char *name)
-{
-    int saved = errno;
-    int result = !name ? TPA_CAPTURE_INVALID : guest_start() ? nvtx_push(name) : TPA_CAPTURE_OFF;
-    errno = saved;
-    return result;
-}
-
-EXPORT int tpa_capture_range_pop(void)
-{
-    int saved = errno;
-    int result = guest_start() ? nvtx_pop() : TPA_CAPTURE_OFF;
-    errno = saved;
-    return result;
 }

@@ -18,6 +18,9 @@ bool guest_is_wanted(void);
 /* Begin the recording without CUPTI, unless it has begun. Is it under way? */
 bool guest_start(void);
 
+/* Have CUPTI record, too, now that CUDA is initialized. */
+void guest_join_cupti(void);
+
 bool guest_is_running(void);
 
 /* Of the recording that is under way, or was. */

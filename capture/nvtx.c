@@ -126,8 +126,20 @@ static void thread_ends(void *argument)
     guest_hurry(); /* the next thread may need its place */
 }
 
+static pthread_mutex_t domain_lock = PTHREAD_MUTEX_INITIALIZER;
+
+/* In a forked child: the ring of this thread was the parent's. */
+static void forget_thread(void)
+{
+    pthread_mutex_init(&domain_lock, NULL); /* a thread that is no more may have held it */
+    if (ring_of_thread)
+        pthread_setspecific(ring_key, NULL);
+    ring_of_thread = NULL;
+}
+
 static void make_ring_key(void)
 {
+    pthread_atfork(NULL, NULL, forget_thread);
     pthread_key_create(&ring_key, thread_ends);
 }
 
@@ -142,16 +154,6 @@ static struct host_ring *get_ring(void)
     else
         guest_count_drop();
     return ring_of_thread;
-}
-
-static pthread_mutex_t domain_lock = PTHREAD_MUTEX_INITIALIZER;
-
-void nvtx_forget_thread(void)
-{
-    pthread_mutex_init(&domain_lock, NULL); /* a thread that is no more may have held it */
-    if (ring_of_thread)
-        pthread_setspecific(ring_key, NULL);
-    ring_of_thread = NULL;
 }
 
 /* ---- domains ---- */
@@ -596,6 +598,7 @@ static const struct {
 
 bool nvtx_attach(nvtx_get_export_table *get_export_table)
 {
+    pthread_once(&ring_key_once, make_ring_key);
     const struct callbacks *callbacks = get_export_table ? get_export_table(TABLE_CALLBACKS) : NULL;
     if (!callbacks || callbacks->size < sizeof *callbacks || !callbacks->get_module)
         return false;

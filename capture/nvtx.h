@@ -26,7 +26,4 @@ int nvtx_pop(void);
 /* A step begins on this thread; its number. */
 int nvtx_step(void);
 
-/* In a forked child: the ring of this thread was the parent's. */
-void nvtx_forget_thread(void);
-
 #endif

@@ -2,8 +2,8 @@
 #ifndef TPA_STORE_STORE_PARTS_H
 #define TPA_STORE_STORE_PARTS_H
 
+#include "compare/nightly.h"
 #include "store/sql.h"
-#include "store/store.h"
 
 struct store {
     struct sql *sql;
