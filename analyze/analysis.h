@@ -36,7 +36,8 @@ struct analysis_query {
     const struct trace *trace;
     const struct selection *selection;
     unsigned by; /* set of dimensions, and above them the analysis's own words: BY_OWN(0), BY_OWN(1) ... */
-    const void *options; /* the analysis's own */
+    const void *options;          /* the analysis's own */
+    const char *filter, *exclude; /* where the analysis filters its rows itself; NULL: not given */
     size_t most_rows; /* of the table that is limited, how many are shown; 0: all, or it is not known yet */
     bool by_given;    /* was --by given? */
 };
@@ -66,6 +67,7 @@ struct analysis {
     const void *defaults;      /* what they are when not given */
     size_t options_size;
 
+    bool filters_rows;   /* --filter and --exclude are about its rows: the selection selects no names */
     bool sorts;          /* --sort and --reverse order its first table */
     const char *limited; /* key of the only table that --limit cuts; NULL: it cuts all */
 

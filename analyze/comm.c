@@ -6,7 +6,9 @@
 #include "analyze/comm_parts.h"
 #include "base/buffer.h"
 #include "base/memory.h"
-#include "facts/step_list.h"
+#include "base/runs.h"
+#include "base/sum.h"
+#include "facts/features.h"
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -14,76 +16,31 @@
 
 const struct trace_wants comm_wants = { .args = COLLECTIVES_WANTS };
 
-enum column {
-    COLUMN_COLLECTIVE,
-    COLUMN_OPERATOR,
-    COLUMN_KERNEL,
-    COLUMN_RANK,
-    COLUMN_DEVICE,
-    COLUMN_STREAM,
-    COLUMN_STEP,
-    COLUMN_LIBRARY,
-    COLUMN_GROUP,
-    COLUMN_RANKS,
-    COLUMN_TYPE,
-    COLUMN_SIZE,
-    COLUMN_COUNT,
-    COLUMN_TIME,
-    COLUMN_EXPOSED,
-    COLUMN_BUS_BANDWIDTH,
-    COLUMN_BANDWIDTH,
-    COLUMN_WAITED,
-    COLUMN_TRANSFER_BANDWIDTH,
-    COLUMN_BYTES,
-    COLUMN_AVERAGE,
-    COLUMN_MIN,
-    COLUMN_MAX,
-    COLUMN_OVERLAPPED,
-    COLUMN_BEST_BANDWIDTH,
-    COLUMN_MEMBERS,
-    COLUMNS
-};
-
 /* clang-format off */
-static const struct table_column columns[COLUMNS] = {
-    { "collective", "Collective", TABLE_NAME, "what was done", TABLE_HIDDEN, "name" },
-    { "operator", "Operator", TABLE_NAME, "the operator that issued it", TABLE_HIDDEN, "op" },
-    { "kernel", "Kernel", TABLE_NAME, "the kernel, or the region on the host", TABLE_HIDDEN, NULL },
-    { "rank", "Rank", TABLE_COUNT, "rank of the file, or its place among the files", TABLE_HIDDEN, NULL },
-    { "device", "Device", TABLE_COUNT, "number of the device; missing on the host", TABLE_HIDDEN, NULL },
-    { "stream", "Stream", TABLE_COUNT, "number of the stream", TABLE_HIDDEN, NULL },
-    { "step", "Step", TABLE_COUNT, "number of the step it was issued in", TABLE_HIDDEN, NULL },
-    { "library", "Library", TABLE_TEXT, "who moves the data: NCCL, RCCL, symmetric memory, custom, gloo ...", TABLE_HIDDEN, NULL },
-    { "group", "Group", TABLE_TEXT, "name of the process group, and its description", TABLE_HIDDEN, NULL },
-    { "ranks", "Ranks", TABLE_COUNT, "ranks in the group", TABLE_HIDDEN, "group_size" },
-    { "dtype", "Type", TABLE_TEXT, "type of the elements", TABLE_HIDDEN, "type" },
-    { "size", "Size", TABLE_BYTES, "bytes of one collective, as NCCL's tests count them", TABLE_HIDDEN, NULL },
-    { "count", "Count", TABLE_COUNT, "how often", 0, "calls" },
-    { "time", "Time", TABLE_NS, "durations added up, waiting for others included; of those whose time is known", 0, "total sum" },
-    { "exposed", "Exposed", TABLE_NS, "the part of the time in which nothing computed on the device", 0, NULL },
-    { "bus_bandwidth", "Bus GB/s", TABLE_NUMBER, "algorithmic bandwidth times what the bus carries per byte, as in NCCL's tests", 0, "busbw" },
-    { "bandwidth", "GB/s", TABLE_NUMBER, "algorithmic bandwidth: bytes over time, in 10^9 bytes per second", 0, "algorithmic_bandwidth algbw" },
-    { "waited", "Waited", TABLE_NS, "the part of the time in which another rank had not arrived", TABLE_HIDDEN, "waiting" },
-    { "transfer_bus_bandwidth", "Bus GB/s, transfer", TABLE_NUMBER, "bus bandwidth over the transfer alone: the time on the rank that arrived last", TABLE_HIDDEN, NULL },
-    { "bytes", "Bytes", TABLE_BYTES, "sizes added up, of those that tell one", 0, NULL },
-    { "average", "Average", TABLE_NS, "mean duration", 0, "avg mean" },
-    { "min", "Min", TABLE_NS, "shortest", TABLE_OPTIONAL, NULL },
-    { "max", "Max", TABLE_NS, "longest", 0, NULL },
-    { "overlapped", "Overlapped", TABLE_SHARE, "share of the time in which the device computed as well", 0, NULL },
-    { "best_bus_bandwidth", "Best bus GB/s", TABLE_NUMBER, "largest bus bandwidth of one", TABLE_OPTIONAL, NULL },
-    { "members", "Members", TABLE_TEXT, "the ranks of the group, as the file lists them", TABLE_HIDDEN, "group_ranks" },
+static const struct table_column columns[] = {
+    COLUMN(struct collective_row, collective, "collective", "Collective", TABLE_NAME, "what was done", .flags = TABLE_HIDDEN, .aliases = "name"),
+    GROUP_COLUMNS(struct collective_row, key),
+    COLUMN(struct collective_row, library, "library", "Library", TABLE_TEXT, "who moves the data: NCCL, RCCL, symmetric memory, custom, gloo ...", .flags = TABLE_HIDDEN),
+    COLUMN(struct collective_row, group, "group", "Group", TABLE_TEXT, "name of the process group, and its description", .flags = TABLE_HIDDEN),
+    COLUMN(struct collective_row, group_size, "ranks", "Ranks", TABLE_COUNT, "ranks in the group", .flags = TABLE_HIDDEN, .aliases = "group_size"),
+    COLUMN(struct collective_row, type, "dtype", "Type", TABLE_TEXT, "type of the elements", .flags = TABLE_HIDDEN, .aliases = "type"),
+    COLUMN(struct collective_row, size_bytes, "size", "Size", TABLE_BYTES, "bytes of one collective, as NCCL's tests count them", .flags = TABLE_HIDDEN),
+    COLUMN(struct collective_row, count, "count", "Count", TABLE_COUNT, "how often", .aliases = "calls"),
+    COLUMN(struct collective_row, time_ns, "time", "Time", TABLE_NS, "durations added up, waiting for others included; of those whose time is known", .aliases = "total sum"),
+    COLUMN(struct collective_row, exposed_ns, "exposed", "Exposed", TABLE_NS, "the part of the time in which nothing computed on the device"),
+    COLUMN(struct collective_row, bus_bandwidth, "bus_bandwidth", "Bus GB/s", TABLE_NUMBER, "algorithmic bandwidth times what the bus carries per byte, as in NCCL's tests", .aliases = "busbw"),
+    COLUMN(struct collective_row, bandwidth, "bandwidth", "GB/s", TABLE_NUMBER, "algorithmic bandwidth: bytes over time, in 10^9 bytes per second", .aliases = "algorithmic_bandwidth algbw"),
+    COLUMN(struct collective_row, waited_ns, "waited", "Waited", TABLE_NS, "the part of the time in which another rank had not arrived; of collectives in flight at once it adds up", .flags = TABLE_HIDDEN, .aliases = "waiting"),
+    COLUMN(struct collective_row, transfer_bus_bandwidth, "transfer_bus_bandwidth", "Bus GB/s, transfer", TABLE_NUMBER, "bus bandwidth over the transfer alone: the time less the waiting", .flags = TABLE_HIDDEN),
+    COLUMN(struct collective_row, bytes, "bytes", "Bytes", TABLE_BYTES, "sizes added up, of those that tell one"),
+    COLUMN(struct collective_row, average_ns, "average", "Average", TABLE_NS, "mean duration", .aliases = "avg mean"),
+    COLUMN(struct collective_row, min_ns, "min", "Min", TABLE_NS, "shortest", .flags = TABLE_OPTIONAL),
+    COLUMN(struct collective_row, max_ns, "max", "Max", TABLE_NS, "longest"),
+    COLUMN(struct collective_row, overlapped, "overlapped", "Overlapped", TABLE_SHARE, "share of the time in which the device computed as well"),
+    COLUMN(struct collective_row, best_bus_bandwidth, "best_bus_bandwidth", "Best bus GB/s", TABLE_NUMBER, "largest bus bandwidth of one", .flags = TABLE_OPTIONAL),
+    COLUMN(struct collective_row, members, "members", "Members", TABLE_TEXT, "the ranks of the group, as the file lists them", .flags = TABLE_HIDDEN, .aliases = "group_ranks"),
 };
 /* clang-format on */
-
-#define NOT_TOLD INT64_MIN
-
-/* What makes a row; parts that are not asked for are 0. */
-struct entry {
-    int64_t key[12];
-    size_t index;
-};
-
-enum { KEY_PARTS = sizeof((struct entry *)0)->key / sizeof(int64_t) };
 
 /* ---- which count ---- */
 
@@ -118,26 +75,26 @@ static bool filter_knows(const struct name_filter *filter, const struct trace *t
 }
 
 /* Was it issued where and when it was asked for? */
-static bool is_held(const struct comm *comm, const struct collective *one)
+static bool is_held(const struct comm_query *query, const struct collective *one)
 {
-    const struct selection *selection = comm->selection;
-    uint32_t file = comm->collectives->places[one->place].file;
-    track_id track = comm->trace->track[one->event];
+    const struct selection *selection = query->selection;
+    uint32_t file = query->collectives->places[one->place].file;
+    track_id track = query->trace->track[one->event];
     return selection_holds_track(selection, track) && (selection->files == NULL || selection->files[file]) &&
-           selection_holds_time(selection, file, collective_issued_ns(comm->collectives, one));
+           selection_holds_time(selection, file, collective_issued_ns(query->collectives, one));
 }
 
-static bool choose(struct comm *comm, const struct comm_options *options, struct tpa_error *err)
+static bool choose(struct comm_query *query, const struct comm_options *options, struct tpa_error *err)
 {
-    const struct collectives *all = comm->collectives;
+    const struct collectives *all = query->collectives;
     struct name_filter only = { 0 }, without = { 0 };
-    bool good = (!options->filter || match_names(comm->trace, options->filter, &only, err)) &&
-                (!options->exclude || match_names(comm->trace, options->exclude, &without, err));
-    comm->held = mem_zalloc(all->count + 1, sizeof *comm->held);
+    bool good = (!options->filter || match_names(query->trace, options->filter, &only, err)) &&
+                (!options->exclude || match_names(query->trace, options->exclude, &without, err));
+    query->held = mem_zalloc(all->count + 1, sizeof *query->held);
     for (size_t i = 0; good && i < all->count; i++)
-        comm->held[i] = is_held(comm, &all->at[i]) &&
-                        (!options->filter || filter_knows(&only, comm->trace, &all->at[i])) &&
-                        (!options->exclude || !filter_knows(&without, comm->trace, &all->at[i]));
+        query->held[i] = is_held(query, &all->at[i]) &&
+                         (!options->filter || filter_knows(&only, query->trace, &all->at[i])) &&
+                         (!options->exclude || !filter_knows(&without, query->trace, &all->at[i]));
     free(only.names);
     free(without.names);
     return good;
@@ -145,117 +102,90 @@ static bool choose(struct comm *comm, const struct comm_options *options, struct
 
 /* ---- rows ---- */
 
-void comm_show_group(const struct comm *comm, const struct collective *one, struct buffer *out)
+static struct text name_text(const struct names *names, name_id id)
 {
-    const struct names *texts = comm->trace->texts;
+    return (struct text){ names_text(names, id), names_length(names, id) };
+}
+
+static struct text text_of(const char *text)
+{
+    return text && *text ? (struct text){ text, strlen(text) } : (struct text){ 0 };
+}
+
+struct text comm_group_text(const struct comm_query *query, const struct collective *one)
+{
+    const struct names *texts = query->trace->texts;
     const char *name = names_text(texts, one->group_name),
                *description = names_text(texts, one->group_description);
-    bool described = *description && strcmp(description, "undefined") != 0;
-    if (*name && described)
-        buffer_printf(out, "%s (%s)", name, description);
-    else
-        buffer_puts(out, *name ? name : described ? description : "");
+    if (strcmp(description, "undefined") == 0)
+        description = "";
+    if (!*name || !*description)
+        return text_of(*name ? name : description);
+    return text_of(arena_printf(&query->comm->texts, "%s (%s)", name, description));
 }
 
-static int64_t text_key(struct names *texts, const char *text)
+struct text comm_collective_text(const struct comm_query *query, const struct collective *one)
 {
-    return text ? (int64_t)names_add(texts, text, strlen(text)) : NOT_TOLD;
+    return one->kind ? text_of(collective_kind_name(one->kind))
+                     : name_text(query->trace->names, query->trace->name[one->event]);
 }
 
-/* TEXTS numbers what is a text. */
-static struct entry make_entry(const struct comm *comm, const struct step_list *steps, unsigned by,
-                               struct names *texts, size_t index)
+/* A collective and what makes its row; what is not asked for is 0. */
+struct entry {
+    int64_t collective, size;
+    const char *library, *type; /* borrowed from a list: equal texts may lie in several places */
+    name_id group_name, group_ranks;
+    uint32_t group;
+    size_t index;
+};
+
+static struct entry make_entry(const struct comm_query *query, size_t index)
 {
-    const struct trace *trace = comm->trace;
-    const struct collective *one = &comm->collectives->at[index];
-    const struct collective_place *place = &comm->collectives->places[one->place];
-    struct entry entry = { .index = index };
-    if (by & COMM_COLLECTIVE) /* what is of no known kind goes by the name of its kernel */
-        entry.key[0] = one->kind ? one->kind : -(int64_t)trace->name[one->event] - 1;
-    if (by & COMM_LIBRARY)
-        entry.key[1] = text_key(texts, one->library);
-    if (by & COMM_GROUP) {
-        entry.key[2] = one->group_name;
-        entry.key[3] = one->group_ranks;
+    const struct trace *trace = query->trace;
+    const struct collective *one = &query->collectives->at[index];
+    struct entry entry = { .index = index,
+                           .group = group_of(query->comm->group, one->event, one->launch, one->op) };
+    if (query->by & COMM_BY_COLLECTIVE) /* what is of no known kind goes by the name of its kernel */
+        entry.collective = one->kind ? one->kind : -(int64_t)trace->name[one->event] - 1;
+    if (query->by & COMM_BY_LIBRARY)
+        entry.library = one->library;
+    if (query->by & COMM_BY_GROUP) {
+        entry.group_name = one->group_name;
+        entry.group_ranks = one->group_ranks;
     }
-    if (by & COMM_TYPE)
-        entry.key[4] = text_key(texts, one->type);
-    if (by & COMM_SIZE)
-        entry.key[5] = one->size_bytes;
-    if (by & COMM_OPERATOR)
-        entry.key[6] = one->op == EVENT_NONE ? NOT_TOLD : trace->name[one->op];
-    if (by & COMM_KERNEL)
-        entry.key[7] = trace->name[one->event];
-    if (by & COMM_RANK)
-        entry.key[8] = place->file;
-    if (by & COMM_DEVICE)
-        entry.key[9] = one->place;
-    if (by & COMM_STREAM)
-        entry.key[10] = trace->track[one->event];
-    if (by & COMM_STEP) {
-        const struct step *step =
-            step_list_at(steps, place->file, collective_issued_ns(comm->collectives, one));
-        entry.key[11] = step ? step->number : NOT_TOLD;
-    }
+    if (query->by & COMM_BY_TYPE)
+        entry.type = one->type;
+    if (query->by & COMM_BY_SIZE)
+        entry.size = one->size_bytes;
     return entry;
 }
 
-static int compare_entries(const void *left, const void *right)
+static int compare_texts(const char *a, const char *b)
 {
-    const struct entry *a = left, *b = right;
-    for (size_t i = 0; i < KEY_PARTS; i++)
-        if (a->key[i] != b->key[i])
-            return a->key[i] < b->key[i] ? -1 : 1;
-    return a->index < b->index ? -1 : a->index > b->index;
+    return a == b ? 0 : !a ? -1 : !b ? 1 : strcmp(a, b);
 }
 
-static bool same_row(const struct entry *a, const struct entry *b)
+static int compare_numbers(int64_t a, int64_t b)
 {
-    return memcmp(a->key, b->key, sizeof a->key) == 0;
+    return (a > b) - (a < b);
 }
 
-static void set_text(struct table *table, size_t row, size_t column, const char *text)
+/* 0: they are of one row. */
+static int compare_rows(const struct entry *a, const struct entry *b)
 {
-    if (text && *text)
-        table_set_text(table, row, column, text, strlen(text));
+    int order = compare_numbers(a->collective, b->collective);
+    order = order ? order : compare_texts(a->library, b->library);
+    order = order ? order : compare_numbers(a->group_name, b->group_name);
+    order = order ? order : compare_numbers(a->group_ranks, b->group_ranks);
+    order = order ? order : compare_texts(a->type, b->type);
+    order = order ? order : compare_numbers(a->size, b->size);
+    return order ? order : compare_numbers(a->group, b->group);
 }
 
-/* What is the same for all of the row. */
-static void set_key(struct table *table, size_t row, const struct comm *comm, unsigned by,
-                    const struct entry *entry)
+static bool comes_behind(const void *context, const void *a, const void *b)
 {
-    const struct trace *trace = comm->trace;
-    const struct collective *one = &comm->collectives->at[entry->index];
-    const struct collective_place *place = &comm->collectives->places[one->place];
-    if (by & COMM_COLLECTIVE)
-        set_text(table, row, COLUMN_COLLECTIVE,
-                 one->kind ? collective_kind_name(one->kind) : trace_name(trace, one->event));
-    if (by & COMM_LIBRARY)
-        set_text(table, row, COLUMN_LIBRARY, one->library);
-    if (by & COMM_GROUP) {
-        struct buffer group = { 0 };
-        comm_show_group(comm, one, &group);
-        set_text(table, row, COLUMN_GROUP, group.at);
-        buffer_release(&group);
-        set_text(table, row, COLUMN_MEMBERS, names_text(trace->texts, one->group_ranks));
-    }
-    if (by & COMM_TYPE)
-        set_text(table, row, COLUMN_TYPE, one->type);
-    if (by & COMM_SIZE && one->size_bytes >= 0)
-        table_set_int(table, row, COLUMN_SIZE, one->size_bytes);
-    if (by & COMM_OPERATOR)
-        set_text(table, row, COLUMN_OPERATOR,
-                 one->op == EVENT_NONE ? "(launch not recorded)" : trace_name(trace, one->op));
-    if (by & COMM_KERNEL)
-        set_text(table, row, COLUMN_KERNEL, trace_name(trace, one->event));
-    if (by & (COMM_RANK | COMM_DEVICE | COMM_STREAM))
-        table_set_int(table, row, COLUMN_RANK, selection_rank(trace, place->file));
-    if (by & (COMM_DEVICE | COMM_STREAM) && place->device >= 0)
-        table_set_int(table, row, COLUMN_DEVICE, place->device);
-    if (by & COMM_STREAM && place->device >= 0)
-        table_set_int(table, row, COLUMN_STREAM, trace->tracks[trace->track[one->event]].stream);
-    if (by & COMM_STEP && entry->key[11] != NOT_TOLD)
-        table_set_int(table, row, COLUMN_STEP, entry->key[11]);
+    (void)context;
+    return compare_rows(a, b) > 0;
 }
 
 /* Bytes and the times they took; the bus carries bytes times a factor. */
@@ -266,6 +196,8 @@ struct traffic {
 
 static void add_traffic(struct traffic *traffic, double bytes, double factor, int64_t time_ns)
 {
+    if (time_ns <= 0)
+        return;
     traffic->bytes += bytes;
     traffic->time_ns += time_ns;
     if (!isnan(factor)) {
@@ -275,247 +207,369 @@ static void add_traffic(struct traffic *traffic, double bytes, double factor, in
 }
 
 struct sums {
-    size_t timed, sized, overlapping;
+    int64_t timed, sized;
     int64_t time_ns, exposed_ns, least_ns, most_ns, bytes, waited_ns, group_size;
     bool matched, one_group_size;
     struct traffic whole, transfer;
     double best;
 };
 
-static void add_to_sums(struct sums *sums, const struct comm *comm, size_t index)
+static void add_to_sums(struct sums *sums, const struct comm_query *query, size_t index)
 {
-    const struct collective *one = &comm->collectives->at[index];
-    const struct trace *trace = comm->trace;
-    if (sums->group_size == NOT_TOLD)
+    const struct collective *one = &query->collectives->at[index];
+    const struct trace *trace = query->trace;
+    if (sums->group_size == TABLE_INT_MISSING)
         sums->group_size = one->group_size;
     sums->one_group_size = sums->one_group_size && sums->group_size == one->group_size;
     if (one->size_bytes >= 0) {
         sums->sized++;
-        if (__builtin_add_overflow(sums->bytes, one->size_bytes, &sums->bytes))
-            sums->bytes = INT64_MAX; /* only a damaged file tells such sizes */
+        sum_add(&sums->bytes, one->size_bytes);
     }
     if (!one->timed)
         return;
-    int64_t time_ns = comm_time(comm, one), start_ns = trace->start_ns[one->event];
+    int64_t time_ns = trace->dur_ns[one->event], waited_ns = query->matches->waited_ns[index];
     sums->timed++;
     sums->time_ns += time_ns;
-    sums->exposed_ns += time_ns - collective_place_computed(&comm->collectives->places[one->place], start_ns,
-                                                            trace_end_ns(trace, one->event));
+    sums->exposed_ns +=
+        time_ns - collective_place_computed(&query->collectives->places[one->place],
+                                            trace->start_ns[one->event], trace_end_ns(trace, one->event));
     sums->least_ns = time_ns < sums->least_ns ? time_ns : sums->least_ns;
     sums->most_ns = time_ns > sums->most_ns ? time_ns : sums->most_ns;
-    size_t match = comm->matches->match_of[index];
-    int64_t transfer_ns = match == MATCH_NONE ? time_ns : comm->matches->at[match].transfer_ns;
-    sums->matched |= match != MATCH_NONE;
-    sums->waited_ns += time_ns - transfer_ns;
+    bool matched = query->matches->match_of[index] != MATCH_NONE;
+    sums->matched |= matched;
+    sums->waited_ns += waited_ns;
     if (one->size_bytes < 0)
         return;
     double bytes = (double)one->size_bytes, factor = collective_bus_factor(one->kind, one->group_size);
-    if (time_ns > 0)
-        add_traffic(&sums->whole, bytes, factor, time_ns);
-    if (match != MATCH_NONE && transfer_ns > 0)
-        add_traffic(&sums->transfer, bytes, factor, transfer_ns);
+    add_traffic(&sums->whole, bytes, factor, time_ns);
+    if (matched)
+        add_traffic(&sums->transfer, bytes, factor, time_ns - waited_ns);
     if (time_ns > 0 && !isnan(factor))
         sums->best = fmax(sums->best, bytes * factor / (double)time_ns);
 }
 
-static void set_bandwidth(struct table *table, size_t row, size_t column, double bytes, int64_t time_ns)
+/* 1 byte per ns is 1 GB/s. */
+static double bandwidth_of(double bytes, int64_t time_ns)
 {
-    if (time_ns > 0)
-        table_set_number(table, row, column, bytes / (double)time_ns); /* 1 byte per ns is 1 GB/s */
+    return time_ns > 0 ? bytes / (double)time_ns : NAN;
 }
 
-static void add_row(struct table *table, const struct comm *comm, unsigned by, const struct entry *entries,
-                    size_t count)
+/* A row of which nothing is known but what makes it. */
+static struct collective_row empty_row(const struct comm_query *query, const struct entry *entry)
 {
-    struct sums sums = { .least_ns = INT64_MAX, .group_size = NOT_TOLD, .one_group_size = true, .best = -1 };
-    size_t row = table_add_row(table);
-    for (size_t i = 0; i < count; i++)
-        add_to_sums(&sums, comm, entries[i].index);
-    set_key(table, row, comm, by, &entries[0]);
-    if (sums.one_group_size && sums.group_size >= 0)
-        table_set_int(table, row, COLUMN_RANKS, sums.group_size);
-    table_set_int(table, row, COLUMN_COUNT, (int64_t)count);
-    if (sums.sized)
-        table_set_int(table, row, COLUMN_BYTES, sums.bytes);
-    if (sums.timed == 0)
-        return;
-    table_set_int(table, row, COLUMN_TIME, sums.time_ns);
-    table_set_int(table, row, COLUMN_EXPOSED, sums.exposed_ns);
-    table_set_int(table, row, COLUMN_AVERAGE,
-                  (sums.time_ns + (int64_t)(sums.timed / 2)) / (int64_t)sums.timed);
-    table_set_int(table, row, COLUMN_MIN, sums.least_ns);
-    table_set_int(table, row, COLUMN_MAX, sums.most_ns);
-    if (sums.time_ns > 0)
-        table_set_number(table, row, COLUMN_OVERLAPPED,
-                         (double)(sums.time_ns - sums.exposed_ns) / (double)sums.time_ns);
-    set_bandwidth(table, row, COLUMN_BANDWIDTH, sums.whole.bytes, sums.whole.time_ns);
-    set_bandwidth(table, row, COLUMN_BUS_BANDWIDTH, sums.whole.bus_bytes, sums.whole.bus_time_ns);
-    if (sums.best >= 0)
-        table_set_number(table, row, COLUMN_BEST_BANDWIDTH, sums.best);
-    if (sums.matched) {
-        table_set_int(table, row, COLUMN_WAITED, sums.waited_ns);
-        set_bandwidth(table, row, COLUMN_TRANSFER_BANDWIDTH, sums.transfer.bus_bytes,
-                      sums.transfer.bus_time_ns);
-    }
-}
-
-static void show_columns(struct table *table, const struct comm *comm, unsigned by)
-{
-    bool several = comm->trace->file_count > 1;
-    bool shown[COLUMNS] = {
-        [COLUMN_COLLECTIVE] = by & COMM_COLLECTIVE,
-        [COLUMN_LIBRARY] = by & COMM_LIBRARY,
-        [COLUMN_GROUP] = by & COMM_GROUP,
-        [COLUMN_RANKS] = by & COMM_GROUP,
-        [COLUMN_TYPE] = by & COMM_TYPE,
-        [COLUMN_SIZE] = by & COMM_SIZE,
-        [COLUMN_OPERATOR] = by & COMM_OPERATOR,
-        [COLUMN_KERNEL] = by & COMM_KERNEL,
-        [COLUMN_RANK] = by & COMM_RANK || (several && by & (COMM_DEVICE | COMM_STREAM)),
-        [COLUMN_DEVICE] = by & (COMM_DEVICE | COMM_STREAM),
-        [COLUMN_STREAM] = by & COMM_STREAM,
-        [COLUMN_STEP] = by & COMM_STEP,
-        [COLUMN_MEMBERS] = by & COMM_GROUP,
-        [COLUMN_WAITED] = comm->matches->count > 0,
-        [COLUMN_TRANSFER_BANDWIDTH] = comm->matches->count > 0,
+    const struct collective *one = &query->collectives->at[entry->index];
+    const int64_t missing = TABLE_INT_MISSING;
+    struct collective_row row = {
+        .key = group_key(query->comm->group, entry->group),
+        .group_size = missing,
+        .size_bytes = query->by & COMM_BY_SIZE && one->size_bytes >= 0 ? one->size_bytes : missing,
+        .bytes = missing,
+        .time_ns = missing,
+        .average_ns = missing,
+        .min_ns = missing,
+        .max_ns = missing,
+        .exposed_ns = missing,
+        .waited_ns = missing,
+        .overlapped = NAN,
+        .bandwidth = NAN,
+        .bus_bandwidth = NAN,
+        .best_bus_bandwidth = NAN,
+        .transfer_bus_bandwidth = NAN,
     };
-    for (size_t i = 0; i < COLUMNS; i++)
-        if (shown[i])
-            table->columns[i].flags = i == COLUMN_MEMBERS ? TABLE_OPTIONAL : 0;
+    if (query->by & COMM_BY_COLLECTIVE)
+        row.collective = comm_collective_text(query, one);
+    if (query->by & COMM_BY_LIBRARY)
+        row.library = text_of(one->library);
+    if (query->by & COMM_BY_GROUP) {
+        row.group = comm_group_text(query, one);
+        row.members = text_of(names_text(query->trace->texts, one->group_ranks));
+    }
+    if (query->by & COMM_BY_TYPE)
+        row.type = text_of(one->type);
+    return row;
 }
+
+static struct collective_row make_row(const struct comm_query *query, const struct entry *entries,
+                                      size_t count)
+{
+    struct sums sums = {
+        .least_ns = INT64_MAX, .group_size = TABLE_INT_MISSING, .one_group_size = true, .best = NAN
+    };
+    for (size_t i = 0; i < count; i++)
+        add_to_sums(&sums, query, entries[i].index);
+    struct collective_row row = empty_row(query, entries);
+    row.count = (int64_t)count;
+    if (sums.one_group_size && sums.group_size >= 0)
+        row.group_size = sums.group_size;
+    if (sums.sized)
+        row.bytes = sums.bytes;
+    if (sums.timed == 0)
+        return row;
+    row.time_ns = sums.time_ns;
+    row.exposed_ns = sums.exposed_ns;
+    row.average_ns = (sums.time_ns + sums.timed / 2) / sums.timed;
+    row.min_ns = sums.least_ns;
+    row.max_ns = sums.most_ns;
+    if (sums.time_ns > 0)
+        row.overlapped = (double)(sums.time_ns - sums.exposed_ns) / (double)sums.time_ns;
+    row.bandwidth = bandwidth_of(sums.whole.bytes, sums.whole.time_ns);
+    row.bus_bandwidth = bandwidth_of(sums.whole.bus_bytes, sums.whole.bus_time_ns);
+    row.best_bus_bandwidth = sums.best;
+    if (sums.matched) {
+        row.waited_ns = sums.waited_ns;
+        row.transfer_bus_bandwidth = bandwidth_of(sums.transfer.bus_bytes, sums.transfer.bus_time_ns);
+    }
+    return row;
+}
+
+/* Missing times come last. */
+static bool has_less_time(const void *context, const void *a, const void *b)
+{
+    (void)context;
+    return ((const struct collective_row *)a)->time_ns < ((const struct collective_row *)b)->time_ns;
+}
+
+static void add_rows(const struct comm_query *query)
+{
+    const struct collectives *all = query->collectives;
+    struct comm *comm = query->comm;
+    VEC_OF(struct entry) entries = { 0 };
+    for (size_t i = 0; i < all->count; i++)
+        if (query->held[i])
+            *VEC_PUSH(&entries) = make_entry(query, i);
+    runs_sort(entries.at, entries.count, sizeof *entries.at, comes_behind, NULL);
+    for (size_t first = 0, end; first < entries.count; first = end) {
+        for (end = first + 1; end < entries.count && compare_rows(&entries.at[first], &entries.at[end]) == 0;)
+            end++;
+        *VEC_PUSH(&comm->rows) = make_row(query, &entries.at[first], end - first);
+    }
+    runs_sort(comm->rows.at, comm->rows.count, sizeof *comm->rows.at, has_less_time, NULL);
+    VEC_FREE(&entries);
+}
+
+/* ---- totals ---- */
 
 /* The time in which any of those held ran, over all places, and how much of it nothing computed in. */
-static void add_unions(struct table *table, const struct comm *comm)
+static void add_unions(const struct comm_query *query)
 {
-    const struct collectives *all = comm->collectives;
-    int64_t union_ns = 0, exposed_ns = 0;
+    const struct collectives *all = query->collectives;
     struct intervals when = { 0 }, alone = { 0 };
     for (size_t first = 0, end; first < all->count; first = end) {
         const struct collective_place *place = &all->places[all->at[first].place];
         intervals_clear(&when);
         for (end = first; end < all->count && all->at[end].place == all->at[first].place; end++)
-            if (comm->held[end] && all->at[end].timed)
-                intervals_add(&when, comm->trace->start_ns[all->at[end].event],
-                              trace_end_ns(comm->trace, all->at[end].event));
+            if (query->held[end] && all->at[end].timed)
+                intervals_add(&when, query->trace->start_ns[all->at[end].event],
+                              trace_end_ns(query->trace, all->at[end].event));
         intervals_merge(&when);
         intervals_subtract(&when, &place->computation, &alone);
-        union_ns += intervals_length(&when);
-        exposed_ns += intervals_length(&alone);
+        query->comm->union_ns += intervals_length(&when);
+        query->comm->exposed_ns += intervals_length(&alone);
     }
     intervals_release(&when);
     intervals_release(&alone);
-    table_add_footer(table, "communication", "Communication", TABLE_NS, table_int(union_ns));
-    table_add_footer(table, "exposed_communication", "of it exposed", TABLE_NS, table_int(exposed_ns));
-    if (union_ns > 0)
-        table_add_footer(table, "exposed_share", "exposed share", TABLE_SHARE,
-                         table_number((double)exposed_ns / (double)union_ns));
 }
 
-static void add_collectives(const struct comm *comm, unsigned by, struct result *result)
+static void count_unknown(const struct comm_query *query)
 {
-    const struct collectives *all = comm->collectives;
-    struct table *table = table_open("collectives", "Collectives", columns, COLUMNS);
-    struct step_list *steps = by & COMM_STEP ? step_list_open(comm->trace) : NULL;
-    struct names *texts = names_open();
-    struct entry *entries = mem_alloc((all->count + 1) * sizeof *entries);
-    size_t count = 0;
-    for (size_t i = 0; i < all->count; i++)
-        if (comm->held[i])
-            entries[count++] = make_entry(comm, steps, by, texts, i);
-    if (count)
-        qsort(entries, count, sizeof *entries, compare_entries);
-    for (size_t first = 0, end; first < count; first = end) {
-        for (end = first + 1; end < count && same_row(&entries[first], &entries[end]); end++)
-            ;
-        add_row(table, comm, by, entries + first, end - first);
-    }
-    show_columns(table, comm, by);
-    table_sort(table, COLUMN_TIME, false);
-    add_unions(table, comm);
-    table_drop_hidden(table);
-    result_add_table(result, table);
-    free(entries);
-    names_free(texts);
-    step_list_free(steps);
-}
-
-/* ---- notices ---- */
-
-static void add_notices(const struct comm *comm, struct result *result)
-{
-    const struct collectives *all = comm->collectives;
-    int64_t untimed = 0, no_size = 0, no_group = 0, alone = 0;
+    const struct collectives *all = query->collectives;
+    struct comm *comm = query->comm;
     for (size_t i = 0; i < all->count; i++) {
         const struct collective *one = &all->at[i];
-        if (!comm->held[i])
+        if (!query->held[i])
             continue;
-        untimed += !one->timed;
-        no_size += one->size_bytes < 0 && one->kind != COLLECTIVE_BARRIER;
-        no_group += one->group_size < 0 && isnan(collective_bus_factor(one->kind, -1)) &&
-                    one->kind != COLLECTIVE_BARRIER;
-        alone += one->timed && one->group_size != 1 && comm->matches->match_of[i] == MATCH_NONE;
+        comm->untimed += !one->timed;
+        comm->without_size += one->size_bytes < 0 && one->kind != COLLECTIVE_BARRIER;
+        comm->without_group += one->group_size < 0 && isnan(collective_bus_factor(one->kind, -1)) &&
+                               one->kind != COLLECTIVE_BARRIER;
+        comm->unmatched += one->timed && one->group_size != 1 && query->matches->match_of[i] == MATCH_NONE;
     }
-    if (untimed)
-        result_add_notice(result, "not_timed", untimed, NULL, TPA_NOWHERE,
-                          "%" PRId64
-                          " collectives were issued, but nothing was recorded on the device: when they "
-                          "ran is not known; profile with ProfilerActivity.CUDA",
-                          untimed);
-    if (no_size)
-        result_add_notice(result, "no_size", no_size, NULL, TPA_NOWHERE,
-                          "%" PRId64
-                          " collectives tell no size, so they have no bandwidth; PyTorch since 2.2 "
-                          "records it of NCCL, and record_shapes=True does for other libraries",
-                          no_size);
-    if (no_group)
-        result_add_notice(
-            result, "no_group", no_group, NULL, TPA_NOWHERE,
-            "%" PRId64 " collectives tell no process group, so its size and with it the bus bandwidth "
-            "are not known; PyTorch since 2.2 records it of NCCL, and lists the groups of a job",
-            no_group);
-    if (all->without_kernel)
-        result_add_notice(result, "without_kernel", (int64_t)all->without_kernel, NULL, TPA_NOWHERE,
-                          "%" PRIu64
-                          " collectives were issued for which no kernel was found: it ran outside of "
-                          "the recording, or carried out several at once; they are not among the rows",
-                          all->without_kernel);
-    if (comm->matches->count == 0 && comm->matches->refuted == 0 && alone)
-        result_add_notice(
-            result, "one_rank", alone, NULL, TPA_NOWHERE,
-            "the times hold the waiting for other ranks; give the traces of several ranks to tell "
-            "waiting from transfer");
-    else if (alone)
-        result_add_notice(result, "unmatched", alone, NULL, TPA_NOWHERE,
-                          "%" PRId64
-                          " collectives have no counterpart in the files of the other ranks; all their "
-                          "time counts as transfer",
-                          alone);
-    if (comm->matches->refuted)
-        result_add_notice(
-            result, "not_together", (int64_t)comm->matches->refuted, NULL, TPA_NOWHERE,
-            "%" PRIu64 " collectives did not end together with those of the same place in the order, so "
-            "they are not the same: a recording lacks some that another has, or the files are of "
-            "different runs",
-            comm->matches->refuted);
+    comm->without_kernel = (int64_t)all->without_kernel;
+    comm->refuted = (int64_t)query->matches->refuted;
 }
 
 /* ---- the whole ---- */
 
-bool comm_add_tables(const struct trace *trace, const struct selection *selection,
-                     const struct comm_options *options, struct result *result, struct tpa_error *err)
+struct comm *comm_analyze(const struct trace *trace, const struct selection *selection,
+                          const struct comm_options *options, struct tpa_error *err)
 {
-    struct comm comm = { .trace = trace, .selection = selection };
-    comm.collectives = collectives_open(trace);
-    comm.matches = collective_matches_open(comm.collectives);
-    bool good = choose(&comm, options, err);
+    struct comm *comm = mem_zalloc(1, sizeof *comm);
+    struct comm_query query = { .trace = trace,
+                                .selection = selection,
+                                .by = options->by ? options->by : COMM_BY_DEFAULT,
+                                .comm = comm };
+    query.collectives = collectives_open(trace);
+    query.matches = collective_matches_open(query.collectives);
+    comm->group = group_open(trace, query.by & (BY_OWN(0) - 1));
+    bool good = choose(&query, options, err);
     if (good) {
-        add_collectives(&comm, options->by ? options->by : COMM_BY_DEFAULT, result);
-        if (comm.matches->count)
-            comm_add_rank_tables(&comm, result);
-        add_notices(&comm, result);
+        add_rows(&query);
+        add_unions(&query);
+        comm_find_ranks(&query);
+        count_unknown(&query);
     }
-    free(comm.held);
-    collective_matches_free(comm.matches);
-    collectives_free(comm.collectives);
-    return good;
+    free(query.held);
+    collective_matches_free(query.matches);
+    collectives_free(query.collectives);
+    if (good)
+        return comm;
+    comm_free(comm);
+    return NULL;
 }
+
+void comm_free(struct comm *comm)
+{
+    if (!comm)
+        return;
+    VEC_FREE(&comm->rows);
+    VEC_FREE(&comm->ranks);
+    VEC_FREE(&comm->waits);
+    group_free(comm->group);
+    arena_release(&comm->texts);
+    free(comm);
+}
+
+/* ---- the command ---- */
+
+static void show_columns(struct table *table, const struct comm *comm, unsigned by)
+{
+    group_show(comm->group, table, offsetof(struct collective_row, key));
+    if (by & COMM_BY_COLLECTIVE)
+        TABLE_FLAG(table, struct collective_row, collective, 0);
+    if (by & COMM_BY_LIBRARY)
+        TABLE_FLAG(table, struct collective_row, library, 0);
+    if (by & COMM_BY_GROUP) {
+        TABLE_FLAG(table, struct collective_row, group, 0);
+        TABLE_FLAG(table, struct collective_row, group_size, 0);
+        TABLE_FLAG(table, struct collective_row, members, TABLE_OPTIONAL);
+    }
+    if (by & COMM_BY_TYPE)
+        TABLE_FLAG(table, struct collective_row, type, 0);
+    if (by & COMM_BY_SIZE)
+        TABLE_FLAG(table, struct collective_row, size_bytes, 0);
+    if (comm->matched) {
+        TABLE_FLAG(table, struct collective_row, waited_ns, 0);
+        TABLE_FLAG(table, struct collective_row, transfer_bus_bandwidth, 0);
+    }
+}
+
+static struct table *collectives_table(const struct comm *comm, unsigned by)
+{
+    struct table *table =
+        TABLE_OF_ROWS("collectives", "Collectives", columns, comm->rows.at, comm->rows.count);
+    show_columns(table, comm, by);
+    table->sort_column = table_column_at(table, offsetof(struct collective_row, time_ns));
+    table_add_footer(table, "communication", "Communication", TABLE_NS, table_int(comm->union_ns));
+    table_add_footer(table, "exposed_communication", "of it exposed", TABLE_NS, table_int(comm->exposed_ns));
+    if (comm->union_ns > 0)
+        table_add_footer(table, "exposed_share", "exposed share", TABLE_SHARE,
+                         table_number((double)comm->exposed_ns / (double)comm->union_ns));
+    if (comm->matched)
+        table_add_footer(table, "waited_communication", "of it waiting for other ranks", TABLE_NS,
+                         table_int(comm->waited_union_ns));
+    table_drop_hidden(table);
+    return table;
+}
+
+static void add_notices(const struct comm *comm, struct result *result)
+{
+    if (comm->untimed)
+        result_add_notice(result, "not_timed", comm->untimed, NULL, TPA_NOWHERE,
+                          "%" PRId64
+                          " collectives were issued, but nothing was recorded on the device: when they "
+                          "ran is not known; profile with ProfilerActivity.CUDA",
+                          comm->untimed);
+    if (comm->without_size)
+        result_add_notice(result, "no_size", comm->without_size, NULL, TPA_NOWHERE,
+                          "%" PRId64
+                          " collectives tell no size, so they have no bandwidth; PyTorch since 2.2 "
+                          "records it of NCCL, and record_shapes=True does for other libraries",
+                          comm->without_size);
+    if (comm->without_group)
+        result_add_notice(
+            result, "no_group", comm->without_group, NULL, TPA_NOWHERE,
+            "%" PRId64 " collectives tell no process group, so its size and with it the bus bandwidth "
+            "are not known; PyTorch since 2.2 records it of NCCL, and lists the groups of a job",
+            comm->without_group);
+    if (comm->without_kernel)
+        result_add_notice(result, "without_kernel", comm->without_kernel, NULL, TPA_NOWHERE,
+                          "%" PRId64
+                          " collectives were issued for which no kernel was found: it ran outside of "
+                          "the recording, or carried out several at once; they are not among the rows",
+                          comm->without_kernel);
+    if (!comm->matched && !comm->refuted && comm->unmatched)
+        result_add_notice(
+            result, "one_rank", comm->unmatched, NULL, TPA_NOWHERE,
+            "the times hold the waiting for other ranks; give the traces of several ranks to tell "
+            "waiting from transfer");
+    else if (comm->unmatched)
+        result_add_notice(result, "unmatched", comm->unmatched, NULL, TPA_NOWHERE,
+                          "%" PRId64
+                          " collectives have no counterpart in the files of the other ranks; all their "
+                          "time counts as transfer",
+                          comm->unmatched);
+    if (comm->refuted)
+        result_add_notice(
+            result, "not_together", comm->refuted, NULL, TPA_NOWHERE,
+            "%" PRId64 " collectives did not end together with those of the same place in the order, so "
+            "they are not the same: a recording lacks some that another has, or the files are of "
+            "different runs",
+            comm->refuted);
+}
+
+static bool run_comm(const struct analysis_query *query, struct result *result, struct tpa_error *err)
+{
+    struct comm_options options = { .by = query->by, .filter = query->filter, .exclude = query->exclude };
+    struct comm *comm = comm_analyze(query->trace, query->selection, &options, err);
+    if (!comm)
+        return false;
+    result_add_table(result, collectives_table(comm, options.by));
+    if (comm->matched)
+        comm_add_rank_tables(comm, result);
+    add_notices(comm, result);
+    comm_free(comm);
+    return true;
+}
+
+/* In the order of COMM_BY_COLLECTIVE and so on. */
+static const struct opt_choice own_words[] = {
+    { "collective", "what was done: all_reduce, broadcast and so on", "name" },
+    { "library", "NCCL, RCCL, gloo and so on", NULL },
+    { "group", "process group", NULL },
+    { "dtype", "type of the elements", "type" },
+    { "size", "size of the collective", NULL },
+    { 0 },
+};
+
+const struct analysis analysis_comm = {
+    .name = "comm",
+    .summary = "collectives: size, bandwidth, what they expose, and who waited for whom",
+    .description =
+        "One row per collective, library, process group, type and size: how often, how long, how much of it was "
+        "exposed because nothing computed beside it, and the bandwidths that NCCL's tests would print. NCCL, RCCL, "
+        "symmetric memory, custom all-reduce and others are known by their kernels, operators and arguments; gloo, MPI "
+        "and UCC by their regions on the host.\n\n"
+        "Given the traces of several ranks, the same collective is found on each. The last to arrive shows what the "
+        "transfer alone takes; what the others took longer, they waited. A second table tells per rank how often it "
+        "came last, by how much, and what it did meanwhile; a third the collectives that cost the most waiting.\n\n"
+        "--steps and --range choose by when a collective was issued, --filter and --exclude by its name, its kernel's and "
+        "its operator's.",
+    .schema = "tpa.comm/1",
+    .examples = {
+        "tpa comm rank0.json.gz",
+        "tpa comm traces/  # every rank: who waits for whom",
+        "tpa comm --by collective,step --filter all_reduce trace.json",
+        "tpa comm --by op,size --sort bus_bandwidth --reverse trace.json",
+    },
+    .wants = &comm_wants,
+    .needs = FEATURE_COLLECTIVES,
+    .dimensions = BY(RANK) | BY(DEVICE) | BY(STREAM) | BY(STEP) | BY(OP) | BY(KERNEL),
+    .by_default = COMM_BY_DEFAULT,
+    .own_words = own_words,
+    .by_help = "what makes a row; collective,library,group,dtype,size when not given",
+    .filters_rows = true,
+    .sorts = true,
+    .run = run_comm,
+    .section = "Communication",
+    .charts = "overlap",
+};

@@ -8,50 +8,53 @@
 #include "base/buffer.h"
 #include "base/demangle.h"
 #include "base/memory.h"
+#include "base/runs.h"
+#include "base/search.h"
 #include "base/stats.h"
-#include "trace/span.h"
 #include "facts/step_list.h"
+#include "trace/intervals.h"
+#include "trace/span.h"
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- ranks ---- */
-
-enum rank_column {
-    RANK_RANK,
-    RANK_DEVICE,
-    RANK_COUNT,
-    RANK_TIME,
-    RANK_TRANSFER,
-    RANK_WAITED,
-    RANK_LAST,
-    RANK_LAST_SHARE,
-    RANK_MADE_WAIT,
-    RANK_LATE_MEDIAN,
-    RANK_LATE_MAX,
-    RANK_MEANWHILE,
-    RANK_CLOCK,
-    RANK_COLUMNS
+/* clang-format off */
+static const struct table_column rank_columns[] = {
+    COLUMN(struct comm_rank, rank, "rank", "Rank", TABLE_COUNT, "rank of the file, or its place among the files"),
+    COLUMN(struct comm_rank, device, "device", "Device", TABLE_COUNT, "number of the device", .flags = TABLE_OPTIONAL),
+    COLUMN(struct comm_rank, count, "count", "Count", TABLE_COUNT, "collectives that were found on other ranks too"),
+    COLUMN(struct comm_rank, time_ns, "time", "Time", TABLE_NS, "their durations on this rank, added up: transfer + waited", .flags = TABLE_OPTIONAL),
+    COLUMN(struct comm_rank, transfer_ns, "transfer", "Transfer", TABLE_NS, "of these, what was left when all ranks had arrived"),
+    COLUMN(struct comm_rank, waited_ns, "waited", "Waited", TABLE_NS, "of these, when another rank had not arrived; of collectives in flight at once it adds up", .aliases = "waiting"),
+    COLUMN(struct comm_rank, waited_union_ns, "waited_union", "Waiting", TABLE_NS, "wall time in which at least one collective waited", .aliases = "wall"),
+    COLUMN(struct comm_rank, last, "last", "Last", TABLE_COUNT, "how often this rank arrived last"),
+    COLUMN(struct comm_rank, last_share, "last_share", "Last, share", TABLE_SHARE, "of the collectives counted"),
+    COLUMN(struct comm_rank, late_ns, "late", "Late", TABLE_NS, "how long the first to arrive had to wait for this rank, over all collectives that it came last to", .aliases = "made_wait"),
+    COLUMN(struct comm_rank, late_median_ns, "late_median", "Late, median", TABLE_NS, "median of these", .flags = TABLE_OPTIONAL),
+    COLUMN(struct comm_rank, late_max_ns, "late_max", "Late, max", TABLE_NS, "longest of these"),
+    COLUMN(struct comm_rank, meanwhile, "meanwhile", "Meanwhile it ran", TABLE_TEXT, "what took the most of the time in which this rank was late"),
+    COLUMN(struct comm_rank, clock_ns, "clock", "Clock", TABLE_NS, "how far its clock seems ahead of the first rank's, by when collectives ended: a median", .flags = TABLE_OPTIONAL, .aliases = "clock_offset"),
 };
 
-/* clang-format off */
-static const struct table_column rank_columns[RANK_COLUMNS] = {
-    { "rank", "Rank", TABLE_COUNT, "rank of the file, or its place among the files", 0, NULL },
-    { "device", "Device", TABLE_COUNT, "number of the device", TABLE_OPTIONAL, NULL },
-    { "count", "Count", TABLE_COUNT, "collectives that were found on other ranks too", 0, NULL },
-    { "time", "Time", TABLE_NS, "their durations on this rank, added up: transfer + waited", TABLE_OPTIONAL, NULL },
-    { "transfer", "Transfer", TABLE_NS, "the shortest duration of each among the ranks, added up", 0, NULL },
-    { "waited", "Waited", TABLE_NS, "what they took longer here: another rank had not arrived", 0, "waiting" },
-    { "last", "Last", TABLE_COUNT, "how often this rank arrived last", 0, NULL },
-    { "last_share", "Last, share", TABLE_SHARE, "of the collectives counted", 0, NULL },
-    { "late", "Late", TABLE_NS, "how long the first to arrive had to wait for this rank, over all collectives that it came last to", 0, "made_wait" },
-    { "late_median", "Late, median", TABLE_NS, "median of these", TABLE_OPTIONAL, NULL },
-    { "late_max", "Late, max", TABLE_NS, "longest of these", 0, NULL },
-    { "meanwhile", "Meanwhile it ran", TABLE_TEXT, "what took the most of the time in which this rank was late", 0, NULL },
-    { "clock", "Clock", TABLE_NS, "how far its clock seems ahead of the first rank's, by when collectives ended: a median", TABLE_OPTIONAL, "clock_offset" },
+static const struct table_column wait_columns[] = {
+    COLUMN(struct comm_wait, collective, "collective", "Collective", TABLE_NAME, "what was done", .aliases = "name"),
+    COLUMN(struct comm_wait, group, "group", "Group", TABLE_TEXT, "name of the process group, and its description", .flags = TABLE_OPTIONAL),
+    COLUMN(struct comm_wait, number, "number", "Number", TABLE_COUNT, "its number in the group, as the files tell it; else its place in the order", .aliases = "seq"),
+    COLUMN(struct comm_wait, step, "step", "Step", TABLE_COUNT, "number of the step it was issued in", .flags = TABLE_HIDDEN),
+    COLUMN(struct comm_wait, size_bytes, "size", "Size", TABLE_BYTES, "bytes, as NCCL's tests count them; the largest of the ranks"),
+    COLUMN(struct comm_wait, seen, "seen", "Ranks", TABLE_COUNT, "on how many ranks it was found", .flags = TABLE_OPTIONAL),
+    COLUMN(struct comm_wait, transfer_ns, "transfer", "Transfer", TABLE_NS, "its duration on the rank that arrived last"),
+    COLUMN(struct comm_wait, longest_wait_ns, "longest_wait", "Longest wait", TABLE_NS, "of the rank that arrived first, for the one that arrived last"),
+    COLUMN(struct comm_wait, waited_ns, "waited", "Waited", TABLE_NS, "by all ranks together", .aliases = "waiting"),
+    COLUMN(struct comm_wait, last, "last", "Waited for", TABLE_TEXT, "the rank that arrived last"),
+    COLUMN(struct comm_wait, first, "first", "First", TABLE_TEXT, "the rank that arrived first"),
+    COLUMN(struct comm_wait, start_ns, "start", "Start", TABLE_MOMENT, "when the last rank arrived, from the origin of its file"),
+    COLUMN(struct comm_wait, transfer_bus_bandwidth, "transfer_bus_bandwidth", "Bus GB/s, transfer", TABLE_NUMBER, "bus bandwidth over the transfer"),
 };
 /* clang-format on */
+
+/* ---- ranks ---- */
 
 /* Time spent on events of one name; NAME_NONE: on nothing. */
 struct share {
@@ -61,33 +64,25 @@ struct share {
 
 /* What is added up for a place. */
 struct rank_sums {
-    size_t count, last;
-    int64_t time_ns, transfer_ns, late_ns;
+    int64_t count, last;
+    int64_t time_ns, waited_ns, late_ns;
     VEC_OF(int64_t) lateness;
-    struct {
-        struct share *at;
-        size_t count, capacity;
-    } meanwhile;
+    VEC_OF(struct share) meanwhile;
+    struct intervals waiting;
 };
 
 /*
  * What PLACE worked on in [START, END), into the sums. Work that began long before and lasts is looked for among the
  * last few that began, so that one long kernel beside millions of short ones costs no more than they do.
  */
-static void add_meanwhile(const struct comm *comm, struct rank_sums *sums, uint32_t place_index,
+static void add_meanwhile(const struct comm_query *query, struct rank_sums *sums, uint32_t place_index,
                           int64_t start_ns, int64_t end_ns)
 {
     enum { FARTHEST_BACK = 256 };
-    const struct trace *trace = comm->trace;
-    const struct collective_place *place = &comm->collectives->places[place_index];
-    size_t low = 0, high = place->work_count; /* the first that starts at START or later */
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (trace->start_ns[place->work[middle]] < start_ns)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    const struct trace *trace = query->trace;
+    const struct collective_place *place = &query->collectives->places[place_index];
+    size_t low; /* the first that starts at START or later */
+    SEARCH(low, place->work_count, trace->start_ns[place->work[low]] < start_ns);
     for (int back = 0; low > 0 && place->ends_ns[low - 1] > start_ns && back < FARTHEST_BACK; back++)
         low--;
     int64_t until_ns = start_ns, idle_ns = 0;
@@ -106,44 +101,45 @@ static void add_meanwhile(const struct comm *comm, struct rank_sums *sums, uint3
         *VEC_PUSH(&sums->meanwhile) = (struct share){ NAME_NONE, idle_ns };
 }
 
-static void add_match(const struct comm *comm, struct rank_sums *sums, const struct collective_match *match)
+static void add_match(const struct comm_query *query, struct rank_sums *sums,
+                      const struct collective_match *match)
 {
-    const struct collectives *all = comm->collectives;
-    const size_t *member = comm->matches->member + match->first;
+    const struct collectives *all = query->collectives;
+    const size_t *member = query->matches->member + match->first;
     for (size_t i = 0; i < match->count; i++) {
         const struct collective *one = &all->at[member[i]];
         struct rank_sums *own = &sums[one->place];
-        if (!comm->held[member[i]])
+        int64_t start_ns = query->trace->start_ns[one->event],
+                waited_ns = query->matches->waited_ns[member[i]];
+        if (!query->held[member[i]])
             continue;
         own->count++;
-        own->time_ns += comm_time(comm, one);
-        own->transfer_ns += match->transfer_ns;
-        int64_t late_ns = match->longest_ns - match->transfer_ns;
-        if (member[i] != match->last || late_ns == 0)
+        own->time_ns += query->trace->dur_ns[one->event];
+        own->waited_ns += waited_ns;
+        intervals_add(&own->waiting, start_ns, start_ns + waited_ns);
+        if (member[i] != match->last || match->wait_ns == 0)
             continue;
         own->last++;
-        own->late_ns += late_ns;
-        *VEC_PUSH(&own->lateness) = late_ns;
-        int64_t start_ns = comm->trace->start_ns[one->event];
-        add_meanwhile(comm, own, one->place, start_ns - late_ns, start_ns);
+        own->late_ns += match->wait_ns;
+        *VEC_PUSH(&own->lateness) = match->wait_ns;
+        add_meanwhile(query, own, one->place, start_ns - match->wait_ns, start_ns);
     }
 }
 
-static int compare_names(const void *left, const void *right)
+static bool name_comes_behind(const void *context, const void *a, const void *b)
 {
-    const struct share *a = left, *b = right;
-    return a->name < b->name ? -1 : a->name > b->name;
+    (void)context;
+    return ((const struct share *)a)->name > ((const struct share *)b)->name;
 }
 
 /* "62 % idle", "71 % gemm": what took the most. */
-static void set_meanwhile(struct table *table, size_t row, const struct comm *comm, struct rank_sums *sums,
-                          uint32_t place)
+static struct text meanwhile_text(const struct comm_query *query, struct rank_sums *sums, uint32_t place)
 {
     struct share most = { NAME_NONE, 0 };
     int64_t sum_ns = 0;
     if (sums->meanwhile.count == 0)
-        return;
-    qsort(sums->meanwhile.at, sums->meanwhile.count, sizeof *sums->meanwhile.at, compare_names);
+        return (struct text){ 0 };
+    runs_sort(sums->meanwhile.at, sums->meanwhile.count, sizeof *sums->meanwhile.at, name_comes_behind, NULL);
     for (size_t first = 0, end; first < sums->meanwhile.count; first = end) {
         struct share share = { sums->meanwhile.at[first].name, 0 };
         for (end = first; end < sums->meanwhile.count && sums->meanwhile.at[end].name == share.name; end++)
@@ -155,52 +151,202 @@ static void set_meanwhile(struct table *table, size_t row, const struct comm *co
     struct buffer text = { 0 };
     buffer_printf(&text, "%.0f %% ", 100.0 * (double)most.time_ns / (double)sum_ns);
     /* The host is never idle, but only its operators are known. */
-    const char *nothing = comm->collectives->places[place].device < 0 ? "no operator" : "idle";
-    const char *name = most.name == NAME_NONE ? nothing : names_text(comm->trace->names, most.name);
+    const char *nothing = query->collectives->places[place].device < 0 ? "no operator" : "idle";
+    const char *name = most.name == NAME_NONE ? nothing : names_text(query->trace->names, most.name);
     if (!demangle_name(&text, name))
         buffer_puts(&text, name);
-    table_set_text(table, row, RANK_MEANWHILE, text.at, text.count);
+    struct text kept = { arena_strndup(&query->comm->texts, text.at, text.count), text.count };
     buffer_release(&text);
+    return kept;
 }
 
-static void add_rank(struct table *table, const struct comm *comm, struct rank_sums *sums, uint32_t place)
+static struct comm_rank rank_of(const struct comm_query *query, struct rank_sums *sums, uint32_t place)
 {
-    const struct collective_place *of = &comm->collectives->places[place];
-    size_t row = table_add_row(table);
-    table_set_int(table, row, RANK_RANK, selection_rank(comm->trace, of->file));
-    if (of->device >= 0)
-        table_set_int(table, row, RANK_DEVICE, of->device);
-    table_set_int(table, row, RANK_COUNT, (int64_t)sums->count);
-    table_set_int(table, row, RANK_TIME, sums->time_ns);
-    table_set_int(table, row, RANK_TRANSFER, sums->transfer_ns);
-    table_set_int(table, row, RANK_WAITED, sums->time_ns - sums->transfer_ns);
-    table_set_int(table, row, RANK_LAST, (int64_t)sums->last);
-    table_set_number(table, row, RANK_LAST_SHARE, (double)sums->last / (double)sums->count);
-    table_set_int(table, row, RANK_MADE_WAIT, sums->late_ns);
+    const struct collective_place *of = &query->collectives->places[place];
     struct stats late = stats_of(sums->lateness.at, sums->lateness.count);
-    if (late.count) {
-        table_set_int(table, row, RANK_LATE_MEDIAN, late.median);
-        table_set_int(table, row, RANK_LATE_MAX, late.greatest);
-    }
-    set_meanwhile(table, row, comm, sums, place);
-    if (comm->matches->clock_ns[place] != CLOCK_UNKNOWN)
-        table_set_int(table, row, RANK_CLOCK, comm->matches->clock_ns[place]);
+    int64_t clock_ns = query->matches->clock_ns[place];
+    intervals_merge(&sums->waiting);
+    return (struct comm_rank){
+        .rank = selection_rank(query->trace, of->file),
+        .device = of->device >= 0 ? of->device : TABLE_INT_MISSING,
+        .count = sums->count,
+        .time_ns = sums->time_ns,
+        .transfer_ns = sums->time_ns - sums->waited_ns,
+        .waited_ns = sums->waited_ns,
+        .waited_union_ns = intervals_length(&sums->waiting),
+        .last = sums->last,
+        .last_share = (double)sums->last / (double)sums->count,
+        .late_ns = sums->late_ns,
+        .late_median_ns = late.count ? late.median : TABLE_INT_MISSING,
+        .late_max_ns = late.count ? late.greatest : TABLE_INT_MISSING,
+        .meanwhile = meanwhile_text(query, sums, place),
+        .clock_ns = clock_ns != CLOCK_UNKNOWN ? clock_ns : TABLE_INT_MISSING,
+    };
 }
+
+static bool was_less_late(const void *context, const void *a, const void *b)
+{
+    (void)context;
+    return ((const struct comm_rank *)a)->late_ns < ((const struct comm_rank *)b)->late_ns;
+}
+
+static void find_ranks(const struct comm_query *query)
+{
+    const struct collectives *all = query->collectives;
+    struct comm *comm = query->comm;
+    struct rank_sums *sums = mem_zalloc(all->place_count + 1, sizeof *sums);
+    for (size_t m = 0; m < query->matches->count; m++)
+        add_match(query, sums, &query->matches->at[m]);
+    uint32_t file = UINT32_MAX;
+    for (uint32_t place = 0; place < all->place_count; place++) {
+        if (sums[place].count) {
+            struct comm_rank rank = rank_of(query, &sums[place], place);
+            comm->waited_union_ns += rank.waited_union_ns;
+            *VEC_PUSH(&comm->ranks) = rank;
+            comm->several_devices |= file == all->places[place].file;
+            file = all->places[place].file;
+        }
+        VEC_FREE(&sums[place].lateness);
+        VEC_FREE(&sums[place].meanwhile);
+        intervals_release(&sums[place].waiting);
+    }
+    free(sums);
+    runs_sort(comm->ranks.at, comm->ranks.count, sizeof *comm->ranks.at, was_less_late, NULL);
+}
+
+/* ---- waits ---- */
+
+/* What is known of the files for their rows. */
+struct files {
+    const struct step_list *steps;
+    int64_t *origin_ns;
+    bool *several; /* are its collectives on several devices? */
+};
+
+static struct files files_open(const struct comm_query *query)
+{
+    const struct trace *trace = query->trace;
+    const struct collectives *all = query->collectives;
+    struct files files = { .steps = step_list_of(trace),
+                           .origin_ns = mem_zalloc(trace->file_count + 1, sizeof *files.origin_ns),
+                           .several = mem_zalloc(trace->file_count + 1, sizeof *files.several) };
+    bool *seen = mem_zalloc(trace->file_count + 1, sizeof *seen);
+    for (uint32_t file = 0; file < trace->file_count; file++)
+        files.origin_ns[file] = trace_file_span(trace, file).start_ns;
+    for (size_t i = 0; i < all->count; i++)
+        if (i == 0 || all->at[i].place != all->at[i - 1].place) {
+            uint32_t file = all->places[all->at[i].place].file;
+            files.several[file] = files.several[file] || seen[file];
+            seen[file] = true;
+        }
+    free(seen);
+    return files;
+}
+
+/* "3", or "3, device 1" where a file has several. */
+static struct text place_text(const struct comm_query *query, const struct files *files, size_t collective)
+{
+    const struct collective_place *place =
+        &query->collectives->places[query->collectives->at[collective].place];
+    long long rank = (long long)selection_rank(query->trace, place->file);
+    const char *text = files->several[place->file] && place->device >= 0
+                           ? arena_printf(&query->comm->texts, "%lld, device %" PRId32, rank, place->device)
+                           : arena_printf(&query->comm->texts, "%lld", rank);
+    return (struct text){ text, strlen(text) };
+}
+
+static struct comm_wait wait_of(const struct comm_query *query, const struct files *files,
+                                const struct collective_match *match)
+{
+    const struct collectives *all = query->collectives;
+    const size_t *member = query->matches->member + match->first;
+    const struct collective *last = &all->at[match->last];
+    uint32_t file = all->places[last->place].file;
+    const struct step *step = step_list_at(files->steps, file, collective_issued_ns(all, last));
+    double factor = collective_bus_factor(last->kind, last->group_size);
+    int64_t size = -1;
+    struct comm_wait wait = {
+        .collective = comm_collective_text(query, last),
+        .group = comm_group_text(query, last),
+        .number = match->number,
+        .step = step ? step->number : TABLE_INT_MISSING,
+        .size_bytes = TABLE_INT_MISSING,
+        .seen = (int64_t)match->count,
+        .transfer_ns = match->transfer_ns,
+        .longest_wait_ns = match->wait_ns,
+        .start_ns = query->trace->start_ns[last->event] - files->origin_ns[file],
+        .transfer_bus_bandwidth = NAN,
+    };
+    for (size_t i = 0; i < match->count; i++) {
+        wait.waited_ns += query->matches->waited_ns[member[i]];
+        size = all->at[member[i]].size_bytes > size ? all->at[member[i]].size_bytes : size;
+    }
+    if (size >= 0)
+        wait.size_bytes = size;
+    if (match->wait_ns > 0) {
+        wait.last = place_text(query, files, match->last);
+        wait.first = place_text(query, files, match->earliest);
+    }
+    if (size >= 0 && match->transfer_ns > 0 && !isnan(factor))
+        wait.transfer_bus_bandwidth = (double)size * factor / (double)match->transfer_ns;
+    return wait;
+}
+
+static bool any_is_held(const struct comm_query *query, const struct collective_match *match)
+{
+    for (size_t i = 0; i < match->count; i++)
+        if (query->held[query->matches->member[match->first + i]])
+            return true;
+    return false;
+}
+
+static bool was_waited_less(const void *context, const void *a, const void *b)
+{
+    (void)context;
+    return ((const struct comm_wait *)a)->waited_ns < ((const struct comm_wait *)b)->waited_ns;
+}
+
+static void find_waits(const struct comm_query *query)
+{
+    struct comm *comm = query->comm;
+    struct files files = files_open(query);
+    comm->has_steps = files.steps->count > 0;
+    for (size_t m = 0; m < query->matches->count; m++) {
+        const struct collective_match *match = &query->matches->at[m];
+        if (!any_is_held(query, match))
+            continue;
+        *VEC_PUSH(&comm->waits) = wait_of(query, &files, match);
+        comm->incomplete += query->collectives->at[match->last].group_size > (int64_t)match->count;
+    }
+    runs_sort(comm->waits.at, comm->waits.count, sizeof *comm->waits.at, was_waited_less, NULL);
+    free(files.origin_ns);
+    free(files.several);
+}
+
+void comm_find_ranks(const struct comm_query *query)
+{
+    query->comm->matched = query->matches->count > 0;
+    if (!query->comm->matched)
+        return;
+    find_ranks(query);
+    find_waits(query);
+}
+
+/* ---- tables ---- */
 
 /* Clocks that differ are told by ends that do; what is less than this may be the network's doing. */
 enum { CLOCKS_DIFFER_NS = 1000000 };
 
-static void note_clocks(const struct table *ranks, struct result *result)
+static void note_clocks(const struct comm *comm, struct result *result)
 {
-    int64_t least_ns = 0, greatest_ns = 0;
-    for (size_t row = 0; row < ranks->row_count; row++) {
-        int64_t clock_ns = table_cell(ranks, row, RANK_CLOCK)->i;
+    int64_t least_ns = 0, greatest_ns = 0, apart_ns;
+    for (size_t i = 0; i < comm->ranks.count; i++) {
+        int64_t clock_ns = comm->ranks.at[i].clock_ns;
         if (clock_ns == TABLE_INT_MISSING)
             continue;
         least_ns = clock_ns < least_ns ? clock_ns : least_ns;
         greatest_ns = clock_ns > greatest_ns ? clock_ns : greatest_ns;
     }
-    int64_t apart_ns;
     if (!__builtin_sub_overflow(greatest_ns, least_ns, &apart_ns) && apart_ns > CLOCKS_DIFFER_NS)
         result_add_notice(
             result, "clocks", 0, NULL, TPA_NOWHERE,
@@ -209,173 +355,25 @@ static void note_clocks(const struct table *ranks, struct result *result)
             (double)apart_ns / 1e6);
 }
 
-static void add_ranks(const struct comm *comm, struct result *result)
-{
-    const struct collectives *all = comm->collectives;
-    struct table *table = table_open("ranks", "Ranks", rank_columns, RANK_COLUMNS);
-    struct rank_sums *sums = mem_zalloc(all->place_count + 1, sizeof *sums);
-    for (size_t m = 0; m < comm->matches->count; m++)
-        add_match(comm, sums, &comm->matches->at[m]);
-    uint32_t file = UINT32_MAX;
-    for (uint32_t place = 0; place < all->place_count; place++) {
-        if (sums[place].count) {
-            add_rank(table, comm, &sums[place], place);
-            if (file == all->places[place].file) /* the rank of the file does not tell its devices apart */
-                table->columns[RANK_DEVICE].flags = 0;
-            file = all->places[place].file;
-        }
-        VEC_FREE(&sums[place].lateness);
-        VEC_FREE(&sums[place].meanwhile);
-    }
-    free(sums);
-    table_sort(table, RANK_MADE_WAIT, false);
-    note_clocks(table, result);
-    result_add_table(result, table);
-}
-
-/* ---- waits ---- */
-
-enum wait_column {
-    WAIT_COLLECTIVE,
-    WAIT_GROUP,
-    WAIT_NUMBER,
-    WAIT_STEP,
-    WAIT_SIZE,
-    WAIT_SEEN,
-    WAIT_TRANSFER,
-    WAIT_LONGEST,
-    WAIT_WAITED,
-    WAIT_LAST,
-    WAIT_FIRST,
-    WAIT_START,
-    WAIT_BUS_BANDWIDTH,
-    WAIT_COLUMNS
-};
-
-/* clang-format off */
-static const struct table_column wait_columns[WAIT_COLUMNS] = {
-    { "collective", "Collective", TABLE_NAME, "what was done", 0, "name" },
-    { "group", "Group", TABLE_TEXT, "name of the process group, and its description", TABLE_OPTIONAL, NULL },
-    { "number", "Number", TABLE_COUNT, "its number in the group, as the files tell it; else its place in the order", 0, "seq" },
-    { "step", "Step", TABLE_COUNT, "number of the step it was issued in", TABLE_HIDDEN, NULL },
-    { "size", "Size", TABLE_BYTES, "bytes, as NCCL's tests count them; the largest of the ranks", 0, NULL },
-    { "seen", "Ranks", TABLE_COUNT, "on how many ranks it was found", TABLE_OPTIONAL, NULL },
-    { "transfer", "Transfer", TABLE_NS, "its duration on the rank that arrived last", 0, NULL },
-    { "longest_wait", "Longest wait", TABLE_NS, "of the rank that arrived first, for the one that arrived last", 0, NULL },
-    { "waited", "Waited", TABLE_NS, "by all ranks together", 0, "waiting" },
-    { "last", "Waited for", TABLE_TEXT, "the rank that arrived last", 0, NULL },
-    { "first", "First", TABLE_TEXT, "the rank that arrived first", 0, NULL },
-    { "start", "Start", TABLE_MOMENT, "when the last rank arrived, from the origin of its file", 0, NULL },
-    { "transfer_bus_bandwidth", "Bus GB/s, transfer", TABLE_NUMBER, "bus bandwidth over the transfer", 0, NULL },
-};
-/* clang-format on */
-
-/* "3", or "3, device 1" where a file has several. */
-static void set_place(struct table *table, size_t row, size_t column, const struct comm *comm,
-                      const bool *several, size_t collective)
-{
-    const struct collective_place *place =
-        &comm->collectives->places[comm->collectives->at[collective].place];
-    struct buffer text = { 0 };
-    buffer_printf(&text, "%" PRId64, selection_rank(comm->trace, place->file));
-    if (several[place->file] && place->device >= 0)
-        buffer_printf(&text, ", device %" PRId32, place->device);
-    table_set_text(table, row, column, text.at, text.count);
-    buffer_release(&text);
-}
-
-static void add_wait(struct table *table, const struct comm *comm, const struct step_list *steps,
-                     const bool *several, const int64_t *origin_ns, const struct collective_match *match)
-{
-    const struct collectives *all = comm->collectives;
-    const size_t *member = comm->matches->member + match->first;
-    const struct collective *last = &all->at[match->last];
-    uint32_t file = all->places[last->place].file;
-    int64_t waited_ns = 0, size = -1;
-    for (size_t i = 0; i < match->count; i++) {
-        waited_ns += comm_time(comm, &all->at[member[i]]) - match->transfer_ns;
-        size = all->at[member[i]].size_bytes > size ? all->at[member[i]].size_bytes : size;
-    }
-    size_t row = table_add_row(table);
-    const char *name = last->kind ? collective_kind_name(last->kind) : trace_name(comm->trace, last->event);
-    table_set_text(table, row, WAIT_COLLECTIVE, name, strlen(name));
-    struct buffer group = { 0 };
-    comm_show_group(comm, last, &group);
-    if (group.count)
-        table_set_text(table, row, WAIT_GROUP, group.at, group.count);
-    buffer_release(&group);
-    table_set_int(table, row, WAIT_NUMBER, match->number);
-    const struct step *step = step_list_at(steps, file, collective_issued_ns(all, last));
-    if (step)
-        table_set_int(table, row, WAIT_STEP, step->number);
-    if (size >= 0)
-        table_set_int(table, row, WAIT_SIZE, size);
-    table_set_int(table, row, WAIT_SEEN, (int64_t)match->count);
-    table_set_int(table, row, WAIT_TRANSFER, match->transfer_ns);
-    table_set_int(table, row, WAIT_LONGEST, match->longest_ns - match->transfer_ns);
-    table_set_int(table, row, WAIT_WAITED, waited_ns);
-    if (match->longest_ns > match->transfer_ns) {
-        set_place(table, row, WAIT_LAST, comm, several, match->last);
-        set_place(table, row, WAIT_FIRST, comm, several, match->earliest);
-    }
-    table_set_int(table, row, WAIT_START, comm->trace->start_ns[last->event] - origin_ns[file]);
-    double factor = collective_bus_factor(last->kind, last->group_size);
-    if (size >= 0 && match->transfer_ns > 0 && !isnan(factor))
-        table_set_number(table, row, WAIT_BUS_BANDWIDTH, (double)size * factor / (double)match->transfer_ns);
-}
-
-static bool any_is_held(const struct comm *comm, const struct collective_match *match)
-{
-    for (size_t i = 0; i < match->count; i++)
-        if (comm->held[comm->matches->member[match->first + i]])
-            return true;
-    return false;
-}
-
-static void add_waits(const struct comm *comm, struct result *result)
-{
-    const struct trace *trace = comm->trace;
-    const struct collectives *all = comm->collectives;
-    struct table *table =
-        table_open("waits", "Collectives across ranks, longest waited for first", wait_columns, WAIT_COLUMNS);
-    struct step_list *steps = step_list_open(trace);
-    int64_t *origin_ns = mem_alloc((trace->file_count + 1) * sizeof *origin_ns);
-    for (uint32_t file = 0; file < trace->file_count; file++)
-        origin_ns[file] = trace_file_span(trace, file).start_ns;
-    bool *seen = mem_zalloc(trace->file_count + 1, sizeof *seen);
-    bool *several = mem_zalloc(trace->file_count + 1, sizeof *several);
-    for (size_t i = 0; i < all->count; i++)
-        if (i == 0 || all->at[i].place != all->at[i - 1].place) {
-            uint32_t file = all->places[all->at[i].place].file;
-            several[file] = several[file] || seen[file];
-            seen[file] = true;
-        }
-    if (steps->count)
-        table->columns[WAIT_STEP].flags = 0;
-    int64_t incomplete = 0;
-    for (size_t m = 0; m < comm->matches->count; m++) {
-        const struct collective_match *match = &comm->matches->at[m];
-        if (!any_is_held(comm, match))
-            continue;
-        add_wait(table, comm, steps, several, origin_ns, match);
-        incomplete += all->at[match->last].group_size > (int64_t)match->count;
-    }
-    table_sort(table, WAIT_WAITED, false);
-    if (incomplete)
-        result_add_notice(
-            result, "incomplete_groups", incomplete, NULL, TPA_NOWHERE,
-            "collectives were found on fewer ranks than their group has: the last to arrive may "
-            "be another, and what counts as transfer may hold waiting");
-    table_drop_hidden(table);
-    result_add_table(result, table);
-    free(seen);
-    free(several);
-    free(origin_ns);
-    step_list_free(steps);
-}
-
 void comm_add_rank_tables(const struct comm *comm, struct result *result)
 {
-    add_ranks(comm, result);
-    add_waits(comm, result);
+    struct table *ranks = TABLE_OF_ROWS("ranks", "Ranks", rank_columns, comm->ranks.at, comm->ranks.count);
+    if (comm->several_devices)
+        TABLE_FLAG(ranks, struct comm_rank, device, 0);
+    ranks->sort_column = table_column_at(ranks, offsetof(struct comm_rank, late_ns));
+    note_clocks(comm, result);
+    result_add_table(result, ranks);
+
+    struct table *waits = TABLE_OF_ROWS("waits", "Collectives across ranks, longest waited for first",
+                                        wait_columns, comm->waits.at, comm->waits.count);
+    if (comm->has_steps)
+        TABLE_FLAG(waits, struct comm_wait, step, 0);
+    waits->sort_column = table_column_at(waits, offsetof(struct comm_wait, waited_ns));
+    table_drop_hidden(waits);
+    result_add_table(result, waits);
+    if (comm->incomplete)
+        result_add_notice(
+            result, "incomplete_groups", comm->incomplete, NULL, TPA_NOWHERE,
+            "collectives were found on fewer ranks than their group has: the last to arrive may "
+            "be another, and what counts as transfer may hold waiting");
 }

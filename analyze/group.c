@@ -122,7 +122,8 @@ static int64_t key_of(const struct group *group, enum dimension dimension, event
     case DIMENSION_SHAPE: e = op; break;
     case DIMENSIONS: break;
     }
-    if (e == EVENT_NONE)
+    bool of_device = dimension == DIMENSION_DEVICE || dimension == DIMENSION_STREAM;
+    if (e == EVENT_NONE || (of_device && !event_on_device(trace->kind[e])))
         return NO_KEY;
     switch (dimension) {
     case DIMENSION_RANK: return trace->tracks[trace->track[e]].file;

@@ -11,6 +11,7 @@
 /* clang-format off */
 #define ANALYSES(ROW) \
     ROW(transfers) \
+    ROW(comm) \
     ROW(launches) \
     ROW(kernels)
 /* clang-format on */

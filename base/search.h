@@ -2,6 +2,8 @@
  * search.h - where a number belongs among ascending ones.
  *
  *     size_t i = search_from(starts, count, moment_ns);   // starts[0..i) lie before the moment
+ *
+ *     SEARCH(i, count, trace->start_ns[work[i]] < moment_ns);   // the same of what is no array of numbers
  */
 #ifndef TPA_BASE_SEARCH_H
 #define TPA_BASE_SEARCH_H
@@ -22,5 +24,19 @@ static inline size_t search_from(const int64_t *numbers, size_t count, int64_t v
     }
     return low;
 }
+
+/* Set I, a size_t, to the first of COUNT places for which LIES_BEFORE, an expression of I, is false. */
+#define SEARCH(i, count, lies_before)                                                                        \
+    do {                                                                                                     \
+        size_t low_ = 0, high_ = (count);                                                                    \
+        while (low_ < high_) {                                                                               \
+            (i) = low_ + (high_ - low_) / 2;                                                                 \
+            if (lies_before)                                                                                 \
+                low_ = (i) + 1;                                                                              \
+            else                                                                                             \
+                high_ = (i);                                                                                 \
+        }                                                                                                    \
+        (i) = low_;                                                                                          \
+    } while (0)
 
 #endif

@@ -158,6 +158,8 @@ static bool add_tables(const struct trace *trace, const struct selection *select
         .trace = trace,
         .selection = selection,
         .options = (const char *)context + own_offset,
+        .filter = args->selection.filter,
+        .exclude = args->selection.exclude,
         .most_rows = analysis_most_rows(&args->output),
         .by_given = args->by != 0,
     };
@@ -177,11 +179,14 @@ static int analysis_main(const struct invocation *call, struct tpa_error *err)
         return EXIT_TROUBLE;
     struct trace_wants wants = *analysis->wants;
     wants.args |= group_wants(by & ((1u << DIMENSIONS) - 1));
+    struct selection_query selection = args->selection;
+    if (analysis->filters_rows)
+        selection.filter = selection.exclude = NULL;
     struct analysis_call asked = {
         .schema = analysis->schema,
         .wants = &wants,
         .load = &args->load,
-        .query = &args->selection,
+        .query = &selection,
         .output = &args->output,
         .limited = analysis->limited,
         .add_tables = add_tables,

@@ -20,7 +20,6 @@
     ROW(gpu) \
     ROW(gaps) \
     ROW(steps) \
-    ROW(comm) \
     ROW(memory)
 #define COMMANDS_BEHIND(ROW) \
     ROW(chart) \

@@ -151,8 +151,7 @@ static bool fill_memory(const struct trace *trace, const struct selection *selec
 static bool fill_communication(const struct trace *trace, const struct selection *selection,
                                struct report_content *content, struct tpa_error *err)
 {
-    if (!comm_add_tables(trace, selection, &(struct comm_options){ .by = COMM_BY_DEFAULT }, content->result,
-                         err))
+    if (!ask(&analysis_comm, trace, selection, content->result, err))
         return false;
     draw("overlap", trace, selection, content->picture);
     return true;

@@ -199,24 +199,6 @@ static struct entry *make_entries(const struct collectives *all, size_t *count)
     return entries;
 }
 
-static struct collective_match match_of(const struct collectives *all, const size_t *members, size_t count)
-{
-    const struct trace *trace = all->trace;
-    struct collective_match match = { .count = count, .transfer_ns = INT64_MAX, .longest_ns = INT64_MIN };
-    for (size_t i = 0; i < count; i++) {
-        int64_t dur_ns = trace->dur_ns[all->at[members[i]].event];
-        if (dur_ns < match.transfer_ns) {
-            match.transfer_ns = dur_ns;
-            match.last = members[i];
-        }
-        if (dur_ns > match.longest_ns) {
-            match.longest_ns = dur_ns;
-            match.earliest = members[i];
-        }
-    }
-    return match;
-}
-
 static void find_matches(struct collective_matches *matches, const struct entry *entries, size_t count)
 {
     size_t members = 0;
@@ -227,10 +209,9 @@ static void find_matches(struct collective_matches *matches, const struct entry 
             continue;
         for (size_t i = first; i < end; i++)
             matches->member[members + i - first] = entries[i].index;
-        struct collective_match match =
-            match_of(matches->collectives, matches->member + members, end - first);
-        match.first = members;
-        match.by_order = entries[first].number < 0;
+        struct collective_match match = { .first = members,
+                                          .count = end - first,
+                                          .by_order = entries[first].number < 0 };
         match.number = match.by_order ? (int64_t)entries[first].order + 1 : entries[first].number;
         *VEC_PUSH(matches) = match;
         members += end - first;
@@ -238,6 +219,8 @@ static void find_matches(struct collective_matches *matches, const struct entry 
 }
 
 /* ---- clocks ---- */
+
+enum { CLOCKS_DRIFT_NS = 1000000 }; /* what less than this tells may be the network's doing */
 
 /* MOMENT of a file as a time that those of other files can be compared with, as far as they tell what they count from. */
 static int64_t absolute(const struct collectives *all, const struct collective *one, int64_t moment_ns)
@@ -293,29 +276,128 @@ static void compare_clocks(struct collective_matches *matches)
     free(ahead);
 }
 
+/* Do the moments of two files count by one clock? */
+static bool share_clock(const struct trace *trace, uint32_t a, uint32_t b)
+{
+    const struct trace_file *one = &trace->files[a], *other = &trace->files[b];
+    return a == b || (one->has_base && other->has_base && one->host_name && other->host_name &&
+                      *one->host_name && strcmp(one->host_name, other->host_name) == 0);
+}
+
 /*
- * Did the members of a match end together, by clocks set right? Clocks drift, and ranks are not let go in one moment: up
- * to a millisecond and half the transfer is together. True when it can not be known, and on hosts, whose threads may be
- * kept from ending by others.
+ * Do the members lie on one host? Hosts of several machines may have one name; then their clocks differ, to judge by when
+ * collectives ended.
+ */
+static bool is_on_one_clock(const struct collective_matches *matches, const size_t *members, size_t count)
+{
+    const struct collectives *all = matches->collectives;
+    uint32_t first = all->at[members[0]].place;
+    for (size_t i = 1; i < count; i++) {
+        uint32_t place = all->at[members[i]].place;
+        int64_t a = matches->clock_ns[first], b = matches->clock_ns[place], apart_ns;
+        if (!share_clock(all->trace, all->places[first].file, all->places[place].file))
+            return false;
+        if (a != CLOCK_UNKNOWN && b != CLOCK_UNKNOWN &&
+            (__builtin_sub_overflow(a, b, &apart_ns) || apart_ns > CLOCKS_DRIFT_NS ||
+             apart_ns < -CLOCKS_DRIFT_NS))
+            return false;
+    }
+    return true;
+}
+
+/* Who came last and first by durations: the last to arrive waits for nobody. */
+static void find_last_by_duration(struct collective_match *match, const struct collectives *all,
+                                  const size_t *members)
+{
+    int64_t longest_ns = INT64_MIN;
+    match->transfer_ns = INT64_MAX;
+    for (size_t i = 0; i < match->count; i++) {
+        int64_t dur_ns = all->trace->dur_ns[all->at[members[i]].event];
+        if (dur_ns < match->transfer_ns) {
+            match->transfer_ns = dur_ns;
+            match->last = members[i];
+        }
+        if (dur_ns > longest_ns) {
+            longest_ns = dur_ns;
+            match->earliest = members[i];
+        }
+    }
+}
+
+/* The same by when each began, on one clock. */
+static void find_last_by_start(struct collective_match *match, const struct collectives *all,
+                               const size_t *members)
+{
+    int64_t first_ns = INT64_MAX, last_ns = INT64_MIN;
+    for (size_t i = 0; i < match->count; i++) {
+        const struct collective *one = &all->at[members[i]];
+        int64_t start_ns = absolute(all, one, all->trace->start_ns[one->event]);
+        if (start_ns > last_ns) {
+            last_ns = start_ns;
+            match->last = members[i];
+        }
+        if (start_ns < first_ns) {
+            first_ns = start_ns;
+            match->earliest = members[i];
+        }
+    }
+    match->transfer_ns = all->trace->dur_ns[all->at[match->last].event];
+}
+
+/* How long ONE of MATCH waited for the last. */
+static int64_t wait_of(const struct collectives *all, const struct collective_match *match,
+                       const struct collective *one)
+{
+    const struct collective *last = &all->at[match->last];
+    int64_t dur_ns = all->trace->dur_ns[one->event], waited_ns;
+    if (!match->one_clock)
+        return dur_ns - match->transfer_ns;
+    if (__builtin_sub_overflow(absolute(all, last, all->trace->start_ns[last->event]),
+                               absolute(all, one, all->trace->start_ns[one->event]), &waited_ns))
+        return dur_ns;
+    return waited_ns < dur_ns ? waited_ns : dur_ns;
+}
+
+/* Work out who came last, and what that cost. */
+static void judge_matches(struct collective_matches *matches)
+{
+    const struct collectives *all = matches->collectives;
+    for (size_t m = 0; m < matches->count; m++) {
+        struct collective_match *match = &matches->at[m];
+        const size_t *members = matches->member + match->first;
+        match->one_clock = is_on_one_clock(matches, members, match->count);
+        if (match->one_clock)
+            find_last_by_start(match, all, members);
+        else
+            find_last_by_duration(match, all, members);
+        match->wait_ns = wait_of(all, match, &all->at[match->earliest]);
+    }
+}
+
+/*
+ * Did the members of a match end together, by a common clock or by clocks set right? Clocks drift, and ranks are not let go
+ * in one moment: up to a millisecond and half the transfer is together. True when it cannot be known, and on hosts
+ * without a common clock, whose threads may be kept from ending by others.
  */
 static bool ended_together(const struct collective_matches *matches, const struct collective_match *match)
 {
-    enum { CLOCKS_DRIFT_NS = 1000000 };
     const struct collectives *all = matches->collectives;
-    int64_t first_ns = INT64_MAX, last_ns = INT64_MIN, apart_ns;
+    int64_t first_ns = INT64_MAX, last_ns = INT64_MIN, shortest_ns = INT64_MAX, apart_ns;
     for (size_t i = 0; i < match->count; i++) {
         const struct collective *one = &all->at[matches->member[match->first + i]];
-        int64_t clock_ns = matches->clock_ns[one->place], end_ns;
-        if (clock_ns == CLOCK_UNKNOWN || all->places[one->place].device < 0 ||
+        int64_t clock_ns = match->one_clock ? 0 : matches->clock_ns[one->place], end_ns;
+        if (clock_ns == CLOCK_UNKNOWN || (all->places[one->place].device < 0 && !match->one_clock) ||
             !collective_joins_all(one->kind) ||
             __builtin_sub_overflow(absolute(all, one, trace_end_ns(all->trace, one->event)), clock_ns,
                                    &end_ns))
             return true;
+        int64_t dur_ns = all->trace->dur_ns[one->event];
+        shortest_ns = dur_ns < shortest_ns ? dur_ns : shortest_ns;
         first_ns = end_ns < first_ns ? end_ns : first_ns;
         last_ns = end_ns > last_ns ? end_ns : last_ns;
     }
     return !__builtin_sub_overflow(last_ns, first_ns, &apart_ns) &&
-           apart_ns <= CLOCKS_DRIFT_NS + match->transfer_ns / 2;
+           apart_ns <= CLOCKS_DRIFT_NS + shortest_ns / 2;
 }
 
 /* Drop the matches that the clocks refute. */
@@ -329,6 +411,22 @@ static void check_matches(struct collective_matches *matches)
             matches->at[kept++] = matches->at[m];
     }
     matches->count = kept;
+}
+
+/* What is known of each collective. */
+static void set_members(struct collective_matches *matches)
+{
+    const struct collectives *all = matches->collectives;
+    matches->match_of = mem_alloc(mem_times(all->count + 1, sizeof *matches->match_of));
+    matches->waited_ns = mem_zalloc(all->count + 1, sizeof *matches->waited_ns);
+    for (size_t i = 0; i < all->count; i++)
+        matches->match_of[i] = MATCH_NONE;
+    for (size_t m = 0; m < matches->count; m++)
+        for (size_t i = 0; i < matches->at[m].count; i++) {
+            size_t index = matches->member[matches->at[m].first + i];
+            matches->match_of[index] = m;
+            matches->waited_ns[index] = wait_of(all, &matches->at[m], &all->at[index]);
+        }
 }
 
 struct collective_matches *collective_matches_open(const struct collectives *all)
@@ -345,14 +443,10 @@ struct collective_matches *collective_matches_open(const struct collectives *all
     find_matches(matches, entries, count);
     free(entries);
     compare_clocks(matches);
+    judge_matches(matches);
     check_matches(matches);
 
-    matches->match_of = mem_alloc((all->count + 1) * sizeof *matches->match_of);
-    for (size_t i = 0; i < all->count; i++)
-        matches->match_of[i] = MATCH_NONE;
-    for (size_t m = 0; m < matches->count; m++)
-        for (size_t i = 0; i < matches->at[m].count; i++)
-            matches->match_of[matches->member[matches->at[m].first + i]] = m;
+    set_members(matches);
     return matches;
 }
 
@@ -363,6 +457,7 @@ void collective_matches_free(struct collective_matches *matches)
     VEC_FREE(matches);
     free(matches->member);
     free(matches->match_of);
+    free(matches->waited_ns);
     free(matches->clock_ns);
     free(matches);
 }

@@ -3,7 +3,7 @@
  *
  *     struct collective_matches *matches = collective_matches_open(collectives);
  *     for (size_t m = 0; m < matches->count; m++)
- *         waited_ns += matches->at[m].longest_ns - matches->at[m].transfer_ns;
+ *         longest_ns = max(longest_ns, matches->at[m].wait_ns);
  *     collective_matches_free(matches);
  *
  * Collectives of several places (devices, hosts) are one when they are of one process group and have its number (`Seq`)
@@ -14,6 +14,9 @@
  * A rank's kernel begins when the rank arrives, and ends for all when the last has arrived and the data is there. So the
  * shortest is that of the last to arrive, and takes the transfer alone; what another takes longer, it waited. This
  * needs no clock in common, which ranks of different hosts do not have.
+ *
+ * Ranks of one host (equal host names, or one file) have a clock in common. There the last to arrive is the one that began
+ * last, and a rank waited from its own beginning to that of the last.
  *
  * That it ends for all at about the same time also tells how far clocks are apart: the median over all collectives in
  * which every rank has to arrive. What was matched by its order alone, but did not end together by clocks set
@@ -32,8 +35,9 @@ struct collective_match {
     size_t count;        /* at least 2, by place */
     size_t last;         /* the collective of the last to arrive; of equals the first */
     size_t earliest;     /* of the first to arrive */
-    int64_t transfer_ns; /* the shortest duration, that of LAST */
-    int64_t longest_ns;  /* that of EARLIEST */
+    int64_t transfer_ns; /* the duration of LAST; without a common clock the shortest */
+    int64_t wait_ns;     /* the longest wait, that of EARLIEST; 0: all arrived together */
+    bool one_clock;      /* by the clock of one host, else by durations */
     int64_t number;      /* Seq, or place in the order */
     bool by_order;
 };
@@ -44,6 +48,8 @@ struct collective_matches {
     size_t count, capacity;
     size_t *member;   /* indices into collectives->at */
     size_t *match_of; /* by collective; MATCH_NONE */
+    int64_t *
+        waited_ns; /* by collective: the part of its duration in which another rank had not arrived; it begins with it */
     /* By place: how far its clock is ahead of that of the first place with matches; CLOCK_UNKNOWN when it has none. */
     int64_t *clock_ns;
     uint64_t refuted; /* collectives whose match was none by the clock */

@@ -7,6 +7,7 @@
 #include "facts/launch_calls.h"
 
 #include "base/runs.h"
+#include "base/search.h"
 #include "base/stats.h"
 #include "facts/call_names.h"
 #include "facts/gpu_events.h"
@@ -78,14 +79,8 @@ static void find_captures(struct finding *finding)
 /* The call E among CALLS, which are in order of their ids; NULL: it is none. */
 static struct launch_call *call_at(struct launch_calls *calls, event_id e)
 {
-    size_t low = 0, high = calls->count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (calls->at[middle].call < e)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    size_t low;
+    SEARCH(low, calls->count, calls->at[low].call < e);
     return low < calls->count && calls->at[low].call == e ? &calls->at[low] : NULL;
 }
 

@@ -545,13 +545,13 @@ static void look_at_backends(struct summary *summary)
 /* Only the first file of a rank is matched with others, so it is the whole. */
 static void look_at_ranks(struct summary *summary)
 {
-    const struct table *ranks = summary_table(summary, "ranks");
-    for (size_t row = 0; ranks && row < ranks->row_count; row++) {
-        int64_t rank = summary_figure(ranks, row, "rank");
-        const struct summary_rank *of = summary_rank_of(summary, rank);
+    const struct comm *comm = summary->comm;
+    for (size_t i = 0; comm && i < comm->ranks.count; i++) {
+        const struct comm_rank *rank = &comm->ranks.at[i];
+        const struct summary_rank *of = summary_rank_of(summary, rank->rank);
         if (of)
-            add_file_stake(summary, RULE_STRAGGLER, of->file, summary_figure(ranks, row, "late"),
-                           arena_printf(&summary->arena, "rank %lld", (long long)rank));
+            add_file_stake(summary, RULE_STRAGGLER, of->file, rank->late_ns,
+                           arena_printf(&summary->arena, "rank %lld", (long long)rank->rank));
     }
 }
 

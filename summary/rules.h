@@ -9,6 +9,7 @@
 #ifndef TPA_SUMMARY_RULES_H
 #define TPA_SUMMARY_RULES_H
 
+#include "analyze/comm.h"
 #include "analyze/selection.h"
 #include "summary/summary.h"
 #include "base/result.h"
@@ -80,6 +81,7 @@ struct summary {
     enum summary_by by;
     unsigned features;           /* of the trace: enum trace_feature */
     struct transfers *transfers; /* NULL where nothing ran on a device */
+    struct comm *comm;           /* NULL unless there are several files */
     struct result *parts; /* the tables of the analyses; that of steps in memory is called "memory_steps" */
     struct summary_rank *ranks; /* in order */
     size_t rank_count;

@@ -174,9 +174,10 @@ static bool ask(struct summary *summary, struct result *result, struct tpa_error
     gaps.only_causes = true;
     gaps_add_tables(trace, selection, &gaps, summary->parts);
     summary->transfers = transfers_analyze(trace, selection, by_rank ? BY(RANK) : 0);
-    return trace->file_count == 1 || selection->names || /* who waits for whom is not asked of names */
-           comm_add_tables(trace, selection, &(struct comm_options){ .by = COMM_BY_DEFAULT }, summary->parts,
-                           err);
+    if (trace->file_count == 1 || selection->names) /* who waits for whom is not asked of names */
+        return true;
+    summary->comm = comm_analyze(trace, selection, &(struct comm_options){ 0 }, err);
+    return summary->comm != NULL;
 }
 
 bool summary_add_tables(const struct trace *trace, const struct selection *selection, enum summary_by by,
@@ -196,6 +197,7 @@ bool summary_add_tables(const struct trace *trace, const struct selection *selec
         add_findings(&summary, result);
     }
     transfers_free(summary.transfers);
+    comm_free(summary.comm);
     result_free(summary.parts);
     VEC_FREE(&summary.findings);
     free(summary.ranks);

@@ -180,7 +180,9 @@ __attribute__((unused)) static void ask_analysis(const struct analysis *analysis
                                                  struct result *result)
 {
     struct tpa_error err = { 0 };
-    struct analysis_query query = { trace, selection, by, analysis->defaults, 0, by != 0 };
+    struct analysis_query query = {
+        .trace = trace, .selection = selection, .by = by, .options = analysis->defaults, .by_given = by != 0
+    };
     if (!analysis->run(&query, result, &err))
         abort();
 }

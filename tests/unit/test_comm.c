@@ -7,9 +7,23 @@
 
 #include "facts/collective_names.h"
 #include "analyze/comm.h"
+#include "analyze/registry.h"
 #include "facts/shapes.h"
 #include "tests/unit/drawn.h"
 #include <math.h>
+
+/* Add to RESULT what `tpa comm` answers. */
+static bool ask_comm(const struct trace *of, const struct selection *selection, struct comm_options options,
+                     struct result *answer)
+{
+    struct tpa_error err = { 0 };
+    struct analysis_query query = { .trace = of,
+                                    .selection = selection,
+                                    .by = options.by ? options.by : COMM_BY_DEFAULT,
+                                    .filter = options.filter,
+                                    .exclude = options.exclude };
+    return analysis_comm.run(&query, answer, &err);
+}
 
 static struct trace *trace;
 static struct result *result;
@@ -21,7 +35,7 @@ static void answer_with(struct selection_query query, struct comm_options option
     struct selection *selection = selection_open(trace, &query, &err);
     assert_non_null(selection);
     result = result_open("tpa.comm/1");
-    assert_true(comm_add_tables(trace, selection, &options, result, &err));
+    assert_true(ask_comm(trace, selection, options, result));
     selection_free(selection);
     collectives = table_called(result, "collectives");
 }
@@ -304,7 +318,7 @@ static void old_files_tell_by_what_is_around_the_launch(void **state)
     draw_work("kernel", "ncclKernel_SendRecv_RING_SIMPLE_Sum_int8_t(ncclWorkElem)", 0, 20, 20, 40, 100);
     trace = draw_end();
     answer_with((struct selection_query){ 0 },
-                (struct comm_options){ .by = COMM_BY_DEFAULT | COMM_OPERATOR | COMM_KERNEL });
+                (struct comm_options){ .by = COMM_BY_DEFAULT | BY(OP) | BY(KERNEL) });
     assert_int_equal(collectives->row_count, 1);
     assert_string_equal(text_called(collectives, 0, "collective"), "all_to_all");
     assert_string_equal(text_called(collectives, 0, "operator"), "c10d::alltoall_base_");
@@ -330,8 +344,7 @@ static void regions_around_a_launch_are_looked_at_so_far(void **state)
         draw_call("cudaLaunchKernel", 1, 30, 5, 100);
         draw_work("kernel", "ncclDevKernel_AllReduce", 0, 20, 40, 40, 100);
         trace = draw_end();
-        answer_with((struct selection_query){ 0 },
-                    (struct comm_options){ .by = COMM_BY_DEFAULT | COMM_OPERATOR });
+        answer_with((struct selection_query){ 0 }, (struct comm_options){ .by = COMM_BY_DEFAULT | BY(OP) });
         assert_int_equal(collectives->row_count, 1);
         assert_string_equal(text_called(collectives, 0, "operator"), "c10d::outermost");
         bool told = !table_is_missing(collectives, 0, (size_t)table_find_column(collectives, "dtype", 5));
@@ -429,12 +442,12 @@ static void a_collective_is_of_the_step_that_issued_it(void **state)
     draw_work("kernel", "ncclDevKernel_AllReduce_Sum_f32_RING_LL", 0, 20, 60, 10, 100);
     trace = draw_end();
     answer_with((struct selection_query){ .steps = { .at = { { 1, 1 } }, .count = 1 } },
-                (struct comm_options){ .by = COMM_STEP });
+                (struct comm_options){ .by = BY(STEP) });
     assert_int_equal(collectives->row_count, 1);
     assert_int_equal(int_called(collectives, 0, "step"), 1);
     result_free(result);
     answer_with((struct selection_query){ .steps = { .at = { { 2, 2 } }, .count = 1 } },
-                (struct comm_options){ .by = COMM_STEP });
+                (struct comm_options){ .by = BY(STEP) });
     assert_int_equal(collectives->row_count, 0);
     release();
 }
@@ -628,7 +641,7 @@ static void devices_of_one_file_are_ranks_too(void **state)
     draw_all_reduce(0, 0, 50, 1);
     draw_all_reduce(3, 20, 30, 1);
     trace = draw_end();
-    answer_with((struct selection_query){ 0 }, (struct comm_options){ .by = COMM_DEVICE });
+    answer_with((struct selection_query){ 0 }, (struct comm_options){ .by = BY(DEVICE) });
     assert_int_equal(collectives->row_count, 2);
     struct table *ranks = table_called(result, "ranks"), *waits = table_called(result, "waits");
     assert_int_equal(ranks->row_count, 2);
@@ -686,6 +699,86 @@ static void an_empty_trace_gives_empty_tables(void **state)
     release();
 }
 
+static void draw_on_host(int64_t rank, const char *host)
+{
+    draw_rank(rank, 0);
+    struct trace_file *file = trace_builder_current_file(draw_builder);
+    file->host_name = host;
+}
+
+/*
+ *                0    10   20   30   40   50   60
+ *   rank 0       [ A              )               0..40
+ *                     [ B                    )    10..60
+ *   rank 1            [ A              )          10..45: began last, though it took less than rank 0
+ *                                [ B    )         30..50: ended first, but on one host the last to begin
+ *
+ * On one host rank 0 waited 10 in A (0..10) and 20 in B (10..30).
+ * By durations it would be 5 (40 - 35) and 30 (50 - 20).
+ */
+static void on_one_host_the_clock_tells_who_came_last(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *hosts[2];
+        int64_t waited_a, waited_b;
+    } cases[] = { { { "node7", "node7" }, 10, 20 }, { { "node7", "node8" }, 5, 30 } };
+    for (size_t i = 0; i < 2; i++) {
+        draw_begin(&comm_wants);
+        draw_on_host(0, cases[i].hosts[0]);
+        draw_work("kernel", "ncclDevKernel_AllReduce_Sum_f32_RING_LL", 0, 7, 0, 40, DRAW_NO_CALL);
+        draw_facts("allreduce", 100, 100, "Float", 2, 1);
+        draw_work("kernel", "ncclDevKernel_AllReduce_Sum_f32_RING_LL", 0, 9, 10, 50, DRAW_NO_CALL);
+        draw_facts("allreduce", 100, 100, "Float", 2, 2);
+        draw_on_host(1, cases[i].hosts[1]);
+        draw_work("kernel", "ncclDevKernel_AllReduce_Sum_f32_RING_LL", 0, 7, 10, 35, DRAW_NO_CALL);
+        draw_facts("allreduce", 100, 100, "Float", 2, 1);
+        draw_work("kernel", "ncclDevKernel_AllReduce_Sum_f32_RING_LL", 0, 9, 30, 20, DRAW_NO_CALL);
+        draw_facts("allreduce", 100, 100, "Float", 2, 2);
+        trace = draw_end();
+        answer();
+        const struct table *waits = table_called(result, "waits"), *ranks = table_called(result, "ranks");
+        assert_int_equal(waits->row_count, 2);
+        for (size_t row = 0; row < 2; row++) {
+            bool is_a = int_called(waits, row, "number") == 1;
+            assert_string_equal(text_called(waits, row, "last"), "1");
+            assert_int_equal(int_called(waits, row, "waited"), is_a ? cases[i].waited_a : cases[i].waited_b);
+        }
+        size_t row = int_called(ranks, 0, "rank") == 0 ? 0 : 1;
+        assert_int_equal(int_called(ranks, row, "waited"), cases[i].waited_a + cases[i].waited_b);
+        assert_int_equal(int_called(ranks, row, "transfer") + int_called(ranks, row, "waited"), 90);
+        release();
+    }
+}
+
+/*
+ * Two collectives of rank 0 wait at once, 0..30 and 10..30, for rank 1, whose both begin at 30: 30 + 20 of waiting in 30
+ * of wall time.
+ */
+static void waits_at_once_add_up_but_the_union_is_wall_time(void **state)
+{
+    (void)state;
+    draw_begin(&comm_wants);
+    draw_on_host(0, "node7");
+    draw_work("kernel", "ncclDevKernel_AllReduce_Sum_f32_RING_LL", 0, 7, 0, 40, DRAW_NO_CALL);
+    draw_facts("allreduce", 100, 100, "Float", 2, 1);
+    draw_work("kernel", "ncclDevKernel_AllReduce_Sum_f32_RING_LL", 0, 9, 10, 30, DRAW_NO_CALL);
+    draw_facts("allreduce", 100, 100, "Float", 2, 2);
+    draw_on_host(1, "node7");
+    draw_work("kernel", "ncclDevKernel_AllReduce_Sum_f32_RING_LL", 0, 7, 30, 10, DRAW_NO_CALL);
+    draw_facts("allreduce", 100, 100, "Float", 2, 1);
+    draw_work("kernel", "ncclDevKernel_AllReduce_Sum_f32_RING_LL", 0, 9, 30, 10, DRAW_NO_CALL);
+    draw_facts("allreduce", 100, 100, "Float", 2, 2);
+    trace = draw_end();
+    answer();
+    const struct table *ranks = table_called(result, "ranks");
+    size_t row = int_called(ranks, 0, "rank") == 0 ? 0 : 1;
+    assert_int_equal(int_called(ranks, row, "waited"), 50);
+    assert_int_equal(int_called(ranks, row, "waited_union"), 30);
+    assert_int_equal(int_called(collectives, 0, "waited"), 50);
+    release();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -715,6 +808,8 @@ int main(void)
         cmocka_unit_test(files_of_one_rank_are_not_matched),
         cmocka_unit_test(a_rank_is_judged_against_the_files_left_out),
         cmocka_unit_test(an_empty_trace_gives_empty_tables),
+        cmocka_unit_test(on_one_host_the_clock_tells_who_came_last),
+        cmocka_unit_test(waits_at_once_add_up_but_the_union_is_wall_time),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

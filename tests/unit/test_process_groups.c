@@ -6,10 +6,24 @@
 #include <cmocka.h>
 
 #include "analyze/comm.h"
+#include "analyze/registry.h"
 #include "facts/process_groups.h"
 #include "ingest/distributed_info.h"
 #include "tests/unit/drawn.h"
 #include <math.h>
+
+/* Add to RESULT what `tpa comm` answers. */
+static bool ask_comm(const struct trace *of, const struct selection *selection, struct comm_options options,
+                     struct result *answer)
+{
+    struct tpa_error err = { 0 };
+    struct analysis_query query = { .trace = of,
+                                    .selection = selection,
+                                    .by = options.by ? options.by : COMM_BY_DEFAULT,
+                                    .filter = options.filter,
+                                    .exclude = options.exclude };
+    return analysis_comm.run(&query, answer, &err);
+}
 
 static struct trace *trace;
 static struct result *result;
@@ -26,7 +40,7 @@ static void answer(void)
     trace = draw_end();
     result = result_open("tpa.comm/1");
     struct selection *selection = selection_open(trace, &(struct selection_query){ 0 }, &err);
-    assert_true(comm_add_tables(trace, selection, &(struct comm_options){ 0 }, result, &err));
+    assert_true(ask_comm(trace, selection, (struct comm_options){ 0 }, result));
     selection_free(selection);
     collectives = table_called(result, "collectives");
 }
