@@ -20,6 +20,7 @@
     ROW(gpu) \
     ROW(gaps) \
     ROW(steps) \
+    ROW(path) \
     ROW(transfers) \
     ROW(comm) \
     ROW(memory) \
