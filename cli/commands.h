@@ -21,6 +21,7 @@
     ROW(gaps) \
     ROW(steps) \
     ROW(path) \
+    ROW(whatif) \
     ROW(transfers) \
     ROW(comm) \
     ROW(memory) \

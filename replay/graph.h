@@ -76,7 +76,7 @@ struct replay_graph {
     uint32_t *first_edge;
     struct replay_edge *edges; /* of moment m: from first_edge[m] up to first_edge[m + 1] */
     size_t edge_count;
-    moment_id *order; /* all moments, each after those it depends on; by time */
+    moment_id *order; /* all moments, each after those it depends on */
 
     /* Collectives over ranks; NULL: there are not several files, or nothing matches. */
     struct collectives *collectives;

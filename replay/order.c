@@ -1,21 +1,13 @@
 /*
  * order.c - the moments in an order in which each comes after those it depends on.
  *
- * A moment depends on none that was recorded later, so the order is that of time. Only moments of one nanosecond need a closer
- * look: each is put behind those of the same time that it depends on, with a stack of its own, since there may be a million of
- * them. Where that runs in a circle, the edge that closes it is left out.
+ * A moment is put in order after all that it depends on, which are put in order first; with a stack of its own, since a chain of
+ * these may be as long as the trace. No sorting is needed. A moment depends on none that was recorded later, so a circle can only
+ * lie within one nanosecond; the edge that closes it is left out.
  */
 #include "replay/graph_parts.h"
 
-#include "base/runs.h"
 #include <stdlib.h>
-
-static bool is_later(const void *context, const void *left, const void *right)
-{
-    const struct replay_graph *graph = context;
-    moment_id a = *(const moment_id *)left, b = *(const moment_id *)right;
-    return graph->time_ns[a] != graph->time_ns[b] ? graph->time_ns[a] > graph->time_ns[b] : a > b;
-}
 
 /* Hand the edges out to the moments they lead to. Those that lead back in time are left out. */
 static void sort_edges(struct graph_maker *maker)
@@ -54,7 +46,8 @@ struct pending {
 
 struct ordering {
     struct replay_graph *graph;
-    uint8_t *state; /* by moment: 0 not met, 1 pending, 2 in order */
+    uint8_t *state;  /* by moment: 0 not met, 1 pending, 2 in order */
+    uint64_t *first; /* a bit for each moment of a thread: the thread's first */
     struct {
         struct pending *at;
         size_t count, capacity;
@@ -76,11 +69,13 @@ static void push(struct ordering *ordering, moment_id m)
     *VEC_PUSH(&ordering->stack) = (struct pending){ m, ordering->graph->first_edge[m] };
 }
 
-/* The moment before M that it depends on without an edge, when that has the same time; only the end of work has such. */
-static moment_id start_of_instant(const struct replay_graph *graph, moment_id m)
+/* The moment before M that it depends on without an edge: of its thread, or the start of its work. MOMENT_NONE: there is none. */
+static moment_id before(const struct ordering *ordering, moment_id m)
 {
-    bool same = replay_moment_kind(graph, m) == MOMENT_WORK_END && graph->time_ns[m - 1] == graph->time_ns[m];
-    return same ? m - 1 : MOMENT_NONE;
+    const struct replay_graph *graph = ordering->graph;
+    if (m >= graph->host_count)
+        return replay_moment_kind(graph, m) == MOMENT_WORK_END ? m - 1 : MOMENT_NONE;
+    return ordering->first[m / 64] >> (m % 64) & 1 ? MOMENT_NONE : m - 1;
 }
 
 /* The moment on top of the stack can not come before the one below it, which asked for that: leave this edge out. */
@@ -91,20 +86,19 @@ static void give_up(struct ordering *ordering)
     drop_edge(ordering->graph, asked->next - 1, asked->m);
 }
 
-/* Put M in order, and before it what it depends on of the same time. */
+/* Put M in order, and before it what it depends on. */
 static void place(struct ordering *ordering, moment_id m)
 {
     struct replay_graph *graph = ordering->graph;
     push(ordering, m);
     while (ordering->stack.count) {
         struct pending *top = &ordering->stack.at[ordering->stack.count - 1];
-        moment_id own = top->m, start = start_of_instant(graph, own);
-        if (start != MOMENT_NONE && ordering->state[start] == 0) {
-            push(ordering, start);
-            continue;
-        }
-        if (start != MOMENT_NONE && ordering->state[start] == 1) {
-            give_up(ordering); /* its own start waits for it */
+        moment_id own = top->m, previous = before(ordering, own);
+        if (previous != MOMENT_NONE && ordering->state[previous] != 2) {
+            if (ordering->state[previous] == 1)
+                give_up(ordering); /* its own start waits for it */
+            else
+                push(ordering, previous);
             continue;
         }
         if (top->next == graph->first_edge[own + 1]) {
@@ -115,12 +109,20 @@ static void place(struct ordering *ordering, moment_id m)
         }
         uint32_t k = top->next++;
         moment_id from = graph->edges[k].from;
-        if (graph->time_ns[from] != graph->time_ns[own] || ordering->state[from] == 2)
-            continue;
         if (ordering->state[from] == 1)
             drop_edge(graph, k, own);
-        else
+        else if (ordering->state[from] == 0)
             push(ordering, from);
+    }
+}
+
+static void find_ends(struct replay_graph *graph)
+{
+    for (size_t m = 0; m < graph->moment_count; m++) {
+        if (m == 0 || graph->time_ns[m] < graph->start_ns)
+            graph->start_ns = graph->time_ns[m];
+        if (m == 0 || graph->time_ns[m] > graph->end_ns)
+            graph->end_ns = graph->time_ns[m];
     }
 }
 
@@ -128,21 +130,17 @@ void graph_order(struct graph_maker *maker)
 {
     struct replay_graph *graph = maker->graph;
     sort_edges(maker);
+    find_ends(graph);
     struct ordering ordering = { .graph = graph,
-                                 .state = mem_zalloc(graph->moment_count + 1, sizeof *ordering.state) };
-    moment_id *by_time = mem_alloc((graph->moment_count + 1) * sizeof *by_time);
-    for (size_t m = 0; m < graph->moment_count; m++)
-        by_time[m] = (moment_id)m;
-    runs_sort(by_time, graph->moment_count, sizeof *by_time, is_later, graph);
+                                 .state = mem_zalloc(graph->moment_count + 1, sizeof *ordering.state),
+                                 .first = mem_zalloc(graph->host_count / 64 + 1, sizeof *ordering.first) };
+    for (size_t t = 0; t < graph->thread_count; t++)
+        ordering.first[graph->threads[t].first / 64] |= UINT64_C(1) << (graph->threads[t].first % 64);
     graph->order = mem_alloc((graph->moment_count + 1) * sizeof *graph->order);
-    for (size_t i = 0; i < graph->moment_count; i++)
-        if (ordering.state[by_time[i]] == 0)
-            place(&ordering, by_time[i]);
-    if (graph->moment_count) {
-        graph->start_ns = graph->time_ns[by_time[0]];
-        graph->end_ns = graph->time_ns[by_time[graph->moment_count - 1]];
-    }
+    for (size_t m = 0; m < graph->moment_count; m++)
+        if (ordering.state[m] == 0)
+            place(&ordering, (moment_id)m);
     VEC_FREE(&ordering.stack);
     free(ordering.state);
-    free(by_time);
+    free(ordering.first);
 }

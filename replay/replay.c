@@ -68,21 +68,6 @@ void changes_scale_range(struct changes *changes, size_t thread, int64_t start_n
 
 /* ---- the pass ---- */
 
-/*
- * Count from the first moment, with as many bits of a nanosecond as leave room for sixteen times the recording. One of centuries
- * leaves none, and is counted from 0.
- */
-static void choose_units(struct replay *replay)
-{
-    enum { MOST_BITS = 10 };
-    uint64_t span_ns = (uint64_t)replay->graph->end_ns - (uint64_t)replay->graph->start_ns;
-    if (span_ns >= UINT64_C(1) << 58)
-        return;
-    replay->origin_ns = replay->graph->start_ns;
-    while (replay->fraction < MOST_BITS && span_ns << (replay->fraction + 1) < UINT64_C(1) << 59)
-        replay->fraction++;
-}
-
 struct pass {
     const struct replay_graph *graph;
     const struct changes *changes;
@@ -90,47 +75,49 @@ struct pass {
     uint64_t *first; /* a bit for each moment of a thread: the thread's first */
 };
 
-static int64_t recorded(const struct pass *pass, moment_id m)
-{
-    return (pass->graph->time_ns[m] - pass->replay->origin_ns) * (INT64_C(1) << pass->replay->fraction);
-}
-
 /* From moment FROM to M as recorded. Of centuries it may not fit, but comes right when it is added to FROM. */
 static int64_t lag_from(const struct pass *pass, moment_id from, moment_id m)
 {
-    return (int64_t)((uint64_t)recorded(pass, m) - (uint64_t)recorded(pass, from));
+    return (int64_t)((uint64_t)pass->graph->time_ns[m] - (uint64_t)pass->graph->time_ns[from]);
 }
 
-static int64_t later_by(int64_t at, int64_t lag)
+static int64_t later_by(int64_t at_ns, int64_t lag_ns)
 {
-    return (int64_t)((uint64_t)at + (uint64_t)lag);
+    return (int64_t)((uint64_t)at_ns + (uint64_t)lag_ns);
 }
 
-/* LAG, in units of the replay, FACTOR of it. */
-static int64_t scaled(int64_t lag, float factor)
+/* FACTOR of LAG, rounded down. */
+static int64_t scaled(int64_t lag_ns, float factor)
 {
-    return factor == 1 ? lag : llround((double)lag * (double)factor);
+    return factor == 1 ? lag_ns : (int64_t)((double)lag_ns * (double)factor);
 }
 
-/* The latest of the edges of M; *BOUND: one of them binds. INT64_MIN: there are none. */
-static int64_t latest_of_edges(const struct pass *pass, moment_id m, float factor, bool *bound)
+/* What the edges of a moment say. */
+struct verdict {
+    int64_t latest_ns; /* INT64_MIN: there are none */
+    bool bound;        /* one of them binds */
+    int64_t tail_ns;   /* how long a call took to return when its work was done; 0 where none waited */
+};
+
+static struct verdict ask_edges(const struct pass *pass, moment_id m, float factor)
 {
     const struct replay_graph *graph = pass->graph;
-    int64_t latest = INT64_MIN;
-    *bound = false;
+    struct verdict verdict = { .latest_ns = INT64_MIN };
     for (uint32_t k = graph->first_edge[m]; k < graph->first_edge[m + 1]; k++) {
         const struct replay_edge *edge = &graph->edges[k];
         if (edge->from == m || changes_dropped(pass->changes, k))
             continue;
-        int64_t at = pass->replay->at[edge->from];
+        int64_t at_ns = pass->replay->at_ns[edge->from], lag_ns = lag_from(pass, edge->from, m);
         if (edge->relation == RELATION_COLLECTIVE)
-            at = later_by(at, scaled(lag_from(pass, edge->from, m), factor));
+            at_ns = later_by(at_ns, scaled(lag_ns, factor));
         else if (edge->binds)
-            at = later_by(at, lag_from(pass, edge->from, m));
-        *bound |= edge->binds;
-        latest = at > latest ? at : latest;
+            at_ns = later_by(at_ns, lag_ns);
+        if (edge->binds && edge->relation == RELATION_SYNC)
+            verdict.tail_ns = lag_ns;
+        verdict.bound |= edge->binds;
+        verdict.latest_ns = at_ns > verdict.latest_ns ? at_ns : verdict.latest_ns;
     }
-    return latest;
+    return verdict;
 }
 
 static int64_t time_of_moment(const struct pass *pass, moment_id m)
@@ -144,28 +131,26 @@ static int64_t time_of_moment(const struct pass *pass, moment_id m)
         factor = changes->piece[m];
     else if (changes && kind == MOMENT_WORK_END)
         factor = changes->work[replay_work_of(graph, m)];
-    bool bound;
-    int64_t latest = latest_of_edges(pass, m, factor, &bound);
+    struct verdict verdict = ask_edges(pass, m, factor);
     if (follows) {
-        int64_t lag = bound ? 0 : scaled(lag_from(pass, m - 1, m), factor);
-        int64_t at = later_by(pass->replay->at[m - 1], lag);
-        return at > latest ? at : latest;
+        int64_t lag_ns = verdict.bound ? verdict.tail_ns : scaled(lag_from(pass, m - 1, m), factor);
+        int64_t at_ns = later_by(pass->replay->at_ns[m - 1], lag_ns);
+        return at_ns > verdict.latest_ns ? at_ns : verdict.latest_ns;
     }
-    return latest == INT64_MIN ? recorded(pass, m) : latest;
+    return verdict.latest_ns == INT64_MIN ? graph->time_ns[m] : verdict.latest_ns;
 }
 
 struct replay *replay_open(const struct replay_graph *graph, const struct changes *changes)
 {
     struct replay *replay = mem_zalloc(1, sizeof *replay);
     replay->graph = graph;
-    choose_units(replay);
-    replay->at = mem_alloc((graph->moment_count + 1) * sizeof *replay->at);
+    replay->at_ns = mem_alloc((graph->moment_count + 1) * sizeof *replay->at_ns);
     struct pass pass = { .graph = graph, .changes = changes, .replay = replay };
     pass.first = mem_zalloc(graph->host_count / 64 + 1, sizeof *pass.first);
     for (size_t t = 0; t < graph->thread_count; t++)
         pass.first[graph->threads[t].first / 64] |= UINT64_C(1) << (graph->threads[t].first % 64);
     for (size_t i = 0; i < graph->moment_count; i++)
-        replay->at[graph->order[i]] = time_of_moment(&pass, graph->order[i]);
+        replay->at_ns[graph->order[i]] = time_of_moment(&pass, graph->order[i]);
     free(pass.first);
     return replay;
 }
@@ -173,14 +158,8 @@ struct replay *replay_open(const struct replay_graph *graph, const struct change
 void replay_free(struct replay *replay)
 {
     if (replay)
-        free(replay->at);
+        free(replay->at_ns);
     free(replay);
-}
-
-int64_t replay_time_of(const struct replay *replay, moment_id m)
-{
-    int64_t whole_ns = replay->at[m] >> replay->fraction; /* rounds down */
-    return replay->origin_ns + whole_ns;
 }
 
 int64_t replay_time_at(const struct replay *replay, size_t thread, int64_t ns)

@@ -10,7 +10,9 @@
  *
  * One pass over the moments in order: each comes as early as what it depends on allows. What bound it in the recording keeps the
  * lag that was recorded; everything else it depends on only has to come before. So without changes every moment is where it was
- * recorded, to the nanosecond. What depends on nothing, such as the first moment of a thread, stays where it was.
+ * recorded, to the nanosecond. What depends on nothing, such as the first moment of a thread, stays where it was. A call that
+ * waited for work returns as long after it, or after its own begin, as it did after the work. Changed times are rounded down to
+ * nanoseconds.
  */
 #ifndef TPA_REPLAY_REPLAY_H
 #define TPA_REPLAY_REPLAY_H
@@ -42,17 +44,18 @@ void changes_scale_range(struct changes *changes, size_t thread, int64_t start_n
 /* When every moment comes. */
 struct replay {
     const struct replay_graph *graph; /* borrowed */
-    int64_t *at; /* by moment: since ORIGIN_NS, in units of 2 to the -FRACTION nanoseconds */
-    int64_t origin_ns;
-    int fraction; /* factors leave parts of a nanosecond; they add up, and are rounded once */
+    int64_t *at_ns;                   /* by moment: on the clock of the graph */
 };
 
 /* New; free with replay_free (NULL is allowed). CHANGES may be NULL: none. Linear time. */
 struct replay *replay_open(const struct replay_graph *graph, const struct changes *changes);
 void replay_free(struct replay *replay);
 
-/* When moment M comes, in nanoseconds on the clock of the graph, rounded down. */
-int64_t replay_time_of(const struct replay *replay, moment_id m);
+/* When moment M comes, on the clock of the graph. */
+static inline int64_t replay_time_of(const struct replay *replay, moment_id m)
+{
+    return replay->at_ns[m];
+}
 
 /* When thread THREAD would be where it was at NS: between two moments in proportion; before the first and behind the last as far
  * from these as recorded. */

@@ -86,16 +86,19 @@ struct stream_work *stream_work_open(const struct replay_graph *graph)
         const struct track *track = &trace->tracks[trace->track[gpu->event[i]]];
         size_t stream = stream_work_find(streams, track->file, track->device, track->stream);
         streams->stream_of_work[i] = (uint32_t)stream;
-        if (gpu->call[i] == EVENT_NONE)
-            continue;
-        streams->launched[streams->launched_count++] =
-            (struct launched_work){ launched_ns(graph, i), (uint32_t)i };
-        streams->at[stream].count++;
+        if (gpu->call[i] != EVENT_NONE)
+            streams->at[stream].count++;
     }
-    size_t first = 0;
     for (size_t s = 0; s < streams->count; s++) {
-        streams->at[s].first = first;
-        first += streams->at[s].count;
+        streams->at[s].first = streams->launched_count;
+        streams->launched_count += streams->at[s].count;
+        streams->at[s].count = 0;
+    }
+    for (size_t i = 0; i < gpu->count; i++) {
+        struct work_stream *stream = &streams->at[streams->stream_of_work[i]];
+        if (gpu->call[i] != EVENT_NONE)
+            streams->launched[stream->first + stream->count++] =
+                (struct launched_work){ launched_ns(graph, i), (uint32_t)i };
     }
     size_t size = streams->launched_count * sizeof *streams->launched;
     runs_sort(streams->launched, streams->launched_count, sizeof *streams->launched, launched_is_after,
@@ -189,10 +192,14 @@ uint32_t *stream_work_before(const struct stream_work *streams, const struct rep
     size_t *next = mem_zalloc(streams->count + 1, sizeof *next),
            *end = mem_zalloc(streams->count + 1, sizeof *end);
     for (size_t i = 0; i < count; i++)
-        by_end[i] = (uint32_t)i;
-    runs_sort(by_end, count, sizeof *by_end, ends_after, streams);
+        end[streams->stream_of_work[i]]++;
+    for (size_t s = 1; s < streams->count; s++)
+        end[s] += end[s - 1];
+    for (size_t s = 0; s < streams->count; s++)
+        next[s] = s ? end[s - 1] : 0;
     for (size_t i = 0; i < count; i++)
-        end[streams->stream_of_work[by_end[i]]] = i + 1;
+        by_end[next[streams->stream_of_work[i]]++] = (uint32_t)i;
+    runs_sort(by_end, count, sizeof *by_end, ends_after, streams);
     for (size_t s = 0; s < streams->count; s++)
         next[s] = s ? end[s - 1] : 0;
     /* Works come by start, so what has ended by then only grows. Of those that take no time, each follows the one before. */

@@ -314,18 +314,6 @@ static void a_collective_leads_to_the_last_rank(void **state)
     trace_free(trace);
 }
 
-/* A thousand operators of 5 ns at half their time take 2500 ns: rounded one by one they would take 2000 or 3000. */
-static void parts_of_nanoseconds_add_up(void **state)
-{
-    (void)state;
-    draw_begin(&wants);
-    for (int64_t k = 0; k < 1000; k++)
-        draw_host("cpu_op", "op", 1, 5 * k, 5);
-    struct trace *trace = draw_end();
-    assert_int_equal(end_with(trace, "op", 0.5), 2500);
-    trace_free(trace);
-}
-
 static void a_trace_of_other_events_has_a_path_of_these(void **state)
 {
     (void)state;
@@ -365,7 +353,6 @@ int main(void)
         cmocka_unit_test(work_of_which_nothing_is_known_is_unknown),
         cmocka_unit_test(what_happens_at_one_moment_has_an_order),
         cmocka_unit_test(a_collective_leads_to_the_last_rank),
-        cmocka_unit_test(parts_of_nanoseconds_add_up),
         cmocka_unit_test(a_trace_of_other_events_has_a_path_of_these),
         cmocka_unit_test(overlapping_spans_are_of_the_last_to_begin),
     };
