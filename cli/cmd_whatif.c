@@ -43,18 +43,22 @@ static const struct opt_choice to_words[] = {
 
 static const struct opt whatif_opts[] = {
     OPT_GROUP("Changes"),
-    OPT_LIST(0, "scale", struct whatif_args, scales, "WHAT:REGEX=F",
-             "what matches REGEX takes F of its time: 0.5, 50%, 2x (twice as fast), 0 (gone). WHAT is kernel, op, call, "
-             "copy, module, annotation, category or name; may be given several times"),
+    OPT_LIST(
+        0, "scale", struct whatif_args, scales, "WHAT:REGEX=F",
+        "what matches REGEX takes F of its time: 0.5, 50%, 2x (twice as fast), 0 (gone). WHAT is kernel, op, call, "
+        "copy, module, annotation, category or name; may be given several times"),
     OPT_FLAG(0, "no-data-wait", struct whatif_args, no_data_wait, "the next batch is always ready"),
     OPT_FLAG(0, "pinned-copies", struct whatif_args, pinned_copies,
              "copies of pageable memory to a device do not block the host"),
-    OPT_LIST(0, "no-sync", struct whatif_args, syncs, "REGEX",
-             "calls that wait for the device, or lie in operators, whose names match REGEX are gone; may be given "
-             "several times"),
+    OPT_LIST(
+        0, "no-sync", struct whatif_args, syncs, "REGEX",
+        "calls that wait for the device, or lie in operators, whose names match REGEX are gone; may be given "
+        "several times"),
     OPT_FLAG(0, "cuda-graph", struct whatif_args, cuda_graph, "each step is launched as one graph"),
-    OPT_FLAG(0, "no-alloc", struct whatif_args, no_alloc, "no calls that allocate or free memory of device or host"),
-    OPT_FLAG(0, "no-first-use", struct whatif_args, no_first_use, "what was slow the first time takes the usual time"),
+    OPT_FLAG(0, "no-alloc", struct whatif_args, no_alloc,
+             "no calls that allocate or free memory of device or host"),
+    OPT_FLAG(0, "no-first-use", struct whatif_args, no_first_use,
+             "what was slow the first time takes the usual time"),
     OPT_FLAG(0, "overlap-comm", struct whatif_args, overlap_comm, "nobody waits for communication"),
     OPT_SIZE(0, "comm-bandwidth", struct whatif_args, comm_bandwidth, "SIZE",
              "collectives move SIZE a second on the bus: 100GB"),
@@ -63,15 +67,17 @@ static const struct opt whatif_opts[] = {
     OPT_FLAG(0, "whole", struct whatif_args, whole, "of all that was recorded, rather than of a step"),
     OPT_TEXT(0, "sweep", struct whatif_args, sweep, "WHAT:REGEX=A..B",
              "the step time for eleven factors from A to B, all other changes made"),
-    OPT_TEXT(0, "gate", struct whatif_args, gate, "LIMIT",
-             "exit with 1 unless the predicted step time is LIMIT (100ms) or less, or less by LIMIT (5%) or more"),
+    OPT_TEXT(
+        0, "gate", struct whatif_args, gate, "LIMIT",
+        "exit with 1 unless the predicted step time is LIMIT (100ms) or less, or less by LIMIT (5%) or more"),
     OPT_CHOICE(0, "to", struct whatif_args, to, to_words, "FORM", "what to write"),
     OUTPUT_OPTIONS(struct whatif_args, output),
     LOAD_OPTIONS(struct whatif_args, load),
     OPT_END,
 };
 
-static const struct trace_wants whatif_wants = { .args = REPLAY_WANTS | WANT(COPY_MEMORY) | WANT(BYTES) | WANT(MODULE_HIERARCHY) };
+static const struct trace_wants whatif_wants = { .args = REPLAY_WANTS | WANT(COPY_MEMORY) | WANT(BYTES) |
+                                                         WANT(MODULE_HIERARCHY) };
 static const struct trace_wants sized_wants = { .args = EDIT_WANTS };
 static const struct trace_wants all_wants = CONVERT_WANTS_ALL;
 
@@ -104,13 +110,16 @@ static bool collect_edits(const struct whatif_args *args, struct edits *edits, s
     add_edit(edits, args->no_first_use, EDIT_NO_FIRST_USE);
     add_edit(edits, args->overlap_comm, EDIT_OVERLAP_COMM);
     if (args->comm_bandwidth > 0)
-        *VEC_PUSH(edits) = (struct edit){ .kind = EDIT_COMM_BANDWIDTH, .factor = (double)args->comm_bandwidth };
+        *VEC_PUSH(edits) =
+            (struct edit){ .kind = EDIT_COMM_BANDWIDTH, .factor = (double)args->comm_bandwidth };
     add_edit(edits, args->ranks == RANKS_LIKE_MEDIAN, EDIT_RANKS_LIKE_MEDIAN);
     add_edit(edits, args->ranks == RANKS_GPU_LIKE_MEDIAN, EDIT_GPUS_LIKE_MEDIAN);
     if (edits->count > 0 || args->sweep)
         return true;
     tpa_fail(err, TPA_NOWHERE, "nothing is to be changed");
-    return tpa_hint(err, "say what, as in --scale 'kernel:gemm=0.5', --no-data-wait or --cuda-graph; tpa help whatif lists all");
+    return tpa_hint(
+        err,
+        "say what, as in --scale 'kernel:gemm=0.5', --no-data-wait or --cuda-graph; tpa help whatif lists all");
 }
 
 /* A limit on the step time: a time, or a share of it that is to be gained. */
@@ -131,7 +140,8 @@ static bool parse_gate(const char *text, struct whatif_gate *gate, struct tpa_er
 {
     size_t len = strlen(text);
     *gate = (struct whatif_gate){ .is_share = len > 0 && text[len - 1] == '%' };
-    if (gate->is_share ? quantity_parse_share(text, len, &gate->share) : quantity_parse_time(text, len, &gate->time_ns))
+    if (gate->is_share ? quantity_parse_share(text, len, &gate->share)
+                       : quantity_parse_time(text, len, &gate->time_ns))
         return true;
     tpa_fail(err, TPA_NOWHERE, "--gate: '%s' is no time and no share", text);
     return tpa_hint(err, "write 100ms, the most that a step may take, or 5%%, the least that it must gain");
@@ -139,15 +149,16 @@ static bool parse_gate(const char *text, struct whatif_gate *gate, struct tpa_er
 
 static bool reaches(const struct whatif_gate *gate, int64_t now_ns, int64_t then_ns)
 {
-    return gate->is_share ? (double)(now_ns - then_ns) >= gate->share * (double)now_ns : then_ns <= gate->time_ns;
+    return gate->is_share ? (double)(now_ns - then_ns) >= gate->share * (double)now_ns
+                          : then_ns <= gate->time_ns;
 }
 
 static void tell_gate(const struct question *question, const struct whatif *whatif, struct result *result)
 {
     int64_t now_ns = whatif->steps->now_ns, then_ns = whatif->steps->then_ns;
     bool reached = reaches(&question->gate, now_ns, then_ns);
-    result_add_notice(result, "gate", 1, NULL, TPA_NOWHERE, "--gate %s would %sbe reached: %.3f ms", question->args->gate,
-                      reached ? "" : "not ", (double)then_ns / 1e6);
+    result_add_notice(result, "gate", 1, NULL, TPA_NOWHERE, "--gate %s would %sbe reached: %.3f ms",
+                      question->args->gate, reached ? "" : "not ", (double)then_ns / 1e6);
 }
 
 /* ---- sweep ---- */
@@ -155,7 +166,8 @@ static void tell_gate(const struct question *question, const struct whatif *what
 enum { SWEEP_POINTS = 11 };
 
 /* "kernel:REGEX=0.1..1": the edit, and from where to where. */
-static bool parse_sweep(const char *text, struct edit *edit, double *first, double *last, struct tpa_error *err)
+static bool parse_sweep(const char *text, struct edit *edit, double *first, double *last,
+                        struct tpa_error *err)
 {
     const char *dots = strstr(text, "..");
     const char *equals = NULL;
@@ -178,8 +190,8 @@ static bool parse_sweep(const char *text, struct edit *edit, double *first, doub
     return fine;
 }
 
-static bool add_sweep(const struct replay_graph *graph, const struct whatif_args *args, const struct edits *edits,
-                      struct result *result, struct tpa_error *err)
+static bool add_sweep(const struct replay_graph *graph, const struct whatif_args *args,
+                      const struct edits *edits, struct result *result, struct tpa_error *err)
 {
     struct edits all = { 0 };
     double first = 0, last = 1;
@@ -207,7 +219,8 @@ static bool add_sweep(const struct replay_graph *graph, const struct whatif_args
 /* ---- the predicted timeline ---- */
 
 /* When E begins and ends then: of spans and work by their moments, of other events of a thread in proportion. */
-static void move_event(const struct replay *replay, const uint32_t *work_of, event_id e, int64_t *start_ns, int64_t *dur_ns)
+static void move_event(const struct replay *replay, const uint32_t *work_of, event_id e, int64_t *start_ns,
+                       int64_t *dur_ns)
 {
     const struct replay_graph *graph = replay->graph;
     uint32_t thread = graph->thread_of_track[graph->trace->track[e]];
@@ -258,7 +271,8 @@ static bool write_timeline(const struct whatif *whatif, const struct whatif_args
 
 /* ---- the command ---- */
 
-static bool answer(const struct trace *trace, const struct question *question, int *status, struct tpa_error *err)
+static bool answer(const struct trace *trace, const struct question *question, int *status,
+                   struct tpa_error *err)
 {
     const struct whatif_args *args = question->args;
     const struct replay_graph *graph = replay_graph_of(trace);
@@ -292,7 +306,8 @@ static bool is_empty(const struct trace *trace, struct tpa_error *err)
 {
     if (replay_graph_of(trace)->moment_count > 0)
         return false;
-    tpa_fail(err, TPA_NOWHERE, "nothing with a duration was recorded on a thread or device: there is nothing to replay");
+    tpa_fail(err, TPA_NOWHERE,
+             "nothing with a duration was recorded on a thread or device: there is nothing to replay");
     return true;
 }
 
@@ -303,7 +318,7 @@ static int whatif_main(const struct invocation *call, struct tpa_error *err)
     int status = EXIT_FINE;
     bool fine = collect_edits(args, &question.edits, err) &&
                 (!args->gate || parse_gate(args->gate, &question.gate, err));
-    const struct trace_wants *wants = args->to == TO_CHROME ? &all_wants
+    const struct trace_wants *wants = args->to == TO_CHROME  ? &all_wants
                                       : args->comm_bandwidth ? &sized_wants
                                                              : &whatif_wants;
     struct trace *trace = fine ? load_traces(call, &args->load, wants, err) : NULL;

@@ -69,6 +69,7 @@ static void add_work_moments(struct device *device)
     struct replay_graph *graph = device->graph;
     graph->moment_count = graph->host_count + 2 * device->gpu->count;
     graph->time_ns = mem_realloc(graph->time_ns, (graph->moment_count + 1) * sizeof *graph->time_ns);
+    graph->recorded_ns = graph->time_ns;
     for (size_t i = 0; i < device->gpu->count; i++) {
         event_id e = device->gpu->event[i];
         graph->time_ns[replay_work_start(graph, i)] = replay_event_start(graph, e);

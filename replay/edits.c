@@ -9,9 +9,14 @@
 #include <string.h>
 
 static const char *const target_words[TARGETS] = {
-    [TARGET_NAME] = "name", [TARGET_OP] = "op",         [TARGET_CALL] = "call",
-    [TARGET_KERNEL] = "kernel", [TARGET_COPY] = "copy", [TARGET_MODULE] = "module",
-    [TARGET_ANNOTATION] = "annotation", [TARGET_CATEGORY] = "category",
+    [TARGET_NAME] = "name",
+    [TARGET_OP] = "op",
+    [TARGET_CALL] = "call",
+    [TARGET_KERNEL] = "kernel",
+    [TARGET_COPY] = "copy",
+    [TARGET_MODULE] = "module",
+    [TARGET_ANNOTATION] = "annotation",
+    [TARGET_CATEGORY] = "category",
 };
 
 /* clang-format off */
@@ -60,7 +65,9 @@ bool edit_parse_scale(const char *text, struct edit *edit, struct tpa_error *err
     *edit = (struct edit){ .kind = EDIT_SCALE, .target = TARGET_NAME, .pattern = text };
     if (!equals || equals == text || !edit_parse_factor(equals + 1, strlen(equals + 1), &edit->factor)) {
         tpa_fail(err, TPA_NOWHERE, "'%s' does not say what takes how much of its time", text);
-        return tpa_hint(err, "write kernel:REGEX=0.5, op:REGEX=2x (twice as fast), module:REGEX=0 (gone) or category:copy=50%%");
+        return tpa_hint(
+            err,
+            "write kernel:REGEX=0.5, op:REGEX=2x (twice as fast), module:REGEX=0 (gone) or category:copy=50%%");
     }
     const char *colon = memchr(text, ':', (size_t)(equals - text));
     for (int t = 0; colon && t < TARGETS; t++) {
@@ -103,7 +110,8 @@ const char *edit_assumption(const struct edit *edit)
     return kinds[edit->kind].assumption;
 }
 
-bool edit_apply(const struct edit *edit, struct changes *changes, struct edit_effect *effect, struct tpa_error *err)
+bool edit_apply(const struct edit *edit, struct changes *changes, struct edit_effect *effect,
+                struct tpa_error *err)
 {
     *effect = (struct edit_effect){ 0, 0 };
     const struct replay_graph *graph = changes->graph;
@@ -161,11 +169,12 @@ void editing_scale_work(const struct editing *editing, size_t i, double factor)
 bool editing_holds(const struct editing *editing, const struct intervals *ranges, event_id call)
 {
     uint32_t thread = editing->graph->thread_of_track[editing->trace->track[call]];
-    return thread != UINT32_MAX && intervals_contain(&ranges[thread], replay_event_start(editing->graph, call));
+    return thread != UINT32_MAX &&
+           intervals_contain(&ranges[thread], replay_event_start(editing->graph, call));
 }
 
-struct intervals *editing_ranges(const struct editing *editing, bool (*takes)(const void *context, event_id e),
-                                 const void *context)
+struct intervals *editing_ranges(const struct editing *editing,
+                                 bool (*takes)(const void *context, event_id e), const void *context)
 {
     const struct replay_graph *graph = editing->graph;
     struct intervals *ranges = mem_zalloc(graph->thread_count + 1, sizeof *ranges);
@@ -195,5 +204,6 @@ void editing_scale_ranges(const struct editing *editing, const struct intervals 
 {
     for (size_t t = 0; t < editing->graph->thread_count; t++)
         for (size_t i = 0; i < ranges[t].count; i++)
-            changes_scale_range(editing->changes, t, ranges[t].at[i].start_ns, ranges[t].at[i].end_ns, factor);
+            changes_scale_range(editing->changes, t, ranges[t].at[i].start_ns, ranges[t].at[i].end_ns,
+                                factor);
 }

@@ -19,15 +19,15 @@
 #include "replay/replay.h"
 
 enum edit_kind {
-    EDIT_SCALE,            /* what TARGET and PATTERN say takes FACTOR of its time */
-    EDIT_NO_DATA_WAIT,     /* the next batch is always there */
-    EDIT_PINNED_COPIES,    /* copies of pageable memory to a device do not block the host */
-    EDIT_NO_SYNC,          /* calls that wait, or operators around them, whose names match PATTERN do not wait */
-    EDIT_CUDA_GRAPH,       /* the host launches a step at once */
-    EDIT_NO_ALLOC,         /* no cudaMalloc, cudaFree, cudaHostAlloc and the like */
-    EDIT_NO_FIRST_USE,     /* what is slow the first time is not */
-    EDIT_OVERLAP_COMM,     /* nobody waits for communication */
-    EDIT_COMM_BANDWIDTH,   /* collectives transfer at FACTOR bytes per second of bus bandwidth */
+    EDIT_SCALE,         /* what TARGET and PATTERN say takes FACTOR of its time */
+    EDIT_NO_DATA_WAIT,  /* the next batch is always there */
+    EDIT_PINNED_COPIES, /* copies of pageable memory to a device do not block the host */
+    EDIT_NO_SYNC,       /* calls that wait, or operators around them, whose names match PATTERN do not wait */
+    EDIT_CUDA_GRAPH,    /* the host launches a step at once */
+    EDIT_NO_ALLOC,      /* no cudaMalloc, cudaFree, cudaHostAlloc and the like */
+    EDIT_NO_FIRST_USE,  /* what is slow the first time is not */
+    EDIT_OVERLAP_COMM,  /* nobody waits for communication */
+    EDIT_COMM_BANDWIDTH,    /* collectives transfer at FACTOR bytes per second of bus bandwidth */
     EDIT_RANKS_LIKE_MEDIAN, /* ranks that are slower than the median rank are as fast */
     EDIT_GPUS_LIKE_MEDIAN,  /* their devices are */
     EDIT_KINDS
@@ -70,7 +70,8 @@ bool edit_parse_scale(const char *text, struct edit *edit, struct tpa_error *err
 bool edit_parse_factor(const char *text, size_t len, double *factor);
 
 /* Change CHANGES as EDIT says. False and ERR when its pattern is no regular expression, or nothing is called so. */
-bool edit_apply(const struct edit *edit, struct changes *changes, struct edit_effect *effect, struct tpa_error *err);
+bool edit_apply(const struct edit *edit, struct changes *changes, struct edit_effect *effect,
+                struct tpa_error *err);
 
 /* As it is typed: "--scale kernel:flash.*=0.5". */
 void edit_describe(const struct edit *edit, struct buffer *text);
@@ -79,6 +80,7 @@ void edit_describe(const struct edit *edit, struct buffer *text);
 const char *edit_assumption(const struct edit *edit);
 
 /* What edits look at of arguments, beyond REPLAY_WANTS. */
-#define EDIT_WANTS (REPLAY_WANTS | COLLECTIVES_WANTS | WANT(COPY_MEMORY) | WANT(BYTES) | WANT(MODULE_HIERARCHY))
+#define EDIT_WANTS                                                                                           \
+    (REPLAY_WANTS | COLLECTIVES_WANTS | WANT(COPY_MEMORY) | WANT(BYTES) | WANT(MODULE_HIERARCHY))
 
 #endif

@@ -68,7 +68,8 @@ bool edit_no_sync(const struct editing *editing, struct tpa_error *err)
     for (moment_id m = 0; m < graph->host_count; m++) {
         event_id call = graph->inner[m];
         if (call == EVENT_NONE || !event_is_call((enum event_kind)trace->kind[call]) ||
-            !(waited(graph, m) || sorts[trace->name[call]] == CALL_SYNC) || !editing_holds(editing, ranges, call))
+            !(waited(graph, m) || sorts[trace->name[call]] == CALL_SYNC) ||
+            !editing_holds(editing, ranges, call))
             continue;
         release(editing, m, 0);
         editing->effect->count += call != last;
@@ -81,14 +82,16 @@ bool edit_no_sync(const struct editing *editing, struct tpa_error *err)
         return true;
     tpa_fail(err, TPA_NOWHERE, "no call that waits is called, or lies in an operator that is called, '%.*s'",
              (int)editing->edit->pattern_len, editing->edit->pattern);
-    return tpa_hint(err, "--no-sync . takes all; tpa transfers lists the waits of the host and who made them");
+    return tpa_hint(err,
+                    "--no-sync . takes all; tpa transfers lists the waits of the host and who made them");
 }
 
 /* ---- pinned copies ---- */
 
 static bool is_pageable_upload(const struct trace *trace, event_id copy)
 {
-    struct copy_kind kind = copy_kind_with(copy_kind_of(trace_name(trace, copy)), trace_arg_text(trace, ARG_COPY_MEMORY, copy));
+    struct copy_kind kind =
+        copy_kind_with(copy_kind_of(trace_name(trace, copy)), trace_arg_text(trace, ARG_COPY_MEMORY, copy));
     return kind.direction == COPY_HTOD && kind.memory == MEMORY_PAGEABLE;
 }
 
@@ -100,7 +103,8 @@ static int64_t usual_copy_call(const struct editing *editing, const unsigned cha
     const struct gpu_events *gpu = editing->graph->gpu;
     VEC_OF(int64_t) durations = { 0 };
     for (size_t i = 0; i < gpu->count; i++)
-        if (gpu->work[i] == GPU_MEMCPY && gpu->call[i] != EVENT_NONE && sorts[trace->name[gpu->call[i]]] == CALL_COPY &&
+        if (gpu->work[i] == GPU_MEMCPY && gpu->call[i] != EVENT_NONE &&
+            sorts[trace->name[gpu->call[i]]] == CALL_COPY &&
             trace_end_ns(trace, gpu->call[i]) < trace_end_ns(trace, gpu->event[i]))
             *VEC_PUSH(&durations) = trace->dur_ns[gpu->call[i]];
     int64_t median_ns = durations.count ? stats_of(durations.at, durations.count).median : MOST_NS;
@@ -116,7 +120,8 @@ void edit_pinned_copies(const struct editing *editing)
     int64_t usual_ns = usual_copy_call(editing, sorts);
     for (size_t i = 0; i < graph->gpu->count; i++) {
         event_id call = graph->gpu->call[i];
-        if (graph->gpu->work[i] != GPU_MEMCPY || call == EVENT_NONE || !is_pageable_upload(trace, graph->gpu->event[i]))
+        if (graph->gpu->work[i] != GPU_MEMCPY || call == EVENT_NONE ||
+            !is_pageable_upload(trace, graph->gpu->event[i]))
             continue;
         uint32_t thread = graph->thread_of_track[trace->track[call]];
         int64_t start_ns = replay_event_start(graph, call), end_ns = replay_event_end(graph, call);
@@ -151,7 +156,8 @@ static int compare_launching(const void *left, const void *right)
     return a->start_ns < b->start_ns ? -1 : a->start_ns > b->start_ns;
 }
 
-static struct launching launching_of(const struct editing *editing, const struct step_list *steps, event_id call)
+static struct launching launching_of(const struct editing *editing, const struct step_list *steps,
+                                     event_id call)
 {
     const struct trace *trace = editing->trace;
     const struct step *step =
@@ -182,7 +188,8 @@ void edit_cuda_graph(const struct editing *editing)
         qsort(all, count, sizeof *all, compare_launching);
     for (size_t first = 0, end; first < count; first = end) {
         int64_t end_ns = all[first].end_ns;
-        for (end = first; end < count && all[end].thread == all[first].thread && all[end].step == all[first].step; end++)
+        for (end = first;
+             end < count && all[end].thread == all[first].thread && all[end].step == all[first].step; end++)
             end_ns = all[end].end_ns > end_ns ? all[end].end_ns : end_ns;
         changes_scale_range(editing->changes, all[first].thread, all[first].start_ns, end_ns, 0);
         editing->effect->time_ns += end_ns - all[first].start_ns;

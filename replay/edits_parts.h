@@ -30,8 +30,8 @@ void editing_scale_work(const struct editing *editing, size_t i, double factor);
 bool editing_holds(const struct editing *editing, const struct intervals *ranges, event_id call);
 
 /* New, by thread of the graph, each merged: when host events are open that TAKES says. Free with editing_free_ranges. */
-struct intervals *editing_ranges(const struct editing *editing, bool (*takes)(const void *context, event_id e),
-                                 const void *context);
+struct intervals *editing_ranges(const struct editing *editing,
+                                 bool (*takes)(const void *context, event_id e), const void *context);
 void editing_free_ranges(const struct editing *editing, struct intervals *ranges);
 
 /* Take FACTOR of all host time in RANGES. */

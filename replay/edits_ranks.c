@@ -90,7 +90,8 @@ void edit_comm_bandwidth(const struct editing *editing)
         const struct sized *found = bsearch(&key, sized, count, sizeof key, compare_sized);
         int64_t transfer_ns = transfer_of(editing->graph, i);
         if (found && transfer_ns > 0)
-            editing_scale_work(editing, i, found->bus_bytes / editing->edit->factor * 1e9 / (double)transfer_ns);
+            editing_scale_work(editing, i,
+                               found->bus_bytes / editing->edit->factor * 1e9 / (double)transfer_ns);
     }
     free(sized);
     collectives_free(all);
@@ -122,7 +123,8 @@ static bool is_host_work(const struct replay_graph *graph, size_t thread, moment
 static void add_up(const struct replay_graph *graph, struct rank_time *times)
 {
     for (size_t t = 0; t < graph->thread_count; t++)
-        for (moment_id m = graph->threads[t].first; m < graph->threads[t].first + graph->threads[t].count; m++)
+        for (moment_id m = graph->threads[t].first; m < graph->threads[t].first + graph->threads[t].count;
+             m++)
             if (is_host_work(graph, t, m))
                 times[file_of_thread(graph, t)].host_ns += graph->time_ns[m] - graph->time_ns[m - 1];
     for (size_t i = 0; i < graph->gpu->count; i++)

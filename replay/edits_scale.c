@@ -9,12 +9,17 @@
 static bool nothing_called(const struct editing *editing, struct tpa_error *err)
 {
     static const char *const things[TARGETS] = {
-        [TARGET_NAME] = "operator, call or device work", [TARGET_OP] = "operator", [TARGET_CALL] = "runtime call",
-        [TARGET_KERNEL] = "kernel", [TARGET_COPY] = "copy or memset", [TARGET_MODULE] = "nn.Module",
-        [TARGET_ANNOTATION] = "annotation or Python function", [TARGET_CATEGORY] = "category",
+        [TARGET_NAME] = "operator, call or device work",
+        [TARGET_OP] = "operator",
+        [TARGET_CALL] = "runtime call",
+        [TARGET_KERNEL] = "kernel",
+        [TARGET_COPY] = "copy or memset",
+        [TARGET_MODULE] = "nn.Module",
+        [TARGET_ANNOTATION] = "annotation or Python function",
+        [TARGET_CATEGORY] = "category",
     };
-    tpa_fail(err, TPA_NOWHERE, "no %s matches '%.*s'", things[editing->edit->target], (int)editing->edit->pattern_len,
-             editing->edit->pattern);
+    tpa_fail(err, TPA_NOWHERE, "no %s matches '%.*s'", things[editing->edit->target],
+             (int)editing->edit->pattern_len, editing->edit->pattern);
     return tpa_hint(err, "tpa path --whole and tpa top show the names; tpa modules those of modules");
 }
 
@@ -46,7 +51,8 @@ static void scale_works(const struct editing *editing, const bool *names)
     const struct gpu_events *gpu = editing->graph->gpu;
     for (size_t i = 0; i < gpu->count; i++) {
         bool kernel = gpu_work_is_kernel(gpu->work[i]);
-        if (names[editing->trace->name[gpu->event[i]]] && !(editing->edit->target == TARGET_KERNEL && !kernel) &&
+        if (names[editing->trace->name[gpu->event[i]]] &&
+            !(editing->edit->target == TARGET_KERNEL && !kernel) &&
             !(editing->edit->target == TARGET_COPY && kernel))
             editing_scale_work(editing, i, editing->edit->factor);
     }
@@ -81,11 +87,13 @@ static bool is_asked(const void *context, event_id e)
     const struct ranges_asked *asked = context;
     const struct trace *trace = asked->trace;
     int64_t hierarchy;
-    if (asked->modules && trace_arg(trace, ARG_MODULE_HIERARCHY, e, &hierarchy) && asked->hierarchies[hierarchy])
+    if (asked->modules && trace_arg(trace, ARG_MODULE_HIERARCHY, e, &hierarchy) &&
+        asked->hierarchies[hierarchy])
         return true;
     enum event_kind kind = trace->kind[e];
-    bool right_kind = asked->modules ? kind == EVENT_PYTHON || kind == EVENT_ANNOTATION
-                                     : kind == EVENT_PYTHON || kind == EVENT_ANNOTATION || kind == EVENT_OTHER;
+    bool right_kind = asked->modules
+                          ? kind == EVENT_PYTHON || kind == EVENT_ANNOTATION
+                          : kind == EVENT_PYTHON || kind == EVENT_ANNOTATION || kind == EVENT_OTHER;
     return right_kind && asked->names[trace->name[e]];
 }
 
@@ -135,7 +143,8 @@ static bool scale_ranges(const struct editing *editing, struct tpa_error *err)
 
 static bool unknown_category(const struct editing *editing, struct tpa_error *err)
 {
-    tpa_fail(err, TPA_NOWHERE, "there is no category '%.*s'", (int)editing->edit->pattern_len, editing->edit->pattern);
+    tpa_fail(err, TPA_NOWHERE, "there is no category '%.*s'", (int)editing->edit->pattern_len,
+             editing->edit->pattern);
     return tpa_hint(err, "the categories are operator, call, gap, kernel, copy, memset and communication");
 }
 
@@ -145,18 +154,22 @@ static bool scale_category(const struct editing *editing, struct tpa_error *err)
     enum path_part part = 0;
     const char *word = editing->edit->pattern;
     size_t len = editing->edit->pattern_len;
-    while (part < PATH_PARTS && (strlen(path_part_name(part)) != len || strncmp(path_part_name(part), word, len) != 0))
+    while (part < PATH_PARTS &&
+           (strlen(path_part_name(part)) != len || strncmp(path_part_name(part), word, len) != 0))
         part++;
     if (part == PART_OPERATOR || part == PART_CALL || part == PART_GAP) {
         for (moment_id m = 0; m < graph->host_count; m++) {
             event_id span = graph->inner[m];
-            enum path_part own = span == EVENT_NONE ? PART_GAP : is_call(graph->trace, span) ? PART_CALL : PART_OPERATOR;
+            enum path_part own = span == EVENT_NONE            ? PART_GAP
+                                 : is_call(graph->trace, span) ? PART_CALL
+                                                               : PART_OPERATOR;
             if (own != part)
                 continue;
             editing_scale_piece(editing, m, editing->edit->factor);
             editing->effect->count++;
         }
-    } else if (part == PART_KERNEL || part == PART_COPY || part == PART_MEMSET || part == PART_COMMUNICATION) {
+    } else if (part == PART_KERNEL || part == PART_COPY || part == PART_MEMSET ||
+               part == PART_COMMUNICATION) {
         for (size_t i = 0; i < graph->gpu->count; i++)
             if (path_part_of_work(graph, i) == part)
                 editing_scale_work(editing, i, editing->edit->factor);

@@ -20,6 +20,7 @@ static void *derive(const struct trace *trace)
     graph_add_device(&maker);
     graph_add_joins(&maker);
     graph_order(&maker);
+    graph->recorded_ns = graph->time_ns;
     free(maker.call_sorts);
     return graph;
 }
@@ -64,7 +65,7 @@ size_t replay_thread_of(const struct replay_graph *graph, moment_id m)
 moment_id replay_moment_from(const struct replay_graph *graph, size_t thread, int64_t ns)
 {
     const struct replay_thread *own = &graph->threads[thread];
-    size_t at = search_from(graph->time_ns + own->first, own->count, ns);
+    size_t at = search_from(graph->recorded_ns + own->first, own->count, ns);
     return at < own->count ? own->first + (moment_id)at : MOMENT_NONE;
 }
 

@@ -70,7 +70,9 @@ struct replay_graph {
 
     /* Moments: those of threads, one thread after the other; two for each work, in the order of gpu->event; the joins. */
     size_t host_count, moment_count;
-    int64_t *time_ns; /* by moment, as recorded */
+    int64_t *time_ns; /* by moment */
+    const int64_t
+        *recorded_ns; /* by moment, as recorded: time_ns itself, but in a view (view.h) of a replay */
     event_id
         *inner; /* by moment of a thread: the span that the piece before it belongs to; EVENT_NONE: a gap */
     uint32_t *first_edge;
@@ -135,7 +137,7 @@ static inline size_t replay_work_of(const struct replay_graph *graph, moment_id 
 /* The thread that M, a moment of one, is of. A binary search. */
 size_t replay_thread_of(const struct replay_graph *graph, moment_id m);
 
-/* The first moment of THREAD at NS or later; MOMENT_NONE when there is none. */
+/* The first moment of THREAD recorded at NS or later; MOMENT_NONE when there is none. */
 moment_id replay_moment_from(const struct replay_graph *graph, size_t thread, int64_t ns);
 
 /* The edge of M that binds; NULL: none, so that the moment before binds, if there is one. */

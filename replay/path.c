@@ -133,16 +133,16 @@ static void walk_launch(struct walk *walk, moment_id from)
     size_t i = replay_work_of(graph, walk->m);
     event_id work = graph->gpu->event[i], call = graph->gpu->call[i];
     uint32_t file = file_of(walk, call);
-    int64_t call_ns = replay_event_start(graph, call);
-    if (call_ns > walk->at_ns) {
-        walk->m =
-            graph->time_ns[from] < walk->at_ns ? from + 1 : from; /* in the piece that it began within */
+    if (replay_event_start(graph, call) >
+        graph->recorded_ns[walk->m]) { /* it began within a piece of the thread */
+        bool is_first = graph->threads[replay_thread_of(graph, from)].first == from;
+        walk->m = graph->time_ns[from] < walk->at_ns || is_first ? from + 1 : from;
         return;
     }
-    int64_t call_end_ns = replay_event_end(graph, call);
-    if (call_end_ns < walk->at_ns)
-        add(walk, PART_LAUNCH, work, file, call_end_ns);
-    add(walk, PART_CALL, call, file, call_ns);
+    moment_id end = replay_moment_from(graph, replay_thread_of(graph, from), replay_event_end(graph, call));
+    if (end != MOMENT_NONE && graph->time_ns[end] < walk->at_ns)
+        add(walk, PART_LAUNCH, work, file, graph->time_ns[end]);
+    add(walk, PART_CALL, call, file, graph->time_ns[from]);
     go_to(walk, from);
 }
 
@@ -283,19 +283,25 @@ static void turn_round(struct path *path)
     }
 }
 
-struct path *path_open(const struct replay_graph *graph, const struct path_window *window)
+struct path *path_open_at(const struct replay_graph *graph, const struct path_window *window, moment_id m)
 {
     struct path *path = mem_zalloc(1, sizeof *path);
     struct walk walk = { .graph = graph,
                          .window = window,
                          .path = path,
-                         .m = MOMENT_NONE,
+                         .m = m,
                          .at_ns = window->end_ns,
                          .steps_left = 2 * graph->moment_count + 2 };
-    begin(&walk);
+    if (m == MOMENT_NONE)
+        begin(&walk);
     walk_back(&walk);
     turn_round(path);
     return path;
+}
+
+struct path *path_open(const struct replay_graph *graph, const struct path_window *window)
+{
+    return path_open_at(graph, window, MOMENT_NONE);
 }
 
 void path_free(struct path *path)
@@ -303,6 +309,14 @@ void path_free(struct path *path)
     if (path)
         VEC_FREE(path);
     free(path);
+}
+
+void path_add_up(const struct path *path, int64_t *sums_ns)
+{
+    for (int part = 0; part < PATH_PARTS; part++)
+        sums_ns[part] = 0;
+    for (size_t i = 0; i < path->count; i++)
+        sums_ns[path->at[i].part] += path->at[i].end_ns - path->at[i].start_ns;
 }
 
 /* ---- items ---- */

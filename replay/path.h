@@ -74,6 +74,12 @@ struct path_windows {
 struct path *path_open(const struct replay_graph *graph, const struct path_window *window);
 void path_free(struct path *path);
 
+/* The same from moment M of a thread, which is at the end of the window; MOMENT_NONE: as path_open. */
+struct path *path_open_at(const struct replay_graph *graph, const struct path_window *window, moment_id m);
+
+/* The time of each part on PATH, into SUMS, which has PATH_PARTS. */
+void path_add_up(const struct path *path, int64_t *sums_ns);
+
 /*
  * All that the files of a group have recorded, for each group: from the first begin to the last end of spans and works. New, as
  * the following; free with path_windows_free (NULL is allowed).

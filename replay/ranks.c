@@ -223,6 +223,7 @@ void graph_add_joins(struct graph_maker *maker)
     if (most == 0)
         return;
     graph->time_ns = mem_realloc(graph->time_ns, (graph->moment_count + most + 1) * sizeof *graph->time_ns);
+    graph->recorded_ns = graph->time_ns;
     uint32_t *works = mem_alloc((graph->collectives->count + 1) * sizeof *works);
     for (size_t m = 0; m < most; m++)
         if (ties_files(graph, &graph->matches->at[m]))

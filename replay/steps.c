@@ -17,9 +17,68 @@ static uint32_t thread_of_step(const struct replay_graph *graph, const struct st
     return thread;
 }
 
+/* The moment of THREAD recorded at NS; MOMENT_NONE: nothing of it is. */
+static moment_id moment_at(const struct replay_graph *graph, uint32_t thread, int64_t ns)
+{
+    moment_id m = thread == UINT32_MAX ? MOMENT_NONE : replay_moment_from(graph, thread, ns);
+    return m != MOMENT_NONE && graph->time_ns[m] == ns ? m : MOMENT_NONE;
+}
+
 static int64_t when(const struct replay *replay, uint32_t thread, int64_t ns)
 {
     return thread == UINT32_MAX ? ns : replay_time_at(replay, thread, ns);
+}
+
+/* When the devices began and were done with what a step launched. */
+struct device_time {
+    bool any;
+    int64_t start_now_ns, start_then_ns, end_now_ns, end_then_ns;
+};
+
+/* New, by step: free with free(). */
+static struct device_time *device_times(const struct replay *replay, const struct step_list *steps)
+{
+    const struct replay_graph *graph = replay->graph;
+    struct device_time *times = mem_zalloc(steps->count + 1, sizeof *times);
+    for (size_t i = 0; i < graph->gpu->count; i++) {
+        event_id call = graph->gpu->call[i];
+        const struct step *step =
+            call == EVENT_NONE ? NULL
+                               : step_list_at(steps, graph->trace->tracks[graph->trace->track[call]].file,
+                                              graph->trace->start_ns[call]);
+        if (!step)
+            continue;
+        struct device_time *time = &times[step - steps->at];
+        moment_id start = replay_work_start(graph, i), end = replay_work_end(graph, i);
+        if (!time->any || graph->time_ns[start] < time->start_now_ns)
+            time->start_now_ns = graph->time_ns[start];
+        if (!time->any || replay->at_ns[start] < time->start_then_ns)
+            time->start_then_ns = replay->at_ns[start];
+        if (!time->any || graph->time_ns[end] > time->end_now_ns)
+            time->end_now_ns = graph->time_ns[end];
+        if (!time->any || replay->at_ns[end] > time->end_then_ns)
+            time->end_then_ns = replay->at_ns[end];
+        time->any = true;
+    }
+    return times;
+}
+
+/* The host's period and that of the devices, of step I whose period it is: see steps.h. */
+static void pace(struct step_time *one, const struct device_time *before, const struct device_time *own,
+                 const struct device_time *next)
+{
+    if (before && before->any && own->any) {
+        one->device_now_ns = own->end_now_ns - before->end_now_ns;
+        one->device_then_ns = own->end_then_ns - before->end_then_ns;
+    } else if (own->any && next->any) {
+        one->device_now_ns = next->start_now_ns - own->start_now_ns;
+        one->device_then_ns = next->start_then_ns - own->start_then_ns;
+    } else {
+        return;
+    }
+    int64_t ahead_ns = one->device_now_ns > one->now_ns ? one->device_now_ns - one->now_ns : 0;
+    if (one->device_then_ns - ahead_ns > one->then_ns)
+        one->then_ns = one->device_then_ns - ahead_ns;
 }
 
 static void add_steps(struct step_times *times, const struct replay *replay)
@@ -27,22 +86,30 @@ static void add_steps(struct step_times *times, const struct replay *replay)
     const struct replay_graph *graph = replay->graph;
     struct step_list *steps = step_list_open(graph->trace);
     times->overlapping = step_list_drop_overlaps(steps);
+    struct device_time *devices = device_times(replay, steps);
     for (size_t i = 0; i < steps->count; i++) {
         const struct step *step = &steps->at[i];
         bool is_period = i + 1 < steps->count && steps->at[i + 1].file == step->file;
+        bool has_before = i > 0 && steps->at[i - 1].file == step->file;
         const struct step *until = is_period ? &steps->at[i + 1] : step;
         int64_t start_ns = replay_time(graph, step->file, step->start_ns);
         int64_t end_ns = replay_time(graph, step->file, is_period ? until->start_ns : step->end_ns);
-        *VEC_PUSH(times) = (struct step_time){
+        struct step_time one = {
             .file = step->file,
             .number = step->number,
             .is_period = is_period,
             .start_ns = start_ns,
+            .start = moment_at(graph, thread_of_step(graph, step), start_ns),
+            .end = moment_at(graph, thread_of_step(graph, until), end_ns),
             .now_ns = end_ns - start_ns,
             .then_ns = when(replay, thread_of_step(graph, until), end_ns) -
                        when(replay, thread_of_step(graph, step), start_ns),
         };
+        if (is_period)
+            pace(&one, has_before ? &devices[i - 1] : NULL, &devices[i], &devices[i + 1]);
+        *VEC_PUSH(times) = one;
     }
+    free(devices);
     step_list_free(steps);
 }
 
@@ -57,6 +124,8 @@ static void add_recordings(struct step_times *times, const struct replay *replay
         *VEC_PUSH(times) = (struct step_time){
             .file = whole->at[w].file,
             .number = INT64_MIN,
+            .start = MOMENT_NONE,
+            .end = MOMENT_NONE,
             .start_ns = whole->at[w].start_ns,
             .now_ns = whole->at[w].end_ns - whole->at[w].start_ns,
         };
@@ -88,8 +157,11 @@ static void take_medians(struct step_times *times)
         *VEC_PUSH(&now) = times->at[i].now_ns;
         *VEC_PUSH(&then) = times->at[i].then_ns;
     }
-    times->now_ns = stats_of(now.at, now.count).median;
-    times->then_ns = stats_of(then.at, then.count).median;
+    struct stats now_stats = stats_of(now.at, now.count), then_stats = stats_of(then.at, then.count);
+    times->now_ns = now_stats.median;
+    times->then_ns = then_stats.median;
+    times->mean_now_ns = now_stats.mean;
+    times->mean_then_ns = then_stats.mean;
     VEC_FREE(&now);
     VEC_FREE(&then);
 }

@@ -393,6 +393,7 @@ void graph_add_threads(struct graph_maker *maker)
         add_pieces(&threads, i);
     }
     graph->time_ns = threads.times.at;
+    graph->recorded_ns = graph->time_ns;
     graph->inner = threads.inner.at;
     graph->host_count = threads.times.count;
     add_handover_edges(&threads, &handovers);

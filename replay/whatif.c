@@ -2,7 +2,7 @@
 #include "replay/whatif.h"
 
 #include "base/memory.h"
-#include "replay/path.h"
+#include "replay/view.h"
 #include <stdlib.h>
 
 static struct step_times *times_with(const struct changes *changes, bool whole, struct replay **kept)
@@ -16,39 +16,47 @@ static struct step_times *times_with(const struct changes *changes, bool whole, 
     return times;
 }
 
-/* The step that takes the median, as a window; the whole recording where there are no steps. */
-static bool typical_window(const struct replay_graph *graph, const struct step_times *times, struct path_window *window)
+/* The step nearest to the median, a period if there are any; NULL: there are no steps at all. */
+static const struct step_time *typical_step(const struct step_times *times)
 {
-    bool found = false;
+    const struct step_time *best = NULL;
     for (size_t i = 0; i < times->count; i++) {
         const struct step_time *one = &times->at[i];
-        int64_t off_ns = llabs(one->now_ns - times->now_ns);
-        if (found && off_ns >= llabs(window->end_ns - window->start_ns - times->now_ns))
-            continue;
-        *window = (struct path_window){ .start_ns = one->start_ns,
-                                        .end_ns = one->start_ns + one->now_ns,
-                                        .file = one->file,
-                                        .thread = UINT32_MAX,
-                                        .event = EVENT_NONE };
-        found = true;
+        if (!best || one->is_period > best->is_period ||
+            (one->is_period == best->is_period &&
+             llabs(one->now_ns - times->now_ns) < llabs(best->now_ns - times->now_ns)))
+            best = one;
     }
-    return found && graph->moment_count > 0;
+    return best;
 }
 
-static double unexplained_share(const struct replay_graph *graph, const struct step_times *times)
+/* What the path of STEP is made of in GRAPH, a recording or a view of a replay. Without moments of its own, from what ended last. */
+static void find_parts(const struct replay_graph *graph, const struct step_time *step, int64_t length_ns,
+                       int64_t *parts_ns)
 {
-    struct path_window window;
-    if (!typical_window(graph, times, &window) || window.end_ns <= window.start_ns)
-        return 0;
-    struct path *path = path_open(graph, &window);
-    int64_t unexplained_ns = 0;
-    for (size_t i = 0; i < path->count; i++) {
-        enum path_part part = path->at[i].part;
-        if (part == PART_GAP || part == PART_STREAM || part == PART_EVENT || part == PART_UNKNOWN)
-            unexplained_ns += path->at[i].end_ns - path->at[i].start_ns;
-    }
+    struct path_window window = { .file = step->file, .thread = UINT32_MAX, .event = EVENT_NONE };
+    window.start_ns = step->start == MOMENT_NONE ? step->start_ns : graph->time_ns[step->start];
+    window.end_ns = step->end == MOMENT_NONE ? window.start_ns + length_ns : graph->time_ns[step->end];
+    struct path *path = path_open_at(graph, &window, step->end);
+    path_add_up(path, parts_ns);
     path_free(path);
-    return (double)unexplained_ns / (double)(window.end_ns - window.start_ns);
+}
+
+static void compare_paths(struct whatif *whatif, const struct changes *changes)
+{
+    const struct step_time *step = typical_step(whatif->steps);
+    if (!step)
+        return;
+    find_parts(whatif->graph, step, step->now_ns, whatif->now_parts_ns);
+    struct replay_graph *view = view_open(whatif->replay, changes);
+    find_parts(view, step, step->then_ns, whatif->then_parts_ns);
+    view_free(view);
+    int64_t length_ns = 0;
+    for (int part = 0; part < PATH_PARTS; part++)
+        length_ns += whatif->now_parts_ns[part];
+    int64_t unexplained_ns = whatif->now_parts_ns[PART_GAP] + whatif->now_parts_ns[PART_STREAM] +
+                             whatif->now_parts_ns[PART_EVENT] + whatif->now_parts_ns[PART_UNKNOWN];
+    whatif->unexplained_share = length_ns > 0 ? (double)unexplained_ns / (double)length_ns : 0;
 }
 
 /* Each edit alone into GAINS, when there are several; then all of them into CHANGES. */
@@ -71,8 +79,8 @@ static bool make_edits(struct whatif *whatif, const struct edit *edits, struct c
     return true;
 }
 
-struct whatif *whatif_open(const struct replay_graph *graph, const struct edit *edits, size_t count, bool whole,
-                           struct tpa_error *err)
+struct whatif *whatif_open(const struct replay_graph *graph, const struct edit *edits, size_t count,
+                           bool whole, struct tpa_error *err)
 {
     struct whatif *whatif = mem_zalloc(1, sizeof *whatif);
     whatif->graph = graph;
@@ -82,7 +90,7 @@ struct whatif *whatif_open(const struct replay_graph *graph, const struct edit *
     bool fine = make_edits(whatif, edits, changes, whole, err);
     if (fine) {
         whatif->steps = times_with(changes, whole, &whatif->replay);
-        whatif->unexplained_share = unexplained_share(graph, whatif->steps);
+        compare_paths(whatif, changes);
         if (count == 1)
             whatif->gains[0].then_ns = whatif->steps->then_ns;
     }
@@ -111,8 +119,8 @@ struct step_gain whatif_gain_of(const struct changes *changes)
     return gain;
 }
 
-bool whatif_gain(const struct replay_graph *graph, const struct edit *edits, size_t count, struct step_gain *gain,
-                 struct tpa_error *err)
+bool whatif_gain(const struct replay_graph *graph, const struct edit *edits, size_t count,
+                 struct step_gain *gain, struct tpa_error *err)
 {
     struct changes *changes = changes_open(graph);
     size_t touched = 0;

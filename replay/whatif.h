@@ -17,6 +17,7 @@
 #define TPA_REPLAY_WHATIF_H
 
 #include "replay/edits.h"
+#include "replay/path.h"
 #include "replay/steps.h"
 
 /* What one of the edits would gain alone. */
@@ -34,11 +35,14 @@ struct whatif {
     /* How sure: of the critical path of the median step, the share of time that the recording does not explain and the replay
      * keeps as it was: gaps of the host, pauses of streams, what is unknown. */
     double unexplained_share;
+    /* The critical path of that step, from its begin to the next on the host: what it is made of, now and then. All 0 where no
+     * thread runs the steps. */
+    int64_t now_parts_ns[PATH_PARTS], then_parts_ns[PATH_PARTS];
 };
 
 /* New; free with whatif_free. WHOLE: the recording is one step. NULL and ERR when an edit does not fit the trace. */
-struct whatif *whatif_open(const struct replay_graph *graph, const struct edit *edits, size_t count, bool whole,
-                           struct tpa_error *err);
+struct whatif *whatif_open(const struct replay_graph *graph, const struct edit *edits, size_t count,
+                           bool whole, struct tpa_error *err);
 void whatif_free(struct whatif *whatif);
 
 /* The step time now and after a set of edits. */
@@ -48,8 +52,8 @@ struct step_gain {
 };
 
 /* False and ERR when an edit does not fit the trace. One replay: linear time. */
-bool whatif_gain(const struct replay_graph *graph, const struct edit *edits, size_t count, struct step_gain *gain,
-                 struct tpa_error *err);
+bool whatif_gain(const struct replay_graph *graph, const struct edit *edits, size_t count,
+                 struct step_gain *gain, struct tpa_error *err);
 
 /* The same for changes that the caller made. */
 struct step_gain whatif_gain_of(const struct changes *changes);

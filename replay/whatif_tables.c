@@ -11,6 +11,7 @@
 struct result_row {
     int64_t now_ns, then_ns, gain_ns;
     double gain_share;
+    int64_t mean_now_ns, mean_then_ns;
 };
 
 struct step_row {
@@ -21,6 +22,12 @@ struct edit_row {
     struct text edit;
     int64_t count, time_ns, then_ns, gain_ns;
     double gain_share;
+};
+
+struct path_row {
+    struct text part, help;
+    int64_t now_ns, then_ns;
+    double now_share, then_share;
 };
 
 struct sweep_row {
@@ -34,6 +41,8 @@ static const struct table_column result_columns[] = {
     COLUMN(struct result_row, then_ns, "then", "Then", TABLE_NS, "the step time with all edits made"),
     COLUMN(struct result_row, gain_ns, "gain", "Gain", TABLE_NS, "now - then"),
     COLUMN(struct result_row, gain_share, "gain_share", "Gain, share", TABLE_SHARE, "of the step time now"),
+    COLUMN(struct result_row, mean_now_ns, "mean_now", "Mean now", TABLE_NS, "mean of the same steps: differs from the median where steps are uneven"),
+    COLUMN(struct result_row, mean_then_ns, "mean_then", "Mean then", TABLE_NS, "the same with all edits made"),
 };
 
 static const struct table_column step_columns[] = {
@@ -51,6 +60,15 @@ static const struct table_column edit_columns[] = {
     COLUMN(struct edit_row, then_ns, "then", "Then", TABLE_NS, "the step time with this edit alone"),
     COLUMN(struct edit_row, gain_ns, "gain", "Gain alone", TABLE_NS, "what this edit alone gains of the step time; gains do not add up"),
     COLUMN(struct edit_row, gain_share, "gain_share", "Share", TABLE_SHARE, "of the step time now"),
+};
+
+static const struct table_column path_columns[] = {
+    COLUMN(struct path_row, part, "part", "Part", TABLE_NAME, "what the path spent time on, as in tpa path"),
+    COLUMN(struct path_row, now_ns, "now", "Now", TABLE_NS, "on the critical path of the step nearest to the median, as recorded"),
+    COLUMN(struct path_row, now_share, "now_share", "Share now", TABLE_SHARE, "of the path now"),
+    COLUMN(struct path_row, then_ns, "then", "Then", TABLE_NS, "on the critical path of the same step with all edits made"),
+    COLUMN(struct path_row, then_share, "then_share", "Share then", TABLE_SHARE, "of the path then"),
+    COLUMN(struct path_row, help, "meaning", "Which is", TABLE_TEXT, "what the part is", .flags = TABLE_OPTIONAL),
 };
 
 static const struct table_column sweep_columns[] = {
@@ -88,15 +106,17 @@ static void tell_gain(const struct whatif *whatif, struct result *result)
         touched += whatif->gains[i].effect.count;
     if (touched == 0)
         result_add_notice(result, "prediction", 0, NULL, TPA_NOWHERE,
-                          "there is nothing to change in the trace: %s takes %.3f ms, as it did", what, (double)now_ns / 1e6);
+                          "there is nothing to change in the trace: %s takes %.3f ms, as it did", what,
+                          (double)now_ns / 1e6);
     else if (now_ns == then_ns)
         result_add_notice(result, "prediction", 1, NULL, TPA_NOWHERE,
                           "%s would take as long as it did, %.3f ms: nothing waits for what is changed", what,
                           (double)now_ns / 1e6);
     else
         result_add_notice(result, "prediction", 1, NULL, TPA_NOWHERE,
-                          "%s would take %.3f ms instead of %.3f ms (%+.1f %%)%s", what, (double)then_ns / 1e6,
-                          (double)now_ns / 1e6, -100 * share_of(now_ns - then_ns, now_ns),
+                          "%s would take %.3f ms instead of %.3f ms (%+.1f %%)%s", what,
+                          (double)then_ns / 1e6, (double)now_ns / 1e6,
+                          -100 * share_of(now_ns - then_ns, now_ns),
                           has_steps(whatif) && whatif->steps->count > 2 ? ", the median of the steps" : "");
     result->notices.at[result->notices.count - 1].on_top = true;
 }
@@ -104,7 +124,12 @@ static void tell_gain(const struct whatif *whatif, struct result *result)
 static void add_result(const struct whatif *whatif, struct result *result)
 {
     int64_t now_ns = whatif->steps->now_ns, then_ns = whatif->steps->then_ns;
-    struct result_row row = { now_ns, then_ns, now_ns - then_ns, share_of(now_ns - then_ns, now_ns) };
+    struct result_row row = { now_ns,
+                              then_ns,
+                              now_ns - then_ns,
+                              share_of(now_ns - then_ns, now_ns),
+                              whatif->steps->mean_now_ns,
+                              whatif->steps->mean_then_ns };
     struct table *table = TABLE_OF_ROWS("result", has_steps(whatif) ? "Step time" : "All that was recorded",
                                         result_columns, &row, 1);
     table_add_footer(table, "unexplained_share", "Unexplained share of the path", TABLE_SHARE,
@@ -121,7 +146,8 @@ static void add_steps(const struct whatif *whatif, struct result *result)
         const struct step_time *one = &steps->at[i];
         rows[i] = (struct step_row){
             .step = one->number == INT64_MIN ? TABLE_INT_MISSING : one->number,
-            .rank = graph->trace->file_count > 1 ? selection_rank(graph->trace, one->file) : TABLE_INT_MISSING,
+            .rank =
+                graph->trace->file_count > 1 ? selection_rank(graph->trace, one->file) : TABLE_INT_MISSING,
             .now_ns = one->now_ns,
             .then_ns = one->then_ns,
             .gain_ns = one->now_ns - one->then_ns,
@@ -152,6 +178,34 @@ static void add_edits(const struct whatif *whatif, const struct edit *edits, str
     free(rows);
 }
 
+static struct text literal(const char *at)
+{
+    return (struct text){ at, strlen(at) };
+}
+
+static void add_paths(const struct whatif *whatif, struct result *result)
+{
+    struct path_row rows[PATH_PARTS];
+    int64_t now_ns = 0, then_ns = 0;
+    size_t count = 0;
+    for (int part = 0; part < PATH_PARTS; part++) {
+        now_ns += whatif->now_parts_ns[part];
+        then_ns += whatif->then_parts_ns[part];
+    }
+    for (int part = 0; part < PATH_PARTS; part++)
+        if (whatif->now_parts_ns[part] || whatif->then_parts_ns[part])
+            rows[count++] = (struct path_row){
+                .part = literal(path_part_name((enum path_part)part)),
+                .help = literal(path_part_help((enum path_part)part)),
+                .now_ns = whatif->now_parts_ns[part],
+                .then_ns = whatif->then_parts_ns[part],
+                .now_share = share_of(whatif->now_parts_ns[part], now_ns),
+                .then_share = share_of(whatif->then_parts_ns[part], then_ns),
+            };
+    result_add_table(
+        result, TABLE_OF_ROWS("path", "Critical path of a step, now and then", path_columns, rows, count));
+}
+
 static void add_assumptions(const struct whatif *whatif, const struct edit *edits, struct result *result)
 {
     for (size_t i = 0; i < whatif->edit_count; i++) {
@@ -162,8 +216,8 @@ static void add_assumptions(const struct whatif *whatif, const struct edit *edit
         struct buffer text = { 0 };
         edit_describe(&edits[i], &text);
         if (whatif->gains[i].effect.count == 0)
-            result_add_notice(result, "nothing_changed", 0, NULL, TPA_NOWHERE, "%s finds nothing to change in the trace",
-                              text.at);
+            result_add_notice(result, "nothing_changed", 0, NULL, TPA_NOWHERE,
+                              "%s finds nothing to change in the trace", text.at);
         else if (assumption && !said)
             result_add_notice(result, "assumption", (int64_t)whatif->gains[i].effect.count, NULL, TPA_NOWHERE,
                               "%s assumes: %s", text.at, assumption);
@@ -177,6 +231,7 @@ void whatif_add_tables(const struct whatif *whatif, const struct edit *edits, st
     add_result(whatif, result);
     add_edits(whatif, edits, result);
     add_steps(whatif, result);
+    add_paths(whatif, result);
     add_assumptions(whatif, edits, result);
     if (whatif->steps->overlapping)
         result_add_notice(result, "overlapping_steps", (int64_t)whatif->steps->overlapping, NULL, TPA_NOWHERE,

@@ -15,6 +15,7 @@ struct sweep_point {
 };
 
 /* Add the table "sweep", and a picture of it, to RESULT. WHAT is swept, in words, kept by RESULT. */
-void whatif_add_sweep(const struct sweep_point *points, size_t count, const char *what, struct result *result);
+void whatif_add_sweep(const struct sweep_point *points, size_t count, const char *what,
+                      struct result *result);
 
 #endif

@@ -48,7 +48,8 @@ static void draw_step(int64_t step)
 {
     int64_t at = 100 * MS * step;
     draw_host("user_annotation", step ? "ProfilerStep#1" : "ProfilerStep#0", 1, at, 100 * MS);
-    draw_host("user_annotation", "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__", 1, at, 40 * MS);
+    draw_host("user_annotation", "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__", 1, at,
+              40 * MS);
     draw_host("cpu_op", "aten::stack", 1, at, 40 * MS);
     draw_host("cpu_op", "forward", 1, at + 40 * MS, 10 * MS);
     draw_call("cudaLaunchKernel", 1, at + 45 * MS, 1 * MS, 10 * step + 1);
@@ -76,8 +77,10 @@ static void a_step_takes_from_begin_to_begin(void **state)
      * Nobody waits for the kernel: loading and forward, 50, then the operator without its call, 2 and 2. The kernel of the
      * second step is launched at 54 + 45, when the first, 50 to 95, is over.
      */
-    assert_int_equal(then_with(trace, (struct edit){ .kind = EDIT_NO_SYNC, .pattern = "aten::item" }, false), 54 * MS);
-    assert_int_equal(then_with(trace, (struct edit){ .kind = EDIT_NO_SYNC, .pattern = "Memcpy" }, false), 54 * MS);
+    assert_int_equal(then_with(trace, (struct edit){ .kind = EDIT_NO_SYNC, .pattern = "aten::item" }, false),
+                     54 * MS);
+    assert_int_equal(then_with(trace, (struct edit){ .kind = EDIT_NO_SYNC, .pattern = "Memcpy" }, false),
+                     54 * MS);
     /* The copy of results to the host is not one that pinned memory would free. */
     assert_int_equal(then_with(trace, (struct edit){ .kind = EDIT_PINNED_COPIES }, false), 100 * MS);
     trace_free(trace);
@@ -88,8 +91,10 @@ static void gains_of_edits_do_not_add_up(void **state)
     (void)state;
     struct trace *trace = draw_steps();
     struct tpa_error err = { 0 };
-    struct edit edits[] = { { .kind = EDIT_NO_DATA_WAIT },
-                            { .kind = EDIT_SCALE, .target = TARGET_KERNEL, .pattern = "gemm", .pattern_len = 4, .factor = 0 } };
+    struct edit edits[] = {
+        { .kind = EDIT_NO_DATA_WAIT },
+        { .kind = EDIT_SCALE, .target = TARGET_KERNEL, .pattern = "gemm", .pattern_len = 4, .factor = 0 }
+    };
     struct whatif *whatif = whatif_open(replay_graph_of(trace), edits, 2, false, &err);
     assert_non_null(whatif);
     assert_int_equal(whatif->steps->now_ns, 100 * MS);
@@ -179,7 +184,8 @@ static struct trace *draw_ranks(void)
         trace_builder_current_file(draw_builder)->rank = rank;
         draw_host("cpu_op", "forward", 1, 0, rank ? 70000 : 20000);
         draw_call("cudaLaunchKernel", 1, rank ? 70000 : 20000, 5000, 1);
-        draw_work("kernel", "ncclDevKernel_AllReduce_Sum_f32_RING_LL", 0, 9, rank ? 80000 : 30000, rank ? 40000 : 90000, 1);
+        draw_work("kernel", "ncclDevKernel_AllReduce_Sum_f32_RING_LL", 0, 9, rank ? 80000 : 30000,
+                  rank ? 40000 : 90000, 1);
         draw_text(ARG_COLLECTIVE, "allreduce");
         draw_text(ARG_DTYPE, "Float");
         draw_arg(ARG_IN_ELEMENTS, 250000);
@@ -199,9 +205,11 @@ static void communication_can_be_hidden_or_of_another_bandwidth(void **state)
     /* Hidden: rank 1's call at 90 does not wait but returns, as it did, 5 after it was ready. */
     assert_int_equal(then_with(trace, (struct edit){ .kind = EDIT_OVERLAP_COMM }, true), 95000);
     /* 1 MB among two ranks is 1 MB on the bus; at 100 GB/s it takes 10 us: 80-90, then 5. */
-    assert_int_equal(then_with(trace, (struct edit){ .kind = EDIT_COMM_BANDWIDTH, .factor = 100e9 }, true), 95000);
+    assert_int_equal(then_with(trace, (struct edit){ .kind = EDIT_COMM_BANDWIDTH, .factor = 100e9 }, true),
+                     95000);
     /* At 10 GB/s it takes 100: 180, then 5. */
-    assert_int_equal(then_with(trace, (struct edit){ .kind = EDIT_COMM_BANDWIDTH, .factor = 10e9 }, true), 185000);
+    assert_int_equal(then_with(trace, (struct edit){ .kind = EDIT_COMM_BANDWIDTH, .factor = 10e9 }, true),
+                     185000);
     trace_free(trace);
 }
 
@@ -272,7 +280,7 @@ static void factors_are_parsed(void **state)
     struct tpa_error err = { 0 };
     assert_true(edit_parse_scale("kernel:a=b=0.5", &edit, &err));
     assert_int_equal(edit.target, TARGET_KERNEL);
-    assert_int_equal(edit.pattern_len, 3); /* a=b */
+    assert_int_equal(edit.pattern_len, 3);                     /* a=b */
     assert_true(edit_parse_scale("aten::mm=2x", &edit, &err)); /* "aten" is no kind: all of it is the name */
     assert_int_equal(edit.target, TARGET_NAME);
     assert_int_equal(edit.pattern_len, 8);
@@ -284,8 +292,10 @@ static void a_name_that_nothing_has_is_an_error(void **state)
 {
     (void)state;
     struct trace *trace = draw_steps();
-    static const char *const scales[] = { "kernel:conv=0", "op:gemm=0", "call:forward=0", "module:Linear=0",
-                                          "annotation:nothing=0", "category:no=0", "kernel:(=0" };
+    static const char *const scales[] = {
+        "kernel:conv=0",        "op:gemm=0",     "call:forward=0", "module:Linear=0",
+        "annotation:nothing=0", "category:no=0", "kernel:(=0"
+    };
     for (size_t i = 0; i < sizeof scales / sizeof *scales; i++) {
         struct edit edit;
         struct tpa_error err = { 0 };
