@@ -20,6 +20,8 @@
     ROW(gpu) \
     ROW(gaps) \
     ROW(steps) \
+    ROW(path) \
+    ROW(whatif) \
     ROW(memory)
 #define COMMANDS_BEHIND(ROW) \
     ROW(chart) \

@@ -1,0 +1,202 @@
+/* cmd_path.c - `tpa path`: the critical path of steps, of a range or of all that was recorded. */
+#include "cli/analysis.h"
+#include "replay/path_tables.h"
+#include <stdlib.h>
+#include <string.h>
+
+struct path_args {
+    struct load_args load;
+    struct ranges steps, ranks;
+    const char *range;
+    bool whole, segments;
+    struct output_args output;
+};
+
+static const struct path_args path_defaults = {
+    .load = LOAD_DEFAULTS,
+    .output = { .limit = ANALYSIS_LIMIT_DEFAULT },
+};
+
+static const struct opt path_opts[] = {
+    OPT_GROUP("Path"),
+    OPT_FLAG(0, "whole", struct path_args, whole, "of all that was recorded, rather than of steps"),
+    OPT_RANGES(
+        0, "steps", struct path_args, steps, "A..B",
+        "of each of these steps (ProfilerStep#N): 3..7, 3.., or 1,4; without it of the median and the slowest"),
+    OPT_TEXT(
+        0, "range", struct path_args, range, "A..B",
+        "of this time from the beginning of the trace: 1.5s..2s, 10ms..; or of each annotation or operator of this "
+        "name"),
+    OPT_RANGES(0, "rank", struct path_args, ranks, "N", "only paths that end in the files of these ranks"),
+    OPT_FLAG(0, "segments", struct path_args, segments, "list the pieces of the path in order, too"),
+    OUTPUT_OPTIONS(struct path_args, output),
+    LOAD_OPTIONS(struct path_args, load),
+    OPT_END,
+};
+
+static const struct trace_wants path_wants = { .args = REPLAY_WANTS };
+
+/* Keep the windows for which KEEP is set. */
+static void keep_windows(struct path_windows *windows, const bool *keep)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < windows->count; i++)
+        if (keep[i])
+            windows->at[kept++] = windows->at[i];
+    windows->count = kept;
+}
+
+static int64_t length_of(const struct path_window *window)
+{
+    return window->end_ns - window->start_ns;
+}
+
+static int compare_lengths(const void *left, const void *right)
+{
+    const struct path_window *const *a = left, *const *b = right;
+    if (length_of(*a) != length_of(*b))
+        return length_of(*a) < length_of(*b) ? -1 : 1;
+    return *a < *b ? -1 : *a > *b;
+}
+
+/* Of three steps or more the one in the middle of the lengths and the longest. */
+static void keep_typical(struct path_windows *windows)
+{
+    if (windows->count < 3)
+        return;
+    const struct path_window **sorted = mem_alloc(windows->count * sizeof *sorted);
+    bool *keep = mem_zalloc(windows->count, sizeof *keep);
+    for (size_t i = 0; i < windows->count; i++)
+        sorted[i] = &windows->at[i];
+    qsort(sorted, windows->count, sizeof *sorted, compare_lengths);
+    keep[sorted[(windows->count - 1) / 2] - windows->at] = true;
+    keep[sorted[windows->count - 1] - windows->at] = true;
+    keep_windows(windows, keep);
+    free(sorted);
+    free(keep);
+}
+
+static void keep_asked(const struct replay_graph *graph, struct path_windows *windows,
+                       const struct path_args *args)
+{
+    bool *keep = mem_zalloc(windows->count + 1, sizeof *keep);
+    for (size_t i = 0; i < windows->count; i++)
+        keep[i] = ranges_hold(&args->ranks, selection_rank(graph->trace, windows->at[i].file)) &&
+                  (!windows->at[i].is_step || ranges_hold(&args->steps, windows->at[i].number));
+    keep_windows(windows, keep);
+    free(keep);
+}
+
+/* The time range that SELECTION holds, in each file that it holds some of. */
+static struct path_windows *windows_of_time(const struct replay_graph *graph,
+                                            const struct selection *selection)
+{
+    struct path_windows *windows = mem_zalloc(1, sizeof *windows);
+    struct path_windows *whole = path_windows_whole(graph);
+    for (size_t i = 0; i < whole->count; i++) {
+        struct path_window window = whole->at[i];
+        const struct intervals *asked = &selection->windows[window.file];
+        int64_t shift_ns = graph->shift_ns[window.file];
+        if (asked->count == 0 || asked->at[0].start_ns + shift_ns >= window.end_ns)
+            continue;
+        if (asked->at[0].start_ns + shift_ns > window.start_ns)
+            window.start_ns = asked->at[0].start_ns + shift_ns;
+        if (asked->at[0].end_ns < window.end_ns - shift_ns)
+            window.end_ns = asked->at[0].end_ns + shift_ns;
+        if (window.start_ns < window.end_ns)
+            *VEC_PUSH(windows) = window;
+    }
+    path_windows_free(whole);
+    return windows;
+}
+
+static struct path_windows *choose_windows(const struct replay_graph *graph, const struct path_args *args,
+                                           const struct selection *selection, struct result *result)
+{
+    if (args->range) {
+        struct path_windows *named = path_windows_named(graph, args->range);
+        if (named->count)
+            return named;
+        path_windows_free(named);
+        return windows_of_time(graph, selection);
+    }
+    struct path_windows *steps = args->whole ? NULL : path_windows_steps(graph);
+    if (steps && steps->count)
+        return steps;
+    path_windows_free(steps);
+    if (!args->whole)
+        result_add_notice(
+            result, "no_steps", 0, NULL, TPA_NOWHERE,
+            "the trace has no steps (ProfilerStep#N): this is the path of all that was recorded; --range "
+            "NAME asks for an annotation or operator");
+    return path_windows_whole(graph);
+}
+
+static bool add_tables(const struct trace *trace, const struct selection *selection, const void *context,
+                       struct result *result, struct tpa_error *err)
+{
+    const struct path_args *args = context;
+    if (args->whole && (args->range || args->steps.count))
+        return tpa_fail(err, TPA_NOWHERE,
+                        "--whole asks for all that was recorded, --steps and --range for parts of it") ||
+               tpa_hint(err, "give one of them");
+    const struct replay_graph *graph = replay_graph_of(trace);
+    struct path_windows *windows = choose_windows(graph, args, selection, result);
+    keep_asked(graph, windows, args);
+    if (!args->range && !args->whole && args->steps.count == 0)
+        keep_typical(windows);
+    if (windows->count == 0)
+        result_add_notice(result, "missing", 0, NULL, TPA_NOWHERE,
+                          "nothing with a duration was recorded on a thread or device, so there is no path");
+    else
+        path_add_tables(graph, windows, args->segments, result);
+    if (windows->count && args->segments) { /* the last table; the other that is limited is "path" */
+        struct limit limit = analysis_limit(&args->output);
+        struct table *segments = result->tables.at[result->tables.count - 1];
+        table_truncate(segments, limit_rows(&limit, segments->row_count));
+    }
+    path_add_notices(graph, result);
+    path_windows_free(windows);
+    return true;
+}
+
+static int path_main(const struct invocation *call, struct tpa_error *err)
+{
+    const struct path_args *args = call->args;
+    struct selection_query query = { .steps = args->steps, .range = args->range, .ranks = args->ranks };
+    struct analysis_call analysis = {
+        .schema = "tpa.path/1",
+        .wants = &path_wants,
+        .load = &args->load,
+        .query = &query,
+        .output = &args->output,
+        .limited = "path",
+        .add_tables = add_tables,
+    };
+    return analysis_run(call, &analysis, err);
+}
+
+const struct command cmd_path = {
+    .name = "path",
+    .summary = "the critical path: what the end of a step waited for, piece by piece",
+    .operands = "TRACE...",
+    .description =
+        "Walks back from the end of a step (or of a range, or of the recording): along the host thread, from a call that "
+        "waited to the work it waited for, from work to what was ready last of its launch, the work before it on its "
+        "stream and the work of other streams that it waited for, and over ranks to the one that came last to a "
+        "collective. The parts add up to the length exactly.\n\n"
+        "What is on the path makes the step longer by as much as it takes longer. What is not on it does not, however "
+        "much time it takes: tpa whatif says what a change would gain.",
+    .options = path_opts,
+    COMMAND_ARGS(path_defaults),
+    .main = path_main,
+    .examples = {
+        "tpa path trace.json",
+        "tpa path --steps 3..7 trace.json",
+        "tpa path --whole --format json trace.json",
+        "tpa path --range forward --segments trace.json  # every piece, in order",
+        "tpa path ranks/  # over all ranks, through their collectives",
+    },
+    .section = SECTION_ANALYZE,
+    .reads_traces = true,
+};

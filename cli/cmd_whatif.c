@@ -1,0 +1,355 @@
+/* cmd_whatif.c - `tpa whatif`: what a change would gain. */
+#include "base/quantity.h"
+#include "cli/analysis.h"
+#include "cli/convert.h"
+#include "cli/output_file.h"
+#include "replay/path_tables.h"
+#include "replay/whatif_tables.h"
+#include <stdlib.h>
+#include <string.h>
+
+struct whatif_args {
+    struct load_args load;
+    struct opt_list scales, syncs;
+    bool no_data_wait, pinned_copies, cuda_graph, no_alloc, no_first_use, overlap_comm, whole;
+    int64_t comm_bandwidth; /* 0: not given */
+    int ranks;
+    const char *sweep, *gate;
+    int to;
+    struct output_args output;
+};
+
+static const struct whatif_args whatif_defaults = {
+    .load = LOAD_DEFAULTS,
+    .output = { .limit = ANALYSIS_LIMIT_DEFAULT },
+};
+
+enum ranks_like { RANKS_AS_RECORDED, RANKS_LIKE_MEDIAN, RANKS_GPU_LIKE_MEDIAN };
+
+static const struct opt_choice ranks_words[] = {
+    { "as-recorded", "each rank as it was", NULL },
+    { "like-median", "hosts and devices of slower ranks as fast as the median rank's", NULL },
+    { "gpu-like-median", "only their devices, as when clocks differ", NULL },
+    { 0 },
+};
+
+enum whatif_to { TO_RESULT, TO_CHROME };
+
+static const struct opt_choice to_words[] = {
+    { "result", "the gains", NULL },
+    { "chrome", "the predicted timeline as Chrome JSON, for Perfetto", NULL },
+    { 0 },
+};
+
+static const struct opt whatif_opts[] = {
+    OPT_GROUP("Changes"),
+    OPT_LIST(
+        0, "scale", struct whatif_args, scales, "WHAT:REGEX=F",
+        "what matches REGEX takes F of its time: 0.5, 50%, 2x (twice as fast), 0 (gone). WHAT is kernel, op, call, "
+        "copy, module, annotation, category or name; may be given several times"),
+    OPT_FLAG(0, "no-data-wait", struct whatif_args, no_data_wait, "the next batch is always ready"),
+    OPT_FLAG(0, "pinned-copies", struct whatif_args, pinned_copies,
+             "copies of pageable memory to a device do not block the host"),
+    OPT_LIST(
+        0, "no-sync", struct whatif_args, syncs, "REGEX",
+        "calls that wait for the device, or lie in operators, whose names match REGEX are gone; may be given "
+        "several times"),
+    OPT_FLAG(0, "cuda-graph", struct whatif_args, cuda_graph, "each step is launched as one graph"),
+    OPT_FLAG(0, "no-alloc", struct whatif_args, no_alloc,
+             "no calls that allocate or free memory of device or host"),
+    OPT_FLAG(0, "no-first-use", struct whatif_args, no_first_use,
+             "what was slow the first time takes the usual time"),
+    OPT_FLAG(0, "overlap-comm", struct whatif_args, overlap_comm, "nobody waits for communication"),
+    OPT_SIZE(0, "comm-bandwidth", struct whatif_args, comm_bandwidth, "SIZE",
+             "collectives move SIZE a second on the bus: 100GB"),
+    OPT_CHOICE(0, "ranks", struct whatif_args, ranks, ranks_words, "HOW", "how fast slower ranks are"),
+    OPT_GROUP("Answer"),
+    OPT_FLAG(0, "whole", struct whatif_args, whole, "of all that was recorded, rather than of a step"),
+    OPT_TEXT(0, "sweep", struct whatif_args, sweep, "WHAT:REGEX=A..B",
+             "the step time for eleven factors from A to B, all other changes made"),
+    OPT_TEXT(
+        0, "gate", struct whatif_args, gate, "LIMIT",
+        "exit with 1 unless the predicted step time is LIMIT (100ms) or less, or less by LIMIT (5%) or more"),
+    OPT_CHOICE(0, "to", struct whatif_args, to, to_words, "FORM", "what to write"),
+    OUTPUT_OPTIONS(struct whatif_args, output),
+    LOAD_OPTIONS(struct whatif_args, load),
+    OPT_END,
+};
+
+static const struct trace_wants whatif_wants = { .args = REPLAY_WANTS | WANT(COPY_MEMORY) | WANT(BYTES) |
+                                                         WANT(MODULE_HIERARCHY) };
+static const struct trace_wants sized_wants = { .args = EDIT_WANTS };
+static const struct trace_wants all_wants = CONVERT_WANTS_ALL;
+
+/* ---- what was asked ---- */
+
+struct edits {
+    struct edit *at;
+    size_t count, capacity;
+};
+
+static void add_edit(struct edits *edits, bool given, enum edit_kind kind)
+{
+    if (given)
+        *VEC_PUSH(edits) = (struct edit){ .kind = kind };
+}
+
+static bool collect_edits(const struct whatif_args *args, struct edits *edits, struct tpa_error *err)
+{
+    for (size_t i = 0; i < args->scales.count; i++)
+        if (!edit_parse_scale(args->scales.at[i], VEC_PUSH(edits), err))
+            return false;
+    for (size_t i = 0; i < args->syncs.count; i++)
+        *VEC_PUSH(edits) = (struct edit){ .kind = EDIT_NO_SYNC,
+                                          .pattern = args->syncs.at[i],
+                                          .pattern_len = strlen(args->syncs.at[i]) };
+    add_edit(edits, args->no_data_wait, EDIT_NO_DATA_WAIT);
+    add_edit(edits, args->pinned_copies, EDIT_PINNED_COPIES);
+    add_edit(edits, args->cuda_graph, EDIT_CUDA_GRAPH);
+    add_edit(edits, args->no_alloc, EDIT_NO_ALLOC);
+    add_edit(edits, args->no_first_use, EDIT_NO_FIRST_USE);
+    add_edit(edits, args->overlap_comm, EDIT_OVERLAP_COMM);
+    if (args->comm_bandwidth > 0)
+        *VEC_PUSH(edits) =
+            (struct edit){ .kind = EDIT_COMM_BANDWIDTH, .factor = (double)args->comm_bandwidth };
+    add_edit(edits, args->ranks == RANKS_LIKE_MEDIAN, EDIT_RANKS_LIKE_MEDIAN);
+    add_edit(edits, args->ranks == RANKS_GPU_LIKE_MEDIAN, EDIT_GPUS_LIKE_MEDIAN);
+    if (edits->count > 0 || args->sweep)
+        return true;
+    tpa_fail(err, TPA_NOWHERE, "nothing is to be changed");
+    return tpa_hint(
+        err,
+        "say what, as in --scale 'kernel:gemm=0.5', --no-data-wait or --cuda-graph; tpa help whatif lists all");
+}
+
+/* A limit on the step time: a time, or a share of it that is to be gained. */
+struct whatif_gate {
+    int64_t time_ns;
+    double share;
+    bool is_share;
+};
+
+/* What becomes of one question. */
+struct question {
+    const struct whatif_args *args;
+    struct edits edits;
+    struct whatif_gate gate;
+};
+
+static bool parse_gate(const char *text, struct whatif_gate *gate, struct tpa_error *err)
+{
+    size_t len = strlen(text);
+    *gate = (struct whatif_gate){ .is_share = len > 0 && text[len - 1] == '%' };
+    if (gate->is_share ? quantity_parse_share(text, len, &gate->share)
+                       : quantity_parse_time(text, len, &gate->time_ns))
+        return true;
+    tpa_fail(err, TPA_NOWHERE, "--gate: '%s' is no time and no share", text);
+    return tpa_hint(err, "write 100ms, the most that a step may take, or 5%%, the least that it must gain");
+}
+
+static bool reaches(const struct whatif_gate *gate, int64_t now_ns, int64_t then_ns)
+{
+    return gate->is_share ? (double)(now_ns - then_ns) >= gate->share * (double)now_ns
+                          : then_ns <= gate->time_ns;
+}
+
+static void tell_gate(const struct question *question, const struct whatif *whatif, struct result *result)
+{
+    int64_t now_ns = whatif->steps->now_ns, then_ns = whatif->steps->then_ns;
+    bool reached = reaches(&question->gate, now_ns, then_ns);
+    result_add_notice(result, "gate", 1, NULL, TPA_NOWHERE, "--gate %s would %sbe reached: %.3f ms",
+                      question->args->gate, reached ? "" : "not ", (double)then_ns / 1e6);
+}
+
+/* ---- sweep ---- */
+
+enum { SWEEP_POINTS = 11 };
+
+/* "kernel:REGEX=0.1..1": the edit, and from where to where. */
+static bool parse_sweep(const char *text, struct edit *edit, double *first, double *last,
+                        struct tpa_error *err)
+{
+    const char *dots = strstr(text, "..");
+    const char *equals = NULL;
+    for (; dots && !equals; dots = equals ? dots : strstr(dots + 1, ".."))
+        for (const char *c = dots; c > text && !equals; c--)
+            if (c[-1] == '=')
+                equals = edit_parse_factor(c, (size_t)(dots - c), first) &&
+                                 edit_parse_factor(dots + 2, strlen(dots + 2), last)
+                             ? c - 1
+                             : NULL;
+    if (!equals) {
+        tpa_fail(err, TPA_NOWHERE, "--sweep: '%s' does not say from where to where", text);
+        return tpa_hint(err, "write kernel:REGEX=0.1..1");
+    }
+    char *one = mem_strndup(text, (size_t)(equals - text) + 2);
+    memcpy(one + (equals - text), "=1", 2);
+    bool fine = edit_parse_scale(one, edit, err);
+    edit->pattern = text + (edit->pattern - one);
+    free(one);
+    return fine;
+}
+
+static bool add_sweep(const struct replay_graph *graph, const struct whatif_args *args,
+                      const struct edits *edits, struct result *result, struct tpa_error *err)
+{
+    struct edits all = { 0 };
+    double first = 0, last = 1;
+    struct sweep_point points[SWEEP_POINTS];
+    struct edit swept;
+    bool fine = parse_sweep(args->sweep, &swept, &first, &last, err);
+    for (size_t i = 0; i < edits->count; i++)
+        *VEC_PUSH(&all) = edits->at[i];
+    *VEC_PUSH(&all) = swept;
+    for (int i = 0; i < SWEEP_POINTS && fine; i++) {
+        double factor = first + (last - first) * i / (SWEEP_POINTS - 1);
+        all.at[all.count - 1].factor = factor;
+        struct whatif *whatif = whatif_open(graph, all.at, all.count, args->whole, err);
+        fine = whatif != NULL;
+        if (fine)
+            points[i] = (struct sweep_point){ factor, whatif->steps->now_ns, whatif->steps->then_ns };
+        whatif_free(whatif);
+    }
+    if (fine)
+        whatif_add_sweep(points, SWEEP_POINTS, args->sweep, result);
+    VEC_FREE(&all);
+    return fine;
+}
+
+/* ---- the predicted timeline ---- */
+
+/* When E begins and ends then: of spans and work by their moments, of other events of a thread in proportion. */
+static void move_event(const struct replay *replay, const uint32_t *work_of, event_id e, int64_t *start_ns,
+                       int64_t *dur_ns)
+{
+    const struct replay_graph *graph = replay->graph;
+    uint32_t thread = graph->thread_of_track[graph->trace->track[e]];
+    int64_t from_ns = replay_event_start(graph, e), to_ns = replay_event_end(graph, e);
+    if (work_of[e] != UINT32_MAX) {
+        from_ns = replay_time_of(replay, replay_work_start(graph, work_of[e]));
+        to_ns = replay_time_of(replay, replay_work_end(graph, work_of[e]));
+    } else if (thread != UINT32_MAX) {
+        from_ns = replay_time_at(replay, thread, from_ns);
+        to_ns = replay_time_at(replay, thread, to_ns);
+    }
+    *start_ns = from_ns - graph->shift_ns[graph->trace->tracks[graph->trace->track[e]].file];
+    *dur_ns = to_ns > from_ns ? to_ns - from_ns : 0;
+}
+
+static bool write_timeline(const struct whatif *whatif, const struct whatif_args *args, struct tpa_error *err)
+{
+    const struct replay_graph *graph = whatif->graph;
+    struct trace moved = *graph->trace; /* other times, and arrows made anew from calls to work */
+    int64_t *start_ns = mem_alloc((moved.event_count + 1) * sizeof *start_ns);
+    int64_t *dur_ns = mem_alloc((moved.event_count + 1) * sizeof *dur_ns);
+    uint32_t *work_of = mem_alloc((moved.event_count + 1) * sizeof *work_of);
+    memset(work_of, 0xff, (moved.event_count + 1) * sizeof *work_of);
+    for (size_t i = 0; i < graph->gpu->count; i++)
+        work_of[graph->gpu->event[i]] = (uint32_t)i;
+    for (event_id e = 0; e < moved.event_count; e++)
+        move_event(whatif->replay, work_of, e, &start_ns[e], &dur_ns[e]);
+    moved.start_ns = start_ns;
+    moved.dur_ns = dur_ns;
+    moved.flow_count = 0;
+
+    struct convert_args convert = { .path = args->output.path, .load = args->load };
+    struct output_file file;
+    struct buffer summary = { 0 };
+    bool fine = output_file_open(&file, args->output.path, err);
+    if (fine && !convert_chrome.write_trace(&moved, &convert, file.stream, &summary, err)) {
+        output_file_discard(&file);
+        fine = false;
+    } else if (fine) {
+        fine = output_file_commit(&file, err);
+    }
+    buffer_release(&summary);
+    free(start_ns);
+    free(dur_ns);
+    free(work_of);
+    return fine;
+}
+
+/* ---- the command ---- */
+
+static bool answer(const struct trace *trace, const struct question *question, int *status,
+                   struct tpa_error *err)
+{
+    const struct whatif_args *args = question->args;
+    const struct replay_graph *graph = replay_graph_of(trace);
+    struct whatif *whatif = whatif_open(graph, question->edits.at, question->edits.count, args->whole, err);
+    if (!whatif)
+        return false;
+    if (args->gate && !reaches(&question->gate, whatif->steps->now_ns, whatif->steps->then_ns))
+        *status = EXIT_LIMIT_PASSED;
+    bool fine = true;
+    if (args->to == TO_CHROME) {
+        fine = write_timeline(whatif, args, err);
+    } else {
+        struct result *result = result_open("tpa.whatif/1");
+        if (question->edits.count)
+            whatif_add_tables(whatif, question->edits.at, result);
+        fine = !args->sweep || add_sweep(graph, args, &question->edits, result, err);
+        if (args->gate)
+            tell_gate(question, whatif, result);
+        path_add_notices(graph, result);
+        load_add_notices(trace, result);
+        struct output_args output = args->output;
+        output.limit = analysis_limit(&args->output);
+        fine = fine && output_result(result, &output, err);
+        result_free(result);
+    }
+    whatif_free(whatif);
+    return fine;
+}
+
+static bool is_empty(const struct trace *trace, struct tpa_error *err)
+{
+    if (replay_graph_of(trace)->moment_count > 0)
+        return false;
+    tpa_fail(err, TPA_NOWHERE,
+             "nothing with a duration was recorded on a thread or device: there is nothing to replay");
+    return true;
+}
+
+static int whatif_main(const struct invocation *call, struct tpa_error *err)
+{
+    const struct whatif_args *args = call->args;
+    struct question question = { .args = args };
+    int status = EXIT_FINE;
+    bool fine = collect_edits(args, &question.edits, err) &&
+                (!args->gate || parse_gate(args->gate, &question.gate, err));
+    const struct trace_wants *wants = args->to == TO_CHROME  ? &all_wants
+                                      : args->comm_bandwidth ? &sized_wants
+                                                             : &whatif_wants;
+    struct trace *trace = fine ? load_traces(call, &args->load, wants, err) : NULL;
+    fine = trace && !is_empty(trace, err) && answer(trace, &question, &status, err);
+    trace_free(trace);
+    VEC_FREE(&question.edits);
+    return fine ? status : EXIT_TROUBLE;
+}
+
+const struct command cmd_whatif = {
+    .name = "whatif",
+    .summary = "what a change would gain: the step time, replayed with it",
+    .operands = "TRACE...",
+    .description =
+        "Replays the recording with something taking less time, or none, or not being waited for, and tells the step time "
+        "that comes of it: from the begin of a step on the host to the begin of the next, the median. Everything waits for "
+        "what it waited for in the recording; what did not hold anything up gains nothing. Without a change the replay is the "
+        "recording, to the nanosecond.\n\n"
+        "Changes combine. The table of edits has what each gains alone: these gains do not add up. A prediction is as good "
+        "as what it assumes, which is told below it; pauses that the recording does not explain stay as they were.",
+    .options = whatif_opts,
+    COMMAND_ARGS(whatif_defaults),
+    .main = whatif_main,
+    .examples = {
+        "tpa whatif --no-data-wait trace.json",
+        "tpa whatif --scale 'kernel:flash.*=0.5' --scale 'module:Linear=0.9' trace.json",
+        "tpa whatif --pinned-copies --no-sync 'aten::item' --cuda-graph trace.json",
+        "tpa whatif --overlap-comm --ranks like-median ranks/",
+        "tpa whatif --sweep 'kernel:gemm=0.1..1' trace.json",
+        "tpa whatif --no-alloc --gate 100ms trace.json  # would this reach 100 ms?",
+    },
+    .section = SECTION_ANALYZE,
+    .reads_traces = true,
+};

@@ -1,0 +1,519 @@
+/*
+ * device.c - what device work waited for, and what calls waited for.
+ *
+ * Work waits for the begin of the call that launched it, for the work before it on its stream, and for the work of other
+ * streams that its stream was told to wait for. Of these the one that was ready last binds; of those ready together a wait for
+ * an event before the stream before the launch.
+ */
+#include "replay/graph_parts.h"
+
+#include "base/runs.h"
+#include "base/search.h"
+#include "facts/call_names.h"
+#include "replay/latest.h"
+#include "replay/stream_work.h"
+#include <stdlib.h>
+#include <string.h>
+
+/* A wait of a stream for work of another. */
+struct stream_wait {
+    uint32_t work, source;
+};
+
+struct device {
+    struct graph_maker *maker;
+    struct replay_graph *graph;
+    const struct trace *trace;
+    const struct gpu_events *gpu;
+    struct stream_work *streams;
+    bool *has_records; /* by file: it has events of cuda_sync */
+    struct {
+        struct stream_wait *at;
+        size_t count, capacity;
+    } waits; /* sorted by work */
+    struct {
+        struct awaited *at;
+        size_t count, capacity;
+    } awaited;        /* by call */
+    uint32_t *before; /* by work: the one before it on its stream; UINT32_MAX: none */
+};
+
+/* What a call waited for. */
+struct awaited {
+    event_id call;
+    uint32_t work;
+};
+
+static int64_t call_start(const struct device *device, event_id call)
+{
+    return replay_event_start(device->graph, call);
+}
+
+static int64_t call_end(const struct device *device, event_id call)
+{
+    return replay_event_end(device->graph, call);
+}
+
+static uint32_t file_of(const struct device *device, event_id e)
+{
+    return device->trace->tracks[device->trace->track[e]].file;
+}
+
+static int64_t work_end(const struct device *device, size_t i)
+{
+    return device->graph->time_ns[replay_work_end(device->graph, i)];
+}
+
+static void add_work_moments(struct device *device)
+{
+    struct replay_graph *graph = device->graph;
+    graph->moment_count = graph->host_count + 2 * device->gpu->count;
+    graph->time_ns = mem_realloc(graph->time_ns, (graph->moment_count + 1) * sizeof *graph->time_ns);
+    graph->recorded_ns = graph->time_ns;
+    for (size_t i = 0; i < device->gpu->count; i++) {
+        event_id e = device->gpu->event[i];
+        graph->time_ns[replay_work_start(graph, i)] = replay_event_start(graph, e);
+        graph->time_ns[replay_work_end(graph, i)] = replay_event_end(graph, e);
+    }
+}
+
+/* ---- stream waits ---- */
+
+static void add_wait(struct device *device, size_t work, size_t source)
+{
+    if (work != LATEST_NONE && source != LATEST_NONE && work != source &&
+        work_end(device, source) <= device->graph->time_ns[replay_work_start(device->graph, work)])
+        *VEC_PUSH(&device->waits) = (struct stream_wait){ (uint32_t)work, (uint32_t)source };
+}
+
+/* The call that RECORD says recorded the event it is about; EVENT_NONE: does not say. */
+static event_id recording_call(const struct device *device, event_id record)
+{
+    int64_t correlation;
+    if (!trace_arg(device->trace, ARG_WAIT_ON_CORRELATION, record, &correlation) || correlation <= 0)
+        return EVENT_NONE;
+    return attribution_call_by(device->maker->launches, record, NULL, &correlation);
+}
+
+/* The last work launched before the event was recorded that RECORD is about, on the stream it names. */
+static size_t recorded_work(const struct device *device, event_id record)
+{
+    event_id recorded = recording_call(device, record);
+    int64_t stream;
+    if (recorded == EVENT_NONE || !trace_arg(device->trace, ARG_WAIT_ON_STREAM, record, &stream))
+        return LATEST_NONE;
+    const struct track *track = &device->trace->tracks[device->trace->track[record]];
+    size_t on = stream_work_find(device->streams, track->file, track->device, stream);
+    return stream_work_launched_before(device->streams, on, call_start(device, recorded));
+}
+
+static int64_t stream_of(const struct device *device, event_id record)
+{
+    int64_t stream = device->trace->tracks[device->trace->track[record]].stream;
+    return trace_arg_or(device->trace, ARG_STREAM, record, stream);
+}
+
+static void add_recorded_wait(struct device *device, event_id record, event_id call)
+{
+    const struct track *track = &device->trace->tracks[device->trace->track[record]];
+    size_t on = stream_work_find(device->streams, track->file, track->device, stream_of(device, record));
+    size_t work = stream_work_launched_after(device->streams, on, call_start(device, call));
+    add_wait(device, work, recorded_work(device, record));
+}
+
+/* The waits of streams that the file tells. */
+static void add_recorded_waits(struct device *device)
+{
+    const struct trace *trace = device->trace;
+    device->has_records = mem_zalloc(trace->file_count + 1, sizeof *device->has_records);
+    for (event_id e = 0; e < trace->event_count; e++) {
+        if (trace->kind[e] != EVENT_SYNC)
+            continue;
+        device->has_records[file_of(device, e)] = true;
+        event_id call = attribution_call(device->maker->launches, e);
+        if (call != EVENT_NONE && strstr(trace_name(trace, call), "StreamWaitEvent"))
+            add_recorded_wait(device, e, call);
+    }
+}
+
+/* A call that makes a stream wait, in a file that does not tell which. */
+struct wait_call {
+    uint32_t track;
+    int64_t start_ns;
+};
+
+static bool wait_call_is_after(const void *context, const void *left, const void *right)
+{
+    (void)context;
+    const struct wait_call *a = left, *b = right;
+    return a->track != b->track ? a->track > b->track : a->start_ns > b->start_ns;
+}
+
+struct wait_calls {
+    struct wait_call *at;
+    size_t count, capacity;
+};
+
+static void collect_wait_calls(const struct device *device, struct wait_calls *calls)
+{
+    const struct trace *trace = device->trace;
+    size_t name_count = names_count(trace->names);
+    bool *waits = mem_zalloc(name_count + 1, sizeof *waits);
+    for (name_id id = 0; id < name_count; id++)
+        waits[id] = strstr(names_text(trace->names, id), "StreamWaitEvent") != NULL;
+    for (event_id e = 0; e < trace->event_count; e++)
+        if (waits[trace->name[e]] && event_is_call(trace->kind[e]) &&
+            !device->has_records[file_of(device, e)])
+            *VEC_PUSH(calls) = (struct wait_call){ trace->track[e], call_start(device, e) };
+    runs_sort(calls->at, calls->count, sizeof *calls->at, wait_call_is_after, NULL);
+    free(waits);
+}
+
+/* The last call of TRACK before NS, when it came after AFTER_NS; INT64_MIN: none. */
+static int64_t last_wait_call(const struct wait_calls *calls, track_id track, int64_t after_ns, int64_t ns)
+{
+    size_t low = 0, high = calls->count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        const struct wait_call *call = &calls->at[middle];
+        if (call->track < track || (call->track == track && call->start_ns < ns))
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low == 0 || calls->at[low - 1].track != track || calls->at[low - 1].start_ns <= after_ns)
+        return INT64_MIN;
+    return calls->at[low - 1].start_ns;
+}
+
+/* New: all launched work, by what GROUP_OF says of it. */
+static struct latest *open_latest(const struct device *device,
+                                  uint32_t (*group_of)(const struct device *device, size_t work))
+{
+    struct latest_item *items = mem_alloc((device->gpu->count + 1) * sizeof *items);
+    size_t count = 0;
+    for (size_t i = 0; i < device->gpu->count; i++) {
+        event_id call = device->gpu->call[i];
+        if (call == EVENT_NONE)
+            continue;
+        items[count++] = (struct latest_item){
+            .end_ns = work_end(device, i),
+            .launched_ns = call_start(device, call),
+            .group = group_of(device, i),
+            .stream = device->trace->track[device->gpu->event[i]],
+            .work = (uint32_t)i,
+        };
+    }
+    struct latest *latest = latest_open(items, count);
+    free(items);
+    return latest;
+}
+
+static uint32_t device_of(const struct device *device, size_t work)
+{
+    return device->gpu->device_of_track[device->trace->track[device->gpu->event[work]]];
+}
+
+static uint32_t process_of(const struct device *device, size_t work)
+{
+    return (uint32_t)attribution_process(device->maker->launches, device->gpu->event[work]);
+}
+
+/*
+ * In a file that does not record what streams wait for: work that was launched after a wait call of its thread waited for the
+ * work of the other streams, launched before that call, that ended last before it began.
+ */
+static void add_guessed_waits(struct device *device)
+{
+    struct wait_calls calls = { 0 };
+    collect_wait_calls(device, &calls);
+    struct latest *latest = calls.count ? open_latest(device, device_of) : NULL;
+    for (size_t s = 0; calls.count && s < device->streams->count; s++) {
+        const struct launched_work *at = device->streams->launched + device->streams->at[s].first;
+        for (size_t k = 0; k < device->streams->at[s].count; k++) {
+            size_t work = at[k].work;
+            event_id call = device->gpu->call[work];
+            int64_t before_ns = k > 0 ? at[k - 1].launched_ns : INT64_MIN;
+            int64_t waited_ns =
+                last_wait_call(&calls, device->trace->track[call], before_ns, at[k].launched_ns);
+            if (waited_ns == INT64_MIN)
+                continue;
+            int64_t start_ns = device->graph->time_ns[replay_work_start(device->graph, work)];
+            track_id track = device->trace->track[device->gpu->event[work]];
+            add_wait(device, work, latest_find(latest, device_of(device, work), waited_ns, start_ns, track));
+        }
+    }
+    latest_free(latest);
+    VEC_FREE(&calls);
+}
+
+static bool wait_is_after(const void *context, const void *left, const void *right)
+{
+    (void)context;
+    return ((const struct stream_wait *)left)->work > ((const struct stream_wait *)right)->work;
+}
+
+/* ---- what work waited for ---- */
+
+/* What was ready last, of what a piece of work waited for. */
+struct readiness {
+    moment_id from;
+    enum relation relation;
+    int64_t ready_ns;
+    bool any;
+};
+
+/* Of equals the first offered binds. */
+static void offer(struct readiness *best, moment_id from, enum relation relation, int64_t ready_ns)
+{
+    if (!best->any || ready_ns > best->ready_ns)
+        *best = (struct readiness){ from, relation, ready_ns, true };
+}
+
+/* Where the launch of work I is: the moment at which its call began; when the work began before it, the one before that. */
+static moment_id launch_moment(struct device *device, size_t i, int64_t start_ns)
+{
+    struct replay_graph *graph = device->graph;
+    event_id call = device->gpu->call[i];
+    if (call == EVENT_NONE) {
+        graph->unlinked_work++;
+        return MOMENT_NONE;
+    }
+    uint32_t thread = graph->thread_of_track[device->trace->track[call]];
+    if (thread == UINT32_MAX)
+        return MOMENT_NONE;
+    int64_t call_ns = call_start(device, call);
+    bool early = call_ns > start_ns;
+    graph->early_work += early;
+    moment_id m = replay_moment_from(graph, thread, early ? start_ns : call_ns);
+    if (m == MOMENT_NONE || graph->time_ns[m] > start_ns)
+        return m == MOMENT_NONE || m == graph->threads[thread].first ? MOMENT_NONE : m - 1;
+    return m;
+}
+
+static void add_work_edges(struct device *device, size_t i, size_t *wait)
+{
+    struct replay_graph *graph = device->graph;
+    moment_id start = replay_work_start(graph, i);
+    int64_t start_ns = graph->time_ns[start];
+    size_t first_edge = device->maker->edges.count;
+    struct readiness best = { .any = false };
+    for (; *wait < device->waits.count && device->waits.at[*wait].work == i; ++*wait) {
+        moment_id from = replay_work_end(graph, device->waits.at[*wait].source);
+        graph_add_edge(device->maker, from, start, RELATION_EVENT, false);
+        offer(&best, from, RELATION_EVENT, graph->time_ns[from]);
+    }
+    if (device->before[i] != UINT32_MAX) {
+        moment_id from = replay_work_end(graph, device->before[i]);
+        graph_add_edge(device->maker, from, start, RELATION_STREAM, false);
+        offer(&best, from, RELATION_STREAM, graph->time_ns[from]);
+    }
+    moment_id from = launch_moment(device, i, start_ns);
+    if (from != MOMENT_NONE) {
+        int64_t call_ns = call_start(device, device->gpu->call[i]);
+        graph_add_edge(device->maker, from, start, RELATION_LAUNCH, false);
+        offer(&best, from, RELATION_LAUNCH, call_ns < start_ns ? call_ns : start_ns);
+    }
+    graph->unknown_starts += !best.any;
+    for (size_t k = first_edge; k < device->maker->edges.count; k++) {
+        struct replay_edge *edge = &device->maker->edges.at[k].edge;
+        if (best.any && edge->from == best.from && edge->relation == best.relation) {
+            edge->binds = true;
+            break;
+        }
+    }
+}
+
+/* ---- what calls waited for ---- */
+
+static void add_awaited(struct device *device, event_id call, size_t work)
+{
+    if (work != LATEST_NONE)
+        *VEC_PUSH(&device->awaited) = (struct awaited){ call, (uint32_t)work };
+}
+
+/* The stream of the last work that the thread of CALL launched before it; SIZE_MAX: none. */
+static size_t last_stream(const struct device *device, event_id call)
+{
+    size_t work =
+        stream_work_launched_by(device->streams, device->trace->track[call], call_start(device, call));
+    return work == LATEST_NONE ? SIZE_MAX : device->streams->stream_of_work[work];
+}
+
+/* The record that the profiler kept of each synchronising call. */
+struct sync_record {
+    event_id call, record;
+};
+
+static bool record_is_after(const void *context, const void *left, const void *right)
+{
+    (void)context;
+    const struct sync_record *a = left, *b = right;
+    return a->call != b->call ? a->call > b->call : a->record > b->record;
+}
+
+struct sync_records {
+    struct sync_record *at;
+    size_t count, capacity;
+};
+
+static void collect_records(const struct device *device, struct sync_records *records)
+{
+    const struct trace *trace = device->trace;
+    for (event_id e = 0; e < trace->event_count; e++) {
+        event_id call =
+            trace->kind[e] == EVENT_SYNC ? attribution_call(device->maker->launches, e) : EVENT_NONE;
+        if (call != EVENT_NONE)
+            *VEC_PUSH(records) = (struct sync_record){ call, e };
+    }
+    runs_sort(records->at, records->count, sizeof *records->at, record_is_after, NULL);
+}
+
+/* The first record of CALL; EVENT_NONE: there is none. */
+static event_id record_of(const struct sync_records *records, event_id call)
+{
+    size_t low = 0, high = records->count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (records->at[middle].call < call)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < records->count && records->at[low].call == call ? records->at[low].record : EVENT_NONE;
+}
+
+static size_t awaited_of_stream(const struct device *device, event_id call, event_id record)
+{
+    size_t on = SIZE_MAX;
+    if (record != EVENT_NONE) {
+        const struct track *track = &device->trace->tracks[device->trace->track[record]];
+        on = stream_work_find(device->streams, track->file, track->device, stream_of(device, record));
+    } else {
+        on = last_stream(device, call);
+    }
+    return stream_work_launched_before(device->streams, on, call_start(device, call));
+}
+
+static void add_synchronisations(struct device *device)
+{
+    const struct trace *trace = device->trace;
+    struct sync_records records = { 0 };
+    struct latest *latest = NULL;
+    collect_records(device, &records);
+    for (event_id e = 0; e < trace->event_count; e++) {
+        if (!event_is_call(trace->kind[e]) || device->maker->call_sorts[trace->name[e]] != CALL_SYNC)
+            continue;
+        const char *name = trace_name(trace, e);
+        event_id record = record_of(&records, e);
+        if (strstr(name, "StreamSynchronize")) {
+            add_awaited(device, e, awaited_of_stream(device, e, record));
+        } else if (strstr(name, "EventSynchronize")) {
+            add_awaited(device, e, record == EVENT_NONE ? LATEST_NONE : recorded_work(device, record));
+        } else {
+            if (!latest)
+                latest = open_latest(device, process_of);
+            add_awaited(device, e,
+                        latest_find(latest, (uint32_t)attribution_process(device->maker->launches, e),
+                                    call_start(device, e), call_end(device, e), LATEST_ANY_STREAM));
+        }
+    }
+    latest_free(latest);
+    VEC_FREE(&records);
+}
+
+/* A call that copies may wait for its copy. */
+static void add_copies(struct device *device)
+{
+    for (size_t i = 0; i < device->gpu->count; i++) {
+        event_id call = device->gpu->call[i];
+        if (device->gpu->work[i] != GPU_MEMCPY || call == EVENT_NONE)
+            continue;
+        unsigned char sort = device->maker->call_sorts[device->trace->name[call]];
+        if (sort == CALL_COPY || sort == CALL_COPY_SYNC)
+            add_awaited(device, call, i);
+    }
+}
+
+/* By call; of a call that made several copies the last to end comes first, and the others go. */
+static bool awaited_is_after(const void *context, const void *left, const void *right)
+{
+    const struct replay_graph *graph = context;
+    const struct awaited *a = left, *b = right;
+    if (a->call != b->call)
+        return a->call > b->call;
+    return graph->time_ns[replay_work_end(graph, a->work)] < graph->time_ns[replay_work_end(graph, b->work)];
+}
+
+static void sort_awaited(struct device *device)
+{
+    runs_sort(device->awaited.at, device->awaited.count, sizeof *device->awaited.at, awaited_is_after,
+              device->graph);
+    size_t kept = 0;
+    for (size_t i = 0; i < device->awaited.count; i++)
+        if (kept == 0 || device->awaited.at[kept - 1].call != device->awaited.at[i].call)
+            device->awaited.at[kept++] = device->awaited.at[i];
+    device->awaited.count = kept;
+}
+
+static uint32_t awaited_by(const struct device *device, event_id call)
+{
+    size_t low = 0, high = device->awaited.count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (device->awaited.at[middle].call < call)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < device->awaited.count && device->awaited.at[low].call == call ? device->awaited.at[low].work
+                                                                               : UINT32_MAX;
+}
+
+/* The pieces of calls that waited: they ended because the work had. */
+static void add_sync_edges(struct device *device)
+{
+    struct replay_graph *graph = device->graph;
+    const struct trace *trace = device->trace;
+    bool *may_wait = mem_zalloc(names_count(trace->names) + 1, sizeof *may_wait);
+    for (size_t i = 0; i < device->awaited.count; i++)
+        may_wait[trace->name[device->awaited.at[i].call]] = true;
+    for (moment_id m = 0; m < graph->host_count; m++) {
+        event_id call = graph->inner[m];
+        if (call == EVENT_NONE || !may_wait[trace->name[call]])
+            continue;
+        uint32_t work = awaited_by(device, call);
+        if (work == UINT32_MAX)
+            continue;
+        int64_t end_ns = work_end(device, work);
+        if (end_ns <= graph->time_ns[m])
+            graph_add_edge(device->maker, replay_work_end(graph, work), m, RELATION_SYNC,
+                           end_ns > call_start(device, call));
+    }
+    free(may_wait);
+}
+
+void graph_add_device(struct graph_maker *maker)
+{
+    struct device device = {
+        .maker = maker, .graph = maker->graph, .trace = maker->graph->trace, .gpu = maker->graph->gpu
+    };
+    add_work_moments(&device);
+    device.streams = stream_work_open(device.graph);
+    device.before = stream_work_before(device.streams, device.graph);
+    add_recorded_waits(&device);
+    add_guessed_waits(&device);
+    runs_sort(device.waits.at, device.waits.count, sizeof *device.waits.at, wait_is_after, NULL);
+    size_t wait = 0;
+    for (size_t i = 0; i < device.gpu->count; i++)
+        add_work_edges(&device, i, &wait);
+    add_synchronisations(&device);
+    add_copies(&device);
+    sort_awaited(&device);
+    add_sync_edges(&device);
+    VEC_FREE(&device.waits);
+    VEC_FREE(&device.awaited);
+    free(device.has_records);
+    free(device.before);
+    stream_work_free(device.streams);
+}

@@ -1,0 +1,353 @@
+/* edits_host.c - edits of what the host does: data loading, synchronisations, launches, allocation, first use. */
+#include "replay/edits_parts.h"
+
+#include "base/stats.h"
+#include "facts/call_names.h"
+#include "facts/copy_names.h"
+#include "facts/gpu_names.h"
+#include "facts/step_list.h"
+#include <string.h>
+
+/* ---- data loading ---- */
+
+struct name_flags {
+    const struct trace *trace;
+    bool *flags; /* by name */
+};
+
+static bool has_flag(const void *context, event_id e)
+{
+    const struct name_flags *names = context;
+    return names->flags[names->trace->name[e]];
+}
+
+void edit_no_data_wait(const struct editing *editing)
+{
+    const struct trace *trace = editing->trace;
+    struct name_flags names = { trace, mem_zalloc(names_count(trace->names) + 1, sizeof *names.flags) };
+    for (name_id id = 0; id < names_count(trace->names); id++)
+        names.flags[id] = annotation_is_data_loading(names_text(trace->names, id));
+    struct intervals *ranges = editing_ranges(editing, has_flag, &names);
+    editing_scale_ranges(editing, ranges, 0);
+    editing_free_ranges(editing, ranges);
+    free(names.flags);
+}
+
+/* ---- waits of calls ---- */
+
+/* Let the piece that leads to M not wait for work, and take FACTOR of its recorded time. */
+static void release(const struct editing *editing, moment_id m, double factor)
+{
+    const struct replay_graph *graph = editing->graph;
+    for (uint32_t k = graph->first_edge[m]; k < graph->first_edge[m + 1]; k++)
+        if (graph->edges[k].relation == RELATION_SYNC)
+            changes_drop_edge(editing->changes, k);
+    editing_scale_piece(editing, m, factor);
+}
+
+/* Is M a piece of a call that waited for work? */
+static bool waited(const struct replay_graph *graph, moment_id m)
+{
+    const struct replay_edge *edge = replay_binding(graph, m);
+    return edge && edge->relation == RELATION_SYNC;
+}
+
+bool edit_no_sync(const struct editing *editing, struct tpa_error *err)
+{
+    const struct trace *trace = editing->trace;
+    const struct replay_graph *graph = editing->graph;
+    struct name_flags names = { trace, editing_names(editing, err) };
+    if (!names.flags)
+        return false;
+    struct edit_effect ignored = { 0, 0 };
+    struct editing around = *editing;
+    around.effect = &ignored;
+    struct intervals *ranges = editing_ranges(&around, has_flag, &names);
+    unsigned char *sorts = call_sorts_open(trace->names);
+    event_id last = EVENT_NONE;
+    for (moment_id m = 0; m < graph->host_count; m++) {
+        event_id call = graph->inner[m];
+        if (call == EVENT_NONE || !event_is_call((enum event_kind)trace->kind[call]) ||
+            !(waited(graph, m) || sorts[trace->name[call]] == CALL_SYNC) ||
+            !editing_holds(editing, ranges, call))
+            continue;
+        release(editing, m, 0);
+        editing->effect->count += call != last;
+        last = call;
+    }
+    free(sorts);
+    free(names.flags);
+    editing_free_ranges(editing, ranges);
+    if (editing->effect->count > 0)
+        return true;
+    tpa_fail(err, TPA_NOWHERE, "no call that waits is called, or lies in an operator that is called, '%.*s'",
+             (int)editing->edit->pattern_len, editing->edit->pattern);
+    return tpa_hint(err,
+                    "--no-sync . takes all; tpa transfers lists the waits of the host and who made them");
+}
+
+/* ---- pinned copies ---- */
+
+static bool is_pageable_upload(const struct trace *trace, event_id copy)
+{
+    struct copy_kind kind =
+        copy_kind_with(copy_kind_of(trace_name(trace, copy)), trace_arg_text(trace, ARG_COPY_MEMORY, copy));
+    return kind.direction == COPY_HTOD && kind.memory == MEMORY_PAGEABLE;
+}
+
+/* What the call of an asynchronous copy usually takes: the median of those that did not wait, at most 10 us. */
+static int64_t usual_copy_call(const struct editing *editing, const unsigned char *sorts)
+{
+    enum { MOST_NS = 10000 };
+    const struct trace *trace = editing->trace;
+    const struct gpu_events *gpu = editing->graph->gpu;
+    VEC_OF(int64_t) durations = { 0 };
+    for (size_t i = 0; i < gpu->count; i++)
+        if (gpu->work[i] == GPU_MEMCPY && gpu->call[i] != EVENT_NONE &&
+            sorts[trace->name[gpu->call[i]]] == CALL_COPY &&
+            trace_end_ns(trace, gpu->call[i]) < trace_end_ns(trace, gpu->event[i]))
+            *VEC_PUSH(&durations) = trace->dur_ns[gpu->call[i]];
+    int64_t median_ns = durations.count ? stats_of(durations.at, durations.count).median : MOST_NS;
+    VEC_FREE(&durations);
+    return median_ns < MOST_NS ? median_ns : MOST_NS;
+}
+
+void edit_pinned_copies(const struct editing *editing)
+{
+    const struct trace *trace = editing->trace;
+    const struct replay_graph *graph = editing->graph;
+    unsigned char *sorts = call_sorts_open(trace->names);
+    int64_t usual_ns = usual_copy_call(editing, sorts);
+    for (size_t i = 0; i < graph->gpu->count; i++) {
+        event_id call = graph->gpu->call[i];
+        if (graph->gpu->work[i] != GPU_MEMCPY || call == EVENT_NONE ||
+            !is_pageable_upload(trace, graph->gpu->event[i]))
+            continue;
+        uint32_t thread = graph->thread_of_track[trace->track[call]];
+        int64_t start_ns = replay_event_start(graph, call), end_ns = replay_event_end(graph, call);
+        if (thread == UINT32_MAX || end_ns - start_ns <= usual_ns)
+            continue;
+        double factor = (double)usual_ns / (double)(end_ns - start_ns);
+        moment_id m = replay_moment_from(graph, thread, start_ns);
+        for (m++; m < graph->host_count && graph->time_ns[m] <= end_ns && graph->time_ns[m] > start_ns; m++)
+            if (graph->inner[m] == call)
+                release(editing, m, factor);
+        editing->effect->count++;
+    }
+    free(sorts);
+}
+
+/* ---- graphs ---- */
+
+/* From the first begin to the last end of launching calls of a thread in a step. */
+struct launching {
+    uint32_t thread;
+    int64_t step; /* index into the steps; -1: in none */
+    int64_t start_ns, end_ns;
+};
+
+static int compare_launching(const void *left, const void *right)
+{
+    const struct launching *a = left, *b = right;
+    if (a->thread != b->thread)
+        return a->thread < b->thread ? -1 : 1;
+    if (a->step != b->step)
+        return a->step < b->step ? -1 : 1;
+    return a->start_ns < b->start_ns ? -1 : a->start_ns > b->start_ns;
+}
+
+static struct launching launching_of(const struct editing *editing, const struct step_list *steps,
+                                     event_id call)
+{
+    const struct trace *trace = editing->trace;
+    const struct step *step =
+        step_list_at(steps, trace->tracks[trace->track[call]].file, trace->start_ns[call]);
+    return (struct launching){
+        .thread = editing->graph->thread_of_track[trace->track[call]],
+        .step = step ? step - steps->at : -1,
+        .start_ns = replay_event_start(editing->graph, call),
+        .end_ns = replay_event_end(editing->graph, call),
+    };
+}
+
+void edit_cuda_graph(const struct editing *editing)
+{
+    const struct gpu_events *gpu = editing->graph->gpu;
+    const struct step_list *steps = step_list_of(editing->trace);
+    struct launching *all = mem_alloc((gpu->count + 1) * sizeof *all);
+    size_t count = 0;
+    for (size_t i = 0; i < gpu->count; i++) {
+        struct launching one;
+        if (gpu->call[i] == EVENT_NONE)
+            continue;
+        one = launching_of(editing, steps, gpu->call[i]);
+        if (one.thread != UINT32_MAX && (one.step >= 0 || steps->count == 0))
+            all[count++] = one;
+    }
+    if (count)
+        qsort(all, count, sizeof *all, compare_launching);
+    for (size_t first = 0, end; first < count; first = end) {
+        int64_t end_ns = all[first].end_ns;
+        for (end = first;
+             end < count && all[end].thread == all[first].thread && all[end].step == all[first].step; end++)
+            end_ns = all[end].end_ns > end_ns ? all[end].end_ns : end_ns;
+        changes_scale_range(editing->changes, all[first].thread, all[first].start_ns, end_ns, 0);
+        editing->effect->time_ns += end_ns - all[first].start_ns;
+        editing->effect->count += end - first;
+    }
+    free(all);
+}
+
+/* ---- allocation ---- */
+
+void edit_no_alloc(const struct editing *editing)
+{
+    const struct replay_graph *graph = editing->graph;
+    unsigned char *sorts = call_sorts_open(editing->trace->names);
+    event_id last = EVENT_NONE;
+    for (moment_id m = 0; m < graph->host_count; m++) {
+        event_id call = graph->inner[m];
+        if (call == EVENT_NONE || (sorts[editing->trace->name[call]] != CALL_ALLOC &&
+                                   sorts[editing->trace->name[call]] != CALL_HOST_ALLOC))
+            continue;
+        editing_scale_piece(editing, m, 0);
+        editing->effect->count += call != last;
+        last = call;
+    }
+    free(sorts);
+}
+
+/* ---- first use ---- */
+
+/* An operator or call, how long it took itself without waiting, and what it is the first use of. */
+struct use {
+    name_id name, launched; /* launched: the kernel, of a call; NAME_NONE: it launched nothing */
+    uint32_t file;
+    event_id span;
+    int64_t start_ns, own_ns;
+};
+
+static int compare_uses(const void *left, const void *right)
+{
+    const struct use *a = left, *b = right;
+    if (a->file != b->file)
+        return a->file < b->file ? -1 : 1;
+    if (a->name != b->name)
+        return a->name < b->name ? -1 : 1;
+    if (a->launched != b->launched)
+        return a->launched < b->launched ? -1 : 1;
+    if (a->start_ns != b->start_ns)
+        return a->start_ns < b->start_ns ? -1 : 1;
+    return a->span < b->span ? -1 : a->span > b->span;
+}
+
+static int compare_spans(const void *left, const void *right)
+{
+    const struct use *a = left, *b = right;
+    return a->span < b->span ? -1 : a->span > b->span;
+}
+
+struct uses {
+    struct use *at;
+    size_t count, capacity;
+};
+
+/* The own time of every span, without the pieces that ended because of work or another thread. */
+static void collect_uses(const struct editing *editing, struct uses *uses)
+{
+    const struct replay_graph *graph = editing->graph;
+    const struct trace *trace = editing->trace;
+    for (moment_id m = 1; m < graph->host_count; m++) {
+        event_id span = graph->inner[m];
+        if (span != EVENT_NONE && editing_piece_is_own(graph, m))
+            *VEC_PUSH(uses) = (struct use){ .name = trace->name[span],
+                                            .launched = NAME_NONE,
+                                            .file = trace->tracks[trace->track[span]].file,
+                                            .span = span,
+                                            .start_ns = trace->start_ns[span],
+                                            .own_ns = graph->time_ns[m] - graph->time_ns[m - 1] };
+    }
+    if (uses->count)
+        qsort(uses->at, uses->count, sizeof *uses->at, compare_spans);
+    size_t kept = 0;
+    for (size_t i = 0; i < uses->count; i++) {
+        if (kept && uses->at[kept - 1].span == uses->at[i].span)
+            uses->at[kept - 1].own_ns += uses->at[i].own_ns;
+        else
+            uses->at[kept++] = uses->at[i];
+    }
+    uses->count = kept;
+}
+
+/* Note of each call the kernel it launched, which the first time has to be loaded. */
+static void note_kernels(const struct editing *editing, struct uses *uses)
+{
+    const struct gpu_events *gpu = editing->graph->gpu;
+    for (size_t i = 0; i < gpu->count; i++) {
+        struct use key = { .span = gpu->call[i] };
+        struct use *use = key.span == EVENT_NONE || uses->count == 0
+                              ? NULL
+                              : bsearch(&key, uses->at, uses->count, sizeof key, compare_spans);
+        if (use)
+            use->launched = editing->trace->name[gpu->event[i]];
+    }
+}
+
+static void scale_span(const struct editing *editing, event_id span, double factor)
+{
+    const struct replay_graph *graph = editing->graph;
+    uint32_t thread = graph->thread_of_track[editing->trace->track[span]];
+    int64_t end_ns = replay_event_end(graph, span);
+    moment_id m = replay_moment_from(graph, thread, replay_event_start(graph, span));
+    for (m++; m < graph->host_count && m < graph->threads[thread].first + graph->threads[thread].count &&
+              graph->time_ns[m] <= end_ns;
+         m++)
+        if (graph->inner[m] == span)
+            editing_scale_piece(editing, m, factor);
+    editing->effect->count++;
+}
+
+/* What the uses of one name in one file usually take: their median; 0 of a single one. */
+static int64_t usual_of(const struct use *uses, size_t count)
+{
+    int64_t *own = mem_alloc((count + 1) * sizeof *own);
+    for (size_t i = 0; i < count; i++)
+        own[i] = uses[i].own_ns;
+    int64_t median_ns = count > 1 ? stats_of(own, count).median : 0;
+    free(own);
+    return median_ns;
+}
+
+/* May a single use be taken for a first? Not of work that a program asks for once: only calls that set something up. */
+static bool may_be_set_up(const struct editing *editing, const struct use *use, unsigned char sort)
+{
+    return event_is_call((enum event_kind)editing->trace->kind[use->span]) &&
+           (sort == CALL_OTHER || sort == CALL_ALLOC || sort == CALL_HOST_ALLOC);
+}
+
+void edit_no_first_use(const struct editing *editing)
+{
+    enum { TIMES_USUAL = 10, LEAST_EXTRA_NS = 50000 };
+    unsigned char *sorts = call_sorts_open(editing->trace->names);
+    struct uses uses = { 0 };
+    collect_uses(editing, &uses);
+    note_kernels(editing, &uses);
+    if (uses.count)
+        qsort(uses.at, uses.count, sizeof *uses.at, compare_uses);
+    for (size_t first = 0, end; first < uses.count; first = end) {
+        const struct use *of = &uses.at[first];
+        for (end = first; end < uses.count && uses.at[end].file == of->file && uses.at[end].name == of->name;)
+            end++;
+        int64_t usual_ns = usual_of(of, end - first);
+        if (end - first < 3 && !may_be_set_up(editing, of, sorts[of->name]))
+            continue;
+        for (size_t i = first; i < end; i++) {
+            bool is_first = i == first || uses.at[i].launched != uses.at[i - 1].launched;
+            int64_t own_ns = uses.at[i].own_ns;
+            if (is_first && own_ns / TIMES_USUAL > usual_ns && own_ns - usual_ns > LEAST_EXTRA_NS)
+                scale_span(editing, uses.at[i].span, (double)usual_ns / (double)own_ns);
+        }
+    }
+    free(sorts);
+    VEC_FREE(&uses);
+}

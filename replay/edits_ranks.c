@@ -1,0 +1,174 @@
+/* edits_ranks.c - edits of communication, and of ranks against one another. */
+#include "replay/edits_parts.h"
+
+#include "base/stats.h"
+#include "facts/collective_names.h"
+
+/* ---- communication ---- */
+
+/* The host's regions of a library that communicates there, such as gloo's. */
+static bool is_host_communication(const void *context, event_id e)
+{
+    const bool *names = context;
+    return names[e];
+}
+
+static void hide_host_communication(const struct editing *editing)
+{
+    const struct trace *trace = editing->trace;
+    bool *by_name = mem_zalloc(names_count(trace->names) + 1, sizeof *by_name);
+    bool *by_event = mem_zalloc(trace->event_count + 1, sizeof *by_event);
+    for (name_id id = 0; id < names_count(trace->names); id++)
+        by_name[id] = collective_runs_on_host(names_text(trace->names, id));
+    for (event_id e = 0; e < trace->event_count; e++)
+        by_event[e] = by_name[trace->name[e]];
+    struct intervals *ranges = editing_ranges(editing, is_host_communication, by_event);
+    editing_scale_ranges(editing, ranges, 0);
+    editing_free_ranges(editing, ranges);
+    free(by_name);
+    free(by_event);
+}
+
+static void drop_waits_for_ranks(const struct editing *editing, size_t work)
+{
+    const struct replay_graph *graph = editing->graph;
+    moment_id end = replay_work_end(graph, work);
+    for (uint32_t k = graph->first_edge[end]; k < graph->first_edge[end + 1]; k++)
+        if (graph->edges[k].relation == RELATION_COLLECTIVE)
+            changes_drop_edge(editing->changes, k);
+}
+
+void edit_overlap_comm(const struct editing *editing)
+{
+    const struct gpu_events *gpu = editing->graph->gpu;
+    hide_host_communication(editing);
+    for (size_t i = 0; i < gpu->count; i++) {
+        if (!gpu_work_communicates(gpu->work[i]))
+            continue;
+        editing_scale_work(editing, i, 0);
+        drop_waits_for_ranks(editing, i);
+    }
+}
+
+/* From when the last rank is there: what of WORK is transfer. */
+static int64_t transfer_of(const struct replay_graph *graph, size_t work)
+{
+    moment_id end = replay_work_end(graph, work);
+    for (uint32_t k = graph->first_edge[end]; k < graph->first_edge[end + 1]; k++)
+        if (graph->edges[k].relation == RELATION_COLLECTIVE)
+            return graph->time_ns[end] - graph->time_ns[graph->edges[k].from];
+    return graph->time_ns[end] - graph->time_ns[end - 1];
+}
+
+struct sized {
+    event_id event;
+    double bus_bytes;
+};
+
+static int compare_sized(const void *left, const void *right)
+{
+    const struct sized *a = left, *b = right;
+    return a->event < b->event ? -1 : a->event > b->event;
+}
+
+void edit_comm_bandwidth(const struct editing *editing)
+{
+    const struct gpu_events *gpu = editing->graph->gpu;
+    struct collectives *all = collectives_open(editing->trace);
+    struct sized *sized = mem_alloc((all->count + 1) * sizeof *sized);
+    size_t count = 0;
+    for (size_t i = 0; i < all->count; i++) {
+        const struct collective *one = &all->at[i];
+        double bytes = (double)one->size_bytes * collective_bus_factor(one->kind, one->group_size);
+        if (one->timed && one->size_bytes >= 0 && bytes >= 0)
+            sized[count++] = (struct sized){ one->event, bytes };
+    }
+    if (count)
+        qsort(sized, count, sizeof *sized, compare_sized);
+    for (size_t i = 0; i < gpu->count && count; i++) {
+        struct sized key = { .event = gpu->event[i] };
+        const struct sized *found = bsearch(&key, sized, count, sizeof key, compare_sized);
+        int64_t transfer_ns = transfer_of(editing->graph, i);
+        if (found && transfer_ns > 0)
+            editing_scale_work(editing, i,
+                               found->bus_bytes / editing->edit->factor * 1e9 / (double)transfer_ns);
+    }
+    free(sized);
+    collectives_free(all);
+}
+
+/* ---- ranks ---- */
+
+/* What a file took in all, without waits. */
+struct rank_time {
+    int64_t host_ns, device_ns;
+};
+
+static uint32_t file_of_thread(const struct replay_graph *graph, size_t thread)
+{
+    return graph->trace->tracks[graph->threads[thread].track].file;
+}
+
+static uint32_t file_of_work(const struct replay_graph *graph, size_t work)
+{
+    return graph->trace->tracks[graph->trace->track[graph->gpu->event[work]]].file;
+}
+
+/* Is the piece that leads to M the host's own work? Gaps are, between spans: Python. */
+static bool is_host_work(const struct replay_graph *graph, size_t thread, moment_id m)
+{
+    return m > graph->threads[thread].first && editing_piece_is_own(graph, m);
+}
+
+static void add_up(const struct replay_graph *graph, struct rank_time *times)
+{
+    for (size_t t = 0; t < graph->thread_count; t++)
+        for (moment_id m = graph->threads[t].first; m < graph->threads[t].first + graph->threads[t].count;
+             m++)
+            if (is_host_work(graph, t, m))
+                times[file_of_thread(graph, t)].host_ns += graph->time_ns[m] - graph->time_ns[m - 1];
+    for (size_t i = 0; i < graph->gpu->count; i++)
+        if (!gpu_work_communicates(graph->gpu->work[i]))
+            times[file_of_work(graph, i)].device_ns += graph->trace->dur_ns[graph->gpu->event[i]];
+}
+
+/* The part of its time that a rank of TIME keeps, when the median takes MEDIAN. */
+static double factor_of(int64_t time_ns, int64_t median_ns)
+{
+    return time_ns > median_ns ? (double)median_ns / (double)time_ns : 1;
+}
+
+static int64_t median_of(const struct editing *editing, const struct rank_time *times, bool device)
+{
+    VEC_OF(int64_t) values = { 0 };
+    for (uint32_t f = 0; f < editing->trace->file_count; f++)
+        *VEC_PUSH(&values) = device ? times[f].device_ns : times[f].host_ns;
+    int64_t median_ns = stats_of(values.at, values.count).median;
+    VEC_FREE(&values);
+    return median_ns;
+}
+
+void edit_ranks_like_median(const struct editing *editing, bool devices_only)
+{
+    const struct replay_graph *graph = editing->graph;
+    struct rank_time *times = mem_zalloc(editing->trace->file_count + 1, sizeof *times);
+    add_up(graph, times);
+    int64_t host_ns = median_of(editing, times, false), device_ns = median_of(editing, times, true);
+    for (size_t t = 0; t < graph->thread_count && !devices_only; t++) {
+        double factor = factor_of(times[file_of_thread(graph, t)].host_ns, host_ns);
+        for (moment_id m = graph->threads[t].first;
+             factor < 1 && m < graph->threads[t].first + graph->threads[t].count; m++)
+            if (is_host_work(graph, t, m))
+                editing_scale_piece(editing, m, factor);
+    }
+    for (size_t i = 0; i < graph->gpu->count; i++) {
+        double factor = factor_of(times[file_of_work(graph, i)].device_ns, device_ns);
+        if (factor < 1 && !gpu_work_communicates(graph->gpu->work[i]))
+            editing_scale_work(editing, i, factor);
+    }
+    editing->effect->count = 0;
+    for (uint32_t f = 0; f < editing->trace->file_count; f++)
+        editing->effect->count +=
+            times[f].device_ns > device_ns || (!devices_only && times[f].host_ns > host_ns);
+    free(times);
+}

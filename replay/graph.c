@@ -1,0 +1,78 @@
+/* graph.c - see graph.h: the stages by which the graph is made are in threads.c, device.c, ranks.c and order.c. */
+#include "replay/graph.h"
+
+#include "base/memory.h"
+#include "base/search.h"
+#include "facts/call_names.h"
+#include "replay/graph_parts.h"
+#include "trace/derived.h"
+#include <stdlib.h>
+
+static void *derive(const struct trace *trace)
+{
+    struct replay_graph *graph = mem_zalloc(1, sizeof *graph);
+    graph->trace = trace;
+    graph->gpu = gpu_events_of(trace);
+    struct graph_maker maker = { .graph = graph, .launches = attribution_of(trace) };
+    maker.call_sorts = call_sorts_open(trace->names);
+    graph_match_ranks(&maker);
+    graph_add_threads(&maker);
+    graph_add_device(&maker);
+    graph_add_joins(&maker);
+    graph_order(&maker);
+    graph->recorded_ns = graph->time_ns;
+    free(maker.call_sorts);
+    return graph;
+}
+
+static void release(void *value)
+{
+    struct replay_graph *graph = value;
+    free(graph->threads);
+    free(graph->thread_of_track);
+    free(graph->time_ns);
+    free(graph->inner);
+    free(graph->first_edge);
+    free(graph->edges);
+    free(graph->order);
+    collective_matches_free(graph->matches);
+    collectives_free(graph->collectives);
+    free(graph->join_work);
+    free(graph->shift_ns);
+    free(graph->group);
+    free(graph);
+}
+
+const struct replay_graph *replay_graph_of(const struct trace *trace)
+{
+    static const struct derivation derivation = { derive, release };
+    return trace_derive(trace, &derivation);
+}
+
+size_t replay_thread_of(const struct replay_graph *graph, moment_id m)
+{
+    size_t low = 0, high = graph->thread_count;
+    while (high - low > 1) {
+        size_t middle = low + (high - low) / 2;
+        if (graph->threads[middle].first <= m)
+            low = middle;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+moment_id replay_moment_from(const struct replay_graph *graph, size_t thread, int64_t ns)
+{
+    const struct replay_thread *own = &graph->threads[thread];
+    size_t at = search_from(graph->recorded_ns + own->first, own->count, ns);
+    return at < own->count ? own->first + (moment_id)at : MOMENT_NONE;
+}
+
+const struct replay_edge *replay_binding(const struct replay_graph *graph, moment_id m)
+{
+    for (uint32_t k = graph->first_edge[m]; k < graph->first_edge[m + 1]; k++)
+        if (graph->edges[k].binds)
+            return &graph->edges[k];
+    return NULL;
+}

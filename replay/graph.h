@@ -1,0 +1,164 @@
+/*
+ * graph.h - what waited for what: the moments of a trace and the relations between them.
+ *
+ *     const struct replay_graph *graph = replay_graph_of(trace);
+ *     for (size_t i = 0; i < graph->moment_count; i++) {
+ *         moment_id m = graph->order[i];                     // what m depends on came before
+ *         for (uint32_t k = graph->first_edge[m]; k < graph->first_edge[m + 1]; k++)
+ *             ... graph->edges[k].from ...
+ *     }
+ *
+ * Moments are
+ *
+ * - of a host thread: every time at which one of its spans begins or ends, each time once, ascending. Spans are operators
+ *   and calls of the runtime or driver, on program threads only: those with an operator, or with a call that launched
+ *   work. In a file that has neither, every host event with a duration is a span. The ends of steps, and the moments at
+ *   which another thread took over, are moments too;
+ * - of device work: its start and its end;
+ * - of a collective that was found on several ranks: when the last of them began.
+ *
+ * The time between a moment of a thread and the one before is a piece; it belongs to the innermost span that is open, which
+ * is the one that began last, or to none: then it is a gap.
+ *
+ * A moment depends on the one before it (of its thread; the end of work on its start) and on what its edges say. One of
+ * these binds: it was the last to be ready. The definitions are those of docs/definitions.md. What binds keeps the lag that
+ * was recorded; the others only say that the moment can not come before them. So replay.h gets every moment back where it was
+ * recorded when nothing is changed.
+ *
+ * Times are nanoseconds on one clock: of several files, the times of each are moved by shift_ns.
+ */
+#ifndef TPA_REPLAY_GRAPH_H
+#define TPA_REPLAY_GRAPH_H
+
+#include "facts/collective_matches.h"
+#include "facts/gpu_events.h"
+#include "trace/trace.h"
+
+typedef uint32_t moment_id;
+#define MOMENT_NONE UINT32_MAX
+
+enum relation {
+    RELATION_LAUNCH,   /* from the begin of the call that launched the work */
+    RELATION_STREAM,   /* from the end of the work before it on its stream */
+    RELATION_EVENT,    /* from the end of work on another stream that its stream was told to wait for */
+    RELATION_SYNC,     /* from the end of the work that a call waited for, to a moment of the call's thread */
+    RELATION_HANDOVER, /* from the last moment at which a linked thread was busy, to the end of a gap */
+    RELATION_COLLECTIVE, /* from the moment the last rank arrived, to the end of the collective on each rank */
+    RELATION_ARRIVAL,    /* from the start of a collective on a rank, to the moment the last rank arrived */
+    RELATIONS
+};
+
+struct replay_edge {
+    moment_id from;
+    uint8_t relation; /* enum relation */
+    bool binds;
+};
+
+struct replay_thread {
+    track_id track;
+    uint32_t process; /* attribution_process */
+    moment_id first;
+    uint32_t count; /* of moments; at least one */
+};
+
+struct replay_graph {
+    const struct trace *trace; /* borrowed, as is the next */
+    const struct gpu_events *gpu;
+    struct replay_thread *threads; /* by track */
+    size_t thread_count;
+    uint32_t *thread_of_track; /* index into threads; UINT32_MAX: no program thread */
+
+    /* Moments: those of threads, one thread after the other; two for each work, in the order of gpu->event; the joins. */
+    size_t host_count, moment_count;
+    int64_t *time_ns; /* by moment */
+    const int64_t
+        *recorded_ns; /* by moment, as recorded: time_ns itself, but in a view (view.h) of a replay */
+    event_id
+        *inner; /* by moment of a thread: the span that the piece before it belongs to; EVENT_NONE: a gap */
+    uint32_t *first_edge;
+    struct replay_edge *edges; /* of moment m: from first_edge[m] up to first_edge[m + 1] */
+    size_t edge_count;
+    moment_id *order; /* all moments, each after those it depends on */
+
+    /* Collectives over ranks; NULL: there are not several files, or nothing matches. */
+    struct collectives *collectives;
+    struct collective_matches *matches;
+    uint32_t *join_work; /* by join: the work of the last rank to arrive, as an index into gpu->event */
+    size_t join_count;
+
+    int64_t *shift_ns;        /* by file */
+    uint32_t *group;          /* by file: files with the same number have matched collectives */
+    int64_t start_ns, end_ns; /* of all moments; both 0 when there are none */
+
+    /* Relations that the recording contradicts: what waited came before what it waited for. */
+    size_t early_work;     /* works that began before the call that launched them */
+    size_t dropped_edges;  /* edges left out because they would close a circle within one nanosecond */
+    size_t unlinked_work;  /* works whose call is not in the file */
+    size_t unknown_starts; /* of these, works before which nothing ran on their stream */
+};
+
+/* What the graph looks at of arguments. Sizes of collectives are not needed. */
+#define REPLAY_WANTS                                                                                         \
+    (GPU_EVENTS_WANTS | WANT(SEQUENCE) | WANT(FWD_THREAD) | WANT(STREAM) | WANT(WAIT_ON_STREAM) |            \
+     WANT(WAIT_ON_CORRELATION) | WANT(GROUP_SIZE) | WANT(GROUP_NAME) | WANT(GROUP_DESCRIPTION) |             \
+     WANT(GROUP_RANKS) | WANT(SEQ_IN_GROUP) | WANT(IN_ELEMENTS) | WANT(OUT_ELEMENTS) | WANT(DTYPE))
+
+/* That of TRACE, worked out when first asked for. Borrowed; lives as long as TRACE. */
+const struct replay_graph *replay_graph_of(const struct trace *trace);
+
+/* The moments of work I (an index into gpu->event). */
+static inline moment_id replay_work_start(const struct replay_graph *graph, size_t i)
+{
+    return (moment_id)(graph->host_count + 2 * i);
+}
+static inline moment_id replay_work_end(const struct replay_graph *graph, size_t i)
+{
+    return (moment_id)(graph->host_count + 2 * i + 1);
+}
+
+enum moment_kind { MOMENT_HOST, MOMENT_WORK_START, MOMENT_WORK_END, MOMENT_JOIN };
+
+static inline enum moment_kind replay_moment_kind(const struct replay_graph *graph, moment_id m)
+{
+    if (m < graph->host_count)
+        return MOMENT_HOST;
+    size_t i = m - graph->host_count;
+    if (i >= 2 * graph->gpu->count)
+        return MOMENT_JOIN;
+    return i % 2 ? MOMENT_WORK_END : MOMENT_WORK_START;
+}
+
+/* The work that M, no moment of a thread and no join, is of. */
+static inline size_t replay_work_of(const struct replay_graph *graph, moment_id m)
+{
+    return (m - graph->host_count) / 2;
+}
+
+/* The thread that M, a moment of one, is of. A binary search. */
+size_t replay_thread_of(const struct replay_graph *graph, moment_id m);
+
+/* The first moment of THREAD recorded at NS or later; MOMENT_NONE when there is none. */
+moment_id replay_moment_from(const struct replay_graph *graph, size_t thread, int64_t ns);
+
+/* The edge of M that binds; NULL: none, so that the moment before binds, if there is one. */
+const struct replay_edge *replay_binding(const struct replay_graph *graph, moment_id m);
+
+/* NS of FILE on the clock of the graph. */
+static inline int64_t replay_time(const struct replay_graph *graph, uint32_t file, int64_t ns)
+{
+    return ns + graph->shift_ns[file];
+}
+
+/* When event E of FILE begins and ends on the clock of the graph; an end that no number can hold is the last there is. */
+static inline int64_t replay_event_start(const struct replay_graph *graph, event_id e)
+{
+    return replay_time(graph, graph->trace->tracks[graph->trace->track[e]].file, graph->trace->start_ns[e]);
+}
+static inline int64_t replay_event_end(const struct replay_graph *graph, event_id e)
+{
+    int64_t end_ns;
+    return __builtin_add_overflow(replay_event_start(graph, e), graph->trace->dur_ns[e], &end_ns) ? INT64_MAX
+                                                                                                  : end_ns;
+}
+
+#endif

@@ -1,0 +1,118 @@
+/*
+ * latest.c - see latest.h. The tree is an array as of a heap: the leaves, a power of two of them, come last. Each node holds
+ * the earliest launch below it, and the earliest on any other stream than that one's.
+ */
+#include "replay/latest.h"
+
+#include "base/memory.h"
+#include "base/runs.h"
+#include <stdbool.h>
+#include <stdlib.h>
+
+struct node {
+    int64_t first_ns, other_ns; /* INT64_MAX: none */
+    uint32_t first_stream;
+};
+
+struct latest {
+    struct latest_item *items;
+    size_t count, leaves;
+    struct node *nodes; /* from 1; leaf i is leaves + i */
+};
+
+static bool is_after(const void *context, const void *left, const void *right)
+{
+    (void)context;
+    const struct latest_item *a = left, *b = right;
+    if (a->group != b->group)
+        return a->group > b->group;
+    if (a->end_ns != b->end_ns)
+        return a->end_ns > b->end_ns;
+    return a->work > b->work;
+}
+
+static struct node join(const struct node *a, const struct node *b)
+{
+    const struct node *first = a->first_ns <= b->first_ns ? a : b, *second = first == a ? b : a;
+    struct node node = { first->first_ns, first->other_ns, first->first_stream };
+    int64_t rival_ns = second->first_stream == first->first_stream ? second->other_ns : second->first_ns;
+    if (rival_ns < node.other_ns)
+        node.other_ns = rival_ns;
+    return node;
+}
+
+struct latest *latest_open(struct latest_item *items, size_t count)
+{
+    struct latest *latest = mem_zalloc(1, sizeof *latest);
+    runs_sort(items, count, sizeof *items, is_after, NULL);
+    latest->items = mem_alloc((count + 1) * sizeof *items);
+    if (count)
+        memcpy(latest->items, items, count * sizeof *items);
+    latest->count = count;
+    latest->leaves = 1;
+    while (latest->leaves < count)
+        latest->leaves *= 2;
+    latest->nodes = mem_alloc(2 * latest->leaves * sizeof *latest->nodes);
+    for (size_t i = 0; i < latest->leaves; i++)
+        latest->nodes[latest->leaves + i] =
+            i < count ? (struct node){ items[i].launched_ns, INT64_MAX, items[i].stream }
+                      : (struct node){ INT64_MAX, INT64_MAX, LATEST_ANY_STREAM };
+    for (size_t n = latest->leaves; n-- > 1;)
+        latest->nodes[n] = join(&latest->nodes[2 * n], &latest->nodes[2 * n + 1]);
+    return latest;
+}
+
+void latest_free(struct latest *latest)
+{
+    if (!latest)
+        return;
+    free(latest->items);
+    free(latest->nodes);
+    free(latest);
+}
+
+/* Is there work below NODE that was launched in time, and not on EXCEPT? */
+static bool holds_one(const struct node *node, int64_t launched_before_ns, uint32_t except)
+{
+    return (node->first_stream == except ? node->other_ns : node->first_ns) < launched_before_ns;
+}
+
+/* How many items come before those of GROUP that end after END_NS. */
+static size_t count_until(const struct latest *latest, uint32_t group, int64_t end_ns)
+{
+    size_t low = 0, high = latest->count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        const struct latest_item *item = &latest->items[middle];
+        if (item->group < group || (item->group == group && item->end_ns <= end_ns))
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* The node that covers the last candidates before item END, and no item from there on; 0 when no candidate is left. */
+static size_t find_node(const struct latest *latest, size_t end, int64_t launched_before_ns, uint32_t except)
+{
+    if (end == latest->leaves)
+        return holds_one(&latest->nodes[1], launched_before_ns, except) ? 1 : 0;
+    /* From the leaf behind the last candidate upwards: what lies just before it is the left sibling of a right child. */
+    for (size_t node = latest->leaves + end; node > 1; node /= 2)
+        if (node % 2 == 1 && holds_one(&latest->nodes[node - 1], launched_before_ns, except))
+            return node - 1;
+    return 0;
+}
+
+size_t latest_find(const struct latest *latest, uint32_t group, int64_t launched_before_ns,
+                   int64_t ended_by_ns, uint32_t except)
+{
+    size_t end = count_until(latest, group, ended_by_ns);
+    size_t node = find_node(latest, end, launched_before_ns, except);
+    if (node == 0)
+        return LATEST_NONE;
+    while (node < latest->leaves)
+        node = holds_one(&latest->nodes[2 * node + 1], launched_before_ns, except) ? 2 * node + 1 : 2 * node;
+    const struct latest_item *item = &latest->items[node - latest->leaves];
+    return item->group == group ? item->work : LATEST_NONE;
+}

@@ -1,0 +1,29 @@
+/*
+ * links.h - which threads of a process work for one another: forward and backward.
+ *
+ * Autograd runs the backward of an operator on a thread of its own and gives it the Sequence number of the forward. So two
+ * threads are linked when one has a backward operator and the other a forward one of the same number.
+ */
+#ifndef TPA_REPLAY_LINKS_H
+#define TPA_REPLAY_LINKS_H
+
+#include "replay/graph.h"
+
+/* Each pair of linked threads is there twice. Indices into graph->threads. */
+struct thread_link {
+    uint32_t thread, other;
+};
+
+struct thread_links {
+    struct thread_link *at; /* by thread, then other */
+    size_t count, capacity;
+};
+
+/* Of a file that links more threads than these with one only the first count, as no program of ours has them. */
+enum { MOST_LINKS_OF_A_THREAD = 64 };
+
+/* New, of the threads of GRAPH, whose moments are not looked at; free with thread_links_free (NULL is allowed). */
+struct thread_links *thread_links_open(const struct replay_graph *graph);
+void thread_links_free(struct thread_links *links);
+
+#endif

@@ -1,0 +1,146 @@
+/*
+ * order.c - the moments in an order in which each comes after those it depends on.
+ *
+ * A moment is put in order after all that it depends on, which are put in order first; with a stack of its own, since a chain of
+ * these may be as long as the trace. No sorting is needed. A moment depends on none that was recorded later, so a circle can only
+ * lie within one nanosecond; the edge that closes it is left out.
+ */
+#include "replay/graph_parts.h"
+
+#include <stdlib.h>
+
+/* Hand the edges out to the moments they lead to. Those that lead back in time are left out. */
+static void sort_edges(struct graph_maker *maker)
+{
+    struct replay_graph *graph = maker->graph;
+    size_t count = graph->moment_count;
+    graph->first_edge = mem_zalloc(count + 2, sizeof *graph->first_edge);
+    graph->edges = mem_alloc((maker->edges.count + 1) * sizeof *graph->edges);
+    for (size_t k = 0; k < maker->edges.count; k++) {
+        struct loose_edge *one = &maker->edges.at[k];
+        if (one->edge.from == MOMENT_NONE || one->to == MOMENT_NONE ||
+            graph->time_ns[one->edge.from] > graph->time_ns[one->to]) {
+            graph->dropped_edges++;
+            one->to = MOMENT_NONE;
+            continue;
+        }
+        graph->first_edge[one->to + 1]++;
+        graph->edge_count++;
+    }
+    for (size_t m = 0; m < count; m++)
+        graph->first_edge[m + 1] += graph->first_edge[m];
+    uint32_t *next = mem_alloc((count + 1) * sizeof *next);
+    memcpy(next, graph->first_edge, (count + 1) * sizeof *next);
+    for (size_t k = 0; k < maker->edges.count; k++)
+        if (maker->edges.at[k].to != MOMENT_NONE)
+            graph->edges[next[maker->edges.at[k].to]++] = maker->edges.at[k].edge;
+    free(next);
+    VEC_FREE(&maker->edges);
+}
+
+/* A moment that waits for those it depends on: edge NEXT is to be looked at. */
+struct pending {
+    moment_id m;
+    uint32_t next;
+};
+
+struct ordering {
+    struct replay_graph *graph;
+    uint8_t *state;  /* by moment: 0 not met, 1 pending, 2 in order */
+    uint64_t *first; /* a bit for each moment of a thread: the thread's first */
+    struct {
+        struct pending *at;
+        size_t count, capacity;
+    } stack;
+    size_t done;
+};
+
+static void drop_edge(struct replay_graph *graph, uint32_t k, moment_id m)
+{
+    /* It leads from the moment to itself, which asks nothing of anybody. */
+    graph->edges[k].from = m;
+    graph->edges[k].binds = false;
+    graph->dropped_edges++;
+}
+
+static void push(struct ordering *ordering, moment_id m)
+{
+    ordering->state[m] = 1;
+    *VEC_PUSH(&ordering->stack) = (struct pending){ m, ordering->graph->first_edge[m] };
+}
+
+/* The moment before M that it depends on without an edge: of its thread, or the start of its work. MOMENT_NONE: there is none. */
+static moment_id before(const struct ordering *ordering, moment_id m)
+{
+    const struct replay_graph *graph = ordering->graph;
+    if (m >= graph->host_count)
+        return replay_moment_kind(graph, m) == MOMENT_WORK_END ? m - 1 : MOMENT_NONE;
+    return ordering->first[m / 64] >> (m % 64) & 1 ? MOMENT_NONE : m - 1;
+}
+
+/* The moment on top of the stack can not come before the one below it, which asked for that: leave this edge out. */
+static void give_up(struct ordering *ordering)
+{
+    ordering->state[ordering->stack.at[--ordering->stack.count].m] = 0;
+    struct pending *asked = &ordering->stack.at[ordering->stack.count - 1];
+    drop_edge(ordering->graph, asked->next - 1, asked->m);
+}
+
+/* Put M in order, and before it what it depends on. */
+static void place(struct ordering *ordering, moment_id m)
+{
+    struct replay_graph *graph = ordering->graph;
+    push(ordering, m);
+    while (ordering->stack.count) {
+        struct pending *top = &ordering->stack.at[ordering->stack.count - 1];
+        moment_id own = top->m, previous = before(ordering, own);
+        if (previous != MOMENT_NONE && ordering->state[previous] != 2) {
+            if (ordering->state[previous] == 1)
+                give_up(ordering); /* its own start waits for it */
+            else
+                push(ordering, previous);
+            continue;
+        }
+        if (top->next == graph->first_edge[own + 1]) {
+            ordering->state[own] = 2;
+            graph->order[ordering->done++] = own;
+            ordering->stack.count--;
+            continue;
+        }
+        uint32_t k = top->next++;
+        moment_id from = graph->edges[k].from;
+        if (ordering->state[from] == 1)
+            drop_edge(graph, k, own);
+        else if (ordering->state[from] == 0)
+            push(ordering, from);
+    }
+}
+
+static void find_ends(struct replay_graph *graph)
+{
+    for (size_t m = 0; m < graph->moment_count; m++) {
+        if (m == 0 || graph->time_ns[m] < graph->start_ns)
+            graph->start_ns = graph->time_ns[m];
+        if (m == 0 || graph->time_ns[m] > graph->end_ns)
+            graph->end_ns = graph->time_ns[m];
+    }
+}
+
+void graph_order(struct graph_maker *maker)
+{
+    struct replay_graph *graph = maker->graph;
+    sort_edges(maker);
+    find_ends(graph);
+    struct ordering ordering = { .graph = graph,
+                                 .state = mem_zalloc(graph->moment_count + 1, sizeof *ordering.state),
+                                 .first = mem_zalloc(graph->host_count / 64 + 1, sizeof *ordering.first) };
+    for (size_t t = 0; t < graph->thread_count; t++)
+        ordering.first[graph->threads[t].first / 64] |= UINT64_C(1) << (graph->threads[t].first % 64);
+    graph->order = mem_alloc((graph->moment_count + 1) * sizeof *graph->order);
+    for (size_t m = 0; m < graph->moment_count; m++)
+        if (ordering.state[m] == 0)
+            place(&ordering, (moment_id)m);
+    VEC_FREE(&ordering.stack);
+    free(ordering.state);
+    free(ordering.first);
+}

@@ -1,0 +1,271 @@
+/* path_tables.c - see path_tables.h. */
+#include "replay/path_tables.h"
+
+#include "analyze/selection.h"
+#include "base/buffer.h"
+#include "base/demangle.h"
+#include <inttypes.h>
+#include <stdlib.h>
+
+/* What the rows of all tables begin with: which window they are of. */
+struct window_key {
+    struct text window; /* "step 3" */
+    int64_t step;       /* its number; missing when it is no step */
+    int64_t rank;       /* of the file; missing when there is one file */
+};
+
+struct part_row {
+    struct window_key key;
+    struct text part, help;
+    enum path_part which;
+    int64_t time_ns, segments;
+    double share;
+};
+
+struct item_row {
+    struct window_key key;
+    struct text part, name;
+    int64_t time_ns, count;
+    double share;
+};
+
+struct segment_row {
+    struct window_key key;
+    struct text part, name, place;
+    int64_t start_ns, time_ns, rank;
+};
+
+/* clang-format off */
+#define KEY_COLUMNS(row) \
+    COLUMN(row, key.window, "window", "Of", TABLE_TEXT, "the step or range whose critical path it is", .flags = TABLE_IF_ANY), \
+    COLUMN(row, key.step, "step", "Step", TABLE_COUNT, "number of the step (ProfilerStep#N)", .flags = TABLE_IF_ANY | TABLE_OPTIONAL), \
+    COLUMN(row, key.rank, "rank", "Rank", TABLE_COUNT, "rank of the file that the path begins in", .flags = TABLE_IF_ANY)
+
+static const struct table_column part_columns[] = {
+    KEY_COLUMNS(struct part_row),
+    COLUMN(struct part_row, part, "part", "Part", TABLE_NAME, "what the path spent time on"),
+    COLUMN(struct part_row, time_ns, "time", "Time", TABLE_NS, "on the path; the parts add up to its length exactly"),
+    COLUMN(struct part_row, share, "share", "Share", TABLE_SHARE, "of the length"),
+    COLUMN(struct part_row, segments, "segments", "Pieces", TABLE_COUNT, "pieces of the path"),
+    COLUMN(struct part_row, help, "meaning", "Which is", TABLE_TEXT, "what the part is"),
+};
+
+static const struct table_column item_columns[] = {
+    KEY_COLUMNS(struct item_row),
+    COLUMN(struct item_row, name, "name", "Name", TABLE_NAME, "operator, call or work"),
+    COLUMN(struct item_row, part, "part", "Part", TABLE_TEXT, "what of it: its run, or a wait before it or behind it"),
+    COLUMN(struct item_row, time_ns, "time", "Time", TABLE_NS, "on the path. The path is shorter by 1 % of it when all of it takes 1 % less"),
+    COLUMN(struct item_row, share, "share", "Share", TABLE_SHARE, "of the length"),
+    COLUMN(struct item_row, count, "count", "Count", TABLE_COUNT, "how many of them are on the path"),
+};
+
+static const struct table_column segment_columns[] = {
+    KEY_COLUMNS(struct segment_row),
+    COLUMN(struct segment_row, start_ns, "start", "Start", TABLE_MOMENT, "from the begin of the window"),
+    COLUMN(struct segment_row, time_ns, "time", "Time", TABLE_NS, "to the begin of the next piece"),
+    COLUMN(struct segment_row, part, "part", "Part", TABLE_TEXT, "what the path spent it on"),
+    COLUMN(struct segment_row, name, "name", "Name", TABLE_NAME, "operator, call or work"),
+    COLUMN(struct segment_row, rank, "on_rank", "On rank", TABLE_COUNT, "rank of the file that the piece is in", .flags = TABLE_IF_ANY),
+};
+/* clang-format on */
+
+void path_window_describe(const struct replay_graph *graph, const struct path_window *window,
+                          struct buffer *text)
+{
+    if (window->event == EVENT_NONE)
+        buffer_puts(text, "the recording");
+    else if (window->is_step)
+        buffer_printf(text, "step %" PRId64, window->number);
+    else
+        buffer_printf(text, "%s #%" PRId64, trace_name(graph->trace, window->event), window->number);
+}
+
+static struct text text_of(const char *at)
+{
+    return (struct text){ at, at ? strlen(at) : 0 };
+}
+
+static struct text keep(struct result *result, struct buffer *text)
+{
+    struct text kept = { arena_strndup(&result->arena, text->at ? text->at : "", text->count), text->count };
+    buffer_release(text);
+    return kept;
+}
+
+/* Several windows are told apart, one need not be. */
+static struct window_key key_of(const struct replay_graph *graph, const struct path_windows *windows,
+                                size_t w, struct result *result)
+{
+    const struct path_window *window = &windows->at[w];
+    struct window_key key = { .step = TABLE_INT_MISSING, .rank = TABLE_INT_MISSING };
+    if (windows->count > 1) {
+        struct buffer text = { 0 };
+        path_window_describe(graph, window, &text);
+        key.window = keep(result, &text);
+    }
+    if (window->is_step)
+        key.step = window->number;
+    if (graph->trace->file_count > 1)
+        key.rank = selection_rank(graph->trace, window->file);
+    return key;
+}
+
+static struct text name_of(const struct replay_graph *graph, name_id name, struct result *result)
+{
+    if (name == NAME_NONE)
+        return (struct text){ NULL, 0 };
+    struct buffer text = { 0 };
+    if (!demangle_name(&text, names_text(graph->trace->names, name)))
+        buffer_add(&text, names_text(graph->trace->names, name), names_length(graph->trace->names, name));
+    return keep(result, &text);
+}
+
+static double share_of(int64_t time_ns, int64_t length_ns)
+{
+    return length_ns > 0 ? (double)time_ns / (double)length_ns : 0;
+}
+
+struct tables {
+    const struct replay_graph *graph;
+    struct result *result;
+    VEC_OF(struct part_row) parts;
+    VEC_OF(struct item_row) items;
+    VEC_OF(struct segment_row) segments;
+};
+
+static void add_parts(struct tables *tables, struct window_key key, const struct path *path,
+                      int64_t length_ns)
+{
+    int64_t sums[PATH_PARTS] = { 0 }, counts[PATH_PARTS] = { 0 };
+    for (size_t i = 0; i < path->count; i++) {
+        sums[path->at[i].part] += path->at[i].end_ns - path->at[i].start_ns;
+        counts[path->at[i].part]++;
+    }
+    for (int part = 0; part < PATH_PARTS; part++)
+        if (counts[part])
+            *VEC_PUSH(&tables->parts) = (struct part_row){
+                .key = key,
+                .part = text_of(path_part_name((enum path_part)part)),
+                .which = (enum path_part)part,
+                .help = text_of(path_part_help((enum path_part)part)),
+                .time_ns = sums[part],
+                .segments = counts[part],
+                .share = share_of(sums[part], length_ns),
+            };
+}
+
+static void add_items(struct tables *tables, struct window_key key, const struct path *path,
+                      int64_t length_ns)
+{
+    struct path_items *items = path_items_open(tables->graph, path);
+    for (size_t i = 0; i < items->count; i++)
+        *VEC_PUSH(&tables->items) = (struct item_row){
+            .key = key,
+            .part = text_of(path_part_name(items->at[i].part)),
+            .name = name_of(tables->graph, items->at[i].name, tables->result),
+            .time_ns = items->at[i].time_ns,
+            .count = (int64_t)items->at[i].count,
+            .share = share_of(items->at[i].time_ns, length_ns),
+        };
+    path_items_free(items);
+}
+
+static void add_segments(struct tables *tables, struct window_key key, const struct path *path,
+                         int64_t start_ns)
+{
+    const struct trace *trace = tables->graph->trace;
+    for (size_t i = 0; i < path->count; i++) {
+        const struct path_segment *one = &path->at[i];
+        *VEC_PUSH(&tables->segments) = (struct segment_row){
+            .key = key,
+            .part = text_of(path_part_name(one->part)),
+            .name = name_of(tables->graph, one->event == EVENT_NONE ? NAME_NONE : trace->name[one->event],
+                            tables->result),
+            .start_ns = one->start_ns - start_ns,
+            .time_ns = one->end_ns - one->start_ns,
+            .rank = trace->file_count > 1 ? selection_rank(trace, one->file) : TABLE_INT_MISSING,
+        };
+    }
+}
+
+static int compare_parts(const void *left, const void *right)
+{
+    const struct part_row *const *a = left, *const *b = right;
+    if ((*a)->time_ns != (*b)->time_ns)
+        return (*a)->time_ns > (*b)->time_ns ? -1 : 1;
+    return *a < *b ? -1 : *a > *b;
+}
+
+/* "Step 3 took 82.000 ms. Its critical path: kernels 30.1 %, operators on the host 23.0 %": the largest of COUNT rows. */
+static void tell(struct tables *tables, const struct path_window *window, const struct part_row *rows,
+                 size_t count)
+{
+    enum { MOST_TOLD = 5 };
+    const struct part_row *sorted[PATH_PARTS];
+    for (size_t i = 0; i < count; i++)
+        sorted[i] = &rows[i];
+    qsort(sorted, count, sizeof *sorted, compare_parts);
+    struct buffer text = { 0 };
+    path_window_describe(tables->graph, window, &text);
+    if (text.at[0] >= 'a' && text.at[0] <= 'z' && (window->is_step || window->event == EVENT_NONE))
+        text.at[0] = (char)(text.at[0] - 'a' + 'A');
+    buffer_printf(&text,
+                  " took %.3f ms. Its critical path: ", (double)(window->end_ns - window->start_ns) / 1e6);
+    for (size_t i = 0; i < count && i < MOST_TOLD; i++)
+        buffer_printf(&text, "%s%s %.1f %%", i ? ", " : "", path_part_title(sorted[i]->which),
+                      100 * sorted[i]->share);
+    result_add_notice(tables->result, "critical_path", 1, NULL, TPA_NOWHERE, "%s", text.at);
+    tables->result->notices.at[tables->result->notices.count - 1].on_top = true;
+    buffer_release(&text);
+}
+
+void path_add_tables(const struct replay_graph *graph, const struct path_windows *windows, bool segments,
+                     struct result *result)
+{
+    enum { MOST_SENTENCES = 3 };
+    struct tables tables = { .graph = graph, .result = result };
+    for (size_t w = 0; w < windows->count; w++) {
+        const struct path_window *window = &windows->at[w];
+        struct window_key key = key_of(graph, windows, w, result);
+        struct path *path = path_open(graph, window);
+        int64_t length_ns = window->end_ns - window->start_ns;
+        size_t first = tables.parts.count;
+        add_parts(&tables, key, path, length_ns);
+        add_items(&tables, key, path, length_ns);
+        if (segments)
+            add_segments(&tables, key, path, window->start_ns);
+        if (w < MOST_SENTENCES && tables.parts.count > first)
+            tell(&tables, window, tables.parts.at + first, tables.parts.count - first);
+        path_free(path);
+    }
+    result_add_table(result, TABLE_OF_ROWS("parts", "Parts of the critical path", part_columns,
+                                           tables.parts.at, tables.parts.count));
+    result_add_table(result, TABLE_OF_ROWS("path", "On the critical path", item_columns, tables.items.at,
+                                           tables.items.count));
+    if (segments)
+        result_add_table(result, TABLE_OF_ROWS("segments", "Pieces in order", segment_columns,
+                                               tables.segments.at, tables.segments.count));
+    VEC_FREE(&tables.parts);
+    VEC_FREE(&tables.items);
+    VEC_FREE(&tables.segments);
+}
+
+void path_add_notices(const struct replay_graph *graph, struct result *result)
+{
+    if (graph->early_work)
+        result_add_notice(
+            result, "early_work", (int64_t)graph->early_work, NULL, TPA_NOWHERE,
+            "%zu pieces of device work began, by their clock, before the call that launched them; they are "
+            "taken to have been launched as they began",
+            graph->early_work);
+    if (graph->dropped_edges)
+        result_add_notice(result, "contradictions", (int64_t)graph->dropped_edges, NULL, TPA_NOWHERE,
+                          "%zu dependencies contradict the times recorded and were left out",
+                          graph->dropped_edges);
+    if (graph->unknown_starts)
+        result_add_notice(
+            result, "unknown_starts", (int64_t)graph->unknown_starts, NULL, TPA_NOWHERE,
+            "of %zu pieces of device work neither the launch nor work before them is in the file: what they "
+            "waited for is not known",
+            graph->unknown_starts);
+}

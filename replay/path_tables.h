@@ -1,0 +1,23 @@
+/* path_tables.h - critical paths as tables: their parts, what they are made of, and their pieces in order. */
+#ifndef TPA_REPLAY_PATH_TABLES_H
+#define TPA_REPLAY_PATH_TABLES_H
+
+#include "base/buffer.h"
+#include "base/result.h"
+#include "replay/path.h"
+
+/* "step 12", "forward, the 3rd" or "the recording" into TEXT. */
+void path_window_describe(const struct replay_graph *graph, const struct path_window *window,
+                          struct buffer *text);
+
+/*
+ * Add to RESULT the tables of the paths of WINDOWS: "parts" and "path", and with SEGMENTS "segments". A sentence about each of the
+ * first windows comes on top.
+ */
+void path_add_tables(const struct replay_graph *graph, const struct path_windows *windows, bool segments,
+                     struct result *result);
+
+/* What the recording contradicts or does not tell, as notices. */
+void path_add_notices(const struct replay_graph *graph, struct result *result);
+
+#endif

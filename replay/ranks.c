@@ -1,0 +1,232 @@
+/*
+ * ranks.c - several files on one clock, and the collectives that tie them together.
+ *
+ * A collective ends for all ranks at about the same time, which tells how far their clocks are apart: the median over all. On
+ * one host that is not a clock's doing but the network's as long as it is within the spread of the differences, and nothing is
+ * moved.
+ */
+#include "replay/graph_parts.h"
+
+#include "base/stats.h"
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- which files belong together ---- */
+
+static uint32_t find_group(uint32_t *group, uint32_t file)
+{
+    while (group[file] != file)
+        file = group[file] = group[group[file]];
+    return file;
+}
+
+static uint32_t file_of_member(const struct replay_graph *graph, size_t member)
+{
+    return graph->collectives->places[graph->collectives->at[member].place].file;
+}
+
+/* Is the match one of devices of several files that all have to arrive for? */
+static bool ties_files(const struct replay_graph *graph, const struct collective_match *match)
+{
+    const size_t *member = graph->matches->member + match->first;
+    bool several = false;
+    for (size_t i = 0; i < match->count; i++) {
+        const struct collective *one = &graph->collectives->at[member[i]];
+        if (graph->collectives->places[one->place].device < 0 || !collective_joins_all(one->kind))
+            return false;
+        several |= file_of_member(graph, member[i]) != file_of_member(graph, member[0]);
+    }
+    return several;
+}
+
+static void group_files(struct replay_graph *graph)
+{
+    for (size_t m = 0; m < graph->matches->count; m++) {
+        const struct collective_match *match = &graph->matches->at[m];
+        const size_t *member = graph->matches->member + match->first;
+        for (size_t i = 1; i < match->count && ties_files(graph, match); i++) {
+            uint32_t a = find_group(graph->group, file_of_member(graph, member[0])),
+                     b = find_group(graph->group, file_of_member(graph, member[i]));
+            graph->group[a > b ? a : b] = a > b ? b : a;
+        }
+    }
+    for (uint32_t f = 0; f < graph->trace->file_count; f++)
+        graph->group[f] = find_group(graph->group, f);
+}
+
+/* ---- clocks ---- */
+
+/* How far FILE's clock is ahead of that of the first place with matches, by its first device that has any. */
+static bool clock_of_file(const struct replay_graph *graph, uint32_t file, int64_t *clock_ns)
+{
+    for (size_t p = 0; p < graph->collectives->place_count; p++) {
+        if (graph->collectives->places[p].file != file || graph->matches->clock_ns[p] == CLOCK_UNKNOWN)
+            continue;
+        *clock_ns = graph->matches->clock_ns[p];
+        return true;
+    }
+    return false;
+}
+
+static int64_t base_of(const struct replay_graph *graph, uint32_t file)
+{
+    return graph->trace->files[file].has_base ? graph->trace->files[file].base_ns : 0;
+}
+
+/* How much later MEMBER ended than OTHER, in absolute time; false when that is no number. */
+static bool ends_apart(const struct replay_graph *graph, size_t member, size_t other, int64_t *apart_ns)
+{
+    const struct trace *trace = graph->trace;
+    int64_t base_ns;
+    event_id e = graph->collectives->at[member].event, o = graph->collectives->at[other].event;
+    if (__builtin_sub_overflow(base_of(graph, file_of_member(graph, member)),
+                               base_of(graph, file_of_member(graph, other)), &base_ns))
+        return false;
+    return !__builtin_add_overflow(trace_end_ns(trace, e) - trace_end_ns(trace, o), base_ns, apart_ns);
+}
+
+/* Median distance of what FILE and FIRST are apart from the median of it. */
+static int64_t deviation_of(const struct replay_graph *graph, uint32_t first, uint32_t file)
+{
+    VEC_OF(int64_t) apart = { 0 };
+    for (size_t m = 0; m < graph->matches->count; m++) {
+        const struct collective_match *match = &graph->matches->at[m];
+        const size_t *member = graph->matches->member + match->first;
+        size_t of_first = SIZE_MAX, of_file = SIZE_MAX;
+        for (size_t i = 0; i < match->count && ties_files(graph, match); i++) {
+            if (file_of_member(graph, member[i]) == first)
+                of_first = member[i];
+            else if (file_of_member(graph, member[i]) == file)
+                of_file = member[i];
+        }
+        int64_t ns;
+        if (of_first != SIZE_MAX && of_file != SIZE_MAX && ends_apart(graph, of_file, of_first, &ns))
+            *VEC_PUSH(&apart) = ns;
+    }
+    int64_t median_ns = stats_of(apart.at, apart.count).median;
+    for (size_t i = 0; i < apart.count; i++)
+        apart.at[i] = llabs(apart.at[i] - median_ns);
+    int64_t deviation_ns = stats_of(apart.at, apart.count).median;
+    VEC_FREE(&apart);
+    return deviation_ns;
+}
+
+/* Do both files say that they were recorded on different hosts? */
+static bool hosts_differ(const struct replay_graph *graph, uint32_t a, uint32_t b)
+{
+    const char *x = graph->trace->files[a].host_name, *y = graph->trace->files[b].host_name;
+    return x && y && strcmp(x, y) != 0;
+}
+
+static void set_clocks(struct replay_graph *graph)
+{
+    for (uint32_t f = 0; f < graph->trace->file_count; f++) {
+        uint32_t first = graph->group[f];
+        int64_t own_ns, first_ns, base_ns, ahead_ns;
+        if (first == f || __builtin_sub_overflow(base_of(graph, f), base_of(graph, first), &base_ns))
+            continue;
+        if (!clock_of_file(graph, f, &own_ns) || !clock_of_file(graph, first, &first_ns) ||
+            __builtin_sub_overflow(own_ns, first_ns, &ahead_ns))
+            ahead_ns = 0;
+        if (!hosts_differ(graph, first, f) && ahead_ns > INT64_MIN &&
+            llabs(ahead_ns) <= deviation_of(graph, first, f))
+            ahead_ns = 0;
+        if (__builtin_sub_overflow(base_ns, ahead_ns, &graph->shift_ns[f]))
+            graph->shift_ns[f] = 0;
+    }
+}
+
+/* Moving the file must not take any of its moments beyond what a number can hold. */
+static void check_shifts(struct replay_graph *graph)
+{
+    const struct trace *trace = graph->trace;
+    for (event_id e = 0; e < trace->event_count; e++) {
+        uint32_t file = trace->tracks[trace->track[e]].file;
+        int64_t ignored;
+        if (graph->shift_ns[file] != 0 &&
+            (__builtin_add_overflow(trace->start_ns[e], graph->shift_ns[file], &ignored) ||
+             __builtin_add_overflow(trace_end_ns(trace, e), graph->shift_ns[file], &ignored)))
+            graph->shift_ns[file] = 0;
+    }
+}
+
+void graph_match_ranks(struct graph_maker *maker)
+{
+    struct replay_graph *graph = maker->graph;
+    size_t files = graph->trace->file_count;
+    graph->shift_ns = mem_zalloc(files + 1, sizeof *graph->shift_ns);
+    graph->group = mem_alloc((files + 1) * sizeof *graph->group);
+    for (uint32_t f = 0; f < files; f++)
+        graph->group[f] = f;
+    if (files < 2 || graph->gpu->count == 0)
+        return;
+    graph->collectives = collectives_open(graph->trace);
+    graph->matches = collective_matches_open(graph->collectives);
+    group_files(graph);
+    set_clocks(graph);
+    check_shifts(graph);
+}
+
+/* ---- joins ---- */
+
+/* The work that EVENT is on the device at index PLACE; UINT32_MAX: none. */
+static uint32_t work_of(const struct replay_graph *graph, uint32_t place, event_id event)
+{
+    const struct gpu_device *device = &graph->gpu->devices[place];
+    const struct trace *trace = graph->trace;
+    size_t low = device->first, high = device->first + device->count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (trace->start_ns[graph->gpu->event[middle]] < trace->start_ns[event])
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    for (; low < device->first + device->count; low++)
+        if (graph->gpu->event[low] == event)
+            return (uint32_t)low;
+    return UINT32_MAX;
+}
+
+static void add_join(struct graph_maker *maker, const struct collective_match *match, uint32_t *works)
+{
+    struct replay_graph *graph = maker->graph;
+    const size_t *member = graph->matches->member + match->first;
+    uint32_t last = UINT32_MAX;
+    for (size_t i = 0; i < match->count; i++) {
+        const struct collective *one = &graph->collectives->at[member[i]];
+        works[i] = work_of(graph, one->place, one->event);
+        if (works[i] == UINT32_MAX)
+            return;
+        if (last == UINT32_MAX || graph->time_ns[replay_work_start(graph, works[i])] >
+                                      graph->time_ns[replay_work_start(graph, last)])
+            last = works[i];
+    }
+    moment_id join = (moment_id)(graph->host_count + 2 * graph->gpu->count + graph->join_count);
+    int64_t arrived_ns = graph->time_ns[replay_work_start(graph, last)];
+    graph->time_ns[join] = arrived_ns;
+    graph->join_work[graph->join_count++] = last;
+    graph->moment_count++;
+    for (size_t i = 0; i < match->count; i++) {
+        moment_id start = replay_work_start(graph, works[i]), end = replay_work_end(graph, works[i]);
+        graph_add_edge(maker, start, join, RELATION_ARRIVAL, works[i] == last);
+        if (arrived_ns < graph->time_ns[end])
+            graph_add_edge(maker, join, end, RELATION_COLLECTIVE, graph->time_ns[start] < arrived_ns);
+    }
+}
+
+void graph_add_joins(struct graph_maker *maker)
+{
+    struct replay_graph *graph = maker->graph;
+    size_t most = graph->matches ? graph->matches->count : 0;
+    graph->join_work = mem_alloc((most + 1) * sizeof *graph->join_work);
+    if (most == 0)
+        return;
+    graph->time_ns = mem_realloc(graph->time_ns, (graph->moment_count + most + 1) * sizeof *graph->time_ns);
+    graph->recorded_ns = graph->time_ns;
+    uint32_t *works = mem_alloc((graph->collectives->count + 1) * sizeof *works);
+    for (size_t m = 0; m < most; m++)
+        if (ties_files(graph, &graph->matches->at[m]))
+            add_join(maker, &graph->matches->at[m], works);
+    free(works);
+}

@@ -1,0 +1,179 @@
+/* replay.c - see replay.h. */
+#include "replay/replay.h"
+
+#include "base/memory.h"
+#include <math.h>
+#include <stdlib.h>
+
+/* ---- changes ---- */
+
+struct changes *changes_open(const struct replay_graph *graph)
+{
+    struct changes *changes = mem_zalloc(1, sizeof *changes);
+    changes->graph = graph;
+    changes->piece = mem_alloc((graph->host_count + 1) * sizeof *changes->piece);
+    changes->work = mem_alloc((graph->gpu->count + 1) * sizeof *changes->work);
+    changes->dropped = mem_alloc((graph->edge_count / 64 + 1) * sizeof *changes->dropped);
+    changes_clear(changes);
+    return changes;
+}
+
+void changes_free(struct changes *changes)
+{
+    if (!changes)
+        return;
+    free(changes->piece);
+    free(changes->work);
+    free(changes->dropped);
+    free(changes);
+}
+
+void changes_clear(struct changes *changes)
+{
+    for (size_t m = 0; m < changes->graph->host_count; m++)
+        changes->piece[m] = 1;
+    for (size_t i = 0; i < changes->graph->gpu->count; i++)
+        changes->work[i] = 1;
+    for (size_t word = 0; word <= changes->graph->edge_count / 64; word++)
+        changes->dropped[word] = 0;
+}
+
+void changes_drop_edge(struct changes *changes, size_t edge)
+{
+    changes->dropped[edge / 64] |= UINT64_C(1) << (edge % 64);
+}
+
+bool changes_dropped(const struct changes *changes, size_t edge)
+{
+    return changes && changes->dropped[edge / 64] >> (edge % 64) & 1;
+}
+
+void changes_scale_range(struct changes *changes, size_t thread, int64_t start_ns, int64_t end_ns,
+                         double factor)
+{
+    const struct replay_graph *graph = changes->graph;
+    const struct replay_thread *own = &graph->threads[thread];
+    moment_id m = replay_moment_from(graph, thread, start_ns), end = own->first + own->count;
+    if (m == MOMENT_NONE || start_ns >= end_ns)
+        return;
+    for (m = m == own->first ? m + 1 : m; m < end && graph->time_ns[m - 1] < end_ns; m++) {
+        int64_t from_ns = graph->time_ns[m - 1], to_ns = graph->time_ns[m];
+        int64_t covered_ns = (to_ns < end_ns ? to_ns : end_ns) - (from_ns > start_ns ? from_ns : start_ns);
+        if (covered_ns <= 0)
+            continue;
+        double share = (double)covered_ns / (double)(to_ns - from_ns);
+        changes->piece[m] = (float)(changes->piece[m] * (1 - share + share * factor));
+    }
+}
+
+/* ---- the pass ---- */
+
+struct pass {
+    const struct replay_graph *graph;
+    const struct changes *changes;
+    struct replay *replay;
+    uint64_t *first; /* a bit for each moment of a thread: the thread's first */
+};
+
+/* From moment FROM to M as recorded. Of centuries it may not fit, but comes right when it is added to FROM. */
+static int64_t lag_from(const struct pass *pass, moment_id from, moment_id m)
+{
+    return (int64_t)((uint64_t)pass->graph->time_ns[m] - (uint64_t)pass->graph->time_ns[from]);
+}
+
+static int64_t later_by(int64_t at_ns, int64_t lag_ns)
+{
+    return (int64_t)((uint64_t)at_ns + (uint64_t)lag_ns);
+}
+
+/* FACTOR of LAG, rounded down. */
+static int64_t scaled(int64_t lag_ns, float factor)
+{
+    return factor == 1 ? lag_ns : (int64_t)((double)lag_ns * (double)factor);
+}
+
+/* What the edges of a moment say. */
+struct verdict {
+    int64_t latest_ns; /* INT64_MIN: there are none */
+    bool bound;        /* one of them binds */
+    int64_t tail_ns;   /* how long a call took to return when its work was done; 0 where none waited */
+};
+
+static struct verdict ask_edges(const struct pass *pass, moment_id m, float factor)
+{
+    const struct replay_graph *graph = pass->graph;
+    struct verdict verdict = { .latest_ns = INT64_MIN };
+    for (uint32_t k = graph->first_edge[m]; k < graph->first_edge[m + 1]; k++) {
+        const struct replay_edge *edge = &graph->edges[k];
+        if (edge->from == m || changes_dropped(pass->changes, k))
+            continue;
+        int64_t at_ns = pass->replay->at_ns[edge->from], lag_ns = lag_from(pass, edge->from, m);
+        if (edge->relation == RELATION_COLLECTIVE)
+            at_ns = later_by(at_ns, scaled(lag_ns, factor));
+        else if (edge->binds)
+            at_ns = later_by(at_ns, lag_ns);
+        if (edge->binds && edge->relation == RELATION_SYNC)
+            verdict.tail_ns = lag_ns;
+        verdict.bound |= edge->binds;
+        verdict.latest_ns = at_ns > verdict.latest_ns ? at_ns : verdict.latest_ns;
+    }
+    return verdict;
+}
+
+static int64_t time_of_moment(const struct pass *pass, moment_id m)
+{
+    const struct replay_graph *graph = pass->graph;
+    const struct changes *changes = pass->changes;
+    enum moment_kind kind = replay_moment_kind(graph, m);
+    bool follows = kind == MOMENT_WORK_END || (kind == MOMENT_HOST && !(pass->first[m / 64] >> (m % 64) & 1));
+    float factor = 1;
+    if (changes && kind == MOMENT_HOST)
+        factor = changes->piece[m];
+    else if (changes && kind == MOMENT_WORK_END)
+        factor = changes->work[replay_work_of(graph, m)];
+    struct verdict verdict = ask_edges(pass, m, factor);
+    if (follows) {
+        int64_t lag_ns = verdict.bound ? verdict.tail_ns : scaled(lag_from(pass, m - 1, m), factor);
+        int64_t at_ns = later_by(pass->replay->at_ns[m - 1], lag_ns);
+        return at_ns > verdict.latest_ns ? at_ns : verdict.latest_ns;
+    }
+    return verdict.latest_ns == INT64_MIN ? graph->time_ns[m] : verdict.latest_ns;
+}
+
+struct replay *replay_open(const struct replay_graph *graph, const struct changes *changes)
+{
+    struct replay *replay = mem_zalloc(1, sizeof *replay);
+    replay->graph = graph;
+    replay->at_ns = mem_alloc((graph->moment_count + 1) * sizeof *replay->at_ns);
+    struct pass pass = { .graph = graph, .changes = changes, .replay = replay };
+    pass.first = mem_zalloc(graph->host_count / 64 + 1, sizeof *pass.first);
+    for (size_t t = 0; t < graph->thread_count; t++)
+        pass.first[graph->threads[t].first / 64] |= UINT64_C(1) << (graph->threads[t].first % 64);
+    for (size_t i = 0; i < graph->moment_count; i++)
+        replay->at_ns[graph->order[i]] = time_of_moment(&pass, graph->order[i]);
+    free(pass.first);
+    return replay;
+}
+
+void replay_free(struct replay *replay)
+{
+    if (replay)
+        free(replay->at_ns);
+    free(replay);
+}
+
+int64_t replay_time_at(const struct replay *replay, size_t thread, int64_t ns)
+{
+    const struct replay_graph *graph = replay->graph;
+    const struct replay_thread *own = &graph->threads[thread];
+    moment_id m = replay_moment_from(graph, thread, ns);
+    if (m == MOMENT_NONE) {
+        moment_id last = own->first + own->count - 1;
+        return replay_time_of(replay, last) + (ns - graph->time_ns[last]);
+    }
+    if (graph->time_ns[m] == ns || m == own->first)
+        return replay_time_of(replay, m) - (graph->time_ns[m] - ns);
+    int64_t from_ns = replay_time_of(replay, m - 1), to_ns = replay_time_of(replay, m);
+    double share = (double)(ns - graph->time_ns[m - 1]) / (double)(graph->time_ns[m] - graph->time_ns[m - 1]);
+    return from_ns + llround(share * (double)(to_ns - from_ns));
+}

@@ -1,0 +1,64 @@
+/*
+ * replay.h - when everything would have happened, had some of it taken another time.
+ *
+ *     struct changes *changes = changes_open(graph);
+ *     changes->work[i] *= 0.5F;                          // this kernel twice as fast
+ *     struct replay *replay = replay_open(graph, changes);
+ *     int64_t end_ns = replay_time_of(replay, replay_work_end(graph, i));
+ *     replay_free(replay);
+ *     changes_free(changes);
+ *
+ * One pass over the moments in order: each comes as early as what it depends on allows. What bound it in the recording keeps the
+ * lag that was recorded; everything else it depends on only has to come before. So without changes every moment is where it was
+ * recorded, to the nanosecond. What depends on nothing, such as the first moment of a thread, stays where it was. A call that
+ * waited for work returns as long after it, or after its own begin, as it did after the work. Changed times are rounded down to
+ * nanoseconds.
+ */
+#ifndef TPA_REPLAY_REPLAY_H
+#define TPA_REPLAY_REPLAY_H
+
+#include "replay/graph.h"
+
+/* What takes how much of its recorded time: 1 is as recorded, 0 is gone. Changes multiply. */
+struct changes {
+    const struct replay_graph *graph; /* borrowed */
+    float *piece;      /* by moment of a thread: the piece of the host that leads to it; gaps too */
+    float *work;       /* by work */
+    uint64_t *dropped; /* a bit for each edge: the moment does not depend on it any more */
+};
+
+/* New, nothing changed; free with changes_free (NULL is allowed). */
+struct changes *changes_open(const struct replay_graph *graph);
+void changes_free(struct changes *changes);
+
+/* Undo all changes. */
+void changes_clear(struct changes *changes);
+
+void changes_drop_edge(struct changes *changes, size_t edge);
+bool changes_dropped(const struct changes *changes, size_t edge);
+
+/* Let thread THREAD take FACTOR of its time within [START, END), on the clock of the graph: every piece, in so far as it lies there. */
+void changes_scale_range(struct changes *changes, size_t thread, int64_t start_ns, int64_t end_ns,
+                         double factor);
+
+/* When every moment comes. */
+struct replay {
+    const struct replay_graph *graph; /* borrowed */
+    int64_t *at_ns;                   /* by moment: on the clock of the graph */
+};
+
+/* New; free with replay_free (NULL is allowed). CHANGES may be NULL: none. Linear time. */
+struct replay *replay_open(const struct replay_graph *graph, const struct changes *changes);
+void replay_free(struct replay *replay);
+
+/* When moment M comes, on the clock of the graph. */
+static inline int64_t replay_time_of(const struct replay *replay, moment_id m)
+{
+    return replay->at_ns[m];
+}
+
+/* When thread THREAD would be where it was at NS: between two moments in proportion; before the first and behind the last as far
+ * from these as recorded. */
+int64_t replay_time_at(const struct replay *replay, size_t thread, int64_t ns);
+
+#endif

@@ -1,0 +1,185 @@
+/* steps.c - see steps.h. */
+#include "replay/steps.h"
+
+#include "base/memory.h"
+#include "base/stats.h"
+#include "facts/step_list.h"
+#include "replay/path.h"
+#include <stdlib.h>
+
+/* The thread that stands for the host of FILE: of STEP's track, else the one with the most moments; UINT32_MAX: none. */
+static uint32_t thread_of_step(const struct replay_graph *graph, const struct step *step)
+{
+    uint32_t thread = graph->thread_of_track[graph->trace->track[step->event]];
+    for (uint32_t t = 0; thread == UINT32_MAX && t < graph->thread_count; t++)
+        if (graph->trace->tracks[graph->threads[t].track].file == step->file)
+            thread = t;
+    return thread;
+}
+
+/* The moment of THREAD recorded at NS; MOMENT_NONE: nothing of it is. */
+static moment_id moment_at(const struct replay_graph *graph, uint32_t thread, int64_t ns)
+{
+    moment_id m = thread == UINT32_MAX ? MOMENT_NONE : replay_moment_from(graph, thread, ns);
+    return m != MOMENT_NONE && graph->time_ns[m] == ns ? m : MOMENT_NONE;
+}
+
+static int64_t when(const struct replay *replay, uint32_t thread, int64_t ns)
+{
+    return thread == UINT32_MAX ? ns : replay_time_at(replay, thread, ns);
+}
+
+/* When the devices began and were done with what a step launched. */
+struct device_time {
+    bool any;
+    int64_t start_now_ns, start_then_ns, end_now_ns, end_then_ns;
+};
+
+/* New, by step: free with free(). */
+static struct device_time *device_times(const struct replay *replay, const struct step_list *steps)
+{
+    const struct replay_graph *graph = replay->graph;
+    struct device_time *times = mem_zalloc(steps->count + 1, sizeof *times);
+    for (size_t i = 0; i < graph->gpu->count; i++) {
+        event_id call = graph->gpu->call[i];
+        const struct step *step =
+            call == EVENT_NONE ? NULL
+                               : step_list_at(steps, graph->trace->tracks[graph->trace->track[call]].file,
+                                              graph->trace->start_ns[call]);
+        if (!step)
+            continue;
+        struct device_time *time = &times[step - steps->at];
+        moment_id start = replay_work_start(graph, i), end = replay_work_end(graph, i);
+        if (!time->any || graph->time_ns[start] < time->start_now_ns)
+            time->start_now_ns = graph->time_ns[start];
+        if (!time->any || replay->at_ns[start] < time->start_then_ns)
+            time->start_then_ns = replay->at_ns[start];
+        if (!time->any || graph->time_ns[end] > time->end_now_ns)
+            time->end_now_ns = graph->time_ns[end];
+        if (!time->any || replay->at_ns[end] > time->end_then_ns)
+            time->end_then_ns = replay->at_ns[end];
+        time->any = true;
+    }
+    return times;
+}
+
+/* The host's period and that of the devices, of step I whose period it is: see steps.h. */
+static void pace(struct step_time *one, const struct device_time *before, const struct device_time *own,
+                 const struct device_time *next)
+{
+    if (before && before->any && own->any) {
+        one->device_now_ns = own->end_now_ns - before->end_now_ns;
+        one->device_then_ns = own->end_then_ns - before->end_then_ns;
+    } else if (own->any && next->any) {
+        one->device_now_ns = next->start_now_ns - own->start_now_ns;
+        one->device_then_ns = next->start_then_ns - own->start_then_ns;
+    } else {
+        return;
+    }
+    int64_t ahead_ns = one->device_now_ns > one->now_ns ? one->device_now_ns - one->now_ns : 0;
+    if (one->device_then_ns - ahead_ns > one->then_ns)
+        one->then_ns = one->device_then_ns - ahead_ns;
+}
+
+static void add_steps(struct step_times *times, const struct replay *replay)
+{
+    const struct replay_graph *graph = replay->graph;
+    struct step_list *steps = step_list_open(graph->trace);
+    times->overlapping = step_list_drop_overlaps(steps);
+    struct device_time *devices = device_times(replay, steps);
+    for (size_t i = 0; i < steps->count; i++) {
+        const struct step *step = &steps->at[i];
+        bool is_period = i + 1 < steps->count && steps->at[i + 1].file == step->file;
+        bool has_before = i > 0 && steps->at[i - 1].file == step->file;
+        const struct step *until = is_period ? &steps->at[i + 1] : step;
+        int64_t start_ns = replay_time(graph, step->file, step->start_ns);
+        int64_t end_ns = replay_time(graph, step->file, is_period ? until->start_ns : step->end_ns);
+        struct step_time one = {
+            .file = step->file,
+            .number = step->number,
+            .is_period = is_period,
+            .start_ns = start_ns,
+            .start = moment_at(graph, thread_of_step(graph, step), start_ns),
+            .end = moment_at(graph, thread_of_step(graph, until), end_ns),
+            .now_ns = end_ns - start_ns,
+            .then_ns = when(replay, thread_of_step(graph, until), end_ns) -
+                       when(replay, thread_of_step(graph, step), start_ns),
+        };
+        if (is_period)
+            pace(&one, has_before ? &devices[i - 1] : NULL, &devices[i], &devices[i + 1]);
+        *VEC_PUSH(times) = one;
+    }
+    free(devices);
+    step_list_free(steps);
+}
+
+/* The files whose recordings belong together, each group as one step. */
+static void add_recordings(struct step_times *times, const struct replay *replay)
+{
+    const struct replay_graph *graph = replay->graph;
+    struct path_windows *whole = path_windows_whole(graph);
+    size_t *window_of = mem_zalloc(graph->trace->file_count + 1, sizeof *window_of); /* by group */
+    for (size_t w = 0; w < whole->count; w++) {
+        window_of[whole->at[w].file] = w;
+        *VEC_PUSH(times) = (struct step_time){
+            .file = whole->at[w].file,
+            .number = INT64_MIN,
+            .start = MOMENT_NONE,
+            .end = MOMENT_NONE,
+            .start_ns = whole->at[w].start_ns,
+            .now_ns = whole->at[w].end_ns - whole->at[w].start_ns,
+        };
+    }
+    for (moment_id m = 0; m < graph->moment_count; m++) {
+        enum moment_kind kind = replay_moment_kind(graph, m);
+        if (kind == MOMENT_JOIN || (kind == MOMENT_HOST && graph->inner[m] == EVENT_NONE))
+            continue;
+        track_id track = kind == MOMENT_HOST
+                             ? graph->threads[replay_thread_of(graph, m)].track
+                             : graph->trace->track[graph->gpu->event[replay_work_of(graph, m)]];
+        struct step_time *one = &times->at[window_of[graph->group[graph->trace->tracks[track].file]]];
+        if (replay_time_of(replay, m) - one->start_ns > one->then_ns)
+            one->then_ns = replay_time_of(replay, m) - one->start_ns;
+    }
+    free(window_of);
+    path_windows_free(whole);
+}
+
+static void take_medians(struct step_times *times)
+{
+    bool any = false;
+    VEC_OF(int64_t) now = { 0 }, then = { 0 };
+    for (size_t i = 0; i < times->count; i++)
+        any |= times->at[i].is_period;
+    for (size_t i = 0; i < times->count; i++) {
+        if (any && !times->at[i].is_period)
+            continue;
+        *VEC_PUSH(&now) = times->at[i].now_ns;
+        *VEC_PUSH(&then) = times->at[i].then_ns;
+    }
+    struct stats now_stats = stats_of(now.at, now.count), then_stats = stats_of(then.at, then.count);
+    times->now_ns = now_stats.median;
+    times->then_ns = then_stats.median;
+    times->mean_now_ns = now_stats.mean;
+    times->mean_then_ns = then_stats.mean;
+    VEC_FREE(&now);
+    VEC_FREE(&then);
+}
+
+struct step_times *step_times_open(const struct replay *replay, bool whole)
+{
+    struct step_times *times = mem_zalloc(1, sizeof *times);
+    if (!whole)
+        add_steps(times, replay);
+    if (times->count == 0)
+        add_recordings(times, replay);
+    take_medians(times);
+    return times;
+}
+
+void step_times_free(struct step_times *times)
+{
+    if (times)
+        VEC_FREE(times);
+    free(times);
+}

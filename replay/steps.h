@@ -1,0 +1,40 @@
+/*
+ * steps.h - the time of each step, recorded and replayed.
+ *
+ * A step takes from its begin on the host to the begin of the next: the period in which the job repeats. The last step has no
+ * next; its range on the host stands for it, and does not count for the median when others do. A recording without steps is one
+ * step, from the first begin to the last end.
+ *
+ * A host that has less to do runs ahead of its devices, but not for ever. So a step takes no less than its devices need: from
+ * when the work of the step before was done to when its own is. By how much they needed more than the host in the recording,
+ * because it ran ahead there already, they may need more in the replay.
+ */
+#ifndef TPA_REPLAY_STEPS_H
+#define TPA_REPLAY_STEPS_H
+
+#include "replay/replay.h"
+
+struct step_time {
+    uint32_t file;
+    int64_t number;       /* INT64_MIN: it is all that was recorded */
+    bool is_period;       /* from its begin to that of the next */
+    int64_t start_ns;     /* recorded, on the clock of the graph */
+    moment_id start, end; /* of its thread; MOMENT_NONE: there are no such moments */
+    int64_t now_ns, then_ns;
+    int64_t device_now_ns,
+        device_then_ns; /* what the devices needed; 0: nothing is known, or they did nothing */
+};
+
+struct step_times {
+    struct step_time *at; /* by file and start */
+    size_t count, capacity;
+    int64_t now_ns, then_ns;           /* the median of the periods: the step time. Of no periods, of all */
+    int64_t mean_now_ns, mean_then_ns; /* of the same steps: what counts where steps differ by turns */
+    size_t overlapping;                /* ranges of steps left out, as they overlap others */
+};
+
+/* The steps of GRAPH as REPLAY has them; WHOLE: the recording as one. New; free with step_times_free (NULL is allowed). */
+struct step_times *step_times_open(const struct replay *replay, bool whole);
+void step_times_free(struct step_times *times);
+
+#endif

@@ -1,0 +1,222 @@
+/* stream_work.c - see stream_work.h. */
+#include "replay/stream_work.h"
+
+#include "base/memory.h"
+#include "base/runs.h"
+#include <stdlib.h>
+
+static bool stream_is_after(const struct work_stream *a, const struct work_stream *b)
+{
+    if (a->file != b->file)
+        return a->file > b->file;
+    return a->device != b->device ? a->device > b->device : a->stream > b->stream;
+}
+
+static int compare_streams(const void *left, const void *right)
+{
+    return stream_is_after(left, right) ? 1 : stream_is_after(right, left) ? -1 : 0;
+}
+
+/* The streams, each once: of tracks that a file spells in two ways, too. */
+static void find_streams(struct stream_work *streams, const struct gpu_events *gpu)
+{
+    const struct trace *trace = gpu->trace;
+    streams->at = mem_alloc((trace->track_count + 1) * sizeof *streams->at);
+    size_t count = 0;
+    for (track_id t = 0; t < trace->track_count; t++)
+        if (gpu->device_of_track[t] != UINT32_MAX)
+            streams->at[count++] = (struct work_stream){ .file = trace->tracks[t].file,
+                                                         .device = trace->tracks[t].device,
+                                                         .stream = trace->tracks[t].stream };
+    if (count)
+        qsort(streams->at, count, sizeof *streams->at, compare_streams);
+    for (size_t i = 0; i < count; i++)
+        if (streams->count == 0 || stream_is_after(&streams->at[i], &streams->at[streams->count - 1]))
+            streams->at[streams->count++] = streams->at[i];
+}
+
+size_t stream_work_find(const struct stream_work *streams, uint32_t file, int32_t device, int64_t stream)
+{
+    struct work_stream key = { .file = file, .device = device, .stream = stream };
+    const struct work_stream *found =
+        streams->count ? bsearch(&key, streams->at, streams->count, sizeof key, compare_streams) : NULL;
+    return found ? (size_t)(found - streams->at) : SIZE_MAX;
+}
+
+static int64_t launched_ns(const struct replay_graph *graph, size_t work)
+{
+    return replay_event_start(graph, graph->gpu->call[work]);
+}
+
+static bool launched_is_after(const void *context, const void *left, const void *right)
+{
+    const struct stream_work *streams = context;
+    const struct launched_work *a = left, *b = right;
+    uint32_t a_stream = streams->stream_of_work[a->work], b_stream = streams->stream_of_work[b->work];
+    if (a_stream != b_stream)
+        return a_stream > b_stream;
+    return a->launched_ns != b->launched_ns ? a->launched_ns > b->launched_ns : a->work > b->work;
+}
+
+static track_id launching_track(const struct replay_graph *graph, const struct launched_work *one)
+{
+    return graph->trace->track[graph->gpu->call[one->work]];
+}
+
+static bool thread_is_after(const void *context, const void *left, const void *right)
+{
+    const struct stream_work *streams = context;
+    const struct launched_work *a = left, *b = right;
+    track_id a_track = launching_track(streams->graph, a), b_track = launching_track(streams->graph, b);
+    if (a_track != b_track)
+        return a_track > b_track;
+    return a->launched_ns != b->launched_ns ? a->launched_ns > b->launched_ns : a->work > b->work;
+}
+
+struct stream_work *stream_work_open(const struct replay_graph *graph)
+{
+    const struct gpu_events *gpu = graph->gpu;
+    const struct trace *trace = graph->trace;
+    struct stream_work *streams = mem_zalloc(1, sizeof *streams);
+    streams->graph = graph;
+    find_streams(streams, gpu);
+    streams->stream_of_work = mem_alloc((gpu->count + 1) * sizeof *streams->stream_of_work);
+    streams->launched = mem_alloc((gpu->count + 1) * sizeof *streams->launched);
+    for (size_t i = 0; i < gpu->count; i++) {
+        const struct track *track = &trace->tracks[trace->track[gpu->event[i]]];
+        size_t stream = stream_work_find(streams, track->file, track->device, track->stream);
+        streams->stream_of_work[i] = (uint32_t)stream;
+        if (gpu->call[i] != EVENT_NONE)
+            streams->at[stream].count++;
+    }
+    for (size_t s = 0; s < streams->count; s++) {
+        streams->at[s].first = streams->launched_count;
+        streams->launched_count += streams->at[s].count;
+        streams->at[s].count = 0;
+    }
+    for (size_t i = 0; i < gpu->count; i++) {
+        struct work_stream *stream = &streams->at[streams->stream_of_work[i]];
+        if (gpu->call[i] != EVENT_NONE)
+            streams->launched[stream->first + stream->count++] =
+                (struct launched_work){ launched_ns(graph, i), (uint32_t)i };
+    }
+    size_t size = streams->launched_count * sizeof *streams->launched;
+    runs_sort(streams->launched, streams->launched_count, sizeof *streams->launched, launched_is_after,
+              streams);
+    streams->by_thread = mem_alloc(size + 1);
+    memcpy(streams->by_thread, streams->launched, size);
+    runs_sort(streams->by_thread, streams->launched_count, sizeof *streams->by_thread, thread_is_after,
+              streams);
+    return streams;
+}
+
+void stream_work_free(struct stream_work *streams)
+{
+    if (!streams)
+        return;
+    free(streams->at);
+    free(streams->stream_of_work);
+    free(streams->launched);
+    free(streams->by_thread);
+    free(streams);
+}
+
+/* How many of COUNT works were launched before NS, or, with INCLUDED, by then. */
+static size_t count_launched(const struct launched_work *at, size_t count, int64_t ns, bool included)
+{
+    size_t low = 0, high = count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (at[middle].launched_ns < ns || (included && at[middle].launched_ns == ns))
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+size_t stream_work_launched_before(const struct stream_work *streams, size_t index, int64_t ns)
+{
+    if (index == SIZE_MAX)
+        return SIZE_MAX;
+    const struct launched_work *at = streams->launched + streams->at[index].first;
+    size_t before = count_launched(at, streams->at[index].count, ns, false);
+    return before ? at[before - 1].work : SIZE_MAX;
+}
+
+size_t stream_work_launched_after(const struct stream_work *streams, size_t index, int64_t ns)
+{
+    if (index == SIZE_MAX)
+        return SIZE_MAX;
+    const struct launched_work *at = streams->launched + streams->at[index].first;
+    size_t before = count_launched(at, streams->at[index].count, ns, true);
+    return before < streams->at[index].count ? at[before].work : SIZE_MAX;
+}
+
+size_t stream_work_launched_by(const struct stream_work *streams, track_id track, int64_t ns)
+{
+    size_t low = 0, high = streams->launched_count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        const struct launched_work *one = &streams->by_thread[middle];
+        track_id of = launching_track(streams->graph, one);
+        if (of < track || (of == track && one->launched_ns < ns))
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low == 0 || launching_track(streams->graph, &streams->by_thread[low - 1]) != track)
+        return SIZE_MAX;
+    return streams->by_thread[low - 1].work;
+}
+
+/* ---- what ran before ---- */
+
+static bool ends_after(const void *context, const void *left, const void *right)
+{
+    const struct stream_work *streams = context;
+    const struct replay_graph *graph = streams->graph;
+    uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
+    if (streams->stream_of_work[a] != streams->stream_of_work[b])
+        return streams->stream_of_work[a] > streams->stream_of_work[b];
+    int64_t a_ns = graph->time_ns[replay_work_end(graph, a)],
+            b_ns = graph->time_ns[replay_work_end(graph, b)];
+    return a_ns != b_ns ? a_ns > b_ns : a > b;
+}
+
+uint32_t *stream_work_before(const struct stream_work *streams, const struct replay_graph *graph)
+{
+    size_t count = graph->gpu->count;
+    uint32_t *before = mem_alloc((count + 1) * sizeof *before);
+    uint32_t *by_end = mem_alloc((count + 1) * sizeof *by_end);
+    size_t *next = mem_zalloc(streams->count + 1, sizeof *next),
+           *end = mem_zalloc(streams->count + 1, sizeof *end);
+    for (size_t i = 0; i < count; i++)
+        end[streams->stream_of_work[i]]++;
+    for (size_t s = 1; s < streams->count; s++)
+        end[s] += end[s - 1];
+    for (size_t s = 0; s < streams->count; s++)
+        next[s] = s ? end[s - 1] : 0;
+    for (size_t i = 0; i < count; i++)
+        by_end[next[streams->stream_of_work[i]]++] = (uint32_t)i;
+    runs_sort(by_end, count, sizeof *by_end, ends_after, streams);
+    for (size_t s = 0; s < streams->count; s++)
+        next[s] = s ? end[s - 1] : 0;
+    /* Works come by start, so what has ended by then only grows. Of those that take no time, each follows the one before. */
+    for (size_t i = 0; i < count; i++) {
+        uint32_t s = streams->stream_of_work[i];
+        int64_t start_ns = graph->time_ns[replay_work_start(graph, i)];
+        bool instant = graph->time_ns[replay_work_end(graph, i)] == start_ns;
+        while (next[s] < end[s] && by_end[next[s]] != i &&
+               graph->time_ns[replay_work_end(graph, by_end[next[s]])] <= start_ns)
+            next[s]++;
+        size_t first = s ? end[s - 1] : 0;
+        before[i] = next[s] > first ? by_end[next[s] - 1] : UINT32_MAX;
+        if (instant && next[s] < end[s] && by_end[next[s]] == i)
+            next[s]++;
+    }
+    free(by_end);
+    free(next);
+    free(end);
+    return before;
+}

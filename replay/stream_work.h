@@ -1,0 +1,51 @@
+/*
+ * stream_work.h - the work of each stream in the order of its launches, and as it ended: what ran before what.
+ */
+#ifndef TPA_REPLAY_STREAM_WORK_H
+#define TPA_REPLAY_STREAM_WORK_H
+
+#include "replay/graph.h"
+
+struct launched_work {
+    int64_t launched_ns; /* when its call began */
+    uint32_t work;
+};
+
+struct work_stream {
+    uint32_t file;
+    int32_t device;
+    int64_t stream;
+    size_t first, count; /* of stream_work.launched */
+};
+
+struct stream_work {
+    struct work_stream *at; /* by file, device and stream */
+    size_t count;
+    uint32_t *stream_of_work;        /* by work: index into AT */
+    struct launched_work *launched;  /* stream after stream, by launch; work without a call is not there */
+    struct launched_work *by_thread; /* all of it by the track of the call, then by launch */
+    size_t launched_count;
+    const struct replay_graph *graph;
+};
+
+/* New; free with stream_work_free (NULL is allowed). Needs the moments of work. */
+struct stream_work *stream_work_open(const struct replay_graph *graph);
+void stream_work_free(struct stream_work *streams);
+
+/* Index of the stream, SIZE_MAX when no work ran there. */
+size_t stream_work_find(const struct stream_work *streams, uint32_t file, int32_t device, int64_t stream);
+
+/* The last work on the stream at INDEX (SIZE_MAX: no such stream) launched before NS; the first after it. SIZE_MAX: none. */
+size_t stream_work_launched_before(const struct stream_work *streams, size_t index, int64_t ns);
+size_t stream_work_launched_after(const struct stream_work *streams, size_t index, int64_t ns);
+
+/* The last work that calls of TRACK launched before NS; SIZE_MAX: none. */
+size_t stream_work_launched_by(const struct stream_work *streams, track_id track, int64_t ns);
+
+/*
+ * New, free with free(): by work, the work of its stream that ended last of those that ended by its start; UINT32_MAX: none.
+ * Of works that ended together, the last to begin.
+ */
+uint32_t *stream_work_before(const struct stream_work *streams, const struct replay_graph *graph);
+
+#endif

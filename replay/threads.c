@@ -1,0 +1,412 @@
+/*
+ * threads.c - the moments of host threads, and where one thread goes on because another was done.
+ *
+ * Spans of a thread come ordered by start, the longer first. So a stack, from which a span that has ended is taken when it is
+ * on top, always shows the span that began last; this needs no nesting, and one pass. Ends are sorted only where spans
+ * overlap without nesting, which shows when the stack hands them out in disorder.
+ */
+#include "replay/graph_parts.h"
+
+#include "base/runs.h"
+#include "base/search.h"
+#include "facts/call_names.h"
+#include "replay/links.h"
+#include "trace/calltree.h"
+#include "trace/intervals.h"
+#include <stdlib.h>
+
+struct cut {
+    uint32_t thread;
+    int64_t time_ns;
+};
+
+struct threads {
+    struct graph_maker *maker;
+    const struct trace *trace;
+    bool *program;   /* by track */
+    bool *any_event; /* by file: it has no operators and no launches, so that all host events are spans */
+    struct calltree *spans;
+    struct {
+        struct cut *at;
+        size_t count, capacity;
+    } cuts;
+    struct {
+        int64_t *at;
+        size_t count, capacity;
+    } times, ends;
+    struct {
+        event_id *at;
+        size_t count, capacity;
+    } inner, open;
+    struct intervals *bursts; /* by thread: when it is busy; of linked threads */
+};
+
+/* ---- spans ---- */
+
+static bool is_host_event(enum event_kind kind)
+{
+    return kind <= EVENT_DRIVER;
+}
+
+static bool is_span(const void *context, event_id e)
+{
+    const struct threads *threads = context;
+    const struct trace *trace = threads->trace;
+    enum event_kind kind = trace->kind[e];
+    if (!is_host_event(kind) || trace->flags[e] & (EVENT_ASYNC | EVENT_POINT | EVENT_NO_DURATION))
+        return false;
+    track_id track = trace->track[e];
+    if (threads->any_event[trace->tracks[track].file])
+        return true;
+    return threads->program[track] && (kind == EVENT_OP || event_is_call(kind));
+}
+
+static void find_programs(struct threads *threads)
+{
+    const struct trace *trace = threads->trace;
+    const struct gpu_events *gpu = threads->maker->graph->gpu;
+    threads->program = mem_zalloc(trace->track_count + 1, sizeof *threads->program);
+    threads->any_event = mem_zalloc(trace->file_count + 1, sizeof *threads->any_event);
+    for (event_id e = 0; e < trace->event_count; e++)
+        if (trace->kind[e] == EVENT_OP && !(trace->flags[e] & EVENT_ASYNC))
+            threads->program[trace->track[e]] = true;
+    for (size_t i = 0; i < gpu->count; i++)
+        if (gpu->call[i] != EVENT_NONE)
+            threads->program[trace->track[gpu->call[i]]] = true;
+    for (uint32_t f = 0; f < trace->file_count; f++)
+        threads->any_event[f] = true;
+    for (track_id t = 0; t < trace->track_count; t++)
+        if (threads->program[t])
+            threads->any_event[trace->tracks[t].file] = false;
+}
+
+static void add_threads(struct threads *threads)
+{
+    struct replay_graph *graph = threads->maker->graph;
+    const struct calltree *spans = threads->spans;
+    graph->threads = mem_alloc((spans->thread_count + 1) * sizeof *graph->threads);
+    graph->thread_count = spans->thread_count;
+    graph->thread_of_track = mem_alloc((threads->trace->track_count + 1) * sizeof *graph->thread_of_track);
+    for (track_id t = 0; t < threads->trace->track_count; t++)
+        graph->thread_of_track[t] = UINT32_MAX;
+    for (size_t i = 0; i < spans->thread_count; i++) {
+        track_id track = spans->threads[i].track;
+        graph->thread_of_track[track] = (uint32_t)i;
+        graph->threads[i] = (struct replay_thread){
+            .track = track,
+            .process = (uint32_t)attribution_process_of_track(threads->maker->launches, track),
+        };
+    }
+}
+
+static int64_t start_of(const struct threads *threads, event_id e)
+{
+    return replay_event_start(threads->maker->graph, e);
+}
+
+static int64_t end_of(const struct threads *threads, event_id e)
+{
+    return replay_event_end(threads->maker->graph, e);
+}
+
+/* ---- cuts: moments within the spans of a thread ---- */
+
+static void add_cut(struct threads *threads, uint32_t thread, int64_t time_ns)
+{
+    *VEC_PUSH(&threads->cuts) = (struct cut){ thread, time_ns };
+}
+
+/* Steps and other annotations begin and end at moments, so that they can be followed. */
+static void cut_at_annotations(struct threads *threads)
+{
+    const struct trace *trace = threads->trace;
+    for (event_id e = 0; e < trace->event_count; e++) {
+        uint32_t thread = threads->maker->graph->thread_of_track[trace->track[e]];
+        if (trace->kind[e] != EVENT_ANNOTATION || thread == UINT32_MAX ||
+            trace->flags[e] & (EVENT_ASYNC | EVENT_POINT))
+            continue;
+        add_cut(threads, thread, start_of(threads, e));
+        add_cut(threads, thread, end_of(threads, e));
+    }
+}
+
+static bool cut_is_after(const void *context, const void *left, const void *right)
+{
+    (void)context;
+    const struct cut *a = left, *b = right;
+    return a->thread != b->thread ? a->thread > b->thread : a->time_ns > b->time_ns;
+}
+
+static void sort_cuts(struct threads *threads)
+{
+    runs_sort(threads->cuts.at, threads->cuts.count, sizeof *threads->cuts.at, cut_is_after, NULL);
+}
+
+/* ---- linked threads ---- */
+
+static void find_bursts(struct threads *threads, const struct thread_links *links)
+{
+    threads->bursts = mem_zalloc(threads->spans->thread_count + 1, sizeof *threads->bursts);
+    for (size_t l = 0; l < links->count; l++) {
+        uint32_t t = links->at[l].thread;
+        const struct calltree_thread *thread = &threads->spans->threads[t];
+        if (threads->bursts[t].count)
+            continue;
+        for (node_id n = thread->first; n < thread->first + thread->count; n++)
+            intervals_add(&threads->bursts[t], start_of(threads, threads->spans->event[n]),
+                          end_of(threads, threads->spans->event[n]));
+        intervals_merge(&threads->bursts[t]);
+    }
+}
+
+/* Index of the first burst that begins at NS or later. */
+static size_t burst_from(const struct intervals *bursts, int64_t ns)
+{
+    size_t low = 0, high = bursts->count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (bursts->at[middle].start_ns < ns)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* The last moment up to NS at which a thread was busy; false when there was none. */
+static bool busy_until(const struct intervals *bursts, int64_t ns, int64_t *until_ns)
+{
+    size_t after = burst_from(bursts, ns);
+    if (after == 0)
+        return false;
+    *until_ns = bursts->at[after - 1].end_ns < ns ? bursts->at[after - 1].end_ns : ns;
+    return true;
+}
+
+/* Is a thread in a gap just before NS, or has it not begun? */
+static bool is_idle_before(const struct intervals *bursts, int64_t ns)
+{
+    int64_t until_ns;
+    return !busy_until(bursts, ns, &until_ns) || until_ns < ns;
+}
+
+/* The end of a gap of THREAD; OTHER was busy until FROM_NS. */
+struct handover {
+    uint32_t thread, other;
+    int64_t to_ns, from_ns;
+    bool later; /* than THREAD itself was busy */
+};
+
+struct handovers {
+    struct handover *at;
+    size_t count, capacity;
+};
+
+static void add_handover(struct threads *threads, struct handovers *handovers, struct thread_link link,
+                         int64_t to_ns)
+{
+    const struct intervals *own = &threads->bursts[link.thread], *others = &threads->bursts[link.other];
+    int64_t from_ns, own_ns;
+    if (!busy_until(others, to_ns, &from_ns))
+        return;
+    bool later = !busy_until(own, to_ns, &own_ns) || from_ns > own_ns;
+    *VEC_PUSH(handovers) = (struct handover){ link.thread, link.other, to_ns, from_ns, later };
+}
+
+/* For each link, what it says about the gaps of its thread. Cuts are sorted; those of a thread begin at first_cut. */
+static void find_handovers(struct threads *threads, const struct thread_links *links,
+                           struct handovers *handovers)
+{
+    size_t cut_count = threads->cuts.count;
+    for (size_t l = 0; l < links->count; l++) {
+        struct thread_link link = links->at[l];
+        const struct intervals *own = &threads->bursts[link.thread];
+        for (size_t b = 0; b < own->count; b++)
+            add_handover(threads, handovers, link, own->at[b].start_ns);
+        size_t low = 0, high = cut_count;
+        while (low < high) {
+            size_t middle = low + (high - low) / 2;
+            if (threads->cuts.at[middle].thread < link.thread)
+                low = middle + 1;
+            else
+                high = middle;
+        }
+        for (; low < cut_count && threads->cuts.at[low].thread == link.thread; low++) {
+            int64_t cut_ns = threads->cuts.at[low].time_ns;
+            size_t next = burst_from(own, cut_ns);
+            bool is_start = next < own->count && own->at[next].start_ns == cut_ns;
+            if (!is_start && is_idle_before(own, cut_ns))
+                add_handover(threads, handovers, link, cut_ns);
+        }
+    }
+    for (size_t i = 0; i < handovers->count; i++)
+        add_cut(threads, handovers->at[i].other, handovers->at[i].from_ns);
+}
+
+static bool handover_is_after(const void *context, const void *left, const void *right)
+{
+    (void)context;
+    const struct handover *a = left, *b = right;
+    if (a->thread != b->thread)
+        return a->thread > b->thread;
+    if (a->to_ns != b->to_ns)
+        return a->to_ns > b->to_ns;
+    if (a->from_ns != b->from_ns)
+        return a->from_ns < b->from_ns; /* the latest first: it is the one that may bind */
+    return a->other > b->other;
+}
+
+static void add_handover_edges(struct threads *threads, struct handovers *handovers)
+{
+    const struct replay_graph *graph = threads->maker->graph;
+    runs_sort(handovers->at, handovers->count, sizeof *handovers->at, handover_is_after, NULL);
+    for (size_t i = 0; i < handovers->count; i++) {
+        const struct handover *one = &handovers->at[i];
+        bool first =
+            i == 0 || handovers->at[i - 1].thread != one->thread || handovers->at[i - 1].to_ns != one->to_ns;
+        moment_id from = replay_moment_from(graph, one->other, one->from_ns),
+                  to = replay_moment_from(graph, one->thread, one->to_ns);
+        graph_add_edge(threads->maker, from, to, RELATION_HANDOVER, first && one->later);
+    }
+}
+
+/* ---- moments ---- */
+
+static int compare_times(const void *left, const void *right)
+{
+    int64_t a = *(const int64_t *)left, b = *(const int64_t *)right;
+    return (a > b) - (a < b);
+}
+
+/* Take the spans that have ended by NS from the top of the stack. */
+static void close_spans(struct threads *threads, int64_t ns)
+{
+    while (threads->open.count && end_of(threads, threads->open.at[threads->open.count - 1]) <= ns)
+        threads->open.count--;
+}
+
+/* The ends of a thread's spans, ascending. */
+static void sort_ends(struct threads *threads, const struct calltree_thread *thread)
+{
+    bool sorted = true;
+    threads->ends.count = 0;
+    VEC_RESERVE(&threads->ends, thread->count);
+    for (node_id n = thread->first; n <= thread->first + thread->count; n++) {
+        bool last = n == thread->first + thread->count;
+        int64_t ns = last ? INT64_MAX : start_of(threads, threads->spans->event[n]);
+        while (threads->open.count) {
+            int64_t end_ns = end_of(threads, threads->open.at[threads->open.count - 1]);
+            if (end_ns > ns)
+                break;
+            if (threads->ends.count && threads->ends.at[threads->ends.count - 1] > end_ns)
+                sorted = false;
+            *VEC_PUSH(&threads->ends) = end_ns;
+            threads->open.count--;
+        }
+        if (!last)
+            *VEC_PUSH(&threads->open) = threads->spans->event[n];
+    }
+    if (!sorted)
+        qsort(threads->ends.at, threads->ends.count, sizeof *threads->ends.at, compare_times);
+}
+
+static void add_time(struct threads *threads, size_t first, int64_t ns)
+{
+    if (threads->times.count == first || threads->times.at[threads->times.count - 1] != ns)
+        *VEC_PUSH(&threads->times) = ns;
+}
+
+/* The moments of the thread at INDEX: its starts, ends and cuts, merged. *CUT is the first of them not yet taken. */
+static void add_times(struct threads *threads, size_t index, size_t *cut)
+{
+    const struct calltree_thread *thread = &threads->spans->threads[index];
+    size_t first = threads->times.count, end = 0;
+    node_id start = thread->first;
+    sort_ends(threads, thread);
+    for (;;) {
+        int64_t start_ns = start < thread->first + thread->count
+                               ? start_of(threads, threads->spans->event[start])
+                               : INT64_MAX;
+        int64_t end_ns = end < threads->ends.count ? threads->ends.at[end] : INT64_MAX;
+        bool has_cut = *cut < threads->cuts.count && threads->cuts.at[*cut].thread == index;
+        int64_t cut_ns = has_cut ? threads->cuts.at[*cut].time_ns : INT64_MAX;
+        if (has_cut && cut_ns <= start_ns && cut_ns <= end_ns) {
+            add_time(threads, first, cut_ns);
+            ++*cut;
+        } else if (start < thread->first + thread->count && start_ns <= end_ns) {
+            add_time(threads, first, start_ns);
+            start++;
+        } else if (end < threads->ends.count) {
+            add_time(threads, first, end_ns);
+            end++;
+        } else {
+            break;
+        }
+    }
+    struct replay_thread *own = &threads->maker->graph->threads[index];
+    own->first = (moment_id)first;
+    own->count = (uint32_t)(threads->times.count - first);
+}
+
+/* To which span each piece of the thread at INDEX belongs. */
+static void add_pieces(struct threads *threads, size_t index)
+{
+    const struct calltree_thread *thread = &threads->spans->threads[index];
+    const struct replay_thread *own = &threads->maker->graph->threads[index];
+    node_id next = thread->first;
+    threads->open.count = 0;
+    VEC_RESERVE(&threads->inner, own->count);
+    for (moment_id m = own->first; m < own->first + own->count; m++) {
+        event_id inner = threads->open.count ? threads->open.at[threads->open.count - 1] : EVENT_NONE;
+        *VEC_PUSH(&threads->inner) = inner;
+        int64_t ns = threads->times.at[m];
+        for (; next < thread->first + thread->count; next++) {
+            event_id e = threads->spans->event[next];
+            if (start_of(threads, e) > ns)
+                break;
+            if (threads->trace->dur_ns[e] > 0)
+                *VEC_PUSH(&threads->open) = e;
+        }
+        close_spans(threads, ns);
+    }
+}
+
+void graph_add_threads(struct graph_maker *maker)
+{
+    struct replay_graph *graph = maker->graph;
+    struct threads threads = { .maker = maker, .trace = graph->trace };
+    find_programs(&threads);
+    threads.spans = calltree_open(graph->trace, is_span, &threads);
+    add_threads(&threads);
+    cut_at_annotations(&threads);
+    sort_cuts(&threads);
+    struct thread_links *links = thread_links_open(graph);
+    struct handovers handovers = { 0 };
+    find_bursts(&threads, links);
+    find_handovers(&threads, links, &handovers);
+    sort_cuts(&threads);
+
+    size_t cut = 0;
+    VEC_RESERVE(&threads.times, threads.spans->count * 2);
+    for (size_t i = 0; i < graph->thread_count; i++) {
+        add_times(&threads, i, &cut);
+        add_pieces(&threads, i);
+    }
+    graph->time_ns = threads.times.at;
+    graph->recorded_ns = graph->time_ns;
+    graph->inner = threads.inner.at;
+    graph->host_count = threads.times.count;
+    add_handover_edges(&threads, &handovers);
+
+    for (size_t i = 0; i < graph->thread_count; i++)
+        intervals_release(&threads.bursts[i]);
+    free(threads.bursts);
+    thread_links_free(links);
+    VEC_FREE(&handovers);
+    VEC_FREE(&threads.cuts);
+    VEC_FREE(&threads.ends);
+    VEC_FREE(&threads.open);
+    calltree_free(threads.spans);
+    free(threads.program);
+    free(threads.any_event);
+}

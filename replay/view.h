@@ -1,0 +1,21 @@
+/*
+ * view.h - a replay seen as a graph of its own: what would be critical then.
+ *
+ *     struct replay_graph *view = view_open(replay, changes);
+ *     struct path *path = path_open_at(view, &window, m);      // the window on the clock of the replay
+ *     path_free(path);
+ *     view_free(view);
+ *
+ * The moments are those of the recording; they come when the replay has them, and of each that relation binds by which it comes so
+ * late: the one that bound in the recording if it does, else the moment before, else the first of the edges.
+ */
+#ifndef TPA_REPLAY_VIEW_H
+#define TPA_REPLAY_VIEW_H
+
+#include "replay/replay.h"
+
+/* New; free with view_free (NULL is allowed). Borrows from REPLAY and its graph; CHANGES may be NULL. */
+struct replay_graph *view_open(const struct replay *replay, const struct changes *changes);
+void view_free(struct replay_graph *view);
+
+#endif

@@ -1,0 +1,61 @@
+/*
+ * whatif.h - what a set of edits would gain: the step time now and then.
+ *
+ *     struct edit edits[] = { { .kind = EDIT_NO_DATA_WAIT } };
+ *     struct whatif *whatif = whatif_open(graph, edits, 1, false, &err);
+ *     int64_t saved_ns = whatif->steps->now_ns - whatif->steps->then_ns;
+ *     whatif_free(whatif);
+ *
+ * For one figure alone, as the price of a finding:
+ *
+ *     struct step_gain gain;
+ *     if (!whatif_gain(graph, edits, 1, &gain, &err)) ...
+ *
+ * Gains of single edits do not add up: two that hide the same idle time gain it once, and one may only help when another is made.
+ */
+#ifndef TPA_REPLAY_WHATIF_H
+#define TPA_REPLAY_WHATIF_H
+
+#include "replay/edits.h"
+#include "replay/path.h"
+#include "replay/steps.h"
+
+/* What one of the edits would gain alone. */
+struct edit_gain {
+    struct edit_effect effect;
+    int64_t then_ns; /* the step time */
+};
+
+struct whatif {
+    const struct replay_graph *graph; /* borrowed */
+    struct replay *replay;            /* all edits made */
+    struct step_times *steps;         /* with all edits made */
+    struct edit_gain *gains;          /* of each edit, as many as were given */
+    size_t edit_count;
+    /* How sure: of the critical path of the median step, the share of time that the recording does not explain and the replay
+     * keeps as it was: gaps of the host, pauses of streams, what is unknown. */
+    double unexplained_share;
+    /* The critical path of that step, from its begin to the next on the host: what it is made of, now and then. All 0 where no
+     * thread runs the steps. */
+    int64_t now_parts_ns[PATH_PARTS], then_parts_ns[PATH_PARTS];
+};
+
+/* New; free with whatif_free. WHOLE: the recording is one step. NULL and ERR when an edit does not fit the trace. */
+struct whatif *whatif_open(const struct replay_graph *graph, const struct edit *edits, size_t count,
+                           bool whole, struct tpa_error *err);
+void whatif_free(struct whatif *whatif);
+
+/* The step time now and after a set of edits. */
+struct step_gain {
+    int64_t now_ns, then_ns;
+    size_t count; /* events that the edits touched */
+};
+
+/* False and ERR when an edit does not fit the trace. One replay: linear time. */
+bool whatif_gain(const struct replay_graph *graph, const struct edit *edits, size_t count,
+                 struct step_gain *gain, struct tpa_error *err);
+
+/* The same for changes that the caller made. */
+struct step_gain whatif_gain_of(const struct changes *changes);
+
+#endif

@@ -1,0 +1,113 @@
+/*
+ * identity.c - nothing changed, nothing moved: of each trace given, every moment of the replay is where it was recorded.
+ *
+ *     replay_identity [--together] FILE...
+ *
+ * Also: every moment comes after those it depends on, and the pieces of the critical paths of the recording and of its steps tile
+ * their windows. With --together the files are read as one trace. What is no trace is left out. Prints what is wrong; the exit
+ * code is 1 then.
+ */
+#include "ingest/formats.h"
+#include "replay/path.h"
+#include "replay/replay.h"
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static const struct trace_wants wants = { .args = REPLAY_WANTS };
+
+static size_t wrong;
+
+static void complain(const char *path, const char *what, size_t count)
+{
+    if (count == 0)
+        return;
+    printf("%s: %s: %zu\n", path, what, count);
+    wrong++;
+}
+
+static void check_replay(const struct replay_graph *graph, const char *path)
+{
+    struct replay *replay = replay_open(graph, NULL);
+    size_t moved = 0;
+    for (moment_id m = 0; m < graph->moment_count; m++)
+        moved += replay_time_of(replay, m) != graph->time_ns[m];
+    complain(path, "moments that moved though nothing was changed", moved);
+    replay_free(replay);
+    struct changes *changes = changes_open(graph);
+    replay = replay_open(graph, changes);
+    for (moment_id m = 0; m < graph->moment_count; m++)
+        moved += replay_time_of(replay, m) != graph->time_ns[m];
+    complain(path, "moments that moved under changes that change nothing", moved);
+    replay_free(replay);
+    changes_free(changes);
+}
+
+static void check_order(const struct replay_graph *graph, const char *path)
+{
+    size_t *place = malloc((graph->moment_count + 1) * sizeof *place), early = 0, times = 0;
+    for (size_t i = 0; i < graph->moment_count; i++)
+        place[i] = SIZE_MAX;
+    for (size_t i = 0; i < graph->moment_count; i++)
+        place[graph->order[i]] = i;
+    for (moment_id m = 0; m < graph->moment_count; m++) {
+        if (place[m] == SIZE_MAX)
+            times++;
+        for (uint32_t k = graph->first_edge[m]; k < graph->first_edge[m + 1]; k++)
+            early += graph->edges[k].from != m && place[graph->edges[k].from] >= place[m];
+        if (replay_moment_kind(graph, m) == MOMENT_WORK_END)
+            early += place[m - 1] >= place[m];
+    }
+    complain(path, "moments that have no place", times);
+    complain(path, "moments that come before what they depend on", early);
+    free(place);
+}
+
+static void check_paths(const struct replay_graph *graph, struct path_windows *windows, const char *path)
+{
+    for (size_t w = 0; w < windows->count; w++) {
+        const struct path_window *window = &windows->at[w];
+        struct path *found = path_open(graph, window);
+        int64_t at_ns = window->start_ns;
+        size_t holes = 0;
+        for (size_t i = 0; i < found->count; i++) {
+            holes += found->at[i].start_ns != at_ns || found->at[i].end_ns <= at_ns;
+            at_ns = found->at[i].end_ns;
+        }
+        complain(path, "holes or overlaps in a critical path", holes + (at_ns != window->end_ns));
+        path_free(found);
+    }
+    path_windows_free(windows);
+}
+
+static size_t check(const char *const *paths, size_t count)
+{
+    struct tpa_error err = { 0 };
+    struct ingested ingested;
+    if (!ingest_read_any(paths, count, &(struct ingest_options){ .wants = wants }, &ingested, &err))
+        return 0;
+    size_t moments = 0;
+    if (ingested.trace) {
+        const struct replay_graph *graph = replay_graph_of(ingested.trace);
+        moments = graph->moment_count;
+        check_order(graph, paths[0]);
+        check_replay(graph, paths[0]);
+        check_paths(graph, path_windows_whole(graph), paths[0]);
+        check_paths(graph, path_windows_steps(graph), paths[0]);
+    }
+    ingested_free(&ingested);
+    return moments;
+}
+
+int main(int argc, char **argv)
+{
+    bool together = argc > 1 && strcmp(argv[1], "--together") == 0;
+    const char *const *paths = (const char *const *)argv + 1 + together;
+    size_t count = (size_t)argc - 1 - together, moments = 0;
+    if (together)
+        moments = check(paths, count);
+    for (size_t i = 0; i < count && !together; i++)
+        moments += check(&paths[i], 1);
+    printf("%zu moments of %zu files\n", moments, count);
+    return wrong || moments == 0;
+}

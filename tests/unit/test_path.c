@@ -1,0 +1,360 @@
+/* Tests of replay/: the critical path, piece by piece, and where everything moves when something takes another time. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "tests/unit/drawn.h"
+#include "replay/path.h"
+#include "replay/replay.h"
+#include <inttypes.h>
+#include <stdio.h>
+
+static const struct trace_wants wants = { .args = REPLAY_WANTS };
+
+/* The path of all that was recorded as text: "operator 0-10 aten::mm, gap 10-30, ...". */
+static const char *path_of(const struct trace *trace)
+{
+    static char text[2048];
+    const struct replay_graph *graph = replay_graph_of(trace);
+    struct path_windows *windows = path_windows_whole(graph);
+    size_t len = 0;
+    text[0] = '\0';
+    for (size_t w = 0; w < windows->count; w++) {
+        struct path *path = path_open(graph, &windows->at[w]);
+        for (size_t i = 0; i < path->count && len < sizeof text; i++) {
+            const struct path_segment *one = &path->at[i];
+            len += (size_t)snprintf(text + len, sizeof text - len, "%s%s %" PRId64 "-%" PRId64 "%s%s",
+                                    i ? ", " : "", path_part_name(one->part), one->start_ns, one->end_ns,
+                                    one->event == EVENT_NONE ? "" : " ",
+                                    one->event == EVENT_NONE ? "" : trace_name(trace, one->event));
+        }
+        path_free(path);
+    }
+    path_windows_free(windows);
+    return text;
+}
+
+/* When the last moment of all comes, with the work and the host pieces called NAME taking FACTOR of their time. */
+static int64_t end_with(const struct trace *trace, const char *name, double factor)
+{
+    const struct replay_graph *graph = replay_graph_of(trace);
+    struct changes *changes = changes_open(graph);
+    for (size_t i = 0; i < graph->gpu->count; i++)
+        if (strcmp(trace_name(trace, graph->gpu->event[i]), name) == 0)
+            changes->work[i] = (float)factor;
+    for (moment_id m = 0; m < graph->host_count; m++)
+        if (graph->inner[m] != EVENT_NONE && strcmp(trace_name(trace, graph->inner[m]), name) == 0)
+            changes->piece[m] = (float)factor;
+    struct replay *replay = replay_open(graph, changes);
+    int64_t end_ns = INT64_MIN;
+    for (moment_id m = 0; m < graph->moment_count; m++)
+        if (replay_time_of(replay, m) > end_ns)
+            end_ns = replay_time_of(replay, m);
+    replay_free(replay);
+    changes_free(changes);
+    return end_ns;
+}
+
+/*
+ * The kernel is over before the synchronisation begins, so nobody waited for it: the path stays on the host.
+ *
+ *     thread   [ aten::mm 0-40          ]      [sync 60-70]
+ *                  [launch 10-15]
+ *     stream                [gemm 20-50 ]
+ */
+static void a_synchronisation_that_waits_for_nothing_is_a_call(void **state)
+{
+    (void)state;
+    draw_begin(&wants);
+    draw_host("cpu_op", "aten::mm", 1, 0, 40);
+    draw_call("cudaLaunchKernel", 1, 10, 5, 1);
+    draw_work("kernel", "gemm", 0, 7, 20, 30, 1);
+    draw_call("cudaDeviceSynchronize", 1, 60, 10, 2);
+    struct trace *trace = draw_end();
+    assert_string_equal(path_of(trace),
+                        "operator 0-10 aten::mm, call 10-15 cudaLaunchKernel, operator 15-40 aten::mm, "
+                        "gap 40-60, call 60-70 cudaDeviceSynchronize");
+    /* A kernel of twice its time ends at 80, and the synchronisation with it. */
+    assert_int_equal(end_with(trace, "gemm", 2), 80);
+    /* One of half its time changes nothing; an operator of half takes 5 + 5 + 12 and 20 + 10 for the rest. */
+    assert_int_equal(end_with(trace, "gemm", 0.5), 70);
+    assert_int_equal(end_with(trace, "aten::mm", 0.5), 52);
+    trace_free(trace);
+}
+
+/*
+ *     thread   [aten::mm 0-20] [sync 25 ................................... 115]
+ *               [launch 5-8][launch 10-14]
+ *     stream 7        [a 15-60                ][b 62-110                ]
+ *
+ * Back from 115: the call ended 5 after b, b was queued behind a (60 is later than 10, when its call began), and a was ready when
+ * its call began, at 5.
+ */
+static void a_wait_leads_to_the_work_and_through_its_queue_to_a_launch(void **state)
+{
+    (void)state;
+    draw_begin(&wants);
+    draw_host("cpu_op", "aten::mm", 1, 0, 20);
+    draw_call("cudaLaunchKernel", 1, 5, 3, 1);
+    draw_call("cudaLaunchKernel", 1, 10, 4, 2);
+    draw_work("kernel", "a", 0, 7, 15, 45, 1);
+    draw_work("kernel", "b", 0, 7, 62, 48, 2);
+    draw_call("cudaDeviceSynchronize", 1, 25, 90, 3);
+    struct trace *trace = draw_end();
+    assert_string_equal(path_of(trace),
+                        "operator 0-5 aten::mm, call 5-8 cudaLaunchKernel, launch 8-15 a, kernel 15-60 a, "
+                        "stream 60-62 b, kernel 62-110 b, sync 110-115 cudaDeviceSynchronize");
+    /* a takes no time: it ends at 15, b runs 17-65, the call ends at 70. */
+    assert_int_equal(end_with(trace, "a", 0), 70);
+    /* b takes none either way: it ends at 62, the call at 67. */
+    assert_int_equal(end_with(trace, "b", 0), 67);
+    /* b half as fast: 62-158, then 5. */
+    assert_int_equal(end_with(trace, "b", 2), 163);
+    trace_free(trace);
+}
+
+/* A synchronisation does not wait for what was launched after it began, on another thread. */
+static void work_launched_during_a_synchronisation_is_not_awaited(void **state)
+{
+    (void)state;
+    draw_begin(&wants);
+    draw_call("cudaLaunchKernel", 1, 0, 5, 1);
+    draw_work("kernel", "a", 0, 7, 10, 20, 1); /* ends at 30 */
+    draw_call("cudaDeviceSynchronize", 1, 10, 40, 2);
+    draw_call("cudaLaunchKernel", 2, 20, 5, 3);
+    draw_work("kernel", "late", 0, 8, 30, 15, 3); /* ends at 45, launched at 20 */
+    struct trace *trace = draw_end();
+    assert_string_equal(path_of(trace), "call 0-5 cudaLaunchKernel, launch 5-10 a, kernel 10-30 a, "
+                                        "sync 30-50 cudaDeviceSynchronize");
+    trace_free(trace);
+}
+
+/*
+ * A stream waits for another, by record: side was launched last on stream 8 before the event was recorded at 30, and join is the
+ * first work launched on stream 7 after the wait call at 40.
+ *
+ *     thread    [launch 0-4][launch 10-14] [record 30] [wait 40] [launch 50-54] [sync 60 ... 135]
+ *     stream 8  [side 5-90                                          ]
+ *     stream 7               [main 15-40        ]                     [join 95-130]
+ */
+static void a_stream_waits_for_the_event_that_was_recorded(void **state)
+{
+    (void)state;
+    draw_begin(&wants);
+    draw_call("cudaLaunchKernel", 1, 0, 4, 1);
+    draw_work("kernel", "side", 0, 8, 5, 85, 1);
+    draw_call("cudaLaunchKernel", 1, 10, 4, 2);
+    draw_work("kernel", "main", 0, 7, 15, 25, 2);
+    draw_call("cudaEventRecord", 1, 30, 2, 3);
+    draw_call("cudaStreamWaitEvent", 1, 40, 2, 4);
+    draw_work("cuda_sync", "Stream Wait Event", 0, 7, 40, 1, 4);
+    draw_arg(ARG_WAIT_ON_STREAM, 8);
+    draw_arg(ARG_WAIT_ON_CORRELATION, 3);
+    draw_call("cudaLaunchKernel", 1, 50, 4, 5);
+    draw_work("kernel", "join", 0, 7, 95, 35, 5);
+    draw_call("cudaStreamSynchronize", 1, 60, 75, 6);
+    struct trace *trace = draw_end();
+    assert_string_equal(path_of(trace),
+                        "call 0-4 cudaLaunchKernel, launch 4-5 side, kernel 5-90 side, event 90-95 join, "
+                        "kernel 95-130 join, sync 130-135 cudaStreamSynchronize");
+    /* side of no time ends at 5. join is launched at 50 and follows main at 40: 50-85, and the call ends 5 later. */
+    assert_int_equal(end_with(trace, "side", 0), 90);
+    trace_free(trace);
+}
+
+/* Without records: of the work of other streams launched before the wait call at 20, what ended last before join began. */
+static void without_records_a_wait_is_for_what_ended_last(void **state)
+{
+    (void)state;
+    draw_begin(&wants);
+    draw_call("cudaLaunchKernel", 1, 0, 4, 1);
+    draw_work("kernel", "side", 0, 8, 5, 55, 1); /* ends at 60 */
+    draw_call("cudaStreamWaitEvent", 1, 20, 2, 2);
+    draw_call("cudaLaunchKernel", 1, 30, 4, 3);
+    draw_work("kernel", "other", 0, 9, 35, 26, 3); /* ends at 61, but was launched after the wait */
+    draw_call("cudaLaunchKernel", 1, 40, 4, 4);
+    draw_work("kernel", "join", 0, 7, 62, 8, 4);
+    struct trace *trace = draw_end();
+    assert_string_equal(path_of(trace),
+                        "call 0-4 cudaLaunchKernel, launch 4-5 side, kernel 5-60 side, event 60-62 join, "
+                        "kernel 62-70 join");
+    trace_free(trace);
+}
+
+/*
+ * Thread 2 runs the backward of number 4; thread 1 waits for it from 20 to 55.
+ *
+ *     thread 1  [forward 0-20]                      [next 55-60]
+ *     thread 2                 [backward 25-50    ]
+ */
+static void the_backward_thread_hands_over(void **state)
+{
+    (void)state;
+    draw_begin(&wants);
+    draw_host("cpu_op", "forward", 1, 0, 20);
+    draw_arg(ARG_SEQUENCE, 4);
+    draw_host("cpu_op", "backward", 2, 25, 25);
+    draw_arg(ARG_SEQUENCE, 4);
+    draw_arg(ARG_FWD_THREAD, 1);
+    draw_host("cpu_op", "next", 1, 55, 5);
+    struct trace *trace = draw_end();
+    assert_string_equal(path_of(trace),
+                        "operator 0-20 forward, gap 20-25, operator 25-50 backward, gap 50-55, "
+                        "operator 55-60 next");
+    /* Forward in half its time: all comes 10 earlier. Backward in none: 25 earlier. */
+    assert_int_equal(end_with(trace, "forward", 0.5), 50);
+    assert_int_equal(end_with(trace, "backward", 0), 35);
+    trace_free(trace);
+}
+
+/* A copy that its call waited for; and one that was over when its call had not begun, which no clock can explain. */
+static void a_copy_blocks_its_call_where_the_call_ended_after_it(void **state)
+{
+    (void)state;
+    draw_begin(&wants);
+    draw_host("cpu_op", "aten::item", 1, 0, 50);
+    draw_call("cudaMemcpyAsync", 1, 10, 35, 1);
+    draw_work("gpu_memcpy", "Memcpy DtoH (Device -> Pageable)", 0, 7, 20, 15, 1);
+    struct trace *trace = draw_end();
+    assert_string_equal(path_of(trace),
+                        "operator 0-10 aten::item, call 10-20 cudaMemcpyAsync, "
+                        "copy 20-35 Memcpy DtoH (Device -> Pageable), sync 35-45 cudaMemcpyAsync, "
+                        "operator 45-50 aten::item");
+    trace_free(trace);
+}
+
+/* Work that began 3 before its call did: the path goes on where its thread was then. */
+static void work_that_began_before_its_call_goes_on_where_the_thread_was(void **state)
+{
+    (void)state;
+    draw_begin(&wants);
+    draw_host("cpu_op", "aten::mm", 1, 0, 30);
+    draw_call("cudaLaunchKernel", 1, 20, 5, 1);
+    draw_work("kernel", "gemm", 0, 7, 17, 43, 1);
+    struct trace *trace = draw_end();
+    assert_string_equal(path_of(trace), "operator 0-17 aten::mm, kernel 17-60 gemm");
+    assert_int_equal(replay_graph_of(trace)->early_work, 1);
+    /* The operator's first piece of 20 takes 10; the work is kept 17 behind the begin of the piece. */
+    assert_int_equal(end_with(trace, "gemm", 0.5), 38);
+    trace_free(trace);
+}
+
+static void work_of_which_nothing_is_known_is_unknown(void **state)
+{
+    (void)state;
+    draw_begin(&wants);
+    draw_host("cpu_op", "aten::mm", 1, 0, 10);
+    draw_work("kernel", "graph", 0, 7, 20, 10, DRAW_NO_CALL);
+    struct trace *trace = draw_end();
+    assert_string_equal(path_of(trace), "unknown 0-20, kernel 20-30 graph");
+    assert_int_equal(replay_graph_of(trace)->unknown_starts, 1);
+    trace_free(trace);
+}
+
+/*
+ * Everything at one moment, with work of no duration and calls that claim to wait for what they launch: no circle, no hang, and
+ * nothing moves.
+ */
+static void what_happens_at_one_moment_has_an_order(void **state)
+{
+    (void)state;
+    draw_begin(&wants);
+    for (int64_t k = 0; k < 20; k++) {
+        draw_host("cpu_op", "op", k % 3 + 1, 10, 0);
+        draw_arg(ARG_SEQUENCE, k % 2);
+        draw_arg(ARG_FWD_THREAD, k % 3);
+        draw_call(k % 2 ? "cudaMemcpyAsync" : "cudaDeviceSynchronize", k % 3 + 1, 10, k % 5 == 0, 100 + k);
+        draw_work(k % 2 ? "gpu_memcpy" : "kernel", "w", 0, 7 + k % 2, 10, 0, 100 + k);
+    }
+    struct trace *trace = draw_end();
+    const struct replay_graph *graph = replay_graph_of(trace);
+    struct replay *replay = replay_open(graph, NULL);
+    for (moment_id m = 0; m < graph->moment_count; m++)
+        assert_int_equal(replay_time_of(replay, m), graph->time_ns[m]);
+    replay_free(replay);
+    path_of(trace);
+    trace_free(trace);
+}
+
+/*
+ * Two ranks, one all_reduce: rank 1 comes to it at 80, rank 0 at 30; it ends for both at 120.
+ *
+ *     rank 0  [mm 0-20] [launch 20-25][nccl 30-120              ]  [sync 40 .. 125]
+ *     rank 1  [slow 0-70] [launch 70-75]     [nccl 80-120       ]  [sync 90 .. 124]
+ */
+static void a_collective_leads_to_the_last_rank(void **state)
+{
+    (void)state;
+    draw_begin(&wants);
+    for (int64_t rank = 0; rank < 2; rank++) {
+        if (rank)
+            draw_file("rank1.json");
+        trace_builder_current_file(draw_builder)->rank = rank;
+        draw_host("cpu_op", rank ? "slow" : "mm", 1, 0, rank ? 70 : 20);
+        draw_call("cudaLaunchKernel", 1, rank ? 70 : 20, 5, 1);
+        draw_work("kernel", "ncclDevKernel_AllReduce_Sum_f32_RING_LL", 0, 9, rank ? 80 : 30, rank ? 40 : 90,
+                  1);
+        draw_text(ARG_COLLECTIVE, "allreduce");
+        draw_text(ARG_GROUP_NAME, "0");
+        draw_arg(ARG_GROUP_SIZE, 2);
+        draw_arg(ARG_SEQ_IN_GROUP, 3);
+        draw_call("cudaDeviceSynchronize", 1, rank ? 90 : 40, rank ? 34 : 85, 2);
+    }
+    struct trace *trace = draw_end();
+    assert_string_equal(path_of(trace), "operator 0-70 slow, call 70-75 cudaLaunchKernel, "
+                                        "launch 75-80 ncclDevKernel_AllReduce_Sum_f32_RING_LL, "
+                                        "communication 80-120 ncclDevKernel_AllReduce_Sum_f32_RING_LL, "
+                                        "sync 120-125 cudaDeviceSynchronize");
+    /* slow in half its time: it arrives at 45, the transfer of 40 ends at 85, the call at 90. */
+    assert_int_equal(end_with(trace, "slow", 0.5), 90);
+    /* In none: it arrives at 10, and rank 0, at 30, is the last: 70, then 5. */
+    assert_int_equal(end_with(trace, "slow", 0), 75);
+    trace_free(trace);
+}
+
+static void a_trace_of_other_events_has_a_path_of_these(void **state)
+{
+    (void)state;
+    draw_begin(&wants);
+    draw_host("python_function", "main", 1, 0, 30);
+    draw_host("python_function", "load", 1, 5, 10);
+    struct trace *trace = draw_end();
+    assert_string_equal(path_of(trace), "operator 0-5 main, operator 5-15 load, operator 15-30 main");
+    trace_free(trace);
+}
+
+/* Spans that overlap and do not nest: the one that began last is the innermost. */
+static void overlapping_spans_are_of_the_last_to_begin(void **state)
+{
+    (void)state;
+    draw_begin(&wants);
+    draw_host("cpu_op", "a", 1, 0, 20);
+    draw_host("cpu_op", "b", 1, 10, 30);
+    draw_host("cpu_op", "c", 1, 15, 10);
+    struct trace *trace = draw_end();
+    assert_string_equal(path_of(trace),
+                        "operator 0-10 a, operator 10-15 b, operator 15-25 c, operator 25-40 b");
+    trace_free(trace);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_synchronisation_that_waits_for_nothing_is_a_call),
+        cmocka_unit_test(a_wait_leads_to_the_work_and_through_its_queue_to_a_launch),
+        cmocka_unit_test(work_launched_during_a_synchronisation_is_not_awaited),
+        cmocka_unit_test(a_stream_waits_for_the_event_that_was_recorded),
+        cmocka_unit_test(without_records_a_wait_is_for_what_ended_last),
+        cmocka_unit_test(the_backward_thread_hands_over),
+        cmocka_unit_test(a_copy_blocks_its_call_where_the_call_ended_after_it),
+        cmocka_unit_test(work_that_began_before_its_call_goes_on_where_the_thread_was),
+        cmocka_unit_test(work_of_which_nothing_is_known_is_unknown),
+        cmocka_unit_test(what_happens_at_one_moment_has_an_order),
+        cmocka_unit_test(a_collective_leads_to_the_last_rank),
+        cmocka_unit_test(a_trace_of_other_events_has_a_path_of_these),
+        cmocka_unit_test(overlapping_spans_are_of_the_last_to_begin),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,323 @@
+/* Tests of replay/edits and replay/whatif: what each edit changes, and what that gains, worked out by hand. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "replay/whatif.h"
+#include "tests/unit/drawn.h"
+
+static const struct trace_wants wants = { .args = EDIT_WANTS };
+
+enum { MS = 1000000 };
+
+/* Then, of all that was recorded or of a step, with one edit; fails when the edit does not fit. */
+static int64_t then_with(const struct trace *trace, struct edit edit, bool whole)
+{
+    struct tpa_error err = { 0 };
+    if (edit.pattern)
+        edit.pattern_len = strlen(edit.pattern);
+    struct whatif *whatif = whatif_open(replay_graph_of(trace), &edit, 1, whole, &err);
+    assert_non_null(whatif);
+    int64_t then_ns = whatif->steps->then_ns;
+    whatif_free(whatif);
+    return then_ns;
+}
+
+static int64_t then_scaled(const struct trace *trace, const char *text)
+{
+    struct edit edit;
+    struct tpa_error err = { 0 };
+    assert_true(edit_parse_scale(text, &edit, &err));
+    struct whatif *whatif = whatif_open(replay_graph_of(trace), &edit, 1, true, &err);
+    assert_non_null(whatif);
+    int64_t then_ns = whatif->steps->then_ns;
+    whatif_free(whatif);
+    return then_ns;
+}
+
+/*
+ * In ms. A step is 100: 40 of loading, 10 of forward, and a wait for a kernel of 45 that is launched at 45 of the step.
+ *
+ *     thread   [ loading 0-40 ][forward 40-50      ][item 50-100: cudaMemcpyAsync 52-98  ]
+ *                               [launch 45-46]
+ *     stream                        [gemm 50-95                             ][copy 95-97 ]
+ */
+static void draw_step(int64_t step)
+{
+    int64_t at = 100 * MS * step;
+    draw_host("user_annotation", step ? "ProfilerStep#1" : "ProfilerStep#0", 1, at, 100 * MS);
+    draw_host("user_annotation", "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__", 1, at,
+              40 * MS);
+    draw_host("cpu_op", "aten::stack", 1, at, 40 * MS);
+    draw_host("cpu_op", "forward", 1, at + 40 * MS, 10 * MS);
+    draw_call("cudaLaunchKernel", 1, at + 45 * MS, 1 * MS, 10 * step + 1);
+    draw_work("kernel", "gemm", 0, 7, at + 50 * MS, 45 * MS, 10 * step + 1);
+    draw_host("cpu_op", "aten::item", 1, at + 50 * MS, 50 * MS);
+    draw_call("cudaMemcpyAsync", 1, at + 52 * MS, 46 * MS, 10 * step + 2);
+    draw_work("gpu_memcpy", "Memcpy DtoH (Device -> Pageable)", 0, 7, at + 95 * MS, 2 * MS, 10 * step + 2);
+}
+
+static struct trace *draw_steps(void)
+{
+    draw_begin(&wants);
+    draw_step(0);
+    draw_step(1);
+    return draw_end();
+}
+
+static void a_step_takes_from_begin_to_begin(void **state)
+{
+    (void)state;
+    struct trace *trace = draw_steps();
+    /* Without loading, the step is the other 60. */
+    assert_int_equal(then_with(trace, (struct edit){ .kind = EDIT_NO_DATA_WAIT }, false), 60 * MS);
+    /*
+     * Nobody waits for the kernel: loading and forward, 50, then the operator without its call, 2 and 2. The kernel of the
+     * second step is launched at 54 + 45, when the first, 50 to 95, is over.
+     */
+    assert_int_equal(then_with(trace, (struct edit){ .kind = EDIT_NO_SYNC, .pattern = "aten::item" }, false),
+                     54 * MS);
+    assert_int_equal(then_with(trace, (struct edit){ .kind = EDIT_NO_SYNC, .pattern = "Memcpy" }, false),
+                     54 * MS);
+    /* The copy of results to the host is not one that pinned memory would free. */
+    assert_int_equal(then_with(trace, (struct edit){ .kind = EDIT_PINNED_COPIES }, false), 100 * MS);
+    trace_free(trace);
+}
+
+static void gains_of_edits_do_not_add_up(void **state)
+{
+    (void)state;
+    struct trace *trace = draw_steps();
+    struct tpa_error err = { 0 };
+    struct edit edits[] = {
+        { .kind = EDIT_NO_DATA_WAIT },
+        { .kind = EDIT_SCALE, .target = TARGET_KERNEL, .pattern = "gemm", .pattern_len = 4, .factor = 0 }
+    };
+    struct whatif *whatif = whatif_open(replay_graph_of(trace), edits, 2, false, &err);
+    assert_non_null(whatif);
+    assert_int_equal(whatif->steps->now_ns, 100 * MS);
+    assert_int_equal(whatif->gains[0].then_ns, 60 * MS);
+    /*
+     * A kernel of no time is over at 50. The copy can not begin before its call does, at 52; it ends at 54, its call 1 later and
+     * the operator 2 later: 57.
+     */
+    assert_int_equal(whatif->gains[1].then_ns, 57 * MS);
+    assert_int_equal(whatif->steps->then_ns, 17 * MS);
+    assert_int_equal(whatif->gains[0].effect.count, 2);
+    assert_int_equal(whatif->gains[1].effect.count, 2);
+    whatif_free(whatif);
+    struct step_gain gain;
+    assert_true(whatif_gain(replay_graph_of(trace), edits, 2, &gain, &err));
+    assert_int_equal(gain.then_ns, 17 * MS);
+    trace_free(trace);
+}
+
+/*
+ * Two kernels of 10 us that the host launches 100 us apart, and a wait. As a graph: both launches at once, the kernels back to
+ * back from 10 to 30, and the wait that ends 5 us later. The host's time from 0, the first launch, to 105 is gone.
+ */
+static void a_graph_launches_all_at_once(void **state)
+{
+    (void)state;
+    draw_begin(&wants);
+    draw_call("cudaLaunchKernel", 1, 0, 5000, 1);
+    draw_work("kernel", "a", 0, 7, 10000, 10000, 1);
+    draw_host("cpu_op", "slow", 1, 5000, 95000);
+    draw_call("cudaLaunchKernel", 1, 100000, 5000, 2);
+    draw_work("kernel", "b", 0, 7, 110000, 10000, 2);
+    draw_call("cudaDeviceSynchronize", 1, 110000, 15000, 3);
+    struct trace *trace = draw_end();
+    /* Launched at 0, b is ready 10 us later as it was recorded, and when a is over, at 20: 20-30, then 5. */
+    assert_int_equal(then_with(trace, (struct edit){ .kind = EDIT_CUDA_GRAPH }, true), 35000);
+    trace_free(trace);
+}
+
+/* A blocking upload of 500 us, of which 490 are the call's: its work follows at once all the same. */
+static void a_pinned_upload_frees_the_host_and_not_the_device(void **state)
+{
+    (void)state;
+    draw_begin(&wants);
+    draw_call("cudaMemcpyAsync", 1, 0, 500000, 1);
+    draw_work("gpu_memcpy", "Memcpy HtoD (Pageable -> Device)", 0, 7, 20000, 470000, 1);
+    draw_host("cpu_op", "next", 1, 500000, 100000);
+    draw_call("cudaLaunchKernel", 1, 550000, 5000, 2);
+    draw_work("kernel", "gemm", 0, 7, 560000, 10000, 2);
+    struct trace *trace = draw_end();
+    /*
+     * The call takes 10 us, the operator 10-110, its launch at 60. The kernel is ready at 490, when the copy is over (its launch
+     * bound it with a lag of 10, 60 + 10): 490-500.
+     */
+    assert_int_equal(then_with(trace, (struct edit){ .kind = EDIT_PINNED_COPIES }, true), 500000);
+    trace_free(trace);
+}
+
+static void allocation_and_first_use_are_of_calls(void **state)
+{
+    (void)state;
+    draw_begin(&wants);
+    draw_host("cpu_op", "aten::empty", 1, 0, 400000);
+    draw_call("cudaMalloc", 1, 100000, 200000, 1);
+    for (int64_t k = 0; k < 5; k++) {
+        /* The first launch loads the kernel: 300 us instead of 5. */
+        draw_call("cudaLaunchKernel", 1, 400000 + k * 1000000, k ? 5000 : 300000, 10 + k);
+        draw_work("kernel", "gemm", 0, 7, 800000 + k * 1000000, 1000, 10 + k);
+    }
+    struct trace *trace = draw_end();
+    /* The last kernel ends at 4,801,000. */
+    assert_int_equal(then_with(trace, (struct edit){ .kind = EDIT_NO_ALLOC }, true), 4601000);
+    /* 295 us of the first launch, and the single cudaMalloc of 200 us, which counts as setting up. */
+    assert_int_equal(then_with(trace, (struct edit){ .kind = EDIT_NO_FIRST_USE }, true), 4306000);
+    trace_free(trace);
+}
+
+/*
+ * In us: two ranks, an all_reduce of 1 MB. Rank 1 arrives at 80, rank 0 at 30; transfer 80-120 for both, then 5.
+ */
+static struct trace *draw_ranks(void)
+{
+    draw_begin(&wants);
+    for (int64_t rank = 0; rank < 2; rank++) {
+        if (rank)
+            draw_file("rank1.json");
+        trace_builder_current_file(draw_builder)->rank = rank;
+        draw_host("cpu_op", "forward", 1, 0, rank ? 70000 : 20000);
+        draw_call("cudaLaunchKernel", 1, rank ? 70000 : 20000, 5000, 1);
+        draw_work("kernel", "ncclDevKernel_AllReduce_Sum_f32_RING_LL", 0, 9, rank ? 80000 : 30000,
+                  rank ? 40000 : 90000, 1);
+        draw_text(ARG_COLLECTIVE, "allreduce");
+        draw_text(ARG_DTYPE, "Float");
+        draw_arg(ARG_IN_ELEMENTS, 250000);
+        draw_arg(ARG_OUT_ELEMENTS, 250000);
+        draw_text(ARG_GROUP_NAME, "0");
+        draw_arg(ARG_GROUP_SIZE, 2);
+        draw_arg(ARG_SEQ_IN_GROUP, 3);
+        draw_call("cudaDeviceSynchronize", 1, rank ? 90000 : 40000, rank ? 35000 : 85000, 2);
+    }
+    return draw_end();
+}
+
+static void communication_can_be_hidden_or_of_another_bandwidth(void **state)
+{
+    (void)state;
+    struct trace *trace = draw_ranks();
+    /* Hidden: rank 1's call at 90 does not wait but returns, as it did, 5 after it was ready. */
+    assert_int_equal(then_with(trace, (struct edit){ .kind = EDIT_OVERLAP_COMM }, true), 95000);
+    /* 1 MB among two ranks is 1 MB on the bus; at 100 GB/s it takes 10 us: 80-90, then 5. */
+    assert_int_equal(then_with(trace, (struct edit){ .kind = EDIT_COMM_BANDWIDTH, .factor = 100e9 }, true),
+                     95000);
+    /* At 10 GB/s it takes 100: 180, then 5. */
+    assert_int_equal(then_with(trace, (struct edit){ .kind = EDIT_COMM_BANDWIDTH, .factor = 10e9 }, true),
+                     185000);
+    trace_free(trace);
+}
+
+static void a_slow_rank_can_be_as_fast_as_the_median(void **state)
+{
+    (void)state;
+    struct trace *trace = draw_ranks();
+    /*
+     * The hosts took 40 (20 + 5 + a gap of 15) and 90 (70 + 5 + 15) of their own; the median of two is 65. Rank 1 keeps 65/90: it
+     * launches at 50.555 and arrives 10 later; 40 of transfer and 5 to return make 105.555.
+     */
+    assert_in_range(then_with(trace, (struct edit){ .kind = EDIT_RANKS_LIKE_MEDIAN }, true), 105550, 105560);
+    /* Their devices did nothing but communicate. */
+    assert_int_equal(then_with(trace, (struct edit){ .kind = EDIT_GPUS_LIKE_MEDIAN }, true), 125000);
+    trace_free(trace);
+}
+
+/*
+ *     thread   block 0-100
+ *                  Linear_0 10-60
+ *                      [aten::mm 20-50 ][cudaDeviceSynchronize 50-110                    ]
+ *                         [launch 30-40]
+ *     stream                              [mm_kernel 60-100                      ]
+ *
+ * What was recorded takes 90, from 20, where the first span begins, to 110.
+ */
+static void what_is_scaled_is_told_by_kind_and_name(void **state)
+{
+    (void)state;
+    draw_begin(&wants);
+    draw_host("user_annotation", "block", 1, 0, 100);
+    draw_host("python_function", "nn.Module: Linear_0", 1, 10, 50);
+    draw_host("cpu_op", "aten::mm", 1, 20, 30);
+    draw_call("cudaLaunchKernel", 1, 30, 10, 1);
+    draw_work("kernel", "mm_kernel", 0, 7, 60, 40, 1);
+    draw_call("cudaDeviceSynchronize", 1, 50, 60, 2);
+    struct trace *trace = draw_end();
+    /* The kernel runs 60-80, the call ends 10 later. */
+    assert_int_equal(then_scaled(trace, "kernel:mm=0.5"), 90 - 20);
+    assert_int_equal(then_scaled(trace, "kernel:mm=2x"), 90 - 20);
+    assert_int_equal(then_scaled(trace, "category:kernel=0"), 90 - 40);
+    /* The call is launched 10 earlier, the kernel and the rest with it; without the call's own time nothing changes. */
+    assert_int_equal(then_scaled(trace, "op:mm=0"), 90 - 10);
+    assert_int_equal(then_scaled(trace, "call:Launch=0"), 90);
+    assert_int_equal(then_scaled(trace, "name:mm=0"), 90 - 10 - 40);
+    /* All of the module: 10 of the gap before the operator, which begins at 10 then; so does its call. The kernel is ready 30
+     * later, takes nothing, and the call returns 10 after it, at 50. */
+    assert_int_equal(then_scaled(trace, "module:Linear=0"), 50 - 20);
+    /* All of the annotation: everything at 0, the kernel at 30, the return at 40. */
+    assert_int_equal(then_scaled(trace, "annotation:block=0"), 40 - 20);
+    trace_free(trace);
+}
+
+static void factors_are_parsed(void **state)
+{
+    (void)state;
+    double factor = -1;
+    assert_true(edit_parse_factor("0.5", 3, &factor) && factor == 0.5);
+    assert_true(edit_parse_factor("2x", 2, &factor) && factor == 0.5);
+    assert_true(edit_parse_factor("25%", 3, &factor) && factor == 0.25);
+    assert_true(edit_parse_factor("0", 1, &factor) && factor == 0);
+    assert_false(edit_parse_factor("", 0, &factor));
+    assert_false(edit_parse_factor("-1", 2, &factor));
+    assert_false(edit_parse_factor("0x", 2, &factor));
+    assert_false(edit_parse_factor("nan", 3, &factor));
+    assert_false(edit_parse_factor("1e5", 3, &factor));
+    struct edit edit;
+    struct tpa_error err = { 0 };
+    assert_true(edit_parse_scale("kernel:a=b=0.5", &edit, &err));
+    assert_int_equal(edit.target, TARGET_KERNEL);
+    assert_int_equal(edit.pattern_len, 3);                     /* a=b */
+    assert_true(edit_parse_scale("aten::mm=2x", &edit, &err)); /* "aten" is no kind: all of it is the name */
+    assert_int_equal(edit.target, TARGET_NAME);
+    assert_int_equal(edit.pattern_len, 8);
+    assert_false(edit_parse_scale("kernel:=0.5", &edit, &err));
+    assert_false(edit_parse_scale("kernel:a", &edit, &err));
+}
+
+static void a_name_that_nothing_has_is_an_error(void **state)
+{
+    (void)state;
+    struct trace *trace = draw_steps();
+    static const char *const scales[] = {
+        "kernel:conv=0",        "op:gemm=0",     "call:forward=0", "module:Linear=0",
+        "annotation:nothing=0", "category:no=0", "kernel:(=0"
+    };
+    for (size_t i = 0; i < sizeof scales / sizeof *scales; i++) {
+        struct edit edit;
+        struct tpa_error err = { 0 };
+        assert_true(edit_parse_scale(scales[i], &edit, &err));
+        assert_null(whatif_open(replay_graph_of(trace), &edit, 1, false, &err));
+    }
+    trace_free(trace);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_step_takes_from_begin_to_begin),
+        cmocka_unit_test(gains_of_edits_do_not_add_up),
+        cmocka_unit_test(a_graph_launches_all_at_once),
+        cmocka_unit_test(a_pinned_upload_frees_the_host_and_not_the_device),
+        cmocka_unit_test(allocation_and_first_use_are_of_calls),
+        cmocka_unit_test(communication_can_be_hidden_or_of_another_bandwidth),
+        cmocka_unit_test(a_slow_rank_can_be_as_fast_as_the_median),
+        cmocka_unit_test(what_is_scaled_is_told_by_kind_and_name),
+        cmocka_unit_test(factors_are_parsed),
+        cmocka_unit_test(a_name_that_nothing_has_is_an_error),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
