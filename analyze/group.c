@@ -65,6 +65,16 @@ struct group *group_open(const struct trace *trace, unsigned dimensions)
     return group;
 }
 
+void group_set_steps(struct group *group, const struct step_list *steps)
+{
+    group->steps = steps;
+}
+
+bool group_has_no_modules(const struct group *group)
+{
+    return group->modules && group->modules->count == 1;
+}
+
 void group_free(struct group *group)
 {
     if (!group)
@@ -292,22 +302,40 @@ struct group_key group_key(struct group *group, uint32_t id)
 
 /* ---- columns ---- */
 
+static const size_t members[DIMENSIONS] = {
+    [DIMENSION_RANK] = offsetof(struct group_key, rank),
+    [DIMENSION_DEVICE] = offsetof(struct group_key, device),
+    [DIMENSION_STREAM] = offsetof(struct group_key, stream),
+    [DIMENSION_THREAD] = offsetof(struct group_key, thread),
+    [DIMENSION_STEP] = offsetof(struct group_key, step),
+    [DIMENSION_OP] = offsetof(struct group_key, op),
+    [DIMENSION_CALL] = offsetof(struct group_key, call),
+    [DIMENSION_MODULE] = offsetof(struct group_key, module),
+    [DIMENSION_KERNEL] = offsetof(struct group_key, kernel),
+    [DIMENSION_CATEGORY] = offsetof(struct group_key, category),
+    [DIMENSION_SHAPE] = offsetof(struct group_key, shape),
+};
+
+/* The dimensions whose columns are shown, but for the rank of what lies below one. */
+static unsigned shown_dimensions(const struct group *group)
+{
+    return group->dimensions | (group->dimensions & BY(STREAM) ? BY(DEVICE) : 0);
+}
+
+bool group_has_column(const struct group *group, size_t offset)
+{
+    unsigned dimensions = shown_dimensions(group);
+    if (group_is_below_rank(dimensions))
+        dimensions |= BY(RANK);
+    for (unsigned d = 0; d < DIMENSIONS; d++)
+        if (dimensions >> d & 1 && members[d] == offset)
+            return true;
+    return false;
+}
+
 void group_show(const struct group *group, struct table *table, size_t offset)
 {
-    static const size_t members[DIMENSIONS] = {
-        [DIMENSION_RANK] = offsetof(struct group_key, rank),
-        [DIMENSION_DEVICE] = offsetof(struct group_key, device),
-        [DIMENSION_STREAM] = offsetof(struct group_key, stream),
-        [DIMENSION_THREAD] = offsetof(struct group_key, thread),
-        [DIMENSION_STEP] = offsetof(struct group_key, step),
-        [DIMENSION_OP] = offsetof(struct group_key, op),
-        [DIMENSION_CALL] = offsetof(struct group_key, call),
-        [DIMENSION_MODULE] = offsetof(struct group_key, module),
-        [DIMENSION_KERNEL] = offsetof(struct group_key, kernel),
-        [DIMENSION_CATEGORY] = offsetof(struct group_key, category),
-        [DIMENSION_SHAPE] = offsetof(struct group_key, shape),
-    };
-    unsigned dimensions = group->dimensions | (group->dimensions & BY(STREAM) ? BY(DEVICE) : 0);
+    unsigned dimensions = shown_dimensions(group);
     for (unsigned d = 0; d < DIMENSIONS; d++)
         if (dimensions >> d & 1)
             table->columns[table_column_at(table, offset + members[d])].flags = 0;

@@ -78,9 +78,13 @@ struct group_key {
 extern const struct opt_choice group_words[DIMENSIONS + 1];
 
 struct group;
+struct step_list;
 
 /* New; free with group_free (NULL is allowed). DIMENSIONS, a set, may be empty: all events are one group. */
 struct group *group_open(const struct trace *trace, unsigned dimensions);
+
+/* Before the first event: only STEPS, borrowed, are steps. */
+void group_set_steps(struct group *group, const struct step_list *steps);
 void group_free(struct group *group);
 
 /*
@@ -99,6 +103,12 @@ bool group_is_below_rank(unsigned dimensions);
 
 /* Show the columns that tell the groups apart in TABLE, whose rows have their key at OFFSET. */
 void group_show(const struct group *group, struct table *table, size_t offset);
+
+/* Is the member of group_key at OFFSET one of those that tell the groups apart? */
+bool group_has_column(const struct group *group, size_t offset);
+
+/* Are modules asked for, and is none in the recorded stacks? */
+bool group_has_no_modules(const struct group *group);
 
 /* Add what a host thread is called in tables: its number and its name. */
 void group_show_thread(const struct trace *trace, track_id thread, struct buffer *out);

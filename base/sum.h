@@ -14,4 +14,23 @@ static inline void sum_add(int64_t *sum, int64_t value)
         *sum = value > 0 ? INT64_MAX : -INT64_MAX; /* INT64_MIN is a missing cell */
 }
 
+/*
+ * Sums from which parts are taken away again: they wrap around, so that taking away what was added always gives back what was
+ * there.
+ */
+static inline int64_t sum_wrapped(int64_t a, int64_t b)
+{
+    return (int64_t)((uint64_t)a + (uint64_t)b);
+}
+
+static inline int64_t difference_wrapped(int64_t a, int64_t b)
+{
+    return (int64_t)((uint64_t)a - (uint64_t)b);
+}
+
+static inline void add_wrapped(int64_t *sum, int64_t value)
+{
+    *sum = sum_wrapped(*sum, value);
+}
+
 #endif

@@ -22,6 +22,7 @@
 #include "trace/trace.h"
 
 struct diff;
+struct top;
 struct nightly;
 
 struct chart_question {
@@ -72,7 +73,7 @@ enum { CHART_MOST_PANELS = 8 };
  * From tables that are there: of `top` ("operators"), `kernels`, `steps`, gaps_lengths(), `transfers`. Each adds charts
  * to PICTURE; none when the table has nothing to draw. BARS as above.
  */
-void chart_operators(struct picture *picture, const struct table *operators, size_t bars);
+void chart_operators(struct picture *picture, const struct top *top, size_t bars);
 void chart_kernels(struct picture *picture, const struct kernels *kernels, size_t bars);
 void chart_steps(struct picture *picture, const struct table *steps);
 void chart_gaps(struct picture *picture, const struct table *lengths);

@@ -6,53 +6,55 @@
 #include "charts/parts.h"
 #include "analyze/kernels.h"
 #include "analyze/top/top.h"
+#include "base/runs.h"
 #include "base/sum.h"
 #include "facts/communication.h"
 #include "facts/features.h"
 #include <stdlib.h>
 
-/* A row of the table that the chart is made of. */
+/* A bar. */
 struct ranked {
-    size_t row;
-    int64_t value;
+    const struct top_row *row;
+    int64_t time_ns;
 };
 
-static int compare_ranked(const void *left, const void *right)
+static bool is_smaller(const void *context, const void *a, const void *b)
 {
-    const struct ranked *a = left, *b = right;
-    if (a->value != b->value)
-        return a->value > b->value ? -1 : 1;
-    return a->row < b->row ? -1 : a->row > b->row;
+    (void)context;
+    return ((const struct ranked *)a)->time_ns < ((const struct ranked *)b)->time_ns;
 }
 
-/* The rows of TABLE with a figure above 0 in column VALUE for which TYPE is NULL or in column device_type, largest first. */
-static struct ranked *rank_rows(const struct table *table, const char *value, const char *type, size_t *count)
+struct ranking {
+    struct ranked *at;
+    size_t count, capacity;
+};
+
+/* The rows of the host with a time above 0 on the host or on DEVICES, largest first. */
+static struct ranking rank_rows(const struct top *top, bool devices)
 {
-    struct ranked *ranked = mem_alloc((table->row_count + 1) * sizeof *ranked);
-    *count = 0;
-    for (size_t row = 0; row < table->row_count; row++) {
-        int64_t figure = chart_integer(table, row, value);
-        const char *found = type ? chart_cell(table, row, "device_type")->text.at : NULL;
-        if (figure > 0 && (!type || (found && strcmp(found, type) == 0)))
-            ranked[(*count)++] = (struct ranked){ row, figure };
+    struct ranking ranking = { 0 };
+    for (size_t i = 0; i < top->count; i++) {
+        const struct top_row *row = &top->at[i];
+        int64_t time_ns = devices ? row->self_device_ns : row->self_cpu_ns;
+        if (time_ns > 0 && !row->on_device)
+            *VEC_PUSH(&ranking) = (struct ranked){ row, time_ns };
     }
-    qsort(ranked, *count, sizeof *ranked, compare_ranked);
-    return ranked;
+    runs_sort(ranking.at, ranking.count, sizeof *ranking.at, is_smaller, NULL);
+    return ranking;
 }
 
 /* "15 of 56 operators, 93.0 % of the time" when not all are shown. */
-static const char *tell_shown(struct chart *chart, const struct ranked *ranked, size_t shown, size_t count,
-                              const char *things)
+static const char *tell_shown(struct chart *chart, const struct ranking *ranking, size_t shown)
 {
-    if (shown == count)
+    if (shown == ranking->count)
         return NULL;
     double sum = 0, all = 0;
-    for (size_t i = 0; i < count; i++) {
-        sum += i < shown ? (double)ranked[i].value : 0;
-        all += (double)ranked[i].value;
+    for (size_t i = 0; i < ranking->count; i++) {
+        sum += i < shown ? (double)ranking->at[i].time_ns : 0;
+        all += (double)ranking->at[i].time_ns;
     }
-    return arena_printf(&chart->arena, "the first %zu of %zu %s: %.1f %% of the time of all", shown, count,
-                        things, 100 * sum / all);
+    return arena_printf(&chart->arena, "the first %zu of %zu rows: %.1f %% of the time of all", shown,
+                        ranking->count, 100 * sum / all);
 }
 
 static size_t shown_of(size_t count, size_t bars)
@@ -71,38 +73,43 @@ static struct chart *add_bars(struct picture *picture, const char *key, const ch
 
 /* ---- operators ---- */
 
-static void add_operators(struct picture *picture, const struct table *operators, size_t bars,
-                          const char *key, const char *title, const char *value, enum chart_color color)
+static void add_operators(struct picture *picture, const struct top *top, size_t bars, bool devices)
 {
-    static const struct table_column columns[] = {
-        { "name", "Name", TABLE_NAME, "operator, annotation or call", 0, NULL },
-        { "time", "Time", TABLE_NS, "its time", 0, NULL },
+    struct operator_bar {
+        struct text name;
+        int64_t time_ns;
     };
-    size_t count;
-    struct ranked *ranked = rank_rows(operators, value, "CPU", &count);
-    size_t shown = shown_of(count, bars);
+    static const struct table_column columns[] = {
+        COLUMN(struct operator_bar, name, "name", "Name", TABLE_NAME, "operator, annotation or call"),
+        COLUMN(struct operator_bar, time_ns, "time", "Time", TABLE_NS, "its time"),
+    };
+    const char *key = devices ? "device" : "host";
+    const char *title = devices ? "Operators by the device time of their own kernels"
+                                : "Operators and calls by their own time on the host";
+    struct ranking ranking = rank_rows(top, devices);
+    size_t shown = shown_of(ranking.count, bars);
     if (shown > 0) {
         struct chart *chart = add_bars(picture, key, title);
-        struct table *table = chart_add_table(chart, table_open(key, title, columns, 2));
+        struct table *table =
+            chart_add_table(chart, TABLE_OF_ROWS(key, title, columns, (struct operator_bar *)NULL, 0));
         for (size_t i = 0; i < shown; i++) {
-            const union table_cell *name = chart_cell(operators, ranked[i].row, "name");
-            size_t row = table_add_row(table);
-            table_set_text(table, row, 0, name->text.at, name->text.len);
-            table_set_int(table, row, 1, ranked[i].value);
+            struct operator_bar bar = { ranking.at[i].row->name, ranking.at[i].time_ns };
+            table_add_rows(table, &bar, 1, sizeof bar);
         }
-        chart->note = tell_shown(chart, ranked, shown, count, "rows");
-        chart_add_series(chart,
-                         (struct chart_series){ .mark = CHART_BAR, .color = color, .table = table, .y = 1 });
+        chart->note = tell_shown(chart, &ranking, shown);
+        chart_add_series(
+            chart, (struct chart_series){ .mark = CHART_BAR,
+                                          .color = devices ? CHART_COLOR_OF_COMPUTATION : CHART_COLOR_OF_HOST,
+                                          .table = table,
+                                          .y = 1 });
     }
-    free(ranked);
+    VEC_FREE(&ranking);
 }
 
-void chart_operators(struct picture *picture, const struct table *operators, size_t bars)
+void chart_operators(struct picture *picture, const struct top *top, size_t bars)
 {
-    add_operators(picture, operators, bars, "device", "Operators by the device time of their own kernels",
-                  "self_device_time_total", CHART_COLOR_OF_COMPUTATION);
-    add_operators(picture, operators, bars, "host", "Operators and calls by their own time on the host",
-                  "self_cpu_time_total", CHART_COLOR_OF_HOST);
+    add_operators(picture, top, bars, true);
+    add_operators(picture, top, bars, false);
 }
 
 static struct trace_wants operators_wants(void)
@@ -114,9 +121,9 @@ static bool draw_operators(const struct chart_question *question, struct picture
                            struct tpa_error *err)
 {
     struct top_options options = { .by = TOP_OPERATOR, .selection = question->selection };
-    struct result *result = top_analyze(question->trace, &options);
-    chart_operators(picture, chart_find_table(result, "operators"), question->bars);
-    result_free(result);
+    struct top *top = top_analyze(question->trace, &options);
+    chart_operators(picture, top, question->bars);
+    top_free(top);
     return chart_is_drawn(picture, err, "no operator took any time");
 }
 

@@ -11,6 +11,7 @@
 #include "cli/output_file.h"
 #include "cli/profile_report.h"
 #include "report/torch.h"
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,6 +22,7 @@ struct top_args {
     unsigned by; /* enum top_dimension, or-ed */
     const char *sort;
     int64_t stack_depth;
+    int torch_version; /* enum torch_version */
     bool reverse, top_level, python, strip_dirs;
 };
 
@@ -44,6 +46,14 @@ static const struct opt_choice time_units[] = {
     [TIME_MS] = { "ms" },
     [TIME_US] = { "us" },
     [TIME_NS] = { "ns" },
+    { 0 },
+};
+
+static const struct opt_choice torch_versions[] = {
+    [TORCH_UNKNOWN] = { "auto", "as the file tells, else 2.14" },
+    [TORCH_2_14] = { "2.14",
+                     "and before: kernels go to every runtime call with the number of their operator, too" },
+    [TORCH_2_15] = { "2.15", "kernels go to operators only" },
     { 0 },
 };
 
@@ -87,7 +97,9 @@ static const struct opt top_opts[] = {
     OPT_FLAG('t', "top-level", struct top_args, top_level, "only what nothing else called"),
     OPT_FLAG(0, "python", struct top_args, python, "rows for Python functions too"),
     OPT_FLAG(0, "strip-dirs", struct top_args, strip_dirs,
-             "Python profiles: name files without their directories; what is then the same adds up"),
+             "Python profiles: drop directories from file names; functions that become identical are merged"),
+    OPT_CHOICE(0, "torch-version", struct top_args, torch_version, torch_versions, "VERSION",
+               "whose rules count where versions of torch differ"),
     OPT_INT(0, "stack-depth", struct top_args, stack_depth, 1, 1000, "N", "frames that --by stack looks at"),
     SELECTION_OPTIONS(struct top_args, selection),
     LOAD_OPTIONS(struct top_args, load),
@@ -126,20 +138,15 @@ static bool is_attribute_of_other_rows(const char *key)
     return false;
 }
 
-static bool has_device_time(const struct table *table)
-{
-    int column = table_find_column(table, "self_device_time_total", strlen("self_device_time_total"));
-    return column >= 0 && !(table->columns[column].flags & TABLE_OPTIONAL);
-}
-
-static bool sort_rows(struct table *table, const struct top_args *args, struct tpa_error *err)
+static bool sort_rows(const struct top *top, struct table *table, const struct top_args *args,
+                      struct tpa_error *err)
 {
     const char *key = args->sort;
     bool torch = wants_torch_text(args);
     if (!key && (torch || args->by == TOP_STEP)) /* steps come one after the other */
         return true;
     if (!key)
-        key = has_device_time(table) ? "self_device_time_total" : "self_cpu_time_total";
+        key = top->has_device_time ? "self_device_time_total" : "self_cpu_time_total";
     if (strcmp(key, "none") == 0) {
         if (args->reverse)
             table_reverse(table);
@@ -178,35 +185,22 @@ static int any_file(const struct trace *trace, size_t offset)
     return told;
 }
 
-static bool print_torch_text(struct table *table, const struct trace *trace, const struct top_args *args,
+/* What top calls the devices, as torch writes it in headings. */
+static char *heading_of(const char *device_name)
+{
+    char *heading = mem_strdup(device_name);
+    for (char *c = heading; *c; c++)
+        *c = (char)toupper((unsigned char)*c);
+    return heading;
+}
+
+static bool write_torch_text(const struct table *table, const struct torch_options *options, const char *path,
                              struct tpa_error *err)
 {
-    static const char *const units[] = {
-        [TIME_FITTING] = NULL, [TIME_S] = "s", [TIME_MS] = "ms", [TIME_US] = "us", [TIME_NS] = NULL,
-    };
-    if (args->output.time_unit == TIME_NS)
-        return tpa_fail(err, TPA_NOWHERE, "torch's text knows the units s, ms and us, but not ns");
-    size_t device = (size_t)table_find_column(table, "device_type", strlen("device_type"));
-    int cpu_memory = table_find_column(table, "cpu_memory_usage", strlen("cpu_memory_usage"));
-    bool has_memory = !(table->columns[cpu_memory].flags & TABLE_OPTIONAL);
-    struct torch_options options = {
-        .time_unit = units[args->output.time_unit],
-        .row_limit = output_limit_given(&args->output)
-                         ? (int64_t)limit_rows(&args->output.limit, table->row_count)
-                         : LIMIT_OF_TORCH,
-        .top_level_only = args->top_level,
-        .profile_memory = has_memory || any_file(trace, offsetof(struct trace_file, profile_memory)) == 1,
-        .with_flops = any_file(trace, offsetof(struct trace_file, with_flops)) == 1,
-        .device_name = "CUDA",
-    };
-    for (size_t row = 0; row < table->row_count; row++) {
-        const char *type = table_cell(table, row, device)->text.at;
-        options.uses_device |= type && strcmp(type, "CPU") != 0;
-    }
     struct output_file file;
-    if (!output_file_open_raw(&file, args->output.path, err))
+    if (!output_file_open_raw(&file, path, err))
         return false;
-    if (torch_print(table, &options, file.stream, err))
+    if (torch_print(table, options, file.stream, err))
         return output_file_commit(&file, err);
     bool gone = file.path == NULL && output_reader_is_gone();
     output_file_discard(&file);
@@ -215,14 +209,42 @@ static bool print_torch_text(struct table *table, const struct trace *trace, con
     return gone;
 }
 
-static bool print_result(struct result *result, const struct trace *trace, const struct top_args *args,
+static bool print_torch_text(const struct top *top, const struct table *table, const struct top_args *args,
+                             struct tpa_error *err)
+{
+    static const char *const units[] = {
+        [TIME_FITTING] = NULL, [TIME_S] = "s", [TIME_MS] = "ms", [TIME_US] = "us", [TIME_NS] = NULL,
+    };
+    if (args->output.time_unit == TIME_NS)
+        return tpa_fail(err, TPA_NOWHERE, "torch's text knows the units s, ms and us, but not ns");
+    char *heading = heading_of(top->device_name);
+    bool has_memory = top->has_memory && top->has_host;
+    struct torch_options options = {
+        .time_unit = units[args->output.time_unit],
+        .row_limit = output_limit_given(&args->output)
+                         ? (int64_t)limit_rows(&args->output.limit, table->row_count)
+                         : LIMIT_OF_TORCH,
+        .top_level_only = args->top_level,
+        .profile_memory =
+            has_memory || any_file(top->trace, offsetof(struct trace_file, profile_memory)) == 1,
+        .with_flops = any_file(top->trace, offsetof(struct trace_file, with_flops)) == 1,
+        .device_name = heading,
+    };
+    for (size_t i = 0; i < top->count; i++)
+        options.uses_device |= top->at[i].on_device;
+    bool printed = write_torch_text(table, &options, args->output.path, err);
+    free(heading);
+    return printed;
+}
+
+static bool print_result(const struct top *top, struct result *result, const struct top_args *args,
                          struct tpa_error *err)
 {
     struct table *table = result->tables.at[0];
-    if (!sort_rows(table, args, err))
+    if (!sort_rows(top, table, args, err))
         return false;
     if (wants_torch_text(args)) {
-        if (!print_torch_text(table, trace, args, err))
+        if (!print_torch_text(top, table, args, err))
             return false;
         output_tell_notices(result);
         return true;
@@ -278,6 +300,7 @@ static int top_main(const struct invocation *call, struct tpa_error *err)
         .stack_depth = (unsigned)args->stack_depth,
         .python = args->python,
         .float_times = wants_torch_text(args),
+        .torch = (enum torch_version)args->torch_version,
         .filter = args->selection.filter,
         .exclude = args->selection.exclude,
     };
@@ -297,10 +320,14 @@ static int top_main(const struct invocation *call, struct tpa_error *err)
     bool done = false;
     if (selection) {
         options.selection = selection;
-        struct result *result = top_analyze(trace, &options);
+        struct top *top = top_analyze(trace, &options);
+        struct result *result = result_open("tpa.top/1");
+        result_add_table(result, top_table(top));
+        top_add_notices(top, result);
         load_add_notices(trace, result);
-        done = print_result(result, trace, args, err);
+        done = print_result(top, result, args, err);
         result_free(result);
+        top_free(top);
     }
     selection_free(selection);
     trace_free(trace);

@@ -72,16 +72,16 @@ static bool fill_operators(const struct trace *trace, const struct selection *se
                            struct report_content *content, struct tpa_error *err)
 {
     (void)err;
-    struct top_options options = { .selection = selection };
-    struct result *top = top_analyze(trace, &options);
-    struct table *table = top->tables.at[0];
-    const char *key = trace_features(trace) & FEATURE_GPU ? "self_device_time_total" : "self_cpu_time_total";
-    int column = table_find_column(table, key, strlen(key));
-    if (column >= 0)
-        table_sort(table, (size_t)column, false);
-    chart_operators(content->picture, table, BARS);
-    result_free(content->result);
-    content->result = top;
+    struct top *top = top_analyze(trace, &(struct top_options){ .selection = selection });
+    struct table *table = top_table(top);
+    if (trace_features(trace) & FEATURE_GPU)
+        TABLE_SORT(table, struct top_row, self_device_ns);
+    else
+        TABLE_SORT(table, struct top_row, self_cpu_ns);
+    chart_operators(content->picture, top, BARS);
+    result_add_table(content->result, table);
+    top_add_notices(top, content->result);
+    top_free(top);
     return true;
 }
 

@@ -105,8 +105,7 @@ static bool ask_trace(const struct result *saved, const struct trace *trace, str
     bool good = all != NULL;
     *made = NULL;
     if (good && strcmp(schema, "tpa.top/1") == 0 && saved->tables.count) {
-        struct top_options options = { .by = dimensions_of(saved->tables.at[0]) };
-        *made = top_analyze(trace, &options);
+        *made = top_result(trace, &(struct top_options){ .by = dimensions_of(saved->tables.at[0]) });
     } else if (good) {
         *made = result_open(schema);
         if (strcmp(schema, "tpa.steps/1") == 0)

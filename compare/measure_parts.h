@@ -26,8 +26,8 @@ struct measured_step {
 struct measuring {
     struct measures *measures;
     const struct trace *trace;
-    struct attribution *launches;
-    struct gpu_events *gpu;
+    const struct attribution *launches;
+    const struct gpu_events *gpu;
     struct step_list *ranges;           /* on the host; they do not overlap */
     struct device_steps *device_steps;  /* one for each range */
     VEC_OF(struct measured_step) steps; /* by file and number, each once */

@@ -95,12 +95,26 @@ struct top_columns {
     int name, device, annotation, step, rank, host_ns, device_ns, count;
 };
 
-static const char *const top_details[] = { "input_shapes", "overload_name", "source_location", "place" };
+static const char *const top_details[] = { "input_shapes", "overload_name", "source_location", "place",
+                                           "device",       "stream",        "thread",          "category",
+                                           "module",       "line" };
+
+/* The step of ROW, written as its number or as ProfilerStep# and the number; false when it is in none. */
+static bool step_at(const struct table *table, size_t row, int column, int64_t *number)
+{
+    if (column < 0 || !has(table, row, column))
+        return false;
+    if (table_is_text(table->columns[column].kind))
+        return step_number(text_at(table, row, column), number);
+    *number = table_cell(table, row, (size_t)column)->i;
+    return true;
+}
 
 static void take_operator(struct taking *taking, const struct table *table, size_t row,
                           const struct top_columns *at, struct buffer *name)
 {
-    bool on_device = strcmp(text_at(table, row, at->device), "CUDA") == 0;
+    const char *device_type = text_at(table, row, at->device);
+    bool on_device = *device_type && strcmp(device_type, "CPU") != 0;
     if (on_device && figure_at(table, row, at->annotation) != 0)
         return;
     buffer_clear(name);
@@ -118,7 +132,7 @@ static void take_operator(struct taking *taking, const struct table *table, size
     rows->may_be_renamed = on_device;
     measure_rows_add(rows, name->at ? name->at : "", name->count, taking->whole, time_ns, calls);
     int64_t number;
-    if (at->step < 0 || !step_number(text_at(table, row, at->step), &number))
+    if (!step_at(table, row, at->step, &number))
         return;
     uint32_t sample = step_sample(taking, rank_at(table, row, at->rank), number);
     rows = sampling_open_rows(&taking->measures->by_step, key, title, TABLE_NS);

@@ -319,12 +319,12 @@ static unsigned dimensions_of(enum measure_by by)
     }
 }
 
-/* Where the rows of one call of top_each_row go, and the time of all of them by sample. */
+/* Where the rows of top go, and the time of all of them by sample. */
 struct taking {
     const struct measuring *measuring;
     const struct measure_options *options;
     double *host_ns[2], *device_ns[2]; /* of steps, of files */
-    struct buffer name;
+    struct buffer name;                /* of the row at hand */
 };
 
 static void put(struct sampling *sampling, const char *key, const char *title, const struct taking *taking,
@@ -338,7 +338,7 @@ static void put(struct sampling *sampling, const char *key, const char *title, c
 }
 
 /* Which table a row belongs to, and with which time; false when to none. */
-static bool place_row(const struct top_figures *row, const struct measure_options *options, const char **key,
+static bool place_row(const struct top_row *row, const struct measure_options *options, const char **key,
                       const char **title, double *time_ns)
 {
     int64_t host_ns = options->inclusive ? row->cpu_ns : row->self_cpu_ns;
@@ -363,7 +363,7 @@ static bool place_row(const struct top_figures *row, const struct measure_option
 }
 
 /* Add to the time of all, whatever is a row. */
-static void add_to_whole(struct taking *taking, int sort, uint32_t sample, const struct top_figures *row)
+static void add_to_whole(struct taking *taking, int sort, uint32_t sample, const struct top_row *row)
 {
     if (!row->on_device)
         taking->host_ns[sort][sample] += (double)row->self_cpu_ns;
@@ -371,13 +371,12 @@ static void add_to_whole(struct taking *taking, int sort, uint32_t sample, const
         taking->device_ns[sort][sample] += (double)row->self_device_ns;
 }
 
-static void take_row(void *context, const struct top_figures *row)
+static void take_row(struct taking *taking, const struct top_row *row, uint32_t file)
 {
-    struct taking *taking = context;
     const struct measuring *measuring = taking->measuring;
-    uint32_t of_file = measuring->first_file_sample + row->file;
+    uint32_t of_file = measuring->first_file_sample + file;
     const struct measured_step *step =
-        row->in_step ? measured_step_of(measuring, row->file, row->step) : NULL;
+        row->key.step != TABLE_INT_MISSING ? measured_step_of(measuring, file, row->key.step) : NULL;
     add_to_whole(taking, 1, of_file, row);
     if (step)
         add_to_whole(taking, 0, step->sample, row);
@@ -386,9 +385,10 @@ static void take_row(void *context, const struct top_figures *row)
     if (!place_row(row, taking->options, &key, &title, &time_ns))
         return;
     buffer_clear(&taking->name);
-    buffer_add(&taking->name, row->name, row->name_length);
-    if (*row->detail)
-        buffer_printf(&taking->name, "  %s", row->detail);
+    const struct text *name =
+        row->place.len ? &row->place : &row->name; /* a row is an operator or a place here */
+    buffer_add(&taking->name, name->at, name->len);
+    top_show_detail(row, &taking->name);
     put(&measuring->measures->by_file, key, title, taking, of_file, time_ns, (double)row->count);
     if (step)
         put(&measuring->measures->by_step, key, title, taking, step->sample, time_ns, (double)row->count);
@@ -424,13 +424,16 @@ static void measure_rows(const struct measuring *measuring, const struct measure
         taking.host_ns[i] = mem_zalloc(sorts[i]->samples.count + 1, sizeof *taking.host_ns[i]);
         taking.device_ns[i] = mem_zalloc(sorts[i]->samples.count + 1, sizeof *taking.device_ns[i]);
     }
-    struct top_options top = { .by = dimensions_of(options->by) | TOP_RANK, .launches = measuring->launches };
+    struct top_options of_rows = { .by = dimensions_of(options->by) | TOP_RANK };
     struct step_list sampled = ranges_of_samples(measuring);
     if (measuring->steps.count) {
-        top.by |= TOP_STEP;
-        top.steps = &sampled;
+        of_rows.by |= TOP_STEP;
+        of_rows.steps = &sampled;
     }
-    top_each_row(measuring->trace, &top, take_row, &taking);
+    struct top *top = top_analyze(measuring->trace, &of_rows);
+    for (size_t i = 0; i < top->count; i++)
+        take_row(&taking, &top->at[i], top->at[i].file);
+    top_free(top);
     VEC_FREE(&sampled);
     const size_t first[2] = { measures->by_step.samples.count - measuring->steps.count,
                               measuring->first_file_sample };
@@ -489,8 +492,8 @@ bool measure_trace(struct measures *measures, const struct trace *trace,
     struct measuring measuring = { .measures = measures, .trace = trace };
     measuring.ranges = step_list_open(trace);
     step_list_drop_overlaps(measuring.ranges); /* a file may hold the steps of several threads */
-    measuring.launches = attribution_open(trace);
-    measuring.gpu = gpu_events_open(trace, measuring.launches);
+    measuring.launches = attribution_of(trace);
+    measuring.gpu = gpu_events_of(trace);
     measuring.device_steps = device_steps_open(measuring.ranges, measuring.gpu);
     choose_steps(&measuring, options->first_step);
     add_samples(&measuring);
@@ -508,8 +511,6 @@ bool measure_trace(struct measures *measures, const struct trace *trace,
     measure_trace_facts(&measuring);
     VEC_FREE(&measuring.steps);
     device_steps_free(measuring.device_steps);
-    gpu_events_free(measuring.gpu);
-    attribution_free(measuring.launches);
     step_list_free(measuring.ranges);
     return good;
 }

@@ -100,9 +100,9 @@ static void link_by_nesting(struct attribution *launches)
 
 /* What the ids of calls and GPU work look like in one file. */
 struct id_census {
-    uint64_t equal, different;         /* ids to the event's own correlation */
-    uint64_t calls_without;            /* calls that have no id */
-    bool short_words;                  /* categories are spelled as in 2021: "Runtime", not "cuda_runtime" */
+    uint64_t equal, different; /* ids to the event's own correlation */
+    uint64_t calls_without;    /* calls that have no id */
+    bool short_words;          /* categories are spelled as in 2021: "Runtime", not "cuda_runtime" */
     bool operators_have_ids;
     struct number_table calls, operators; /* of all its processes; operators only where ids link */
 };
@@ -113,8 +113,7 @@ struct id_census {
  */
 static void settle_generation(struct file_launches *file, const struct id_census *census, bool is_torch)
 {
-    bool links_none =
-        is_torch && census->calls_without && census->operators_have_ids && census->equal == 0;
+    bool links_none = is_torch && census->calls_without && census->operators_have_ids && census->equal == 0;
     if (census->different || links_none) {
         file->links = LINKS_BY_ID;
         file->generation = census->short_words ? 1 : census->calls_without ? 4 : 3;

@@ -1,13 +1,14 @@
 /*
- * of_trace.c - from a call tree to sums.
+ * of_trace.c - see of_trace.h: from a call tree to sums.
  *
  * Each call is written down as (callee, caller, its figures); sorted, equal pairs lie together, and so do the callers
  * of one function. Which calls are recursions is then told in one pass over the tree.
  */
 #include "profile/of_trace.h"
 
-#include "trace/calltree.h"
+#include "facts/async_regions.h"
 #include "facts/step_list.h"
+#include "trace/calltree.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -20,23 +21,45 @@ struct call {
     int64_t outermost_calls, outermost_ns; /* of the callee's calls that are in no other call of it */
 };
 
+struct calls {
+    struct call *at;
+    size_t count, capacity;
+};
+
 struct summing {
     const struct trace *trace;
     const struct selection *selection;
     struct profile *profile;
     function_id *function; /* by name_id */
+    bool *is_async;        /* by name_id: like those of c10d's regions */
 };
 
-static bool takes_call(const void *context, event_id e)
+/* Is E on the host, of a duration, and chosen? */
+static bool takes_part(const struct summing *sum, event_id e)
 {
-    const struct summing *sum = context;
     const struct trace *trace = sum->trace;
     enum event_kind kind = (enum event_kind)trace->kind[e];
     return !event_on_device(kind) && kind != EVENT_SPAN && kind != EVENT_INSTANT &&
-           !(trace->flags[e] & (EVENT_POINT | EVENT_ASYNC)) && selection_holds_place(sum->selection, e);
+           !(trace->flags[e] & EVENT_POINT) && selection_holds_place(sum->selection, e);
 }
 
-/* The function that events of this name are. "~" and line 0 are how a profile says: the name alone. */
+/* Is it on no thread's stack? By the rules of tpa top. */
+static bool is_async(const struct summing *sum, event_id e)
+{
+    const struct trace *trace = sum->trace;
+    enum event_kind kind = (enum event_kind)trace->kind[e];
+    bool is_region = kind == EVENT_OP || kind == EVENT_ANNOTATION;
+    bool is_torch = trace->files[trace->tracks[trace->track[e]].file].producer == PRODUCER_KINETO;
+    return trace->flags[e] & EVENT_ASYNC ||
+           (is_torch && is_region && (sum->is_async[trace->name[e]] || region_was_open(trace, e)));
+}
+
+static bool takes_call(const void *context, event_id e)
+{
+    return takes_part(context, e) && !is_async(context, e);
+}
+
+/* The function that events of this name are. */
 static function_id function_of(struct summing *sum, name_id name)
 {
     if (sum->function[name] != FUNCTION_NONE)
@@ -46,8 +69,8 @@ static function_id function_of(struct summing *sum, name_id name)
     size_t len = names_length(sum->trace->names, name);
     int64_t number;
     bool is_step = step_number(text, &number);
-    function_id id =
-        profile_function(sum->profile, "~", 1, 0, is_step ? step : text, is_step ? sizeof step - 1 : len);
+    function_id id = profile_function(sum->profile, "~", 1, PROFILE_NAME_LINE, is_step ? step : text,
+                                      is_step ? sizeof step - 1 : len);
     return sum->function[name] = id;
 }
 
@@ -170,32 +193,66 @@ static void list_function(struct profile *profile, const struct call *calls, siz
     profile_list(profile, calls[0].callee, &cost, first_edge, (uint32_t)profile->edge_count - first_edge);
 }
 
-struct profile *trace_profile(const struct trace *trace, const struct selection *selection)
+/* The calls of TREE, sorted. */
+static void add_nested(struct summing *sum, struct calltree *tree, struct calls *calls)
 {
-    struct summing sum = { .trace = trace, .selection = selection, .profile = profile_open() };
-    size_t name_count = names_count(trace->names);
-    sum.function = mem_alloc((name_count + 1) * sizeof *sum.function);
-    for (size_t i = 0; i < name_count; i++)
-        sum.function[i] = FUNCTION_NONE;
-
-    struct calltree *tree = calltree_open(trace, takes_call, &sum);
+    const struct trace *trace = sum->trace;
     for (node_id n = 0; n < tree->count; n++)
-        function_of(&sum, trace->name[tree->event[n]]);
+        function_of(sum, trace->name[tree->event[n]]);
     calltree_nest(tree);
-    uint8_t *state = calltree_fold(tree, same_call, &sum);
+    uint8_t *state = calltree_fold(tree, same_call, sum);
     int64_t *children_ns = mem_zalloc(tree->count + 1, sizeof *children_ns);
     for (node_id n = 0; n < tree->count; n++)
         if (!(state[n] & NODE_FOLDED) && tree->parent[n] != NODE_NONE)
             children_ns[tree->parent[n]] += trace->dur_ns[tree->event[n]];
-
-    VEC_OF(struct call) calls = { 0 };
     for (node_id n = 0; n < tree->count; n++)
         if (!(state[n] & NODE_FOLDED))
-            *VEC_PUSH(&calls) = call_of(&sum, tree, n, children_ns[n]);
-    if (calls.count > 0) {
-        qsort(calls.at, calls.count, sizeof *calls.at, compare_calls);
-        tell_recursion(&sum, tree, calls.at, calls.count);
+            *VEC_PUSH(calls) = call_of(sum, tree, n, children_ns[n]);
+    if (calls->count > 0) {
+        qsort(calls->at, calls->count, sizeof *calls->at, compare_calls);
+        tell_recursion(sum, tree, calls->at, calls->count);
     }
+    free(children_ns);
+    free(state);
+}
+
+/* Regions on no thread's stack: called by nobody, and with no time of their own. */
+static void add_async(struct summing *sum, struct calls *calls)
+{
+    const struct trace *trace = sum->trace;
+    const struct open_regions *open = open_regions_of(trace);
+    size_t before = calls->count;
+    for (event_id e = 0; e < trace->event_count; e++) {
+        if (!takes_part(sum, e) || !is_async(sum, e))
+            continue;
+        int64_t dur_ns = region_end_ns(trace, open, e) - trace->start_ns[e];
+        *VEC_PUSH(calls) = (struct call){ .callee = function_of(sum, trace->name[e]),
+                                          .caller = FUNCTION_NONE,
+                                          .node = NODE_NONE,
+                                          .calls = 1,
+                                          .primitive_calls = 1,
+                                          .cumulative_ns = dur_ns,
+                                          .outermost_calls = 1,
+                                          .outermost_ns = dur_ns };
+    }
+    if (calls->count > before)
+        qsort(calls->at, calls->count, sizeof *calls->at, compare_calls);
+}
+
+struct profile *trace_profile(const struct trace *trace, const struct selection *selection)
+{
+    struct summing sum = { .trace = trace, .selection = selection, .profile = profile_open() };
+    size_t name_count = names_count(trace->names);
+    sum.function = mem_alloc(mem_times(name_count + 1, sizeof *sum.function));
+    sum.is_async = mem_alloc(mem_times(name_count + 1, sizeof *sum.is_async));
+    for (name_id i = 0; i < name_count; i++) {
+        sum.function[i] = FUNCTION_NONE;
+        sum.is_async[i] = is_async_by_name(names_text(trace->names, i));
+    }
+    struct calltree *tree = calltree_open(trace, takes_call, &sum);
+    struct calls calls = { 0 };
+    add_nested(&sum, tree, &calls);
+    add_async(&sum, &calls);
     for (size_t i = 0, end; i < calls.count; i = end) {
         for (end = i; end < calls.count && calls.at[end].callee == calls.at[i].callee; end++)
             ;
@@ -204,9 +261,8 @@ struct profile *trace_profile(const struct trace *trace, const struct selection 
     profile_finish(sum.profile);
 
     VEC_FREE(&calls);
-    free(children_ns);
-    free(state);
     calltree_free(tree);
     free(sum.function);
+    free(sum.is_async);
     return sum.profile;
 }

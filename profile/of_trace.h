@@ -4,7 +4,8 @@
  *
  * Functions are names of host events with a duration (operators, annotations, Python frames, runtime calls), nested as
  * calltree.h has it; steps are one, `ProfilerStep*`. In torch's traces a call whose only callee has its own name counts
- * once, as in `tpa top`. A call from within itself, however deep, adds to the calls but not to the cumulative time.
+ * once, and regions that are asynchronous (async_regions.h) are called by nobody, call nobody and have no time of their own, as
+ * in `tpa top`. A call from within itself, however deep, adds to the calls but not to the cumulative time.
  *
  * Times become doubles of seconds, which hold nanoseconds exactly up to 104 days.
  */

@@ -139,8 +139,10 @@ struct pieces {
 
 static void cut_to_pieces(const struct profile_function *f, struct pieces *pieces)
 {
-    bool builtin = f->line == 0 && f->file_length == 1 && f->file[0] == '~';
-    bool angle = f->name_length > 1 && f->name[0] == '<' && f->name[f->name_length - 1] == '>';
+    bool nowhere = f->file_length == 1 && f->file[0] == '~';
+    bool builtin = nowhere && (f->line == 0 || f->line == PROFILE_NAME_LINE);
+    bool angle =
+        f->line == 0 && f->name_length > 1 && f->name[0] == '<' && f->name[f->name_length - 1] == '>';
     if (builtin && angle) {
         pieces->at[0] = (struct piece){ "{", 1 };
         pieces->at[1] = (struct piece){ f->name + 1, f->name_length - 2u };

@@ -504,18 +504,26 @@ static void add_device_costs(struct costs *costs)
     VEC_FREE(&tally.met);
 }
 
-static void take_host_cost(void *context, const struct top_figures *figures)
+/* By the operators and calls that took the host's time. Less than 0 is none, but part of the whole, as in `tpa top`. */
+static void add_host_costs(struct costs *costs)
 {
-    struct costs *costs = context;
-    if (figures->on_device || figures->self_cpu_ns == 0)
-        return; /* less than 0 makes no row, but is part of the whole, as in `tpa top` */
-    *VEC_PUSH(costs) =
-        (struct cost){ first_file(costs->summary, figures->file),
-                       TABLE_INT_MISSING,
-                       arena_strndup(&costs->summary->arena, figures->name, figures->name_length),
-                       figures->name_length,
-                       figures->self_cpu_ns,
-                       figures->count };
+    struct summary *summary = costs->summary;
+    struct top_options by_name = { .by = TOP_OPERATOR | (summary->by != SUMMARY_BY_ALL ? TOP_RANK : 0),
+                                   .without_memory = true,
+                                   .selection = summary->selection };
+    struct top *top = top_analyze(summary->trace, &by_name);
+    for (size_t i = 0; i < top->count; i++) {
+        const struct top_row *row = &top->at[i];
+        if (row->on_device || row->self_cpu_ns == 0)
+            continue;
+        *VEC_PUSH(costs) = (struct cost){ first_file(summary, row->file),
+                                          TABLE_INT_MISSING,
+                                          arena_strndup(&summary->arena, row->name.at, row->name.len),
+                                          row->name.len,
+                                          row->self_cpu_ns,
+                                          row->count };
+    }
+    top_free(top);
 }
 
 /* The rows of a group: the first few of COUNT costs. */
@@ -543,13 +551,10 @@ void summary_add_operators(struct summary *summary, struct result *result)
 {
     struct costs costs = { .summary = summary };
     bool devices = summary->features & FEATURE_GPU, apart = summary->by != SUMMARY_BY_ALL;
-    struct top_options by_name = { .by = TOP_OPERATOR | (apart ? TOP_RANK : 0),
-                                   .without_memory = true,
-                                   .selection = summary->selection };
     if (devices)
         add_device_costs(&costs);
     else if (summary->features & FEATURE_OPS)
-        top_each_row(summary->trace, &by_name, take_host_cost, &costs);
+        add_host_costs(&costs);
     if (costs.count == 0)
         return;
     arrange_costs(&costs);

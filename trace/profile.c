@@ -406,8 +406,11 @@ static void add_line(struct buffer *out, int64_t line)
 
 void profile_function_text(const struct profile_function *f, struct buffer *out)
 {
-    bool builtin = f->line == 0 && f->file_length == 1 && f->file[0] == '~';
-    if (!builtin) {
+    bool nowhere = f->file_length == 1 && f->file[0] == '~';
+    bool builtin = nowhere && f->line == 0;
+    if (nowhere && f->line == PROFILE_NAME_LINE) {
+        buffer_add(out, f->name, f->name_length);
+    } else if (!builtin) {
         buffer_add(out, f->file, f->file_length);
         add_line(out, f->line);
         buffer_add(out, f->name, f->name_length);

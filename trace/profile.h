@@ -42,7 +42,8 @@ struct profile_cost {
 struct profile_function {
     const char *file, *name; /* not NUL-terminated; borrowed from the profile */
     uint32_t file_length, name_length;
-    int64_t line;
+    int64_t
+        line; /* 0 in the file "~": built in; PROFILE_NAME_LINE there: a name of a trace, shown as it is */
     struct profile_cost cost;
     uint32_t first_edge, edge_count; /* the callers, in the file's order */
     uint32_t mark;                   /* scratch of profile_add_edge */
@@ -135,6 +136,9 @@ void profile_add(struct profile *profile, struct profile *other);
  * last count, which is what pstats does.
  */
 struct profile *profile_strip_dirs(struct profile *profile, bool last_caller_wins);
+
+/* The line, in the file "~", of what is a name and no function of Python: "<forward op>" is no built-in one. */
+#define PROFILE_NAME_LINE INT64_C(-1)
 
 /* Add FUNCTION as pstats writes it: "train.py:12(step)", "{built-in method len}", "<...>" without line for "~". */
 void profile_function_text(const struct profile_function *function, struct buffer *out);

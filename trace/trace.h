@@ -44,17 +44,17 @@ enum event_kind {
     EVENT_DRIVER,     /* cuLaunchKernelEx ...: cuda_driver */
     EVENT_OVERHEAD,   /* the profiler's own: overhead */
     EVENT_INSTANT,    /* a point in time on the host; `[memory]` records among them */
-    EVENT_KERNEL,     /* from here on: on a device */
+    EVENT_KERNEL,     /* from here on: on a device. A kernel: what computes on it, or communicates */
     EVENT_MEMCPY,
     EVENT_MEMSET,
     EVENT_SYNC,           /* cuda_sync: a stream waits */
     EVENT_GPU_ANNOTATION, /* an annotation's shadow on a stream: gpu_user_annotation */
-    EVENT_GPU_OTHER,      /* another device event: mtia_*, cuda_profiler_range ... */
+    EVENT_GPU_OTHER,      /* another device event: mtia_insight, cuda_profiler_range ... */
     EVENT_SPAN,           /* the profiler's recording window: cat Trace */
     EVENT_KINDS
 };
 
-/* Does the event run on a device, i.e. does torch call its device type CUDA? */
+/* Does the event run on a device: is its device type not CPU to torch? */
 static inline bool event_on_device(enum event_kind kind)
 {
     return kind >= EVENT_KERNEL && kind <= EVENT_GPU_OTHER;
@@ -181,8 +181,8 @@ enum track_kind {
 struct track {
     uint32_t file; /* index into trace->files */
     enum track_kind kind;
-    int64_t pid, tid;           /* numbers; 0 when written as text or missing */
-    name_id pid_text, tid_text; /* in trace->texts; NAME_NONE when it is a number */
+    int64_t pid, tid;                                  /* numbers; 0 when written as text or missing */
+    name_id pid_text, tid_text;                        /* in trace->texts; NAME_NONE when it is a number */
     name_id process_name, process_labels, thread_name; /* from metadata events; NAME_NONE when not given */
     int64_t process_sort_index, thread_sort_index;
     int32_t device; /* device number for TRACK_STREAM, else -1 */

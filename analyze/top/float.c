@@ -1,14 +1,17 @@
 /*
- * float.c - torch's own arithmetic.
+ * float.c - top_sum_as_torch of counts.h: torch's own arithmetic.
  *
  * torch holds times as float64 microseconds from the start of recording and adds them up event by event, in the
  * order of its list, children before they are taken from their parent. The sums differ from exact ones in the
  * last digits, which decides how a figure that lies between two texts is rounded. For a text equal
  * to torch's, byte for byte, the same additions are done here in the same order.
  */
-#include "analyze/top/parts.h"
+#include "analyze/top/counts.h"
+
+#include "base/memory.h"
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* Python's sum() over floats: since 3.12 it carries the rounding error along (Neumaier). */
 struct python_sum {
@@ -39,7 +42,11 @@ struct listed {
 };
 
 struct float_state {
-    struct top *top;
+    struct top_rows *rows;
+    const struct top_events *events;
+    const struct top_calls *calls;
+    const struct top_links *links;
+    const struct trace *trace;
     int64_t *origin_ns;                                          /* by file: when recording started */
     struct python_sum *kernels, *children_cpu, *children_device; /* by node */
     double *device;                                              /* by node: total */
@@ -48,7 +55,7 @@ struct float_state {
 
 static double to_us(const struct float_state *state, event_id e, int64_t ns)
 {
-    return (double)minus(ns, state->origin_ns[top_file_of(state->top, e)]) / 1000.0;
+    return (double)difference_wrapped(ns, state->origin_ns[top_file_of(state->events, e)]) / 1000.0;
 }
 
 static double duration_us(const struct float_state *state, event_id e, int64_t start_ns, int64_t end_ns)
@@ -58,8 +65,8 @@ static double duration_us(const struct float_state *state, event_id e, int64_t s
 
 static double node_duration_us(const struct float_state *state, node_id n)
 {
-    const struct trace *trace = state->top->trace;
-    event_id e = state->top->tree->event[n];
+    const struct trace *trace = state->trace;
+    event_id e = state->calls->tree->event[n];
     return duration_us(state, e, trace->start_ns[e], trace_end_ns(trace, e));
 }
 
@@ -84,7 +91,7 @@ static int compare_starts(const void *left, const void *right)
 
 static void find_origins(struct float_state *state)
 {
-    const struct trace *trace = state->top->trace;
+    const struct trace *trace = state->trace;
     for (uint32_t i = 0; i < trace->file_count; i++) {
         const struct trace_file *file = &trace->files[i];
         int64_t first_ns = file->has_window ? file->window_start_ns : INT64_MAX;
@@ -95,81 +102,86 @@ static void find_origins(struct float_state *state)
     }
 }
 
-static void make_list(struct float_state *state)
+/* Is E in torch's list? Then how. */
+static bool list_event(const struct float_state *state, const uint64_t *leftovers, event_id e,
+                       struct listed *listed)
 {
-    struct top *top = state->top;
-    const struct trace *trace = top->trace;
-    size_t narrowed = 0;
-    for (event_id e = 0; e < trace->event_count; e++) {
-        enum top_role role = top_role(top, e);
-        bool leftover = role == ROLE_MEMORY && top->leftovers && top->leftovers[e / 64] >> (e % 64) & 1;
-        if (role == ROLE_NONE || (role == ROLE_MEMORY && !leftover))
+    const struct trace *trace = state->trace;
+    enum top_role role = top_role(state->events, e);
+    bool leftover = role == ROLE_MEMORY && leftovers && leftovers[e / 64] >> (e % 64) & 1;
+    if (role == ROLE_NONE || (role == ROLE_MEMORY && !leftover))
+        return false;
+    *listed = (struct listed){ trace->start_ns[e], trace_end_ns(trace, e), top_order(state->events, e), e,
+                               NODE_NONE };
+    if (role == ROLE_ASYNC)
+        listed->end_ns = region_end_ns(trace, state->events->open, e);
+    if (leftover)
+        listed->end_ns = listed->start_ns;
+    if (role != ROLE_CALL && role != ROLE_OUT_OF_MEMORY)
+        return true;
+    listed->node = state->calls->node_of[e];
+    return !(state->calls->state[listed->node] & NODE_FOLDED);
+}
+
+static void make_list(struct float_state *state, const struct narrowings *narrowings,
+                      const uint64_t *leftovers)
+{
+    size_t next = 0;
+    for (event_id e = 0; e < state->trace->event_count; e++) {
+        struct listed listed;
+        if (!list_event(state, leftovers, e, &listed))
             continue;
-        struct listed listed = { trace->start_ns[e], trace_end_ns(trace, e), top_order(top, e), e,
-                                 NODE_NONE };
-        if (role == ROLE_ASYNC)
-            listed.end_ns = top_end_ns(top, e);
-        if (role == ROLE_CALL || role == ROLE_OUT_OF_MEMORY) {
-            listed.node = top->node_of[e];
-            if (top->state[listed.node] & NODE_FOLDED)
-                continue;
-        }
-        if (leftover)
-            listed.end_ns = listed.start_ns;
-        while (narrowed < top->narrowed.count && top->narrowed.at[narrowed].event < e)
-            narrowed++;
-        if (narrowed < top->narrowed.count && top->narrowed.at[narrowed].event == e) {
-            listed.start_ns = top->narrowed.at[narrowed].start_ns;
-            listed.end_ns = top->narrowed.at[narrowed].end_ns;
-        }
+        if (top_role(state->events, e) == ROLE_DEVICE)
+            top_device_time(state->trace, narrowings, &next, e, &listed.start_ns, &listed.end_ns);
         *VEC_PUSH(&state->list) = listed;
     }
 }
 
 static void give_kernel(struct float_state *state, node_id n, double duration)
 {
-    const struct top *top = state->top;
-    if (top->state[n] & NODE_KERNELS_GONE)
+    const struct top_calls *calls = state->calls;
+    if (calls->state[n] & NODE_KERNELS_GONE)
         return;
-    if (top->state[n] & NODE_FOLDED)
-        n = top->tree->parent[n];
+    if (calls->state[n] & NODE_FOLDED)
+        n = calls->tree->parent[n];
     python_add(&state->kernels[n], duration);
 }
 
 /* Kernels of an operator are added in order of their start. */
 static void sum_kernels(struct float_state *state)
 {
-    struct top *top = state->top;
+    const struct trace *trace = state->trace;
+    const struct top_links *links = state->links;
+    const node_id *node_of = state->calls->node_of;
     qsort(state->list.at, state->list.count, sizeof *state->list.at, compare_starts);
     for (size_t i = 0; i < state->list.count; i++) {
         const struct listed *listed = &state->list.at[i];
         event_id e = listed->event;
-        if (!event_is_launched(top->trace->kind[e]))
+        if (!event_is_launched((enum event_kind)trace->kind[e]))
             continue;
         int64_t id, correlation;
-        bool has_id = trace_arg(top->trace, ARG_EXTERNAL_ID, e, &id);
-        bool has_correlation = trace_arg(top->trace, ARG_CORRELATION, e, &correlation);
+        bool has_id = trace_arg(trace, ARG_EXTERNAL_ID, e, &id);
+        bool has_correlation = trace_arg(trace, ARG_CORRELATION, e, &correlation);
         size_t lookalike;
         struct launch_link link =
-            top_link(top, e, has_id ? &id : NULL, has_correlation ? &correlation : NULL, &lookalike);
+            top_link(links, e, has_id ? &id : NULL, has_correlation ? &correlation : NULL, &lookalike);
         double duration = duration_us(state, e, listed->start_ns, listed->end_ns);
-        if (link.op != EVENT_NONE && top->node_of[link.op] != NODE_NONE)
-            give_kernel(state, top->node_of[link.op], duration);
-        for (size_t l = lookalike; top_is_lookalike(top, lookalike, l); l++)
-            give_kernel(state, top->node_of[top->lookalikes.at[l].call], duration);
+        if (link.op != EVENT_NONE && node_of[link.op] != NODE_NONE)
+            give_kernel(state, node_of[link.op], duration);
+        for (size_t l = lookalike; top_is_lookalike(links, lookalike, l); l++)
+            give_kernel(state, node_of[links->lookalikes.at[l].call], duration);
     }
 }
 
 /* Nodes have their callees behind them: take the last first, and give each caller its callees in order. */
 static void sum_children(struct float_state *state)
 {
-    struct top *top = state->top;
-    const struct calltree *tree = top->tree;
-    node_id *first_child = mem_alloc((tree->count + 1) * sizeof *first_child);
-    node_id *next_child = mem_alloc((tree->count + 1) * sizeof *next_child);
+    const struct calltree *tree = state->calls->tree;
+    node_id *first_child = mem_alloc(mem_times(tree->count + 1, sizeof *first_child));
+    node_id *next_child = mem_alloc(mem_times(tree->count + 1, sizeof *next_child));
     memset(first_child, 0xff, (tree->count + 1) * sizeof *first_child);
     for (node_id n = (node_id)tree->count; n-- > 0;) {
-        if (top->state[n] & NODE_FOLDED)
+        if (state->calls->state[n] & NODE_FOLDED)
             continue;
         for (node_id child = first_child[n]; child != NODE_NONE; child = next_child[child]) {
             python_add(&state->children_cpu[n], node_duration_us(state, child));
@@ -188,24 +200,24 @@ static void sum_children(struct float_state *state)
 
 static void sum_rows(struct float_state *state)
 {
-    struct top *top = state->top;
     qsort(state->list.at, state->list.count, sizeof *state->list.at, compare_listed);
     for (size_t i = 0; i < state->list.count; i++) {
         const struct listed *listed = &state->list.at[i];
         node_id n = listed->node;
-        uint32_t index = n == NODE_NONE ? top_row_of(top, listed->event) : top->row_of_node[n];
+        uint32_t index =
+            n == NODE_NONE ? top_row_of(state->rows, listed->event) : state->calls->row_of_node[n];
         if (index == ROW_NONE)
             continue;
-        struct top_float_row *row = &top->float_rows[index];
+        struct top_float_figures *row = &state->rows->at[index].as_torch;
         double duration = duration_us(state, listed->event, listed->start_ns, listed->end_ns);
-        if (event_on_device(top->trace->kind[listed->event])) {
+        if (event_on_device((enum event_kind)state->trace->kind[listed->event])) {
             row->device_us += duration;
             row->self_device_us += duration;
             continue;
         }
         row->cpu_us += duration;
         if (n == NODE_NONE) {
-            if (top_role(top, listed->event) != ROLE_ASYNC)
+            if (top_role(state->events, listed->event) != ROLE_ASYNC)
                 row->self_cpu_us += duration;
             continue;
         }
@@ -215,18 +227,20 @@ static void sum_rows(struct float_state *state)
     }
 }
 
-void top_float(struct top *top)
+void top_sum_as_torch(struct top_rows *rows, const struct top_calls *calls, const struct top_links *links,
+                      const struct narrowings *narrowings, const uint64_t *leftovers)
 {
-    size_t nodes = top->tree->count + 1;
-    struct float_state state = { .top = top };
-    state.origin_ns = mem_zalloc(top->trace->file_count + 1, sizeof *state.origin_ns);
+    size_t nodes = calls->tree->count + 1;
+    struct float_state state = {
+        .rows = rows, .events = rows->events, .calls = calls, .links = links, .trace = rows->events->trace
+    };
+    state.origin_ns = mem_zalloc(state.trace->file_count + 1, sizeof *state.origin_ns);
     state.kernels = mem_zalloc(nodes, sizeof *state.kernels);
     state.children_cpu = mem_zalloc(nodes, sizeof *state.children_cpu);
     state.children_device = mem_zalloc(nodes, sizeof *state.children_device);
     state.device = mem_zalloc(nodes, sizeof *state.device);
-    top->float_rows = mem_zalloc(top->rows.count + 1, sizeof *top->float_rows);
     find_origins(&state);
-    make_list(&state);
+    make_list(&state, narrowings, leftovers);
     if (state.list.count) {
         sum_kernels(&state);
         sum_children(&state);

@@ -1,80 +1,83 @@
-/*
- * links.c - which operator launched what, and on which thread torch counts a call.
- *
- * torch puts a runtime call on the thread of the operator it is linked to, and a call linked to none on the
- * thread that stopped the profiler, whatever thread made it: the event queries of an NCCL watchdog nest
- * inside operators of the main thread. The overhead records of CUPTI go there too.
- *
- * And torch looks up kernels by the id of every unlinked host event. The id of an unlinked runtime call is its
- * correlation, another range of numbers that overlaps with the operators' ids: such a lookalike is given
- * the operator's kernels too, and may drag the operator's calls to its own thread.
- */
-#include "analyze/top/parts.h"
-#include "base/search.h"
+/* links.c - see links.h. */
+#include "analyze/top/links.h"
+
+#include "base/memory.h"
 #include "trace/arg_scan.h"
 #include <stdlib.h>
+#include <string.h>
+
+enum { LOOKALIKE_BITS = 1 << 16 };
 
 /* ---- the thread that stopped the profiler ---- */
 
-/* Is the track's thread the first of its process: are pid and tid the same number, however written? */
-static bool is_main_thread(const struct trace *trace, const struct track *track)
+/* Is the track's thread the first of its process: are pid and tid the same number? */
+static bool is_main_thread(const struct track *track)
 {
-    if (track->kind != TRACK_THREAD)
-        return false;
-    int64_t pid = track->pid, tid = track->tid;
-    if (track->pid_text != NAME_NONE)
-        pid = strtoll(names_text(trace->texts, track->pid_text), NULL, 10);
-    if (track->tid_text != NAME_NONE)
-        tid = strtoll(names_text(trace->texts, track->tid_text), NULL, 10);
-    return pid == tid && pid != 0;
+    return track->kind == TRACK_THREAD && track->pid == track->tid && track->pid != 0;
 }
 
-/*
- * Not told by the file. It is the thread of the first ProfilerStep mark, else the main thread, else a thread
- * that has no track.
- */
-static void find_stop_threads(struct top *top)
+/* New; by name: is it that of a step? NULL when none is. */
+static bool *step_names(const struct trace *trace)
 {
-    const struct trace *trace = top->trace;
-    size_t count = attribution_process_count(top->launches);
-    top->stop_thread = mem_alloc((count + 1) * sizeof *top->stop_thread);
-    for (size_t p = 0; p < count; p++)
-        top->stop_thread[p] = TRACK_NONE;
     bool *is_step = mem_zalloc(names_count(trace->names) + 1, sizeof *is_step);
     bool any = false;
-    for (name_id id = 0; id < names_count(trace->names); id++) {
-        is_step[id] = strncmp(names_text(trace->names, id), "ProfilerStep#", 13) == 0;
-        any |= is_step[id];
-    }
-    int64_t *first_ns = mem_alloc((count + 1) * sizeof *first_ns);
-    for (event_id e = 0; any && e < trace->event_count; e++) {
-        if (!is_step[trace->name[e]] || event_on_device(trace->kind[e]))
+    for (name_id id = 0; id < names_count(trace->names); id++)
+        any |= is_step[id] = strncmp(names_text(trace->names, id), "ProfilerStep#", 13) == 0;
+    if (any)
+        return is_step;
+    free(is_step);
+    return NULL;
+}
+
+/* Of each process the thread of its first step, where it has any. */
+static void find_threads_of_steps(struct top_links *links, const struct trace *trace, size_t processes)
+{
+    bool *is_step = step_names(trace);
+    int64_t *first_ns = mem_zalloc(processes + 1, sizeof *first_ns);
+    for (event_id e = 0; is_step && e < trace->event_count; e++) {
+        if (!is_step[trace->name[e]] || event_on_device((enum event_kind)trace->kind[e]))
             continue;
-        size_t p = attribution_process(top->launches, e);
-        if (top->stop_thread[p] != TRACK_NONE && trace->start_ns[e] >= first_ns[p])
+        size_t p = attribution_process(links->launches, e);
+        if (links->stop_thread[p] != TRACK_NONE && trace->start_ns[e] >= first_ns[p])
             continue;
-        top->stop_thread[p] = trace->track[e];
+        links->stop_thread[p] = trace->track[e];
         first_ns[p] = trace->start_ns[e];
     }
     free(first_ns);
     free(is_step);
-    uint32_t *most = mem_zalloc(count + 1, sizeof *most);
-    bool *by_step = mem_zalloc(count + 1, sizeof *by_step);
-    for (size_t p = 0; p < count; p++)
-        by_step[p] = top->stop_thread[p] != TRACK_NONE;
+}
+
+/* Of each process that has none yet the main thread, else a thread that has no track. */
+static void find_main_threads(struct top_links *links, const struct trace *trace, size_t processes)
+{
+    uint32_t *most = mem_zalloc(processes + 1, sizeof *most);
+    bool *by_step = mem_zalloc(processes + 1, sizeof *by_step);
+    for (size_t p = 0; p < processes; p++)
+        by_step[p] = links->stop_thread[p] != TRACK_NONE;
     for (track_id t = 0; t < trace->track_count; t++) {
         const struct track *track = &trace->tracks[t];
-        size_t p = attribution_process_of_track(top->launches, t);
-        if (by_step[p] || !is_main_thread(trace, track) || track->event_count <= most[p])
+        size_t p = attribution_process_of_track(links->launches, t);
+        if (by_step[p] || !is_main_thread(track) || track->event_count <= most[p])
             continue;
         most[p] = track->event_count;
-        top->stop_thread[p] = t;
+        links->stop_thread[p] = t;
     }
-    for (size_t p = 0; p < count; p++)
-        if (top->stop_thread[p] == TRACK_NONE)
-            top->stop_thread[p] = (track_id)(trace->track_count + p);
+    for (size_t p = 0; p < processes; p++)
+        if (links->stop_thread[p] == TRACK_NONE)
+            links->stop_thread[p] = (track_id)(trace->track_count + p);
     free(most);
     free(by_step);
+}
+
+/* The file does not tell. It is the thread of the first ProfilerStep mark, else the main thread. */
+static void find_stop_threads(struct top_links *links, const struct trace *trace)
+{
+    size_t processes = attribution_process_count(links->launches);
+    links->stop_thread = mem_alloc(mem_times(processes + 1, sizeof *links->stop_thread));
+    for (size_t p = 0; p < processes; p++)
+        links->stop_thread[p] = TRACK_NONE;
+    find_threads_of_steps(links, trace, processes);
+    find_main_threads(links, trace, processes);
 }
 
 /* ---- lookalikes ---- */
@@ -100,44 +103,88 @@ static int compare_lookalikes(const void *left, const void *right)
 }
 
 /* The first lookalike of ID, or their count. */
-static size_t find_lookalike(const struct top *top, uint32_t process, int64_t id)
+static size_t find_lookalike(const struct top_links *links, uint32_t process, int64_t id)
 {
-    if (!top->lookalike_filter || !filter_has(top->lookalike_filter, id))
-        return top->lookalikes.count;
-    size_t low = 0, high = top->lookalikes.count;
+    if (!links->lookalike_filter || !filter_has(links->lookalike_filter, id))
+        return links->lookalikes.count;
+    size_t low = 0, high = links->lookalikes.count;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        const struct lookalike *at = &top->lookalikes.at[middle];
+        const struct lookalike *at = &links->lookalikes.at[middle];
         if (at->process < process || (at->process == process && at->id < id))
             low = middle + 1;
         else
             high = middle;
     }
-    bool found = low < top->lookalikes.count && top->lookalikes.at[low].process == process &&
-                 top->lookalikes.at[low].id == id;
-    return found ? low : top->lookalikes.count;
+    bool found = low < links->lookalikes.count && links->lookalikes.at[low].process == process &&
+                 links->lookalikes.at[low].id == id;
+    return found ? low : links->lookalikes.count;
 }
 
 /* Whose number the id of LINK, that of E, is. */
-static uint32_t process_of_link(const struct top *top, event_id e, const struct launch_link *link)
+static uint32_t process_of_link(const struct top_links *links, event_id e, const struct launch_link *link)
 {
-    return (uint32_t)attribution_process(top->launches, link->op != EVENT_NONE ? link->op : e);
+    return (uint32_t)attribution_process(links->launches, link->op != EVENT_NONE ? link->op : e);
 }
 
-struct launch_link top_link(const struct top *top, event_id e, const int64_t *external_id,
+struct launch_link top_link(const struct top_links *links, event_id e, const int64_t *external_id,
                             const int64_t *correlation, size_t *lookalike)
 {
-    struct launch_link link = attribution_link(top->launches, e, external_id, correlation);
-    *lookalike =
-        link.linked ? find_lookalike(top, process_of_link(top, e, &link), link.id) : top->lookalikes.count;
+    struct launch_link link = attribution_link(links->launches, e, external_id, correlation);
+    *lookalike = link.linked ? find_lookalike(links, process_of_link(links, e, &link), link.id)
+                             : links->lookalikes.count;
     return link;
+}
+
+/* ---- which torch ---- */
+
+static bool has_property(const struct trace_file *file, const char *key)
+{
+    for (size_t i = 0; i < file->properties.count; i++)
+        if (strcmp(file->properties.at[i].key, key) == 0)
+            return true;
+    return false;
+}
+
+/*
+ * Files of torch 2.15 look like those of 2.14, but where its Python half wrote them (use_python_export=True): that gives no
+ * trace_id, lists devices only since 2.15, and alone says how graphs were annotated.
+ */
+static bool tells_2_15(const struct trace_file *file)
+{
+    return has_property(file, "cudaGraphInlineAnnotated") ||
+           (file->has_base && !file->trace_id && has_property(file, "cuda_runtime_version"));
+}
+
+/* Do the rules of 2.15 hold for E? */
+static bool is_2_15(const struct top_events *events, event_id e)
+{
+    return events->options->torch == TORCH_2_15 ||
+           (events->options->torch == TORCH_UNKNOWN &&
+            tells_2_15(&events->trace->files[top_file_of(events, e)]));
+}
+
+bool top_version_is_open(const struct top_links *links, const struct top_events *events, event_id e)
+{
+    uint32_t file = top_file_of(events, e);
+    return events->options->torch == TORCH_UNKNOWN && attribution_generation(links->launches, file) == 4;
 }
 
 /* ---- the threads of calls ---- */
 
-struct moves {
-    struct calltree_move *at;
-    size_t count, capacity;
+/* A call or device event as it links. */
+struct linked {
+    event_id event;
+    enum event_kind kind;
+    uint32_t process;
+    struct launch_link link;
+    int64_t id, correlation;
+    bool has_id, has_correlation;
+};
+
+/* The ids of what links and of calls that do not, to see whether any may be equal. */
+struct id_filters {
+    uint8_t linked[LOOKALIKE_BITS / 8], lookalikes[LOOKALIKE_BITS / 8];
 };
 
 static int compare_moves(const void *left, const void *right)
@@ -154,178 +201,127 @@ static bool listed_before(const struct trace *trace, event_id a, event_id b)
     return a < b;
 }
 
-static void move(struct moves *moves, const struct trace *trace, event_id e, track_id to)
+static void move(struct top_links *links, const struct trace *trace, event_id e, track_id to)
 {
     if (trace->track[e] != to)
-        *VEC_PUSH(moves) = (struct calltree_move){ e, to };
+        *VEC_PUSH(&links->moves) = (struct calltree_move){ e, to };
 }
 
-/*
- * Calls whose operator has lookalikes: the last of all these in torch's list decides on the thread.
- */
-static void drag_calls(struct top *top, struct moves *moves)
+/* Of the lookalikes from AT on that stand for one operator the one listed last; they are in order of the file. */
+static event_id last_lookalike(const struct top_links *links, const struct trace *trace, size_t at)
 {
-    const struct trace *trace = top->trace;
-    size_t moved_before = moves->count; /* these are in order of event */
+    event_id last = links->lookalikes.at[at].call;
+    for (size_t i = at; top_is_lookalike(links, at, i); i++)
+        if (listed_before(trace, last, links->lookalikes.at[i].call))
+            last = links->lookalikes.at[i].call;
+    return last;
+}
+
+/* Calls whose operator has lookalikes: the last of all these in torch's list decides on the thread. */
+static void drag_calls(struct top_links *links, const struct top_events *events)
+{
+    const struct trace *trace = events->trace;
+    size_t moved_before = links->moves.count; /* these are in order of event */
     struct arg_scan ids = arg_scan_of(trace, ARG_EXTERNAL_ID);
     struct arg_scan correlations = arg_scan_of(trace, ARG_CORRELATION);
     for (event_id e = 0; e < trace->event_count; e++) {
-        if (!event_is_call(trace->kind[e]) || top_role(top, e) != ROLE_CALL)
+        if (!event_is_call((enum event_kind)trace->kind[e]) || top_role(events, e) != ROLE_CALL)
             continue;
         int64_t id, correlation;
         bool has_id = arg_scan_get(&ids, e, &id),
              has_correlation = arg_scan_get(&correlations, e, &correlation);
         size_t at;
         struct launch_link link =
-            top_link(top, e, has_id ? &id : NULL, has_correlation ? &correlation : NULL, &at);
-        if (at == top->lookalikes.count)
+            top_link(links, e, has_id ? &id : NULL, has_correlation ? &correlation : NULL, &at);
+        if (at == links->lookalikes.count)
             continue;
-        size_t last = at; /* of one id they are in order of the file; find the one listed last */
-        for (size_t i = at; top_is_lookalike(top, at, i); i++)
-            if (listed_before(trace, top->lookalikes.at[last].call, top->lookalikes.at[i].call))
-                last = i;
-        bool operator_rules = link.op != EVENT_NONE && top_role(top, link.op) == ROLE_CALL &&
-                              listed_before(trace, top->lookalikes.at[last].call, link.op);
+        bool operator_rules = link.op != EVENT_NONE && top_role(events, link.op) == ROLE_CALL &&
+                              listed_before(trace, last_lookalike(links, trace, at), link.op);
         if (operator_rules)
             continue;
-        track_id to = top->stop_thread[attribution_process(top->launches, e)];
-        struct calltree_move wanted = { e, to };
+        struct calltree_move wanted = { e, links->stop_thread[attribution_process(links->launches, e)] };
         struct calltree_move *known =
-            moved_before ? bsearch(&wanted, moves->at, moved_before, sizeof wanted, compare_moves) : NULL;
+            moved_before ? bsearch(&wanted, links->moves.at, moved_before, sizeof wanted, compare_moves)
+                         : NULL;
         if (known)
-            known->track = to;
+            known->track = wanted.track;
         else
-            move(moves, trace, e, to);
+            move(links, trace, e, wanted.track);
     }
 }
 
-void top_link_calls(struct top *top)
+/* Where torch counts it, if it is a call or overhead of its own traces; and whether it may be a lookalike. */
+static void settle_call(struct top_links *links, const struct top_events *events, const struct linked *one,
+                        struct id_filters *filters)
 {
-    const struct trace *trace = top->trace;
-    struct moves moves = { 0 };
-    uint8_t *linked_ids = mem_zalloc(LOOKALIKE_BITS / 8, 1);
-    uint8_t *lookalike_ids = mem_zalloc(LOOKALIKE_BITS / 8, 1);
-    struct arg_scan ids = arg_scan_of(trace, ARG_EXTERNAL_ID);
-    struct arg_scan correlations = arg_scan_of(trace, ARG_CORRELATION);
-    find_stop_threads(top);
-    for (event_id e = 0; e < trace->event_count; e++) {
-        enum event_kind kind = trace->kind[e];
-        bool is_call = event_is_call(kind);
-        if (!is_call && kind != EVENT_OVERHEAD && !event_is_launched(kind))
-            continue;
-        uint32_t file = top_file_of(top, e), process = (uint32_t)attribution_process(top->launches, e);
-        int64_t id, correlation;
-        bool has_id = arg_scan_get(&ids, e, &id),
-             has_correlation = arg_scan_get(&correlations, e, &correlation);
-        struct launch_link link =
-            attribution_link(top->launches, e, has_id ? &id : NULL, has_correlation ? &correlation : NULL);
-        if (link.linked && link.id)
-            filter_add(linked_ids, link.id);
-        if (!top->files[file].is_torch || event_on_device(kind) || top_role(top, e) != ROLE_CALL)
-            continue;
-        if (!link.linked) {
-            top->counts.moved_calls +=
-                is_call && top_is_selected(top, e) && trace->track[e] != top->stop_thread[process];
-            move(&moves, trace, e, top->stop_thread[process]);
-            if (is_call && has_correlation && correlation != 0) {
-                *VEC_PUSH(&top->lookalikes) = (struct lookalike){ process, correlation, e };
-                filter_add(lookalike_ids, correlation);
-            }
-        } else if (is_call && link.op != EVENT_NONE && top_role(top, link.op) == ROLE_CALL) {
-            move(&moves, trace, e, trace->track[link.op]);
-        }
+    const struct trace *trace = events->trace;
+    event_id e = one->event;
+    bool is_call = event_is_call(one->kind);
+    if (!top_is_torch(events, e) || event_on_device(one->kind) || top_role(events, e) != ROLE_CALL)
+        return;
+    track_id stop_thread = links->stop_thread[one->process];
+    if (one->link.linked) {
+        if (is_call && one->link.op != EVENT_NONE && top_role(events, one->link.op) == ROLE_CALL)
+            move(links, trace, e, trace->track[one->link.op]);
+        return;
     }
+    links->moved_calls += is_call && top_is_selected(events, e) && trace->track[e] != stop_thread;
+    move(links, trace, e, stop_thread);
+    if (is_call && one->has_correlation && one->correlation != 0 && !is_2_15(events, e)) {
+        *VEC_PUSH(&links->lookalikes) = (struct lookalike){ one->process, one->correlation, e };
+        filter_add(filters->lookalikes, one->correlation);
+    }
+}
+
+/* Keep the lookalikes if any of their numbers may be an operator's. */
+static void settle_lookalikes(struct top_links *links, const struct top_events *events,
+                              const struct id_filters *filters)
+{
     bool collide = false;
     for (size_t i = 0; i < LOOKALIKE_BITS / 8; i++)
-        collide |= linked_ids[i] & lookalike_ids[i];
-    free(linked_ids);
-    if (collide) {
-        top->lookalike_filter = lookalike_ids;
-        qsort(top->lookalikes.at, top->lookalikes.count, sizeof *top->lookalikes.at, compare_lookalikes);
-        drag_calls(top, &moves);
-        if (moves.count)
-            qsort(moves.at, moves.count, sizeof *moves.at, compare_moves);
-    } else {
-        free(lookalike_ids);
+        collide |= filters->linked[i] & filters->lookalikes[i];
+    if (!collide) {
+        links->lookalikes.count = 0;
+        return;
     }
-    calltree_move(top->tree, moves.at, moves.count);
-    VEC_FREE(&moves);
+    links->lookalike_filter = mem_alloc(LOOKALIKE_BITS / 8);
+    memcpy(links->lookalike_filter, filters->lookalikes, LOOKALIKE_BITS / 8);
+    qsort(links->lookalikes.at, links->lookalikes.count, sizeof *links->lookalikes.at, compare_lookalikes);
+    drag_calls(links, events);
+    if (links->moves.count)
+        qsort(links->moves.at, links->moves.count, sizeof *links->moves.at, compare_moves);
 }
 
-/* ---- annotations on streams ---- */
-
-/* Kineto adds up to 1 us at an end; what is further from any other event of the stream is left as it is. */
-enum { WIDENING_NS = 1000 };
-
-struct edges {
-    int64_t *at;
-    size_t count, capacity;
-};
-
-/* Where work begins and ends on one stream. What waits on the stream is no work: annotations span none of it. */
-struct stream_edges {
-    struct edges starts, ends;
-};
-
-static int compare_times(const void *left, const void *right)
+void top_links_open(struct top_links *links, const struct top_events *events)
 {
-    int64_t a = *(const int64_t *)left, b = *(const int64_t *)right;
-    return a < b ? -1 : a > b;
-}
-
-static void sort_edges(struct edges *edges)
-{
-    if (edges->count)
-        qsort(edges->at, edges->count, sizeof *edges->at, compare_times);
-}
-
-/* The edge nearest to MOMENT, the earlier of two as near; MOMENT when none is near enough. */
-static int64_t snap(const struct edges *edges, int64_t moment_ns)
-{
-    size_t low = search_from(edges->at, edges->count, moment_ns);
-    int64_t best = moment_ns;
-    uint64_t distance = WIDENING_NS + 1;
-    if (low > 0 && (uint64_t)moment_ns - (uint64_t)edges->at[low - 1] < distance) {
-        best = edges->at[low - 1];
-        distance = (uint64_t)moment_ns - (uint64_t)best;
-    }
-    if (low < edges->count && (uint64_t)edges->at[low] - (uint64_t)moment_ns < distance)
-        best = edges->at[low];
-    return best;
-}
-
-void top_narrow_annotations(struct top *top)
-{
-    const struct trace *trace = top->trace;
-    struct stream_edges *edges = mem_zalloc(trace->track_count + 1, sizeof *edges);
-    bool *wanted = mem_zalloc(trace->track_count + 1, sizeof *wanted);
-    bool any = false;
-    for (event_id e = 0; e < trace->event_count; e++)
-        if (trace->kind[e] == EVENT_GPU_ANNOTATION && top->files[top_file_of(top, e)].is_torch)
-            any = wanted[trace->track[e]] = true;
-    for (event_id e = 0; any && e < trace->event_count; e++) {
-        if (!event_is_launched(trace->kind[e]) || trace->kind[e] == EVENT_SYNC || !wanted[trace->track[e]])
+    const struct trace *trace = events->trace;
+    *links = (struct top_links){ .launches = attribution_of(trace) };
+    find_stop_threads(links, trace);
+    struct id_filters *filters = mem_zalloc(1, sizeof *filters);
+    struct arg_scan ids = arg_scan_of(trace, ARG_EXTERNAL_ID);
+    struct arg_scan correlations = arg_scan_of(trace, ARG_CORRELATION);
+    for (event_id e = 0; e < trace->event_count; e++) {
+        enum event_kind kind = (enum event_kind)trace->kind[e];
+        if (!event_is_call(kind) && kind != EVENT_OVERHEAD && !event_is_launched(kind))
             continue;
-        struct stream_edges *of = &edges[trace->track[e]];
-        *VEC_PUSH(&of->starts) = trace->start_ns[e];
-        *VEC_PUSH(&of->ends) = trace_end_ns(trace, e);
+        struct linked one = { .event = e, .kind = kind };
+        one.process = (uint32_t)attribution_process(links->launches, e);
+        one.has_id = arg_scan_get(&ids, e, &one.id);
+        one.has_correlation = arg_scan_get(&correlations, e, &one.correlation);
+        one.link = attribution_link(links->launches, e, one.has_id ? &one.id : NULL,
+                                    one.has_correlation ? &one.correlation : NULL);
+        if (one.link.linked && one.link.id)
+            filter_add(filters->linked, one.link.id);
+        settle_call(links, events, &one, filters);
     }
-    for (track_id t = 0; any && t < trace->track_count; t++) {
-        sort_edges(&edges[t].starts);
-        sort_edges(&edges[t].ends);
-    }
-    for (event_id e = 0; any && e < trace->event_count; e++) {
-        if (trace->kind[e] != EVENT_GPU_ANNOTATION || !wanted[trace->track[e]])
-            continue;
-        const struct stream_edges *of = &edges[trace->track[e]];
-        int64_t start_ns = snap(&of->starts, trace->start_ns[e]),
-                end_ns = snap(&of->ends, trace_end_ns(trace, e));
-        *VEC_PUSH(&top->narrowed) = (struct narrowed){ e, start_ns, end_ns > start_ns ? end_ns : start_ns };
-    }
-    for (track_id t = 0; t < trace->track_count; t++) {
-        VEC_FREE(&edges[t].starts);
-        VEC_FREE(&edges[t].ends);
-    }
-    free(edges);
-    free(wanted);
+    settle_lookalikes(links, events, filters);
+    free(filters);
+}
+
+void top_links_release(struct top_links *links)
+{
+    VEC_FREE(&links->moves);
+    VEC_FREE(&links->lookalikes);
+    free(links->lookalike_filter);
+    free(links->stop_thread);
 }

@@ -1,5 +1,5 @@
 /*
- * memory.c - what calls allocated and freed: the [memory] records within their time.
+ * memory.c - top_count_memory of counts.h: what calls allocated and freed, the [memory] records within their time.
  *
  * A call is given every record from its start to its end, both included, whichever thread made it. Records lie
  * sorted by time with running totals, so a call's share is the difference of two of them; calls of a thread come
@@ -7,7 +7,9 @@
  * no call at all is listed as a row of its own, [memory]; an [OutOfMemory] record always is, and takes
  * part in the call tree as a call without duration.
  */
-#include "analyze/top/parts.h"
+#include "analyze/top/counts.h"
+
+#include "base/memory.h"
 #include <stdlib.h>
 
 struct record {
@@ -53,8 +55,8 @@ static void sum_up(struct records *records, const struct trace *trace)
     for (size_t i = 0; i < records->count; i++) {
         int64_t cpu, device;
         bytes_of(trace, records->at[i].event, &cpu, &device);
-        records->cpu[i + 1] = plus(records->cpu[i], cpu);
-        records->device[i + 1] = plus(records->device[i], device);
+        records->cpu[i + 1] = sum_wrapped(records->cpu[i], cpu);
+        records->device[i + 1] = sum_wrapped(records->device[i], device);
     }
 }
 
@@ -81,133 +83,154 @@ static size_t find_record(const struct records *records, size_t from, int64_t mo
     return low;
 }
 
-static void add_total(struct top *top, uint32_t row, int64_t cpu, int64_t device)
+struct memory_state {
+    struct top_rows *rows;
+    const struct top_calls *calls;
+    uint64_t *leftovers;
+};
+
+static void add_total(struct memory_state *state, uint32_t row, int64_t cpu, int64_t device)
 {
     if (row == ROW_NONE)
         return;
-    add_to(&top->rows.at[row].cpu_bytes, cpu);
-    add_to(&top->rows.at[row].device_bytes, device);
+    add_wrapped(&state->rows->at[row].cpu_bytes, cpu);
+    add_wrapped(&state->rows->at[row].device_bytes, device);
 }
 
-static void add_self(struct top *top, uint32_t row, int64_t cpu, int64_t device)
+static void add_self(struct memory_state *state, uint32_t row, int64_t cpu, int64_t device)
 {
     if (row == ROW_NONE)
         return;
-    add_to(&top->rows.at[row].self_cpu_bytes, cpu);
-    add_to(&top->rows.at[row].self_device_bytes, device);
+    add_wrapped(&state->rows->at[row].self_cpu_bytes, cpu);
+    add_wrapped(&state->rows->at[row].self_device_bytes, device);
 }
 
 /* Node N has these bytes: in its row's total and self figure, no longer in its caller's self. */
-static void give_to_call(struct top *top, node_id n, int64_t cpu, int64_t device)
+static void give_to_call(struct memory_state *state, node_id n, int64_t cpu, int64_t device)
 {
-    node_id parent = top->tree->parent[n];
-    if (!(top->state[n] & NODE_COVERED))
-        add_total(top, top->row_of_node[n], cpu, device);
-    add_self(top, top->row_of_node[n], cpu, device);
+    const struct top_calls *calls = state->calls;
+    node_id parent = calls->tree->parent[n];
+    if (!(calls->state[n] & NODE_COVERED))
+        add_total(state, calls->row_of_node[n], cpu, device);
+    add_self(state, calls->row_of_node[n], cpu, device);
     if (parent != NODE_NONE)
-        add_self(top, top->row_of_node[parent], minus(0, cpu), minus(0, device));
+        add_self(state, calls->row_of_node[parent], difference_wrapped(0, cpu),
+                 difference_wrapped(0, device));
 }
 
-static void give_to_calls(struct top *top, struct records *by_file)
+static void give_to_thread(struct memory_state *state, const struct calltree_thread *thread,
+                           struct records *records)
 {
-    const struct trace *trace = top->trace;
-    const struct calltree *tree = top->tree;
-    for (size_t t = 0; t < tree->thread_count; t++) {
-        const struct calltree_thread *thread = &tree->threads[t];
-        struct records *records = &by_file[top_file_of(top, tree->event[thread->first])];
-        size_t first = 0;
-        for (node_id n = thread->first; n < thread->first + thread->count; n++) {
-            if (top->state[n] & NODE_FOLDED)
-                continue;
-            event_id e = tree->event[n];
-            int64_t cpu, device;
-            if (top_role(top, e) == ROLE_OUT_OF_MEMORY) {
-                bytes_of(trace, e, &cpu, &device);
-                give_to_call(top, n, cpu, device);
-                continue;
-            }
-            first = find_record(records, first, trace->start_ns[e], false);
-            size_t end = find_record(records, first, trace_end_ns(trace, e), true);
-            if (first == end)
-                continue;
-            records->open[first]++;
-            records->open[end]--;
-            give_to_call(top, n, minus(records->cpu[end], records->cpu[first]),
-                         minus(records->device[end], records->device[first]));
+    const struct top_events *events = state->rows->events;
+    const struct trace *trace = events->trace;
+    size_t first = 0;
+    for (node_id n = thread->first; n < thread->first + thread->count; n++) {
+        if (state->calls->state[n] & NODE_FOLDED)
+            continue;
+        event_id e = state->calls->tree->event[n];
+        int64_t cpu, device;
+        if (top_role(events, e) == ROLE_OUT_OF_MEMORY) {
+            bytes_of(trace, e, &cpu, &device);
+            give_to_call(state, n, cpu, device);
+            continue;
         }
+        first = find_record(records, first, trace->start_ns[e], false);
+        size_t end = find_record(records, first, trace_end_ns(trace, e), true);
+        if (first == end)
+            continue;
+        records->open[first]++;
+        records->open[end]--;
+        give_to_call(state, n, difference_wrapped(records->cpu[end], records->cpu[first]),
+                     difference_wrapped(records->device[end], records->device[first]));
     }
 }
 
-static void give_to_async(struct top *top, struct records *by_file)
+static void give_to_async(struct memory_state *state, struct records *by_file)
 {
-    const struct trace *trace = top->trace;
+    const struct top_events *events = state->rows->events;
+    const struct trace *trace = events->trace;
     for (event_id e = 0; e < trace->event_count; e++) {
-        struct records *records = &by_file[top_file_of(top, e)];
-        if (records->count == 0 || top_role(top, e) != ROLE_ASYNC)
+        struct records *records = &by_file[top_file_of(events, e)];
+        if (records->count == 0 || top_role(events, e) != ROLE_ASYNC)
             continue;
         size_t first = find_record(records, 0, trace->start_ns[e], false);
-        size_t end = find_record(records, first, top_end_ns(top, e), true);
+        size_t end = find_record(records, first, region_end_ns(trace, events->open, e), true);
         records->open[first]++;
         records->open[end]--;
-        add_total(top, top_row_of(top, e), minus(records->cpu[end], records->cpu[first]),
-                  minus(records->device[end], records->device[first]));
+        add_total(state, top_row_of(state->rows, e),
+                  difference_wrapped(records->cpu[end], records->cpu[first]),
+                  difference_wrapped(records->device[end], records->device[first]));
     }
 }
 
 /* Records in no call. torch lists them after everything else that starts then. */
-static void list_leftovers(struct top *top, const struct records *records)
+static void list_leftovers(struct memory_state *state, const struct records *records)
 {
+    const struct top_events *events = state->rows->events;
     int64_t open = 0;
     for (size_t i = 0; i < records->count; i++) {
         open += records->open[i];
         if (open)
             continue;
         event_id e = records->at[i].event;
-        int64_t cpu, device;
-        uint32_t row = top_row_of(top, e);
+        int64_t cpu, device, at_ns = records->at[i].at_ns;
+        uint32_t row = top_row_of(state->rows, e);
         if (row == ROW_NONE)
             continue;
-        bytes_of(top->trace, e, &cpu, &device);
-        top_row_count(top, row, e, records->at[i].at_ns, records->at[i].at_ns, top_order(top, e), false,
-                      false);
-        add_total(top, row, cpu, device);
-        add_self(top, row, cpu, device);
-        if (top->leftovers)
-            top->leftovers[e / 64] |= UINT64_C(1) << (e % 64);
+        bytes_of(events->trace, e, &cpu, &device);
+        top_row_count(state->rows, row,
+                      &(struct top_occurrence){ e, at_ns, at_ns, top_order(events, e), false, false });
+        add_total(state, row, cpu, device);
+        add_self(state, row, cpu, device);
+        if (state->leftovers)
+            state->leftovers[e / 64] |= UINT64_C(1) << (e % 64);
     }
 }
 
-void top_memory(struct top *top)
+/* New, free with free_records: the records, file by file. */
+static struct records *collect_records(const struct top_events *events, struct top_counts *counts)
 {
-    const struct trace *trace = top->trace;
-    if (!(top->names.any_flags & NAME_RECORD))
-        return;
-    if (top->options->float_times)
-        top->leftovers = mem_zalloc(trace->event_count / 64 + 1, sizeof *top->leftovers);
+    const struct trace *trace = events->trace;
     struct records *by_file = mem_zalloc(trace->file_count + 1, sizeof *by_file);
     for (event_id e = 0; e < trace->event_count; e++) {
-        if (!(top->names.flags[trace->name[e]] & NAME_RECORD))
+        if (!(events->names.flags[trace->name[e]] & NAME_RECORD))
             continue;
-        enum top_role role = top_role(top, e);
-        top->has_memory |= role == ROLE_MEMORY || role == ROLE_OUT_OF_MEMORY;
-        if (role != ROLE_MEMORY)
-            continue;
-        struct records *records = &by_file[top_file_of(top, e)];
-        *VEC_PUSH(records) = (struct record){ trace->start_ns[e], e };
+        enum top_role role = top_role(events, e);
+        counts->has_memory |= role == ROLE_MEMORY || role == ROLE_OUT_OF_MEMORY;
+        if (role == ROLE_MEMORY)
+            *VEC_PUSH(&by_file[top_file_of(events, e)]) = (struct record){ trace->start_ns[e], e };
     }
     for (uint32_t i = 0; i < trace->file_count; i++)
         sum_up(&by_file[i], trace);
-    if (top->has_memory) {
-        give_to_calls(top, by_file);
-        give_to_async(top, by_file);
-        for (uint32_t i = 0; i < trace->file_count; i++)
-            list_leftovers(top, &by_file[i]);
-    }
-    for (uint32_t i = 0; i < trace->file_count; i++) {
+    return by_file;
+}
+
+static void free_records(struct records *by_file, size_t file_count)
+{
+    for (size_t i = 0; i < file_count; i++) {
         VEC_FREE(&by_file[i]);
         free(by_file[i].cpu);
         free(by_file[i].device);
         free(by_file[i].open);
     }
     free(by_file);
+}
+
+void top_count_memory(struct top_rows *rows, const struct top_calls *calls, struct top_counts *counts,
+                      uint64_t *leftovers)
+{
+    const struct top_events *events = rows->events;
+    const struct calltree *tree = calls->tree;
+    if (!(events->names.any_flags & NAME_RECORD))
+        return;
+    struct memory_state state = { rows, calls, leftovers };
+    struct records *by_file = collect_records(events, counts);
+    for (size_t t = 0; counts->has_memory && t < tree->thread_count; t++)
+        give_to_thread(&state, &tree->threads[t],
+                       &by_file[top_file_of(events, tree->event[tree->threads[t].first])]);
+    if (counts->has_memory)
+        give_to_async(&state, by_file);
+    for (uint32_t i = 0; counts->has_memory && i < events->trace->file_count; i++)
+        list_leftovers(&state, &by_file[i]);
+    free_records(by_file, events->trace->file_count);
 }

@@ -1,12 +1,16 @@
 /*
- * names.c - what follows from an event's name alone, worked out once per name.
+ * names.c - see names.h.
  *
  * torch gives events of one kind the same key when their names are equal after demangling; steps are taken
  * together as ProfilerStep*; an operator's overload ("aten::add.Tensor") is no part of its name.
  */
-#include "facts/flops.h"
-#include "analyze/top/parts.h"
+#include "analyze/top/names.h"
+
+#include "base/buffer.h"
 #include "base/demangle.h"
+#include "facts/async_regions.h"
+#include "facts/attribution.h"
+#include "facts/flops.h"
 #include <ctype.h>
 #include <stdlib.h>
 
@@ -22,18 +26,14 @@ static const char *const dropped_names[] = {
     "aten::_version",
 };
 
-/* c10d's backends flag their regions asynchronous; the file does not say so, but their names begin like this. */
-static const char *const async_prefixes[] = { "nccl:", "gloo:", "ucc:", "mpi:", "xccl:", "hccl:", "rccl:" };
-
 static uint8_t flags_of(const char *name)
 {
     uint8_t flags = 0;
     for (size_t i = 0; i < sizeof dropped_names / sizeof *dropped_names; i++)
         if (strcmp(name, dropped_names[i]) == 0)
             flags |= NAME_DROPPED | (i == 0 ? NAME_MEMORY : 0) | (i == 1 ? NAME_NO_MEMORY : 0);
-    for (size_t i = 0; i < sizeof async_prefixes / sizeof *async_prefixes; i++)
-        if (strncmp(name, async_prefixes[i], strlen(async_prefixes[i])) == 0)
-            flags |= NAME_ASYNC;
+    if (is_async_by_name(name))
+        flags |= NAME_ASYNC;
     if (attribution_is_graph_launch(name))
         flags |= NAME_GRAPH;
     return flags;

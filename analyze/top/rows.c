@@ -1,79 +1,98 @@
 /*
- * rows.c - which row an event belongs to.
+ * rows.c - see rows.h.
  *
  * By operators alone a row follows from the name, and is found in an array. Otherwise the parts of the key are
  * put together and looked up as bytes: struct names gives equal bytes equal, dense ids.
  */
+#include "analyze/top/rows.h"
+
+#include "base/memory.h"
 #include "facts/shapes.h"
-#include "analyze/top/parts.h"
-#include "base/buffer.h"
 #include <assert.h>
 #include <stdlib.h>
+#include <string.h>
 
-struct row_maker {
-    uint32_t *row_of_key[4];   /* by host or device, annotation or not; then by key */
-    struct names *composites;  /* struct row_key as bytes; ids are rows */
-    uint32_t *shape_of_text;   /* by text id of Input Dims: in top->texts, +1; 0: not worked out yet */
-    uint32_t *stack_of_text;   /* the same for Call stack */
-    uint32_t *text_of_step;    /* by step: in top->texts, + 1; 0: not worked out yet */
-    uint32_t *device_of_track; /* 0: not worked out yet */
-    uint32_t no_shape, nothing;
-    struct buffer buffer;
-};
-
-void top_rows_open(struct top *top)
+unsigned top_group_dimensions(unsigned by)
 {
-    struct row_maker *maker = mem_zalloc(1, sizeof *maker);
-    size_t keys = names_count(top->names.keys), texts = names_count(top->trace->texts);
-    top->row_maker = maker;
-    top->texts = names_open();
-    maker->nothing = names_add(top->texts, "", 0);
-    maker->no_shape = names_add(top->texts, "[]", 2);
-    for (int i = 0; i < 4; i++) {
-        maker->row_of_key[i] = mem_alloc((keys + 1) * sizeof *maker->row_of_key[i]);
-        memset(maker->row_of_key[i], 0xff, (keys + 1) * sizeof *maker->row_of_key[i]);
-    }
-    if (top->by != TOP_OPERATOR)
-        maker->composites = names_open();
-    if (top->by & TOP_DEVICE)
-        maker->device_of_track = mem_zalloc(top->trace->track_count + 1, sizeof *maker->device_of_track);
-    if (top->by & TOP_SHAPE)
-        maker->shape_of_text = mem_zalloc(texts + 1, sizeof *maker->shape_of_text);
-    if (top->by & TOP_STEP)
-        maker->text_of_step = mem_zalloc(top->steps->count + 1, sizeof *maker->text_of_step);
-    if (top->by & TOP_STACK)
-        maker->stack_of_text = mem_zalloc(texts + 1, sizeof *maker->stack_of_text);
+    static const struct {
+        unsigned of_top, of_group;
+    } dimensions[] = {
+        { TOP_CATEGORY, BY(CATEGORY) }, { TOP_THREAD, BY(THREAD) }, { TOP_STREAM, BY(STREAM) },
+        { TOP_DEVICE, BY(DEVICE) },     { TOP_STEP, BY(STEP) },     { TOP_RANK, BY(RANK) },
+        { TOP_MODULE, BY(MODULE) },
+    };
+    unsigned asked = 0;
+    for (size_t i = 0; i < sizeof dimensions / sizeof *dimensions; i++)
+        asked |= by & dimensions[i].of_top ? dimensions[i].of_group : 0;
+    return asked;
 }
 
-void top_rows_close(struct top *top)
+static struct group *open_group(const struct top_events *events)
 {
-    struct row_maker *maker = top->row_maker;
+    unsigned dimensions = top_group_dimensions(events->by);
+    if (!dimensions)
+        return NULL;
+    struct group *group = group_open(events->trace, dimensions);
+    if (events->options->steps)
+        group_set_steps(group, events->options->steps);
+    return group;
+}
+
+void top_rows_open(struct top_rows *rows, const struct top_events *events, event_id *stack_event)
+{
+    size_t keys = names_count(events->names.keys), texts = names_count(events->trace->texts);
+    *rows = (struct top_rows){
+        .events = events,
+        .launches = attribution_of(events->trace),
+        .types = device_types_of(events->trace),
+        .stack_event = stack_event,
+        .lines = events->by & TOP_LINE ? code_paths_open(events->trace, CODE_LINES) : NULL,
+        .group = open_group(events),
+        .texts = names_open(),
+    };
+    for (size_t c = 0; c < events->trace->category_count; c++)
+        rows->several_types |= rows->types->of_category[c] != DEVICE_TYPE_CUDA;
+    for (size_t i = 0; i < events->trace->file_count; i++)
+        rows->several_types |= rows->types->of_file[i] != DEVICE_TYPE_CUDA;
+    rows->nothing = names_add(rows->texts, "", 0);
+    rows->no_shape = names_add(rows->texts, "[]", 2);
+    for (int i = 0; i < 4; i++) {
+        rows->row_of_key[i] = mem_alloc(mem_times(keys + 1, sizeof *rows->row_of_key[i]));
+        memset(rows->row_of_key[i], 0xff, (keys + 1) * sizeof *rows->row_of_key[i]);
+    }
+    rows->composites = names_open();
+    rows->shape_of_text = events->by & TOP_SHAPE ? mem_zalloc(texts + 1, sizeof *rows->shape_of_text) : NULL;
+    rows->stack_of_text = events->by & TOP_STACK ? mem_zalloc(texts + 1, sizeof *rows->stack_of_text) : NULL;
+}
+
+void top_rows_release(struct top_rows *rows)
+{
     for (int i = 0; i < 4; i++)
-        free(maker->row_of_key[i]);
-    names_free(maker->composites);
-    free(maker->device_of_track);
-    free(maker->shape_of_text);
-    free(maker->stack_of_text);
-    free(maker->text_of_step);
-    buffer_release(&maker->buffer);
-    free(maker);
-    VEC_FREE(&top->rows);
-    names_free(top->texts);
+        free(rows->row_of_key[i]);
+    names_free(rows->composites);
+    free(rows->shape_of_text);
+    free(rows->stack_of_text);
+    free(rows->stack_event);
+    buffer_release(&rows->buffer);
+    code_paths_free(rows->lines);
+    group_free(rows->group);
+    names_free(rows->texts);
+    VEC_FREE(rows);
 }
 
 /* ---- parts of the key ---- */
 
-static uint32_t shape_of(struct top *top, event_id e)
+static uint32_t shape_of(struct top_rows *rows, event_id e)
 {
-    struct row_maker *maker = top->row_maker;
+    const struct trace *trace = rows->events->trace;
     int64_t text;
-    if (!trace_arg(top->trace, ARG_INPUT_DIMS, e, &text))
-        return maker->no_shape;
-    uint32_t *known = &maker->shape_of_text[text];
+    if (!trace_arg(trace, ARG_INPUT_DIMS, e, &text))
+        return rows->no_shape;
+    uint32_t *known = &rows->shape_of_text[text];
     if (*known == 0) {
-        buffer_clear(&maker->buffer);
-        shapes_show(&maker->buffer, names_text(top->trace->texts, (name_id)text));
-        *known = names_add(top->texts, maker->buffer.at, maker->buffer.count) + 1;
+        buffer_clear(&rows->buffer);
+        shapes_show(&rows->buffer, names_text(trace->texts, (name_id)text));
+        *known = names_add(rows->texts, rows->buffer.at, rows->buffer.count) + 1;
     }
     return *known - 1;
 }
@@ -97,81 +116,70 @@ static bool is_own_frame(const char *frame, size_t len)
 }
 
 /* The innermost frames, separated by ';' as in the file. */
-static uint32_t stack_of(struct top *top, event_id e)
+static uint32_t stack_of(struct top_rows *rows, event_id e)
 {
-    struct row_maker *maker = top->row_maker;
+    const struct trace *trace = rows->events->trace;
     int64_t text;
-    event_id from = top->stack_event ? top->stack_event[e] : e;
-    if (from == EVENT_NONE || !trace_arg(top->trace, ARG_CALL_STACK, from, &text))
-        return maker->nothing;
-    uint32_t *known = &maker->stack_of_text[text];
+    event_id from = rows->stack_event ? rows->stack_event[e] : e;
+    if (from == EVENT_NONE || !trace_arg(trace, ARG_CALL_STACK, from, &text))
+        return rows->nothing;
+    uint32_t *known = &rows->stack_of_text[text];
     if (*known)
         return *known - 1;
-    const char *at = names_text(top->trace->texts, (name_id)text);
-    unsigned depth = top->options->stack_depth ? top->options->stack_depth : 5;
-    buffer_clear(&maker->buffer);
+    const char *at = names_text(trace->texts, (name_id)text);
+    unsigned depth = rows->events->options->stack_depth ? rows->events->options->stack_depth : 5;
+    buffer_clear(&rows->buffer);
     for (unsigned kept = 0; *at && kept < depth;) {
         size_t len = strcspn(at, ";");
         if (len && !is_own_frame(at, len)) {
             if (kept++)
-                buffer_putc(&maker->buffer, ';');
-            buffer_add(&maker->buffer, at, len);
+                buffer_putc(&rows->buffer, ';');
+            buffer_add(&rows->buffer, at, len);
         }
         at += len + (at[len] == ';');
     }
-    *known = names_add(top->texts, maker->buffer.count ? maker->buffer.at : "", maker->buffer.count) + 1;
+    *known = names_add(rows->texts, rows->buffer.count ? rows->buffer.at : "", rows->buffer.count) + 1;
     return *known - 1;
 }
 
-static uint32_t overload_of(struct top *top, event_id e)
+static uint32_t overload_of(struct top_rows *rows, event_id e)
 {
-    name_id name = top->trace->name[e];
-    size_t plain = names_length(top->names.keys, top_key_of(top, e));
-    size_t len = names_length(top->trace->names, name);
-    if (top->trace->kind[e] != EVENT_OP || top->names.key_of[name] == top->names.operator_key_of[name] ||
-        len <= plain)
-        return top->row_maker->nothing;
-    return names_add(top->texts, names_text(top->trace->names, name) + plain + 1, len - plain - 1);
+    const struct trace *trace = rows->events->trace;
+    const struct top_names *names = &rows->events->names;
+    name_id name = trace->name[e];
+    size_t plain = names_length(names->keys, top_key_of(rows->events, e));
+    size_t len = names_length(trace->names, name);
+    if (trace->kind[e] != EVENT_OP || names->key_of[name] == names->operator_key_of[name] || len <= plain)
+        return rows->nothing;
+    return names_add(rows->texts, names_text(trace->names, name) + plain + 1, len - plain - 1);
 }
 
-/* The step in which E was called or, for GPU work, launched; its text, or "". */
-static uint32_t step_of(struct top *top, event_id e)
+/* The line in which E was called or, for GPU work, launched; its text, or "". */
+static uint32_t line_of(struct top_rows *rows, event_id e)
 {
-    const struct step *step = top_step_of(top, e);
-    if (!step)
-        return top->row_maker->nothing;
-    uint32_t *known = &top->row_maker->text_of_step[step - top->steps->at];
-    if (*known == 0) {
-        char text[40];
-        int len = snprintf(text, sizeof text, "ProfilerStep#%lld", (long long)step->number);
-        *known = names_add(top->texts, text, (size_t)len) + 1;
-    }
-    return *known - 1;
+    struct code_place place = event_is_launched((enum event_kind)rows->events->trace->kind[e])
+                                  ? code_place_of_work(rows->lines, rows->launches, e)
+                                  : code_place_of(rows->lines, e);
+    const char *text = code_path_name(rows->lines, place.path);
+    return names_add(rows->texts, text, strlen(text));
 }
 
-/* The module or line in which E was called or, for GPU work, launched; its text, or "". */
-static uint32_t code_of(struct top *top, const struct code_paths *paths, event_id e)
+static uint32_t group_of_event(struct top_rows *rows, event_id e)
 {
-    struct code_place place = event_is_launched(top->trace->kind[e])
-                                  ? code_place_of_work(paths, top->launches, e)
-                                  : code_place_of(paths, e);
-    const char *text = code_path_name(paths, place.path);
-    return names_add(top->texts, text, strlen(text));
+    enum event_kind kind = (enum event_kind)rows->events->trace->kind[e];
+    if (!event_on_device(kind))
+        return group_of(rows->group, EVENT_NONE, EVENT_NONE, e);
+    if (!event_is_launched(kind))
+        return group_of(rows->group, e, EVENT_NONE, EVENT_NONE);
+    return group_of(rows->group, e, attribution_call(rows->launches, e),
+                    attribution_operator(rows->launches, e));
 }
 
-/* The first track of its device stands for all of them. */
-static uint32_t device_of(const struct top *top, event_id e)
+/* ---- the row ---- */
+
+bool top_rows_hold_both_sides(const struct top_events *events)
 {
-    const struct track *tracks = top->trace->tracks;
-    track_id track = top->trace->track[e];
-    uint32_t *known = &top->row_maker->device_of_track[track];
-    for (track_id t = 0; *known == 0 && t < track; t++)
-        if (tracks[t].kind == TRACK_STREAM && tracks[t].file == tracks[track].file &&
-            tracks[t].device == tracks[track].device)
-            *known = t + 1;
-    if (*known == 0)
-        *known = track + 1;
-    return *known;
+    return events->by & TOP_BOTH_SIDES && !events->per_call && !(events->by & (TOP_CATEGORY | TOP_THREAD));
 }
 
 /* Where one row holds all that a device does, waits and annotations would count the same time again. */
@@ -180,101 +188,88 @@ static bool occupies_device(enum event_kind kind)
     return kind != EVENT_SYNC && kind != EVENT_GPU_ANNOTATION;
 }
 
-uint32_t top_row_of(struct top *top, event_id e)
+/* Is E counted in any row? */
+static bool has_row(const struct top_events *events, event_id e, enum event_kind kind)
 {
-    const struct trace *trace = top->trace;
-    struct row_maker *maker = top->row_maker;
-    enum event_kind kind = trace->kind[e];
     bool on_device = event_on_device(kind);
-    bool is_record = top->names.flags[trace->name[e]] & NAME_RECORD; /* even a region of that name */
-    bool is_annotation = kind == EVENT_GPU_ANNOTATION || (kind == EVENT_ANNOTATION && !is_record);
-    struct row_key key = { .on_device = on_device, .is_annotation = is_annotation };
-    uint32_t *fast = NULL;
-
-    if (!top_is_selected(top, e) || (kind == EVENT_PYTHON && !top->options->python && top_is_frame(top, e)))
-        return ROW_NONE;
-    if (top->per_call) {
-        key.name = top_key_of(top, e);
-        fast = &maker->row_of_key[on_device * 2 + is_annotation][key.name];
-        if (top->by == TOP_OPERATOR && *fast != ROW_NONE)
-            return *fast;
-    } else if (on_device && !(top->by & TOP_CATEGORY) && !occupies_device(kind)) {
-        return ROW_NONE;
-    } else if (top->names.wanted && !top->names.wanted[top_key_of(top, e)]) {
-        return ROW_NONE;
-    }
-    if (top->by & TOP_KERNEL && !event_is_gpu_work(kind))
-        return ROW_NONE;
-    if (top->by & (TOP_STREAM | TOP_DEVICE) && !on_device)
-        return ROW_NONE;
-    if (top->by & TOP_THREAD && on_device)
-        return ROW_NONE;
-
-    if (top->by != TOP_OPERATOR) {
-        if (!top->per_call)
-            key.is_annotation = 0;
-        if (top->by & TOP_SHAPE)
-            key.shape = shape_of(top, e);
-        if (top->by & TOP_STACK)
-            key.stack = stack_of(top, e);
-        if (top->by & TOP_OVERLOAD)
-            key.overload = overload_of(top, e);
-        if (top->by & TOP_CATEGORY)
-            key.category = trace->category[e] + 1U;
-        if (top->by & (TOP_THREAD | TOP_STREAM))
-            key.track = trace->track[e] + 1;
-        if (top->by & TOP_DEVICE)
-            key.device = device_of(top, e);
-        if (top->by & TOP_STEP)
-            key.step = step_of(top, e) + 1;
-        if (top->by & TOP_MODULE)
-            key.module = code_of(top, top->modules, e) + 1;
-        if (top->by & TOP_LINE)
-            key.line = code_of(top, top->lines, e) + 1;
-        if (top->by & TOP_BOTH_SIDES && !top->per_call && !(top->by & TOP_CATEGORY))
-            key.on_device = 0;
-        if (top->by & TOP_RANK)
-            key.file = top_file_of(top, e) + 1;
-        /* Most often the row is that of the last event with the name: in the same step, say. */
-        if (fast && *fast != ROW_NONE && memcmp(&top->rows.at[*fast].key, &key, sizeof key) == 0)
-            return *fast;
-        size_t before = names_count(maker->composites);
-        uint32_t row = names_add(maker->composites, (const char *)&key, sizeof key);
-        if (fast)
-            *fast = row;
-        if (row < before)
-            return row;
-    } else {
-        assert(fast);
-        *fast = (uint32_t)top->rows.count;
-    }
-    struct top_row *row = VEC_PUSH(&top->rows);
-    *row = (struct top_row){ .key = key };
-    return (uint32_t)top->rows.count - 1;
+    unsigned by = events->by;
+    if (!top_is_selected(events, e) ||
+        (kind == EVENT_PYTHON && !events->options->python && top_is_frame(events, e)))
+        return false;
+    if (!events->per_call && on_device && !(by & TOP_CATEGORY) && !occupies_device(kind))
+        return false;
+    if (!events->per_call && events->names.wanted && !events->names.wanted[top_key_of(events, e)])
+        return false;
+    if (by & TOP_KERNEL && !event_is_gpu_work(kind))
+        return false;
+    return on_device ? !(by & TOP_THREAD) : !(by & (TOP_STREAM | TOP_DEVICE));
 }
 
-void top_row_count(struct top *top, uint32_t index, event_id e, int64_t start_ns, int64_t end_ns,
-                   uint64_t order, bool is_async, bool has_parent)
+static struct row_key key_of(struct top_rows *rows, event_id e, bool is_annotation)
 {
-    struct top_row *row = &top->rows.at[index];
-    uint32_t file = top->trace->file_count > 1 ? top_file_of(top, e) : 0;
-    row->count++;
-    if (row->count > 1) {
-        if (file != row->first_file) {
-            if (file > row->first_file)
-                return;
-        } else if (start_ns != row->first_start_ns) {
-            if (start_ns > row->first_start_ns)
-                return;
-        } else if (end_ns < row->first_end_ns || (end_ns == row->first_end_ns && order > row->first_order)) {
-            return;
-        }
+    const struct top_events *events = rows->events;
+    unsigned by = events->by;
+    struct row_key key = { .is_annotation = events->per_call && is_annotation };
+    if (!top_rows_hold_both_sides(events))
+        key.device_type = (uint16_t)event_device_type(events->trace, rows->types, e);
+    if (events->per_call)
+        key.name = top_key_of(events, e);
+    if (by & TOP_SHAPE)
+        key.shape = shape_of(rows, e);
+    if (by & TOP_STACK)
+        key.stack = stack_of(rows, e);
+    if (by & TOP_OVERLOAD)
+        key.overload = overload_of(rows, e);
+    if (by & TOP_LINE)
+        key.line = line_of(rows, e);
+    if (rows->group)
+        key.group = group_of_event(rows, e);
+    return key;
+}
+
+uint32_t top_row_of(struct top_rows *rows, event_id e)
+{
+    const struct top_events *events = rows->events;
+    enum event_kind kind = (enum event_kind)events->trace->kind[e];
+    bool is_record =
+        events->names.flags[events->trace->name[e]] & NAME_RECORD; /* even a region of that name */
+    bool is_annotation = kind == EVENT_GPU_ANNOTATION || (kind == EVENT_ANNOTATION && !is_record);
+    if (!has_row(events, e, kind))
+        return ROW_NONE;
+    uint32_t *fast = &rows->row_of_key[event_on_device(kind) * 2 + is_annotation][top_key_of(events, e)];
+    bool by_name = events->by == TOP_OPERATOR;
+    if (by_name && *fast != ROW_NONE && (!event_on_device(kind) || !rows->several_types))
+        return *fast;
+    struct row_key key = key_of(rows, e, is_annotation);
+    /* Most often the row is that of the last event with the name: in the same step, say. */
+    if (*fast != ROW_NONE && memcmp(&rows->at[*fast].key, &key, sizeof key) == 0)
+        return *fast;
+    *fast = names_add(rows->composites, (const char *)&key, sizeof key);
+    if (*fast == rows->count)
+        *VEC_PUSH(rows) = (struct row_sums){ .key = key };
+    assert(*fast < rows->count);
+    return *fast;
+}
+
+int top_compare_first(const struct trace *trace, const struct top_occurrence *a,
+                      const struct top_occurrence *b)
+{
+    if (trace->file_count > 1) {
+        uint32_t a_file = trace->tracks[trace->track[a->event]].file,
+                 b_file = trace->tracks[trace->track[b->event]].file;
+        if (a_file != b_file)
+            return a_file < b_file ? -1 : 1;
     }
-    row->first_file = file;
-    row->first_start_ns = start_ns;
-    row->first_end_ns = end_ns;
-    row->first_order = order;
-    row->first_event = e;
-    row->first_is_async = is_async;
-    row->first_has_parent = has_parent;
+    if (a->start_ns != b->start_ns)
+        return a->start_ns < b->start_ns ? -1 : 1;
+    if (a->end_ns != b->end_ns)
+        return a->end_ns > b->end_ns ? -1 : 1;
+    return a->order < b->order ? -1 : a->order > b->order;
+}
+
+void top_row_count(struct top_rows *rows, uint32_t index, const struct top_occurrence *one)
+{
+    struct row_sums *row = &rows->at[index];
+    if (row->count++ == 0 || top_compare_first(rows->events->trace, one, &row->first) < 0)
+        row->first = *one;
 }

@@ -1,21 +1,27 @@
 /*
- * stacks.c - Python stacks of the backward pass.
+ * stacks.c - top_borrow_stacks of calls.h: Python stacks of the backward pass.
  *
- * Autograd runs backward operators on a thread of its own, where no Python is on the stack. torch lists each, and
- * all it calls, under the stack of the forward operator with the same sequence number. Which events run a
- * backward node is not in the file; the engine names the call around each after it, so
+ * Which events run a backward node is not in the file; the engine names the call around each after it, so
  *
  *     autograd::engine::evaluate_function: MmBackward0
  *         MmBackward0                                       <- a backward node
  */
-#include "analyze/top/parts.h"
+#include "analyze/top/calls.h"
+
+#include "base/memory.h"
 #include <stdlib.h>
+#include <string.h>
 
 struct forward {
     size_t process;
     int64_t sequence;
     int64_t start_ns, end_ns;
     event_id event;
+};
+
+struct forwards {
+    struct forward *at;
+    size_t count, capacity;
 };
 
 static int compare_forwards(const void *left, const void *right)
@@ -33,9 +39,10 @@ static int compare_forwards(const void *left, const void *right)
 }
 
 /* The first forward operator with the number, in torch's order; EVENT_NONE when there is none. */
-static event_id find_forward(const struct forward *at, size_t count, size_t process, int64_t sequence)
+static event_id find_forward(const struct forwards *forwards, size_t process, int64_t sequence)
 {
-    size_t low = 0, high = count;
+    const struct forward *at = forwards->at;
+    size_t low = 0, high = forwards->count;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
         if (at[middle].process < process || (at[middle].process == process && at[middle].sequence < sequence))
@@ -43,46 +50,55 @@ static event_id find_forward(const struct forward *at, size_t count, size_t proc
         else
             high = middle;
     }
-    return low < count && at[low].process == process && at[low].sequence == sequence ? at[low].event
-                                                                                     : EVENT_NONE;
+    bool found = low < forwards->count && at[low].process == process && at[low].sequence == sequence;
+    return found ? at[low].event : EVENT_NONE;
 }
 
-static bool is_backward_node(const struct top *top, node_id n)
+static bool is_backward_node(const struct calltree *tree, node_id n)
 {
     static const char prefix[] = "autograd::engine::evaluate_function: ";
-    node_id parent = top->tree->parent[n];
+    node_id parent = tree->parent[n];
     if (parent == NODE_NONE)
         return false;
-    const char *around = trace_name(top->trace, top->tree->event[parent]);
+    const char *around = trace_name(tree->trace, tree->event[parent]);
     return strncmp(around, prefix, sizeof prefix - 1) == 0 &&
-           strcmp(around + sizeof prefix - 1, trace_name(top->trace, top->tree->event[n])) == 0;
+           strcmp(around + sizeof prefix - 1, trace_name(tree->trace, tree->event[n])) == 0;
 }
 
-void top_borrow_stacks(struct top *top)
+/* New; by node: the backward node around, or itself. The operators of the forward pass are added to FORWARDS. */
+static node_id *find_backward(const struct top_calls *calls, const struct top_links *links,
+                              struct forwards *forwards)
 {
-    const struct trace *trace = top->trace;
-    const struct calltree *tree = top->tree;
-    node_id *backward =
-        mem_alloc((tree->count + 1) * sizeof *backward); /* the backward node around, or itself */
-    VEC_OF(struct forward) forwards = { 0 };
+    const struct calltree *tree = calls->tree;
+    const struct trace *trace = tree->trace;
+    node_id *backward = mem_alloc(mem_times(tree->count + 1, sizeof *backward));
     for (node_id n = 0; n < tree->count; n++) {
         event_id e = tree->event[n];
         node_id parent = tree->parent[n];
         int64_t sequence;
         backward[n] = parent == NODE_NONE ? NODE_NONE : backward[parent];
-        if (top->state[n] & NODE_FOLDED)
+        if (calls->state[n] & NODE_FOLDED)
             continue;
-        if (is_backward_node(top, n))
+        if (is_backward_node(tree, n))
             backward[n] = n;
         if (backward[n] == NODE_NONE && trace_arg(trace, ARG_SEQUENCE, e, &sequence))
-            *VEC_PUSH(&forwards) = (struct forward){ attribution_process(top->launches, e), sequence,
-                                                     trace->start_ns[e], trace_end_ns(trace, e), e };
+            *VEC_PUSH(forwards) = (struct forward){ attribution_process(links->launches, e), sequence,
+                                                    trace->start_ns[e], trace_end_ns(trace, e), e };
     }
-    if (forwards.count)
-        qsort(forwards.at, forwards.count, sizeof *forwards.at, compare_forwards);
-    top->stack_event = mem_alloc((trace->event_count + 1) * sizeof *top->stack_event);
+    if (forwards->count)
+        qsort(forwards->at, forwards->count, sizeof *forwards->at, compare_forwards);
+    return backward;
+}
+
+event_id *top_borrow_stacks(const struct top_calls *calls, const struct top_links *links)
+{
+    const struct calltree *tree = calls->tree;
+    const struct trace *trace = tree->trace;
+    struct forwards forwards = { 0 };
+    node_id *backward = find_backward(calls, links, &forwards);
+    event_id *stack_event = mem_alloc(mem_times(trace->event_count + 1, sizeof *stack_event));
     for (event_id e = 0; e < trace->event_count; e++)
-        top->stack_event[e] = e;
+        stack_event[e] = e;
     for (node_id n = 0; n < tree->count; n++) {
         if (backward[n] == NODE_NONE)
             continue;
@@ -90,10 +106,11 @@ void top_borrow_stacks(struct top *top)
         int64_t sequence;
         bool has_forward = trace_arg(trace, ARG_SEQUENCE, node, &sequence) &&
                            trace_arg_or(trace, ARG_FWD_THREAD, node, 0) != 0;
-        top->stack_event[e] = has_forward ? find_forward(forwards.at, forwards.count,
-                                                         attribution_process(top->launches, e), sequence)
-                                          : EVENT_NONE;
+        stack_event[e] = has_forward
+                             ? find_forward(&forwards, attribution_process(links->launches, e), sequence)
+                             : EVENT_NONE;
     }
     VEC_FREE(&forwards);
     free(backward);
+    return stack_event;
 }

@@ -3,7 +3,10 @@
  *
  *     struct top_options options = { .by = TOP_OPERATOR };
  *     struct trace *trace = ingest_read(..., .wants = top_wants(&options), ...);
- *     struct result *result = top_analyze(trace, &options);      // table "operators", notices
+ *     struct top *top = top_analyze(trace, &options);
+ *     for (size_t i = 0; i < top->count; i++)
+ *         printf("%s %" PRId64 "\n", top->at[i].name.at, top->at[i].self_cpu_ns);
+ *     top_free(top);
  *
  * Every figure follows torch 2.14; docs/definitions.md says what each counts. Files are answered apart (call
  * trees, links and memory never cross from one to another) and added up in the rows.
@@ -11,70 +14,69 @@
 #ifndef TPA_ANALYZE_TOP_TOP_H
 #define TPA_ANALYZE_TOP_TOP_H
 
-#include "analyze/selection.h"
+#include "analyze/top/counts.h"
 #include "base/result.h"
-#include "trace/trace.h"
 
-/*
- * What makes a row. Operators, shapes, stacks and kernels name it; the others tell rows of one name apart or, alone,
- * make one row of all that happens in one place.
- */
-enum top_dimension {
-    TOP_OPERATOR = 1, /* name, host or device, annotation or not: torch's key */
-    TOP_SHAPE = 2,    /* ... and the shapes of the inputs */
-    TOP_STACK = 4,    /* ... and the innermost frames of the Python stack */
-    TOP_OVERLOAD = 8, /* ... and the overload: add.Tensor, add.out */
-    TOP_KERNEL = 16,  /* kernels, copies and memsets only */
-    TOP_CATEGORY = 32,
-    TOP_THREAD = 64,
-    TOP_STREAM = 128,
-    TOP_DEVICE = 256,
-    TOP_STEP = 512,
-    TOP_RANK = 1024,   /* which file; alone, it tells operators apart */
-    TOP_MODULE = 2048, /* the innermost nn.Module; of the backward pass, that of its forward operator */
-    TOP_LINE = 4096,   /* the innermost function outside PyTorch, likewise */
+struct top_row {
+    struct text name;        /* of the operator, call or kernel; of the place, where rows are places */
+    struct text place;       /* category, device, stream or thread; "" when none makes a row */
+    struct text device_type; /* "CPU", "CUDA" ...; missing where a row holds both sides */
+    bool on_device, is_annotation;
+    bool is_gpu_work; /* a kernel, copy or memset: neither a wait nor an annotation */
+    /* What else makes a row; missing when not asked for: */
+    struct text shapes, overload, stack, line;
+    struct group_key key;
+    uint32_t file; /* by rank, its file; else that of its first event */
+    int64_t count;
+    int64_t cpu_ns, self_cpu_ns, cpu_average_ns;          /* on the host */
+    int64_t device_ns, self_device_ns, device_average_ns; /* on devices */
+    double self_cpu_share, cpu_share,
+        self_device_share; /* of the totals of all rows; NaN when there are none */
+    int64_t cpu_bytes, self_cpu_bytes, device_bytes, self_device_bytes; /* allocated less freed */
+    int64_t flops;
+    /* Of its first event in torch's list: */
+    bool is_async, is_top_level;
+    int64_t node_id, scope; /* torch's, as far as a file tells */
+    /* The times in torch's own arithmetic, in microseconds; NaN unless asked for. */
+    struct {
+        double cpu_us, self_cpu_us, cpu_average_us, device_us, self_device_us, device_average_us;
+    } as_torch;
 };
 
-struct top_options {
-    unsigned by;                  /* enum top_dimension, or-ed; 0 is TOP_OPERATOR */
-    unsigned stack_depth;         /* frames TOP_STACK looks at; 0 is 5 */
-    struct attribution *launches; /* those of the trace, where somebody has them already; NULL: found here */
-    /* By TOP_STEP, the steps there are: what happens in none of them is in no step. NULL: all of the trace. Borrowed. */
-    const struct step_list *steps;
-    bool python;         /* rows for Python frames too (include_python_functions=True) */
-    bool without_memory; /* no figures of memory: who asks for times need not wait for them */
-    bool float_times;    /* also fill the columns torch's own text is made of, in its arithmetic */
-    /* Only what it holds; NULL: everything. GPU work is held when the call that launched it is (its own
-     * start decides when that is not in the file). Names are not its business but those of: */
-    const struct selection *selection;
-    const char *filter,
-        *exclude; /* regular expressions, known to be right, over the names of rows; NULL: none */
+struct top {
+    const struct trace *trace; /* borrowed */
+    unsigned by;               /* set of enum top_dimension */
+    bool per_call;             /* rows are named by operators, else by places */
+    bool as_torch;             /* the rows have torch's own figures */
+    struct top_row *at;        /* in torch's order; those that --filter and --exclude keep */
+    size_t count, capacity;
+    int64_t self_cpu_ns, self_device_ns; /* of all rows; of devices without annotations */
+    const char *device_name;             /* what headings call the devices: "CUDA" */
+    /* Is there anything on the host, time on devices, memory of the host, of devices, FLOPs? */
+    bool has_host, has_device_time, has_memory, has_device_memory, has_flops;
+    bool no_code; /* no module, or line, is in the recorded stacks */
+    struct top_counts counts;
+    struct group *group; /* of the keys; NULL: no dimension of it */
+    struct arena texts;
 };
 
 /* What the reader must decode. */
 struct trace_wants top_wants(const struct top_options *options);
 
-/* New; free with result_free. One table, "operators", in torch's order, complete. */
-struct result *top_analyze(const struct trace *trace, const struct top_options *options);
+/* New; free with top_free (NULL is allowed). Texts live as long as it and TRACE. */
+struct top *top_analyze(const struct trace *trace, const struct top_options *options);
+void top_free(struct top *top);
 
-/* The figures of one row, for those who add rows up themselves, step by step and file by file. */
-struct top_figures {
-    const char *name; /* of the operator, call or kernel; the place, where rows are places */
-    size_t name_length;
-    const char *detail; /* what else tells rows apart, by TOP_SHAPE and the like; "" when nothing does */
-    bool on_device, is_annotation;
-    bool is_gpu_work; /* a kernel, copy or memset: neither a wait nor an annotation */
-    uint32_t file;    /* by TOP_RANK, else 0 */
-    bool in_step;     /* by TOP_STEP: it began, or was launched, in a step */
-    int64_t step;     /* its number */
-    int64_t count, cpu_ns, self_cpu_ns, device_ns, self_device_ns;
-};
+/* The table "operators". New; free with table_free. */
+struct table *top_table(const struct top *top);
 
-/* Told of each row that counts something. FIGURES and its texts are borrowed until it returns. */
-typedef void top_take(void *context, const struct top_figures *figures);
+/* What `tpa top` answers: its table and notices. New; free with result_free. */
+struct result *top_result(const struct trace *trace, const struct top_options *options);
 
-/* As top_analyze, but the rows go to TAKE, in no particular order, and there is no table. */
-void top_each_row(const struct trace *trace, const struct top_options *options, top_take *take,
-                  void *context);
+/* Say what is special about the trace and its figures. */
+void top_add_notices(const struct top *top, struct result *result);
+
+/* Add to OUT what tells rows of one name apart, as people read it. */
+void top_show_detail(const struct top_row *row, struct buffer *out);
 
 #endif

@@ -513,7 +513,7 @@ static void expect_tracks(const char *text, const char *expected)
 
 #define ON(name, where) "{\"ph\":\"X\",\"name\":\"" name "\",\"ts\":1,\"dur\":1" where "}"
 
-static void tracks_are_as_written(void **state)
+static void tracks_are_what_their_numbers_say(void **state)
 {
     (void)state;
     expect_tracks("[" ON("a", ",\"pid\":\"Spans\",\"tid\":\"PyTorch Profiler\"") "]",
@@ -797,7 +797,7 @@ int main(void)
         cmocka_unit_test(async_events),
         cmocka_unit_test(other_phases),
         cmocka_unit_test(args_that_are_none),
-        cmocka_unit_test(tracks_are_as_written),
+        cmocka_unit_test(tracks_are_what_their_numbers_say),
         cmocka_unit_test(names_of_tracks_come_from_anywhere_and_the_last_one_wins),
         cmocka_unit_test(counters_have_a_sample_for_each_series),
         cmocka_unit_test(flows_are_kept_as_written),

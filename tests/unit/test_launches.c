@@ -171,7 +171,8 @@ static void calls_without_ids_beside_operators_with_ids_are_not_linked(void **st
     struct attribution *launches = attribution_open(trace);
     assert_int_equal(attribution_links(launches, 0), LINKS_BY_ID);
     assert_string_equal(operator_of(launches, trace, "gemm"), "-");
-    assert_string_equal(name_of(trace, attribution_call(launches, event_called(trace, "gemm"))), "runFunction");
+    assert_string_equal(name_of(trace, attribution_call(launches, event_called(trace, "gemm"))),
+                        "runFunction");
     attribution_free(launches);
     trace_free(trace);
 }

@@ -520,18 +520,18 @@ static void top_makes_rows_of_modules(void **state)
     (void)state;
     draw();
     struct top_options options = { .by = TOP_MODULE };
-    result = top_analyze(trace, &options);
+    result = top_result(trace, &options);
     modules = table_called(result, "operators");
     assert_int_equal(modules->row_count, 4);
     assert_int_equal(figure("Linear_1", "self_device_time_total"), 5 + 20);
     assert_int_equal(figure("Linear_1", "cpu_time_total"), 10 + 30);
     assert_int_equal(figure("Net_0", "self_device_time_total"), 3 + 7);
     assert_int_equal(figure("Net_0", "cpu_time_total"), 6 + 10);
-    assert_int_equal(figure("(outside any module)", "self_device_time_total"), 2 + 11);
+    assert_int_equal(figure("(no module)", "self_device_time_total"), 2 + 11);
     result_free(result);
 
     options.by = TOP_MODULE | TOP_OPERATOR;
-    result = top_analyze(trace, &options);
+    result = top_result(trace, &options);
     modules = table_called(result, "operators");
     int64_t linears = 0;
     for (size_t row = 0; row < modules->row_count; row++)
@@ -543,7 +543,7 @@ static void top_makes_rows_of_modules(void **state)
     result_free(result);
 
     options.by = TOP_LINE;
-    result = top_analyze(trace, &options);
+    result = top_result(trace, &options);
     modules = table_called(result, "operators");
     assert_int_equal(figure("train.py(1): step", "self_device_time_total"), 8 + 5 + 3 + 2 + 7 + 20);
     release();
@@ -579,10 +579,10 @@ static void annotations_are_where_they_began(void **state)
     draw_host("user_annotation", "mine", 1, 20, 50);
     draw_host("user_annotation", "late", 1, 40, 5);
     trace = draw_end();
-    result = top_analyze(trace, &options);
+    result = top_result(trace, &options);
     modules = table_called(result, "operators");
     assert_string_equal(text_called(modules, row_called("mine"), "module"), "Net_0");
-    assert_string_equal(text_called(modules, row_called("late"), "module"), "(outside any module)");
+    assert_string_equal(text_called(modules, row_called("late"), "module"), "(no module)");
     release();
 }
 

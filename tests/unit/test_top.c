@@ -18,7 +18,7 @@ struct answer {
 static struct answer ask(struct trace *trace, struct top_options options)
 {
     struct answer answer = { .trace = trace };
-    answer.result = top_analyze(trace, &options);
+    answer.result = top_result(trace, &options);
     answer.table = answer.result->tables.at[0];
     return answer;
 }
@@ -246,6 +246,66 @@ static void a_call_that_has_an_operators_number_gets_its_kernels(void **state)
     done(&answer);
 }
 
+static void since_torch_2_15_an_equal_number_brings_no_kernels(void **state)
+{
+    (void)state;
+    static const enum torch_version versions[] = { TORCH_UNKNOWN, TORCH_2_14, TORCH_2_15 };
+    for (size_t i = 0; i < 3; i++) {
+        struct small small = small_begin(ALL_ARGS);
+        operator_(&small, "mm", 10, 20, 1);
+        launch(&small, SMALL_PID, "gemm", 20, 25, 5, 78, 1);
+        small_host(&small, SMALL_PID, "cuda_runtime", "cudaEventQuery", 50, 4);
+        small_arg(&small, ARG_CORRELATION, 1);
+        struct answer answer = ask(small_end(&small), (struct top_options){ .torch = versions[i] });
+        int64_t given = versions[i] == TORCH_2_15 ? 0 : 5;
+        check_device(&answer, "mm", 5, 5);
+        check_device(&answer, "cudaEventQuery", given, given);
+        assert_int_equal(noticed(&answer, "kernels_by_number"), versions[i] == TORCH_UNKNOWN ? 1 : -1);
+        done(&answer);
+    }
+}
+
+/* What torch calls the device: by the category of the event, and by whose runtime the file calls. */
+static void the_device_type_is_torchs(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *runtime, *work, *type, *shadow;
+    } cases[] = {
+        { "cuda_runtime", "kernel", "CUDA", "CUDA" },
+        { "hip_runtime", "kernel", "CUDA", "CUDA" },
+        { "xpu_runtime", "kernel", "XPU", "CUDA" }, /* torch calls it so */
+        { "privateuse1_runtime", "kernel", "PrivateUse1", "PrivateUse1" },
+        { "mtia_runtime", "mtia_ccp_events", "MTIA", "CUDA" },
+        { "cuda_runtime", "hpu_op", "HPU", "CUDA" },
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct small small = small_begin(ALL_ARGS);
+        operator_(&small, "mm", 0, 20, 1);
+        small_host(&small, SMALL_PID, cases[i].runtime, "launch", 2, 2);
+        small_arg(&small, ARG_CORRELATION, 7), small_arg(&small, ARG_EXTERNAL_ID, 1);
+        small_device(&small, 7, cases[i].work, "gemm", 10, 30);
+        small_arg(&small, ARG_CORRELATION, 7), small_arg(&small, ARG_EXTERNAL_ID, 1);
+        small_device(&small, 7, "gpu_user_annotation", "mine", 10, 30);
+        struct trace *trace = small_end(&small);
+        struct top *top = top_analyze(trace, &(struct top_options){ 0 });
+        assert_int_equal(top->count, 4);
+        assert_string_equal(top->device_name, cases[i].type);
+        for (size_t row = 0; row < top->count; row++) {
+            const struct top_row *at = &top->at[row];
+            const char *type = strcmp(at->name.at, "gemm") == 0   ? cases[i].type
+                               : strcmp(at->name.at, "mine") == 0 ? cases[i].shadow
+                                                                  : "CPU";
+            assert_string_equal(at->device_type.at, type);
+            if (strcmp(at->name.at, "mm") == 0)
+                assert_int_equal(at->self_device_ns, 30);
+        }
+        assert_int_equal(top->self_device_ns, 30);
+        top_free(top);
+        trace_free(trace);
+    }
+}
+
 /*
  *   [allreduce====================)          its name says that it is asynchronous
  *      [mm=====)                             so mm is no callee of it
@@ -272,6 +332,34 @@ static void asynchronous_and_open_regions_have_a_total_only(void **state)
     assert_int_equal(noticed(&answer, "async_guessed"), 1);
     assert_int_equal(noticed(&answer, "unfinished_regions"), 1);
     assert_int_equal(noticed(&answer, "no_gpu"), 0);
+    done(&answer);
+}
+
+/*
+ *   [outer====================)                60 long
+ *      [first .......... open until after the window: ends with outer, at 60
+ *          [inner=====)                         30..50
+ *             [second .. open: ends with inner, at 50, though first is around it, too
+ *                              [third ..        begins after outer: ends with the window, at 100
+ */
+static void an_open_region_ends_with_what_is_around_its_start(void **state)
+{
+    (void)state;
+    struct small small = small_begin(ALL_ARGS);
+    small_event(&small,
+                (struct track_key){
+                    .pid_text = "Spans", .pid_len = 5, .tid_text = "PyTorch Profiler", .tid_len = 16 },
+                'X', "Trace", "PyTorch Profiler (0)", 0, 100);
+    operator_(&small, "outer", 0, 60, 1);
+    small_host(&small, SMALL_PID, "user_annotation", "first", 10, 500);
+    operator_(&small, "inner", 30, 20, 2);
+    small_host(&small, SMALL_PID, "user_annotation", "second", 40, 500);
+    small_host(&small, SMALL_PID, "user_annotation", "third", 70, 500);
+    struct answer answer = ask(small_end(&small), (struct top_options){ 0 });
+    check_host(&answer, "first", 1, 50, 0);
+    check_host(&answer, "second", 1, 10, 0);
+    check_host(&answer, "third", 1, 30, 0);
+    check_host(&answer, "outer", 1, 60, 40);
     done(&answer);
 }
 
@@ -447,6 +535,22 @@ static void a_step_has_its_own_time_and_what_it_launched(void **state)
     done(&answer);
 }
 
+/* A step is one run of it: two of one number are two rows. */
+static void steps_of_one_number_are_two_rows(void **state)
+{
+    (void)state;
+    struct small small = small_begin(ALL_ARGS);
+    for (int64_t at = 0; at < 200; at += 100) {
+        small_host(&small, SMALL_PID, "user_annotation", "ProfilerStep#7", at, 90);
+        operator_(&small, "mm", at + 10, 20 + at, 1 + at);
+    }
+    struct answer answer = ask(small_end(&small), (struct top_options){ .by = TOP_STEP | TOP_OPERATOR });
+    assert_int_equal(answer.table->row_count, 4);
+    assert_int_equal(figure(&answer, "mm", "step"), 7);
+    assert_int_equal(figure(&answer, "mm", "cpu_time_total"), 20);
+    done(&answer);
+}
+
 static void choosing_a_step_takes_what_it_launched(void **state)
 {
     (void)state;
@@ -596,7 +700,10 @@ int main(void)
         cmocka_unit_test(a_call_with_one_callee_of_its_name_counts_once),
         cmocka_unit_test(a_call_without_operator_runs_where_the_profiler_was_stopped),
         cmocka_unit_test(a_call_that_has_an_operators_number_gets_its_kernels),
+        cmocka_unit_test(since_torch_2_15_an_equal_number_brings_no_kernels),
+        cmocka_unit_test(the_device_type_is_torchs),
         cmocka_unit_test(asynchronous_and_open_regions_have_a_total_only),
+        cmocka_unit_test(an_open_region_ends_with_what_is_around_its_start),
         cmocka_unit_test(self_time_may_be_negative),
         cmocka_unit_test(names_that_torch_drops_leave_their_time_to_the_caller),
         cmocka_unit_test(memory_counts_from_start_to_end_on_any_thread),
@@ -605,6 +712,7 @@ int main(void)
         cmocka_unit_test(python_frames_hold_but_have_no_rows_unless_asked_for),
         cmocka_unit_test(shapes_tell_calls_apart),
         cmocka_unit_test(a_step_has_its_own_time_and_what_it_launched),
+        cmocka_unit_test(steps_of_one_number_are_two_rows),
         cmocka_unit_test(choosing_a_step_takes_what_it_launched),
         cmocka_unit_test(filters_choose_rows_and_change_no_figure),
         cmocka_unit_test(files_add_up_or_are_told_apart_by_rank),

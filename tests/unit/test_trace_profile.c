@@ -63,8 +63,9 @@ static void calls_are_summed_up_by_caller(void **state)
     struct selection *all = selection_open(trace, &(struct selection_query){ 0 }, &err);
     struct profile *profile = trace_profile(trace, all);
 
-    function_id step = profile_find(profile, "~", 0, "ProfilerStep*");
-    function_id a = profile_find(profile, "~", 0, "a"), b = profile_find(profile, "~", 0, "b");
+    function_id step = profile_find(profile, "~", PROFILE_NAME_LINE, "ProfilerStep*");
+    function_id a = profile_find(profile, "~", PROFILE_NAME_LINE, "a"),
+                b = profile_find(profile, "~", PROFILE_NAME_LINE, "b");
     assert_int_equal(profile->listed_count, 3);
     const struct profile_function *f = profile->functions;
     check(&f[step].cost, 2, 2, 23, 49);
@@ -87,6 +88,48 @@ static void calls_are_summed_up_by_caller(void **state)
         else
             check(&edge->cost, 1, 1, 3, 3);
     }
+    profile_free(profile);
+    selection_free(all);
+    trace_free(trace);
+}
+
+/*
+ *   [wrap==================)      0..30
+ *     [nccl:all_reduce=====)      2..28: asynchronous by its name, so that mm is wrap's callee
+ *         [mm====)                5..15
+ *   [<forward op>)                40..50: a name as it is, no built-in function of Python
+ */
+static void regions_of_no_stack_call_nobody(void **state)
+{
+    (void)state;
+    struct trace_builder *builder = trace_builder_open(&(struct trace_wants){ 0 });
+    trace_builder_file(builder, "test.json", "Chrome JSON");
+    trace_builder_current_file(builder)->producer = PRODUCER_KINETO;
+    struct trace_chunk *chunk = trace_chunk_open(builder);
+    add(chunk, "wrap", "user_annotation", 0, 30);
+    add(chunk, "nccl:all_reduce", "user_annotation", 2, 26);
+    add(chunk, "mm", "cpu_op", 5, 10);
+    add(chunk, "<forward op>", "cpu_op", 40, 10);
+    struct tpa_error err = { 0 };
+    assert_true(trace_builder_append(builder, chunk, &err));
+    trace_chunk_free(chunk);
+    struct trace *trace = trace_builder_finish(builder);
+    struct selection *all = selection_open(trace, &(struct selection_query){ 0 }, &err);
+    struct profile *profile = trace_profile(trace, all);
+    const struct profile_function *f = profile->functions;
+    function_id wrap = profile_find(profile, "~", PROFILE_NAME_LINE, "wrap");
+    function_id reduce = profile_find(profile, "~", PROFILE_NAME_LINE, "nccl:all_reduce");
+    function_id mm = profile_find(profile, "~", PROFILE_NAME_LINE, "mm");
+    check(&f[wrap].cost, 1, 1, 20, 30);
+    check(&f[reduce].cost, 1, 1, 0, 26);
+    check(&f[mm].cost, 1, 1, 10, 10);
+    assert_int_equal(f[reduce].edge_count, 0);
+    assert_int_equal(f[mm].edge_count, 1);
+    assert_int_equal(profile->edges[f[mm].first_edge].caller, wrap);
+    struct buffer text = { 0 };
+    profile_function_text(&f[profile_find(profile, "~", PROFILE_NAME_LINE, "<forward op>")], &text);
+    assert_memory_equal(text.at, "<forward op>", 12);
+    buffer_release(&text);
     profile_free(profile);
     selection_free(all);
     trace_free(trace);

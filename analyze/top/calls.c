@@ -1,0 +1,38 @@
+/* calls.c - see calls.h. */
+#include "analyze/top/calls.h"
+
+#include "base/memory.h"
+#include <stdlib.h>
+
+static bool takes_call(const void *context, event_id e)
+{
+    enum top_role role = top_role(context, e);
+    return role == ROLE_CALL || role == ROLE_OUT_OF_MEMORY;
+}
+
+/* Only torch counts a call of itself once; elsewhere a recursion is as many calls as it is. */
+static bool same_key(const void *context, event_id a, event_id b)
+{
+    return top_is_torch(context, a) && top_key_of(context, a) == top_key_of(context, b);
+}
+
+void top_calls_open(struct top_calls *calls, const struct top_events *events)
+{
+    *calls = (struct top_calls){ .tree = calltree_open(events->trace, takes_call, events) };
+}
+
+void top_calls_nest(struct top_calls *calls, const struct top_events *events, const struct top_links *links)
+{
+    calltree_move(calls->tree, links->moves.at, links->moves.count);
+    calltree_nest(calls->tree);
+    calls->state = calltree_fold(calls->tree, same_key, events);
+    calls->node_of = calltree_nodes(calls->tree);
+}
+
+void top_calls_release(struct top_calls *calls)
+{
+    calltree_free(calls->tree);
+    free(calls->state);
+    free(calls->node_of);
+    free(calls->row_of_node);
+}

@@ -1,0 +1,68 @@
+/*
+ * counts.h - last stages of top: the figures of the rows.
+ *
+ * Every host event is a node of its thread's call tree. Its duration goes to its row's total and self time, and is taken
+ * from the self time of its parent's row; so rows are summed without a figure per event. A kernel's duration goes to its own
+ * row, to the self time of the operator that launched it, and up the chain of parents to everybody's total.
+ */
+#ifndef TPA_ANALYZE_TOP_COUNTS_H
+#define TPA_ANALYZE_TOP_COUNTS_H
+
+#include "analyze/top/calls.h"
+#include "analyze/top/rows.h"
+
+/* GPU work of which something is to be said. */
+struct top_work {
+    uint64_t count;
+    int64_t total_ns;
+};
+
+/* What is said below the table. */
+struct top_counts {
+    struct top_work unlinked, callless, graph; /* without operator, without call, out of graphs */
+    struct top_work lost;                      /* of operators that were folded */
+    uint64_t moved_calls;                      /* counted on the thread that stopped the profiler */
+    uint64_t unfinished;                       /* regions that were open at the end */
+    uint64_t guessed_async;                    /* regions taken for asynchronous by their names */
+    uint64_t lookalikes;    /* runtime calls that got kernels by their number, as torch up to 2.14 has it */
+    int64_t self_device_ns; /* of all rows on devices that are no annotations */
+    bool has_device, has_memory, has_flops;
+};
+
+/* Host time, calls and floating-point operations. Finds the row of each node. */
+void top_count_host(struct top_rows *rows, struct top_calls *calls, struct top_counts *counts);
+
+/* A gpu_user_annotation as long as the work it covers; Kineto writes it wider. */
+struct narrowed {
+    event_id event;
+    int64_t start_ns, end_ns;
+};
+
+struct narrowings {
+    struct narrowed *at; /* by event */
+    size_t count, capacity;
+};
+
+/* Undo Kineto's widening of annotations on streams. Release with VEC_FREE. */
+struct narrowings top_narrow_annotations(const struct top_events *events);
+
+/* Set *START_NS and *END_NS of E; *NEXT only grows while events are asked about in order. */
+void top_device_time(const struct trace *trace, const struct narrowings *narrowings, size_t *next, event_id e,
+                     int64_t *start_ns, int64_t *end_ns);
+
+/* Device time: of the rows of devices, and of the calls that launched the work. After top_count_host. */
+void top_count_devices(struct top_rows *rows, const struct top_calls *calls, const struct top_links *links,
+                       const struct narrowings *narrowings, struct top_counts *counts);
+
+/*
+ * Memory that calls allocated less what they freed. A record in no call has a row of its own: LEFTOVERS (NULL: not wanted)
+ * gets its bit, by event.
+ */
+void top_count_memory(struct top_rows *rows, const struct top_calls *calls, struct top_counts *counts,
+                      uint64_t *leftovers);
+
+/* Times in torch's own arithmetic. After all others; they say which rows there are. */
+void top_sum_as_torch(struct top_rows *rows, const struct top_calls *calls, const struct top_links *links,
+                      const struct narrowings *narrowings, const uint64_t *leftovers);
+
+#endif

@@ -1,0 +1,161 @@
+/* device.c - top_count_devices of counts.h: time on devices, of the work itself and of the calls that launched it. */
+#include "analyze/top/counts.h"
+
+#include "base/memory.h"
+#include "trace/arg_scan.h"
+#include <stdlib.h>
+
+struct device_state {
+    struct top_rows *rows;
+    const struct top_calls *calls;
+    const struct top_links *links;
+    struct top_counts *counts;
+    int64_t *launched_ns; /* by node: the work it launched; NULL: none so far */
+};
+
+static void add_work(struct top_work *work, int64_t duration_ns)
+{
+    work->count++;
+    add_wrapped(&work->total_ns, duration_ns);
+}
+
+/* Node N launched work of DURATION: it is N's own. The call it counts for, NODE_NONE when that lost it. */
+static node_id give_to_call(struct device_state *state, node_id n, int64_t duration_ns)
+{
+    const struct top_calls *calls = state->calls;
+    if (calls->state[n] & NODE_KERNELS_GONE) {
+        add_work(&state->counts->lost, duration_ns);
+        return NODE_NONE;
+    }
+    if (calls->state[n] & NODE_FOLDED)
+        n = calls->tree->parent[n];
+    if (calls->row_of_node[n] != ROW_NONE)
+        add_wrapped(&state->rows->at[calls->row_of_node[n]].self_device_ns, duration_ns);
+    return n;
+}
+
+/* It is in the total of the call and all its callers. Work that STAMP stands for may be given to several calls. */
+static void give_to_callers(struct device_state *state, node_id n, int64_t duration_ns, uint64_t stamp)
+{
+    const struct top_calls *calls = state->calls;
+    n = give_to_call(state, n, duration_ns);
+    if (n == NODE_NONE)
+        return;
+    bool once = top_counts_once(state->rows->events, calls->tree->event[n]);
+    for (; n != NODE_NONE; n = calls->tree->parent[n]) {
+        if (calls->row_of_node[n] == ROW_NONE)
+            continue;
+        struct row_sums *row = &state->rows->at[calls->row_of_node[n]];
+        if (once && row->seen == stamp)
+            continue;
+        row->seen = stamp;
+        add_wrapped(&row->device_ns, duration_ns);
+    }
+}
+
+/* As give_to_callers, of work that is given to one call alone: add_launched does for all such work what is left. */
+static void give_later(struct device_state *state, node_id n, int64_t duration_ns)
+{
+    n = give_to_call(state, n, duration_ns);
+    if (n == NODE_NONE)
+        return;
+    if (!state->launched_ns)
+        state->launched_ns = mem_zalloc(state->calls->tree->count + 1, sizeof *state->launched_ns);
+    add_wrapped(&state->launched_ns[n], duration_ns);
+}
+
+/* Callees lie behind their callers: each gives what it and its callees launched to its caller. */
+static void add_launched(struct device_state *state)
+{
+    const struct top_calls *calls = state->calls;
+    for (node_id n = (node_id)calls->tree->count; state->launched_ns && n-- > 0;) {
+        node_id parent = calls->tree->parent[n];
+        uint32_t row = calls->row_of_node[n];
+        if (row != ROW_NONE && !(calls->state[n] & NODE_COVERED))
+            add_wrapped(&state->rows->at[row].device_ns, state->launched_ns[n]);
+        if (parent != NODE_NONE)
+            add_wrapped(&state->launched_ns[parent], state->launched_ns[n]);
+    }
+    free(state->launched_ns);
+}
+
+/* What is said of work below the table. */
+static void note_work(struct device_state *state, event_id e, event_id call, bool has_operator,
+                      int64_t duration_ns)
+{
+    const struct top_events *events = state->rows->events;
+    if (!event_is_gpu_work((enum event_kind)events->trace->kind[e]))
+        return;
+    if (!has_operator)
+        add_work(&state->counts->unlinked, duration_ns);
+    if (call == EVENT_NONE)
+        add_work(&state->counts->callless, duration_ns);
+    else if (events->names.flags[events->trace->name[call]] & NAME_GRAPH)
+        add_work(&state->counts->graph, duration_ns);
+}
+
+static void count_launched(struct device_state *state, event_id e, int64_t duration_ns,
+                           const int64_t *external_id, const int64_t *correlation)
+{
+    const struct top_events *events = state->rows->events;
+    const struct top_links *links = state->links;
+    const node_id *node_of = state->calls->node_of;
+    size_t lookalike;
+    struct launch_link link = top_link(links, e, external_id, correlation, &lookalike);
+    bool has_operator = link.op != EVENT_NONE && node_of[link.op] != NODE_NONE;
+    bool given_once = !top_is_lookalike(links, lookalike, lookalike);
+    event_id call = correlation ? attribution_call(links->launches, e) : EVENT_NONE;
+    note_work(state, e, call, has_operator, duration_ns);
+    if (top_rows_hold_both_sides(events))
+        return; /* the row has it already */
+    if (has_operator && given_once)
+        give_later(state, node_of[link.op], duration_ns);
+    else if (has_operator)
+        give_to_callers(state, node_of[link.op], duration_ns, e + UINT64_C(1));
+    for (size_t i = lookalike; top_is_lookalike(links, lookalike, i); i++) {
+        give_to_callers(state, node_of[links->lookalikes.at[i].call], duration_ns, e + UINT64_C(1));
+        state->counts->lookalikes += top_version_is_open(links, events, e);
+    }
+}
+
+/* The row of E itself. */
+static void count_event(struct device_state *state, event_id e, int64_t start_ns, int64_t end_ns)
+{
+    struct top_rows *rows = state->rows;
+    const struct top_events *events = rows->events;
+    int64_t duration_ns = difference_wrapped(end_ns, start_ns);
+    uint32_t index = top_row_of(rows, e);
+    state->counts->has_device = true;
+    if (index != ROW_NONE) {
+        top_row_count(rows, index, &(struct top_occurrence){ e, start_ns, end_ns, e, false, false });
+        add_wrapped(&rows->at[index].device_ns, duration_ns);
+        add_wrapped(&rows->at[index].self_device_ns, duration_ns);
+    }
+    /* Rows of threads hold what their calls launched: the whole is the same, though no row is a device's. */
+    if ((index != ROW_NONE || events->by & TOP_THREAD) && events->trace->kind[e] != EVENT_GPU_ANNOTATION)
+        add_wrapped(&state->counts->self_device_ns, duration_ns);
+}
+
+void top_count_devices(struct top_rows *rows, const struct top_calls *calls, const struct top_links *links,
+                       const struct narrowings *narrowings, struct top_counts *counts)
+{
+    const struct trace *trace = rows->events->trace;
+    struct device_state state = { .rows = rows, .calls = calls, .links = links, .counts = counts };
+    struct arg_scan ids = arg_scan_of(trace, ARG_EXTERNAL_ID);
+    struct arg_scan correlations = arg_scan_of(trace, ARG_CORRELATION);
+    size_t next = 0;
+    for (event_id e = 0; e < trace->event_count; e++) {
+        if (top_role(rows->events, e) != ROLE_DEVICE)
+            continue;
+        int64_t start_ns, end_ns, id, correlation;
+        top_device_time(trace, narrowings, &next, e, &start_ns, &end_ns);
+        count_event(&state, e, start_ns, end_ns);
+        if (!event_is_launched((enum event_kind)trace->kind[e]))
+            continue;
+        bool has_id = arg_scan_get(&ids, e, &id),
+             has_correlation = arg_scan_get(&correlations, e, &correlation);
+        count_launched(&state, e, difference_wrapped(end_ns, start_ns), has_id ? &id : NULL,
+                       has_correlation ? &correlation : NULL);
+    }
+    add_launched(&state);
+}

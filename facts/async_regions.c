@@ -1,0 +1,131 @@
+/*
+ * async_regions.c - see async_regions.h.
+ *
+ * torch's C++ half replays the starts of a thread with a stack (torch/csrc/profiler/collection.cpp, build_tree): an event that
+ * ended before the next one starts leaves it, and all above it. A region without an end is on it until what is around it goes,
+ * and takes its end from there.
+ */
+#include "facts/async_regions.h"
+
+#include "base/memory.h"
+#include "trace/calltree.h"
+#include "trace/derived.h"
+#include <stdlib.h>
+#include <string.h>
+
+bool is_async_by_name(const char *name)
+{
+    static const char *const prefixes[] = { "nccl:", "gloo:", "ucc:", "mpi:", "xccl:", "hccl:", "rccl:" };
+    for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++)
+        if (strncmp(name, prefixes[i], strlen(prefixes[i])) == 0)
+            return true;
+    return false;
+}
+
+static const struct trace_file *file_of(const struct trace *trace, event_id e)
+{
+    return &trace->files[trace->tracks[trace->track[e]].file];
+}
+
+bool region_was_open(const struct trace *trace, event_id e)
+{
+    const struct trace_file *file = file_of(trace, e);
+    return trace->flags[e] & EVENT_UNFINISHED ||
+           (file->has_window && trace->start_ns[e] <= file->window_end_ns &&
+            trace_end_ns(trace, e) > file->window_end_ns);
+}
+
+static bool is_region(const struct trace *trace, event_id e)
+{
+    return (trace->kind[e] == EVENT_OP || trace->kind[e] == EVENT_ANNOTATION) &&
+           !(trace->flags[e] & (EVENT_ASYNC | EVENT_POINT)) && file_of(trace, e)->producer == PRODUCER_KINETO;
+}
+
+/* What is on torch's stacks. */
+static bool takes_part(const void *context, event_id e)
+{
+    const struct trace *trace = context;
+    bool is_frame = trace->kind[e] == EVENT_PYTHON && !(trace->flags[e] & (EVENT_ASYNC | EVENT_POINT));
+    return is_region(trace, e) || is_frame;
+}
+
+/* Without anything around it: at the end of the window, where that is told. */
+static int64_t end_of_window(const struct trace *trace, event_id e)
+{
+    const struct trace_file *file = file_of(trace, e);
+    int64_t end_ns = trace_end_ns(trace, e);
+    if (!file->has_window || end_ns <= file->window_end_ns)
+        return end_ns;
+    return file->window_end_ns > trace->start_ns[e] ? file->window_end_ns : trace->start_ns[e];
+}
+
+/* An event that is on the stack. */
+struct frame {
+    int64_t end_ns;
+    int64_t least_ns; /* of its own end and those below it */
+};
+
+/* The regions of a thread that were open at the end. */
+static void end_regions(struct open_regions *regions, const struct calltree *tree,
+                        const struct calltree_thread *thread)
+{
+    const struct trace *trace = tree->trace;
+    VEC_OF(struct frame) stack = { 0 };
+    for (node_id n = thread->first; n < thread->first + thread->count; n++) {
+        event_id e = tree->event[n];
+        while (stack.count && stack.at[stack.count - 1].least_ns < trace->start_ns[e])
+            stack.count--;
+        const struct frame *around = stack.count ? &stack.at[stack.count - 1] : NULL;
+        if (is_region(trace, e) && region_was_open(trace, e)) {
+            int64_t end_ns = around ? around->end_ns : end_of_window(trace, e);
+            *VEC_PUSH(regions) = (struct open_region){ e, end_ns };
+        } else if (trace->dur_ns[e] > 0) {
+            int64_t end_ns = trace_end_ns(trace, e);
+            int64_t least_ns = around && around->least_ns < end_ns ? around->least_ns : end_ns;
+            *VEC_PUSH(&stack) = (struct frame){ end_ns, least_ns };
+        }
+    }
+    VEC_FREE(&stack);
+}
+
+static int compare_regions(const void *left, const void *right)
+{
+    const struct open_region *a = left, *b = right;
+    return a->event < b->event ? -1 : a->event > b->event;
+}
+
+static void *derive(const struct trace *trace)
+{
+    struct open_regions *regions = mem_zalloc(1, sizeof *regions);
+    bool any = false;
+    for (event_id e = 0; e < trace->event_count && !any; e++)
+        any = is_region(trace, e) && region_was_open(trace, e);
+    struct calltree *tree = any ? calltree_open(trace, takes_part, trace) : NULL;
+    for (size_t t = 0; tree && t < tree->thread_count; t++)
+        end_regions(regions, tree, &tree->threads[t]);
+    calltree_free(tree);
+    if (regions->count)
+        qsort(regions->at, regions->count, sizeof *regions->at, compare_regions);
+    return regions;
+}
+
+static void release(void *value)
+{
+    struct open_regions *regions = value;
+    VEC_FREE(regions);
+    free(regions);
+}
+
+const struct open_regions *open_regions_of(const struct trace *trace)
+{
+    static const struct derivation derivation = { derive, release };
+    return trace_derive(trace, &derivation);
+}
+
+int64_t region_end_ns(const struct trace *trace, const struct open_regions *regions, event_id e)
+{
+    const struct open_region key = { e, 0 };
+    const struct open_region *found =
+        regions->count ? bsearch(&key, regions->at, regions->count, sizeof key, compare_regions) : NULL;
+    return found ? found->end_ns : trace_end_ns(trace, e);
+}

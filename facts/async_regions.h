@@ -1,0 +1,42 @@
+/*
+ * async_regions.h - host regions that belong to no thread's stack, as far as a file tells.
+ *
+ *     const struct open_regions *open = open_regions_of(trace);
+ *     int64_t end_ns = region_end_ns(trace, open, e);       // where torch ends E
+ *
+ * torch calls a region asynchronous when it was flagged so, when it ends on another thread than it began on, and when it was
+ * still open as recording stopped. Only the last is in the file. c10d flags its regions, whose names tell.
+ *
+ * A region that was open at the end is written up to the end of the window, or beyond it. torch ends it where the innermost
+ * region around its start on that thread (an operator, annotation or Python frame) ends that did end; without one at the end
+ * of the window.
+ */
+#ifndef TPA_FACTS_ASYNC_REGIONS_H
+#define TPA_FACTS_ASYNC_REGIONS_H
+
+#include "trace/trace.h"
+
+/* Is NAME like those that c10d's backends give their regions: nccl:all_reduce, gloo:broadcast? */
+bool is_async_by_name(const char *name);
+
+/* Was region E (an operator or annotation) open when recording stopped: says so, or ends after the window? */
+bool region_was_open(const struct trace *trace, event_id e);
+
+struct open_region {
+    event_id event;
+    int64_t end_ns;
+};
+
+/* The regions of torch's traces that were open at the end, by event. */
+struct open_regions {
+    struct open_region *at;
+    size_t count, capacity;
+};
+
+/* Those of TRACE, worked out when first asked for. Borrowed; live as long as TRACE. */
+const struct open_regions *open_regions_of(const struct trace *trace);
+
+/* Where E ends: as written, unless it is one of REGIONS. */
+int64_t region_end_ns(const struct trace *trace, const struct open_regions *regions, event_id e);
+
+#endif

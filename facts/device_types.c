@@ -1,0 +1,71 @@
+/* device_types.c - see device_types.h. */
+#include "facts/device_types.h"
+
+#include "base/memory.h"
+#include "trace/derived.h"
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+static bool begins_with(const char *text, const char *prefix)
+{
+    return strncasecmp(text, prefix, strlen(prefix)) == 0;
+}
+
+/* The accelerator whose runtime or driver calls are of this category; DEVICE_TYPE_CPU: it tells none. */
+static enum device_type runtime_of(const char *category)
+{
+    return begins_with(category, "xpu_")           ? DEVICE_TYPE_XPU
+           : begins_with(category, "privateuse1_") ? DEVICE_TYPE_PRIVATEUSE1
+                                                   : DEVICE_TYPE_CPU;
+}
+
+static void *derive(const struct trace *trace)
+{
+    struct device_types *types = mem_zalloc(1, sizeof *types);
+    types->of_category = mem_zalloc(trace->category_count + 1, 1);
+    types->of_file = mem_alloc(trace->file_count + 1);
+    memset(types->of_file, DEVICE_TYPE_CUDA, trace->file_count + 1);
+    uint8_t *runtime = mem_zalloc(trace->category_count + 1, 1);
+    bool any = false;
+    for (size_t c = 0; c < trace->category_count; c++) {
+        const char *text = names_text(trace->texts, trace->categories[c].text);
+        types->of_category[c] = begins_with(text, "mtia_")        ? DEVICE_TYPE_MTIA
+                                : strcasecmp(text, "hpu_op") == 0 ? DEVICE_TYPE_HPU
+                                                                  : DEVICE_TYPE_CUDA;
+        runtime[c] = (uint8_t)runtime_of(text);
+        any |= runtime[c] != DEVICE_TYPE_CPU;
+    }
+    for (event_id e = 0; any && e < trace->event_count; e++)
+        if (runtime[trace->category[e]] != DEVICE_TYPE_CPU)
+            types->of_file[trace->tracks[trace->track[e]].file] = runtime[trace->category[e]];
+    free(runtime);
+    return types;
+}
+
+static void release(void *value)
+{
+    struct device_types *types = value;
+    free(types->of_category);
+    free(types->of_file);
+    free(types);
+}
+
+const struct device_types *device_types_of(const struct trace *trace)
+{
+    static const struct derivation derivation = { derive, release };
+    return trace_derive(trace, &derivation);
+}
+
+const char *device_type_name(enum device_type type)
+{
+    switch (type) {
+    case DEVICE_TYPE_CPU: return "CPU";
+    case DEVICE_TYPE_CUDA: return "CUDA";
+    case DEVICE_TYPE_XPU: return "XPU";
+    case DEVICE_TYPE_HPU: return "HPU";
+    case DEVICE_TYPE_MTIA: return "MTIA";
+    case DEVICE_TYPE_PRIVATEUSE1: return "PrivateUse1";
+    }
+    return "";
+}
