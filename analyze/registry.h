@@ -10,6 +10,7 @@
 
 /* clang-format off */
 #define ANALYSES(ROW) \
+    ROW(gaps) \
     ROW(transfers) \
     ROW(comm) \
     ROW(launches) \

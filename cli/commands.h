@@ -18,7 +18,6 @@
     ROW(callees) \
     ROW(modules) \
     ROW(gpu) \
-    ROW(gaps) \
     ROW(steps) \
     ROW(path) \
     ROW(whatif) \

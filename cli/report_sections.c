@@ -117,9 +117,12 @@ static bool fill_gaps(const struct trace *trace, const struct selection *selecti
 {
     (void)err;
     struct gaps_options options = gaps_defaults;
-    options.most_rows = 1000;
-    gaps_add_tables(trace, selection, &options, content->result);
-    draw("gaps", trace, selection, content->picture);
+    options.most_gaps = 1000;
+    struct gaps *gaps = gaps_analyze(trace, selection, BY(DEVICE), &options);
+    result_add_table(content->result, gaps_causes_table(gaps));
+    result_add_table(content->result, gaps_table(gaps));
+    chart_gaps(content->picture, gaps);
+    gaps_free(gaps);
     return true;
 }
 

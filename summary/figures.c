@@ -111,7 +111,7 @@ static uint32_t file_of_row(struct file_finder *finder, size_t row)
 }
 
 /* A row of the overview: a rank, or one of its devices. A rank is the first of its files. */
-struct overview_group {
+struct overview {
     uint32_t file;
     int64_t device; /* TABLE_INT_MISSING: all */
     int64_t devices;
@@ -120,19 +120,19 @@ struct overview_group {
 };
 
 struct groups {
-    struct overview_group *at;
+    struct overview *at;
     size_t count, capacity;
     size_t *first_of_file; /* by file; those of one follow one another */
 };
 
 static void add_group(struct groups *groups, uint32_t file, int64_t device)
 {
-    *VEC_PUSH(groups) = (struct overview_group){ .file = file, .device = device, .peak = no_peak };
+    *VEC_PUSH(groups) = (struct overview){ .file = file, .device = device, .peak = no_peak };
 }
 
 static int compare_groups(const void *left, const void *right)
 {
-    const struct overview_group *a = left, *b = right;
+    const struct overview *a = left, *b = right;
     if (a->file != b->file)
         return a->file < b->file ? -1 : 1;
     return (a->device > b->device) - (a->device < b->device);
@@ -181,7 +181,7 @@ static void find_groups(const struct summary *summary, struct groups *groups)
 }
 
 /* The group of FILE, and of DEVICE where devices are apart; NULL when there is none. */
-static struct overview_group *find_group(const struct groups *groups, uint32_t file, int64_t device)
+static struct overview *overview_of(const struct groups *groups, uint32_t file, int64_t device)
 {
     if (!groups->at)
         return NULL;
@@ -205,11 +205,11 @@ static void sum_devices(const struct summary *summary, const struct groups *grou
     struct groups each = { 0 };
     find_devices(summary, &each);
     for (size_t i = 0; i < each.count; i++)
-        find_group(groups, each.at[i].file, each.at[i].device)->devices++;
+        overview_of(groups, each.at[i].file, each.at[i].device)->devices++;
     VEC_FREE(&each);
     for (size_t row = 0; devices && row < devices->row_count; row++) {
-        struct overview_group *group =
-            find_group(groups, file_of_row(&finder, row), summary_figure(devices, row, "device"));
+        struct overview *group =
+            overview_of(groups, file_of_row(&finder, row), summary_figure(devices, row, "device"));
         group->span_ns += (double)summary_figure(devices, row, "span");
         for (size_t i = 0; i < SHARES; i++)
             group->sums_ns[i] += (double)summary_figure(devices, row, shares[i].column);
@@ -223,8 +223,8 @@ static void find_peaks(const struct summary *summary, const struct groups *group
     for (size_t row = 0; memory && row < memory->row_count; row++) {
         const char *device = summary_cell(memory, row, "device")->text.at,
                    *number = device && !is_host(device) ? strchr(device, ':') : NULL;
-        struct overview_group *group = find_group(groups, file_of_row(&finder, row),
-                                                  number ? strtoll(number + 1, NULL, 10) : TABLE_INT_MISSING);
+        struct overview *group = overview_of(groups, file_of_row(&finder, row),
+                                       number ? strtoll(number + 1, NULL, 10) : TABLE_INT_MISSING);
         if (group)
             raise_peak(&group->peak, memory, row);
     }
@@ -253,8 +253,8 @@ static struct file_figures *find_file_figures(const struct summary *summary)
     return figures;
 }
 
-static void add_overview_row(struct table *table, const struct summary *summary,
-                             const struct overview_group *group, const struct file_figures *figures)
+static void add_overview_row(struct table *table, const struct summary *summary, const struct overview *group,
+                             const struct file_figures *figures)
 {
     size_t row = table_add_row(table);
     int64_t rank = selection_rank(summary->trace, group->file);

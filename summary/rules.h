@@ -10,6 +10,7 @@
 #define TPA_SUMMARY_RULES_H
 
 #include "analyze/comm.h"
+#include "analyze/gaps.h"
 #include "analyze/selection.h"
 #include "summary/summary.h"
 #include "base/result.h"
@@ -29,6 +30,11 @@ enum rule {
     RULE_IDLE_DATA_LOADING,
     RULE_IDLE_COMMUNICATION,
     RULE_IDLE_PROFILER,
+    RULE_IDLE_LAUNCH_CALL,
+    RULE_IDLE_FIRST_USE,
+    RULE_IDLE_STREAM_WAIT,
+    RULE_IDLE_GRAPH,
+    RULE_IDLE_QUEUED,
     RULE_STALL,
     RULE_TENSOR_CORES,
     RULE_DATA_PARALLEL,
@@ -43,7 +49,6 @@ struct summary_rule {
     const char *key, *finding;
     double threshold; /* a share above it is a finding */
     const char *command, *advice;
-    const char *cause; /* of gaps; NULL: not about them */
 };
 
 extern const struct summary_rule summary_rules[RULES];
@@ -82,6 +87,7 @@ struct summary {
     unsigned features;           /* of the trace: enum trace_feature */
     struct transfers *transfers; /* NULL where nothing ran on a device */
     struct comm *comm;           /* NULL unless there are several files */
+    struct gaps *gaps;    /* by device, sums only; NULL: there is no work on devices */
     struct result *parts; /* the tables of the analyses; that of steps in memory is called "memory_steps" */
     struct summary_rank *ranks; /* in order */
     size_t rank_count;
