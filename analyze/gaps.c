@@ -132,7 +132,7 @@ static enum gap_cause cause_in_call(const struct gaps_query *query, const struct
 {
     const struct trace *trace = query->trace;
     const struct host_thread *thread = &query->host->threads[trace->track[gap->call]];
-    if (intervals_contain(&thread->in[HOST_WAITING], trace->start_ns[gap->call]))
+    if (intervals_contain(&thread->waiting, trace->start_ns[gap->call]))
         return GAP_SYNCHRONIZATION; /* the call is a blocking copy itself */
     bool first = query->first_use[trace->name[gap->after]] == gap->call && !launched_before(query, gap);
     return first && trace->dur_ns[gap->call] >= query->options->latency_below_ns ? GAP_FIRST_USE
@@ -744,7 +744,7 @@ const struct analysis analysis_gaps = {
     .dimensions = BY(RANK) | BY(DEVICE) | BY(STREAM) | BY(THREAD) | BY(STEP) | BY(OP) | BY(CALL) | BY(MODULE) |
                   BY(KERNEL) | BY(CATEGORY),
     .by_default = BY(DEVICE),
-    .by_help = "what makes a row of the causes; with stream the gaps are those of each stream, else of devices",
+    .by_help = "what makes a row of the causes, device if not given; with stream the gaps are those of each stream",
     .options = options,
     ANALYSIS_DEFAULTS(gaps_defaults),
     .run = run_gaps,

@@ -56,6 +56,8 @@ static void add_waits(struct host_state *host, const struct trace *trace)
 static void separate(struct host_thread *thread, const struct intervals *overhead)
 {
     struct intervals taken = { 0 };
+    intervals_merge(&thread->in[HOST_WAITING]);
+    intervals_union(&thread->in[HOST_WAITING], &taken, &thread->waiting);
     for (size_t a = 0; a < HOST_ACTIVITIES; a++) {
         struct intervals *set = &thread->in[a], rest = { 0 }, all = { 0 };
         if (set->count == 0)
@@ -90,9 +92,11 @@ static void *derive(const struct trace *trace)
 static void release(void *value)
 {
     struct host_state *host = value;
-    for (size_t t = 0; t < host->thread_count; t++)
+    for (size_t t = 0; t < host->thread_count; t++) {
+        intervals_release(&host->threads[t].waiting);
         for (size_t a = 0; a < HOST_ACTIVITIES; a++)
             intervals_release(&host->threads[t].in[a]);
+    }
     for (size_t f = 0; f < host->file_count; f++)
         intervals_release(&host->overhead[f]);
     free(host->threads);

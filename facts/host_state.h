@@ -20,6 +20,7 @@ enum host_activity {
 };
 
 struct host_thread {
+    struct intervals waiting;             /* as HOST_WAITING, with the overhead */
     struct intervals in[HOST_ACTIVITIES]; /* disjoint, and without the overhead of its file */
 };
 

@@ -18,10 +18,10 @@ enum { SHARES = 4 };
 static const struct {
     const char *column, *key, *title;
 } shares[SHARES] = {
-    { "computation", "computing", "Devices compute" },
-    { "exposed_communication", "communicating", "communicate, and nothing else" },
-    { "exposed_memcpy", "copying", "copy, and nothing else" },
-    { "idle", "idle", "are idle" },
+    { "computation", "computing", "GPU computing" },
+    { "exposed_communication", "communicating", "Communicating (exposed)" },
+    { "exposed_memcpy", "copying", "Copying (exposed)" },
+    { "idle", "idle", "Idle" },
 };
 
 /* Most bytes in use on a device and, which counts where no device has any, on the host; INT64_MIN: none is known. */
