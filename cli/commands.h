@@ -17,7 +17,6 @@
     ROW(callers) \
     ROW(callees) \
     ROW(modules) \
-    ROW(gpu) \
     ROW(steps) \
     ROW(path) \
     ROW(whatif) \

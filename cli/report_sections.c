@@ -107,7 +107,9 @@ static bool fill_devices(const struct trace *trace, const struct selection *sele
                          struct report_content *content, struct tpa_error *err)
 {
     (void)err;
-    gpu_add_tables(trace, selection, GPU_ROWS_DEVICE, content->result);
+    struct gpu *gpu = gpu_analyze(trace, selection, BY(DEVICE));
+    gpu_add_result(gpu, content->result);
+    gpu_free(gpu);
     draw("utilization", trace, selection, content->picture);
     return true;
 }

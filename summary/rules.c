@@ -277,14 +277,13 @@ static const struct {
 /* Devices that are never idle for a cause, or in one file only, count for the whole. */
 static void look_at_idleness(struct summary *summary)
 {
-    const struct table *devices = summary_table(summary, "devices");
+    const struct gpu *gpu = summary->gpu;
     const struct gaps *gaps = summary->gaps;
     for (size_t i = 0; i < sizeof idle_rules / sizeof *idle_rules; i++) {
         enum rule rule = idle_rules[i].rule;
-        for (size_t row = 0; row < devices->row_count; row++)
-            add_stake(summary, rule, summary_figure(devices, row, "rank"),
-                      summary_figure(devices, row, "device"), NULL, 0,
-                      (double)summary_figure(devices, row, "span"));
+        for (size_t row = 0; row < gpu->count; row++)
+            add_stake(summary, rule, gpu->at[row].key.rank, gpu->at[row].key.device, NULL, 0,
+                      (double)gpu->at[row].span_ns);
         for (size_t row = 0; row < gaps->cause_count; row++) {
             const struct gap_cause_row *of = &gaps->causes[row];
             if (of->cause == idle_rules[i].cause &&
@@ -391,19 +390,15 @@ static bool has_tensor_cores(const struct summary *summary, int64_t rank, int64_
 static void look_at_tensor_cores(struct summary *summary)
 {
     const struct trace *trace = summary->trace;
-    const struct table *devices = summary_table(summary, "devices"),
-                       *efficiency = summary_table(summary, "efficiency");
     const struct gpu_events *gpu = gpu_events_of(trace);
     bool any = false;
-    for (size_t row = 0; row < efficiency->row_count; row++) { /* beside the rows of DEVICES */
-        int64_t rank = summary_figure(efficiency, row, "rank"),
-                device = summary_figure(efficiency, row, "device");
-        if (!has_tensor_cores(summary, rank, device))
+    for (size_t i = 0; i < summary->gpu->count; i++) {
+        const struct gpu_row *row = &summary->gpu->at[i];
+        if (!has_tensor_cores(summary, row->key.rank, row->key.device))
             continue;
-        bool none = summary_cell(efficiency, row, "tensor_core_share")->f == 0 &&
-                    summary_cell(efficiency, row, "tensor_core_unknown_share")->f == 0;
-        add_stake(summary, RULE_TENSOR_CORES, rank, device, NULL, 0,
-                  none ? (double)summary_figure(devices, row, "span") : INFINITY);
+        bool none = row->tensor_core_share == 0 && row->tensor_core_unknown_share == 0;
+        add_stake(summary, RULE_TENSOR_CORES, row->key.rank, row->key.device, NULL, 0,
+                  none ? (double)row->span_ns : INFINITY);
         any |= none;
     }
     if (!any)
@@ -420,31 +415,20 @@ static void look_at_tensor_cores(struct summary *summary)
     free(multiplies);
 }
 
+/* Without steps the device's own span is the whole: what the host did before the first launch is no fault of the device. */
 static void look_at_devices(struct summary *summary)
 {
-    const struct table *devices = summary_table(summary, "devices"),
-                       *efficiency = summary_table(summary, "efficiency");
-    for (size_t row = 0; row < devices->row_count; row++)
-        add_stake(summary, RULE_COPIES, summary_figure(devices, row, "rank"),
-                  summary_figure(devices, row, "device"), NULL,
-                  (double)summary_figure(devices, row, "exposed_memcpy"),
-                  (double)summary_figure(devices, row, "span"));
-    /*
-     * Without steps utilisation is a share of the time of the operators, and work that was queued goes on after the last of
-     * them: a graph launch takes a moment, its kernels may take seconds. Then the device's own span is the whole.
-     */
     bool has_steps = summary_table(summary, "steps") != NULL;
-    for (size_t row = 0; row < efficiency->row_count; row++) { /* beside the rows of DEVICES */
-        if (table_cell_is_missing(summary_cell(efficiency, row, "utilization"), TABLE_SHARE))
-            continue;
-        double whole_ns = (double)summary_figure(efficiency, row, "window"),
-               unused_ns = whole_ns * (1.0 - summary_cell(efficiency, row, "utilization")->f);
-        if (!has_steps) {
-            whole_ns = (double)summary_figure(devices, row, "span");
-            unused_ns = whole_ns - (double)summary_figure(devices, row, "kernel_union");
-        }
-        add_stake(summary, RULE_UTILIZATION, summary_figure(efficiency, row, "rank"),
-                  summary_figure(efficiency, row, "device"), NULL, unused_ns, whole_ns);
+    for (size_t i = 0; i < summary->gpu->count; i++) {
+        const struct gpu_row *row = &summary->gpu->at[i];
+        int64_t rank = row->key.rank, device = row->key.device;
+        add_stake(summary, RULE_COPIES, rank, device, NULL, (double)row->exposed_copies_ns,
+                  (double)row->span_ns);
+        int64_t whole_ns = has_steps ? row->window_ns : row->span_ns;
+        int64_t kernel_ns = has_steps ? row->kernel_window_ns : row->kernel_ns;
+        if (!isnan(row->utilization))
+            add_stake(summary, RULE_UTILIZATION, rank, device, NULL, (double)(whole_ns - kernel_ns),
+                      (double)whole_ns);
     }
 }
 
@@ -623,7 +607,7 @@ void summary_look(struct summary *summary)
     look_at_peaks(summary);
     look_at_growth(summary);
     look_at_steps(summary);
-    if (!summary_table(summary, "devices"))
+    if (!summary->gpu)
         return;
     look_at_devices(summary);
     look_at_idleness(summary);

@@ -11,6 +11,7 @@
 
 #include "analyze/comm.h"
 #include "analyze/gaps.h"
+#include "analyze/gpu.h"
 #include "analyze/selection.h"
 #include "summary/summary.h"
 #include "base/result.h"
@@ -85,9 +86,10 @@ struct summary {
     const struct selection *selection;
     enum summary_by by;
     unsigned features;           /* of the trace: enum trace_feature */
+    struct gpu *gpu;             /* by device; NULL: nothing ran on one, as below */
+    struct gaps *gaps;           /* by device, sums only */
     struct transfers *transfers; /* NULL where nothing ran on a device */
     struct comm *comm;           /* NULL unless there are several files */
-    struct gaps *gaps;    /* by device, sums only; NULL: there is no work on devices */
     struct result *parts; /* the tables of the analyses; that of steps in memory is called "memory_steps" */
     struct summary_rank *ranks; /* in order */
     size_t rank_count;

@@ -74,12 +74,12 @@ def gpu_identities(answers):
                 yield f"{where}a part is larger than its whole"
     for device in devices:
         for by, keys in (("stream", ("events", "kernels", "kernel_sum_ns", "nccl_kernels")),
-                         ("step", (*DEVICE_PARTS, "span_ns", "busy_ns", "events", "kernels", "kernel_sum_ns", "kernel_union_ns"))):
+                         ("step", ("events", "kernels", "kernel_sum_ns", "nccl_kernels")), ("step,stream", ("events", "kernels", "kernel_sum_ns"))):
             rows = of_device(answers.rows("gpu", "devices", by), device)
             for key in keys:
                 if total(rows, key) != device[key]:
                     yield f"gpu --by {by}: {key} of device {device['device']} adds up to {total(rows, key)}, not {device[key]}"
-    for by in ("stream", "step"):
+    for by in ("stream", "step", "step,stream"):
         for key in ("count", "bytes", "sum_ns"):
             if total(answers.rows("gpu", "copies", by), key) != total(answers.rows("gpu", "copies"), key):
                 yield f"gpu --by {by}: {key} of the copies is not that of all"

@@ -58,7 +58,7 @@ static void streams(void **state)
         draw_work("kernel", "gemm", 0, i, 100 * (MANY + i) + 20, 30, 2 * i + 1);
     }
     open_result();
-    gpu_add_tables(trace, selection, GPU_ROWS_STREAM, result);
+    ask_analysis(&analysis_gpu, trace, selection, BY(STREAM), result);
     assert_int_equal(table_called(result, "devices")->row_count, MANY);
     struct gaps *gaps = gaps_analyze(trace, selection, BY(STREAM), &(struct gaps_options){ 0 });
     assert_int_equal(gaps->count, MANY);
