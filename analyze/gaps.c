@@ -1,361 +1,344 @@
 /*
  * gaps.c - see gaps.h.
  *
- * The work of a device is walked by start; where the next begins after all before have ended there is a gap. Its cause
- * follows from the call that launched the next work and from what the calling thread was held up by (host_state.h).
- * Only the gaps that are listed are described in words, because that takes the call tree of the threads.
+ * The work of a device is walked by start; where the next begins after all before have ended there is a gap. What happened
+ * in it follows from the call that launched the next work and from what held its thread up (host_state.h). Only the
+ * gaps that are listed are described in words, because that takes the call tree of the threads.
  */
 #include "analyze/gaps.h"
 
+#include "base/runs.h"
+#include "base/sum.h"
+#include "facts/attribution.h"
+#include "facts/code_paths.h"
+#include "facts/features.h"
 #include "facts/gpu_events.h"
 #include "facts/host_state.h"
 #include "facts/host_waits.h"
-#include "base/runs.h"
-#include "base/quantity.h"
-#include "base/sum.h"
+#include "facts/step_list.h"
+#include "facts/stream_waits.h"
 #include "trace/calltree.h"
 #include "trace/intervals.h"
-#include "facts/attribution.h"
 #include "trace/span.h"
-#include "facts/step_list.h"
-#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
-const struct trace_wants gaps_wants = { .args = HOST_WAITS_WANTS };
+const struct trace_wants gaps_wants = { .args = HOST_WAITS_WANTS | CODE_PATHS_WANTS };
 const struct gaps_options gaps_defaults = { .min_ns = 10000, .latency_below_ns = 30000 };
-
-enum cause {
-    CAUSE_HOST,
-    CAUSE_LATENCY,
-    CAUSE_SYNC,
-    CAUSE_ALLOCATION,
-    CAUSE_DATA_LOADING,
-    CAUSE_COMMUNICATION,
-    CAUSE_OVERHEAD,
-    CAUSE_UNKNOWN,
-    CAUSES
-};
 
 static const struct {
     const char *name, *meaning;
-} causes[CAUSES] = {
-    [CAUSE_HOST] = { "host", "the host launched the next work only after the device ran dry" },
-    [CAUSE_LATENCY] = { "launch latency", "the next work was queued already" },
-    [CAUSE_SYNC] = { "synchronisation",
-                     "the host sat in a synchronisation or blocking copy as the device ran dry" },
-    [CAUSE_ALLOCATION] = { "allocation", "the host was allocating or freeing memory" },
-    [CAUSE_DATA_LOADING] = { "data loading", "the host waited for the next batch" },
-    [CAUSE_COMMUNICATION] = { "communication wait", "the host was in a communicating operator" },
-    [CAUSE_OVERHEAD] = { "profiler overhead", "the profiler itself was at work" },
-    [CAUSE_UNKNOWN] = { "unknown", "the launch is not in the file, or the work was queued long before" },
+} causes[GAP_CAUSES] = {
+    [GAP_HOST] = { "host", "the host had not launched the next work yet: it was in Python or in operators" },
+    [GAP_DATA_LOADING] = { "data loading", "the host waited for the next batch" },
+    [GAP_SYNCHRONIZATION] = { "synchronisation", "the host was in a synchronization or a blocking copy" },
+    [GAP_ALLOCATION] = { "allocation", "the host was allocating or freeing memory" },
+    [GAP_COMMUNICATION] = { "communication",
+                            "the host was in a communication operator: it enqueued a collective or waited for one" },
+    [GAP_LAUNCH_CALL] = { "launch call", "the call that launched the next work was running" },
+    [GAP_FIRST_USE] = { "first use",
+                        "so it was, for long, at the first launch of this kernel: its code was loaded" },
+    [GAP_LAUNCH_LATENCY] = { "launch latency", "the next work was queued and started shortly after" },
+    [GAP_STREAM_WAIT] = { "stream wait",
+                          "the next work was queued behind a wait of its stream for an event" },
+    [GAP_GRAPH] = { "graph", "the next work is a node of a graph that was running" },
+    [GAP_QUEUED] = { "queued", "the next work was queued for long; the trace does not record why" },
+    [GAP_PROFILER] = { "profiler overhead", "the profiler itself was at work" },
+    [GAP_UNKNOWN] = { "unknown", "the call that launched the next work is not in the file" },
 };
 
-/* ---- columns ---- */
+const char *gap_cause_name(enum gap_cause cause)
+{
+    return causes[cause].name;
+}
 
-enum cause_column {
-    CAUSE_RANK = ROW_KEY_RANK,
-    CAUSE_DEVICE = ROW_KEY_DEVICE,
-    CAUSE_STREAM = ROW_KEY_STREAM,
-    CAUSE_NAME = ROW_KEYS,
-    CAUSE_TIME,
-    CAUSE_SHARE,
-    CAUSE_COUNT,
-    CAUSE_LONGEST,
-    CAUSE_MEANING,
-    CAUSE_COLUMNS
-};
+const char *gap_cause_meaning(enum gap_cause cause)
+{
+    return causes[cause].meaning;
+}
 
-enum gap_column {
-    GAP_RANK,
-    GAP_DEVICE,
-    GAP_STREAM,
-    GAP_START,
-    GAP_LENGTH,
-    GAP_CAUSE,
-    GAP_OPERATOR,
-    GAP_MEANWHILE,
-    GAP_AFTER,
-    GAP_BEFORE,
-    GAP_CALL,
-    GAP_COLUMNS
-};
-
-/* clang-format off */
-static const struct table_column cause_columns[CAUSE_COLUMNS] = {
-    ROW_KEY_COLUMNS,
-    { "cause", "Cause", TABLE_NAME, "why the device was idle", 0, NULL },
-    { "time", "Idle", TABLE_NS, "length of the gaps added up", 0, "idle total" },
-    { "share", "Share", TABLE_SHARE, "share of the idle time of the device, stream, operator ...", 0, NULL },
-    { "count", "Gaps", TABLE_COUNT, "how many gaps", 0, "gaps" },
-    { "longest", "Longest", TABLE_NS, "the longest of them", 0, NULL },
-    { "meaning", "Meaning", TABLE_TEXT, "what the cause stands for", TABLE_OPTIONAL, NULL },
-};
-
-static const struct table_column gap_columns[GAP_COLUMNS] = {
-    { "rank", "Rank", TABLE_COUNT, "rank of the file, or its place among the files", TABLE_OPTIONAL, NULL },
-    { "device", "Device", TABLE_COUNT, "number of the device", TABLE_OPTIONAL, NULL },
-    { "stream", "Stream", TABLE_COUNT, "number of the stream", TABLE_HIDDEN, NULL },
-    { "start", "Start", TABLE_MOMENT, "when the device ran dry, from the origin of the file", 0, NULL },
-    { "length", "Length", TABLE_NS, "until it worked again", 0, "duration" },
-    { "cause", "Cause", TABLE_TEXT, "why it was idle", 0, NULL },
-    { "operator", "Operator", TABLE_NAME, "the operator that launched the work after the gap", 0, NULL },
-    { "meanwhile", "Meanwhile", TABLE_NAME, "what took the calling thread longest during the gap", 0, NULL },
-    { "after", "After", TABLE_NAME, "the work that ended the gap", 0, NULL },
-    { "before", "Before", TABLE_NAME, "the work that ended last before it", 0, NULL },
-    { "call", "Call", TABLE_NAME, "the call that launched the work after the gap", TABLE_OPTIONAL, NULL },
-};
-/* clang-format on */
-
-/* ---- finding gaps ---- */
-
-struct gap {
-    int64_t start_ns, end_ns;
-    int64_t length_ns; /* as far as it was asked for */
-    event_id before, after;
-    event_id call, op; /* what launched the work after */
-    uint32_t device;   /* of gpu->devices */
-    uint8_t cause;
-};
+/* ---- the parts of a gap ---- */
 
 struct cause_sum {
-    size_t count;
-    int64_t time_ns, longest_ns;
+    int64_t count, time_ns, longest_ns;
 };
 
-/* A gap in the rows that it belongs to, where these are not about devices and streams. */
-struct keyed_gap {
-    int64_t key, length_ns;
-    uint8_t cause;
+struct group_sums {
+    struct cause_sum of[GAP_CAUSES];
 };
 
-struct question {
+struct gaps_query {
     const struct trace *trace;
     const struct selection *selection;
     const struct gaps_options *options;
     const struct gpu_events *gpu;
-    struct host_state *host;
-    struct {
-        struct gap *at;
-        size_t count, capacity;
-    } listed;
-    struct row_keys *places; /* devices or streams */
-    struct row_keys *keys;   /* NULL: rows are about devices or streams */
-    struct {
-        struct keyed_gap *at;
-        size_t count, capacity;
-    } keyed;
-    size_t micro_count;
-    int64_t micro_ns, idle_ns;
-    struct table *causes;
+    const struct host_state *host;
+    const struct stream_waits *waits;
+    struct gaps *gaps;
+    VEC_OF(struct gap) listed;
+    VEC_OF(struct group_sums) sums; /* by group */
+    /* Of the file at hand: */
+    uint32_t first_uses_file;
+    event_id *first_use;                 /* by name of a kernel: the call that was the first to launch it */
+    event_id *last_call;                 /* by track: what launched the last work that was seen there */
+    event_id previous_call, before_call; /* what launched the work before that after the gap at hand: on its
+                                            stream, on its device */
 };
 
-static int64_t min_ns(int64_t a, int64_t b)
+static int64_t clamp(int64_t value, int64_t low, int64_t high)
 {
-    return a < b ? a : b;
+    return value < low ? low : value > high ? high : value;
 }
 
-static bool takes_half(const struct intervals *set, int64_t start_ns, int64_t end_ns)
+/* Where the phases of GAP begin and, the last, where it ends. By skewed clocks a call may even begin after its work. */
+static void find_edges(const struct trace *trace, const struct gap *gap, int64_t edge_ns[GAP_PHASES + 1])
 {
-    return end_ns > start_ns && 2 * intervals_length_within(set, start_ns, end_ns) >= end_ns - start_ns;
+    edge_ns[0] = gap->start_ns;
+    edge_ns[1] = clamp(trace->start_ns[gap->call], gap->start_ns, gap->end_ns);
+    edge_ns[2] = clamp(trace_end_ns(trace, gap->call), edge_ns[1], gap->end_ns);
+    edge_ns[3] = gap->end_ns;
 }
 
-static enum cause cause_of(const struct question *question, const struct gap *gap)
+/* Work out first_use for the file of DEVICE; devices come file by file. */
+static void find_first_uses(struct gaps_query *query, uint32_t device)
 {
-    const struct trace *trace = question->trace;
-    uint32_t file = question->gpu->devices[gap->device].file;
-    if (takes_half(&question->host->overhead[file], gap->start_ns, gap->end_ns))
-        return CAUSE_OVERHEAD;
-    event_id call = gap->call;
-    if (call == EVENT_NONE)
-        return CAUSE_UNKNOWN;
-    if (trace->start_ns[call] <= gap->start_ns)
-        return gap->end_ns - gap->start_ns < question->options->latency_below_ns ? CAUSE_LATENCY
-                                                                                 : CAUSE_UNKNOWN;
-    /* From here on the host was late, until it made the call; by a clock's skew even until after the gap. */
-    const struct host_thread *thread = &question->host->threads[trace->track[call]];
-    int64_t until_ns = min_ns(trace->start_ns[call], gap->end_ns);
-    if (takes_half(&thread->allocation, gap->start_ns, until_ns))
-        return CAUSE_ALLOCATION;
-    if (takes_half(&thread->data_loading, gap->start_ns, until_ns))
-        return CAUSE_DATA_LOADING;
-    if (takes_half(&thread->communication, gap->start_ns, until_ns) &&
-        !intervals_contain(&thread->communication, trace->start_ns[call]))
-        return CAUSE_COMMUNICATION; /* it waited there; one that launches the work itself does not wait */
-    return intervals_contain(&thread->waiting, gap->start_ns) ? CAUSE_SYNC : CAUSE_HOST;
-}
-
-/* Length of the gap as far as it was asked for. */
-static int64_t asked_length(const struct question *question, const struct gap *gap)
-{
-    const struct selection *selection = question->selection;
-    if (!selection->windows)
-        return gap->end_ns - gap->start_ns;
-    return intervals_length_within(&selection->windows[question->gpu->devices[gap->device].file],
-                                   gap->start_ns, gap->end_ns);
-}
-
-static void add_to_sum(struct cause_sum *sum, int64_t length_ns)
-{
-    sum->count++;
-    sum_add(&sum->time_ns, length_ns);
-    if (length_ns > sum->longest_ns)
-        sum->longest_ns = length_ns;
-}
-
-static void take_gap(struct question *question, struct gap gap, struct cause_sum sums[CAUSES])
-{
-    gap.length_ns = asked_length(question, &gap);
-    if (gap.length_ns <= 0)
+    const struct trace *trace = query->trace;
+    const struct gpu_events *gpu = query->gpu;
+    uint32_t file = gpu->devices[device].file;
+    if (query->first_use && query->first_uses_file == file)
         return;
-    gap.cause = (uint8_t)cause_of(question, &gap);
-    if (question->keys)
-        *VEC_PUSH(&question->keyed) =
-            (struct keyed_gap){ row_key_of(question->keys, gap.after, gap.call, gap.op), gap.length_ns,
-                                gap.cause };
-    else
-        add_to_sum(&sums[gap.cause], gap.length_ns);
-    sum_add(&question->idle_ns, gap.length_ns);
-    if (gap.length_ns < question->options->min_ns) {
-        question->micro_count++;
-        sum_add(&question->micro_ns, gap.length_ns);
-    } else if (!question->options->only_causes) {
-        *VEC_PUSH(&question->listed) = gap;
+    size_t name_count = names_count(trace->names);
+    if (!query->first_use)
+        query->first_use = mem_alloc(mem_times(name_count + 1, sizeof *query->first_use));
+    for (name_id id = 0; id < name_count; id++)
+        query->first_use[id] = EVENT_NONE;
+    query->first_uses_file = file;
+    for (size_t d = gpu_first_device(gpu, file); d < gpu->device_count && gpu->devices[d].file == file; d++)
+        for (size_t i = gpu->devices[d].first; i < gpu->devices[d].first + gpu->devices[d].count; i++) {
+            event_id call = gpu->call[i], *first = &query->first_use[trace->name[gpu->event[i]]];
+            if (call != EVENT_NONE && gpu_work_is_kernel(gpu->work[i]) &&
+                (*first == EVENT_NONE || trace->start_ns[call] < trace->start_ns[*first]))
+                *first = call;
+        }
+}
+
+/* Had the call launched other work already, so that both are nodes of a graph? */
+static bool launched_before(const struct gaps_query *query, const struct gap *gap)
+{
+    return query->previous_call == gap->call || query->before_call == gap->call;
+}
+
+static enum gap_cause cause_in_call(const struct gaps_query *query, const struct gap *gap)
+{
+    const struct trace *trace = query->trace;
+    const struct host_thread *thread = &query->host->threads[trace->track[gap->call]];
+    if (intervals_contain(&thread->waiting, trace->start_ns[gap->call]))
+        return GAP_SYNCHRONIZATION; /* the call is a blocking copy itself */
+    bool first = query->first_use[trace->name[gap->after]] == gap->call && !launched_before(query, gap);
+    return first && trace->dur_ns[gap->call] >= query->options->latency_below_ns ? GAP_FIRST_USE
+                                                                                 : GAP_LAUNCH_CALL;
+}
+
+/* The call that told the stream of the work after GAP to wait, between its launch and that of the work before it there. */
+static event_id find_wait(const struct gaps_query *query, const struct gap *gap)
+{
+    const struct trace *trace = query->trace;
+    int64_t since_ns = query->previous_call == EVENT_NONE ? INT64_MIN : trace->start_ns[query->previous_call];
+    return stream_waits_before(query->waits, gap->call, trace->track[gap->after], since_ns);
+}
+
+static enum gap_cause cause_after_call(const struct gaps_query *query, const struct gap *gap,
+                                       int64_t length_ns)
+{
+    if (launched_before(query, gap))
+        return GAP_GRAPH;
+    if (length_ns < query->options->latency_below_ns)
+        return GAP_LAUNCH_LATENCY;
+    return gap->wait != EVENT_NONE ? GAP_STREAM_WAIT : GAP_QUEUED;
+}
+
+static const enum gap_cause cause_of_activity[HOST_ACTIVITIES] = {
+    [HOST_WAITING] = GAP_SYNCHRONIZATION,
+    [HOST_ALLOCATION] = GAP_ALLOCATION,
+    [HOST_DATA_LOADING] = GAP_DATA_LOADING,
+    [HOST_COMMUNICATION] = GAP_COMMUNICATION,
+};
+
+/* What the thread of the call did in [START, END), LEFT_NS of which are not overhead. */
+static void split_before_call(const struct gaps_query *query, struct gap *gap, int64_t start_ns,
+                              int64_t end_ns, int64_t left_ns)
+{
+    const struct host_thread *thread = &query->host->threads[query->trace->track[gap->call]];
+    for (size_t a = 0; a < HOST_ACTIVITIES && left_ns > 0; a++) {
+        int64_t length_ns = intervals_length_within(&thread->in[a], start_ns, end_ns);
+        gap->part_ns[cause_of_activity[a]] += length_ns;
+        left_ns -= length_ns;
+    }
+    gap->part_ns[GAP_HOST] += left_ns;
+}
+
+static void split_phases(const struct gaps_query *query, struct gap *gap, const struct intervals *overhead)
+{
+    int64_t edge_ns[GAP_PHASES + 1];
+    find_edges(query->trace, gap, edge_ns);
+    for (size_t phase = 0; phase < GAP_PHASES; phase++) {
+        gap->phase_ns[phase] = edge_ns[phase + 1] - edge_ns[phase];
+        if (gap->phase_ns[phase] == 0)
+            continue;
+        int64_t overhead_ns = intervals_length_within(overhead, edge_ns[phase], edge_ns[phase + 1]);
+        int64_t left_ns = gap->phase_ns[phase] - overhead_ns;
+        gap->part_ns[GAP_PROFILER] += overhead_ns;
+        if (phase == GAP_BEFORE_CALL)
+            split_before_call(query, gap, edge_ns[phase], edge_ns[phase + 1], left_ns);
+        else if (phase == GAP_IN_CALL)
+            gap->part_ns[cause_in_call(query, gap)] += left_ns;
+        else
+            gap->part_ns[cause_after_call(query, gap, gap->phase_ns[phase])] += left_ns;
     }
 }
 
-/* The gaps between COUNT works of DEVICE, which lie at POSITION, or with NULL from FIRST on. */
-static void find_gaps(struct question *question, uint32_t device, const uint32_t *position, size_t first,
-                      size_t count, struct cause_sum sums[CAUSES])
+static void split(const struct gaps_query *query, struct gap *gap)
 {
-    const struct trace *trace = question->trace;
-    const struct gpu_events *gpu = question->gpu;
-    const struct selection *selection = question->selection;
+    const struct intervals *overhead = &query->host->overhead[query->gpu->devices[gap->device].file];
+    gap->wait = gap->call == EVENT_NONE ? EVENT_NONE : find_wait(query, gap);
+    if (gap->call == EVENT_NONE) {
+        gap->part_ns[GAP_PROFILER] = intervals_length_within(overhead, gap->start_ns, gap->end_ns);
+        gap->part_ns[GAP_UNKNOWN] = gap->end_ns - gap->start_ns - gap->part_ns[GAP_PROFILER];
+    } else {
+        split_phases(query, gap, overhead);
+    }
+    for (size_t c = 1; c < GAP_CAUSES; c++)
+        if (gap->part_ns[c] > gap->part_ns[gap->cause])
+            gap->cause = (enum gap_cause)c;
+}
+
+/* ---- finding gaps ---- */
+
+static const int64_t range_starts[] = { 1000, 2000, 5000 };
+
+int64_t gaps_length_from_ns(size_t range)
+{
+    if (range == 0)
+        return 0;
+    int64_t from_ns = range_starts[(range - 1) % 3];
+    for (size_t i = 0; i < (range - 1) / 3; i++)
+        from_ns *= 10;
+    return from_ns;
+}
+
+/* The last range holds whatever is longer: 10^16 ns are a hundred days. */
+static size_t range_of(int64_t length_ns)
+{
+    size_t range = 0;
+    while (range + 1 < GAP_LENGTHS && length_ns >= gaps_length_from_ns(range + 1))
+        range++;
+    return range;
+}
+
+static struct group_sums *sums_of(struct gaps_query *query, const struct gap *gap)
+{
+    uint32_t id = group_of(query->gaps->group, gap->after, gap->call, gap->op);
+    while (query->sums.count <= id)
+        *VEC_PUSH(&query->sums) = (struct group_sums){ 0 };
+    return &query->sums.at[id];
+}
+
+static void take_gap(struct gaps_query *query, struct gap gap)
+{
+    struct gaps *gaps = query->gaps;
+    split(query, &gap);
+    int64_t length_ns = gap.end_ns - gap.start_ns;
+    struct group_sums *sums = sums_of(query, &gap);
+    size_t range = range_of(length_ns);
+    for (size_t c = 0; c < GAP_CAUSES; c++) {
+        int64_t part_ns = gap.part_ns[c];
+        if (part_ns == 0)
+            continue;
+        struct cause_sum *sum = &sums->of[c];
+        sum->count++;
+        sum_add(&sum->time_ns, part_ns);
+        sum->longest_ns = part_ns > sum->longest_ns ? part_ns : sum->longest_ns;
+        sum_add(&gaps->part_ns[c], part_ns);
+        sum_add(&gaps->length_ns[range][c], part_ns);
+    }
+    sum_add(&gaps->idle_ns, length_ns);
+    if (length_ns < query->options->min_ns) {
+        gaps->short_count++;
+        sum_add(&gaps->short_ns, length_ns);
+    } else if (!query->options->only_causes) {
+        *VEC_PUSH(&query->listed) = gap;
+    }
+}
+
+/* The gaps between COUNT pieces of work of DEVICE, which lie at POSITION, or with NULL from FIRST on. */
+static void find_gaps(struct gaps_query *query, uint32_t device, const uint32_t *position, size_t first,
+                      size_t count)
+{
+    const struct trace *trace = query->trace;
+    const struct gpu_events *gpu = query->gpu;
     event_id last = EVENT_NONE; /* the work that ended last so far */
+    find_first_uses(query, device);
     for (size_t i = first; i < first + count; i++) {
         size_t at = position ? position[i] : i;
         event_id e = gpu->event[at];
-        if (!selection_holds_name(selection, trace->name[e]) ||
-            (selection->tracks && !selection->tracks[trace->track[e]]))
+        query->previous_call = query->last_call[trace->track[e]];
+        query->last_call[trace->track[e]] = gpu->call[at];
+        if (!selection_holds_work(query->selection, e, gpu->call[at]))
             continue;
         if (last != EVENT_NONE && trace->start_ns[e] > trace_end_ns(trace, last))
-            take_gap(question,
-                     (struct gap){ .start_ns = trace_end_ns(trace, last),
-                                   .end_ns = trace->start_ns[e],
-                                   .before = last,
-                                   .after = e,
-                                   .call = gpu->call[at],
-                                   .op = gpu->op[at],
-                                   .device = device },
-                     sums);
-        if (last == EVENT_NONE || trace_end_ns(trace, e) >= trace_end_ns(trace, last))
+            take_gap(query, (struct gap){ .start_ns = trace_end_ns(trace, last),
+                                          .end_ns = trace->start_ns[e],
+                                          .before = last,
+                                          .after = e,
+                                          .call = gpu->call[at],
+                                          .op = gpu->op[at],
+                                          .device = device,
+                                          .meanwhile = EVENT_NONE });
+        if (last == EVENT_NONE || trace_end_ns(trace, e) >= trace_end_ns(trace, last)) {
             last = e;
+            query->before_call = gpu->call[at];
+        }
     }
 }
 
-/* ---- tables ---- */
-
-/* The cause of the most time among those with gaps that were not ADDED; CAUSES when there is none. */
-static size_t largest_cause(const struct cause_sum sums[CAUSES], const bool added[CAUSES])
+static void find_all_gaps(struct gaps_query *query)
 {
-    size_t largest = CAUSES;
-    for (size_t c = 0; c < CAUSES; c++)
-        if (sums[c].count && !added[c] && (largest == CAUSES || sums[c].time_ns > sums[largest].time_ns))
-            largest = c;
-    return largest;
-}
-
-/* Rows for SUMS, which are about KEY. */
-static void add_causes(const struct question *question, const struct row_keys *keys, int64_t key,
-                       const struct cause_sum sums[CAUSES])
-{
-    struct table *table = question->causes;
-    double idle_ns = 0; /* for shares; times may be absurd */
-    for (size_t c = 0; c < CAUSES; c++)
-        idle_ns += (double)sums[c].time_ns;
-    bool added[CAUSES] = { false };
-    for (size_t c; (c = largest_cause(sums, added)) < CAUSES; added[c] = true) {
-        size_t row = table_add_row(table);
-        row_key_set(keys, table, row, key);
-        table_set_text(table, row, CAUSE_NAME, causes[c].name, strlen(causes[c].name));
-        table_set_int(table, row, CAUSE_TIME, sums[c].time_ns);
-        table_set_number(table, row, CAUSE_SHARE, (double)sums[c].time_ns / idle_ns);
-        table_set_int(table, row, CAUSE_COUNT, (int64_t)sums[c].count);
-        table_set_int(table, row, CAUSE_LONGEST, sums[c].longest_ns);
-        table_set_text(table, row, CAUSE_MEANING, causes[c].meaning, strlen(causes[c].meaning));
+    const struct gpu_events *gpu = query->gpu;
+    const bool *files = query->selection->files;
+    if (query->gaps->by & BY(STREAM)) {
+        struct gpu_streams *streams = gpu_streams_open(gpu);
+        for (size_t s = 0; s < streams->count; s++) {
+            const struct gpu_stream *stream = &streams->at[s];
+            if (!files || files[gpu->devices[stream->device].file])
+                find_gaps(query, stream->device, streams->position, stream->first, stream->count);
+        }
+        gpu_streams_free(streams);
+        return;
     }
+    for (uint32_t d = 0; d < gpu->device_count; d++)
+        if (!files || files[gpu->devices[d].file])
+            find_gaps(query, d, NULL, gpu->devices[d].first, gpu->devices[d].count);
 }
 
-/*
- * A tree of maxima over the nodes: leaf I is at count + I, the parent of I and I + 1 at half of I. Gaps of many streams
- * lie over the same events of the host; without it each would look at all of them.
- */
-struct maxima {
-    int64_t (*value)(const struct trace *, event_id);
-    node_id *at;
-};
+/* ---- what the host did meanwhile ---- */
 
-/* The operators and annotations of the host, nested; steps are left out, because they hold everything. */
+/* All that nests on the host's threads, but for steps, which hold everything. */
 struct activities {
     const struct trace *trace;
     struct calltree *tree;
     const struct calltree_thread **thread; /* by track; NULL: nothing on it */
     bool *is_step;                         /* by name */
-    struct maxima longest, latest;         /* by duration, by end */
     node_id *skips;                        /* by node: see calltree_around */
+    struct code_paths *paths;
 };
 
 static bool is_activity(const void *context, event_id e)
 {
     const struct activities *activities = context;
     const struct trace *trace = activities->trace;
-    return (trace->kind[e] == EVENT_OP || trace->kind[e] == EVENT_ANNOTATION) &&
+    enum event_kind kind = trace->kind[e];
+    return (kind == EVENT_OP || kind == EVENT_ANNOTATION || kind == EVENT_PYTHON || event_is_call(kind)) &&
            !(trace->flags[e] & (EVENT_ASYNC | EVENT_POINT)) && !activities->is_step[trace->name[e]];
-}
-
-/* Of two nodes the one whose event has more of it; the first of equals. A comes before B; either may be NODE_NONE. */
-static node_id greater(const struct activities *activities, const struct maxima *of, node_id a, node_id b)
-{
-    const struct calltree *tree = activities->tree;
-    if (a == NODE_NONE || b == NODE_NONE)
-        return a == NODE_NONE ? b : a;
-    return of->value(activities->trace, tree->event[b]) > of->value(activities->trace, tree->event[a]) ? b
-                                                                                                       : a;
-}
-
-static void build_maxima(const struct activities *activities, struct maxima *of,
-                         int64_t (*value)(const struct trace *, event_id))
-{
-    size_t count = activities->tree->count;
-    of->value = value;
-    of->at = mem_alloc((2 * count + 2) * sizeof *of->at);
-    for (size_t i = 0; i < count; i++)
-        of->at[count + i] = (node_id)i;
-    for (size_t i = count; i-- > 1;) {
-        node_id left = of->at[2 * i], right = of->at[2 * i + 1];
-        of->at[i] =
-            left < right ? greater(activities, of, left, right) : greater(activities, of, right, left);
-    }
-}
-
-/* Of the nodes from FIRST up to END that with most of it; NODE_NONE when there are none. */
-static node_id greatest(const struct activities *activities, const struct maxima *of, node_id first,
-                        node_id end)
-{
-    size_t count = activities->tree->count;
-    node_id left = NODE_NONE, right = NODE_NONE;
-    for (size_t i = count + first, j = count + end; i < j; i /= 2, j /= 2) {
-        if (i % 2)
-            left = greater(activities, of, left, of->at[i++]);
-        if (j % 2)
-            right = greater(activities, of, of->at[--j], right);
-    }
-    return greater(activities, of, left, right);
-}
-
-static int64_t duration_ns(const struct trace *trace, event_id e)
-{
-    return trace->dur_ns[e];
 }
 
 static void open_activities(struct activities *activities, const struct trace *trace)
@@ -368,158 +351,125 @@ static void open_activities(struct activities *activities, const struct trace *t
     activities->tree = calltree_open(trace, is_activity, activities);
     calltree_nest(activities->tree);
     activities->skips = calltree_skips(activities->tree);
-    build_maxima(activities, &activities->longest, duration_ns);
-    build_maxima(activities, &activities->latest, trace_end_ns);
     activities->thread = mem_zalloc(trace->track_count + 1, sizeof(struct calltree_thread *));
     for (size_t t = 0; t < activities->tree->thread_count; t++)
         activities->thread[activities->tree->threads[t].track] = &activities->tree->threads[t];
+    if (trace_features(trace) & FEATURE_STACKS)
+        activities->paths = code_paths_open(trace, CODE_LINES);
 }
 
 static void release_activities(struct activities *activities)
 {
     calltree_free(activities->tree);
     free(activities->thread);
-    free(activities->longest.at);
-    free(activities->latest.at);
     free(activities->skips);
     free(activities->is_step);
+    code_paths_free(activities->paths);
 }
 
-static int64_t overlap_ns(const struct trace *trace, event_id e, const struct gap *gap)
+static int64_t overlap_ns(const struct trace *trace, event_id e, const struct interval *stretch)
 {
-    int64_t start_ns = trace->start_ns[e] > gap->start_ns ? trace->start_ns[e] : gap->start_ns;
-    int64_t end_ns = min_ns(trace_end_ns(trace, e), gap->end_ns);
-    return end_ns > start_ns ? end_ns - start_ns : 0;
+    return clamp(trace_end_ns(trace, e), stretch->start_ns, stretch->end_ns) -
+           clamp(trace->start_ns[e], stretch->start_ns, stretch->end_ns);
 }
 
-/* The first node of THREAD that starts at MOMENT_NS or later. */
-static node_id first_from(const struct activities *activities, const struct calltree_thread *thread,
-                          int64_t moment_ns)
+/* Make *LONGEST the longest interval of SET within [START, END) if that is longer. */
+static void lengthen(struct interval *longest, const struct intervals *set, int64_t start_ns, int64_t end_ns)
 {
-    node_id low = thread->first, high = thread->first + thread->count;
-    while (low < high) {
-        node_id middle = low + (high - low) / 2;
-        if (activities->trace->start_ns[activities->tree->event[middle]] < moment_ns)
-            low = middle + 1;
-        else
-            high = middle;
+    struct intervals within = { 0 };
+    intervals_clip(set, start_ns, end_ns, &within);
+    for (size_t i = 0; i < within.count; i++)
+        if (within.at[i].end_ns - within.at[i].start_ns > longest->end_ns - longest->start_ns)
+            *longest = within.at[i];
+    intervals_release(&within);
+}
+
+/* The longest stretch before the call in which the thread was in none of its activities. */
+static struct interval longest_of_host(const struct gaps_query *query, const struct gap *gap,
+                                       int64_t start_ns, int64_t end_ns)
+{
+    const struct host_thread *thread = &query->host->threads[query->trace->track[gap->call]];
+    struct intervals all = { 0 }, piece = { 0 }, rest = { 0 };
+    intervals_clip(&query->host->overhead[query->gpu->devices[gap->device].file], start_ns, end_ns, &all);
+    for (size_t a = 0; a < HOST_ACTIVITIES; a++) {
+        intervals_clip(&thread->in[a], start_ns, end_ns, &piece);
+        for (size_t i = 0; i < piece.count; i++)
+            intervals_add(&all, piece.at[i].start_ns, piece.at[i].end_ns);
     }
-    return low;
+    intervals_merge(&all);
+    struct interval whole = { start_ns, end_ns }, longest = { start_ns, start_ns };
+    intervals_subtract(&(struct intervals){ .at = &whole, .count = 1 }, &all, &rest);
+    lengthen(&longest, &rest, start_ns, end_ns);
+    intervals_release(&all);
+    intervals_release(&piece);
+    intervals_release(&rest);
+    return longest;
 }
 
-/* Does one of the nodes from FIRST up to END, which are some, go on after MOMENT_NS? */
-static bool goes_beyond(const struct activities *activities, node_id first, node_id end, int64_t moment_ns)
+/* The longest stretch of the largest part of GAP; empty where that tells nothing of its thread. */
+static struct interval longest_stretch(const struct gaps_query *query, const struct gap *gap)
 {
-    node_id latest = greatest(activities, &activities->latest, first, end);
-    return trace_end_ns(activities->trace, activities->tree->event[latest]) > moment_ns;
+    struct interval longest = { 0, 0 };
+    int64_t edge_ns[GAP_PHASES + 1];
+    find_edges(query->trace, gap, edge_ns);
+    const struct host_thread *thread = &query->host->threads[query->trace->track[gap->call]];
+    if (gap->cause == GAP_HOST)
+        return longest_of_host(query, gap, edge_ns[0], edge_ns[1]);
+    for (size_t a = 0; a < HOST_ACTIVITIES; a++)
+        if (cause_of_activity[a] == gap->cause)
+            lengthen(&longest, &thread->in[a], edge_ns[0], edge_ns[1]);
+    bool of_call =
+        gap->cause == GAP_LAUNCH_CALL || gap->cause == GAP_FIRST_USE || gap->cause == GAP_SYNCHRONIZATION;
+    if (of_call && gap->phase_ns[GAP_IN_CALL] > longest.end_ns - longest.start_ns)
+        longest = (struct interval){ edge_ns[1], edge_ns[2] };
+    return longest;
 }
 
-/* The first of them that does; END when none does. */
-static node_id first_beyond(const struct activities *activities, node_id first, node_id end,
-                            int64_t moment_ns)
-{
-    if (!goes_beyond(activities, first, end, moment_ns))
-        return end;
-    while (end - first > 1) {
-        node_id middle = first + (end - first) / 2;
-        if (goes_beyond(activities, first, middle, moment_ns))
-            end = middle;
-        else
-            first = middle;
-    }
-    return first;
-}
-
-/*
- * What began from node FIRST up to END, which is in GAP, and took the longest of it. What goes on after the gap has the
- * less of it the later it began; so only the first of these needs a look, and what began before that.
- */
-static event_id longest_begun(const struct activities *activities, const struct gap *gap, node_id first,
-                              node_id end)
+/* The innermost of NODE and what is around it that took half of STRETCH or more; what is further out took more. */
+static node_id innermost_half(const struct activities *activities, node_id node,
+                              const struct interval *stretch)
 {
     const struct calltree *tree = activities->tree;
-    const struct trace *trace = activities->trace;
-    if (first == end)
-        return EVENT_NONE;
-    node_id beyond = first_beyond(activities, first, end, gap->end_ns);
-    node_id most = greatest(activities, &activities->longest, first, beyond);
-    if (most == NODE_NONE || (beyond < end && overlap_ns(trace, tree->event[beyond], gap) >
-                                                  overlap_ns(trace, tree->event[most], gap)))
-        most = beyond;
-    return overlap_ns(trace, tree->event[most], gap) > 0 ? tree->event[most] : EVENT_NONE;
-}
-
-/* The outermost of NODE and what is around it that is FIRST or comes after it. */
-static node_id outermost_from(const struct activities *activities, node_id node, node_id first)
-{
-    const struct calltree *tree = activities->tree;
-    while (tree->parent[node] != NODE_NONE && tree->parent[node] >= first)
-        node = activities->skips[node] >= first ? activities->skips[node] : tree->parent[node];
+    int64_t length_ns = stretch->end_ns - stretch->start_ns, half_ns = length_ns - length_ns / 2;
+    while (node != NODE_NONE && overlap_ns(tree->trace, tree->event[node], stretch) < half_ns) {
+        node_id skip = activities->skips[node];
+        bool too_short = skip != node && overlap_ns(tree->trace, tree->event[skip], stretch) < half_ns;
+        node = too_short ? skip : tree->parent[node];
+    }
     return node;
 }
 
-/*
- * What took the thread TRACK longest during GAP, of what did not go on all the time, if that took half of the gap at
- * least; else the innermost that did; else whatever took longest.
- */
-static event_id meanwhile(const struct activities *activities, track_id track, const struct gap *gap)
+/* Say what the thread of the call did: what took half of a stretch was going on in its middle. */
+static void describe(const struct gaps_query *query, const struct activities *activities, struct gap *gap)
 {
-    const struct calltree_thread *thread = activities->thread[track];
+    if (gap->call == EVENT_NONE)
+        return;
     const struct calltree *tree = activities->tree;
-    const struct trace *trace = activities->trace;
-    if (!thread)
-        return EVENT_NONE;
-    node_id low = first_from(activities, thread, gap->start_ns);
-    event_id longest = longest_begun(activities, gap, low, first_from(activities, thread, gap->end_ns));
-    int64_t longest_ns = longest == EVENT_NONE ? 0 : overlap_ns(trace, longest, gap);
-    /* What began before the gap lies in one another: the further out, the later it ended. */
-    node_id before = low > thread->first ? low - 1 : NODE_NONE;
-    node_id covers = calltree_around(tree, activities->skips, before, gap->end_ns - 1);
-    event_id around = covers == NODE_NONE ? EVENT_NONE : tree->event[covers];
-    if (before != covers) {
-        node_id last = outermost_from(activities, before, covers == NODE_NONE ? thread->first : covers + 1);
-        int64_t last_ns = overlap_ns(trace, tree->event[last], gap);
-        if (last_ns >= longest_ns && last_ns > 0) { /* of equals the first to begin is shown */
-            longest = tree->event[last];
-            longest_ns = last_ns;
-        }
+    const struct calltree_thread *thread = activities->thread[query->trace->track[gap->call]];
+    struct interval stretch = longest_stretch(query, gap);
+    event_id at = gap->cause == GAP_STREAM_WAIT ? gap->wait : gap->call;
+    gap->meanwhile = gap->cause == GAP_STREAM_WAIT ? gap->wait : EVENT_NONE;
+    if (stretch.start_ns < stretch.end_ns && thread) {
+        int64_t middle_ns = stretch.start_ns + (stretch.end_ns - stretch.start_ns) / 2;
+        node_id open = calltree_open_at(tree, activities->skips, thread, middle_ns);
+        node_id most = innermost_half(activities, open, &stretch);
+        gap->meanwhile = most == NODE_NONE ? EVENT_NONE : tree->event[most];
+        at = open == NODE_NONE ? at : tree->event[open];
     }
-    return 2 * longest_ns >= gap->end_ns - gap->start_ns || around == EVENT_NONE ? longest : around;
-}
-
-static void set_name(struct table *table, size_t row, size_t column, const struct trace *trace, event_id e)
-{
-    if (e != EVENT_NONE)
-        table_set_text(table, row, column, trace_name(trace, e), names_length(trace->names, trace->name[e]));
-}
-
-static void add_gap(struct table *table, const struct question *question, const struct activities *activities,
-                    const struct gap *gap, const int64_t *origins)
-{
-    const struct trace *trace = question->trace;
-    const struct gpu_device *device = &question->gpu->devices[gap->device];
-    event_id call = gap->call;
-    size_t row = table_add_row(table);
-    table_set_int(table, row, GAP_RANK, selection_rank(trace, device->file));
-    table_set_int(table, row, GAP_DEVICE, device->id);
-    table_set_int(table, row, GAP_STREAM, trace->tracks[trace->track[gap->after]].stream);
-    table_set_int(table, row, GAP_START, gap->start_ns - origins[device->file]);
-    table_set_int(table, row, GAP_LENGTH, gap->length_ns);
-    table_set_text(table, row, GAP_CAUSE, causes[gap->cause].name, strlen(causes[gap->cause].name));
-    set_name(table, row, GAP_BEFORE, trace, gap->before);
-    set_name(table, row, GAP_AFTER, trace, gap->after);
-    set_name(table, row, GAP_CALL, trace, call);
-    set_name(table, row, GAP_OPERATOR, trace, gap->op);
-    if (call != EVENT_NONE)
-        set_name(table, row, GAP_MEANWHILE, trace, meanwhile(activities, trace->track[call], gap));
+    if (!activities->paths)
+        return;
+    const char *line = code_path_name(activities->paths, code_place_of(activities->paths, at).path);
+    if (*line)
+        gap->line = (struct text){ arena_strndup(&query->gaps->texts, line, strlen(line)), strlen(line) };
 }
 
 /* The longest first; equal ones in order of time. */
 static int compare_gaps(const void *left, const void *right)
 {
     const struct gap *a = left, *b = right;
-    if (a->length_ns != b->length_ns)
-        return a->length_ns > b->length_ns ? -1 : 1;
+    int64_t a_ns = a->end_ns - a->start_ns, b_ns = b->end_ns - b->start_ns;
+    if (a_ns != b_ns)
+        return a_ns > b_ns ? -1 : 1;
     if (a->device != b->device)
         return a->device < b->device ? -1 : 1;
     if (a->start_ns != b->start_ns)
@@ -527,196 +477,277 @@ static int compare_gaps(const void *left, const void *right)
     return a->after < b->after ? -1 : a->after > b->after;
 }
 
-static struct table *make_gaps(struct question *question)
+static void list_gaps(struct gaps_query *query)
 {
-    const struct trace *trace = question->trace;
-    struct table *table = table_open("gaps", "The longest gaps", gap_columns, GAP_COLUMNS);
-    if (question->listed.count)
-        qsort(question->listed.at, question->listed.count, sizeof *question->listed.at, compare_gaps);
-    size_t rows = question->listed.count;
-    if (question->options->most_rows && question->options->most_rows < rows)
-        rows = question->options->most_rows;
-    int64_t *origins = mem_alloc((trace->file_count + 1) * sizeof *origins);
-    for (uint32_t f = 0; f < trace->file_count; f++)
-        origins[f] = trace_file_span(trace, f).start_ns;
-    struct activities activities = { 0 };
-    if (rows)
-        open_activities(&activities, trace);
-    for (size_t i = 0; i < rows; i++)
-        add_gap(table, question, &activities, &question->listed.at[i], origins);
-    if (question->options->by == ROWS_BY_STREAM)
-        table->columns[GAP_STREAM].flags = 0;
-    if (trace->file_count > 1)
-        table->columns[GAP_RANK].flags = 0;
-    if (question->gpu->device_count > 1)
-        table->columns[GAP_DEVICE].flags = 0;
-    table->total_rows = question->listed.count;
-    table->sort_column = GAP_LENGTH;
-    if (rows)
-        release_activities(&activities);
-    free(origins);
-    table_add_footer(table, "micro_gaps", "Shorter gaps, not listed", TABLE_COUNT,
-                     table_int((int64_t)question->micro_count));
-    table_add_footer(table, "micro_gaps_time", "Time of these", TABLE_NS, table_int(question->micro_ns));
-    return table;
-}
-
-static void look_at_device(struct question *question, uint32_t device)
-{
-    const struct gpu_device *of = &question->gpu->devices[device];
-    struct cause_sum sums[CAUSES] = { 0 };
-    find_gaps(question, device, NULL, of->first, of->count, sums);
-    if (!question->keys)
-        add_causes(question, question->places,
-                   row_key_of(question->places, question->gpu->event[of->first], EVENT_NONE, EVENT_NONE),
-                   sums);
-}
-
-static void look_at_stream(struct question *question, const struct gpu_streams *streams,
-                           const struct gpu_stream *stream)
-{
-    struct cause_sum sums[CAUSES] = { 0 };
-    if (question->selection->tracks && !question->selection->tracks[stream->track])
+    struct gaps *gaps = query->gaps;
+    size_t most = query->options->most_gaps;
+    if (query->listed.count)
+        qsort(query->listed.at, query->listed.count, sizeof *query->listed.at, compare_gaps);
+    gaps->at = query->listed.at;
+    gaps->listed = query->listed.count;
+    gaps->count = most && most < gaps->listed ? most : gaps->listed;
+    if (gaps->count == 0)
         return;
-    find_gaps(question, stream->device, streams->position, stream->first, stream->count, sums);
-    add_causes(question, question->places, (int64_t)stream->track, sums);
+    struct activities activities = { 0 };
+    open_activities(&activities, query->trace);
+    for (size_t i = 0; i < gaps->count; i++)
+        describe(query, &activities, &gaps->at[i]);
+    release_activities(&activities);
 }
 
-static bool is_wanted(const struct question *question, uint32_t device)
+/* ---- sums ---- */
+
+static struct text literal(const char *text)
 {
-    const struct selection *selection = question->selection;
-    return selection->files == NULL || selection->files[question->gpu->devices[device].file];
+    return (struct text){ text, strlen(text) };
 }
 
-static bool key_comes_after(const void *context, const void *left, const void *right)
+static bool belongs_behind(const void *context, const void *left, const void *right)
 {
     (void)context;
-    return ((const struct keyed_gap *)left)->key > ((const struct keyed_gap *)right)->key;
+    return ((const struct gap_cause_row *)left)->time_ns < ((const struct gap_cause_row *)right)->time_ns;
 }
 
-/* Rows for operators, steps and the like: what their gaps add up to. */
-static void add_keyed_causes(struct question *question)
+/* Rows for SUMS, the largest first; how many. */
+static size_t fill_rows(struct gap_cause_row *rows, const struct group_sums *sums, struct group_key key)
 {
-    const struct keyed_gap *at = question->keyed.at;
-    size_t count = question->keyed.count;
-    runs_sort(question->keyed.at, count, sizeof *at, key_comes_after, NULL);
-    for (size_t first = 0, end; first < count; first = end) {
-        struct cause_sum sums[CAUSES] = { 0 };
-        for (end = first; end < count && at[end].key == at[first].key; end++)
-            add_to_sum(&sums[at[end].cause], at[end].length_ns);
-        add_causes(question, question->keys, at[first].key, sums);
-    }
-    table_sort(question->causes, CAUSE_TIME, false);
+    double idle_ns = 0; /* for shares; times may be absurd */
+    size_t count = 0;
+    for (size_t c = 0; c < GAP_CAUSES; c++)
+        idle_ns += (double)sums->of[c].time_ns;
+    for (size_t c = 0; c < GAP_CAUSES; c++)
+        if (sums->of[c].count)
+            rows[count++] = (struct gap_cause_row){ .key = key,
+                                                    .cause = (enum gap_cause)c,
+                                                    .name = literal(causes[c].name),
+                                                    .meaning = literal(causes[c].meaning),
+                                                    .time_ns = sums->of[c].time_ns,
+                                                    .share = (double)sums->of[c].time_ns / idle_ns,
+                                                    .count = sums->of[c].count,
+                                                    .longest_ns = sums->of[c].longest_ns };
+    runs_sort(rows, count, sizeof *rows, belongs_behind, NULL);
+    return count;
 }
 
-static void open_question(struct question *question)
+/* Are the groups places, whose rows stay together? */
+static bool is_of_places(unsigned by)
 {
-    question->gpu = gpu_events_of(question->trace);
-    question->host = host_state_open(question->trace);
-    question->causes = table_open("causes", "Why the devices were idle", cause_columns, CAUSE_COLUMNS);
-    enum rows_by by = question->options->by;
-    bool by_stream = by == ROWS_BY_STREAM;
-    question->places = row_keys_open(question->trace, by_stream ? by : ROWS_BY_DEVICE);
-    if (by != ROWS_BY_DEFAULT && by != ROWS_BY_DEVICE && !by_stream)
-        question->keys = row_keys_open(question->trace, by);
-    row_keys_show(question->keys ? question->keys : question->places, question->causes);
-    struct gpu_streams *streams = by_stream ? gpu_streams_open(question->gpu) : NULL;
-    for (uint32_t d = 0; !streams && d < question->gpu->device_count; d++)
-        if (is_wanted(question, d))
-            look_at_device(question, d);
-    for (size_t s = 0; streams && s < streams->count; s++)
-        if (is_wanted(question, streams->at[s].device))
-            look_at_stream(question, streams, &streams->at[s]);
-    gpu_streams_free(streams);
-    if (question->keys)
-        add_keyed_causes(question);
+    return !(by & ~(BY(DEVICE) | BY(STREAM)));
 }
 
-static void release_question(struct question *question)
+static void sum_up(struct gaps_query *query)
 {
-    row_keys_free(question->places);
-    if (question->keys)
-        row_keys_free(question->keys);
-    VEC_FREE(&question->keyed);
-    VEC_FREE(&question->listed);
-    host_state_free(question->host);
+    struct gaps *gaps = query->gaps;
+    gaps->causes = mem_zalloc(mem_times(query->sums.count, GAP_CAUSES) + 1, sizeof *gaps->causes);
+    for (uint32_t id = 0; id < query->sums.count; id++)
+        gaps->cause_count +=
+            fill_rows(gaps->causes + gaps->cause_count, &query->sums.at[id], group_key(gaps->group, id));
+    if (!is_of_places(gaps->by))
+        runs_sort(gaps->causes, gaps->cause_count, sizeof *gaps->causes, belongs_behind, NULL);
 }
 
-void gaps_add_tables(const struct trace *trace, const struct selection *selection,
-                     const struct gaps_options *options, struct result *result)
+struct gaps *gaps_analyze(const struct trace *trace, const struct selection *selection, unsigned by,
+                          const struct gaps_options *options)
 {
-    struct question question = { .trace = trace, .selection = selection, .options = options };
-    open_question(&question);
-    table_add_footer(question.causes, "idle_total", "Idle", TABLE_NS, table_int(question.idle_ns));
-    result_add_table(result, question.causes);
-    if (!options->only_causes)
-        result_add_table(result, make_gaps(&question));
-    release_question(&question);
-}
-
-/* ---- how long ---- */
-
-/* The ends of the ranges, in turn 1, 2, 5 times a power of ten, from 1us on: range 0 is all below that. */
-static int64_t range_end_ns(size_t range)
-{
-    static const int64_t first[] = { 1000, 2000, 5000 };
-    int64_t end_ns = first[range % 3];
-    for (size_t i = 0; i < range / 3; i++)
-        end_ns *= 10;
-    return end_ns;
-}
-
-enum { RANGES = 40 }; /* up to 10^16 ns, a hundred days: the last range holds whatever is longer */
-
-static size_t range_of(int64_t length_ns)
-{
-    size_t range = 0;
-    while (range + 1 < RANGES && length_ns >= range_end_ns(range))
-        range++;
-    return range;
-}
-
-static void set_range(struct table *table, size_t row, size_t range)
-{
-    struct buffer text = { 0 };
-    buffer_puts(&text, range ? "" : "< ");
-    quantity_show_time(&text, range_end_ns(range ? range - 1 : 0));
-    table_set_text(table, row, 0, text.at, text.count);
-    buffer_release(&text);
-}
-
-struct table *gaps_lengths(const struct trace *trace, const struct selection *selection)
-{
-    struct gaps_options options = gaps_defaults;
-    options.min_ns = 0;
-    struct question question = { .trace = trace, .selection = selection, .options = &options };
-    open_question(&question);
-    static const char *const keys[CAUSES] = { "cause_0", "cause_1", "cause_2", "cause_3",
-                                              "cause_4", "cause_5", "cause_6", "cause_7" };
-    struct table_column columns[CAUSES + 1] = {
-        { "length", "Length", TABLE_NAME, "gaps of this length, and up to that of the next row", 0, NULL }
+    struct gaps *gaps = mem_zalloc(1, sizeof *gaps);
+    gaps->trace = trace;
+    gaps->by = by;
+    gaps->group = group_open(trace, by);
+    struct gaps_query query = {
+        .trace = trace,
+        .selection = selection,
+        .options = options,
+        .gpu = gpu_events_of(trace),
+        .host = host_state_of(trace),
+        .waits = stream_waits_of(trace),
+        .gaps = gaps,
+        .last_call = mem_alloc(mem_times(trace->track_count + 1, sizeof *query.last_call)),
     };
-    for (size_t c = 0; c < CAUSES; c++)
-        columns[c + 1] =
-            (struct table_column){ keys[c], causes[c].name, TABLE_NS, causes[c].meaning, 0, NULL };
+    for (track_id t = 0; t < trace->track_count; t++)
+        query.last_call[t] = EVENT_NONE;
+    find_all_gaps(&query);
+    sum_up(&query);
+    list_gaps(&query);
+    VEC_FREE(&query.sums);
+    free(query.first_use);
+    free(query.last_call);
+    return gaps;
+}
+
+void gaps_free(struct gaps *gaps)
+{
+    if (!gaps)
+        return;
+    free(gaps->at);
+    free(gaps->causes);
+    group_free(gaps->group);
+    arena_release(&gaps->texts);
+    free(gaps);
+}
+
+/* ---- tables ---- */
+
+/* A row of the table "gaps". */
+struct gap_row {
+    int64_t rank, device, stream;
+    int64_t start_ns, length_ns;
+    struct text cause;
+    double share;
+    struct text op, meanwhile, line, after, before, call;
+    int64_t before_call_ns, in_call_ns, after_call_ns;
+};
+
+/* clang-format off */
+static const struct table_column cause_columns[] = {
+    GROUP_COLUMNS(struct gap_cause_row, key),
+    COLUMN(struct gap_cause_row, name, "cause", "Cause", TABLE_NAME, "what a part of the idle time is due to"),
+    COLUMN(struct gap_cause_row, time_ns, "time", "Idle", TABLE_NS, "such parts of the gaps added up", .aliases = "idle total"),
+    COLUMN(struct gap_cause_row, share, "share", "Share", TABLE_SHARE, "share of the idle time of the device, stream, operator ..."),
+    COLUMN(struct gap_cause_row, count, "count", "Gaps", TABLE_COUNT, "how many gaps have such a part", .aliases = "gaps"),
+    COLUMN(struct gap_cause_row, longest_ns, "longest", "Longest", TABLE_NS, "the longest part"),
+    COLUMN(struct gap_cause_row, meaning, "meaning", "Meaning", TABLE_TEXT, "what the cause stands for", .flags = TABLE_OPTIONAL),
+};
+
+static const struct table_column gap_columns[] = {
+    COLUMN(struct gap_row, rank, "rank", "Rank", TABLE_COUNT, "rank of the file, or its place among the files", .flags = TABLE_OPTIONAL),
+    COLUMN(struct gap_row, device, "device", "Device", TABLE_COUNT, "number of the device", .flags = TABLE_OPTIONAL),
+    COLUMN(struct gap_row, stream, "stream", "Stream", TABLE_COUNT, "number of the stream", .flags = TABLE_HIDDEN),
+    COLUMN(struct gap_row, start_ns, "start", "Start", TABLE_MOMENT, "when the device ran dry, from the origin of the file"),
+    COLUMN(struct gap_row, length_ns, "length", "Length", TABLE_NS, "until it worked again", .aliases = "duration"),
+    COLUMN(struct gap_row, cause, "cause", "Cause", TABLE_TEXT, "of its largest part"),
+    COLUMN(struct gap_row, share, "cause_share", "Of it", TABLE_SHARE, "the part that is due to this cause"),
+    COLUMN(struct gap_row, op, "operator", "Operator", TABLE_NAME, "the operator that launched the work after the gap"),
+    COLUMN(struct gap_row, meanwhile, "meanwhile", "Meanwhile", TABLE_NAME, "the innermost call that took most of that part on the launching thread; of a stream wait, the call that asked for it"),
+    COLUMN(struct gap_row, line, "line", "Line", TABLE_NAME, "line of source that the thread was in", .flags = TABLE_IF_ANY),
+    COLUMN(struct gap_row, after, "after", "After", TABLE_NAME, "the work that ended the gap"),
+    COLUMN(struct gap_row, before, "before", "Before", TABLE_NAME, "the work that ended last before it"),
+    COLUMN(struct gap_row, call, "call", "Call", TABLE_NAME, "the call that launched the work after the gap", .flags = TABLE_OPTIONAL),
+    COLUMN(struct gap_row, before_call_ns, "before_call", "Before the call", TABLE_NS, "of the gap, before that call began", .flags = TABLE_OPTIONAL),
+    COLUMN(struct gap_row, in_call_ns, "in_call", "In the call", TABLE_NS, "of the gap, while it ran", .flags = TABLE_OPTIONAL),
+    COLUMN(struct gap_row, after_call_ns, "after_call", "After the call", TABLE_NS, "of the gap, after it had returned", .flags = TABLE_OPTIONAL),
+};
+/* clang-format on */
+
+struct table *gaps_causes_table(const struct gaps *gaps)
+{
     struct table *table =
-        table_open("lengths", "How long the devices were idle at a time", columns, CAUSES + 1);
-    int64_t sums[RANGES][CAUSES] = { { 0 } };
-    size_t first = RANGES, last = 0;
-    for (size_t i = 0; i < question.listed.count; i++) {
-        const struct gap *gap = &question.listed.at[i];
-        size_t range = range_of(gap->length_ns);
-        sum_add(&sums[range][gap->cause], gap->length_ns);
-        first = range < first ? range : first;
-        last = range > last ? range : last;
-    }
-    for (size_t range = first; range <= last && first < RANGES; range++) {
-        size_t row = table_add_row(table);
-        set_range(table, row, range);
-        for (size_t c = 0; c < CAUSES; c++)
-            table_set_int(table, row, c + 1, sums[range][c]);
-    }
-    table_free(question.causes);
-    release_question(&question);
+        TABLE_OF_ROWS("causes", "Why the devices were idle", cause_columns, gaps->causes, gaps->cause_count);
+    group_show(gaps->group, table, offsetof(struct gap_cause_row, key));
+    table->uncut = is_of_places(gaps->by); /* which have few causes; operators have many */
+    table_add_footer(table, "idle_total", "Idle", TABLE_NS, table_int(gaps->idle_ns));
     return table;
 }
+
+static struct text name_of(const struct trace *trace, event_id e)
+{
+    if (e == EVENT_NONE)
+        return (struct text){ 0 };
+    return (struct text){ trace_name(trace, e), names_length(trace->names, trace->name[e]) };
+}
+
+static struct gap_row row_of(const struct gaps *gaps, const struct gap *gap, const int64_t *origins)
+{
+    const struct trace *trace = gaps->trace;
+    const struct track *stream = &trace->tracks[trace->track[gap->after]];
+    int64_t length_ns = gap->end_ns - gap->start_ns;
+    bool known = gap->call != EVENT_NONE;
+    return (struct gap_row){
+        .rank = selection_rank(trace, stream->file),
+        .device = stream->device,
+        .stream = stream->stream,
+        .start_ns = gap->start_ns - origins[stream->file],
+        .length_ns = length_ns,
+        .cause = literal(causes[gap->cause].name),
+        .share = (double)gap->part_ns[gap->cause] / (double)length_ns,
+        .op = name_of(trace, gap->op),
+        .meanwhile = name_of(trace, gap->meanwhile),
+        .line = gap->line,
+        .after = name_of(trace, gap->after),
+        .before = name_of(trace, gap->before),
+        .call = name_of(trace, gap->call),
+        .before_call_ns = known ? gap->phase_ns[GAP_BEFORE_CALL] : TABLE_INT_MISSING,
+        .in_call_ns = known ? gap->phase_ns[GAP_IN_CALL] : TABLE_INT_MISSING,
+        .after_call_ns = known ? gap->phase_ns[GAP_AFTER_CALL] : TABLE_INT_MISSING,
+    };
+}
+
+struct table *gaps_table(const struct gaps *gaps)
+{
+    const struct trace *trace = gaps->trace;
+    int64_t *origins = mem_zalloc(trace->file_count + 1, sizeof *origins);
+    for (uint32_t f = 0; f < trace->file_count; f++)
+        origins[f] = trace_file_span(trace, f).start_ns;
+    struct gap_row *rows = mem_zalloc(gaps->count + 1, sizeof *rows);
+    for (size_t i = 0; i < gaps->count; i++)
+        rows[i] = row_of(gaps, &gaps->at[i], origins);
+    struct table *table = TABLE_OF_ROWS("gaps", "The longest gaps", gap_columns, rows, gaps->count);
+    if (gaps->by & BY(STREAM))
+        TABLE_FLAG(table, struct gap_row, stream, 0);
+    if (trace->file_count > 1)
+        TABLE_FLAG(table, struct gap_row, rank, 0);
+    if (gpu_events_of(trace)->device_count > 1)
+        TABLE_FLAG(table, struct gap_row, device, 0);
+    table->total_rows = gaps->listed;
+    table->sort_column = table_column_at(table, offsetof(struct gap_row, length_ns));
+    table_add_footer(table, "micro_gaps", "Shorter gaps, not listed", TABLE_COUNT,
+                     table_int((int64_t)gaps->short_count));
+    table_add_footer(table, "micro_gaps_time", "Time of these", TABLE_NS, table_int(gaps->short_ns));
+    free(rows);
+    free(origins);
+    return table;
+}
+
+/* ---- the command ---- */
+
+static const struct opt options[] = {
+    OPT_TIME('m', "min", struct gaps_options, min_ns, "TIME",
+             "list gaps of TIME and more; shorter ones count for the causes, but are not listed"),
+    OPT_TIME(0, "latency-below", struct gaps_options, latency_below_ns, "TIME",
+             "queued work that starts less than TIME after its call returned had launch latency"),
+    OPT_END,
+};
+
+static bool run_gaps(const struct analysis_query *query, struct result *result, struct tpa_error *err)
+{
+    (void)err;
+    struct gaps_options own = *(const struct gaps_options *)query->options;
+    own.most_gaps = query->most_rows;
+    struct gaps *gaps = gaps_analyze(query->trace, query->selection, query->by, &own);
+    result_add_table(result, gaps_causes_table(gaps));
+    result_add_table(result, gaps_table(gaps));
+    gaps_free(gaps);
+    return true;
+}
+
+const struct analysis analysis_gaps = {
+    .name = "gaps",
+    .summary = "why each GPU was idle: its gaps, split into parts that have a cause each",
+    .description =
+        "Every time in which a device had nothing to do, between its first and its last work, is split where the call "
+        "that launched the next work began and returned. Before the call the host was late: it was loading data, in a "
+        "synchronization, allocating, communicating, or in Python and operators. In the call it was launching. After it, the "
+        "work was queued: launch latency, a wait of the stream for an event, a graph, or what is not recorded. The "
+        "parts add up to the idle time of tpa gpu.\n\n"
+        "The longest gaps are listed with their largest part, the work before and after, the operator that launched "
+        "the work after, and the innermost call and, with stacks, the line of source that took the time. Of the peers, "
+        "Nsight Systems lists gaps from 500 ms, and HTA takes gaps of queued work below 30 us for launch latency.",
+    .schema = "tpa.gaps/1",
+    .examples = {
+        "tpa gaps trace.json",
+        "tpa gaps --min 500ms trace.json  # as Nsight Systems' rule gpu_gaps",
+        "tpa gaps --by op trace.json  # which operators leave the device idle before them",
+        "tpa gaps --by stream --stream 7 trace.json",
+        "tpa gaps --steps 3..7 --limit 5 --wide trace.json",
+    },
+    .wants = &gaps_wants,
+    .needs = FEATURE_GPU,
+    .dimensions = BY(RANK) | BY(DEVICE) | BY(STREAM) | BY(THREAD) | BY(STEP) | BY(OP) | BY(CALL) | BY(MODULE) |
+                  BY(KERNEL) | BY(CATEGORY),
+    .by_default = BY(DEVICE),
+    .by_help = "what makes a row of the causes, device if not given; with stream the gaps are those of each stream",
+    .options = options,
+    ANALYSIS_DEFAULTS(gaps_defaults),
+    .run = run_gaps,
+    .section = "Idle gaps",
+    .charts = "gaps",
+};

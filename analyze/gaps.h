@@ -1,54 +1,123 @@
 /*
- * gaps.h - why a device had nothing to do: every idle gap, with one cause.
+ * gaps.h - why a device had nothing to do: every idle gap, split into parts that have a cause each.
  *
- *     struct gaps_options options = gaps_defaults;
- *     gaps_add_tables(trace, selection, &options, result);
+ *     struct gaps *gaps = gaps_analyze(trace, selection, BY(DEVICE), &gaps_defaults);
+ *     printf("%" PRId64 "\n", gaps->part_ns[GAP_HOST]);
+ *     gaps_free(gaps);
  *
- * A gap is the time between two works of a device (of a stream, with by_stream). The causes, of which a gap has the
- * first that fits:
+ * A gap is the time between two pieces of work of a device (of a stream, with BY(STREAM)). The call that launched the
+ * work after it cuts it into three phases, each of which may be empty:
  *
- *   profiler overhead   the profiler's own records cover at least half of it
- *   unknown             the call that launched the work after it is not in the file
- *   launch latency      that call had begun before the device ran dry, and the gap is short: the work was queued
- *   unknown             ... and the gap is long: the work was queued, but waited for something that is not recorded
- *   allocation          else the host was late: of the time from the begin of the gap to that of the call, the calling
- *                       thread spent at least half in cudaMalloc, cudaFree, cudaHostAlloc and the like
- *   data loading        ... in waiting for the next batch
- *   communication wait  ... in an operator or annotation of communication that ended before the call
- *   synchronisation     the thread was in a synchronisation or a blocking copy as the device ran dry
- *   host                else
+ *              gap
+ *     work ][  before the call  [ in the call ]  after the call  [ work
+ *              the host was late               the work was queued
  *
- * So the sums over the causes add up to the idle time.
+ * docs/definitions.md has the rule of each cause. The parts of a gap add up to its length.
  */
 #ifndef TPA_ANALYZE_GAPS_H
 #define TPA_ANALYZE_GAPS_H
 
-#include "analyze/row_keys.h"
-#include "analyze/selection.h"
-#include "base/result.h"
-#include "trace/trace.h"
+#include "analyze/analysis.h"
 
 extern const struct trace_wants gaps_wants;
 
+enum gap_phase { GAP_BEFORE_CALL, GAP_IN_CALL, GAP_AFTER_CALL, GAP_PHASES };
+
+/* What a part of a gap is due to. */
+enum gap_cause {
+    /* before the call: what the thread that made it was doing */
+    GAP_HOST, /* Python and operators: none of the below */
+    GAP_DATA_LOADING,
+    GAP_SYNCHRONIZATION, /* or a blocking copy; also in the call, where it is such a copy itself */
+    GAP_ALLOCATION,
+    GAP_COMMUNICATION, /* an operator that enqueues a collective, or waits for one */
+    /* in the call */
+    GAP_LAUNCH_CALL,
+    GAP_FIRST_USE, /* the first launch of this kernel in the file, and a long one */
+    /* after the call: the work was queued */
+    GAP_LAUNCH_LATENCY,
+    GAP_STREAM_WAIT, /* the stream had been told to wait for an event */
+    GAP_GRAPH,       /* the call had launched other work already: both are nodes of a graph */
+    GAP_QUEUED,      /* long, and nothing recorded says why */
+    /* in any phase */
+    GAP_PROFILER,
+    GAP_UNKNOWN, /* the call is not in the file */
+    GAP_CAUSES
+};
+
+/* The word of CAUSE in tables: "host", "data loading" ... and what it stands for. */
+const char *gap_cause_name(enum gap_cause cause);
+const char *gap_cause_meaning(enum gap_cause cause);
+
+struct gap {
+    int64_t start_ns, end_ns;
+    event_id before, after;       /* the work that ended last before the gap; that which ended it */
+    event_id call, op;            /* what launched the work after: EVENT_NONE when not in the file */
+    uint32_t device;              /* of gpu_events_of(trace)->devices */
+    int64_t phase_ns[GAP_PHASES]; /* they add up to the length; all 0 when CALL is not known */
+    int64_t part_ns[GAP_CAUSES];  /* they add up to the length */
+    enum gap_cause cause;         /* of the largest part */
+    event_id wait; /* the call that had told the stream of AFTER to wait for an event; EVENT_NONE: none */
+    /* What took most of the largest part's longest stretch, on the thread of the call: before and in the call the innermost
+     * call, operator, annotation or Python function that took at least half of it; of a stream wait WAIT; else EVENT_NONE. */
+    event_id meanwhile;
+    struct text line; /* of source, where stacks were recorded */
+};
+
+/* What a cause comes to in a group. */
+struct gap_cause_row {
+    struct group_key key;
+    enum gap_cause cause;
+    struct text name, meaning; /* of the cause */
+    int64_t time_ns;           /* its parts added up */
+    double share;              /* of the idle time of the group */
+    int64_t count;             /* gaps that have a part of it */
+    int64_t longest_ns;        /* the longest part */
+};
+
+enum { GAP_LENGTHS = 40 };
+
+struct gaps {
+    const struct trace *trace;
+    struct gap *at;              /* those of gaps_options.min_ns and more, the longest first */
+    size_t count;                /* no more than gaps_options.most_gaps */
+    size_t listed;               /* how many there are of that length */
+    size_t short_count;          /* gaps shorter than that */
+    int64_t short_ns;            /* their lengths added up */
+    int64_t idle_ns;             /* lengths of all gaps added up */
+    int64_t part_ns[GAP_CAUSES]; /* their parts: they add up to idle_ns */
+    struct gap_cause_row
+        *causes; /* devices and streams in order, their largest cause first; others by time */
+    size_t cause_count;
+    int64_t length_ns[GAP_LENGTHS][GAP_CAUSES]; /* parts by length of the gap: see gaps_length_from_ns */
+    unsigned by;
+    struct group *group;
+    struct arena texts;
+};
+
 struct gaps_options {
-    enum rows_by by; /* by stream: gaps of each stream; else of devices, with causes summed up by this */
-    int64_t min_ns;  /* shorter gaps are counted but not listed */
-    int64_t latency_below_ns; /* a gap of queued work is launch latency below this */
-    size_t most_rows;         /* list no more than the longest of these; 0: all */
-    bool only_causes;         /* list none: leave out the table "gaps" */
+    int64_t min_ns; /* shorter gaps are counted but not listed */
+    int64_t
+        latency_below_ns; /* queued work that starts within this after the call returned had launch latency */
+    size_t most_gaps;     /* list no more than the longest of these; 0: all */
+    bool only_causes;     /* list none */
 };
 
 extern const struct gaps_options gaps_defaults;
 
-/* Add the tables "causes" and "gaps" (the longest first) to RESULT. */
-void gaps_add_tables(const struct trace *trace, const struct selection *selection,
-                     const struct gaps_options *options, struct result *result);
-
 /*
- * How long the gaps are: a row for each range of lengths (to 1us, 2us, 5us, 10us ...) between the shortest and the
- * longest gap, with the range in column "length" and the idle time in gaps of that length in a column per cause, keyed
- * "cause_0" and on, in the order of the enum. New; free with table_free. No rows when there are no gaps.
+ * The gaps between the work of SELECTION, and their causes for each group of BY, a set of dimensions. With BY(STREAM) each
+ * stream is looked at for itself, else each device. New; free with gaps_free (NULL is allowed).
  */
-struct table *gaps_lengths(const struct trace *trace, const struct selection *selection);
+struct gaps *gaps_analyze(const struct trace *trace, const struct selection *selection, unsigned by,
+                          const struct gaps_options *options);
+void gaps_free(struct gaps *gaps);
+
+/* The tables "causes" and "gaps". New; free with table_free. */
+struct table *gaps_causes_table(const struct gaps *gaps);
+struct table *gaps_table(const struct gaps *gaps);
+
+/* From which length on gaps are in gaps.length_ns[RANGE]: 0, 1us, 2us, 5us, 10us ... */
+int64_t gaps_length_from_ns(size_t range);
 
 #endif

@@ -1,446 +1,478 @@
 /*
- * gpu.c - see gpu.h. A report (device_report.h) makes a row of the table of devices, one of their efficiency
- * (gpu_efficiency.h), and one for each name of copies.
+ * gpu.c - see gpu.h.
+ *
+ * The work of each device is dealt out to rows. That of a row is walked once, in order of start, into sets of moments
+ * (facts/device_use.h); all else is the algebra of these sets.
  */
 #include "analyze/gpu.h"
 
-#include "analyze/device_report.h"
 #include "analyze/gpu_efficiency.h"
-#include "analyze/many_rows.h"
-#include "base/buffer.h"
+#include "base/runs.h"
 #include "base/sum.h"
-#include "trace/span.h"
+#include "facts/device_use.h"
+#include "facts/features.h"
+#include "facts/gpu_names.h"
+#include "facts/step_list.h"
 #include <assert.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-const struct trace_wants gpu_wants = {
-    .args = DEVICE_REPORT_WANTS | GPU_EFFICIENCY_WANTS,
-};
-
-struct gpu_tables {
-    struct gpu_question *question;
-    struct gpu_streams *streams; /* NULL: not asked for */
-    track_id *tracks;            /* with work, device after device */
-    size_t *first_track;         /* by device, and one more */
-    struct table *devices, *copies;
-    struct gpu_efficiency *efficiency;
-    struct buffer listed; /* "7, 20, 21": the streams of the rows that are made */
-};
-
-/* ---- table: devices ---- */
-
-enum device_column {
-    DEVICE_NAME = REPORT_COLUMNS,
-    DEVICE_SPAN,
-    DEVICE_BUSY,
-    DEVICE_COMPUTATION,
-    DEVICE_EXPOSED_COMMUNICATION,
-    DEVICE_EXPOSED_MEMCPY,
-    DEVICE_IDLE,
-    DEVICE_COMMUNICATION,
-    DEVICE_MEMCPY,
-    DEVICE_MEMSET,
-    DEVICE_GAPS,
-    DEVICE_LONGEST_GAP,
-    DEVICE_EVENTS,
-    DEVICE_STREAMS,
-    DEVICE_KERNELS,
-    DEVICE_KERNEL_SUM,
-    DEVICE_KERNEL_UNION,
-    DEVICE_NCCL_KERNELS,
-    DEVICE_NCCL,
-    DEVICE_NOT_NCCL,
-    DEVICE_EXPOSED_NCCL,
-    DEVICE_COLUMNS
-};
-
-/* clang-format off */
-static const struct table_column device_columns[DEVICE_COLUMNS] = {
-    { "rank", "Rank", TABLE_COUNT, "rank of the file, or its place among the files", TABLE_OPTIONAL, NULL },
-    { "device", "Device", TABLE_COUNT, "number of the device", 0, NULL },
-    { "stream", "Stream", TABLE_COUNT, "number of the stream", TABLE_HIDDEN, NULL },
-    { "step", "Step", TABLE_COUNT, "number of the step; missing outside of steps", TABLE_HIDDEN, NULL },
-    { "name", "Name", TABLE_NAME, "model, as the file tells it", TABLE_OPTIONAL, NULL },
-    { "span", "Span", TABLE_NS, "from the start of the first work to the end of the last, as far as asked for", 0, NULL },
-    { "busy", "Busy", TABLE_NS, "time in which any stream worked", 0, NULL },
-    { "computation", "Computation", TABLE_NS, "time in which a kernel that does not communicate ran, or a memset", 0, NULL },
-    { "exposed_communication", "Exposed comm.", TABLE_NS, "communication while nothing computed", 0, NULL },
-    { "exposed_memcpy", "Exposed copies", TABLE_NS, "copies while nothing computed or communicated", 0, NULL },
-    { "idle", "Idle", TABLE_NS, "span without busy", 0, NULL },
-    { "communication", "Communication", TABLE_NS, "time in which a kernel communicated", TABLE_OPTIONAL, NULL },
-    { "memcpy_union", "Copies", TABLE_NS, "time in which something was copied", TABLE_OPTIONAL, "memcpy" },
-    { "memset_union", "Memsets", TABLE_NS, "time in which memory was set", TABLE_OPTIONAL, "memset" },
-    { "gaps", "Gaps", TABLE_COUNT, "how often the device was idle between two works", 0, NULL },
-    { "longest_gap", "Longest gap", TABLE_NS, "the longest of them", 0, NULL },
-    { "events", "Events", TABLE_COUNT, "kernels, copies and memsets", TABLE_OPTIONAL, NULL },
-    { "streams", "Streams", TABLE_TEXT, "numbers of the streams that worked", TABLE_OPTIONAL, NULL },
-    { "kernels", "Kernels", TABLE_COUNT, "kernels run", TABLE_OPTIONAL, NULL },
-    { "kernel_sum", "Kernel sum", TABLE_NS, "durations of the kernels added up, overlaps counted twice", TABLE_OPTIONAL, NULL },
-    { "kernel_union", "Kernel time", TABLE_NS, "time in which any kernel ran", TABLE_OPTIONAL, NULL },
-    { "nccl_kernels", "NCCL kernels", TABLE_COUNT, "kernels called nccl or rccl", TABLE_OPTIONAL, NULL },
-    { "nccl_union", "NCCL", TABLE_NS, "time in which one of them ran", TABLE_OPTIONAL, NULL },
-    { "compute_and_memset_union", "Without NCCL", TABLE_NS, "time in which another kernel ran, or a memset", TABLE_OPTIONAL, NULL },
-    { "exposed_nccl", "Exposed NCCL", TABLE_NS, "NCCL while no other kernel ran, nor a memset", TABLE_OPTIONAL, NULL },
-};
-/* clang-format on */
-
-/* Deal the tracks out to their devices. */
-static void list_tracks(struct gpu_tables *tables)
-{
-    const struct trace *trace = tables->question->trace;
-    const struct gpu_events *gpu = tables->question->gpu;
-    size_t *first = mem_zalloc(gpu->device_count + 2, sizeof *first);
-    for (size_t d = 0; d < gpu->device_count; d++)
-        first[d + 2] = first[d + 1] + gpu->devices[d].stream_count;
-    tables->tracks = mem_alloc((trace->track_count + 1) * sizeof *tables->tracks);
-    for (track_id t = 0; t < trace->track_count; t++)
-        if (gpu->device_of_track[t] != UINT32_MAX)
-            tables->tracks[first[gpu->device_of_track[t] + 1]++] = t;
-    tables->first_track = first; /* each moved on to where the next begins, from the second on */
-}
-
-static int compare_streams(const void *left, const void *right)
-{
-    int64_t a = *(const int64_t *)left, b = *(const int64_t *)right;
-    return a < b ? -1 : a > b;
-}
-
-/* List the streams of the device with index DEVICE that were asked for, or STREAM alone. */
-static void list_streams(struct gpu_tables *tables, size_t device, const struct gpu_stream *stream)
-{
-    const struct gpu_question *question = tables->question;
-    const struct trace *trace = question->trace;
-    struct buffer *out = &tables->listed;
-    VEC_OF(int64_t) streams = { 0 };
-    if (stream)
-        *VEC_PUSH(&streams) = trace->tracks[stream->track].stream;
-    for (size_t i = tables->first_track[device]; !stream && i < tables->first_track[device + 1]; i++)
-        if (selection_holds_track(question->selection, tables->tracks[i]))
-            *VEC_PUSH(&streams) = trace->tracks[tables->tracks[i]].stream;
-    if (streams.count)
-        qsort(streams.at, streams.count, sizeof *streams.at, compare_streams);
-    buffer_clear(out);
-    for (size_t i = 0; i < streams.count; i++)
-        if (i == 0 || streams.at[i] != streams.at[i - 1])
-            buffer_printf(out, "%s%" PRId64, out->count ? ", " : "", streams.at[i]);
-    VEC_FREE(&streams);
-}
-
-static void add_device(const struct gpu_tables *tables, const struct device_report *report)
-{
-    struct table *table = tables->devices;
-    size_t row = table_add_row(table);
-    device_report_name(report, tables->question, table, row);
-    if (report->device->properties && report->device->properties->name)
-        table_set_text(table, row, DEVICE_NAME, report->device->properties->name,
-                       strlen(report->device->properties->name));
-
-    struct intervals working = { 0 };
-    intervals_union(&report->computation, &report->communication, &working);
-    struct device_gaps gaps = device_report_gaps(report, tables->question);
-    int64_t span_ns = intervals_length(&report->asked), busy_ns = intervals_length(&report->busy);
-    int64_t computation_ns = intervals_length(&report->computation);
-    int64_t exposed_communication_ns = intervals_length_outside(&report->communication, &report->computation);
-    int64_t exposed_memcpy_ns = intervals_length_outside(&report->of_work[GPU_MEMCPY], &working);
-    int64_t idle_ns = gaps.sum_ns;
-    assert(computation_ns + exposed_communication_ns + exposed_memcpy_ns == busy_ns);
-    assert(busy_ns + idle_ns == span_ns);
-
-    table_set_int(table, row, DEVICE_SPAN, span_ns);
-    table_set_int(table, row, DEVICE_BUSY, busy_ns);
-    table_set_int(table, row, DEVICE_COMPUTATION, computation_ns);
-    table_set_int(table, row, DEVICE_EXPOSED_COMMUNICATION, exposed_communication_ns);
-    table_set_int(table, row, DEVICE_EXPOSED_MEMCPY, exposed_memcpy_ns);
-    table_set_int(table, row, DEVICE_IDLE, idle_ns);
-    table_set_int(table, row, DEVICE_COMMUNICATION, intervals_length(&report->communication));
-    table_set_int(table, row, DEVICE_MEMCPY, intervals_length(&report->of_work[GPU_MEMCPY]));
-    table_set_int(table, row, DEVICE_MEMSET, intervals_length(&report->of_work[GPU_MEMSET]));
-    table_set_int(table, row, DEVICE_GAPS, (int64_t)gaps.count);
-    table_set_int(table, row, DEVICE_LONGEST_GAP, gaps.longest_ns);
-    table_set_int(table, row, DEVICE_EVENTS, (int64_t)report->events);
-    table_set_int(table, row, DEVICE_KERNELS, (int64_t)report->kernel_count);
-    table_set_int(table, row, DEVICE_KERNEL_SUM, report->kernel_sum_ns);
-    table_set_int(table, row, DEVICE_KERNEL_UNION, intervals_length(&report->kernels));
-    table_set_int(table, row, DEVICE_NCCL_KERNELS, (int64_t)report->nccl_count);
-    table_set_int(table, row, DEVICE_NCCL, intervals_length(&report->of_work[GPU_NCCL]));
-    table_set_int(table, row, DEVICE_NOT_NCCL, intervals_length(&report->not_nccl));
-    table_set_int(table, row, DEVICE_EXPOSED_NCCL,
-                  intervals_length_outside(&report->of_work[GPU_NCCL], &report->not_nccl));
-    table_set_text(table, row, DEVICE_STREAMS, tables->listed.at ? tables->listed.at : "",
-                   tables->listed.count);
-    intervals_release(&working);
-}
-
-/* Say under the table that the parts add up, from the cells that are shown. */
-static void add_sum_footer(struct table *table)
-{
-    static const enum device_column parts[] = { DEVICE_COMPUTATION, DEVICE_EXPOSED_COMMUNICATION,
-                                                DEVICE_EXPOSED_MEMCPY, DEVICE_IDLE };
-    int64_t sum_ns = 0, span_ns = 0;
-    for (size_t row = 0; row < table->row_count; row++) {
-        sum_add(&span_ns, table_cell(table, row, DEVICE_SPAN)->i);
-        for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
-            sum_add(&sum_ns, table_cell(table, row, parts[i])->i);
-    }
-    table_add_footer(table, "parts_total", "Sum of the parts", TABLE_NS, table_int(sum_ns));
-    table_add_footer(table, "span_total", "Sum of the spans", TABLE_NS, table_int(span_ns));
-}
-
-/* ---- table: copies ---- */
-
-enum copies_column {
-    COPIES_NAME = REPORT_COLUMNS,
-    COPIES_COUNT,
-    COPIES_BYTES,
-    COPIES_SUM,
-    COPIES_UNION,
-    COPIES_EXPOSED,
-    COPIES_COLUMNS
-};
-
-/* clang-format off */
-static const struct table_column copies_columns[COPIES_COLUMNS] = {
-    { "rank", "Rank", TABLE_COUNT, "rank of the file, or its place among the files", TABLE_OPTIONAL, NULL },
-    { "device", "Device", TABLE_COUNT, "number of the device", 0, NULL },
-    { "stream", "Stream", TABLE_COUNT, "number of the stream", TABLE_HIDDEN, NULL },
-    { "step", "Step", TABLE_COUNT, "number of the step; missing outside of steps", TABLE_HIDDEN, NULL },
-    { "name", "Copies", TABLE_NAME, "direction and kinds of memory", 0, NULL },
-    { "count", "Count", TABLE_COUNT, "how many", 0, NULL },
-    { "bytes", "Bytes", TABLE_BYTES, "bytes copied; 0 when the file does not tell", 0, NULL },
-    { "sum", "Sum", TABLE_NS, "their durations added up", 0, NULL },
-    { "union", "Time", TABLE_NS, "time in which one of them ran", TABLE_OPTIONAL, NULL },
-    { "not_under_a_kernel", "Exposed", TABLE_NS, "time in which one of them ran and no kernel did", 0, "exposed" },
-};
-/* clang-format on */
-
-static void add_copies(const struct gpu_tables *tables, const struct device_report *report)
-{
-    struct table *table = tables->copies;
-    const struct names *names = tables->question->trace->names;
-    for (size_t i = 0; i < report->copies.count; i++) {
-        const struct device_copies *copies = &report->copies.at[i];
-        if (copies->count == 0 && copies->when.count == 0)
-            continue; /* none when asked for */
-        size_t row = table_add_row(table);
-        device_report_name(report, tables->question, table, row);
-        table_set_text(table, row, COPIES_NAME, names_text(names, copies->name),
-                       names_length(names, copies->name));
-        table_set_int(table, row, COPIES_COUNT, (int64_t)copies->count);
-        table_set_int(table, row, COPIES_BYTES, copies->bytes);
-        table_set_int(table, row, COPIES_SUM, copies->sum_ns);
-        table_set_int(table, row, COPIES_UNION, intervals_length(&copies->when));
-        table_set_int(table, row, COPIES_EXPOSED, intervals_length_outside(&copies->when, &report->kernels));
-    }
-}
-
-/* ---- the whole ---- */
-
-/* How much of the work has no call in the file; the calls there are. Footers of TABLE. */
-static void count_links(const struct gpu_question *question, struct table *table, struct result *result)
-{
-    const struct trace *trace = question->trace;
-    bool all = selection_is_all(question->selection);
-    int64_t work = 0, unlinked = 0, calls = 0, other = 0;
-    for (size_t i = 0; i < question->gpu->count; i++)
-        if (selection_holds(question->selection, question->gpu->event[i])) {
-            work++;
-            unlinked += question->gpu->call[i] == EVENT_NONE;
-        }
-    for (event_id e = 0; e < trace->event_count; e++) {
-        calls += event_is_call(trace->kind[e]) && (all || selection_holds_place(question->selection, e));
-        other += trace->kind[e] == EVENT_GPU_OTHER && selection_holds(question->selection, e);
-    }
-    table_add_footer(table, "gpu_events", "GPU events", TABLE_COUNT, table_int(work));
-    table_add_footer(table, "gpu_events_with_no_call_in_file", "of these, calls not in the file", TABLE_COUNT,
-                     table_int(unlinked));
-    table_add_footer(table, "calls", "Runtime and driver calls", TABLE_COUNT, table_int(calls));
-    if (unlinked)
-        result_add_notice(result, "unlinked_gpu_work", unlinked, NULL, -1,
-                          "kernels, copies and memsets were launched by calls that are not in the file, most "
-                          "often before recording began; they count like all others");
-    if (other)
-        result_add_notice(result, "other_device_events", other, NULL, -1,
-                          "events on devices are neither kernels nor copies nor memsets; they count nowhere");
-}
-
-static void open_tables(struct gpu_tables *tables, enum gpu_rows rows)
-{
-    const struct gpu_question *question = tables->question;
-    tables->devices =
-        table_open("devices", "Span = computation + exposed communication + exposed copies + idle",
-                   device_columns, DEVICE_COLUMNS);
-    tables->copies = table_open("copies", "Copies", copies_columns, COPIES_COLUMNS);
-    tables->efficiency = gpu_efficiency_open(question);
-    tables->streams = rows == GPU_ROWS_STREAM ? gpu_streams_open(question->gpu) : NULL;
-    list_tracks(tables);
-
-    struct table *const all[] = { tables->devices, gpu_efficiency_table(tables->efficiency), tables->copies };
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
-        if (question->trace->file_count > 1)
-            all[i]->columns[REPORT_RANK].flags = 0;
-        if (rows == GPU_ROWS_STREAM)
-            all[i]->columns[REPORT_STREAM].flags = 0;
-        if (rows == GPU_ROWS_STEP)
-            all[i]->columns[REPORT_STEP].flags = 0;
-    }
-}
-
-/* All but the tables themselves, which are the result's. */
-static void release_tables(struct gpu_tables *tables)
-{
-    gpu_efficiency_free(tables->efficiency);
-    gpu_streams_free(tables->streams);
-    free(tables->tracks);
-    free(tables->first_track);
-    buffer_release(&tables->listed);
-}
-
-/* A row in each table for REPORT, which says what it is about, if there is anything to say. */
-static void add_report(const struct gpu_tables *tables, struct device_report *report)
-{
-    device_report_fill(report, tables->question);
-    if (report->events || report->busy.count || (report->is_part && report->asked.count)) {
-        add_device(tables, report);
-        gpu_efficiency_add(tables->efficiency, report);
-        add_copies(tables, report);
-    }
-    device_report_release(report);
-}
-
-/* When work of FILE was asked for; NULL: always. */
-static const struct intervals *windows_of(const struct gpu_question *question, uint32_t file)
-{
-    return question->selection->windows ? &question->selection->windows[file] : NULL;
-}
-
-/* Rows for DEVICE, or for one STREAM of it alone. */
-static void add_rows(const struct gpu_tables *tables, const struct gpu_device *device,
-                     const struct gpu_stream *stream)
-{
-    struct device_report report = { .device = device,
-                                    .stream = stream,
-                                    .work_count = stream ? stream->count : device->count,
-                                    .span = device_report_no_span,
-                                    .windows = windows_of(tables->question, device->file) };
-    if (stream)
-        report.position = &tables->streams->position[stream->first];
-    add_report(tables, &report);
-}
+const struct trace_wants gpu_wants = { .args = GPU_EVENTS_WANTS | GPU_EFFICIENCY_WANTS | WANT(BYTES) };
 
 struct positions {
     uint32_t *at;
     size_t count, capacity;
 };
 
-/*
- * Make WORK, which holds that of an earlier window, that of the window from START_NS to END_NS: what began before it
- * and still ran goes first. *NEXT is the first work of the device that has not been looked at.
- */
-static void move_window(const struct gpu_question *question, const struct gpu_device *device,
-                        int64_t start_ns, int64_t end_ns, size_t *next, struct positions *work)
+struct gpu_query {
+    const struct trace *trace;
+    const struct gpu_events *events;
+    struct gpu *gpu;
+    bool of_whole;            /* rows are of all that a device did, not of a selection in time or of a step */
+    struct interval *windows; /* by file: see gpu_efficiency_windows */
+    uint8_t *tensor;          /* by name: enum tensor_use + 1; 0: not asked yet */
+    uint32_t *copies_slot;    /* by name: 1 + index into copies of the row at hand */
+    VEC_OF(struct gpu_row) rows;
+    VEC_OF(int64_t) numbers; /* of the streams of the row at hand */
+};
+
+/* ---- a row ---- */
+
+static enum tensor_use tensor_use_of(struct gpu_query *query, name_id id)
 {
-    const struct trace *trace = question->trace;
-    const event_id *event = question->gpu->event;
-    size_t kept = 0;
-    for (size_t i = 0; i < work->count; i++)
-        if (trace_end_ns(trace, event[work->at[i]]) > start_ns)
-            work->at[kept++] = work->at[i];
-    work->count = kept;
-    for (; *next < device->first + device->count && trace->start_ns[event[*next]] < end_ns; ++*next)
-        if (trace->start_ns[event[*next]] >= start_ns || trace_end_ns(trace, event[*next]) > start_ns)
-            *VEC_PUSH(work) = (uint32_t)*next;
+    uint8_t *use = &query->tensor[id];
+    if (*use == 0)
+        *use = (uint8_t)(kernel_tensor_use(names_text(query->trace->names, id)) + 1);
+    return (enum tensor_use)(*use - 1);
 }
 
-/*
- * Rows for each step of DEVICE, and for what of its span is in none: together, its span. Steps that overlap end where
- * the next begins.
- */
-static void add_step_rows(const struct gpu_tables *tables, const struct gpu_device *device)
+static double share_of(int64_t part, int64_t whole)
 {
-    const struct gpu_question *question = tables->question;
-    const struct trace *trace = question->trace;
-    const struct step_list *steps = step_list_of(trace);
-    const struct intervals *asked = windows_of(tables->question, device->file);
-    struct interval span = device_report_no_span;
-    for (size_t i = device->first; i < device->first + device->count; i++)
-        if (selection_holds_whenever(question->selection, question->gpu->event[i]))
-            device_report_extend(&span, trace, question->gpu->event[i]);
-    struct positions work = { 0 };
-    struct intervals outside = { 0 }, window = { 0 };
-    int64_t reached_ns = span.start_ns, last_ns = span.end_ns + 1; /* work at the end may take no time */
-    size_t next = device->first;
-    for (size_t s = 0; s < steps->count; s++) {
-        const struct step *step = &steps->at[s];
-        if (step->file != device->file)
+    return whole > 0 ? (double)part / (double)whole : NAN;
+}
+
+/* Count the events of ROW, and what takes tensor cores. */
+static void count_work(struct gpu_query *query, struct gpu_row *row, const struct positions *work)
+{
+    const struct trace *trace = query->trace;
+    int64_t tensor_ns = 0, unknown_ns = 0;
+    for (size_t i = 0; i < work->count; i++) {
+        event_id e = query->events->event[work->at[i]];
+        uint8_t kind = query->events->work[work->at[i]];
+        row->events++;
+        if (!gpu_work_is_kernel(kind))
             continue;
-        int64_t end_ns = step_list_end_ns(steps, s);
-        intervals_add(&outside, reached_ns, step->start_ns < last_ns ? step->start_ns : last_ns);
-        reached_ns = end_ns > reached_ns ? end_ns : reached_ns;
-        move_window(question, device, step->start_ns, end_ns, &next, &work);
-        intervals_clear(&window);
-        intervals_add(&window, step->start_ns, end_ns);
-        if (asked)
-            intervals_keep(&window, asked);
-        struct device_report report = { .device = device,
-                                        .step = step,
-                                        .position = work.at,
-                                        .work_count = work.count,
-                                        .span = span,
-                                        .windows = &window,
-                                        .is_part = true };
-        add_report(tables, &report);
+        row->kernels++;
+        row->nccl_kernels += kind == GPU_NCCL;
+        row->kernel_sum_ns += trace->dur_ns[e];
+        enum tensor_use use = tensor_use_of(query, trace->name[e]);
+        tensor_ns += use == TENSOR_YES ? trace->dur_ns[e] : 0;
+        unknown_ns += use == TENSOR_UNKNOWN ? trace->dur_ns[e] : 0;
     }
-    intervals_add(&outside, reached_ns, last_ns);
-    if (asked)
-        intervals_keep(&outside, asked);
-    struct device_report report = {
-        .device = device, .work_count = device->count, .span = span, .windows = &outside, .is_part = true
-    };
-    add_report(tables, &report);
-    intervals_release(&outside);
-    intervals_release(&window);
-    VEC_FREE(&work);
+    row->tensor_core_share = share_of(tensor_ns, row->kernel_sum_ns);
+    row->tensor_core_unknown_share = share_of(unknown_ns, row->kernel_sum_ns);
 }
 
-void gpu_add_tables(const struct trace *trace, const struct selection *selection, enum gpu_rows rows,
-                    struct result *result)
+/* The times between works. One that took no time at all ends a gap and begins another. */
+static void find_gaps(const struct gpu_query *query, struct gpu_row *row, const struct positions *work,
+                      struct interval *span)
 {
-    struct gpu_question question;
-    gpu_question_open(&question, trace, selection);
-    struct gpu_tables tables = { .question = &question };
-    open_tables(&tables, rows);
+    const struct trace *trace = query->trace;
+    *span = (struct interval){ trace->start_ns[query->events->event[work->at[0]]], INT64_MIN };
+    for (size_t i = 0; i < work->count; i++) {
+        event_id e = query->events->event[work->at[i]];
+        int64_t gap_ns = i && trace->start_ns[e] > span->end_ns ? trace->start_ns[e] - span->end_ns : 0;
+        row->gaps += gap_ns > 0;
+        row->longest_gap_ns = gap_ns > row->longest_gap_ns ? gap_ns : row->longest_gap_ns;
+        row->idle_ns += gap_ns;
+        span->end_ns = trace_end_ns(trace, e) > span->end_ns ? trace_end_ns(trace, e) : span->end_ns;
+    }
+    row->span_ns = span->end_ns - span->start_ns;
+}
 
-    int64_t left_out = 0;
-    size_t count = tables.streams ? tables.streams->count : question.gpu->device_count;
-    for (size_t i = 0; i < count; i++) {
-        const struct gpu_stream *stream = tables.streams ? &tables.streams->at[i] : NULL;
-        const struct gpu_device *device = &question.gpu->devices[stream ? stream->device : i];
-        if (selection->files && !selection->files[device->file])
+static void measure_use(struct gpu_row *row, const struct device_use *use)
+{
+    struct intervals without_nccl = { 0 };
+    device_use_unite(use, 1u << GPU_COMPUTATION | 1u << GPU_MEMSET | 1u << GPU_COMMUNICATION, &without_nccl);
+    row->computation_ns = intervals_length(&use->exposed[USE_COMPUTATION]);
+    row->exposed_communication_ns = intervals_length(&use->exposed[USE_COMMUNICATION]);
+    row->exposed_copies_ns = intervals_length(&use->exposed[USE_COPIES]);
+    row->busy_ns = row->computation_ns + row->exposed_communication_ns + row->exposed_copies_ns;
+    row->communication_ns = intervals_length(&use->of[USE_COMMUNICATION]);
+    row->copies_ns = intervals_length(&use->of[USE_COPIES]);
+    row->memsets_ns = intervals_length(&use->of_work[GPU_MEMSET]);
+    row->nccl_ns = intervals_length(&use->of_work[GPU_NCCL]);
+    row->without_nccl_ns = intervals_length(&without_nccl);
+    row->exposed_nccl_ns = intervals_length_outside(&use->of_work[GPU_NCCL], &without_nccl);
+    row->busy_share = share_of(row->busy_ns, row->span_ns);
+    assert(row->busy_ns + row->idle_ns == row->span_ns);
+    intervals_release(&without_nccl);
+}
+
+static void measure_efficiency(const struct gpu_query *query, struct gpu_row *row,
+                               const struct positions *work, const struct intervals *kernels,
+                               struct interval span)
+{
+    struct interval window = query->of_whole ? query->windows[row->file] : span;
+    if (window.start_ns >= window.end_ns)
+        window = span;
+    struct kernel_averages averages = gpu_efficiency_average(query->events, work->at, work->count, window);
+    row->window_ns = window.end_ns - window.start_ns;
+    row->kernel_window_ns = intervals_length_within(kernels, window.start_ns, window.end_ns);
+    row->utilization = share_of(row->kernel_window_ns, row->window_ns);
+    row->sm_efficiency = averages.sm_efficiency;
+    row->occupancy = averages.occupancy;
+}
+
+static int compare_numbers(const void *left, const void *right)
+{
+    int64_t a = *(const int64_t *)left, b = *(const int64_t *)right;
+    return a < b ? -1 : a > b;
+}
+
+/* "7, 20": the streams of WORK. */
+static struct text list_streams(struct gpu_query *query, const struct positions *work)
+{
+    const struct trace *trace = query->trace;
+    struct buffer text = { 0 };
+    track_id last = TRACK_NONE;
+    query->numbers.count = 0;
+    for (size_t i = 0; i < work->count; i++) {
+        track_id track = trace->track[query->events->event[work->at[i]]];
+        if (track != last)
+            *VEC_PUSH(&query->numbers) = trace->tracks[track].stream;
+        last = track;
+    }
+    qsort(query->numbers.at, query->numbers.count, sizeof *query->numbers.at, compare_numbers);
+    for (size_t i = 0; i < query->numbers.count; i++)
+        if (i == 0 || query->numbers.at[i] != query->numbers.at[i - 1])
+            buffer_printf(&text, "%s%" PRId64, text.count ? ", " : "", query->numbers.at[i]);
+    struct text kept = { arena_strndup(&query->gpu->texts, text.at, text.count), text.count };
+    buffer_release(&text);
+    return kept;
+}
+
+/* ---- copies ---- */
+
+/* Add the copies of ROW, name by name. */
+static void add_copies(struct gpu_query *query, const struct gpu_row *row, const struct positions *work,
+                       const struct intervals *kernels)
+{
+    const struct trace *trace = query->trace;
+    size_t first = query->gpu->copies.count;
+    VEC_OF(struct intervals) when = { 0 };
+    for (size_t i = 0; i < work->count; i++) {
+        event_id e = query->events->event[work->at[i]];
+        if (query->events->work[work->at[i]] != GPU_MEMCPY)
             continue;
-        if (many_rows(tables.devices)) {
-            left_out++;
-            continue;
+        uint32_t *slot = &query->copies_slot[trace->name[e]];
+        if (*slot == 0) {
+            struct text name = { trace_name(trace, e), names_length(trace->names, trace->name[e]) };
+            *VEC_PUSH(&query->gpu->copies) = (struct gpu_copies){ .key = row->key, .name = name };
+            *VEC_PUSH(&when) = (struct intervals){ 0 };
+            *slot = (uint32_t)when.count;
         }
-        list_streams(&tables, stream ? stream->device : i, stream);
-        if (rows == GPU_ROWS_STEP)
-            add_step_rows(&tables, device);
-        else
-            add_rows(&tables, device, stream);
+        struct gpu_copies *copies = &query->gpu->copies.at[first + *slot - 1];
+        copies->count++;
+        sum_add(&copies->bytes, trace_arg_or(trace, ARG_BYTES, e, 0));
+        copies->sum_ns += trace->dur_ns[e];
+        intervals_add(&when.at[*slot - 1], trace->start_ns[e], trace_end_ns(trace, e));
     }
-    add_sum_footer(tables.devices);
-    count_links(&question, tables.devices, result);
-    table_sort(tables.copies, COPIES_SUM, false);
-    result_add_table(result, tables.devices);
-    result_add_table(result, gpu_efficiency_table(tables.efficiency));
-    result_add_table(result, tables.copies);
-    many_rows_tell(result, left_out);
-    if (rows == GPU_ROWS_STEP && step_list_of(trace)->count == 0)
-        result_add_notice(
-            result, "no_steps", 0, NULL, TPA_NOWHERE,
-            "the trace marks no steps, so there is one row; call prof.step() after each iteration to "
-            "record them");
-    release_tables(&tables);
-    gpu_question_close(&question);
+    for (size_t i = 0; i < work->count; i++)
+        query->copies_slot[trace->name[query->events->event[work->at[i]]]] = 0;
+    for (size_t i = 0; i < when.count; i++) {
+        intervals_merge(&when.at[i]);
+        query->gpu->copies.at[first + i].union_ns = intervals_length(&when.at[i]);
+        query->gpu->copies.at[first + i].exposed_ns = intervals_length_outside(&when.at[i], kernels);
+        intervals_release(&when.at[i]);
+    }
+    VEC_FREE(&when);
 }
+
+/* Add a row for WORK of DEVICE, of which there is some. */
+static void add_row(struct gpu_query *query, const struct gpu_device *device, uint32_t group,
+                    const struct positions *work)
+{
+    const struct trace *trace = query->trace;
+    struct gpu_row row = { .key = group_key(query->gpu->group, group), .file = device->file };
+    const char *name = device->properties ? device->properties->name : NULL;
+    if (name)
+        row.name = (struct text){ name, strlen(name) };
+    struct device_use use = { 0 };
+    struct intervals kernels = { 0 };
+    struct interval span;
+    for (size_t i = 0; i < work->count; i++) {
+        event_id e = query->events->event[work->at[i]];
+        device_use_add(&use, query->events->work[work->at[i]], trace->start_ns[e], trace_end_ns(trace, e));
+    }
+    device_use_finish(&use);
+    device_use_unite(&use, 1u << GPU_COMPUTATION | 1u << GPU_NCCL | 1u << GPU_COMMUNICATION, &kernels);
+    row.kernel_ns = intervals_length(&kernels);
+    count_work(query, &row, work);
+    find_gaps(query, &row, work, &span);
+    measure_use(&row, &use);
+    measure_efficiency(query, &row, work, &kernels, span);
+    row.streams = list_streams(query, work);
+    add_copies(query, &row, work, &kernels);
+    *VEC_PUSH(&query->rows) = row;
+    intervals_release(&kernels);
+    device_use_release(&use);
+}
+
+/* ---- all rows ---- */
+
+/* Count the calls that SELECTION holds, and events on devices that are no work. */
+static void count_links(const struct gpu_query *query, const struct selection *selection)
+{
+    const struct trace *trace = query->trace;
+    struct gpu *gpu = query->gpu;
+    bool all = selection_is_all(selection);
+    for (event_id e = 0; e < trace->event_count; e++) {
+        gpu->calls += event_is_call(trace->kind[e]) && (all || selection_holds_place(selection, e));
+        gpu->other += trace->kind[e] == EVENT_GPU_OTHER && selection_holds(selection, e);
+    }
+}
+
+/* The work of a group, in order of start: those of one device are filled, and then emptied. */
+typedef VEC_OF(struct positions) dealt;
+
+/* Deal the work of DEVICE that SELECTION holds out to groups, and add a row for each. */
+static void add_device(struct gpu_query *query, const struct selection *selection,
+                       const struct gpu_device *device, dealt *groups)
+{
+    const struct gpu_events *events = query->events;
+    uint32_t first = (uint32_t)group_count(query->gpu->group); /* no group is of two devices */
+    for (size_t at = device->first; at < device->first + device->count; at++) {
+        event_id e = events->event[at], call = events->call[at];
+        if (!selection_holds_work(selection, e, call))
+            continue;
+        query->gpu->work++;
+        query->gpu->unlinked += call == EVENT_NONE;
+        uint32_t group = group_of(query->gpu->group, e, call, events->op[at]);
+        while (groups->count <= group - first)
+            *VEC_PUSH(groups) = (struct positions){ 0 };
+        *VEC_PUSH(&groups->at[group - first]) = (uint32_t)at;
+    }
+    for (size_t i = 0; i < groups->count; i++) {
+        if (groups->at[i].count)
+            add_row(query, device, first + (uint32_t)i, &groups->at[i]);
+        VEC_FREE(&groups->at[i]);
+    }
+    groups->count = 0;
+}
+
+/* What is missing comes last. */
+static int compare_keys(const struct group_key *a, const struct group_key *b)
+{
+    const int64_t left[] = { a->rank, a->device, a->stream, a->step },
+                  right[] = { b->rank, b->device, b->stream, b->step };
+    for (size_t i = 0; i < sizeof left / sizeof *left; i++)
+        if (left[i] != right[i])
+            return (uint64_t)left[i] + INT64_MAX < (uint64_t)right[i] + INT64_MAX ? -1 : 1;
+    return 0;
+}
+
+static bool belongs_behind(const void *context, const void *left, const void *right)
+{
+    (void)context;
+    const struct gpu_row *a = left, *b = right;
+    return compare_keys(&a->key, &b->key) > 0;
+}
+
+static bool took_less(const void *context, const void *left, const void *right)
+{
+    (void)context;
+    return ((const struct gpu_copies *)left)->sum_ns < ((const struct gpu_copies *)right)->sum_ns;
+}
+
+struct gpu *gpu_analyze(const struct trace *trace, const struct selection *selection, unsigned by)
+{
+    struct gpu *gpu = mem_zalloc(1, sizeof *gpu);
+    gpu->group = group_open(trace, by | BY(DEVICE));
+    struct gpu_query query = {
+        .trace = trace,
+        .events = gpu_events_of(trace),
+        .gpu = gpu,
+        .of_whole = !selection->windows && !(by & BY(STEP)),
+        .windows = gpu_efficiency_windows(gpu_events_of(trace)),
+        .tensor = mem_zalloc(names_count(trace->names) + 1, sizeof *query.tensor),
+        .copies_slot = mem_zalloc(names_count(trace->names) + 1, sizeof *query.copies_slot),
+    };
+    dealt groups = { 0 };
+    for (size_t d = 0; d < query.events->device_count; d++)
+        if (!selection->files || selection->files[query.events->devices[d].file])
+            add_device(&query, selection, &query.events->devices[d], &groups);
+    count_links(&query, selection);
+    runs_sort(query.rows.at, query.rows.count, sizeof *query.rows.at, belongs_behind, NULL);
+    runs_sort(gpu->copies.at, gpu->copies.count, sizeof *gpu->copies.at, took_less, NULL);
+    gpu->at = query.rows.at;
+    gpu->count = query.rows.count;
+    VEC_FREE(&groups);
+    VEC_FREE(&query.numbers);
+    free(query.windows);
+    free(query.tensor);
+    free(query.copies_slot);
+    return gpu;
+}
+
+void gpu_free(struct gpu *gpu)
+{
+    if (!gpu)
+        return;
+    free(gpu->at);
+    VEC_FREE(&gpu->copies);
+    group_free(gpu->group);
+    arena_release(&gpu->texts);
+    free(gpu);
+}
+
+/* ---- tables ---- */
+
+/* clang-format off */
+static const struct table_column device_columns[] = {
+    GROUP_COLUMNS(struct gpu_row, key),
+    COLUMN(struct gpu_row, name, "name", "Name", TABLE_NAME, "model, as the file tells it", .flags = TABLE_OPTIONAL),
+    COLUMN(struct gpu_row, span_ns, "span", "Span", TABLE_NS, "from the start of the first work to the end of the last"),
+    COLUMN(struct gpu_row, busy_ns, "busy", "Busy", TABLE_NS, "time in which any stream worked"),
+    COLUMN(struct gpu_row, computation_ns, "computation", "Computation", TABLE_NS, "time in which a kernel that does not communicate ran, or a memset"),
+    COLUMN(struct gpu_row, exposed_communication_ns, "exposed_communication", "Exposed comm.", TABLE_NS, "communication while nothing computed"),
+    COLUMN(struct gpu_row, exposed_copies_ns, "exposed_memcpy", "Exposed copies", TABLE_NS, "copies while nothing computed or communicated"),
+    COLUMN(struct gpu_row, idle_ns, "idle", "Idle", TABLE_NS, "span without busy"),
+    COLUMN(struct gpu_row, communication_ns, "communication", "Communication", TABLE_NS, "time in which a kernel communicated", .flags = TABLE_OPTIONAL),
+    COLUMN(struct gpu_row, copies_ns, "memcpy_union", "Copies", TABLE_NS, "time in which something was copied", .flags = TABLE_OPTIONAL, .aliases = "memcpy"),
+    COLUMN(struct gpu_row, memsets_ns, "memset_union", "Memsets", TABLE_NS, "time in which memory was set", .flags = TABLE_OPTIONAL, .aliases = "memset"),
+    COLUMN(struct gpu_row, gaps, "gaps", "Gaps", TABLE_COUNT, "how often the device was idle between two pieces of work"),
+    COLUMN(struct gpu_row, longest_gap_ns, "longest_gap", "Longest gap", TABLE_NS, "the longest of them"),
+    COLUMN(struct gpu_row, events, "events", "Events", TABLE_COUNT, "kernels, copies and memsets", .flags = TABLE_OPTIONAL),
+    COLUMN(struct gpu_row, streams, "streams", "Streams", TABLE_TEXT, "numbers of the streams that worked", .flags = TABLE_OPTIONAL),
+    COLUMN(struct gpu_row, kernels, "kernels", "Kernels", TABLE_COUNT, "kernels run", .flags = TABLE_OPTIONAL),
+    COLUMN(struct gpu_row, kernel_sum_ns, "kernel_sum", "Kernel sum", TABLE_NS, "durations of the kernels added up, overlaps counted twice", .flags = TABLE_OPTIONAL),
+    COLUMN(struct gpu_row, kernel_ns, "kernel_union", "Kernel time", TABLE_NS, "time in which any kernel ran", .flags = TABLE_OPTIONAL),
+    COLUMN(struct gpu_row, nccl_kernels, "nccl_kernels", "NCCL kernels", TABLE_COUNT, "kernels called nccl or rccl", .flags = TABLE_OPTIONAL),
+    COLUMN(struct gpu_row, nccl_ns, "nccl_union", "NCCL", TABLE_NS, "time in which one of them ran", .flags = TABLE_OPTIONAL),
+    COLUMN(struct gpu_row, without_nccl_ns, "compute_and_memset_union", "Without NCCL", TABLE_NS, "time in which another kernel ran, or a memset", .flags = TABLE_OPTIONAL),
+    COLUMN(struct gpu_row, exposed_nccl_ns, "exposed_nccl", "Exposed NCCL", TABLE_NS, "NCCL while no other kernel ran, nor a memset", .flags = TABLE_OPTIONAL),
+};
+
+static const struct table_column efficiency_columns[] = {
+    GROUP_COLUMNS(struct gpu_row, key),
+    COLUMN(struct gpu_row, window_ns, "window", "Window", TABLE_NS, "the time looked at: the steps, else the operators and what they launched, else the span"),
+    COLUMN(struct gpu_row, utilization, "utilization", "Utilization", TABLE_SHARE, "share of the window in which a kernel ran", .aliases = "gpu_utilization"),
+    COLUMN(struct gpu_row, sm_efficiency, "sm_efficiency", "SM efficiency", TABLE_SHARE, "estimate: blocks per SM of all running kernels, at most 1, over the window"),
+    COLUMN(struct gpu_row, occupancy, "occupancy", "Occupancy", TABLE_SHARE, "estimated achieved occupancy of the kernels, weighted by their time"),
+    COLUMN(struct gpu_row, tensor_core_share, "tensor_core_share", "Tensor cores", TABLE_SHARE, "share of kernel time in kernels known to use tensor cores"),
+    COLUMN(struct gpu_row, tensor_core_unknown_share, "tensor_core_unknown_share", "TC unknown", TABLE_SHARE, "share of kernel time in kernels whose names do not tell"),
+    COLUMN(struct gpu_row, busy_share, "busy_share", "Busy", TABLE_SHARE, "busy time as a share of the device's span"),
+};
+
+static const struct table_column copies_columns[] = {
+    GROUP_COLUMNS(struct gpu_copies, key),
+    COLUMN(struct gpu_copies, name, "name", "Copies", TABLE_NAME, "direction and kinds of memory"),
+    COLUMN(struct gpu_copies, count, "count", "Count", TABLE_COUNT, "how many"),
+    COLUMN(struct gpu_copies, bytes, "bytes", "Bytes", TABLE_BYTES, "bytes copied; 0 when the file does not tell"),
+    COLUMN(struct gpu_copies, sum_ns, "sum", "Sum", TABLE_NS, "their durations added up"),
+    COLUMN(struct gpu_copies, union_ns, "union", "Time", TABLE_NS, "time in which one of them ran", .flags = TABLE_OPTIONAL),
+    COLUMN(struct gpu_copies, exposed_ns, "not_under_a_kernel", "Exposed", TABLE_NS, "time in which one of them ran and no kernel did", .aliases = "exposed"),
+};
+/* clang-format on */
+
+/* The table "devices"; its footers say that the parts add up. */
+static struct table *devices_table(const struct gpu *gpu)
+{
+    struct table *table =
+        TABLE_OF_ROWS("devices", "Span = computation + exposed communication + exposed copies + idle",
+                      device_columns, gpu->at, gpu->count);
+    int64_t parts_ns = 0, span_ns = 0;
+    for (size_t i = 0; i < gpu->count; i++) {
+        const struct gpu_row *row = &gpu->at[i];
+        sum_add(&span_ns, row->span_ns);
+        sum_add(&parts_ns, row->computation_ns);
+        sum_add(&parts_ns, row->exposed_communication_ns);
+        sum_add(&parts_ns, row->exposed_copies_ns);
+        sum_add(&parts_ns, row->idle_ns);
+    }
+    group_show(gpu->group, table, offsetof(struct gpu_row, key));
+    table_add_footer(table, "parts_total", "Sum of the parts", TABLE_NS, table_int(parts_ns));
+    table_add_footer(table, "span_total", "Sum of the spans", TABLE_NS, table_int(span_ns));
+    table_add_footer(table, "gpu_events", "GPU events", TABLE_COUNT, table_int(gpu->work));
+    table_add_footer(table, "gpu_events_with_no_call_in_file", "of these, calls not in the file", TABLE_COUNT,
+                     table_int(gpu->unlinked));
+    table_add_footer(table, "calls", "Runtime and driver calls", TABLE_COUNT, table_int(gpu->calls));
+    return table;
+}
+
+void gpu_add_result(const struct gpu *gpu, struct result *result)
+{
+    struct table *efficiency =
+        TABLE_OF_ROWS("efficiency", "How well it was used", efficiency_columns, gpu->at, gpu->count);
+    struct table *copies =
+        TABLE_OF_ROWS("copies", "Copies", copies_columns, gpu->copies.at, gpu->copies.count);
+    group_show(gpu->group, efficiency, offsetof(struct gpu_row, key));
+    group_show(gpu->group, copies, offsetof(struct gpu_copies, key));
+    copies->sort_column = table_column_at(copies, offsetof(struct gpu_copies, sum_ns));
+    result_add_table(result, devices_table(gpu));
+    result_add_table(result, efficiency);
+    result_add_table(result, copies);
+    if (gpu->unlinked)
+        result_add_notice(result, "unlinked_gpu_work", gpu->unlinked, NULL, TPA_NOWHERE,
+                          "kernels, copies and memsets were launched by calls that are not in the file, most "
+                          "often before recording began; they count like all others");
+    if (gpu->other)
+        result_add_notice(result, "other_device_events", gpu->other, NULL, TPA_NOWHERE,
+                          "events on devices are neither kernels nor copies nor memsets; they count nowhere");
+}
+
+/* ---- the command ---- */
+
+static bool run_gpu(const struct analysis_query *query, struct result *result, struct tpa_error *err)
+{
+    (void)err;
+    struct gpu *gpu = gpu_analyze(query->trace, query->selection, query->by);
+    gpu_add_result(gpu, result);
+    gpu_free(gpu);
+    if (query->by & BY(STEP) && step_list_of(query->trace)->count == 0)
+        result_add_notice(result, "no_steps", 0, NULL, TPA_NOWHERE,
+                          "the trace marks no steps, so all work is in none; call prof.step() after each "
+                          "iteration to record them");
+    return true;
+}
+
+static const struct opt_choice own_words[] = {
+    { .name = "op",
+      .aliases = "operator kernel",
+      .refusal =
+          "idle time has no operator; tpa kernels --by op and tpa gaps --by op have rows per operator" },
+    { .name = "thread",
+      .refusal = "a device works for all threads at once; tpa launches --by thread has rows per thread" },
+    { 0 },
+};
+
+const struct analysis analysis_gpu = {
+    .name = "gpu",
+    .summary = "what each GPU did with its time: computed, communicated, copied, idled",
+    .description =
+        "One row per device, over all its streams. Each moment counts once: the device computes; else it "
+        "communicates (exposed communication); else it copies (exposed copies); else it is idle. The four add up to "
+        "the span, to the nanosecond.\n\n"
+        "Then how well it was used: utilization, estimated SM efficiency and achieved occupancy as TensorBoard's "
+        "PyTorch plugin defined them, and the share of kernel time on tensor cores. Then the copies.\n\n"
+        "With --steps, --range or --by step, a row is about the work that was launched then, whenever it ran.",
+    .schema = "tpa.gpu/1",
+    .examples = {
+        "tpa gpu trace.json",
+        "tpa gpu --steps 3..7 trace.json  # the work that these steps launched",
+        "tpa gpu --format json runs/today/  # every rank, for scripts",
+        "tpa gpu --columns span,busy,idle,gaps,longest_gap trace.json",
+    },
+    .wants = &gpu_wants,
+    .needs = FEATURE_GPU,
+    .dimensions = BY(RANK) | BY(DEVICE) | BY(STREAM) | BY(STEP),
+    .by_default = BY(DEVICE),
+    .own_words = own_words,
+    .by_help = "what makes a row besides the device: its streams, the steps that launched the work",
+    .run = run_gpu,
+    .section = "Devices",
+    .charts = "utilization",
+};

@@ -1,7 +1,10 @@
 /*
  * gpu.h - what the devices did with their time.
  *
- *     gpu_add_tables(trace, selection, GPU_ROWS_DEVICE, result);
+ *     struct gpu *gpu = gpu_analyze(trace, selection, BY(DEVICE));
+ *     for (size_t i = 0; i < gpu->count; i++)
+ *         printf("%" PRId64 "\n", gpu->at[i].idle_ns);
+ *     gpu_free(gpu);
  *
  * Each moment of a device's span counts once: it computes; else it communicates; else it copies; else it is idle.
  * docs/definitions.md has every figure.
@@ -9,21 +12,55 @@
 #ifndef TPA_ANALYZE_GPU_H
 #define TPA_ANALYZE_GPU_H
 
-#include "analyze/selection.h"
-#include "base/result.h"
-#include "trace/trace.h"
+#include "analyze/analysis.h"
 
 extern const struct trace_wants gpu_wants;
 
-/* What makes a row. */
-enum gpu_rows {
-    GPU_ROWS_DEVICE,
-    GPU_ROWS_STREAM, /* each stream for itself, as if it were a device */
-    GPU_ROWS_STEP,   /* what of the device's span lies in each step's range on the host, and what in none */
+/* The work of a device, of one of its streams, or that a step launched on it. */
+struct gpu_row {
+    struct group_key key; /* rank and device; stream and step where they make rows */
+    uint32_t file;
+    struct text name; /* model of the device; missing where the file does not record it */
+    int64_t span_ns;  /* from the start of the first work to the end of the last: the next four, added up */
+    int64_t computation_ns, exposed_communication_ns, exposed_copies_ns, idle_ns;
+    int64_t busy_ns;
+    int64_t communication_ns, copies_ns, memsets_ns; /* unions, exposed or not */
+    int64_t gaps, longest_gap_ns;                    /* times between work */
+    int64_t events;                                  /* kernels, copies and memsets */
+    struct text streams;                             /* "7, 20": their numbers */
+    int64_t kernels, kernel_sum_ns, kernel_ns;       /* count, durations added up, union */
+    int64_t nccl_kernels, nccl_ns, without_nccl_ns, exposed_nccl_ns;
+    /* How well it was used; NaN: not recorded, or of no time. */
+    int64_t window_ns;        /* the time looked at */
+    int64_t kernel_window_ns; /* the part of it in which a kernel ran */
+    double utilization, sm_efficiency, occupancy, tensor_core_share, tensor_core_unknown_share, busy_share;
 };
 
-/* Add the tables "devices", "efficiency" and "copies" to RESULT, and notices of what is special. */
-void gpu_add_tables(const struct trace *trace, const struct selection *selection, enum gpu_rows rows,
-                    struct result *result);
+/* Copies of one name (direction and kinds of memory) of a row. */
+struct gpu_copies {
+    struct group_key key;
+    struct text name;
+    int64_t count, bytes;
+    int64_t sum_ns, union_ns, exposed_ns; /* exposed: while no kernel ran */
+};
+
+struct gpu {
+    struct gpu_row *at; /* by rank, device, stream, step */
+    size_t count;
+    VEC_OF(struct gpu_copies) copies; /* largest sum first */
+    int64_t work, unlinked;           /* kernels, copies and memsets; of these, with no call in the file */
+    int64_t calls;                    /* of the runtime and the driver */
+    int64_t other;                    /* events on devices that are no work: they count nowhere else */
+    struct group *group;
+    struct arena texts;
+};
+
+/* The work of SELECTION, a row for each device and other group of BY (RANK, DEVICE, STREAM, STEP). New; free with
+ * gpu_free (NULL is allowed). */
+struct gpu *gpu_analyze(const struct trace *trace, const struct selection *selection, unsigned by);
+void gpu_free(struct gpu *gpu);
+
+/* Add the tables "devices", "efficiency" and "copies", and notices of what is special. */
+void gpu_add_result(const struct gpu *gpu, struct result *result);
 
 #endif

@@ -1,31 +1,28 @@
 /*
- * gpu_efficiency.h - how well devices were used while they worked: the table "efficiency" of tpa gpu.
+ * gpu_efficiency.h - how well a device was used while it worked.
  *
- *     struct gpu_efficiency *efficiency = gpu_efficiency_open(&question);
- *     gpu_efficiency_add(efficiency, &report);                          // for each device
- *     result_add_table(result, gpu_efficiency_table(efficiency));
- *     gpu_efficiency_free(efficiency);
- *
- * Utilization, SM efficiency and occupancy are those of TensorBoard's plugin for PyTorch, as docs/definitions.md tells.
+ * Utilization, SM efficiency and occupancy are those of TensorBoard's plugin for PyTorch, as docs/definitions.md has them.
  */
 #ifndef TPA_ANALYZE_GPU_EFFICIENCY_H
 #define TPA_ANALYZE_GPU_EFFICIENCY_H
 
-#include "analyze/device_report.h"
+#include "facts/gpu_events.h"
+#include "trace/intervals.h"
 
-/* What it asks of a trace. */
 #define GPU_EFFICIENCY_WANTS (GPU_EVENTS_WANTS | WANT(BLOCKS_PER_SM) | WANT(OCCUPANCY))
 
-/* New; QUESTION is borrowed. */
-struct gpu_efficiency *gpu_efficiency_open(const struct gpu_question *question);
+/*
+ * The window that the plugin looks at, by file: the complete steps as they ran; without such the range of the operators,
+ * extended to the end of the work that was launched in it; empty without operators. New; free with free().
+ */
+struct interval *gpu_efficiency_windows(const struct gpu_events *gpu);
 
-/* A row for a report that is filled. */
-void gpu_efficiency_add(struct gpu_efficiency *efficiency, const struct device_report *report);
+struct kernel_averages {
+    double sm_efficiency, occupancy; /* NaN when no kernel in the window has the figure */
+};
 
-/* The table, which from now on is the caller's. */
-struct table *gpu_efficiency_table(struct gpu_efficiency *efficiency);
-
-/* All but the table. */
-void gpu_efficiency_free(struct gpu_efficiency *efficiency);
+/* Of the COUNT pieces of work at POSITIONS of gpu->event, which are in order of their start, within WINDOW. */
+struct kernel_averages gpu_efficiency_average(const struct gpu_events *gpu, const uint32_t *positions,
+                                              size_t count, struct interval window);
 
 #endif

@@ -10,6 +10,8 @@
 
 /* clang-format off */
 #define ANALYSES(ROW) \
+    ROW(gpu) \
+    ROW(gaps) \
     ROW(transfers) \
     ROW(comm) \
     ROW(launches) \

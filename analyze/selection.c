@@ -349,25 +349,27 @@ bool selection_holds_time(const struct selection *selection, uint32_t file, int6
     return selection->windows == NULL || intervals_contain(&selection->windows[file], ns);
 }
 
-/* When E was launched: its own start on the host, and where its call is not in the file. */
-static int64_t launched_ns(const struct trace *trace, event_id e)
+/* Is E in the files, on the tracks and, by MOMENT of its file, in the time asked for? */
+static bool holds_place(const struct selection *selection, event_id e, int64_t moment_ns)
 {
-    if (!event_is_launched(trace->kind[e]))
-        return trace->start_ns[e];
-    event_id call = attribution_call(attribution_of(trace), e);
-    return trace->start_ns[call == EVENT_NONE ? e : call];
+    const struct trace *trace = selection->trace;
+    uint32_t file = trace->tracks[trace->track[e]].file;
+    return selection_holds_track(selection, trace->track[e]) &&
+           (!selection->files || selection->files[file]) && selection_holds_time(selection, file, moment_ns);
 }
 
 bool selection_holds_place(const struct selection *selection, event_id e)
 {
     const struct trace *trace = selection->trace;
-    track_id track = trace->track[e];
-    if (selection->tracks && !selection->tracks[track])
-        return false;
-    if (selection->files == NULL && selection->windows == NULL)
-        return true;
-    uint32_t file = trace->tracks[track].file;
-    if (selection->files && !selection->files[file])
-        return false;
-    return selection->windows == NULL || selection_holds_time(selection, file, launched_ns(trace, e));
+    event_id call = selection->windows && event_is_launched(trace->kind[e])
+                        ? attribution_call(attribution_of(trace), e)
+                        : EVENT_NONE;
+    return holds_place(selection, e, trace->start_ns[call == EVENT_NONE ? e : call]);
+}
+
+bool selection_holds_work(const struct selection *selection, event_id work, event_id call)
+{
+    const struct trace *trace = selection->trace;
+    return selection_holds_name(selection, trace->name[work]) &&
+           holds_place(selection, work, trace->start_ns[call == EVENT_NONE ? work : call]);
 }

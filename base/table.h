@@ -135,6 +135,7 @@ struct table {
     size_t row_count, row_capacity;
     VEC_OF(struct table_footer) footers;
     bool folds;         /* Markdown puts it into a part of the page that can be folded away */
+    bool uncut;         /* --limit leaves all its rows: there are few of a thing */
     size_t total_rows;  /* rows before table_truncate, at least row_count; printers say "10 of 312 rows" */
     struct arena arena; /* owns the cells' texts, but for the long ones */
     struct names *long_texts; /* one copy of each, however many rows have it; NULL: none yet */

@@ -14,6 +14,7 @@
 #ifndef TPA_CHARTS_CHARTS_H
 #define TPA_CHARTS_CHARTS_H
 
+#include "analyze/gaps.h"
 #include "analyze/kernels.h"
 #include "analyze/selection.h"
 #include "base/chart.h"
@@ -70,13 +71,13 @@ extern const struct chart_type *const chart_types[];
 enum { CHART_MOST_PANELS = 8 };
 
 /*
- * From tables that are there: of `top` ("operators"), `kernels`, `steps`, gaps_lengths(), `transfers`. Each adds charts
+ * From tables that are there: of `top` ("operators"), `kernels`, `gaps`, `steps`, `transfers`. Each adds charts
  * to PICTURE; none when the table has nothing to draw. BARS as above.
  */
 void chart_operators(struct picture *picture, const struct top *top, size_t bars);
 void chart_kernels(struct picture *picture, const struct kernels *kernels, size_t bars);
 void chart_steps(struct picture *picture, const struct table *steps);
-void chart_gaps(struct picture *picture, const struct table *lengths);
+void chart_gaps(struct picture *picture, const struct gaps *gaps);
 
 /*
  * A chart for each of the COUNT SERIES of NIGHTLY, which was judged, over its last MOST_RUNS runs (0: all) up to the

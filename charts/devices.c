@@ -3,10 +3,10 @@
  *
  * The span, from the start of the first work to the end of the last, is cut into equal parts. Of each part the chart
  * shows the shares in which the device computed, communicated and copied, each moment once; what is left of the part it
- * was idle. A selection in time cuts the span and the parts: shares are of what was asked for.
+ * was idle. With a selection the work that was launched in it makes up the span.
  */
 #include "charts/parts.h"
-#include "facts/gpu_events.h"
+#include "facts/device_use.h"
 #include "facts/features.h"
 #include "trace/intervals.h"
 #include "trace/span.h"
@@ -15,9 +15,10 @@
 
 enum state { STATE_FIRST, STATE_SECOND, STATE_THIRD, STATES };
 
-/* The moments of a device in each state, disjoint, and those that were asked for. */
+/* The moments of a device in each state, disjoint, and its span. */
 struct device_states {
-    struct intervals asked, in[STATES];
+    struct interval span;
+    struct intervals in[STATES];
 };
 
 static struct trace_wants wants(void)
@@ -25,56 +26,46 @@ static struct trace_wants wants(void)
     return (struct trace_wants){ .args = GPU_EVENTS_WANTS };
 }
 
-/* The moments in which DEVICE computed, communicated, copied, which may overlap, and was asked about. */
-static void find_work(const struct chart_question *question, const struct gpu_events *gpu,
-                      const struct gpu_device *device, struct intervals work[3], struct intervals *asked)
+/* What DEVICE did with its time, of the work that was asked for; false when there is none that took time. */
+static bool find_use(const struct chart_question *question, const struct gpu_events *gpu,
+                     const struct gpu_device *device, struct device_use *use, struct interval *span)
 {
     const struct trace *trace = question->trace;
-    const struct selection *selection = question->selection;
-    int64_t start_ns = INT64_MAX, end_ns = INT64_MIN;
+    *span = (struct interval){ INT64_MAX, INT64_MIN };
     for (size_t i = device->first; i < device->first + device->count; i++) {
         event_id e = gpu->event[i];
-        if (!selection_holds_whenever(selection, e))
+        if (!selection_holds_work(question->selection, e, gpu->call[i]))
             continue;
-        start_ns = trace->start_ns[e] < start_ns ? trace->start_ns[e] : start_ns;
-        end_ns = trace_end_ns(trace, e) > end_ns ? trace_end_ns(trace, e) : end_ns;
-        size_t which = gpu_work_communicates(gpu->work[i]) ? 1 : gpu->work[i] == GPU_MEMCPY ? 2 : 0;
-        intervals_add(&work[which], trace->start_ns[e], trace_end_ns(trace, e));
+        span->start_ns = trace->start_ns[e] < span->start_ns ? trace->start_ns[e] : span->start_ns;
+        span->end_ns = trace_end_ns(trace, e) > span->end_ns ? trace_end_ns(trace, e) : span->end_ns;
+        device_use_add(use, gpu->work[i], trace->start_ns[e], trace_end_ns(trace, e));
     }
-    if (start_ns < end_ns)
-        intervals_add(asked, start_ns, end_ns);
-    if (selection->windows)
-        intervals_keep(asked, &selection->windows[device->file]);
-    for (size_t i = 0; i < 3; i++) {
-        intervals_merge(&work[i]);
-        intervals_keep(&work[i], asked);
-    }
+    device_use_finish(use);
+    return span->start_ns < span->end_ns;
 }
 
 /* Computation; communication without it; copies without both. */
-static void find_utilization(const struct intervals work[3], struct intervals states[STATES])
+static void find_utilization(const struct device_use *use, struct intervals states[STATES])
 {
-    struct intervals working = { 0 };
-    intervals_union(&work[0], &work[1], &working);
-    intervals_union(&work[0], &(struct intervals){ 0 }, &states[0]);
-    intervals_subtract(&work[1], &work[0], &states[1]);
-    intervals_subtract(&work[2], &working, &states[2]);
-    intervals_release(&working);
+    for (size_t i = 0; i < DEVICE_USES; i++)
+        intervals_union(&use->exposed[i], &(struct intervals){ 0 }, &states[i]);
 }
 
 /* Computation alone; with communication; communication alone. */
-static void find_overlap(const struct intervals work[3], struct intervals states[STATES])
+static void find_overlap(const struct device_use *use, struct intervals states[STATES])
 {
-    intervals_subtract(&work[0], &work[1], &states[0]);
-    intervals_intersect(&work[0], &work[1], &states[1]);
-    intervals_subtract(&work[1], &work[0], &states[2]);
+    const struct intervals *computation = &use->of[USE_COMPUTATION],
+                           *communication = &use->of[USE_COMMUNICATION];
+    intervals_subtract(computation, communication, &states[0]);
+    intervals_intersect(computation, communication, &states[1]);
+    intervals_subtract(communication, computation, &states[2]);
 }
 
 struct kind {
     const char *key, *before, *after; /* title: BEFORE, number of the device, AFTER */
     const char *titles[STATES];
     enum chart_color colors[STATES];
-    void (*find)(const struct intervals work[3], struct intervals states[STATES]);
+    void (*find)(const struct device_use *use, struct intervals states[STATES]);
 };
 
 static const struct kind utilization = {
@@ -102,11 +93,11 @@ static int64_t cut_ns(int64_t start_ns, int64_t end_ns, size_t c, size_t columns
     return start_ns + span_ns / parts * part + span_ns % parts * part / parts;
 }
 
-/* A row for each part of the time asked for, and a last one where it ends. */
-static void cut_time(struct table *table, const struct intervals *asked,
-                     const struct intervals states[STATES], int64_t origin_ns, size_t columns)
+/* A row for each part of SPAN, and a last one where it ends. */
+static void cut_time(struct table *table, struct interval span, const struct intervals states[STATES],
+                     int64_t origin_ns, size_t columns)
 {
-    int64_t start_ns = asked->at[0].start_ns, end_ns = asked->at[asked->count - 1].end_ns;
+    int64_t start_ns = span.start_ns, end_ns = span.end_ns;
     for (size_t c = 0; c <= columns; c++) {
         int64_t from_ns = cut_ns(start_ns, end_ns, c, columns);
         int64_t to_ns = c < columns ? cut_ns(start_ns, end_ns, c + 1, columns) : end_ns;
@@ -114,17 +105,17 @@ static void cut_time(struct table *table, const struct intervals *asked,
             continue; /* more columns than nanoseconds */
         size_t row = table_add_row(table);
         table_set_int(table, row, 0, from_ns - origin_ns);
-        int64_t asked_ns = c < columns ? intervals_length_within(asked, from_ns, to_ns) : 0;
-        for (size_t s = 0; s < STATES && asked_ns > 0; s++)
+        for (size_t s = 0; s < STATES && c < columns; s++)
             table_set_number(table, row, s + 1,
-                             (double)intervals_length_within(&states[s], from_ns, to_ns) / (double)asked_ns);
+                             (double)intervals_length_within(&states[s], from_ns, to_ns) /
+                                 (double)(to_ns - from_ns));
     }
 }
 
 /* The shares of the whole, in words. */
 static void tell_shares(struct chart *chart, const struct kind *kind, const struct device_states *states)
 {
-    double asked_ns = (double)intervals_length(&states->asked), length_ns[STATES];
+    double span_ns = (double)(states->span.end_ns - states->span.start_ns), length_ns[STATES];
     for (size_t s = 0; s < STATES; s++)
         length_ns[s] = (double)intervals_length(&states->in[s]);
     if (kind == &overlap) {
@@ -132,11 +123,11 @@ static void tell_shares(struct chart *chart, const struct kind *kind, const stru
                                    100 * length_ns[1] / (length_ns[1] + length_ns[2]));
         return;
     }
-    double idle_ns = asked_ns - length_ns[0] - length_ns[1] - length_ns[2];
+    double idle_ns = span_ns - length_ns[0] - length_ns[1] - length_ns[2];
     chart->note = arena_printf(
         &chart->arena, "computes %.1f %%, only communicates %.1f %%, only copies %.1f %%, idle %.1f %%",
-        100 * length_ns[0] / asked_ns, 100 * length_ns[1] / asked_ns, 100 * length_ns[2] / asked_ns,
-        100 * idle_ns / asked_ns);
+        100 * length_ns[0] / span_ns, 100 * length_ns[1] / span_ns, 100 * length_ns[2] / span_ns,
+        100 * idle_ns / span_ns);
 }
 
 static void add_device(const struct chart_question *question, struct picture *picture,
@@ -161,7 +152,7 @@ static void add_device(const struct chart_question *question, struct picture *pi
     chart->y =
         (struct chart_axis){ .title = "Share of the time", .kind = TABLE_SHARE, .has_most = true, .most = 1 };
     struct table *table = chart_add_table(chart, table_open(kind->key, NULL, columns, STATES + 1));
-    cut_time(table, &states->asked, states->in, trace_file_span(question->trace, device->file).start_ns,
+    cut_time(table, states->span, states->in, trace_file_span(question->trace, device->file).start_ns,
              question->columns);
     for (size_t s = 0; s < STATES; s++)
         if (states->in[s].count > 0)
@@ -183,19 +174,17 @@ static void draw_devices(const struct chart_question *question, struct picture *
         if (question->selection->files && !question->selection->files[device->file])
             continue;
         struct device_states states = { 0 };
-        struct intervals work[3] = { { 0 }, { 0 }, { 0 } };
-        find_work(question, gpu, device, work, &states.asked);
-        bool shown = states.asked.count > 0 && (kind != &overlap || work[1].count > 0);
+        struct device_use use = { 0 };
+        bool any = find_use(question, gpu, device, &use, &states.span);
+        bool shown = any && (kind != &overlap || use.of[USE_COMMUNICATION].count > 0);
         found += shown;
         if (shown && found <= CHART_MOST_PANELS) {
-            kind->find(work, states.in);
+            kind->find(&use, states.in);
             add_device(question, picture, kind, device, &states);
         }
-        intervals_release(&states.asked);
-        for (size_t i = 0; i < STATES; i++) {
-            intervals_release(&work[i]);
+        device_use_release(&use);
+        for (size_t i = 0; i < STATES; i++)
             intervals_release(&states.in[i]);
-        }
     }
     chart_tell_panels(picture, CHART_MOST_PANELS, found, "devices");
 }
@@ -204,7 +193,7 @@ static bool draw_utilization(const struct chart_question *question, struct pictu
                              struct tpa_error *err)
 {
     draw_devices(question, picture, &utilization);
-    return chart_is_drawn(picture, err, "no device worked in the time asked for");
+    return chart_is_drawn(picture, err, "no device worked for what was launched in the time asked for");
 }
 
 static bool draw_overlap(const struct chart_question *question, struct picture *picture,

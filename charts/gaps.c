@@ -1,55 +1,95 @@
 /* gaps.c - how much idle time there was in gaps of each length, and why. */
-#include "charts/parts.h"
 #include "analyze/gaps.h"
-#include "base/sum.h"
+#include "base/quantity.h"
+#include "charts/parts.h"
 #include "facts/features.h"
 
-/* The colour of each cause by its name; what is the device's own business is pale. */
-static enum chart_color color_of(const char *cause)
+/* Gaps of one range of lengths. */
+struct length_row {
+    struct text from;
+    int64_t part_ns[GAP_CAUSES];
+};
+
+static const struct table_column length_column =
+    COLUMN(struct length_row, from, "length", "Length", TABLE_NAME,
+           "gaps of this length, and up to that of the next row");
+
+/* What is the device's own business is pale. */
+static const struct {
+    const char *key;
+    enum chart_color color;
+} causes[GAP_CAUSES] = {
+    [GAP_HOST] = { "host", CHART_COLOR_OF_HOST },
+    [GAP_DATA_LOADING] = { "data_loading", CHART_PURPLE },
+    [GAP_SYNCHRONIZATION] = { "synchronisation", CHART_YELLOW },
+    [GAP_ALLOCATION] = { "allocation", CHART_BLUE },
+    [GAP_COMMUNICATION] = { "communication", CHART_COLOR_OF_COMMUNICATION },
+    [GAP_LAUNCH_CALL] = { "launch_call", CHART_GREEN },
+    [GAP_FIRST_USE] = { "first_use", CHART_GREEN },
+    [GAP_LAUNCH_LATENCY] = { "launch_latency", CHART_ORANGE },
+    [GAP_STREAM_WAIT] = { "stream_wait", CHART_GREY },
+    [GAP_GRAPH] = { "graph", CHART_ORANGE },
+    [GAP_QUEUED] = { "queued", CHART_PALE },
+    [GAP_PROFILER] = { "profiler_overhead", CHART_GREY },
+    [GAP_UNKNOWN] = { "unknown", CHART_PALE },
+};
+
+/* "< 1.000us", "2.000us": the shortest gap of RANGE, kept in ARENA. */
+static struct text range_text(size_t range, struct arena *arena)
 {
-    static const struct {
-        const char *cause;
-        enum chart_color color;
-    } colors[] = {
-        { "host", CHART_COLOR_OF_HOST },     { "launch latency", CHART_ORANGE },
-        { "synchronisation", CHART_YELLOW }, { "allocation", CHART_BLUE },
-        { "data loading", CHART_PURPLE },    { "communication wait", CHART_COLOR_OF_COMMUNICATION },
-        { "profiler overhead", CHART_GREY }, { "unknown", CHART_PALE },
-    };
-    for (size_t i = 0; i < sizeof colors / sizeof *colors; i++)
-        if (strcmp(colors[i].cause, cause) == 0)
-            return colors[i].color;
-    return CHART_GREEN;
+    struct buffer text = { 0 };
+    buffer_puts(&text, range ? "" : "< ");
+    quantity_show_time(&text, gaps_length_from_ns(range ? range : 1));
+    struct text kept = { arena_strndup(arena, text.at, text.count), text.count };
+    buffer_release(&text);
+    return kept;
 }
 
-void chart_gaps(struct picture *picture, const struct table *lengths)
+/* Rows for the ranges from the shortest to the longest gap; how many. */
+static size_t fill_rows(const struct gaps *gaps, struct length_row rows[GAP_LENGTHS], struct arena *arena)
 {
-    if (lengths->row_count == 0)
+    size_t count = 0, last = 0;
+    for (size_t range = 0; range < GAP_LENGTHS; range++) {
+        bool any = false;
+        for (size_t c = 0; c < GAP_CAUSES; c++)
+            any |= gaps->length_ns[range][c] > 0;
+        if (!any && count == 0)
+            continue;
+        rows[count].from = range_text(range, arena);
+        memcpy(rows[count].part_ns, gaps->length_ns[range], sizeof rows[count].part_ns);
+        count++;
+        last = any ? count : last;
+    }
+    return last;
+}
+
+void chart_gaps(struct picture *picture, const struct gaps *gaps)
+{
+    if (gaps->idle_ns == 0)
         return;
     struct chart *chart =
-        picture_add_chart(picture, "gaps", "Idle time by the length of the gaps, and its cause");
+        picture_add_chart(picture, "gaps", "Idle time by the length of the gaps, and its causes");
     chart->x = (struct chart_axis){ .title = "Length of a gap, from", .kind = TABLE_NAME };
     chart->y = (struct chart_axis){ .title = "Idle time", .kind = TABLE_NS };
-    struct table *table =
-        chart_add_table(chart, table_open("gaps", NULL, lengths->columns, lengths->column_count));
-    for (size_t i = 0; i < lengths->row_count; i++) {
-        size_t row = table_add_row(table);
-        const union table_cell *length = table_cell(lengths, i, 0);
-        table_set_text(table, row, 0, length->text.at, length->text.len);
-        for (size_t c = 1; c < lengths->column_count; c++)
-            table_set_int(table, row, c, table_cell(lengths, i, c)->i);
-    }
-    for (size_t c = 1; c < table->column_count; c++) {
-        int64_t sum_ns = 0;
-        for (size_t row = 0; row < table->row_count; row++)
-            sum_add(&sum_ns, table_cell(table, row, c)->i);
-        if (sum_ns > 0)
-            chart_add_series(chart, (struct chart_series){ .title = table->columns[c].title,
+    struct table_column columns[GAP_CAUSES + 1] = { length_column };
+    for (size_t c = 0; c < GAP_CAUSES; c++)
+        columns[c + 1] =
+            (struct table_column){ .key = causes[c].key,
+                                   .title = gap_cause_name((enum gap_cause)c),
+                                   .kind = TABLE_NS,
+                                   .help = gap_cause_meaning((enum gap_cause)c),
+                                   .offset = offsetof(struct length_row, part_ns) + c * sizeof(int64_t),
+                                   .member = MEMBER_INT64 };
+    struct length_row rows[GAP_LENGTHS];
+    size_t count = fill_rows(gaps, rows, &chart->arena);
+    struct table *table = chart_add_table(chart, TABLE_OF_ROWS("gaps", NULL, columns, rows, count));
+    for (size_t c = 0; c < GAP_CAUSES; c++)
+        if (gaps->part_ns[c] > 0)
+            chart_add_series(chart, (struct chart_series){ .title = columns[c + 1].title,
                                                            .mark = CHART_BAR,
-                                                           .color = color_of(table->columns[c].title),
+                                                           .color = causes[c].color,
                                                            .table = table,
-                                                           .y = c });
-    }
+                                                           .y = c + 1 });
 }
 
 static struct trace_wants wants(void)
@@ -59,9 +99,11 @@ static struct trace_wants wants(void)
 
 static bool draw(const struct chart_question *question, struct picture *picture, struct tpa_error *err)
 {
-    struct table *lengths = gaps_lengths(question->trace, question->selection);
-    chart_gaps(picture, lengths);
-    table_free(lengths);
+    struct gaps_options options = gaps_defaults;
+    options.only_causes = true;
+    struct gaps *gaps = gaps_analyze(question->trace, question->selection, BY(DEVICE), &options);
+    chart_gaps(picture, gaps);
+    gaps_free(gaps);
     return chart_is_drawn(picture, err, "no device was idle between two works");
 }
 

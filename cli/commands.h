@@ -17,8 +17,6 @@
     ROW(callers) \
     ROW(callees) \
     ROW(modules) \
-    ROW(gpu) \
-    ROW(gaps) \
     ROW(steps) \
     ROW(path) \
     ROW(whatif) \

@@ -186,7 +186,8 @@ void output_limit_rows(struct result *result, const struct limit *limit)
 {
     for (size_t t = 0; t < result->tables.count; t++) {
         struct table *table = result->tables.at[t];
-        table_truncate(table, limit_rows(limit, table->row_count));
+        if (!table->uncut)
+            table_truncate(table, limit_rows(limit, table->row_count));
     }
 }
 

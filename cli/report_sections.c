@@ -107,7 +107,9 @@ static bool fill_devices(const struct trace *trace, const struct selection *sele
                          struct report_content *content, struct tpa_error *err)
 {
     (void)err;
-    gpu_add_tables(trace, selection, GPU_ROWS_DEVICE, content->result);
+    struct gpu *gpu = gpu_analyze(trace, selection, BY(DEVICE));
+    gpu_add_result(gpu, content->result);
+    gpu_free(gpu);
     draw("utilization", trace, selection, content->picture);
     return true;
 }
@@ -117,9 +119,12 @@ static bool fill_gaps(const struct trace *trace, const struct selection *selecti
 {
     (void)err;
     struct gaps_options options = gaps_defaults;
-    options.most_rows = 1000;
-    gaps_add_tables(trace, selection, &options, content->result);
-    draw("gaps", trace, selection, content->picture);
+    options.most_gaps = 1000;
+    struct gaps *gaps = gaps_analyze(trace, selection, BY(DEVICE), &options);
+    result_add_table(content->result, gaps_causes_table(gaps));
+    result_add_table(content->result, gaps_table(gaps));
+    chart_gaps(content->picture, gaps);
+    gaps_free(gaps);
     return true;
 }
 

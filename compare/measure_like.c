@@ -96,6 +96,13 @@ static void add_kernels(const struct trace *trace, const struct selection *all, 
     kernels_free(kernels);
 }
 
+static void add_gpu(const struct trace *trace, const struct selection *all, struct result *made)
+{
+    struct gpu *gpu = gpu_analyze(trace, all, BY(DEVICE));
+    gpu_add_result(gpu, made);
+    gpu_free(gpu);
+}
+
 /* Add to MADE what the command of SAVED answers about TRACE; nothing where it can not be asked. */
 static bool ask_trace(const struct result *saved, const struct trace *trace, struct result **made,
                       struct tpa_error *err)
@@ -111,7 +118,7 @@ static bool ask_trace(const struct result *saved, const struct trace *trace, str
         if (strcmp(schema, "tpa.steps/1") == 0)
             good = steps_add_tables(trace, all, &(struct steps_options){ 0 }, *made, err);
         else if (strcmp(schema, "tpa.gpu/1") == 0)
-            gpu_add_tables(trace, all, GPU_ROWS_DEVICE, *made);
+            add_gpu(trace, all, *made);
         else if (strcmp(schema, "tpa.kernels/1") == 0)
             add_kernels(trace, all, *made);
         else if (strcmp(schema, "tpa.memory/1") == 0)

@@ -7,6 +7,7 @@
 #include "compare/measure.h"
 
 #include "facts/device_steps.h"
+#include "facts/device_use.h"
 #include "facts/gpu_events.h"
 #include "compare/measure_parts.h"
 #include "facts/memory_records.h"
@@ -102,42 +103,20 @@ static void add_samples(struct measuring *measuring)
 
 /* ---- what devices did ---- */
 
-/* Disjoint sets of moments: what a device was busy with. */
-enum { BUSY_COMPUTATION, BUSY_COMMUNICATION, BUSY_COPIES, BUSY_KINDS };
-
 static const struct {
     const char *key, *title;
-} busy_metrics[BUSY_KINDS] = {
-    [BUSY_COMPUTATION] = { "computation", "computation" },
-    [BUSY_COMMUNICATION] = { "exposed_communication", "exposed communication" },
-    [BUSY_COPIES] = { "exposed_copies", "exposed copies" },
+} use_metrics[DEVICE_USES] = {
+    [USE_COMPUTATION] = { "computation", "computation" },
+    [USE_COMMUNICATION] = { "exposed_communication", "exposed communication" },
+    [USE_COPIES] = { "exposed_copies", "exposed copies" },
 };
 
-static void subtract(struct intervals *from, const struct intervals *set)
+static void find_use(const struct gpu_events *gpu, const struct gpu_device *device, struct device_use *use)
 {
-    struct intervals rest = { 0 };
-    intervals_subtract(from, set, &rest);
-    intervals_release(from);
-    *from = rest;
-}
-
-/* As tpa gpu has them: memsets compute; communication is exposed where nothing computes, copies where neither does. */
-static void find_busy(const struct gpu_events *gpu, const struct gpu_device *device,
-                      struct intervals busy[BUSY_KINDS])
-{
-    const struct trace *trace = gpu->trace;
-    for (size_t i = device->first; i < device->first + device->count; i++) {
-        uint8_t work = gpu->work[i];
-        int kind = gpu_work_communicates(work) ? BUSY_COMMUNICATION
-                   : work == GPU_MEMCPY        ? BUSY_COPIES
-                                               : BUSY_COMPUTATION;
-        intervals_add(&busy[kind], trace->start_ns[gpu->event[i]], trace_end_ns(trace, gpu->event[i]));
-    }
-    for (int kind = 0; kind < BUSY_KINDS; kind++)
-        intervals_merge(&busy[kind]);
-    subtract(&busy[BUSY_COPIES], &busy[BUSY_COMPUTATION]);
-    subtract(&busy[BUSY_COPIES], &busy[BUSY_COMMUNICATION]);
-    subtract(&busy[BUSY_COMMUNICATION], &busy[BUSY_COMPUTATION]);
+    for (size_t i = device->first; i < device->first + device->count; i++)
+        device_use_add(use, gpu->work[i], gpu->trace->start_ns[gpu->event[i]],
+                       trace_end_ns(gpu->trace, gpu->event[i]));
+    device_use_finish(use);
 }
 
 /* A stretch of time of which a sample tells. */
@@ -145,7 +124,7 @@ struct stretch {
     struct sampling *sampling;
     uint32_t sample, file;
     int64_t start_ns, end_ns;
-    double busy_ns[BUSY_KINDS]; /* summed over the devices of the file */
+    double busy_ns[DEVICE_USES]; /* summed over the devices of the file */
 };
 
 typedef VEC_OF(struct stretch) stretches;
@@ -188,20 +167,19 @@ static void add_up_busy(const struct measuring *measuring, stretches *list, uint
     const struct gpu_events *gpu = measuring->gpu;
     size_t first = 0; /* stretch of the file; devices come file by file, too */
     for (size_t d = 0; d < gpu->device_count; d++) {
-        struct intervals busy[BUSY_KINDS] = { 0 };
-        find_busy(gpu, &gpu->devices[d], busy);
+        struct device_use use = { 0 };
+        find_use(gpu, &gpu->devices[d], &use);
         uint32_t file = gpu->devices[d].file;
         devices[file]++;
         while (first < list->count && list->at[first].file < file)
             first++;
         for (size_t i = first; i < list->count && list->at[i].file == file; i++) {
             struct stretch *stretch = &list->at[i];
-            for (int kind = 0; kind < BUSY_KINDS; kind++)
+            for (int kind = 0; kind < DEVICE_USES; kind++)
                 stretch->busy_ns[kind] +=
-                    (double)intervals_length_within(&busy[kind], stretch->start_ns, stretch->end_ns);
+                    (double)intervals_length_within(&use.exposed[kind], stretch->start_ns, stretch->end_ns);
         }
-        for (int kind = 0; kind < BUSY_KINDS; kind++)
-            intervals_release(&busy[kind]);
+        device_use_release(&use);
     }
 }
 
@@ -216,11 +194,11 @@ static void set_stretch(const struct measuring *measuring, const struct stretch 
         sampling_set(to, "window", "window", TABLE_NS, sample, length_ns);
     if (devices == 0)
         return;
-    for (int kind = 0; kind < BUSY_KINDS; kind++)
+    for (int kind = 0; kind < DEVICE_USES; kind++)
         busy_ns += stretch->busy_ns[kind] / devices;
     sampling_set(to, "gpu_busy", "GPU busy", TABLE_NS, sample, busy_ns);
-    for (int kind = 0; kind < BUSY_KINDS; kind++)
-        sampling_set(to, busy_metrics[kind].key, busy_metrics[kind].title, TABLE_NS, sample,
+    for (int kind = 0; kind < DEVICE_USES; kind++)
+        sampling_set(to, use_metrics[kind].key, use_metrics[kind].title, TABLE_NS, sample,
                      stretch->busy_ns[kind] / devices);
     sampling_set(to, "gpu_idle", "GPU idle", TABLE_NS, sample, length_ns - busy_ns);
     if (length_ns > 0)

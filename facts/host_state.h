@@ -1,9 +1,8 @@
 /*
- * host_state.h - what each host thread was held up by, as sets of moments.
+ * host_state.h - what held each host thread up, as disjoint sets of moments.
  *
- *     struct host_state *host = host_state_open(trace);
- *     int64_t lost_ns = intervals_length_within(&host->threads[track].allocation, start_ns, end_ns);
- *     host_state_free(host);
+ *     const struct host_state *host = host_state_of(trace);
+ *     int64_t lost_ns = intervals_length_within(&host->threads[track].in[HOST_ALLOCATION], start_ns, end_ns);
  */
 #ifndef TPA_FACTS_HOST_STATE_H
 #define TPA_FACTS_HOST_STATE_H
@@ -11,11 +10,18 @@
 #include "trace/intervals.h"
 #include "trace/trace.h"
 
+/* In order of precedence: a moment counts for the first that fits. Calls come first, as they are innermost. */
+enum host_activity {
+    HOST_WAITING,       /* in a synchronization or a blocking copy, as host_waits.h has them */
+    HOST_ALLOCATION,    /* in a call that allocates or frees memory of device or host */
+    HOST_DATA_LOADING,  /* waiting for the next batch */
+    HOST_COMMUNICATION, /* in an operator or annotation that communicates */
+    HOST_ACTIVITIES
+};
+
 struct host_thread {
-    struct intervals waiting;       /* in a synchronisation or a blocking copy */
-    struct intervals allocation;    /* allocating or freeing memory of device or host */
-    struct intervals data_loading;  /* waiting for the next batch */
-    struct intervals communication; /* in an operator or annotation that communicates */
+    struct intervals waiting;             /* as HOST_WAITING, with the overhead */
+    struct intervals in[HOST_ACTIVITIES]; /* disjoint, and without the overhead of its file */
 };
 
 struct host_state {
@@ -25,8 +31,7 @@ struct host_state {
     size_t file_count;
 };
 
-/* New; free with host_state_free (NULL is allowed). */
-struct host_state *host_state_open(const struct trace *trace);
-void host_state_free(struct host_state *host);
+/* That of TRACE, derived when first asked for; reads HOST_WAITS_WANTS. Borrowed; lives as long as TRACE. */
+const struct host_state *host_state_of(const struct trace *trace);
 
 #endif

@@ -13,16 +13,29 @@
 
 /* ---- in short ---- */
 
-/* What a device does with its span: columns of the table "devices". */
+/* What a device does with its span. */
 enum { SHARES = 4 };
 static const struct {
-    const char *column, *key, *title;
+    size_t member; /* of struct gpu_row: an int64_t */
+    const char *key, *title;
 } shares[SHARES] = {
-    { "computation", "computing", "Devices compute" },
-    { "exposed_communication", "communicating", "communicate, and nothing else" },
-    { "exposed_memcpy", "copying", "copy, and nothing else" },
-    { "idle", "idle", "are idle" },
+    { offsetof(struct gpu_row, computation_ns), "computing", "GPU computing" },
+    { offsetof(struct gpu_row, exposed_communication_ns), "communicating", "Communicating (exposed)" },
+    { offsetof(struct gpu_row, exposed_copies_ns), "copying", "Copying (exposed)" },
+    { offsetof(struct gpu_row, idle_ns), "idle", "Idle" },
 };
+
+/* Times of devices, for shares; they may be absurd. */
+struct use_sums {
+    double span_ns, parts_ns[SHARES];
+};
+
+static void add_use(struct use_sums *sums, const struct gpu_row *row)
+{
+    sums->span_ns += (double)row->span_ns;
+    for (size_t i = 0; i < SHARES; i++)
+        sums->parts_ns[i] += (double)*(const int64_t *)((const char *)row + shares[i].member);
+}
 
 /* Most bytes in use on a device and, which counts where no device has any, on the host; INT64_MIN: none is known. */
 struct peak {
@@ -81,9 +94,9 @@ static const struct table_column overview_columns[OVERVIEW_COLUMNS] = {
     { "steps", "Steps", TABLE_COUNT, "complete steps of the rank", 0, NULL },
     { "step_average", "A step takes", TABLE_NS, "mean of these", 0, NULL },
     { "devices", "Devices", TABLE_COUNT, "devices that worked", 0, NULL },
-    { "computing", "Computes", TABLE_SHARE, "share of the device's span in which it computed", 0, NULL },
-    { "communicating", "Communicates", TABLE_SHARE, "... in which it communicated, and nothing else", 0, NULL },
-    { "copying", "Copies", TABLE_SHARE, "... in which it copied, and nothing else", 0, NULL },
+    { "computing", "Computing", TABLE_SHARE, "share of the device's span in which it computed", 0, NULL },
+    { "communicating", "Exposed comm.", TABLE_SHARE, "... in which it communicated and did not compute", 0, NULL },
+    { "copying", "Exposed copies", TABLE_SHARE, "... in which it copied and did neither", 0, NULL },
     { "idle", "Idle", TABLE_SHARE, "... in which it did nothing", 0, NULL },
     { "host_blocked", "Host blocked", TABLE_NS, "time in which host threads waited for devices", 0, NULL },
     { "peak_memory", "Most memory", TABLE_BYTES, "most bytes in use on a device; on the host where no device has any", 0, NULL },
@@ -99,6 +112,12 @@ struct file_finder {
     uint32_t file;
 };
 
+/* The first file of RANK. */
+static uint32_t file_of_rank(const struct summary *summary, int64_t rank)
+{
+    return summary_rank_of(summary, rank)->file;
+}
+
 static uint32_t file_of_row(struct file_finder *finder, size_t row)
 {
     int64_t rank = summary_figure(finder->table, row, "rank");
@@ -111,28 +130,28 @@ static uint32_t file_of_row(struct file_finder *finder, size_t row)
 }
 
 /* A row of the overview: a rank, or one of its devices. A rank is the first of its files. */
-struct overview_group {
+struct overview {
     uint32_t file;
     int64_t device; /* TABLE_INT_MISSING: all */
     int64_t devices;
     struct peak peak;
-    double span_ns, sums_ns[SHARES]; /* for shares */
+    struct use_sums use;
 };
 
 struct groups {
-    struct overview_group *at;
+    struct overview *at;
     size_t count, capacity;
     size_t *first_of_file; /* by file; those of one follow one another */
 };
 
 static void add_group(struct groups *groups, uint32_t file, int64_t device)
 {
-    *VEC_PUSH(groups) = (struct overview_group){ .file = file, .device = device, .peak = no_peak };
+    *VEC_PUSH(groups) = (struct overview){ .file = file, .device = device, .peak = no_peak };
 }
 
 static int compare_groups(const void *left, const void *right)
 {
-    const struct overview_group *a = left, *b = right;
+    const struct overview *a = left, *b = right;
     if (a->file != b->file)
         return a->file < b->file ? -1 : 1;
     return (a->device > b->device) - (a->device < b->device);
@@ -153,17 +172,16 @@ static void sort_groups(struct groups *groups)
 /* The devices of each rank, once each: every file of a rank has a row for those that worked in it. */
 static void find_devices(const struct summary *summary, struct groups *groups)
 {
-    const struct table *devices = summary_table(summary, "devices");
-    struct file_finder finder = { .summary = summary, .table = devices };
-    for (size_t row = 0; devices && row < devices->row_count; row++)
-        add_group(groups, file_of_row(&finder, row), summary_figure(devices, row, "device"));
+    for (size_t i = 0; summary->gpu && i < summary->gpu->count; i++)
+        add_group(groups, file_of_rank(summary, summary->gpu->at[i].key.rank),
+                  summary->gpu->at[i].key.device);
     sort_groups(groups);
 }
 
 static void find_groups(const struct summary *summary, struct groups *groups)
 {
     const struct trace *trace = summary->trace;
-    if (summary->by == SUMMARY_BY_RANK || !summary_table(summary, "devices")) {
+    if (summary->by == SUMMARY_BY_RANK || !summary->gpu) {
         for (uint32_t f = 0; f < trace->file_count; f++)
             if (!summary->selection->files || summary->selection->files[f])
                 add_group(groups, summary_rank_of(summary, selection_rank(trace, f))->file,
@@ -181,7 +199,7 @@ static void find_groups(const struct summary *summary, struct groups *groups)
 }
 
 /* The group of FILE, and of DEVICE where devices are apart; NULL when there is none. */
-static struct overview_group *find_group(const struct groups *groups, uint32_t file, int64_t device)
+static struct overview *overview_of(const struct groups *groups, uint32_t file, int64_t device)
 {
     if (!groups->at)
         return NULL;
@@ -200,19 +218,14 @@ static struct overview_group *find_group(const struct groups *groups, uint32_t f
 
 static void sum_devices(const struct summary *summary, const struct groups *groups)
 {
-    const struct table *devices = summary_table(summary, "devices");
-    struct file_finder finder = { .summary = summary, .table = devices };
     struct groups each = { 0 };
     find_devices(summary, &each);
     for (size_t i = 0; i < each.count; i++)
-        find_group(groups, each.at[i].file, each.at[i].device)->devices++;
+        overview_of(groups, each.at[i].file, each.at[i].device)->devices++;
     VEC_FREE(&each);
-    for (size_t row = 0; devices && row < devices->row_count; row++) {
-        struct overview_group *group =
-            find_group(groups, file_of_row(&finder, row), summary_figure(devices, row, "device"));
-        group->span_ns += (double)summary_figure(devices, row, "span");
-        for (size_t i = 0; i < SHARES; i++)
-            group->sums_ns[i] += (double)summary_figure(devices, row, shares[i].column);
+    for (size_t i = 0; summary->gpu && i < summary->gpu->count; i++) {
+        const struct gpu_row *row = &summary->gpu->at[i];
+        add_use(&overview_of(groups, file_of_rank(summary, row->key.rank), row->key.device)->use, row);
     }
 }
 
@@ -223,8 +236,8 @@ static void find_peaks(const struct summary *summary, const struct groups *group
     for (size_t row = 0; memory && row < memory->row_count; row++) {
         const char *device = summary_cell(memory, row, "device")->text.at,
                    *number = device && !is_host(device) ? strchr(device, ':') : NULL;
-        struct overview_group *group = find_group(groups, file_of_row(&finder, row),
-                                                  number ? strtoll(number + 1, NULL, 10) : TABLE_INT_MISSING);
+        struct overview *group = overview_of(groups, file_of_row(&finder, row),
+                                             number ? strtoll(number + 1, NULL, 10) : TABLE_INT_MISSING);
         if (group)
             raise_peak(&group->peak, memory, row);
     }
@@ -253,8 +266,8 @@ static struct file_figures *find_file_figures(const struct summary *summary)
     return figures;
 }
 
-static void add_overview_row(struct table *table, const struct summary *summary,
-                             const struct overview_group *group, const struct file_figures *figures)
+static void add_overview_row(struct table *table, const struct summary *summary, const struct overview *group,
+                             const struct file_figures *figures)
 {
     size_t row = table_add_row(table);
     int64_t rank = selection_rank(summary->trace, group->file);
@@ -265,12 +278,12 @@ static void add_overview_row(struct table *table, const struct summary *summary,
         table_set_int(table, row, OVERVIEW_STEPS, figures->steps);
         table_set_int(table, row, OVERVIEW_STEP_AVERAGE, figures->step_average_ns);
     }
-    if (summary_table(summary, "devices")) {
+    if (summary->gpu) {
         table_set_int(table, row, OVERVIEW_DEVICES, group->devices);
         table_set_int(table, row, OVERVIEW_BLOCKED, figures->blocked_ns);
     }
-    for (size_t i = 0; i < SHARES && group->span_ns > 0; i++)
-        table_set_number(table, row, OVERVIEW_FIRST_SHARE + i, group->sums_ns[i] / group->span_ns);
+    for (size_t i = 0; i < SHARES && group->use.span_ns > 0; i++)
+        table_set_number(table, row, OVERVIEW_FIRST_SHARE + i, group->use.parts_ns[i] / group->use.span_ns);
     if (peak_bytes(&group->peak) != INT64_MIN)
         table_set_int(table, row, OVERVIEW_PEAK, peak_bytes(&group->peak));
 }
@@ -285,7 +298,7 @@ static void add_overviews(const struct summary *summary, struct result *result)
     struct file_figures *figures = find_file_figures(summary);
     for (size_t g = 0; g < groups.count; g++)
         add_overview_row(table, summary, &groups.at[g], &figures[groups.at[g].file]);
-    bool devices = summary_table(summary, "devices") != NULL;
+    bool devices = summary->gpu != NULL;
     if (summary->by == SUMMARY_BY_DEVICE && devices) { /* what threads wait for is no device's alone */
         table->columns[OVERVIEW_DEVICE].flags = 0;
         table->columns[OVERVIEW_DEVICES].flags = table->columns[OVERVIEW_BLOCKED].flags = TABLE_HIDDEN;
@@ -319,9 +332,7 @@ static int64_t count_devices(const struct summary *summary)
 
 static void add_one_overview(const struct summary *summary, struct result *result)
 {
-    const struct table *parts = summary_table(summary, "summary"),
-                       *devices = summary_table(summary, "devices");
-    const struct table *memory = summary_table(summary, "memory");
+    const struct table *parts = summary_table(summary, "summary"), *memory = summary_table(summary, "memory");
     struct table *table = table_open("overview", "In short", NULL, 0);
     table_add_footer(table, "host_time", "Recorded", TABLE_NS, table_int(summary_host_time(summary)));
     if (parts && parts->row_count) {
@@ -331,17 +342,14 @@ static void add_one_overview(const struct summary *summary, struct result *resul
             table_add_footer(table, "step_average", "A step takes", TABLE_NS,
                              table_int(summary_figure(parts, row, "average")));
     }
-    if (devices) {
-        double span_ns = 0, sums_ns[SHARES] = { 0 }; /* for shares; times may be absurd */
-        for (size_t row = 0; row < devices->row_count; row++) {
-            span_ns += (double)summary_figure(devices, row, "span");
-            for (size_t i = 0; i < SHARES; i++)
-                sums_ns[i] += (double)summary_figure(devices, row, shares[i].column);
-        }
+    if (summary->gpu) {
+        struct use_sums use = { 0 };
+        for (size_t i = 0; i < summary->gpu->count; i++)
+            add_use(&use, &summary->gpu->at[i]);
         table_add_footer(table, "devices", "Devices", TABLE_COUNT, table_int(count_devices(summary)));
-        for (size_t i = 0; i < SHARES && span_ns > 0; i++)
+        for (size_t i = 0; i < SHARES && use.span_ns > 0; i++)
             table_add_footer(table, shares[i].key, shares[i].title, TABLE_SHARE,
-                             table_number(sums_ns[i] / span_ns));
+                             table_number(use.parts_ns[i] / use.span_ns));
     }
     if (summary->transfers)
         table_add_footer(table, "host_blocked", "Host threads blocked", TABLE_NS,

@@ -18,55 +18,53 @@
 
 const struct summary_rule summary_rules[RULES] = {
     [RULE_UTILIZATION] = { "utilization", "no kernel runs", 0.5, "tpa gpu",
-                           "give the device more work at a time (a larger batch), or remove what it waits for",
-                           NULL },
+                           "give the device more work at a time (a larger batch), or remove what it waits for" },
     [RULE_DATA_LOADING] = { "data_loading", "steps wait for data", 0.05, "tpa steps",
-                            "load data in more workers (DataLoader's num_workers), ahead of time (prefetch_factor)",
-                            NULL },
+                            "load data in more workers (DataLoader's num_workers), ahead of time (prefetch_factor)" },
     [RULE_COMMUNICATION] = { "communication", "steps wait for communication", 0.10, "tpa gpu",
-                             "overlap it with computation, or communicate less: accumulate or compress gradients",
-                             NULL },
+                             "overlap it with computation, or communicate less: accumulate or compress gradients" },
     [RULE_SLOW_STEP] = { "slow_step", "one step is slow", 0.05, "tpa steps",
-                         "see in what the slowest step differs; leave warm-up steps out of the trace", NULL },
+                         "see in what the slowest step differs; leave warm-up steps out of the trace" },
     [RULE_COPIES] = { "copies", "copies run alone", 0.10, "tpa transfers",
-                      "copy on a stream of their own, from pinned memory, while kernels run", NULL },
+                      "copy on a stream of their own, from pinned memory, while kernels run" },
     [RULE_IDLE_HOST] = { "idle_host", "idle: the host is late", 0.10, "tpa gaps",
-                         "do less in Python between launches: compile the model, or capture it as a CUDA graph",
-                         "host" },
+                         "do less in Python between launches: compile the model, or capture it as a CUDA graph" },
     [RULE_IDLE_LATENCY] = { "idle_launch_latency", "idle: launch latency", 0.10, "tpa launches",
-                            "kernels are many and short: fuse them, or capture them as a CUDA graph",
-                            "launch latency" },
+                            "kernels are many and short: fuse them, or capture them as a CUDA graph" },
     [RULE_IDLE_SYNCHRONISATION] = { "idle_synchronisation", "idle: synchronisation", 0.10, "tpa gaps",
-                                    "do not wait for the device in each step: no item(), print or copy to the host",
-                                    "synchronisation" },
+                                    "do not wait for the device in each step: no item(), print or copy to the host" },
     [RULE_IDLE_ALLOCATION] = { "idle_allocation", "idle: allocation", 0.10, "tpa gaps",
-                               "allocate once: keep tensors, warm up the caching allocator", "allocation" },
+                               "allocate once: keep tensors, warm up the caching allocator" },
     [RULE_IDLE_DATA_LOADING] = { "idle_data_loading", "idle: no data", 0.10, "tpa gaps",
-                                 "load data in more workers (DataLoader's num_workers), ahead of time (prefetch_factor)",
-                                 "data loading" },
+                                 "load data in more workers (DataLoader's num_workers), ahead of time (prefetch_factor)" },
     [RULE_IDLE_COMMUNICATION] = { "idle_communication", "idle: communication", 0.10, "tpa gaps",
-                                  "start collectives earlier and wait for them later", "communication wait" },
+                                  "start collectives earlier and wait for them later" },
     [RULE_IDLE_PROFILER] = { "idle_profiler", "idle: the profiler itself", 0.10, "tpa gaps",
-                             "this time would not be there without profiling: record less, skip the first steps",
-                             "profiler overhead" },
-    [RULE_STALL] = { "stall", "the host waits", 0.05, "tpa transfers", NULL, NULL },
+                             "this time would not be there without profiling: record less, skip the first steps" },
+    [RULE_IDLE_LAUNCH_CALL] = { "idle_launch_call", "idle: launch calls", 0.10, "tpa launches",
+                                "calls that launch are slow: fuse kernels, or capture them as a CUDA graph" },
+    [RULE_IDLE_FIRST_USE] = { "idle_first_use", "idle: kernels used for the first time", 0.10, "tpa gaps",
+                              "the code of kernels is loaded as they first run: warm up before recording" },
+    [RULE_IDLE_STREAM_WAIT] = { "idle_stream_wait", "idle: streams wait for events", 0.10, "tpa gaps",
+                                "work was queued, but behind a wait for an event: see what records it" },
+    [RULE_IDLE_GRAPH] = { "idle_graph", "idle: within graphs", 0.10, "tpa gaps",
+                          "kernels of graphs are many and short: fuse them" },
+    [RULE_IDLE_QUEUED] = { "idle_queued", "idle: though work was queued", 0.10, "tpa gaps",
+                           "the host had launched in time; the trace does not record what the work waited for" },
+    [RULE_STALL] = { "stall", "the host waits", 0.05, "tpa transfers", NULL },
     [RULE_TENSOR_CORES] = { "tensor_cores", "matrix kernels without tensor cores", 0.0, "tpa kernels",
-                            "use mixed precision (torch.autocast), or allow TF32", NULL },
+                            "use mixed precision (torch.autocast), or allow TF32" },
     [RULE_DATA_PARALLEL] = { "data_parallel", "one process drives several devices", 0.0,
                              "tpa top --filter DataParallel",
-                             "use DistributedDataParallel, a process per device: DataParallel copies the model in each step",
-                             NULL },
+                             "use DistributedDataParallel, a process per device: DataParallel copies the model in each step" },
     [RULE_BACKEND] = { "backend", "devices communicate by the host", 0.0, "tpa comm",
-                       "use NCCL: init_process_group(backend=\"nccl\")", NULL },
+                       "use NCCL: init_process_group(backend=\"nccl\")" },
     [RULE_STRAGGLER] = { "straggler", "the others wait for a rank", 0.05, "tpa comm",
-                         "see what that rank does meanwhile: its share of the work, its data, its machine",
-                         NULL },
+                         "see what that rank does meanwhile: its share of the work, its data, its machine" },
     [RULE_MEMORY_FULL] = { "memory_full", "memory is nearly full", 0.90, "tpa memory",
-                           "recompute activations (checkpointing), use mixed precision or a smaller batch",
-                           NULL },
+                           "recompute activations (checkpointing), use mixed precision or a smaller batch" },
     [RULE_MEMORY_GROWS] = { "memory_grows", "memory grows with every step", 0.0, "tpa memory",
-                            "look for tensors that are kept from step to step, such as losses that are summed up",
-                            NULL },
+                            "look for tensors that are kept from step to step, such as losses that are summed up" },
 };
 
 /* ---- reading tables ---- */
@@ -258,24 +256,39 @@ static bool has_found(const struct summary *summary, enum rule rule, int64_t ran
     return false;
 }
 
+static const struct {
+    enum rule rule;
+    enum gap_cause cause;
+} idle_rules[] = {
+    { RULE_IDLE_HOST, GAP_HOST },
+    { RULE_IDLE_LATENCY, GAP_LAUNCH_LATENCY },
+    { RULE_IDLE_SYNCHRONISATION, GAP_SYNCHRONIZATION },
+    { RULE_IDLE_ALLOCATION, GAP_ALLOCATION },
+    { RULE_IDLE_DATA_LOADING, GAP_DATA_LOADING },
+    { RULE_IDLE_COMMUNICATION, GAP_COMMUNICATION },
+    { RULE_IDLE_PROFILER, GAP_PROFILER },
+    { RULE_IDLE_LAUNCH_CALL, GAP_LAUNCH_CALL },
+    { RULE_IDLE_FIRST_USE, GAP_FIRST_USE },
+    { RULE_IDLE_STREAM_WAIT, GAP_STREAM_WAIT },
+    { RULE_IDLE_GRAPH, GAP_GRAPH },
+    { RULE_IDLE_QUEUED, GAP_QUEUED },
+};
+
 /* Devices that are never idle for a cause, or in one file only, count for the whole. */
 static void look_at_idleness(struct summary *summary)
 {
-    const struct table *devices = summary_table(summary, "devices"),
-                       *causes = summary_table(summary, "causes");
-    for (enum rule rule = 0; rule < RULES; rule++) {
-        if (!summary_rules[rule].cause)
-            continue;
-        for (size_t row = 0; row < devices->row_count; row++)
-            add_stake(summary, rule, summary_figure(devices, row, "rank"),
-                      summary_figure(devices, row, "device"), NULL, 0,
-                      (double)summary_figure(devices, row, "span"));
-        for (size_t row = 0; row < causes->row_count; row++) {
-            int64_t rank = summary_figure(causes, row, "rank");
-            if (strcmp(summary_rules[rule].cause, summary_cell(causes, row, "cause")->text.at) == 0 &&
-                !(rule == RULE_IDLE_DATA_LOADING && has_found(summary, RULE_DATA_LOADING, rank)))
-                add_stake(summary, rule, rank, summary_figure(causes, row, "device"), NULL,
-                          (double)summary_figure(causes, row, "time"), 0);
+    const struct gpu *gpu = summary->gpu;
+    const struct gaps *gaps = summary->gaps;
+    for (size_t i = 0; i < sizeof idle_rules / sizeof *idle_rules; i++) {
+        enum rule rule = idle_rules[i].rule;
+        for (size_t row = 0; row < gpu->count; row++)
+            add_stake(summary, rule, gpu->at[row].key.rank, gpu->at[row].key.device, NULL, 0,
+                      (double)gpu->at[row].span_ns);
+        for (size_t row = 0; row < gaps->cause_count; row++) {
+            const struct gap_cause_row *of = &gaps->causes[row];
+            if (of->cause == idle_rules[i].cause &&
+                !(rule == RULE_IDLE_DATA_LOADING && has_found(summary, RULE_DATA_LOADING, of->key.rank)))
+                add_stake(summary, rule, of->key.rank, of->key.device, NULL, (double)of->time_ns, 0);
         }
     }
 }
@@ -377,19 +390,15 @@ static bool has_tensor_cores(const struct summary *summary, int64_t rank, int64_
 static void look_at_tensor_cores(struct summary *summary)
 {
     const struct trace *trace = summary->trace;
-    const struct table *devices = summary_table(summary, "devices"),
-                       *efficiency = summary_table(summary, "efficiency");
     const struct gpu_events *gpu = gpu_events_of(trace);
     bool any = false;
-    for (size_t row = 0; row < efficiency->row_count; row++) { /* beside the rows of DEVICES */
-        int64_t rank = summary_figure(efficiency, row, "rank"),
-                device = summary_figure(efficiency, row, "device");
-        if (!has_tensor_cores(summary, rank, device))
+    for (size_t i = 0; i < summary->gpu->count; i++) {
+        const struct gpu_row *row = &summary->gpu->at[i];
+        if (!has_tensor_cores(summary, row->key.rank, row->key.device))
             continue;
-        bool none = summary_cell(efficiency, row, "tensor_core_share")->f == 0 &&
-                    summary_cell(efficiency, row, "tensor_core_unknown_share")->f == 0;
-        add_stake(summary, RULE_TENSOR_CORES, rank, device, NULL, 0,
-                  none ? (double)summary_figure(devices, row, "span") : INFINITY);
+        bool none = row->tensor_core_share == 0 && row->tensor_core_unknown_share == 0;
+        add_stake(summary, RULE_TENSOR_CORES, row->key.rank, row->key.device, NULL, 0,
+                  none ? (double)row->span_ns : INFINITY);
         any |= none;
     }
     if (!any)
@@ -406,31 +415,20 @@ static void look_at_tensor_cores(struct summary *summary)
     free(multiplies);
 }
 
+/* Without steps the device's own span is the whole: what the host did before the first launch is no fault of the device. */
 static void look_at_devices(struct summary *summary)
 {
-    const struct table *devices = summary_table(summary, "devices"),
-                       *efficiency = summary_table(summary, "efficiency");
-    for (size_t row = 0; row < devices->row_count; row++)
-        add_stake(summary, RULE_COPIES, summary_figure(devices, row, "rank"),
-                  summary_figure(devices, row, "device"), NULL,
-                  (double)summary_figure(devices, row, "exposed_memcpy"),
-                  (double)summary_figure(devices, row, "span"));
-    /*
-     * Without steps utilisation is a share of the time of the operators, and work that was queued goes on after the last of
-     * them: a graph launch takes a moment, its kernels may take seconds. Then the device's own span is the whole.
-     */
     bool has_steps = summary_table(summary, "steps") != NULL;
-    for (size_t row = 0; row < efficiency->row_count; row++) { /* beside the rows of DEVICES */
-        if (table_cell_is_missing(summary_cell(efficiency, row, "utilization"), TABLE_SHARE))
-            continue;
-        double whole_ns = (double)summary_figure(efficiency, row, "window"),
-               unused_ns = whole_ns * (1.0 - summary_cell(efficiency, row, "utilization")->f);
-        if (!has_steps) {
-            whole_ns = (double)summary_figure(devices, row, "span");
-            unused_ns = whole_ns - (double)summary_figure(devices, row, "kernel_union");
-        }
-        add_stake(summary, RULE_UTILIZATION, summary_figure(efficiency, row, "rank"),
-                  summary_figure(efficiency, row, "device"), NULL, unused_ns, whole_ns);
+    for (size_t i = 0; i < summary->gpu->count; i++) {
+        const struct gpu_row *row = &summary->gpu->at[i];
+        int64_t rank = row->key.rank, device = row->key.device;
+        add_stake(summary, RULE_COPIES, rank, device, NULL, (double)row->exposed_copies_ns,
+                  (double)row->span_ns);
+        int64_t whole_ns = has_steps ? row->window_ns : row->span_ns;
+        int64_t kernel_ns = has_steps ? row->kernel_window_ns : row->kernel_ns;
+        if (!isnan(row->utilization))
+            add_stake(summary, RULE_UTILIZATION, rank, device, NULL, (double)(whole_ns - kernel_ns),
+                      (double)whole_ns);
     }
 }
 
@@ -609,7 +607,7 @@ void summary_look(struct summary *summary)
     look_at_peaks(summary);
     look_at_growth(summary);
     look_at_steps(summary);
-    if (!summary_table(summary, "devices"))
+    if (!summary->gpu)
         return;
     look_at_devices(summary);
     look_at_idleness(summary);

@@ -10,6 +10,8 @@
 #define TPA_SUMMARY_RULES_H
 
 #include "analyze/comm.h"
+#include "analyze/gaps.h"
+#include "analyze/gpu.h"
 #include "analyze/selection.h"
 #include "summary/summary.h"
 #include "base/result.h"
@@ -29,6 +31,11 @@ enum rule {
     RULE_IDLE_DATA_LOADING,
     RULE_IDLE_COMMUNICATION,
     RULE_IDLE_PROFILER,
+    RULE_IDLE_LAUNCH_CALL,
+    RULE_IDLE_FIRST_USE,
+    RULE_IDLE_STREAM_WAIT,
+    RULE_IDLE_GRAPH,
+    RULE_IDLE_QUEUED,
     RULE_STALL,
     RULE_TENSOR_CORES,
     RULE_DATA_PARALLEL,
@@ -43,7 +50,6 @@ struct summary_rule {
     const char *key, *finding;
     double threshold; /* a share above it is a finding */
     const char *command, *advice;
-    const char *cause; /* of gaps; NULL: not about them */
 };
 
 extern const struct summary_rule summary_rules[RULES];
@@ -80,6 +86,8 @@ struct summary {
     const struct selection *selection;
     enum summary_by by;
     unsigned features;           /* of the trace: enum trace_feature */
+    struct gpu *gpu;             /* by device; NULL: nothing ran on one, as below */
+    struct gaps *gaps;           /* by device, sums only */
     struct transfers *transfers; /* NULL where nothing ran on a device */
     struct comm *comm;           /* NULL unless there are several files */
     struct result *parts; /* the tables of the analyses; that of steps in memory is called "memory_steps" */

@@ -169,10 +169,10 @@ static bool ask(struct summary *summary, struct result *result, struct tpa_error
         return false;
     if (!(features & FEATURE_GPU))
         return true;
-    gpu_add_tables(trace, selection, GPU_ROWS_DEVICE, summary->parts);
+    summary->gpu = gpu_analyze(trace, selection, BY(DEVICE));
     struct gaps_options gaps = gaps_defaults;
     gaps.only_causes = true;
-    gaps_add_tables(trace, selection, &gaps, summary->parts);
+    summary->gaps = gaps_analyze(trace, selection, BY(DEVICE), &gaps);
     summary->transfers = transfers_analyze(trace, selection, by_rank ? BY(RANK) : 0);
     if (trace->file_count == 1 || selection->names) /* who waits for whom is not asked of names */
         return true;
@@ -198,6 +198,8 @@ bool summary_add_tables(const struct trace *trace, const struct selection *selec
     }
     transfers_free(summary.transfers);
     comm_free(summary.comm);
+    gpu_free(summary.gpu);
+    gaps_free(summary.gaps);
     result_free(summary.parts);
     VEC_FREE(&summary.findings);
     free(summary.ranks);

@@ -130,8 +130,8 @@ def gpu_differences(tpa, path, document):
     yield compare_tables("efficiency by stream", efficiency.rows("stream"), rows_of(by_stream, "efficiency"))
     if tables.steps:
         by_step = ask(tpa, "gpu", path, "--by", "step")
-        yield compare_tables("gpu by step", tables.device_steps(), [row for row in rows_of(by_step, "devices") if row["span_ns"]])
-        yield compare_tables("efficiency by step", efficiency.step_rows(), [row for row in rows_of(by_step, "efficiency") if row["window_ns"]])
+        yield compare_tables("gpu by step", tables.device_steps(), rows_of(by_step, "devices"))
+        yield compare_tables("efficiency by step", efficiency.step_rows(), rows_of(by_step, "efficiency"))
 
 
 def kernel_differences(tpa, path, document):

@@ -11,7 +11,7 @@ from fractions import Fraction
 import reference_steps
 from reference_kernels import TENSOR_CORES, number, percent
 from reference_tables import KERNEL, length, of, union, within
-from reference_top import to_ns
+from reference_top import Event, to_ns
 
 
 def share(part, whole):
@@ -36,7 +36,11 @@ class Efficiency:
             spans = [e for e in self.tables.document["traceEvents"] if e.get("ph") == "X" and e.get("cat") == "Trace"]
             stop = max((to_ns(e["ts"]) + to_ns(e.get("dur", 0)) for e in spans), default=None)
             ends = [max(e.start, min(e.end, stop)) if stop is not None else e.end for e in self.tables.operators]
-            yield min(e.start for e in self.tables.operators), max(ends)
+            # Extended, as a step is, to the end of the work that was launched in it.
+            whole = Event("cpu_op", "(operators)", None, min(e.start for e in self.tables.operators), max(ends))
+            whole.raw = {"name": whole.name}
+            if whole.start < whole.end:
+                yield from ((step.start, step.end) for step in reference_steps.as_they_ran([whole], self.tables.work, self.tables.call))
 
     def rows(self, by="device"):
         rows = []
@@ -51,10 +55,9 @@ class Efficiency:
     def step_rows(self):
         rows = []
         for device, work in self.tables.by_device():
-            for number, moments in self.tables.step_moments(work):
-                if moments:
-                    begun = [e for e in work if any(a <= e.start < b for a, b in moments)]
-                    rows.append({"device": device, "step": number, **self.figures(work, moments, moments, begun)})
+            for number, works in self.tables.work_of_steps(work):
+                span = min(e.start for e in works), max(e.end for e in works)
+                rows.append({"device": device, "step": number, **self.figures(works, [span], [span], works)})
         return rows
 
     @staticmethod

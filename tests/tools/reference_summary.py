@@ -18,7 +18,8 @@ import reference_transfers
 from reference_tables import KERNEL, length, of, union, within
 
 IDLE = {"host": "idle_host", "launch latency": "idle_launch_latency", "synchronisation": "idle_synchronisation", "allocation": "idle_allocation",
-        "data loading": "idle_data_loading", "communication wait": "idle_communication", "profiler overhead": "idle_profiler"}
+        "data loading": "idle_data_loading", "communication": "idle_communication", "profiler overhead": "idle_profiler",
+        "launch call": "idle_launch_call", "first use": "idle_first_use", "stream wait": "idle_stream_wait", "graph": "idle_graph", "queued": "idle_queued"}
 LIMITS = {"utilization": 0.5, "data_loading": 0.05, "communication": 0.1, "slow_step": 0.05, "copies": 0.1, "stall": 0.05, "memory_grows": 0.0,
           **{rule: 0.1 for rule in IDLE.values()}}
 

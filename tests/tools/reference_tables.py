@@ -135,32 +135,27 @@ class Tables:
             })
         return rows
 
-    def step_moments(self, work):
-        """Of the span of WORK what lies in each step, and in none: (its number or None, intervals)."""
-        span = [min(e.start for e in work), max(e.end for e in work)]
-        left = [span]
-        for step, after in zip(self.steps, [*self.steps[1:], None]):
-            end = max(step.start, min(step.end, after.start)) if after else step.end
-            here = within([span], step.start, end)
-            left = without(left, here)
-            yield int(step.raw["name"].removeprefix("ProfilerStep#")), here
-        yield None, left
+    def work_of_steps(self, work):
+        """(number of the step or None, its part of WORK): by the launch, also where two steps have one number."""
+        launched = {}
+        for e in work:
+            step = self.step_at((self.call(e) or e).start)
+            launched.setdefault(id(step) if step else None, (step, []))[1].append(e)
+        return [(int(step.raw["name"].removeprefix("ProfilerStep#")) if step else None, works) for step, works in launched.values()]
 
     def device_steps(self):
-        """What of a device's span lies in each step, also where two have one number, and in none."""
+        """The work of a device that each step launched, and that none did."""
         rows = []
         for device, work in self.by_device():
-            computes, communicates, copies, sets = self.parts(work)
-            for number, moments in self.step_moments(work):
-                row = {"device": device, "step": number, "span_ns": length(moments)}
+            for number, works in self.work_of_steps(work):
+                computes, communicates, copies, sets = self.parts(works)
+                row = {"device": device, "step": number, "span_ns": max(e.end for e in works) - min(e.start for e in works), "events": len(works)}
                 taken = []
                 for key, events in (("computation_ns", computes + sets), ("exposed_communication_ns", communicates), ("exposed_memcpy_ns", copies)):
-                    inside = [piece for a, b in moments for piece in within(union(of(events)), a, b)]
-                    row[key] = length(without(inside, taken))
-                    taken = union(taken + inside)
+                    row[key] = length(without(of(events), taken))
+                    taken = union([tuple(piece) for piece in taken] + of(events))
                 row["busy_ns"], row["idle_ns"] = length(taken), row["span_ns"] - length(taken)
-                if row["span_ns"]:
-                    rows.append(row)
+                rows.append(row)
         return rows
 
     def copies(self):

@@ -94,15 +94,16 @@ static void utilization_is_shares_of_each_part(void **state)
     release();
 }
 
+/* What was launched (or without a call began) in 10..50: nccl at 10..30 and b at 40..50. */
 static void utilization_of_a_time_asked_for(void **state)
 {
     (void)state;
     draw_streams();
-    assert_true(draw(&chart_type_utilization, (struct selection_query){ .range = "10ns..30ns" }, 2, 0));
+    assert_true(draw(&chart_type_utilization, (struct selection_query){ .range = "10ns..50ns" }, 2, 0));
     assert_int_equal(picture->charts.at[0]->series.count, 2);
-    assert_true(x_of(0, 0, 0) == 10 && x_of(0, 0, 1) == 20);
-    assert_true(y_of(0, 0, 0) == 1 && y_of(0, 0, 1) == 0);
-    assert_true(y_of(0, 1, 0) == 0 && y_of(0, 1, 1) == 1);
+    assert_true(x_of(0, 0, 0) == 10 && x_of(0, 0, 1) == 30);
+    assert_true(y_of(0, 0, 0) == 0 && y_of(0, 0, 1) == 0.5);
+    assert_true(y_of(0, 1, 0) == 1 && y_of(0, 1, 1) == 0);
     release();
 }
 

@@ -114,7 +114,7 @@ static void devices_share_no_stream(void **state)
 {
     (void)state;
     draw_corners((struct selection_query){ 0 });
-    gpu_add_tables(trace, selection, GPU_ROWS_DEVICE, result);
+    ask_analysis(&analysis_gpu, trace, selection, BY(DEVICE), result);
     const struct table *devices = table_called(result, "devices");
     assert_int_equal(devices->row_count, 2);
     size_t row = row_with(devices, "device", 0);
@@ -144,7 +144,7 @@ static void streams_are_told_apart_by_device(void **state)
 {
     (void)state;
     draw_corners((struct selection_query){ 0 });
-    gpu_add_tables(trace, selection, GPU_ROWS_STREAM, result);
+    ask_analysis(&analysis_gpu, trace, selection, BY(STREAM), result);
     const struct table *streams = table_called(result, "devices");
     assert_int_equal(streams->row_count, 3);
     size_t row = row_with(streams, "stream", 0);
@@ -164,46 +164,40 @@ static void streams_are_told_apart_by_device(void **state)
 }
 
 /*
- * As device 0 ran dry at 60 the thread went into the blocking copy and launched the graph afterwards: synchronisation.
- * The 501 gaps within the graph were queued long before: latency.
+ * As device 0 ran dry at 60 the thread went into the blocking copy, to 92, and launched the graph by a call of 100..110; it
+ * began at 120. The 501 gaps of 2 lie within the graph.
  */
-static void each_gap_has_one_cause(void **state)
+static void gaps_are_split_by_what_the_host_did(void **state)
 {
     (void)state;
     draw_corners((struct selection_query){ 0 });
-    gaps_add_tables(trace, selection, &gaps_defaults, result);
-    const struct table *causes = table_called(result, "causes");
-    size_t waited = row_named(causes, "cause", "synchronisation"),
-           queued = row_named(causes, "cause", "launch latency");
-    assert_int_equal(int_called(causes, waited, "time"), 60);
-    assert_int_equal(int_called(causes, waited, "count"), 1);
-    assert_int_equal(int_called(causes, queued, "time"), 1002);
-    assert_int_equal(int_called(causes, queued, "count"), 501);
-    int64_t sum_ns = 0;
-    for (size_t row = 0; row < causes->row_count; row++)
-        sum_ns += int_called(causes, row, "time");
-    assert_int_equal(sum_ns, 1062);
+    struct gaps *gaps = gaps_analyze(trace, selection, BY(DEVICE), &gaps_defaults);
+    assert_int_equal(gaps->part_ns[GAP_SYNCHRONIZATION], 32);
+    assert_int_equal(gaps->part_ns[GAP_HOST], 8);
+    assert_int_equal(gaps->part_ns[GAP_LAUNCH_CALL], 10);
+    assert_int_equal(gaps->part_ns[GAP_LAUNCH_LATENCY], 10);
+    assert_int_equal(gaps->part_ns[GAP_GRAPH], 1002);
+    assert_int_equal(gaps->idle_ns, 1062);
+    gaps_free(gaps);
     release();
 }
 
-/* 65..123 of device 0: a gap to 120, work to 122, a gap to the end. Both are cut; so are they in `gpu`. */
-static void a_range_may_begin_and_end_in_a_gap(void **state)
+/* In 65..123 the graph was launched, of whose 502 kernels most run later: 120..2126, of which 2 in 4 are idle. */
+static void a_range_may_end_before_the_work_that_was_launched(void **state)
 {
     (void)state;
     draw_corners(
         (struct selection_query){ .range = "65ns..123ns", .devices = { .at = { { 0, 0 } }, .count = 1 } });
-    gpu_add_tables(trace, selection, GPU_ROWS_DEVICE, result);
-    gaps_add_tables(trace, selection, &gaps_defaults, result);
-    const struct table *devices = table_called(result, "devices"), *causes = table_called(result, "causes");
+    ask_analysis(&analysis_gpu, trace, selection, BY(DEVICE), result);
+    struct gaps *gaps = gaps_analyze(trace, selection, BY(DEVICE), &gaps_defaults);
+    assert_int_equal(gaps->idle_ns, 1002);
+    gaps_free(gaps);
+    const struct table *devices = table_called(result, "devices");
     assert_int_equal(devices->row_count, 1);
-    assert_int_equal(int_called(devices, 0, "span"), 58);
-    assert_int_equal(int_called(devices, 0, "busy"), 2);
-    assert_int_equal(int_called(devices, 0, "idle"), 56);
-    assert_int_equal(int_called(devices, 0, "gaps"), 2);
-    int64_t sum_ns = 0;
-    for (size_t row = 0; row < causes->row_count; row++)
-        sum_ns += int_called(causes, row, "time");
-    assert_int_equal(sum_ns, 56);
+    assert_int_equal(int_called(devices, 0, "span"), 2006);
+    assert_int_equal(int_called(devices, 0, "busy"), 1004);
+    assert_int_equal(int_called(devices, 0, "idle"), 1002);
+    assert_int_equal(int_called(devices, 0, "gaps"), 501);
     release();
 }
 
@@ -382,7 +376,7 @@ static void collectives_overlap_touch_and_take_no_time(void **state)
     }
     assert_int_equal(collectives->footers.at[0].value.i, 25 + 20); /* communication */
     assert_int_equal(collectives->footers.at[1].value.i, 20 + 20); /* of it exposed */
-    gpu_add_tables(trace, selection, GPU_ROWS_DEVICE, result);
+    ask_analysis(&analysis_gpu, trace, selection, BY(DEVICE), result);
     const struct table *devices = table_called(result, "devices");
     for (size_t row = 0; row < 2; row++) {
         bool first = int_called(devices, row, "device") == 0;
@@ -531,8 +525,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(devices_share_no_stream),
         cmocka_unit_test(streams_are_told_apart_by_device),
-        cmocka_unit_test(each_gap_has_one_cause),
-        cmocka_unit_test(a_range_may_begin_and_end_in_a_gap),
+        cmocka_unit_test(gaps_are_split_by_what_the_host_did),
+        cmocka_unit_test(a_range_may_end_before_the_work_that_was_launched),
         cmocka_unit_test(kernels_count_whatever_their_length_and_place),
         cmocka_unit_test(launches_with_none_one_and_502_kernels),
         cmocka_unit_test(a_copy_that_touches_a_kernel_is_exposed),

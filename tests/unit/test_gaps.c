@@ -1,4 +1,4 @@
-/* test_gaps.c - analyze/gaps.h: one cause for every gap, and the sums are the idle time. */
+/* test_gaps.c - analyze/gaps.h: gaps are split into parts, each with a cause. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,19 +9,29 @@
 #include "tests/unit/drawn.h"
 
 static struct trace *trace;
-static struct result *result;
-static struct table *causes, *gaps;
+static struct gaps *gaps;
 
-static void answer_with(struct selection_query query, struct gaps_options options)
+/* What MEMBER, an event of a gap, is called; "" for EVENT_NONE. */
+#define NAME_OF(member) (gaps->at[0].member == EVENT_NONE ? "" : trace_name(trace, gaps->at[0].member))
+
+static void answer_by(struct selection_query query, unsigned by, struct gaps_options options)
 {
     struct tpa_error err = { 0 };
     struct selection *selection = selection_open(trace, &query, &err);
     assert_non_null(selection);
-    result = result_open("tpa.gaps/1");
-    gaps_add_tables(trace, selection, &options, result);
+    gaps = gaps_analyze(trace, selection, by, &options);
     selection_free(selection);
-    causes = table_called(result, "causes");
-    gaps = table_called(result, "gaps");
+    for (size_t i = 0; i < gaps->count; i++) {
+        int64_t parts_ns = 0;
+        for (size_t c = 0; c < GAP_CAUSES; c++)
+            parts_ns += gaps->at[i].part_ns[c];
+        assert_int_equal(parts_ns, gaps->at[i].end_ns - gaps->at[i].start_ns);
+    }
+}
+
+static void answer_with(struct selection_query query, struct gaps_options options)
+{
+    answer_by(query, BY(DEVICE), options);
 }
 
 /* Lists every gap; queued work is launch latency below 10. */
@@ -32,36 +42,50 @@ static void answer(void)
 
 static void release(void)
 {
-    result_free(result);
+    gaps_free(gaps);
     trace_free(trace);
 }
 
-/* The trace has one gap, LENGTH long, and this is its CAUSE. */
-static void assert_one_gap(int64_t length_ns, const char *cause)
+/* The trace has one gap, LENGTH long, and all of it is due to CAUSE. */
+static void assert_one_gap(int64_t length_ns, enum gap_cause cause)
 {
-    assert_int_equal(gaps->row_count, 1);
-    assert_int_equal(int_called(gaps, 0, "length"), length_ns);
-    assert_string_equal(text_called(gaps, 0, "cause"), cause);
-    assert_int_equal(causes->row_count, 1);
-    assert_int_equal(causes->footers.at[0].value.i, length_ns);
+    assert_int_equal(gaps->count, 1);
+    assert_int_equal(gaps->at[0].end_ns - gaps->at[0].start_ns, length_ns);
+    assert_int_equal(gaps->at[0].cause, cause);
+    assert_int_equal(gaps->at[0].part_ns[cause], length_ns);
+    assert_int_equal(gaps->cause_count, 1);
+    assert_int_equal(gaps->idle_ns, length_ns);
 }
 
-/* Two kernels of stream 7 with a gap from 20 to 50; the second is launched by a call at CALL_NS. */
-static void draw_gap(int64_t call_ns)
+/* The trace has one gap; this is its part that is due to CAUSE. */
+static void assert_part(enum gap_cause cause, int64_t length_ns)
+{
+    assert_int_equal(gaps->count, 1);
+    assert_int_equal(gaps->at[0].part_ns[cause], length_ns);
+    assert_int_equal(gaps->part_ns[cause], length_ns);
+}
+
+/* Two kernels of stream 7 with a gap from 20 to 50; the second is launched by a call at CALL_NS that takes CALL_DUR_NS. */
+static void draw_gap_of(int64_t call_ns, int64_t call_dur_ns)
 {
     draw_begin(&gaps_wants);
     draw_call("cudaLaunchKernel", 1, 0, 2, 1);
     draw_work("kernel", "a", 0, 7, 10, 10, 1);
-    draw_call("cudaLaunchKernel", 1, call_ns, 2, 2);
+    draw_call("cudaLaunchKernel", 1, call_ns, call_dur_ns, 2);
     draw_work("kernel", "b", 0, 7, 50, 10, 2);
+}
+
+static void draw_gap(int64_t call_ns)
+{
+    draw_gap_of(call_ns, 2);
 }
 
 /*
  *              0    10   20   30   40   50   60
- *   host       l1                  l2              l2 at 40
+ *   host       l1                  l2              l2 at 40..42: 20 before it, 2 in it, 8 after it
  *   stream 7        [ a )               [ b )
  */
-static void the_host_is_late(void **state)
+static void a_gap_is_split_by_its_launch(void **state)
 {
     (void)state;
     draw_gap(40);
@@ -69,122 +93,182 @@ static void the_host_is_late(void **state)
     draw_host("user_annotation", "thinking", 1, 22, 14);
     trace = draw_end();
     answer();
-    assert_one_gap(30, "host");
-    assert_string_equal(text_called(gaps, 0, "before"), "a");
-    assert_string_equal(text_called(gaps, 0, "after"), "b");
-    assert_string_equal(text_called(gaps, 0, "call"), "cudaLaunchKernel");
-    assert_string_equal(text_called(gaps, 0, "operator"), "aten::mm");
-    assert_int_equal(int_called(gaps, 0, "start"), 20);
+    assert_part(GAP_HOST, 20);
+    assert_part(GAP_LAUNCH_CALL, 2);
+    assert_part(GAP_LAUNCH_LATENCY, 8);
+    assert_int_equal(gaps->at[0].cause, GAP_HOST);
+    assert_int_equal(gaps->at[0].phase_ns[GAP_BEFORE_CALL], 20);
+    assert_int_equal(gaps->at[0].phase_ns[GAP_IN_CALL], 2);
+    assert_int_equal(gaps->at[0].phase_ns[GAP_AFTER_CALL], 8);
+    assert_int_equal(gaps->at[0].start_ns, 20);
+    assert_string_equal(NAME_OF(before), "a");
+    assert_string_equal(NAME_OF(after), "b");
+    assert_string_equal(NAME_OF(call), "cudaLaunchKernel");
+    assert_string_equal(NAME_OF(op), "aten::mm");
+    assert_string_equal(NAME_OF(meanwhile), "thinking"); /* 14 of the 20 before the call */
+    assert_int_equal(gaps->cause_count, 3);
+    assert_int_equal(gaps->causes[0].cause, GAP_HOST);
+    assert_float_equal(gaps->causes[0].share, 20.0 / 30, 1e-12);
     release();
 }
 
-/* "thinking" takes 14 of the 30, less than half; "step" holds the whole gap, "ProfilerStep#1" does not count. */
+/*
+ *              0     10     20     30     40     50
+ *   host       l1           [ l2   )                     l2 at 22..28
+ *   stream 7         [ a  )                      [ b )
+ *
+ * The work was in the queue from 28 on: the host is to blame for 2, the call for 6, the queue for 22.
+ */
+static void the_host_is_not_blamed_for_queued_work(void **state)
+{
+    (void)state;
+    draw_gap_of(22, 6);
+    trace = draw_end();
+    answer();
+    assert_part(GAP_HOST, 2);
+    assert_part(GAP_LAUNCH_CALL, 6);
+    assert_part(GAP_QUEUED, 22);
+    assert_int_equal(gaps->at[0].cause, GAP_QUEUED);
+    assert_string_equal(NAME_OF(meanwhile), "");
+    gaps_free(gaps);
+    answer_with((struct selection_query){ 0 }, (struct gaps_options){ .latency_below_ns = 23 });
+    assert_part(GAP_LAUNCH_LATENCY, 22);
+    release();
+}
+
+/* The same, and the thread told a stream to wait for an event at 21. Before a's launch it does not concern b. */
+static void queued_behind_a_wait_for_an_event(void **state)
+{
+    (void)state;
+    draw_gap_of(22, 6);
+    draw_call("cudaStreamWaitEvent", 1, 21, 1, 9);
+    trace = draw_end();
+    answer();
+    assert_part(GAP_STREAM_WAIT, 22);
+    assert_string_equal(NAME_OF(meanwhile), "cudaStreamWaitEvent");
+    release();
+    draw_gap_of(22, 6);
+    draw_call("cudaStreamWaitEvent", 1, -3, 1, 9);
+    trace = draw_end();
+    answer();
+    assert_part(GAP_QUEUED, 22);
+    release();
+    draw_gap_of(22, 6); /* the file says that another stream waits */
+    draw_call("cudaStreamWaitEvent", 1, 21, 1, 9);
+    draw_work("cuda_sync", "Stream Wait Event", 0, 9, 21, 1, 9);
+    trace = draw_end();
+    answer();
+    assert_part(GAP_QUEUED, 22);
+    release();
+}
+
+/* The first launch of b takes 25: its code is loaded. A second launch as long is a launch call. */
+static void first_use(void **state)
+{
+    (void)state;
+    draw_gap_of(23, 25);
+    trace = draw_end();
+    answer();
+    assert_part(GAP_HOST, 3);
+    assert_part(GAP_FIRST_USE, 25);
+    assert_part(GAP_LAUNCH_LATENCY, 2);
+    assert_string_equal(NAME_OF(meanwhile), "cudaLaunchKernel");
+    release();
+    draw_gap_of(23, 25);
+    draw_call("cudaLaunchKernel", 1, 3, 2, 3);
+    draw_work("kernel", "b", 0, 7, 12, 3, 3);
+    trace = draw_end();
+    answer();
+    assert_part(GAP_LAUNCH_CALL, 25);
+    release();
+}
+
+/* "thinking" takes 9 of the 20 before the call, less than half; "step" holds all, "ProfilerStep#1" does not count. */
 static void what_the_host_did_meanwhile(void **state)
 {
     (void)state;
     draw_gap(40);
     draw_host("user_annotation", "ProfilerStep#1", 1, 0, 70);
     draw_host("user_annotation", "step", 1, 5, 60);
-    draw_host("user_annotation", "thinking", 1, 22, 14);
+    draw_host("user_annotation", "thinking", 1, 26, 9);
     trace = draw_end();
     answer();
-    assert_string_equal(text_called(gaps, 0, "meanwhile"), "step");
+    assert_string_equal(NAME_OF(meanwhile), "step");
     release();
     draw_gap(40);
     draw_host("user_annotation", "step", 1, 5, 60);
-    draw_host("user_annotation", "thinking", 1, 22, 15);
+    draw_host("user_annotation", "thinking", 1, 26, 10);
     trace = draw_end();
     answer();
-    assert_string_equal(text_called(gaps, 0, "meanwhile"), "thinking");
+    assert_string_equal(NAME_OF(meanwhile), "thinking");
     release();
 }
 
-/*
- *            0    10   20   30   40   50   60   70   80
- *   stream        [ a  )              [ b  )               the gap is 20..50
- *   host                [first)  [    second    )          22..34, 40..70
- *                                  [     third      )      45..80: begins in the second and ends after it
- *
- * In the gap first took 12, second 10, third 5: that the second lasts longest does not matter.
- */
-static void what_goes_on_after_the_gap_took_part_of_it(void **state)
+/* With stacks: the innermost of outer 15..45 and inner 24..36, which took 12 of the 20 before the call. */
+static void with_stacks_the_line_is_told(void **state)
 {
     (void)state;
     draw_gap(40);
-    draw_host("cpu_op", "first", 1, 22, 12);
-    draw_host("cpu_op", "second", 1, 40, 30);
-    draw_host("cpu_op", "third", 1, 45, 35);
+    draw_host("python_function", "train.py(3): outer", 1, 15, 30);
+    draw_arg(ARG_PYTHON_ID, 1);
+    draw_host("python_function", "train.py(9): inner", 1, 24, 12);
+    draw_arg(ARG_PYTHON_ID, 2);
     trace = draw_end();
     answer();
-    assert_string_equal(text_called(gaps, 0, "meanwhile"), "first");
+    assert_string_equal(NAME_OF(meanwhile), "train.py(9): inner");
+    assert_string_equal(gaps->at[0].line.at, "train.py(9): inner");
     release();
 }
 
-/* Both were going on as the gap began, and took as much of it: 20..35. */
-static void of_equals_the_outermost_is_shown(void **state)
-{
-    (void)state;
-    draw_gap(40);
-    draw_host("cpu_op", "outer", 1, 10, 25);
-    draw_host("cpu_op", "inner", 1, 12, 23);
-    trace = draw_end();
-    answer();
-    assert_string_equal(text_called(gaps, 0, "meanwhile"), "outer");
-    release();
-}
-
-/* l2 at 15: queued before the device ran dry; a gap of 30 is too long for latency, unless told otherwise. */
+/* l2 at 15..17: in the queue before the device ran dry. The call of the second begins as it does. */
 static void queued_work_is_latency_if_short(void **state)
 {
     (void)state;
     draw_gap(15);
     trace = draw_end();
     answer();
-    assert_one_gap(30, "unknown");
-    result_free(result);
+    assert_one_gap(30, GAP_QUEUED);
+    gaps_free(gaps);
     answer_with((struct selection_query){ 0 }, (struct gaps_options){ .latency_below_ns = 31 });
-    assert_one_gap(30, "launch latency");
+    assert_one_gap(30, GAP_LAUNCH_LATENCY);
     release();
-}
-
-/* The call begins as the device runs dry: it was queued. */
-static void a_call_at_the_edge_was_queued(void **state)
-{
-    (void)state;
     draw_gap(20);
     trace = draw_end();
     answer_with((struct selection_query){ 0 }, (struct gaps_options){ .latency_below_ns = 31 });
-    assert_one_gap(30, "launch latency");
+    assert_part(GAP_LAUNCH_CALL, 2);
+    assert_part(GAP_LAUNCH_LATENCY, 28);
     release();
 }
 
-/* The host sits in a synchronisation from 12 to 24, in which the device runs dry, and only then launches. */
-static void synchronisation(void **state)
+/* The thread sits in a synchronization from 12 to 24: 4 of the 20 before the call, and 16 are its own. */
+static void a_synchronization_takes_what_it_took(void **state)
 {
     (void)state;
     draw_gap(40);
     draw_call("cudaStreamSynchronize", 1, 12, 12, 3);
     trace = draw_end();
     answer();
-    assert_one_gap(30, "synchronisation");
+    assert_part(GAP_SYNCHRONIZATION, 4);
+    assert_part(GAP_HOST, 16);
+    assert_int_equal(gaps->at[0].cause, GAP_HOST);
     release();
     /* The other thread's does not count. */
     draw_gap(40);
     draw_call("cudaStreamSynchronize", 2, 12, 12, 3);
     trace = draw_end();
     answer();
-    assert_one_gap(30, "host");
+    assert_part(GAP_HOST, 20);
     release();
 }
 
 /*
  *              0    10   20   30   40   50
- *   host       l1     [memcpy )l2                  pageable, 15..28, of 10 from 16 to 26
+ *   host       l1     [memcpy )l2                  pageable, 15..28, of 10 from 16 to 26; l2 at 30..32
  *   stream 7        [ a )                          10..20
  *   stream 9          [ DtoH )                     16..26
  *   stream 7                     [ b )             40..50: gap 26..40
  */
-static void a_blocking_copy_synchronises(void **state)
+static void a_blocking_copy_synchronizes(void **state)
 {
     (void)state;
     draw_begin(&gaps_wants);
@@ -196,59 +280,69 @@ static void a_blocking_copy_synchronises(void **state)
     draw_work("kernel", "b", 0, 7, 40, 10, 3);
     trace = draw_end();
     answer();
-    assert_one_gap(14, "synchronisation");
-    assert_string_equal(text_called(gaps, 0, "before"), "Memcpy DtoH (Device -> Pageable)");
+    assert_part(GAP_SYNCHRONIZATION, 2);
+    assert_part(GAP_HOST, 2);
+    assert_part(GAP_LAUNCH_CALL, 2);
+    assert_part(GAP_LAUNCH_LATENCY, 8);
+    assert_string_equal(NAME_OF(before), "Memcpy DtoH (Device -> Pageable)");
     release();
 }
 
-/* Of 20..40 the thread spends 10, just half, in cudaMalloc; with 9 it is the host. */
-static void allocation(void **state)
+/* Of the 20 before the call the thread spends 8 in cudaMalloc, in two pieces, and 5 in a synchronization. */
+static void what_is_before_the_call_is_split_by_what_the_thread_did(void **state)
 {
     (void)state;
     draw_gap(40);
-    draw_call("cudaMalloc", 1, 25, 10, 3);
+    draw_call("cudaMalloc", 1, 21, 5, 3);
+    draw_call("cudaMalloc", 1, 27, 3, 4);
+    draw_call("cudaDeviceSynchronize", 1, 31, 5, 5);
     trace = draw_end();
     answer();
-    assert_one_gap(30, "allocation");
-    release();
-    draw_gap(40);
-    draw_call("cudaMalloc", 1, 25, 9, 3);
-    trace = draw_end();
-    answer();
-    assert_one_gap(30, "host");
+    assert_part(GAP_ALLOCATION, 8);
+    assert_part(GAP_SYNCHRONIZATION, 5);
+    assert_part(GAP_HOST, 7);
+    assert_int_equal(gaps->at[0].cause,
+                     GAP_ALLOCATION); /* of equals, 8 after the call, the first of the enum */
+    assert_string_equal(NAME_OF(meanwhile), "cudaMalloc");
     release();
 }
 
+/* Of 20..38 in the loader 3 went to an allocation within: the innermost counts. */
 static void data_loading(void **state)
 {
     (void)state;
     draw_gap(40);
     draw_host("user_annotation", "enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__", 1, 18, 20);
+    draw_call("cudaHostAlloc", 1, 25, 3, 3);
     trace = draw_end();
     answer();
-    assert_one_gap(30, "data loading");
+    assert_part(GAP_DATA_LOADING, 15);
+    assert_part(GAP_ALLOCATION, 3);
+    assert_part(GAP_HOST, 2);
     release();
 }
 
-/* The thread waits in gloo until 35. In an operator that launches the work itself it does not wait. */
-static void communication_wait(void **state)
+/* In gloo until 35; and in an operator from 18 to 48 that launches the work itself. */
+static void communication(void **state)
 {
     (void)state;
     draw_gap(40);
     draw_host("user_annotation", "gloo:all_reduce", 1, 18, 17);
     trace = draw_end();
     answer();
-    assert_one_gap(30, "communication wait");
+    assert_part(GAP_COMMUNICATION, 15);
+    assert_part(GAP_HOST, 5);
     release();
     draw_gap(40);
     draw_host("cpu_op", "c10d::allreduce_", 1, 18, 30);
     trace = draw_end();
     answer();
-    assert_one_gap(30, "host");
+    assert_part(GAP_COMMUNICATION, 20);
+    assert_part(GAP_LAUNCH_CALL, 2);
     release();
 }
 
-/* The profiler covers 15 of the 30; it comes before all other causes. */
+/* The profiler is at work from 30 to 45: 10 before the call, 2 in it, 3 after it; it comes before all other causes. */
 static void profiler_overhead(void **state)
 {
     (void)state;
@@ -257,7 +351,10 @@ static void profiler_overhead(void **state)
     draw_event("overhead", "Activity Buffer Request", -1, 0, 30, 15);
     trace = draw_end();
     answer();
-    assert_one_gap(30, "profiler overhead");
+    assert_part(GAP_PROFILER, 15);
+    assert_part(GAP_ALLOCATION, 10);
+    assert_part(GAP_LAUNCH_CALL, 0);
+    assert_part(GAP_LAUNCH_LATENCY, 5);
     release();
 }
 
@@ -269,8 +366,8 @@ static void a_launch_that_is_not_in_the_file_is_unknown(void **state)
     draw_work("kernel", "b", 0, 7, 50, 10, 2);
     trace = draw_end();
     answer();
-    assert_one_gap(30, "unknown");
-    assert_true(table_is_missing(gaps, 0, (size_t)table_find_column(gaps, "call", 4)));
+    assert_one_gap(30, GAP_UNKNOWN);
+    assert_int_equal(gaps->at[0].call, EVENT_NONE);
     release();
 }
 
@@ -279,10 +376,11 @@ static void a_call_after_its_kernel(void **state)
 {
     (void)state;
     draw_gap(55);
-    draw_call("cudaMalloc", 1, 20, 15, 3); /* half of 20..50 */
+    draw_call("cudaMalloc", 1, 20, 16, 3);
     trace = draw_end();
     answer();
-    assert_one_gap(30, "allocation");
+    assert_part(GAP_ALLOCATION, 16);
+    assert_part(GAP_HOST, 14);
     release();
 }
 
@@ -309,41 +407,49 @@ static void streams_devices_and_empty_work(void **state)
     draw_work("kernel", "f", 1, 0, 42, 8, DRAW_NO_CALL);
     trace = draw_end();
     answer();
-    assert_int_equal(gaps->row_count, 4);
-    assert_int_equal(int_called(gaps, 0, "length"), 12);
-    assert_int_equal(int_called(gaps, 0, "device"), 1);
-    assert_int_equal(int_called(gaps, 1, "length"), 10);
-    assert_string_equal(text_called(gaps, 1, "before"), "Memset (Device)");
-    assert_int_equal(int_called(gaps, 2, "length"), 5);
-    assert_int_equal(int_called(gaps, 3, "length"), 5);
-    assert_int_equal(causes->row_count, 2);
-    assert_int_equal(int_called(causes, 0, "time"), 20);
-    assert_int_equal(int_called(causes, 1, "time"), 12);
-    result_free(result);
+    static const int64_t starts[] = { 30, 50, 35, 45 }, ends[] = { 42, 60, 40, 50 };
+    assert_int_equal(gaps->count, 4);
+    for (size_t i = 0; i < 4; i++) {
+        assert_int_equal(gaps->at[i].start_ns, starts[i]);
+        assert_int_equal(gaps->at[i].end_ns, ends[i]);
+        assert_int_equal(gaps->at[i].device, i == 0);
+    }
+    assert_string_equal(trace_name(trace, gaps->at[1].before), "Memset (Device)");
+    assert_int_equal(gaps->cause_count, 2);
+    assert_int_equal(gaps->causes[0].time_ns, 20);
+    assert_int_equal(gaps->causes[1].time_ns, 12);
+    assert_int_equal(gaps->causes[1].key.device, 1);
+    gaps_free(gaps);
 
     /* Stream by stream, stream 0 of device 0 is idle 30..40 too; stream 7 never. */
-    answer_with((struct selection_query){ .devices = { { { 0, 0 } }, 1 } },
-                (struct gaps_options){ .by = ROWS_BY_STREAM });
-    assert_int_equal(causes->row_count, 1);
-    assert_int_equal(int_called(causes, 0, "time"), 10 + 5 + 10);
+    answer_by((struct selection_query){ .devices = { { { 0, 0 } }, 1 } }, BY(STREAM),
+              (struct gaps_options){ 0 });
+    assert_int_equal(gaps->cause_count, 1);
+    assert_int_equal(gaps->causes[0].time_ns, 10 + 5 + 10);
+    assert_int_equal(gaps->causes[0].key.stream, 0);
     release();
 }
 
-/* The gap is 20..50. Of it 0..30 holds 10, 45..70 holds 5: gaps at both ends of what was asked for. */
-static void a_range_cuts_gaps(void **state)
+/* Work is chosen by its launch: a's at 0 and b's at 40. With both the gap 20..50 counts, whole; with one there is none. */
+static void a_range_chooses_by_the_launch(void **state)
 {
     (void)state;
     draw_gap(40);
     trace = draw_end();
-    answer_with((struct selection_query){ .range = "0..30ns" }, (struct gaps_options){ 0 });
-    assert_one_gap(10, "host");
-    result_free(result);
+    answer_with((struct selection_query){ .range = "0..41ns" }, (struct gaps_options){ 0 });
+    assert_int_equal(gaps->idle_ns, 30);
+    gaps_free(gaps);
+    answer_with((struct selection_query){ .range = "0..40ns" }, (struct gaps_options){ 0 });
+    assert_int_equal(gaps->idle_ns, 0);
+    gaps_free(gaps);
     answer_with((struct selection_query){ .range = "45ns..70ns" }, (struct gaps_options){ 0 });
-    assert_one_gap(5, "host");
+    assert_int_equal(gaps->idle_ns, 0);
     release();
 }
 
-/* A graph launched by one call at 5: 502 kernels of 10, each 1 after the one before; and a launch without a kernel. */
+/*
+ * A graph launched by one call at 5..8: 502 kernels of 10, each 1 after the one before; and a launch without a
+ * kernel. */
 static void one_launch_of_502_kernels(void **state)
 {
     (void)state;
@@ -354,16 +460,16 @@ static void one_launch_of_502_kernels(void **state)
         draw_work("kernel", "node", 0, 7, 10 + 11 * i, 10, 1);
     trace = draw_end();
     answer_with((struct selection_query){ 0 }, (struct gaps_options){ .min_ns = 2, .latency_below_ns = 10 });
-    assert_int_equal(gaps->row_count, 0);
-    assert_int_equal(causes->row_count, 1);
-    assert_string_equal(text_called(causes, 0, "cause"), "launch latency");
-    assert_int_equal(int_called(causes, 0, "count"), 501);
-    assert_int_equal(gaps->footers.at[0].value.i, 501);
-    assert_int_equal(gaps->footers.at[1].value.i, 501);
+    assert_int_equal(gaps->count, 0);
+    assert_int_equal(gaps->cause_count, 1);
+    assert_int_equal(gaps->causes[0].cause, GAP_GRAPH);
+    assert_int_equal(gaps->causes[0].count, 501);
+    assert_int_equal(gaps->short_count, 501);
+    assert_int_equal(gaps->short_ns, 501);
     release();
 }
 
-/* Gaps of 1, 2 and 3: with two rows the longest two are listed, and the table tells of three. */
+/* Gaps of 1, 2 and 3: with two the longest two are listed, and it is known that there are three. */
 static void the_longest_are_listed(void **state)
 {
     (void)state;
@@ -373,11 +479,15 @@ static void the_longest_are_listed(void **state)
     draw_work("kernel", "c", 0, 7, 23, 10, DRAW_NO_CALL);
     draw_work("kernel", "d", 0, 7, 36, 10, DRAW_NO_CALL);
     trace = draw_end();
-    answer_with((struct selection_query){ 0 }, (struct gaps_options){ .most_rows = 2 });
-    assert_int_equal(gaps->row_count, 2);
-    assert_int_equal(gaps->total_rows, 3);
-    assert_int_equal(int_called(gaps, 0, "length"), 3);
-    assert_int_equal(int_called(gaps, 1, "length"), 2);
+    answer_with((struct selection_query){ 0 }, (struct gaps_options){ .most_gaps = 2 });
+    assert_int_equal(gaps->count, 2);
+    assert_int_equal(gaps->listed, 3);
+    assert_int_equal(gaps->at[0].end_ns - gaps->at[0].start_ns, 3);
+    assert_int_equal(gaps->at[1].end_ns - gaps->at[1].start_ns, 2);
+    struct table *table = gaps_table(gaps);
+    assert_int_equal(table->row_count, 2);
+    assert_int_equal(table->total_rows, 3);
+    table_free(table);
     release();
 }
 
@@ -389,36 +499,32 @@ static void causes_are_summed_up_by_operator_step_and_thread(void **state)
 {
     (void)state;
     static const struct {
-        enum rows_by by;
-        size_t rows;
-        int64_t first;
-    } cases[] = { { ROWS_BY_DEVICE, 1, 20 },
-                  { ROWS_BY_OPERATOR, 2, 10 },
-                  { ROWS_BY_STEP, 2, 10 },
-                  { ROWS_BY_THREAD, 2, 10 },
-                  { ROWS_BY_RANK, 1, 20 } };
+        unsigned by;
+        size_t groups;
+        int64_t first_ns;
+    } cases[] = { { BY(DEVICE), 1, 20 }, { BY(OP), 2, 10 },   { BY(STEP), 2, 10 },
+                  { BY(THREAD), 2, 10 }, { BY(RANK), 1, 20 }, { BY(OP) | BY(DEVICE), 2, 10 } };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         draw_begin(&gaps_wants);
         draw_host("user_annotation", "ProfilerStep#1", 1, 0, 25);
         draw_host("cpu_op", "aten::mm", 1, 0, 20);
-        draw_host("cpu_op", "aten::add", 2, 30, 20);
+        draw_host("cpu_op", "aten::add", 2, 29, 20);
         draw_call("cudaLaunchKernel", 1, 0, 1, 1);
-        draw_call("cudaLaunchKernel", 1, 15, 1, 2);
-        draw_call("cudaLaunchKernel", 2, 35, 1, 3);
+        draw_call("cudaLaunchKernel", 1, 9, 0, 2);
+        draw_call("cudaLaunchKernel", 2, 29, 0, 3);
         draw_work("kernel", "k", 0, 7, 0, 10, 1);
         draw_work("kernel", "k", 0, 7, 20, 10, 2);
         draw_work("kernel", "k", 0, 7, 40, 10, 3);
         trace = draw_end();
-        answer_with((struct selection_query){ 0 }, (struct gaps_options){ .by = cases[i].by });
-        const struct table *table = table_called(result, "causes");
-        assert_int_equal(table->row_count, cases[i].rows);
-        assert_int_equal(int_called(table, 0, "time"), cases[i].first);
-        assert_float_equal(number_called(table, 0, "share"), 1.0, 1e-12);
-        assert_int_equal(table->footers.at[0].value.i, 20);
-        if (cases[i].by == ROWS_BY_OPERATOR)
-            assert_string_equal(text_called(table, 0, "op"), "aten::mm");
-        if (cases[i].by == ROWS_BY_STEP)
-            assert_int_equal(int_called(table, 1, "step"), 1); /* the other is in no step */
+        answer_by((struct selection_query){ 0 }, cases[i].by, (struct gaps_options){ 0 });
+        assert_int_equal(gaps->cause_count, cases[i].groups); /* all of it is "queued" */
+        assert_int_equal(gaps->causes[0].time_ns, cases[i].first_ns);
+        assert_float_equal(gaps->causes[0].share, 1.0, 1e-12);
+        assert_int_equal(gaps->idle_ns, 20);
+        if (cases[i].by & BY(OP))
+            assert_string_equal(gaps->causes[0].key.op.at, "aten::mm");
+        if (cases[i].by == BY(STEP))
+            assert_int_equal(gaps->causes[1].key.step, TABLE_INT_MISSING); /* the other is in no step */
         release();
     }
 }
@@ -426,22 +532,23 @@ static void causes_are_summed_up_by_operator_step_and_thread(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_host_is_late),
+        cmocka_unit_test(a_gap_is_split_by_its_launch),
+        cmocka_unit_test(the_host_is_not_blamed_for_queued_work),
+        cmocka_unit_test(queued_behind_a_wait_for_an_event),
+        cmocka_unit_test(first_use),
         cmocka_unit_test(what_the_host_did_meanwhile),
-        cmocka_unit_test(what_goes_on_after_the_gap_took_part_of_it),
-        cmocka_unit_test(of_equals_the_outermost_is_shown),
+        cmocka_unit_test(with_stacks_the_line_is_told),
         cmocka_unit_test(queued_work_is_latency_if_short),
-        cmocka_unit_test(a_call_at_the_edge_was_queued),
-        cmocka_unit_test(synchronisation),
-        cmocka_unit_test(a_blocking_copy_synchronises),
-        cmocka_unit_test(allocation),
+        cmocka_unit_test(a_synchronization_takes_what_it_took),
+        cmocka_unit_test(a_blocking_copy_synchronizes),
+        cmocka_unit_test(what_is_before_the_call_is_split_by_what_the_thread_did),
         cmocka_unit_test(data_loading),
-        cmocka_unit_test(communication_wait),
+        cmocka_unit_test(communication),
         cmocka_unit_test(profiler_overhead),
         cmocka_unit_test(a_launch_that_is_not_in_the_file_is_unknown),
         cmocka_unit_test(a_call_after_its_kernel),
         cmocka_unit_test(streams_devices_and_empty_work),
-        cmocka_unit_test(a_range_cuts_gaps),
+        cmocka_unit_test(a_range_chooses_by_the_launch),
         cmocka_unit_test(one_launch_of_502_kernels),
         cmocka_unit_test(the_longest_are_listed),
         cmocka_unit_test(causes_are_summed_up_by_operator_step_and_thread),

@@ -6,6 +6,7 @@
 #include <cmocka.h>
 
 #include "analyze/gpu.h"
+#include "analyze/registry.h"
 #include "facts/gpu_names.h"
 #include "tests/unit/drawn.h"
 #include "facts/communication.h"
@@ -15,13 +16,13 @@ static struct trace *trace;
 static struct result *result;
 static struct table *devices, *efficiency, *copies;
 
-static void analyze_by(struct selection_query query, enum gpu_rows rows)
+static void analyze_by(struct selection_query query, unsigned by)
 {
     struct tpa_error err = { 0 };
     struct selection *selection = selection_open(trace, &query, &err);
     assert_non_null(selection);
     result = result_open("tpa.gpu/1");
-    gpu_add_tables(trace, selection, rows, result);
+    ask_analysis(&analysis_gpu, trace, selection, by, result);
     selection_free(selection);
     devices = table_called(result, "devices");
     efficiency = table_called(result, "efficiency");
@@ -30,7 +31,7 @@ static void analyze_by(struct selection_query query, enum gpu_rows rows)
 
 static void analyze(struct selection_query query)
 {
-    analyze_by(query, GPU_ROWS_DEVICE);
+    analyze_by(query, BY(DEVICE));
 }
 
 static void release(void)
@@ -119,18 +120,35 @@ static void copies_are_exposed_where_no_kernel_runs(void **state)
     release();
 }
 
-/* Only 15..55: computes 15..20 and 40..55, communicates 20..30 alone, copies 30..40 alone. */
-static void a_range_cuts_work_at_its_edges(void **state)
+/*
+ * Work is chosen by its launch, or where its call is not in the file by its own start, and counts whole: in 15..55 HtoD
+ * 20..40, gemm 40..60 and DtoH 50..75 begin.
+ */
+static void a_range_chooses_work_by_its_launch(void **state)
 {
     (void)state;
     draw_streams();
     analyze((struct selection_query){ .range = "15ns..55ns" });
-    assert_int_equal(int_called(devices, 0, "span"), 40);
+    assert_int_equal(int_called(devices, 0, "span"), 55);
     assert_int_equal(int_called(devices, 0, "computation"), 20);
-    assert_int_equal(int_called(devices, 0, "exposed_communication"), 10);
-    assert_int_equal(int_called(devices, 0, "exposed_memcpy"), 10);
+    assert_int_equal(int_called(devices, 0, "exposed_communication"), 0);
+    assert_int_equal(int_called(devices, 0, "exposed_memcpy"), 35);
     assert_int_equal(int_called(devices, 0, "idle"), 0);
-    assert_int_equal(int_called(devices, 0, "kernels"), 1); /* that begins in it */
+    assert_int_equal(int_called(devices, 0, "kernels"), 1);
+    assert_int_equal(int_called(efficiency, 0, "window"), 55);
+    result_free(result);
+    trace_free(trace);
+    draw_begin(&gpu_wants); /* both are launched by 12, and run later */
+    draw_call("cudaLaunchKernel", 1, 5, 1, 1);
+    draw_call("cudaLaunchKernel", 1, 11, 1, 2);
+    draw_work("kernel", "gemm", 0, 7, 20, 10, 1);
+    draw_work("kernel", "add", 0, 7, 40, 15, 2);
+    trace = draw_end();
+    analyze((struct selection_query){ .range = "5ns..7ns" });
+    assert_int_equal(int_called(devices, 0, "span"), 15);
+    result_free(result);
+    analyze((struct selection_query){ .range = "0ns..5ns" });
+    assert_int_equal(int_called(devices, 0, "span"), 10);
     release();
 }
 
@@ -152,7 +170,7 @@ static void each_stream_for_itself(void **state)
 {
     (void)state;
     draw_streams();
-    analyze_by((struct selection_query){ 0 }, GPU_ROWS_STREAM);
+    analyze_by((struct selection_query){ 0 }, BY(STREAM));
     assert_int_equal(devices->row_count, 3);
     int64_t spans = 0, busy = 0, idle = 0;
     for (size_t row = 0; row < 3; row++) {
@@ -360,20 +378,20 @@ static void names_of_kernels(void **state)
 }
 
 /*
- * The streams above, with steps at 15..45 and 50..95 on the host.
+ * The streams above, with steps at 15..45 and 50..95 on the host; no call is in the file, so work is of the step in which it
+ * began.
  *
- *                 span   computes              communicates   copies        idle                    begins
- *   step 1          30   15..20, 40..45  10    20..30   10    30..40  10     0                      HtoD, gemm
- *   step 2          45   50..60, 90..95  15              0    60..75  15    75..80, 80..90  15      DtoH, memset, add
- *   outside         25   0..15, 45..50,  25              0             0     0                      gemm, nccl
- *                        95..100
+ *                 span           computes        communicates   copies        idle
+ *   step 1        20..60   40    40..60    20              0    20..40  20     0
+ *   step 2        50..100  50    90..100   10              0    50..75  25    75..80, 80..90  15
+ *   outside       0..30    30    0..20     20    20..30   10             0     0
  */
-static void steps_and_the_outside_make_up_the_device(void **state)
+static void a_row_of_a_step_is_the_work_it_launched(void **state)
 {
     (void)state;
-    static const int64_t figures[3][8] = { { 1, 30, 10, 10, 10, 0, 0, 2 },
-                                           { 2, 45, 15, 0, 15, 15, 2, 3 },
-                                           { TABLE_INT_MISSING, 25, 25, 0, 0, 0, 0, 2 } };
+    static const int64_t figures[3][8] = { { 1, 40, 20, 0, 20, 0, 0, 2 },
+                                           { 2, 50, 10, 0, 25, 15, 2, 3 },
+                                           { TABLE_INT_MISSING, 30, 20, 10, 0, 0, 0, 2 } };
     static const char *const keys[] = { "step",           "span", "computation", "exposed_communication",
                                         "exposed_memcpy", "idle", "gaps",        "events" };
     draw_begin(&gpu_wants);
@@ -381,12 +399,12 @@ static void steps_and_the_outside_make_up_the_device(void **state)
     draw_host("user_annotation", "ProfilerStep#2", 1, 50, 45);
     draw_works();
     trace = draw_end();
-    analyze_by((struct selection_query){ 0 }, GPU_ROWS_STEP);
+    analyze_by((struct selection_query){ 0 }, BY(STEP));
     assert_int_equal(devices->row_count, 3);
     for (size_t row = 0; row < 3; row++)
         for (size_t i = 0; i < 8; i++)
             assert_int_equal(int_called(devices, row, keys[i]), figures[row][i]);
-    assert_float_equal(number_called(efficiency, 1, "utilization"), 15.0 / 45.0, 1e-12);
+    assert_float_equal(number_called(efficiency, 1, "utilization"), 10.0 / 50.0, 1e-12);
     result_free(result);
 
     for (int64_t step = 1; step <= 2; step++) { /* --steps says the same of a step */
@@ -395,7 +413,30 @@ static void steps_and_the_outside_make_up_the_device(void **state)
             assert_int_equal(int_called(devices, 0, keys[i]), figures[step - 1][i]);
         result_free(result);
     }
-    trace_free(trace);
+    analyze_by((struct selection_query){ 0 }, BY(STEP) | BY(STREAM));
+    assert_int_equal(devices->row_count,
+                     7); /* streams 7 and 21 of both steps, 20 of the second, 7 and 20 of none */
+    release();
+}
+
+/*
+ * No steps; the operators are over at 20, but what they launched runs 30..130: the window reaches to there. The kernel of
+ * 200 was launched after them.
+ */
+static void the_window_of_operators_reaches_to_the_end_of_their_work(void **state)
+{
+    (void)state;
+    draw_begin(&gpu_wants);
+    draw_host("cpu_op", "aten::mm", 1, 0, 20);
+    draw_call("cudaLaunchKernel", 1, 10, 2, 1);
+    draw_call("cudaLaunchKernel", 1, 150, 2, 2);
+    draw_work("kernel", "gemm", 0, 7, 30, 100, 1);
+    draw_work("kernel", "add", 0, 7, 200, 10, 2);
+    trace = draw_end();
+    analyze((struct selection_query){ 0 });
+    assert_int_equal(int_called(efficiency, 0, "window"), 130);
+    assert_float_equal(number_called(efficiency, 0, "utilization"), 100.0 / 130, 1e-12);
+    release();
 }
 
 /* Three devices that work 140 years apart: their spans together are more than 64 bits hold. */
@@ -423,7 +464,7 @@ int main(void)
         cmocka_unit_test(each_moment_counts_once),
         cmocka_unit_test(work_without_duration_ends_a_gap),
         cmocka_unit_test(copies_are_exposed_where_no_kernel_runs),
-        cmocka_unit_test(a_range_cuts_work_at_its_edges),
+        cmocka_unit_test(a_range_chooses_work_by_its_launch),
         cmocka_unit_test(a_stream_alone),
         cmocka_unit_test(each_stream_for_itself),
         cmocka_unit_test(equal_streams_of_two_devices_are_two),
@@ -432,7 +473,8 @@ int main(void)
         cmocka_unit_test(steps_that_took_no_time_are_no_window),
         cmocka_unit_test(an_open_operator_ends_with_the_recording),
         cmocka_unit_test(communication_is_told_by_operator_and_arguments),
-        cmocka_unit_test(steps_and_the_outside_make_up_the_device),
+        cmocka_unit_test(a_row_of_a_step_is_the_work_it_launched),
+        cmocka_unit_test(the_window_of_operators_reaches_to_the_end_of_their_work),
         cmocka_unit_test(no_work_gives_empty_tables),
         cmocka_unit_test(spans_of_many_devices_do_not_overflow),
         cmocka_unit_test(names_of_kernels),

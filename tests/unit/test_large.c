@@ -58,10 +58,11 @@ static void streams(void **state)
         draw_work("kernel", "gemm", 0, i, 100 * (MANY + i) + 20, 30, 2 * i + 1);
     }
     open_result();
-    gpu_add_tables(trace, selection, GPU_ROWS_STREAM, result);
+    ask_analysis(&analysis_gpu, trace, selection, BY(STREAM), result);
     assert_int_equal(table_called(result, "devices")->row_count, MANY);
-    gaps_add_tables(trace, selection, &(struct gaps_options){ .by = ROWS_BY_STREAM }, result);
-    assert_int_equal(table_called(result, "gaps")->row_count, MANY);
+    struct gaps *gaps = gaps_analyze(trace, selection, BY(STREAM), &(struct gaps_options){ 0 });
+    assert_int_equal(gaps->count, MANY);
+    gaps_free(gaps);
     ask_analysis(&analysis_transfers, trace, selection, BY(STREAM), result);
     assert_int_equal(table_called(result, "transfers")->row_count, MANY);
     ask_analysis(&analysis_launches, trace, selection, BY(STREAM), result);
@@ -94,8 +95,9 @@ static void steps_and_gaps(void **state)
     open_result();
     assert_true(steps_add_tables(trace, selection, &(struct steps_options){ 0 }, result, &err));
     assert_int_equal(table_called(result, "steps")->row_count, MANY);
-    gaps_add_tables(trace, selection, &(struct gaps_options){ 0 }, result);
-    assert_int_equal(table_called(result, "gaps")->row_count, MANY - 1);
+    struct gaps *gaps = gaps_analyze(trace, selection, BY(DEVICE), &(struct gaps_options){ 0 });
+    assert_int_equal(gaps->count, MANY - 1);
+    gaps_free(gaps);
     memory_add_tables(trace, selection, &(struct memory_options){ 0 }, result);
     assert_int_equal(int_called(table_called(result, "unfreed"), 0, "count"), MANY);
     ask_analysis(&analysis_kernels, trace, selection, BY(STEP), result);

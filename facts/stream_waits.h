@@ -1,0 +1,33 @@
+/*
+ * stream_waits.h - the calls that make a stream wait for an event: cudaStreamWaitEvent and its kin.
+ *
+ *     const struct stream_waits *waits = stream_waits_of(trace);
+ *     event_id call = stream_waits_before(waits, launch, stream, last_launch_ns);   // EVENT_NONE: none
+ */
+#ifndef TPA_FACTS_STREAM_WAITS_H
+#define TPA_FACTS_STREAM_WAITS_H
+
+#include "facts/attribution.h"
+
+struct stream_wait {
+    event_id call;
+    track_id stream; /* that waits; TRACK_NONE: the file does not record it (it does as cuda_sync events) */
+};
+
+struct stream_waits {
+    const struct trace *trace;
+    struct stream_wait *at; /* by thread of the call, then by its start */
+    size_t count, capacity;
+};
+
+/* Those of TRACE, derived when first asked for; reads ATTRIBUTION_WANTS. Borrowed; live as long as TRACE. */
+const struct stream_waits *stream_waits_of(const struct trace *trace);
+
+/*
+ * The last call of the thread of LAUNCH, after AFTER_NS and before LAUNCH began, that makes STREAM wait, or a stream that is
+ * not recorded; EVENT_NONE if there is none. Looks at the last 256 calls only.
+ */
+event_id stream_waits_before(const struct stream_waits *waits, event_id launch, track_id stream,
+                             int64_t after_ns);
+
+#endif
