@@ -306,3 +306,17 @@ void quantity_show_ranges(struct buffer *out, const struct ranges *ranges)
             buffer_printf(out, "%" PRId64, range->last);
     }
 }
+
+void quantity_show_rounded_time(struct buffer *out, double ns)
+{
+    static const struct {
+        double ns;
+        const char *unit;
+    } units[] = { { 1e9, "s" }, { 1e6, "ms" }, { 1e3, "us" } };
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++)
+        if (fabs(ns) >= units[i].ns) {
+            buffer_printf(out, "%.3f%s", ns / units[i].ns, units[i].unit);
+            return;
+        }
+    buffer_printf(out, "%.0fns", ns);
+}

@@ -65,4 +65,7 @@ void quantity_show_share(struct buffer *out, double share);
 void quantity_show_limit(struct buffer *out, const struct limit *limit);
 void quantity_show_ranges(struct buffer *out, const struct ranges *ranges);
 
+/* Add NS nanoseconds for a sentence: "1.203ms", in the unit that suits, with three decimals. */
+void quantity_show_rounded_time(struct buffer *out, double ns);
+
 #endif

@@ -1,6 +1,7 @@
 /* diff_notices.c - what makes two sides unlike each other, so that people read figures with care; see diff.h. */
 #include "compare/diff.h"
 
+#include "base/quantity.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,21 +10,6 @@
 static void put_on_top(struct result *result)
 {
     result->notices.at[result->notices.count - 1].on_top = true;
-}
-
-/* "1.203 ms": for a sentence. */
-static void add_time(struct buffer *out, double ns)
-{
-    static const struct {
-        double ns;
-        const char *unit;
-    } units[] = { { 1e9, "s" }, { 1e6, "ms" }, { 1e3, "us" } };
-    for (size_t i = 0; i < sizeof units / sizeof *units; i++)
-        if (fabs(ns) >= units[i].ns) {
-            buffer_printf(out, "%.3f%s", ns / units[i].ns, units[i].unit);
-            return;
-        }
-    buffer_printf(out, "%.0fns", ns);
 }
 
 static void tell_gpus(const struct diff *diff, struct result *result)
@@ -94,9 +80,9 @@ static void tell_windows(const struct diff *diff, bool without_steps, struct res
     if (!(longer > shorter * (without_steps ? 1.1 : 2)))
         return;
     struct buffer text = { 0 };
-    add_time(&text, before);
+    quantity_show_rounded_time(&text, before);
     buffer_puts(&text, " against ");
-    add_time(&text, after);
+    quantity_show_rounded_time(&text, after);
     result_add_notice(result, "other_window", 1, NULL, TPA_NOWHERE, "not the same window: %s recorded; %s",
                       text.at,
                       without_steps ? "without steps on both sides, windows are compared as they are"

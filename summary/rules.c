@@ -17,43 +17,8 @@
 #include <string.h>
 
 const struct summary_rule summary_rules[RULES] = {
-    [RULE_UTILIZATION] = { "utilization", "no kernel runs", 0.5, "tpa gpu",
-                           "give the device more work at a time (a larger batch), or remove what it waits for" },
-    [RULE_DATA_LOADING] = { "data_loading", "steps wait for data", 0.05, "tpa steps",
-                            "load data in more workers (DataLoader's num_workers), ahead of time (prefetch_factor)" },
-    [RULE_COMMUNICATION] = { "communication", "steps wait for communication", 0.10, "tpa gpu",
-                             "overlap it with computation, or communicate less: accumulate or compress gradients" },
     [RULE_SLOW_STEP] = { "slow_step", "one step is slow", 0.05, "tpa steps",
                          "see in what the slowest step differs; leave warm-up steps out of the trace" },
-    [RULE_COPIES] = { "copies", "copies run alone", 0.10, "tpa transfers",
-                      "copy on a stream of their own, from pinned memory, while kernels run" },
-    [RULE_IDLE_HOST] = { "idle_host", "idle: the host is late", 0.10, "tpa gaps",
-                         "do less in Python between launches: compile the model, or capture it as a CUDA graph" },
-    [RULE_IDLE_LATENCY] = { "idle_launch_latency", "idle: launch latency", 0.10, "tpa launches",
-                            "kernels are many and short: fuse them, or capture them as a CUDA graph" },
-    [RULE_IDLE_SYNCHRONISATION] = { "idle_synchronisation", "idle: synchronisation", 0.10, "tpa gaps",
-                                    "do not wait for the device in each step: no item(), print or copy to the host" },
-    [RULE_IDLE_ALLOCATION] = { "idle_allocation", "idle: allocation", 0.10, "tpa gaps",
-                               "allocate once: keep tensors, warm up the caching allocator" },
-    [RULE_IDLE_DATA_LOADING] = { "idle_data_loading", "idle: no data", 0.10, "tpa gaps",
-                                 "load data in more workers (DataLoader's num_workers), ahead of time (prefetch_factor)" },
-    [RULE_IDLE_COMMUNICATION] = { "idle_communication", "idle: communication", 0.10, "tpa gaps",
-                                  "start collectives earlier and wait for them later" },
-    [RULE_IDLE_PROFILER] = { "idle_profiler", "idle: the profiler itself", 0.10, "tpa gaps",
-                             "this time would not be there without profiling: record less, skip the first steps" },
-    [RULE_IDLE_LAUNCH_CALL] = { "idle_launch_call", "idle: launch calls", 0.10, "tpa launches",
-                                "calls that launch are slow: fuse kernels, or capture them as a CUDA graph" },
-    [RULE_IDLE_FIRST_USE] = { "idle_first_use", "idle: kernels used for the first time", 0.10, "tpa gaps",
-                              "the code of kernels is loaded as they first run: warm up before recording" },
-    [RULE_IDLE_STREAM_WAIT] = { "idle_stream_wait", "idle: streams wait for events", 0.10, "tpa gaps",
-                                "work was queued, but behind a wait for an event: see what records it" },
-    [RULE_IDLE_GRAPH] = { "idle_graph", "idle: within graphs", 0.10, "tpa gaps",
-                          "kernels of graphs are many and short: fuse them" },
-    [RULE_IDLE_QUEUED] = { "idle_queued", "idle: though work was queued", 0.10, "tpa gaps",
-                           "the host had launched in time; the trace does not record what the work waited for" },
-    [RULE_STALL] = { "stall", "the host waits", 0.05, "tpa transfers", NULL },
-    [RULE_TENSOR_CORES] = { "tensor_cores", "matrix kernels without tensor cores", 0.0, "tpa kernels",
-                            "use mixed precision (torch.autocast), or allow TF32" },
     [RULE_DATA_PARALLEL] = { "data_parallel", "one process drives several devices", 0.0,
                              "tpa top --filter DataParallel",
                              "use DistributedDataParallel, a process per device: DataParallel copies the model in each step" },
@@ -207,14 +172,6 @@ static void look_at_steps_of(struct summary *summary, int64_t rank, size_t first
     }
     for (size_t row = first; row < end; row++) {
         const char *part = summary_cell(parts, row, "part")->text.at;
-        bool data = strcmp(part, "Data loading") == 0;
-        if (data || strcmp(part, "Comm.") == 0)
-            consider(summary,
-                     (struct finding){ .rule = data ? RULE_DATA_LOADING : RULE_COMMUNICATION,
-                                       .rank = rank,
-                                       .share = summary_cell(parts, row, "share")->f,
-                                       .time_ns = times(summary_figure(parts, row, "average"), complete),
-                                       .bytes = TABLE_INT_MISSING });
         if (strcmp(part, "Step") != 0 || complete < 3)
             continue;
         int64_t over_ns = summary_figure(parts, row, "max") - summary_figure(parts, row, "median");
@@ -245,53 +202,6 @@ static void look_at_steps(struct summary *summary)
 }
 
 /* ---- devices ---- */
-
-/* About RANK, or about all? */
-static bool has_found(const struct summary *summary, enum rule rule, int64_t rank)
-{
-    for (size_t i = 0; i < summary->findings.count; i++)
-        if (summary->findings.at[i].rule == rule &&
-            (summary->findings.at[i].rank == rank || summary->findings.at[i].rank == TABLE_INT_MISSING))
-            return true;
-    return false;
-}
-
-static const struct {
-    enum rule rule;
-    enum gap_cause cause;
-} idle_rules[] = {
-    { RULE_IDLE_HOST, GAP_HOST },
-    { RULE_IDLE_LATENCY, GAP_LAUNCH_LATENCY },
-    { RULE_IDLE_SYNCHRONISATION, GAP_SYNCHRONIZATION },
-    { RULE_IDLE_ALLOCATION, GAP_ALLOCATION },
-    { RULE_IDLE_DATA_LOADING, GAP_DATA_LOADING },
-    { RULE_IDLE_COMMUNICATION, GAP_COMMUNICATION },
-    { RULE_IDLE_PROFILER, GAP_PROFILER },
-    { RULE_IDLE_LAUNCH_CALL, GAP_LAUNCH_CALL },
-    { RULE_IDLE_FIRST_USE, GAP_FIRST_USE },
-    { RULE_IDLE_STREAM_WAIT, GAP_STREAM_WAIT },
-    { RULE_IDLE_GRAPH, GAP_GRAPH },
-    { RULE_IDLE_QUEUED, GAP_QUEUED },
-};
-
-/* Devices that are never idle for a cause, or in one file only, count for the whole. */
-static void look_at_idleness(struct summary *summary)
-{
-    const struct gpu *gpu = summary->gpu;
-    const struct gaps *gaps = summary->gaps;
-    for (size_t i = 0; i < sizeof idle_rules / sizeof *idle_rules; i++) {
-        enum rule rule = idle_rules[i].rule;
-        for (size_t row = 0; row < gpu->count; row++)
-            add_stake(summary, rule, gpu->at[row].key.rank, gpu->at[row].key.device, NULL, 0,
-                      (double)gpu->at[row].span_ns);
-        for (size_t row = 0; row < gaps->cause_count; row++) {
-            const struct gap_cause_row *of = &gaps->causes[row];
-            if (of->cause == idle_rules[i].cause &&
-                !(rule == RULE_IDLE_DATA_LOADING && has_found(summary, RULE_DATA_LOADING, of->key.rank)))
-                add_stake(summary, rule, of->key.rank, of->key.device, NULL, (double)of->time_ns, 0);
-        }
-    }
-}
 
 static int compare_ranks(const void *left, const void *right)
 {
@@ -339,7 +249,7 @@ static const struct trace_file *file_of(const struct summary *summary, int64_t r
 }
 
 /* Operators whose kernels could use tensor cores. */
-static bool multiplies_matrices(const char *name)
+bool summary_multiplies_matrices(const char *name)
 {
     static const char *const operators[] = {
         "aten::mm",
@@ -365,71 +275,12 @@ static bool multiplies_matrices(const char *name)
     return false;
 }
 
-/* Kernel time of the device that such operators launched. */
-static int64_t matrix_time(const struct summary *summary, const struct gpu_events *gpu,
-                           const bool *multiplies, const struct gpu_device *of)
-{
-    const struct trace *trace = summary->trace;
-    int64_t sum_ns = 0;
-    for (size_t i = of->first; i < of->first + of->count; i++)
-        if (trace->kind[gpu->event[i]] == EVENT_KERNEL && gpu->op[i] != EVENT_NONE &&
-            multiplies[trace->name[gpu->op[i]]] && selection_holds(summary->selection, gpu->event[i]))
-            sum_ns += trace->dur_ns[gpu->event[i]];
-    return sum_ns;
-}
-
 /* Could the device of RANK use tensor cores, by its compute capability? */
-static bool has_tensor_cores(const struct summary *summary, int64_t rank, int64_t device)
+bool summary_has_tensor_cores(const struct summary *summary, int64_t rank, int64_t device)
 {
     const struct trace_file *file = file_of(summary, rank);
     const struct trace_device *properties = file ? trace_file_device(file, device) : NULL;
     return properties && properties->compute_major >= 7;
-}
-
-/* A device that uses them in one file of its rank is no finding, whatever it does in others. */
-static void look_at_tensor_cores(struct summary *summary)
-{
-    const struct trace *trace = summary->trace;
-    const struct gpu_events *gpu = gpu_events_of(trace);
-    bool any = false;
-    for (size_t i = 0; i < summary->gpu->count; i++) {
-        const struct gpu_row *row = &summary->gpu->at[i];
-        if (!has_tensor_cores(summary, row->key.rank, row->key.device))
-            continue;
-        bool none = row->tensor_core_share == 0 && row->tensor_core_unknown_share == 0;
-        add_stake(summary, RULE_TENSOR_CORES, row->key.rank, row->key.device, NULL, 0,
-                  none ? (double)row->span_ns : INFINITY);
-        any |= none;
-    }
-    if (!any)
-        return;
-    bool *multiplies = mem_zalloc(names_count(trace->names) + 1, sizeof *multiplies);
-    for (name_id id = 0; id < names_count(trace->names); id++)
-        multiplies[id] = multiplies_matrices(names_text(trace->names, id));
-    for (size_t d = 0; d < gpu->device_count; d++) {
-        int64_t rank = selection_rank(trace, gpu->devices[d].file), device = gpu->devices[d].id;
-        if (has_tensor_cores(summary, rank, device))
-            add_stake(summary, RULE_TENSOR_CORES, rank, device, NULL,
-                      (double)matrix_time(summary, gpu, multiplies, &gpu->devices[d]), 0);
-    }
-    free(multiplies);
-}
-
-/* Without steps the device's own span is the whole: what the host did before the first launch is no fault of the device. */
-static void look_at_devices(struct summary *summary)
-{
-    bool has_steps = summary_table(summary, "steps") != NULL;
-    for (size_t i = 0; i < summary->gpu->count; i++) {
-        const struct gpu_row *row = &summary->gpu->at[i];
-        int64_t rank = row->key.rank, device = row->key.device;
-        add_stake(summary, RULE_COPIES, rank, device, NULL, (double)row->exposed_copies_ns,
-                  (double)row->span_ns);
-        int64_t whole_ns = has_steps ? row->window_ns : row->span_ns;
-        int64_t kernel_ns = has_steps ? row->kernel_window_ns : row->kernel_ns;
-        if (!isnan(row->utilization))
-            add_stake(summary, RULE_UTILIZATION, rank, device, NULL, (double)(whole_ns - kernel_ns),
-                      (double)whole_ns);
-    }
 }
 
 /* ---- stalls ---- */
@@ -450,28 +301,6 @@ int64_t summary_host_time(const struct summary *summary)
     for (uint32_t f = 0; f < summary->trace->file_count; f++)
         sum_add(&sum_ns, summary_file_time(summary, f));
     return sum_ns;
-}
-
-static void look_at_stalls(struct summary *summary)
-{
-    const struct transfers *transfers = summary->transfers;
-    bool by_rank = summary->by != SUMMARY_BY_ALL;
-    int64_t whole_ns = by_rank ? 0 : summary_host_time(summary);
-    for (size_t i = 0; i < transfers->stalls.count; i++) {
-        const struct stall_row *stall = &transfers->stalls.at[i];
-        if (by_rank)
-            whole_ns = summary_rank_of(summary, stall->rank)->time_ns;
-        const char *detail = strcmp(stall->op.at, stall->call.at) == 0
-                                 ? stall->op.at
-                                 : arena_printf(&summary->arena, "%s, %s", stall->op.at, stall->cause.at);
-        consider(summary, (struct finding){ .rule = RULE_STALL,
-                                            .rank = stall->rank,
-                                            .detail = detail,
-                                            .advice = stall->advice.at,
-                                            .share = share_of(stall->saving_ns, whole_ns),
-                                            .time_ns = stall->saving_ns,
-                                            .bytes = TABLE_INT_MISSING });
-    }
 }
 
 /* ---- several devices and ranks ---- */
@@ -609,10 +438,6 @@ void summary_look(struct summary *summary)
     look_at_steps(summary);
     if (!summary->gpu)
         return;
-    look_at_devices(summary);
-    look_at_idleness(summary);
-    look_at_stalls(summary);
-    look_at_tensor_cores(summary);
     look_at_data_parallel(summary);
     look_at_backends(summary);
     look_at_ranks(summary);

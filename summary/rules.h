@@ -1,5 +1,5 @@
 /*
- * rules.h - what is worth looking at: rules over the tables that other questions gave; for analyze/summary*.c only.
+ * rules.h - what is worth a remark, but has no price (findings.h has those that do); for the files of summary only.
  *
  *     struct summary summary = { .trace = trace, .selection = selection, .parts = parts };
  *     summary_look(&summary);       // findings
@@ -19,25 +19,7 @@
 #include "trace/trace.h"
 
 enum rule {
-    RULE_UTILIZATION,
-    RULE_DATA_LOADING,
-    RULE_COMMUNICATION,
     RULE_SLOW_STEP,
-    RULE_COPIES,
-    RULE_IDLE_HOST,
-    RULE_IDLE_LATENCY,
-    RULE_IDLE_SYNCHRONISATION,
-    RULE_IDLE_ALLOCATION,
-    RULE_IDLE_DATA_LOADING,
-    RULE_IDLE_COMMUNICATION,
-    RULE_IDLE_PROFILER,
-    RULE_IDLE_LAUNCH_CALL,
-    RULE_IDLE_FIRST_USE,
-    RULE_IDLE_STREAM_WAIT,
-    RULE_IDLE_GRAPH,
-    RULE_IDLE_QUEUED,
-    RULE_STALL,
-    RULE_TENSOR_CORES,
     RULE_DATA_PARALLEL,
     RULE_BACKEND,
     RULE_STRAGGLER,
@@ -100,6 +82,12 @@ struct summary {
 
 /* Add what the rules find. */
 void summary_look(struct summary *summary);
+
+/* Could kernels of the operator NAME use tensor cores, as they multiply matrices? To be asked once per name. */
+bool summary_multiplies_matrices(const char *name);
+
+/* Has DEVICE of RANK tensor cores, by its compute capability? */
+bool summary_has_tensor_cores(const struct summary *summary, int64_t rank, int64_t device);
 
 /* The table called KEY; NULL when there is none. */
 const struct table *summary_table(const struct summary *summary, const char *key);

@@ -15,6 +15,7 @@
 #include "analyze/memory/memory.h"
 #include "facts/memory_records.h"
 #include "analyze/steps.h"
+#include "summary/findings.h"
 #include "summary/rules.h"
 #include "analyze/transfers.h"
 #include "facts/features.h"
@@ -113,13 +114,13 @@ static void add_advice(const struct summary *summary, struct result *result)
     }
 }
 
-static void add_findings(struct summary *summary, struct result *result)
+static void add_remarks(struct summary *summary, struct result *result)
 {
     size_t count = summary->findings.count;
     if (count == 0)
         return;
     qsort(summary->findings.at, count, sizeof *summary->findings.at, compare_findings);
-    struct table *table = table_open("findings", "What to look at, first what costs most", columns, COLUMNS);
+    struct table *table = table_open("remarks", "Also seen, without a price", columns, COLUMNS);
     if (summary->trace->file_count > 1 || summary->by == SUMMARY_BY_RANK)
         table->columns[COLUMN_RANK].flags = 0;
     for (size_t i = 0; i < count; i++)
@@ -134,10 +135,11 @@ static void add_findings(struct summary *summary, struct result *result)
  * Of collectives, who waited for whom; sizes that only shapes tell would cost more than all else. By their ids Python frames
  * are known, which are no operators.
  */
+#define EDIT_WANTS_OF_SUMMARY (EDIT_WANTS & ~(WANT(INPUT_DIMS) | WANT(INPUT_TYPES)))
 const struct trace_wants summary_wants = {
-    .args = HOST_WAITS_WANTS | CALLERS_WANTS | GPU_EVENTS_WANTS | MEMORY_RECORDS_WANTS |
-            (COLLECTIVES_WANTS & ~(WANT(INPUT_DIMS) | WANT(INPUT_TYPES))) | WANT(BYTES) |
-            WANT(BLOCKS_PER_SM) | WANT(OCCUPANCY) | WANT(PYTHON_ID),
+    .args = EDIT_WANTS_OF_SUMMARY | HOST_WAITS_WANTS | CALLERS_WANTS | GPU_EVENTS_WANTS |
+            MEMORY_RECORDS_WANTS | (COLLECTIVES_WANTS & ~(WANT(INPUT_DIMS) | WANT(INPUT_TYPES))) |
+            WANT(BYTES) | WANT(BLOCKS_PER_SM) | WANT(OCCUPANCY) | WANT(PYTHON_ID),
 };
 
 /* The tables of memory; their steps are not those of `tpa steps`. What failed for want of memory is told. */
@@ -194,7 +196,10 @@ bool summary_add_tables(const struct trace *trace, const struct selection *selec
         summary_look(&summary);
         summary_add_overview(&summary, result);
         summary_add_operators(&summary, result);
-        add_findings(&summary, result);
+        struct findings *findings = findings_analyze(&summary);
+        findings_add_result(findings, result);
+        findings_free(findings);
+        add_remarks(&summary, result);
     }
     transfers_free(summary.transfers);
     comm_free(summary.comm);

@@ -1,0 +1,721 @@
+/*
+ * findings.c - see findings.h.
+ *
+ * A rule looks for its place first, which is cheap, and is replayed only when there is one.
+ */
+#include "summary/findings.h"
+
+#include "base/quantity.h"
+#include "base/runs.h"
+#include "facts/attribution.h"
+#include "facts/call_names.h"
+#include "facts/callers.h"
+#include "facts/communication.h"
+#include "facts/copy_names.h"
+#include "facts/features.h"
+#include "facts/gpu_names.h"
+#include "replay/whatif.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct pricing {
+    struct summary *summary;
+    const struct trace *trace;
+    const struct replay_graph *graph;
+    struct findings *findings;
+    int64_t last_launch_ns; /* when it began; INT64_MIN: none */
+};
+
+/* Of host time or device work that a rule is about: sums by name, and by rank as shares of its time. */
+struct place {
+    event_id longest; /* the event that took most; EVENT_NONE: there is none */
+    name_id name;     /* the name that took most */
+    int64_t time_ns;  /* of that name */
+    int64_t all_ns;
+};
+
+static struct text text_of(const char *text)
+{
+    return (struct text){ text, text ? strlen(text) : 0 };
+}
+
+static struct text kept(struct findings *findings, struct buffer *text)
+{
+    struct text copy = { NULL, text->count };
+    if (text->count)
+        copy.at = arena_strndup(&findings->texts, text->at, text->count);
+    buffer_release(text);
+    return copy;
+}
+
+/* ---- where ---- */
+
+/* Does rule RULE's place include E? */
+typedef bool place_holds(const struct trace *trace, event_id e);
+
+static bool is_data_loading(const struct trace *trace, event_id e)
+{
+    return !event_on_device((enum event_kind)trace->kind[e]) &&
+           annotation_is_data_loading(trace_name(trace, e));
+}
+
+static bool is_pageable_upload(const struct trace *trace, event_id e)
+{
+    if (trace->kind[e] != EVENT_MEMCPY)
+        return false;
+    struct copy_kind kind =
+        copy_kind_with(copy_kind_of(trace_name(trace, e)), trace_arg_text(trace, ARG_COPY_MEMORY, e));
+    return kind.direction == COPY_HTOD && kind.memory == MEMORY_PAGEABLE;
+}
+
+static bool is_copy_within(const struct trace *trace, event_id e)
+{
+    return trace->kind[e] == EVENT_MEMCPY && copy_kind_of(trace_name(trace, e)).direction == COPY_DTOD;
+}
+
+static bool is_communication(const struct trace *trace, event_id e)
+{
+    return trace->kind[e] == EVENT_KERNEL && kernel_is_communication(trace_name(trace, e));
+}
+
+/* Whether an event is in the place may depend on its name alone, but names are few: each is asked once. */
+static struct place find_place(const struct trace *trace, place_holds *holds)
+{
+    struct place place = { .longest = EVENT_NONE, .name = NAME_NONE };
+    int64_t *sums = mem_zalloc(names_count(trace->names) + 1, sizeof *sums);
+    uint8_t *asked = mem_zalloc(names_count(trace->names) + 1, sizeof *asked);
+    enum { NOT_ASKED, NO, YES };
+    for (event_id e = 0; e < trace->event_count; e++) {
+        uint8_t *answer = &asked[trace->name[e]];
+        if (*answer == NOT_ASKED)
+            *answer = holds(trace, e) ? YES : NO;
+        if (*answer != YES)
+            continue;
+        sums[trace->name[e]] += trace->dur_ns[e];
+        place.all_ns += trace->dur_ns[e];
+        if (place.longest == EVENT_NONE || trace->dur_ns[e] > trace->dur_ns[place.longest])
+            place.longest = e;
+    }
+    for (name_id id = 0; id < names_count(trace->names); id++)
+        if (sums[id] > place.time_ns) {
+            place.time_ns = sums[id];
+            place.name = id;
+        }
+    free(sums);
+    free(asked);
+    return place;
+}
+
+/* "aten::copy_ (train.py(12): step)": the operator around E and its line, as far as they are recorded. */
+static void add_caller(const struct pricing *pricing, event_id e, struct buffer *out)
+{
+    const struct trace *trace = pricing->trace;
+    const struct attribution *launches = attribution_of(trace);
+    event_id call = event_on_device((enum event_kind)trace->kind[e]) ? attribution_call(launches, e) : e;
+    if (call == EVENT_NONE)
+        return;
+    struct callers *callers = callers_open(trace, &call, 1);
+    event_id op = callers_operator(callers, call);
+    size_t len = 0;
+    const char *line = callers_line(callers, call, &len);
+    if (op != EVENT_NONE && op != e)
+        buffer_printf(out, "%s%s", out->count ? ", mostly by " : "", trace_name(trace, op));
+    if (line)
+        buffer_printf(out, "%s%.*s", out->count ? ", " : "", (int)len, line);
+    callers_free(callers);
+}
+
+/* "16 of 16 ranks, 37.0 to 42.4 %, worst rank 0": SHARES of the time of each rank. Nothing for a single one. */
+static void add_ranks(const struct summary *summary, const double *shares, struct buffer *out)
+{
+    size_t worst = 0, found = 0;
+    double least = INFINITY;
+    if (summary->rank_count < 2)
+        return;
+    for (size_t r = 0; r < summary->rank_count; r++) {
+        if (!(shares[r] >= FINDINGS_LEAST_SHARE))
+            continue;
+        found++;
+        least = fmin(least, shares[r]);
+        worst = shares[r] > shares[worst] ? r : worst;
+    }
+    if (found == 0)
+        return;
+    buffer_printf(out, "%s%zu of %zu ranks, %.1f", out->count ? "; " : "", found, summary->rank_count,
+                  100 * least);
+    if (shares[worst] > least)
+        buffer_printf(out, " to %.1f", 100 * shares[worst]);
+    buffer_printf(out, " %%, worst rank %lld", (long long)summary->ranks[worst].rank);
+}
+
+/* By rank, the share of its time that the events of HOLDS took. New; free(). */
+static double *rank_shares(const struct summary *summary, place_holds *holds)
+{
+    const struct trace *trace = summary->trace;
+    double *shares = mem_zalloc(summary->rank_count + 1, sizeof *shares);
+    for (event_id e = 0; e < trace->event_count; e++) {
+        if (!holds(trace, e))
+            continue;
+        const struct summary_rank *rank =
+            summary_rank_of(summary, selection_rank(trace, trace->tracks[trace->track[e]].file));
+        if (rank && rank->time_ns > 0)
+            shares[rank - summary->ranks] += (double)trace->dur_ns[e] / (double)rank->time_ns;
+    }
+    return shares;
+}
+
+/* By rank, the share of the span of its devices in which they idled for CAUSES. New; free(). */
+static double *idle_shares(const struct summary *summary, const enum gap_cause *causes, size_t count)
+{
+    double *shares = mem_zalloc(summary->rank_count + 1, sizeof *shares);
+    double *spans = mem_zalloc(summary->rank_count + 1, sizeof *spans);
+    for (size_t i = 0; i < summary->gpu->count; i++) {
+        const struct summary_rank *rank = summary_rank_of(summary, summary->gpu->at[i].key.rank);
+        if (rank)
+            spans[rank - summary->ranks] += (double)summary->gpu->at[i].span_ns;
+    }
+    for (size_t i = 0; i < summary->gaps->cause_count; i++) {
+        const struct gap_cause_row *row = &summary->gaps->causes[i];
+        const struct summary_rank *rank = summary_rank_of(summary, row->key.rank);
+        for (size_t c = 0; rank && c < count; c++)
+            if (row->cause == causes[c] && spans[rank - summary->ranks] > 0)
+                shares[rank - summary->ranks] += (double)row->time_ns / spans[rank - summary->ranks];
+    }
+    free(spans);
+    return shares;
+}
+
+static int64_t idle_for(const struct summary *summary, const enum gap_cause *causes, size_t count)
+{
+    int64_t sum_ns = 0;
+    for (size_t c = 0; summary->gaps && c < count; c++)
+        sum_ns += summary->gaps->part_ns[causes[c]];
+    return sum_ns;
+}
+
+/* ---- a price ---- */
+
+static void add_word(struct buffer *list, const char *word)
+{
+    buffer_printf(list, "%s%s", list->count ? ", " : "", word);
+}
+
+/* "tpa whatif --scale 'kernel:gemm.*=0.5'": safe to paste into a shell. */
+static struct text command_of(struct findings *findings, const struct edit *edit)
+{
+    struct buffer words = { 0 }, command = { 0 };
+    edit_describe(edit, &words);
+    size_t option = strcspn(words.at, " ");
+    buffer_printf(&command, "tpa whatif %.*s", (int)option, words.at);
+    if (words.at[option]) {
+        buffer_puts(&command, " '");
+        for (const char *c = words.at + option + 1; *c; c++)
+            buffer_printf(&command, *c == '\'' ? "'\\''" : "%c", *c);
+        buffer_putc(&command, '\'');
+    }
+    buffer_release(&words);
+    return kept(findings, &command);
+}
+
+/* Replay with the edit of FINDING, which becomes one if that saves enough. SUBJECT names the rule where it does not. */
+static bool price(struct pricing *pricing, struct priced_finding finding, const char *subject)
+{
+    struct findings *findings = pricing->findings;
+    struct changes *changes = changes_open(pricing->graph);
+    struct edit_effect effect = { 0, 0 };
+    struct tpa_error ignored = { 0 };
+    bool fine = edit_apply(&finding.edit, changes, &effect, &ignored) && effect.count > 0;
+    struct step_gain gain = fine ? whatif_gain_of(changes) : (struct step_gain){ 0 };
+    changes_free(changes);
+    finding.saves_ns = gain.now_ns - gain.then_ns;
+    finding.saves_share = gain.now_ns > 0 ? (double)finding.saves_ns / (double)gain.now_ns : 0;
+    finding.time_ns = effect.time_ns;
+    finding.count = (int64_t)effect.count;
+    if (!fine || finding.saves_share < FINDINGS_LEAST_SHARE) {
+        if (subject)
+            add_word(&findings->quiet, subject);
+        return false;
+    }
+    if (!finding.check.at) {
+        finding.check = command_of(findings, &finding.edit);
+    }
+    *VEC_PUSH(findings) = finding;
+    return true;
+}
+
+/* ---- the rules ---- */
+
+static void look_at_data_loading(struct pricing *pricing)
+{
+    struct place place = find_place(pricing->trace, is_data_loading);
+    if (place.longest == EVENT_NONE) {
+        add_word(&pricing->findings->quiet, "data loading");
+        return;
+    }
+    const char *name = names_text(pricing->trace->names, place.name);
+    bool alone = strstr(name, "_SingleProcessDataLoaderIter") != NULL;
+    struct buffer where = { 0 };
+    buffer_puts(&where, name);
+    add_caller(pricing, place.longest, &where);
+    double *shares = rank_shares(pricing->summary, is_data_loading);
+    add_ranks(pricing->summary, shares, &where);
+    free(shares);
+    price(pricing,
+          (struct priced_finding){
+              .rule = text_of("data_loading"),
+              .title = text_of("the loop waits for the next batch"),
+              .where = kept(pricing->findings, &where),
+              .advice = text_of(
+                  alone ? "num_workers is 0, so the loop loads each batch by itself: DataLoader(..., "
+                          "num_workers=4) loads beside it"
+                        : "the workers are too slow: more of them (num_workers), or less work for each "
+                          "sample (decode smaller images, cache, preprocess once)"),
+              .edit = { .kind = EDIT_NO_DATA_WAIT } },
+          "data loading");
+}
+
+/* A regular expression that matches NAME alone. */
+static const char *pattern_of(struct findings *findings, struct text name)
+{
+    struct buffer pattern = { 0 };
+    buffer_putc(&pattern, '^');
+    for (size_t i = 0; i < name.len; i++) {
+        if (strchr("\\^$.|?*+()[]{}", name.at[i]))
+            buffer_putc(&pattern, '\\');
+        buffer_putc(&pattern, name.at[i]);
+    }
+    buffer_putc(&pattern, '$');
+    return kept(findings, &pattern).at;
+}
+
+/* When the last launch began; INT64_MIN: there is none. */
+static int64_t last_launch_ns(const struct trace *trace, const unsigned char *sorts)
+{
+    int64_t last_ns = INT64_MIN;
+    for (event_id e = 0; e < trace->event_count; e++)
+        if (event_is_call((enum event_kind)trace->kind[e]) &&
+            (sorts[trace->name[e]] == CALL_LAUNCH || attribution_is_graph_launch(trace_name(trace, e))) &&
+            trace->start_ns[e] > last_ns)
+            last_ns = trace->start_ns[e];
+    return last_ns;
+}
+
+/* The longest wait after which nothing is launched any more: the end of the recording. */
+static void find_end_wait(struct pricing *pricing)
+{
+    const struct trace *trace = pricing->trace;
+    struct findings *findings = pricing->findings;
+    unsigned char *sorts = call_sorts_open(trace->names);
+    pricing->last_launch_ns = last_launch_ns(trace, sorts);
+    for (event_id e = 0; e < trace->event_count && pricing->last_launch_ns != INT64_MIN; e++) {
+        bool waits = event_is_call((enum event_kind)trace->kind[e]) && sorts[trace->name[e]] == CALL_SYNC;
+        if (!waits || trace->start_ns[e] < pricing->last_launch_ns ||
+            trace->dur_ns[e] <= findings->end_wait_ns)
+            continue;
+        findings->end_wait_ns = trace->dur_ns[e];
+        findings->end_wait =
+            (struct text){ trace_name(trace, e), names_length(trace->names, trace->name[e]) };
+    }
+    free(sorts);
+}
+
+/* Is anything launched after a call called NAME began? */
+static bool is_followed(const struct pricing *pricing, struct text name)
+{
+    const struct trace *trace = pricing->trace;
+    name_id id = names_find(trace->names, name.at, name.len);
+    for (event_id e = 0; e < trace->event_count && id != NAME_NONE; e++)
+        if (trace->name[e] == id && trace->start_ns[e] < pricing->last_launch_ns)
+            return true;
+    return false;
+}
+
+/* Each operator that made the host wait is a finding of its own: the costliest few. */
+static void look_at_waits(struct pricing *pricing)
+{
+    enum { MOST = 5 };
+    struct findings *findings = pricing->findings;
+    const struct transfers *transfers = pricing->summary->transfers;
+    size_t asked = 0, found = 0;
+    for (size_t i = 0; transfers && i < transfers->stalls.count && asked < MOST; i++) {
+        const struct stall_row *stall = &transfers->stalls.at[i];
+        bool repeated = stall->saving_ns <= 0;
+        for (size_t k = 0; k < i && !repeated; k++)
+            repeated = transfers->stalls.at[k].op.len == stall->op.len &&
+                       memcmp(transfers->stalls.at[k].op.at, stall->op.at, stall->op.len) == 0;
+        if (repeated || !is_followed(pricing, stall->call))
+            continue;
+        asked++;
+        struct buffer title = { 0 }, where = { 0 };
+        buffer_printf(&title, "%s waits for the device", stall->op.at);
+        buffer_printf(&where, "%s, %s", stall->op.at, stall->cause.at);
+        if (stall->line.at)
+            buffer_printf(&where, ", %.*s", (int)stall->line.len, stall->line.at);
+        const char *pattern = pattern_of(findings, stall->op);
+        found +=
+            price(pricing,
+                  (struct priced_finding){
+                      .rule = text_of("host_wait"),
+                      .title = kept(findings, &title),
+                      .where = kept(findings, &where),
+                      .advice = (struct text){ arena_strndup(&findings->texts,
+                                                             stall->advice.at ? stall->advice.at : "",
+                                                             stall->advice.len),
+                                               stall->advice.len },
+                      .edit = { .kind = EDIT_NO_SYNC, .pattern = pattern, .pattern_len = strlen(pattern) } },
+                  NULL);
+    }
+    if (found == 0)
+        add_word(&findings->quiet, "waits of the host");
+}
+
+static void look_at_copies(struct pricing *pricing)
+{
+    struct findings *findings = pricing->findings;
+    struct place uploads = find_place(pricing->trace, is_pageable_upload),
+                 within = find_place(pricing->trace, is_copy_within);
+    if (uploads.longest != EVENT_NONE) {
+        struct buffer where = { 0 };
+        buffer_puts(&where, names_text(pricing->trace->names, uploads.name));
+        add_caller(pricing, uploads.longest, &where);
+        price(pricing,
+              (struct priced_finding){
+                  .rule = text_of("pageable_copies"),
+                  .title = text_of("copies from pageable memory block the host"),
+                  .where = kept(findings, &where),
+                  .advice = text_of(
+                      "pin the batches, DataLoader(..., pin_memory=True), and copy with non_blocking=True"),
+                  .edit = { .kind = EDIT_PINNED_COPIES } },
+              "copies from pageable memory");
+    } else {
+        add_word(&findings->quiet, "copies from pageable memory");
+    }
+    if (within.longest == EVENT_NONE) {
+        add_word(&findings->quiet, "copies within devices");
+        return;
+    }
+    struct buffer where = { 0 };
+    buffer_puts(&where, names_text(pricing->trace->names, within.name));
+    add_caller(pricing, within.longest, &where);
+    const char *pattern = pattern_of(findings, text_of(names_text(pricing->trace->names, within.name)));
+    price(pricing,
+          (struct priced_finding){
+              .rule = text_of("device_copies"),
+              .title = text_of("copies within the device"),
+              .where = kept(findings, &where),
+              .advice = text_of(
+                  "remove copies that only move data: contiguous(), cat, clone and layout changes between "
+                  "operators; write results into place"),
+              .edit = { .kind = EDIT_SCALE,
+                        .target = TARGET_COPY,
+                        .pattern = pattern,
+                        .pattern_len = strlen(pattern) } },
+          "copies within devices");
+}
+
+/* A rule whose place is idle time of devices for some causes. */
+struct idle_rule {
+    const char *rule, *subject, *title, *advice;
+    enum edit_kind edit;
+    enum gap_cause causes[4];
+    size_t cause_count;
+};
+
+static const struct idle_rule idle_rules[] = {
+    { "launches",
+      "launches",
+      "the host launches work too slowly",
+      "launch less often: torch.compile(model, mode=\"reduce-overhead\"), CUDA graphs, fused optimizers "
+      "(fused=True), larger batches",
+      EDIT_CUDA_GRAPH,
+      { GAP_HOST, GAP_LAUNCH_LATENCY, GAP_LAUNCH_CALL },
+      3 },
+    { "allocation",
+      "allocation",
+      "memory is allocated by the driver in the steps",
+      "keep shapes constant, so that the caching allocator can reuse its memory, or set "
+      "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True; do not call empty_cache() in the loop",
+      EDIT_NO_ALLOC,
+      { GAP_ALLOCATION },
+      1 },
+    { "first_use",
+      "first use",
+      "something is used for the first time: modules are loaded, kernels chosen",
+      "leave the first steps out of the recording (schedule(wait=..., warmup=...)); before serving, run once",
+      EDIT_NO_FIRST_USE,
+      { GAP_FIRST_USE },
+      1 },
+};
+
+static void look_at_idleness(struct pricing *pricing)
+{
+    const struct summary *summary = pricing->summary;
+    for (size_t i = 0; i < sizeof idle_rules / sizeof *idle_rules; i++) {
+        const struct idle_rule *rule = &idle_rules[i];
+        if (idle_for(summary, rule->causes, rule->cause_count) == 0 && rule->edit != EDIT_CUDA_GRAPH) {
+            add_word(&pricing->findings->quiet, rule->subject);
+            continue;
+        }
+        struct buffer where = { 0 };
+        double *shares = idle_shares(summary, rule->causes, rule->cause_count);
+        add_ranks(summary, shares, &where);
+        free(shares);
+        price(pricing,
+              (struct priced_finding){ .rule = text_of(rule->rule),
+                                       .title = text_of(rule->title),
+                                       .where = kept(pricing->findings, &where),
+                                       .advice = text_of(rule->advice),
+                                       .edit = { .kind = rule->edit } },
+              rule->subject);
+    }
+}
+
+static void look_at_communication(struct pricing *pricing)
+{
+    struct place place = find_place(pricing->trace, is_communication);
+    if (place.longest == EVENT_NONE)
+        return;
+    struct buffer where = { 0 };
+    buffer_puts(&where, names_text(pricing->trace->names, place.name));
+    double *shares = rank_shares(pricing->summary, is_communication);
+    add_ranks(pricing->summary, shares, &where);
+    free(shares);
+    price(pricing,
+          (struct priced_finding){
+              .rule = text_of("communication"),
+              .title = text_of("communication is not hidden behind computation"),
+              .where = kept(pricing->findings, &where),
+              .advice = text_of(
+                  "start it earlier and wait later (DDP buckets, FSDP prefetch), or send less: accumulate "
+                  "or compress gradients"),
+              .edit = { .kind = EDIT_OVERLAP_COMM } },
+          "communication");
+    if (pricing->summary->rank_count > 1)
+        price(pricing,
+              (struct priced_finding){
+                  .rule = text_of("slow_ranks"),
+                  .title = text_of("ranks wait for slower ones"),
+                  .advice =
+                      text_of("look at what the slower ranks do: their share of the work, their data, their "
+                              "machine (tpa comm)"),
+                  .edit = { .kind = EDIT_RANKS_LIKE_MEDIAN } },
+              "slow ranks");
+}
+
+/* Kernels of matrix products that run without tensor cores, where the device has some: as if they took half. */
+static void look_at_tensor_cores(struct pricing *pricing)
+{
+    enum { MOST = 8 };
+    const struct summary *summary = pricing->summary;
+    const struct trace *trace = pricing->trace;
+    const struct gpu_events *gpu = gpu_events_of(trace);
+    int64_t *sums = mem_zalloc(names_count(trace->names) + 1, sizeof *sums), all_ns = 0, matrix_ns = 0;
+    for (size_t i = 0; i < gpu->count; i++) {
+        event_id e = gpu->event[i];
+        if (trace->kind[e] != EVENT_KERNEL)
+            continue;
+        all_ns += trace->dur_ns[e];
+        if (gpu->op[i] != EVENT_NONE && summary_multiplies_matrices(trace_name(trace, gpu->op[i])) &&
+            summary_has_tensor_cores(summary, selection_rank(trace, trace->tracks[trace->track[e]].file),
+                                     trace->tracks[trace->track[e]].device) &&
+            kernel_tensor_use(trace_name(trace, e)) == TENSOR_NO) {
+            sums[trace->name[e]] += trace->dur_ns[e];
+            matrix_ns += trace->dur_ns[e];
+        }
+    }
+    struct buffer pattern = { 0 }, where = { 0 };
+    for (size_t n = 0; n < MOST && matrix_ns * 20 > all_ns; n++) { /* less than 5 % is not looked at */
+        name_id most = 0;
+        for (name_id id = 1; id < names_count(trace->names); id++)
+            most = sums[id] > sums[most] ? id : most;
+        if (sums[most] == 0)
+            break;
+        const char *name = pattern_of(pricing->findings, text_of(names_text(trace->names, most)));
+        buffer_printf(&pattern, "%s%s", pattern.count ? "|" : "", name);
+        if (where.count == 0)
+            buffer_puts(&where, names_text(trace->names, most));
+        sums[most] = 0;
+    }
+    free(sums);
+    struct text names = kept(pricing->findings, &pattern);
+    if (!names.at) {
+        add_word(&pricing->findings->quiet, "tensor cores");
+        buffer_release(&where);
+        return;
+    }
+    price(
+        pricing,
+        (struct priced_finding){
+            .rule = text_of("tensor_cores"),
+            .title = text_of("matrix products run without tensor cores (priced as if they took half)"),
+            .where = kept(pricing->findings, &where),
+            .advice = text_of(
+                "mixed precision (torch.autocast), or torch.set_float32_matmul_precision(\"high\") for TF32"),
+            .check = text_of("tpa kernels --columns name,tensor_core,total"),
+            .edit = { .kind = EDIT_SCALE,
+                      .target = TARGET_KERNEL,
+                      .pattern = names.at,
+                      .pattern_len = names.len,
+                      .factor = 0.5 } },
+        "tensor cores");
+}
+
+/* ---- the whole ---- */
+
+static void add_blind(struct pricing *pricing, unsigned feature, const char *subject)
+{
+    struct findings *findings = pricing->findings;
+    if (!(pricing->summary->features & feature))
+        buffer_printf(&findings->blind, "%s%s (%s)", findings->blind.count ? "; " : "", subject,
+                      trace_feature_recipe((enum trace_feature)feature));
+}
+
+static bool saves_less(const void *context, const void *a, const void *b)
+{
+    (void)context;
+    return ((const struct priced_finding *)a)->saves_ns < ((const struct priced_finding *)b)->saves_ns;
+}
+
+static void price_together(struct pricing *pricing)
+{
+    struct findings *findings = pricing->findings;
+    struct edit *edits = mem_alloc((findings->count + 1) * sizeof *edits);
+    struct step_gain gain;
+    struct tpa_error ignored = { 0 };
+    for (size_t i = 0; i < findings->count; i++)
+        edits[i] = findings->at[i].edit;
+    if (whatif_gain(pricing->graph, edits, findings->count, &gain, &ignored)) {
+        findings->step_ns = gain.now_ns;
+        findings->together_ns = gain.then_ns;
+    }
+    free(edits);
+}
+
+struct findings *findings_analyze(struct summary *summary)
+{
+    struct findings *findings = mem_zalloc(1, sizeof *findings);
+    struct pricing pricing = { .summary = summary,
+                               .trace = summary->trace,
+                               .graph = replay_graph_of(summary->trace),
+                               .findings = findings };
+    findings->has_steps = summary->features & FEATURE_STEPS;
+    findings->priced = pricing.graph->moment_count > 0;
+    if (!findings->priced)
+        return findings;
+    look_at_data_loading(&pricing);
+    if (summary->gpu) {
+        find_end_wait(&pricing);
+        look_at_waits(&pricing);
+        look_at_copies(&pricing);
+        look_at_idleness(&pricing);
+        look_at_tensor_cores(&pricing);
+    }
+    look_at_communication(&pricing);
+    add_blind(&pricing, FEATURE_GPU, "what concerns devices");
+    add_blind(&pricing, FEATURE_STEPS, "prices of a step");
+    add_blind(&pricing, FEATURE_RANKS, "slow ranks");
+    if (summary->gpu)
+        add_blind(&pricing, FEATURE_LAUNCHES, "launches and waits");
+    runs_sort(findings->at, findings->count, sizeof *findings->at, saves_less, NULL);
+    price_together(&pricing);
+    return findings;
+}
+
+void findings_free(struct findings *findings)
+{
+    if (!findings)
+        return;
+    buffer_release(&findings->quiet);
+    buffer_release(&findings->blind);
+    arena_release(&findings->texts);
+    free(findings->at);
+    free(findings);
+}
+
+/* ---- tables ---- */
+
+/* clang-format off */
+static const struct table_column columns[] = {
+    COLUMN(struct priced_finding, title, "finding", "Finding", TABLE_NAME, "what costs time"),
+    COLUMN(struct priced_finding, saves_ns, "saves", "Saves", TABLE_NS, "of a step at best, by replaying the trace without it"),
+    COLUMN(struct priced_finding, saves_share, "saves_share", "Of a step", TABLE_SHARE, "the same as a share of the step time"),
+    COLUMN(struct priced_finding, where, "where", "Where", TABLE_TEXT, "operator, line of source, ranks", .flags = TABLE_IF_ANY),
+    COLUMN(struct priced_finding, advice, "advice", "What to do", TABLE_TEXT, "the change", .flags = TABLE_OPTIONAL),
+    COLUMN(struct priced_finding, check, "check", "Check", TABLE_TEXT, "a command that shows the prediction; then tpa diff before and after", .flags = TABLE_OPTIONAL),
+    COLUMN(struct priced_finding, count, "events", "Events", TABLE_COUNT, "what the change touches in the recording", .flags = TABLE_OPTIONAL),
+    COLUMN(struct priced_finding, time_ns, "time", "Time", TABLE_NS, "time of these, added up", .flags = TABLE_OPTIONAL),
+    COLUMN(struct priced_finding, rule, "rule", "Rule", TABLE_TEXT, "its name, for scripts", .flags = TABLE_OPTIONAL),
+};
+/* clang-format on */
+
+static void on_top(struct result *result)
+{
+    result->notices.at[result->notices.count - 1].on_top = true;
+}
+
+/* The first sentence is the answer. */
+static void tell_answer(const struct findings *findings, struct result *result)
+{
+    const char *of = findings->has_steps ? "a step" : "the recording";
+    if (findings->count == 0) {
+        result_add_notice(result, "answer", 0, NULL, TPA_NOWHERE,
+                          "no change that tpa knows of would save %.1f %% of %s", 100 * FINDINGS_LEAST_SHARE,
+                          of);
+        on_top(result);
+        return;
+    }
+    const struct priced_finding *first = &findings->at[0];
+    struct buffer saves = { 0 }, step = { 0 };
+    quantity_show_rounded_time(&saves, (double)first->saves_ns);
+    quantity_show_rounded_time(&step, (double)findings->step_ns);
+    result_add_notice(result, "answer", 1, NULL, TPA_NOWHERE,
+                      "what pays most: %s; without that, %s of %s would take %.1f %% less (%s at best): %s",
+                      first->title.at, step.at, of, 100 * first->saves_share, saves.at, first->advice.at);
+    on_top(result);
+    buffer_release(&saves);
+    buffer_release(&step);
+}
+
+static void tell_rest(const struct findings *findings, struct result *result)
+{
+    for (size_t i = 1; i < findings->count; i++)
+        result_add_notice(result, "advice", 0, NULL, TPA_NOWHERE, "%s: %s", findings->at[i].title.at,
+                          findings->at[i].advice.at);
+    if (findings->count > 0)
+        result_add_notice(result, "check", 0, NULL, TPA_NOWHERE,
+                          "to see a prediction: %s FILE; after the change: tpa diff BEFORE AFTER",
+                          findings->at[0].check.at);
+    if (findings->end_wait_ns > 0) {
+        struct buffer time = { 0 };
+        quantity_show_rounded_time(&time, (double)findings->end_wait_ns);
+        result_add_notice(
+            result, "end_of_recording", 1, NULL, TPA_NOWHERE,
+            "the last wait (%s, %s) is the end of the recording: nothing is launched after it, so it saves nothing",
+            findings->end_wait.at, time.at);
+        buffer_release(&time);
+    }
+    if (findings->quiet.count)
+        result_add_notice(result, "nothing_found", 0, NULL, TPA_NOWHERE,
+                          "looked at, and not worth a change: %s", findings->quiet.at);
+    if (findings->blind.count)
+        result_add_notice(result, "not_looked_at", 0, NULL, TPA_NOWHERE, "not looked at: %s",
+                          findings->blind.at);
+}
+
+void findings_add_result(const struct findings *findings, struct result *result)
+{
+    if (!findings->priced)
+        return;
+    tell_answer(findings, result);
+    if (findings->count > 0) {
+        struct table *table = TABLE_OF_ROWS("findings", "What to change, what saves most first", columns,
+                                            findings->at, findings->count);
+        table->sort_column = table_column_at(table, offsetof(struct priced_finding, saves_ns));
+        table_add_footer(table, "step", findings->has_steps ? "A step takes" : "The recording takes",
+                         TABLE_NS, table_int(findings->step_ns));
+        table_add_footer(table, "together", "With all of these", TABLE_NS, table_int(findings->together_ns));
+        result_add_table(result, table);
+    }
+    tell_rest(findings, result);
+}

@@ -1,0 +1,58 @@
+/*
+ * findings.h - what to change, and what it would save: rules, each priced by replaying the trace with its edit.
+ *
+ *     struct findings *findings = findings_analyze(&summary);
+ *     for (size_t i = 0; i < findings->count; i++)
+ *         printf("%s saves at best %" PRId64 " ns of a step\n", findings->at[i].title.at, findings->at[i].saves_ns);
+ *     findings_free(findings);
+ *
+ * A rule names a change that a user can make, finds where in the trace it would help, and has an edit of replay/edits.h. What it
+ * saves is the step time now less that of the replay with the edit alone; below FINDINGS_LEAST_SHARE of a step it is no
+ * finding. So a wait that ends the recording saves nothing, and neither does a copy that nothing waited for. The edits of all
+ * findings are replayed together, too: their savings do not add up.
+ */
+#ifndef TPA_SUMMARY_FINDINGS_H
+#define TPA_SUMMARY_FINDINGS_H
+
+#include "base/buffer.h"
+#include "replay/edits.h"
+#include "summary/rules.h"
+
+#define FINDINGS_LEAST_SHARE 0.005
+
+struct priced_finding {
+    struct text rule;  /* "data_loading": stable, for scripts */
+    struct text title; /* "the loop waits for the next batch" */
+    int64_t saves_ns;  /* of a step, at best */
+    double saves_share;
+    int64_t time_ns;    /* of what the edit touches, added up over the recording */
+    int64_t count;      /* how many events that is */
+    struct text where;  /* operator, line of source, ranks; missing when unknown */
+    struct text advice; /* what to do */
+    struct text check;  /* a command that shows the prediction */
+    struct edit edit;
+};
+
+struct findings {
+    struct priced_finding *at; /* what saves most first */
+    size_t count, capacity;
+    bool priced;          /* false: nothing could be replayed, and there are no findings */
+    bool has_steps;       /* else the whole recording is the step */
+    int64_t step_ns;      /* the step time: median of the periods */
+    int64_t together_ns;  /* with the edits of all findings; step_ns when there are none */
+    struct buffer quiet;  /* rules that looked and found nothing worth it: "copies, allocation" */
+    struct buffer blind;  /* rules that could not look, with how to record what they need */
+    int64_t end_wait_ns;  /* the wait with which the recording ends; 0: none */
+    struct text end_wait; /* its call */
+    struct arena texts;
+};
+
+/* What the rules find in the trace of SUMMARY, whose gpu, gaps, transfers and features are filled in. New; free with
+ * findings_free (NULL is allowed). */
+struct findings *findings_analyze(struct summary *summary);
+void findings_free(struct findings *findings);
+
+/* Add the table "findings", the answer on top, what they save together and which rules found nothing to RESULT. */
+void findings_add_result(const struct findings *findings, struct result *result);
+
+#endif
