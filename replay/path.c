@@ -274,6 +274,16 @@ static void begin(struct walk *walk)
     add(walk, PART_GAP, EVENT_NONE, window->file, ns);
 }
 
+moment_id path_last_moment(const struct replay_graph *graph, const struct path_window *window)
+{
+    int64_t ns = window->start_ns;
+    if (window->thread == UINT32_MAX)
+        return find_last(graph, window, &ns);
+    const struct replay_thread *thread = &graph->threads[window->thread];
+    moment_id m = replay_moment_from(graph, window->thread, window->end_ns);
+    return m != MOMENT_NONE ? m : thread->first + thread->count - 1;
+}
+
 static void turn_round(struct path *path)
 {
     for (size_t i = 0, k = path->count; i + 1 < k; i++) {
