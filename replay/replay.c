@@ -133,7 +133,10 @@ static int64_t time_of_moment(const struct pass *pass, moment_id m)
         factor = changes->work[replay_work_of(graph, m)];
     struct verdict verdict = ask_edges(pass, m, factor);
     if (follows) {
-        int64_t lag_ns = verdict.bound ? verdict.tail_ns : scaled(lag_from(pass, m - 1, m), factor);
+        int64_t own_ns = lag_from(pass, m - 1, m);
+        int64_t tail_ns =
+            verdict.tail_ns < own_ns ? verdict.tail_ns : own_ns; /* the work ended in an earlier piece */
+        int64_t lag_ns = verdict.bound ? tail_ns : scaled(own_ns, factor);
         int64_t at_ns = later_by(pass->replay->at_ns[m - 1], lag_ns);
         return at_ns > verdict.latest_ns ? at_ns : verdict.latest_ns;
     }
