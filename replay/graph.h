@@ -43,6 +43,7 @@ enum relation {
     RELATION_EVENT,    /* from the end of work on another stream that its stream was told to wait for */
     RELATION_SYNC,     /* from the end of the work that a call waited for, to a moment of the call's thread */
     RELATION_HANDOVER, /* from the last moment at which a linked thread was busy, to the end of a gap */
+    RELATION_TURN, /* the same between threads that nothing links, but that take turns: a guess that the replay alone makes */
     RELATION_COLLECTIVE, /* from the moment the last rank arrived, to the end of the collective on each rank */
     RELATION_ARRIVAL,    /* from the start of a collective on a rank, to the moment the last rank arrived */
     RELATIONS

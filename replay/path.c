@@ -109,7 +109,8 @@ static void walk_host(struct walk *walk)
     const struct replay_edge *edge = replay_binding(graph, m);
     if (edge && walk->at_ns < graph->time_ns[m] && graph->time_ns[edge->from] > walk->at_ns)
         edge = NULL; /* from within the piece, before what ended it */
-    if (edge && edge->relation == RELATION_HANDOVER && walk->at_ns == graph->time_ns[m]) {
+    if (edge && (edge->relation == RELATION_HANDOVER || edge->relation == RELATION_TURN) &&
+        walk->at_ns == graph->time_ns[m]) {
         add(walk, PART_GAP, EVENT_NONE, file, graph->time_ns[edge->from]);
         go_to(walk, edge->from);
     } else if (edge && edge->relation == RELATION_SYNC) {
