@@ -183,7 +183,7 @@ static bool parse_sweep(const char *text, struct edit *edit, double *first, doub
         return tpa_hint(err, "write kernel:REGEX=0.1..1");
     }
     char *one = mem_strndup(text, (size_t)(equals - text) + 2);
-    memcpy(one + (equals - text), "=1", 2);
+    one[equals - text + 1] = '1'; /* whatever the factor: it is set for each point */
     bool fine = edit_parse_scale(one, edit, err);
     edit->pattern = text + (edit->pattern - one);
     free(one);
