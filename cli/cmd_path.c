@@ -146,6 +146,9 @@ static bool add_tables(const struct trace *trace, const struct selection *select
                         "--whole asks for all that was recorded, --steps and --range for parts of it") ||
                tpa_hint(err, "give one of them");
     const struct replay_graph *graph = replay_graph_of(trace);
+    if (graph->too_large)
+        return tpa_fail(err, TPA_NOWHERE, "the trace has too many events to follow what waited for what: %zu",
+                        trace->event_count);
     struct path_windows *windows = choose_windows(graph, args, selection, result);
     keep_asked(graph, windows, args);
     if (!args->range && !args->whole && args->steps.count == 0)

@@ -91,6 +91,8 @@ struct replay_graph {
     uint32_t *group;          /* by file: files with the same number have matched collectives */
     int64_t start_ns, end_ns; /* of all moments; both 0 when there are none */
 
+    bool too_large; /* the trace has more events than moments can be counted for: the graph is empty */
+
     /* Relations that the recording contradicts: what waited came before what it waited for. */
     size_t early_work;     /* works that began before the call that launched them */
     size_t dropped_edges;  /* edges left out because they would close a circle within one nanosecond */
