@@ -51,6 +51,7 @@ struct chart_type {
     ROW(operators) \
     ROW(kernels) \
     ROW(steps) \
+    ROW(path) \
     ROW(utilization) \
     ROW(overlap) \
     ROW(gaps) \

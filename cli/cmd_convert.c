@@ -51,6 +51,9 @@ static const struct opt convert_opts[] = {
                "folded, of a trace: what the stacks add up"),
     OPT_FLAG(0, "strip-dirs", struct convert_args, strip_dirs,
              "name files without their directories; what is then the same adds up"),
+    OPT_FLAG(
+        0, "critical-path", struct convert_args, critical_path,
+        "chrome, of a trace: add a track with the pieces of the critical path, and arrows where it changes tracks"),
     OPT_SHARE(0, "node-threshold", struct convert_args, node_share, "SHARE",
               "dot: leave out functions with less of the time"),
     OPT_SHARE(0, "edge-threshold", struct convert_args, edge_share, "SHARE",

@@ -8,7 +8,7 @@ struct path_args {
     struct load_args load;
     struct ranges steps, ranks;
     const char *range;
-    bool whole, segments;
+    bool whole, segments, sensitivity;
     struct output_args output;
 };
 
@@ -29,10 +29,15 @@ static const struct opt path_opts[] = {
         "name"),
     OPT_RANGES(0, "rank", struct path_args, ranks, "N", "only paths that end in the files of these ranks"),
     OPT_FLAG(0, "segments", struct path_args, segments, "list the pieces of the path in order, too"),
+    OPT_FLAG(
+        0, "sensitivity", struct path_args, sensitivity,
+        "of the first ten names tell how much less they may take until they leave the path; some hundred replays"),
     OUTPUT_OPTIONS(struct path_args, output),
     LOAD_OPTIONS(struct path_args, load),
     OPT_END,
 };
+
+enum { MOST_PROBED = 10 };
 
 static const struct trace_wants path_wants = { .args = REPLAY_WANTS };
 
@@ -141,6 +146,9 @@ static bool add_tables(const struct trace *trace, const struct selection *select
                         "--whole asks for all that was recorded, --steps and --range for parts of it") ||
                tpa_hint(err, "give one of them");
     const struct replay_graph *graph = replay_graph_of(trace);
+    if (graph->too_large)
+        return tpa_fail(err, TPA_NOWHERE, "the trace has too many events to follow what waited for what: %zu",
+                        trace->event_count);
     struct path_windows *windows = choose_windows(graph, args, selection, result);
     keep_asked(graph, windows, args);
     if (!args->range && !args->whole && args->steps.count == 0)
@@ -149,7 +157,7 @@ static bool add_tables(const struct trace *trace, const struct selection *select
         result_add_notice(result, "missing", 0, NULL, TPA_NOWHERE,
                           "nothing with a duration was recorded on a thread or device, so there is no path");
     else
-        path_add_tables(graph, windows, args->segments, result);
+        path_add_tables(graph, windows, args->segments, args->sensitivity ? MOST_PROBED : 0, result);
     if (windows->count && args->segments) { /* the last table; the other that is limited is "path" */
         struct limit limit = analysis_limit(&args->output);
         struct table *segments = result->tables.at[result->tables.count - 1];

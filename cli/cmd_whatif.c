@@ -183,7 +183,7 @@ static bool parse_sweep(const char *text, struct edit *edit, double *first, doub
         return tpa_hint(err, "write kernel:REGEX=0.1..1");
     }
     char *one = mem_strndup(text, (size_t)(equals - text) + 2);
-    memcpy(one + (equals - text), "=1", 2);
+    one[equals - text + 1] = '1'; /* whatever the factor: it is set for each point */
     bool fine = edit_parse_scale(one, edit, err);
     edit->pattern = text + (edit->pattern - one);
     free(one);
@@ -304,8 +304,13 @@ static bool answer(const struct trace *trace, const struct question *question, i
 
 static bool is_empty(const struct trace *trace, struct tpa_error *err)
 {
-    if (replay_graph_of(trace)->moment_count > 0)
+    const struct replay_graph *graph = replay_graph_of(trace);
+    if (graph->moment_count > 0)
         return false;
+    if (graph->too_large) {
+        tpa_fail(err, TPA_NOWHERE, "the trace has too many events to replay: %zu", trace->event_count);
+        return true;
+    }
     tpa_fail(err, TPA_NOWHERE,
              "nothing with a duration was recorded on a thread or device: there is nothing to replay");
     return true;

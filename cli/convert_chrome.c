@@ -17,6 +17,7 @@
 
 #include "base/packer.h"
 #include "cli/chrome_head.h"
+#include "cli/convert_marks.h"
 #include "cli/json_value.h"
 #include "cli/timeline.h"
 #include "base/escape.h"
@@ -85,6 +86,8 @@ struct chrome_output {
     struct buffer head;            /* what stands before the events */
     size_t fact_count;             /* metadata events in it */
     size_t event_parts, flow_parts, arrow_parts, sample_parts;
+    struct buffer marks; /* the critical path, when it was asked for */
+    size_t mark_count;
     struct arena arena;
     VEC_OF(struct arrow) arrows; /* of a trace that has none */
 };
@@ -625,10 +628,13 @@ static void make_part(const void *context, size_t part, struct buffer *out)
         return;
     }
     part -= output->arrow_parts;
-    if (part < output->sample_parts)
+    if (part < output->sample_parts) {
         make_samples(output, part, out);
-    else
-        PUT(out, "\n]\n}\n");
+        return;
+    }
+    if (output->mark_count)
+        buffer_add(out, output->marks.at, output->marks.count);
+    PUT(out, "\n]\n}\n");
 }
 
 static size_t parts_of(size_t count, size_t per_part)
@@ -698,6 +704,24 @@ static void find_arrows(struct chrome_output *output)
     attribution_free(launches);
 }
 
+static void put_time_of_file(const void *context, struct buffer *out, uint32_t file, int64_t ns)
+{
+    const struct chrome_output *output = context;
+    put_microseconds(out, ns + output->shift_ns[file]);
+}
+
+static void put_place_of_track(const void *context, struct buffer *out, track_id track)
+{
+    const struct chrome_output *output = context;
+    put(out, output->place[track]);
+}
+
+static void mark_path(struct chrome_output *output)
+{
+    struct convert_marks marks = { output->trace, output, put_time_of_file, put_place_of_track };
+    output->mark_count = convert_put_marks(&marks, &output->marks);
+}
+
 static void prepare(struct chrome_output *output)
 {
     const struct trace *trace = output->trace;
@@ -729,6 +753,7 @@ static void release(struct chrome_output *output)
     free(output->shift_ns);
     VEC_FREE(&output->arrows);
     buffer_release(&output->head);
+    buffer_release(&output->marks);
     arena_release(&output->arena);
 }
 
@@ -737,6 +762,8 @@ static bool write_chrome(const struct trace *trace, const struct convert_args *a
 {
     struct chrome_output output = { .trace = trace };
     prepare(&output);
+    if (args->critical_path)
+        mark_path(&output);
     struct packer packer = {
         .packing = convert_packing(args),
         .workers = (unsigned)args->load.jobs,
@@ -748,6 +775,8 @@ static bool write_chrome(const struct trace *trace, const struct convert_args *a
         err);
     buffer_printf(summary, "%zu events, %zu flow arrows, %zu counter samples", trace->event_count,
                   trace->flow_count + 2 * output.arrows.count, trace->sample_count);
+    if (args->critical_path)
+        buffer_printf(summary, ", %zu events that mark the critical path", output.mark_count);
     release(&output);
     if (trace->file_count > 1)
         buffer_printf(summary, " of %zu files, whose processes are named by rank", trace->file_count);

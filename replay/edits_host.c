@@ -21,12 +21,17 @@ static bool has_flag(const void *context, event_id e)
     return names->flags[names->trace->name[e]];
 }
 
-void edit_no_data_wait(const struct editing *editing)
+static struct name_flags data_loading_names(const struct trace *trace)
 {
-    const struct trace *trace = editing->trace;
     struct name_flags names = { trace, mem_zalloc(names_count(trace->names) + 1, sizeof *names.flags) };
     for (name_id id = 0; id < names_count(trace->names); id++)
         names.flags[id] = annotation_is_data_loading(names_text(trace->names, id));
+    return names;
+}
+
+void edit_no_data_wait(const struct editing *editing)
+{
+    struct name_flags names = data_loading_names(editing->trace);
     struct intervals *ranges = editing_ranges(editing, has_flag, &names);
     editing_scale_ranges(editing, ranges, 0);
     editing_free_ranges(editing, ranges);
@@ -170,8 +175,33 @@ static struct launching launching_of(const struct editing *editing, const struct
     };
 }
 
+/*
+ * The host time of THREAD from START to END that a graph takes the place of: operators, calls, and the Python between them. What
+ * a graph cannot hold stays: waits for the device, the loading of data, and pauses of a millisecond and more.
+ */
+static void launch_at_once(const struct editing *editing, uint32_t thread, int64_t start_ns, int64_t end_ns,
+                           const struct intervals *data)
+{
+    enum { LONGEST_GAP_NS = 1000000 };
+    const struct replay_graph *graph = editing->graph;
+    const struct replay_thread *own = &graph->threads[thread];
+    moment_id m = replay_moment_from(graph, thread, start_ns), end = own->first + own->count;
+    for (m = m == own->first ? m + 1 : m; m != MOMENT_NONE && m < end && graph->time_ns[m] <= end_ns; m++) {
+        int64_t from_ns = graph->time_ns[m - 1];
+        bool pauses = graph->inner[m] == EVENT_NONE && graph->time_ns[m] - from_ns >= LONGEST_GAP_NS;
+        if (from_ns >= start_ns && !pauses && !waited(graph, m) && !intervals_contain(&data[thread], from_ns))
+            editing_scale_piece(editing, m, 0);
+    }
+}
+
 void edit_cuda_graph(const struct editing *editing)
 {
+    const struct trace *trace = editing->trace;
+    struct name_flags names = data_loading_names(trace);
+    struct edit_effect ignored = { 0, 0 };
+    struct editing quietly = *editing;
+    quietly.effect = &ignored;
+    struct intervals *data = editing_ranges(&quietly, has_flag, &names);
     const struct gpu_events *gpu = editing->graph->gpu;
     const struct step_list *steps = step_list_of(editing->trace);
     struct launching *all = mem_alloc((gpu->count + 1) * sizeof *all);
@@ -191,10 +221,11 @@ void edit_cuda_graph(const struct editing *editing)
         for (end = first;
              end < count && all[end].thread == all[first].thread && all[end].step == all[first].step; end++)
             end_ns = all[end].end_ns > end_ns ? all[end].end_ns : end_ns;
-        changes_scale_range(editing->changes, all[first].thread, all[first].start_ns, end_ns, 0);
-        editing->effect->time_ns += end_ns - all[first].start_ns;
+        launch_at_once(editing, all[first].thread, all[first].start_ns, end_ns, data);
         editing->effect->count += end - first;
     }
+    editing_free_ranges(editing, data);
+    free(names.flags);
     free(all);
 }
 

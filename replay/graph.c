@@ -8,10 +8,27 @@
 #include "trace/derived.h"
 #include <stdlib.h>
 
+/* An event has two moments at most, and may cut a piece of another thread at both; joins are fewer than works. */
+static bool is_too_large(const struct trace *trace)
+{
+    return trace->event_count > UINT32_MAX / 5;
+}
+
 static void *derive(const struct trace *trace)
 {
+    static const struct gpu_events no_work;
     struct replay_graph *graph = mem_zalloc(1, sizeof *graph);
     graph->trace = trace;
+    graph->too_large = is_too_large(trace);
+    if (graph->too_large) {
+        graph->gpu = &no_work;
+        graph->shift_ns = mem_zalloc(trace->file_count + 1, sizeof *graph->shift_ns);
+        graph->group = mem_zalloc(trace->file_count + 1, sizeof *graph->group);
+        graph->first_edge = mem_zalloc(1, sizeof *graph->first_edge);
+        graph->thread_of_track = mem_alloc((trace->track_count + 1) * sizeof *graph->thread_of_track);
+        memset(graph->thread_of_track, 0xff, (trace->track_count + 1) * sizeof *graph->thread_of_track);
+        return graph;
+    }
     graph->gpu = gpu_events_of(trace);
     struct graph_maker maker = { .graph = graph, .launches = attribution_of(trace) };
     maker.call_sorts = call_sorts_open(trace->names);

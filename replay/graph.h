@@ -43,6 +43,7 @@ enum relation {
     RELATION_EVENT,    /* from the end of work on another stream that its stream was told to wait for */
     RELATION_SYNC,     /* from the end of the work that a call waited for, to a moment of the call's thread */
     RELATION_HANDOVER, /* from the last moment at which a linked thread was busy, to the end of a gap */
+    RELATION_TURN, /* the same between threads that nothing links, but that take turns: a guess that the replay alone makes */
     RELATION_COLLECTIVE, /* from the moment the last rank arrived, to the end of the collective on each rank */
     RELATION_ARRIVAL,    /* from the start of a collective on a rank, to the moment the last rank arrived */
     RELATIONS
@@ -89,6 +90,8 @@ struct replay_graph {
     int64_t *shift_ns;        /* by file */
     uint32_t *group;          /* by file: files with the same number have matched collectives */
     int64_t start_ns, end_ns; /* of all moments; both 0 when there are none */
+
+    bool too_large; /* the trace has more events than moments can be counted for: the graph is empty */
 
     /* Relations that the recording contradicts: what waited came before what it waited for. */
     size_t early_work;     /* works that began before the call that launched them */

@@ -66,8 +66,8 @@ static bool link_is_after(const void *context, const void *left, const void *rig
 
 static void add_links(struct thread_links *links, uint32_t a, uint32_t b)
 {
-    const struct thread_link *last = links->count ? &links->at[links->count - 1] : NULL;
-    if (a == b || (last && last->thread == b && last->other == a))
+    if (a == b || (links->count > 0 && links->at[links->count - 1].thread == b &&
+                   links->at[links->count - 1].other == a))
         return;
     *VEC_PUSH(links) = (struct thread_link){ a, b };
     *VEC_PUSH(links) = (struct thread_link){ b, a };

@@ -19,8 +19,9 @@ struct thread_links {
     size_t count, capacity;
 };
 
-/* Of a file that links more threads than these with one only the first count, as no program of ours has them. */
-enum { MOST_LINKS_OF_A_THREAD = 64 };
+/* Of more threads that are linked to one only the first count: no program has them, and a file that claims so would make each gap
+ * ask them all. */
+enum { MOST_LINKS_OF_A_THREAD = 16 };
 
 /* New, of the threads of GRAPH, whose moments are not looked at; free with thread_links_free (NULL is allowed). */
 struct thread_links *thread_links_open(const struct replay_graph *graph);

@@ -55,12 +55,29 @@ struct ordering {
     size_t done;
 };
 
+/* Let the latest of the edges that M has left bind it, where nothing else does: a start of work, a join. */
+static void bind_anew(struct replay_graph *graph, moment_id m)
+{
+    struct replay_edge *latest = NULL;
+    for (uint32_t k = graph->first_edge[m]; k < graph->first_edge[m + 1]; k++) {
+        struct replay_edge *edge = &graph->edges[k];
+        if (edge->from != m && (!latest || graph->time_ns[edge->from] > graph->time_ns[latest->from]))
+            latest = edge;
+    }
+    if (latest)
+        latest->binds = true;
+}
+
 static void drop_edge(struct replay_graph *graph, uint32_t k, moment_id m)
 {
     /* It leads from the moment to itself, which asks nothing of anybody. */
+    bool bound = graph->edges[k].binds;
     graph->edges[k].from = m;
     graph->edges[k].binds = false;
     graph->dropped_edges++;
+    if (bound && replay_moment_kind(graph, m) != MOMENT_HOST &&
+        replay_moment_kind(graph, m) != MOMENT_WORK_END)
+        bind_anew(graph, m);
 }
 
 static void push(struct ordering *ordering, moment_id m)

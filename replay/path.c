@@ -59,6 +59,15 @@ struct walk {
     size_t steps_left; /* no walk visits a moment twice: for what a mistake in the graph could do */
 };
 
+/* Is the piece that was added last, which comes after, of the same thing? */
+static bool goes_on(const struct path *path, enum path_part part, event_id event, uint32_t file)
+{
+    if (path->count == 0)
+        return false;
+    const struct path_segment *after = &path->at[path->count - 1];
+    return after->part == part && after->event == event && after->file == file;
+}
+
 /* Go back to START_NS, or to the begin of the window. A piece that goes on with what the one after it was of is one with it. */
 static void add(struct walk *walk, enum path_part part, event_id event, uint32_t file, int64_t start_ns)
 {
@@ -67,9 +76,8 @@ static void add(struct walk *walk, enum path_part part, event_id event, uint32_t
     if (start_ns >= walk->at_ns)
         return;
     struct path *path = walk->path;
-    struct path_segment *after = path->count ? &path->at[path->count - 1] : NULL;
-    if (after && after->part == part && after->event == event && after->file == file)
-        after->start_ns = start_ns;
+    if (goes_on(path, part, event, file))
+        path->at[path->count - 1].start_ns = start_ns;
     else
         *VEC_PUSH(path) = (struct path_segment){ part, file, start_ns, walk->at_ns, event, walk->m };
     walk->at_ns = start_ns;
@@ -109,7 +117,8 @@ static void walk_host(struct walk *walk)
     const struct replay_edge *edge = replay_binding(graph, m);
     if (edge && walk->at_ns < graph->time_ns[m] && graph->time_ns[edge->from] > walk->at_ns)
         edge = NULL; /* from within the piece, before what ended it */
-    if (edge && edge->relation == RELATION_HANDOVER && walk->at_ns == graph->time_ns[m]) {
+    if (edge && (edge->relation == RELATION_HANDOVER || edge->relation == RELATION_TURN) &&
+        walk->at_ns == graph->time_ns[m]) {
         add(walk, PART_GAP, EVENT_NONE, file, graph->time_ns[edge->from]);
         go_to(walk, edge->from);
     } else if (edge && edge->relation == RELATION_SYNC) {
@@ -272,6 +281,16 @@ static void begin(struct walk *walk)
         return;
     }
     add(walk, PART_GAP, EVENT_NONE, window->file, ns);
+}
+
+moment_id path_last_moment(const struct replay_graph *graph, const struct path_window *window)
+{
+    int64_t ns = window->start_ns;
+    if (window->thread == UINT32_MAX)
+        return find_last(graph, window, &ns);
+    const struct replay_thread *thread = &graph->threads[window->thread];
+    moment_id m = replay_moment_from(graph, window->thread, window->end_ns);
+    return m != MOMENT_NONE ? m : thread->first + thread->count - 1;
 }
 
 static void turn_round(struct path *path)

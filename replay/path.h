@@ -77,6 +77,9 @@ void path_free(struct path *path);
 /* The same from moment M of a thread, which is at the end of the window; MOMENT_NONE: as path_open. */
 struct path *path_open_at(const struct replay_graph *graph, const struct path_window *window, moment_id m);
 
+/* Where the walk of WINDOW begins: the last moment of its thread, or what ended last. MOMENT_NONE: nothing did. */
+moment_id path_last_moment(const struct replay_graph *graph, const struct path_window *window);
+
 /* The time of each part on PATH, into SUMS, which has PATH_PARTS. */
 void path_add_up(const struct path *path, int64_t *sums_ns);
 

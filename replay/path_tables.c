@@ -4,7 +4,9 @@
 #include "analyze/selection.h"
 #include "base/buffer.h"
 #include "base/demangle.h"
+#include "replay/sensitivity.h"
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 
 /* What the rows of all tables begin with: which window they are of. */
@@ -27,6 +29,8 @@ struct item_row {
     struct text part, name;
     int64_t time_ns, count;
     double share;
+    int64_t gone_saves_ns; /* missing where it was not asked for */
+    double leaves_share;
 };
 
 struct segment_row {
@@ -57,6 +61,8 @@ static const struct table_column item_columns[] = {
     COLUMN(struct item_row, time_ns, "time", "Time", TABLE_NS, "on the path. The path is shorter by 1 % of it when all of it takes 1 % less"),
     COLUMN(struct item_row, share, "share", "Share", TABLE_SHARE, "of the length"),
     COLUMN(struct item_row, count, "count", "Count", TABLE_COUNT, "how many of them are on the path"),
+    COLUMN(struct item_row, gone_saves_ns, "gone_saves", "Gone, saves", TABLE_NS, "how much shorter the window is when they take no time in it (--sensitivity)", .flags = TABLE_IF_ANY),
+    COLUMN(struct item_row, leaves_share, "leaves", "Leaves at", TABLE_SHARE, "how much less of their time they may take until taking less gains less (--sensitivity)", .flags = TABLE_IF_ANY),
 };
 
 static const struct table_column segment_columns[] = {
@@ -155,18 +161,24 @@ static void add_parts(struct tables *tables, struct window_key key, const struct
 }
 
 static void add_items(struct tables *tables, struct window_key key, const struct path *path,
-                      int64_t length_ns)
+                      const struct path_window *window, size_t probed)
 {
     struct path_items *items = path_items_open(tables->graph, path);
-    for (size_t i = 0; i < items->count; i++)
+    for (size_t i = 0; i < items->count; i++) {
+        struct sensitivity sensitivity = { .known = false };
+        if (i < probed)
+            sensitivity = sensitivity_of(tables->graph, window, &items->at[i]);
         *VEC_PUSH(&tables->items) = (struct item_row){
             .key = key,
             .part = text_of(path_part_name(items->at[i].part)),
             .name = name_of(tables->graph, items->at[i].name, tables->result),
             .time_ns = items->at[i].time_ns,
             .count = (int64_t)items->at[i].count,
-            .share = share_of(items->at[i].time_ns, length_ns),
+            .share = share_of(items->at[i].time_ns, window->end_ns - window->start_ns),
+            .gone_saves_ns = sensitivity.known ? sensitivity.gone_saves_ns : TABLE_INT_MISSING,
+            .leaves_share = sensitivity.known ? sensitivity.leaves_share : NAN,
         };
+    }
     path_items_free(items);
 }
 
@@ -220,7 +232,7 @@ static void tell(struct tables *tables, const struct path_window *window, const 
 }
 
 void path_add_tables(const struct replay_graph *graph, const struct path_windows *windows, bool segments,
-                     struct result *result)
+                     size_t probed, struct result *result)
 {
     enum { MOST_SENTENCES = 3 };
     struct tables tables = { .graph = graph, .result = result };
@@ -231,7 +243,7 @@ void path_add_tables(const struct replay_graph *graph, const struct path_windows
         int64_t length_ns = window->end_ns - window->start_ns;
         size_t first = tables.parts.count;
         add_parts(&tables, key, path, length_ns);
-        add_items(&tables, key, path, length_ns);
+        add_items(&tables, key, path, window, probed);
         if (segments)
             add_segments(&tables, key, path, window->start_ns);
         if (w < MOST_SENTENCES && tables.parts.count > first)

@@ -11,11 +11,12 @@ void path_window_describe(const struct replay_graph *graph, const struct path_wi
                           struct buffer *text);
 
 /*
- * Add to RESULT the tables of the paths of WINDOWS: "parts" and "path", and with SEGMENTS "segments". A sentence about each of the
+ * Add to RESULT the tables of the paths of WINDOWS: "parts" and "path", and with SEGMENTS "segments". Of the first PROBED names of each path
+ * it is worked out how much less they may take until they leave it. A sentence about each of the
  * first windows comes on top.
  */
 void path_add_tables(const struct replay_graph *graph, const struct path_windows *windows, bool segments,
-                     struct result *result);
+                     size_t probed, struct result *result);
 
 /* What the recording contradicts or does not tell, as notices. */
 void path_add_notices(const struct replay_graph *graph, struct result *result);

@@ -103,11 +103,16 @@ static struct verdict ask_edges(const struct pass *pass, moment_id m, float fact
 {
     const struct replay_graph *graph = pass->graph;
     struct verdict verdict = { .latest_ns = INT64_MIN };
+    int64_t turn_ns = INT64_MIN;
     for (uint32_t k = graph->first_edge[m]; k < graph->first_edge[m + 1]; k++) {
         const struct replay_edge *edge = &graph->edges[k];
         if (edge->from == m || changes_dropped(pass->changes, k))
             continue;
         int64_t at_ns = pass->replay->at_ns[edge->from], lag_ns = lag_from(pass, edge->from, m);
+        if (edge->relation == RELATION_TURN) {
+            turn_ns = later_by(at_ns, lag_ns);
+            continue;
+        }
         if (edge->relation == RELATION_COLLECTIVE)
             at_ns = later_by(at_ns, scaled(lag_ns, factor));
         else if (edge->binds)
@@ -116,6 +121,10 @@ static struct verdict ask_edges(const struct pass *pass, moment_id m, float fact
             verdict.tail_ns = lag_ns;
         verdict.bound |= edge->binds;
         verdict.latest_ns = at_ns > verdict.latest_ns ? at_ns : verdict.latest_ns;
+    }
+    if (turn_ns != INT64_MIN && !verdict.bound) {
+        verdict.bound = true;
+        verdict.latest_ns = turn_ns > verdict.latest_ns ? turn_ns : verdict.latest_ns;
     }
     return verdict;
 }
@@ -133,7 +142,10 @@ static int64_t time_of_moment(const struct pass *pass, moment_id m)
         factor = changes->work[replay_work_of(graph, m)];
     struct verdict verdict = ask_edges(pass, m, factor);
     if (follows) {
-        int64_t lag_ns = verdict.bound ? verdict.tail_ns : scaled(lag_from(pass, m - 1, m), factor);
+        int64_t own_ns = lag_from(pass, m - 1, m);
+        int64_t tail_ns =
+            verdict.tail_ns < own_ns ? verdict.tail_ns : own_ns; /* the work ended in an earlier piece */
+        int64_t lag_ns = verdict.bound ? tail_ns : scaled(own_ns, factor);
         int64_t at_ns = later_by(pass->replay->at_ns[m - 1], lag_ns);
         return at_ns > verdict.latest_ns ? at_ns : verdict.latest_ns;
     }

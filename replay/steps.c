@@ -7,14 +7,23 @@
 #include "replay/path.h"
 #include <stdlib.h>
 
-/* The thread that stands for the host of FILE: of STEP's track, else the one with the most moments; UINT32_MAX: none. */
-static uint32_t thread_of_step(const struct replay_graph *graph, const struct step *step)
+/* New, by file, free with free(): its first thread; UINT32_MAX: it has none. */
+static uint32_t *first_threads(const struct replay_graph *graph)
+{
+    uint32_t *first = mem_alloc((graph->trace->file_count + 1) * sizeof *first);
+    for (size_t f = 0; f < graph->trace->file_count; f++)
+        first[f] = UINT32_MAX;
+    for (uint32_t t = (uint32_t)graph->thread_count; t-- > 0;)
+        first[graph->trace->tracks[graph->threads[t].track].file] = t;
+    return first;
+}
+
+/* The thread that stands for the host in STEP: the one it was marked on, else the first of its file. */
+static uint32_t thread_of_step(const struct replay_graph *graph, const uint32_t *first,
+                               const struct step *step)
 {
     uint32_t thread = graph->thread_of_track[graph->trace->track[step->event]];
-    for (uint32_t t = 0; thread == UINT32_MAX && t < graph->thread_count; t++)
-        if (graph->trace->tracks[graph->threads[t].track].file == step->file)
-            thread = t;
-    return thread;
+    return thread != UINT32_MAX ? thread : first[step->file];
 }
 
 /* The moment of THREAD recorded at NS; MOMENT_NONE: nothing of it is. */
@@ -87,6 +96,7 @@ static void add_steps(struct step_times *times, const struct replay *replay)
     struct step_list *steps = step_list_open(graph->trace);
     times->overlapping = step_list_drop_overlaps(steps);
     struct device_time *devices = device_times(replay, steps);
+    uint32_t *first = first_threads(graph);
     for (size_t i = 0; i < steps->count; i++) {
         const struct step *step = &steps->at[i];
         bool is_period = i + 1 < steps->count && steps->at[i + 1].file == step->file;
@@ -99,16 +109,17 @@ static void add_steps(struct step_times *times, const struct replay *replay)
             .number = step->number,
             .is_period = is_period,
             .start_ns = start_ns,
-            .start = moment_at(graph, thread_of_step(graph, step), start_ns),
-            .end = moment_at(graph, thread_of_step(graph, until), end_ns),
+            .start = moment_at(graph, thread_of_step(graph, first, step), start_ns),
+            .end = moment_at(graph, thread_of_step(graph, first, until), end_ns),
             .now_ns = end_ns - start_ns,
-            .then_ns = when(replay, thread_of_step(graph, until), end_ns) -
-                       when(replay, thread_of_step(graph, step), start_ns),
+            .then_ns = when(replay, thread_of_step(graph, first, until), end_ns) -
+                       when(replay, thread_of_step(graph, first, step), start_ns),
         };
         if (is_period)
             pace(&one, has_before ? &devices[i - 1] : NULL, &devices[i], &devices[i + 1]);
         *VEC_PUSH(times) = one;
     }
+    free(first);
     free(devices);
     step_list_free(steps);
 }

@@ -202,19 +202,20 @@ uint32_t *stream_work_before(const struct stream_work *streams, const struct rep
     runs_sort(by_end, count, sizeof *by_end, ends_after, streams);
     for (size_t s = 0; s < streams->count; s++)
         next[s] = s ? end[s - 1] : 0;
+    uint32_t *place = mem_alloc((count + 1) * sizeof *place); /* of each work in by_end */
+    for (size_t i = 0; i < count; i++)
+        place[by_end[i]] = (uint32_t)i;
     /* Works come by start, so what has ended by then only grows. Of those that take no time, each follows the one before. */
     for (size_t i = 0; i < count; i++) {
         uint32_t s = streams->stream_of_work[i];
         int64_t start_ns = graph->time_ns[replay_work_start(graph, i)];
         bool instant = graph->time_ns[replay_work_end(graph, i)] == start_ns;
-        while (next[s] < end[s] && by_end[next[s]] != i &&
-               graph->time_ns[replay_work_end(graph, by_end[next[s]])] <= start_ns)
+        while (next[s] < end[s] && graph->time_ns[replay_work_end(graph, by_end[next[s]])] <= start_ns)
             next[s]++;
-        size_t first = s ? end[s - 1] : 0;
-        before[i] = next[s] > first ? by_end[next[s] - 1] : UINT32_MAX;
-        if (instant && next[s] < end[s] && by_end[next[s]] == i)
-            next[s]++;
+        size_t first = s ? end[s - 1] : 0, behind = instant ? place[i] : next[s];
+        before[i] = behind > first ? by_end[behind - 1] : UINT32_MAX;
     }
+    free(place);
     free(by_end);
     free(next);
     free(end);

@@ -144,19 +144,23 @@ static void sort_cuts(struct threads *threads)
 
 /* ---- linked threads ---- */
 
+/* Add the bursts of thread T, unless they are there. */
+static void add_bursts(struct threads *threads, uint32_t t)
+{
+    const struct calltree_thread *thread = &threads->spans->threads[t];
+    if (threads->bursts[t].count)
+        return;
+    for (node_id n = thread->first; n < thread->first + thread->count; n++)
+        intervals_add(&threads->bursts[t], start_of(threads, threads->spans->event[n]),
+                      end_of(threads, threads->spans->event[n]));
+    intervals_merge(&threads->bursts[t]);
+}
+
 static void find_bursts(struct threads *threads, const struct thread_links *links)
 {
     threads->bursts = mem_zalloc(threads->spans->thread_count + 1, sizeof *threads->bursts);
-    for (size_t l = 0; l < links->count; l++) {
-        uint32_t t = links->at[l].thread;
-        const struct calltree_thread *thread = &threads->spans->threads[t];
-        if (threads->bursts[t].count)
-            continue;
-        for (node_id n = thread->first; n < thread->first + thread->count; n++)
-            intervals_add(&threads->bursts[t], start_of(threads, threads->spans->event[n]),
-                          end_of(threads, threads->spans->event[n]));
-        intervals_merge(&threads->bursts[t]);
-    }
+    for (size_t l = 0; l < links->count; l++)
+        add_bursts(threads, links->at[l].thread);
 }
 
 /* Index of the first burst that begins at NS or later. */
@@ -242,6 +246,82 @@ static void find_handovers(struct threads *threads, const struct thread_links *l
     for (size_t i = 0; i < handovers->count; i++)
         add_cut(threads, handovers->at[i].other, handovers->at[i].from_ns);
 }
+
+/* ---- threads that take turns ---- */
+
+/* Is hardly ever more than one of the two busy? */
+static bool take_turns(const struct intervals *a, const struct intervals *b)
+{
+    enum { MOST_TOGETHER_PERCENT = 2 };
+    int64_t a_ns = intervals_length(a), b_ns = intervals_length(b), less_ns = a_ns < b_ns ? a_ns : b_ns;
+    return less_ns > 0 && intervals_length_of_both(a, b) <= less_ns / 100 * MOST_TOGETHER_PERCENT;
+}
+
+/* The gaps of LINK's thread that ended after the other thread had been busy last. */
+static void add_turns_of(struct threads *threads, struct handovers *turns, struct thread_link link)
+{
+    const struct intervals *own = &threads->bursts[link.thread];
+    for (size_t b = 0; b < own->count; b++) {
+        size_t count = turns->count;
+        add_handover(threads, turns, link, own->at[b].start_ns);
+        if (turns->count > count &&
+            (!turns->at[count].later || turns->at[count].from_ns == turns->at[count].to_ns))
+            turns->count = count; /* it was not the last to be busy, or still is */
+    }
+}
+
+/*
+ * Without Sequence numbers, as in logs of calls alone, nothing says that the backward thread works for the main one. A thread that
+ * launched work and is linked to none is taken to do so when it and the busiest thread of its process take turns.
+ */
+static void find_turns(struct threads *threads, const struct thread_links *links, struct handovers *turns)
+{
+    const struct replay_graph *graph = threads->maker->graph;
+    uint32_t *busiest =
+        mem_alloc((attribution_process_count(threads->maker->launches) + 1) * sizeof *busiest);
+    bool *launches = mem_zalloc(graph->thread_count + 1, sizeof *launches);
+    memset(busiest, 0xff, (attribution_process_count(threads->maker->launches) + 1) * sizeof *busiest);
+    for (size_t i = 0; i < graph->gpu->count; i++) {
+        event_id call = graph->gpu->call[i];
+        uint32_t thread =
+            call == EVENT_NONE ? UINT32_MAX : graph->thread_of_track[threads->trace->track[call]];
+        if (thread != UINT32_MAX)
+            launches[thread] = true;
+    }
+    for (uint32_t t = 0; t < graph->thread_count; t++) {
+        uint32_t *best = &busiest[graph->threads[t].process];
+        if (*best == UINT32_MAX || threads->spans->threads[t].count > threads->spans->threads[*best].count)
+            *best = t;
+    }
+    for (size_t l = 0; l < links->count; l++)
+        launches[links->at[l].thread] = false; /* it is linked already */
+    size_t pairs = 0;
+    for (uint32_t t = 0; t < graph->thread_count && pairs < MOST_LINKS_OF_A_THREAD; t++) {
+        uint32_t other = busiest[graph->threads[t].process];
+        if (!launches[t] || other == t)
+            continue;
+        add_bursts(threads, t);
+        add_bursts(threads, other);
+        if (!take_turns(&threads->bursts[t], &threads->bursts[other]))
+            continue;
+        pairs++;
+        add_turns_of(threads, turns, (struct thread_link){ t, other });
+        add_turns_of(threads, turns, (struct thread_link){ other, t });
+    }
+    free(busiest);
+    free(launches);
+}
+
+static void add_turn_edges(struct threads *threads, const struct handovers *turns)
+{
+    const struct replay_graph *graph = threads->maker->graph;
+    for (size_t i = 0; i < turns->count; i++)
+        graph_add_edge(threads->maker, replay_moment_from(graph, turns->at[i].other, turns->at[i].from_ns),
+                       replay_moment_from(graph, turns->at[i].thread, turns->at[i].to_ns), RELATION_TURN,
+                       false);
+}
+
+/* ---- the edges of both ---- */
 
 static bool handover_is_after(const void *context, const void *left, const void *right)
 {
@@ -381,9 +461,10 @@ void graph_add_threads(struct graph_maker *maker)
     cut_at_annotations(&threads);
     sort_cuts(&threads);
     struct thread_links *links = thread_links_open(graph);
-    struct handovers handovers = { 0 };
+    struct handovers handovers = { 0 }, turns = { 0 };
     find_bursts(&threads, links);
     find_handovers(&threads, links, &handovers);
+    find_turns(&threads, links, &turns);
     sort_cuts(&threads);
 
     size_t cut = 0;
@@ -397,12 +478,14 @@ void graph_add_threads(struct graph_maker *maker)
     graph->inner = threads.inner.at;
     graph->host_count = threads.times.count;
     add_handover_edges(&threads, &handovers);
+    add_turn_edges(&threads, &turns);
 
     for (size_t i = 0; i < graph->thread_count; i++)
         intervals_release(&threads.bursts[i]);
     free(threads.bursts);
     thread_links_free(links);
     VEC_FREE(&handovers);
+    VEC_FREE(&turns);
     VEC_FREE(&threads.cuts);
     VEC_FREE(&threads.ends);
     VEC_FREE(&threads.open);

@@ -11,7 +11,8 @@ static bool reaches(const struct replay *replay, const struct changes *changes, 
     const struct replay_edge *edge = &graph->edges[k];
     if (edge->from == m || changes_dropped(changes, k))
         return false;
-    int64_t lag_ns = edge->binds ? graph->time_ns[m] - graph->time_ns[edge->from] : 0;
+    int64_t lag_ns =
+        edge->binds || edge->relation == RELATION_TURN ? graph->time_ns[m] - graph->time_ns[edge->from] : 0;
     return edge->relation == RELATION_COLLECTIVE ? replay->at_ns[edge->from] < replay->at_ns[m]
                                                  : replay->at_ns[edge->from] + lag_ns == replay->at_ns[m];
 }

@@ -209,6 +209,31 @@ static void the_backward_thread_hands_over(void **state)
     trace_free(trace);
 }
 
+/*
+ * Calls alone, as a log of calls has them: nothing links the threads, but they take turns.
+ *
+ *     thread 1  [launch 0-10]                      [launch 60-70]
+ *     thread 2                 [launch 20-50     ]
+ *
+ * The path stays on its thread. In the replay thread 2 follows thread 1, and thread 1 thread 2.
+ */
+static void threads_that_take_turns_follow_one_another(void **state)
+{
+    (void)state;
+    draw_begin(&wants);
+    draw_call("cudaLaunchKernel", 1, 0, 10, 1);
+    draw_work("kernel", "a", 0, 7, 5, 1, 1);
+    draw_call("cuLaunchKernel", 2, 20, 30, 2);
+    draw_work("kernel", "b", 0, 7, 25, 1, 2);
+    draw_call("cudaLaunchKernel", 1, 60, 10, 3);
+    draw_work("kernel", "c", 0, 7, 65, 1, 3);
+    struct trace *trace = draw_end();
+    assert_string_equal(path_of(trace), "call 0-10 cudaLaunchKernel, gap 10-60, call 60-70 cudaLaunchKernel");
+    /* Thread 2's call in a tenth of its time: 20-23; the gap of 10 after it ends at 33, the last call at 43. */
+    assert_int_equal(end_with(trace, "cuLaunchKernel", 0.1), 43);
+    trace_free(trace);
+}
+
 /* A copy that its call waited for; and one that was over when its call had not begun, which no clock can explain. */
 static void a_copy_blocks_its_call_where_the_call_ended_after_it(void **state)
 {
@@ -348,6 +373,7 @@ int main(void)
         cmocka_unit_test(a_stream_waits_for_the_event_that_was_recorded),
         cmocka_unit_test(without_records_a_wait_is_for_what_ended_last),
         cmocka_unit_test(the_backward_thread_hands_over),
+        cmocka_unit_test(threads_that_take_turns_follow_one_another),
         cmocka_unit_test(a_copy_blocks_its_call_where_the_call_ended_after_it),
         cmocka_unit_test(work_that_began_before_its_call_goes_on_where_the_thread_was),
         cmocka_unit_test(work_of_which_nothing_is_known_is_unknown),

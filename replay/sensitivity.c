@@ -1,0 +1,102 @@
+/* sensitivity.c - see sensitivity.h. Where the gain bends is found by halving. */
+#include "replay/sensitivity.h"
+
+#include "facts/attribution.h"
+#include "replay/replay.h"
+
+struct probe {
+    const struct replay_graph *graph;
+    const struct path_window *window;
+    const struct path_item *item;
+    struct changes *changes;
+    moment_id start, end; /* start MOMENT_NONE: it does not move */
+};
+
+static bool is_of_host(enum path_part part)
+{
+    return part == PART_OPERATOR || part == PART_CALL;
+}
+
+static bool is_of_device(enum path_part part)
+{
+    return part == PART_KERNEL || part == PART_COPY || part == PART_MEMSET || part == PART_COMMUNICATION;
+}
+
+static bool lies_within(const struct probe *probe, int64_t start_ns, int64_t end_ns)
+{
+    return end_ns > probe->window->start_ns && start_ns < probe->window->end_ns;
+}
+
+/* Is the piece that leads to M of the item? */
+static bool piece_is_of(const struct probe *probe, moment_id m)
+{
+    const struct trace *trace = probe->graph->trace;
+    event_id span = probe->graph->inner[m];
+    return span != EVENT_NONE && trace->name[span] == probe->item->name &&
+           event_is_call((enum event_kind)trace->kind[span]) == (probe->item->part == PART_CALL) &&
+           lies_within(probe, probe->graph->time_ns[m - 1], probe->graph->time_ns[m]);
+}
+
+static bool work_is_of(const struct probe *probe, size_t i)
+{
+    const struct replay_graph *graph = probe->graph;
+    return graph->trace->name[graph->gpu->event[i]] == probe->item->name &&
+           path_part_of_work(graph, i) == probe->item->part &&
+           lies_within(probe, graph->time_ns[replay_work_start(graph, i)],
+                       graph->time_ns[replay_work_end(graph, i)]);
+}
+
+/* How much shorter the window is when the item takes FACTOR of its time. */
+static int64_t gain_at(const struct probe *probe, double factor)
+{
+    const struct replay_graph *graph = probe->graph;
+    if (is_of_host(probe->item->part)) {
+        for (moment_id m = 1; m < graph->host_count; m++)
+            if (piece_is_of(probe, m))
+                probe->changes->piece[m] = (float)factor;
+    } else {
+        for (size_t i = 0; i < graph->gpu->count; i++)
+            if (work_is_of(probe, i))
+                probe->changes->work[i] = (float)factor;
+    }
+    struct replay *replay = replay_open(graph, probe->changes);
+    int64_t gain_ns = graph->time_ns[probe->end] - replay->at_ns[probe->end];
+    if (probe->start != MOMENT_NONE)
+        gain_ns -= graph->time_ns[probe->start] - replay->at_ns[probe->start];
+    replay_free(replay);
+    return gain_ns;
+}
+
+/* Does taking SHARE off the item still gain that share of its time on the path? One part in a hundred may be missing. */
+static bool gains_all(const struct probe *probe, double share)
+{
+    return (double)gain_at(probe, 1 - share) >= 0.99 * share * (double)probe->item->time_ns - 1;
+}
+
+struct sensitivity sensitivity_of(const struct replay_graph *graph, const struct path_window *window,
+                                  const struct path_item *item)
+{
+    enum { HALVINGS = 7 };
+    struct sensitivity sensitivity = { .known = is_of_host(item->part) || is_of_device(item->part) };
+    struct probe probe = { .graph = graph, .window = window, .item = item, .start = MOMENT_NONE };
+    probe.end = path_last_moment(graph, window);
+    if (!sensitivity.known || probe.end == MOMENT_NONE)
+        return (struct sensitivity){ .known = false };
+    if (window->thread != UINT32_MAX)
+        probe.start = replay_moment_from(graph, window->thread, window->start_ns);
+    probe.changes = changes_open(graph);
+    sensitivity.gone_saves_ns = gain_at(&probe, 0);
+    double low = 0, high = 1;
+    if (gains_all(&probe, 1))
+        low = 1;
+    for (int i = 0; i < HALVINGS && low < 1; i++) {
+        double middle = (low + high) / 2;
+        if (gains_all(&probe, middle))
+            low = middle;
+        else
+            high = middle;
+    }
+    sensitivity.leaves_share = low;
+    changes_free(probe.changes);
+    return sensitivity;
+}
