@@ -348,7 +348,7 @@ static void add_one_overview(const struct summary *summary, struct result *resul
         size_t row = summary_row(parts, "part", "Step");
         table_add_footer(table, "steps", "Complete steps", TABLE_COUNT, parts->footers.at[0].value);
         if (row < parts->row_count)
-            table_add_footer(table, "step_average", "A step takes", TABLE_NS,
+            table_add_footer(table, "step_average", "A step takes, mean", TABLE_NS,
                              table_int(summary_figure(parts, row, "average")));
     }
     if (summary->gpu) {

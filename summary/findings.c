@@ -712,7 +712,7 @@ void findings_add_result(const struct findings *findings, struct result *result)
         struct table *table = TABLE_OF_ROWS("findings", "What to change, what saves most first", columns,
                                             findings->at, findings->count);
         table->sort_column = table_column_at(table, offsetof(struct priced_finding, saves_ns));
-        table_add_footer(table, "step", findings->has_steps ? "A step takes" : "The recording takes",
+        table_add_footer(table, "step", findings->has_steps ? "A step takes, median" : "The recording takes",
                          TABLE_NS, table_int(findings->step_ns));
         table_add_footer(table, "together", "With all of these", TABLE_NS, table_int(findings->together_ns));
         result_add_table(result, table);

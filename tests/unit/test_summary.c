@@ -5,8 +5,8 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "summary/findings.h"
 #include "summary/summary.h"
-#include "summary/rules.h"
 #include "tests/unit/drawn.h"
 #include <stdio.h>
 
@@ -51,47 +51,14 @@ static void a_busy_device_is_no_finding(void **state)
     assert_int_equal(result->tables.count, 2); /* no findings */
     assert_string_equal(result->tables.at[0]->key, "overview");
     assert_string_equal(result->tables.at[1]->key, "operators");
-    assert_int_equal(result->notices.count, 0);
+    assert_string_equal(result->notices.at[0].kind, "answer"); /* which is that there is none */
     release();
 }
 
-/*
- *              0    10   20   30   40   50   60   70   80   90   100
- *   host       [ ProfilerStep#1                                  )
- *              [ next    )[ mm                                   )
- *                         l    [ cudaDeviceSynchronize        )         launch 20..22, wait 30..95
- *   stream 7                [ gemm              )                       25..65
- *
- * The wait takes 65, of which a launch would take 2: 63 %. No kernel runs in 60 % of the step; 20 % of it loads data.
- */
-static void what_costs_most_comes_first(void **state)
+static void draw_device(int64_t memory)
 {
-    (void)state;
-    draw_begin(&summary_wants);
-    draw_host("user_annotation", "ProfilerStep#1", 1, 0, 100);
-    draw_host("user_annotation", "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__", 1, 0, 20);
-    draw_host("cpu_op", "aten::mm", 1, 20, 80);
-    draw_call("cudaLaunchKernel", 1, 20, 2, 1);
-    draw_call("cudaDeviceSynchronize", 1, 30, 65, 2);
-    draw_work("kernel", "gemm", 0, 7, 25, 40, 1);
-    trace = draw_end();
-    answer();
-    struct table *findings = table_called(result, "findings");
-    assert_int_equal(findings->row_count, 3);
-    assert_string_equal(text_called(findings, 0, "rule"), "stall");
-    assert_string_equal(text_called(findings, 0, "finding"), "the host waits: aten::mm, wait for kernels");
-    assert_int_equal(int_called(findings, 0, "time"), 63);
-    assert_float_equal(number_called(findings, 0, "share"), 0.63, 1e-12);
-    assert_string_equal(text_called(findings, 0, "see"), "tpa transfers");
-    assert_string_equal(text_called(findings, 1, "rule"), "utilization");
-    assert_float_equal(number_called(findings, 1, "share"), 0.60, 1e-12);
-    assert_float_equal(number_called(findings, 1, "threshold"), 0.50, 1e-12);
-    assert_string_equal(text_called(findings, 1, "device"), "0");
-    assert_string_equal(text_called(findings, 2, "rule"), "data_loading");
-    assert_float_equal(number_called(findings, 2, "share"), 0.20, 1e-12);
-    assert_int_equal(int_called(findings, 2, "time"), 20);
-    assert_int_equal(result->notices.count, 3); /* advice for each */
-    release();
+    *VEC_PUSH(&trace_builder_current_file(draw_builder)->devices) =
+        (struct trace_device){ .name = "V100", .total_memory = memory, .compute_major = 7 };
 }
 
 /*
@@ -99,7 +66,7 @@ static void what_costs_most_comes_first(void **state)
  *   host       [ Step#0  )[ Step#1  )[ Step#2  )[ Step#3  )[ Step#4  )     each allocates 9 of the device's 100
  *   stream 7   [ volta_sgemm, launched by mm                          )    in use: 50, 59, 68, 77, 86, 95
  */
-static void memory_comes_after_time(void **state)
+static void memory_that_is_nearly_full_and_grows_is_a_remark(void **state)
 {
     (void)state;
     draw_begin(&summary_wants);
@@ -129,16 +96,14 @@ static void memory_comes_after_time(void **state)
     }
     trace = draw_end();
     answer();
-    struct table *findings = table_called(result, "findings");
-    assert_int_equal(findings->row_count, 3);
-    assert_string_equal(text_called(findings, 0, "rule"), "tensor_cores");
-    assert_float_equal(number_called(findings, 0, "share"), 1.0, 1e-12);
-    assert_string_equal(text_called(findings, 1, "rule"), "memory_full");
-    assert_float_equal(number_called(findings, 1, "share"), 0.95, 1e-12);
-    assert_int_equal(int_called(findings, 1, "bytes"), 95);
-    assert_string_equal(text_called(findings, 1, "device"), "cuda:0");
-    assert_string_equal(text_called(findings, 2, "rule"), "memory_grows");
-    assert_int_equal(int_called(findings, 2, "bytes"), 9);
+    struct table *remarks = table_called(result, "remarks");
+    assert_int_equal(remarks->row_count, 2);
+    assert_string_equal(text_called(remarks, 0, "rule"), "memory_full");
+    assert_float_equal(number_called(remarks, 0, "share"), 0.95, 1e-12);
+    assert_int_equal(int_called(remarks, 0, "bytes"), 95);
+    assert_string_equal(text_called(remarks, 0, "device"), "cuda:0");
+    assert_string_equal(text_called(remarks, 1, "rule"), "memory_grows");
+    assert_int_equal(int_called(remarks, 1, "bytes"), 9);
     release();
 }
 
@@ -154,155 +119,11 @@ static void draw_step(int number, int64_t start_ns, int64_t dur_ns)
     draw_work("kernel", "elementwise", 0, 7, start_ns, dur_ns, number + 1);
 }
 
-/* Kernels at 0..40 and from 80 or 44 on, 40 long; the second is launched at LAUNCHED. The host does NAME meanwhile. */
-static void draw_gap(bool wrong, int64_t launched_ns, const char *category, const char *name,
-                     int64_t start_ns, int64_t dur_ns)
-{
-    draw_call("cudaLaunchKernel", 1, 0, 1, 1);
-    draw_work("kernel", "elementwise", 0, 7, 1, 39, 1);
-    if (name)
-        draw_host(category, name, 1, start_ns, dur_ns);
-    draw_call("cudaLaunchKernel", 1, wrong || launched_ns < 40 ? launched_ns : 43, 1, 2);
-    draw_work("kernel", "elementwise", 0, 7, wrong ? 80 : 44, 40, 2);
-}
-
-/* 60 of 100, or 20 of 100, without a kernel. */
-static void draw_utilization(bool wrong)
-{
-    draw_host("user_annotation", "ProfilerStep#0", 1, 0, 100);
-    draw_host("cpu_op", "aten::add", 1, 0, 100);
-    draw_call("cudaLaunchKernel", 1, 0, 1, 1);
-    draw_work("kernel", "elementwise", 0, 7, 10, wrong ? 40 : 80, 1);
-}
-
-/* 20 of 100, or 4, in which the step does nothing but load data. */
-static void draw_data_loading(bool wrong)
-{
-    draw_host("user_annotation", "ProfilerStep#0", 1, 0, 100);
-    draw_host("user_annotation", "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__", 1, 0,
-              wrong ? 20 : 4);
-    draw_host("cpu_op", "aten::add", 1, wrong ? 20 : 4, wrong ? 80 : 96);
-}
-
-/* 20 of 100, or 5, of all-reduce alone. */
-static void draw_communication(bool wrong)
-{
-    draw_step(0, 1, wrong ? 79 : 94);
-    draw_call("cudaLaunchKernel", 1, 2, 1, 99);
-    draw_work("kernel", "ncclDevKernel_AllReduce_Sum_f32_RING_LL", 0, 8, 10, 90, 99);
-}
-
 /* Four steps of 100; the last lasts until 600 on the device, which is 200 more than the median, of 600. */
 static void draw_slow_step(bool wrong)
 {
     for (int i = 0; i < 4; i++)
         draw_step(i, 100 * i + 1, wrong && i == 3 ? 299 : 99);
-}
-
-/* 20 of 100, or 5 of 85, of copying alone. */
-static void draw_copies(bool wrong)
-{
-    draw_call("cudaLaunchKernel", 1, 0, 1, 1);
-    draw_work("kernel", "elementwise", 0, 7, 1, 79, 1);
-    draw_call("cudaMemcpyAsync", 1, 1, 1, 2);
-    draw_work("gpu_memcpy", "Memcpy HtoD (Pinned -> Device)", 0, 7, 80, wrong ? 20 : 5, 2);
-}
-
-static void draw_idle_host(bool wrong)
-{
-    draw_gap(wrong, 78, NULL, NULL, 0, 0);
-}
-
-static void draw_idle_latency(bool wrong)
-{
-    draw_gap(wrong, 10, NULL, NULL, 0, 0);
-}
-
-static void draw_idle_synchronisation(bool wrong)
-{
-    draw_gap(wrong, 78, "cuda_runtime", "cudaDeviceSynchronize", 10, wrong ? 60 : 31);
-}
-
-static void draw_idle_allocation(bool wrong)
-{
-    draw_gap(wrong, 78, "cuda_runtime", "cudaMalloc", 41, wrong ? 34 : 2);
-}
-
-static void draw_idle_data_loading(bool wrong)
-{
-    draw_gap(wrong, 78, "user_annotation", "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__", 41,
-             wrong ? 34 : 2);
-}
-
-static void draw_idle_communication(bool wrong)
-{
-    draw_gap(wrong, 78, "cpu_op", "c10d::allreduce_", 41, wrong ? 34 : 2);
-}
-
-static void draw_idle_profiler(bool wrong)
-{
-    draw_gap(wrong, 78, "overhead", "Activity Buffer Request", 41, wrong ? 34 : 2);
-}
-
-/* Kernels of 39 us, the second from 80 us or 44 us on, launched by a call at CALL_US for DUR_US. */
-static void draw_late(bool wrong, const char *second, int64_t call_us, int64_t dur_us)
-{
-    draw_call("cudaLaunchKernel", 1, 0, 1, 1);
-    draw_work("kernel", "elementwise", 0, 7, 1000, 39000, 1);
-    draw_call("cudaLaunchKernel", 1, 1000 * call_us, 1000 * dur_us, 2);
-    draw_work("kernel", second, 0, 7, wrong ? 80000 : 44000, 39000, 2);
-}
-
-static void draw_idle_launch_call(bool wrong)
-{
-    draw_late(wrong, "elementwise", 40, wrong ? 38 : 2);
-}
-
-static void draw_idle_first_use(bool wrong)
-{
-    draw_late(true, wrong ? "softmax" : "elementwise", 40, 38);
-}
-
-static void draw_idle_stream_wait(bool wrong)
-{
-    draw_call("cudaStreamWaitEvent", 1, 28000, 1000, 9);
-    draw_late(wrong, "elementwise", 30, 1);
-}
-
-static void draw_idle_queued(bool wrong)
-{
-    draw_late(wrong, "elementwise", 30, 1);
-}
-
-static void draw_idle_graph(bool wrong)
-{
-    draw_call("cudaGraphLaunch", 1, 0, 1, 1);
-    draw_work("kernel", "elementwise", 0, 7, 1, 39, 1);
-    draw_work("kernel", "elementwise", 0, 7, wrong ? 80 : 44, 39, 1);
-}
-
-/* A synchronization of 31 of 100, or of 4. */
-static void draw_stall(bool wrong)
-{
-    draw_host("cpu_op", "aten::item", 1, 0, 100);
-    draw_call("cudaLaunchKernel", 1, 0, 1, 1);
-    draw_call("cudaStreamSynchronize", 1, 10, wrong ? 31 : 4, 2);
-    draw_work("kernel", "elementwise", 0, 7, 1, wrong ? 39 : 12, 1);
-}
-
-static void draw_device(int64_t memory)
-{
-    *VEC_PUSH(&trace_builder_current_file(draw_builder)->devices) =
-        (struct trace_device){ .name = "V100", .total_memory = memory, .compute_major = 7 };
-}
-
-static void draw_tensor_cores(bool wrong)
-{
-    draw_device(0);
-    draw_host("cpu_op", "aten::mm", 1, 0, 100);
-    draw_call("cudaLaunchKernel", 1, 0, 1, 1);
-    draw_work("kernel", wrong ? "volta_sgemm_128x64_nn" : "volta_fp16_s884gemm_fp16_128x128_ldg8_f2f_nn", 0,
-              7, 1, 99, 1);
 }
 
 static void draw_data_parallel(bool wrong)
@@ -362,6 +183,202 @@ static void draw_memory_grows(bool wrong)
 }
 
 /*
+ * Findings with a price. Each drawing has three steps of 1000 us, one after the other; US is the begin of one. What is not drawn
+ * is Python. Where devices work, the host waits for them at the end of each step, so that the device decides how long it takes.
+ */
+static void draw_call_us(const char *name, int64_t start_us, int64_t dur_us, int64_t correlation)
+{
+    draw_call(name, 1, 1000 * start_us, 1000 * dur_us, correlation);
+}
+
+static void draw_work_us(const char *category, const char *name, int64_t start_us, int64_t dur_us,
+                         int64_t correlation)
+{
+    draw_work(category, name, 0, 7, 1000 * start_us, 1000 * dur_us, correlation);
+}
+
+static void draw_op_us(const char *category, const char *name, int64_t start_us, int64_t dur_us)
+{
+    draw_host(category, name, 1, 1000 * start_us, 1000 * dur_us);
+}
+
+/* The loop waits 200 us, or 4, for its batch; then an operator. Without the wait a step takes 800 us. */
+static void draw_data_loading(bool wrong, int64_t us, int64_t n)
+{
+    int64_t wait_us = wrong ? 200 : 4;
+    (void)n;
+    draw_op_us("user_annotation", "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__", us, wait_us);
+    draw_op_us("cpu_op", "aten::add", us + wait_us, 1000 - wait_us);
+}
+
+/*
+ *   host       200 launch 210   300 [ aten::item: cudaStreamSynchronize ) 700                 1000
+ *   device           210 [ elementwise                         ) 690
+ *
+ * Without the wait the host goes on at 300: a step takes 600 us. Fine: the work is over at 302, and so is the wait at 304.
+ */
+static void draw_host_wait(bool wrong, int64_t us, int64_t n)
+{
+    draw_call_us("cudaLaunchKernel", us + 200, 10, 2 * n + 1);
+    draw_work_us("kernel", "elementwise", us + 210, wrong ? 480 : 92, 2 * n + 1);
+    draw_op_us("cpu_op", "aten::item", us + 300, wrong ? 400 : 4);
+    draw_call_us("cudaStreamSynchronize", us + 300, wrong ? 400 : 4, 2 * n + 2);
+    draw_op_us("cpu_op", "aten::add", us + (wrong ? 700 : 304), wrong ? 300 : 696);
+}
+
+/*
+ *   host     0 launch 10 launch 20 [ cudaDeviceSynchronize                     ) 950       1000
+ *   device                20 [ FIRST, 300 us )[ elementwise, 600 us       ) 920
+ *
+ * Without the first work the second begins at 20: a step takes 700 us. Fine: the first takes 3 us.
+ */
+static void draw_two_works(bool wrong, const char *category, const char *first, int64_t us, int64_t n)
+{
+    int64_t first_us = wrong ? 300 : 3;
+    draw_call_us(strcmp(category, "kernel") == 0 ? "cudaLaunchKernel" : "cudaMemcpyAsync", us, 10, 3 * n + 1);
+    draw_call_us("cudaLaunchKernel", us + 10, 10, 3 * n + 2);
+    draw_work_us(category, first, us + 20, first_us, 3 * n + 1);
+    draw_work_us("kernel", "elementwise", us + 20 + first_us, 900 - first_us, 3 * n + 2);
+    draw_call_us("cudaDeviceSynchronize", us + 20, 930, 3 * n + 3);
+}
+
+static void draw_device_copies(bool wrong, int64_t us, int64_t n)
+{
+    draw_two_works(wrong, "gpu_memcpy", "Memcpy DtoD (Device -> Device)", us, n);
+}
+
+static void draw_communication(bool wrong, int64_t us, int64_t n)
+{
+    draw_two_works(wrong, "kernel", "ncclDevKernel_AllReduce_Sum_f32_RING_LL", us, n);
+}
+
+/* Ten launches 50 us apart, from 0 to 460, of kernels of 10 us. As one graph they take no time of the host: 540 us. Fine: the
+ * device is busy all the time, and waited for. */
+static void draw_launches(bool wrong, int64_t us, int64_t n)
+{
+    if (!wrong) {
+        draw_two_works(false, "kernel", "elementwise", us, n);
+        return;
+    }
+    for (int64_t i = 0; i < 10; i++) {
+        draw_call_us("cudaLaunchKernel", us + 50 * i, 10, 10 * n + i + 1);
+        draw_work_us("kernel", "elementwise", us + 50 * i + 12, 10, 10 * n + i + 1);
+    }
+    draw_op_us("cpu_op", "aten::add", us + 500, 490);
+}
+
+/* cudaMalloc takes 300 us, or 2, between two launches; then an operator of 400 us: 700 us without it. */
+static void draw_allocation(bool wrong, int64_t us, int64_t n)
+{
+    int64_t malloc_us = wrong ? 300 : 2;
+    draw_call_us("cudaLaunchKernel", us, 10, 3 * n + 1);
+    draw_work_us("kernel", "elementwise", us + 12, 10, 3 * n + 1);
+    draw_call_us("cudaMalloc", us + 20, malloc_us, 3 * n + 2);
+    draw_call_us("cudaLaunchKernel", us + 20 + malloc_us, 10, 3 * n + 3);
+    draw_work_us("kernel", "elementwise", us + 32 + malloc_us, 10, 3 * n + 3);
+    draw_op_us("cpu_op", "aten::add", us + 600, 400);
+}
+
+/* A matrix product of 600 us, which the host waits for. In half the time: 700 us a step. Fine: it uses tensor cores. */
+static void draw_tensor_cores(bool wrong, int64_t us, int64_t n)
+{
+    if (n == 0)
+        draw_device(0);
+    draw_op_us("cpu_op", "aten::mm", us, 30);
+    draw_call_us("cudaLaunchKernel", us + 10, 10, 2 * n + 1);
+    draw_work_us("kernel", wrong ? "volta_sgemm_128x64_nn" : "volta_fp16_s884gemm_fp16_128x128_ldg8_f2f_nn",
+                 us + 20, 600, 2 * n + 1);
+    draw_call_us("cudaDeviceSynchronize", us + 30, 600, 2 * n + 2);
+    draw_op_us("cpu_op", "aten::add", us + 630, 370);
+}
+
+/* A copy whose call blocks from 100 to 500; 10 us is what a call takes that does not. Fine: it is of pinned memory. */
+static void draw_pageable_copies(bool wrong, int64_t us, int64_t n)
+{
+    draw_call_us("cudaMemcpyAsync", us + 100, wrong ? 400 : 10, n + 1);
+    draw_work_us("gpu_memcpy", wrong ? "Memcpy HtoD (Pageable -> Device)" : "Memcpy HtoD (Pinned -> Device)",
+                 us + 110, 380, n + 1);
+    draw_op_us("cpu_op", "aten::add", us + 500, 500);
+}
+
+/* ROW of the findings that has RULE; SIZE_MAX when none has. */
+static size_t row_of(const char *rule)
+{
+    for (size_t t = 0; t < result->tables.count; t++)
+        for (size_t row = 0;
+             strcmp(result->tables.at[t]->key, "findings") == 0 && row < result->tables.at[t]->row_count;
+             row++)
+            if (strcmp(text_called(result->tables.at[t], row, "rule"), rule) == 0)
+                return row;
+    return SIZE_MAX;
+}
+
+static void every_finding_has_its_price(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *rule;
+        void (*draw)(bool wrong, int64_t us, int64_t n);
+        int64_t saves_us;
+    } cases[] = {
+        { "data_loading", draw_data_loading, 200 },       { "host_wait", draw_host_wait, 400 },
+        { "pageable_copies", draw_pageable_copies, 390 }, { "device_copies", draw_device_copies, 300 },
+        { "communication", draw_communication, 300 },     { "launches", draw_launches, 460 },
+        { "allocation", draw_allocation, 300 },           { "tensor_cores", draw_tensor_cores, 300 },
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        for (int wrong = 0; wrong < 2; wrong++) {
+            draw_begin(&summary_wants);
+            for (int64_t n = 0; n < 3; n++) {
+                char name[32];
+                snprintf(name, sizeof name, "ProfilerStep#%d", (int)n);
+                draw_host("user_annotation", name, 1, 1000000 * n, 1000000);
+                cases[i].draw(wrong, 1000 * n, n);
+            }
+            trace = draw_end();
+            answer();
+            size_t row = row_of(cases[i].rule);
+            if ((row != SIZE_MAX) != wrong)
+                fail_msg("%s is %sfound where it is %s", cases[i].rule, wrong ? "not " : "",
+                         wrong ? "wrong" : "fine");
+            if (wrong) {
+                const struct table *findings = table_called(result, "findings");
+                if (int_called(findings, row, "saves") != 1000 * cases[i].saves_us)
+                    fail_msg("%s saves %lld ns", cases[i].rule,
+                             (long long)int_called(findings, row, "saves"));
+                assert_float_equal(number_called(findings, row, "saves_share"),
+                                   (double)cases[i].saves_us / 1000, 1e-9);
+                assert_non_null(text_called(findings, row, "advice"));
+                assert_true(strncmp(text_called(findings, row, "check"), "tpa ", 4) == 0);
+            }
+            release();
+        }
+}
+
+/*
+ *   host     0 launch 10     100 [ cudaDeviceSynchronize      ) 900
+ *   device        20 [ elementwise                         ) 890
+ *
+ * Nothing is launched after the wait: it is the end of the recording and saves nothing.
+ */
+static void the_wait_that_ends_the_recording_saves_nothing(void **state)
+{
+    (void)state;
+    draw_begin(&summary_wants);
+    draw_call_us("cudaLaunchKernel", 0, 10, 1);
+    draw_work_us("kernel", "elementwise", 20, 870, 1);
+    draw_call_us("cudaDeviceSynchronize", 100, 800, 2);
+    trace = draw_end();
+    answer();
+    assert_true(row_of("host_wait") == SIZE_MAX);
+    size_t told = 0;
+    for (size_t i = 0; i < result->notices.count; i++)
+        told += strcmp(result->notices.at[i].kind, "end_of_recording") == 0;
+    assert_int_equal(told, 1);
+    release();
+}
+
+/*
  * No steps, and the operators are over before the work that they queued begins: kernels take all of the device's span,
  * 30..230. None runs while the operators do, which says nothing.
  */
@@ -388,30 +405,9 @@ static void every_rule_finds_and_is_quiet(void **state)
         const char *rule;
         void (*draw)(bool wrong);
     } cases[] = {
-        { "utilization", draw_utilization },
-        { "data_loading", draw_data_loading },
-        { "communication", draw_communication },
-        { "slow_step", draw_slow_step },
-        { "copies", draw_copies },
-        { "idle_host", draw_idle_host },
-        { "idle_launch_latency", draw_idle_latency },
-        { "idle_synchronisation", draw_idle_synchronisation },
-        { "idle_allocation", draw_idle_allocation },
-        { "idle_data_loading", draw_idle_data_loading },
-        { "idle_communication", draw_idle_communication },
-        { "idle_profiler", draw_idle_profiler },
-        { "idle_launch_call", draw_idle_launch_call },
-        { "idle_first_use", draw_idle_first_use },
-        { "idle_stream_wait", draw_idle_stream_wait },
-        { "idle_graph", draw_idle_graph },
-        { "idle_queued", draw_idle_queued },
-        { "stall", draw_stall },
-        { "tensor_cores", draw_tensor_cores },
-        { "data_parallel", draw_data_parallel },
-        { "backend", draw_backend },
-        { "straggler", draw_straggler },
-        { "memory_full", draw_memory_full },
-        { "memory_grows", draw_memory_grows },
+        { "slow_step", draw_slow_step },     { "data_parallel", draw_data_parallel },
+        { "backend", draw_backend },         { "straggler", draw_straggler },
+        { "memory_full", draw_memory_full }, { "memory_grows", draw_memory_grows },
     };
     assert_int_equal(sizeof cases / sizeof *cases, RULES);
     for (size_t i = 0; i < RULES; i++) {
@@ -423,7 +419,7 @@ static void every_rule_finds_and_is_quiet(void **state)
             answer();
             size_t found = 0;
             for (size_t t = 0; t < result->tables.count; t++)
-                for (size_t row = 0; strcmp(result->tables.at[t]->key, "findings") == 0 &&
+                for (size_t row = 0; strcmp(result->tables.at[t]->key, "remarks") == 0 &&
                                      row < result->tables.at[t]->row_count;
                      row++) {
                     const struct table *findings = result->tables.at[t];
@@ -534,22 +530,12 @@ static void draw_two_ranks(void)
     trace = draw_end();
 }
 
-static size_t row_of_rule(const struct table *findings, const char *rule)
-{
-    for (size_t row = 0; row < findings->row_count; row++)
-        if (strcmp(text_called(findings, row, "rule"), rule) == 0)
-            return row;
-    fail_msg("nothing found by %s", rule);
-    return 0;
-}
-
-static void each_rank_has_figures_and_findings_of_its_own(void **state)
+static void each_rank_has_figures_of_its_own(void **state)
 {
     (void)state;
     draw_two_ranks();
     answer_by(SUMMARY_BY_RANK);
-    struct table *overview = table_called(result, "overview"), *operators = table_called(result, "operators"),
-                 *findings = table_called(result, "findings");
+    struct table *overview = table_called(result, "overview"), *operators = table_called(result, "operators");
     static const int64_t figures[2][6] = { { 0, 100, 1, 100, 2, 0 }, { 1, 100, 1, 100, 1, 90 } };
     static const char *const keys[] = { "rank",         "host_time", "steps",
                                         "step_average", "devices",   "host_blocked" };
@@ -567,17 +553,6 @@ static void each_rank_has_figures_and_findings_of_its_own(void **state)
     assert_int_equal(int_called(operators, 1, "time"), 20);
     assert_int_equal(int_called(operators, 2, "rank"), 1);
     assert_int_equal(int_called(operators, 2, "time"), 10);
-
-    size_t stall = row_of_rule(findings, "stall");
-    assert_int_equal(int_called(findings, stall, "rank"), 1);
-    assert_float_equal(number_called(findings, stall, "share"), 0.88, 1e-12);
-    result_free(result);
-
-    answer();
-    findings = table_called(result, "findings");
-    stall = row_of_rule(findings, "stall");
-    assert_int_equal(int_called(findings, stall, "rank"), TABLE_INT_MISSING);
-    assert_float_equal(number_called(findings, stall, "share"), 0.44, 1e-12); /* of both files */
     release();
 }
 
@@ -674,23 +649,9 @@ static void draw_cycle(int64_t rank, int64_t times)
     draw_work("kernel", "volta_sgemm_128x64_nn", 0, 7, 2, 100 * times - 2, 1);
 }
 
-/* The row of RANK that RULE found; it must be the only one. */
-static size_t only_row(const struct table *findings, const char *rule, int64_t rank)
-{
-    size_t found = SIZE_MAX;
-    for (size_t row = 0; row < findings->row_count; row++)
-        if (strcmp(text_called(findings, row, "rule"), rule) == 0 &&
-            int_called(findings, row, "rank") == rank) {
-            assert_true(found == SIZE_MAX);
-            found = row;
-        }
-    assert_true(found != SIZE_MAX);
-    return found;
-}
-
 /*
- * Rank 4 is 100 + 1000 long, and so are its steps; its waits take 50 + 500, of which two launches would have taken 4.
- * All of the time of its kernels, 98 + 998, which is all of the spans of its device, is of aten::mm.
+ * Rank 4 is 100 + 1000 long, and so are its steps; its waits take 50 + 500. All of the time of its kernels, 98 + 998, is of
+ * aten::mm. Of all ranks, which ran side by side, the recording is as long as that of the longest.
  */
 static void cycles_of_a_rank_are_added_up(void **state)
 {
@@ -705,8 +666,7 @@ static void cycles_of_a_rank_are_added_up(void **state)
         trace = draw_end();
         answer_by(by);
         const struct table *overview = table_called(result, "overview"),
-                           *operators = table_called(result, "operators"),
-                           *findings = table_called(result, "findings");
+                           *operators = table_called(result, "operators");
         assert_int_equal(overview->row_count, 2);
         assert_int_equal(int_called(overview, 0, "host_time"), 1100);
         assert_int_equal(int_called(overview, 1, "host_time"), 100);
@@ -723,49 +683,16 @@ static void cycles_of_a_rank_are_added_up(void **state)
         assert_int_equal(int_called(operators, 0, "count"), 2);
         assert_float_equal(number_called(operators, 0, "share_of_all"), 1.0, 1e-12);
         assert_int_equal(int_called(operators, 1, "rank"), 5);
-
-        size_t row = only_row(findings, "stall", 4);
-        assert_int_equal(int_called(findings, row, "time"), 546);
-        assert_float_equal(number_called(findings, row, "share"), 546.0 / 1100.0, 1e-12);
-        row = only_row(findings, "tensor_cores", 4);
-        assert_int_equal(int_called(findings, row, "time"), 98 + 998);
-        assert_float_equal(number_called(findings, row, "share"), 1.0, 1e-12);
-        only_row(findings, "tensor_cores", 5);
         result_free(result);
 
         answer(); /* of all: two devices, and three files */
         overview = table_called(result, "overview");
         assert_string_equal(overview->footers.at[0].key, "host_time");
-        assert_int_equal(overview->footers.at[0].value.i, 1200);
+        assert_int_equal(overview->footers.at[0].value.i, 1100);
         assert_string_equal(overview->footers.at[3].key, "devices");
         assert_int_equal(overview->footers.at[3].value.i, 2);
         release();
     }
-}
-
-/* A device that idles for the whole of the second, ten times as long, of two cycles: 12..970 of 980 + 98. */
-static void idle_time_of_cycles_is_a_share_of_both(void **state)
-{
-    (void)state;
-    draw_begin(&summary_wants);
-    for (int cycle = 0; cycle < 2; cycle++) {
-        if (cycle)
-            draw_file("second.json");
-        trace_builder_current_file(draw_builder)->rank = 4;
-        draw_call("cudaLaunchKernel", 1, 0, 1, 1);
-        draw_work("kernel", "elementwise", 0, 7, 2, cycle ? 10 : 98, 1);
-        if (cycle) {
-            draw_call("cudaLaunchKernel", 1, 970, 1, 2);
-            draw_work("kernel", "elementwise", 0, 7, 972, 10, 2);
-        }
-    }
-    trace = draw_end();
-    answer();
-    const struct table *findings = table_called(result, "findings");
-    size_t row = only_row(findings, "idle_host", 4);
-    assert_int_equal(int_called(findings, row, "time"), 958);
-    assert_float_equal(number_called(findings, row, "share"), 958.0 / (980.0 + 98.0), 1e-12);
-    release();
 }
 
 /* The most on a device is no peak of the host; that is told of files without any on a device. */
@@ -832,17 +759,20 @@ static void sums_of_long_files_do_not_overflow(void **state)
         struct table *overview = table_called(result, "overview");
         if (by == SUMMARY_BY_ALL) {
             assert_string_equal(overview->footers.at[0].key, "host_time");
-            assert_int_equal(overview->footers.at[0].value.i, INT64_MAX);
+            assert_int_equal(overview->footers.at[0].value.i, 2 * far_ns + 21);
         } else {
             assert_int_equal(overview->row_count, 3);
             assert_int_equal(int_called(overview, 2, "host_time"), 2 * far_ns + 21);
         }
-        struct table *findings = table_called(result, "findings");
-        for (size_t row = 0; row < findings->row_count; row++) {
-            double share = number_called(findings, row, "share");
-            if (share < 0 || share > 1 || int_called(findings, row, "time") < 0)
-                fail_msg("%s: a share of %g", text_called(findings, row, "rule"), share);
-        }
+        for (size_t t = 0; t < result->tables.count; t++)
+            for (size_t row = 0;
+                 strcmp(result->tables.at[t]->key, "findings") == 0 && row < result->tables.at[t]->row_count;
+                 row++) {
+                const struct table *findings = result->tables.at[t];
+                double share = number_called(findings, row, "saves_share");
+                if (share < 0 || share > 1 || int_called(findings, row, "time") < 0)
+                    fail_msg("%s: a share of %g", text_called(findings, row, "rule"), share);
+            }
         release();
     }
 }
@@ -851,18 +781,18 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_busy_device_is_no_finding),
-        cmocka_unit_test(what_costs_most_comes_first),
-        cmocka_unit_test(memory_comes_after_time),
+        cmocka_unit_test(every_finding_has_its_price),
+        cmocka_unit_test(the_wait_that_ends_the_recording_saves_nothing),
+        cmocka_unit_test(memory_that_is_nearly_full_and_grows_is_a_remark),
         cmocka_unit_test(every_rule_finds_and_is_quiet),
         cmocka_unit_test(work_that_outlasts_the_operators_is_work),
         cmocka_unit_test(without_devices_operators_come_by_their_own_time),
         cmocka_unit_test(the_most_expensive_operators_come_first),
-        cmocka_unit_test(each_rank_has_figures_and_findings_of_its_own),
+        cmocka_unit_test(each_rank_has_figures_of_its_own),
         cmocka_unit_test(each_device_has_figures_of_its_own),
         cmocka_unit_test(files_of_one_rank_share_a_row),
         cmocka_unit_test(ranks_come_in_any_order),
         cmocka_unit_test(cycles_of_a_rank_are_added_up),
-        cmocka_unit_test(idle_time_of_cycles_is_a_share_of_both),
         cmocka_unit_test(memory_of_the_host_is_not_of_a_device),
         cmocka_unit_test(sums_of_long_files_do_not_overflow),
     };
