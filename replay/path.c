@@ -195,7 +195,7 @@ static void walk_back(struct walk *walk)
             break;
         }
     }
-    assert(walk->at_ns == walk->window->start_ns);
+    assert(walk->at_ns <= walk->window->start_ns);
 }
 
 /* Is the moment one at which a span or work ended or began, of a file of the window's group? */
