@@ -31,8 +31,24 @@ static int compare_doubles(const void *left, const void *right)
 
 void shift_sort(double *values, size_t count)
 {
-    if (count > 1)
-        qsort(values, count, sizeof *values, compare_doubles);
+    /* Of thousands of samples most may be 0: those are not sorted. */
+    size_t below = 0, above = count;
+    for (size_t i = 0; i < above;) {
+        double value = values[i];
+        if (value < 0) {
+            values[i++] = values[below];
+            values[below++] = value;
+        } else if (value == 0) {
+            i++;
+        } else {
+            values[i] = values[--above];
+            values[above] = value;
+        }
+    }
+    if (below > 1)
+        qsort(values, below, sizeof *values, compare_doubles);
+    if (count - above > 1)
+        qsort(values + above, count - above, sizeof *values, compare_doubles);
 }
 
 double shift_quantile(const double *sorted, size_t count, double q)
