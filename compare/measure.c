@@ -11,6 +11,7 @@ struct measures *measures_open(void)
     struct measures *measures = mem_zalloc(1, sizeof *measures);
     measures->by_step.unit = "step";
     measures->by_file.unit = "file";
+    measures->facts_said = names_open();
     return measures;
 }
 
@@ -35,6 +36,7 @@ void measures_free(struct measures *measures)
     sampling_release(&measures->by_step);
     sampling_release(&measures->by_file);
     VEC_FREE(&measures->facts);
+    names_free(measures->facts_said);
     VEC_FREE(&measures->ranks);
     arena_release(&measures->arena);
     free(measures);
@@ -107,16 +109,18 @@ void measure_rows_add(struct measure_rows *rows, const char *name, size_t len, u
         (struct measure_value){ names_add(rows->names, name, len), sample, value, calls };
 }
 
-/* Facts of a side are few: a search will do. Values said twice count once. */
+/* Values said twice count once. */
 void measures_add_fact(struct measures *measures, const char *key, const char *title, const char *value,
                        size_t len)
 {
     enum { LONGEST = 100 };
+    struct buffer said = { 0 };
     const char *copy = arena_strndup(&measures->arena, value, len < LONGEST ? len : LONGEST);
-    for (size_t i = 0; i < measures->facts.count; i++)
-        if (strcmp(measures->facts.at[i].key, key) == 0 && strcmp(measures->facts.at[i].value, copy) == 0)
-            return;
-    *VEC_PUSH(&measures->facts) = (struct measure_fact){ key, title, copy };
+    buffer_add(&said, key, strlen(key) + 1);
+    buffer_puts(&said, copy);
+    if (names_add(measures->facts_said, said.at, said.count) == measures->facts.count)
+        *VEC_PUSH(&measures->facts) = (struct measure_fact){ key, title, copy };
+    buffer_release(&said);
 }
 
 /* ---- finishing ---- */
