@@ -19,6 +19,7 @@ static void sampling_release(struct sampling *sampling)
 {
     for (size_t m = 0; m < sampling->metrics.count; m++)
         VEC_FREE(&sampling->metrics.at[m].values);
+    names_free(sampling->keys);
     for (size_t t = 0; t < sampling->tables.count; t++) {
         names_free(sampling->tables.at[t]->names);
         VEC_FREE(&sampling->tables.at[t]->values);
@@ -79,6 +80,9 @@ void sampling_set(struct sampling *sampling, const char *key, const char *title,
 {
     struct measure_metric *metric = (struct measure_metric *)(uintptr_t)sampling_metric(sampling, key);
     if (!metric) {
+        if (!sampling->keys)
+            sampling->keys = names_open();
+        names_add(sampling->keys, key, strlen(key));
         metric = VEC_PUSH(&sampling->metrics);
         *metric = (struct measure_metric){ .key = key, .title = title, .kind = kind, .whole = NAN };
     }
@@ -255,10 +259,8 @@ const struct sampling *measures_sampling(const struct measures *measures)
 
 const struct measure_metric *sampling_metric(const struct sampling *sampling, const char *key)
 {
-    for (size_t m = 0; m < sampling->metrics.count; m++)
-        if (strcmp(sampling->metrics.at[m].key, key) == 0)
-            return &sampling->metrics.at[m];
-    return NULL;
+    name_id metric = sampling->keys ? names_find(sampling->keys, key, strlen(key)) : NAME_NONE;
+    return metric == NAME_NONE ? NULL : &sampling->metrics.at[metric];
 }
 
 const struct measure_rows *sampling_rows(const struct sampling *sampling, const char *key)

@@ -69,6 +69,7 @@ struct sampling {
     const char *unit; /* what a sample is: "step", "file", "profile" */
     VEC_OF(struct measure_sample) samples;
     VEC_OF(struct measure_metric) metrics;
+    struct names *keys; /* of the metrics, whose places are their ids; NULL: there is none */
     VEC_OF(struct measure_rows *) tables;
 };
 
