@@ -3,7 +3,7 @@
 
 #include "base/error.h"
 
-enum { MOST_ROWS = 1 << 20 };
+enum { MOST_ROWS = 1 << 18 };
 
 bool many_rows(const struct table *table)
 {

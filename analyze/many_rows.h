@@ -17,7 +17,7 @@
 
 #include "base/result.h"
 
-/* Is TABLE full: has it 2^20 rows or more? */
+/* Is TABLE full: has it 2^18 rows or more? */
 bool many_rows(const struct table *table);
 
 /* Add the notice that LEFT_OUT devices or streams are not in the tables; none when it is 0. */

@@ -7,7 +7,9 @@
 #include <stdlib.h>
 
 enum {
-    MATCH_LIMIT = 2000000, /* steps of backtracking for one name: some 20 ms */
+    EASY_LIMIT = 5000,     /* steps of backtracking that nearly every name is content with: some 50 us */
+    MATCH_LIMIT = 2000000, /* for one name: some 20 ms */
+    MOST_HARD = 250,       /* names that may need more than EASY_LIMIT, so that all together take seconds */
     DEPTH_LIMIT = 20000,
     HEAP_LIMIT_KIB = 64 * 1024,
 };
@@ -16,7 +18,8 @@ struct regex {
     char *pattern;
     pcre2_code *code;
     pcre2_match_data *match;
-    pcre2_match_context *context;
+    pcre2_match_context *easy, *context;
+    unsigned *hard; /* names so far that needed more than EASY_LIMIT */
 };
 
 /* Of its own memory PCRE2 (10.42) may be short while it compiles, say nothing, and match wrongly. */
@@ -30,6 +33,17 @@ static void give_back(void *block, void *context)
 {
     (void)context;
     free(block);
+}
+
+static pcre2_match_context *make_context(uint32_t match_limit)
+{
+    pcre2_match_context *context = pcre2_match_context_create(NULL);
+    if (context == NULL)
+        mem_out_of_memory(match_limit);
+    pcre2_set_match_limit(context, match_limit);
+    pcre2_set_depth_limit(context, DEPTH_LIMIT);
+    pcre2_set_heap_limit(context, HEAP_LIMIT_KIB);
+    return context;
 }
 
 struct regex *regex_open(const char *pattern, struct tpa_error *err)
@@ -59,12 +73,11 @@ struct regex *regex_open(const char *pattern, struct tpa_error *err)
     regex->pattern = mem_strdup(pattern);
     regex->code = code;
     regex->match = pcre2_match_data_create(1, NULL);
-    regex->context = pcre2_match_context_create(NULL);
-    if (regex->match == NULL || regex->context == NULL)
+    regex->easy = make_context(EASY_LIMIT);
+    regex->context = make_context(MATCH_LIMIT);
+    regex->hard = mem_zalloc(1, sizeof *regex->hard);
+    if (regex->match == NULL)
         mem_out_of_memory(sizeof *regex);
-    pcre2_set_match_limit(regex->context, MATCH_LIMIT);
-    pcre2_set_depth_limit(regex->context, DEPTH_LIMIT);
-    pcre2_set_heap_limit(regex->context, HEAP_LIMIT_KIB);
     return regex;
 }
 
@@ -72,21 +85,37 @@ void regex_free(struct regex *regex)
 {
     if (regex == NULL)
         return;
+    pcre2_match_context_free(regex->easy);
     pcre2_match_context_free(regex->context);
+    free(regex->hard);
     pcre2_match_data_free(regex->match);
     pcre2_code_free(regex->code);
     free(regex->pattern);
     free(regex);
 }
 
+static int match_within(const struct regex *regex, const char *text, size_t len, pcre2_match_context *limits)
+{
+    int found = pcre2_match(regex->code, (PCRE2_SPTR)text, len, 0, 0, regex->match, limits);
+    /* The JIT has a small stack of its own; the interpreter has the heap. */
+    return found == PCRE2_ERROR_JIT_STACKLIMIT
+               ? pcre2_match(regex->code, (PCRE2_SPTR)text, len, 0, PCRE2_NO_JIT, regex->match, limits)
+               : found;
+}
+
 bool regex_match(const struct regex *regex, const char *text, size_t len, bool *matched,
                  struct tpa_error *err)
 {
-    int found = pcre2_match(regex->code, (PCRE2_SPTR)text, len, 0, 0, regex->match, regex->context);
-    /* The JIT has a small stack of its own; the interpreter has the heap. */
-    if (found == PCRE2_ERROR_JIT_STACKLIMIT)
-        found =
-            pcre2_match(regex->code, (PCRE2_SPTR)text, len, 0, PCRE2_NO_JIT, regex->match, regex->context);
+    int found = match_within(regex, text, len, regex->easy);
+    if (found == PCRE2_ERROR_MATCHLIMIT && ++*regex->hard > MOST_HARD) {
+        tpa_fail(err, TPA_NOWHERE,
+                 "regular expression '%s' needs more than %d steps of backtracking for %d names",
+                 regex->pattern, EASY_LIMIT, MOST_HARD);
+        return tpa_hint(err,
+                        "nested repeats such as (a+)+ try every split of a name; write a simpler pattern");
+    }
+    if (found == PCRE2_ERROR_MATCHLIMIT)
+        found = match_within(regex, text, len, regex->context);
     if (found >= 0 || found == PCRE2_ERROR_NOMATCH) {
         *matched = found >= 0;
         return true;

@@ -5,12 +5,16 @@
  * tied values are means, so twice a rank is an integer, and the sums of doubled ranks are counted by a
  * table over (how many chosen, their sum). With many values the normal approximation is as good.
  *
+ * Values that are the same are kept once, with how many they are: what happens in one step of thousands costs no more than
+ * the steps in which it happens.
+ *
  * The differences between all pairs are never listed: there may be a hundred million. Their k-th smallest is found by
  * halving the range of doubles it lies in; how many pairs differ by at most d is one walk along both sorted samples.
  */
 #include "base/shift.h"
 
 #include "base/memory.h"
+#include <assert.h>
 #include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -27,8 +31,24 @@ static int compare_doubles(const void *left, const void *right)
 
 void shift_sort(double *values, size_t count)
 {
-    if (count > 1)
-        qsort(values, count, sizeof *values, compare_doubles);
+    /* Of thousands of samples most may be 0: those are not sorted. */
+    size_t below = 0, above = count;
+    for (size_t i = 0; i < above;) {
+        double value = values[i];
+        if (value < 0) {
+            values[i++] = values[below];
+            values[below++] = value;
+        } else if (value == 0) {
+            i++;
+        } else {
+            values[i] = values[--above];
+            values[above] = value;
+        }
+    }
+    if (below > 1)
+        qsort(values, below, sizeof *values, compare_doubles);
+    if (count - above > 1)
+        qsort(values + above, count - above, sizeof *values, compare_doubles);
 }
 
 double shift_quantile(const double *sorted, size_t count, double q)
@@ -47,49 +67,99 @@ double shift_median(const double *sorted, size_t count)
     return shift_quantile(sorted, count, 0.5);
 }
 
-/* ---- ranks ---- */
+/* ---- values that are the same ---- */
 
-struct ranked {
+/* COUNT times the same value. */
+struct run {
     double value;
-    bool is_after;
+    size_t count;
 };
 
-static int compare_ranked(const void *left, const void *right)
+/* A sample in order: its different values, each once. */
+struct runs {
+    struct run *at;
+    size_t count;
+};
+
+static void push_run(struct runs *runs, double value, size_t count)
 {
-    double a = ((const struct ranked *)left)->value, b = ((const struct ranked *)right)->value;
-    return a < b ? -1 : a > b;
+    if (runs->count && runs->at[runs->count - 1].value == value)
+        runs->at[runs->count - 1].count += count;
+    else if (count)
+        runs->at[runs->count++] = (struct run){ value, count };
 }
 
-/* Twice the rank of each value of both samples, in order; ties share the mean. */
-struct ranks {
+/* New; free runs.at. */
+static struct runs runs_of(const struct shift_sample *sample)
+{
+    double *sorted = mem_alloc((sample->listed + 1) * sizeof *sorted);
+    for (size_t i = 0; i < sample->listed; i++)
+        sorted[i] = sample->values[i];
+    shift_sort(sorted, sample->listed);
+    struct runs runs = { .at = mem_alloc((sample->listed + 1) * sizeof *runs.at) };
+    size_t i = 0;
+    for (; i < sample->listed && sorted[i] < 0; i++)
+        push_run(&runs, sorted[i], 1);
+    push_run(&runs, 0, sample->count - sample->listed);
+    for (; i < sample->listed; i++)
+        push_run(&runs, sorted[i], 1);
+    free(sorted);
+    return runs;
+}
+
+double shift_median_of(const struct shift_sample *sample)
+{
+    struct runs runs = runs_of(sample);
+    double middle[2] = { 0, 0 }; /* those at (count - 1) / 2 and count / 2 */
+    size_t passed = 0;
+    for (size_t i = 0; i < runs.count; passed += runs.at[i++].count)
+        for (size_t half = 0; half < 2; half++) {
+            size_t place = (sample->count - 1 + half) / 2;
+            if (place >= passed && place - passed < runs.at[i].count)
+                middle[half] = runs.at[i].value;
+        }
+    free(runs.at);
+    if (sample->count == 0)
+        return NAN;
+    return middle[0] == middle[1] ? middle[0] : middle[0] + 0.5 * (middle[1] - middle[0]);
+}
+
+/* ---- ranks ---- */
+
+/* Values of both samples that are the same share the mean of their ranks; twice that is an integer. */
+struct tie {
+    uint64_t doubled;
     size_t count, after_count;
-    uint32_t *doubled;
+};
+
+struct ranks {
+    size_t count, after_count, tie_count;
+    struct tie *tied;   /* in order */
     uint64_t after_sum; /* of the doubled ranks of the values after */
     double ties;        /* sum of t^3 - t over groups of t tied values */
 };
 
-static struct ranks rank(const double *before, size_t before_count, const double *after, size_t after_count)
+/* New; free ranks.tied. */
+static struct ranks rank(const struct runs *before, const struct runs *after)
 {
-    struct ranks ranks = { .count = before_count + after_count, .after_count = after_count };
-    struct ranked *all = mem_alloc(ranks.count * sizeof *all);
-    for (size_t i = 0; i < before_count; i++)
-        all[i] = (struct ranked){ before[i], false };
-    for (size_t i = 0; i < after_count; i++)
-        all[before_count + i] = (struct ranked){ after[i], true };
-    qsort(all, ranks.count, sizeof *all, compare_ranked);
-    ranks.doubled = mem_alloc(ranks.count * sizeof *ranks.doubled);
-    for (size_t first = 0, end; first < ranks.count; first = end) {
-        for (end = first; end < ranks.count && all[end].value == all[first].value; end++)
-            ;
+    struct ranks ranks = { .tied = mem_alloc((before->count + after->count + 1) * sizeof *ranks.tied) };
+    for (size_t b = 0, a = 0; b < before->count || a < after->count;) {
+        bool is_before =
+            b < before->count && (a == after->count || !(after->at[a].value < before->at[b].value));
+        bool is_after =
+            a < after->count && (b == before->count || !(before->at[b].value < after->at[a].value));
+        size_t of_before = is_before ? before->at[b++].count : 0,
+               of_after = is_after ? after->at[a++].count : 0;
+        size_t first = ranks.count, end = first + of_before + of_after;
         double tied = (double)(end - first);
+        struct tie tie = { (uint64_t)first + end + 1, end - first,
+                           of_after }; /* twice the mean of first+1 .. end */
         ranks.ties += tied * tied * tied - tied;
-        for (size_t i = first; i < end; i++) {
-            ranks.doubled[i] = (uint32_t)(first + end + 1); /* twice the mean of first+1 .. end */
-            if (all[i].is_after)
-                ranks.after_sum += ranks.doubled[i];
-        }
+        ranks.after_sum += tie.doubled * of_after;
+        ranks.after_count += of_after;
+        ranks.count = end;
+        ranks.tied[ranks.tie_count++] = tie;
     }
-    free(all);
     return ranks;
 }
 
@@ -103,9 +173,15 @@ struct sums {
 static struct sums sums_of(const struct ranks *ranks)
 {
     struct sums sums = { .found = ranks->after_sum };
-    for (size_t i = 0; i < ranks->after_count; i++) {
-        sums.least += ranks->doubled[i];
-        sums.greatest += ranks->doubled[ranks->count - 1 - i];
+    size_t low = ranks->after_count, high = ranks->after_count; /* left to take from either end */
+    for (size_t i = 0; i < ranks->tie_count; i++) {
+        const struct tie *first = &ranks->tied[i], *last = &ranks->tied[ranks->tie_count - 1 - i];
+        size_t from_first = first->count < low ? first->count : low;
+        size_t from_last = last->count < high ? last->count : high;
+        sums.least += first->doubled * from_first;
+        sums.greatest += last->doubled * from_last;
+        low -= from_first;
+        high -= from_last;
     }
     return sums;
 }
@@ -116,20 +192,25 @@ static struct sums sums_of(const struct ranks *ranks)
  */
 static double exact_p(const struct ranks *ranks, double *least_p)
 {
-    size_t n = ranks->count, m = ranks->after_count;
+    size_t n = ranks->count, m = ranks->after_count, placed = 0;
+    size_t doubled[EXACT_UP_TO];
+    for (size_t i = 0; i < ranks->tie_count; i++)
+        for (size_t k = 0; k < ranks->tied[i].count; k++)
+            doubled[placed++] = ranks->tied[i].doubled;
+    assert(placed == n && n <= EXACT_UP_TO);
     struct sums sums = sums_of(ranks);
     bool even = true; /* without ties all doubled ranks are: then their halves do */
     for (size_t i = 0; i < n && even; i++)
-        even = ranks->doubled[i] % 2 == 0;
+        even = doubled[i] % 2 == 0;
     unsigned half = even;
     size_t width = (sums.greatest >> half) + 1;
     size_t *below = mem_zalloc(n + 1, sizeof *below); /* sum of the first so many */
     for (size_t i = 0; i < n; i++)
-        below[i + 1] = below[i] + (ranks->doubled[i] >> half);
+        below[i + 1] = below[i] + (doubled[i] >> half);
     double *ways = mem_zalloc((m + 1) * width, sizeof *ways); /* by how many chosen, and their sum */
     ways[0] = 1;
     for (size_t i = 0; i < n; i++) {
-        size_t value = ranks->doubled[i] >> half;
+        size_t value = doubled[i] >> half;
         for (size_t k = i + 1 < m ? i + 1 : m; k > 0; k--) {
             /* Of the i values so far, k - 1 add up to no less than the first and no more than the last of them. */
             const double *from = ways + (k - 1) * width;
@@ -231,29 +312,21 @@ static int64_t interval_rank(size_t before_count, size_t after_count)
     return last_interval.rank;
 }
 
-static double *sorted_copy(const double *values, size_t count)
-{
-    double *copy = mem_alloc(count * sizeof *copy);
-    for (size_t i = 0; i < count; i++)
-        copy[i] = values[i];
-    shift_sort(copy, count);
-    return copy;
-}
-
-/* Two sorted samples. */
+/* Two samples in order. */
 struct pairs {
-    double *from, *to;
-    size_t from_count, to_count;
+    struct runs from, to;
+    size_t from_count; /* values in FROM */
 };
 
 /* How many of the differences to - from are at most LIMIT? */
 static size_t count_up_to(const struct pairs *pairs, double limit)
 {
-    size_t count = 0, first = 0; /* from this one on, the differences with to[i] are small enough */
-    for (size_t i = 0; i < pairs->to_count; i++) {
-        while (first < pairs->from_count && pairs->to[i] - pairs->from[first] > limit)
-            first++;
-        count += pairs->from_count - first;
+    size_t count = 0, first = 0,
+           left = pairs->from_count; /* from FIRST on, the LEFT differences are small enough */
+    for (size_t i = 0; i < pairs->to.count; i++) {
+        while (first < pairs->from.count && pairs->to.at[i].value - pairs->from.at[first].value > limit)
+            left -= pairs->from.at[first++].count;
+        count += pairs->to.at[i].count * left;
     }
     return count;
 }
@@ -277,8 +350,8 @@ static double value_at(uint64_t order)
 /* The difference that RANK others, or more, are not above: the RANK-th from 0 on, were they sorted. */
 static double difference_at(const struct pairs *pairs, size_t rank)
 {
-    uint64_t low = order_of(pairs->to[0] - pairs->from[pairs->from_count - 1]);
-    uint64_t high = order_of(pairs->to[pairs->to_count - 1] - pairs->from[0]);
+    uint64_t low = order_of(pairs->to.at[0].value - pairs->from.at[pairs->from.count - 1].value);
+    uint64_t high = order_of(pairs->to.at[pairs->to.count - 1].value - pairs->from.at[0].value);
     while (low < high) {
         uint64_t middle = low + (high - low) / 2;
         if (count_up_to(pairs, value_at(middle)) > rank)
@@ -289,33 +362,29 @@ static double difference_at(const struct pairs *pairs, size_t rank)
     return value_at(low) + 0.0; /* no -0 */
 }
 
-static void find_shift(const double *before, size_t before_count, const double *after, size_t after_count,
-                       struct shift *shift)
+static void find_shift(const struct pairs *pairs, size_t after_count, struct shift *shift)
 {
-    struct pairs pairs = { sorted_copy(before, before_count), sorted_copy(after, after_count), before_count,
-                           after_count };
-    size_t count = before_count * after_count;
-    double below = difference_at(&pairs, (count - 1) / 2);
-    double above = count % 2 ? below : difference_at(&pairs, count / 2);
+    size_t before_count = pairs->from_count, count = before_count * after_count;
+    double below = difference_at(pairs, (count - 1) / 2);
+    double above = count % 2 ? below : difference_at(pairs, count / 2);
     shift->estimate = below + (above - below) / 2;
     int64_t c = interval_rank(before_count, after_count);
     if (c >= 0) {
-        shift->low = difference_at(&pairs, (size_t)c);
-        shift->high = difference_at(&pairs, count - 1 - (size_t)c);
+        shift->low = difference_at(pairs, (size_t)c);
+        shift->high = difference_at(pairs, count - 1 - (size_t)c);
     }
-    free(pairs.from);
-    free(pairs.to);
 }
 
-void shift_compare(const double *before, size_t before_count, const double *after, size_t after_count,
-                   struct shift *shift)
+void shift_compare_samples(const struct shift_sample *before, const struct shift_sample *after,
+                           struct shift *shift)
 {
     *shift = (struct shift){
         .estimate = NAN, .low = -INFINITY, .high = INFINITY, .p = 1, .exact = true, .least_p = 1
     };
-    if (before_count == 0 || after_count == 0)
+    if (before->count == 0 || after->count == 0)
         return;
-    struct ranks ranks = rank(before, before_count, after, after_count);
+    struct pairs pairs = { runs_of(before), runs_of(after), before->count };
+    struct ranks ranks = rank(&pairs.from, &pairs.to);
     struct sums sums = sums_of(&ranks);
     shift->u = u_of(&ranks, sums.found);
     shift->exact = ranks.count <= EXACT_UP_TO;
@@ -327,8 +396,17 @@ void shift_compare(const double *before, size_t before_count, const double *afte
             fmin(normal_p(&ranks, u_of(&ranks, sums.least)), normal_p(&ranks, u_of(&ranks, sums.greatest)));
     }
     shift->decidable = shift->least_p < 0.05;
-    free(ranks.doubled);
-    find_shift(before, before_count, after, after_count, shift);
+    free(ranks.tied);
+    find_shift(&pairs, after->count, shift);
+    free(pairs.from.at);
+    free(pairs.to.at);
+}
+
+void shift_compare(const double *before, size_t before_count, const double *after, size_t after_count,
+                   struct shift *shift)
+{
+    shift_compare_samples(&(struct shift_sample){ before, before_count, before_count },
+                          &(struct shift_sample){ after, after_count, after_count }, shift);
 }
 
 /* ---- Holm ---- */

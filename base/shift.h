@@ -22,6 +22,15 @@ double shift_quantile(const double *sorted, size_t count, double q);
 /* The middle of COUNT sorted values; NAN when COUNT is 0. */
 double shift_median(const double *sorted, size_t count);
 
+/* A sample of COUNT values: LISTED of them, in any order and borrowed; the others are 0. */
+struct shift_sample {
+    const double *values;
+    size_t listed, count;
+};
+
+/* The middle of SAMPLE; NAN when it is empty. */
+double shift_median_of(const struct shift_sample *sample);
+
 /* How two samples differ. Positive: the second one is larger. */
 struct shift {
     double estimate; /* Hodges-Lehmann: the median of all differences between a value after and one before */
@@ -37,6 +46,10 @@ struct shift {
 /* Compare BEFORE with AFTER; either may be in any order and is left as it is. */
 void shift_compare(const double *before, size_t before_count, const double *after, size_t after_count,
                    struct shift *shift);
+
+/* The same of samples that are mostly 0: the time it takes is that of the values that are listed. */
+void shift_compare_samples(const struct shift_sample *before, const struct shift_sample *after,
+                           struct shift *shift);
 
 /*
  * Holm's correction of COUNT p values for having asked COUNT questions: P is replaced by values that

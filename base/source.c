@@ -75,7 +75,7 @@ static int64_t read_plain(struct source *source, unsigned char *buffer, size_t s
 
 static bool ratio_is_sane(const struct source *source, struct tpa_error *err)
 {
-    int64_t packed = packed_offset(&source->in);
+    int64_t packed = packed_offset(&source->in) - source->in.idle;
     if (source->max_ratio == 0 || source->unpacked <= RATIO_FREE_BYTES || packed <= 0 ||
         (uint64_t)source->unpacked / source->max_ratio <= (uint64_t)packed)
         return true;

@@ -192,7 +192,7 @@ static bool begin_member(struct gzip *gzip, struct packed *in, struct tpa_error 
 {
     do {
         while (in->left && in->at[0] == 0 && packed_offset(in) > 0)
-            packed_skip(in, 1);
+            packed_skip(in, 1), in->idle++;
         if (in->left < 2 && !packed_need(in, 2, err))
             return false;
     } while (in->left && in->at[0] == 0 && packed_offset(in) > 0);

@@ -21,6 +21,8 @@ struct packed {
     int64_t size;  /* of the file; -1 when not known */
     bool at_end;   /* nothing comes after what is at hand */
 
+    int64_t idle; /* of the bytes that were taken those that can hold nothing: skippable frames, padding */
+
     int fd;                /* -1: all bytes are in memory, at hand from the start */
     unsigned char *buffer; /* what is read from fd goes here; NULL for memory */
 

@@ -11,6 +11,7 @@
 struct zstd {
     ZSTD_DStream *stream;
     bool in_frame; /* else: before the first frame, or between two */
+    bool skips;    /* the frame holds nothing */
     bool ended;    /* at the end or at damage */
 };
 
@@ -73,6 +74,7 @@ static int64_t zstd_read(void *state, struct packed *in, unsigned char *out, siz
             return -1;
         if (!zstd->in_frame) {
             zstd->in_frame = zstd_recognise(in->at, in->left);
+            zstd->skips = zstd->in_frame && in->at[0] != (ZSTD_MAGICNUMBER & 0xff);
             zstd->ended = !zstd->in_frame;
             if (zstd->ended && in->left)
                 packed_garbage(in, "zstd");
@@ -81,6 +83,7 @@ static int64_t zstd_read(void *state, struct packed *in, unsigned char *out, siz
         ZSTD_inBuffer from = { in->at, in->left, 0 };
         size_t before = to.pos, left = ZSTD_decompressStream(zstd->stream, &to, &from);
         packed_skip(in, from.pos);
+        in->idle += zstd->skips ? (int64_t)from.pos : 0;
         if (ZSTD_isError(left)) {
             if (!tell_damage(in, left, err))
                 return -1;

@@ -12,6 +12,7 @@
 #include "profile/stacks.h"
 #include "base/escape.h"
 #include "base/packer.h"
+#include "base/sum.h"
 #include "cli/convert.h"
 #include "cli/timeline.h"
 #include "trace/calltree.h"
@@ -87,7 +88,10 @@ static bool write_folded(const struct profile *profile, const struct convert_arg
 /* The outermost frame of a stack is a track, or what stands for the calls that the trace does not hold. */
 typedef uint32_t stack_id;
 #define STACK_NONE UINT32_MAX
-enum { STACKS_PER_PART = 8192 };
+enum { BYTES_PER_PART = 1 << 20 };
+
+/* Each line names all callers, so deep nesting makes of a few hundred bytes of trace any amount of text. */
+#define MOST_FOLDED_BYTES (INT64_C(1) << 30)
 
 struct stack_key {
     stack_id parent; /* STACK_NONE: the outermost */
@@ -98,7 +102,8 @@ struct trace_stacks {
     const struct trace *trace;
     struct names *keys; /* struct stack_key as bytes -> stack_id */
     VEC_OF(int64_t) own_ns;
-    name_id *frame_of; /* by name: the steps are one frame, whatever their number */
+    VEC_OF(stack_id) parts; /* the first stack of each part of the output, and the end of the last */
+    name_id *frame_of;      /* by name: the steps are one frame, whatever their number */
 };
 
 static stack_id find_stack(struct trace_stacks *stacks, stack_id parent, uint32_t frame)
@@ -219,8 +224,7 @@ static void make_stacks(const void *context, size_t part, struct buffer *out)
 {
     const struct trace_stacks *stacks = context;
     VEC_OF(struct stack_key) frames = { 0 };
-    size_t first = part * STACKS_PER_PART, end = first + STACKS_PER_PART;
-    for (stack_id id = (stack_id)first; id < end && id < stacks->own_ns.count; id++) {
+    for (stack_id id = stacks->parts.at[part]; id < stacks->parts.at[part + 1]; id++) {
         if (stacks->own_ns.at[id] <= 0)
             continue;
         frames.count = 0;
@@ -233,6 +237,44 @@ static void make_stacks(const void *context, size_t part, struct buffer *out)
         buffer_printf(out, "%" PRId64 "\n", stacks->own_ns.at[id]);
     }
     VEC_FREE(&frames);
+}
+
+/*
+ * Cut the output into parts of about BYTES_PER_PART, so that memory does not depend on how deep stacks are, and tell how
+ * large all of it will be: a line is that of its parent and one more frame.
+ */
+static int64_t cut_into_parts(struct trace_stacks *stacks)
+{
+    struct buffer frame = { 0 };
+    int64_t *length = mem_alloc((stacks->own_ns.count + 1) * sizeof *length), whole = 0, part = 0;
+    *VEC_PUSH(&stacks->parts) = 0;
+    for (stack_id id = 0; id < stacks->own_ns.count; id++) {
+        struct stack_key key = key_of(stacks, id);
+        buffer_clear(&frame);
+        add_stack_frame(stacks, &frame, &key);
+        length[id] = (int64_t)frame.count + 1 + (key.parent == STACK_NONE ? 0 : length[key.parent]);
+        if (stacks->own_ns.at[id] <= 0)
+            continue;
+        sum_add(&whole, length[id]);
+        part += length[id];
+        if (part >= BYTES_PER_PART && id + 1 < stacks->own_ns.count) {
+            *VEC_PUSH(&stacks->parts) = id + 1;
+            part = 0;
+        }
+    }
+    *VEC_PUSH(&stacks->parts) = (stack_id)stacks->own_ns.count;
+    buffer_release(&frame);
+    free(length);
+    return whole;
+}
+
+static bool refuse_length(int64_t bytes, struct tpa_error *err)
+{
+    tpa_fail(err, TPA_NOWHERE,
+             "calls nest so deeply that their stacks take %" PRId64
+             " MiB of text, as each line names all callers",
+             bytes >> 20);
+    return tpa_hint(err, "--to speedscope shows them in little room; --max-ratio 0 writes them all the same");
 }
 
 static void summarize(const struct trace_stacks *stacks, const struct calltree *tree, bool gpu,
@@ -265,13 +307,16 @@ static bool write_trace_folded(const struct trace *trace, const struct convert_a
     else
         add_cpu_time(&stacks, tree, stack);
     struct packer packer = { SOURCE_PLAIN, (unsigned)args->load.jobs, make_stacks, &stacks };
-    bool fine =
-        packer_write(&packer, (stacks.own_ns.count + STACKS_PER_PART - 1) / STACKS_PER_PART, out, err);
+    int64_t bytes = cut_into_parts(&stacks);
+    bool fine = bytes > MOST_FOLDED_BYTES && args->load.max_ratio
+                    ? refuse_length(bytes, err)
+                    : packer_write(&packer, stacks.parts.count - 1, out, err);
     summarize(&stacks, tree, gpu, summary);
     free(stack);
     calltree_free(tree);
     free(stacks.frame_of);
     VEC_FREE(&stacks.own_ns);
+    VEC_FREE(&stacks.parts);
     names_free(stacks.keys);
     return fine;
 }

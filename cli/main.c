@@ -101,9 +101,10 @@ static void set_up_process(void)
         if (fcntl(fd, F_GETFD) == -1 && errno == EBADF && open("/dev/null", O_RDONLY) != fd)
             _exit(EXIT_TROUBLE);
 
-    /* For the width of characters. Never LC_ALL: a comma as decimal point would reach printf. */
-    if (setlocale(LC_CTYPE, "") == NULL || strcmp(setlocale(LC_CTYPE, NULL), "C") == 0)
-        setlocale(LC_CTYPE, "C.UTF-8");
+    /* For the width of characters, which is the same wherever tpa runs: a report must not differ by the locale. Never
+     * LC_ALL: a comma as decimal point would reach printf. */
+    if (setlocale(LC_CTYPE, "C.UTF-8") == NULL)
+        setlocale(LC_CTYPE, "");
 }
 
 /* Has all that was printed arrived? A reader that wanted no more is no trouble. */

@@ -34,11 +34,11 @@ static void add_metric(struct diff *diff, const struct measure_metric *before,
     const struct measure_metric *any = before ? before : after;
     double *values[2];
     struct sampled sampled = { .whole = { before ? before->whole : NAN, after ? after->whole : NAN } };
-    values[0] = known_values(before, &sampled.count[0]);
-    values[1] = known_values(after, &sampled.count[1]);
     for (int i = 0; i < 2; i++) {
-        sampled.values[i] = values[i];
-        sampled.present[i] = sampled.count[i] > 0;
+        size_t count;
+        values[i] = known_values(i ? after : before, &count);
+        sampled.sides[i] = (struct shift_sample){ values[i], count, count };
+        sampled.present[i] = count > 0;
     }
     if (sampled.present[0] || sampled.present[1]) {
         struct diff_metric *metric = VEC_PUSH(&diff->metrics);
@@ -104,22 +104,20 @@ static void index_rows(struct join *join, int side)
         join->first[side][rows->values.at[i].row] = i;
 }
 
-/* Put the values of ROW of a side into VALUES, one per sample, and its calls per sample into *CALLS. */
+/* Put the values that ROW of a side has into VALUES, how many into *LISTED, and its calls per sample into *CALLS. */
 static bool fill_values(const struct diff *diff, const struct join *join, int side, name_id row,
-                        double *values, double *calls)
+                        double *values, size_t *listed, double *calls)
 {
-    size_t samples = diff->samplings[side]->samples.count;
-    for (size_t i = 0; i < samples; i++)
-        values[i] = 0;
+    *listed = 0;
     *calls = 0;
     if (row == NAME_NONE || join->first[side][row] == SIZE_MAX)
         return false;
     const struct measure_rows *rows = join->sides[side];
     for (size_t i = join->first[side][row]; i < rows->values.count && rows->values.at[i].row == row; i++) {
-        values[rows->values.at[i].sample] = rows->values.at[i].value;
+        values[(*listed)++] = rows->values.at[i].value;
         *calls += rows->values.at[i].calls;
     }
-    *calls /= (double)samples;
+    *calls /= (double)diff->samplings[side]->samples.count;
     return true;
 }
 
@@ -130,9 +128,9 @@ static void add_row(const struct diff *diff, const struct join *join, struct dif
     struct sampled sampled = { .whole = { NAN, NAN } };
     const name_id ids[2] = { before, after };
     for (int i = 0; i < 2; i++) {
-        sampled.values[i] = values[i];
-        sampled.count[i] = diff->samplings[i]->samples.count;
-        sampled.present[i] = fill_values(diff, join, i, ids[i], values[i], &row.calls[i]);
+        struct shift_sample *sample = &sampled.sides[i];
+        *sample = (struct shift_sample){ values[i], 0, diff->samplings[i]->samples.count };
+        sampled.present[i] = fill_values(diff, join, i, ids[i], values[i], &sample->listed, &row.calls[i]);
     }
     if (!sampled.present[0] && !sampled.present[1])
         return;

@@ -11,6 +11,7 @@ struct measures *measures_open(void)
     struct measures *measures = mem_zalloc(1, sizeof *measures);
     measures->by_step.unit = "step";
     measures->by_file.unit = "file";
+    measures->facts_said = names_open();
     return measures;
 }
 
@@ -18,6 +19,7 @@ static void sampling_release(struct sampling *sampling)
 {
     for (size_t m = 0; m < sampling->metrics.count; m++)
         VEC_FREE(&sampling->metrics.at[m].values);
+    names_free(sampling->keys);
     for (size_t t = 0; t < sampling->tables.count; t++) {
         names_free(sampling->tables.at[t]->names);
         VEC_FREE(&sampling->tables.at[t]->values);
@@ -35,6 +37,7 @@ void measures_free(struct measures *measures)
     sampling_release(&measures->by_step);
     sampling_release(&measures->by_file);
     VEC_FREE(&measures->facts);
+    names_free(measures->facts_said);
     VEC_FREE(&measures->ranks);
     arena_release(&measures->arena);
     free(measures);
@@ -77,6 +80,9 @@ void sampling_set(struct sampling *sampling, const char *key, const char *title,
 {
     struct measure_metric *metric = (struct measure_metric *)(uintptr_t)sampling_metric(sampling, key);
     if (!metric) {
+        if (!sampling->keys)
+            sampling->keys = names_open();
+        names_add(sampling->keys, key, strlen(key));
         metric = VEC_PUSH(&sampling->metrics);
         *metric = (struct measure_metric){ .key = key, .title = title, .kind = kind, .whole = NAN };
     }
@@ -107,16 +113,18 @@ void measure_rows_add(struct measure_rows *rows, const char *name, size_t len, u
         (struct measure_value){ names_add(rows->names, name, len), sample, value, calls };
 }
 
-/* Facts of a side are few: a search will do. Values said twice count once. */
+/* Values said twice count once. */
 void measures_add_fact(struct measures *measures, const char *key, const char *title, const char *value,
                        size_t len)
 {
     enum { LONGEST = 100 };
+    struct buffer said = { 0 };
     const char *copy = arena_strndup(&measures->arena, value, len < LONGEST ? len : LONGEST);
-    for (size_t i = 0; i < measures->facts.count; i++)
-        if (strcmp(measures->facts.at[i].key, key) == 0 && strcmp(measures->facts.at[i].value, copy) == 0)
-            return;
-    *VEC_PUSH(&measures->facts) = (struct measure_fact){ key, title, copy };
+    buffer_add(&said, key, strlen(key) + 1);
+    buffer_puts(&said, copy);
+    if (names_add(measures->facts_said, said.at, said.count) == measures->facts.count)
+        *VEC_PUSH(&measures->facts) = (struct measure_fact){ key, title, copy };
+    buffer_release(&said);
 }
 
 /* ---- finishing ---- */
@@ -251,10 +259,8 @@ const struct sampling *measures_sampling(const struct measures *measures)
 
 const struct measure_metric *sampling_metric(const struct sampling *sampling, const char *key)
 {
-    for (size_t m = 0; m < sampling->metrics.count; m++)
-        if (strcmp(sampling->metrics.at[m].key, key) == 0)
-            return &sampling->metrics.at[m];
-    return NULL;
+    name_id metric = sampling->keys ? names_find(sampling->keys, key, strlen(key)) : NAME_NONE;
+    return metric == NAME_NONE ? NULL : &sampling->metrics.at[metric];
 }
 
 const struct measure_rows *sampling_rows(const struct sampling *sampling, const char *key)

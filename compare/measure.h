@@ -69,6 +69,7 @@ struct sampling {
     const char *unit; /* what a sample is: "step", "file", "profile" */
     VEC_OF(struct measure_sample) samples;
     VEC_OF(struct measure_metric) metrics;
+    struct names *keys; /* of the metrics, whose places are their ids; NULL: there is none */
     VEC_OF(struct measure_rows *) tables;
 };
 
@@ -90,7 +91,8 @@ struct measures {
     VEC_OF(int64_t) ranks; /* of the files that say theirs; once finished in order, each once */
     int64_t world_size;    /* ranks of the job; 0: not recorded */
     VEC_OF(struct measure_fact) facts;
-    struct arena arena; /* owns the texts */
+    struct names *facts_said; /* key and value of each, until all is taken */
+    struct arena arena;       /* owns the texts */
 };
 
 /* What makes a row. */

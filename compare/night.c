@@ -70,17 +70,47 @@ static struct groups group_samples(const struct sampling *by)
 
 /* ---- figures ---- */
 
+/* Keep of the VALUES of FIGURE those that are not 0. */
+static void keep_listed(struct night *night, struct night_figure *figure, const double *values)
+{
+    figure->values = arena_alloc(&night->arena, (figure->listed + 1) * sizeof *figure->values);
+    figure->places = arena_alloc(&night->arena, (figure->listed + 1) * sizeof *figure->places);
+    for (size_t i = 0, listed = 0; i < figure->count; i++)
+        if (values[i] != 0) {
+            figure->values[listed] = values[i];
+            figure->places[listed++] = (uint32_t)i;
+        }
+}
+
 /* Take the COUNT values at SCRATCH for FIGURE, without those that are missing. */
 static void take_values(struct night *night, struct night_figure *figure, const double *scratch, size_t count)
 {
-    figure->values = arena_alloc(&night->arena, (count + 1) * sizeof *figure->values);
+    enum { MANY = 256 };
+    double *values = mem_alloc((count + 1) * sizeof *values);
     for (size_t i = 0; i < count; i++)
-        if (isfinite(scratch[i]))
-            figure->values[figure->count++] = scratch[i];
-    double *sorted = mem_alloc((figure->count + 1) * sizeof *sorted);
-    memcpy(sorted, figure->values, figure->count * sizeof *sorted);
-    figure->level = level_of(sorted, figure->count);
-    free(sorted);
+        if (isfinite(scratch[i])) {
+            figure->listed += scratch[i] != 0;
+            values[figure->count++] = scratch[i];
+        }
+    if (figure->count >= MANY && figure->listed < figure->count / 4) {
+        keep_listed(night, figure, values);
+    } else {
+        figure->listed = figure->count;
+        figure->values = arena_alloc(&night->arena, (figure->count + 1) * sizeof *figure->values);
+        memcpy(figure->values, values, figure->count * sizeof *values);
+    }
+    figure->level = level_of(values, figure->count);
+    free(values);
+}
+
+const double *night_values(const struct night_figure *figure, double *scratch)
+{
+    if (!figure->places)
+        return figure->values;
+    memset(scratch, 0, figure->count * sizeof *scratch);
+    for (size_t i = 0; i < figure->listed; i++)
+        scratch[figure->places[i]] = figure->values[i];
+    return scratch;
 }
 
 static void add_metric(struct night *night, const struct measure_metric *metric, const struct groups *groups)

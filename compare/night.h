@@ -24,9 +24,12 @@ struct night_figure {
     size_t length;
     const char *title; /* of a metric: "step time"; NULL for rows */
     enum table_kind kind;
-    double calls;   /* per sample; NAN for metrics */
-    double *values; /* by sample, without those that do not tell */
-    size_t count;
+    double calls; /* per sample; NAN for metrics */
+    /* By sample, without those that do not tell: COUNT. Where most of many are 0, only the LISTED others, with their PLACES;
+     * else PLACES is NULL. night_values gives all. */
+    double *values;
+    uint32_t *places;
+    size_t count, listed;
     struct level level;
 };
 
@@ -42,6 +45,9 @@ struct night {
 /* New; free with night_free (NULL is allowed). Borrows nothing. */
 struct night *night_of(const struct measures *measures);
 void night_free(struct night *night);
+
+/* The figure->count values of FIGURE: its own where it has all, else written to SCRATCH, which has room for them. */
+const double *night_values(const struct night_figure *figure, double *scratch);
 
 /* What tells one recording from another, whatever it is packed in or called. Fold each part of a run into HASH, which
  * begins with 0; the order of the parts does not matter. */

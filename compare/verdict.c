@@ -19,23 +19,17 @@ const char *verdict_name(enum verdict verdict, enum table_kind kind)
     return "";
 }
 
-static double mean(const double *values, size_t count)
+static double mean(const struct shift_sample *sample)
 {
     double sum = 0;
-    for (size_t i = 0; i < count; i++)
-        sum += values[i];
-    return count ? sum / (double)count : 0;
+    for (size_t i = 0; i < sample->listed; i++)
+        sum += sample->values[i];
+    return sample->count ? sum / (double)sample->count : 0;
 }
 
-static double median(const double *values, size_t count)
+static double median(const struct shift_sample *sample)
 {
-    double *sorted = mem_alloc((count + 1) * sizeof *sorted);
-    for (size_t i = 0; i < count; i++)
-        sorted[i] = values[i];
-    shift_sort(sorted, count);
-    double middle = count ? shift_median(sorted, count) : 0;
-    free(sorted);
-    return middle;
+    return sample->count ? shift_median_of(sample) : 0;
 }
 
 /* ---- few samples, far apart ---- */
@@ -44,14 +38,17 @@ struct spread {
     double least, most, mean, variance; /* of the mean */
 };
 
-static struct spread spread_of(const double *values, size_t count)
+static struct spread spread_of(const struct shift_sample *sample)
 {
-    struct spread spread = { values[0], values[0], mean(values, count), 0 };
-    double squares = 0;
-    for (size_t i = 0; i < count; i++) {
-        spread.least = fmin(spread.least, values[i]);
-        spread.most = fmax(spread.most, values[i]);
-        squares += (values[i] - spread.mean) * (values[i] - spread.mean);
+    size_t count = sample->count, zeros = count - sample->listed;
+    double any = zeros ? 0 : sample->values[0];
+    struct spread spread = { any, any, mean(sample), 0 };
+    double squares = (double)zeros * spread.mean * spread.mean;
+    for (size_t i = 0; i < sample->listed; i++) {
+        double value = sample->values[i];
+        spread.least = fmin(spread.least, value);
+        spread.most = fmax(spread.most, value);
+        squares += (value - spread.mean) * (value - spread.mean);
     }
     /* Few samples may agree by chance: no spread is taken to be below 1 % of the level. */
     double floor = 0.01 * fabs(spread.mean);
@@ -63,10 +60,10 @@ static struct spread spread_of(const double *values, size_t count)
 static double clear_p(const struct sampled *sampled)
 {
     enum { TIMES_THE_WIDTH = 3 };
-    const size_t *count = sampled->count;
+    const size_t count[2] = { sampled->sides[0].count, sampled->sides[1].count };
     if (count[0] < 2 || count[1] < 2)
         return NAN;
-    struct spread a = spread_of(sampled->values[0], count[0]), b = spread_of(sampled->values[1], count[1]);
+    struct spread a = spread_of(&sampled->sides[0]), b = spread_of(&sampled->sides[1]);
     double apart = fmax(b.least - a.most, a.least - b.most);
     double width = fmax(fmax(a.most - a.least, b.most - b.least), 0.02 * fmax(fabs(a.mean), fabs(b.mean)));
     if (!(apart > 0) || apart < TIMES_THE_WIDTH * width)
@@ -83,16 +80,15 @@ struct finding finding_of(const struct sampled *sampled)
     struct finding finding = { .p = NAN, .clear_p = clear_p(sampled) };
     double level[2];
     for (int i = 0; i < 2; i++) {
-        level[i] = isnan(sampled->whole[i]) ? mean(sampled->values[i], sampled->count[i]) : sampled->whole[i];
-        finding.median[i] = median(sampled->values[i], sampled->count[i]);
-        finding.count[i] = sampled->count[i];
+        level[i] = isnan(sampled->whole[i]) ? mean(&sampled->sides[i]) : sampled->whole[i];
+        finding.median[i] = median(&sampled->sides[i]);
+        finding.count[i] = sampled->sides[i].count;
         finding.present[i] = sampled->present[i];
     }
     finding.before = level[0];
     finding.after = level[1];
     finding.change = level[1] - level[0];
-    shift_compare(sampled->values[0], sampled->count[0], sampled->values[1], sampled->count[1],
-                  &finding.shift);
+    shift_compare_samples(&sampled->sides[0], &sampled->sides[1], &finding.shift);
     return finding;
 }
 

@@ -32,8 +32,7 @@ const char *verdict_name(enum verdict verdict, enum table_kind kind);
 
 /* The values of a figure in the samples of both sides, before and after. */
 struct sampled {
-    const double *values[2];
-    size_t count[2];
+    struct shift_sample sides[2];
     bool present[2]; /* does it occur on this side? */
     double whole[2]; /* what to compare in place of the means; NAN: the means */
 };

@@ -239,6 +239,10 @@ void attribution_free(struct attribution *launches)
         number_table_release(&launches->processes[p].operators);
         free(launches->processes[p].operator_of);
     }
+    for (uint32_t i = 0; i < launches->trace->file_count; i++) {
+        free(launches->files[i].by_number);
+        free(launches->files[i].by_id);
+    }
     free(launches->processes);
     free(launches->process_of);
     free(launches->files);

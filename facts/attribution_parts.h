@@ -17,12 +17,24 @@ struct process_calls {
     event_id *operator_of;         /* LINKS_BY_NESTING: by position in calls.events */
 };
 
+/* A call of any process of a file of several, and what it can be found by. */
+struct shared_call {
+    int64_t number, id, start_ns; /* correlation; External id, when it has one */
+    size_t process;
+    event_id event;
+    bool has_id;
+};
+
 /* What is known of one file. */
 struct file_launches {
     enum launch_links links;
     int generation;
     size_t first_process, process_count; /* in launches->processes; one at least */
     uint64_t shared_calls;               /* whose number a call of another process has, too */
+    /* In a file of several processes: by number and begin; and by number, External id and begin. Of calls that begin at once
+     * those of the first process come last. */
+    struct shared_call *by_number, *by_id;
+    size_t call_count;
 };
 
 struct attribution {

@@ -139,20 +139,99 @@ static event_id explaining_call(const struct attribution *launches, size_t proce
     return of_other ? EVENT_NONE : calls->events[at];
 }
 
+static int compare_begins(const struct shared_call *a, const struct shared_call *b)
+{
+    if (a->start_ns != b->start_ns)
+        return a->start_ns < b->start_ns ? -1 : 1;
+    return a->process > b->process ? -1 : a->process < b->process;
+}
+
+static int compare_by_number(const void *left, const void *right)
+{
+    const struct shared_call *a = left, *b = right;
+    if (a->number != b->number)
+        return a->number < b->number ? -1 : 1;
+    return compare_begins(a, b);
+}
+
+static int compare_by_id(const void *left, const void *right)
+{
+    const struct shared_call *a = left, *b = right;
+    if (a->number != b->number)
+        return a->number < b->number ? -1 : 1;
+    if (a->has_id != b->has_id)
+        return a->has_id < b->has_id ? -1 : 1;
+    if (a->has_id && a->id != b->id)
+        return a->id < b->id ? -1 : 1;
+    return compare_begins(a, b);
+}
+
+/* Index the calls of all processes of FILE, of each the first of a number, which is the one that it means. */
+static void index_calls(const struct attribution *launches, struct file_launches *file)
+{
+    const struct trace *trace = launches->trace;
+    VEC_OF(struct shared_call) calls = { 0 };
+    for (size_t p = file->first_process; p < file->first_process + file->process_count; p++) {
+        const struct number_table *table = &launches->processes[p].calls;
+        struct arg_scan scan = arg_scan_of(trace, ARG_CORRELATION);
+        for (size_t i = 0; i < table->count; i++) {
+            event_id e = table->events[i];
+            struct shared_call call = { .start_ns = trace->start_ns[e], .process = p, .event = e };
+            arg_scan_get(&scan, e, &call.number);
+            if (number_table_find(table, call.number) != (int64_t)i)
+                continue;
+            call.has_id = trace_arg(trace, ARG_EXTERNAL_ID, e, &call.id);
+            *VEC_PUSH(&calls) = call;
+        }
+    }
+    file->call_count = calls.count;
+    file->by_number = calls.at;
+    file->by_id = mem_alloc((calls.count + 1) * sizeof *file->by_id);
+    for (size_t i = 0; i < calls.count; i++)
+        file->by_id[i] = calls.at[i];
+    if (calls.count > 1) {
+        qsort(file->by_number, calls.count, sizeof *file->by_number, compare_by_number);
+        qsort(file->by_id, calls.count, sizeof *file->by_id, compare_by_id);
+    }
+}
+
+/* The last of COUNT sorted CALLS that is not behind KEY; NULL when there is none. */
+static const struct shared_call *last_up_to(const struct shared_call *calls, size_t count,
+                                            const struct shared_call *key,
+                                            int (*compare)(const void *, const void *))
+{
+    size_t low = 0, high = count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (compare(&calls[middle], key) <= 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low ? &calls[low - 1] : NULL;
+}
+
 /* The call of any process of FILE that explains E, and in *PROCESS whose it is; EVENT_NONE when none does. */
 static event_id best_explanation(const struct attribution *launches, const struct file_launches *file,
                                  event_id e, int64_t correlation, const int64_t *external_id, size_t *process)
 {
-    const struct trace *trace = launches->trace;
-    event_id best = EVENT_NONE;
-    for (size_t p = file->first_process; p < file->first_process + file->process_count; p++) {
-        event_id call = explaining_call(launches, p, e, correlation, external_id);
-        if (call == EVENT_NONE || (best != EVENT_NONE && trace->start_ns[call] <= trace->start_ns[best]))
-            continue;
-        best = call;
-        *process = p;
+    const struct shared_call *best = NULL;
+    struct shared_call key = { .number = correlation,
+                               .start_ns = launches->trace->start_ns[e] }; /* of process 0 */
+    for (int has_id = 0; has_id < (external_id ? 2 : 1); has_id++) {
+        key.has_id = has_id;
+        key.id = has_id ? *external_id : 0;
+        const struct shared_call *found =
+            external_id ? last_up_to(file->by_id, file->call_count, &key, compare_by_id)
+                        : last_up_to(file->by_number, file->call_count, &key, compare_by_number);
+        bool fits = found && found->number == correlation &&
+                    (!external_id || (found->has_id == key.has_id && (!has_id || found->id == key.id)));
+        if (fits && (!best || compare_begins(found, best) > 0))
+            best = found;
     }
-    return best;
+    if (best)
+        *process = best->process;
+    return best ? best->event : EVENT_NONE;
 }
 
 /* The process of FILE that explains most of WORK, COUNT pieces of one device; of several the first. */
@@ -232,6 +311,7 @@ void launches_settle_devices(struct attribution *launches, const bool *holds_num
             continue;
         any = true;
         file->shared_calls = count_shared(launches, file);
+        index_calls(launches, file);
     }
     if (any)
         settle_devices(launches, holds_numbers);

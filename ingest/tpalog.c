@@ -7,6 +7,7 @@
  */
 #include "ingest/tpalog.h"
 
+#include "base/sum.h"
 #include "trace/tpafile_bytes.h"
 #include <inttypes.h>
 #include <pthread.h>
@@ -15,7 +16,14 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { MOST_WORKERS = 64, FREE_COLUMN_BYTES = 64 << 20 };
+enum {
+    MOST_WORKERS = 64,
+    KEPT_TIMES = 3,             /* memory that questions take beside what is kept counts, too */
+    FREE_BYTES = 64 << 20,      /* any file may cost so much */
+    OPEN_BYTES = 256 << 20,     /* blocks that are decoded and not yet joined, together, but for one */
+    HELD_BYTES = 32 << 20,      /* what is larger is not held for the next block */
+    BYTES_OF_WORKER = 512 << 10 /* of the file, for each thread: each holds unpacked blocks */
+};
 
 /* ---- parts ---- */
 
@@ -32,10 +40,17 @@ void *tpalog_part_room(struct tpalog_part *part, size_t size)
     return room->at;
 }
 
+static void release_rooms(struct tpalog_part *part)
+{
+    for (size_t i = 0; i < TPALOG_ROOMS; i++) {
+        column_free(part->rooms[i].at, part->rooms[i].size);
+        part->rooms[i] = (struct tpalog_room){ 0 };
+    }
+}
+
 void tpalog_part_release(struct tpalog_part *part)
 {
-    for (size_t i = 0; i < TPALOG_ROOMS; i++)
-        column_free(part->rooms[i].at, part->rooms[i].size);
+    release_rooms(part);
     free(part->payload.at);
 }
 
@@ -125,6 +140,22 @@ static bool is_known(unsigned kind)
            (kind < TPAFILE_KIND_COUNT && tpafile_kinds[kind].id != NULL);
 }
 
+/* Memory that the records of PART take as long as the trace, or sums, live. */
+static int64_t kept_bytes(const struct tpalog_part *part)
+{
+    unsigned kind = part->head.kind;
+    int64_t rows = part->head.rows, unpacked = (int64_t)part->unpacked;
+    if (kind == TPAFILE_STRINGS)
+        return unpacked + rows * 64;
+    if (kind == TPAFILE_FILE)
+        return rows * (8 * TPAFILE_FILE_FIELDS_END + (int64_t)sizeof(struct trace_file));
+    if (kind == TPAFILE_TRACK)
+        return rows * (8 * TPAFILE_TRACK_FIELDS_END + 2 * (int64_t)sizeof(struct track));
+    if (kind >= TPAFILE_PROFILE)
+        return rows * 192;
+    return unpacked + rows * 32;
+}
+
 static uint64_t count_unpacked(const struct tpalog_part *part, const struct tpafile_decoder *decoder)
 {
     uint64_t bytes = 0;
@@ -137,19 +168,38 @@ static uint64_t count_unpacked(const struct tpalog_part *part, const struct tpaf
     return bytes;
 }
 
-static void decode_part(struct tpalog_part *part, struct tpafile_decoder *decoder,
-                        const struct tpalog_arguments *arguments)
+/* Values of all columns of a block: of what is taken for damage because it holds more. */
+enum { MOST_VALUES = 1 << 25 };
+
+/*
+ * Find the columns of PART, and tell what they will cost: memory until it is joined, and for good. False: there is nothing
+ * to decode.
+ */
+static bool open_part(struct tpalog_part *part, struct tpafile_decoder *decoder)
 {
     part->wrong = NULL;
+    part->is_refused = false;
     part->rooms_used = 0;
     part->odd_values = 0;
     part->unpacked = part->head.size;
+    part->room_bytes = part->kept_bytes = 0;
     if (part->is_header || !is_known(part->head.kind))
-        return;
+        return false;
     part->wrong = tpafile_decode_block(decoder, &part->head, part->payload.at);
     if (part->wrong)
-        return;
+        return false;
     part->unpacked = count_unpacked(part, decoder);
+    if (part->unpacked > UINT64_C(8) * MOST_VALUES)
+        part->wrong = "it holds more numbers than a block may";
+    part->room_bytes =
+        (int64_t)(part->unpacked + part->unpacked / 2); /* of some, half as much again in 4 bytes */
+    part->kept_bytes = kept_bytes(part);
+    return !part->wrong;
+}
+
+static void decode_part(struct tpalog_part *part, struct tpafile_decoder *decoder,
+                        const struct tpalog_arguments *arguments)
+{
     if (part->head.kind == TPAFILE_EVENTS) {
         part->wrong = tpalog_decode_events(part, decoder, arguments);
         return;
@@ -158,6 +208,29 @@ static void decode_part(struct tpalog_part *part, struct tpafile_decoder *decode
         part->head.kind == TPAFILE_STRINGS ? decode_strings(part, decoder) : decode_rows(part, decoder);
     if (!fine)
         part->wrong = tpalog_misfit;
+}
+
+/* ---- what a file may cost ---- */
+
+static uint64_t ratio_of(const struct tpalog_reader *reader)
+{
+    return reader->options->max_ratio ? reader->options->max_ratio : SOURCE_DEFAULT_MAX_RATIO;
+}
+
+/*
+ * A small file must not become an endless trace: as for packed sources, and with the same limit. Asked before the block
+ * is decoded, of all blocks so far together. All names come before the events: of a file whose size is known, all counts.
+ */
+static bool may_keep(struct tpalog_reader *reader, const struct tpalog_part *part)
+{
+    uint64_t limit = ratio_of(reader);
+    int64_t read = part->at + TPAFILE_BLOCK_HEAD + (int64_t)part->head.packed;
+    int64_t size = source_packed_size(reader->source);
+    read = size > read ? size : read;
+    sum_add(&reader->kept_bytes, part->kept_bytes);
+    int64_t now = reader->kept_bytes < INT64_MAX / KEPT_TIMES ? KEPT_TIMES * reader->kept_bytes : INT64_MAX;
+    sum_add(&now, part->room_bytes);
+    return limit == UINT64_MAX || now < FREE_BYTES || (uint64_t)now / limit <= (uint64_t)read;
 }
 
 /* ---- joining ---- */
@@ -187,26 +260,6 @@ static void count_kind(struct tpalog_reader *reader, const struct tpalog_part *p
     kind->records += head->rows;
     kind->packed += TPAFILE_BLOCK_HEAD + (uint64_t)head->packed;
     kind->unpacked += part->unpacked;
-}
-
-/* A small file must not become an endless trace: as for packed sources, and with the same limit. */
-static bool check_ratio(struct tpalog_reader *reader, const struct tpalog_part *part, struct tpa_error *err)
-{
-    unsigned kind = part->head.kind;
-    int64_t row_bytes = kind == TPAFILE_STRINGS ? 64 : kind >= TPAFILE_PROFILE ? 192 : 32;
-    reader->column_bytes += (int64_t)part->head.rows * row_bytes;
-    if (kind == TPAFILE_STRINGS)
-        reader->column_bytes += (int64_t)part->unpacked;
-    uint64_t limit = reader->options->max_ratio ? reader->options->max_ratio : SOURCE_DEFAULT_MAX_RATIO;
-    /* All names come before the events: of a file whose size is known, all of it counts. */
-    int64_t read = part->at + TPAFILE_BLOCK_HEAD + (int64_t)part->head.packed;
-    int64_t size = source_packed_size(reader->source);
-    read = size > read ? size : read;
-    if (limit == UINT64_MAX || reader->column_bytes < FREE_COLUMN_BYTES ||
-        (uint64_t)reader->column_bytes / limit <= (uint64_t)read)
-        return true;
-    tpa_fail(err, part->at, "what it holds takes more than %" PRIu64 " times the size of the file", limit);
-    return tpa_hint(err, "if the file is what it should be, lift the limit with --max-ratio 0");
 }
 
 static bool join_header(const struct tpalog_part *part, struct tpa_error *err)
@@ -253,10 +306,20 @@ static void note_odd_values(struct tpalog_reader *reader, const struct tpalog_pa
     reader->odd_values += part->odd_values;
 }
 
+static bool refuse_ratio(const struct tpalog_reader *reader, const struct tpalog_part *part,
+                         struct tpa_error *err)
+{
+    tpa_fail(err, part->at, "what it holds takes more than %" PRIu64 " times the size of the file",
+             ratio_of(reader));
+    return tpa_hint(err, "if the file is what it should be, lift the limit with --max-ratio 0");
+}
+
 static bool join_part(struct tpalog_reader *reader, struct tpalog_part *part, struct tpa_error *err)
 {
     if (part->is_header)
         return join_header(part, err);
+    if (part->is_refused)
+        return refuse_ratio(reader, part, err);
     count_kind(reader, part);
     if (part->wrong) {
         bad_block(reader, part, part->wrong);
@@ -268,8 +331,6 @@ static bool join_part(struct tpalog_reader *reader, struct tpalog_part *part, st
         return true;
     }
     note_odd_values(reader, part);
-    if (!check_ratio(reader, part, err))
-        return false;
     if (kind == TPAFILE_STRINGS) {
         if (!tpalog_texts_add(&reader->texts, part))
             bad_block(reader, part, "its texts are numbered out of order");
@@ -313,7 +374,8 @@ struct pipeline {
     size_t ring_size;
     uint64_t next_read, next_join;
     bool reading, joining;
-    uint64_t wait_for; /* nothing is read until this many are joined */
+    int64_t open_bytes; /* room_bytes of parts that are being decoded, or are decoded */
+    uint64_t wait_for;  /* nothing is read until this many are joined */
     bool source_ended, failed;
     struct tpa_error *err;
 };
@@ -342,7 +404,11 @@ static void join_turn(struct pipeline *pipeline)
         options->progress(options->progress_context, source_name(pipeline->reader->source),
                           source_packed_read(pipeline->reader->source),
                           source_packed_size(pipeline->reader->source));
+    int64_t room_bytes = slot->part.room_bytes;
+    if (room_bytes > HELD_BYTES)
+        release_rooms(&slot->part);
     pthread_mutex_lock(&pipeline->lock);
+    pipeline->open_bytes -= room_bytes;
     if (!ok)
         fail(pipeline, &err);
     slot->stage = FREE;
@@ -367,6 +433,28 @@ static bool take_block(struct pipeline *pipeline, struct tpalog_part *part, bool
     return true;
 }
 
+static bool can_join(const struct pipeline *pipeline)
+{
+    return !pipeline->joining && pipeline->next_join < pipeline->next_read &&
+           slot_of(pipeline, pipeline->next_join)->stage == DECODED;
+}
+
+/*
+ * Wait until there is room for PART, number NUMBER, beside those that are open. The one that is to be joined next need not:
+ * so there is always one that goes on. Who waits joins what the others decoded.
+ */
+static void wait_for_room(struct pipeline *pipeline, const struct tpalog_part *part, uint64_t number)
+{
+    while (!pipeline->failed && number != pipeline->next_join &&
+           pipeline->open_bytes + part->room_bytes > OPEN_BYTES) {
+        if (can_join(pipeline))
+            join_turn(pipeline);
+        else
+            pthread_cond_wait(&pipeline->changed, &pipeline->lock);
+    }
+    pipeline->open_bytes += part->room_bytes;
+}
+
 static void read_turn(struct pipeline *pipeline, struct tpafile_decoder *decoder)
 {
     struct tpa_error err = { 0 };
@@ -388,8 +476,17 @@ static void read_turn(struct pipeline *pipeline, struct tpafile_decoder *decoder
     pthread_cond_broadcast(&pipeline->changed);
     if (!taken)
         return;
+    uint64_t number = pipeline->next_read - 1;
     pthread_mutex_unlock(&pipeline->lock);
-    decode_part(&slot->part, decoder, &pipeline->reader->arguments);
+    bool holds_something = open_part(&slot->part, decoder);
+    pthread_mutex_lock(&pipeline->lock);
+    slot->part.is_refused = holds_something && !may_keep(pipeline->reader, &slot->part);
+    if (slot->part.is_refused || !holds_something)
+        slot->part.room_bytes = 0;
+    wait_for_room(pipeline, &slot->part, number);
+    pthread_mutex_unlock(&pipeline->lock);
+    if (holds_something && !slot->part.is_refused)
+        decode_part(&slot->part, decoder, &pipeline->reader->arguments);
     pthread_mutex_lock(&pipeline->lock);
     slot->stage = DECODED;
     pthread_cond_broadcast(&pipeline->changed);
@@ -401,12 +498,10 @@ static void *work(void *argument)
     struct tpafile_decoder *decoder = tpafile_decoder_open();
     pthread_mutex_lock(&pipeline->lock);
     while (!pipeline->failed && !(pipeline->source_ended && pipeline->next_join == pipeline->next_read)) {
-        bool can_join = !pipeline->joining && pipeline->next_join < pipeline->next_read &&
-                        slot_of(pipeline, pipeline->next_join)->stage == DECODED;
         bool can_read = !pipeline->reading && !pipeline->source_ended &&
                         pipeline->next_read - pipeline->next_join < pipeline->ring_size &&
                         pipeline->next_join >= pipeline->wait_for;
-        if (can_join)
+        if (can_join(pipeline))
             join_turn(pipeline);
         else if (can_read)
             read_turn(pipeline, decoder);
@@ -422,8 +517,8 @@ static unsigned count_workers(const struct tpalog_reader *reader)
 {
     long workers = reader->options->workers ? (long)reader->options->workers : sysconf(_SC_NPROCESSORS_ONLN);
     int64_t size = source_packed_size(reader->source);
-    if (size >= 0 && size < 256 << 10) /* not worth a thread */
-        workers = 1;
+    if (size >= 0 && workers > 1 + size / BYTES_OF_WORKER) /* not worth more */
+        workers = 1 + (long)(size / BYTES_OF_WORKER);
     return workers < 1 ? 1 : workers > MOST_WORKERS ? MOST_WORKERS : (unsigned)workers;
 }
 

@@ -72,6 +72,9 @@ struct tpalog_part {
     struct tpafile_head head;
     int64_t at; /* in the file */
     bool is_header;
+    bool is_refused; /* all that was read takes too much memory, with it */
+    int64_t room_bytes,
+        kept_bytes;        /* memory that it takes until it is joined; and as long as the trace lives */
     const char *wrong;     /* why it can not be used; NULL: nothing */
     uint64_t odd_values;   /* numbers outside of what their type may hold, taken as not known */
     const char *odd_field; /* "DURATION": of the first column with such; of events the argument's key */
@@ -188,7 +191,7 @@ struct tpalog_reader {
     const char *odd_word, *odd_field;
     uint64_t odd_arguments; /* that are of another type than their key */
     int64_t first_odd_argument;
-    int64_t column_bytes; /* of memory that texts and rows take, for the limit of the ratio */
+    int64_t kept_bytes; /* of memory that texts and records take, for the limit of the ratio */
 };
 
 /* Notices that a file tells are for people to read: so many different ones are taken, of words and texts so long. */

@@ -101,9 +101,34 @@ static void a_peak_of_the_whole_is_one_sample(void **state)
     measures_free(measures);
 }
 
+/* One row that occurs in one of 400 steps, and one that occurs in each: night_values gives both whole. */
+static void a_row_that_is_mostly_absent_is_kept_as_what_it_has(void **state)
+{
+    (void)state;
+    enum { STEPS = 400, WHERE = 123 };
+    struct measures *measures = measures_open();
+    add_rank(measures, 0, STEPS, 1000);
+    measure_rows_add(sampling_open_rows(&measures->by_step, "operators", "Operators", TABLE_NS), "once", 4,
+                     WHERE, 7, 1);
+    measures_finish(measures);
+    struct night *night = night_of(measures);
+    double scratch[STEPS];
+    const struct night_figure *once = figure(night, "once"), *mm = figure(night, "aten::mm");
+    assert_int_equal(once->count, STEPS);
+    assert_int_equal(once->listed, 1);
+    const double *values = night_values(once, scratch);
+    for (int i = 0; i < STEPS; i++)
+        assert_true(values[i] == (i == WHERE ? 7 : 0));
+    assert_int_equal(mm->listed, STEPS);
+    assert_ptr_equal(night_values(mm, scratch), mm->values);
+    night_free(night);
+    measures_free(measures);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_row_that_is_mostly_absent_is_kept_as_what_it_has),
         cmocka_unit_test(what_ranks_say_of_a_step_is_averaged),
         cmocka_unit_test(the_same_rank_again_is_a_repetition),
         cmocka_unit_test(a_peak_of_the_whole_is_one_sample),

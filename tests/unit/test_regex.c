@@ -87,6 +87,22 @@ static void steps_for_one_name_are_limited(void **state)
     regex_free(regex);
 }
 
+/* 16 letters take 2^16 steps: for one name that is fine, for thousands it is an error before long. */
+static void steps_for_all_names_are_limited(void **state)
+{
+    (void)state;
+    struct tpa_error err = { 0 };
+    struct regex *regex = regex_open("^(a|a)*[bc]d$", &err);
+    assert_non_null(regex);
+    bool matched;
+    int names = 0;
+    while (names < 1000 && regex_match(regex, "aaaaaaaaaaaaaaaad", 17, &matched, &err))
+        names++;
+    assert_int_equal(names, 250);
+    assert_non_null(strstr(err.message, "for 250 names"));
+    regex_free(regex);
+}
+
 static void deep_recursion_ends(void **state)
 {
     (void)state;
@@ -110,6 +126,7 @@ int main(void)
         cmocka_unit_test(wrong_patterns_say_where),
         cmocka_unit_test(costly_matches_are_errors_not_hangs),
         cmocka_unit_test(steps_for_one_name_are_limited),
+        cmocka_unit_test(steps_for_all_names_are_limited),
         cmocka_unit_test(deep_recursion_ends),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -320,6 +320,34 @@ static void many_samples_are_compared_in_no_time(void **state)
     free(after);
 }
 
+/* Samples that list only what is not 0 answer as those that list all, of 5 to 200 values of which some are 0. */
+static void values_that_are_not_listed_are_zero(void **state)
+{
+    (void)state;
+    unsigned random = 1;
+    for (size_t count = 5; count < 200; count += 13) {
+        double all[2][200], listed[2][200];
+        struct shift_sample sparse[2];
+        for (int side = 0; side < 2; side++) {
+            size_t kept = 0;
+            for (size_t i = 0; i < count; i++) {
+                random = random * 1664525u + 1013904223u;
+                all[side][i] = random >> 30 ? 0 : (double)(int)(random >> 20 & 15) - 5 + 3 * side;
+                if (all[side][i] != 0)
+                    listed[side][kept++] = all[side][i];
+            }
+            sparse[side] = (struct shift_sample){ listed[side], kept, count };
+        }
+        struct shift a, b;
+        shift_compare(all[0], count, all[1], count, &a);
+        shift_compare_samples(&sparse[0], &sparse[1], &b);
+        assert_memory_equal(&a.estimate, &b.estimate, sizeof a.estimate);
+        assert_true(a.low == b.low && a.high == b.high && a.u == b.u && a.p == b.p && a.least_p == b.least_p);
+        shift_sort(all[0], count);
+        assert_true(shift_median(all[0], count) == shift_median_of(&sparse[0]));
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -335,6 +363,7 @@ int main(void)
         cmocka_unit_test(ties_are_handled_exactly),
         cmocka_unit_test(samples_too_small_to_tell_are_known),
         cmocka_unit_test(large_samples_use_the_normal_approximation),
+        cmocka_unit_test(values_that_are_not_listed_are_zero),
         cmocka_unit_test(holm_pays_for_asking_often),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

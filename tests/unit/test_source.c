@@ -792,6 +792,35 @@ static void zstd_windows_end_at_128_mib(void **state)
     source_free(source);
 }
 
+/* 60 MB of blanks in 6 kB, twice: 20,000 times. Frames before them that zstd skips buy nothing, nor does padding. */
+static void what_holds_nothing_buys_no_ratio(void **state)
+{
+    (void)state;
+    const size_t size = 60000000, skipped = 1000000;
+    unsigned char *blanks = mem_alloc(size);
+    memset(blanks, ' ', size);
+    struct bytes packed = { 0 };
+    const unsigned char head[] = {
+        0x50, 0x2a, 0x4d, 0x18, skipped & 255, skipped >> 8 & 255, skipped >> 16 & 255, 0
+    };
+    add(&packed, head, sizeof head);
+    add(&packed, blanks, skipped);
+    add_zstd(&packed, blanks, size);
+    add_zstd(&packed, blanks, size);
+    free(blanks);
+    struct tpa_error err = { 0 };
+    struct source *source = source_open_memory(packed.at, packed.count, "packed", &err);
+    char *buffer = mem_alloc(1 << 20);
+    int64_t got;
+    while ((got = source_read(source, buffer, 1 << 20, &err)) > 0)
+        ;
+    assert_int_equal(got, -1);
+    assert_non_null(strstr(err.message, "times its size"));
+    source_free(source);
+    free(buffer);
+    VEC_FREE(&packed);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -818,6 +847,7 @@ int main(void)
         cmocka_unit_test(a_file_that_shrinks_or_grows_is_told),
         cmocka_unit_test(what_can_not_be_opened_is_told),
         cmocka_unit_test(a_bomb_is_refused_unless_the_limit_is_lifted),
+        cmocka_unit_test(what_holds_nothing_buys_no_ratio),
         cmocka_unit_test(a_zstd_window_beyond_reason_is_refused),
         cmocka_unit_test(zstd_windows_end_at_128_mib),
     };

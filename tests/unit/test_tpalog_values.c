@@ -247,6 +247,60 @@ static void a_flow_arrow_is_begin_step_or_end(void **state)
     trace_free(trace);
 }
 
+/* ---- what a small file may cost ---- */
+
+/* ROWS records of KIND whose COLUMNS are constants: some hundred bytes. */
+static struct buffer constants(unsigned kind, uint32_t rows, unsigned columns, unsigned blocks)
+{
+    struct buffer bytes = { 0 };
+    struct tpafile_writer *writer = tpa_writer(&bytes, 64);
+    int64_t *zeros = mem_zalloc(rows, sizeof *zeros);
+    for (unsigned block = 0; block < blocks; block++) {
+        struct tpafile_encoder *encoder = tpafile_writer_encoder(writer);
+        tpafile_encode_begin(encoder, kind, rows);
+        for (unsigned field = 0; field < columns; field++)
+            tpafile_encode_column(encoder, field, zeros, rows);
+        tpafile_writer_put(writer, rows);
+    }
+    free(zeros);
+    tpafile_writer_close(writer, 5, 0);
+    tpafile_writer_free(writer);
+    return bytes;
+}
+
+/* 2^20 files of 26 fields take 200 MiB: the limit of 64 MiB is asked before they are decoded, whoever reads. */
+static void a_small_file_is_refused_before_it_is_decoded(void **state)
+{
+    (void)state;
+    static const unsigned kinds[] = { TPAFILE_FILE, TPAFILE_KERNEL, TPAFILE_TRACK, TPAFILE_PROFILE_FUNCTION };
+    for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++)
+        for (unsigned workers = 1; workers <= 4; workers += 3) {
+            struct buffer bytes =
+                constants(kinds[k], TPAFILE_MOST_ROWS, tpafile_kinds[kinds[k]].field_count, 2);
+            struct tpa_error err = { 0 };
+            struct ingest_options options = { .workers = workers };
+            struct source *source = source_open_memory(bytes.at, bytes.count, "file", &err);
+            struct trace_builder *builder = trace_builder_open(&options.wants);
+            trace_builder_file(builder, "file", "tpa");
+            assert_false(format_tpa.read(source, builder, &options, &err));
+            assert_non_null(strstr(err.message, "more than 500 times the size"));
+            source_free(source);
+            trace_builder_free(builder);
+            buffer_release(&bytes);
+        }
+}
+
+static void a_block_of_more_numbers_than_one_may_hold_is_left_out(void **state)
+{
+    (void)state;
+    struct buffer bytes = constants(TPAFILE_KERNEL, TPAFILE_MOST_ROWS, 33, 1);
+    struct trace *trace = read_bytes(&bytes);
+    assert_int_equal(trace->event_count, 0);
+    assert_non_null(strstr(find_notice(trace, "bad_block")->text, "it holds more numbers than a block may"));
+    trace_free(trace);
+    buffer_release(&bytes);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -256,6 +310,8 @@ int main(void)
         cmocka_unit_test(a_damaged_argument_costs_the_argument_and_no_event),
         cmocka_unit_test(a_block_of_events_with_a_number_that_none_can_have_is_told),
         cmocka_unit_test(a_flow_arrow_is_begin_step_or_end),
+        cmocka_unit_test(a_small_file_is_refused_before_it_is_decoded),
+        cmocka_unit_test(a_block_of_more_numbers_than_one_may_hold_is_left_out),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -18,8 +18,8 @@ static struct finding shifted(size_t count, double level, double shift)
         values[0][i] = level + (double)i;
         values[1][i] = level + shift + (double)i;
     }
-    return finding_of(
-        &(struct sampled){ { values[0], values[1] }, { count, count }, { true, true }, { NAN, NAN } });
+    return finding_of(&(struct sampled){
+        { { values[0], count, count }, { values[1], count, count } }, { true, true }, { NAN, NAN } });
 }
 
 static enum verdict judged(struct finding finding, double min_change)
@@ -64,7 +64,7 @@ static void a_change_far_beyond_any_spread_is_judged_with_two(void **state)
     assert_int_equal(judged(shifted(2, 1000, -900), 0), VERDICT_LESS);
     assert_int_equal(judged(shifted(2, 1000, 1000), 1001), VERDICT_SAME); /* too small to count */
     double before[2] = { 100, 140 }, after[2] = { 200, 240 };
-    struct sampled wide = { { before, after }, { 2, 2 }, { true, true }, { NAN, NAN } };
+    struct sampled wide = { { { before, 2, 2 }, { after, 2, 2 } }, { true, true }, { NAN, NAN } };
     assert_int_equal(judged(finding_of(&wide), 0), VERDICT_UNSURE);
     finding = shifted(2, 1000, 1000); /* one of a hundred rows: p is 0.003 times 100 */
     finding.verdict = VERDICT_UNSURE;
@@ -76,8 +76,8 @@ static void what_one_side_lacks_is_new_or_gone(void **state)
 {
     (void)state;
     double zeros[4] = { 0 }, values[4] = { 5, 6, 7, 8 };
-    struct sampled come = { { zeros, values }, { 4, 4 }, { false, true }, { NAN, NAN } };
-    struct sampled went = { { values, zeros }, { 4, 4 }, { true, false }, { NAN, NAN } };
+    struct sampled come = { { { zeros, 4, 4 }, { values, 4, 4 } }, { false, true }, { NAN, NAN } };
+    struct sampled went = { { { values, 4, 4 }, { zeros, 4, 4 } }, { true, false }, { NAN, NAN } };
     assert_int_equal(judged(finding_of(&come), 0), VERDICT_NEW);
     assert_int_equal(judged(finding_of(&went), 0), VERDICT_GONE);
     struct finding finding = finding_of(&come);
@@ -89,7 +89,7 @@ static void one_bad_step_changes_the_mean_and_no_verdict(void **state)
 {
     (void)state;
     double before[6] = { 100, 102, 104, 101, 103, 105 }, after[6] = { 100, 102, 104, 101, 103, 1185 };
-    struct sampled sampled = { { before, after }, { 6, 6 }, { true, true }, { NAN, NAN } };
+    struct sampled sampled = { { { before, 6, 6 }, { after, 6, 6 } }, { true, true }, { NAN, NAN } };
     struct finding finding = finding_of(&sampled);
     assert_true(finding.change == 180);
     assert_true(finding.shift.estimate == 0);
@@ -102,7 +102,7 @@ static void a_whole_stands_for_the_mean(void **state)
 {
     (void)state;
     double before[4] = { 10, 20, 10, 10 }, after[4] = { 30, 40, 30, 30 };
-    struct sampled sampled = { { before, after }, { 4, 4 }, { true, true }, { 25, 40 } };
+    struct sampled sampled = { { { before, 4, 4 }, { after, 4, 4 } }, { true, true }, { 25, 40 } };
     struct finding finding = finding_of(&sampled);
     assert_true(finding.before == 25 && finding.after == 40 && finding.change == 15);
     assert_int_equal(judged(finding, 0), VERDICT_MORE);
@@ -117,7 +117,7 @@ static void as_many_rows_are_judged_as_can_be(void **state)
     (void)state;
     struct finding findings[9], *list[9];
     double same[5] = { 9000, 9000, 9000, 9000, 9000 };
-    struct sampled constant = { { same, same }, { 5, 5 }, { true, true }, { NAN, NAN } };
+    struct sampled constant = { { { same, 5, 5 }, { same, 5, 5 } }, { true, true }, { NAN, NAN } };
     for (int i = 0; i < 8; i++)
         findings[i] = shifted(5, 1000 + 100 * i, i % 2 ? 50 : -50);
     findings[8] = finding_of(&constant);
