@@ -241,8 +241,9 @@ static void set_text(struct group *group, struct group_key *key, enum dimension 
         break;
     case DIMENSION_KERNEL: key->kernel = none ? text_of("(no kernel)") : kernel_text(group, number); break;
     case DIMENSION_CATEGORY:
-        key->category =
-            none ? text_of("(no category)") : name_of(trace->texts, trace->categories[number].text);
+        key->category = none ? text_of("") : name_of(trace->texts, trace->categories[number].text);
+        if (key->category.len == 0) /* files may leave it out */
+            key->category = text_of("(no category)");
         break;
     case DIMENSION_SHAPE: key->shape = none ? text_of("(no shape)") : shape_text(group, number); break;
     default: break;

@@ -87,54 +87,6 @@ struct table *table_open(const char *key, const char *title, const struct table_
     return table;
 }
 
-/* ---- rows that are made when they are looked at ---- */
-
-enum { ROWS_AT_A_TIME = 256 };
-
-struct table_made {
-    struct table_maker maker;
-    size_t count;       /* rows there are; the table may have been cut to fewer */
-    struct table *rows; /* those at hand, with all columns */
-    size_t first;       /* which of all is the first of them */
-    size_t *columns;    /* by column of the table: its column in `rows`; NULL: the same */
-};
-
-static void free_made(struct table_made *made)
-{
-    if (!made)
-        return;
-    if (made->maker.release)
-        made->maker.release(made->maker.context);
-    table_free(made->rows);
-    free(made->columns);
-    free(made);
-}
-
-void table_make_rows(struct table *table, size_t count, const struct table_maker *maker)
-{
-    assert(table->row_count == 0 && !table->made);
-    struct table_made *made = table->made = mem_zalloc(1, sizeof *made);
-    made->maker = *maker;
-    made->count = table->row_count = table->total_rows = count;
-    made->rows = table_open(table->key, table->title, table->columns, table->column_count);
-}
-
-union table_cell *table_made_cell(const struct table *table, size_t row, size_t column)
-{
-    struct table_made *made = table->made;
-    struct table *rows = made->rows;
-    if (row < made->first || row - made->first >= rows->row_count) {
-        made->first = row - row % ROWS_AT_A_TIME;
-        size_t left = made->count - made->first, count = left < ROWS_AT_A_TIME ? left : ROWS_AT_A_TIME;
-        rows->row_count = 0;
-        arena_clear(&rows->arena);
-        for (size_t i = 0; i < count; i++)
-            table_add_row(rows);
-        made->maker.make(made->maker.context, rows, made->first, count);
-    }
-    return table_cell(rows, row - made->first, made->columns ? made->columns[column] : column);
-}
-
 /* Longer texts are held once. A file names what is megabytes long in few bytes, for each of a million rows. */
 enum { LONG_TEXT = 512 };
 
@@ -148,30 +100,10 @@ static const char *keep_text(struct table *table, const char *text, size_t len)
     return names_text(table->long_texts, names_add(table->long_texts, text, len));
 }
 
-/* Make all rows of TABLE, so that they can be moved. */
-static void settle_rows(struct table *table)
-{
-    if (!table->made)
-        return;
-    size_t columns = table->column_count;
-    union table_cell *cells = mem_alloc((table->row_count * columns + 1) * sizeof *cells), *to = cells;
-    for (size_t row = 0; row < table->row_count; row++)
-        for (size_t i = 0; i < columns; i++, to++) {
-            *to = *table_made_cell(table, row, i);
-            if (table_is_text(table->columns[i].kind) && to->text.at)
-                to->text.at = keep_text(table, to->text.at, to->text.len);
-        }
-    free_made(table->made);
-    table->made = NULL;
-    table->cells = cells;
-    table->row_capacity = table->row_count;
-}
-
 void table_free(struct table *table)
 {
     if (!table)
         return;
-    free_made(table->made);
     free(table->columns);
     free(table->cells);
     VEC_FREE(&table->footers);
@@ -214,7 +146,6 @@ int table_find_column(const struct table *table, const char *key, size_t len)
 
 size_t table_add_row(struct table *table)
 {
-    assert(!table->made);
     if (table->row_count == table->row_capacity) {
         size_t columns = table->column_count ? table->column_count : 1;
         size_t capacity = table->row_capacity ? table->row_capacity * 2 : 16;
@@ -471,7 +402,6 @@ void table_sort(struct table *table, size_t column, bool reverse)
     table->sort_column = column;
     if (count < 2)
         return;
-    settle_rows(table);
 
     struct sort_item *items = mem_alloc(count * sizeof *items);
     struct sort_item *merged = mem_alloc(count * sizeof *merged);
@@ -516,7 +446,6 @@ void table_truncate(struct table *table, size_t count)
 
 void table_filter(struct table *table, const bool *keep)
 {
-    settle_rows(table);
     size_t kept = 0;
     for (size_t row = 0; row < table->row_count; row++) {
         if (!keep[row])
@@ -542,17 +471,10 @@ void table_select(struct table *table, const size_t *columns, size_t count)
         taken[columns[i]] = true;
     }
 
-    if (table->made) {
-        size_t *map = mem_alloc((chosen_count + 1) * sizeof *map);
-        for (size_t i = 0; i < chosen_count; i++)
-            map[i] = table->made->columns ? table->made->columns[chosen[i]] : chosen[i];
-        free(table->made->columns);
-        table->made->columns = map;
-    }
     /* Fewer columns or as many, so rows only ever move towards the front. */
     union table_cell *old_row = mem_alloc((table->column_count + 1) * sizeof *old_row);
     union table_cell *to = table->cells;
-    for (size_t row = 0; row < table->row_count && table->column_count && !table->made; row++) {
+    for (size_t row = 0; row < table->row_count && table->column_count; row++) {
         memcpy(old_row, table_cell(table, row, 0), table->column_count * sizeof *old_row);
         for (size_t i = 0; i < chosen_count; i++)
             *to++ = old_row[chosen[i]];

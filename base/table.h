@@ -111,18 +111,7 @@ struct table_footer {
 
 struct table;
 
-/*
- * Rows that are made when they are looked at, some hundred at a time: for results of more rows than should lie in
- * memory as cells. MAKE sets the cells of ROWS, a table of the same columns: its row 0 is row FIRST of the result, and
- * so on, COUNT of them. What it is given lives as long as the table.
- */
-struct table_maker {
-    void (*make)(const void *context, struct table *rows, size_t first, size_t count);
-    void (*release)(void *context); /* when the table is freed; may be NULL */
-    void *context;
-};
 struct names;
-struct table_made;
 
 struct table {
     const char *key;              /* "operators": names the table in JSON */
@@ -131,7 +120,6 @@ struct table {
     size_t column_count;
     size_t sort_column; /* what the rows are sorted by, which narrow terminals show too; or TABLE_NO_COLUMN */
     union table_cell *cells; /* row after row; read them by table_cell */
-    struct table_made *made; /* NULL: all rows are cells */
     size_t row_count, row_capacity;
     VEC_OF(struct table_footer) footers;
     bool folds;         /* Markdown puts it into a part of the page that can be folded away */
@@ -181,20 +169,9 @@ int table_find_column(const struct table *table, const char *key, size_t len);
 /* Append a row whose cells are all missing; its index. */
 size_t table_add_row(struct table *table);
 
-/* Let TABLE, which is empty, have COUNT rows that MAKER makes. Sorting and filtering such a table makes them all. */
-void table_make_rows(struct table *table, size_t count, const struct table_maker *maker);
-
-/* The cell of a row that is made. For table_cell. */
-union table_cell *table_made_cell(const struct table *table, size_t row, size_t column);
-
-/*
- * The cell at ROW and COLUMN; borrowed until a row is added or columns are selected; if rows are made, until a cell of
- * another row is asked for.
- */
+/* The cell at ROW and COLUMN; borrowed until a row is added or columns are selected. */
 static inline union table_cell *table_cell(const struct table *table, size_t row, size_t column)
 {
-    if (table->made)
-        return table_made_cell(table, row, column);
     return table->cells + row * table->column_count + column;
 }
 

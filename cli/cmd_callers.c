@@ -32,9 +32,9 @@ static const struct opt calls_opts[] = {
     OPT_GROUP("Rows"),
     OPT_WORD('s', "sort", struct calls_args, sort, profile_sort_word, "KEYS",
              "order of the functions: words of pstats, separated by commas, or none; without it tottime"),
-    OPT_FLAG('r', "reverse", struct calls_args, reverse, "turn the order round"),
+    OPT_FLAG('r', "reverse", struct calls_args, reverse, "reverse the order"),
     OPT_FLAG(0, "strip-dirs", struct calls_args, strip_dirs,
-             "Python profiles: name files without their directories; what is then the same adds up"),
+             "Python profiles: drop directories from file names; functions that become identical are merged"),
     SELECTION_OPTIONS(struct calls_args, selection),
     LOAD_OPTIONS(struct calls_args, load),
     OUTPUT_OPTIONS_WITH(struct calls_args, output, calls_format_at),
@@ -77,7 +77,7 @@ static int answer(enum pstats_report report, const struct invocation *call, stru
     } else if (ingested.profile) {
         fine = check_selection(&args->selection, err);
     } else {
-        tpa_fail(err, TPA_NOWHERE, "a report on actions does not tell who called whom");
+        tpa_fail(err, TPA_NOWHERE, "a report on actions does not record who called whom");
         tpa_in_file(err, call->operands[0]);
     }
     int exit_code = EXIT_TROUBLE;
@@ -100,7 +100,7 @@ static int answer(enum pstats_report report, const struct invocation *call, stru
     "operators, annotations, Python frames and runtime calls of the host, as they nest in time.\n\n"           \
     "Functions come in the order of --sort; within each, what took longest comes first. --limit counts "       \
     "functions, 25 without it; CSV, JSON and the text of pstats hold all. --filter and --exclude choose the "  \
-    "functions asked about, not those that called them or that they called."
+    "functions in the first column, not those that called them or that they called."
 
 static int callers_main(const struct invocation *call, struct tpa_error *err)
 {

@@ -149,8 +149,7 @@ bool measure_profile_like(struct measures *measures, const struct profile *profi
     if (good && strcmp(saved->schema, made->schema) == 0)
         profile_add_functions(made, profile, &all);
     if (good)
-        good =
-            take_made(measures, made, saved, "a Python profile", err); /* the rows are made from the view */
+        good = take_made(measures, made, saved, "a Python profile", err);
     else
         result_free(made);
     profile_view_release(&all);

@@ -1,8 +1,8 @@
 /*
- * attribution_parts.h - what the files of launches.h share; for trace/launch*.c only.
+ * attribution_parts.h - what the files of attribution.h share; for facts/attribution*.c only.
  *
- *     launches.c           tables of calls and operators, operators by nesting, answers
- *     launch_processes.c   whose numbers they are, where a file holds several processes
+ *     attribution.c             tables of calls and operators, operators by nesting, answers
+ *     attribution_processes.c   whose numbers they are, where a file holds several processes
  */
 #ifndef TPA_FACTS_ATTRIBUTION_PARTS_H
 #define TPA_FACTS_ATTRIBUTION_PARTS_H

@@ -44,7 +44,7 @@ static void show_place(const struct top *top, const struct group_key *key, struc
 {
     char part[64];
     if (key->category.at)
-        add_part(text, *key->category.at ? key->category.at : "(none)");
+        add_part(text, key->category.at);
     if (key->rank != TABLE_INT_MISSING && top->trace->file_count > 1 &&
         top->by & (TOP_DEVICE | TOP_STREAM | TOP_THREAD) && !(top->by & TOP_RANK)) {
         snprintf(part, sizeof part, "rank %" PRId64, key->rank);

@@ -60,7 +60,7 @@ def differences(tpa, path):
 
 KEYS = ("device", "name", "operator", "caller", "callee", "cause", "start_ns", "length_ns", "direction", "memory", "call", "kernel",
         "rank", "step", "collective", "group", "number", "dtype", "size", "thread", "stream", "graph", "transfer",
-        "line", "path", "module", "device_type", "is_user_annotation", "place")
+        "line", "path", "module", "device_type", "is_user_annotation", "category")
 ROUNDED = ("average_ns", "median_ns", "stddev_ns", "late_median_ns", "call_before_ns", "call_after_ns")
 
 

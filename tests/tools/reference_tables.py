@@ -64,7 +64,8 @@ class Tables:
     def __init__(self, document):
         self.document = document
         self.events, self.records = reference_top.read_events(document)
-        for e in self.events:  # only tpa top cuts regions that were still open at the end
+        for e in self.events:  # only tpa top and callers cut regions that were still open at the end
+            e.torch_end = e.end
             e.end = e.start + max(0, reference_top.to_ns(e.raw.get("dur", 0)))
         reference_top.link(self.events)
         self.work = [e for e in self.events if e.category in WORK]
@@ -200,15 +201,13 @@ class Tables:
 
     def callers(self):
         """
-        Rows of callee and caller; None where a region is called [memory], which reference_top.py takes for a record. Regions that
-        were open at the end are calls here.
+        Rows of callee and caller; None where a region is called [memory], which reference_top.py takes for a record.
         """
         if self.has_memory_region:
             return None
         events = [e for e in self.events if not e.on_device]
         for e in events:
-            e.is_async = False
-            e.name = re.sub(r"^<(.*)>$", r"{\1}", e.name)  # as pstats shows what has no file
+            e.end = e.torch_end
         reference_top.build_tree(sorted(events, key=lambda e: (e.start, -e.end)))
         rows, whole = {}, {}
         for e in reference_top.lift_only_children(sorted(events, key=lambda e: (e.start, -e.end))):

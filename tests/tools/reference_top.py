@@ -67,7 +67,7 @@ class Event:
         self.on_device = category in DEVICE
         self.is_annotation = category in ("user_annotation", "gpu_user_annotation")
         self.is_python = False
-        self.is_async = False
+        self.is_async = self.is_open = False
         self.id = 0  # what kernels link to
         self.link = 0  # the operator this launch or kernel belongs to, 0: none
         self.kernels = []  # events that it launched itself
@@ -157,9 +157,7 @@ def read_events(document):
             event.id = event.external or 0
             open_at_end = args.get("finished") in (False, "false") or (span_end is not None and event.end > span_end)
             if open_at_end:
-                event.is_async = True
-                if span_end is not None:
-                    event.end = max(span_end, event.start)
+                event.is_async = event.is_open = True
             if name.startswith(ASYNC_NAMES):
                 event.is_async = True
         if "Input Dims" in args or "Input dims" in args:
@@ -168,10 +166,30 @@ def read_events(document):
         if with_flops:
             event.flops = flops(name, args)
         events.append(event)
+    end_open_regions(events, span_end)
     narrow_gpu_annotations(events)
     events.sort(key=lambda e: e.start)
     memory.sort(key=lambda m: m[0])
     return events, memory
+
+
+def end_open_regions(events, span_end):
+    """A region that was open at the end ends with the innermost one around its start that did end; else with the window."""
+    threads = {}
+    for e in events:
+        if e.category in OPERATOR or e.category in ("user_annotation", "python_function"):
+            threads.setdefault(e.thread, []).append(e)
+    for thread in threads.values():
+        around = []
+        for e in sorted(thread, key=lambda e: (e.start, -e.end)):
+            gone = next((i for i, frame in enumerate(around) if frame.end < e.start), len(around))
+            del around[gone:]  # what ended goes, and all that began in it
+            if not e.is_open:
+                around += [e] if e.end > e.start else []
+            elif around:
+                e.end = around[-1].end
+            elif span_end is not None and e.end > span_end:
+                e.end = max(span_end, e.start)
 
 
 def stopping_thread(events, memory):

@@ -15,13 +15,29 @@ import reference_top
 WORK = reference_tables.WORK
 
 
+class Place(str):
+    """The text of a place, and what its column holds; of several of one text (steps of one number) which it is."""
+
+    def __new__(cls, text, column, which=None):
+        place = super().__new__(cls, text)
+        place.column, place.which = column, which
+        return place
+
+    def __eq__(self, other):
+        return str(self) == str(other) and self.which == other.which
+
+    def __hash__(self):
+        return hash((str(self), self.which))
+
+
 class Rows:
     def __init__(self, document):
         self.tables = reference_tables.Tables(document)
         self.events = reference_top.function_events(document)
         self.modules = reference_modules.Modules(self.tables)
         self.nested = {id(e.raw): e for e in self.modules.nested}
-        self.records = next((e.get("cat", "(none)") for e in document["traceEvents"] if e.get("ph") == "i" and "Bytes" in e.get("args", {})), "")
+        self.named = {reference_top.thread_of(e) for e in document["traceEvents"] if e.get("ph") == "M" and e["name"] == "thread_name"}
+        self.records = next((e.get("cat", "(no category)") for e in document["traceEvents"] if e.get("ph") == "i" and "Bytes" in e.get("args", {})), "")
 
     def moment(self, e):
         """When it begins; of work when the call that launched it does, if that is in the file."""
@@ -36,7 +52,9 @@ class Rows:
 
     def step(self, e):
         step = self.tables.step_at(self.moment(e))
-        return step.raw["name"] if step else "(outside steps)"
+        if not step:
+            return Place("(outside steps)", None)
+        return Place(step.raw["name"], int(step.raw["name"].removeprefix("ProfilerStep#")), id(step))
 
     def frame(self, by, e):
         """The innermost module, or line; of what nests in none that in which its thread was when it began."""
@@ -47,7 +65,7 @@ class Rows:
             thread = e.thread if raw is None else reference_top.thread_of(raw)
             around = [n for n in self.modules.nested if n.thread == thread and n.start <= e.start < n.end]
             path, _ = self.modules.place(by, self.nested.get(id(raw)) or (around[-1] if around else None))
-        return path[-1] if path else f"(outside any {by})"
+        return path[-1] if path else f"(no {by})"
 
     def place(self, by, e, with_name):
         """The row of E by one dimension; None where it is in no row. WITH_NAME or category nothing counts twice in a row."""
@@ -61,10 +79,13 @@ class Rows:
             if e.category not in WORK:
                 return None
             device, stream = int(e.args["device"]), int(e.args["stream"])
-            return {"device": f"GPU {device}", "stream": f"GPU {device} stream {stream}", "kernel": e.name}[by]
+            return {"device": Place(f"GPU {device}", device), "stream": Place(f"GPU {device} stream {stream}", stream), "kernel": e.name}[by]
         if by == "thread":
             # The file's, not the one to which torch moves calls.
-            return None if e.on_device else f"thread {reference_top.thread_of(e.raw)[1] if hasattr(e, 'raw') else e.thread[1]}"
+            if e.on_device:
+                return None
+            thread = reference_top.thread_of(e.raw) if hasattr(e, "raw") else e.thread
+            return Place(f"thread {thread[1]}", f"thread {thread[1]}" if thread in self.named else thread[1])
         return e.raw["cat"] if hasattr(e, "raw") else self.records
 
     def of(self, by, steps=None, moments=None):
@@ -87,7 +108,8 @@ class Rows:
         if dimensions[0] not in ("op", "kernel"):
             return {"name": ", ".join(place)}
         name = dict(zip(("name", "device_type", "is_user_annotation"), place[0])) if dimensions[0] == "op" else {"name": place[0]}
-        return {**name, **{"step" if dimension == "step" else "place": value for dimension, value in zip(dimensions[1:], place[1:])}}
+        columns = {dimension: getattr(value, "column", value) for dimension, value in zip(dimensions[1:], place[1:])}
+        return {**name, **columns}
 
     @staticmethod
     def figures(place, events, places, dimensions, is_chosen):

@@ -262,59 +262,6 @@ static void selecting_columns_moves_cells_and_makes_them_plain(void **state)
     table_free(table);
 }
 
-/* 1000 rows n = 0, 1 ..., each with the text "row n" and the square of n; the test counts how often rows are made. */
-static const struct table_column made_columns[] = {
-    { "n", "n", TABLE_COUNT, "", 0, NULL },
-    { "text", "text", TABLE_TEXT, "", 0, NULL },
-    { "square", "square", TABLE_COUNT, "", 0, NULL },
-};
-
-static void make_squares(const void *context, struct table *rows, size_t first, size_t count)
-{
-    ++**(int *const *)context;
-    for (size_t i = 0; i < count; i++) {
-        char text[32];
-        int len = snprintf(text, sizeof text, "row %zu", first + i);
-        table_set_int(rows, i, 0, (int64_t)(first + i));
-        table_set_text(rows, i, 1, text, (size_t)len);
-        table_set_int(rows, i, 2, (int64_t)((first + i) * (first + i)));
-    }
-}
-
-static void released(void *context)
-{
-    **(int **)context = -1;
-}
-
-static void rows_are_made_when_they_are_looked_at(void **state)
-{
-    (void)state;
-    int calls = 0, *counter = &calls;
-    struct table *table = table_open("squares", NULL, made_columns, 3);
-    table_make_rows(table, 1000, &(struct table_maker){ make_squares, released, &counter });
-    assert_int_equal(table->row_count, 1000);
-    assert_int_equal(table->total_rows, 1000);
-    assert_int_equal(calls, 0);
-    for (size_t row = 0; row < 1000; row++)
-        assert_int_equal(table_cell(table, row, 2)->i, (int64_t)(row * row));
-    assert_in_range(calls, 2, 100);
-    assert_string_equal(table_cell(table, 7, 1)->text.at, "row 7");
-
-    size_t chosen[] = { 2, 1 };
-    table_select(table, chosen, 2);
-    table_truncate(table, 999);
-    assert_int_equal(table_cell(table, 998, 0)->i, 998 * 998);
-    assert_string_equal(table_cell(table, 998, 1)->text.at, "row 998");
-
-    /* Sorted from large to small; from here on all rows lie in memory, and the maker is gone. */
-    table_sort(table, 0, false);
-    assert_int_equal(calls, -1);
-    assert_string_equal(table_cell(table, 0, 1)->text.at, "row 998");
-    assert_string_equal(table_cell(table, 998, 1)->text.at, "row 0");
-    assert_int_equal(table->total_rows, 1000);
-    table_free(table);
-}
-
 static void an_arena_takes_over_what_another_handed_out(void **state)
 {
     (void)state;
@@ -431,7 +378,6 @@ int main(void)
         cmocka_unit_test(sorting_many_rows_keeps_every_row_whole),
         cmocka_unit_test(truncating_remembers_how_many_rows_there_were_and_filtering_does_not),
         cmocka_unit_test(selecting_columns_moves_cells_and_makes_them_plain),
-        cmocka_unit_test(rows_are_made_when_they_are_looked_at),
         cmocka_unit_test(an_arena_takes_over_what_another_handed_out),
         cmocka_unit_test(a_result_owns_tables_and_notices),
         cmocka_unit_test(text_footers_are_copied),

@@ -5,6 +5,7 @@
 #include "tests/unit/small_trace.h"
 
 #include "analyze/top/top.h"
+#include "facts/gpu_events.h"
 #include <stdlib.h>
 
 #define ALL_ARGS (top_wants(&(struct top_options){ .by = TOP_STACK }).args)
@@ -291,6 +292,7 @@ static void the_device_type_is_torchs(void **state)
         struct top *top = top_analyze(trace, &(struct top_options){ 0 });
         assert_int_equal(top->count, 4);
         assert_string_equal(top->device_name, cases[i].type);
+        assert_int_equal(gpu_events_of(trace)->count, 1); /* it occupies the device, to every command */
         for (size_t row = 0; row < top->count; row++) {
             const struct top_row *at = &top->at[row];
             const char *type = strcmp(at->name.at, "gemm") == 0   ? cases[i].type

@@ -137,6 +137,7 @@ static void regions_of_no_stack_call_nobody(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(calls_are_summed_up_by_caller) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(calls_are_summed_up_by_caller),
+                                        cmocka_unit_test(regions_of_no_stack_call_nobody) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
