@@ -39,6 +39,7 @@ struct analysis_query {
     const void *options;          /* the analysis's own */
     const char *filter, *exclude; /* where the analysis filters its rows itself; NULL: not given */
     size_t most_rows; /* of the table that is limited, how many are shown; 0: all, or it is not known yet */
+    bool for_people;  /* is the answer for people, who see a tree by its indentation? */
     bool by_given;    /* was --by given? */
 };
 

@@ -11,65 +11,45 @@
 #include "facts/python_names.h"
 #include "base/buffer.h"
 #include "base/memory.h"
+#include "base/runs.h"
 #include "base/suggest.h"
+#include "facts/features.h"
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 const struct trace_wants modules_wants = { .args = CODE_PATHS_WANTS };
 
-enum column {
-    COLUMN_RANK,
-    COLUMN_NAME,
-    COLUMN_COUNT,
-    COLUMN_DEVICE_TOTAL,
-    COLUMN_DEVICE_SELF,
-    COLUMN_DEVICE_SHARE,
-    COLUMN_CPU_TOTAL,
-    COLUMN_CPU_SELF,
-    COLUMN_CPU_SHARE,
-    COLUMN_DEVICE_FORWARD,
-    COLUMN_DEVICE_BACKWARD,
-    COLUMN_CPU_FORWARD,
-    COLUMN_CPU_BACKWARD,
-    COLUMN_WORKS,
-    COLUMN_CLASS,
-    COLUMN_DEPTH,
-    COLUMN_PATH,
-    COLUMN_ORDER,
-    COLUMNS
-};
-
 /* clang-format off */
-static const struct table_column columns[COLUMNS] = {
-    { "rank", "Rank", TABLE_COUNT, "rank of the file, or its place among the files", TABLE_HIDDEN, NULL },
-    { "name", "Module", TABLE_NAME, "the module: its class and number; or the line of source", 0, "module line" },
-    { "count", "Calls", TABLE_COUNT, "how often it was called", 0, "calls" },
-    { "device_total", "CUDA total", TABLE_NS, "durations of the kernels, copies and memsets that it and all it called launched", 0, "cuda_time_total device_time_total cuda_total" },
-    { "self_device", "Self CUDA", TABLE_NS, "of these, what it launched itself, in none of the modules that it called", 0, "self_cuda_time_total self_device_time_total self_cuda" },
-    { "device_share", "CUDA share", TABLE_SHARE, "total as a share of all work of devices", 0, "cuda_share" },
-    { "cpu_total", "CPU total", TABLE_NS, "time on the host in it and all it called, and in the backward pass of these", 0, "cpu_time_total" },
-    { "self_cpu", "Self CPU", TABLE_NS, "of this, what was in none of the modules that it called", 0, "self_cpu_time_total" },
-    { "cpu_share", "CPU share", TABLE_SHARE, "total as a share of the time of all host threads in frames, operators and calls", TABLE_OPTIONAL, NULL },
-    { "device_forward", "CUDA forward", TABLE_NS, "the part of the total that the forward pass launched", 0, "cuda_forward" },
-    { "device_backward", "CUDA backward", TABLE_NS, "the part of the total that the backward pass launched", 0, "cuda_backward" },
-    { "cpu_forward", "CPU forward", TABLE_NS, "the part of the total that is of the forward pass", 0, NULL },
-    { "cpu_backward", "CPU backward", TABLE_NS, "the part of the total that is of the backward pass", 0, NULL },
-    { "works", "Kernels", TABLE_COUNT, "kernels, copies and memsets launched by it and all it called", TABLE_OPTIONAL, "kernels" },
-    { "class", "Class", TABLE_TEXT, "class of the module", TABLE_OPTIONAL, NULL },
-    { "depth", "Depth", TABLE_COUNT, "how deep in the tree: 1 for what no other module called", TABLE_OPTIONAL, NULL },
-    { "path", "Path", TABLE_TEXT, "the modules from the outermost to this one", TABLE_OPTIONAL, NULL },
-    { "order", "Order", TABLE_COUNT, "place in the tree, counted down", TABLE_HIDDEN, NULL },
+static const struct table_column columns[] = {
+    COLUMN(struct modules_row, rank, "rank", "Rank", TABLE_COUNT, "rank of the file, or its place among the files", .flags = TABLE_HIDDEN),
+    COLUMN(struct modules_row, shown, "name", "Module", TABLE_NAME, "the module: its class and number; or the line of source", .aliases = "module line"),
+    COLUMN(struct modules_row, calls, "count", "Calls", TABLE_COUNT, "how often it was called", .aliases = "calls"),
+    COLUMN(struct modules_row, device_ns, "device_total", "CUDA total", TABLE_NS, "durations of the kernels, copies and memsets that it and all it called launched", .aliases = "cuda_time_total device_time_total cuda_total"),
+    COLUMN(struct modules_row, self_device_ns, "self_device", "Self CUDA", TABLE_NS, "of these, what it launched itself, in none of the modules that it called", .aliases = "self_cuda_time_total self_device_time_total self_cuda"),
+    COLUMN(struct modules_row, device_share, "device_share", "CUDA share", TABLE_SHARE, "total as a share of all work of devices", .aliases = "cuda_share"),
+    COLUMN(struct modules_row, cpu_ns, "cpu_total", "CPU total", TABLE_NS, "time on the host in it and all it called, and in the backward pass of these", .aliases = "cpu_time_total"),
+    COLUMN(struct modules_row, self_cpu_ns, "self_cpu", "Self CPU", TABLE_NS, "of this, what was in none of the modules that it called", .aliases = "self_cpu_time_total"),
+    COLUMN(struct modules_row, cpu_share, "cpu_share", "CPU share", TABLE_SHARE, "total as a share of the time of all host threads in frames, operators and calls", .flags = TABLE_OPTIONAL),
+    COLUMN(struct modules_row, device_forward_ns, "device_forward", "CUDA forward", TABLE_NS, "the part of the total that the forward pass launched", .aliases = "cuda_forward"),
+    COLUMN(struct modules_row, device_backward_ns, "device_backward", "CUDA backward", TABLE_NS, "the part of the total that the backward pass launched", .aliases = "cuda_backward"),
+    COLUMN(struct modules_row, cpu_forward_ns, "cpu_forward", "CPU forward", TABLE_NS, "the part of the total that is of the forward pass"),
+    COLUMN(struct modules_row, cpu_backward_ns, "cpu_backward", "CPU backward", TABLE_NS, "the part of the total that is of the backward pass"),
+    COLUMN(struct modules_row, operations, "works", "Kernels", TABLE_COUNT, "kernels, copies and memsets launched by it and all it called", .flags = TABLE_OPTIONAL, .aliases = "kernels operations"),
+    COLUMN(struct modules_row, class_name, "class", "Class", TABLE_TEXT, "class of the module", .flags = TABLE_OPTIONAL),
+    COLUMN(struct modules_row, depth, "depth", "Depth", TABLE_COUNT, "how deep in the tree: 1 for what no other module called", .flags = TABLE_OPTIONAL),
+    COLUMN(struct modules_row, path, "path", "Path", TABLE_TEXT, "the modules from the outermost to this one", .flags = TABLE_OPTIONAL),
 };
 /* clang-format on */
 
 enum pass { PASS_FORWARD, PASS_BACKWARD, PASSES };
 
 struct sums {
-    int64_t cpu_ns[PASSES], device_ns[PASSES], works, calls;
+    int64_t cpu_ns[PASSES], device_ns[PASSES], operations, calls;
 };
 
-struct question {
+struct modules_query {
     const struct trace *trace;
     const struct selection *selection;
     const struct modules_options *options;
@@ -79,10 +59,10 @@ struct question {
     struct sums *self, *total;            /* by path */
     uint32_t *first_child, *next_sibling; /* by path; CODE_OUTSIDE: none */
     uint32_t *depth;                      /* by path; 1 for the outermost */
-    struct table *table;
+    struct modules *modules;
     bool has_device;
     int64_t cpu_ns, device_ns; /* of all that the rows are about */
-    int64_t place;             /* in the tree, of the last row that has one */
+    int64_t order;             /* in the tree, of the last row that has one */
 };
 
 #define ALL_FILES UINT32_MAX
@@ -95,7 +75,7 @@ static void add_sums(struct sums *to, const struct sums *sums)
         to->cpu_ns[pass] += sums->cpu_ns[pass];
         to->device_ns[pass] += sums->device_ns[pass];
     }
-    to->works += sums->works;
+    to->operations += sums->operations;
     to->calls += sums->calls;
 }
 
@@ -106,7 +86,7 @@ static int64_t both(const int64_t ns[PASSES])
 
 static bool is_empty(const struct sums *sums)
 {
-    return !both(sums->cpu_ns) && !both(sums->device_ns) && !sums->works && !sums->calls;
+    return !both(sums->cpu_ns) && !both(sums->device_ns) && !sums->operations && !sums->calls;
 }
 
 /*
@@ -143,25 +123,25 @@ static int64_t *innermost_times(const struct calltree *tree)
     return self_ns;
 }
 
-static void sum_thread(struct question *question, const struct calltree_thread *thread)
+static void sum_thread(struct modules_query *query, const struct calltree_thread *thread)
 {
-    const struct calltree *tree = question->paths->tree;
+    const struct calltree *tree = query->paths->tree;
     for (node_id n = thread->first; n < thread->first + thread->count; n++) {
         event_id e = tree->event[n];
-        if (!selection_holds_place(question->selection, e))
+        if (!selection_holds_place(query->selection, e))
             continue;
-        struct code_place place = code_place_of(question->paths, e);
-        struct sums *sums = &question->self[place.path];
-        sums->cpu_ns[place.backward ? PASS_BACKWARD : PASS_FORWARD] += question->innermost_ns[n];
-        sums->calls += (question->paths->flags[n] & CODE_FRAME) != 0;
+        struct code_place place = code_place_of(query->paths, e);
+        struct sums *sums = &query->self[place.path];
+        sums->cpu_ns[place.backward ? PASS_BACKWARD : PASS_FORWARD] += query->innermost_ns[n];
+        sums->calls += (query->paths->flags[n] & CODE_FRAME) != 0;
     }
 }
 
 /* Work of a device counts when the call that launched it was asked for. */
-static bool work_is_held(const struct question *question, const struct attribution *launches, event_id e)
+static bool work_is_held(const struct modules_query *query, const struct attribution *launches, event_id e)
 {
-    const struct selection *selection = question->selection;
-    const struct trace *trace = question->trace;
+    const struct selection *selection = query->selection;
+    const struct trace *trace = query->trace;
     event_id call = attribution_call(launches, e);
     uint32_t file = trace->tracks[trace->track[e]].file;
     return (!selection->tracks || selection->tracks[trace->track[e]]) &&
@@ -170,193 +150,206 @@ static bool work_is_held(const struct question *question, const struct attributi
 }
 
 /* Is there any work that counts? */
-static bool find_device(const struct question *question)
+static bool find_device(const struct modules_query *query)
 {
-    const struct attribution *launches = attribution_of(question->trace);
-    for (event_id e = 0; e < question->trace->event_count; e++)
-        if (event_is_gpu_work(question->trace->kind[e]) && work_is_held(question, launches, e))
+    const struct attribution *launches = attribution_of(query->trace);
+    for (event_id e = 0; e < query->trace->event_count; e++)
+        if (event_is_gpu_work(query->trace->kind[e]) && work_is_held(query, launches, e))
             return true;
     return false;
 }
 
-static void sum_devices(struct question *question, event_id first, event_id end)
+static void sum_devices(struct modules_query *query, event_id first, event_id end)
 {
-    const struct trace *trace = question->trace;
+    const struct trace *trace = query->trace;
     const struct attribution *launches = attribution_of(trace);
     for (event_id e = first; e < end; e++) {
-        if (!event_is_gpu_work(trace->kind[e]) || !work_is_held(question, launches, e))
+        if (!event_is_gpu_work(trace->kind[e]) || !work_is_held(query, launches, e))
             continue;
-        struct code_place place = code_place_of_work(question->paths, launches, e);
-        struct sums *sums = &question->self[place.path];
+        struct code_place place = code_place_of_work(query->paths, launches, e);
+        struct sums *sums = &query->self[place.path];
         sums->device_ns[place.backward ? PASS_BACKWARD : PASS_FORWARD] += trace->dur_ns[e];
-        sums->works++;
+        sums->operations++;
     }
 }
 
 /* What each path has itself, of the file or files that the rows are about. */
-static void sum_selves(struct question *question)
+static void sum_selves(struct modules_query *query)
 {
-    const struct trace *trace = question->trace;
-    const struct calltree *tree = question->paths->tree;
-    memset(question->self, 0, question->paths->count * sizeof *question->self);
+    const struct trace *trace = query->trace;
+    const struct calltree *tree = query->paths->tree;
+    memset(query->self, 0, query->paths->count * sizeof *query->self);
     for (size_t t = 0; t < tree->thread_count; t++)
-        if (question->file == ALL_FILES || trace->tracks[tree->threads[t].track].file == question->file)
-            sum_thread(question, &tree->threads[t]);
-    if (!question->has_device)
+        if (query->file == ALL_FILES || trace->tracks[tree->threads[t].track].file == query->file)
+            sum_thread(query, &tree->threads[t]);
+    if (!query->has_device)
         return;
-    if (question->file == ALL_FILES)
-        sum_devices(question, 0, (event_id)trace->event_count);
+    if (query->file == ALL_FILES)
+        sum_devices(query, 0, (event_id)trace->event_count);
     else
-        sum_devices(question, trace->files[question->file].first_event,
-                    trace->files[question->file].first_event + trace->files[question->file].event_count);
+        sum_devices(query, trace->files[query->file].first_event,
+                    trace->files[query->file].first_event + trace->files[query->file].event_count);
 }
 
 /* Totals, depths, and who is in whom. */
-static void sum_tree(struct question *question)
+static void sum_tree(struct modules_query *query)
 {
-    const struct code_paths *paths = question->paths;
-    question->cpu_ns = question->device_ns = 0;
-    memset(question->first_child, 0, paths->count * sizeof *question->first_child);
+    const struct code_paths *paths = query->paths;
+    query->cpu_ns = query->device_ns = 0;
+    memset(query->first_child, 0, paths->count * sizeof *query->first_child);
     for (uint32_t p = 0; p < paths->count; p++) {
-        question->total[p] = question->self[p];
-        question->depth[p] = p == CODE_OUTSIDE ? 0 : question->depth[paths->at[p].parent] + 1;
-        question->cpu_ns += both(question->self[p].cpu_ns);
-        question->device_ns += both(question->self[p].device_ns);
+        query->total[p] = query->self[p];
+        query->depth[p] = p == CODE_OUTSIDE ? 0 : query->depth[paths->at[p].parent] + 1;
+        query->cpu_ns += both(query->self[p].cpu_ns);
+        query->device_ns += both(query->self[p].device_ns);
     }
     for (uint32_t p = (uint32_t)paths->count; p-- > 1;) {
         uint32_t parent = paths->at[p].parent;
         if (parent != CODE_OUTSIDE)
-            add_sums(&question->total[parent], &question->total[p]);
-        question->next_sibling[p] = question->first_child[parent];
-        question->first_child[parent] = p;
+            add_sums(&query->total[parent], &query->total[p]);
+        query->next_sibling[p] = query->first_child[parent];
+        query->first_child[parent] = p;
     }
 }
 
 /* ---- rows ---- */
 
-static size_t add_row(const struct question *question)
+static struct text keep(struct modules *modules, const char *text, size_t len)
 {
-    size_t row = table_add_row(question->table);
-    if (question->file != ALL_FILES)
-        table_set_int(question->table, row, COLUMN_RANK, selection_rank(question->trace, question->file));
+    return (struct text){ arena_strndup(&modules->texts, text, len), len };
+}
+
+/* A new row, called NAME; borrowed until the next. */
+static struct modules_row *add_row(const struct modules_query *query, const char *name, size_t len)
+{
+    struct modules *modules = query->modules;
+    struct modules_row *row = VEC_PUSH(&modules->rows);
+    struct text text = keep(modules, name, len);
+    *row = (struct modules_row){ .rank = TABLE_INT_MISSING, .name = text, .shown = text };
+    row->calls = row->depth = TABLE_INT_MISSING;
+    if (query->file != ALL_FILES)
+        row->rank = selection_rank(query->trace, query->file);
     return row;
 }
 
-static void set_sums(const struct question *question, size_t row, const struct sums *self,
+static void set_sums(const struct modules_query *query, struct modules_row *row, const struct sums *self,
                      const struct sums *total)
 {
-    struct table *table = question->table;
-    table_set_int(table, row, COLUMN_CPU_TOTAL, both(total->cpu_ns));
-    table_set_int(table, row, COLUMN_CPU_SELF, both(self->cpu_ns));
-    table_set_int(table, row, COLUMN_CPU_FORWARD, total->cpu_ns[PASS_FORWARD]);
-    table_set_int(table, row, COLUMN_CPU_BACKWARD, total->cpu_ns[PASS_BACKWARD]);
-    if (question->cpu_ns > 0)
-        table_set_number(table, row, COLUMN_CPU_SHARE,
-                         (double)both(total->cpu_ns) / (double)question->cpu_ns);
-    if (!question->has_device)
-        return;
-    table_set_int(table, row, COLUMN_DEVICE_TOTAL, both(total->device_ns));
-    table_set_int(table, row, COLUMN_DEVICE_SELF, both(self->device_ns));
-    table_set_int(table, row, COLUMN_DEVICE_FORWARD, total->device_ns[PASS_FORWARD]);
-    table_set_int(table, row, COLUMN_DEVICE_BACKWARD, total->device_ns[PASS_BACKWARD]);
-    table_set_int(table, row, COLUMN_WORKS, total->works);
-    if (question->device_ns > 0)
-        table_set_number(table, row, COLUMN_DEVICE_SHARE,
-                         (double)both(total->device_ns) / (double)question->device_ns);
+    const int64_t missing = TABLE_INT_MISSING;
+    bool device = query->has_device;
+    if (self->calls)
+        row->calls = self->calls;
+    row->cpu_ns = both(total->cpu_ns);
+    row->self_cpu_ns = both(self->cpu_ns);
+    row->cpu_forward_ns = total->cpu_ns[PASS_FORWARD];
+    row->cpu_backward_ns = total->cpu_ns[PASS_BACKWARD];
+    row->cpu_share = query->cpu_ns > 0 ? (double)row->cpu_ns / (double)query->cpu_ns : NAN;
+    row->device_ns = device ? both(total->device_ns) : missing;
+    row->self_device_ns = device ? both(self->device_ns) : missing;
+    row->device_forward_ns = device ? total->device_ns[PASS_FORWARD] : missing;
+    row->device_backward_ns = device ? total->device_ns[PASS_BACKWARD] : missing;
+    row->operations = device ? total->operations : missing;
+    row->device_share =
+        device && query->device_ns > 0 ? (double)row->device_ns / (double)query->device_ns : NAN;
 }
 
-static size_t add_outside(const struct question *question)
+static struct modules_row *add_outside(const struct modules_query *query)
 {
-    const char *name =
-        question->options->by == MODULES_BY_LINE ? "(outside any line)" : "(outside any module)";
-    size_t row = add_row(question);
-    table_set_text(question->table, row, COLUMN_NAME, name, strlen(name));
-    set_sums(question, row, &question->self[CODE_OUTSIDE], &question->self[CODE_OUTSIDE]);
+    const char *name = query->options->by == MODULES_BY_LINE ? "(outside any line)" : "(outside any module)";
+    struct modules_row *row = add_row(query, name, strlen(name));
+    struct sums self = query->self[CODE_OUTSIDE];
+    self.calls = 0;
+    set_sums(query, row, &self, &self);
     return row;
 }
 
 /* "Net_0/Linear_1" */
-static void show_path(const struct code_paths *paths, uint32_t path, struct buffer *out)
+static struct text path_text(const struct modules_query *query, uint32_t path, struct buffer *text)
 {
+    const struct code_paths *paths = query->paths;
     VEC_OF(uint32_t) names = { 0 };
     for (; path != CODE_OUTSIDE; path = paths->at[path].parent)
         *VEC_PUSH(&names) = path;
-    buffer_clear(out);
+    buffer_clear(text);
     for (size_t i = names.count; i-- > 0;)
-        buffer_printf(out, "%s%s", code_path_name(paths, names.at[i]), i ? "/" : "");
+        buffer_printf(text, "%s%s", code_path_name(paths, names.at[i]), i ? "/" : "");
     VEC_FREE(&names);
-}
-
-static void set_class(struct table *table, size_t row, const char *module)
-{
-    table_set_text(table, row, COLUMN_CLASS, module, python_class_length(module));
+    return keep(query->modules, text->at, text->count);
 }
 
 /* Paths that are shown whole would make rows as long as the tree is deep. */
 enum { DEEPEST_SHOWN = 100 };
 
-static void add_path_row(const struct question *question, uint32_t path, const struct sums *self,
+static void add_path_row(const struct modules_query *query, uint32_t path, const struct sums *self,
                          struct buffer *text)
 {
-    const char *name = code_path_name(question->paths, path);
-    uint32_t depth = question->depth[path];
-    size_t row = add_row(question);
-    buffer_clear(text);
-    if (question->options->indent)
+    const char *name = code_path_name(query->paths, path);
+    uint32_t depth = query->depth[path];
+    struct modules_row *row = add_row(query, name, strlen(name));
+    row->depth = depth;
+    row->class_name = keep(query->modules, name, python_class_length(name));
+    if (query->options->indent) {
+        buffer_clear(text);
         buffer_pad(text, ' ', 2 * (size_t)((depth < DEEPEST_SHOWN ? depth : DEEPEST_SHOWN) - 1));
-    buffer_puts(text, name);
-    table_set_text(question->table, row, COLUMN_NAME, text->at, text->count);
-    table_set_int(question->table, row, COLUMN_DEPTH, depth);
-    set_class(question->table, row, name);
-    if (depth <= DEEPEST_SHOWN) {
-        show_path(question->paths, path, text);
-        table_set_text(question->table, row, COLUMN_PATH, text->at, text->count);
+        buffer_puts(text, name);
+        row->shown = keep(query->modules, text->at, text->count);
     }
-    if (question->self[path].calls)
-        table_set_int(question->table, row, COLUMN_COUNT, question->self[path].calls);
-    set_sums(question, row, self, &question->total[path]);
+    if (depth <= DEEPEST_SHOWN)
+        row->path = path_text(query, path, text);
+    struct sums own = *self;
+    own.calls = query->self[path].calls;
+    set_sums(query, row, &own, &query->total[path]);
 }
 
 /* ---- the tree ---- */
 
-/* What siblings are sorted by: the value of a cell as a number of which larger ones come first. */
+/* What siblings are sorted by: the value of a column as a number of which larger ones come first. */
 struct sibling {
     double value;
     uint32_t path;
 };
 
-static int compare_siblings(const void *left, const void *right)
+static bool sibling_comes_behind(const void *context, const void *left, const void *right)
 {
+    (void)context;
     const struct sibling *a = left, *b = right;
-    if (a->value != b->value)
-        return a->value > b->value ? -1 : 1;
-    return a->path < b->path ? -1 : a->path > b->path; /* as first called */
+    return a->value < b->value;
 }
 
-/* Number the rows of the tree: a module before those it called, of one caller's in the order of COLUMN. */
-static void order_tree(struct question *question, const uint32_t *row_of, size_t column)
+/* The figure of ROW that COLUMN shows; 0 when it is missing. */
+static double value_of(const struct modules_row *row, const struct table_column *column)
 {
-    struct table *table = question->table;
+    const char *member = (const char *)row + column->offset;
+    if (column->member == MEMBER_DOUBLE) {
+        double value;
+        memcpy(&value, member, sizeof value);
+        return isnan(value) ? 0 : value;
+    }
+    int64_t value;
+    memcpy(&value, member, sizeof value);
+    return value == TABLE_INT_MISSING ? 0 : (double)value;
+}
+
+/* Number the rows of the tree: a module before those it called, of one caller's in the order of COLUMN, of equals as
+ * first called. */
+static void order_tree(struct modules_query *query, const uint32_t *row_of, const struct table_column *column)
+{
+    struct modules_row *rows = query->modules->rows.at;
     VEC_OF(uint32_t) open = { 0 };
     VEC_OF(struct sibling) siblings = { 0 };
     *VEC_PUSH(&open) = CODE_OUTSIDE;
     while (open.count) {
         uint32_t path = open.at[--open.count];
         if (path != CODE_OUTSIDE)
-            table_set_int(table, row_of[path], COLUMN_ORDER, --question->place);
+            rows[row_of[path]].order = ++query->order;
         siblings.count = 0;
-        for (uint32_t child = question->first_child[path]; child; child = question->next_sibling[child]) {
+        for (uint32_t child = query->first_child[path]; child; child = query->next_sibling[child]) {
             if (row_of[child] == UINT32_MAX)
                 continue;
-            const union table_cell *cell = table_cell(table, row_of[child], column);
-            enum table_kind kind = table->columns[column].kind;
-            double value = table_cell_is_missing(cell, kind) ? 0
-                           : table_is_number(kind)           ? cell->f
-                                                             : (double)cell->i;
-            *VEC_PUSH(&siblings) = (struct sibling){ question->options->reverse ? -value : value, child };
+            double value = value_of(&rows[row_of[child]], column);
+            *VEC_PUSH(&siblings) = (struct sibling){ query->options->reverse ? -value : value, child };
         }
-        if (siblings.count)
-            qsort(siblings.at, siblings.count, sizeof *siblings.at, compare_siblings);
+        runs_sort(siblings.at, siblings.count, sizeof *siblings.at, sibling_comes_behind, NULL);
         for (size_t i = siblings.count; i-- > 0;)
             *VEC_PUSH(&open) = siblings.at[i].path;
     }
@@ -364,25 +357,25 @@ static void order_tree(struct question *question, const uint32_t *row_of, size_t
     VEC_FREE(&siblings);
 }
 
-static void add_tree(struct question *question, size_t column)
+static void add_tree(struct modules_query *query, const struct table_column *column)
 {
-    const struct code_paths *paths = question->paths;
-    uint32_t *row_of = mem_alloc((paths->count + 1) * sizeof *row_of);
+    const struct code_paths *paths = query->paths;
+    uint32_t *row_of = mem_alloc(mem_times(paths->count + 1, sizeof *row_of));
     struct buffer text = { 0 };
-    int64_t deepest = question->options->depth;
+    int64_t deepest = query->options->depth;
     for (uint32_t p = 0; p < paths->count; p++) {
         row_of[p] = UINT32_MAX;
-        bool below = deepest > 0 && question->depth[p] > deepest;
-        if (p == CODE_OUTSIDE || below || is_empty(&question->total[p]))
+        bool below = deepest > 0 && query->depth[p] > deepest;
+        if (p == CODE_OUTSIDE || below || is_empty(&query->total[p]))
             continue;
-        row_of[p] = (uint32_t)question->table->row_count;
-        bool last = deepest > 0 && question->depth[p] == deepest;
-        add_path_row(question, p, last ? &question->total[p] : &question->self[p], &text);
+        row_of[p] = (uint32_t)query->modules->rows.count;
+        bool last = deepest > 0 && query->depth[p] == deepest;
+        add_path_row(query, p, last ? &query->total[p] : &query->self[p], &text);
     }
-    order_tree(question, row_of, column);
+    order_tree(query, row_of, column);
     buffer_release(&text);
     free(row_of);
-    table_set_int(question->table, add_outside(question), COLUMN_ORDER, --question->place);
+    add_outside(query)->order = ++query->order;
 }
 
 /* ---- without the tree ---- */
@@ -391,10 +384,10 @@ static void add_tree(struct question *question, size_t column)
  * Sums by group: of a path, by its label, or by the class that is in it. A path within another of its group adds to
  * the group's own time and calls, but not a second time to its total.
  */
-static void add_flat(const struct question *question)
+static void add_flat(const struct modules_query *query)
 {
-    const struct code_paths *paths = question->paths;
-    bool by_class = question->options->by == MODULES_BY_CLASS;
+    const struct code_paths *paths = query->paths;
+    bool by_class = query->options->by == MODULES_BY_CLASS;
     struct names *groups = names_open();
     uint32_t *group_of = mem_alloc((paths->count + 1) * sizeof *group_of);
     for (uint32_t p = 1; p < paths->count; p++) {
@@ -409,7 +402,7 @@ static void add_flat(const struct question *question)
     /* Down the tree and up again: a path that is met a second time is left. */
     VEC_OF(uint32_t) open = { 0 };
     bool *entered = mem_zalloc(paths->count + 1, sizeof *entered);
-    for (uint32_t p = question->first_child[CODE_OUTSIDE]; p; p = question->next_sibling[p])
+    for (uint32_t p = query->first_child[CODE_OUTSIDE]; p; p = query->next_sibling[p])
         *VEC_PUSH(&open) = p;
     while (open.count) {
         uint32_t path = open.at[open.count - 1], group = group_of[path];
@@ -419,24 +412,21 @@ static void add_flat(const struct question *question)
             continue;
         }
         entered[path] = true;
-        add_sums(&self[group], &question->self[path]);
+        add_sums(&self[group], &query->self[path]);
         if (around[group]++ == 0)
-            add_sums(&total[group], &question->total[path]);
-        for (uint32_t p = question->first_child[path]; p; p = question->next_sibling[p])
+            add_sums(&total[group], &query->total[path]);
+        for (uint32_t p = query->first_child[path]; p; p = query->next_sibling[p])
             *VEC_PUSH(&open) = p;
     }
     for (uint32_t g = 0; g < group_count; g++) {
         if (is_empty(&self[g]) && is_empty(&total[g]))
             continue;
-        size_t row = add_row(question);
         const char *name = names_text(groups, g);
-        table_set_text(question->table, row, COLUMN_NAME, name, names_length(groups, g));
-        set_class(question->table, row, name);
-        if (self[g].calls)
-            table_set_int(question->table, row, COLUMN_COUNT, self[g].calls);
-        set_sums(question, row, &self[g], &total[g]);
+        struct modules_row *row = add_row(query, name, names_length(groups, g));
+        row->class_name = keep(query->modules, name, python_class_length(name));
+        set_sums(query, row, &self[g], &total[g]);
     }
-    add_outside(question);
+    add_outside(query);
     VEC_FREE(&open);
     free(entered);
     free(around);
@@ -449,155 +439,283 @@ static void add_flat(const struct question *question)
 /* ---- the whole ---- */
 
 /* Rows whose names were not asked for go; the figures of the others stay. */
-static bool filter_rows(struct table *table, const struct modules_options *options, struct tpa_error *err)
+static bool filter_rows(struct modules *modules, const struct modules_options *options, struct tpa_error *err)
 {
     if (!options->filter && !options->exclude)
         return true;
     struct names *names = names_open();
-    uint32_t *name_of = mem_alloc((table->row_count + 1) * sizeof *name_of);
-    for (size_t row = 0; row < table->row_count; row++) {
-        const char *name = table_cell(table, row, COLUMN_NAME)->text.at;
-        name += strspn(name, " ");
-        name_of[row] = names_add(names, name, strlen(name));
-    }
+    for (size_t i = 0; i < modules->rows.count; i++)
+        names_add(names, modules->rows.at[i].name.at, modules->rows.at[i].name.len);
     bool *matched = selection_match_names(names, options->filter, options->exclude, err);
-    bool *keep = mem_zalloc(table->row_count + 1, sizeof *keep);
-    for (size_t row = 0; matched && row < table->row_count; row++)
-        keep[row] = matched[name_of[row]];
-    if (matched)
-        table_filter(table, keep);
-    free(keep);
-    free(name_of);
+    size_t kept = 0;
+    for (size_t i = 0; matched && i < modules->rows.count; i++) {
+        const struct modules_row *row = &modules->rows.at[i];
+        if (matched[names_find(names, row->name.at, row->name.len)])
+            modules->rows.at[kept++] = *row;
+    }
+    modules->rows.count = kept;
     names_free(names);
-    bool good = matched != NULL;
     free(matched);
-    return good;
+    return matched != NULL;
 }
 
-static void choose_columns(struct table *table, const struct question *question)
+static struct table *empty_table(void)
 {
-    enum modules_by by = question->options->by;
-    static const enum column of_devices[] = { COLUMN_DEVICE_TOTAL, COLUMN_DEVICE_SELF, COLUMN_DEVICE_SHARE,
-                                              COLUMN_DEVICE_FORWARD, COLUMN_DEVICE_BACKWARD };
-    for (size_t i = 0; i < sizeof of_devices / sizeof *of_devices && !question->has_device; i++)
-        table->columns[of_devices[i]].flags = TABLE_OPTIONAL;
-    if (!question->has_device)
-        table->columns[COLUMN_CPU_SHARE].flags = 0;
-    if (question->options->by_rank)
-        table->columns[COLUMN_RANK].flags = 0;
-    if (by == MODULES_BY_LINE)
-        table->columns[COLUMN_NAME].title = "Line";
-    if (by != MODULES_BY_TREE)
-        table->columns[COLUMN_DEPTH].flags = table->columns[COLUMN_PATH].flags = TABLE_HIDDEN;
-    if (by == MODULES_BY_CLASS || by == MODULES_BY_LINE)
-        table->columns[COLUMN_CLASS].flags = TABLE_HIDDEN;
+    return TABLE_OF_ROWS("modules", NULL, columns, (struct modules_row *)NULL, 0);
 }
 
-/* The column to sort by; SIZE_MAX and ERR when there is none of that name. */
-static size_t sort_column(const struct question *question, struct tpa_error *err)
+/* The column to sort by; NULL and ERR when there is none of that name. */
+static const struct table_column *sort_column(const struct modules_options *options, bool has_device,
+                                              struct tpa_error *err)
 {
-    const char *key = question->options->sort;
-    if (!key)
-        return question->has_device ? COLUMN_DEVICE_TOTAL : COLUMN_CPU_TOTAL;
-    int column = table_find_column(question->table, key, strlen(key));
-    if (column >= 0 && column != COLUMN_ORDER &&
-        (question->options->by != MODULES_BY_TREE || !table_is_text(columns[column].kind)))
-        return (size_t)column;
+    const char *key = options->sort ? options->sort : has_device ? "device_total" : "cpu_total";
+    struct table *table = empty_table();
+    int column = table_find_column(table, key, strlen(key));
+    bool good = column >= 0 && (options->by != MODULES_BY_TREE || !table_is_text(columns[column].kind));
     struct suggest near = suggest_for(key, strlen(key));
-    table_suggest_column(question->table, &near);
-    tpa_fail(err, TPA_NOWHERE, "cannot sort by '%s'%s%s%s", key, near.best ? "; did you mean " : "",
-             near.best ? near.best : "", near.best ? "?" : "");
-    tpa_hint(err, "sort by a figure of the table, such as device_total, self_cpu or count");
-    return SIZE_MAX;
+    table_suggest_column(table, &near);
+    if (!good) {
+        tpa_fail(err, TPA_NOWHERE, "cannot sort by '%s'%s%s%s", key, near.best ? "; did you mean " : "",
+                 near.best ? near.best : "", near.best ? "?" : "");
+        tpa_hint(err, "sort by a figure of the table, such as device_total, self_cpu or count");
+    }
+    table_free(table);
+    return good ? &columns[column] : NULL;
 }
 
-static void add_notices(const struct question *question, struct result *result)
+/* The rows of one file, or of all. */
+static void add_rows(struct modules_query *query, const struct table_column *column)
 {
-    if (question->paths->count == 1)
+    sum_selves(query);
+    sum_tree(query);
+    if (query->options->by == MODULES_BY_TREE)
+        add_tree(query, column);
+    else
+        add_flat(query);
+    query->modules->cpu_ns += query->cpu_ns;
+    query->modules->device_ns += query->device_ns;
+}
+
+static bool is_later(const void *context, const void *a, const void *b)
+{
+    (void)context;
+    return ((const struct modules_row *)a)->order > ((const struct modules_row *)b)->order;
+}
+
+static void add_all_rows(struct modules_query *query, const struct table_column *column)
+{
+    const struct selection *selection = query->selection;
+    struct modules *modules = query->modules;
+    if (!query->options->by_rank)
+        add_rows(query, column);
+    for (uint32_t f = 0; query->options->by_rank && f < query->trace->file_count; f++) {
+        query->file = f;
+        if (!selection->files || selection->files[f])
+            add_rows(query, column);
+    }
+    runs_sort(modules->rows.at, modules->rows.count, sizeof *modules->rows.at, is_later, NULL);
+}
+
+struct modules *modules_analyze(const struct trace *trace, const struct selection *selection,
+                                const struct modules_options *options, struct tpa_error *err)
+{
+    struct modules *modules = mem_zalloc(1, sizeof *modules);
+    struct modules_query query = {
+        .trace = trace, .selection = selection, .options = options, .file = ALL_FILES, .modules = modules
+    };
+    query.paths = code_paths_open(trace, options->by == MODULES_BY_LINE ? CODE_LINES : CODE_MODULES);
+    query.innermost_ns = innermost_times(query.paths->tree);
+    size_t count = query.paths->count;
+    query.self = mem_zalloc(count + 1, sizeof *query.self);
+    query.total = mem_zalloc(count + 1, sizeof *query.total);
+    query.first_child = mem_zalloc(count + 1, sizeof *query.first_child);
+    query.next_sibling = mem_zalloc(count + 1, sizeof *query.next_sibling);
+    query.depth = mem_zalloc(count + 1, sizeof *query.depth);
+    query.has_device = find_device(&query);
+    modules->has_device = query.has_device;
+    modules->unlinked = (int64_t)query.paths->unlinked;
+    modules->any = count > 1;
+    const struct table_column *column = sort_column(options, query.has_device, err);
+    if (column)
+        add_all_rows(&query, column);
+    bool good = column && filter_rows(modules, options, err);
+    free(query.innermost_ns);
+    free(query.self);
+    free(query.total);
+    free(query.first_child);
+    free(query.next_sibling);
+    free(query.depth);
+    code_paths_free(query.paths);
+    if (good)
+        return modules;
+    modules_free(modules);
+    return NULL;
+}
+
+void modules_free(struct modules *modules)
+{
+    if (!modules)
+        return;
+    VEC_FREE(&modules->rows);
+    arena_release(&modules->texts);
+    free(modules);
+}
+
+/* ---- the command ---- */
+
+static void choose_columns(struct table *table, const struct modules *modules,
+                           const struct modules_options *options)
+{
+    enum modules_by by = options->by;
+    if (!modules->has_device) {
+        TABLE_FLAG(table, struct modules_row, device_ns, TABLE_OPTIONAL);
+        TABLE_FLAG(table, struct modules_row, self_device_ns, TABLE_OPTIONAL);
+        TABLE_FLAG(table, struct modules_row, device_share, TABLE_OPTIONAL);
+        TABLE_FLAG(table, struct modules_row, device_forward_ns, TABLE_OPTIONAL);
+        TABLE_FLAG(table, struct modules_row, device_backward_ns, TABLE_OPTIONAL);
+        TABLE_FLAG(table, struct modules_row, cpu_share, 0);
+    }
+    if (options->by_rank)
+        TABLE_FLAG(table, struct modules_row, rank, 0);
+    if (by == MODULES_BY_LINE)
+        table->columns[table_column_at(table, offsetof(struct modules_row, shown))].title = "Line";
+    if (by != MODULES_BY_TREE) {
+        TABLE_FLAG(table, struct modules_row, depth, TABLE_HIDDEN);
+        TABLE_FLAG(table, struct modules_row, path, TABLE_HIDDEN);
+    }
+    if (by == MODULES_BY_CLASS || by == MODULES_BY_LINE)
+        TABLE_FLAG(table, struct modules_row, class_name, TABLE_HIDDEN);
+}
+
+static struct table *modules_table(const struct modules *modules, const struct modules_options *options)
+{
+    struct table *table = TABLE_OF_ROWS("modules", options->by == MODULES_BY_LINE ? "Lines" : "Modules",
+                                        columns, modules->rows.at, modules->rows.count);
+    choose_columns(table, modules, options);
+    struct tpa_error ignored = { 0 };
+    const struct table_column *column = sort_column(options, modules->has_device, &ignored);
+    if (options->by != MODULES_BY_TREE)
+        table_sort(table, (size_t)(column - columns), options->reverse);
+    table_add_footer(table, "host_time", "Host threads", TABLE_NS, table_int(modules->cpu_ns));
+    if (modules->has_device)
+        table_add_footer(table, "device_time", "Kernels, copies, memsets", TABLE_NS,
+                         table_int(modules->device_ns));
+    table_drop_hidden(table);
+    return table;
+}
+
+static void add_notices(const struct modules *modules, enum modules_by by, struct result *result)
+{
+    if (!modules->any)
         result_add_notice(result, "no_modules", 0, NULL, TPA_NOWHERE,
-                          question->options->by == MODULES_BY_LINE
+                          by == MODULES_BY_LINE
                               ? "no function outside PyTorch is in the recorded stacks"
                               : "no nn.Module was called in the recorded stacks; tpa modules --by line tells "
                                 "lines of source");
-    if (question->paths->unlinked)
-        result_add_notice(result, "unlinked_backward", (int64_t)question->paths->unlinked, NULL, TPA_NOWHERE,
-                          "%" PRIu64
+    if (modules->unlinked)
+        result_add_notice(result, "unlinked_backward", modules->unlinked, NULL, TPA_NOWHERE,
+                          "%" PRId64
                           " operators of the backward pass belong to forward operators that were not "
                           "recorded; they count where they ran",
-                          question->paths->unlinked);
-}
-
-/* The rows of one file, or of all; what they add up to is added to *CPU_NS and *DEVICE_NS. */
-static void add_rows(struct question *question, size_t column, int64_t *cpu_ns, int64_t *device_ns)
-{
-    sum_selves(question);
-    sum_tree(question);
-    if (question->options->by == MODULES_BY_TREE)
-        add_tree(question, column);
-    else
-        add_flat(question);
-    *cpu_ns += question->cpu_ns;
-    *device_ns += question->device_ns;
-}
-
-static void add_all_rows(struct question *question, size_t column)
-{
-    const struct selection *selection = question->selection;
-    struct table *table = question->table;
-    int64_t cpu_ns = 0, device_ns = 0;
-    if (!question->options->by_rank)
-        add_rows(question, column, &cpu_ns, &device_ns);
-    for (uint32_t f = 0; question->options->by_rank && f < question->trace->file_count; f++) {
-        question->file = f;
-        if (!selection->files || selection->files[f])
-            add_rows(question, column, &cpu_ns, &device_ns);
-    }
-    bool tree = question->options->by == MODULES_BY_TREE;
-    table_sort(table, tree ? COLUMN_ORDER : column, tree ? false : question->options->reverse);
-    if (tree)
-        table->sort_column = TABLE_NO_COLUMN;
-    table_add_footer(table, "host_time", "Host threads", TABLE_NS, table_int(cpu_ns));
-    if (question->has_device)
-        table_add_footer(table, "device_time", "Kernels, copies, memsets", TABLE_NS, table_int(device_ns));
+                          modules->unlinked);
 }
 
 bool modules_add_table(const struct trace *trace, const struct selection *selection,
                        const struct modules_options *options, struct result *result, struct tpa_error *err)
 {
-    enum code_frames frames = options->by == MODULES_BY_LINE ? CODE_LINES : CODE_MODULES;
-    struct question question = {
-        .trace = trace, .selection = selection, .options = options, .file = ALL_FILES
-    };
-    question.paths = code_paths_open(trace, frames);
-    question.innermost_ns = innermost_times(question.paths->tree);
-    size_t count = question.paths->count;
-    question.self = mem_zalloc(count + 1, sizeof *question.self);
-    question.total = mem_zalloc(count + 1, sizeof *question.total);
-    question.first_child = mem_zalloc(count + 1, sizeof *question.first_child);
-    question.next_sibling = mem_zalloc(count + 1, sizeof *question.next_sibling);
-    question.depth = mem_zalloc(count + 1, sizeof *question.depth);
-    question.has_device = find_device(&question);
-
-    question.table = table_open("modules", frames == CODE_LINES ? "Lines" : "Modules", columns, COLUMNS);
-    choose_columns(question.table, &question);
-    size_t column = sort_column(&question, err);
-    bool good = column != SIZE_MAX;
-    if (good)
-        add_all_rows(&question, column);
-    good = good && filter_rows(question.table, options, err);
-    if (good) {
-        table_drop_hidden(question.table);
-        result_add_table(result, question.table);
-        add_notices(&question, result);
-    } else {
-        table_free(question.table);
-    }
-    free(question.innermost_ns);
-    free(question.self);
-    free(question.total);
-    free(question.first_child);
-    free(question.next_sibling);
-    free(question.depth);
-    code_paths_free(question.paths);
-    return good;
+    struct modules *modules = modules_analyze(trace, selection, options, err);
+    if (!modules)
+        return false;
+    result_add_table(result, modules_table(modules, options));
+    add_notices(modules, options->by, result);
+    modules_free(modules);
+    return true;
 }
+
+struct own_options {
+    uint64_t depth;
+    const char *sort;
+    bool reverse;
+};
+
+static const struct own_options defaults = { 0 };
+
+static const struct opt options[] = {
+    OPT_COUNT('d', "depth", struct own_options, depth, 0, 1000000, "N",
+              "show N levels of the tree; what lies deeper counts as its callers' own. 0 shows all"),
+    OPT_TEXT(
+        's', "sort", struct own_options, sort, "KEY",
+        "sort by this column, largest first, in the tree among those of one caller; without it by total time"),
+    OPT_FLAG('r', "reverse", struct own_options, reverse, "smallest first"),
+    OPT_END,
+};
+
+/* In the order of enum modules_by. */
+static const struct opt_choice own_words[] = {
+    { "tree", "each module within those that called it", NULL },
+    { "module", "each module, whoever called it", "instance" },
+    { "class", "all modules of a class together", NULL },
+    { "line", "the innermost function outside PyTorch: file(line): name", "stack" },
+    { .name = "step", .refusal = "a module runs in every step; see --steps, and tpa top --by module,step" },
+    { .name = "device",
+      .aliases = "stream",
+      .refusal =
+          "a module has host time, too, which lies on no device; see --device, and tpa top --by module,device" },
+    { .name = "thread",
+      .refusal =
+          "a module's backward pass runs on other threads; tpa top --by module,thread tells them apart" },
+    { .name = "op",
+      .aliases = "operator kernel",
+      .refusal = "modules call operators; tpa top --by module,op has both" },
+    { 0 },
+};
+
+static bool run_modules(const struct analysis_query *query, struct result *result, struct tpa_error *err)
+{
+    const struct own_options *own = query->options;
+    unsigned kinds = query->by / BY_OWN(0);
+    struct modules_options asked = { .by = MODULES_BY_TREE,
+                                     .by_rank = query->by & BY(RANK),
+                                     .depth = (int64_t)own->depth,
+                                     .indent = query->for_people,
+                                     .sort = own->sort,
+                                     .reverse = own->reverse,
+                                     .filter = query->filter,
+                                     .exclude = query->exclude };
+    if (kinds & (kinds - 1)) {
+        tpa_fail(err, TPA_NOWHERE, "--by takes one of tree, module, class and line at a time");
+        return tpa_hint(err, "rank may stand beside it, as in class,rank");
+    }
+    while (kinds >> asked.by > 1)
+        asked.by++;
+    return modules_add_table(query->trace, query->selection, &asked, result, err);
+}
+
+const struct analysis analysis_modules = {
+    .name = "modules",
+    .summary = "time per nn.Module and per line of source, forward and backward",
+    .description =
+        "One row per module of a model, indented below the module that called it: how often it was called, and its time "
+        "on the host and on devices, its own and with all that it called. The backward pass counts with the module whose "
+        "forward pass caused it, and has columns of its own.\n\n"
+        "--by class adds up all modules of a class, --by module all calls of a module. --by line has a row per function of "
+        "your own code: the innermost one outside PyTorch.\n\n"
+        "What was in no module is a row, too: its time and that of the outermost modules add up to all there is.",
+    .schema = "tpa.modules/1",
+    .examples = {
+        "tpa modules --depth 2 trace.json",
+        "tpa modules --by class trace.json  # Linear, LayerNorm ...",
+        "tpa modules --by line --sort self_cpu trace.json",
+        "tpa modules --steps 3 --format json trace.json",
+    },
+    .wants = &modules_wants,
+    .needs = FEATURE_STACKS,
+    .dimensions = BY(RANK),
+    .own_words = own_words,
+    .by_help = "what makes a row, tree when not given; rank may stand beside another. One or more of",
+    .options = options,
+    ANALYSIS_DEFAULTS(defaults),
+    .filters_rows = true,
+    .run = run_modules,
+    .section = "Modules",
+};

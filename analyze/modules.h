@@ -2,16 +2,14 @@
  * modules.h - time per nn.Module, or per line of source: on the host and on devices, forward and backward.
  *
  *     struct modules_options options = { .by = MODULES_BY_TREE, .indent = true };
- *     if (!modules_add_table(trace, selection, &options, result, &err))
- *         ...                                   // a regular expression is wrong, or there is no such column to sort by
+ *     struct modules *modules = modules_analyze(trace, selection, &options, &err);
+ *     modules_free(modules);
  */
 #ifndef TPA_ANALYZE_MODULES_H
 #define TPA_ANALYZE_MODULES_H
 
-#include "analyze/selection.h"
+#include "analyze/analysis.h"
 #include "base/error.h"
-#include "base/result.h"
-#include "trace/trace.h"
 
 extern const struct trace_wants modules_wants;
 
@@ -32,7 +30,37 @@ struct modules_options {
     const char *filter, *exclude; /* regular expressions over the rows' names; NULL: none */
 };
 
-/* Add the table "modules" to RESULT. SELECTION must select no names. */
+/* Times are in nanoseconds; those of devices, and operations, are missing where no work of a device is in the trace. */
+struct modules_row {
+    int64_t rank;            /* missing unless ranks make rows */
+    struct text name, shown; /* "Linear_0"; as it is shown, which may be indented */
+    struct text class_name, path;
+    int64_t calls, depth; /* missing of what is outside; the depth also without the tree */
+    int64_t cpu_ns, self_cpu_ns, cpu_forward_ns, cpu_backward_ns;
+    int64_t device_ns, self_device_ns, device_forward_ns, device_backward_ns;
+    double cpu_share, device_share; /* of the totals; NaN where these are 0 */
+    int64_t operations;             /* kernels, copies and memsets */
+    int64_t order;                  /* of the tree's rows */
+};
+
+struct modules {
+    VEC_OF(struct modules_row) rows; /* the tree in order: a module before those it called */
+    int64_t cpu_ns, device_ns;       /* of all rows; nothing counts twice */
+    bool has_device;
+    bool any;         /* was any module, or line, met? */
+    int64_t unlinked; /* operators of the backward pass whose forward operator was not recorded */
+    struct arena texts;
+};
+
+/*
+ * New; free with modules_free (NULL is allowed). SELECTION must select no names. NULL and ERR when a regular expression is
+ * wrong, or there is no such column to sort by.
+ */
+struct modules *modules_analyze(const struct trace *trace, const struct selection *selection,
+                                const struct modules_options *options, struct tpa_error *err);
+void modules_free(struct modules *modules);
+
+/* Add the table "modules" of such an answer to RESULT, and notices. */
 bool modules_add_table(const struct trace *trace, const struct selection *selection,
                        const struct modules_options *options, struct result *result, struct tpa_error *err);
 

@@ -10,6 +10,7 @@
 
 /* clang-format off */
 #define ANALYSES(ROW) \
+    ROW(modules) \
     ROW(gpu) \
     ROW(gaps) \
     ROW(transfers) \

@@ -6,9 +6,10 @@
  */
 #include "analyze/roofline.h"
 
+#include "base/runs.h"
+#include "base/sum.h"
 #include "facts/flops.h"
 #include "facts/gpu_events.h"
-#include "facts/memory_records.h"
 #include "facts/shapes.h"
 #include "trace/calltree.h"
 #include <stdlib.h>
@@ -19,17 +20,6 @@ const struct trace_wants roofline_wants = {
 };
 
 /* clang-format off */
-static const struct table_column columns[ROOFLINE_COLUMNS] = {
-    { "name", "Name", TABLE_NAME, "the operator", 0, NULL },
-    { "shapes", "Shapes", TABLE_TEXT, "sizes of its inputs", 0, NULL },
-    { "calls", "Calls", TABLE_COUNT, "how often it ran", 0, NULL },
-    { "flops", "FLOPs", TABLE_FLOPS, "floating-point operations of all calls", 0, NULL },
-    { "bytes", "Bytes", TABLE_BYTES, "inputs and outputs of all calls", 0, NULL },
-    { "time", "Time", TABLE_NS, "on devices; on the host where there are none", 0, NULL },
-    { "intensity", "FLOP/B", TABLE_NUMBER, "operations per byte", 0, NULL },
-    { "rate", "GFLOP/s", TABLE_NUMBER, "10^9 operations per second", 0, NULL },
-};
-
 /*
  * Data sheets of the makers; dense figures. A name is looked for in the device's, the first that fits counts. An MI250X
  * is two devices.
@@ -218,39 +208,39 @@ static void add_device_times(const struct trace *trace, const uint32_t *index, s
     calltree_free(tree);
 }
 
-static void add_row(struct table *table, const struct trace *trace, const struct call *calls, size_t count)
+static struct roofline_row row_of(const struct trace *trace, struct arena *texts, const struct call *calls,
+                                  size_t count)
 {
-    int64_t flops = 0, bytes = 0, time_ns = 0;
-    for (size_t i = 0; i < count; i++) {
-        flops = memory_plus(flops, calls[i].flops);
-        bytes = memory_plus(bytes, calls[i].bytes);
-        time_ns += calls[i].time_ns;
-    }
-    if (time_ns <= 0)
-        return;
+    struct roofline_row row = { .calls = (int64_t)count };
     struct buffer shapes = { 0 };
+    for (size_t i = 0; i < count; i++) {
+        sum_add(&row.flops, calls[i].flops);
+        sum_add(&row.bytes, calls[i].bytes);
+        row.time_ns += calls[i].time_ns;
+    }
     shapes_show(&shapes, names_text(trace->texts, calls->dims));
-    size_t row = table_add_row(table);
-    table_set_text(table, row, ROOFLINE_NAME, names_text(trace->names, calls->name),
-                   names_length(trace->names, calls->name));
-    table_set_text(table, row, ROOFLINE_SHAPES, shapes.at, shapes.count);
-    table_set_int(table, row, ROOFLINE_CALLS, (int64_t)count);
-    table_set_int(table, row, ROOFLINE_FLOPS, flops);
-    table_set_int(table, row, ROOFLINE_BYTES, bytes);
-    table_set_int(table, row, ROOFLINE_TIME, time_ns);
-    table_set_number(table, row, ROOFLINE_INTENSITY, (double)flops / (double)bytes);
-    table_set_number(table, row, ROOFLINE_RATE, (double)flops / (double)time_ns);
+    row.name =
+        (struct text){ names_text(trace->names, calls->name), names_length(trace->names, calls->name) };
+    row.shapes = (struct text){ arena_strndup(texts, shapes.at, shapes.count), shapes.count };
+    row.intensity = (double)row.flops / (double)row.bytes;
+    row.gflops = (double)row.flops / (double)row.time_ns;
     buffer_release(&shapes);
+    return row;
 }
 
-struct table *roofline_table(const struct trace *trace, const struct selection *selection)
+struct calls {
+    struct call *at;
+    size_t count, capacity;
+};
+
+/* The calls of SELECTION whose operations and bytes are known, by event; INDEX gets their places, counted from 1. */
+static struct calls find_calls(const struct trace *trace, const struct selection *selection, bool on_device,
+                               uint32_t *index)
 {
-    VEC_OF(struct call) calls = { 0 };
-    bool on_device = gpu_events_of(trace)->count > 0;
+    struct calls calls = { 0 };
     uint8_t *ops = mem_alloc(names_count(trace->names) + 1);
     for (name_id id = 0; id < names_count(trace->names); id++)
         ops[id] = (uint8_t)flops_operator_of(names_text(trace->names, id));
-    uint32_t *index = mem_zalloc(trace->event_count + 1, sizeof *index);
     for (event_id e = 0; e < trace->event_count; e++) {
         enum flops_operator op = (enum flops_operator)ops[trace->name[e]];
         const char *dims = op && trace->kind[e] == EVENT_OP ? trace_arg_text(trace, ARG_INPUT_DIMS, e) : NULL;
@@ -269,22 +259,43 @@ struct table *roofline_table(const struct trace *trace, const struct selection *
                                            .time_ns = on_device ? 0 : trace->dur_ns[e] };
         index[e] = (uint32_t)calls.count;
     }
+    free(ops);
+    return calls;
+}
+
+static bool took_less(const void *context, const void *a, const void *b)
+{
+    (void)context;
+    return ((const struct roofline_row *)a)->time_ns < ((const struct roofline_row *)b)->time_ns;
+}
+
+struct roofline roofline_analyze(const struct trace *trace, const struct selection *selection)
+{
+    struct roofline roofline = { 0 };
+    bool on_device = gpu_events_of(trace)->count > 0;
+    uint32_t *index = mem_zalloc(trace->event_count + 1, sizeof *index);
+    struct calls calls = find_calls(trace, selection, on_device, index);
     if (on_device)
         add_device_times(trace, index, calls.at);
     if (calls.count)
         qsort(calls.at, calls.count, sizeof *calls.at, compare_calls);
-    struct table *table =
-        table_open("roofline", "Operators against what the device can do", columns, ROOFLINE_COLUMNS);
     for (size_t first = 0, end; first < calls.count; first = end) {
         for (end = first + 1; end < calls.count && calls.at[end].name == calls.at[first].name &&
                               calls.at[end].dims == calls.at[first].dims &&
                               calls.at[end].types == calls.at[first].types;)
             end++;
-        add_row(table, trace, &calls.at[first], end - first);
+        struct roofline_row row = row_of(trace, &roofline.texts, &calls.at[first], end - first);
+        if (row.time_ns > 0)
+            *VEC_PUSH(&roofline.rows) = row;
     }
-    table_sort(table, ROOFLINE_TIME, false);
+    runs_sort(roofline.rows.at, roofline.rows.count, sizeof *roofline.rows.at, took_less, NULL);
     VEC_FREE(&calls);
-    free(ops);
     free(index);
-    return table;
+    return roofline;
+}
+
+void roofline_release(struct roofline *roofline)
+{
+    VEC_FREE(&roofline->rows);
+    arena_release(&roofline->texts);
 }

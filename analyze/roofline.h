@@ -1,8 +1,10 @@
 /*
  * roofline.h - how fast operators compute, against how much they compute for each byte that they move.
  *
- *     struct table *table = roofline_table(trace, selection);
+ *     struct roofline roofline = roofline_analyze(trace, selection);
  *     struct roof roof = roof_of(trace);
+ *     ...
+ *     roofline_release(&roofline);
  *
  * Of the operators whose operations are known (flops.h), one row for each name, shapes and types of inputs. Their bytes
  * are the least that they must move: each input read once, the output written once. An operator that moves more, because
@@ -12,25 +14,31 @@
 #define TPA_ANALYZE_ROOFLINE_H
 
 #include "analyze/selection.h"
+#include "base/arena.h"
+#include "base/memory.h"
 #include "base/table.h"
 #include "trace/trace.h"
 
 extern const struct trace_wants roofline_wants;
 
-enum roofline_column {
-    ROOFLINE_NAME,
-    ROOFLINE_SHAPES,
-    ROOFLINE_CALLS,
-    ROOFLINE_FLOPS,
-    ROOFLINE_BYTES,
-    ROOFLINE_TIME,      /* on devices, of all that the calls launched; where there are none, on the host */
-    ROOFLINE_INTENSITY, /* operations per byte */
-    ROOFLINE_RATE,      /* 10^9 operations per second */
-    ROOFLINE_COLUMNS
+/* The calls of one operator with equal shapes and types of inputs. */
+struct roofline_row {
+    struct text name, shapes; /* borrowed from the trace; from the answer */
+    int64_t calls, flops, bytes;
+    int64_t
+        time_ns; /* on devices, of all that the calls launched; where there are none, on the host; never 0 */
+    double intensity; /* operations per byte */
+    double gflops;    /* 10^9 operations per second */
 };
 
-/* New; free with table_free. Largest time first. No rows when no operator tells shapes, types and time. */
-struct table *roofline_table(const struct trace *trace, const struct selection *selection);
+struct roofline {
+    VEC_OF(struct roofline_row) rows; /* the most time first */
+    struct arena texts;
+};
+
+/* No rows when no operator tells shapes, types and time. Release with roofline_release. */
+struct roofline roofline_analyze(const struct trace *trace, const struct selection *selection);
+void roofline_release(struct roofline *roofline);
 
 /* What a device can do at most, by its data sheet; 0: not known. */
 struct roof {

@@ -1,6 +1,8 @@
 /* selection.c - a query is turned into one array per thing that can be asked for; see selection.h. */
 #include "analyze/selection.h"
 
+#include "facts/recordings.h"
+
 #include "base/demangle.h"
 #include "base/memory.h"
 #include "base/regex.h"
@@ -62,7 +64,7 @@ bool *selection_match_names(const struct names *names, const char *filter, const
 
 int64_t selection_rank(const struct trace *trace, uint32_t file)
 {
-    return trace->files[file].rank >= 0 ? trace->files[file].rank : file;
+    return trace->files[file].rank >= 0 ? trace->files[file].rank : recordings_of(trace)->place[file];
 }
 
 /* The numbers that there are, for messages: "0, 1 and 7". */

@@ -16,7 +16,7 @@
  * - Steps are those of facts/step_list.h. Each file has its own: ranks run their steps at times of their own.
  * - Times are counted from the origin of each file (trace_file_span).
  * - Devices and streams choose among the events on devices; events of the host belong to any of them.
- * - A file that tells no rank has its place among the files as rank.
+ * - A file that tells no rank has the place of its process among those of the files as rank (facts/recordings.h).
  */
 #ifndef TPA_ANALYZE_SELECTION_H
 #define TPA_ANALYZE_SELECTION_H

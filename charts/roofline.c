@@ -17,10 +17,11 @@ static void add_point(struct table *table, double intensity, double gflops)
 }
 
 /* A series of dots for each operator, those with the most time first. */
-static void add_dots(struct chart *chart, const struct table *roofline)
+static void add_dots(struct chart *chart, const struct roofline *roofline)
 {
-    for (size_t i = 0; i < roofline->row_count; i++) {
-        const char *name = table_cell(roofline, i, ROOFLINE_NAME)->text.at;
+    for (size_t i = 0; i < roofline->rows.count; i++) {
+        const struct roofline_row *row = &roofline->rows.at[i];
+        const char *name = row->name.at;
         struct table *table = NULL;
         for (size_t s = 0; s < chart->series.count && !table; s++)
             if (strcmp(chart->series.at[s].title, name) == 0)
@@ -33,8 +34,7 @@ static void add_dots(struct chart *chart, const struct table *roofline)
                                                            .table = table,
                                                            .y = 1 });
         }
-        add_point(table, table_cell(roofline, i, ROOFLINE_INTENSITY)->f,
-                  table_cell(roofline, i, ROOFLINE_RATE)->f);
+        add_point(table, row->intensity, row->gflops);
     }
 }
 
@@ -53,7 +53,7 @@ static void add_roof(struct chart *chart, const char *title, enum chart_color co
 }
 
 static void add_roofs(struct chart *chart, const struct chart_question *question,
-                      const struct table *roofline)
+                      const struct roofline *roofline)
 {
     struct roof roof = roof_of(question->trace);
     bool given = question->peak_flops > 0;
@@ -66,10 +66,9 @@ static void add_roofs(struct chart *chart, const struct chart_question *question
         return;
     }
     double least = 1, most = roof.matrix_gflops / roof.bandwidth_gbs * 2;
-    for (size_t i = 0; i < roofline->row_count; i++) {
-        double intensity = table_cell(roofline, i, ROOFLINE_INTENSITY)->f;
-        least = fmin(least, intensity);
-        most = fmax(most, intensity);
+    for (size_t i = 0; i < roofline->rows.count; i++) {
+        least = fmin(least, roofline->rows.at[i].intensity);
+        most = fmax(most, roofline->rows.at[i].intensity);
     }
     add_roof(chart, given ? "Peak" : "Peak, matrix cores", CHART_GREY, roof.matrix_gflops, roof.bandwidth_gbs,
              least, most);
@@ -88,17 +87,17 @@ static struct trace_wants wants(void)
 
 static bool draw(const struct chart_question *question, struct picture *picture, struct tpa_error *err)
 {
-    struct table *roofline = roofline_table(question->trace, question->selection);
-    if (roofline->row_count > 0) {
+    struct roofline roofline = roofline_analyze(question->trace, question->selection);
+    if (roofline.rows.count > 0) {
         struct chart *chart = picture_add_chart(picture, "roofline", "Operators and the roof of the device");
         chart->x = (struct chart_axis){
             .title = "Operations for each byte", .kind = TABLE_NUMBER, .unit = "FLOP/B", .log = true
         };
         chart->y = (struct chart_axis){ .title = "Operations per second", .kind = TABLE_FLOPS, .log = true };
-        add_dots(chart, roofline);
-        add_roofs(chart, question, roofline);
+        add_dots(chart, &roofline);
+        add_roofs(chart, question, &roofline);
     }
-    table_free(roofline);
+    roofline_release(&roofline);
     return chart_is_drawn(picture, err,
                           "no operator tells its operations and bytes; they are known of matrix products, "
                           "convolutions, add and mul, where shapes were recorded (record_shapes=True)");

@@ -93,7 +93,41 @@ static void put_process(struct buffer *out, const struct trace_file *file)
         buffer_printf(out, "\"baseTimeNanoseconds\":%" PRId64 ",\n", file->base_ns);
 }
 
-static void put_file_facts(struct buffer *out, const struct trace *trace, uint32_t index)
+/* Does the first file, whose keys stand for all, say the same? */
+static bool is_like_first(const struct trace *trace, const struct trace_property *property)
+{
+    const struct trace_file *first = &trace->files[0];
+    for (size_t i = 0; i < first->properties.count; i++)
+        if (strcmp(first->properties.at[i].key, property->key) == 0)
+            return strcmp(first->properties.at[i].value, property->value) == 0;
+    return false;
+}
+
+/* The processes of a file, as they are written and as they were. */
+static void put_processes(struct buffer *out, const struct trace *trace, const struct chrome_pids *pids,
+                          uint32_t file)
+{
+    size_t count = 0;
+    PUT(out, ",\"processes\":[");
+    for (track_id t = 0; t < trace->track_count; t++) {
+        const struct track *track = &trace->tracks[t];
+        if (track->file != file || !pids->is_first[t])
+            continue;
+        buffer_puts(out, count++ ? ",[" : "[");
+        buffer_puts(out, pids->written[t]);
+        buffer_putc(out, ',');
+        if (track->pid_text == NAME_NONE)
+            buffer_printf(out, "%" PRId64, track->pid);
+        else
+            escape_json_string(out, names_text(trace->texts, track->pid_text),
+                               names_length(trace->texts, track->pid_text));
+        buffer_putc(out, ']');
+    }
+    buffer_putc(out, ']');
+}
+
+static void put_file_facts(struct buffer *out, const struct trace *trace, const struct chrome_pids *pids,
+                           uint32_t index)
 {
     const struct trace_file *file = &trace->files[index];
     struct buffer name = { 0 };
@@ -102,9 +136,10 @@ static void put_file_facts(struct buffer *out, const struct trace *trace, uint32
     escape_json_string(out, name.at, name.count);
     PUT(out, ",\"path\":");
     escape_json_string(out, file->path, strlen(file->path));
+    put_processes(out, trace, pids, index);
     for (size_t i = 0; i < file->properties.count; i++) {
         const struct trace_property *property = &file->properties.at[i];
-        if (!is_of_one_file(property->key))
+        if (!is_of_one_file(property->key) && is_like_first(trace, property))
             continue;
         buffer_putc(out, ',');
         put_property(out, property);
@@ -118,7 +153,7 @@ static void put_file_facts(struct buffer *out, const struct trace *trace, uint32
     buffer_release(&name);
 }
 
-void chrome_head_put(const struct trace *trace, struct buffer *out)
+void chrome_head_put(const struct trace *trace, const struct chrome_pids *pids, struct buffer *out)
 {
     const struct trace_file *first = trace->files;
     bool several = trace->file_count > 1;
@@ -135,7 +170,7 @@ void chrome_head_put(const struct trace *trace, struct buffer *out)
         int64_t base_ns = INT64_MAX;
         PUT(out, "\"files\":[\n");
         for (uint32_t i = 0; i < trace->file_count; i++) {
-            put_file_facts(out, trace, i);
+            put_file_facts(out, trace, pids, i);
             buffer_puts(out, i + 1 < trace->file_count ? ",\n" : "\n],\n");
             has_base |= trace->files[i].has_base;
             all_tpa &= trace->files[i].producer == PRODUCER_TPA;

@@ -161,6 +161,7 @@ static bool add_tables(const struct trace *trace, const struct selection *select
         .filter = args->selection.filter,
         .exclude = args->selection.exclude,
         .most_rows = analysis_most_rows(&args->output),
+        .for_people = output_is_for_people(&args->output),
         .by_given = args->by != 0,
     };
     if (!asked_by(args, &query.by, err) || !analysis->run(&query, result, err))

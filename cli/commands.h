@@ -16,7 +16,6 @@
     ROW(top) \
     ROW(callers) \
     ROW(callees) \
-    ROW(modules) \
     ROW(steps) \
     ROW(path) \
     ROW(whatif) \

@@ -8,7 +8,7 @@
  *
  * Several files become one. Processes keep their numbers where no other file has the same; else they are named by rank,
  * and what a file counts for itself (correlations, ids, flow ids) is moved apart by a stride. Times are moved to the
- * earliest origin.
+ * earliest origin. The head tells which processes are of which file, so that reading gives the same files again.
  *
  * Event names are written as they are or escaped, which is found out once per name. Threads make and pack parts of some
  * thousand events each (base/packer.h).
@@ -722,6 +722,23 @@ static void mark_path(struct chrome_output *output)
     output->mark_count = convert_put_marks(&marks, &output->marks);
 }
 
+static void put_head(struct chrome_output *output)
+{
+    const struct trace *trace = output->trace;
+    bool *shared = find_shared(trace), *is_first = first_tracks(trace);
+    const char **written = mem_zalloc(trace->track_count + 1, sizeof *written);
+    struct buffer text = { 0 };
+    for (size_t i = 0; i < trace->track_count; i++) {
+        put_pid(&text, trace, &trace->tracks[i], shared[i]);
+        written[i] = keep(output, &text).at;
+    }
+    chrome_head_put(trace, &(struct chrome_pids){ is_first, written }, &output->head);
+    buffer_release(&text);
+    free(written);
+    free(is_first);
+    free(shared);
+}
+
 static void prepare(struct chrome_output *output)
 {
     const struct trace *trace = output->trace;
@@ -735,7 +752,7 @@ static void prepare(struct chrome_output *output)
     output->shift_ns = timeline_shifts(trace);
     find_last_moment(output);
     find_arrows(output);
-    chrome_head_put(trace, &output->head);
+    put_head(output);
     put_facts(output, &output->head);
     output->event_parts = parts_of(trace->event_count, EVENTS_PER_PART);
     output->flow_parts = parts_of(trace->flow_count, FLOWS_PER_PART);

@@ -7,6 +7,8 @@
 #include "base/sum.h"
 #include "base/progress.h"
 #include "cli/output_file.h"
+#include "facts/recordings.h"
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -108,8 +110,75 @@ static void gather_notices(struct result *result)
     names_free(known);
 }
 
+/* "4..6, 9 and more": the ranks below WORLD_SIZE that are not among the COUNT ascending RANKS. */
+static void show_missing(struct buffer *out, const int64_t *ranks, size_t count, int64_t world_size)
+{
+    enum { MOST = 4 };
+    int64_t next = 0;
+    size_t shown = 0;
+    for (size_t i = 0; i <= count; i++) {
+        int64_t end = i < count ? ranks[i] : world_size;
+        if (next < end && shown++ < MOST)
+            buffer_printf(out, next + 1 < end ? "%s%lld..%lld" : "%s%lld", shown > 1 ? ", " : "",
+                          (long long)next, (long long)end - 1);
+        next = end + 1;
+    }
+    if (shown > MOST)
+        buffer_puts(out, " and more");
+}
+
+static int compare_ranks(const void *left, const void *right)
+{
+    int64_t a = *(const int64_t *)left, b = *(const int64_t *)right;
+    return (a > b) - (a < b);
+}
+
+/* Of several files that tell how many ranks there are: say which are not here. */
+static void note_missing_ranks(const struct trace *trace, struct result *result)
+{
+    VEC_OF(int64_t) ranks = { 0 };
+    int64_t world_size = 0;
+    for (size_t i = 0; i < trace->file_count && trace->file_count > 1; i++) {
+        world_size = trace->files[i].world_size > world_size ? trace->files[i].world_size : world_size;
+        if (trace->files[i].rank >= 0)
+            *VEC_PUSH(&ranks) = trace->files[i].rank;
+    }
+    if (ranks.count)
+        qsort(ranks.at, ranks.count, sizeof *ranks.at, compare_ranks);
+    size_t count = 0;
+    for (size_t i = 0; i < ranks.count; i++)
+        if (ranks.at[i] < world_size && (count == 0 || ranks.at[count - 1] != ranks.at[i]))
+            ranks.at[count++] = ranks.at[i];
+    if (count > 1 && (int64_t)count < world_size) {
+        struct buffer missing = { 0 };
+        show_missing(&missing, ranks.at, count, world_size);
+        result_add_notice(result, "missing_ranks", world_size - (int64_t)count, NULL, TPA_NOWHERE,
+                          "%zu of %lld ranks are here; missing: %s", count, (long long)world_size,
+                          missing.at);
+        buffer_release(&missing);
+    }
+    VEC_FREE(&ranks);
+}
+
+/* What is odd about the files as a whole. */
+static void note_files(const struct trace *trace, struct result *result)
+{
+    uint32_t repeats = recordings_of(trace)->repeats;
+    if (repeats)
+        result_add_notice(
+            result, "recordings", repeats + 1, NULL, TPA_NOWHERE,
+            "%" PRIu32 " of the %zu files %s another recording of a process that is there, and no other rank",
+            repeats, trace->file_count, repeats == 1 ? "is" : "are");
+    for (size_t i = 0; i < trace->file_count && trace->file_count > 1; i++)
+        if (trace->files[i].event_count == 0)
+            result_add_notice(result, "no_events", 0, trace->files[i].path, TPA_NOWHERE,
+                              "the file holds no events");
+    note_missing_ranks(trace, result);
+}
+
 void load_add_notices(const struct trace *trace, struct result *result)
 {
+    note_files(trace, result);
     for (size_t i = 0; i < trace->notice_count; i++) {
         const struct trace_notice *notice = &trace->notices[i];
         const struct trace_file *file = &trace->files[notice->file];

@@ -88,8 +88,7 @@ static bool fill_operators(const struct trace *trace, const struct selection *se
 static bool fill_modules(const struct trace *trace, const struct selection *selection,
                          struct report_content *content, struct tpa_error *err)
 {
-    struct modules_options options = { .by = MODULES_BY_TREE, .indent = true };
-    return modules_add_table(trace, selection, &options, content->result, err);
+    return ask(&analysis_modules, trace, selection, content->result, err);
 }
 
 static bool fill_kernels(const struct trace *trace, const struct selection *selection,

@@ -5,6 +5,7 @@
 #include "facts/collective_matches.h"
 
 #include "base/memory.h"
+#include "facts/recordings.h"
 #include "facts/step_list.h"
 #include <stdlib.h>
 #include <string.h>
@@ -161,6 +162,8 @@ static bool *find_repeats(const struct trace *trace)
         qsort(ranks, count, sizeof *ranks, compare_ranks);
     for (size_t i = 1; i < count; i++)
         repeats[ranks[i].file] = ranks[i].rank == ranks[i - 1].rank;
+    for (uint32_t file = 0; file < trace->file_count; file++)
+        repeats[file] |= recordings_of(trace)->first[file] != file;
     free(ranks);
     return repeats;
 }

@@ -49,9 +49,18 @@ static int sniff_chrome(const char *bytes, size_t len)
     return has_telling_key(bytes, len) ? 90 : 30;
 }
 
+static bool read_chrome(struct source *source, struct trace_builder *builder,
+                        const struct ingest_options *options, struct tpa_error *err)
+{
+    bool ok = chrome_read_windows(source, builder, options, err);
+    if (ok)
+        chrome_split_files(builder);
+    return ok;
+}
+
 const struct format format_chrome = {
     .name = "Chrome JSON",
     .description = "PyTorch (Kineto), TensorFlow, JAX, VizTracer, Chrome: trace events as JSON",
     .sniff = sniff_chrome,
-    .read = chrome_read_windows,
+    .read = read_chrome,
 };

@@ -7,6 +7,7 @@
  *   chrome_event.c     one event: its fields and arguments into a chunk
  *   chrome_shape.c     the same, faster, for events written like an earlier one
  *   chrome_repair.c    makes valid JSON of a damaged event, where that can be done
+ *   chrome_files.c     several files that were written as one
  *   chrome_metadata.c  top-level values (devices, ranks, flags) into struct trace_file
  */
 #ifndef TPA_INGEST_CHROME_H
@@ -234,8 +235,12 @@ bool chrome_repair_event(const char *start, const char *end, struct buffer *out)
 /* Write what stands before "args" in the damaged event START..END, or all of it, to OUT as an object. */
 void chrome_cut_args(const char *start, const char *end, struct buffer *out);
 
-/* Put top-level values into the builder's current file. */
+/* Put top-level values, as text or as they were kept, into the builder's current file. */
 void chrome_apply_property(struct trace_builder *builder, const char *key, const char *value, size_t len);
+void chrome_apply_kept(struct trace_builder *builder, const struct trace_property *property);
+
+/* Make the files again that the current file was written of; nothing when it is one. */
+void chrome_split_files(struct trace_builder *builder);
 
 /* Read all of SOURCE with options->workers threads. */
 bool chrome_read_windows(struct source *source, struct trace_builder *builder,

@@ -11,6 +11,7 @@
  */
 #include "ingest/chrome.h"
 
+#include "base/escape.h"
 #include "base/memory.h"
 #include "ingest/distributed_info.h"
 #include "ingest/json_keep.h"
@@ -105,6 +106,18 @@ static void take_base(struct trace_builder *builder, struct trace_file *file, co
             builder, "absurd_base",
             "the base of all times is more than 146 years from 1970; it is taken as not known", 1,
             TPA_NOWHERE);
+}
+
+/* A string is kept without its quotes and escapes. */
+void chrome_apply_kept(struct trace_builder *builder, const struct trace_property *property)
+{
+    struct buffer text = { 0 };
+    if (property->is_string)
+        escape_json_string(&text, property->value, strlen(property->value));
+    else
+        buffer_puts(&text, property->value);
+    chrome_apply_property(builder, property->key, text.at, text.count);
+    buffer_release(&text);
 }
 
 void chrome_apply_property(struct trace_builder *builder, const char *key, const char *value, size_t len)

@@ -261,6 +261,8 @@ struct reading {
     struct action_report *actions;
     struct result *result;
     struct left_out left_out;   /* of all directories */
+    struct names *no_traces;    /* files of directories that have a trace's ending, but hold none */
+    const char *no_trace_is;    /* what the first of them is */
     bool in_directory;          /* what is read now was found, not named */
     VEC_OF(struct aside) aside; /* of the directory that is read now */
 };
@@ -409,6 +411,17 @@ static bool may_read(const struct reading *reading, const struct source *source,
     return !reading->options->may_read || !source_id(source, &id) || reading->options->may_read(&id, err);
 }
 
+/* A file in a directory turned out to be no trace: that it is left out is told. */
+static void remember_no_trace(struct reading *reading, const char *path, const char *bytes, size_t len,
+                              const char *damage)
+{
+    if (names_count(reading->no_traces) == 0)
+        reading->no_trace_is = len == 0                             ? damage ? "damaged" : "empty"
+                               : bytes[0] == '{' || bytes[0] == '[' ? "other JSON"
+                                                                    : describe(bytes, len);
+    names_add(reading->no_traces, path, strlen(path));
+}
+
 /* Read a file; false in *KNOWN when its format is not known, which is an error only when it MUST_BE. */
 static bool read_file(const char *path, struct reading *reading, bool must_be, bool *known,
                       struct tpa_error *err)
@@ -427,7 +440,8 @@ static bool read_file(const char *path, struct reading *reading, bool must_be, b
     /* A file the user named is taken at its word; one found in a directory must look like a trace. */
     const struct format *format = err->failed ? NULL : find_format(bytes, len, must_be ? 1 : 50);
     bool ok = !err->failed;
-    if (format && format->read_result && !must_be)
+    bool is_result = format && format->read_result;
+    if (is_result && !must_be)
         format = NULL; /* saved beside the traces it was made of */
     *known = format != NULL;
     size_t traces = reading->traces;
@@ -439,6 +453,8 @@ static bool read_file(const char *path, struct reading *reading, bool must_be, b
                              TPA_NOWHERE);
     if (!format && ok && must_be)
         ok = not_a_trace(bytes, len, source_damage(source), err);
+    else if (!*known && ok && !is_result)
+        remember_no_trace(reading, path, bytes, len, source_damage(source));
     if (!ok)
         tpa_in_file(err, source_name(source));
     source_free(source);
@@ -550,6 +566,23 @@ static void tell_left_out(struct reading *reading, const struct ingested *sums)
     buffer_release(&text);
 }
 
+/* Tell which files among the traces are none: an empty one may be all that a rank left behind. */
+static void tell_no_traces(struct reading *reading)
+{
+    size_t count = names_count(reading->no_traces);
+    if (count == 0)
+        return;
+    struct buffer text = { 0 };
+    if (count > 1)
+        buffer_printf(&text,
+                      "%zu files among the traces are no traces and were left out, the first one: ", count);
+    else
+        buffer_puts(&text, "a file among the traces is no trace and was left out: ");
+    buffer_printf(&text, "%s: %s", names_text(reading->no_traces, 0), reading->no_trace_is);
+    trace_builder_tell(reading->builder, "no_trace", text.at, count);
+    buffer_release(&text);
+}
+
 /* Add up the profiles in the order in which pstats.Stats(first, second, ... last) does: first, last, ... second. */
 static struct profile *join_profiles(struct reading *reading)
 {
@@ -574,6 +607,7 @@ bool ingest_read_any(const char *const *paths, size_t count, const struct ingest
         .builder = trace_builder_open(&options->wants),
         .files = names_open(),
         .left_out.paths = names_open(),
+        .no_traces = names_open(),
     };
     bool ok = true;
     for (size_t i = 0; i < count && ok; i++) {
@@ -591,6 +625,8 @@ bool ingest_read_any(const char *const *paths, size_t count, const struct ingest
         reading.actions = NULL;
         reading.result = NULL;
         tell_left_out(&reading, ingested);
+        if (reading.traces)
+            tell_no_traces(&reading);
     }
     if (ok && !ingested->profile && !ingested->actions && !ingested->result)
         ingested->trace = trace_builder_finish(reading.builder);
@@ -601,6 +637,7 @@ bool ingest_read_any(const char *const *paths, size_t count, const struct ingest
     VEC_FREE(&reading.profiles);
     names_free(reading.files);
     names_free(reading.left_out.paths);
+    names_free(reading.no_traces);
     VEC_FREE(&reading.left_out.reasons);
     action_report_free(reading.actions);
     result_free(reading.result);

@@ -103,10 +103,16 @@ static void add_number(struct buffer *out, double value)
         buffer_printf(out, "%.3f", value);
 }
 
-/* A change against next to nothing can be 1e300: that must not be 300 digits. */
+/*
+ * To a tenth of a percent, halves away from zero as times are: 1 of 2000 is 0.1 %, where printf alone makes 0.0 or 0.1 of
+ * it as the double lies. A change against next to nothing can be 1e300: that must not be 300 digits.
+ */
 static void add_share(struct buffer *out, double share)
 {
-    buffer_printf(out, fabs(share) < 1e9 ? "%.1f %%" : "%.3e %%", share * 100);
+    if (fabs(share) < 1e9)
+        buffer_printf(out, "%.1f %%", round(share * 1000) / 10);
+    else
+        buffer_printf(out, "%.3e %%", share * 100);
 }
 
 void figure_add(struct buffer *out, enum table_kind kind, const union table_cell *cell, enum time_unit unit)

@@ -75,15 +75,14 @@ char *trace_builder_strndup(struct trace_builder *builder, const char *s, size_t
     return arena_strndup(&builder->trace->arena, s, len);
 }
 
-uint32_t trace_builder_file(struct trace_builder *builder, const char *path, const char *format)
+/* A file of which nothing is known; PATH and FORMAT are borrowed. */
+static struct trace_file unknown_file(const char *path, const char *format, size_t first_event)
 {
-    struct trace_storage *storage = builder->storage;
-    struct trace_file *file = VEC_PUSH(&storage->files);
-    *file = (struct trace_file){
-        .path = trace_builder_strndup(builder, path, strlen(path)),
-        .format = trace_builder_strndup(builder, format, strlen(format)),
+    return (struct trace_file){
+        .path = path,
+        .format = format,
         .packed_size = -1,
-        .first_event = (event_id)storage->count,
+        .first_event = (event_id)first_event,
         .rank = -1,
         .world_size = -1,
         .record_shapes = -1,
@@ -92,7 +91,31 @@ uint32_t trace_builder_file(struct trace_builder *builder, const char *path, con
         .with_flops = -1,
         .with_modules = -1,
     };
+}
+
+uint32_t trace_builder_file(struct trace_builder *builder, const char *path, const char *format)
+{
+    struct trace_storage *storage = builder->storage;
+    *VEC_PUSH(&storage->files) =
+        unknown_file(trace_builder_strndup(builder, path, strlen(path)),
+                     trace_builder_strndup(builder, format, strlen(format)), storage->count);
     return (uint32_t)storage->files.count - 1;
+}
+
+static void release_file(struct trace_file *file)
+{
+    VEC_FREE(&file->devices);
+    VEC_FREE(&file->properties);
+    VEC_FREE(&file->groups);
+}
+
+void trace_builder_reset_file(struct trace_builder *builder)
+{
+    struct trace_file *file = trace_builder_current_file(builder);
+    int packing = file->packing;
+    release_file(file);
+    *file = unknown_file(file->path, file->format, file->first_event);
+    file->packing = packing;
 }
 
 struct trace_file *trace_builder_current_file(struct trace_builder *builder)
@@ -105,9 +128,7 @@ void trace_builder_drop_file(struct trace_builder *builder)
 {
     struct trace_file *file = trace_builder_current_file(builder);
     assert(file->first_event == builder->storage->count);
-    VEC_FREE(&file->devices);
-    VEC_FREE(&file->properties);
-    VEC_FREE(&file->groups);
+    release_file(file);
     builder->storage->files.count--;
 }
 

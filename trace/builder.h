@@ -85,6 +85,31 @@ char *trace_builder_strndup(struct trace_builder *builder, const char *s, size_t
 /* Take back the file that was begun last: it is none of the trace's. Nothing of it may have been added. */
 void trace_builder_drop_file(struct trace_builder *builder);
 
+/* A process of a file into which several were written: how it is written there, and in the file it came from. */
+struct part_process {
+    uint32_t part;
+    int64_t written_pid, own_pid;
+    const char *written_text, *own_text; /* NULL: a number */
+};
+
+struct trace_parts {
+    const char **names; /* by part: "rank 3", which stands before the names of its processes */
+    uint32_t count;
+    const struct part_process *processes;
+    size_t process_count;
+};
+
+/*
+ * Let the tracks of the current file belong to PARTS: to itself, and to the files that the caller begins next, for each of
+ * which FIRST_EVENTS gets the first event. False, and nothing changes, when a track with events is of no process of PARTS, or
+ * the events are not part after part: then another program wrote the file anew.
+ */
+bool trace_builder_split(struct trace_builder *builder, const struct trace_parts *parts,
+                         event_id *first_events);
+
+/* Let the current file be as it was begun, but for its events. */
+void trace_builder_reset_file(struct trace_builder *builder);
+
 /* Count COUNT cases of something odd in the current file; KIND and TEXT are literals. */
 void trace_builder_notice(struct trace_builder *builder, const char *kind, const char *text, uint64_t count,
                           int64_t offset);

@@ -37,7 +37,16 @@ def draw_host(seed):
             events.step(i, [both for both in zip(doings, of_doings) if chance.random() < 0.97])
         chance.shuffle(events.all)
         documents.append({"schemaVersion": 1, "distributedInfo": info, "baseTimeNanoseconds": 1_700_000_000_000_000_000 + rank * 1000, "traceEvents": events.all})
+    name_hosts(chance, documents)
     return documents
+
+
+def name_hosts(chance, documents):
+    """All on one host, or on several; mostly nothing is told."""
+    if chance.random() < 0.4:
+        names = chance.choice([["node7"], ["node7", "node8"]])
+        for document in documents:
+            document["host_name"] = chance.choice(names)
 
 
 class HostEvents:
@@ -97,6 +106,7 @@ def draw(seed):
     if chance.random() < 0.7:
         for document in documents:
             document["baseTimeNanoseconds"] = 1_700_000_000_000_000_000 + chance.randint(0, 10**7)
+        name_hosts(chance, documents)
     return documents
 
 

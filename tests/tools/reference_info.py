@@ -64,7 +64,7 @@ class File:
         return {"file": self.path, "format": "Chrome JSON", "packing": "plain", "packed_size": os.path.getsize(self.path), "size": os.path.getsize(self.path),
                 "producer": "PyTorch (Kineto)", "rank": None, "begin": self.begin(), "span_ns": max((e.end for e in self.spanning), default=0) - min((e.start for e in self.spanning), default=0),
                 "window_ns": windows[0].end - windows[0].start, "steps": len(steps), "first_step": min((n for n, _ in steps), default=None),
-                "last_step": max((n for n, _ in steps), default=None), "step_time_avg_ns": rounded(Fraction(sum(t for _, t in steps), len(steps))) if steps else None,
+                "last_step": max((n for n, _ in steps), default=None), "step_annotation_avg_ns": rounded(Fraction(sum(t for _, t in steps), len(steps))) if steps else None,
                 "events": len(self.events), "notices": 0}
 
 

@@ -43,7 +43,7 @@ class Rank:
         self.operators = [e for e in events if e.category in reference_top.OPERATOR]
         self.steps = sorted((e for e in events if e.name == "ProfilerStep*"), key=lambda e: e.start)
         self.origin = min(e.start for e in events) if events else 0
-        self.base = document.get("baseTimeNanoseconds", 0)
+        self.base, self.has_base, self.host = document.get("baseTimeNanoseconds", 0), "baseTimeNanoseconds" in document, document.get("host_name")
         self.computing = of(e for e in self.work if e.category in SET or (e.category in KERNEL and "nccl" not in e.name))
         self.collectives = [Collective(self, e) for e in self.work if "nccl" in e.name]
         self.has_work = bool(self.work)
@@ -111,21 +111,41 @@ class Match:
     """The same collective on several ranks."""
 
     def __init__(self, members):
-        self.members = members
-        self.transfer = min(m.duration for m in members)
-        self.longest = max(m.duration for m in members)
-        self.late = self.longest - self.transfer
-        self.last = next((m for m in members if m.duration == self.transfer), None) if self.late else None
-        self.earliest = next(m for m in members if m.duration == self.longest)
-        self.number = members[0].seq
+        self.members, self.number = members, members[0].seq
+        self.shortest = min(m.duration for m in members)
+
+    def judge(self, clocks):
+        """Who came last: on one host who began last, else whose duration is the shortest."""
+        self.on_host = self.is_on_host(clocks)
+        if self.on_host:
+            begin = {id(m): m.rank.base + m.event.start for m in self.members}
+            self.arrived_last = max(self.members, key=lambda m: begin[id(m)])
+            self.earliest = min(self.members, key=lambda m: begin[id(m)])
+            self.waited = {id(m): min(m.duration, begin[id(self.arrived_last)] - begin[id(m)]) for m in self.members}
+        else:
+            self.arrived_last = min(self.members, key=lambda m: m.duration)
+            self.earliest = max(self.members, key=lambda m: m.duration)
+            self.waited = {id(m): m.duration - self.shortest for m in self.members}
+        self.transfer = self.arrived_last.duration
+        self.late = self.waited[id(self.earliest)]
+        self.last = self.arrived_last if self.late else None
+
+    def is_on_host(self, clocks):
+        first = self.members[0].rank
+        return all(m.rank.host and m.rank.has_base and m.rank.host == first.host
+                   and (None in (clocks[m.rank.number], clocks[first.number]) or abs(clocks[m.rank.number] - clocks[first.number]) <= 10**6)
+                   for m in self.members)
 
     def ends(self):
         """By rank, in absolute time; nothing where ranks need not wait for all others."""
         return {} if self.members[0].name in ONE_SENDS_TO_ALL else {m.rank.number: m.rank.base + m.event.end for m in self.members}
 
     def ended_together(self, clocks):
-        ends = [end - clocks[rank] if clocks[rank] is not None else None for rank, end in self.ends().items()]
-        return None in ends or not ends or max(ends) - min(ends) <= 10**6 + self.transfer // 2
+        if self.on_host:
+            ends = list(self.ends().values())
+        else:
+            ends = [end - clocks[rank] if clocks[rank] is not None else None for rank, end in self.ends().items()]
+        return None in ends or not ends or max(ends) - min(ends) <= 10**6 + self.shortest // 2
 
 
 class Job:
@@ -134,6 +154,8 @@ class Job:
         self.all = [collective for rank in self.ranks for collective in rank.collectives]
         matches = [match for group in sorted({c.group for c in self.all}, key=str) for match in self.match([c for c in self.all if c.group == group])]
         self.clocks = {rank.number: self.clock(rank.number, matches) for rank in self.ranks}
+        for match, _ in matches:
+            match.judge(self.clocks)
         self.matches = [match for match, has_number in matches if has_number or match.ended_together(self.clocks)]
         for match in self.matches:
             for member in match.members:
@@ -181,8 +203,8 @@ class Job:
                "average_ns": total / len(members), "min_ns": min(times), "max_ns": max(times),
                "overlapped": ratio(total - sum(m.exposed for m in members), total)}
         if self.matches:
-            row["waited_ns"] = sum(m.duration - m.match.transfer for m in matched) if matched else None
-            row["transfer_bus_bandwidth"] = ratio(product(size, factor, len(matched)), sum(m.match.transfer for m in matched)) if matched else None
+            row["waited_ns"] = sum(m.match.waited[id(m)] for m in matched) if matched else None
+            row["transfer_bus_bandwidth"] = ratio(product(size, factor, len(matched)), sum(m.duration - m.match.waited[id(m)] for m in matched)) if matched else None
         return row
 
     def footer(self):
@@ -199,7 +221,8 @@ class Job:
             late = [c.match.late for c in last]
             if own:
                 rows.append({"rank": rank.number, "device": rank.device, "count": len(own), "time_ns": sum(c.duration for c in own),
-                             "transfer_ns": sum(c.match.transfer for c in own), "waited_ns": sum(c.duration - c.match.transfer for c in own),
+                             "transfer_ns": sum(c.duration - c.match.waited[id(c)] for c in own), "waited_ns": sum(c.match.waited[id(c)] for c in own),
+                             "waited_union_ns": length(union([(c.event.start, c.event.start + c.match.waited[id(c)]) for c in own])),
                              "last": len(last), "last_share": len(last) / len(own), "late_ns": sum(late),
                              "late_median_ns": statistics.median(late) if late else None, "late_max_ns": max(late, default=None),
                              "meanwhile": self.meanwhile(rank, last), "clock_ns": self.clocks[rank.number]})
@@ -230,9 +253,9 @@ class Job:
             steps = {int(re.sub(r"\D", "", m.step.raw["name"])) if m.step else None for m in match.members}
             rows.append({"collective": first.name, "group": first.group, "number": match.number, "step": steps.pop() if len(steps) == 1 else "any",
                          "size": None if first.size is None else max(m.size for m in match.members), "seen": len(match.members), "transfer_ns": match.transfer, "longest_wait_ns": match.late,
-                         "waited_ns": sum(m.duration - match.transfer for m in match.members),
+                         "waited_ns": sum(match.waited.values()),
                          "transfer_bus_bandwidth": ratio(product(None if first.size is None else max(m.size for m in match.members), first.factor), match.transfer),
-                         "first": str(match.earliest.rank.number), "start_ns": match.last.event.start - match.last.rank.origin,
+                         "first": str(match.earliest.rank.number), "start_ns": match.arrived_last.event.start - match.arrived_last.rank.origin,
                          "last": str(match.last.rank.number) if match.last else None})
         return rows
 

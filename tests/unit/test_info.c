@@ -71,10 +71,10 @@ static void files_tell_rank_span_and_steps(void **state)
     assert_int_equal(int_called(files, 0, "steps"), 2);
     assert_int_equal(int_called(files, 0, "first_step"), 4);
     assert_int_equal(int_called(files, 0, "last_step"), 5);
-    assert_int_equal(int_called(files, 0, "step_time_avg"), 151); /* (130 + 171) / 2 = 150.5 */
+    assert_int_equal(int_called(files, 0, "step_annotation_avg"), 151); /* (130 + 171) / 2 = 150.5 */
     assert_int_equal(int_called(files, 0, "events"), 7);
     assert_int_equal(int_called(files, 1, "steps"), 0);
-    assert_true(int_called(files, 1, "step_time_avg") == TABLE_INT_MISSING);
+    assert_true(int_called(files, 1, "step_annotation_avg") == TABLE_INT_MISSING);
     assert_null(text_called(files, 0, "begin")); /* 100 ns after an unknown origin is no date */
     result_free(result);
     trace_free(trace);

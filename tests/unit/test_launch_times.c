@@ -241,6 +241,34 @@ static void rows_may_be_of_anything_a_launch_has(void **state)
     release();
 }
 
+/* The call of step 3 launches k, which runs in step 4; the call of step 4 has no work in the file. Each is of its own step. */
+static void steps_choose_launches_by_their_calls(void **state)
+{
+    (void)state;
+    static const char *const kernels[] = { "k", "(no work in the file)" };
+    draw_begin(&launches_wants);
+    draw_host("user_annotation", "ProfilerStep#3", 1, 0, 50);
+    draw_host("user_annotation", "ProfilerStep#4", 1, 50, 50);
+    draw_call("cudaLaunchKernel", 1, 40, 4, 1);
+    draw_call("cudaLaunchKernel", 1, 70, 4, 2);
+    draw_work("kernel", "k", 0, 7, 60, 5, 1);
+    trace = draw_end();
+    for (int64_t i = 0; i < 2; i++) {
+        struct tpa_error err = { 0 };
+        struct selection_query query = { .steps = { .at = { { 3 + i, 3 + i } }, .count = 1 } };
+        struct selection *selection = selection_open(trace, &query, &err);
+        assert_non_null(selection);
+        result = result_open("tpa.launches/1");
+        ask_analysis(&analysis_launches, trace, selection, LAUNCHES_BY_DEFAULT, result);
+        launches = table_called(result, "launches");
+        assert_int_equal(launches->row_count, 1);
+        assert_string_equal(text_called(launches, 0, "kernel"), kernels[i]);
+        selection_free(selection);
+        result_free(result);
+    }
+    trace_free(trace);
+}
+
 /*
  *               0    10   20   30   40   50   60
  *   host        [B)[l1)[g)      [E)[l4)[g5)[g6)     B, E: begin and end of the capture, 0..2 and 30..32
@@ -294,6 +322,7 @@ int main(void)
         cmocka_unit_test(copies_are_not_launch_bound),
         cmocka_unit_test(a_graph_with_a_kernel_can_be_launch_bound_whatever_comes_first),
         cmocka_unit_test(rows_may_be_of_anything_a_launch_has),
+        cmocka_unit_test(steps_choose_launches_by_their_calls),
         cmocka_unit_test(calls_under_capture_are_no_launches),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

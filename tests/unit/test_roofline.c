@@ -9,7 +9,7 @@
 #include "tests/unit/drawn.h"
 
 static struct trace *trace;
-static struct table *table;
+static struct roofline roofline;
 
 static void draw_operator(const char *name, int64_t start_ns, int64_t dur_ns, const char *dims,
                           const char *types)
@@ -25,24 +25,25 @@ static void answer(void)
     trace = draw_end();
     struct selection *selection = selection_open(trace, &(struct selection_query){ 0 }, &err);
     assert_non_null(selection);
-    table = roofline_table(trace, selection);
+    roofline = roofline_analyze(trace, selection);
     selection_free(selection);
 }
 
 static void release(void)
 {
-    table_free(table);
+    roofline_release(&roofline);
     trace_free(trace);
 }
 
 static void assert_row(size_t row, const char *name, int64_t flops, int64_t bytes, int64_t time_ns)
 {
-    assert_string_equal(table_cell(table, row, ROOFLINE_NAME)->text.at, name);
-    assert_int_equal(table_cell(table, row, ROOFLINE_FLOPS)->i, flops);
-    assert_int_equal(table_cell(table, row, ROOFLINE_BYTES)->i, bytes);
-    assert_int_equal(table_cell(table, row, ROOFLINE_TIME)->i, time_ns);
-    assert_true(table_cell(table, row, ROOFLINE_INTENSITY)->f == (double)flops / (double)bytes);
-    assert_true(table_cell(table, row, ROOFLINE_RATE)->f == (double)flops / (double)time_ns);
+    const struct roofline_row *of = &roofline.rows.at[row];
+    assert_string_equal(of->name.at, name);
+    assert_int_equal(of->flops, flops);
+    assert_int_equal(of->bytes, bytes);
+    assert_int_equal(of->time_ns, time_ns);
+    assert_true(of->intensity == (double)flops / (double)bytes);
+    assert_true(of->gflops == (double)flops / (double)time_ns);
 }
 
 /*
@@ -69,7 +70,7 @@ static void operations_and_bytes(void **state)
     draw_text(ARG_CONCRETE_INPUTS, "[\"\",\"\",\"\",\"[1, 1]\",\"[0, 0]\",\"[1, 1]\",\"1\"]");
     draw_operator("aten::mm", 500, 10, "[[2,3],[3,4]]", "[\"c10::Half\",\"c10::Half\"]");
     answer();
-    assert_int_equal(table->row_count, 6);
+    assert_int_equal(roofline.rows.count, 6);
     assert_row(0, "aten::mm", 48, 26 * 4, 60);
     assert_row(1, "aten::addmm", 48, 30 * 4, 50);
     assert_row(2, "aten::bmm", 240, 130 * 4, 40);
@@ -103,9 +104,9 @@ static void kernels_belong_to_the_nearest(void **state)
         draw_work("kernel", "mul", 0, 7, at + 400, 8, 10 * i + 2);
     }
     answer();
-    assert_int_equal(table->row_count, 2);
+    assert_int_equal(roofline.rows.count, 2);
     assert_row(0, "aten::conv2d", 2 * 972, 2 * 131 * 4, 600);
-    assert_int_equal(table_cell(table, 0, ROOFLINE_CALLS)->i, 2);
+    assert_int_equal(roofline.rows.at[0].calls, 2);
     assert_row(1, "aten::mul", 8, 2 * 8 * 4, 16);
     release();
 }
@@ -126,7 +127,7 @@ static void what_does_not_tell_is_left_out(void **state)
     draw_operator("aten::mm", 120, 10, "nonsense", "[\"float\"");
     draw_operator("aten::relu", 140, 10, "[[4]]", "[\"float\"]");
     answer();
-    assert_int_equal(table->row_count, 0);
+    assert_int_equal(roofline.rows.count, 0);
     release();
 }
 
