@@ -420,7 +420,11 @@ static bool step(struct pickle *in, uint8_t op, struct tpa_error *err)
     case 'B': pass_bytes(in, take_number(in, 4)); return true;                         /* BINBYTES */
     case 0x8e:                                                                         /* BINBYTES8 */
     case 0x96: pass_bytes(in, take_number(in, 8)); return true;                        /* BYTEARRAY8 */
-    default: return tpa_fail(err, TPA_NOWHERE, "byte 0x%02x is no operation of a pickle", op);
+    default:
+        if (!code_operation(op))
+            return tpa_fail(err, TPA_NOWHERE, "byte 0x%02x is no operation of a pickle", op);
+        refuse(in, op, offset_of(in) - 1);
+        return false;
     }
 }
 
@@ -466,22 +470,18 @@ static void look_behind(struct pickle *in)
 
 static void run(struct pickle *in)
 {
-    while (!in->stopped && !in->failed) {
+    struct tpa_error odd = { 0 }; /* large, so it is cleared once: a step writes it only where it fails */
+    while (!in->stopped && !in->failed && !in->cut) {
         if (in->end - in->at < SLACK)
             have(in, SLACK);
         if (in->at == in->end)
             break;
         int64_t offset = offset_of(in);
         uint8_t op = in->window[in->at++];
-        struct tpa_error odd = { 0 };
-        if (code_operation(op)) {
-            refuse(in, op, offset);
-        } else if (!step(in, op, &odd) && !in->cut) {
+        if (!step(in, op, &odd) && !in->cut && !in->failed) {
             tell_damage(in, odd.message, offset);
             return;
         }
-        if (in->cut)
-            break;
     }
     if (in->failed)
         return;
