@@ -63,7 +63,7 @@ struct replay {
     size_t first_old;          /* index of the first of those */
     uint32_t *life_of;         /* per entry: the life it begins or ends; LIFE_NONE: none */
     VEC_OF(uint32_t)
-        replaced; /* lives that end because an alloc has their address, in the order of these allocs */
+    replaced; /* lives that end because an alloc has their address, in the order of these allocs */
     enum entry_action
         leaves_at; /* of allocated: free_requested, or free_completed where there are no others */
     struct course allocated, active, reserved;

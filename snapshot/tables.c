@@ -226,3 +226,13 @@ void snapshot_add_notices(const struct snapshots *snapshots, const struct snapsh
     }
     missing_list_release(&list);
 }
+
+void snapshot_add_file_notices(const struct snapshots *snapshots, struct result *result)
+{
+    for (size_t i = 0; i < snapshots->of.count; i++)
+        for (size_t n = 0; n < snapshots->of.at[i]->notices.count; n++) {
+            const struct snapshot_notice *notice = &snapshots->of.at[i]->notices.at[n];
+            result_add_notice(result, notice->kind, (int64_t)notice->count, snapshots->of.at[i]->path,
+                              notice->offset, "%s", notice->text);
+        }
+}
