@@ -85,7 +85,9 @@ static uint32_t add_object(struct objects *o, enum object_kind kind)
         id = (uint32_t)o->objects.count - 1;
     }
     struct object *object = &o->objects.at[id];
-    *object = (struct object){ .kind = kind, .items = object->items, .capacity = object->capacity };
+    *object = (struct object){
+        .kind = kind, .slot = o->stack.count, .items = object->items, .capacity = object->capacity
+    };
     return id;
 }
 
@@ -401,6 +403,7 @@ static bool make_from(struct objects *o, size_t first, bool dict, struct tpa_err
             add_to_list(&o->objects.at[id], v);
     }
     o->stack.count = first;
+    o->objects.at[id].slot = first;
     push(o, value_of(VALUE_OPEN, id));
     return true;
 }
@@ -437,7 +440,24 @@ bool objects_pop_marked(struct objects *o, struct tpa_error *err)
     return true;
 }
 
-/* V once more, beside what names it already. */
+/* Are items of the list or dict made at this moment, to be put into it together? */
+static bool is_being_filled(const struct objects *o, const struct object *object)
+{
+    size_t low = 0, high = o->marks.count; /* marks ascend */
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (o->marks.at[middle] < object->slot + 1)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < o->marks.count && o->marks.at[low] == object->slot + 1;
+}
+
+/*
+ * V once more, beside what names it already. A list that is complete but for being put into something is settled by
+ * that: the stack of a segment is so referred to by its blocks.
+ */
 static value refer_to(struct objects *o, value v)
 {
     if (value_tag(v) != VALUE_OPEN)
@@ -446,6 +466,9 @@ static value refer_to(struct objects *o, value v)
     if (object->closed)
         return object->became;
     object->referred_to = true;
+    if (object->kind == OBJECT_LIST && !is_being_filled(o, object)) /* what is empty may get an item yet */
+        return object->count ? objects_settle(o, v & ~OPEN_REFERENCE)
+                             : value_of(VALUE_SPECIAL, SPECIAL_EMPTY_LIST);
     return v | OPEN_REFERENCE;
 }
 

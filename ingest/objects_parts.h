@@ -68,6 +68,7 @@ struct object {
     bool referred_to; /* there may be values that name it beside the one its memo number has */
     bool in_run;
     uint32_t memo; /* its number in the memo plus 1; 0: none */
+    size_t slot; /* of the stack, where it was made */
     size_t count, capacity;
     value *items; /* of a dict: keys and values by turns */
     value run, became;
