@@ -447,5 +447,6 @@ const struct command cmd_chart = {
         "tpa chart --type kernels --script -o kernels.gp trace.json  # restyle it, then: gnuplot kernels.gp > kernels.svg",
     },
     .section = SECTION_SHOW,
+    .reads_snapshots = true,
     .reads_traces = true,
 };

@@ -402,6 +402,7 @@ const struct command cmd_convert = {
                   "tpa convert prof.stats --to dot | dot -Tsvg > graph.svg" },
     .section = SECTION_SHOW,
     .reads_profiles = true,
+    .reads_snapshots = true,
     .reads_traces = true,
     .reads_actions = true,
 };

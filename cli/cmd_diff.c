@@ -346,5 +346,6 @@ const struct command cmd_diff = {
         "tpa diff --gate 5% --format junit -o gates.xml baseline.json optimized.json",
     },
     .section = SECTION_COMPARE,
+    .reads_snapshots = true,
     .reads_traces = true,
 };

@@ -184,5 +184,6 @@ const struct command cmd_memory = {
     },
     .section = SECTION_ANALYZE,
     .needs = FEATURE_MEMORY,
+    .reads_snapshots = true,
     .reads_traces = true,
 };

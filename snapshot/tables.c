@@ -192,6 +192,132 @@ static void show_files(const struct snapshot_answers *answers, struct result *re
     }
 }
 
+/* ---- what a file holds ---- */
+
+struct held_row {
+    struct text file, form, keys;
+    int64_t bytes, devices, entries, segments, blocks, stacks, frames, annotations, span_ns;
+};
+struct action_row {
+    struct text action;
+    int64_t device, count, bytes;
+};
+struct setting_row {
+    struct text key, value;
+};
+
+/* clang-format off */
+static const struct table_column held_columns[] = {
+    COLUMN(struct held_row, file, "file", "File", TABLE_NAME, "the snapshot"),
+    COLUMN(struct held_row, form, "format", "Form", TABLE_TEXT, "how it is written"),
+    BYTES(held_row, bytes, "bytes", "Bytes", "unpacked"),
+    COLUMN(struct held_row, devices, "devices", "Devices", TABLE_COUNT, "devices; pinned host memory is one of them"),
+    COLUMN(struct held_row, entries, "entries", "Entries", TABLE_COUNT, "entries of the history, of all devices"),
+    COLUMN(struct held_row, span_ns, "span", "Span", TABLE_NS, "from the first entry to the last one"),
+    COLUMN(struct held_row, segments, "segments", "Segments", TABLE_COUNT, "what the allocator has from the devices"),
+    COLUMN(struct held_row, blocks, "blocks", "Blocks", TABLE_COUNT, "the pieces of them"),
+    COLUMN(struct held_row, stacks, "stacks", "Stacks", TABLE_COUNT, "different call stacks"),
+    COLUMN(struct held_row, frames, "frames", "Frames", TABLE_COUNT, "different frames in them", .flags = TABLE_OPTIONAL),
+    COLUMN(struct held_row, annotations, "annotations", "Annotations", TABLE_COUNT, "user scopes: steps and others"),
+    COLUMN(struct held_row, keys, "keys", "Keys", TABLE_TEXT, "of the dict that the file is", .flags = TABLE_OPTIONAL),
+};
+static const struct table_column action_columns[] = {
+    COLUMN(struct action_row, action, "action", "Action", TABLE_NAME, "what the allocator did"),
+    DEVICE_COLUMN(action_row),
+    COLUMN(struct action_row, count, "count", "Entries", TABLE_COUNT, "entries of it"),
+    BYTES(action_row, bytes, "bytes", "Bytes", "their sizes added up"),
+};
+static const struct table_column setting_columns[] = {
+    COLUMN(struct setting_row, key, "setting", "Setting", TABLE_NAME, "of the allocator"),
+    COLUMN(struct setting_row, value, "value", "Value", TABLE_TEXT, "its value"),
+};
+/* clang-format on */
+
+static struct text name_text(const struct snapshot *snapshot, name_id id)
+{
+    return (struct text){ names_text(snapshot->names, id), names_length(snapshot->names, id) };
+}
+
+static struct held_row held_by(const struct snapshot *snapshot, struct arena *arena)
+{
+    struct buffer keys = { 0 };
+    int64_t first_us = INT64_MAX, last_us = INT64_MIN;
+    for (size_t i = 0; i < snapshot->keys.count; i++)
+        buffer_printf(&keys, "%s%s", i ? ", " : "", names_text(snapshot->names, snapshot->keys.at[i]));
+    for (size_t e = 0; e < snapshot->entries.count; e++) {
+        int64_t time_us = snapshot->entries.time_us[e];
+        if (time_us == SNAPSHOT_NO_TIME)
+            continue;
+        first_us = time_us < first_us ? time_us : first_us;
+        last_us = time_us > last_us ? time_us : last_us;
+    }
+    struct held_row row = {
+        .file = { snapshot->path, strlen(snapshot->path) },
+        .form = { snapshot->form, strlen(snapshot->form) },
+        .keys = { arena_strndup(arena, keys.at ? keys.at : "", keys.count), keys.count },
+        .bytes = snapshot->bytes,
+        .devices = (int64_t)snapshot->devices.count,
+        .entries = (int64_t)snapshot->entries.count,
+        .segments = (int64_t)snapshot->segments.count,
+        .blocks = (int64_t)snapshot->blocks.count,
+        .stacks = (int64_t)snapshot->stacks.count,
+        .frames = (int64_t)snapshot->frames.count,
+        .annotations = (int64_t)snapshot->annotations.count,
+        .span_ns = first_us <= last_us ? (last_us - first_us) * 1000 : TABLE_INT_MISSING,
+    };
+    buffer_release(&keys);
+    return row;
+}
+
+static void add_actions(const struct snapshot *snapshot, struct table *table)
+{
+    for (size_t d = 0; d < snapshot->devices.count; d++) {
+        const struct snapshot_device *device = &snapshot->devices.at[d];
+        struct action_row rows[ENTRY_ACTIONS] = { 0 };
+        for (uint64_t e = device->first; e < device->end; e++) {
+            rows[snapshot->entries.action[e]].count++;
+            rows[snapshot->entries.action[e]].bytes += snapshot->entries.size[e];
+        }
+        for (int a = 0; a < ENTRY_ACTIONS; a++) {
+            if (rows[a].count == 0)
+                continue;
+            rows[a].action = (struct text){ entry_action_names[a], strlen(entry_action_names[a]) };
+            rows[a].device = device->device == SNAPSHOT_HOST ? TABLE_INT_MISSING : (int64_t)device->device;
+            table_add_rows(table, &rows[a], 1, sizeof rows[a]);
+        }
+    }
+}
+
+void snapshot_add_info(const struct snapshots *snapshots, struct result *result)
+{
+    struct table *held =
+        TABLE_OF_ROWS("snapshots", "Memory snapshots", held_columns, (struct held_row *)NULL, 0);
+    struct table *actions = TABLE_OF_ROWS("actions", "Entries", action_columns, (struct action_row *)NULL, 0);
+    struct table *settings = TABLE_OF_ROWS("settings", "Settings of the allocator", setting_columns,
+                                           (struct setting_row *)NULL, 0);
+    for (size_t i = 0; i < snapshots->of.count; i++) {
+        const struct snapshot *snapshot = snapshots->of.at[i];
+        struct held_row row = held_by(snapshot, &result->arena);
+        table_add_rows(held, &row, 1, sizeof row);
+        add_actions(snapshot, actions);
+        for (size_t s = 0; s < snapshot->settings.count; s++) {
+            struct setting_row setting = { name_text(snapshot, snapshot->settings.at[s].key),
+                                           name_text(snapshot, snapshot->settings.at[s].value) };
+            table_add_rows(settings, &setting, 1, sizeof setting);
+        }
+    }
+    result_add_table(result, held);
+    if (actions->row_count)
+        result_add_table(result, actions);
+    else
+        table_free(actions);
+    if (settings->row_count)
+        result_add_table(result, settings);
+    else
+        table_free(settings);
+    snapshot_add_file_notices(snapshots, result);
+}
+
 static bool is_peak(const struct snapshot_tables_options *options)
 {
     return !options->at || strcmp(options->at, "peak") == 0;

@@ -23,6 +23,9 @@ void snapshot_add_tables(const struct snapshot_answers *answers,
 void snapshot_add_notices(const struct snapshots *snapshots, const struct snapshot_answers *answers,
                           struct result *result);
 
+/* The tables snapshots, actions and settings: what the files hold, for `tpa info`. */
+void snapshot_add_info(const struct snapshots *snapshots, struct result *result);
+
 /* What was odd about the files alone. */
 void snapshot_add_file_notices(const struct snapshots *snapshots, struct result *result);
 
