@@ -563,6 +563,23 @@ static void close_within(struct objects *o, size_t first)
     }
 }
 
+/*
+ * Was the value on top to be put into the list below it, which lies above MARK like itself? Writers set no mark for a
+ * single item. Behind the value of a dict only a key can stand; of two lists in a list, the first may be empty and
+ * complete.
+ */
+static bool is_single_item(const struct objects *o, size_t mark)
+{
+    size_t count = o->stack.count;
+    if (count < mark + 2 || !is_open(o, o->stack.at[count - 2], OBJECT_LIST))
+        return false;
+    value top = o->stack.at[count - 1];
+    if (is_open(o, o->stack.at[mark - 1], OBJECT_DICT))
+        return value_tag(top) != VALUE_TEXT;
+    const struct object *list = &o->objects.at[value_payload(o->stack.at[count - 2]) & ~OPEN_REFERENCE];
+    return list->count == 0 && value_is_record(top);
+}
+
 void objects_close_cut(struct objects *o)
 {
     while (o->stack.count > 1 || o->marks.count) {
@@ -571,6 +588,8 @@ void objects_close_cut(struct objects *o)
             o->marks.count--; /* nothing above it, or nothing below */
         } else if (is_open(o, o->stack.at[count - 1], OBJECT_DICT)) {
             o->stack.count--; /* a record that was begun */
+        } else if (o->marks.count && is_single_item(o, mark)) {
+            close_within(o, count - 1);
         } else if (o->marks.count) {
             o->marks.count--;
             close_within(o, mark);
