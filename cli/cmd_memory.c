@@ -171,7 +171,10 @@ const struct command cmd_memory = {
         "recording went on.\n\n"
         "The figures of a framework's trace are those of its allocators: what NCCL or cudaMalloc take besides is not "
         "in it. Of a memory timeline (prof.export_memory_timeline, in its .json and .raw.json.gz forms) they are the "
-        "peak and what memory was used for: parameters, activations, gradients ...",
+        "peak and what memory was used for: parameters, activations, gradients ...\n\n"
+        "Of a snapshot (torch.cuda.memory._dump_snapshot) they come from a replay of the allocator's history, in bytes as "
+        "they were requested: the peak of each device, what was in use then by line of code, why memory ran out, what "
+        "each step leaves behind, and how much of the segments lies idle.",
     .options = memory_opts,
     COMMAND_ARGS(memory_defaults),
     .main = memory_main,
@@ -179,7 +182,7 @@ const struct command cmd_memory = {
         "tpa memory trace.json",
         "tpa memory --by step trace.json                # which steps leave blocks behind",
         "tpa memory --steps 3 --device 0 trace.json     # the peak of one step",
-        "tpa memory timeline.raw.json.gz                # what export_memory_timeline wrote",
+        "tpa memory snapshot.pickle                     # what _dump_snapshot wrote",
         "tpa memory --limit 0 --format json trace.json",
     },
     .section = SECTION_ANALYZE,

@@ -326,8 +326,12 @@ static bool is_peak(const struct snapshot_tables_options *options)
 void snapshot_add_tables(const struct snapshot_answers *answers,
                          const struct snapshot_tables_options *options, bool empty, struct result *result)
 {
-    const char *title =
-        is_peak(options) ? "In use at the peak" : arena_printf(&result->arena, "In use at %s", options->at);
+    bool any_history = false;
+    for (size_t i = 0; i < answers->devices.rows.count; i++)
+        any_history = any_history || answers->devices.rows.at[i].entries > 0;
+    const char *title = !any_history       ? "In use when the snapshot was taken"
+                        : is_peak(options) ? "In use at the peak"
+                                           : arena_printf(&result->arena, "In use at %s", options->at);
     ADD_TABLE("ooms", "Out of memory", oom_columns, answers->ooms.rows);
     ADD_TABLE("devices", "Devices", device_columns, answers->devices.rows);
     ADD_TABLE(is_peak(options) ? "alive_at_peak" : "alive", title, in_use_columns[options->by],
