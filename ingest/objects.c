@@ -3,10 +3,8 @@
 
 #include <stdlib.h>
 
-/* Values in the memo have 32 bits: so many objects of a kind can be told apart, and dicts kept that are no records. */
-enum { MEMO_SHIFT = 28, KEPT_DICTS_MOST = 1024, KEPT_PAIRS_MOST = 4096 };
-#define MEMO_PAYLOAD ((UINT32_C(1) << MEMO_SHIFT) - 1)
-#define MEMO_EMPTY UINT32_MAX
+/* So many dicts that are no records are kept, and so many pairs of each. */
+enum { KEPT_DICTS_MOST = 1024, KEPT_PAIRS_MOST = 4096 };
 
 struct objects *objects_open(struct snapshot *snapshot)
 {

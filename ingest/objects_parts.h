@@ -68,7 +68,7 @@ struct object {
     bool referred_to; /* there may be values that name it beside the one its memo number has */
     bool in_run;
     uint32_t memo; /* its number in the memo plus 1; 0: none */
-    size_t slot; /* of the stack, where it was made */
+    size_t slot;   /* of the stack, where it was made */
     size_t count, capacity;
     value *items; /* of a dict: keys and values by turns */
     value run, became;
@@ -155,10 +155,41 @@ struct objects {
     VEC_OF(struct history) histories;
     VEC_OF(struct annotation_record) annotations;
     struct id_set frames, stacks, streams, pools;
+    struct {
+        bool set;
+        int64_t handle;
+        uint32_t id;
+    } last_stream;         /* most entries have the same as the one before */
+    uint32_t default_pool; /* plus 1; 0: not met yet */
     size_t kept_dicts;
     int64_t bytes_told; /* sum of all sizes: see records.c */
     bool too_many;      /* more objects than can be numbered: the file is not read on */
 };
+
+/* ---- short ways, for what comes most often ---- */
+
+/* Values in the memo have 32 bits: a tag above so many bits. */
+enum { MEMO_SHIFT = 28 };
+#define MEMO_PAYLOAD ((UINT32_C(1) << MEMO_SHIFT) - 1)
+#define MEMO_EMPTY UINT32_MAX
+
+/* Push what the memo has of NUMBER, if that is complete. False: nothing has happened, objects_get will tell. */
+static inline bool objects_quick_get(struct objects *o, uint32_t number)
+{
+    if (number >= o->memo.count)
+        return false;
+    uint32_t memo = o->memo.at[number];
+    if (memo == MEMO_EMPTY || memo >> MEMO_SHIFT == VALUE_OPEN)
+        return false;
+    *VEC_PUSH(&o->stack) = value_of((enum value_tag)(memo >> MEMO_SHIFT), memo & MEMO_PAYLOAD);
+    return true;
+}
+
+/* Push an integer of 59 bits at most. */
+static inline void objects_quick_int(struct objects *o, int64_t integer)
+{
+    *VEC_PUSH(&o->stack) = value_of(VALUE_INT, (uint64_t)integer & VALUE_PAYLOAD);
+}
 
 /* ---- objects.c ---- */
 

@@ -13,6 +13,7 @@
 #include "ingest/pickle.h"
 
 #include "base/buffer.h"
+#include "ingest/objects_parts.h"
 
 #include <ctype.h>
 #include <inttypes.h>
@@ -355,6 +356,46 @@ static void refuse(struct pickle *in, uint8_t op, int64_t offset)
 
 /* ---- the machine ---- */
 
+/*
+ * The operations that most of a file is, with all of their bytes at hand: references, and small numbers. False: OP is another,
+ * and nothing has happened.
+ */
+static inline bool quick_step(struct pickle *in, uint8_t op)
+{
+    const uint8_t *at = in->window + in->at;
+    switch (op) {
+    case 'h':
+        if (!objects_quick_get(in->o, *at))
+            return false;
+        in->at++;
+        return true;
+    case 'j':
+        if (!objects_quick_get(in->o, (uint32_t)little_endian(at, 4)))
+            return false;
+        in->at += 4;
+        return true;
+    case 'K':
+        objects_quick_int(in->o, *at);
+        in->at++;
+        return true;
+    case 'M':
+        objects_quick_int(in->o, (int64_t)little_endian(at, 2));
+        in->at += 2;
+        return true;
+    case 'J':
+        objects_quick_int(in->o, (int32_t)(uint32_t)little_endian(at, 4));
+        in->at += 4;
+        return true;
+    case 0x8a: /* LONG1 of up to seven bytes: addresses, times */
+        if (*at == 0 || *at > 7)
+            return false;
+        objects_quick_int(in->o, (int64_t)(little_endian(at + 1, 8) << (64 - 8 * *at)) >> (64 - 8 * *at));
+        in->at += 1 + (size_t)*at;
+        return true;
+    default: return false;
+    }
+}
+
 /* Carry out OP, whose letter is taken. False and ERR, without an offset, when it makes no sense. */
 static bool step(struct pickle *in, uint8_t op, struct tpa_error *err)
 {
@@ -478,6 +519,8 @@ static void run(struct pickle *in)
             break;
         int64_t offset = offset_of(in);
         uint8_t op = in->window[in->at++];
+        if (in->end - in->at >= SLACK && quick_step(in, op))
+            continue;
         if (!step(in, op, &odd) && !in->cut && !in->failed) {
             tell_damage(in, odd.message, offset);
             return;

@@ -180,13 +180,19 @@ static bool same_stream(const void *context, uint32_t id)
 static uint32_t add_stream(struct objects *o, int64_t handle)
 {
     struct snapshot *snapshot = o->snapshot;
+    if (o->last_stream.set && o->last_stream.handle == handle)
+        return o->last_stream.id;
     struct handle_search search = { snapshot, handle };
     uint32_t next = (uint32_t)snapshot->streams.count;
     uint32_t id = id_set_find(&o->streams, mix(1, (uint64_t)handle), next, same_stream, &search);
-    if (id != ID_NEW)
-        return id;
-    *VEC_PUSH(&snapshot->streams) = handle;
-    return next;
+    if (id == ID_NEW) {
+        *VEC_PUSH(&snapshot->streams) = handle;
+        id = next;
+    }
+    o->last_stream.set = true;
+    o->last_stream.handle = handle;
+    o->last_stream.id = id;
+    return id;
 }
 
 struct pool_search {
@@ -220,7 +226,9 @@ static uint32_t pool_of(const struct fields *fields, enum snapshot_key key)
         return (uint32_t)value_payload(v);
     if (has(fields, key) && !is_none(v))
         odd_value(fields->o);
-    return add_pool(fields->o, (struct snapshot_pool){ 0, 0 });
+    if (fields->o->default_pool == 0)
+        fields->o->default_pool = add_pool(fields->o, (struct snapshot_pool){ 0, 0 }) + 1;
+    return fields->o->default_pool - 1;
 }
 
 static uint32_t stream_of(const struct fields *fields)

@@ -24,7 +24,7 @@ struct making {
 static int64_t moment_ns(const struct replay *replay, int64_t entry)
 {
     int64_t time_us = replay_time(replay, entry);
-    return (replay->has_times && time_us != SNAPSHOT_NO_TIME ? time_us : entry) * 1000;
+    return trace_moment_or_zero((replay->has_times && time_us != SNAPSHOT_NO_TIME ? time_us : entry) * 1000);
 }
 
 static void set_arg(struct making *making, enum trace_arg arg, int64_t value)
@@ -91,8 +91,8 @@ static void add_annotations(struct making *making)
         const struct snapshot_annotation *at = &snapshot->annotations.at[i];
         if (at->device != making->replay->device->device || at->start_us == SNAPSHOT_NO_TIME)
             continue;
-        int64_t start_ns = at->start_us * 1000;
-        int64_t end_ns = at->end_us == SNAPSHOT_NO_TIME ? last_ns : at->end_us * 1000;
+        int64_t start_ns = trace_moment_or_zero(at->start_us * 1000);
+        int64_t end_ns = at->end_us == SNAPSHOT_NO_TIME ? last_ns : trace_moment_or_zero(at->end_us * 1000);
         name_id name = trace_chunk_name(making->chunk, names_text(snapshot->names, at->name),
                                         names_length(snapshot->names, at->name));
         trace_chunk_event(making->chunk,

@@ -44,6 +44,8 @@ static void place_blocks(const struct replay *replay, struct timeline *timeline,
         free_from[row] = INT64_MIN;
     for (size_t i = 0; i < count; i++) {
         const struct life *life = lives[i];
+        if (life->freed == REPLAY_BEFORE_FIRST) /* its tensor had died before */
+            continue;
         int64_t start_ns = life->born < 0 ? 0 : (replay_time(replay, life->born) - first_us) * 1000;
         int64_t end_ns = life->freed == LIFE_GOES_ON ? timeline->dur_ns
                                                      : (replay_time(replay, life->freed) - first_us) * 1000;
