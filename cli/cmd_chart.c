@@ -252,17 +252,17 @@ static struct picture *picture_of_snapshots(const struct invocation *call, const
         return NULL;
     }
     struct picture *picture = picture_open(type->name, type->title);
-    VEC_OF(struct replay *) replays = { 0 };
+    VEC_OF(struct memory_replay *) replays = { 0 };
     for (size_t i = 0; i < snapshots->of.count; i++)
         for (size_t d = 0; d < snapshots->of.at[i]->devices.count; d++) {
             const struct snapshot_device *device = &snapshots->of.at[i]->devices.at[d];
             if (device->device == SNAPSHOT_HOST || ranges_hold(&args->selection.devices, device->device))
-                *VEC_PUSH(&replays) = replay_open(snapshots->of.at[i], device);
+                *VEC_PUSH(&replays) = memory_replay_open(snapshots->of.at[i], device);
         }
     picture->source = name_files(picture, (const char *const *)call->operands, call->operand_count);
     size_t found = snapshot_draw(replays.at, replays.count, CHART_MOST_PANELS, picture);
     for (size_t i = 0; i < replays.count; i++)
-        replay_free(replays.at[i]);
+        memory_replay_free(replays.at[i]);
     VEC_FREE(&replays);
     struct result *notices = result_open("");
     snapshot_add_file_notices(snapshots, notices);

@@ -26,7 +26,7 @@ static void add_stack(struct buffer *out, const struct snapshot *snapshot, stack
 }
 
 /* Stacks of one device, with what each had in use at the peak. */
-static int64_t add_device(struct buffer *out, const struct replay *replay, size_t *stacks)
+static int64_t add_device(struct buffer *out, const struct memory_replay *replay, size_t *stacks)
 {
     const struct snapshot *snapshot = replay->snapshot;
     size_t count = snapshot->stacks.count;
@@ -66,9 +66,10 @@ bool convert_snapshot_folded(const struct snapshots *snapshots, const struct con
     size_t stacks = 0;
     for (size_t i = 0; i < snapshots->of.count; i++)
         for (size_t d = 0; d < snapshots->of.at[i]->devices.count; d++) {
-            struct replay *replay = replay_open(snapshots->of.at[i], &snapshots->of.at[i]->devices.at[d]);
+            struct memory_replay *replay =
+                memory_replay_open(snapshots->of.at[i], &snapshots->of.at[i]->devices.at[d]);
             bytes += add_device(&text, replay, &stacks);
-            replay_free(replay);
+            memory_replay_free(replay);
             fwrite(text.at, 1, text.count, out);
             buffer_clear(&text);
         }
@@ -83,7 +84,7 @@ bool convert_snapshot_folded(const struct snapshots *snapshots, const struct con
 
 struct place {
     const struct snapshot *snapshot;
-    struct replay *replay;
+    struct memory_replay *replay;
     const char **lines; /* by stack */
 };
 
@@ -176,7 +177,7 @@ bool convert_snapshot_csv(const struct snapshots *snapshots, const struct conver
         const struct snapshot *snapshot = snapshots->of.at[i];
         const char **lines = name_lines(snapshot, &arena);
         for (size_t d = 0; d < snapshot->devices.count; d++) {
-            struct replay *replay = replay_open(snapshot, &snapshot->devices.at[d]);
+            struct memory_replay *replay = memory_replay_open(snapshot, &snapshot->devices.at[d]);
             *VEC_PUSH(&parts.places) = (struct place){ snapshot, replay, lines };
             struct walk walk = walk_begin(replay);
             for (; walk.entry + 1 < replay->entry_count; walk_to(&walk, walk.entry + ENTRIES_PER_PART))
@@ -188,7 +189,7 @@ bool convert_snapshot_csv(const struct snapshots *snapshots, const struct conver
     bool fine = packer_write(&packer, 1 + parts.at.count, out, err);
     buffer_printf(summary, "%" PRId64 " entries\n", entries);
     for (size_t p = 0; p < parts.places.count; p++)
-        replay_free(parts.places.at[p].replay);
+        memory_replay_free(parts.places.at[p].replay);
     VEC_FREE(&parts.places);
     VEC_FREE(&parts.at);
     arena_release(&arena);

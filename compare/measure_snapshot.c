@@ -7,7 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void add_lines(const struct replay *replay, int64_t entry, struct measure_rows *rows, uint32_t sample)
+static void add_lines(const struct memory_replay *replay, int64_t entry, struct measure_rows *rows,
+                      uint32_t sample)
 {
     struct alive alive;
     alive_find(replay, entry, ALIVE_BY_LINE, &alive);
@@ -18,7 +19,7 @@ static void add_lines(const struct replay *replay, int64_t entry, struct measure
 }
 
 /* The blocks in use at the end, so that two snapshots of one process can be laid side by side. */
-static void add_blocks(struct measures *measures, const struct replay *replay)
+static void add_blocks(struct measures *measures, const struct memory_replay *replay)
 {
     const struct snapshot *snapshot = replay->snapshot;
     if (!measures->block_texts)
@@ -51,7 +52,7 @@ static void add_blocks(struct measures *measures, const struct replay *replay)
     life_names_release(&lines);
 }
 
-static void measure_device(struct measures *measures, const struct replay *replay, int64_t peaks[3])
+static void measure_device(struct measures *measures, const struct memory_replay *replay, int64_t peaks[3])
 {
     struct sampling *by = &measures->by_file;
     uint32_t sample = (uint32_t)by->samples.count - 1;
@@ -83,9 +84,9 @@ bool measure_snapshots(struct measures *measures, const struct snapshots *snapsh
         for (size_t d = 0; d < snapshot->devices.count; d++) {
             if (snapshot->devices.at[d].device == SNAPSHOT_HOST)
                 continue;
-            struct replay *replay = replay_open(snapshot, &snapshot->devices.at[d]);
+            struct memory_replay *replay = memory_replay_open(snapshot, &snapshot->devices.at[d]);
             measure_device(measures, replay, peaks);
-            replay_free(replay);
+            memory_replay_free(replay);
         }
         struct sampling *by = &measures->by_file;
         sampling_set(by, "memory_peak", "memory peak", TABLE_BYTES, number, (double)peaks[0]);

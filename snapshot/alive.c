@@ -76,7 +76,7 @@ static name_id scope_at(struct scopes *scopes, int64_t time_us)
 
 static void name_by_annotation(struct life_names *names)
 {
-    const struct replay *replay = names->replay;
+    const struct memory_replay *replay = names->replay;
     const struct snapshot *snapshot = replay->snapshot;
     struct scopes scopes = { 0 };
     for (size_t i = 0; i < snapshot->annotations.count; i++) {
@@ -89,7 +89,7 @@ static void name_by_annotation(struct life_names *names)
     runs_sort(scopes.by_start.at, scopes.by_start.count, sizeof *scopes.by_start.at, starts_later, NULL);
     uint32_t outside = add_text(names, "[outside of annotations]");
     for (size_t i = 0; i < replay->lives.count; i++) {
-        int64_t time_us = replay_time(replay, replay->lives.at[i].born);
+        int64_t time_us = memory_replay_time(replay, replay->lives.at[i].born);
         name_id scope = time_us == SNAPSHOT_NO_TIME ? NAME_NONE : scope_at(&scopes, time_us);
         names->of_life[i] = replay->lives.at[i].born < 0 ? names->before
                             : scope == NAME_NONE         ? outside
@@ -102,7 +102,7 @@ static void name_by_annotation(struct life_names *names)
 
 static void name_by_entry(struct life_names *names)
 {
-    const struct replay *replay = names->replay;
+    const struct memory_replay *replay = names->replay;
     const struct snapshot *snapshot = replay->snapshot;
     const struct snapshot_entries *entries = &snapshot->entries;
     uint32_t not_told = add_text(names, "[not recorded]");
@@ -133,7 +133,7 @@ static void name_by_entry(struct life_names *names)
     }
 }
 
-void life_names_open(const struct replay *replay, enum alive_by by, struct life_names *names)
+void life_names_open(const struct memory_replay *replay, enum alive_by by, struct life_names *names)
 {
     *names = (struct life_names){ .replay = replay, .by = by, .names = names_open() };
     names->before = add_text(names, alive_before_recording);
@@ -176,7 +176,7 @@ static bool row_after(const void *context, const void *a, const void *b)
     return left->bytes != right->bytes ? left->bytes < right->bytes : strcmp(left->name, right->name) > 0;
 }
 
-void alive_find(const struct replay *replay, int64_t entry, enum alive_by by, struct alive *alive)
+void alive_find(const struct memory_replay *replay, int64_t entry, enum alive_by by, struct alive *alive)
 {
     *alive = (struct alive){ 0 };
     struct life_names names;

@@ -45,7 +45,7 @@ struct alive {
 };
 
 /* What is allocated after ENTRY (REPLAY_BEFORE_FIRST .. the last). */
-void alive_find(const struct replay *replay, int64_t entry, enum alive_by by, struct alive *alive);
+void alive_find(const struct memory_replay *replay, int64_t entry, enum alive_by by, struct alive *alive);
 void alive_release(struct alive *alive);
 
 /* ---- for whoever sums up lives in another way ---- */
@@ -55,14 +55,14 @@ void alive_release(struct alive *alive);
  * look at every stack.
  */
 struct life_names {
-    const struct replay *replay;
+    const struct memory_replay *replay;
     enum alive_by by;
     uint32_t *of_stack;    /* for line and stack: by stack */
     uint32_t *of_life;     /* else: by life */
     struct names *names;   /* the texts */
     uint32_t before, none; /* "[before recording]" and "[no frames]" */
 };
-void life_names_open(const struct replay *replay, enum alive_by by, struct life_names *names);
+void life_names_open(const struct memory_replay *replay, enum alive_by by, struct life_names *names);
 void life_names_release(struct life_names *names);
 uint32_t life_name(const struct life_names *names, size_t life);
 

@@ -38,7 +38,7 @@ bool snapshot_moment_parse(const char *text, struct snapshot_moment *moment, str
                     "it takes peak, end, oom, the number of an entry, or a time from the first one: 1.5s");
 }
 
-static bool find_oom(const struct replay *replay, int64_t *entry)
+static bool find_oom(const struct memory_replay *replay, int64_t *entry)
 {
     for (int64_t e = 0; replay->actions[ENTRY_OOM] && e < replay->entry_count; e++)
         if (replay->snapshot->entries.action[replay->device->first + (uint64_t)e] == ENTRY_OOM) {
@@ -48,7 +48,8 @@ static bool find_oom(const struct replay *replay, int64_t *entry)
     return false;
 }
 
-bool snapshot_moment_find(const struct replay *replay, const struct snapshot_moment *moment, int64_t *entry)
+bool snapshot_moment_find(const struct memory_replay *replay, const struct snapshot_moment *moment,
+                          int64_t *entry)
 {
     switch (moment->kind) {
     case MOMENT_PEAK: *entry = replay->allocated.peak_entry; return true;
@@ -56,10 +57,10 @@ bool snapshot_moment_find(const struct replay *replay, const struct snapshot_mom
     case MOMENT_OOM: return find_oom(replay, entry);
     case MOMENT_ENTRY: *entry = moment->entry; return moment->entry < replay->entry_count;
     case MOMENT_TIME: {
-        int64_t first_us = replay_time(replay, 0);
+        int64_t first_us = memory_replay_time(replay, 0);
         if (first_us == SNAPSHOT_NO_TIME)
             return false;
-        *entry = replay_entry_at(replay, first_us + moment->time_ns / 1000);
+        *entry = memory_replay_entry_at(replay, first_us + moment->time_ns / 1000);
         return true;
     }
     }
@@ -68,7 +69,7 @@ bool snapshot_moment_find(const struct replay *replay, const struct snapshot_mom
 
 /* ---- rows ---- */
 
-static void add_in_use(struct snapshot_answers *answers, const struct replay *replay, const char *file,
+static void add_in_use(struct snapshot_answers *answers, const struct memory_replay *replay, const char *file,
                        int64_t entry, enum alive_by by)
 {
     struct alive alive;
@@ -79,7 +80,7 @@ static void add_in_use(struct snapshot_answers *answers, const struct replay *re
         struct in_use_row row = {
             .file = text_of(file),
             .name = { arena_strndup(&answers->arena, from->name, from->length), from->length },
-            .device = replay_device_number(replay),
+            .device = memory_replay_device_number(replay),
             .bytes = from->bytes,
             .count = from->count,
             .average_bytes = from->bytes / from->count,
@@ -102,8 +103,8 @@ static struct text pool_name(struct arena *arena, const struct snapshot *snapsho
     return text_of(arena_printf(arena, "(%" PRId64 ", %" PRId64 ")", at->a, at->b));
 }
 
-static void add_segments(struct snapshot_answers *answers, const struct replay *replay, const char *file,
-                         int64_t entry)
+static void add_segments(struct snapshot_answers *answers, const struct memory_replay *replay,
+                         const char *file, int64_t entry)
 {
     const struct snapshot *snapshot = replay->snapshot;
     struct state state;
@@ -122,7 +123,7 @@ static void add_segments(struct snapshot_answers *answers, const struct replay *
             .pool = pool_name(&answers->arena, snapshot, range->pool),
             .kind = text_of(range->small ? "small" : "large"),
             .address = text_of(arena_printf(&answers->arena, "0x%" PRIx64, range->addr)),
-            .device = replay_device_number(replay),
+            .device = memory_replay_device_number(replay),
             .expandable = range->expandable,
             .bytes = range->size,
             .active = range->active,
@@ -173,7 +174,7 @@ static void answer_device(const struct snapshot *snapshot, const struct snapshot
                           const struct snapshot_question *question, struct snapshot_answers *answers)
 {
     const char *file = snapshot->path;
-    struct replay *replay = replay_open(snapshot, device);
+    struct memory_replay *replay = memory_replay_open(snapshot, device);
     *VEC_PUSH(&answers->replays) = replay;
     *VEC_PUSH(&answers->files) = file;
     device_row_add(replay, file, &answers->devices);
@@ -212,7 +213,7 @@ void snapshot_answer(const struct snapshots *snapshots, const struct snapshot_qu
 void snapshot_answers_release(struct snapshot_answers *answers)
 {
     for (size_t i = 0; i < answers->replays.count; i++)
-        replay_free(answers->replays.at[i]);
+        memory_replay_free(answers->replays.at[i]);
     VEC_FREE(&answers->replays);
     VEC_FREE(&answers->files);
     VEC_FREE(&answers->devices.rows);

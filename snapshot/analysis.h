@@ -30,7 +30,8 @@ struct snapshot_moment {
 bool snapshot_moment_parse(const char *text, struct snapshot_moment *moment, struct tpa_error *err);
 
 /* The entry of MOMENT. False: the device has no such moment (no OOM, no such entry, no times). */
-bool snapshot_moment_find(const struct replay *replay, const struct snapshot_moment *moment, int64_t *entry);
+bool snapshot_moment_find(const struct memory_replay *replay, const struct snapshot_moment *moment,
+                          int64_t *entry);
 
 struct snapshot_question {
     struct snapshot_moment at;
@@ -65,8 +66,8 @@ struct segment_row {
 };
 
 struct snapshot_answers {
-    VEC_OF(struct replay *) replays; /* of every device that was asked for */
-    VEC_OF(const char *) files;      /* of every replay: the snapshot's path */
+    VEC_OF(struct memory_replay *) replays; /* of every device that was asked for */
+    VEC_OF(const char *) files;             /* of every replay: the snapshot's path */
     struct device_rows devices;
     VEC_OF(struct in_use_row) in_use;
     VEC_OF(struct pool_row) pools;

@@ -11,7 +11,7 @@
 enum { DEVICE_CUDA = 1, DEVICE_CPU = 0, ENOUGH = 32768 };
 
 struct making {
-    const struct replay *replay;
+    const struct memory_replay *replay;
     struct trace_builder *builder;
     struct trace_chunk *chunk;
     name_id memory, counters[3];
@@ -21,9 +21,9 @@ struct making {
     int64_t totals[3]; /* the last that were told */
 };
 
-static int64_t moment_ns(const struct replay *replay, int64_t entry)
+static int64_t moment_ns(const struct memory_replay *replay, int64_t entry)
 {
-    int64_t time_us = replay_time(replay, entry);
+    int64_t time_us = memory_replay_time(replay, entry);
     return trace_moment_or_zero((replay->has_times && time_us != SNAPSHOT_NO_TIME ? time_us : entry) * 1000);
 }
 
@@ -60,7 +60,7 @@ static void add_samples(struct making *making, const struct walk *walk, int64_t 
 /* The record of the entry that WALK stands on, if it changes what is allocated. */
 static void add_change(struct making *making, const struct walk *walk, int64_t before, struct buffer *text)
 {
-    const struct replay *replay = making->replay;
+    const struct memory_replay *replay = making->replay;
     int64_t at_ns = moment_ns(replay, walk->entry), change = walk->allocated - before;
     if (change != 0 && replay->life_of[walk->entry] != LIFE_NONE) {
         const struct life *life = &replay->lives.at[replay->life_of[walk->entry]];
@@ -107,7 +107,7 @@ static void add_annotations(struct making *making)
 
 static bool add_device(struct making *making, struct tpa_error *err)
 {
-    const struct replay *replay = making->replay;
+    const struct memory_replay *replay = making->replay;
     struct buffer text = { 0 };
     bool good = true;
     for (size_t s = 0; s < replay->snapshot->stacks.count; s++)
@@ -151,14 +151,14 @@ static bool add_snapshot(struct trace_builder *builder, const struct snapshot *s
     bool good = true;
     for (size_t d = 0; d < snapshot->devices.count && good; d++) {
         struct making making = { .builder = builder, .chunk = trace_chunk_open(builder) };
-        struct replay *replay = replay_open(snapshot, &snapshot->devices.at[d]);
+        struct memory_replay *replay = memory_replay_open(snapshot, &snapshot->devices.at[d]);
         making.replay = replay;
         making.stack_texts = mem_alloc(mem_times(snapshot->stacks.count + 1, sizeof *making.stack_texts));
         name_track(&making, snapshot->devices.at[d].device);
         good = add_device(&making, err) && trace_builder_append(builder, making.chunk, err);
         free(making.stack_texts);
         trace_chunk_free(making.chunk);
-        replay_free(replay);
+        memory_replay_free(replay);
     }
     return good;
 }

@@ -20,7 +20,8 @@ static int compare_lifetimes(const void *a, const void *b)
     return left->ns < right->ns ? -1 : left->ns > right->ns;
 }
 
-static void add_lives(const struct replay *replay, const struct life_names *names, struct churn_row *rows)
+static void add_lives(const struct memory_replay *replay, const struct life_names *names,
+                      struct churn_row *rows)
 {
     struct lifetime *lifetimes = mem_alloc(mem_times(replay->first_old + 1, sizeof *lifetimes));
     size_t count = 0;
@@ -35,7 +36,8 @@ static void add_lives(const struct replay *replay, const struct life_names *name
             continue;
         row->freed++;
         row->freed_bytes += life->size;
-        int64_t born = replay_time(replay, life->born), freed = replay_time(replay, life->freed);
+        int64_t born = memory_replay_time(replay, life->born),
+                freed = memory_replay_time(replay, life->freed);
         if (born != SNAPSHOT_NO_TIME && freed != SNAPSHOT_NO_TIME)
             lifetimes[count++] = (struct lifetime){ life_name(names, i), (freed - born) * 1000 };
     }
@@ -52,11 +54,12 @@ static void add_lives(const struct replay *replay, const struct life_names *name
     free(lifetimes);
 }
 
-static void add_segments(const struct replay *replay, const struct life_names *names, struct churn_row *rows)
+static void add_segments(const struct memory_replay *replay, const struct life_names *names,
+                         struct churn_row *rows)
 {
     const struct snapshot_entries *entries = &replay->snapshot->entries;
     for (uint64_t e = replay->device->first; e < replay->device->end; e++) {
-        int64_t change = replay_reserved_change(replay->snapshot, e);
+        int64_t change = memory_replay_reserved_change(replay->snapshot, e);
         if (change == 0)
             continue;
         struct churn_row *row =
@@ -75,7 +78,7 @@ static bool less(const void *context, const void *a, const void *b)
                                                            : left->allocations < right->allocations;
 }
 
-void churn_find(const struct replay *replay, const char *file, struct churn *churn)
+void churn_find(const struct memory_replay *replay, const char *file, struct churn *churn)
 {
     struct life_names names;
     life_names_open(replay, ALIVE_BY_LINE, &names);
@@ -93,7 +96,7 @@ void churn_find(const struct replay *replay, const char *file, struct churn *chu
         rows[i].file = (struct text){ file, strlen(file) };
         rows[i].line =
             (struct text){ arena_strndup(&churn->arena, names_text(names.names, (name_id)i), len), len };
-        rows[i].device = replay_device_number(replay);
+        rows[i].device = memory_replay_device_number(replay);
         rows[i].average_bytes =
             rows[i].allocations ? rows[i].allocated_bytes / rows[i].allocations : TABLE_INT_MISSING;
         *VEC_PUSH(&churn->rows) = rows[i];

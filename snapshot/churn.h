@@ -27,7 +27,7 @@ struct churn {
 };
 
 /* The lines of the device of REPLAY, added to CHURN. FILE is borrowed. */
-void churn_find(const struct replay *replay, const char *file, struct churn *churn);
+void churn_find(const struct memory_replay *replay, const char *file, struct churn *churn);
 void churn_release(struct churn *churn);
 
 #endif

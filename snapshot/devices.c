@@ -4,7 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-name_id annotation_at(const struct replay *replay, int64_t time_us)
+name_id annotation_at(const struct memory_replay *replay, int64_t time_us)
 {
     const struct snapshot *snapshot = replay->snapshot;
     name_id innermost = NAME_NONE;
@@ -21,7 +21,7 @@ name_id annotation_at(const struct replay *replay, int64_t time_us)
     return innermost;
 }
 
-static void add_peak(const struct replay *replay, struct device_row *row)
+static void add_peak(const struct memory_replay *replay, struct device_row *row)
 {
     row->allocated_peak = replay->allocated.peak;
     row->active_peak = replay->active.peak;
@@ -39,7 +39,7 @@ static void add_peak(const struct replay *replay, struct device_row *row)
         row->peak_count++;
         row->before_at_peak += life->born < 0 ? life->size : 0;
     }
-    int64_t time_us = replay_time(replay, row->peak_entry), first_us = replay_time(replay, 0);
+    int64_t time_us = memory_replay_time(replay, row->peak_entry), first_us = memory_replay_time(replay, 0);
     if (time_us == SNAPSHOT_NO_TIME || first_us == SNAPSHOT_NO_TIME)
         return;
     row->peak_time_us = time_us;
@@ -50,12 +50,12 @@ static void add_peak(const struct replay *replay, struct device_row *row)
                                          names_length(replay->snapshot->names, scope) };
 }
 
-void device_row_add(const struct replay *replay, const char *file, struct device_rows *rows)
+void device_row_add(const struct memory_replay *replay, const char *file, struct device_rows *rows)
 {
     bool host = replay->device->device == SNAPSHOT_HOST;
     struct device_row row = {
         .file = { file, strlen(file) },
-        .device = replay_device_number(replay),
+        .device = memory_replay_device_number(replay),
         .sums = segment_sums_of(replay->snapshot, replay->device->device),
         .entries = replay->entry_count,
         .allocated_peak = TABLE_INT_MISSING,

@@ -26,7 +26,7 @@ static void TPA_PRINTF(4, 5)
 }
 
 /* What a ring of entries has overwritten: blocks of which it has the stack, and not the allocation. */
-static void tell_lost(struct telling *telling, const struct replay *replay)
+static void tell_lost(struct telling *telling, const struct memory_replay *replay)
 {
     int64_t count = 0, bytes = 0;
     for (size_t i = replay->first_old; i < replay->lives.count; i++)
@@ -41,10 +41,10 @@ static void tell_lost(struct telling *telling, const struct replay *replay)
         "device %" PRId64 ": the entries of at least %" PRId64 " allocations (%" PRId64
         " bytes that are still in use) were overwritten: history begins in the middle; a larger max_entries of "
         "_record_memory_history() keeps them",
-        replay_device_number(replay), count, bytes);
+        memory_replay_device_number(replay), count, bytes);
 }
 
-static void tell_stacks(struct telling *telling, const struct replay *replay)
+static void tell_stacks(struct telling *telling, const struct memory_replay *replay)
 {
     int64_t allocs = replay->actions[ENTRY_ALLOC], without = 0, bytes = 0;
     for (size_t i = 0; i < replay->first_old; i++)
@@ -58,19 +58,19 @@ static void tell_stacks(struct telling *telling, const struct replay *replay)
         tell(telling, "no_stacks", allocs,
              "device %" PRId64 ": no allocation has a stack, so lines of code are not known; "
              "_record_memory_history(context=\"all\") records them",
-             replay_device_number(replay));
+             memory_replay_device_number(replay));
     else
         tell(telling, "some_without_stack", without,
              "device %" PRId64 ": %" PRId64 " of %" PRId64 " allocations (%" PRId64
              " bytes) have no stack: the backward pass runs in C++, of which stacks=\"all\" records frames",
-             replay_device_number(replay), without, allocs, bytes);
+             memory_replay_device_number(replay), without, allocs, bytes);
 }
 
-static void tell_actions(struct telling *telling, const struct replay *replay)
+static void tell_actions(struct telling *telling, const struct memory_replay *replay)
 {
     int64_t requested = replay->actions[ENTRY_FREE_REQUESTED],
             completed = replay->actions[ENTRY_FREE_COMPLETED];
-    int64_t device = replay_device_number(replay);
+    int64_t device = memory_replay_device_number(replay);
     if (!requested && completed > 1)
         tell(telling, "skipped_actions", completed,
              "device %" PRId64
@@ -95,9 +95,9 @@ static void tell_actions(struct telling *telling, const struct replay *replay)
              device);
 }
 
-static void tell_contradictions(struct telling *telling, const struct replay *replay)
+static void tell_contradictions(struct telling *telling, const struct memory_replay *replay)
 {
-    int64_t device = replay_device_number(replay);
+    int64_t device = memory_replay_device_number(replay);
     if (replay->realloc_of_live)
         tell(telling, "free_missing", (int64_t)replay->realloc_of_live,
              "device %" PRId64 ": %" PRIu64
@@ -120,7 +120,7 @@ static void tell_contradictions(struct telling *telling, const struct replay *re
              "device %" PRId64 ": time goes back between entries; their order is kept", device);
 }
 
-static void tell_device(struct telling *telling, const struct replay *replay)
+static void tell_device(struct telling *telling, const struct memory_replay *replay)
 {
     if (replay->entry_count == 0)
         return;
@@ -131,7 +131,7 @@ static void tell_device(struct telling *telling, const struct replay *replay)
     if (!replay->has_times)
         tell(telling, "no_times", replay->entry_count,
              "device %" PRId64 ": entries tell no time (PyTorch before 2.2): moments are numbers of entries",
-             replay_device_number(replay));
+             memory_replay_device_number(replay));
 }
 
 /* Of all devices together: was there a recording? */

@@ -33,8 +33,8 @@ static struct text text_of(const char *at)
     return (struct text){ at, strlen(at) };
 }
 
-static void add_row(const struct replay *replay, const char *file, int64_t entry, const struct walk *before,
-                    struct ooms *ooms)
+static void add_row(const struct memory_replay *replay, const char *file, int64_t entry,
+                    const struct walk *before, struct ooms *ooms)
 {
     const struct snapshot *snapshot = replay->snapshot;
     uint64_t e = replay->device->first + (uint64_t)entry;
@@ -42,9 +42,9 @@ static void add_row(const struct replay *replay, const char *file, int64_t entry
     uint64_t device_free = snapshot->entries.addr[e];
     struct oom_row row = {
         .file = text_of(file),
-        .device = replay_device_number(replay),
+        .device = memory_replay_device_number(replay),
         .entry = entry,
-        .time_us = replay_time(replay, entry),
+        .time_us = memory_replay_time(replay, entry),
         .request = snapshot->entries.size[e],
         .device_free = device_free < UINT64_C(1) << 62 ? (int64_t)device_free : 0,
         .allocated = before->allocated,
@@ -64,7 +64,7 @@ static void add_row(const struct replay *replay, const char *file, int64_t entry
     *VEC_PUSH(&ooms->rows) = row;
 }
 
-void ooms_find(const struct replay *replay, const char *file, struct ooms *ooms)
+void ooms_find(const struct memory_replay *replay, const char *file, struct ooms *ooms)
 {
     struct walk walk = walk_begin(replay);
     for (int64_t e = 0; replay->actions[ENTRY_OOM] && e < replay->entry_count; e++) {

@@ -39,7 +39,7 @@ struct ooms {
 enum { OOMS_TOLD = 50 };
 
 /* Those of REPLAY, added to OOMS. FILE is borrowed. */
-void ooms_find(const struct replay *replay, const char *file, struct ooms *ooms);
+void ooms_find(const struct memory_replay *replay, const char *file, struct ooms *ooms);
 void ooms_release(struct ooms *ooms);
 
 #endif

@@ -8,7 +8,7 @@
 
 static struct timeline_point point_of(const struct walk *walk, int64_t first_us)
 {
-    int64_t time_us = replay_time(walk->replay, walk->entry);
+    int64_t time_us = memory_replay_time(walk->replay, walk->entry);
     bool timed = walk->replay->has_times && time_us != SNAPSHOT_NO_TIME && first_us != SNAPSHOT_NO_TIME;
     int64_t moment_ns = timed ? (time_us - first_us) * 1000 : walk->entry;
     return (struct timeline_point){ walk->entry, moment_ns, walk->allocated, walk->active, walk->reserved };
@@ -43,9 +43,9 @@ static void add_kept(struct timeline_points *points, const struct timeline_point
     }
 }
 
-void snapshot_timeline(const struct replay *replay, size_t parts, struct timeline_points *points)
+void snapshot_timeline(const struct memory_replay *replay, size_t parts, struct timeline_points *points)
 {
-    int64_t each = replay->entry_count / (int64_t)parts + 1, first_us = replay_time(replay, 0);
+    int64_t each = replay->entry_count / (int64_t)parts + 1, first_us = memory_replay_time(replay, 0);
     struct timeline_point kept[KEPT];
     struct walk walk = walk_begin(replay);
     while (walk_next(&walk)) {
@@ -67,9 +67,9 @@ static const struct table_column columns[] = {
 /* clang-format on */
 enum { COLUMN_TIME, COLUMN_ALLOCATED, COLUMN_ACTIVE, COLUMN_RESERVED, COLUMN_ENTRY };
 
-static void add_labels(struct chart *chart, const struct replay *replay, size_t x)
+static void add_labels(struct chart *chart, const struct memory_replay *replay, size_t x)
 {
-    int64_t peak = replay->allocated.peak_entry, first_us = replay_time(replay, 0);
+    int64_t peak = replay->allocated.peak_entry, first_us = memory_replay_time(replay, 0);
     struct walk walk = walk_begin(replay);
     for (int told = 0; walk_next(&walk) && told < 8;) {
         uint64_t e = replay->device->first + (uint64_t)walk.entry;
@@ -83,7 +83,7 @@ static void add_labels(struct chart *chart, const struct replay *replay, size_t 
     }
 }
 
-static void draw_device(struct picture *picture, const struct replay *replay)
+static void draw_device(struct picture *picture, const struct memory_replay *replay)
 {
     enum { PARTS = 2000 };
     struct timeline_points points = { 0 };
@@ -122,7 +122,7 @@ static void draw_device(struct picture *picture, const struct replay *replay)
     add_labels(chart, replay, x);
 }
 
-size_t snapshot_draw(struct replay *const *replays, size_t count, size_t most, struct picture *picture)
+size_t snapshot_draw(struct memory_replay *const *replays, size_t count, size_t most, struct picture *picture)
 {
     size_t found = 0;
     for (size_t i = 0; i < count; i++) {

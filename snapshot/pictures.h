@@ -19,12 +19,13 @@ struct timeline_points {
 };
 
 /* At most about 4 * PARTS points, the first and the last among them. VEC_FREE. */
-void snapshot_timeline(const struct replay *replay, size_t parts, struct timeline_points *points);
+void snapshot_timeline(const struct memory_replay *replay, size_t parts, struct timeline_points *points);
 
 /*
  * Charts of the COUNT REPLAYS that have a history, no more than MOST; how many there would be is returned. The peak and
  * what runs out of memory are labelled.
  */
-size_t snapshot_draw(struct replay *const *replays, size_t count, size_t most, struct picture *picture);
+size_t snapshot_draw(struct memory_replay *const *replays, size_t count, size_t most,
+                     struct picture *picture);
 
 #endif

@@ -44,7 +44,7 @@ static void set_life(struct addresses *addresses, struct address *slot, uint64_t
     *slot = (struct address){ addr, (uint32_t)life + 1 };
 }
 
-int64_t replay_reserved_change(const struct snapshot *snapshot, uint64_t entry)
+int64_t memory_replay_reserved_change(const struct snapshot *snapshot, uint64_t entry)
 {
     switch (snapshot->entries.action[entry]) {
     case ENTRY_SEGMENT_ALLOC:
@@ -58,7 +58,7 @@ int64_t replay_reserved_change(const struct snapshot *snapshot, uint64_t entry)
 /* ---- lives ---- */
 
 struct making {
-    struct replay *replay;
+    struct memory_replay *replay;
     struct addresses addresses;
     VEC_OF(struct life) old; /* from before the first entry */
     enum entry_action active_leaves_at;
@@ -82,7 +82,7 @@ static uint32_t add_old(struct making *making, uint64_t addr, int64_t size)
 
 static void begin_life(struct making *making, int32_t entry, uint64_t e)
 {
-    struct replay *replay = making->replay;
+    struct memory_replay *replay = making->replay;
     const struct snapshot_entries *entries = &replay->snapshot->entries;
     struct address *slot = find_address(&making->addresses, entries->addr[e]);
     if (slot->life_plus_1) {
@@ -103,7 +103,7 @@ static void begin_life(struct making *making, int32_t entry, uint64_t e)
 
 static void end_life(struct making *making, int32_t entry, uint64_t e, enum entry_action action)
 {
-    struct replay *replay = making->replay;
+    struct memory_replay *replay = making->replay;
     const struct snapshot_entries *entries = &replay->snapshot->entries;
     struct address *slot = find_address(&making->addresses, entries->addr[e]);
     if (!slot->life_plus_1) { /* it was there before the first entry */
@@ -132,7 +132,7 @@ static void end_life(struct making *making, int32_t entry, uint64_t e, enum entr
 /* Blocks in use at the end: those that no entry allocated were there before the first. */
 static void compare_with_blocks(struct making *making)
 {
-    struct replay *replay = making->replay;
+    struct memory_replay *replay = making->replay;
     const struct snapshot *snapshot = replay->snapshot;
     uint64_t in_both = 0;
     for (size_t s = 0; s < snapshot->segments.count; s++) {
@@ -168,7 +168,7 @@ static void compare_with_blocks(struct making *making)
 /* Old lives get their final numbers, behind the others. */
 static void place_old(struct making *making)
 {
-    struct replay *replay = making->replay;
+    struct memory_replay *replay = making->replay;
     replay->first_old = replay->lives.count;
     for (int64_t e = 0; e < replay->entry_count; e++)
         if (replay->life_of[e] != LIFE_NONE && replay->life_of[e] >= replay->first_old)
@@ -180,7 +180,7 @@ static void place_old(struct making *making)
         *VEC_PUSH(&replay->lives) = making->old.at[i];
 }
 
-static void count_entries(struct replay *replay)
+static void count_entries(struct memory_replay *replay)
 {
     const struct snapshot_entries *entries = &replay->snapshot->entries;
     int64_t latest = SNAPSHOT_NO_TIME;
@@ -198,7 +198,7 @@ static void count_entries(struct replay *replay)
                           replay->actions[ENTRY_FREE_COMPLETED];
 }
 
-static void make_lives(struct replay *replay)
+static void make_lives(struct memory_replay *replay)
 {
     struct making making = { .replay = replay };
     making.active_leaves_at =
@@ -220,7 +220,7 @@ static void make_lives(struct replay *replay)
 
 /* ---- courses ---- */
 
-static void begin_courses(struct replay *replay)
+static void begin_courses(struct memory_replay *replay)
 {
     int64_t allocated = 0, active = 0, reserved = 0;
     for (size_t i = replay->first_old; i < replay->lives.count; i++) {
@@ -233,7 +233,7 @@ static void begin_courses(struct replay *replay)
         if (snapshot->segments.at[s].device == replay->device->device)
             reserved += snapshot->segments.at[s].total;
     for (uint64_t e = replay->device->first; e < replay->device->end; e++)
-        reserved -= replay_reserved_change(snapshot, e);
+        reserved -= memory_replay_reserved_change(snapshot, e);
     replay->allocated = (struct course){ allocated, allocated, allocated, REPLAY_BEFORE_FIRST };
     replay->active = (struct course){ active, active, active, REPLAY_BEFORE_FIRST };
     replay->reserved = (struct course){ reserved, reserved, reserved, REPLAY_BEFORE_FIRST };
@@ -248,9 +248,10 @@ static void follow(struct course *course, int64_t bytes, int64_t entry)
     }
 }
 
-struct replay *replay_open(const struct snapshot *snapshot, const struct snapshot_device *device)
+struct memory_replay *memory_replay_open(const struct snapshot *snapshot,
+                                         const struct snapshot_device *device)
 {
-    struct replay *replay = mem_zalloc(1, sizeof *replay);
+    struct memory_replay *replay = mem_zalloc(1, sizeof *replay);
     replay->snapshot = snapshot;
     replay->device = device;
     replay->entry_count = (int64_t)(device->end - device->first);
@@ -267,7 +268,7 @@ struct replay *replay_open(const struct snapshot *snapshot, const struct snapsho
     return replay;
 }
 
-void replay_free(struct replay *replay)
+void memory_replay_free(struct memory_replay *replay)
 {
     if (!replay)
         return;
@@ -279,7 +280,7 @@ void replay_free(struct replay *replay)
 
 /* ---- walking ---- */
 
-struct walk walk_begin(const struct replay *replay)
+struct walk walk_begin(const struct memory_replay *replay)
 {
     return (struct walk){
         .replay = replay,
@@ -298,11 +299,12 @@ static void leave(struct walk *walk, const struct life *life)
 
 bool walk_next(struct walk *walk)
 {
-    const struct replay *replay = walk->replay;
+    const struct memory_replay *replay = walk->replay;
     if (walk->entry + 1 >= replay->entry_count)
         return false;
     walk->entry++;
-    walk->reserved += replay_reserved_change(replay->snapshot, replay->device->first + (uint64_t)walk->entry);
+    walk->reserved +=
+        memory_replay_reserved_change(replay->snapshot, replay->device->first + (uint64_t)walk->entry);
     if (replay->life_of[walk->entry] == LIFE_NONE)
         return true;
     const struct life *life = &replay->lives.at[replay->life_of[walk->entry]];
@@ -328,26 +330,26 @@ void walk_to(struct walk *walk, int64_t entry)
         ;
 }
 
-int64_t replay_time(const struct replay *replay, int64_t entry)
+int64_t memory_replay_time(const struct memory_replay *replay, int64_t entry)
 {
     if (entry < 0 || entry >= replay->entry_count)
         return SNAPSHOT_NO_TIME;
     return replay->snapshot->entries.time_us[replay->device->first + (uint64_t)entry];
 }
 
-int64_t replay_entry_at(const struct replay *replay, int64_t time_us)
+int64_t memory_replay_entry_at(const struct memory_replay *replay, int64_t time_us)
 {
     if (replay->time_goes_back || !replay->has_times) {
         int64_t last = REPLAY_BEFORE_FIRST;
         for (int64_t e = 0; e < replay->entry_count; e++)
-            if (replay_time(replay, e) != SNAPSHOT_NO_TIME && replay_time(replay, e) <= time_us)
+            if (memory_replay_time(replay, e) != SNAPSHOT_NO_TIME && memory_replay_time(replay, e) <= time_us)
                 last = e;
         return last;
     }
     int64_t low = 0, high = replay->entry_count;
     while (low < high) {
         int64_t middle = low + (high - low) / 2;
-        if (replay_time(replay, middle) <= time_us)
+        if (memory_replay_time(replay, middle) <= time_us)
             low = middle + 1;
         else
             high = middle;

@@ -1,12 +1,12 @@
 /*
  * replay.h - what a device's caching allocator held after each entry of a snapshot's history.
  *
- *     struct replay *replay = replay_open(snapshot, device);
+ *     struct memory_replay *replay = memory_replay_open(snapshot, device);
  *     printf("%lld bytes at the peak, after entry %lld\n", replay->allocated.peak, replay->allocated.peak_entry);
  *     for (size_t i = 0; i < replay->lives.count; i++)
  *         if (life_is_allocated(&replay->lives.at[i], replay->allocated.peak_entry))
  *             ... this was in use then ...
- *     replay_free(replay);
+ *     memory_replay_free(replay);
  *
  * History tells what changed, and not what there was before. So what was in use when it begins is worked out from both
  * ends: addresses that are freed before they are allocated, and blocks in use at the end of which history has no
@@ -55,7 +55,7 @@ struct course {
     int64_t peak_entry; /* the first after which it had the peak */
 };
 
-struct replay {
+struct memory_replay {
     const struct snapshot *snapshot; /* borrowed */
     const struct snapshot_device *device;
     int64_t entry_count;
@@ -78,35 +78,36 @@ struct replay {
 };
 
 /* Replay the entries of DEVICE. New; free with replay_free. SNAPSHOT must outlive it. */
-struct replay *replay_open(const struct snapshot *snapshot, const struct snapshot_device *device);
-void replay_free(struct replay *replay);
+struct memory_replay *memory_replay_open(const struct snapshot *snapshot,
+                                         const struct snapshot_device *device);
+void memory_replay_free(struct memory_replay *replay);
 
 /* The figures after one entry after the other. */
 struct walk {
-    const struct replay *replay;
+    const struct memory_replay *replay;
     int64_t entry; /* the last one walked over; REPLAY_BEFORE_FIRST at first */
     int64_t allocated, active, reserved;
     size_t replaced; /* next of replay->replaced */
 };
-struct walk walk_begin(const struct replay *replay);
+struct walk walk_begin(const struct memory_replay *replay);
 bool walk_next(struct walk *walk); /* false behind the last entry */
 
 /* Walk on to ENTRY, which is not before where WALK is. */
 void walk_to(struct walk *walk, int64_t entry);
 
 /* The last entry at or before TIME_US; REPLAY_BEFORE_FIRST: none. Where time goes back, the last such in the list. */
-int64_t replay_entry_at(const struct replay *replay, int64_t time_us);
+int64_t memory_replay_entry_at(const struct memory_replay *replay, int64_t time_us);
 
 /* Time of ENTRY, or SNAPSHOT_NO_TIME; also for REPLAY_BEFORE_FIRST. */
-int64_t replay_time(const struct replay *replay, int64_t entry);
+int64_t memory_replay_time(const struct memory_replay *replay, int64_t entry);
 
 /* The number of the device, for tables: pinned host memory has none (INT64_MIN, TABLE_INT_MISSING). */
-static inline int64_t replay_device_number(const struct replay *replay)
+static inline int64_t memory_replay_device_number(const struct memory_replay *replay)
 {
     return replay->device->device == SNAPSHOT_HOST ? INT64_MIN : (int64_t)replay->device->device;
 }
 
 /* What ENTRY adds to reserved bytes: of segment entries, else 0. */
-int64_t replay_reserved_change(const struct snapshot *snapshot, uint64_t entry);
+int64_t memory_replay_reserved_change(const struct snapshot *snapshot, uint64_t entry);
 
 #endif

@@ -39,7 +39,7 @@ static void remove_range(struct state *state, size_t at)
     state->ranges.count--;
 }
 
-static struct state_range range_of_entry(const struct replay *replay, uint64_t e, bool expandable)
+static struct state_range range_of_entry(const struct memory_replay *replay, uint64_t e, bool expandable)
 {
     const struct snapshot_entries *entries = &replay->snapshot->entries;
     return (struct state_range){
@@ -100,7 +100,7 @@ static void join_in(struct state *state, struct state_range range)
     insert_range(state, range);
 }
 
-static void take_back(const struct replay *replay, uint64_t e, struct state *state)
+static void take_back(const struct memory_replay *replay, uint64_t e, struct state *state)
 {
     const struct snapshot_entries *entries = &replay->snapshot->entries;
     switch (entries->action[e]) {
@@ -117,7 +117,7 @@ static void take_back(const struct replay *replay, uint64_t e, struct state *sta
     }
 }
 
-static void find_ranges(const struct replay *replay, struct state *state)
+static void find_ranges(const struct memory_replay *replay, struct state *state)
 {
     const struct snapshot *snapshot = replay->snapshot;
     for (size_t s = 0; s < snapshot->segments.count; s++) {
@@ -198,7 +198,7 @@ static void sum_up(struct state *state)
     }
 }
 
-void state_find(const struct replay *replay, int64_t entry, struct state *state)
+void state_find(const struct memory_replay *replay, int64_t entry, struct state *state)
 {
     *state = (struct state){ .entry = entry };
     find_ranges(replay, state);

@@ -42,7 +42,7 @@ struct state {
     uint64_t outside; /* active blocks that lie in none of the ranges: the segments' entries are missing */
 };
 
-void state_find(const struct replay *replay, int64_t entry, struct state *state);
+void state_find(const struct memory_replay *replay, int64_t entry, struct state *state);
 void state_release(struct state *state);
 
 #endif

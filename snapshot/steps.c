@@ -30,7 +30,7 @@ struct heights {
     size_t count;
 };
 
-static struct heights heights_of(const struct replay *replay)
+static struct heights heights_of(const struct memory_replay *replay)
 {
     struct heights heights = { .count = (size_t)replay->entry_count + 1 };
     heights.after = mem_alloc(mem_times(heights.count, sizeof *heights.after));
@@ -62,7 +62,7 @@ static int64_t peak_between(const struct heights *heights, int64_t first, int64_
     return (int64_t)best - 1;
 }
 
-void scopes_find(const struct replay *replay, const char *file, struct scope_rows *rows)
+void scopes_find(const struct memory_replay *replay, const char *file, struct scope_rows *rows)
 {
     const struct snapshot *snapshot = replay->snapshot;
     if (!replay->has_times || snapshot->annotations.count == 0)
@@ -80,8 +80,8 @@ void scopes_find(const struct replay *replay, const char *file, struct scope_row
             .start_us = scope->start_us,
             .end_us = closed ? scope->end_us : TABLE_INT_MISSING,
             .duration_ns = closed ? (scope->end_us - scope->start_us) * 1000 : TABLE_INT_MISSING,
-            .start_entry = replay_entry_at(replay, scope->start_us),
-            .end_entry = closed ? replay_entry_at(replay, scope->end_us) : replay->entry_count - 1,
+            .start_entry = memory_replay_entry_at(replay, scope->start_us),
+            .end_entry = closed ? memory_replay_entry_at(replay, scope->end_us) : replay->entry_count - 1,
         };
         if (row.end_entry < row.start_entry)
             row.end_entry = row.start_entry;
@@ -107,8 +107,8 @@ static int compare_numbers(const void *a, const void *b)
 typedef VEC_OF(int64_t) entries;
 
 /* The entries at which steps of the device end, ascending: of the profiler, else of the scope that comes most often. */
-static void find_boundaries(const struct replay *replay, const char *file, const struct scope_rows *scopes,
-                            void *out)
+static void find_boundaries(const struct memory_replay *replay, const char *file,
+                            const struct scope_rows *scopes, void *out)
 {
     entries *boundaries = out;
     struct names *names = names_open();
@@ -182,7 +182,7 @@ static bool slower(const void *context, const void *a, const void *b)
     return ((const struct leak_row *)a)->slope < ((const struct leak_row *)b)->slope;
 }
 
-void leaks_find(const struct replay *replay, const char *file, const struct scope_rows *scopes,
+void leaks_find(const struct memory_replay *replay, const char *file, const struct scope_rows *scopes,
                 struct leaks *leaks)
 {
     const struct snapshot *snapshot = replay->snapshot;

@@ -26,7 +26,7 @@ struct scope_rows {
 };
 
 /* Those of the device of REPLAY, added to ROWS. Texts live as long as the snapshot. */
-void scopes_find(const struct replay *replay, const char *file, struct scope_rows *rows);
+void scopes_find(const struct memory_replay *replay, const char *file, struct scope_rows *rows);
 
 /*
  * A stack whose bytes in use grew in every step but the first two at whose ends it was looked at: what a program keeps
@@ -49,7 +49,7 @@ struct leaks {
 };
 
 /* SCOPES holds what scopes_find found; those of this device are the steps. Added to LEAKS. */
-void leaks_find(const struct replay *replay, const char *file, const struct scope_rows *scopes,
+void leaks_find(const struct memory_replay *replay, const char *file, const struct scope_rows *scopes,
                 struct leaks *leaks);
 void leaks_release(struct leaks *leaks);
 

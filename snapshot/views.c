@@ -35,10 +35,10 @@ static void add_block(struct timeline *timeline, const struct life *life, uint32
 }
 
 /* Give each of the COUNT LIVES, which are in the order of their births, a row that is free then. */
-static void place_blocks(const struct replay *replay, struct timeline *timeline,
+static void place_blocks(const struct memory_replay *replay, struct timeline *timeline,
                          const struct life *const *lives, size_t count, const struct life_names *names)
 {
-    int64_t free_from[ROWS_SHOWN], first_us = replay_time(replay, 0);
+    int64_t free_from[ROWS_SHOWN], first_us = memory_replay_time(replay, 0);
     struct buffer text = { 0 };
     for (int row = 0; row < ROWS_SHOWN; row++)
         free_from[row] = INT64_MIN;
@@ -46,9 +46,10 @@ static void place_blocks(const struct replay *replay, struct timeline *timeline,
         const struct life *life = lives[i];
         if (life->freed == REPLAY_BEFORE_FIRST) /* its tensor had died before */
             continue;
-        int64_t start_ns = life->born < 0 ? 0 : (replay_time(replay, life->born) - first_us) * 1000;
-        int64_t end_ns = life->freed == LIFE_GOES_ON ? timeline->dur_ns
-                                                     : (replay_time(replay, life->freed) - first_us) * 1000;
+        int64_t start_ns = life->born < 0 ? 0 : (memory_replay_time(replay, life->born) - first_us) * 1000;
+        int64_t end_ns = life->freed == LIFE_GOES_ON
+                             ? timeline->dur_ns
+                             : (memory_replay_time(replay, life->freed) - first_us) * 1000;
         uint32_t row = 0;
         while (row < ROWS_SHOWN && free_from[row] > start_ns)
             row++;
@@ -63,14 +64,15 @@ static void place_blocks(const struct replay *replay, struct timeline *timeline,
     buffer_release(&text);
 }
 
-struct timeline *snapshot_blocks_timeline(const struct replay *replay)
+struct timeline *snapshot_blocks_timeline(const struct memory_replay *replay)
 {
-    int64_t last_us = replay_time(replay, replay->entry_count - 1), first_us = replay_time(replay, 0);
+    int64_t last_us = memory_replay_time(replay, replay->entry_count - 1),
+            first_us = memory_replay_time(replay, 0);
     if (!replay->has_times || replay->time_goes_back || replay->lives.count == 0 ||
         first_us == SNAPSHOT_NO_TIME || last_us == SNAPSHOT_NO_TIME)
         return NULL;
     for (int64_t e = 0; e < replay->entry_count; e++)
-        if (replay_time(replay, e) == SNAPSHOT_NO_TIME)
+        if (memory_replay_time(replay, e) == SNAPSHOT_NO_TIME)
             return NULL;
     const struct life **lives = mem_alloc(mem_times(replay->lives.count, sizeof *lives));
     for (size_t i = 0; i < replay->lives.count; i++)
@@ -117,7 +119,7 @@ static void add_stack(struct flame *flame, const struct snapshot *snapshot, cons
     buffer_release(&text);
 }
 
-struct flame *snapshot_flame(const struct replay *replay)
+struct flame *snapshot_flame(const struct memory_replay *replay)
 {
     char title[64] = "Pinned host memory at its peak";
     if (replay->device->device != SNAPSHOT_HOST)

@@ -10,9 +10,9 @@
  * at the same time. New; free with timeline_free. NULL: the history tells no times, or has no blocks. Blocks beyond the
  * largest ones, and those that no row is free for, are counted in left_out.
  */
-struct timeline *snapshot_blocks_timeline(const struct replay *replay);
+struct timeline *snapshot_blocks_timeline(const struct memory_replay *replay);
 
 /* Bytes in use at the peak by stack, outermost frame first. New; free with flame_free. NULL: nothing was in use. */
-struct flame *snapshot_flame(const struct replay *replay);
+struct flame *snapshot_flame(const struct memory_replay *replay);
 
 #endif

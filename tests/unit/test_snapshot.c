@@ -71,7 +71,7 @@ static void the_peak_is_the_first_of_the_largest_and_counts_what_was_there_befor
     (void)state;
     struct snapshot *snapshot = read_text(drawn);
     assert_int_equal(snapshot->devices.count, 2);
-    struct replay *replay = replay_open(snapshot, &snapshot->devices.at[1]);
+    struct memory_replay *replay = memory_replay_open(snapshot, &snapshot->devices.at[1]);
     assert_int_equal(replay->allocated.start, 200);
     assert_int_equal(replay->allocated.peak, 1500);
     assert_int_equal(replay->allocated.peak_entry, 5);
@@ -94,7 +94,7 @@ static void the_peak_is_the_first_of_the_largest_and_counts_what_was_there_befor
     assert_string_equal(alive.rows.at[2].name, alive_before_recording);
     assert_int_equal(alive.before_bytes, 200);
     alive_release(&alive);
-    replay_free(replay);
+    memory_replay_free(replay);
     snapshot_free(snapshot);
 }
 
@@ -129,7 +129,7 @@ static void segments_of_an_earlier_moment_have_holes_where_blocks_were(void **st
 {
     (void)state;
     struct snapshot *snapshot = read_text(drawn);
-    struct replay *replay = replay_open(snapshot, &snapshot->devices.at[1]);
+    struct memory_replay *replay = memory_replay_open(snapshot, &snapshot->devices.at[1]);
     struct state at;
     state_find(replay, 4, &at);
     assert_int_equal(at.ranges.count, 1);
@@ -143,7 +143,7 @@ static void segments_of_an_earlier_moment_have_holes_where_blocks_were(void **st
     assert_int_equal(at.reserved, 0);
     assert_int_equal(at.outside, 1);
     state_release(&at);
-    replay_free(replay);
+    memory_replay_free(replay);
     snapshot_free(snapshot);
 }
 
