@@ -137,7 +137,7 @@ struct snapshot {
     VEC_OF(struct snapshot_segment) segments; /* by device and address */
     VEC_OF(struct snapshot_block) blocks;
     VEC_OF(struct snapshot_annotation)
-        annotations; /* in the order of their ends; those that were not closed behind */
+    annotations; /* in the order of their ends; those that were not closed behind */
     uint64_t annotation_records;
     VEC_OF(struct snapshot_frame) frames;
     VEC_OF(frame_id) stack_frames;
