@@ -122,10 +122,16 @@ static bool segment_after(const void *context, const void *a, const void *b)
 /* Devices that have segments and no list of entries. */
 static void add_silent_devices(struct snapshot *snapshot)
 {
+    size_t listed = 0; /* those with a list have the numbers 0, 1, 2 ..., but for the host */
+    bool host = false;
+    for (size_t d = 0; d < snapshot->devices.count; d++) {
+        host = host || snapshot->devices.at[d].device == SNAPSHOT_HOST;
+        listed += snapshot->devices.at[d].device != SNAPSHOT_HOST;
+    }
     for (size_t i = 0; i < snapshot->segments.count; i++) {
         uint32_t device = snapshot->segments.at[i].device;
         bool known = (i > 0 && snapshot->segments.at[i - 1].device == device) ||
-                     snapshot_find_device(snapshot, device);
+                     (device == SNAPSHOT_HOST ? host : device < listed);
         if (!known)
             *VEC_PUSH(&snapshot->devices) = (struct snapshot_device){ .device = device };
     }
@@ -246,9 +252,13 @@ static int64_t number_of(const struct objects *o, value v, int64_t missing)
 static bool take_root(struct objects *o, const struct object *root, void *segments)
 {
     bool any = false;
+    size_t last[KEY_COUNT] = { 0 }; /* where a key stands for the last time, which is what counts in a dict */
+    for (size_t i = 0; i + 1 < root->count; i += 2)
+        if (value_tag(root->items[i]) == VALUE_TEXT && value_payload(root->items[i]) < KEY_COUNT)
+            last[value_payload(root->items[i])] = i;
     for (size_t i = 0; i + 1 < root->count; i += 2) {
         value key = root->items[i], v = root->items[i + 1];
-        if (value_tag(key) != VALUE_TEXT)
+        if (value_tag(key) != VALUE_TEXT || (value_payload(key) < KEY_COUNT && last[value_payload(key)] != i))
             continue;
         *VEC_PUSH(&o->snapshot->keys) = (name_id)value_payload(key);
         any = any || value_payload(key) == KEY_SEGMENTS || value_payload(key) == KEY_DEVICE_TRACES;

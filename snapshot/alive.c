@@ -179,6 +179,8 @@ static bool row_after(const void *context, const void *a, const void *b)
 void alive_find(const struct memory_replay *replay, int64_t entry, enum alive_by by, struct alive *alive)
 {
     *alive = (struct alive){ 0 };
+    if (replay->lives.count == 0)
+        return;
     struct life_names names;
     life_names_open(replay, by, &names);
     size_t count = names_count(names.names);

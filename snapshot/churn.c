@@ -80,6 +80,8 @@ static bool less(const void *context, const void *a, const void *b)
 
 void churn_find(const struct memory_replay *replay, const char *file, struct churn *churn)
 {
+    if (replay->entry_count == 0)
+        return;
     struct life_names names;
     life_names_open(replay, ALIVE_BY_LINE, &names);
     size_t count = names_count(names.names);

@@ -135,9 +135,10 @@ static void compare_with_blocks(struct making *making)
     struct memory_replay *replay = making->replay;
     const struct snapshot *snapshot = replay->snapshot;
     uint64_t in_both = 0;
-    for (size_t s = 0; s < snapshot->segments.count; s++) {
+    size_t end = snapshot_end_of_segments(snapshot, replay->device->device);
+    for (size_t s = snapshot_first_segment(snapshot, replay->device->device); s < end; s++) {
         const struct snapshot_segment *segment = &snapshot->segments.at[s];
-        for (size_t b = 0; segment->device == replay->device->device && b < segment->block_count; b++) {
+        for (size_t b = 0; b < segment->block_count; b++) {
             const struct snapshot_block *block = &snapshot->blocks.at[segment->first_block + b];
             if (block->state == BLOCK_INACTIVE)
                 continue;
@@ -229,9 +230,9 @@ static void begin_courses(struct memory_replay *replay)
         active += life_is_active(life, REPLAY_BEFORE_FIRST) ? life->size : 0;
     }
     const struct snapshot *snapshot = replay->snapshot;
-    for (size_t s = 0; s < snapshot->segments.count; s++)
-        if (snapshot->segments.at[s].device == replay->device->device)
-            reserved += snapshot->segments.at[s].total;
+    size_t end = snapshot_end_of_segments(snapshot, replay->device->device);
+    for (size_t s = snapshot_first_segment(snapshot, replay->device->device); s < end; s++)
+        reserved += snapshot->segments.at[s].total;
     for (uint64_t e = replay->device->first; e < replay->device->end; e++)
         reserved -= memory_replay_reserved_change(snapshot, e);
     replay->allocated = (struct course){ allocated, allocated, allocated, REPLAY_BEFORE_FIRST };

@@ -46,9 +46,9 @@ void segment_add(const struct snapshot *snapshot, const struct snapshot_segment 
 struct segment_sums segment_sums_of(const struct snapshot *snapshot, uint32_t device)
 {
     struct segment_sums sums = { .device = device };
-    for (size_t s = 0; s < snapshot->segments.count; s++)
-        if (snapshot->segments.at[s].device == device)
-            segment_add(snapshot, &snapshot->segments.at[s], &sums);
+    size_t end = snapshot_end_of_segments(snapshot, device);
+    for (size_t s = snapshot_first_segment(snapshot, device); s < end; s++)
+        segment_add(snapshot, &snapshot->segments.at[s], &sums);
     return sums;
 }
 

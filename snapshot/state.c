@@ -120,17 +120,17 @@ static void take_back(const struct memory_replay *replay, uint64_t e, struct sta
 static void find_ranges(const struct memory_replay *replay, struct state *state)
 {
     const struct snapshot *snapshot = replay->snapshot;
-    for (size_t s = 0; s < snapshot->segments.count; s++) {
+    size_t end = snapshot_end_of_segments(snapshot, replay->device->device);
+    for (size_t s = snapshot_first_segment(snapshot, replay->device->device); s < end; s++) {
         const struct snapshot_segment *segment = &snapshot->segments.at[s];
-        if (segment->device == replay->device->device)
-            *VEC_PUSH(&state->ranges) = (struct state_range){
-                .addr = segment->addr,
-                .size = segment->total,
-                .small = segment->small,
-                .expandable = segment->expandable,
-                .pool = segment->pool,
-                .stream = segment->stream,
-            };
+        *VEC_PUSH(&state->ranges) = (struct state_range){
+            .addr = segment->addr,
+            .size = segment->total,
+            .small = segment->small,
+            .expandable = segment->expandable,
+            .pool = segment->pool,
+            .stream = segment->stream,
+        };
     }
     for (uint64_t e = replay->device->end; e > replay->device->first + (uint64_t)(state->entry + 1); e--)
         take_back(replay, e - 1, state);

@@ -98,12 +98,17 @@ void snapshot_notice(struct snapshot *snapshot, const char *kind, const char *te
     *VEC_PUSH(&snapshot->notices) = (struct snapshot_notice){ kind, text, count, offset };
 }
 
-const struct snapshot_device *snapshot_find_device(const struct snapshot *snapshot, uint32_t number)
+size_t snapshot_first_segment(const struct snapshot *snapshot, uint32_t device)
 {
-    for (size_t i = 0; i < snapshot->devices.count; i++)
-        if (snapshot->devices.at[i].device == number)
-            return &snapshot->devices.at[i];
-    return NULL;
+    size_t low = 0, high = snapshot->segments.count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (snapshot->segments.at[middle].device < device)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
 }
 
 /* ---- stacks ---- */

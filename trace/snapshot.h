@@ -136,8 +136,7 @@ struct snapshot {
     VEC_OF(struct snapshot_device) devices;   /* by number, the host behind them */
     VEC_OF(struct snapshot_segment) segments; /* by device and address */
     VEC_OF(struct snapshot_block) blocks;
-    VEC_OF(struct snapshot_annotation)
-    annotations; /* in the order of their ends; those that were not closed behind */
+    VEC_OF(struct snapshot_annotation) annotations; /* in the order of their ends; unclosed ones behind */
     uint64_t annotation_records;
     VEC_OF(struct snapshot_frame) frames;
     VEC_OF(frame_id) stack_frames;
@@ -172,8 +171,12 @@ void snapshot_repeat_entry(struct snapshot *snapshot, size_t e);
 void snapshot_notice(struct snapshot *snapshot, const char *kind, const char *text, uint64_t count,
                      int64_t offset);
 
-/* The device called NUMBER, or NULL; borrowed. */
-const struct snapshot_device *snapshot_find_device(const struct snapshot *snapshot, uint32_t number);
+/* Where the segments of DEVICE begin, and end, among all: they are sorted by it. */
+size_t snapshot_first_segment(const struct snapshot *snapshot, uint32_t device);
+static inline size_t snapshot_end_of_segments(const struct snapshot *snapshot, uint32_t device)
+{
+    return device == SNAPSHOT_HOST ? snapshot->segments.count : snapshot_first_segment(snapshot, device + 1);
+}
 
 /* ---- stacks ---- */
 
