@@ -19,7 +19,7 @@ struct convert_args {
     int form; /* index into the forms, plus 1; 0: by the name of the output */
     const char *path;
     bool strip_dirs;
-    int time; /* enum convert_time: what the stacks of a trace add up */
+    int time;           /* enum convert_time: what the stacks of a trace add up */
     bool critical_path; /* chrome, of a trace: mark it */
     double node_share, edge_share, stack_share;
     struct load_args load;
