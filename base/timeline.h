@@ -73,6 +73,7 @@ struct flame_frame {
 
 struct flame {
     const char *key, *title;
+    bool bytes; /* what it adds up is bytes, in place of times: host_ns holds them, device_ns nothing */
     VEC_OF(struct flame_frame) frames;
     struct names *names;
     struct names *paths; /* (parent, name) -> frame */

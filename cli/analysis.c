@@ -57,8 +57,12 @@ static void limit_table(struct result *result, const char *key, struct limit *li
 int analysis_run(const struct invocation *call, const struct analysis_call *analysis, struct tpa_error *err)
 {
     struct trace *trace = load_traces(call, analysis->load, analysis->wants, err);
-    if (!trace)
-        return EXIT_TROUBLE;
+    return trace ? analysis_run_on(call, analysis, trace, err) : EXIT_TROUBLE;
+}
+
+int analysis_run_on(const struct invocation *call, const struct analysis_call *analysis, struct trace *trace,
+                    struct tpa_error *err)
+{
     struct result *result = result_open(analysis->schema);
     struct selection *selection = NULL;
     bool good = true;

@@ -49,6 +49,10 @@ size_t analysis_most_rows(const struct output_args *output);
 /* Sort TABLE by the column called KEY, if not NULL. False and ERR, with a suggestion, when there is none. */
 bool analysis_sort(struct table *table, const char *key, bool reverse, struct tpa_error *err);
 
+/* The same for a TRACE that was read; it is taken. */
+int analysis_run_on(const struct invocation *call, const struct analysis_call *analysis, struct trace *trace,
+                    struct tpa_error *err);
+
 /* The exit code. */
 int analysis_run(const struct invocation *call, const struct analysis_call *analysis, struct tpa_error *err);
 

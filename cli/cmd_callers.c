@@ -77,7 +77,8 @@ static int answer(enum pstats_report report, const struct invocation *call, stru
     } else if (ingested.profile) {
         fine = check_selection(&args->selection, err);
     } else {
-        tpa_fail(err, TPA_NOWHERE, "a report on actions does not record who called whom");
+        tpa_fail(err, TPA_NOWHERE, "%s does not record who called whom",
+                 ingested.snapshots.of.count ? "a memory snapshot" : "a report on actions");
         tpa_in_file(err, call->operands[0]);
     }
     int exit_code = EXIT_TROUBLE;

@@ -15,6 +15,8 @@
 #include "base/escape.h"
 #include "report/gnuplot.h"
 #include "facts/features.h"
+#include "snapshot/pictures.h"
+#include "snapshot/tables.h"
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -239,6 +241,46 @@ static bool check_needs(const struct trace *trace, const struct chart_type *type
     return tpa_hint(err, "to record it, %s", trace_feature_recipe(first));
 }
 
+/* New; NULL and ERR when there is nothing to draw. Snapshots of the allocator hold nothing but memory. */
+static struct picture *picture_of_snapshots(const struct invocation *call, const struct chart_type *type,
+                                            const struct snapshots *snapshots, struct tpa_error *err)
+{
+    const struct chart_args *args = call->args;
+    if (strcmp(type->name, "memory") != 0) {
+        tpa_fail(err, TPA_NOWHERE, "a memory snapshot has no %s to draw", type->name);
+        tpa_hint(err, "tpa chart --type memory %s", call->operands[0]);
+        return NULL;
+    }
+    struct picture *picture = picture_open(type->name, type->title);
+    VEC_OF(struct memory_replay *) replays = { 0 };
+    for (size_t i = 0; i < snapshots->of.count; i++)
+        for (size_t d = 0; d < snapshots->of.at[i]->devices.count; d++) {
+            const struct snapshot_device *device = &snapshots->of.at[i]->devices.at[d];
+            if (device->device == SNAPSHOT_HOST || ranges_hold(&args->selection.devices, device->device))
+                *VEC_PUSH(&replays) = memory_replay_open(snapshots->of.at[i], device);
+        }
+    picture->source = name_files(picture, (const char *const *)call->operands, call->operand_count);
+    size_t found = snapshot_draw(replays.at, replays.count, CHART_MOST_PANELS, picture);
+    for (size_t i = 0; i < replays.count; i++)
+        memory_replay_free(replays.at[i]);
+    VEC_FREE(&replays);
+    struct result *notices = result_open("");
+    snapshot_add_file_notices(snapshots, notices);
+    if (found > CHART_MOST_PANELS)
+        result_add_notice(notices, "panels", (int64_t)found, NULL, TPA_NOWHERE,
+                          "%zu devices have a history; the first %d are drawn", found, CHART_MOST_PANELS);
+    output_tell_notices(notices);
+    result_free(notices);
+    if (found)
+        return picture;
+    picture_free(picture);
+    tpa_fail(err, TPA_NOWHERE, "there is nothing to draw: no history was recorded");
+    tpa_hint(
+        err,
+        "call torch.cuda.memory._record_memory_history() before; tpa memory shows the moment of the snapshot");
+    return NULL;
+}
+
 /* New; NULL and ERR when there is nothing to draw. */
 static struct picture *picture_of_trace(const struct invocation *call, const struct chart_type *type,
                                         struct tpa_error *err)
@@ -246,7 +288,15 @@ static struct picture *picture_of_trace(const struct invocation *call, const str
     const struct chart_args *args = call->args;
     struct trace_wants wants = type->wants();
     wants.args |= FEATURE_WANTS;
-    struct trace *trace = load_traces(call, &args->load, &wants, err);
+    struct ingested ingested;
+    if (!load_any(call, &args->load, &wants, &ingested, err))
+        return NULL;
+    if (ingested.snapshots.of.count) {
+        struct picture *drawn = picture_of_snapshots(call, type, &ingested.snapshots, err);
+        ingested_free(&ingested);
+        return drawn;
+    }
+    struct trace *trace = ingested_trace(&ingested, call->operands[0], err);
     if (!trace)
         return NULL;
     struct picture *picture = picture_open(type->name, type->title);
@@ -397,5 +447,6 @@ const struct command cmd_chart = {
         "tpa chart --type kernels --script -o kernels.gp trace.json  # restyle it, then: gnuplot kernels.gp > kernels.svg",
     },
     .section = SECTION_SHOW,
+    .reads_snapshots = true,
     .reads_traces = true,
 };

@@ -8,6 +8,8 @@
 #include "cli/output_file.h"
 #include "profile/tables.h"
 #include "profile/view.h"
+#include "snapshot/as_trace.h"
+#include "snapshot/tables.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -148,6 +150,8 @@ static const struct convert_form *find_form(const struct convert_args *args, str
 
 static bool can_write(const struct convert_form *form, const struct ingested *ingested)
 {
+    if (ingested->snapshots.of.count)
+        return form->write_snapshots || (form->write_trace && !form->no_snapshots);
     return ingested->trace     ? form->write_trace != NULL
            : ingested->profile ? form->write_profile != NULL
                                : ingested->actions && form->write_actions;
@@ -171,7 +175,10 @@ static bool refuse_form(const struct convert_form *form, const struct ingested *
 {
     struct buffer words = { 0 };
     list_forms(&words, ingested);
-    if (ingested->trace) {
+    if (ingested->snapshots.of.count) {
+        tpa_fail(err, TPA_NOWHERE, "a memory snapshot can not be converted to %s", form->name);
+        tpa_hint(err, "a snapshot becomes %s", words.at);
+    } else if (ingested->trace) {
         tpa_fail(err, TPA_NOWHERE, "a trace can not be converted to %s", form->name);
         tpa_hint(err, "a trace becomes %s", words.at);
     } else if (ingested->profile) {
@@ -187,12 +194,23 @@ static bool refuse_form(const struct convert_form *form, const struct ingested *
     return tpa_in_file(err, path);
 }
 
+/* Snapshots for a form that holds events: as a trace. */
+static bool take_as_trace(const struct convert_form *form, struct ingested *ingested, struct tpa_error *err)
+{
+    if (ingested->snapshots.of.count == 0 || form->write_snapshots)
+        return true;
+    ingested->trace = snapshot_as_trace(&ingested->snapshots, &form->wants, err);
+    return ingested->trace != NULL;
+}
+
 static bool write_ingested(const struct convert_form *form, struct ingested *ingested,
                            const struct convert_args *args, FILE *out, struct buffer *summary,
                            struct tpa_error *err)
 {
     if (ingested->trace)
         return form->write_trace(ingested->trace, args, out, summary, err);
+    if (ingested->snapshots.of.count)
+        return form->write_snapshots(&ingested->snapshots, args, out, summary, err);
     if (ingested->actions)
         return form->write_actions(ingested->actions, args, out, summary, err);
     if (args->strip_dirs)
@@ -323,6 +341,7 @@ static void tell(const struct convert_form *form, const struct convert_args *arg
 static void tell_notices(const struct ingested *ingested)
 {
     struct result *result = result_open("tpa.convert/1");
+    snapshot_add_file_notices(&ingested->snapshots, result);
     if (ingested->trace)
         load_add_notices(ingested->trace, result);
     else if (ingested->profile)
@@ -341,8 +360,9 @@ static int convert_main(const struct invocation *call, struct tpa_error *err)
     if (!form || !load_any(call, &args->load, &form->wants, &ingested, err))
         return EXIT_TROUBLE;
     struct buffer summary = { 0 };
-    bool fine = can_write(form, &ingested) ? write_form(form, &ingested, args, &summary, err)
-                                           : refuse_form(form, &ingested, call->operands[0], err);
+    bool fine = can_write(form, &ingested)
+                    ? take_as_trace(form, &ingested, err) && write_form(form, &ingested, args, &summary, err)
+                    : refuse_form(form, &ingested, call->operands[0], err);
     if (fine) {
         tell_notices(&ingested);
         tell(form, args, &summary);
@@ -354,7 +374,7 @@ static int convert_main(const struct invocation *call, struct tpa_error *err)
 
 const struct command cmd_convert = {
     .name = "convert",
-    .summary = "write a trace, profile or report in another form",
+    .summary = "write a trace, profile, report or memory snapshot in another form",
     .operands = "FILE...",
     .description =
         "A trace becomes Chrome JSON (--to chrome), which Perfetto and chrome://tracing open and tpa reads again with "
@@ -368,6 +388,9 @@ const struct command cmd_convert = {
         "took, not by which way. Frames whose time was apportioned among several callers end in \" ~\", and what could "
         "not be placed stands under \"[callers not known]\"; the times that end in a function add up to its tottime. "
         "How much of the whole is exact is told on stderr.\n\n"
+        "A memory snapshot becomes stacks with the bytes they had in use at the peak (--to folded), rows of its entries "
+        "with the totals after each (--to csv), or a trace of its allocations with counters of allocated, active and "
+        "reserved bytes (--to chrome, --to tpa).\n\n"
         "The call graph (--to dot) leaves out what takes little time, and colours the hot path.",
     .options = convert_opts,
     COMMAND_ARGS(convert_defaults),
@@ -379,6 +402,7 @@ const struct command cmd_convert = {
                   "tpa convert prof.stats --to dot | dot -Tsvg > graph.svg" },
     .section = SECTION_SHOW,
     .reads_profiles = true,
+    .reads_snapshots = true,
     .reads_traces = true,
     .reads_actions = true,
 };

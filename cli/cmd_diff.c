@@ -1,4 +1,5 @@
 /* cmd_diff.c - `tpa diff`: what changed, and is it real. */
+#include "compare/blocks.h"
 #include "compare/diff.h"
 #include "cli/analysis.h"
 #include "cli/gate.h"
@@ -74,7 +75,7 @@ static const struct opt diff_opts[] = {
 
 static bool is_rows(const struct table *table)
 {
-    static const char *const others[] = { "head", "memory", "gates", "outliers", "renamed" };
+    static const char *const others[] = { "head", "memory", "gates", "outliers", "renamed", "blocks" };
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         if (strcmp(table->key, others[i]) == 0)
             return false;
@@ -270,6 +271,7 @@ static bool compare(const struct invocation *call, struct measures *const sides[
     if (!diff)
         return false;
     diff_add_tables(diff, result);
+    blocks_add_table(sides[0], sides[1], result);
     bool good =
         check_ranks(sides, args, err) &&
         gates_check(diff, &args->gates, gate_unsure_fails(args->unsure, &args->gates), result, outcome, err);
@@ -327,7 +329,7 @@ const struct command cmd_diff = {
     .description =
         "Compares the second side with the first: the time of a step and what became of it, then operators by their own "
         "time on the host and kernels by their time on the device, largest change first. A side is a file, or several "
-        "with --base and --new: traces, Python profiles, or results that were saved with --format json. All figures "
+        "with --base and --new: traces, Python profiles, memory snapshots, or results that were saved with --format json. All figures "
         "are means per step, so sides of different length can be compared; what makes them unlike is said on top.\n\n"
         "The verdict comes from the spread over the steps (Mann-Whitney U, corrected for the number of rows): slower "
         "and faster are real changes, same is no significant change, unsure means too few steps. A change far beyond the spread of the steps is judged with two a side.\n\n"
@@ -339,10 +341,11 @@ const struct command cmd_diff = {
         "tpa diff baseline.json optimized.json",
         "tpa diff --gate 5% --gate memory=2% baseline.json optimized.json || echo slower",
         "tpa diff --base a1.json.gz a2.json.gz --new b1.json.gz b2.json.gz --gate 5%",
-        "tpa diff before.prof after.prof  # Python profiles",
+        "tpa diff before.prof after.prof  # Python profiles; memory snapshots go alike",
         "tpa diff --by kernel --format md baseline.json optimized.json  # for a pull request",
         "tpa diff --gate 5% --format junit -o gates.xml baseline.json optimized.json",
     },
     .section = SECTION_COMPARE,
+    .reads_snapshots = true,
     .reads_traces = true,
 };

@@ -7,6 +7,7 @@
 #include "cli/output.h"
 #include "ingest/formats.h"
 #include "facts/features.h"
+#include "snapshot/tables.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -80,9 +81,10 @@ static void add_commands(const struct ingested *input, struct result *result)
     struct buffer missing = { 0 };
     for (size_t i = 0; command_at(i); i++) {
         const struct command *command = command_at(i);
-        bool reads = input->trace     ? command->reads_traces
-                     : input->profile ? command->reads_profiles
-                                      : command->reads_actions;
+        bool reads = input->trace                ? command->reads_traces
+                     : input->profile            ? command->reads_profiles
+                     : input->snapshots.of.count ? command->reads_snapshots
+                                                 : command->reads_actions;
         if (!reads || command->section == SECTION_HIDDEN)
             continue;
         size_t row = table_add_row(table);
@@ -106,6 +108,8 @@ static void add_tables(const struct ingested *input, struct result *result)
 {
     if (input->trace)
         info_add_tables(input->trace, result);
+    else if (input->snapshots.of.count)
+        snapshot_add_info(&input->snapshots, result);
     else if (input->profile)
         info_add_profile_tables(input->profile, result);
     else
@@ -155,6 +159,7 @@ const struct command cmd_info = {
     .examples = { "tpa info trace.json", "tpa info --limit 0 --wide logs/",
                   "tpa info --format json trace.json.gz", "tpa info --formats" },
     .section = SECTION_ANALYZE,
+    .reads_snapshots = true,
     .reads_traces = true,
     .reads_profiles = true,
     .reads_actions = true,

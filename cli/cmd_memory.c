@@ -1,25 +1,45 @@
 /* cmd_memory.c - `tpa memory`: where memory peaked, what was alive then, who allocates. */
 #include "analyze/memory/memory.h"
 #include "cli/analysis.h"
+#include "cli/memory_snapshot.h"
 #include "facts/features.h"
 
 struct memory_args {
     struct load_args load;
     struct selection_query selection;
     struct output_args output;
+    const char *at;
+    bool segments;
     int by;
 };
 
 static const struct memory_args memory_defaults = { .load = LOAD_DEFAULTS,
                                                     .output = { .limit = ANALYSIS_LIMIT_DEFAULT } };
 
+/* Words of --by behind those of traces. */
+enum {
+    ROWS_BY_STACK = MEMORY_BY_DEVICE + 1,
+    ROWS_BY_ANNOTATION,
+    ROWS_BY_CATEGORY,
+    ROWS_BY_POOL,
+    ROWS_BY_CONTEXT,
+    ROWS_BY_METADATA,
+};
+
 static const struct opt_choice rows_by[] = {
     [MEMORY_BY_OPERATOR] = { "op", "the operator that allocated", "operator" },
     [MEMORY_BY_MODULE] = { "module", "the innermost nn.Module; needs Python stacks", NULL },
-    [MEMORY_BY_LINE] = { "line", "the innermost function outside PyTorch; needs Python stacks", "stack" },
+    [MEMORY_BY_LINE] = { "line", "the innermost function outside PyTorch; needs Python stacks", NULL },
     [MEMORY_BY_STEP] = { "step", "the step in which it was allocated", NULL },
     [MEMORY_BY_THREAD] = { "thread", "the host thread that allocated", NULL },
     [MEMORY_BY_DEVICE] = { "device", "all blocks of a device together", "rank" },
+    [ROWS_BY_STACK] = { "stack", "all frames of it; of a trace, as line", NULL },
+    [ROWS_BY_ANNOTATION] = { "annotation", "the user scope in which it was allocated; of snapshots",
+                             "scope" },
+    [ROWS_BY_CATEGORY] = { "category", "what it is used for: parameter, gradient ...; of snapshots", NULL },
+    [ROWS_BY_POOL] = { "pool", "the allocator's pool; of snapshots", NULL },
+    [ROWS_BY_CONTEXT] = { "graph", "the graph of torch.compile; of snapshots", NULL },
+    [ROWS_BY_METADATA] = { "metadata", "the text set by the program; of snapshots", NULL },
     { .name = "stream",
       .refusal = "allocators record the device of a block, not the stream; --by device has what is told" },
     { .name = "kernel", .refusal = "kernels allocate nothing; --by op has the operators that launch them" },
@@ -31,6 +51,11 @@ static const struct opt memory_opts[] = {
     OPT_CHOICE(
         'b', "by", struct memory_args, by, rows_by, "WHAT",
         "what makes a row of the blocks: of those in use at the peak, allocated and freed, never freed"),
+    OPT_GROUP("Snapshots of the allocator"),
+    OPT_TEXT(
+        0, "at", struct memory_args, at, "MOMENT",
+        "what was in use then: peak, end, oom, the number of an entry, or a time from the first, e.g. 1.5s"),
+    OPT_FLAG(0, "segments", struct memory_args, segments, "show the segments at that moment, too"),
     SELECTION_OPTIONS(struct memory_args, selection),
     OUTPUT_OPTIONS(struct memory_args, output),
     LOAD_OPTIONS(struct memory_args, load),
@@ -43,7 +68,7 @@ static bool add_tables(const struct trace *trace, const struct selection *select
     const struct memory_args *own = args;
     (void)err;
     struct memory_options options = {
-        .by = (enum memory_by)own->by,
+        .by = own->by == ROWS_BY_STACK ? MEMORY_BY_LINE : (enum memory_by)own->by,
         .filtered = own->selection.filter != NULL,
         .devices = own->selection.devices,
     };
@@ -54,10 +79,65 @@ static bool add_tables(const struct trace *trace, const struct selection *select
     return true;
 }
 
+/* What --by means for snapshots; they have no operators, so the default is the line. */
+static bool rows_of_snapshots(int by, enum alive_by *rows, struct tpa_error *err)
+{
+    switch (by) {
+    case MEMORY_BY_OPERATOR:
+    case MEMORY_BY_LINE: *rows = ALIVE_BY_LINE; return true;
+    case ROWS_BY_STACK: *rows = ALIVE_BY_STACK; return true;
+    case MEMORY_BY_STEP:
+    case ROWS_BY_ANNOTATION: *rows = ALIVE_BY_ANNOTATION; return true;
+    case ROWS_BY_CATEGORY: *rows = ALIVE_BY_CATEGORY; return true;
+    case ROWS_BY_POOL: *rows = ALIVE_BY_POOL; return true;
+    case ROWS_BY_CONTEXT: *rows = ALIVE_BY_CONTEXT; return true;
+    case ROWS_BY_METADATA: *rows = ALIVE_BY_METADATA; return true;
+    default:
+        tpa_fail(err, TPA_NOWHERE, "--by %s is for traces; this is a snapshot of the allocator",
+                 rows_by[by].name);
+        return tpa_hint(err, "a snapshot has line, stack, annotation, category, pool, graph and metadata");
+    }
+}
+
+static int memory_of_files(const struct memory_args *args, const struct ingested *ingested,
+                           struct tpa_error *err)
+{
+    const struct selection_query *selection = &args->selection;
+    const char *option = selection->steps.count     ? "--steps"
+                         : selection->range         ? "--range"
+                         : selection->filter        ? "--filter"
+                         : selection->exclude       ? "--exclude"
+                         : selection->streams.count ? "--stream"
+                         : selection->ranks.count   ? "--rank"
+                                                    : NULL;
+    struct memory_snapshot_query query = { .at = args->at,
+                                           .segments = args->segments,
+                                           .devices = selection->devices };
+    if (option) {
+        tpa_fail(err, TPA_NOWHERE, "%s is for traces; this is a snapshot of the allocator", option);
+        tpa_hint(err, "--device and --at choose a part of a snapshot");
+        return EXIT_TROUBLE;
+    }
+    if (!rows_of_snapshots(args->by, &query.by, err))
+        return EXIT_TROUBLE;
+    return memory_of_snapshots(ingested, &query, &args->output, err);
+}
+
+/* A trace is to be read: are the options for one? */
+static bool check_options_of_traces(const struct memory_args *args, struct tpa_error *err)
+{
+    const char *option = args->at                   ? "--at"
+                         : args->segments           ? "--segments"
+                         : args->by > ROWS_BY_STACK ? "--by with this word"
+                                                    : NULL;
+    return !option ||
+           tpa_fail(err, TPA_NOWHERE, "%s is for snapshots of the allocator; this is a trace", option);
+}
+
 static int memory_main(const struct invocation *call, struct tpa_error *err)
 {
     const struct memory_args *args = call->args;
-    bool in_code = args->by == MEMORY_BY_MODULE || args->by == MEMORY_BY_LINE;
+    bool in_code = args->by == MEMORY_BY_MODULE || args->by == MEMORY_BY_LINE || args->by == ROWS_BY_STACK;
     struct analysis_call analysis = {
         .schema = "tpa.memory/1",
         .wants = in_code ? &memory_code_wants : &memory_wants,
@@ -66,7 +146,18 @@ static int memory_main(const struct invocation *call, struct tpa_error *err)
         .output = &args->output,
         .add_tables = add_tables,
     };
-    return analysis_run(call, &analysis, err);
+    struct ingested ingested;
+    if (!load_any(call, &args->load, analysis.wants, &ingested, err))
+        return EXIT_TROUBLE;
+    int exit_code = EXIT_TROUBLE;
+    if (ingested.snapshots.of.count) {
+        exit_code = memory_of_files(args, &ingested, err);
+    } else if (!ingested.trace || check_options_of_traces(args, err)) {
+        struct trace *trace = ingested_trace(&ingested, call->operands[0], err);
+        return trace ? analysis_run_on(call, &analysis, trace, err) : EXIT_TROUBLE;
+    }
+    ingested_free(&ingested);
+    return exit_code;
 }
 
 const struct command cmd_memory = {
@@ -80,7 +171,10 @@ const struct command cmd_memory = {
         "recording went on.\n\n"
         "The figures of a framework's trace are those of its allocators: what NCCL or cudaMalloc take besides is not "
         "in it. Of a memory timeline (prof.export_memory_timeline, in its .json and .raw.json.gz forms) they are the "
-        "peak and what memory was used for: parameters, activations, gradients ...",
+        "peak and what memory was used for: parameters, activations, gradients ...\n\n"
+        "Of a snapshot (torch.cuda.memory._dump_snapshot) they come from a replay of the allocator's history, in bytes as "
+        "they were requested: the peak of each device, what was in use then by line of code, why memory ran out, what "
+        "each step leaves behind, and how much of the segments lies idle.",
     .options = memory_opts,
     COMMAND_ARGS(memory_defaults),
     .main = memory_main,
@@ -88,10 +182,11 @@ const struct command cmd_memory = {
         "tpa memory trace.json",
         "tpa memory --by step trace.json                # which steps leave blocks behind",
         "tpa memory --steps 3 --device 0 trace.json     # the peak of one step",
-        "tpa memory timeline.raw.json.gz                # what export_memory_timeline wrote",
+        "tpa memory snapshot.pickle                     # what _dump_snapshot wrote",
         "tpa memory --limit 0 --format json trace.json",
     },
     .section = SECTION_ANALYZE,
     .needs = FEATURE_MEMORY,
+    .reads_snapshots = true,
     .reads_traces = true,
 };

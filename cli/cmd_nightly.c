@@ -390,6 +390,7 @@ const struct command cmd_nightly = {
         "tpa nightly --store perf.db prune --keep 400",
     },
     .section = SECTION_COMPARE,
+    .reads_snapshots = true,
     .reads_traces = true,
     .reads_profiles = true,
     .reads_actions = true,

@@ -12,6 +12,7 @@
 #include "cli/output.h"
 #include "cli/output_file.h"
 #include "cli/report_sections.h"
+#include "cli/report_snapshot.h"
 #include "cli/sides.h"
 #include "report/page.h"
 #include "facts/features.h"
@@ -295,6 +296,38 @@ static bool show_trace(const struct invocation *call, const struct trace *trace,
     return good;
 }
 
+static bool report_snapshots(const struct invocation *call, const struct snapshots *snapshots,
+                             enum report_format format, struct tpa_error *err)
+{
+    const struct report_args *args = call->args;
+    const struct selection_query *query = &args->selection;
+    const char *option = args->sections       ? "--sections"
+                         : query->steps.count ? "--steps"
+                         : query->range       ? "--range"
+                         : query->ranks.count ? "--rank"
+                                              : NULL;
+    if (option)
+        return tpa_fail(err, TPA_NOWHERE, "%s is for traces; this is a snapshot of the allocator", option);
+    struct report_snapshot report;
+    report_snapshot_make(snapshots, &query->devices, &report);
+    bool good;
+    if (format == FORMAT_HTML) {
+        struct page page = {
+            .maker = "tpa report",
+            .title = base_name(call->operands[0]),
+            .subtitle = arena_printf(&report.result->arena, "memory snapshot, %s, %zu entries",
+                                     snapshots->of.at[0]->form, snapshots->of.at[0]->entries.count),
+        };
+        report_snapshot_fill(&report, &page);
+        good = write_page(&page, args->path, err);
+        page_release(&page);
+    } else {
+        good = print_all(report.result, format, args->path, err);
+    }
+    report_snapshot_release(&report);
+    return good;
+}
+
 static bool report_trace(const struct invocation *call, enum report_format format, struct tpa_error *err)
 {
     const struct report_args *args = call->args;
@@ -302,7 +335,15 @@ static bool report_trace(const struct invocation *call, enum report_format forma
     if (!choose_sections(args->sections, &chosen, err))
         return false;
     struct trace_wants wants = report_wants(chosen);
-    struct trace *trace = load_traces(call, &args->load, &wants, err);
+    struct ingested ingested;
+    if (!load_any(call, &args->load, &wants, &ingested, err))
+        return false;
+    if (ingested.snapshots.of.count) {
+        bool shown = report_snapshots(call, &ingested.snapshots, format, err);
+        ingested_free(&ingested);
+        return shown;
+    }
+    struct trace *trace = ingested_trace(&ingested, call->operands[0], err);
     if (!trace)
         return false;
     struct selection *selection = selection_open(trace, &args->selection, err);
@@ -436,5 +477,6 @@ const struct command cmd_report = {
         "tpa report trace.json -o report.md  # for an issue",
     },
     .section = SECTION_SHOW,
+    .reads_snapshots = true,
     .reads_traces = true,
 };

@@ -308,6 +308,10 @@ static int top_main(const struct invocation *call, struct tpa_error *err)
     struct ingested ingested;
     if (!load_any(call, &args->load, &wants, &ingested, err))
         return EXIT_TROUBLE;
+    if (ingested.snapshots.of.count) {
+        ingested_trace(&ingested, call->operands[0], err); /* which tells */
+        return EXIT_TROUBLE;
+    }
     if (!ingested.trace)
         return top_of_sums(call, &ingested, err);
     if (profile_wants_pstats(&args->output)) {

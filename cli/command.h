@@ -74,7 +74,8 @@ struct command {
     enum command_section section;
     unsigned needs;    /* enum trace_feature: what a trace must hold for the command to have an answer */
     bool runs_program; /* the first operand ends the options: what follows belongs to a program */
-    bool reads_traces, reads_profiles, reads_actions; /* what the operands may be: see struct ingested */
+    bool reads_traces, reads_profiles, reads_actions,
+        reads_snapshots; /* what the operands may be: see struct ingested */
 };
 
 #define COMMAND_ARGS(default_args) .defaults = &(default_args), .args_size = sizeof(default_args)

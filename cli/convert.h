@@ -10,6 +10,7 @@
 #include "base/source.h"
 #include "cli/load.h"
 #include "trace/profile.h"
+#include "trace/snapshot.h"
 #include <stdio.h>
 
 enum convert_time { CONVERT_CPU_TIME, CONVERT_GPU_TIME };
@@ -18,7 +19,7 @@ struct convert_args {
     int form; /* index into the forms, plus 1; 0: by the name of the output */
     const char *path;
     bool strip_dirs;
-    int time; /* enum convert_time: what the stacks of a trace add up */
+    int time;           /* enum convert_time: what the stacks of a trace add up */
     bool critical_path; /* chrome, of a trace: mark it */
     double node_share, edge_share, stack_share;
     struct load_args load;
@@ -42,9 +43,13 @@ struct convert_form {
     bool (*write_actions)(const struct action_report *report, const struct convert_args *args, FILE *out,
                           struct buffer *summary, struct tpa_error *err);
     bool is_read; /* tpa reads this form, and what was written is read again before the file gets its name */
-    bool check_all;   /* flow arrows and counter samples come back one by one */
-    bool packs;       /* the output may be packed: the endings may be followed by .gz and .zst */
-    const char *next; /* what to do with the file: a format with one %s, its path */
+    bool check_all; /* flow arrows and counter samples come back one by one */
+    /* The same of memory SNAPSHOTS; where NULL and there is write_trace, they are written as a trace: see as_trace.h. */
+    bool (*write_snapshots)(const struct snapshots *snapshots, const struct convert_args *args, FILE *out,
+                            struct buffer *summary, struct tpa_error *err);
+    bool no_snapshots; /* what write_trace makes of them would tell nothing */
+    bool packs;        /* the output may be packed: the endings may be followed by .gz and .zst */
+    const char *next;  /* what to do with the file: a format with one %s, its path */
 };
 
 /* All that a trace can hold, for convert_form.wants. */

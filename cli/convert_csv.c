@@ -4,7 +4,7 @@
  * Times are whole nanoseconds. Behind the columns that every trace has comes one for each argument that occurs, by the
  * name that it has in the file. What an event does not have is empty.
  */
-#include "cli/convert.h"
+#include "cli/convert_snapshot.h"
 
 #include "base/packer.h"
 #include "cli/timeline.h"
@@ -219,6 +219,7 @@ const struct convert_form convert_csv = {
     .ending = ".csv",
     .packs = true,
     .write_trace = write_csv,
+    .write_snapshots = convert_snapshot_csv,
     .wants = { .args = UINT64_MAX >> (64 - ARG_COUNT) },
     .next = "python3 -c \"import pandas; print(pandas.read_csv('%s'))\"",
 };

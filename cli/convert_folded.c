@@ -13,7 +13,7 @@
 #include "base/escape.h"
 #include "base/packer.h"
 #include "base/sum.h"
-#include "cli/convert.h"
+#include "cli/convert_snapshot.h"
 #include "cli/timeline.h"
 #include "trace/calltree.h"
 #include "facts/attribution.h"
@@ -328,5 +328,6 @@ const struct convert_form convert_folded = {
     .write_trace = write_trace_folded,
     .wants = { .args = ATTRIBUTION_WANTS },
     .write_profile = write_folded,
+    .write_snapshots = convert_snapshot_folded,
     .next = "flamegraph.pl --countname ns %s > flame.svg",
 };

@@ -324,6 +324,7 @@ const struct convert_form convert_speedscope = {
     .help = "speedscope's JSON: threads and streams in time, profiles as stacks",
     .ending = ".speedscope.json",
     .packs = true,
+    .no_snapshots = true,
     .write_trace = write_timeline,
     .write_profile = write_profile,
     .next = "open https://www.speedscope.app and drop %s into it",

@@ -2,6 +2,8 @@
 #include "cli/gate.h"
 #include "cli/nightly.h"
 
+#include "snapshot/tables.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -45,6 +47,11 @@ static bool measure_part(struct measures *measures, struct ingested *part,
     if (part->actions) {
         night_hash_actions(&measured->hash, part->actions);
         return measure_actions(measures, part->actions, err);
+    }
+    if (part->snapshots.of.count) {
+        night_hash_snapshots(&measured->hash, &part->snapshots);
+        snapshot_add_file_notices(&part->snapshots, result);
+        return measure_snapshots(measures, &part->snapshots, err);
     }
     night_hash_trace(&measured->hash, part->trace);
     look_at_files(part->trace, measured);

@@ -2,6 +2,7 @@
 #include "cli/sides.h"
 
 #include "base/names.h"
+#include "snapshot/tables.h"
 #include <assert.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -36,7 +37,7 @@ struct sides {
 };
 
 static bool measure_part(struct sides *sides, struct measures *side, struct ingested *part,
-                         struct tpa_error *err)
+                         struct result *result, struct tpa_error *err)
 {
     const struct measure_options *options = &sides->options->measure;
     if (part->trace && sides->like_saved)
@@ -51,6 +52,12 @@ static bool measure_part(struct sides *sides, struct measures *side, struct inge
             part->profile = profile_strip_dirs(part->profile, false);
         return sides->like_saved ? measure_profile_like(side, part->profile, sides->saved, err)
                                  : measure_profile(side, part->profile, options, err);
+    }
+    if (part->snapshots.of.count && sides->like_saved)
+        return tpa_fail(err, TPA_NOWHERE, "a memory snapshot can not be compared with a saved result");
+    if (part->snapshots.of.count) {
+        snapshot_add_file_notices(&part->snapshots, result);
+        return measure_snapshots(side, &part->snapshots, err);
     }
     bool good = measure_result(side, part->result, err);
     if (!sides->saved) {
@@ -90,7 +97,7 @@ static struct measures *measure_side(struct sides *sides, const struct sides_fou
         good = load_any(&of_part, &sides->load, &wants, &part, err);
         if (!good)
             break;
-        good = measure_part(sides, side, &part, err);
+        good = measure_part(sides, side, &part, result, err);
         if (!good)
             tpa_in_file(err, found->paths[of][i]);
         else if (part.trace && !sides->like_saved) /* told already */

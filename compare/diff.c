@@ -9,6 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+bool diff_is_exact(const struct diff *diff)
+{
+    return diff->sides[0]->source == MEASURE_SNAPSHOTS && diff->sides[1]->source == MEASURE_SNAPSHOTS;
+}
+
 static double min_change_of(const struct diff *diff, enum table_kind kind)
 {
     return table_is_time(kind) ? diff->min_change : 0;
@@ -43,7 +48,10 @@ static void add_metric(struct diff *diff, const struct measure_metric *before,
     if (sampled.present[0] || sampled.present[1]) {
         struct diff_metric *metric = VEC_PUSH(&diff->metrics);
         *metric = (struct diff_metric){ any->key, any->title, any->kind, finding_of(&sampled) };
-        finding_judge(&metric->finding, min_change_of(diff, any->kind));
+        if (diff_is_exact(diff))
+            finding_judge_exact(&metric->finding);
+        else
+            finding_judge(&metric->finding, min_change_of(diff, any->kind));
     }
     free(values[0]);
     free(values[1]);
@@ -52,12 +60,22 @@ static void add_metric(struct diff *diff, const struct measure_metric *before,
 /* The order of the head, whichever side tells what: what the rows add up to comes first. */
 static size_t place_of(const struct diff_metric *metric)
 {
-    static const char *const keys[] = {
-        "steps_time",     "step_time",       "window",      "functions_time",
-        "total_time",     "gpu_busy",        "computation", "exposed_communication",
-        "exposed_copies", "gpu_idle",        "host_time",   "device_time",
-        "memory_peak",    "host_memory_peak"
-    };
+    static const char *const keys[] = { "steps_time",
+                                        "step_time",
+                                        "window",
+                                        "functions_time",
+                                        "total_time",
+                                        "gpu_busy",
+                                        "computation",
+                                        "exposed_communication",
+                                        "exposed_copies",
+                                        "gpu_idle",
+                                        "host_time",
+                                        "device_time",
+                                        "memory_peak",
+                                        "host_memory_peak",
+                                        "memory_reserved_peak",
+                                        "memory_end" };
     size_t place = 0;
     while (place < sizeof keys / sizeof *keys && strcmp(keys[place], metric->key) != 0)
         place++;
@@ -213,6 +231,11 @@ static int compare_rows(const void *left, const void *right)
 
 static void judge_rows(const struct diff *diff, struct diff_rows *table)
 {
+    for (size_t i = 0; diff_is_exact(diff) && i < table->rows.count; i++)
+        finding_judge_exact(&table->rows.at[i].finding);
+    table->asked = table->rows.count;
+    if (diff_is_exact(diff))
+        return;
     struct finding **findings = mem_alloc((table->rows.count + 1) * sizeof *findings);
     for (size_t i = 0; i < table->rows.count; i++)
         findings[i] = &table->rows.at[i].finding;

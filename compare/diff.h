@@ -78,6 +78,9 @@ void diff_free(struct diff *diff);
 /* The metric called KEY; NULL when a side does not tell it. */
 const struct diff_metric *diff_metric(const struct diff *diff, const char *key);
 
+/* Are both sides memory snapshots? Their bytes are counted, and chance has no part in them. */
+bool diff_is_exact(const struct diff *diff);
+
 /* Is nothing different, figure by figure and row by row? */
 bool diff_is_same(const struct diff *diff);
 

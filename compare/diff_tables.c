@@ -285,7 +285,7 @@ char *diff_needs(const struct diff *diff, size_t count)
 static void tell_samples(const struct diff *diff, struct result *result)
 {
     size_t before = diff->samplings[0]->samples.count, after = diff->samplings[1]->samples.count;
-    if (diff_is_same(diff))
+    if (diff_is_same(diff) || diff_is_exact(diff))
         return;
     double *zeros = mem_zalloc(before + after + 1, sizeof *zeros);
     for (size_t i = 0; i < before + after; i++)

@@ -36,6 +36,8 @@ void measures_free(struct measures *measures)
         return;
     sampling_release(&measures->by_step);
     sampling_release(&measures->by_file);
+    VEC_FREE(&measures->blocks);
+    names_free(measures->block_texts);
     VEC_FREE(&measures->facts);
     names_free(measures->facts_said);
     VEC_FREE(&measures->ranks);
@@ -48,8 +50,11 @@ void measures_free(struct measures *measures)
 static const char *source_name(enum measure_source source)
 {
     static const char *const names[] = {
-        [MEASURE_NOTHING] = "nothing",           [MEASURE_TRACES] = "a trace",
-        [MEASURE_PROFILES] = "a Python profile", [MEASURE_ACTIONS] = "a report of actions",
+        [MEASURE_NOTHING] = "nothing",
+        [MEASURE_TRACES] = "a trace",
+        [MEASURE_PROFILES] = "a Python profile",
+        [MEASURE_ACTIONS] = "a report of actions",
+        [MEASURE_SNAPSHOTS] = "a memory snapshot",
         [MEASURE_RESULTS] = "a saved result",
     };
     return names[source];

@@ -28,6 +28,7 @@
 #include "base/result.h"
 #include "trace/actions.h"
 #include "trace/profile.h"
+#include "trace/snapshot.h"
 #include "trace/trace.h"
 
 /* Where a value was taken. */
@@ -79,7 +80,22 @@ struct measure_fact {
     const char *value;       /* of all parts; several values are joined by ", " */
 };
 
-enum measure_source { MEASURE_NOTHING, MEASURE_TRACES, MEASURE_PROFILES, MEASURE_ACTIONS, MEASURE_RESULTS };
+enum measure_source {
+    MEASURE_NOTHING,
+    MEASURE_TRACES,
+    MEASURE_PROFILES,
+    MEASURE_ACTIONS,
+    MEASURE_RESULTS,
+    MEASURE_SNAPSHOTS
+};
+
+/* A block in use at the end of a memory snapshot; texts are in measures->block_texts. */
+struct measure_block {
+    uint32_t device;
+    uint64_t addr;
+    int64_t bytes;
+    name_id stack, line; /* stack NAME_NONE: not recorded */
+};
 
 struct measures {
     enum measure_source source;
@@ -91,8 +107,10 @@ struct measures {
     VEC_OF(int64_t) ranks; /* of the files that say theirs; once finished in order, each once */
     int64_t world_size;    /* ranks of the job; 0: not recorded */
     VEC_OF(struct measure_fact) facts;
-    struct names *facts_said; /* key and value of each, until all is taken */
-    struct arena arena;       /* owns the texts */
+    struct names *facts_said;            /* key and value of each, until all is taken */
+    VEC_OF(struct measure_block) blocks; /* of memory snapshots */
+    struct names *block_texts;           /* NULL: none */
+    struct arena arena;                  /* owns the texts */
 };
 
 /* What makes a row. */
@@ -133,6 +151,7 @@ bool measure_trace(struct measures *measures, const struct trace *trace,
 bool measure_profile(struct measures *measures, const struct profile *profile,
                      const struct measure_options *options, struct tpa_error *err);
 bool measure_actions(struct measures *measures, const struct action_report *report, struct tpa_error *err);
+bool measure_snapshots(struct measures *measures, const struct snapshots *snapshots, struct tpa_error *err);
 bool measure_result(struct measures *measures, const struct result *result, struct tpa_error *err);
 
 /*

@@ -279,3 +279,21 @@ void night_hash_actions(struct night_hash *hash, const struct action_report *rep
     }
     fold(hash, state);
 }
+
+void night_hash_snapshots(struct night_hash *hash, const struct snapshots *snapshots)
+{
+    XXH3_state_t *state = open_state();
+    for (size_t i = 0; i < snapshots->of.count; i++) {
+        const struct snapshot *snapshot = snapshots->of.at[i];
+        const struct snapshot_entries *entries = &snapshot->entries;
+        XXH3_128bits_update(state, entries->action, entries->count * sizeof *entries->action);
+        XXH3_128bits_update(state, entries->addr, entries->count * sizeof *entries->addr);
+        XXH3_128bits_update(state, entries->size, entries->count * sizeof *entries->size);
+        XXH3_128bits_update(state, entries->time_us, entries->count * sizeof *entries->time_us);
+        for (size_t s = 0; s < snapshot->segments.count; s++) {
+            XXH3_128bits_update(state, &snapshot->segments.at[s].addr, sizeof(uint64_t));
+            XXH3_128bits_update(state, &snapshot->segments.at[s].total, sizeof(int64_t));
+        }
+    }
+    fold(hash, state);
+}

@@ -144,6 +144,17 @@ void finding_judge(struct finding *finding, double min_change)
     finding_judge_clear(finding, 1, min_change);
 }
 
+void finding_judge_exact(struct finding *finding)
+{
+    finding->p = NAN;
+    if (finding->present[0] != finding->present[1])
+        finding->verdict = finding->present[1] ? VERDICT_NEW : VERDICT_GONE;
+    else
+        finding->verdict = finding->change > 0   ? VERDICT_MORE
+                           : finding->change < 0 ? VERDICT_LESS
+                                                 : VERDICT_SAME;
+}
+
 /* Do both sides have it, and not the same value everywhere? And could it have changed by MIN_CHANGE at all? */
 static bool is_question(const struct finding *finding, double min_change)
 {

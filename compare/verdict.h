@@ -65,6 +65,8 @@ void finding_judge(struct finding *finding, double min_change);
  * least), and Welch's t test, with Bonferroni's correction, gives p < 0.05. finding_judge does this by itself.
  */
 void finding_judge_clear(struct finding *finding, size_t count, double min_change);
+/* Judge one of two sides that are no samples but the thing itself, such as bytes that were counted: any change is real. */
+void finding_judge_exact(struct finding *finding);
 
 /* Judge COUNT of them together. How many could be asked about is returned. */
 size_t findings_judge(struct finding *const *findings, size_t count, double min_change);

@@ -19,11 +19,11 @@
 #include <sys/stat.h>
 
 extern const struct format format_chrome, format_pstats, format_lightning, format_memory_timeline, format_tpa,
-    format_saved;
+    format_saved, format_snapshot;
 
 const struct format *const formats[] = {
-    &format_chrome, &format_pstats, &format_lightning, &format_memory_timeline, &format_tpa,
-    &format_saved,  NULL,
+    &format_chrome, &format_pstats, &format_lightning, &format_memory_timeline,
+    &format_tpa,    &format_saved,  &format_snapshot,  NULL,
 };
 
 /* How deep directories are searched: log directories nest run/plugin/profile/time. */
@@ -59,6 +59,8 @@ static bool has_ending(const char *name, const char *ending)
 static const char *const trace_endings[] = { ".json",  ".json.gz",  ".json.zst", ".tpa",
                                              ".trace", ".pt.trace", NULL };
 static const char *const profile_endings[] = { ".prof", ".pstats", ".pstat", ".stats", NULL };
+static const char *const snapshot_endings[] = { ".pickle",     ".pkl",     ".pickle.gz", ".pkl.gz",
+                                                ".pickle.zst", ".pkl.zst", NULL };
 
 static bool has_one_of(const char *name, const char *const *endings)
 {
@@ -259,6 +261,7 @@ struct reading {
     struct names *files; /* all regular ones, each by the bytes of its key */
     VEC_OF(struct profile *) profiles;
     struct action_report *actions;
+    struct snapshots snapshots;
     struct result *result;
     struct left_out left_out;   /* of all directories */
     struct names *no_traces;    /* files of directories that have a trace's ending, but hold none */
@@ -287,11 +290,12 @@ static bool read_trace(struct reading *reading, const struct format *format, str
 /* What was read so far, in words; NULL when nothing was. */
 static const char *what_was_read(const struct reading *reading)
 {
-    return reading->traces           ? "a trace"
-           : reading->profiles.count ? "a profile"
-           : reading->actions        ? "a report"
-           : reading->result         ? "a result"
-                                     : NULL;
+    return reading->traces               ? "a trace"
+           : reading->profiles.count     ? "a profile"
+           : reading->actions            ? "a report"
+           : reading->snapshots.of.count ? "a memory snapshot"
+           : reading->result             ? "a result"
+                                         : NULL;
 }
 
 static bool can_not_join(const char *what, const struct reading *reading, struct tpa_error *err)
@@ -323,7 +327,8 @@ static void free_aside(struct aside *aside)
 /* Add SUMS to what was read, and leave nothing in them. */
 static bool use_sums(struct reading *reading, struct aside *sums, struct tpa_error *err)
 {
-    bool apart = reading->traces || reading->actions || (sums->actions && reading->profiles.count);
+    bool apart = reading->traces || reading->actions || reading->snapshots.of.count ||
+                 (sums->actions && reading->profiles.count);
     if (apart) {
         can_not_join(sums->profile ? "a profile" : "a report", reading, err);
         return tpa_in_file(err, sums->path);
@@ -340,7 +345,7 @@ static bool use_sums(struct reading *reading, struct aside *sums, struct tpa_err
 static bool read_either(struct reading *reading, const struct format *format, struct source *source,
                         struct tpa_error *err)
 {
-    if (reading->actions || reading->result)
+    if (reading->actions || reading->result || reading->snapshots.of.count)
         return can_not_join("a .tpa file", reading, err);
     struct ingested other = { 0 };
     size_t traces = reading->traces;
@@ -374,7 +379,8 @@ static bool read_as(struct reading *reading, const struct format *format, struct
     if (format->read_any)
         return read_either(reading, format, source, err);
     bool same = !what_was_read(reading) || (format->read && reading->traces) ||
-                (format->read_profile && reading->profiles.count);
+                (format->read_profile && reading->profiles.count) ||
+                (format->read_snapshot && reading->snapshots.of.count);
     if (!same)
         return can_not_join(format->name, reading, err);
     if (format->read)
@@ -388,6 +394,12 @@ static bool read_as(struct reading *reading, const struct format *format, struct
     if (format->read_result) {
         reading->result = format->read_result(source, err);
         return reading->result != NULL;
+    }
+    if (format->read_snapshot) {
+        struct snapshot *snapshot = format->read_snapshot(source, err);
+        if (snapshot)
+            *VEC_PUSH(&reading->snapshots.of) = snapshot;
+        return snapshot != NULL;
     }
     reading->actions = format->read_actions(source, err);
     return reading->actions != NULL;
@@ -521,6 +533,8 @@ static bool read_directory(const char *path, struct reading *reading, struct tpa
     if (ok && read == 0)
         ok = use_aside(reading, false, &read, err);
     if (ok && read == 0)
+        ok = read_files_in(path, snapshot_endings, reading, &looked_at, &read, err);
+    if (ok && read == 0)
         ok = nothing_in(path, reading, looked_at, left_out, err);
     for (size_t i = 0; i < reading->aside.count; i++)
         free_aside(&reading->aside.at[i]);
@@ -557,7 +571,11 @@ static void tell_left_out(struct reading *reading, const struct ingested *sums)
     buffer_printf(&text, "%s: %s", names_text(left_out->paths, 0), strerror(left_out->reasons.at[0]));
     struct profile *profile = sums->profile;
     struct action_report *actions = sums->actions;
-    if (profile)
+    if (sums->snapshots.of.count) {
+        struct snapshot *first = sums->snapshots.of.at[0];
+        snapshot_notice(first, left_out_word, arena_strndup(&first->arena, text.at, text.count), count,
+                        TPA_NOWHERE);
+    } else if (profile)
         tell_of_sums(&profile->origin, &profile->arena, &text, count);
     else if (actions)
         tell_of_sums(&actions->origin, &actions->arena, &text, count);
@@ -595,6 +613,13 @@ static struct profile *join_profiles(struct reading *reading)
     return sum;
 }
 
+static void free_snapshots(struct snapshots *snapshots)
+{
+    for (size_t i = 0; i < snapshots->of.count; i++)
+        snapshot_free(snapshots->of.at[i]);
+    VEC_FREE(&snapshots->of);
+}
+
 bool ingest_read_any(const char *const *paths, size_t count, const struct ingest_options *options,
                      struct ingested *ingested, struct tpa_error *err)
 {
@@ -622,13 +647,15 @@ bool ingest_read_any(const char *const *paths, size_t count, const struct ingest
         ingested->profile = join_profiles(&reading);
         ingested->actions = reading.actions;
         ingested->result = reading.result;
+        ingested->snapshots = reading.snapshots;
+        reading.snapshots = (struct snapshots){ 0 };
         reading.actions = NULL;
         reading.result = NULL;
         tell_left_out(&reading, ingested);
         if (reading.traces)
             tell_no_traces(&reading);
     }
-    if (ok && !ingested->profile && !ingested->actions && !ingested->result)
+    if (ok && !ingested->profile && !ingested->actions && !ingested->result && !ingested->snapshots.of.count)
         ingested->trace = trace_builder_finish(reading.builder);
     else
         trace_builder_free(reading.builder);
@@ -641,6 +668,7 @@ bool ingest_read_any(const char *const *paths, size_t count, const struct ingest
     VEC_FREE(&reading.left_out.reasons);
     action_report_free(reading.actions);
     result_free(reading.result);
+    free_snapshots(&reading.snapshots);
     return ok;
 }
 
@@ -649,6 +677,7 @@ void ingested_free(struct ingested *ingested)
     trace_free(ingested->trace);
     profile_free(ingested->profile);
     action_report_free(ingested->actions);
+    free_snapshots(&ingested->snapshots);
     result_free(ingested->result);
     *ingested = (struct ingested){ 0 };
 }
@@ -660,11 +689,17 @@ struct trace *ingested_trace(struct ingested *ingested, const char *path, struct
         ingested->trace = NULL;
         return trace;
     }
-    tpa_fail(err, TPA_NOWHERE, "this holds sums per %s and no events, which are needed here",
-             ingested->profile ? "Python function" : "action");
+    if (ingested->snapshots.of.count) {
+        tpa_fail(err, TPA_NOWHERE,
+                 "this is a snapshot of the memory allocator and no trace, which is needed here");
+        tpa_hint(err, "tpa memory, diff, chart, report, convert and info read memory snapshots");
+    } else {
+        tpa_fail(err, TPA_NOWHERE, "this holds sums per %s and no events, which are needed here",
+                 ingested->profile ? "Python function" : "action");
+        tpa_hint(err, ingested->profile ? "tpa top, callers, callees and convert read Python profiles"
+                                        : "tpa top shows the report");
+    }
     tpa_in_file(err, path);
-    tpa_hint(err, ingested->profile ? "tpa top, callers, callees and convert read Python profiles"
-                                    : "tpa top shows the report");
     ingested_free(ingested);
     return NULL;
 }

@@ -14,6 +14,7 @@
 #include "trace/actions.h"
 #include "trace/builder.h"
 #include "trace/profile.h"
+#include "trace/snapshot.h"
 #include "trace/trace.h"
 
 /* Told now and then how far reading is; DONE and TOTAL are bytes on disk, TOTAL is -1 when not known. */
@@ -34,11 +35,12 @@ struct ingest_options {
     void *progress_context;
 };
 
-/* What files turned out to be: one of these is not NULL. */
+/* What files turned out to be: one of these is not NULL, or there are snapshots. */
 struct ingested {
     struct trace *trace;
     struct profile *profile;       /* several add up as pstats.Stats(FILE, FILE ...) has them */
     struct action_report *actions; /* of one file */
+    struct snapshots snapshots;    /* of the memory allocators, one per file; none: `of.count` is 0 */
     struct result *result;         /* saved by tpa itself, of one file; only where options ask for it */
 };
 
@@ -53,6 +55,7 @@ struct format {
     /* What holds sums and no events is no trace, but something of its own; new. */
     struct profile *(*read_profile)(struct source *source, struct tpa_error *err);
     struct action_report *(*read_actions)(struct source *source, struct tpa_error *err);
+    struct snapshot *(*read_snapshot)(struct source *source, struct tpa_error *err);
     /* A result of our own. */
     struct result *(*read_result)(struct source *source, struct tpa_error *err);
     /*

@@ -431,16 +431,24 @@ static bool put_flame(struct writing *page, const struct flame *flame)
         json_put_integer(&json, frame->device_ns);
     }
     json_end_array(&json);
+    if (flame->bytes) {
+        json_key(&json, "bytes");
+        json_put_integer(&json, 1);
+    }
     json_end_object(&json);
 
-    begin_view(page, "Call tree", flame->title);
-    put(page,
-        "<span class=\"grow\"></span><button type=\"button\" data-metric=\"host\" aria-pressed=\"true\">CPU "
-        "time</button><button type=\"button\" data-metric=\"device\" aria-pressed=\"false\">GPU time</button>");
+    begin_view(page, flame->bytes ? "Memory" : "Call tree", flame->title);
+    if (!flame->bytes)
+        put(page,
+            "<span class=\"grow\"></span><button type=\"button\" data-metric=\"host\" aria-pressed=\"true\">CPU "
+            "time</button><button type=\"button\" data-metric=\"device\" aria-pressed=\"false\">GPU time</button>");
     end_view(
         page, "flame",
-        "Call tree, callers above their callees, as wide as the time they took. Arrow keys move and zoom, 0 shows "
-        "all, n and p choose the next and the previous call, Enter zooms to it.",
+        flame->bytes
+            ? "Memory in use, callers above their callees, as wide as their bytes. Arrow keys move and zoom, 0 "
+              "shows all, n and p choose the next and the previous call, Enter zooms to it."
+            : "Call tree, callers above their callees, as wide as the time they took. Arrow keys move and zoom, 0 shows "
+              "all, n and p choose the next and the previous call, Enter zooms to it.",
         &text);
     buffer_release(&text);
     return output_drain(&page->text, page->out, page->err);

@@ -114,6 +114,14 @@ function timeText(ns) {
     return `${(ns / 1e9).toFixed(3)} s`;
 }
 
+function bytesText(bytes) {
+    const units = ["B", "KB", "MB", "GB", "TB"];
+    let unit = 0;
+    for (; Math.abs(bytes) >= 1024 && unit < 4; unit++)
+        bytes /= 1024;
+    return unit ? `${bytes.toFixed(2)} ${units[unit]}` : `${bytes} B`;
+}
+
 /* The same without zeros that tell nothing, for the marks of an axis. */
 function markText(ns) {
     return timeText(ns).replace(/\.(\d*?)0+ /, (all, digits) => digits ? `.${digits} ` : " ");
@@ -424,16 +432,17 @@ function flameModel(data, metric) {
         depth = Math.max(depth, frame.level + 1);
         return frame;
     });
+    const amount = data.bytes ? bytesText : timeText;
     const share = (part) => `${(100 * part / Math.max(total, 1)).toFixed(1)} %`;
     return {
         row, height: Math.max(depth, 1) * row + 2, margin: 0, length: Math.max(total, 1), least: Math.max(total, 1) / 1e6,
         count: boxes.length, total,
-        hint: total ? "Nothing is chosen. Click on a call, or press n." : "No time of this kind was recorded.",
+        hint: total ? "Nothing is chosen. Click on a call, or press n." : data.bytes ? "Nothing was in use." : "No time of this kind was recorded.",
         box: (i) => boxes[i],
         describe(i) {
             const frame = frames[i];
             const own = frame.length - frame.used;
-            return `${frame.name}: ${timeText(frame.length)} (${share(frame.length)}), of that itself ${timeText(Math.max(own, 0))}; ${frame.count} times`;
+            return `${frame.name}: ${amount(frame.length)} (${share(frame.length)}), of that itself ${amount(Math.max(own, 0))}; ${frame.count} ${data.bytes ? "blocks" : "times"}`;
         },
         enter: (view, i) => view.show(boxes[i].at, boxes[i].length),
         drawBack() {},

@@ -1,0 +1,20 @@
+/* memory_snapshot.h - what `tpa memory` does when its files are snapshots of the allocator instead of traces. */
+#ifndef TPA_CLI_MEMORY_SNAPSHOT_H
+#define TPA_CLI_MEMORY_SNAPSHOT_H
+
+#include "cli/output.h"
+#include "ingest/formats.h"
+#include "snapshot/alive.h"
+
+struct memory_snapshot_query {
+    const char *at; /* NULL: the peak */
+    enum alive_by by;
+    bool segments;
+    struct ranges devices;
+};
+
+/* Print the answers about the snapshots in INGESTED. The exit code. */
+int memory_of_snapshots(const struct ingested *ingested, const struct memory_snapshot_query *query,
+                        const struct output_args *output, struct tpa_error *err);
+
+#endif

@@ -1,0 +1,226 @@
+/*
+ * objects_parts.h - what the files of the object machine share: objects.c is the machine, records.c turns dicts into
+ * records, snapshot_root.c takes the whole file apart. See objects.h.
+ */
+#ifndef TPA_INGEST_OBJECTS_PARTS_H
+#define TPA_INGEST_OBJECTS_PARTS_H
+
+#include "ingest/objects.h"
+
+/* What stands for an object: what it is in the upper 4 bits, which one below. */
+typedef uint64_t value;
+
+enum value_tag {
+    VALUE_SPECIAL, /* enum special_value */
+    VALUE_INT,     /* 60 bits with sign */
+    VALUE_WIDE,    /* of objects.wide: a number that needs more */
+    VALUE_TEXT,    /* name_id */
+    VALUE_OPEN,    /* a list or dict that may still grow; with OPEN_REFERENCE it was had from the memo */
+    VALUE_LIST,    /* of objects: a complete list of records, or of lists */
+    VALUE_DICT,    /* of objects: a complete dict that is no record */
+    VALUE_ENTRY,   /* numbers of records of the snapshot */
+    VALUE_FRAME,
+    VALUE_STACK,
+    VALUE_SEGMENT,
+    VALUE_BLOCK,
+    VALUE_ANNOTATION,
+    VALUE_HISTORY, /* of objects.histories */
+    VALUE_POOL,
+};
+
+enum special_value { SPECIAL_NONE, SPECIAL_FALSE, SPECIAL_TRUE, SPECIAL_OTHER, SPECIAL_EMPTY_LIST };
+
+enum { VALUE_SHIFT = 60 };
+#define VALUE_PAYLOAD ((UINT64_C(1) << VALUE_SHIFT) - 1)
+#define OPEN_REFERENCE (UINT64_C(1) << 59)
+
+static inline value value_of(enum value_tag tag, uint64_t payload)
+{
+    return (uint64_t)tag << VALUE_SHIFT | payload;
+}
+
+static inline enum value_tag value_tag(value v)
+{
+    return (enum value_tag)(v >> VALUE_SHIFT);
+}
+
+static inline uint64_t value_payload(value v)
+{
+    return v & VALUE_PAYLOAD;
+}
+
+static inline bool value_is_record(value v)
+{
+    return value_tag(v) >= VALUE_ENTRY && value_tag(v) <= VALUE_HISTORY && value_tag(v) != VALUE_STACK;
+}
+
+#define VALUE_OTHER value_of(VALUE_SPECIAL, SPECIAL_OTHER)
+
+enum object_kind { OBJECT_LIST, OBJECT_DICT };
+
+/*
+ * A list or dict. As long as its items are records with numbers that follow one another, it has no items but `run`: the
+ * first of them, and `count`.
+ */
+struct object {
+    uint8_t kind;     /* enum object_kind */
+    bool closed;      /* `became` stands for it now */
+    bool referred_to; /* there may be values that name it beside the one its memo number has */
+    bool in_run;
+    uint32_t memo; /* its number in the memo plus 1; 0: none */
+    size_t slot;   /* of the stack, where it was made */
+    size_t count, capacity;
+    value *items; /* of a dict: keys and values by turns */
+    value run, became;
+};
+
+struct wide {
+    uint64_t magnitude;
+    double number;
+    bool negative, is_number;
+};
+
+/* An item of `history` of a block, as PyTorch 2.0 wrote it. */
+struct history {
+    int64_t size;
+    uint64_t addr;
+    stack_id stack;
+};
+
+/* Numbers by what they stand for: open addressing, by a hash that its user makes. */
+struct id_slot {
+    uint32_t hash, id_plus_1;
+};
+struct id_set {
+    struct id_slot *slots;
+    size_t count, capacity;
+};
+
+/* The keys of dicts that matter. The names of the snapshot begin with them, in this order. */
+#define SNAPSHOT_KEYS(key)                                                                                   \
+    key(ACTION, "action") key(ADDR, "addr") key(SIZE, "size") key(STREAM, "stream") key(FRAMES, "frames")    \
+        key(TIME_US, "time_us") key(COMPILE_CONTEXT, "compile_context") key(USER_METADATA, "user_metadata")  \
+            key(POOL_ID, "pool_id") key(CATEGORY, "category") key(FORWARD_FRAMES, "forward_frames") key(     \
+                DEVICE_FREE, "device_free") key(NAME, "name") key(FILENAME, "filename") key(LINE, "line")    \
+                key(DEVICE, "device") key(ADDRESS, "address") key(TOTAL_SIZE, "total_size")                  \
+                    key(ALLOCATED_SIZE, "allocated_size") key(ACTIVE_SIZE, "active_size")                    \
+                        key(REQUESTED_SIZE, "requested_size") key(SEGMENT_TYPE, "segment_type")              \
+                            key(SEGMENT_POOL_ID,                                                             \
+                                "segment_pool_id") key(IS_EXPANDABLE, "is_expandable") key(BLOCKS, "blocks") \
+                                key(STATE, "state") key(HISTORY, "history") key(REAL_SIZE, "real_size")      \
+                                    key(STAGE, "stage") key(ALLOCATED, "allocated") key(ACTIVE, "active")    \
+                                        key(SEGMENTS, "segments") key(DEVICE_TRACES, "device_traces")        \
+                                            key(ALLOCATOR_SETTINGS, "allocator_settings")                    \
+                                                key(EXTERNAL_ANNOTATIONS, "external_annotations")            \
+                                                    key(HOST_SEGMENTS, "host_segments")                      \
+                                                        key(HOST_TRACES, "host_traces")                      \
+                                                            key(MAX_ENTRIES, "trace_alloc_max_entries")      \
+                                                                key(OVERFLOWED, "trace_alloc_overflowed")
+
+enum snapshot_key {
+#define KEY_NUMBER(name, text) KEY_##name,
+    SNAPSHOT_KEYS(KEY_NUMBER)
+#undef KEY_NUMBER
+        KEY_COUNT
+};
+
+/* Known words behind the keys. */
+enum snapshot_word {
+    WORD_ACTIONS = KEY_COUNT, /* ENTRY_UNKNOWN words, in the order of enum entry_action */
+    WORD_INACTIVE = WORD_ACTIONS + ENTRY_UNKNOWN,
+    WORD_ACTIVE_ALLOCATED,
+    WORD_ACTIVE_PENDING_FREE,
+    WORD_ACTIVE_AWAITING_FREE,
+    WORD_SMALL,
+    WORD_START,
+    WORD_END,
+    WORD_COUNT
+};
+
+/* What an annotation's record says before they are paired. */
+struct annotation_record {
+    name_id name, stage;
+    uint32_t device;
+    int64_t time_us;
+};
+
+struct objects {
+    struct snapshot *snapshot;
+    VEC_OF(value) stack;
+    VEC_OF(size_t) marks; /* heights of the stack */
+    VEC_OF(uint32_t) memo;
+    VEC_OF(struct object) objects;
+    VEC_OF(uint32_t) unused; /* objects that nothing names any more */
+    VEC_OF(struct wide) wide;
+    VEC_OF(struct history) histories;
+    VEC_OF(struct annotation_record) annotations;
+    struct id_set frames, stacks, streams, pools;
+    struct {
+        bool set;
+        int64_t handle;
+        uint32_t id;
+    } last_stream;         /* most entries have the same as the one before */
+    uint32_t default_pool; /* plus 1; 0: not met yet */
+    size_t kept_dicts;
+    int64_t bytes_told; /* sum of all sizes: see records.c */
+    bool too_many;      /* more objects than can be numbered: the file is not read on */
+};
+
+/* ---- short ways, for what comes most often ---- */
+
+/* Values in the memo have 32 bits: a tag above so many bits. */
+enum { MEMO_SHIFT = 28 };
+#define MEMO_PAYLOAD ((UINT32_C(1) << MEMO_SHIFT) - 1)
+#define MEMO_EMPTY UINT32_MAX
+
+/* Push what the memo has of NUMBER, if that is complete. False: nothing has happened, objects_get will tell. */
+static inline bool objects_quick_get(struct objects *o, uint32_t number)
+{
+    if (number >= o->memo.count)
+        return false;
+    uint32_t memo = o->memo.at[number];
+    if (memo == MEMO_EMPTY || memo >> MEMO_SHIFT == VALUE_OPEN)
+        return false;
+    *VEC_PUSH(&o->stack) = value_of((enum value_tag)(memo >> MEMO_SHIFT), memo & MEMO_PAYLOAD);
+    return true;
+}
+
+/* Push an integer of 59 bits at most. */
+static inline void objects_quick_int(struct objects *o, int64_t integer)
+{
+    *VEC_PUSH(&o->stack) = value_of(VALUE_INT, (uint64_t)integer & VALUE_PAYLOAD);
+}
+
+/* ---- objects.c ---- */
+
+/* What V is from now on: of a list or dict that could still grow, what it became. It may not grow any more. */
+value objects_settle(struct objects *o, value v);
+
+/* The items of a complete list; of a run they are made by objects_item. */
+static inline value objects_item(const struct object *list, size_t i)
+{
+    return list->in_run ? list->run + i : list->items[i];
+}
+
+/*
+ * The id of what hashes to HASH and for which SAME says true; else ID_NEW, and the next such search finds NEXT_ID.
+ */
+#define ID_NEW UINT32_MAX
+uint32_t id_set_find(struct id_set *set, uint64_t hash, uint32_t next_id,
+                     bool (*same)(const void *context, uint32_t id), const void *context);
+
+/* ---- records.c ---- */
+
+/* Put the known words into the names of a new snapshot. */
+void records_prepare(struct objects *o);
+
+/* COUNT pairs of a key and a settled value: make the record that they are. False: they are none. */
+bool records_make(struct objects *o, const value *pairs, size_t count, value *record);
+
+/* COUNT settled items of a list or tuple: the stack or the pool that they are. False: they are none. */
+bool records_make_of_list(struct objects *o, const value *items, size_t count, value *record);
+
+/* V as an integer; false when it is none or needs more than 63 bits. */
+bool records_integer(const struct objects *o, value v, int64_t *integer);
+
+#endif

@@ -1,0 +1,14 @@
+/* snapshot.h - reading memory snapshots: trace/snapshot.h says what they hold. */
+#ifndef TPA_INGEST_SNAPSHOT_H
+#define TPA_INGEST_SNAPSHOT_H
+
+#include "base/source.h"
+#include "trace/snapshot.h"
+
+/*
+ * Read SOURCE, a pickle or JSON. New; free with snapshot_free. NULL and ERR when it would run code, is no snapshot, or
+ * nothing of it can be read; damage behind that is a notice of the snapshot.
+ */
+struct snapshot *snapshot_read(struct source *source, struct tpa_error *err);
+
+#endif

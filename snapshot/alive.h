@@ -1,0 +1,73 @@
+/*
+ * alive.h - what was in use at a moment, by the code that allocated it.
+ *
+ *     struct alive alive;
+ *     alive_find(replay, replay->allocated.peak_entry, ALIVE_BY_LINE, &alive);
+ *     for (size_t i = 0; i < alive.rows.count; i++)
+ *         printf("%s %lld\n", alive.rows.at[i].name, alive.rows.at[i].bytes);
+ *     alive_release(&alive);
+ *
+ * What was there before recording began and has no stack is a row of its own, "[before recording]"; what history allocated
+ * without one is "[no frames]".
+ */
+#ifndef TPA_SNAPSHOT_ALIVE_H
+#define TPA_SNAPSHOT_ALIVE_H
+
+#include "snapshot/replay.h"
+
+enum alive_by {
+    ALIVE_BY_LINE,       /* snapshot_user_frame */
+    ALIVE_BY_STACK,      /* all frames, innermost first, with " <- " between them */
+    ALIVE_BY_ANNOTATION, /* the innermost user scope in which it was allocated; needs times */
+    ALIVE_BY_CATEGORY,   /* parameter, gradient ...; _profile_to_snapshot records them */
+    ALIVE_BY_POOL,
+    ALIVE_BY_STREAM,
+    ALIVE_BY_CONTEXT, /* of torch.compile: the number of the graph */
+    ALIVE_BY_METADATA,
+    ALIVE_BY_COUNT
+};
+
+extern const char alive_before_recording[], alive_no_frames[];
+
+struct alive_row {
+    const char *name; /* in the arena */
+    size_t length;
+    stack_id stack; /* of the block that is largest; STACK_NONE: it has none */
+    int64_t bytes;  /* requested */
+    int64_t count;
+};
+
+struct alive {
+    VEC_OF(struct alive_row) rows; /* by bytes, then by name */
+    int64_t bytes, count;
+    int64_t before_bytes, before_count; /* of these, what was there before recording began */
+    struct arena arena;
+};
+
+/* What is allocated after ENTRY (REPLAY_BEFORE_FIRST .. the last). */
+void alive_find(const struct memory_replay *replay, int64_t entry, enum alive_by by, struct alive *alive);
+void alive_release(struct alive *alive);
+
+/* ---- for whoever sums up lives in another way ---- */
+
+/*
+ * What lives are called: numbers, dense, the same for all that have the same name. Made once for a replay, as it takes a
+ * look at every stack.
+ */
+struct life_names {
+    const struct memory_replay *replay;
+    enum alive_by by;
+    uint32_t *of_stack;    /* for line and stack: by stack */
+    uint32_t *of_life;     /* else: by life */
+    struct names *names;   /* the texts */
+    uint32_t before, none; /* "[before recording]" and "[no frames]" */
+};
+void life_names_open(const struct memory_replay *replay, enum alive_by by, struct life_names *names);
+void life_names_release(struct life_names *names);
+uint32_t life_name(const struct life_names *names, size_t life);
+
+/* "a:1:f <- b:2:g": the frames of STACK, innermost first, added to OUT. */
+struct buffer;
+void snapshot_stack_text(const struct snapshot *snapshot, stack_id stack, struct buffer *out);
+
+#endif

@@ -1,0 +1,103 @@
+/*
+ * analysis.h - all answers about memory snapshots, as structs: what `tpa memory` shows, and report, charts and diff use.
+ *
+ *     struct snapshot_answers answers;
+ *     snapshot_answer(&snapshots, &(struct snapshot_question){ .at = { MOMENT_PEAK }, .by = ALIVE_BY_LINE }, &answers);
+ *     ...
+ *     snapshot_answers_release(&answers);
+ */
+#ifndef TPA_SNAPSHOT_ANALYSIS_H
+#define TPA_SNAPSHOT_ANALYSIS_H
+
+#include "snapshot/alive.h"
+#include "snapshot/churn.h"
+#include "snapshot/devices.h"
+#include "snapshot/ooms.h"
+#include "snapshot/segments.h"
+#include "snapshot/state.h"
+#include "snapshot/steps.h"
+#include "base/error.h"
+#include "base/quantity.h"
+
+/* --at: a moment of the history of a device. */
+enum moment_kind { MOMENT_PEAK, MOMENT_END, MOMENT_OOM, MOMENT_ENTRY, MOMENT_TIME };
+struct snapshot_moment {
+    enum moment_kind kind;
+    int64_t entry, time_ns; /* MOMENT_ENTRY; MOMENT_TIME: from the first entry of the device */
+};
+
+/* "peak", "end", "oom", "1200", "1.5s". False and ERR when TEXT is none of them. */
+bool snapshot_moment_parse(const char *text, struct snapshot_moment *moment, struct tpa_error *err);
+
+/* The entry of MOMENT. False: the device has no such moment (no OOM, no such entry, no times). */
+bool snapshot_moment_find(const struct memory_replay *replay, const struct snapshot_moment *moment,
+                          int64_t *entry);
+
+struct snapshot_question {
+    struct snapshot_moment at;
+    enum alive_by by;
+    struct ranges devices; /* only these; none given: all. The host stays */
+};
+
+/* A row of what is in use at the moment. */
+struct in_use_row {
+    struct text file, name;
+    int64_t device;
+    int64_t bytes, count, average_bytes;
+    double share; /* of all that is in use on the device */
+    struct text stack;
+};
+
+struct pool_row {
+    struct text file, pool, kind; /* "(0, 0)", "small" or "large" */
+    int64_t device;
+    bool expandable;
+    struct segment_sums sums;
+    int64_t returned; /* by empty_cache(): whole segments, and what is free in expandable ones */
+};
+
+struct segment_row {
+    struct text file, pool, kind, address;
+    int64_t device;
+    bool expandable;
+    int64_t bytes, active, free, largest_free, blocks;
+    double used;      /* active / bytes */
+    struct text line; /* of the largest block */
+};
+
+struct snapshot_answers {
+    VEC_OF(struct memory_replay *) replays; /* of every device that was asked for */
+    VEC_OF(const char *) files;             /* of every replay: the snapshot's path */
+    struct device_rows devices;
+    VEC_OF(struct in_use_row) in_use;
+    VEC_OF(struct pool_row) pools;
+    VEC_OF(struct segment_row) segments; /* at the moment */
+    struct ooms ooms;
+    struct scope_rows scopes;
+    struct leaks leaks;
+    struct churn churn;
+    int64_t moments_missing; /* devices with a history that has no such moment */
+    struct arena arena;
+};
+
+void snapshot_answer(const struct snapshots *snapshots, const struct snapshot_question *question,
+                     struct snapshot_answers *answers);
+void snapshot_answers_release(struct snapshot_answers *answers);
+
+/* Why something is not in the files. */
+struct missing_data {
+    const char *kind;
+    struct text text; /* one sentence */
+    const char *file;
+    int64_t count;
+    int64_t offset;
+};
+struct missing_list {
+    VEC_OF(struct missing_data) rows;
+    struct arena arena;
+};
+void snapshot_missing(const struct snapshots *snapshots, const struct snapshot_answers *answers,
+                      struct missing_list *list);
+void missing_list_release(struct missing_list *list);
+
+#endif

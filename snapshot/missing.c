@@ -1,0 +1,203 @@
+/* missing.c - why something is not in a snapshot, or does not fit together: see analysis.h. */
+#include "snapshot/analysis.h"
+
+#include <stdlib.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+struct telling {
+    struct missing_list *list;
+    const char *file;
+};
+
+static void TPA_PRINTF(4, 5)
+    tell(struct telling *telling, const char *kind, int64_t count, const char *fmt, ...)
+{
+    char text[1024];
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(text, sizeof text, fmt, args);
+    va_end(args);
+    const char *copy = arena_strndup(&telling->list->arena, text, strlen(text));
+    *VEC_PUSH(&telling->list->rows) =
+        (struct missing_data){ kind, { copy, strlen(copy) }, telling->file, count, -1 };
+}
+
+/* What a ring of entries has overwritten: blocks of which it has the stack, and not the allocation. */
+static void tell_lost(struct telling *telling, const struct memory_replay *replay)
+{
+    int64_t count = 0, bytes = 0;
+    for (size_t i = replay->first_old; i < replay->lives.count; i++)
+        if (replay->lives.at[i].stack != STACK_NONE) {
+            count++;
+            bytes += replay->lives.at[i].size;
+        }
+    if (count == 0 || replay->entry_count == 0)
+        return;
+    tell(
+        telling, "ring_overwritten", count,
+        "device %" PRId64 ": the entries of at least %" PRId64 " allocations (%" PRId64
+        " bytes that are still in use) were overwritten: history begins in the middle; a larger max_entries of "
+        "_record_memory_history() keeps them",
+        memory_replay_device_number(replay), count, bytes);
+}
+
+static void tell_stacks(struct telling *telling, const struct memory_replay *replay)
+{
+    int64_t allocs = replay->actions[ENTRY_ALLOC], without = 0, bytes = 0;
+    for (size_t i = 0; i < replay->first_old; i++)
+        if (replay->lives.at[i].stack == STACK_NONE) {
+            without++;
+            bytes += replay->lives.at[i].size;
+        }
+    if (without == 0)
+        return;
+    if (without == allocs)
+        tell(telling, "no_stacks", allocs,
+             "device %" PRId64 ": no allocation has a stack, so lines of code are not known; "
+             "_record_memory_history(context=\"all\") records them",
+             memory_replay_device_number(replay));
+    else
+        tell(telling, "some_without_stack", without,
+             "device %" PRId64 ": %" PRId64 " of %" PRId64 " allocations (%" PRId64
+             " bytes) have no stack: the backward pass runs in C++, of which stacks=\"all\" records frames",
+             memory_replay_device_number(replay), without, allocs, bytes);
+}
+
+static void tell_actions(struct telling *telling, const struct memory_replay *replay)
+{
+    int64_t requested = replay->actions[ENTRY_FREE_REQUESTED],
+            completed = replay->actions[ENTRY_FREE_COMPLETED];
+    int64_t device = memory_replay_device_number(replay);
+    if (!requested && completed > 1)
+        tell(telling, "skipped_actions", completed,
+             "device %" PRId64
+             ": no free_requested was recorded (skip_actions?), so allocated bytes fall where "
+             "active bytes do, at free_completed",
+             device);
+    else if (requested > 1 && !completed)
+        tell(telling, "skipped_actions", requested,
+             "device %" PRId64 ": no free_completed was recorded (skip_actions?), so active bytes fall where "
+             "allocated bytes do, at free_requested",
+             device);
+    else if (replay->actions[ENTRY_ALLOC] == 0 && requested + completed > 1)
+        tell(telling, "skipped_actions", requested + completed,
+             "device %" PRId64
+             ": no alloc was recorded (skip_actions?), so all memory seems to be from before recording",
+             device);
+    if (replay->reserved.start < 0)
+        tell(telling, "skipped_segments", 1,
+             "device %" PRId64
+             ": segments were freed or allocated without an entry (skip_actions?): reserved bytes "
+             "before the end are not true",
+             device);
+}
+
+static void tell_contradictions(struct telling *telling, const struct memory_replay *replay)
+{
+    int64_t device = memory_replay_device_number(replay);
+    if (replay->realloc_of_live)
+        tell(telling, "free_missing", (int64_t)replay->realloc_of_live,
+             "device %" PRId64 ": %" PRIu64
+             " addresses were allocated while in use: they count as freed there",
+             device, replay->realloc_of_live);
+    if (replay->frees_ignored)
+        tell(telling, "frees_ignored", (int64_t)replay->frees_ignored,
+             "device %" PRId64 ": %" PRIu64
+             " frees are of addresses that are not in use, and count for nothing",
+             device, replay->frees_ignored);
+    if (replay->live_not_in_segments || replay->segments_not_live)
+        tell(telling, "history_and_segments_differ",
+             (int64_t)(replay->live_not_in_segments + replay->segments_not_live),
+             "device %" PRId64 ": at the end, %" PRIu64
+             " blocks are in use by the history and not by the segments, and "
+             "%" PRIu64 " the other way round",
+             device, replay->live_not_in_segments, replay->segments_not_live);
+    if (replay->time_goes_back)
+        tell(telling, "time_goes_back", (int64_t)replay->time_goes_back,
+             "device %" PRId64 ": time goes back between entries; their order is kept", device);
+}
+
+static void tell_device(struct telling *telling, const struct memory_replay *replay)
+{
+    if (replay->entry_count == 0)
+        return;
+    tell_lost(telling, replay);
+    tell_stacks(telling, replay);
+    tell_actions(telling, replay);
+    tell_contradictions(telling, replay);
+    if (!replay->has_times)
+        tell(telling, "no_times", replay->entry_count,
+             "device %" PRId64 ": entries tell no time (PyTorch before 2.2): moments are numbers of entries",
+             memory_replay_device_number(replay));
+}
+
+/* Of all devices together: was there a recording? */
+static void tell_recording(struct telling *telling, const struct snapshot *snapshot)
+{
+    uint64_t entries = 0, of_state = 0;
+    for (size_t d = 0; d < snapshot->devices.count; d++) {
+        const struct snapshot_device *device = &snapshot->devices.at[d];
+        entries += device->end - device->first;
+        if (device->end - device->first != 1)
+            continue;
+        uint8_t action = snapshot->entries.action[device->first];
+        of_state +=
+            action == ENTRY_FREE_COMPLETED || action == ENTRY_SNAPSHOT || action == ENTRY_SEGMENT_FREE;
+    }
+    if (entries == 0 || entries == of_state)
+        tell(telling, "no_history", (int64_t)entries,
+             "%s, so there is no peak of a history, and what is shown is the moment of the snapshot; call "
+             "torch.cuda.memory._record_memory_history() before",
+             entries ? "no history was recorded but the last entry (enabled=\"state\")"
+                     : "no history was recorded");
+    if (snapshot->overflowed)
+        tell(telling, "ring_overflowed", 1,
+             "the file says that its ring of entries overflowed: the oldest ones were lost");
+    if (snapshot->segments.count == 0 && entries > 0)
+        tell(telling, "no_segments", 1,
+             "there are no segments in the file: reserved bytes and fragmentation are not known");
+    int64_t odd = 0;
+    for (size_t d = 0; d < snapshot->devices.count; d++)
+        odd += segment_sums_of(snapshot, snapshot->devices.at[d].device).do_not_add_up;
+    if (odd)
+        tell(telling, "segments_do_not_add_up", odd,
+             "segments are larger or smaller than their blocks together");
+}
+
+void snapshot_missing(const struct snapshots *snapshots, const struct snapshot_answers *answers,
+                      struct missing_list *list)
+{
+    for (size_t i = 0; i < snapshots->of.count; i++) {
+        const struct snapshot *snapshot = snapshots->of.at[i];
+        struct telling telling = { list, snapshot->path };
+        tell_recording(&telling, snapshot);
+        for (size_t r = 0; r < answers->replays.count; r++)
+            if (answers->replays.at[r]->snapshot == snapshot)
+                tell_device(&telling, answers->replays.at[r]);
+        for (size_t n = 0; n < snapshot->notices.count; n++) {
+            const struct snapshot_notice *notice = &snapshot->notices.at[n];
+            *VEC_PUSH(&list->rows) = (struct missing_data){ notice->kind,
+                                                            { notice->text, strlen(notice->text) },
+                                                            snapshot->path,
+                                                            (int64_t)notice->count,
+                                                            notice->offset };
+        }
+    }
+    struct telling all = { list, NULL };
+    if (answers->moments_missing)
+        tell(&all, "no_such_moment", answers->moments_missing,
+             "%" PRId64 " devices have no such moment, and nothing of what was in use on them is shown",
+             answers->moments_missing);
+    if (answers->ooms.left_out)
+        tell(&all, "ooms_left_out", answers->ooms.left_out,
+             "more out-of-memory errors than are shown: %" PRId64 " were left out", answers->ooms.left_out);
+}
+
+void missing_list_release(struct missing_list *list)
+{
+    VEC_FREE(&list->rows);
+    arena_release(&list->arena);
+}

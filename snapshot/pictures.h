@@ -1,0 +1,31 @@
+/* pictures.h - the bytes of a device over its history: a chart for each, and the stacks in use at the peak as a flame. */
+#ifndef TPA_SNAPSHOT_PICTURES_H
+#define TPA_SNAPSHOT_PICTURES_H
+
+#include "base/chart.h"
+#include "snapshot/replay.h"
+
+/*
+ * A figure of the history at one entry. Of many entries those are kept at which allocated or reserved bytes are
+ * lowest and highest within a part of the history, so that no peak is lost.
+ */
+struct timeline_point {
+    int64_t entry;
+    int64_t moment_ns; /* from the first entry; without times, the number of the entry */
+    int64_t allocated, active, reserved;
+};
+struct timeline_points {
+    VEC_OF(struct timeline_point) at;
+};
+
+/* At most about 4 * PARTS points, the first and the last among them. VEC_FREE. */
+void snapshot_timeline(const struct memory_replay *replay, size_t parts, struct timeline_points *points);
+
+/*
+ * Charts of the COUNT REPLAYS that have a history, no more than MOST; how many there would be is returned. The peak and
+ * what runs out of memory are labelled.
+ */
+size_t snapshot_draw(struct memory_replay *const *replays, size_t count, size_t most,
+                     struct picture *picture);
+
+#endif

@@ -1,0 +1,138 @@
+/* views.c - see views.h. */
+#include "snapshot/views.h"
+
+#include "base/buffer.h"
+#include "base/runs.h"
+#include "snapshot/alive.h"
+#include "snapshot/sentences.h"
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { BLOCKS_SHOWN = 2000, ROWS_SHOWN = 60 };
+
+static int compare_sizes(const void *a, const void *b)
+{
+    const struct life *left = *(const struct life *const *)a, *right = *(const struct life *const *)b;
+    if (left->size != right->size)
+        return left->size > right->size ? -1 : 1;
+    return left < right ? -1 : left > right;
+}
+
+static bool is_born_later(const void *context, const void *a, const void *b)
+{
+    (void)context;
+    return (*(const struct life *const *)a)->born > (*(const struct life *const *)b)->born;
+}
+
+static void add_block(struct timeline *timeline, const struct life *life, uint32_t row, int64_t start_ns,
+                      int64_t end_ns, const char *line, struct buffer *text)
+{
+    buffer_clear(text);
+    say_bytes(text, life->size);
+    buffer_printf(text, " %s", line);
+    timeline_add_span(timeline, 0, row, text->at, text->count, start_ns, end_ns - start_ns);
+}
+
+/* Give each of the COUNT LIVES, which are in the order of their births, a row that is free then. */
+static void place_blocks(const struct memory_replay *replay, struct timeline *timeline,
+                         const struct life *const *lives, size_t count, const struct life_names *names)
+{
+    int64_t free_from[ROWS_SHOWN], first_us = memory_replay_time(replay, 0);
+    struct buffer text = { 0 };
+    for (int row = 0; row < ROWS_SHOWN; row++)
+        free_from[row] = INT64_MIN;
+    for (size_t i = 0; i < count; i++) {
+        const struct life *life = lives[i];
+        if (life->freed == REPLAY_BEFORE_FIRST) /* its tensor had died before */
+            continue;
+        int64_t start_ns = life->born < 0 ? 0 : (memory_replay_time(replay, life->born) - first_us) * 1000;
+        int64_t end_ns = life->freed == LIFE_GOES_ON
+                             ? timeline->dur_ns
+                             : (memory_replay_time(replay, life->freed) - first_us) * 1000;
+        uint32_t row = 0;
+        while (row < ROWS_SHOWN && free_from[row] > start_ns)
+            row++;
+        if (row == ROWS_SHOWN || end_ns < start_ns) {
+            timeline->left_out++;
+            continue;
+        }
+        free_from[row] = end_ns;
+        add_block(timeline, life, row, start_ns, end_ns,
+                  names_text(names->names, life_name(names, (size_t)(life - replay->lives.at))), &text);
+    }
+    buffer_release(&text);
+}
+
+struct timeline *snapshot_blocks_timeline(const struct memory_replay *replay)
+{
+    int64_t last_us = memory_replay_time(replay, replay->entry_count - 1),
+            first_us = memory_replay_time(replay, 0);
+    if (!replay->has_times || replay->time_goes_back || replay->lives.count == 0 ||
+        first_us == SNAPSHOT_NO_TIME || last_us == SNAPSHOT_NO_TIME)
+        return NULL;
+    for (int64_t e = 0; e < replay->entry_count; e++)
+        if (memory_replay_time(replay, e) == SNAPSHOT_NO_TIME)
+            return NULL;
+    const struct life **lives = mem_alloc(mem_times(replay->lives.count, sizeof *lives));
+    for (size_t i = 0; i < replay->lives.count; i++)
+        lives[i] = &replay->lives.at[i];
+    qsort(lives, replay->lives.count, sizeof *lives, compare_sizes);
+    size_t count = replay->lives.count < BLOCKS_SHOWN ? replay->lives.count : BLOCKS_SHOWN;
+    runs_sort(lives, count, sizeof *lives, is_born_later, NULL);
+    char title[64] = "Pinned host memory";
+    if (replay->device->device != SNAPSHOT_HOST)
+        snprintf(title, sizeof title, "The largest blocks of device %" PRIu32, replay->device->device);
+    struct timeline *timeline = timeline_open("blocks", title, 0, (last_us - first_us) * 1000);
+    timeline->left_out = replay->lives.count - count;
+    timeline_add_lane(timeline, "blocks in use", true);
+    struct life_names names;
+    life_names_open(replay, ALIVE_BY_LINE, &names);
+    place_blocks(replay, timeline, lives, count, &names);
+    life_names_release(&names);
+    free(lives);
+    timeline_thin(timeline, BLOCKS_SHOWN);
+    return timeline;
+}
+
+static void add_stack(struct flame *flame, const struct snapshot *snapshot, const struct life *life)
+{
+    struct buffer text = { 0 };
+    const struct snapshot_stack *stack = life->stack == STACK_NONE ? NULL : &snapshot->stacks.at[life->stack];
+    frame_id parent = FRAME_NONE;
+    for (uint32_t i = stack ? stack->count : 0; i-- > 0;) {
+        const struct snapshot_frame *frame =
+            &snapshot->frames.at[snapshot->stack_frames.at[stack->first + i]];
+        buffer_clear(&text);
+        buffer_printf(&text, "%s:%" PRId64 ":%s", names_text(snapshot->names, frame->file), frame->line,
+                      names_text(snapshot->names, frame->function));
+        parent = flame_frame(flame, parent, text.at, text.count);
+        flame->frames.at[parent].host_ns += life->size;
+        flame->frames.at[parent].count++;
+    }
+    if (!stack) {
+        const char *name = life->born < 0 ? alive_before_recording : alive_no_frames;
+        parent = flame_frame(flame, FRAME_NONE, name, strlen(name));
+        flame->frames.at[parent].host_ns += life->size;
+        flame->frames.at[parent].count++;
+    }
+    buffer_release(&text);
+}
+
+struct flame *snapshot_flame(const struct memory_replay *replay)
+{
+    char title[64] = "Pinned host memory at its peak";
+    if (replay->device->device != SNAPSHOT_HOST)
+        snprintf(title, sizeof title, "Device %" PRIu32 " at its peak, by bytes", replay->device->device);
+    struct flame *flame = flame_open("peak", title);
+    flame->bytes = true;
+    for (size_t i = 0; i < replay->lives.count; i++)
+        if (life_is_allocated(&replay->lives.at[i], replay->allocated.peak_entry))
+            add_stack(flame, replay->snapshot, &replay->lives.at[i]);
+    if (flame->frames.count == 0) {
+        flame_free(flame);
+        return NULL;
+    }
+    flame_finish(flame, 0.0002);
+    return flame;
+}

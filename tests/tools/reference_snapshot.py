@@ -1,0 +1,198 @@
+#!/usr/bin/env python3
+"""What a memory snapshot holds, worked out apart from tpa, and compared with `tpa memory --format json`.
+
+    reference_snapshot.py TPA FILE...        exit code 1 when a figure differs
+
+Written from docs/definitions.md. It loads the file with Python's own pickle, so it is for files that were made here.
+"""
+import json
+import pickle
+import re
+import subprocess
+import sys
+
+LIBRARY = re.compile(r"[/\\](?:site-packages|dist-packages|torch)[/\\]")
+BEFORE, NONE = "[before recording]", "[no frames]"
+SIGN = {"segment_alloc": 1, "segment_map": 1, "segment_free": -1, "segment_unmap": -1}
+
+
+def line_of(frames):
+    def text(f):
+        return f"{f['filename']}:{f['line']}:{f['name']}"
+    python = [f for f in frames if f["filename"].endswith(".py")]
+    own = [f for f in python if not LIBRARY.search(f["filename"])]
+    told = [f for f in frames if not f["filename"].endswith(".py") and f["filename"] not in ("", "??", ":0")
+            and not f["name"].startswith("torch::unwind") and "CapturedTraceback" not in f["name"]
+            and not f["filename"].endswith("memory_snapshot.cpp")]
+    best = own or python or told or list(frames)
+    return text(best[0]) if best else None
+
+
+def blocks_of(data, device):
+    for segment in data["segments"]:
+        if segment["device"] == device:
+            at = segment["address"]
+            for block in segment["blocks"]:
+                at = block.get("address", at)
+                yield at, block
+                at += block["size"]
+
+
+class Track:
+    """Allocated, or active, bytes: what leaves at LEAVES."""
+
+    def __init__(self, trace, blocks, leaves):
+        known, self.start = set(), {}
+        for entry in trace:
+            if entry["action"] == "alloc":
+                known.add(entry["addr"])
+            elif entry["action"] == leaves and entry["addr"] not in known:
+                known.add(entry["addr"])
+                self.start[entry["addr"]] = (entry["size"], BEFORE)
+        for addr, size, frames in blocks:
+            if addr not in known:
+                self.start[addr] = (size, line_of(frames) or BEFORE)
+        self.trace, self.leaves = trace, leaves
+        self.peak, self.peak_entry, self.after = self.bytes(self.start), -1, []
+        for index, live in self.states():
+            if live > self.peak:
+                self.peak, self.peak_entry = live, index
+            self.after.append(live)
+
+    @staticmethod
+    def bytes(live):
+        return sum(size for size, _ in live.values())
+
+    def states(self, until=None):
+        self.live = dict(self.start)
+        total = self.bytes(self.live)
+        for index, entry in enumerate(self.trace if until is None else self.trace[:until + 1]):
+            if entry["action"] == "alloc":
+                total += entry["size"] - self.live.get(entry["addr"], (0,))[0]
+                self.live[entry["addr"]] = (entry["size"], line_of(entry.get("frames", [])) or NONE)
+            elif entry["action"] == self.leaves:
+                total -= self.live.pop(entry["addr"], (0,))[0]
+            yield index, total
+
+    def lines_at(self, index):
+        for _ in self.states(index):
+            pass
+        rows = {}
+        for size, line in (self.live if index >= 0 else self.start).values():
+            bytes_, count = rows.get(line, (0, 0))
+            rows[line] = (bytes_ + size, count + 1)
+        return rows
+
+
+def segment_figures(data, device):
+    reserved = allocated = active = requested = inactive = split = largest = 0
+    for segment in data["segments"]:
+        if segment["device"] != device:
+            continue
+        reserved += segment["total_size"]
+        used = sum(b["size"] for b in segment["blocks"] if b["state"] != "inactive")
+        free = [b["size"] for b in segment["blocks"] if b["state"] == "inactive"]
+        allocated += sum(b["size"] for b in segment["blocks"] if b["state"] == "active_allocated")
+        requested += sum(b["requested_size"] for b in segment["blocks"] if b["state"] != "inactive")
+        active += used
+        inactive += sum(free)
+        split += sum(free) if used and not segment["is_expandable"] else 0
+        largest = max([largest, *free])
+    return {"reserved_bytes": reserved, "allocated_bytes": allocated, "active_bytes": active,
+            "inactive_bytes": inactive, "inactive_split_bytes": split, "requested_active_bytes": requested,
+            "largest_free_block_bytes": largest}
+
+
+def figures(data, device):
+    trace = data["device_traces"][device] if device < len(data["device_traces"]) else []
+    row = {"device": device, **segment_figures(data, device), "entries": len(trace)}
+    lines, ooms, steps = {}, [], []
+    if trace:
+        actions = {e["action"] for e in trace}
+        leaves = "free_requested" if "free_requested" in actions else "free_completed"
+        completes = "free_completed" if "free_completed" in actions else "free_requested"
+        used = [(a, b["requested_size"], b["frames"], b["state"]) for a, b in blocks_of(data, device)
+                if b["state"] != "inactive"]
+        hidden = "active_pending_free" if leaves == "free_requested" else ""
+        allocated = Track(trace, [u[:3] for u in used if u[3] != hidden], leaves)
+        active = Track(trace, [u[:3] for u in used], completes)
+        net = sum(SIGN.get(e["action"], 0) * e["size"] for e in trace)
+        reserved = peak = row["reserved_bytes"] - net
+        for index, entry in enumerate(trace):
+            if entry["action"] == "oom":
+                ooms.append((index, entry["size"], allocated.after[index], reserved))
+            reserved += SIGN.get(entry["action"], 0) * entry["size"]
+            peak = max(peak, reserved)
+        row.update(allocated_peak_bytes=allocated.peak, peak_entry=allocated.peak_entry,
+                   active_peak_bytes=active.peak, reserved_peak_bytes=peak)
+        lines = allocated.lines_at(allocated.peak_entry)
+        if "time_us" in trace[0]:
+            steps = steps_of(data, device, trace, allocated)
+    return row, lines, ooms, steps
+
+
+def steps_of(data, device, trace, track):
+    def at(time):
+        return sum(1 for e in trace if e["time_us"] <= time) - 1
+    open_, rows = [], []
+    first = track.bytes(track.start)
+    heights = [first, *track.after]
+    for a in data["external_annotations"]:
+        if a["device"] != device:
+            continue
+        if a["stage"] == "START":
+            open_.append(a)
+            continue
+        start = next(o for o in reversed(open_) if o["name"] == a["name"])
+        open_.remove(start)
+        from_, to = at(start["time_us"]) + 1, at(a["time_us"]) + 1
+        rows.append((a["name"], heights[from_], heights[to], max(heights[from_:to + 1])))
+    return rows
+
+
+def load(path):
+    with open(path, "rb") as file:
+        head = file.read(1)
+        file.seek(0)
+        data = json.load(file) if head in (b"{", b"[") else pickle.load(file)
+    return {"segments": data, "device_traces": []} if isinstance(data, list) else data
+
+
+def compare(tpa, path):
+    answer = subprocess.run([tpa, "memory", "--format", "json", path], capture_output=True, check=True)
+    tables = {t["key"]: t["rows"] for t in json.loads(answer.stdout)["tables"]}
+    data, wrong = load(path), 0
+    devices = {*range(len(data["device_traces"])), *(s["device"] for s in data["segments"])}
+
+    def check(what, expected, found):
+        nonlocal wrong
+        if expected != found:
+            wrong += 1
+            print(f"{path}: {what}: expected {expected}, found {found}", file=sys.stderr)
+
+    found = {r["device"]: r for r in tables["devices"]}
+    check("devices", sorted(devices), sorted(found))
+    for device in devices:
+        row, lines, ooms, steps = figures(data, device)
+        for key, value in row.items():
+            check(f"device {device}: {key}", value, found[device].get(key))
+        alive = {r["line"]: (r["bytes"], r["count"]) for r in tables["alive_at_peak"] if r["device"] == device}
+        if row["entries"]:
+            check(f"device {device}: alive at the peak", lines, alive)
+        check(f"device {device}: ooms", ooms,
+              [(r["entry"], r["request_bytes"], r["allocated_bytes"], r["reserved_bytes"])
+               for r in tables["ooms"] if r["device"] == device])
+        check(f"device {device}: steps", steps,
+              [(r["name"], r["start_bytes"], r["end_bytes"], r["peak_bytes"])
+               for r in tables["steps"] if r["device"] == device])
+    return wrong
+
+
+def main():
+    wrong = sum(compare(sys.argv[1], path) for path in sys.argv[2:])
+    print(f"{len(sys.argv) - 2} snapshots, {wrong} figures differ")
+    return wrong > 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,173 @@
+/* snapshot.c - see snapshot.h. */
+#include "trace/snapshot.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char *const entry_action_names[ENTRY_ACTIONS] = {
+    [ENTRY_ALLOC] = "alloc",
+    [ENTRY_FREE_REQUESTED] = "free_requested",
+    [ENTRY_FREE_COMPLETED] = "free_completed",
+    [ENTRY_SEGMENT_ALLOC] = "segment_alloc",
+    [ENTRY_SEGMENT_FREE] = "segment_free",
+    [ENTRY_SEGMENT_MAP] = "segment_map",
+    [ENTRY_SEGMENT_UNMAP] = "segment_unmap",
+    [ENTRY_OOM] = "oom",
+    [ENTRY_SNAPSHOT] = "snapshot",
+    [ENTRY_ANNOTATE] = "annotate",
+    [ENTRY_UNKNOWN] = "unknown",
+};
+
+/* The columns of entries: where each is, and the size of an element. */
+#define ENTRY_COLUMNS(column)                                                                                \
+    column(action) column(addr) column(size) column(time_us) column(stack) column(stream)                    \
+        column(compile_context) column(user_metadata) column(pool) column(category) column(forward)
+
+struct snapshot *snapshot_open(const char *path)
+{
+    struct snapshot *snapshot = mem_zalloc(1, sizeof *snapshot);
+    snapshot->path = arena_strndup(&snapshot->arena, path, strlen(path));
+    snapshot->names = names_open();
+    snapshot->max_entries = -1;
+    return snapshot;
+}
+
+void snapshot_free(struct snapshot *snapshot)
+{
+    if (!snapshot)
+        return;
+    struct snapshot_entries *entries = &snapshot->entries;
+#define FREE_COLUMN(name) column_free(entries->name, entries->capacity * sizeof *entries->name);
+    ENTRY_COLUMNS(FREE_COLUMN)
+#undef FREE_COLUMN
+    VEC_FREE(&snapshot->devices);
+    VEC_FREE(&snapshot->segments);
+    VEC_FREE(&snapshot->blocks);
+    VEC_FREE(&snapshot->annotations);
+    VEC_FREE(&snapshot->frames);
+    VEC_FREE(&snapshot->stack_frames);
+    VEC_FREE(&snapshot->stacks);
+    VEC_FREE(&snapshot->streams);
+    VEC_FREE(&snapshot->pools);
+    VEC_FREE(&snapshot->settings);
+    VEC_FREE(&snapshot->keys);
+    VEC_FREE(&snapshot->unknown_actions);
+    VEC_FREE(&snapshot->notices);
+    names_free(snapshot->names);
+    arena_release(&snapshot->arena);
+    free(snapshot);
+}
+
+static void grow_entries(struct snapshot_entries *entries)
+{
+    size_t more = entries->capacity < 1024 ? 1024 : entries->capacity + entries->capacity / 2;
+#define GROW_COLUMN(name)                                                                                    \
+    entries->name = column_resize(entries->name, mem_times(entries->capacity, sizeof *entries->name),        \
+                                  mem_times(more, sizeof *entries->name));
+    ENTRY_COLUMNS(GROW_COLUMN)
+#undef GROW_COLUMN
+    entries->capacity = more;
+}
+
+size_t snapshot_add_entry(struct snapshot *snapshot)
+{
+    struct snapshot_entries *entries = &snapshot->entries;
+    if (entries->count == entries->capacity)
+        grow_entries(entries);
+    return entries->count++;
+}
+
+void snapshot_repeat_entry(struct snapshot *snapshot, size_t e)
+{
+    size_t to = snapshot_add_entry(snapshot);
+    struct snapshot_entries *entries = &snapshot->entries;
+#define COPY_COLUMN(name) entries->name[to] = entries->name[e];
+    ENTRY_COLUMNS(COPY_COLUMN)
+#undef COPY_COLUMN
+}
+
+void snapshot_notice(struct snapshot *snapshot, const char *kind, const char *text, uint64_t count,
+                     int64_t offset)
+{
+    for (size_t i = 0; i < snapshot->notices.count; i++)
+        if (strcmp(snapshot->notices.at[i].kind, kind) == 0) {
+            snapshot->notices.at[i].count += count;
+            return;
+        }
+    *VEC_PUSH(&snapshot->notices) = (struct snapshot_notice){ kind, text, count, offset };
+}
+
+size_t snapshot_first_segment(const struct snapshot *snapshot, uint32_t device)
+{
+    size_t low = 0, high = snapshot->segments.count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (snapshot->segments.at[middle].device < device)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* ---- stacks ---- */
+
+const char *snapshot_frame_text(const struct snapshot *snapshot, frame_id frame, struct arena *arena)
+{
+    const struct snapshot_frame *at = &snapshot->frames.at[frame];
+    return arena_printf(arena, "%s:%" PRId64 ":%s", names_text(snapshot->names, at->file), at->line,
+                        names_text(snapshot->names, at->function));
+}
+
+static bool ends_in(const char *text, size_t len, const char *ending)
+{
+    size_t end = strlen(ending);
+    return len >= end && memcmp(text + len - end, ending, end) == 0;
+}
+
+/* Does PATH lie in a folder called NAME, with any slashes? */
+static bool lies_in(const char *path, const char *name)
+{
+    size_t len = strlen(name);
+    for (const char *at = strpbrk(path, "/\\"); at; at = strpbrk(at + 1, "/\\"))
+        if (strncmp(at + 1, name, len) == 0 && (at[1 + len] == '/' || at[1 + len] == '\\'))
+            return true;
+    return false;
+}
+
+static bool is_library(const char *file)
+{
+    return lies_in(file, "site-packages") || lies_in(file, "dist-packages") || lies_in(file, "torch");
+}
+
+/* Is this a C++ frame with a place that tells something, and not of those that gather the stack? */
+static bool tells_something(const char *file, const char *function)
+{
+    return file[0] && strcmp(file, "??") != 0 && strcmp(file, ":0") != 0 &&
+           strncmp(function, "torch::unwind", 13) != 0 && !strstr(function, "CapturedTraceback") &&
+           !ends_in(file, strlen(file), "memory_snapshot.cpp");
+}
+
+frame_id snapshot_user_frame(const struct snapshot *snapshot, stack_id stack)
+{
+    if (stack == STACK_NONE || snapshot->stacks.at[stack].count == 0)
+        return FRAME_NONE;
+    const struct snapshot_stack *at = &snapshot->stacks.at[stack];
+    const frame_id *frames = snapshot->stack_frames.at + at->first;
+    frame_id python = FRAME_NONE, other = FRAME_NONE;
+    for (uint32_t i = 0; i < at->count; i++) {
+        const struct snapshot_frame *frame = &snapshot->frames.at[frames[i]];
+        const char *file = names_text(snapshot->names, frame->file);
+        if (ends_in(file, names_length(snapshot->names, frame->file), ".py")) {
+            if (!is_library(file))
+                return frames[i];
+            if (python == FRAME_NONE)
+                python = frames[i];
+        } else if (other == FRAME_NONE &&
+                   tells_something(file, names_text(snapshot->names, frame->function))) {
+            other = frames[i];
+        }
+    }
+    return python != FRAME_NONE ? python : other != FRAME_NONE ? other : frames[0];
+}
