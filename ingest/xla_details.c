@@ -13,13 +13,14 @@ struct detail {
 /* The next detail at *AT; false when there is none. */
 static bool next_detail(const char **at, const char *end, struct detail *detail)
 {
-    while (*at < end && **at == ' ')
+    while (*at < end && (**at == ' ' || **at == '\n'))
         (*at)++;
     if (*at == end)
         return false;
-    const char *space = memchr(*at, ' ', (size_t)(end - *at));
     detail->key = *at;
-    detail->end = space ? space : end;
+    detail->end = *at;
+    while (detail->end < end && *detail->end != ' ' && *detail->end != '\n')
+        detail->end++;
     const char *colon = memchr(*at, ':', (size_t)(detail->end - *at));
     detail->value = colon ? colon + 1 : detail->end;
     *at = detail->end;
@@ -61,23 +62,35 @@ static bool is_host_memory(const struct detail *detail)
     return false;
 }
 
+/* Shared memory of a block, in bytes; AMD calls it the memory of a group. */
+static bool is_shared_memory(const struct detail *detail)
+{
+    return key_is(detail, "static_shared") || key_is(detail, "dynamic_shared") || key_is(detail, "shm") ||
+           key_is(detail, "group_mem");
+}
+
+/* No device has more registers a thread. Older profilers of AMD's devices wrote what happened to lie in memory. */
+enum { MOST_REGISTERS = 1024 };
+
 void xla_details_add(struct trace_chunk *chunk, const char *text, size_t len)
 {
     const char *end = text + len;
     struct detail detail;
     int64_t number, shared = 0;
-    bool knows_shared = false;
+    bool knows_shared = false, garbage = false;
     while (next_detail(&text, end, &detail)) {
         bool is_number = json_integer(detail.value, detail.end, &number);
         if (key_is(&detail, "regs") && is_number) {
-            trace_chunk_arg(chunk, ARG_REGISTERS, number);
-        } else if ((key_is(&detail, "static_shared") || key_is(&detail, "dynamic_shared")) && is_number) {
+            garbage = number > MOST_REGISTERS;
+            if (!garbage)
+                trace_chunk_arg(chunk, ARG_REGISTERS, number);
+        } else if (is_shared_memory(&detail) && is_number) {
             knows_shared = !__builtin_add_overflow(shared, number, &shared);
         } else if (key_is(&detail, "grid")) {
             add_extent(chunk, ARG_GRID, &detail);
         } else if (key_is(&detail, "block")) {
             add_extent(chunk, ARG_BLOCK, &detail);
-        } else if (key_is(&detail, "size") && is_number) {
+        } else if ((key_is(&detail, "size") || key_is(&detail, "num_bytes")) && is_number) {
             trace_chunk_arg(chunk, ARG_BYTES, number);
         } else if ((key_is(&detail, "kind") || key_is(&detail, "kind_src") || key_is(&detail, "kind_dst")) &&
                    is_host_memory(&detail)) {
@@ -85,6 +98,6 @@ void xla_details_add(struct trace_chunk *chunk, const char *text, size_t len)
                             trace_chunk_text(chunk, detail.value, (size_t)(detail.end - detail.value)));
         }
     }
-    if (knows_shared)
+    if (knows_shared && !garbage)
         trace_chunk_arg(chunk, ARG_SHARED_MEMORY, shared);
 }

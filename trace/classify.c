@@ -137,12 +137,15 @@ static enum trace_producer find_producer(const struct trace_storage *storage, ui
         return PRODUCER_VIZTRACER;
     if (has_property(file, "deviceProperties") || has_property(file, "schemaVersion") || file->has_window)
         return PRODUCER_KINETO;
+    enum trace_producer by_processes = producer_by_processes(storage, index);
+    if (by_processes == PRODUCER_TENSORFLOW || by_processes == PRODUCER_JAX)
+        return by_processes;
     size_t end = file->first_event + file->event_count;
     for (size_t e = file->first_event; e < end && e < (size_t)file->first_event + 10000; e++)
         if (storage->kind[e] == EVENT_OP || storage->kind[e] == EVENT_PYTHON ||
             storage->kind[e] == EVENT_RUNTIME || storage->kind[e] == EVENT_KERNEL)
             return PRODUCER_KINETO;
-    return producer_by_processes(storage, index);
+    return by_processes;
 }
 
 /* ---- devices that only the names of processes and threads tell (TensorFlow, JAX) ---- */
@@ -192,6 +195,31 @@ static uint8_t *find_device_forms(const struct trace_storage *storage)
     return forms;
 }
 
+/* Threads of a device that group the work of others, or tell what it waited for (barriers, copies). */
+static const char *const grouping_threads[] = {
+    "Steps",
+    "XLA Modules",
+    "Framework Name Scope",
+    "Framework Ops",
+    "Source code",
+    "TensorFlow Ops",
+    "Overlay",
+    "Launch Stats",
+    "TensorFlow Name Scope",
+    "Sparse Core Steps",
+    "Sparse Core Modules",
+    NULL,
+};
+static const char *const waits[] = { "XLA TraceMe", NULL };
+
+static bool is_one_of(const char *text, const char *const *words)
+{
+    for (; *words; words++)
+        if (strcmp(text, *words) == 0)
+            return true;
+    return false;
+}
+
 /* Kind of the events of TRACK when its names say that it is a device's; EVENT_OTHER when they do not. */
 static enum event_kind kind_by_names(const struct trace_storage *storage, const struct track *track,
                                      enum device_form form_of_file)
@@ -207,11 +235,31 @@ static enum event_kind kind_by_names(const struct trace_storage *storage, const 
             strstr(process, "/job:") && !strstr(process, "/stream:") && !strstr(process, "/memcpy");
         return is_host ? EVENT_OTHER : EVENT_GPU_ANNOTATION;
     }
-    bool groups = form == DEVICES_BY_OPERATOR &&
-                  (strcmp(thread, "Steps") == 0 || strcmp(thread, "XLA Modules") == 0 ||
-                   strcmp(thread, "Framework Name Scope") == 0 || strcmp(thread, "Source code") == 0 ||
-                   strcmp(thread, "Framework Ops") == 0 || strcmp(thread, "XLA TraceMe") == 0);
-    return groups ? EVENT_GPU_ANNOTATION : EVENT_KERNEL;
+    return form != DEVICES_BY_OPERATOR           ? EVENT_KERNEL
+           : is_one_of(thread, waits)            ? EVENT_SYNC
+           : is_one_of(thread, grouping_threads) ? EVENT_GPU_ANNOTATION
+                                                 : EVENT_KERNEL;
+}
+
+/* "CopyHostToDevice" and the like, as AMD's runtime calls copies. */
+static bool is_copy(const char *name)
+{
+    return strncasecmp(name, "memcpy", 6) == 0 ||
+           (strncmp(name, "Copy", 4) == 0 && isupper((unsigned char)name[4]) && strstr(name + 4, "To"));
+}
+
+/* "model/dense/MatMul:MatMul", an operator of TensorFlow with its type; names of Python begin with '$', others have "::". */
+static bool is_typed_operator(const char *name)
+{
+    size_t len = isalnum((unsigned char)*name) || *name == '.' ? 1 : 0;
+    while (len && (isalnum((unsigned char)name[len]) || (name[len] && strchr("_./>-", name[len]))))
+        len++;
+    const char *type = name + len + 1;
+    if (!len || name[len] != ':' || !(isupper((unsigned char)*type) || *type == '_'))
+        return false;
+    while (isalnum((unsigned char)*type) || *type == '_')
+        type++;
+    return *type == '\0';
 }
 
 /* The kind that the name of an event of TensorFlow or JAX tells; EVENT_OTHER when it tells none. */
@@ -222,7 +270,7 @@ static enum event_kind kind_by_name(const char *name, enum event_kind kind_of_tr
         enum event_kind kind;
     } calls[] = { { "cuda", EVENT_RUNTIME }, { "hip", EVENT_RUNTIME }, { "cu", EVENT_DRIVER } };
     if (kind_of_track == EVENT_KERNEL)
-        return strncasecmp(name, "memcpy", 6) == 0   ? EVENT_MEMCPY
+        return is_copy(name)                         ? EVENT_MEMCPY
                : strncasecmp(name, "memset", 6) == 0 ? EVENT_MEMSET
                                                      : EVENT_KERNEL;
     for (size_t i = 0; i < sizeof calls / sizeof *calls && kind_of_track == EVENT_OTHER; i++) {
@@ -231,7 +279,7 @@ static enum event_kind kind_by_name(const char *name, enum event_kind kind_of_tr
             islower((unsigned char)name[len + 1])) /* but "cuDNN ..." is no call */
             return calls[i].kind;
     }
-    return kind_of_track;
+    return kind_of_track == EVENT_OTHER && is_typed_operator(name) ? EVENT_OP : kind_of_track;
 }
 
 /* A track by its process. */
