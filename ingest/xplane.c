@@ -466,8 +466,8 @@ static int sniff_plane(struct wire in)
     struct wire_field field;
     int score = in.at == in.end ? 30 : 0;
     while (wire_next(&in, &field)) {
-        if (field.number > 6)
-            continue;
+        if (field.number > 6) /* a newer writer's comes behind the name; before it, this is no plane */
+            return 0;
         if (field.number == 1 ? field.type != WIRE_VARINT : field.type != WIRE_BYTES)
             return 0;
         if (field.number == 2 && is_printable(&field))

@@ -498,7 +498,7 @@ void xplane_event_add(struct xplane_reader *reader, struct xplane_plane *plane, 
 {
     struct trace_chunk *chunk = reader->chunk;
     int64_t start_ns, end_ns;
-    uint32_t place = xplane_ids_find(&plane->event_ids, event->metadata_id);
+    uint32_t place = id_table_find(&plane->event_ids, event->metadata_id);
     struct xplane_event_name *name = place == UINT32_MAX ? NULL : &plane->event_names.at[place];
     if (event->is_sum) {
         trace_chunk_notice(chunk, "no_time",

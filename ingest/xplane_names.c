@@ -21,50 +21,6 @@ bool xplane_text_begins(struct xplane_text text, const char *prefix)
     return text.len >= len && memcmp(text.at, prefix, len) == 0;
 }
 
-/* ---- ids ---- */
-
-static size_t slot_of(const struct xplane_ids *ids, uint64_t key)
-{
-    size_t slot = (size_t)(key * UINT64_C(0x9e3779b97f4a7c15) >> 20) & ids->mask;
-    while (ids->places[slot] && ids->keys[slot] != key)
-        slot = (slot + 1) & ids->mask;
-    return slot;
-}
-
-uint32_t xplane_ids_find(const struct xplane_ids *ids, uint64_t key)
-{
-    return ids->places ? ids->places[slot_of(ids, key)] - 1 : UINT32_MAX;
-}
-
-static void grow(struct xplane_ids *ids)
-{
-    struct xplane_ids old = *ids;
-    size_t size = old.mask ? 2 * (old.mask + 1) : 64;
-    ids->mask = size - 1;
-    ids->keys = mem_alloc(mem_times(size, sizeof *ids->keys));
-    ids->places = mem_zalloc(size, sizeof *ids->places);
-    for (size_t i = 0; old.places && i <= old.mask; i++) {
-        if (!old.places[i])
-            continue;
-        size_t slot = slot_of(ids, old.keys[i]);
-        ids->keys[slot] = old.keys[i];
-        ids->places[slot] = old.places[i];
-    }
-    free(old.keys);
-    free(old.places);
-}
-
-/* KEY means PLACE from now on. */
-static void set(struct xplane_ids *ids, uint64_t key, uint32_t place)
-{
-    if (2 * ids->count >= ids->mask)
-        grow(ids);
-    size_t slot = slot_of(ids, key);
-    ids->count += ids->places[slot] == 0;
-    ids->keys[slot] = key;
-    ids->places[slot] = place + 1;
-}
-
 /* ---- entries ---- */
 
 static enum xplane_stat meaning_of(struct xplane_text name)
@@ -114,7 +70,7 @@ static void read_stat_name(struct xplane_plane *plane, const struct wire_field *
     }
     name.meaning = (uint8_t)meaning_of(name.text);
     *VEC_PUSH(&plane->stat_names) = name;
-    set(&plane->stat_ids, key, (uint32_t)plane->stat_names.count - 1);
+    id_table_set(&plane->stat_ids, key, (uint32_t)plane->stat_names.count - 1);
 }
 
 static void read_event_name(struct xplane_plane *plane, const struct wire_field *entry)
@@ -137,7 +93,7 @@ static void read_event_name(struct xplane_plane *plane, const struct wire_field 
     name.is_free = xplane_text_is(name.name, "MemoryDeallocation");
     name.is_allocation = name.is_free || xplane_text_is(name.name, "MemoryAllocation");
     *VEC_PUSH(&plane->event_names) = name;
-    set(&plane->event_ids, key, (uint32_t)plane->event_names.count - 1);
+    id_table_set(&plane->event_ids, key, (uint32_t)plane->event_names.count - 1);
 }
 
 /* Keep the stats of a name only where one of them means something: most say where in the program it comes from. */
@@ -174,17 +130,10 @@ void xplane_names_read(struct xplane_plane *plane)
         look_at_stats(plane, &plane->event_names.at[i]);
 }
 
-static void release_ids(struct xplane_ids *ids)
-{
-    free(ids->keys);
-    free(ids->places);
-    *ids = (struct xplane_ids){ 0 };
-}
-
 void xplane_names_release(struct xplane_plane *plane)
 {
-    release_ids(&plane->stat_ids);
-    release_ids(&plane->event_ids);
+    id_table_release(&plane->stat_ids);
+    id_table_release(&plane->event_ids);
     VEC_FREE(&plane->stat_names);
     VEC_FREE(&plane->event_names);
     VEC_FREE(&plane->stats);
@@ -220,7 +169,7 @@ static bool read_value(const struct xplane_plane *plane, struct wire in, uint32_
         case 5 << 3 | WIRE_BYTES:
         case 6 << 3 | WIRE_BYTES: *value = (struct xplane_value){ .text = xplane_text_of(&field) }; break;
         case 7 << 3 | WIRE_VARINT:
-            text = xplane_ids_find(&plane->stat_ids, field.value);
+            text = id_table_find(&plane->stat_ids, field.value);
             *value = (struct xplane_value){ 0 };
             if (text != UINT32_MAX)
                 value->text = plane->stat_names.at[text].text;
@@ -230,7 +179,7 @@ static bool read_value(const struct xplane_plane *plane, struct wire in, uint32_
                 return false;
         }
     }
-    *name = xplane_ids_find(&plane->stat_ids, id);
+    *name = id_table_find(&plane->stat_ids, id);
     return !in.damaged;
 }
 

@@ -10,6 +10,7 @@
 #include "base/buffer.h"
 #include "base/memory.h"
 #include "ingest/formats.h"
+#include "ingest/id_table.h"
 #include "ingest/whole.h"
 #include "ingest/wire.h"
 
@@ -102,15 +103,6 @@ struct xplane_event_name {
     bool is_free;       /* which frees */
 };
 
-/* From ids to places in an array: open addressing. */
-struct xplane_ids {
-    uint64_t *keys;
-    uint32_t *places; /* place plus 1; 0: free */
-    size_t mask, count;
-};
-
-uint32_t xplane_ids_find(const struct xplane_ids *ids, uint64_t key); /* the place, or UINT32_MAX */
-
 enum xplane_plane_kind {
     PLANE_HOST,
     PLANE_GPU,
@@ -126,7 +118,7 @@ struct xplane_plane {
     enum xplane_plane_kind kind;
     int64_t pid, number; /* number: N of "/device:GPU:N" */
     struct wire fields;  /* all of it */
-    struct xplane_ids stat_ids, event_ids;
+    struct id_table stat_ids, event_ids;
     VEC_OF(struct xplane_stat_name) stat_names;
     VEC_OF(struct xplane_event_name) event_names;
     VEC_OF(struct wire) stats; /* its own */

@@ -38,6 +38,10 @@ static const struct category_row known_categories[] = {
     { "mtia_workloadd", EVENT_GPU_OTHER },
     { "hpu_op", EVENT_KERNEL },
     { "cuda_profiler_range", EVENT_GPU_OTHER },
+    { "gpu_other", EVENT_GPU_OTHER },
+    { "kernel_dispatch", EVENT_KERNEL }, /* this and the next: rocprofv3 */
+    { "memory_copy", EVENT_MEMCPY },
+    { "hip_api", EVENT_RUNTIME },
     { "gpu_memcpy", EVENT_MEMCPY },
     { "memcpy", EVENT_MEMCPY },
     { "gpu_memset", EVENT_MEMSET },
