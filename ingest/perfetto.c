@@ -539,6 +539,11 @@ static int count_fields(struct wire in)
         count += field.number >= 6 && type == field.type;
         count += field.number <= 2 && type == field.type && field.value > 1;
     }
+    uint64_t tag;
+    struct wire rest = wire_over(in.at, (size_t)(in.end - in.at)); /* a long field, of which the end is not seen */
+    if (in.damaged && wire_varint(&rest, &tag) && tag >> 3 >= 6 && tag >> 3 <= 1200 &&
+        type_of((uint32_t)(tag >> 3)) == (tag & 7))
+        count++;
     return count;
 }
 
