@@ -257,6 +257,19 @@ static void read_payload(struct pf_reader *reader, struct pf_sequence *sequence,
     }
 }
 
+/* Names that tpa interned stand in the order that they had: number them so, and what is listed by it is the same again. */
+static void number_names(struct pf_reader *reader, struct wire in)
+{
+    struct wire_field field, part;
+    while (wire_next(&in, &field) && field.type != WIRE_GROUP) {
+        struct wire entry =
+            field.type == WIRE_BYTES && field.number == PF_NAME ? wire_in(&field) : wire_over("", 0);
+        while (wire_next(&entry, &part) && part.type != WIRE_GROUP)
+            if (wire_is(&part, 2, WIRE_BYTES))
+                trace_chunk_name(reader->chunk, (const char *)part.bytes, (size_t)part.value);
+    }
+}
+
 /* The order inside of a packet: clear or loss, defaults, interned data, the check for state, the payload. */
 static void use_packet(struct pf_reader *reader, const struct pf_packet *packet)
 {
@@ -276,8 +289,11 @@ static void use_packet(struct pf_reader *reader, const struct pf_packet *packet)
     }
     if (packet->has_defaults)
         pf_sequence_defaults(sequence, packet->defaults);
-    if (packet->has_interned)
+    if (packet->has_interned) {
         pf_sequence_intern(sequence, packet->interned);
+        if (reader->is_tpa && reader->pass == PF_READ)
+            number_names(reader, packet->interned);
+    }
     if (packet->payload == 6)
         restart_clocks(sequence, packet->body);
     read_payload(reader, sequence, packet);
@@ -476,9 +492,28 @@ static void release(struct pf_reader *reader)
     whole_free(&reader->whole);
 }
 
+/* What tpa wrote holds the head of the same trace as JSON, in the description of the root. */
+static bool read_head(struct pf_reader *reader)
+{
+    static const char begin[] = "tpa head ";
+    uint32_t place = id_table_find(&reader->tracks.places, 0);
+    struct pf_text text =
+        place == ID_TABLE_NONE ? (struct pf_text){ NULL, 0 } : reader->tracks.at.at[place].description;
+    if (!text.len || !pf_text_begins(text, begin))
+        return true;
+    size_t len = sizeof begin - 1;
+    reader->is_tpa = true;
+    struct ingest_options options = { .wants = reader->options->wants, .workers = 1 };
+    struct source *source = source_open_memory(text.at + len, text.len - len, "head", reader->err);
+    bool ok = source && chrome_read_windows(source, reader->builder, &options, reader->err);
+    source_free(source);
+    trace_builder_current_file(reader->builder)->size = (int64_t)reader->whole.size;
+    return ok;
+}
+
 static bool read_all(struct pf_reader *reader)
 {
-    if (!pass(reader, PF_DESCRIBE))
+    if (!pass(reader, PF_DESCRIBE) || !read_head(reader))
         return false;
     settle_base(reader);
     if (!pass(reader, PF_PAIR))
@@ -540,7 +575,8 @@ static int count_fields(struct wire in)
         count += field.number <= 2 && type == field.type && field.value > 1;
     }
     uint64_t tag;
-    struct wire rest = wire_over(in.at, (size_t)(in.end - in.at)); /* a long field, of which the end is not seen */
+    struct wire rest =
+        wire_over(in.at, (size_t)(in.end - in.at)); /* a long field, of which the end is not seen */
     if (in.damaged && wire_varint(&rest, &tag) && tag >> 3 >= 6 && tag >> 3 <= 1200 &&
         type_of((uint32_t)(tag >> 3)) == (tag & 7))
         count++;

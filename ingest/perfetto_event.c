@@ -23,8 +23,8 @@ struct track_event {
     bool is_async;    /* of an old event: it belongs to an id and not to the track */
 };
 
-static struct pf_interned *find(const struct pf_sequence *sequence, enum pf_interned_kind kind,
-                                      uint64_t iid, bool *dangles)
+static struct pf_interned *find(const struct pf_sequence *sequence, enum pf_interned_kind kind, uint64_t iid,
+                                bool *dangles)
 {
     struct pf_interned *entry = iid ? pf_sequence_find(sequence, kind, iid) : NULL;
     *dangles |= iid && !entry;
@@ -222,6 +222,8 @@ static void add_sample(struct pf_reader *reader, uint32_t place, int64_t ts_ns, 
                        double decimal, bool is_decimal)
 {
     struct pf_track *track = &reader->tracks.at.at[place];
+    if (track->is_derived)
+        return;
     trace_chunk_count_skipped(reader->chunk, 0, 1, 0);
     if (is_decimal && track->is_incremental)
         decimal = track->counted_double += decimal;
@@ -310,6 +312,8 @@ static void add_slice(struct pf_reader *reader, const struct pf_sequence *sequen
             : trace_chunk_category(reader->chunk, category.len ? category.at : "", category.len);
     if (event->has_annotations && slice->phase == 'X' && pf_says_unfinished(sequence, packet->body))
         slice->flags |= EVENT_UNFINISHED;
+    if (track->is_async)
+        slice->flags |= EVENT_ASYNC;
     if (event->dangles)
         pf_notice(reader, "dangling_id", "names or texts refer to something that is not in the file");
     trace_chunk_event(reader->chunk, slice);

@@ -83,6 +83,8 @@ struct pf_track {
     int64_t pid, tid, process_order, thread_order;
     bool is_described, has_process, has_thread, has_parent;
     bool is_counter, is_incremental;
+    bool is_async;      /* its events belong to no thread's stack */
+    bool is_derived;    /* written by tpa, and told by other events, too */
     int64_t multiplier; /* of counters */
     int64_t counted;    /* of incremental counters, so far */
     double counted_double;
@@ -221,7 +223,7 @@ struct pf_reader {
     uint64_t inflated_bytes;
     int64_t packet_offset; /* of the packet that is read, for notices */
     int64_t base_ns;       /* taken from every time */
-    bool is_torch;
+    bool is_torch, is_tpa; /* who wrote it */
     struct id_table flows; /* flow ids that were met */
     struct chrome_arg_table args;
     struct buffer text, json;
@@ -274,6 +276,12 @@ static inline bool pf_text_begins(struct pf_text text, const char *prefix)
 {
     size_t len = strlen(prefix);
     return text.len >= len && memcmp(text.at, prefix, len) == 0;
+}
+
+static inline bool pf_text_ends(struct pf_text text, const char *ending)
+{
+    size_t len = strlen(ending);
+    return text.len >= len && memcmp(text.at + text.len - len, ending, len) == 0;
 }
 
 #endif

@@ -103,7 +103,10 @@ uint32_t pf_tracks_add(struct pf_tracks *tracks, struct wire in)
             track->has_parent = true;
             break;
         case 8 << 3 | WIRE_BYTES: read_counter(track, wire_in(&field)); break;
-        case 14 << 3 | WIRE_BYTES: track->description = pf_text_of(&field); break;
+        case 14 << 3 | WIRE_BYTES:
+            track->description = pf_text_of(&field);
+            track->is_derived = pf_text_is(track->description, "tpa derived");
+            break;
         default: break;
         }
     }
@@ -247,14 +250,35 @@ static const char *read_half(const char *at, const char *end, const char *word, 
     return json_integer(at, stop, number) ? stop : NULL;
 }
 
-/* The key that a description of ours tells. */
-static bool read_description(struct pf_text text, struct track_key *key)
+/* A name that a description tells behind pid and tid, from *AT on: WORD="name". */
+static struct pf_text read_told_name(const char **at, const char *end, const char *word)
+{
+    struct pf_text name = { NULL, 0 };
+    size_t len = strlen(word);
+    if ((size_t)(end - *at) < len || memcmp(*at, word, len) != 0)
+        return name;
+    const char *first = *at + len, *next = memmem(first, (size_t)(end - first), "\" thread=\"", 10);
+    const char *close = next ? next : memrchr(first, '"', (size_t)(end - first));
+    if (!close)
+        return name;
+    *at = close + 1;
+    return (struct pf_text){ first, (size_t)(close - first) };
+}
+
+/* The key that a description of ours tells, and names of its process and thread, where it tells them. */
+static bool read_description(struct pf_text text, struct track_key *key, struct pf_text *process,
+                             struct pf_text *thread)
 {
     const char *end = text.at + text.len;
     if (!pf_text_begins(text, "tpa pid="))
         return false;
     const char *at = read_half(text.at + 4, end, "pid=", &key->pid, &key->pid_text, &key->pid_len);
-    return at && read_half(at, end, " tid=", &key->tid, &key->tid_text, &key->tid_len);
+    at = at ? read_half(at, end, " tid=", &key->tid, &key->tid_text, &key->tid_len) : NULL;
+    if (!at)
+        return false;
+    *process = read_told_name(&at, end, " process=\"");
+    *thread = read_told_name(&at, end, " thread=\"");
+    return true;
 }
 
 /* The nearest track from PLACE upwards that is a thread or a process; ID_TABLE_NONE: none. */
@@ -319,24 +343,42 @@ static void tell_fact(struct pf_reader *reader, track_id track, enum track_fact 
         trace_chunk_fact(reader->chunk, track, fact, 0, trace_chunk_text(reader->chunk, text.at, text.len));
 }
 
-/* Names and order, from the track itself, its thread and its process. */
-static void tell_facts(struct pf_reader *reader, const struct pf_track *track, const struct pf_track *owner,
-                       track_id id)
+/* The process that TRACK is of: its own descriptor, or what the nearest above it says; NULL: none. */
+static const struct pf_track *find_process(const struct pf_tracks *tracks, uint32_t place)
 {
-    const struct pf_tracks *tracks = &reader->tracks;
-    uint32_t place = owner ? id_table_find(&tracks->process_places, (uint64_t)owner->pid) : ID_TABLE_NONE;
-    const struct pf_track *process = place == ID_TABLE_NONE ? owner : &tracks->at.at[place];
+    for (int i = 0; i < MOST_PARENTS && place != ID_TABLE_NONE; i++) {
+        const struct pf_track *track = &tracks->at.at[place];
+        if (track->has_process || track->has_thread) {
+            uint32_t process = id_table_find(&tracks->process_places, (uint64_t)track->pid);
+            return process == ID_TABLE_NONE ? track : &tracks->at.at[process];
+        }
+        place = track->has_parent ? id_table_find(&tracks->places, track->parent) : ID_TABLE_NONE;
+    }
+    return NULL;
+}
+
+/* Names and order, from the track itself, its thread and its process. */
+static void tell_facts(struct pf_reader *reader, uint32_t place, const struct pf_track *owner, track_id id)
+{
+    const struct pf_track *track = &reader->tracks.at.at[place];
+    const struct pf_track *process = find_process(&reader->tracks, place);
     if (process) {
         tell_fact(reader, id, FACT_PROCESS_NAME, process->process_name);
         tell_fact(reader, id, FACT_PROCESS_LABELS, process->label);
         if (process->process_order)
             trace_chunk_fact(reader->chunk, id, FACT_PROCESS_SORT_INDEX, process->process_order, NAME_NONE);
     }
-    if (owner && owner->has_thread) {
+    bool is_told = track->process_name.len && !track->has_process; /* by a description of ours */
+    if (is_told) {
+        tell_fact(reader, id, FACT_PROCESS_NAME, track->process_name);
+        tell_fact(reader, id, FACT_THREAD_NAME, track->thread_name);
+    } else if (owner && owner->has_thread) {
         tell_fact(reader, id, FACT_THREAD_NAME, owner->thread_name);
         if (owner->thread_order)
             trace_chunk_fact(reader->chunk, id, FACT_THREAD_SORT_INDEX, owner->thread_order, NAME_NONE);
-    } else if (!track->has_process) {
+    } else if (!track->has_process && !track->is_counter && owner == track) {
+        tell_fact(reader, id, FACT_THREAD_NAME, track->name);
+    } else if (!owner) {
         tell_fact(reader, id, FACT_THREAD_NAME, track->name);
     }
 }
@@ -361,8 +403,9 @@ static void make_key(struct pf_reader *reader, struct pf_track *track, const str
                      struct track_key *key)
 {
     int64_t device, lane;
-    if (read_description(track->description, key) ||
-        (owner && owner != track && owner->has_thread && read_description(owner->description, key)))
+    if (read_description(track->description, key, &track->process_name, &track->thread_name) ||
+        (owner && owner != track &&
+         read_description(owner->description, key, &track->process_name, &track->thread_name)))
         return;
     *key = (struct track_key){ .pid = owner ? owner->pid : 0 };
     if (owner && owner->has_thread) {
@@ -399,7 +442,9 @@ track_id pf_track_of(struct pf_reader *reader, uint32_t place)
     make_key(reader, track, of, &key);
     track->track = trace_chunk_track(reader->chunk, &key);
     track->is_resolved = true;
-    tell_facts(reader, track, of, track->track);
+    track->is_async =
+        pf_text_begins(track->description, "tpa pid=") && pf_text_ends(track->description, " async");
+    tell_facts(reader, place, of, track->track);
     return track->track;
 }
 

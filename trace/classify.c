@@ -139,11 +139,11 @@ static enum trace_producer find_producer(const struct trace_storage *storage, ui
         return PRODUCER_TPA;
     if (has_property(file, "viztracer_metadata"))
         return PRODUCER_VIZTRACER;
-    if (has_property(file, "deviceProperties") || has_property(file, "schemaVersion") || file->has_window)
-        return PRODUCER_KINETO;
     enum trace_producer by_processes = producer_by_processes(storage, index);
     if (by_processes == PRODUCER_TENSORFLOW || by_processes == PRODUCER_JAX)
         return by_processes;
+    if (has_property(file, "deviceProperties") || has_property(file, "schemaVersion") || file->has_window)
+        return PRODUCER_KINETO;
     size_t end = file->first_event + file->event_count;
     for (size_t e = file->first_event; e < end && e < (size_t)file->first_event + 10000; e++)
         if (storage->kind[e] == EVENT_OP || storage->kind[e] == EVENT_PYTHON ||
