@@ -73,7 +73,8 @@ struct perfetto_output {
     struct perfetto_plan plan;
     enum trace_arg args[ARG_COUNT]; /* that occur */
     size_t arg_count;
-    bool *shared; /* by track: another file has a process of its number */
+    bool *is_empty; /* by track: nothing lies on it, and it is not written */
+    bool *shared;   /* by track: another file has a process of its number */
     uint32_t *
         process_of; /* by track: index into processes; UINT32_MAX for streams, which hang below their file's */
     uint32_t *host_of; /* by file: the process that its streams hang below; UINT32_MAX: none */
@@ -138,9 +139,14 @@ static void find_processes(struct perfetto_output *output)
     output->process_of = mem_alloc((trace->track_count + 1) * sizeof *output->process_of);
     output->host_of = mem_alloc((trace->file_count + 1) * sizeof *output->host_of);
     uint64_t *events = mem_zalloc(trace->track_count + 1, sizeof *events); /* by process */
+    output->is_empty = mem_alloc((trace->track_count + 1) * sizeof *output->is_empty);
+    for (track_id t = 0; t < trace->track_count; t++)
+        output->is_empty[t] = trace->tracks[t].event_count == 0;
+    for (size_t i = 0; i < trace->sample_count; i++)
+        output->is_empty[trace->samples[i].track] = false;
     for (track_id t = 0; t < trace->track_count; t++) {
         output->process_of[t] = UINT32_MAX;
-        if (is_stream(trace, t))
+        if (is_stream(trace, t) || output->is_empty[t])
             continue;
         uint32_t place = 0;
         while (place < output->processes.count &&
@@ -551,6 +557,8 @@ static void put_head(const struct perfetto_output *output, struct buffer *out)
     for (size_t i = 0; i < output->processes.count; i++)
         put_process(output, out, &output->processes.at[i]);
     for (track_id t = 0; t < trace->track_count; t++) {
+        if (output->is_empty[t])
+            continue;
         if (is_stream(trace, t))
             put_stream(output, out, t);
         else
@@ -855,6 +863,7 @@ static void release(struct perfetto_output *output)
 {
     perfetto_plan_release(&output->plan);
     free(output->shared);
+    free(output->is_empty);
     free(output->process_of);
     free(output->host_of);
     free(output->shift_ns);

@@ -363,12 +363,46 @@ static void name_stream(const struct trace_storage *storage, struct track *track
         track->tid_text == NAME_NONE ? track->tid : last_number(text_of(storage, track->tid_text), -1);
 }
 
+/* XLA writes at most a million events as JSON, and nothing in the file says that there were more. */
+static void look_for_limit(struct trace_builder *builder, uint32_t index)
+{
+    enum { MOST_EVENTS = 1000000 };
+    const struct trace_file *file = &builder->storage->files.at[index];
+    bool is_json = file->format && strcmp(file->format, "Chrome JSON") == 0;
+    if ((file->producer != PRODUCER_JAX && file->producer != PRODUCER_TENSORFLOW) || !is_json ||
+        file->event_count < MOST_EVENTS / 2 || file->event_count > MOST_EVENTS + MOST_EVENTS / 2)
+        return;
+    const struct trace_storage *storage = builder->storage;
+    uint64_t written =
+        file->event_count; /* steps and operators around calls are ours, ends of operators were left out */
+    for (size_t i = 0; i < storage->notices.count; i++)
+        if (storage->notices.at[i].file == index && strcmp(storage->notices.at[i].kind, "operator_ends") == 0)
+            written += storage->notices.at[i].count;
+    for (event_id e = file->first_event; e < (size_t)file->first_event + file->event_count; e++) {
+        const char *name = names_text(storage->names, storage->name[e]);
+        bool is_op = storage->kind[e] == EVENT_OP && e + 1 < (size_t)file->first_event + file->event_count &&
+                     storage->start_ns[e] == storage->start_ns[e + 1] && strchr(name, '/') &&
+                     storage->dur_ns[e] == storage->dur_ns[e + 1] &&
+                     storage->track[e] == storage->track[e + 1];
+        written -= is_op || (storage->kind[e] == EVENT_ANNOTATION && strncmp(name, "ProfilerStep#", 13) == 0);
+    }
+    if (written == MOST_EVENTS)
+        builder_notice(
+            builder, index, "cut_at_limit",
+            "the file holds exactly 1,000,000 events, at which JAX and TensorFlow stop writing JSON: more may have "
+            "been recorded; the *.xplane.pb beside it has all",
+            1, TPA_NOWHERE);
+}
+
 void builder_classify(struct trace_builder *builder)
 {
     struct trace_storage *storage = builder->storage;
     spread_process_names(storage);
     for (uint32_t i = 0; i < storage->files.count; i++)
         storage->files.at[i].producer = find_producer(storage, i);
+
+    for (uint32_t i = 0; i < storage->files.count; i++)
+        look_for_limit(builder, i);
 
     /* Kinds that only names tell, in files whose categories say nothing. */
     size_t count = storage->tracks.count;
