@@ -167,13 +167,27 @@ static void add_number(struct xplane_reader *reader, const struct xplane_stats *
         trace_chunk_arg(reader->chunk, arg, number);
 }
 
+/* Details stand in the file once and are referred to by many events: they are read when they were not just read. */
+static void add_detail(struct xplane_reader *reader, struct xplane_text text)
+{
+    struct xplane_known_details *known =
+        &reader->details[(uintptr_t)text.at * UINT64_C(0x9e3779b97f4a7c15) >> 56];
+    if (known->text.at != text.at || known->text.len != text.len) {
+        known->text = text;
+        xla_details_read(reader->chunk, text.at, text.len, &known->details);
+    }
+    xla_details_set(reader->chunk, &known->details);
+}
+
 static void add_details(struct xplane_reader *reader, const struct xplane_stats *stats)
 {
     static const enum xplane_stat details[] = { STAT_KERNEL_DETAILS, STAT_MEMCPY_DETAILS,
                                                 STAT_MEMSET_DETAILS };
+    if (!(reader->options->wants.args & XLA_DETAILS_TELL))
+        return;
     for (size_t i = 0; i < sizeof details / sizeof *details; i++)
         if (xplane_has(stats, details[i]) && stats->at[details[i]].text.len)
-            xla_details_add(reader->chunk, stats->at[details[i]].text.at, stats->at[details[i]].text.len);
+            add_detail(reader, stats->at[details[i]].text);
 }
 
 static void add_args(struct xplane_reader *reader, const struct xplane_stats *stats)
@@ -236,7 +250,7 @@ static bool is_step(const struct xplane_event_name *name, const struct xplane_st
 {
     if (xplane_number(stats, STAT_STEP_NUM, number))
         return true;
-    return name && xplane_text_is(name->name, "TraceContext") &&
+    return name && name->is_context &&
            (xplane_number(stats, STAT_STEP_NAME, number) || xplane_number(stats, STAT_GROUP_ID, number));
 }
 
@@ -385,17 +399,6 @@ static uint16_t host_category(const struct xplane_reader *reader, const struct x
     return xplane_has(stats, STAT_HLO_OP) ? reader->operation : reader->no_category;
 }
 
-/* Who wrote the file shows in what its host did. */
-static void look_for_producer(struct xplane_reader *reader, const struct xplane_event_name *name)
-{
-    if (reader->is_jax || !name)
-        return;
-    reader->is_jax = xplane_text_begins(name->name, "PjitFunction") || xplane_text_begins(name->name, "PjRt");
-    reader->is_tensorflow |=
-        xplane_text_begins(name->name, "ExecutorState::") || xplane_text_begins(name->name, "Iterator::") ||
-        xplane_text_begins(name->name, "TFE_") || xplane_text_begins(name->name, "TraceContext");
-}
-
 /* The number that joins a launch on the host, or work on a TPU, with the other. False: none. */
 static bool tpu_launch(const struct xplane_plane *plane, const struct xplane_line *line,
                        const struct xplane_stats *stats, int64_t start_ns, int64_t *number)
@@ -473,7 +476,8 @@ static void add_span(struct xplane_reader *reader, struct xplane_plane *plane, c
     struct trace_chunk *chunk = reader->chunk;
     int64_t launch;
     if (plane->kind == PLANE_HOST) {
-        look_for_producer(reader, name);
+        reader->is_jax |= name && name->is_jax;
+        reader->is_tensorflow |= name && name->is_tensorflow;
         event->category = host_category(reader, name, stats);
         add_around(reader, name, event, stats);
     } else {

@@ -73,6 +73,15 @@ static void read_stat_name(struct xplane_plane *plane, const struct wire_field *
     id_table_set(&plane->stat_ids, key, (uint32_t)plane->stat_names.count - 1);
 }
 
+/* Who wrote the file shows in what its host did. */
+static void look_for_producer(struct xplane_event_name *name)
+{
+    name->is_jax = xplane_text_begins(name->name, "PjitFunction") || xplane_text_begins(name->name, "PjRt");
+    name->is_tensorflow = xplane_text_begins(name->name, "ExecutorState::") ||
+                          xplane_text_begins(name->name, "Iterator::") ||
+                          xplane_text_begins(name->name, "TFE_") || name->is_context;
+}
+
 static void read_event_name(struct xplane_plane *plane, const struct wire_field *entry)
 {
     uint64_t key;
@@ -92,6 +101,8 @@ static void read_event_name(struct xplane_plane *plane, const struct wire_field 
     name.is_twin = plane->kind == PLANE_HOST && xplane_text_begins(name.name, "end: ");
     name.is_free = xplane_text_is(name.name, "MemoryDeallocation");
     name.is_allocation = name.is_free || xplane_text_is(name.name, "MemoryAllocation");
+    name.is_context = xplane_text_is(name.name, "TraceContext");
+    look_for_producer(&name);
     *VEC_PUSH(&plane->event_names) = name;
     id_table_set(&plane->event_ids, key, (uint32_t)plane->event_names.count - 1);
 }

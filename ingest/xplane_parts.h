@@ -13,6 +13,7 @@
 #include "ingest/id_table.h"
 #include "ingest/whole.h"
 #include "ingest/wire.h"
+#include "ingest/xla_details.h"
 
 /* Text in the file: no NUL at its end; NULL and 0 when there is none. */
 struct xplane_text {
@@ -101,6 +102,8 @@ struct xplane_event_name {
     bool is_twin;       /* "end: ...", see xplane_event.c */
     bool is_allocation; /* an allocator's event, */
     bool is_free;       /* which frees */
+    bool is_context;    /* TensorFlow's "TraceContext" */
+    bool is_jax, is_tensorflow; /* who has events of this name */
 };
 
 enum xplane_plane_kind {
@@ -150,6 +153,12 @@ struct xplane_allocator {
     int64_t type, id; /* of the device, as the framework numbers them */
 };
 
+/* Details that were read, by where they stand in the file. */
+struct xplane_known_details {
+    struct xplane_text text;
+    struct xla_details details;
+};
+
 struct xplane_reader {
     struct trace_builder *builder;
     struct trace_chunk *chunk;
@@ -162,6 +171,7 @@ struct xplane_reader {
     uint64_t host_steps;
     uint16_t no_category, kernel, copy, memset, annotation, grouping, operation, runtime, driver, tpu_runtime,
         instant;
+    struct xplane_known_details details[256];
     VEC_OF(struct xplane_step) device_steps;
     VEC_OF(struct xplane_allocator) allocators;
 };
