@@ -28,7 +28,6 @@ void pf_sequence_clear(struct pf_sequence *sequence)
     sequence->default_clock = 0;
     sequence->has_default_track = false;
     sequence->default_counters.count = 0;
-    sequence->own_clock_count = 0;
     sequence->is_valid = true;
 }
 

@@ -269,9 +269,9 @@ static struct pf_text read_told_name(const char **at, const char *end, const cha
 static bool read_description(struct pf_text text, struct track_key *key, struct pf_text *process,
                              struct pf_text *thread)
 {
-    const char *end = text.at + text.len;
     if (!pf_text_begins(text, "tpa pid="))
         return false;
+    const char *end = text.at + text.len;
     const char *at = read_half(text.at + 4, end, "pid=", &key->pid, &key->pid_text, &key->pid_len);
     at = at ? read_half(at, end, " tid=", &key->tid, &key->tid_text, &key->tid_len) : NULL;
     if (!at)

@@ -43,7 +43,7 @@ struct wire_field {
 static inline struct wire wire_over(const void *bytes, size_t len)
 {
     const uint8_t *at = bytes;
-    return (struct wire){ at, at + len, false };
+    return (struct wire){ at, len ? at + len : at, false };
 }
 
 /* The message that FIELD, of bytes, holds. */
