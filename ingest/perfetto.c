@@ -420,7 +420,7 @@ static bool walk(struct pf_reader *reader, struct wire in, bool is_inner)
         struct pf_packet packet;
         if (field.type == WIRE_GROUP)
             break;
-        if (!wire_is(&field, 1, WIRE_BYTES))
+        if (!wire_is(&field, 1, WIRE_BYTES) || field.value == 0)
             continue;
         if (!is_inner)
             reader->packet_offset = field.bytes - reader->whole.at;
@@ -603,8 +603,7 @@ static int sniff_perfetto(const char *bytes, size_t len)
 
 const struct format format_perfetto = {
     .name = "Perfetto",
-    .description =
-        "Perfetto's protobuf (.pftrace): PyTorch's CUPTI backend, rocprofv3, Perfetto's SDK, Chrome",
+    .description = "PyTorch's CUPTI backend, rocprofv3, Perfetto's SDK, Chrome: Perfetto's .pftrace",
     .sniff = sniff_perfetto,
     .read = read_perfetto,
 };

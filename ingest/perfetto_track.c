@@ -167,7 +167,8 @@ void pf_tracks_add_process_tree(struct pf_tracks *tracks, struct wire in)
                 name = pf_text_of(&part);
         }
         if (is_thread) {
-            tracks->at.at[pf_tracks_thread(tracks, group, number)].thread_name = name;
+            uint32_t place = pf_tracks_thread(tracks, group, number);
+            tracks->at.at[place].thread_name = name;
         } else {
             uint32_t place = own_process(tracks, number);
             tracks->at.at[place].process_name = name;

@@ -296,7 +296,7 @@ static bool same_text(struct xplane_text a, struct xplane_text b)
 static struct xplane_allocator find_allocator(struct xplane_reader *reader, const struct xplane_stats *stats)
 {
     struct xplane_allocator allocator = { .name = { "", 0 } };
-    if (xplane_has(stats, STAT_ALLOCATOR))
+    if (xplane_has(stats, STAT_ALLOCATOR) && stats->at[STAT_ALLOCATOR].text.len)
         allocator.name = stats->at[STAT_ALLOCATOR].text;
     choose_device(&allocator, stats);
     if (allocator.type == DEVICE_XLA)
