@@ -896,6 +896,7 @@ static bool write_perfetto(const struct trace *trace, const struct convert_args 
     if (trace->file_count > 1)
         buffer_printf(summary, " of %zu files, whose processes are named by rank", trace->file_count);
     buffer_putc(summary, '\n');
+    timeline_tell_apart(summary, trace);
     release(&output);
     return fine;
 }
@@ -905,6 +906,7 @@ const struct convert_form convert_perfetto = {
     .help = "Perfetto's protobuf, which its UI opens faster and larger than JSON",
     .ending = ".pftrace|.perfetto-trace",
     .packs = true,
+    .is_read = true,
     .write_trace = write_perfetto,
     .wants = CONVERT_WANTS_ALL,
     .next = "open https://ui.perfetto.dev and drop %s into it",

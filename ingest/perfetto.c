@@ -458,7 +458,9 @@ static void settle_base(struct pf_reader *reader)
         file->has_base = true;
         file->base_ns = reader->base_ns;
         file->producer = PRODUCER_KINETO;
-    } else if (reader->clocks.has_real && reader->clocks.primary == PF_BOOTTIME) {
+    } else if (reader->clocks.has_real && reader->clocks.primary == PF_BOOTTIME &&
+               reader->clocks.real_minus_boot_ns >= -TRACE_LATEST_WALL_NS &&
+               reader->clocks.real_minus_boot_ns <= TRACE_LATEST_WALL_NS) {
         file->has_base = true;
         file->base_ns = reader->clocks.real_minus_boot_ns;
     }

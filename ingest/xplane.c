@@ -218,7 +218,8 @@ static void read_environment(struct xplane_reader *reader, const struct xplane_p
     struct trace_file *file = trace_builder_current_file(reader->builder);
     struct xplane_value value;
     if (xplane_text_is(plane->name, "Task Environment") &&
-        xplane_plane_stat(plane, "profile_start_time", &value) && value.is_number && value.number > 0) {
+        xplane_plane_stat(plane, "profile_start_time", &value) && value.is_number && value.number > 0 &&
+        value.number <= TRACE_LATEST_WALL_NS) {
         file->has_base = true;
         file->base_ns = value.number;
     }
