@@ -5,19 +5,20 @@
 #include "base/memory.h"
 #include <sys/mman.h>
 
-enum { FIRST_ROOM = 1 << 20, GIVE_BACK = 8 << 20, PAGE = 4096 };
+enum { FIRST_ROOM = 1 << 16, MOST_AT_ONCE = 4 << 20, GIVE_BACK = 8 << 20, PAGE = 4096 };
 
 bool whole_read(struct whole *whole, struct source *source, const struct ingest_options *options,
                 struct tpa_error *err)
 {
     int64_t count = 0;
     do {
-        if (whole->room - whole->size < FIRST_ROOM) {
-            size_t room = whole->room ? whole->room * 2 : 2 * (size_t)FIRST_ROOM;
+        if (whole->room == whole->size) {
+            size_t room = whole->room ? whole->room * 2 : (size_t)FIRST_ROOM;
             whole->at = column_resize(whole->at, whole->room, room);
             whole->room = room;
         }
-        count = source_read(source, whole->at + whole->size, FIRST_ROOM, err);
+        size_t some = whole->room - whole->size < MOST_AT_ONCE ? whole->room - whole->size : MOST_AT_ONCE;
+        count = source_read(source, whole->at + whole->size, some, err);
         whole->size += count > 0 ? (size_t)count : 0;
         if (options->progress)
             options->progress(options->progress_context, source_name(source), source_packed_read(source),
