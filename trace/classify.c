@@ -394,6 +394,16 @@ static void look_for_limit(struct trace_builder *builder, uint32_t index)
             1, TPA_NOWHERE);
 }
 
+/* E is on a device: readers, who do not know that, called it an operator of XLA, which has no category. */
+static void take_category(struct trace_builder *builder, size_t e)
+{
+    struct trace_storage *storage = builder->storage;
+    name_id none = builder_category(builder, "", 0);
+    storage->categories.at[storage->category[e]].event_count--;
+    storage->category[e] = (uint16_t)none;
+    storage->categories.at[none].event_count++;
+}
+
 void builder_classify(struct trace_builder *builder)
 {
     struct trace_storage *storage = builder->storage;
@@ -423,6 +433,8 @@ void builder_classify(struct trace_builder *builder)
     for (size_t e = 0; e < storage->count; e++) {
         track_id track = storage->track[e];
         enum event_kind kind = storage->kind[e];
+        if (kind == EVENT_OP && kind_of[track] != EVENT_OTHER)
+            take_category(builder, e);
         if (kind_of[track] != EVENT_OTHER ? kind == EVENT_OTHER || kind == EVENT_OP
                                           : kind == EVENT_OTHER && !has_kinds[track]) {
             kind =
