@@ -16,14 +16,12 @@
 #include "cli/convert.h"
 
 #include "base/packer.h"
-#include "base/runs.h"
 #include "base/search.h"
 #include "cli/chrome_head.h"
+#include "cli/perfetto_flows.h"
 #include "cli/perfetto_plan.h"
 #include "cli/timeline.h"
 #include "cli/wire_put.h"
-#include "facts/attribution.h"
-#include "facts/collective_matches.h"
 #include "facts/memory_records.h"
 #include "trace/arg_scan.h"
 
@@ -45,12 +43,6 @@ static const struct {
 #define ARG_ROW(id, kind, keys) { keys, FORM_##kind },
     TRACE_ARGS(ARG_ROW)
 #undef ARG_ROW
-};
-
-/* A flow that begins or ends at an event. */
-struct flow_end {
-    event_id event;
-    uint64_t id;
 };
 
 /* A process as the file will have it: one of the trace's, or what holds streams of a file without any. */
@@ -84,12 +76,11 @@ struct perfetto_output {
     bool has_origin;
     bool *is_used; /* by text: an argument's value */
     VEC_OF(struct process) processes;
-    VEC_OF(struct flow_end) flows; /* by event */
+    struct perfetto_flows flows;
     VEC_OF(struct counter) counters;
     uint32_t *counter_of; /* by sample */
     struct memory_records *memory;
     uint32_t *memory_uuid; /* by device of memory */
-    size_t flow_count;
     struct buffer head;
 };
 
@@ -346,155 +337,6 @@ static void put_root(const struct perfetto_output *output, struct buffer *out)
     close_descriptor(out, packet, descriptor);
 }
 
-/* ---- flows ---- */
-
-static void add_flow(struct perfetto_output *output, uint64_t id, event_id from, event_id to)
-{
-    *VEC_PUSH(&output->flows) = (struct flow_end){ from, id };
-    *VEC_PUSH(&output->flows) = (struct flow_end){ to, id };
-    output->flow_count++;
-}
-
-/* Flow ids: what kind in the upper bits, and a number that counts. */
-enum { FLOW_LAUNCH = 1, FLOW_BACKWARD = 2, FLOW_COLLECTIVE = 3, FLOW_KIND_SHIFT = 56 };
-
-static uint64_t flow_id(int kind, uint64_t number)
-{
-    return (uint64_t)kind << FLOW_KIND_SHIFT | number;
-}
-
-static void add_launches(struct perfetto_output *output)
-{
-    const struct trace *trace = output->trace;
-    struct attribution *launches = attribution_open(trace);
-    for (event_id e = 0; e < trace->event_count; e++) {
-        event_id call = event_is_launched(trace->kind[e]) ? attribution_call(launches, e) : EVENT_NONE;
-        if (call != EVENT_NONE)
-            add_flow(output, flow_id(FLOW_LAUNCH, e), call, e);
-    }
-    attribution_free(launches);
-}
-
-/* One end of an arrow of the trace. */
-struct arrow_end {
-    int64_t id, ts_ns;
-    track_id track;
-    uint32_t file;
-    char phase;
-};
-
-static int compare_arrow_ends(const void *left, const void *right)
-{
-    const struct arrow_end *a = left, *b = right;
-    if (a->file != b->file)
-        return a->file < b->file ? -1 : 1;
-    if (a->id != b->id)
-        return a->id < b->id ? -1 : 1;
-    return a->ts_ns < b->ts_ns ? -1 : a->ts_ns > b->ts_ns;
-}
-
-/* A BEGIN of the plan by place and time. */
-struct begin_at {
-    track_id track;
-    event_id event;
-    int64_t start_ns;
-};
-
-static int compare_begins(const void *left, const void *right)
-{
-    const struct begin_at *a = left, *b = right;
-    if (a->track != b->track)
-        return a->track < b->track ? -1 : 1;
-    return a->start_ns < b->start_ns ? -1 : a->start_ns > b->start_ns;
-}
-
-/* The operator that an end of an arrow touches: the one that begins there. */
-static event_id event_of(const struct begin_at *begins, size_t count, const struct arrow_end *end)
-{
-    struct begin_at key = { .track = end->track, .start_ns = end->ts_ns };
-    const struct begin_at *found = count ? bsearch(&key, begins, count, sizeof key, compare_begins) : NULL;
-    return found ? found->event : EVENT_NONE;
-}
-
-/* Arrows of the trace that are none from a launch: from forward to backward. They are drawn to where operators begin. */
-static void add_backward(struct perfetto_output *output)
-{
-    const struct trace *trace = output->trace;
-    VEC_OF(struct arrow_end) ends = { 0 };
-    VEC_OF(struct begin_at) begins = { 0 };
-    for (size_t i = 0; i < trace->flow_count; i++) {
-        const struct trace_flow *flow = &trace->flows[i];
-        if (strncmp(names_text(trace->texts, flow->category), "fwdbwd", 6) == 0)
-            *VEC_PUSH(&ends) = (struct arrow_end){ flow->id, flow->ts_ns, flow->track,
-                                                   trace->tracks[flow->track].file, flow->phase };
-    }
-    for (event_id e = 0; e < trace->event_count && ends.count; e++)
-        if (trace->kind[e] == EVENT_OP)
-            *VEC_PUSH(&begins) = (struct begin_at){ trace->track[e], e, trace->start_ns[e] };
-    if (begins.count)
-        qsort(begins.at, begins.count, sizeof *begins.at, compare_begins);
-    if (ends.count)
-        qsort(ends.at, ends.count, sizeof *ends.at, compare_arrow_ends);
-    for (size_t i = 0; i + 1 < ends.count; i++) {
-        const struct arrow_end *from = &ends.at[i], *to = from + 1;
-        if (from->phase != 's' || to->id != from->id || to->file != from->file)
-            continue;
-        event_id a = event_of(begins.at, begins.count, from), b = event_of(begins.at, begins.count, to);
-        if (a != EVENT_NONE && b != EVENT_NONE)
-            add_flow(output, flow_id(FLOW_BACKWARD, i), a, b);
-    }
-    VEC_FREE(&ends);
-    VEC_FREE(&begins);
-}
-
-/* One collective on all ranks: from the first of its members to each of the others. */
-static void add_collectives(struct perfetto_output *output)
-{
-    if (output->trace->file_count < 2)
-        return;
-    struct collectives *all = collectives_open(output->trace);
-    struct collective_matches *matches = collective_matches_open(all);
-    for (size_t m = 0; m < matches->count; m++) {
-        const struct collective_match *match = &matches->at[m];
-        for (size_t i = 0; i < match->count; i++)
-            *VEC_PUSH(&output->flows) = (struct flow_end){ all->at[matches->member[match->first + i]].event,
-                                                           flow_id(FLOW_COLLECTIVE, m) };
-        output->flow_count++;
-    }
-    collective_matches_free(matches);
-    collectives_free(all);
-}
-
-static bool is_later_flow(const void *context, const void *left, const void *right)
-{
-    (void)context;
-    const struct flow_end *a = left, *b = right;
-    return a->event > b->event || (a->event == b->event && a->id > b->id);
-}
-
-static void find_flows(struct perfetto_output *output)
-{
-    add_launches(output);
-    add_backward(output);
-    add_collectives(output);
-    if (output->flows.count)
-        runs_sort(output->flows.at, output->flows.count, sizeof *output->flows.at, is_later_flow, NULL);
-}
-
-/* The first flow of E; where E has none, that of a later event. */
-static size_t first_flow(const struct perfetto_output *output, event_id e)
-{
-    size_t low = 0, high = output->flows.count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (output->flows.at[middle].event < e)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
 /* ---- what the first packets tell ---- */
 
 static void put_clock(struct buffer *out, int64_t clock, int64_t at_ns)
@@ -635,7 +477,8 @@ static void put_event(const struct perfetto_output *output, struct buffer *out, 
         if (arg_scan_get(&scans->of[i], e, &value))
             put_arg(output, out, output->args[i], file, value);
     put_unfinished(output, out, e);
-    for (size_t i = first_flow(output, e); i < output->flows.count && output->flows.at[i].event == e; i++)
+    for (size_t i = perfetto_flows_first(&output->flows, e);
+         i < output->flows.count && output->flows.at[i].event == e; i++)
         wire_put_fixed64(out, 47, output->flows.at[i].id);
 }
 
@@ -849,7 +692,7 @@ static void prepare(struct perfetto_output *output)
     find_args(output);
     find_processes(output);
     perfetto_plan_init(&output->plan, trace, (uint32_t)output->processes.count + 1);
-    find_flows(output);
+    perfetto_flows_find(&output->flows, trace);
     find_counters(output);
     output->memory = memory_records_open(trace, MEMORY_LEVELS);
     output->memory_uuid = mem_alloc((output->memory->device_count + 1) * sizeof *output->memory_uuid);
@@ -872,7 +715,7 @@ static void release(struct perfetto_output *output)
     free(output->memory_uuid);
     memory_records_free(output->memory);
     VEC_FREE(&output->processes);
-    VEC_FREE(&output->flows);
+    perfetto_flows_release(&output->flows);
     VEC_FREE(&output->counters);
     buffer_release(&output->head);
 }
@@ -892,7 +735,7 @@ static bool write_perfetto(const struct trace *trace, const struct convert_args 
                    parts_of(trace->sample_count, SAMPLES_PER_PART);
     bool fine = packer_write(&packer, parts, out, err);
     buffer_printf(summary, "%zu events, %zu flows, %zu counter samples", trace->event_count,
-                  output.flow_count, trace->sample_count);
+                  output.flows.arrows, trace->sample_count);
     if (trace->file_count > 1)
         buffer_printf(summary, " of %zu files, whose processes are named by rank", trace->file_count);
     buffer_putc(summary, '\n');
