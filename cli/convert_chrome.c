@@ -50,11 +50,6 @@ static const struct arg_row arg_rows[ARG_COUNT] = {
 #undef ARG_ROW
 };
 
-/* Numbers that mean something within their file only. */
-#define ARGS_OF_FILE                                                                                         \
-    (WANT(CORRELATION) | WANT(EXTERNAL_ID) | WANT(WAIT_ON_CORRELATION) | WANT(SEQUENCE) | WANT(PYTHON_ID) |  \
-     WANT(PYTHON_PARENT_ID) | WANT(PYTHON_MODULE_ID) | WANT(EVENT_INDEX))
-
 struct output_text {
     const char *at;
     size_t len;
@@ -181,81 +176,10 @@ static uint32_t file_of(const struct chrome_output *output, track_id track)
 
 /* ---- several files in one ---- */
 
-struct process {
-    int64_t pid;
-    name_id pid_text;
-    uint32_t file;
-    track_id track;
-};
-
-static int compare_processes(const void *left, const void *right)
-{
-    const struct process *a = left, *b = right;
-    if (a->pid_text != b->pid_text)
-        return a->pid_text < b->pid_text ? -1 : 1;
-    if (a->pid != b->pid)
-        return a->pid < b->pid ? -1 : 1;
-    if (a->file != b->file)
-        return a->file < b->file ? -1 : 1;
-    return a->track < b->track ? -1 : a->track > b->track;
-}
-
-/* New, free(): the process of each track, by number, then file, then track. */
-static struct process *sort_processes(const struct trace *trace)
-{
-    struct process *processes = mem_alloc((trace->track_count + 1) * sizeof *processes);
-    for (track_id i = 0; i < trace->track_count; i++)
-        processes[i] =
-            (struct process){ trace->tracks[i].pid, trace->tracks[i].pid_text, trace->tracks[i].file, i };
-    qsort(processes, trace->track_count, sizeof *processes, compare_processes);
-    return processes;
-}
-
-static bool same_number(const struct process *a, const struct process *b)
-{
-    return a->pid == b->pid && a->pid_text == b->pid_text;
-}
-
-/* New, free(): by track: does another file have a process of the same number? */
-static bool *find_shared(const struct trace *trace)
-{
-    struct process *processes = sort_processes(trace);
-    bool *shared = mem_zalloc(trace->track_count + 1, sizeof *shared);
-    for (size_t first = 0, end; first < trace->track_count; first = end) {
-        for (end = first; end < trace->track_count && same_number(&processes[first], &processes[end]); end++)
-            ;
-        for (size_t i = first; i < end; i++)
-            shared[processes[i].track] = processes[end - 1].file != processes[first].file;
-    }
-    free(processes);
-    return shared;
-}
-
-/* New, free(): by track: is it the first one of its process? */
-static bool *first_tracks(const struct trace *trace)
-{
-    struct process *processes = sort_processes(trace);
-    bool *is_first = mem_zalloc(trace->track_count + 1, sizeof *is_first);
-    for (size_t i = 0; i < trace->track_count; i++)
-        is_first[processes[i].track] = i == 0 || !same_number(&processes[i - 1], &processes[i]) ||
-                                       processes[i - 1].file != processes[i].file;
-    free(processes);
-    return is_first;
-}
-
 static void put_pid(struct buffer *out, const struct trace *trace, const struct track *track, bool shared)
 {
     struct buffer name = { 0 };
-    if (shared) {
-        timeline_add_file(&name, trace, track->file);
-        buffer_puts(&name, ": ");
-    }
-    if (track->pid_text != NAME_NONE)
-        buffer_add(&name, names_text(trace->texts, track->pid_text),
-                   names_length(trace->texts, track->pid_text));
-    else
-        exact_add_integer(&name, track->pid);
-    if (shared || track->pid_text != NAME_NONE)
+    if (timeline_add_pid(&name, trace, track, shared))
         escape_json_string(out, name.at ? name.at : "", name.count);
     else
         put(out, (struct output_text){ name.at, name.count });
@@ -265,7 +189,7 @@ static void put_pid(struct buffer *out, const struct trace *trace, const struct 
 static void place_tracks(struct chrome_output *output)
 {
     const struct trace *trace = output->trace;
-    bool *shared = find_shared(trace);
+    bool *shared = timeline_shared_processes(trace);
     output->place = mem_zalloc(trace->track_count + 1, sizeof *output->place);
     struct buffer text = { 0 };
     for (size_t i = 0; i < trace->track_count; i++) {
@@ -282,36 +206,6 @@ static void place_tracks(struct chrome_output *output)
     }
     buffer_release(&text);
     free(shared);
-}
-
-/* Numbers of different files are moved apart by a power of ten above all of them. */
-static void find_stride(struct chrome_output *output)
-{
-    const struct trace *trace = output->trace;
-    if (trace->file_count < 2)
-        return;
-    int64_t largest = 0, most = INT64_MAX / 10 / (int64_t)trace->file_count;
-    for (size_t i = 0; i < output->arg_count; i++) {
-        const struct trace_arg_column *column = &trace->args[output->args[i].arg];
-        for (size_t k = 0; k < column->count && output->args[i].of_file; k++) {
-            int64_t value =
-                column->wide ? ((const int64_t *)column->values)[k] : ((const int32_t *)column->values)[k];
-            if (value > largest && value < most)
-                largest = value;
-        }
-    }
-    for (size_t i = 0; i < trace->flow_count; i++)
-        if (trace->flows[i].id > largest && trace->flows[i].id < INT32_MAX)
-            largest = trace->flows[i].id;
-    output->stride = 10;
-    while (output->stride <= largest)
-        output->stride *= 10;
-}
-
-/* VALUE of FILE, apart from those of other files. 0 and negative numbers stand for "none". */
-static int64_t set_apart(const struct chrome_output *output, uint32_t file, int64_t value)
-{
-    return value > 0 && value < output->stride ? value + (int64_t)file * output->stride : value;
 }
 
 /* ---- metadata events: what processes and threads are called ---- */
@@ -368,7 +262,7 @@ static void put_process_name(struct chrome_output *output, struct buffer *out, t
 static void put_facts(struct chrome_output *output, struct buffer *out)
 {
     const struct trace *trace = output->trace;
-    bool *is_first = first_tracks(trace);
+    bool *is_first = timeline_first_tracks(trace);
     for (track_id i = 0; i < trace->track_count; i++) {
         const struct track *track = &trace->tracks[i];
         if (is_first[i]) {
@@ -406,7 +300,7 @@ static void put_arg(const struct chrome_output *output, struct buffer *out, cons
     switch (arg->form) {
     case FORM_INT:
         if (arg->of_file && output->stride)
-            value = set_apart(output, file, value);
+            value = timeline_set_apart(output->stride, file, value);
         if (arg->arg == ARG_ADDRESS && value < 0)
             buffer_printf(out, "%" PRIu64, (uint64_t)value);
         else
@@ -540,7 +434,7 @@ static void make_flows(const struct chrome_output *output, size_t part, struct b
         if (i > 0 || trace->event_count > 0 || output->fact_count > 0)
             PUT(out, ",\n");
         buffer_printf(out, "{\"ph\":\"%c\",\"id\":", flow->phase);
-        put_id(out, set_apart(output, file, flow->id));
+        put_id(out, timeline_set_apart(output->stride, file, flow->id));
         PUT(out, ",\"cat\":");
         put_known_string(out, trace->texts, output->plain_text, flow->category);
         PUT(out, ",\"name\":");
@@ -663,7 +557,7 @@ static void find_args(struct chrome_output *output)
         output->args[output->arg_count++] = (struct used_arg){
             .arg = (enum trace_arg)arg,
             .form = arg_rows[arg].form,
-            .of_file = ARGS_OF_FILE >> arg & 1,
+            .of_file = TIMELINE_ARGS_OF_FILE >> arg & 1,
             .key = keep(output, &text),
         };
     }
@@ -748,7 +642,7 @@ static void prepare(struct chrome_output *output)
     find_args(output);
     find_categories(output);
     place_tracks(output);
-    find_stride(output);
+    output->stride = timeline_stride(trace);
     output->shift_ns = timeline_shifts(trace);
     find_last_moment(output);
     find_arrows(output);

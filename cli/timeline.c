@@ -1,9 +1,11 @@
 /* timeline.c - see timeline.h. */
 #include "cli/timeline.h"
 
+#include "base/memory.h"
 #include "trace/builder.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 
 static int64_t base_of(const struct trace *trace, size_t file)
 {
@@ -83,4 +85,110 @@ void timeline_add_track(struct buffer *out, const struct trace *trace, track_id 
     add_half(out, trace, "thread", track->thread_name, track->tid_text, track->tid);
     while (out->at[out->count - 1] == ' ') /* Kineto's "stream 7 " */
         out->at[--out->count] = '\0';
+}
+
+/* ---- processes ---- */
+
+struct process {
+    int64_t pid;
+    name_id pid_text;
+    uint32_t file;
+    track_id track;
+};
+
+static int compare_processes(const void *left, const void *right)
+{
+    const struct process *a = left, *b = right;
+    if (a->pid_text != b->pid_text)
+        return a->pid_text < b->pid_text ? -1 : 1;
+    if (a->pid != b->pid)
+        return a->pid < b->pid ? -1 : 1;
+    if (a->file != b->file)
+        return a->file < b->file ? -1 : 1;
+    return a->track < b->track ? -1 : a->track > b->track;
+}
+
+/* New, free(): the process of each track, by number, then file, then track. */
+static struct process *sort_processes(const struct trace *trace)
+{
+    struct process *processes = mem_alloc((trace->track_count + 1) * sizeof *processes);
+    for (track_id i = 0; i < trace->track_count; i++)
+        processes[i] =
+            (struct process){ trace->tracks[i].pid, trace->tracks[i].pid_text, trace->tracks[i].file, i };
+    qsort(processes, trace->track_count, sizeof *processes, compare_processes);
+    return processes;
+}
+
+static bool same_number(const struct process *a, const struct process *b)
+{
+    return a->pid == b->pid && a->pid_text == b->pid_text;
+}
+
+bool *timeline_shared_processes(const struct trace *trace)
+{
+    struct process *processes = sort_processes(trace);
+    bool *shared = mem_zalloc(trace->track_count + 1, sizeof *shared);
+    for (size_t first = 0, end; first < trace->track_count; first = end) {
+        for (end = first; end < trace->track_count && same_number(&processes[first], &processes[end]); end++)
+            ;
+        for (size_t i = first; i < end; i++)
+            shared[processes[i].track] = processes[end - 1].file != processes[first].file;
+    }
+    free(processes);
+    return shared;
+}
+
+bool *timeline_first_tracks(const struct trace *trace)
+{
+    struct process *processes = sort_processes(trace);
+    bool *is_first = mem_zalloc(trace->track_count + 1, sizeof *is_first);
+    for (size_t i = 0; i < trace->track_count; i++)
+        is_first[processes[i].track] = i == 0 || !same_number(&processes[i - 1], &processes[i]) ||
+                                       processes[i - 1].file != processes[i].file;
+    free(processes);
+    return is_first;
+}
+
+bool timeline_add_pid(struct buffer *out, const struct trace *trace, const struct track *track, bool shared)
+{
+    if (shared) {
+        timeline_add_file(out, trace, track->file);
+        buffer_puts(out, ": ");
+    }
+    if (track->pid_text != NAME_NONE)
+        buffer_add(out, names_text(trace->texts, track->pid_text),
+                   names_length(trace->texts, track->pid_text));
+    else
+        buffer_printf(out, "%" PRId64, track->pid);
+    return shared || track->pid_text != NAME_NONE;
+}
+
+/* ---- numbers of a file ---- */
+
+int64_t timeline_stride(const struct trace *trace)
+{
+    if (trace->file_count < 2)
+        return 0;
+    int64_t largest = 0, most = INT64_MAX / 10 / (int64_t)trace->file_count;
+    for (int arg = 0; arg < ARG_COUNT; arg++) {
+        const struct trace_arg_column *column = &trace->args[arg];
+        for (size_t k = 0; k < column->count && TIMELINE_ARGS_OF_FILE >> arg & 1; k++) {
+            int64_t value =
+                column->wide ? ((const int64_t *)column->values)[k] : ((const int32_t *)column->values)[k];
+            if (value > largest && value < most)
+                largest = value;
+        }
+    }
+    for (size_t i = 0; i < trace->flow_count; i++)
+        if (trace->flows[i].id > largest && trace->flows[i].id < INT32_MAX)
+            largest = trace->flows[i].id;
+    int64_t stride = 10;
+    while (stride <= largest)
+        stride *= 10;
+    return stride;
+}
+
+int64_t timeline_set_apart(int64_t stride, uint32_t file, int64_t value)
+{
+    return value > 0 && value < stride ? value + (int64_t)file * stride : value;
 }

@@ -6,6 +6,7 @@
 
 #include "base/buffer.h"
 #include "trace/trace.h"
+#include <stdbool.h>
 
 /*
  * New, free(): by file, what is to be added to its times so that all count from the same moment: the earliest origin. A
@@ -21,5 +22,25 @@ void timeline_add_file(struct buffer *out, const struct trace *trace, uint32_t f
 
 /* Add what TRACK is called: "python: thread 5200 (main)", with the file in front when there are several. */
 void timeline_add_track(struct buffer *out, const struct trace *trace, track_id track);
+
+/* New, free(): by track: does another file have a process of the same number? */
+bool *timeline_shared_processes(const struct trace *trace);
+
+/* New, free(): by track: is it the first one of its process? */
+bool *timeline_first_tracks(const struct trace *trace);
+
+/* Add the pid of TRACK; where SHARED, with the file in front: "rank 3: 5200". Is it a text rather than a number? */
+bool timeline_add_pid(struct buffer *out, const struct trace *trace, const struct track *track, bool shared);
+
+/* Numbers that mean something within their file only. */
+#define TIMELINE_ARGS_OF_FILE                                                                                \
+    (WANT(CORRELATION) | WANT(EXTERNAL_ID) | WANT(WAIT_ON_CORRELATION) | WANT(SEQUENCE) | WANT(PYTHON_ID) |  \
+     WANT(PYTHON_PARENT_ID) | WANT(PYTHON_MODULE_ID) | WANT(EVENT_INDEX))
+
+/* Between the numbers of one file and of the next: a power of ten above all of them. 0: there is one file. */
+int64_t timeline_stride(const struct trace *trace);
+
+/* VALUE of FILE, apart from those of other files. 0 and negative numbers stand for "none". */
+int64_t timeline_set_apart(int64_t stride, uint32_t file, int64_t value);
 
 #endif

@@ -12,6 +12,7 @@
 
 #include "ingest/json_text.h"
 #include "ingest/xla_details.h"
+#include <stdio.h>
 #include <string.h>
 
 /* Only the kinds say what is there: the rest, a few hundred bytes, is not touched for each event. */
@@ -165,6 +166,11 @@ void chrome_arg_table_init(struct chrome_arg_table *table, const struct trace_wa
     static const char *const details[] = { "kernel_details", "memcpy_details", "memset_details" };
     for (size_t i = 0; i < sizeof details / sizeof *details && wants->args & XLA_DETAILS_TELL; i++)
         add_key(table, details[i], strlen(details[i]), 0, CHROME_XLA_DETAILS);
+    /* What an event of XLA is, or what goes around it, is told by these. */
+    add_key(table, "step_num", strlen("step_num"), 0, CHROME_XLA_STEP);
+    add_key(table, "hlo_op", strlen("hlo_op"), 0, CHROME_XLA_OP);
+    if (!(wants->args & WANT(MODULE)))
+        add_key(table, "hlo_module", strlen("hlo_module"), 0, CHROME_XLA_MODULE);
 }
 
 const struct chrome_arg_key *chrome_find_arg(const struct chrome_arg_table *table, const char *key,
@@ -253,6 +259,9 @@ static void add_found_args(struct chrome_reader *reader)
             if (is_word(found->start, found->end, "true") || is_word(found->start, found->end, "false"))
                 trace_chunk_arg(chunk, arg, *found->start == 't');
             break;
+        case CHROME_XLA_STEP:
+        case CHROME_XLA_OP:
+        case CHROME_XLA_MODULE: break; /* add_xla has seen them */
         case CHROME_XLA_DETAILS:
             text = string_text(reader, found->start, found->end, &reader->text_a, &len);
             xla_details_add(chunk, text, len);
@@ -601,6 +610,96 @@ static bool arg_says_unfinished(const struct chrome_reader *reader)
     return false;
 }
 
+/* ---- what XLA tells of its events, where there are no categories ---- */
+
+/* "end: dot.1" marks the end of dot.1 once more. */
+static bool is_xla_twin(const struct fields *fields)
+{
+    static const char begin[] = "end: ";
+    const struct value *name = &fields->at[FIELD_NAME];
+    return name->kind == VALUE_STRING && (size_t)(name->end - name->start) > sizeof begin - 1 &&
+           memcmp(name->start, begin, sizeof begin - 1) == 0 &&
+           fields->at[FIELD_CATEGORY].kind == VALUE_MISSING;
+}
+
+/* The argument found of KIND, or of KEY; NULL: none. */
+static const struct chrome_found_arg *find_found(const struct chrome_reader *reader,
+                                                 enum chrome_arg_kind kind, const char *key)
+{
+    for (size_t i = 0; i < reader->found_count; i++) {
+        const struct chrome_found_arg *found = &reader->found[i];
+        if (found->key->kind == kind && (!key || strcmp(found->key->text, key) == 0))
+            return found;
+    }
+    return NULL;
+}
+
+/* Is it a call of CUDA's or HIP's: cuLaunchKernel, cudaMemcpyAsync, hipModuleLaunchKernel? */
+static bool is_call_name(const struct value *name)
+{
+    static const char *const prefixes[] = { "cuda", "hip", "cu" };
+    size_t len = (size_t)(name->end - name->start);
+    for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes && name->kind == VALUE_STRING; i++) {
+        size_t prefix = strlen(prefixes[i]);
+        if (len > prefix + 1 && memcmp(name->start, prefixes[i], prefix) == 0 && name->start[prefix] >= 'A' &&
+            name->start[prefix] <= 'Z' && name->start[prefix + 1] >= 'a' && name->start[prefix + 1] <= 'z')
+            return true;
+    }
+    return false;
+}
+
+/* The operator that a call launches for, as a span around it: "jit_step/dot.1". */
+static void add_xla_operator(struct chrome_reader *reader, const struct chunk_event *call,
+                             const struct chrome_found_arg *operation)
+{
+    const struct chrome_found_arg *module = find_found(reader, CHROME_XLA_MODULE, NULL);
+    struct chunk_event span = *call;
+    size_t len;
+    if (!module)
+        module = find_found(reader, CHROME_TEXT, "hlo_module");
+    buffer_clear(&reader->text_b);
+    name_id module_text = NAME_NONE;
+    if (module && module->start < module->end) {
+        const char *text = string_text(reader, module->start, module->end, &reader->text_a, &len);
+        buffer_add(&reader->text_b, text, len);
+        buffer_putc(&reader->text_b, '/');
+        if (module->key->kind == CHROME_TEXT)
+            module_text = trace_chunk_text(reader->chunk, text, len);
+    }
+    const char *text = string_text(reader, operation->start, operation->end, &reader->text_a, &len);
+    buffer_add(&reader->text_b, text, len);
+    span.name = trace_chunk_name(reader->chunk, reader->text_b.at, reader->text_b.count);
+    span.category = trace_chunk_category(reader->chunk, "cpu_op", 6);
+    trace_chunk_event(reader->chunk, &span);
+    if (module_text != NAME_NONE)
+        trace_chunk_arg(reader->chunk, ARG_MODULE, module_text);
+}
+
+/*
+ * What an event without a category, a span, tells of XLA's work: its step, which becomes a span around it; that it is an
+ * operator; or the operator that it launches for.
+ */
+static void add_xla(struct chrome_reader *reader, const struct fields *fields, struct chunk_event *event)
+{
+    const struct chrome_found_arg *step = find_found(reader, CHROME_XLA_STEP, NULL),
+                                  *operation = find_found(reader, CHROME_XLA_OP, NULL);
+    int64_t number;
+    if (step && json_integer(step->start, step->end, &number) && number >= 0) {
+        char text[48];
+        int len = snprintf(text, sizeof text, "ProfilerStep#%lld", (long long)number);
+        struct chunk_event span = *event;
+        span.name = trace_chunk_name(reader->chunk, text, (size_t)len);
+        span.category = trace_chunk_category(reader->chunk, "user_annotation", 15);
+        trace_chunk_event(reader->chunk, &span);
+    }
+    if (!operation || operation->start == operation->end)
+        return;
+    if (is_call_name(&fields->at[FIELD_NAME]))
+        add_xla_operator(reader, event, operation);
+    else
+        event->category = trace_chunk_category(reader->chunk, "cpu_op", 6);
+}
+
 static void add_event(struct chrome_reader *reader, const struct fields *fields, char phase)
 {
     struct chunk_event event = { .phase = phase, .dur_ns = -1 };
@@ -631,8 +730,15 @@ static void add_event(struct chrome_reader *reader, const struct fields *fields,
         if (arg_says_unfinished(reader))
             event.flags |= EVENT_UNFINISHED;
     }
+    if (phase == 'X' && is_xla_twin(fields)) {
+        count_notice(reader, fields, "operator_ends",
+                     "events called \"end: ...\" mark the end of an operator of XLA and were left out");
+        return;
+    }
     event.track = read_track(reader, fields);
     event.category = category_of(reader, fields);
+    if (phase == 'X' && reader->found_count && fields->at[FIELD_CATEGORY].kind == VALUE_MISSING)
+        add_xla(reader, fields, &event);
     bool may_lack_name = phase == 'E' && (fields->at[FIELD_NAME].kind != VALUE_STRING ||
                                           fields->at[FIELD_NAME].start == fields->at[FIELD_NAME].end);
     event.name = may_lack_name ? NAME_NONE : read_name(reader, &fields->at[FIELD_NAME]);

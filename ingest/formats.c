@@ -19,11 +19,11 @@
 #include <sys/stat.h>
 
 extern const struct format format_chrome, format_pstats, format_lightning, format_memory_timeline, format_tpa,
-    format_saved, format_snapshot;
+    format_saved, format_snapshot, format_xplane, format_perfetto;
 
 const struct format *const formats[] = {
-    &format_chrome, &format_pstats, &format_lightning, &format_memory_timeline,
-    &format_tpa,    &format_saved,  &format_snapshot,  NULL,
+    &format_chrome, &format_pstats,   &format_lightning, &format_memory_timeline, &format_tpa,
+    &format_saved,  &format_snapshot, &format_xplane,    &format_perfetto,        NULL,
 };
 
 /* How deep directories are searched: log directories nest run/plugin/profile/time. */
@@ -56,8 +56,9 @@ static bool has_ending(const char *name, const char *ending)
 }
 
 /* Names in a directory that may be traces, or profiles; what they really are is sniffed later. */
-static const char *const trace_endings[] = { ".json",  ".json.gz",  ".json.zst", ".tpa",
-                                             ".trace", ".pt.trace", NULL };
+static const char *const trace_endings[] = { ".json",           ".json.gz",    ".json.zst",  ".tpa",
+                                             ".trace",          ".pt.trace",   ".xplane.pb", ".pftrace",
+                                             ".perfetto-trace", ".pftrace.gz", NULL };
 static const char *const profile_endings[] = { ".prof", ".pstats", ".pstat", ".stats", NULL };
 static const char *const snapshot_endings[] = { ".pickle",     ".pkl",     ".pickle.gz", ".pkl.gz",
                                                 ".pickle.zst", ".pkl.zst", NULL };
@@ -473,6 +474,22 @@ static bool read_file(const char *path, struct reading *reading, bool must_be, b
     return ok;
 }
 
+/*
+ * JAX and TensorFlow write what an *.xplane.pb holds once more beside it, as JSON that ends at 1,000,000 events. Is PATH such
+ * a file, with an *.xplane.pb in its directory among FOUND?
+ */
+static bool is_repeated(const char *path, const struct paths *found)
+{
+    if (!has_ending(path, "trace.json.gz"))
+        return false;
+    size_t folder = (size_t)(strrchr(path, '/') - path) + 1;
+    for (size_t i = 0; i < found->count; i++)
+        if (strncmp(found->at[i], path, folder) == 0 && !strchr(found->at[i] + folder, '/') &&
+            has_ending(found->at[i], ".xplane.pb"))
+            return true;
+    return false;
+}
+
 /* Read the files in the directory PATH that end in one of ENDINGS. Those of use add to *READ. */
 static bool read_files_in(const char *path, const char *const *endings, struct reading *reading,
                           size_t *looked_at, size_t *read, struct tpa_error *err)
@@ -483,6 +500,13 @@ static bool read_files_in(const char *path, const char *const *endings, struct r
     for (size_t i = 0; i < found.count && ok; i++) {
         bool known = false;
         size_t aside = reading->aside.count;
+        if (is_repeated(found.at[i], &found)) {
+            trace_builder_tell(
+                reading->builder, "repeated_file",
+                "files of JSON lie beside an *.xplane.pb, which holds the same and more, and were not read",
+                1);
+            continue;
+        }
         ok = read_file(found.at[i], reading, false, &known, err);
         *read += known && reading->aside.count == aside;
     }
@@ -512,7 +536,9 @@ static bool nothing_in(const char *path, const struct reading *reading, size_t l
     size_t count = left_out->reasons.count - first;
     if (count == 0) {
         tpa_fail(err, TPA_NOWHERE, "no trace in this directory (%zu files looked at)", looked_at);
-        tpa_hint(err, "traces are looked for in files that end in .json, .json.gz, .json.zst or .tpa");
+        tpa_hint(
+            err,
+            "traces are looked for in files that end in .json, .json.gz, .json.zst, .tpa, .xplane.pb or .pftrace");
     } else {
         tpa_fail(err, TPA_NOWHERE, "no trace in this directory can be read: %s: %s",
                  names_text(left_out->paths, (name_id)first), strerror(left_out->reasons.at[first]));

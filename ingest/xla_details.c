@@ -13,13 +13,14 @@ struct detail {
 /* The next detail at *AT; false when there is none. */
 static bool next_detail(const char **at, const char *end, struct detail *detail)
 {
-    while (*at < end && **at == ' ')
+    while (*at < end && (**at == ' ' || **at == '\n'))
         (*at)++;
     if (*at == end)
         return false;
-    const char *space = memchr(*at, ' ', (size_t)(end - *at));
     detail->key = *at;
-    detail->end = space ? space : end;
+    detail->end = *at;
+    while (detail->end < end && *detail->end != ' ' && *detail->end != '\n')
+        detail->end++;
     const char *colon = memchr(*at, ':', (size_t)(detail->end - *at));
     detail->value = colon ? colon + 1 : detail->end;
     *at = detail->end;
@@ -32,8 +33,20 @@ static bool key_is(const struct detail *detail, const char *key)
     return (size_t)(detail->value - detail->key) == len + 1 && memcmp(detail->key, key, len) == 0;
 }
 
+/* The last value given counts. */
+static void tell(struct xla_details *details, enum trace_arg arg, int64_t value)
+{
+    size_t i = 0;
+    while (i < details->count && details->at[i].arg != arg)
+        i++;
+    details->at[i].arg = arg;
+    details->at[i].value = value;
+    details->count += i == details->count;
+}
+
 /* "8,1,1" as Kineto writes it: [8,1,1]. */
-static void add_extent(struct trace_chunk *chunk, enum trace_arg arg, const struct detail *detail)
+static void add_extent(struct trace_chunk *chunk, struct xla_details *details, enum trace_arg arg,
+                       const struct detail *detail)
 {
     char text[64];
     int64_t extent;
@@ -47,7 +60,7 @@ static void add_extent(struct trace_chunk *chunk, enum trace_arg arg, const stru
     }
     int len = snprintf(text, sizeof text, "[%.*s]", (int)(detail->end - detail->value), detail->value);
     if (len > 0 && (size_t)len < sizeof text)
-        trace_chunk_arg(chunk, arg, trace_chunk_text(chunk, text, (size_t)len));
+        tell(details, arg, trace_chunk_text(chunk, text, (size_t)len));
 }
 
 /* The host's side of a copy decides how fast it is, and whether it blocks. */
@@ -61,30 +74,56 @@ static bool is_host_memory(const struct detail *detail)
     return false;
 }
 
-void xla_details_add(struct trace_chunk *chunk, const char *text, size_t len)
+/* Shared memory of a block, in bytes; AMD calls it the memory of a group. */
+static bool is_shared_memory(const struct detail *detail)
 {
+    return key_is(detail, "static_shared") || key_is(detail, "dynamic_shared") || key_is(detail, "shm") ||
+           key_is(detail, "group_mem");
+}
+
+/* No device has more registers a thread. Older profilers of AMD's devices wrote what happened to lie in memory. */
+enum { MOST_REGISTERS = 1024 };
+
+void xla_details_read(struct trace_chunk *chunk, const char *text, size_t len, struct xla_details *details)
+{
+    details->count = 0;
     const char *end = text + len;
     struct detail detail;
     int64_t number, shared = 0;
-    bool knows_shared = false;
+    bool knows_shared = false, garbage = false;
     while (next_detail(&text, end, &detail)) {
         bool is_number = json_integer(detail.value, detail.end, &number);
         if (key_is(&detail, "regs") && is_number) {
-            trace_chunk_arg(chunk, ARG_REGISTERS, number);
-        } else if ((key_is(&detail, "static_shared") || key_is(&detail, "dynamic_shared")) && is_number) {
+            garbage = number > MOST_REGISTERS;
+            if (!garbage)
+                tell(details, ARG_REGISTERS, number);
+        } else if (is_shared_memory(&detail) && is_number) {
             knows_shared = !__builtin_add_overflow(shared, number, &shared);
         } else if (key_is(&detail, "grid")) {
-            add_extent(chunk, ARG_GRID, &detail);
+            add_extent(chunk, details, ARG_GRID, &detail);
         } else if (key_is(&detail, "block")) {
-            add_extent(chunk, ARG_BLOCK, &detail);
-        } else if (key_is(&detail, "size") && is_number) {
-            trace_chunk_arg(chunk, ARG_BYTES, number);
+            add_extent(chunk, details, ARG_BLOCK, &detail);
+        } else if ((key_is(&detail, "size") || key_is(&detail, "num_bytes")) && is_number) {
+            tell(details, ARG_BYTES, number);
         } else if ((key_is(&detail, "kind") || key_is(&detail, "kind_src") || key_is(&detail, "kind_dst")) &&
                    is_host_memory(&detail)) {
-            trace_chunk_arg(chunk, ARG_COPY_MEMORY,
-                            trace_chunk_text(chunk, detail.value, (size_t)(detail.end - detail.value)));
+            tell(details, ARG_COPY_MEMORY,
+                 trace_chunk_text(chunk, detail.value, (size_t)(detail.end - detail.value)));
         }
     }
-    if (knows_shared)
-        trace_chunk_arg(chunk, ARG_SHARED_MEMORY, shared);
+    if (knows_shared && !garbage)
+        tell(details, ARG_SHARED_MEMORY, shared);
+}
+
+void xla_details_set(struct trace_chunk *chunk, const struct xla_details *details)
+{
+    for (size_t i = 0; i < details->count; i++)
+        trace_chunk_arg(chunk, details->at[i].arg, details->at[i].value);
+}
+
+void xla_details_add(struct trace_chunk *chunk, const char *text, size_t len)
+{
+    struct xla_details details;
+    xla_details_read(chunk, text, len, &details);
+    xla_details_set(chunk, &details);
 }

@@ -17,7 +17,22 @@
 #define XLA_DETAILS_TELL                                                                                     \
     (WANT(REGISTERS) | WANT(SHARED_MEMORY) | WANT(GRID) | WANT(BLOCK) | WANT(BYTES) | WANT(COPY_MEMORY))
 
-/* Give the event appended last what the LEN bytes at TEXT tell of it. Words that are not known are passed over. */
+/* What the text tells: a value for each argument of XLA_DETAILS_TELL that it has. Texts are ids of the chunk. */
+struct xla_details {
+    struct {
+        enum trace_arg arg;
+        int64_t value;
+    } at[6];
+    size_t count;
+};
+
+/* Read the LEN bytes of TEXT; what is not understood is left out. */
+void xla_details_read(struct trace_chunk *chunk, const char *text, size_t len, struct xla_details *details);
+
+/* Set them on the event of CHUNK that was added last. */
+void xla_details_set(struct trace_chunk *chunk, const struct xla_details *details);
+
+/* Both at once. */
 void xla_details_add(struct trace_chunk *chunk, const char *text, size_t len);
 
 #endif

@@ -38,6 +38,10 @@ static const struct category_row known_categories[] = {
     { "mtia_workloadd", EVENT_GPU_OTHER },
     { "hpu_op", EVENT_KERNEL },
     { "cuda_profiler_range", EVENT_GPU_OTHER },
+    { "gpu_other", EVENT_GPU_OTHER },
+    { "kernel_dispatch", EVENT_KERNEL }, /* this and the next: rocprofv3 */
+    { "memory_copy", EVENT_MEMCPY },
+    { "hip_api", EVENT_RUNTIME },
     { "gpu_memcpy", EVENT_MEMCPY },
     { "memcpy", EVENT_MEMCPY },
     { "gpu_memset", EVENT_MEMSET },
@@ -135,6 +139,9 @@ static enum trace_producer find_producer(const struct trace_storage *storage, ui
         return PRODUCER_TPA;
     if (has_property(file, "viztracer_metadata"))
         return PRODUCER_VIZTRACER;
+    enum trace_producer by_processes = producer_by_processes(storage, index);
+    if (by_processes == PRODUCER_TENSORFLOW || by_processes == PRODUCER_JAX)
+        return by_processes;
     if (has_property(file, "deviceProperties") || has_property(file, "schemaVersion") || file->has_window)
         return PRODUCER_KINETO;
     size_t end = file->first_event + file->event_count;
@@ -142,7 +149,7 @@ static enum trace_producer find_producer(const struct trace_storage *storage, ui
         if (storage->kind[e] == EVENT_OP || storage->kind[e] == EVENT_PYTHON ||
             storage->kind[e] == EVENT_RUNTIME || storage->kind[e] == EVENT_KERNEL)
             return PRODUCER_KINETO;
-    return producer_by_processes(storage, index);
+    return by_processes;
 }
 
 /* ---- devices that only the names of processes and threads tell (TensorFlow, JAX) ---- */
@@ -192,6 +199,31 @@ static uint8_t *find_device_forms(const struct trace_storage *storage)
     return forms;
 }
 
+/* Threads of a device that group the work of others, or tell what it waited for (barriers, copies). */
+static const char *const grouping_threads[] = {
+    "Steps",
+    "XLA Modules",
+    "Framework Name Scope",
+    "Framework Ops",
+    "Source code",
+    "TensorFlow Ops",
+    "Overlay",
+    "Launch Stats",
+    "TensorFlow Name Scope",
+    "Sparse Core Steps",
+    "Sparse Core Modules",
+    NULL,
+};
+static const char *const waits[] = { "XLA TraceMe", NULL };
+
+static bool is_one_of(const char *text, const char *const *words)
+{
+    for (; *words; words++)
+        if (strcmp(text, *words) == 0)
+            return true;
+    return false;
+}
+
 /* Kind of the events of TRACK when its names say that it is a device's; EVENT_OTHER when they do not. */
 static enum event_kind kind_by_names(const struct trace_storage *storage, const struct track *track,
                                      enum device_form form_of_file)
@@ -207,11 +239,31 @@ static enum event_kind kind_by_names(const struct trace_storage *storage, const 
             strstr(process, "/job:") && !strstr(process, "/stream:") && !strstr(process, "/memcpy");
         return is_host ? EVENT_OTHER : EVENT_GPU_ANNOTATION;
     }
-    bool groups = form == DEVICES_BY_OPERATOR &&
-                  (strcmp(thread, "Steps") == 0 || strcmp(thread, "XLA Modules") == 0 ||
-                   strcmp(thread, "Framework Name Scope") == 0 || strcmp(thread, "Source code") == 0 ||
-                   strcmp(thread, "Framework Ops") == 0 || strcmp(thread, "XLA TraceMe") == 0);
-    return groups ? EVENT_GPU_ANNOTATION : EVENT_KERNEL;
+    return form != DEVICES_BY_OPERATOR           ? EVENT_KERNEL
+           : is_one_of(thread, waits)            ? EVENT_SYNC
+           : is_one_of(thread, grouping_threads) ? EVENT_GPU_ANNOTATION
+                                                 : EVENT_KERNEL;
+}
+
+/* "CopyHostToDevice" and the like, as AMD's runtime calls copies. */
+static bool is_copy(const char *name)
+{
+    return strncasecmp(name, "memcpy", 6) == 0 ||
+           (strncmp(name, "Copy", 4) == 0 && isupper((unsigned char)name[4]) && strstr(name + 4, "To"));
+}
+
+/* "model/dense/MatMul:MatMul", an operator of TensorFlow with its type; names of Python begin with '$', others have "::". */
+static bool is_typed_operator(const char *name)
+{
+    size_t len = isalnum((unsigned char)*name) || *name == '.' ? 1 : 0;
+    while (len && (isalnum((unsigned char)name[len]) || (name[len] && strchr("_./>-", name[len]))))
+        len++;
+    const char *type = name + len + 1;
+    if (!len || name[len] != ':' || !(isupper((unsigned char)*type) || *type == '_'))
+        return false;
+    while (isalnum((unsigned char)*type) || *type == '_')
+        type++;
+    return *type == '\0';
 }
 
 /* The kind that the name of an event of TensorFlow or JAX tells; EVENT_OTHER when it tells none. */
@@ -222,7 +274,7 @@ static enum event_kind kind_by_name(const char *name, enum event_kind kind_of_tr
         enum event_kind kind;
     } calls[] = { { "cuda", EVENT_RUNTIME }, { "hip", EVENT_RUNTIME }, { "cu", EVENT_DRIVER } };
     if (kind_of_track == EVENT_KERNEL)
-        return strncasecmp(name, "memcpy", 6) == 0   ? EVENT_MEMCPY
+        return is_copy(name)                         ? EVENT_MEMCPY
                : strncasecmp(name, "memset", 6) == 0 ? EVENT_MEMSET
                                                      : EVENT_KERNEL;
     for (size_t i = 0; i < sizeof calls / sizeof *calls && kind_of_track == EVENT_OTHER; i++) {
@@ -231,7 +283,7 @@ static enum event_kind kind_by_name(const char *name, enum event_kind kind_of_tr
             islower((unsigned char)name[len + 1])) /* but "cuDNN ..." is no call */
             return calls[i].kind;
     }
-    return kind_of_track;
+    return kind_of_track == EVENT_OTHER && is_typed_operator(name) ? EVENT_OP : kind_of_track;
 }
 
 /* A track by its process. */
@@ -311,12 +363,56 @@ static void name_stream(const struct trace_storage *storage, struct track *track
         track->tid_text == NAME_NONE ? track->tid : last_number(text_of(storage, track->tid_text), -1);
 }
 
+/* XLA writes at most a million events as JSON, and nothing in the file says that there were more. */
+static void look_for_limit(struct trace_builder *builder, uint32_t index)
+{
+    enum { MOST_EVENTS = 1000000 };
+    const struct trace_file *file = &builder->storage->files.at[index];
+    bool is_json = file->format && strcmp(file->format, "Chrome JSON") == 0;
+    if ((file->producer != PRODUCER_JAX && file->producer != PRODUCER_TENSORFLOW) || !is_json ||
+        file->event_count < MOST_EVENTS / 2 || file->event_count > MOST_EVENTS + MOST_EVENTS / 2)
+        return;
+    const struct trace_storage *storage = builder->storage;
+    uint64_t written =
+        file->event_count; /* steps and operators around calls are ours, ends of operators were left out */
+    for (size_t i = 0; i < storage->notices.count; i++)
+        if (storage->notices.at[i].file == index && strcmp(storage->notices.at[i].kind, "operator_ends") == 0)
+            written += storage->notices.at[i].count;
+    for (event_id e = file->first_event; e < (size_t)file->first_event + file->event_count; e++) {
+        const char *name = names_text(storage->names, storage->name[e]);
+        bool is_op = storage->kind[e] == EVENT_OP && e + 1 < (size_t)file->first_event + file->event_count &&
+                     storage->start_ns[e] == storage->start_ns[e + 1] && strchr(name, '/') &&
+                     storage->dur_ns[e] == storage->dur_ns[e + 1] &&
+                     storage->track[e] == storage->track[e + 1];
+        written -= is_op || (storage->kind[e] == EVENT_ANNOTATION && strncmp(name, "ProfilerStep#", 13) == 0);
+    }
+    if (written == MOST_EVENTS)
+        builder_notice(
+            builder, index, "cut_at_limit",
+            "the file holds exactly 1,000,000 events, at which JAX and TensorFlow stop writing JSON: more may have "
+            "been recorded; the *.xplane.pb beside it has all",
+            1, TPA_NOWHERE);
+}
+
+/* E is on a device: readers, who do not know that, called it an operator of XLA, which has no category. */
+static void take_category(struct trace_builder *builder, size_t e)
+{
+    struct trace_storage *storage = builder->storage;
+    name_id none = builder_category(builder, "", 0);
+    storage->categories.at[storage->category[e]].event_count--;
+    storage->category[e] = (uint16_t)none;
+    storage->categories.at[none].event_count++;
+}
+
 void builder_classify(struct trace_builder *builder)
 {
     struct trace_storage *storage = builder->storage;
     spread_process_names(storage);
     for (uint32_t i = 0; i < storage->files.count; i++)
         storage->files.at[i].producer = find_producer(storage, i);
+
+    for (uint32_t i = 0; i < storage->files.count; i++)
+        look_for_limit(builder, i);
 
     /* Kinds that only names tell, in files whose categories say nothing. */
     size_t count = storage->tracks.count;
@@ -337,6 +433,8 @@ void builder_classify(struct trace_builder *builder)
     for (size_t e = 0; e < storage->count; e++) {
         track_id track = storage->track[e];
         enum event_kind kind = storage->kind[e];
+        if (kind == EVENT_OP && kind_of[track] != EVENT_OTHER)
+            take_category(builder, e);
         if (kind_of[track] != EVENT_OTHER ? kind == EVENT_OTHER || kind == EVENT_OP
                                           : kind == EVENT_OTHER && !has_kinds[track]) {
             kind =

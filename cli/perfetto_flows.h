@@ -1,0 +1,32 @@
+/*
+ * perfetto_flows.h - the arrows of a Perfetto file: from a call to each piece of work that it launched, from forward to
+ * backward, and between the members of one collective on several ranks.
+ */
+#ifndef TPA_CLI_PERFETTO_FLOWS_H
+#define TPA_CLI_PERFETTO_FLOWS_H
+
+#include "base/memory.h"
+#include "trace/trace.h"
+
+/* A flow touches an event; those of one id are joined, in order of time. */
+struct perfetto_flow_end {
+    event_id event;
+    uint64_t id;
+};
+
+/* Ends by event, then id: a vector, and how many arrows they make. Zero-initialise it. */
+struct perfetto_flows {
+    struct perfetto_flow_end *at;
+    size_t count, capacity;
+    size_t arrows;
+};
+
+/* Find those of TRACE, which was read with correlations and flow arrows. */
+void perfetto_flows_find(struct perfetto_flows *flows, const struct trace *trace);
+
+/* Index of the first end at E; where E has none, that of a later event. */
+size_t perfetto_flows_first(const struct perfetto_flows *flows, event_id e);
+
+void perfetto_flows_release(struct perfetto_flows *flows);
+
+#endif

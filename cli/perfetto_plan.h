@@ -1,0 +1,45 @@
+/*
+ * perfetto_plan.h - what a Perfetto file will hold, in order: tracks, and on each its begins and ends.
+ *
+ * Slices of one track must nest there, as an END closes what was begun last. What crosses goes to a track of its own below
+ * the first, a lane. At one moment, ENDs come before BEGINs, and the longer slice is begun first.
+ */
+#ifndef TPA_CLI_PERFETTO_PLAN_H
+#define TPA_CLI_PERFETTO_PLAN_H
+
+#include "base/buffer.h"
+#include "base/memory.h"
+#include "trace/trace.h"
+
+enum perfetto_mark_type {
+    PERFETTO_BEGIN = 1,
+    PERFETTO_END = 2,
+    PERFETTO_INSTANT = 3
+}; /* as in TrackEvent.type */
+
+struct perfetto_mark {
+    event_id event;
+    uint32_t uuid; /* of the track */
+    uint8_t type;  /* enum perfetto_mark_type */
+};
+
+/* A track that holds what crosses, or is asynchronous, on TRACK. */
+struct perfetto_lane {
+    track_id track;
+    uint32_t uuid, number; /* number: from 1 */
+    bool is_async;
+};
+
+struct perfetto_plan {
+    const struct trace *trace;
+    uint32_t next_uuid;
+    uint32_t *uuid_of; /* by track: its own; processes have numbers before these */
+    VEC_OF(struct perfetto_mark) marks;
+    VEC_OF(struct perfetto_lane) lanes;
+};
+
+/* Plan TRACE, whose tracks get uuids from FIRST_UUID on. Free with perfetto_plan_release. */
+void perfetto_plan_init(struct perfetto_plan *plan, const struct trace *trace, uint32_t first_uuid);
+void perfetto_plan_release(struct perfetto_plan *plan);
+
+#endif

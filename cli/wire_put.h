@@ -1,0 +1,27 @@
+/*
+ * wire_put.h - fields of protocol buffers, appended to a buffer. What reads them is ingest/wire.h.
+ *
+ *     size_t packet = wire_open(out, 1);
+ *     wire_put_number(out, 8, ts_ns);
+ *     wire_put_text(out, 2, name, len);
+ *     wire_close(out, packet);
+ */
+#ifndef TPA_CLI_WIRE_PUT_H
+#define TPA_CLI_WIRE_PUT_H
+
+#include "base/buffer.h"
+#include <stdint.h>
+
+void wire_put_varint(struct buffer *out, uint64_t value);
+
+/* Field NUMBER: an integer; negative ones take 10 bytes. */
+void wire_put_number(struct buffer *out, uint32_t number, int64_t value);
+void wire_put_fixed64(struct buffer *out, uint32_t number, uint64_t value);
+void wire_put_double(struct buffer *out, uint32_t number, double value);
+void wire_put_text(struct buffer *out, uint32_t number, const char *text, size_t len);
+
+/* Begin field NUMBER, a message; to be ended by wire_close with what this returns. Messages nest. */
+size_t wire_open(struct buffer *out, uint32_t number);
+void wire_close(struct buffer *out, size_t start);
+
+#endif

@@ -1,0 +1,53 @@
+/* id_table.c - see id_table.h. */
+#include "ingest/id_table.h"
+
+#include "base/memory.h"
+#include <stdlib.h>
+
+static size_t slot_of(const struct id_table *table, uint64_t key)
+{
+    size_t slot = (size_t)(key * UINT64_C(0x9e3779b97f4a7c15) >> 20) & table->mask;
+    while (table->places[slot] && table->keys[slot] != key)
+        slot = (slot + 1) & table->mask;
+    return slot;
+}
+
+uint32_t id_table_find(const struct id_table *table, uint64_t key)
+{
+    return table->places ? table->places[slot_of(table, key)] - 1 : ID_TABLE_NONE;
+}
+
+static void grow(struct id_table *table)
+{
+    struct id_table old = *table;
+    size_t size = old.mask ? 2 * (old.mask + 1) : 64;
+    table->mask = size - 1;
+    table->keys = mem_alloc(mem_times(size, sizeof *table->keys));
+    table->places = mem_zalloc(size, sizeof *table->places);
+    for (size_t i = 0; old.places && i <= old.mask; i++) {
+        if (!old.places[i])
+            continue;
+        size_t slot = slot_of(table, old.keys[i]);
+        table->keys[slot] = old.keys[i];
+        table->places[slot] = old.places[i];
+    }
+    free(old.keys);
+    free(old.places);
+}
+
+void id_table_set(struct id_table *table, uint64_t key, uint32_t place)
+{
+    if (2 * table->count >= table->mask)
+        grow(table);
+    size_t slot = slot_of(table, key);
+    table->count += table->places[slot] == 0;
+    table->keys[slot] = key;
+    table->places[slot] = place + 1;
+}
+
+void id_table_release(struct id_table *table)
+{
+    free(table->keys);
+    free(table->places);
+    *table = (struct id_table){ 0 };
+}

@@ -1,0 +1,110 @@
+/*
+ * wire.h - the wire format of protocol buffers: fields of a message, one after the other, without a schema.
+ *
+ *     struct wire in = wire_over(bytes, len);
+ *     struct wire_field field;
+ *     while (wire_next(&in, &field))
+ *         if (field.number == 2 && field.type == WIRE_BYTES)
+ *             name = field.bytes, name_len = field.len;
+ *     if (in.damaged)   // IN.AT is where
+ *
+ * A message in a message is a field of bytes: wire_in() reads it. Nothing is copied and nothing calls itself, so that
+ * neither lengths nor nesting made up by a stranger do harm. Definition: protobuf.dev/programming-guides/encoding.
+ */
+#ifndef TPA_INGEST_WIRE_H
+#define TPA_INGEST_WIRE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+enum wire_type {
+    WIRE_VARINT = 0,
+    WIRE_FIXED64 = 1,
+    WIRE_BYTES = 2,
+    WIRE_GROUP = 3,     /* begins a group: wire_skip_group steps over it; nobody writes them any more */
+    WIRE_GROUP_END = 4, /* never handed out */
+    WIRE_FIXED32 = 5,
+};
+
+struct wire {
+    const uint8_t *at, *end;
+    bool damaged;
+};
+
+struct wire_field {
+    uint32_t number;
+    uint8_t type;         /* enum wire_type */
+    uint64_t value;       /* of varints and fixed ones; of bytes their length */
+    const uint8_t *bytes; /* of WIRE_BYTES; borrowed */
+};
+
+static inline struct wire wire_over(const void *bytes, size_t len)
+{
+    const uint8_t *at = bytes;
+    return (struct wire){ at, len ? at + len : at, false };
+}
+
+/* The message that FIELD, of bytes, holds. */
+static inline struct wire wire_in(const struct wire_field *field)
+{
+    return wire_over(field->bytes, (size_t)field->value);
+}
+
+/* A varint of more than one byte, or at the end of the input. */
+bool wire_long_varint(struct wire *in, uint64_t *value);
+
+/* Read a varint of at most 10 bytes, padded or not. False, and IN is damaged: it is longer, or cut. */
+static inline bool wire_varint(struct wire *in, uint64_t *value)
+{
+    if (in->at < in->end && *in->at < 0x80) {
+        *value = *in->at++;
+        return true;
+    }
+    return wire_long_varint(in, value);
+}
+
+/* Read what follows the tag of FIELD, whose type is no varint. */
+bool wire_other_value(struct wire *in, struct wire_field *field);
+
+/* Read the next field. False at the end, and at damage: a cut value, a type that does not exist, field number 0. */
+static inline bool wire_next(struct wire *in, struct wire_field *field)
+{
+    if (in->at == in->end || in->damaged)
+        return false;
+    const uint8_t *start = in->at;
+    uint64_t tag;
+    if (!wire_varint(in, &tag))
+        return false;
+    field->number = (uint32_t)(tag >> 3);
+    field->type = (uint8_t)(tag & 7);
+    if (tag >> 3 == 0 || tag >> 32) {
+        in->damaged = true;
+        in->at = start;
+        return false;
+    }
+    bool fine = field->type == WIRE_VARINT ? wire_varint(in, &field->value) : wire_other_value(in, field);
+    if (!fine) {
+        in->damaged = true;
+        in->at = start;
+    }
+    return fine;
+}
+
+/* Step over the group whose begin was read last as field NUMBER, however deep it nests. False: it is damaged. */
+bool wire_skip_group(struct wire *in, uint32_t number);
+
+static inline double wire_double(uint64_t bits)
+{
+    double value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+static inline bool wire_is(const struct wire_field *field, uint32_t number, enum wire_type type)
+{
+    return field->number == number && field->type == type;
+}
+
+#endif

@@ -1,0 +1,53 @@
+/*
+ * fuzz_perfetto.c - any bytes as a Perfetto trace, read twice: with all arguments, flows and counters, and with none. Neither may crash,
+ * and both must give the same events.
+ */
+#include "ingest/formats.h"
+
+#include <stdlib.h>
+
+extern const struct format format_perfetto;
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static struct trace *read_bytes(const uint8_t *data, size_t size, const struct trace_wants *wants)
+{
+    struct tpa_error err = { 0 };
+    struct ingest_options options = { .wants = *wants, .workers = 1 };
+    struct source *source = source_open_memory(data, size, "fuzz", &err);
+    if (!source)
+        return NULL;
+    struct trace_builder *builder = trace_builder_open(&options.wants);
+    trace_builder_file(builder, "fuzz", format_perfetto.name);
+    bool ok = format_perfetto.read(source, builder, &options, &err);
+    source_free(source);
+    if (ok)
+        return trace_builder_finish(builder);
+    trace_builder_free(builder);
+    return NULL;
+}
+
+static void must(bool condition)
+{
+    if (!condition)
+        abort();
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct trace_wants all = { .args = ~UINT64_C(0), .flows = true, .counters = true }, none = { 0 };
+    format_perfetto.sniff((const char *)data, size < 4096 ? size : 4096);
+    struct trace *full = read_bytes(data, size, &all), *bare = read_bytes(data, size, &none);
+    must((full == NULL) == (bare == NULL));
+    if (full) {
+        must(full->event_count == bare->event_count && full->track_count >= bare->track_count);
+        must(full->flows_seen == bare->flows_seen && full->samples_seen == bare->samples_seen);
+        for (event_id e = 0; e < full->event_count; e++) {
+            must(full->start_ns[e] == bare->start_ns[e] && full->dur_ns[e] == bare->dur_ns[e]);
+            must(full->dur_ns[e] >= 0 && full->kind[e] == bare->kind[e]);
+        }
+    }
+    trace_free(full);
+    trace_free(bare);
+    return 0;
+}

@@ -1,0 +1,247 @@
+/* test_perfetto.c - ingest/perfetto.c, and cli/convert_perfetto.c with it: what is written is read back the same. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "cli/convert.h"
+#include "cli/perfetto_plan.h"
+#include "cli/wire_put.h"
+#include "ingest/formats.h"
+#include "tests/unit/small_trace.h"
+#include <stdlib.h>
+
+extern const struct format format_perfetto;
+
+static struct trace *read_bytes(const char *bytes, size_t len)
+{
+    struct tpa_error err = { 0 };
+    struct ingest_options options = {
+        .wants = { .args = UINT64_MAX >> (64 - ARG_COUNT), .flows = true, .counters = true }
+    };
+    struct source *source = source_open_memory(bytes, len, "test", &err);
+    assert_non_null(source);
+    struct trace_builder *builder = trace_builder_open(&options.wants);
+    trace_builder_file(builder, "test", format_perfetto.name);
+    assert_true(format_perfetto.read(source, builder, &options, &err));
+    source_free(source);
+    return trace_builder_finish(builder);
+}
+
+/* A BEGIN (1) or END (2) on track UUID at TS. */
+static void put_event(struct buffer *out, int64_t ts, int64_t type, int64_t uuid, const char *name)
+{
+    size_t packet = wire_open(out, 1);
+    wire_put_number(out, 8, ts);
+    wire_put_number(out, 10, 1);
+    size_t event = wire_open(out, 11);
+    wire_put_number(out, 9, type);
+    wire_put_number(out, 11, uuid);
+    if (name)
+        wire_put_text(out, 23, name, strlen(name));
+    wire_close(out, event);
+    wire_close(out, packet);
+}
+
+static void put_thread(struct buffer *out, int64_t uuid, int64_t pid, int64_t tid)
+{
+    size_t packet = wire_open(out, 1), descriptor = wire_open(out, 60);
+    wire_put_number(out, 1, uuid);
+    size_t thread = wire_open(out, 4);
+    wire_put_number(out, 1, pid);
+    wire_put_number(out, 2, tid);
+    wire_close(out, thread);
+    wire_close(out, descriptor);
+    wire_close(out, packet);
+}
+
+static int64_t dur_of(const struct trace *trace, const char *name)
+{
+    for (event_id e = 0; e < trace->event_count; e++)
+        if (strcmp(trace_name(trace, e), name) == 0)
+            return trace->dur_ns[e];
+    fail_msg("no event %s", name);
+    return -1;
+}
+
+/*
+ *        0    10   20   30   40   50
+ *    x   [---------------------------   BEGIN 10, BEGIN 20, END 40, END 50:
+ *    y        [---------]               nesting: y 20..40, x 10..50
+ */
+static void ends_close_the_innermost_slice(void **state)
+{
+    (void)state;
+    struct buffer text = { 0 };
+    put_event(&text, 10, 1, 2, "x");
+    put_event(&text, 20, 1, 2, "y");
+    put_event(&text, 40, 2, 2, NULL);
+    put_event(&text, 50, 2, 2, NULL);
+    put_thread(&text, 2, 7, 8); /* a descriptor holds for what stands before it, too */
+    struct trace *trace = read_bytes(text.at, text.count);
+    assert_int_equal(dur_of(trace, "x"), 40);
+    assert_int_equal(dur_of(trace, "y"), 20);
+    assert_int_equal(trace->tracks[trace->track[0]].pid, 7);
+    assert_int_equal(trace->tracks[trace->track[0]].tid, 8);
+    trace_free(trace);
+    buffer_release(&text);
+}
+
+static void put_clock(struct buffer *out, int64_t clock, int64_t at)
+{
+    size_t message = wire_open(out, 1);
+    wire_put_number(out, 1, clock);
+    wire_put_number(out, 2, at);
+    wire_close(out, message);
+}
+
+static void put_snapshot(struct buffer *out, int64_t ts, int64_t clock, int64_t at, int64_t other,
+                         int64_t then)
+{
+    size_t packet = wire_open(out, 1);
+    if (ts)
+        wire_put_number(out, 8, ts);
+    size_t snapshot = wire_open(out, 6);
+    put_clock(out, clock, at);
+    put_clock(out, other, then);
+    wire_close(out, snapshot);
+    wire_close(out, packet);
+}
+
+/* The same packets after torch's mark: the k-th END of a run is the k-th BEGIN's. x 10..40, y 20..50. */
+static void ends_of_torch_close_in_the_order_of_begins(void **state)
+{
+    (void)state;
+    struct buffer text = { 0 };
+    put_snapshot(&text, 1000, 6, 1000, 1, 1000);
+    put_event(&text, 1010, 1, 2, "x");
+    put_event(&text, 1020, 1, 2, "y");
+    put_event(&text, 1040, 2, 2, NULL);
+    put_event(&text, 1050, 2, 2, NULL);
+    struct trace *trace = read_bytes(text.at, text.count);
+    assert_int_equal(dur_of(trace, "x"), 30);
+    assert_int_equal(dur_of(trace, "y"), 30);
+    assert_int_equal(trace->start_ns[0], 10); /* the mark is the base of all times */
+    assert_int_equal(trace->files[0].base_ns, 1000);
+    trace_free(trace);
+    buffer_release(&text);
+}
+
+/* MONOTONIC 400 was BOOTTIME 1000: an event at MONOTONIC 450 began at 1050. The snapshot comes late. */
+static void clocks_are_converted_by_snapshots(void **state)
+{
+    (void)state;
+    struct buffer text = { 0 };
+    size_t packet = wire_open(&text, 1);
+    wire_put_number(&text, 8, 450);
+    wire_put_number(&text, 58, 3);
+    size_t event = wire_open(&text, 11);
+    wire_put_number(&text, 9, 3);
+    wire_put_text(&text, 23, "mark", 4);
+    wire_close(&text, event);
+    wire_close(&text, packet);
+    put_snapshot(&text, 0, 6, 1000, 3, 400);
+    struct trace *trace = read_bytes(text.at, text.count);
+    assert_int_equal(trace->event_count, 1);
+    assert_int_equal(trace->start_ns[0], 1050);
+    trace_free(trace);
+    buffer_release(&text);
+}
+
+/*
+ * a 0..40, b 10..30 in it, c 20..50 crosses a and b, d 40..40 at the end of a.
+ * Lane 0: a b END(b) END(a) d END(d); lane 1: c END(c).
+ */
+static void slices_that_cross_get_a_lane_of_their_own(void **state)
+{
+    (void)state;
+    struct small small = small_begin(0);
+    small_host(&small, 1, "cpu_op", "a", 0, 40);
+    small_host(&small, 1, "cpu_op", "b", 10, 20);
+    small_host(&small, 1, "cpu_op", "c", 20, 30);
+    small_host(&small, 1, "cpu_op", "d", 40, 0);
+    struct trace *trace = small_end(&small);
+    struct perfetto_plan plan;
+    perfetto_plan_init(&plan, trace, 100);
+    assert_int_equal(plan.lanes.count, 1);
+    static const struct {
+        event_id event;
+        uint8_t type;
+    } first[] = { { 0, 1 }, { 1, 1 }, { 1, 2 }, { 0, 2 }, { 3, 1 }, { 3, 2 } };
+    size_t seen = 0, crossing = 0;
+    for (size_t i = 0; i < plan.marks.count; i++) {
+        const struct perfetto_mark *mark = &plan.marks.at[i];
+        if (mark->uuid != 100) {
+            assert_int_equal(mark->event, 2);
+            crossing++;
+            continue;
+        }
+        assert_int_equal(mark->event, first[seen].event);
+        assert_int_equal(mark->type, first[seen].type);
+        seen++;
+    }
+    assert_int_equal(seen, 6);
+    assert_int_equal(crossing, 2);
+    perfetto_plan_release(&plan);
+    trace_free(trace);
+}
+
+static void what_is_written_is_read_back(void **state)
+{
+    (void)state;
+    struct small small = small_begin(UINT64_MAX >> (64 - ARG_COUNT));
+    small_host(&small, 1, "cpu_op", "aten::mm", 0, 40);
+    small_arg(&small, ARG_EXTERNAL_ID, 3);
+    trace_chunk_arg(small.chunk, ARG_INPUT_DIMS, trace_chunk_text(small.chunk, "[[8,3],[]]", 10));
+    small_host(&small, 1, "cuda_runtime", "cudaLaunchKernel", 10, 5);
+    small_arg(&small, ARG_CORRELATION, 7);
+    small_host(&small, 1, "cpu_op", "crosses", 20, 50);
+    small_device(&small, 9, "kernel", "gemm", 30, 20);
+    small_arg(&small, ARG_CORRELATION, 7);
+    struct trace *trace = small_end(&small);
+    char *bytes = NULL;
+    size_t len = 0;
+    FILE *out = open_memstream(&bytes, &len);
+    struct convert_args args = { 0 };
+    struct buffer summary = { 0 };
+    struct tpa_error err = { 0 };
+    assert_true(convert_perfetto.write_trace(trace, &args, out, &summary, &err));
+    fclose(out);
+    struct trace *back = read_bytes(bytes, len);
+    assert_int_equal(back->event_count, trace->event_count);
+    for (event_id e = 0; e < trace->event_count; e++) {
+        event_id same = 0;
+        while (strcmp(trace_name(back, same), trace_name(trace, e)) != 0)
+            same++;
+        const struct track *track = &trace->tracks[trace->track[e]],
+                           *there = &back->tracks[back->track[same]];
+        assert_int_equal(back->start_ns[same], trace->start_ns[e]);
+        assert_int_equal(back->dur_ns[same], trace->dur_ns[e]);
+        assert_int_equal(back->kind[same], trace->kind[e]);
+        assert_int_equal(there->pid, track->pid);
+        assert_int_equal(there->tid, track->tid);
+        for (int arg = 0; arg < ARG_COUNT; arg++)
+            if (arg != ARG_INPUT_DIMS)
+                assert_int_equal(trace_arg_or(back, (enum trace_arg)arg, same, -5),
+                                 trace_arg_or(trace, (enum trace_arg)arg, e, -5));
+    }
+    assert_string_equal(trace_arg_text(back, ARG_INPUT_DIMS, 0), "[[8,3],[]]");
+    assert_int_equal(back->flow_count, 2); /* from the call to the kernel */
+    trace_free(back);
+    trace_free(trace);
+    buffer_release(&summary);
+    free(bytes);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(ends_close_the_innermost_slice),
+        cmocka_unit_test(ends_of_torch_close_in_the_order_of_begins),
+        cmocka_unit_test(clocks_are_converted_by_snapshots),
+        cmocka_unit_test(slices_that_cross_get_a_lane_of_their_own),
+        cmocka_unit_test(what_is_written_is_read_back),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,318 @@
+/* test_xplane.c - ingest/xplane.c: what an XSpace becomes, by hand-made planes. Picoseconds are "ps" here. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "cli/wire_put.h"
+#include "facts/attribution.h"
+#include "facts/step_list.h"
+#include "ingest/formats.h"
+#include "trace/memory_change.h"
+#include <string.h>
+
+extern const struct format format_xplane;
+
+static struct trace *read_bytes(const struct buffer *text)
+{
+    struct tpa_error err = { 0 };
+    struct ingest_options options = { .wants = { .args = UINT64_MAX >> (64 - ARG_COUNT) } };
+    struct source *source = source_open_memory(text->at, text->count, "test", &err);
+    assert_non_null(source);
+    struct trace_builder *builder = trace_builder_open(&options.wants);
+    trace_builder_file(builder, "test", format_xplane.name);
+    assert_true(format_xplane.read(source, builder, &options, &err));
+    source_free(source);
+    return trace_builder_finish(builder);
+}
+
+/* A table entry {ID, {2 name NAME, 4 display name}} as field NUMBER of a plane. */
+static void put_entry(struct buffer *out, uint32_t number, int64_t id, const char *name, const char *display)
+{
+    size_t entry = wire_open(out, number);
+    wire_put_number(out, 1, id);
+    size_t value = wire_open(out, 2);
+    wire_put_text(out, 2, name, strlen(name));
+    if (display)
+        wire_put_text(out, 4, display, strlen(display));
+    wire_close(out, value);
+    wire_close(out, entry);
+}
+
+static size_t open_plane(struct buffer *out, const char *name)
+{
+    size_t plane = wire_open(out, 1);
+    wire_put_text(out, 2, name, strlen(name));
+    return plane;
+}
+
+static size_t open_line(struct buffer *out, int64_t id, const char *name, int64_t timestamp_ns)
+{
+    size_t line = wire_open(out, 3);
+    wire_put_number(out, 1, id);
+    wire_put_text(out, 2, name, strlen(name));
+    wire_put_number(out, 3, timestamp_ns);
+    return line;
+}
+
+static size_t open_event(struct buffer *out, int64_t name, int64_t offset_ps, int64_t duration_ps)
+{
+    size_t event = wire_open(out, 4);
+    wire_put_number(out, 1, name);
+    wire_put_number(out, 2, offset_ps);
+    wire_put_number(out, 3, duration_ps);
+    return event;
+}
+
+static void put_event(struct buffer *out, int64_t name, int64_t offset_ps, int64_t duration_ps)
+{
+    wire_close(out, open_event(out, name, offset_ps, duration_ps));
+}
+
+static void put_stat(struct buffer *out, int64_t name, uint32_t type, int64_t value)
+{
+    size_t stat = wire_open(out, 4);
+    wire_put_number(out, 1, name);
+    wire_put_number(out, type, value);
+    wire_close(out, stat);
+}
+
+/*
+ * Begin and end are rounded down, each for itself. From 7000 ns on:
+ *   outer  1999 ps .. 5001 ps    7001 .. 7005 ns
+ *   inner  1999 ps .. 2998 ps    7001 .. 7002 ns: 1 ns long, though its duration is 999 ps
+ *   early  -1 ps .. 0 ps         6999 .. 7000 ns
+ */
+static void picoseconds_are_rounded_down_at_both_ends(void **state)
+{
+    (void)state;
+    struct buffer text = { 0 };
+    size_t plane = open_plane(&text, "/host:CPU"), line = open_line(&text, 5, "main", 7000);
+    put_event(&text, 1, 1999, 3002);
+    put_event(&text, 2, 1999, 999);
+    put_event(&text, 3, -1, 1);
+    wire_close(&text, line);
+    put_entry(&text, 4, 1, "outer", NULL);
+    put_entry(&text, 4, 2, "inner", NULL);
+    put_entry(&text, 4, 3, "early", NULL);
+    wire_close(&text, plane);
+    struct trace *trace = read_bytes(&text);
+    static const int64_t expected[][2] = { { 7001, 4 }, { 7001, 1 }, { 6999, 1 } };
+    assert_int_equal(trace->event_count, 3);
+    for (event_id e = 0; e < 3; e++) {
+        assert_int_equal(trace->start_ns[e], expected[e][0]);
+        assert_int_equal(trace->dur_ns[e], expected[e][1]);
+    }
+    assert_string_equal(trace_name(trace, 1), "inner");
+    assert_string_equal(names_text(trace->texts, trace->tracks[0].thread_name), "main");
+    trace_free(trace);
+    buffer_release(&text);
+}
+
+/* Names of stats, used by the planes below. */
+enum {
+    CORRELATION = 1,
+    HLO_OP,
+    HLO_MODULE,
+    STEP_NUM,
+    TEXT_OP,
+    TEXT_MODULE,
+    ALLOCATED,
+    BYTES,
+    ALLOCATOR,
+    TEXT_ALLOCATOR
+};
+
+static void put_stat_names(struct buffer *out)
+{
+    static const char *const names[] = { "correlation_id", "hlo_op",   "hlo_module",      "step_num",
+                                         "fusion.1",       "jit_step", "bytes_allocated", "allocation_bytes",
+                                         "allocator_name", "GPU_3_bfc" };
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        put_entry(out, 5, (int64_t)i + 1, names[i], NULL);
+}
+
+/* A kernel belongs to the call with its number, and to the operator that the call tells of. */
+static void kernels_find_their_call_and_operator(void **state)
+{
+    (void)state;
+    struct buffer text = { 0 };
+    size_t plane = open_plane(&text, "/device:GPU:2"), line = open_line(&text, 13, "Stream #13(Compute)", 0);
+    size_t event = open_event(&text, 1, 50000, 10000);
+    put_stat(&text, CORRELATION, 3, 77);
+    wire_close(&text, event);
+    wire_close(&text, line);
+    put_entry(&text, 4, 1, "gemm", NULL);
+    put_stat_names(&text);
+    wire_close(&text, plane);
+    plane = open_plane(&text, "/host:CPU");
+    line = open_line(&text, 5, "main", 0);
+    event = open_event(&text, 1, 10000, 5000);
+    put_stat(&text, CORRELATION, 3, 77);
+    put_stat(&text, HLO_OP, 7, TEXT_OP);
+    put_stat(&text, HLO_MODULE, 7, TEXT_MODULE);
+    wire_close(&text, event);
+    wire_close(&text, line);
+    put_entry(&text, 4, 1, "cuLaunchKernel", NULL);
+    put_stat_names(&text);
+    wire_close(&text, plane);
+    struct trace *trace = read_bytes(&text);
+    assert_int_equal(trace->event_count, 3); /* the kernel, the operator, the call */
+    assert_int_equal(trace->kind[0], EVENT_KERNEL);
+    const struct track *track = &trace->tracks[trace->track[0]];
+    assert_int_equal(track->device, 2);
+    assert_int_equal(track->stream, 13);
+    struct attribution *launches = attribution_open(trace);
+    event_id call = attribution_call(launches, 0), op = attribution_operator(launches, 0);
+    assert_int_equal(trace->kind[call], EVENT_DRIVER);
+    assert_string_equal(trace_name(trace, op), "jit_step/fusion.1");
+    attribution_free(launches);
+    trace_free(trace);
+    buffer_release(&text);
+}
+
+/* train 0..100 with step_num 4 is step 4; "end: dot" is the end of an operator told twice. */
+static void steps_come_from_step_num_and_twins_are_left_out(void **state)
+{
+    (void)state;
+    struct buffer text = { 0 };
+    size_t plane = open_plane(&text, "/host:CPU"), line = open_line(&text, 5, "main", 0);
+    size_t event = open_event(&text, 1, 0, 100000);
+    put_stat(&text, STEP_NUM, 4, 4);
+    wire_close(&text, event);
+    event = open_event(&text, 2, 10000, 20000);
+    put_stat(&text, HLO_OP, 7, TEXT_OP);
+    wire_close(&text, event);
+    put_event(&text, 3, 30000, 0);
+    wire_close(&text, line);
+    put_entry(&text, 4, 1, "train", NULL);
+    put_entry(&text, 4, 2, "dot", NULL);
+    put_entry(&text, 4, 3, "end: dot", NULL);
+    put_stat_names(&text);
+    wire_close(&text, plane);
+    struct trace *trace = read_bytes(&text);
+    assert_int_equal(trace->event_count, 3);
+    struct step_list *steps = step_list_open(trace);
+    assert_int_equal(steps->count, 1);
+    assert_int_equal(steps->at[0].number, 4);
+    assert_int_equal(steps->at[0].end_ns - steps->at[0].start_ns, 100);
+    assert_int_equal(trace->kind[2], EVENT_OP);
+    assert_int_equal(trace->notice_count, 1);
+    assert_string_equal(trace->notices[0].kind, "operator_ends");
+    step_list_free(steps);
+    trace_free(trace);
+    buffer_release(&text);
+}
+
+static void allocations_become_memory_records(void **state)
+{
+    (void)state;
+    struct buffer text = { 0 };
+    size_t plane = open_plane(&text, "/host:CPU"), line = open_line(&text, 5, "main", 0);
+    for (int64_t name = 1; name <= 2; name++) {
+        size_t event = open_event(&text, name, name * 1000, 0);
+        put_stat(&text, ALLOCATOR, 7, TEXT_ALLOCATOR);
+        put_stat(&text, BYTES, 4, 512);
+        put_stat(&text, ALLOCATED, 4, name == 1 ? 1512 : 1000);
+        wire_close(&text, event);
+    }
+    wire_close(&text, line);
+    put_entry(&text, 4, 1, "MemoryAllocation", NULL);
+    put_entry(&text, 4, 2, "MemoryDeallocation", NULL);
+    put_stat_names(&text);
+    wire_close(&text, plane);
+    struct trace *trace = read_bytes(&text);
+    struct memory_change_ids ids = memory_change_ids(trace);
+    static const int64_t bytes[] = { 512, -512 }, allocated[] = { 1512, 1000 };
+    for (event_id e = 0; e < 2; e++) {
+        assert_int_equal(memory_change_of(&ids, trace, e), MEMORY_BLOCK);
+        assert_int_equal(trace_arg_or(trace, ARG_BYTES, e, 0), bytes[e]);
+        assert_int_equal(trace_arg_or(trace, ARG_TOTAL_ALLOCATED, e, 0), allocated[e]);
+        assert_int_equal(trace_arg_or(trace, ARG_DEVICE_TYPE, e, 0), 1);
+        assert_int_equal(trace_arg_or(trace, ARG_DEVICE_ID, e, 0), 3);
+    }
+    trace_free(trace);
+    buffer_release(&text);
+}
+
+/* The first event says 5 bytes where 2 follow; its length outside is right, so the next event is read. */
+static void a_damaged_event_costs_that_event(void **state)
+{
+    (void)state;
+    struct buffer text = { 0 };
+    size_t plane = open_plane(&text, "/host:CPU"), line = open_line(&text, 5, "main", 0);
+    wire_put_text(&text, 4,
+                  "\x22\x05"
+                  "ab",
+                  4);
+    put_event(&text, 1, 1000, 1000);
+    wire_close(&text, line);
+    put_entry(&text, 4, 1, "good", NULL);
+    wire_close(&text, plane);
+    wire_put_text(&text, 1, "", 0);
+    text.count--; /* and the file is cut: the length of its last plane is missing */
+    struct trace *trace = read_bytes(&text);
+    assert_int_equal(trace->event_count, 1);
+    assert_string_equal(trace_name(trace, 0), "good");
+    assert_int_equal(trace->notice_count, 2);
+    assert_string_equal(trace->notices[0].kind, "bad_message");
+    assert_string_equal(trace->notices[1].kind, "cut_short");
+    trace_free(trace);
+    buffer_release(&text);
+}
+
+/* Operators on a TPU belong to the program that runs then, and it to the launch with its run_id. */
+static void work_on_a_tpu_finds_its_launch(void **state)
+{
+    (void)state;
+    static const char *const stats[] = { "run_id", "device_ordinal" };
+    struct buffer text = { 0 };
+    size_t plane = open_plane(&text, "/device:TPU:1"), line = open_line(&text, 2, "XLA Modules", 0);
+    size_t event = open_event(&text, 1, 10000, 50000);
+    put_stat(&text, 1, 3, 9);
+    wire_close(&text, event);
+    wire_close(&text, line);
+    line = open_line(&text, 3, "XLA Ops", 0);
+    put_event(&text, 2, 20000, 5000);
+    wire_close(&text, line);
+    put_entry(&text, 4, 1, "jit_f(1)", NULL);
+    put_entry(&text, 4, 2, "%dot.7 = f32[8] dot(...)", "dot.7");
+    put_entry(&text, 5, 1, stats[0], NULL);
+    wire_close(&text, plane);
+    plane = open_plane(&text, "/host:CPU");
+    line = open_line(&text, 5, "main", 0);
+    event = open_event(&text, 1, 1000, 2000);
+    put_stat(&text, 1, 3, 9);
+    put_stat(&text, 2, 3, 1);
+    wire_close(&text, event);
+    wire_close(&text, line);
+    put_entry(&text, 4, 1, "DoEnqueueProgram", NULL);
+    put_entry(&text, 5, 1, stats[0], NULL);
+    put_entry(&text, 5, 2, stats[1], NULL);
+    wire_close(&text, plane);
+    struct trace *trace = read_bytes(&text);
+    assert_int_equal(trace->kind[0], EVENT_GPU_ANNOTATION);
+    assert_int_equal(trace->kind[1], EVENT_KERNEL);
+    assert_string_equal(trace_name(trace, 1), "dot.7");
+    assert_int_equal(trace->tracks[trace->track[1]].device, 1);
+    struct attribution *launches = attribution_open(trace);
+    event_id call = attribution_call(launches, 1);
+    assert_string_equal(trace_name(trace, call), "DoEnqueueProgram");
+    attribution_free(launches);
+    trace_free(trace);
+    buffer_release(&text);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(picoseconds_are_rounded_down_at_both_ends),
+        cmocka_unit_test(kernels_find_their_call_and_operator),
+        cmocka_unit_test(steps_come_from_step_num_and_twins_are_left_out),
+        cmocka_unit_test(allocations_become_memory_records),
+        cmocka_unit_test(a_damaged_event_costs_that_event),
+        cmocka_unit_test(work_on_a_tpu_finds_its_launch),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
