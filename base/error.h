@@ -33,6 +33,7 @@
 struct tpa_error {
     bool failed;
     int code;          /* errno of the call to the system that failed; 0: there was none */
+    bool unread;       /* the file is sound, but none that is read: of another program, or of a later version */
     int64_t offset;    /* byte offset in the (decoded) file, or TPA_NOWHERE */
     char file[512];    /* "" when no file is concerned */
     char message[768]; /* found against expected */

@@ -19,11 +19,11 @@
 #include <sys/stat.h>
 
 extern const struct format format_chrome, format_pstats, format_lightning, format_memory_timeline, format_tpa,
-    format_saved;
+    format_saved, format_nsys, format_rocpd, format_rpd;
 
 const struct format *const formats[] = {
     &format_chrome, &format_pstats, &format_lightning, &format_memory_timeline, &format_tpa,
-    &format_saved,  NULL,
+    &format_saved,  &format_nsys,   &format_rocpd,     &format_rpd,             NULL,
 };
 
 /* How deep directories are searched: log directories nest run/plugin/profile/time. */

@@ -22,6 +22,7 @@ static const struct category_row known_categories[] = {
     { "cpu_op", EVENT_OP },
     { "operator", EVENT_OP },
     { "user_annotation", EVENT_ANNOTATION },
+    { "user_annotation_across_threads", EVENT_ANNOTATION },
     { "nvtx", EVENT_ANNOTATION },
     { "python_function", EVENT_PYTHON },
     { "cuda_runtime", EVENT_RUNTIME },

@@ -131,7 +131,8 @@ const char *trace_producer_name(enum trace_producer producer)
         [PRODUCER_UNKNOWN] = "unknown",       [PRODUCER_KINETO] = "PyTorch (Kineto)",
         [PRODUCER_TENSORFLOW] = "TensorFlow", [PRODUCER_JAX] = "JAX",
         [PRODUCER_VIZTRACER] = "VizTracer",   [PRODUCER_CHROME] = "Chrome",
-        [PRODUCER_TPA] = "tpa capture",
+        [PRODUCER_TPA] = "tpa capture",       [PRODUCER_NSYS] = "Nsight Systems",
+        [PRODUCER_ROCPROF] = "AMD rocprof",
     };
     return names[producer];
 }

@@ -222,6 +222,8 @@ enum trace_producer {
     PRODUCER_VIZTRACER,
     PRODUCER_CHROME,
     PRODUCER_TPA,
+    PRODUCER_NSYS,
+    PRODUCER_ROCPROF,
 };
 
 /* A process group that the rank of a file is in, as its distributedInfo lists them. */
