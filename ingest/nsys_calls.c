@@ -178,13 +178,8 @@ void nsys_read_counters(struct nsys *nsys)
     if (table_scan_begin(nsys->db, &scan, "GPU_METRICS", columns, COLUMNS))
         while (table_scan_next(&scan)) {
             int64_t type = table_scan_int_or(&scan, TYPE, -1), number = table_scan_int_or(&scan, METRIC, -1);
-            char process[48], name[40];
-            int process_len = snprintf(process, sizeof process, "GPU %" PRId64 " metrics", type & 0xFF);
-            track_id track = trace_chunk_track(recorder_chunk(recorder),
-                                               &(struct track_key){ .pid_text = process,
-                                                                    .pid_len = (size_t)process_len,
-                                                                    .tid_text = "counters",
-                                                                    .tid_len = 8 });
+            char name[40];
+            track_id track = recorder_counters(recorder, type & 0xFF);
             const struct metric *metric = NULL;
             for (size_t i = 0; i < metrics.count && !metric; i++) {
                 size_t at = (last + i) % metrics.count;

@@ -15,6 +15,7 @@ static const char *const category_words[RECORDER_KINDS] = {
     [RECORDER_RUNTIME] = "cuda_runtime",
     [RECORDER_DRIVER] = "cuda_driver",
     [RECORDER_HIP] = "hip_runtime",
+    [RECORDER_HSA] = "hsa_driver",
     [RECORDER_OVERHEAD] = "overhead",
     [RECORDER_OPERATOR] = "cpu_op",
     [RECORDER_ANNOTATION] = "user_annotation",
@@ -389,18 +390,18 @@ static int64_t thread_of(const struct recorder *recorder, const struct recorder_
     return recorder->first_tid != RECORDER_NONE ? recorder->first_tid : recorder->pid;
 }
 
-/* The blocks in use, by address: a table with linear probing; bytes < 0: an empty place. */
+/* The blocks in use, by address, which is one of the process: a table with linear probing; bytes < 0: an empty place. */
 struct memory_blocks {
     struct memory_block *at;
     size_t size, used;
 };
 
-static struct memory_block *find_block(const struct memory_blocks *blocks, int64_t device, int64_t address)
+static struct memory_block *find_block(const struct memory_blocks *blocks, int64_t address)
 {
-    uint64_t hash = ((uint64_t)address ^ (uint64_t)device << 56) * UINT64_C(0x9E3779B97F4A7C15);
+    uint64_t hash = (uint64_t)address * UINT64_C(0x9E3779B97F4A7C15);
     for (size_t i = hash >> 20;; i++) {
         struct memory_block *block = &blocks->at[i & (blocks->size - 1)];
-        if (block->bytes < 0 || (block->address == address && block->device == device))
+        if (block->bytes < 0 || block->address == address)
             return block;
     }
 }
@@ -460,11 +461,13 @@ void recorder_finish(struct recorder *recorder)
         blocks.at[i].bytes = -1;
     struct memory_usage *usages = NULL;
     for (size_t i = 0; i < count; i++) {
-        const struct recorder_memory *memory = order[i];
+        struct recorder_memory found = *order[i], *memory = &found;
         int64_t bytes = memory->bytes > 0 ? memory->bytes : 0;
-        struct memory_block *block = find_block(&blocks, memory->device, memory->address);
+        struct memory_block *block = find_block(&blocks, memory->address);
         if (memory->release) {
             bool known = block->bytes >= 0;
+            if (memory->device == RECORDER_NONE)
+                memory->device = known ? block->device : 0;
             recorder->unknown_releases += !known && bytes == 0;
             bytes = bytes == 0 && known ? block->bytes : bytes;
             if (known)
@@ -491,4 +494,14 @@ void recorder_sample(struct recorder *recorder, track_id track, const char *coun
                                                                 .value = value,
                                                                 .counter = recorder_text(recorder, counter),
                                                                 .track = track });
+}
+
+track_id recorder_counters(struct recorder *recorder, int64_t device)
+{
+    char process[48];
+    int len = snprintf(process, sizeof process, "GPU %" PRId64 " counters", device);
+    return trace_chunk_track(recorder->chunk, &(struct track_key){ .pid_text = process,
+                                                                   .pid_len = (size_t)len,
+                                                                   .tid_text = "counters",
+                                                                   .tid_len = 8 });
 }

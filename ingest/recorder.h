@@ -27,6 +27,7 @@ enum recorder_kind {
     RECORDER_RUNTIME,
     RECORDER_DRIVER,
     RECORDER_HIP,
+    RECORDER_HSA,
     RECORDER_OVERHEAD,
     RECORDER_OPERATOR,
     RECORDER_ANNOTATION,        /* nests on its thread */
@@ -114,7 +115,7 @@ bool recorder_work(struct recorder *recorder, const struct recorder_work *work);
  */
 struct recorder_memory {
     int64_t time_ns, address, bytes;
-    int64_t device;      /* -1: the host's */
+    int64_t device;      /* -1: the host's; RECORDER_NONE of a release: that of the allocation */
     int64_t memory_kind; /* what is counted apart from other kinds in use on the device */
     int64_t pid, tid;    /* of the thread that asked; tid RECORDER_NONE: looked up by CORRELATION, else the process's first */
     int64_t correlation;
@@ -130,5 +131,8 @@ void recorder_finish(struct recorder *recorder);
 
 /* One sample of a counter, where counters are wanted. The name is that of counter and series. */
 void recorder_sample(struct recorder *recorder, track_id track, const char *counter, int64_t time_ns, double value);
+
+/* The track of counters of a device. */
+track_id recorder_counters(struct recorder *recorder, int64_t device);
 
 #endif

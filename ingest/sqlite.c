@@ -11,6 +11,7 @@
 #include "ingest/rocpd.h"
 #include "ingest/sqlite_open.h"
 #include <string.h>
+#include <strings.h>
 
 static bool has_prefix(const struct database *db, const char *prefix)
 {
