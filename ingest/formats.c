@@ -19,11 +19,12 @@
 #include <sys/stat.h>
 
 extern const struct format format_chrome, format_pstats, format_lightning, format_memory_timeline, format_tpa,
-    format_saved, format_nsys, format_rocpd, format_rpd;
+    format_saved, format_nsys, format_rocpd, format_rpd, format_rocprof_json;
 
 const struct format *const formats[] = {
     &format_chrome, &format_pstats, &format_lightning, &format_memory_timeline, &format_tpa,
-    &format_saved,  &format_nsys,   &format_rocpd,     &format_rpd,             NULL,
+    &format_saved,  &format_nsys,   &format_rocpd,     &format_rpd,             &format_rocprof_json,
+    NULL,
 };
 
 /* How deep directories are searched: log directories nest run/plugin/profile/time. */
