@@ -12,6 +12,7 @@
 #include "base/buffer.h"
 #include "base/memory.h"
 #include "base/names.h"
+#include "ingest/unread.h"
 #include <dirent.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -22,9 +23,8 @@ extern const struct format format_chrome, format_pstats, format_lightning, forma
     format_saved, format_nsys, format_rocpd, format_rpd, format_rocprof_json;
 
 const struct format *const formats[] = {
-    &format_chrome, &format_pstats, &format_lightning, &format_memory_timeline, &format_tpa,
-    &format_saved,  &format_nsys,   &format_rocpd,     &format_rpd,             &format_rocprof_json,
-    NULL,
+    &format_chrome, &format_pstats, &format_lightning, &format_memory_timeline, &format_tpa, &format_saved,
+    &format_nsys,   &format_rocpd,  &format_rpd,       &format_rocprof_json,    NULL,
 };
 
 /* How deep directories are searched: log directories nest run/plugin/profile/time. */
@@ -57,8 +57,8 @@ static bool has_ending(const char *name, const char *ending)
 }
 
 /* Names in a directory that may be traces, or profiles; what they really are is sniffed later. */
-static const char *const trace_endings[] = { ".json",  ".json.gz",  ".json.zst", ".tpa",
-                                             ".trace", ".pt.trace", NULL };
+static const char *const trace_endings[] = { ".json",     ".json.gz", ".json.zst", ".tpa", ".trace",
+                                             ".pt.trace", ".sqlite",  ".db",       ".rpd", NULL };
 static const char *const profile_endings[] = { ".prof", ".pstats", ".pstat", ".stats", NULL };
 
 static bool has_one_of(const char *name, const char *const *endings)
@@ -108,20 +108,21 @@ static bool list_names(const char *path, struct paths *names, struct tpa_error *
     return ok;
 }
 
-/* What was found in a directory but is out of reach, and why (errno). */
+/* What was found in a directory but is out of reach, or not to be read, and why. */
 struct left_out {
     struct names *paths;
-    VEC_OF(int) reasons; /* of each path */
+    VEC_OF(char *) reasons; /* of each path */
 };
 
-/* Was PATH in a directory out of reach, which is all that ERR tells? Then it is remembered, and no error. */
+/* Was PATH in a directory out of reach, or no file for us, which is all that ERR tells? Then it is remembered, and no error. */
 static bool leave_out(struct left_out *left_out, const char *path, struct tpa_error *err)
 {
-    if (err->code != EACCES && err->code != EPERM && err->code != ENOENT)
+    bool out_of_reach = err->code == EACCES || err->code == EPERM || err->code == ENOENT;
+    if (!out_of_reach && err->unread != TPA_LEFT_OUT)
         return false;
     size_t known = names_count(left_out->paths);
     if (names_add(left_out->paths, path, strlen(path)) == known)
-        *VEC_PUSH(&left_out->reasons) = err->code;
+        *VEC_PUSH(&left_out->reasons) = mem_strdup(out_of_reach ? strerror(err->code) : err->message);
     *err = (struct tpa_error){ 0 };
     return true;
 }
@@ -164,83 +165,6 @@ static const struct format *find_format(const char *bytes, size_t len, int at_le
         }
     }
     return best;
-}
-
-/* What a file that is no trace seems to be, for the message. */
-static const char *describe(const char *bytes, size_t len)
-{
-    static const struct {
-        const char *magic;
-        size_t len;
-        const char *what;
-    } known[] = {
-        { "\x89PNG", 4, "a PNG picture" },
-        { "\xff\xd8\xff", 3, "a JPEG picture" },
-        { "PK\x03\x04", 4, "a zip archive" },
-        { "PK\x05\x06", 4, "a zip archive" },
-        { "\x7f"
-          "ELF",
-          4, "a program" },
-        { "%PDF", 4, "a PDF document" },
-        { "SQLite format 3", 15, "an SQLite database" },
-        { "BZh", 3, "bzip2 data" },
-        { "\x1f\x8b", 2, "gzip data, packed a second time" }, /* the first packing is off already */
-        { "\x28\xb5\x2f\xfd", 4, "zstd data, packed a second time" },
-        { "\xfd"
-          "7zXZ",
-          5, "xz data" },
-        { "\xff\xfe", 2, "UTF-16 text" },
-        { "\xfe\xff", 2, "UTF-16 text" },
-        { "<!DOCTYPE", 9, "an HTML page" },
-        { "<!doctype", 9, "an HTML page" },
-        { "<html", 5, "an HTML page" },
-        { "<HTML", 5, "an HTML page" },
-        { "<?xml", 5, "an XML document" },
-    };
-    size_t at = 0;
-    while (at < len && strchr(" \t\r\n", bytes[at]) && bytes[at])
-        at++;
-    if (at == len)
-        return "blank";
-    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-        if (len - at >= known[i].len && memcmp(bytes + at, known[i].magic, known[i].len) == 0)
-            return known[i].what;
-    for (size_t i = 0; i < len && i < 512; i++)
-        if ((unsigned char)bytes[i] < 0x20 && (bytes[i] == '\0' || !strchr("\t\r\n\f", bytes[i])))
-            return "binary data";
-    return "other text";
-}
-
-/* DAMAGE is why the input ended after LEN bytes, or NULL. */
-static bool not_a_trace(const char *bytes, size_t len, const char *damage, struct tpa_error *err)
-{
-    if (len == 0 && damage) {
-        tpa_fail(err, 0, "nothing in the file can be read: %s", damage);
-        return tpa_hint(err, "was it copied whole?");
-    }
-    if (len == 0) {
-        tpa_fail(err, 0, "the file is empty");
-        return tpa_hint(err, "was the program stopped before it had written its trace?");
-    }
-    const char *what = describe(bytes, len);
-    tpa_fail(err, 0, "not a trace: this is %s, and a trace was expected (JSON that begins with '{' or '[')",
-             what);
-    if (memmem(bytes, len, "<title>GPU Memory Timeline HTML", 31))
-        tpa_hint(err, "the page of export_memory_timeline is a picture; export to a name that ends in "
-                      ".raw.json.gz to have the figures");
-    else if (strstr(what, "HTML"))
-        tpa_hint(err, "the download may have failed: look at the page in a browser");
-    else if (strstr(what, "second time"))
-        tpa_hint(err, "unpack it once; a trace may be packed with gzip or zstd, but not twice");
-    else if (strstr(what, "zip"))
-        tpa_hint(err, "unpack it first");
-    else if (strstr(what, "UTF-16"))
-        tpa_hint(err, "convert it first: iconv -f UTF-16 -t UTF-8 FILE > trace.json");
-    else if (strstr(what, "bzip2") || strstr(what, "xz"))
-        tpa_hint(err, "unpack it first; gzip and zstd are read as they are");
-    else
-        tpa_hint(err, "'tpa info --formats' lists what can be read");
-    return false;
 }
 
 /* ---- reading ---- */
@@ -410,6 +334,21 @@ static bool may_read(const struct reading *reading, const struct source *source,
     return !reading->options->may_read || !source_id(source, &id) || reading->options->may_read(&id, err);
 }
 
+/*
+ * The file at PATH, which was found in a directory, is none that is read, as ERR tells: go on without it. TRACES is how
+ * many there were before. False: something of it was read already.
+ */
+static bool leave_unread(struct reading *reading, size_t traces, const char *path, struct tpa_error *err)
+{
+    if (reading->traces > traces && !trace_builder_drop_file(reading->builder))
+        return false;
+    reading->traces = traces;
+    if (err->unread == TPA_LEFT_OUT)
+        return leave_out(&reading->left_out, path, err);
+    *err = (struct tpa_error){ 0 };
+    return true;
+}
+
 /* Read a file; false in *KNOWN when its format is not known, which is an error only when it MUST_BE. */
 static bool read_file(const char *path, struct reading *reading, bool must_be, bool *known,
                       struct tpa_error *err)
@@ -439,7 +378,11 @@ static bool read_file(const char *path, struct reading *reading, bool must_be, b
                              "this file was given more than once, and all that is in it counts as often", 1,
                              TPA_NOWHERE);
     if (!format && ok && must_be)
-        ok = not_a_trace(bytes, len, source_damage(source), err);
+        ok = unread_fail(source_name(source), bytes, len, source_damage(source), err);
+    if (!ok && !must_be && err->unread != TPA_READABLE && leave_unread(reading, traces, path, err)) {
+        *known = false;
+        ok = true;
+    }
     if (!ok)
         tpa_in_file(err, source_name(source));
     source_free(source);
@@ -485,10 +428,13 @@ static bool nothing_in(const char *path, const struct reading *reading, size_t l
     size_t count = left_out->reasons.count - first;
     if (count == 0) {
         tpa_fail(err, TPA_NOWHERE, "no trace in this directory (%zu files looked at)", looked_at);
-        tpa_hint(err, "traces are looked for in files that end in .json, .json.gz, .json.zst or .tpa");
+        tpa_hint(
+            err,
+            "traces are looked for in files that end in .json, .json.gz, .json.zst, .tpa, .sqlite, .db or "
+            ".rpd");
     } else {
         tpa_fail(err, TPA_NOWHERE, "no trace in this directory can be read: %s: %s",
-                 names_text(left_out->paths, (name_id)first), strerror(left_out->reasons.at[first]));
+                 names_text(left_out->paths, (name_id)first), left_out->reasons.at[first]);
         if (count > 1)
             tpa_hint(err, "the same goes for others in it: %zu in all", count);
     }
@@ -539,7 +485,7 @@ static void tell_left_out(struct reading *reading, const struct ingested *sums)
         buffer_printf(&text, "%zu files or directories were left out, the first one: ", count);
     else
         buffer_puts(&text, "left out: ");
-    buffer_printf(&text, "%s: %s", names_text(left_out->paths, 0), strerror(left_out->reasons.at[0]));
+    buffer_printf(&text, "%s: %s", names_text(left_out->paths, 0), left_out->reasons.at[0]);
     struct profile *profile = sums->profile;
     struct action_report *actions = sums->actions;
     if (profile)
@@ -602,6 +548,8 @@ bool ingest_read_any(const char *const *paths, size_t count, const struct ingest
     VEC_FREE(&reading.profiles);
     names_free(reading.files);
     names_free(reading.left_out.paths);
+    for (size_t i = 0; i < reading.left_out.reasons.count; i++)
+        free(reading.left_out.reasons.at[i]);
     VEC_FREE(&reading.left_out.reasons);
     action_report_free(reading.actions);
     result_free(reading.result);

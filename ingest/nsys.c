@@ -46,8 +46,8 @@ static void read_strings(struct nsys *nsys)
             if (!table_scan_int(&scan, 0, &id) || !text || len > UINT32_MAX)
                 continue;
             const char *kept = arena_strndup(&nsys->arena, text, len);
-            *VEC_PUSH(&nsys->strings) = (struct nsys_string){ id, kept, (uint32_t)len,
-                                                              len < 64 && is_about_memory(kept) };
+            *VEC_PUSH(&nsys->strings) =
+                (struct nsys_string){ id, kept, (uint32_t)len, len < 64 && is_about_memory(kept) };
             least = id < least ? id : least;
             most = id > most ? id : most;
         }
@@ -279,8 +279,12 @@ static void release(struct nsys *nsys)
 
 bool nsys_is_one(const struct database *db)
 {
-    static const char *const tables[] = { "META_DATA_EXPORT", "EXPORT_META_DATA", "CUPTI_ACTIVITY_KIND_KERNEL",
-                                          "CUPTI_ACTIVITY_KIND_RUNTIME", "NVTX_EVENTS", "OSRT_API",
+    static const char *const tables[] = { "META_DATA_EXPORT",
+                                          "EXPORT_META_DATA",
+                                          "CUPTI_ACTIVITY_KIND_KERNEL",
+                                          "CUPTI_ACTIVITY_KIND_RUNTIME",
+                                          "NVTX_EVENTS",
+                                          "OSRT_API",
                                           "TARGET_INFO_SESSION_START_TIME" };
     if (database_has(db, "StringTable")) /* nvprof's */
         return false;

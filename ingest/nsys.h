@@ -63,15 +63,16 @@ struct nsys {
     struct trace_file head; /* what all files have in common */
     struct arena arena;
     VEC_OF(struct nsys_string) strings;
-    uint32_t *string_at; /* by id: 1 + place in strings; NULL: they lie scattered, and strings are sorted by id */
-    int64_t string_ids;  /* length of string_at */
+    uint32_t
+        *string_at; /* by id: 1 + place in strings; NULL: they lie scattered, and strings are sorted by id */
+    int64_t string_ids; /* length of string_at */
     VEC_OF(struct nsys_process) processes;
     VEC_OF(struct nsys_device) devices;
     VEC_OF(struct nsys_thread) threads; /* a table with linear probing, by global; track TRACK_NONE: empty */
     size_t thread_count;
     size_t last_process, last_thread;
-    bool knows_gpus;             /* devices are physical ones */
-    uint64_t unknown_devices;    /* work whose device is only the process's number */
+    bool knows_gpus;          /* devices are physical ones */
+    uint64_t unknown_devices; /* work whose device is only the process's number */
     uint64_t dangling, failed_calls, graph_traces;
     const char *first_failed;
     int64_t first_failed_result;
@@ -112,13 +113,13 @@ static inline int64_t nsys_tid(int64_t global)
 
 /* ---- the parts: each reads its tables once ---- */
 
-void nsys_read_facts(struct nsys *nsys);   /* before all others */
+void nsys_read_facts(struct nsys *nsys); /* before all others */
 bool nsys_read_work(struct nsys *nsys, struct tpa_error *err);
 bool nsys_read_calls(struct nsys *nsys, struct tpa_error *err);
 bool nsys_read_ranges(struct nsys *nsys, struct tpa_error *err);
 void nsys_read_counters(struct nsys *nsys);
-void nsys_name_threads(struct nsys *nsys);  /* when all events were read */
-void nsys_tell_facts(struct nsys *nsys);    /* of the first file */
+void nsys_name_threads(struct nsys *nsys); /* when all events were read */
+void nsys_tell_facts(struct nsys *nsys);   /* of the first file */
 
 /* Is it such an export? */
 bool nsys_is_one(const struct database *db);

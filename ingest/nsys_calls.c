@@ -27,7 +27,7 @@ static void note_result(struct nsys *nsys, int64_t result, int64_t name)
 static bool read_cuda(struct nsys *nsys, struct tpa_error *err)
 {
     enum { START, END, CLASS, TID, CORRELATION, NAME, RESULT, COLUMNS };
-    static const char *const columns[COLUMNS] = { "start", "end", "eventClass", "globalTid",
+    static const char *const columns[COLUMNS] = { "start",         "end",    "eventClass", "globalTid",
                                                   "correlationId", "nameId", "returnValue" };
     bool has_memory = database_has(nsys->db, "CUDA_GPU_MEMORY_USAGE_EVENTS");
     bool ok = true;
@@ -49,7 +49,8 @@ static bool read_cuda(struct nsys *nsys, struct tpa_error *err)
                 continue;
             recorder_arg(process->recorder, ARG_CORRELATION, correlation);
             if (string && recorder_wants(process->recorder, ARG_LONG_NAME))
-                recorder_arg(process->recorder, ARG_LONG_NAME, recorder_text(process->recorder, string->text));
+                recorder_arg(process->recorder, ARG_LONG_NAME,
+                             recorder_text(process->recorder, string->text));
             note_result(nsys, table_scan_int_or(&scan, RESULT, 0), name);
             if (has_memory && string && string->about_memory)
                 recorder_memory_call(process->recorder, correlation, nsys_tid(global));
@@ -86,8 +87,10 @@ static bool read_others(struct nsys *nsys, const char *table, enum recorder_kind
 static void read_memory(struct nsys *nsys)
 {
     enum { START, PID, DEVICE, ADDRESS, BYTES, KIND, OPERATION, CORRELATION, COLUMNS };
-    static const char *const columns[COLUMNS] = { "start", "globalPid", "deviceId", "address",
-                                                  "bytes", "memKind", "memoryOperationType", "correlationId" };
+    static const char *const columns[COLUMNS] = {
+        "start",   "globalPid",           "deviceId",     "address", "bytes",
+        "memKind", "memoryOperationType", "correlationId"
+    };
     enum { PAGEABLE = 0, PINNED = 1, FREED = 1 };
     struct table_scan scan;
     uint64_t timeless = 0;
@@ -100,19 +103,19 @@ static void read_memory(struct nsys *nsys)
                 continue;
             }
             bool host = kind == PAGEABLE || kind == PINNED;
-            recorder_memory(process->recorder,
-                            &(struct recorder_memory){
-                                .time_ns = start,
-                                .address = table_scan_int_or(&scan, ADDRESS, 0),
-                                .bytes = table_scan_int_or(&scan, BYTES, 0),
-                                .device = host ? -1
-                                               : nsys_gpu_of(nsys, process, table_scan_int_or(&scan, DEVICE, 0)),
-                                .memory_kind = kind,
-                                .pid = recorder_pid(process->recorder),
-                                .tid = RECORDER_NONE,
-                                .correlation = table_scan_int_or(&scan, CORRELATION, RECORDER_NONE),
-                                .release = table_scan_int_or(&scan, OPERATION, 0) == FREED,
-                            });
+            recorder_memory(
+                process->recorder,
+                &(struct recorder_memory){
+                    .time_ns = start,
+                    .address = table_scan_int_or(&scan, ADDRESS, 0),
+                    .bytes = table_scan_int_or(&scan, BYTES, 0),
+                    .device = host ? -1 : nsys_gpu_of(nsys, process, table_scan_int_or(&scan, DEVICE, 0)),
+                    .memory_kind = kind,
+                    .pid = recorder_pid(process->recorder),
+                    .tid = RECORDER_NONE,
+                    .correlation = table_scan_int_or(&scan, CORRELATION, RECORDER_NONE),
+                    .release = table_scan_int_or(&scan, OPERATION, 0) == FREED,
+                });
         }
     table_scan_end(&scan);
     if (timeless)
@@ -170,7 +173,8 @@ void nsys_read_counters(struct nsys *nsys)
         while (table_scan_next(&scan) && metrics.count < 4096) {
             struct metric *metric = VEC_PUSH(&metrics);
             const char *name = table_scan_text(&scan, NAME, &len);
-            *metric = (struct metric){ table_scan_int_or(&scan, TYPE, -1), table_scan_int_or(&scan, METRIC, -1), "" };
+            *metric = (struct metric){ table_scan_int_or(&scan, TYPE, -1),
+                                       table_scan_int_or(&scan, METRIC, -1), "" };
             snprintf(metric->name, sizeof metric->name, "%s", name ? name : "metric");
         }
     table_scan_end(&scan);

@@ -29,9 +29,17 @@ static void add_property(struct nsys *nsys, const char *key, const char *text, s
 static void read_gpus(struct nsys *nsys)
 {
     enum { ID, NAME, MEMORY, SMS, WARP, MAJOR, MINOR, CUDA, BLOCK, REGISTERS, SHARED, WARPS, COLUMNS };
-    static const char *const columns[COLUMNS] = { "id", "name", "totalMemory", "smCount", "threadsPerWarp",
-                                                  "computeMajor", "computeMinor", "cuDevice",
-                                                  "maxThreadsPerBlock", "maxRegistersPerSm", "maxShmemPerSm",
+    static const char *const columns[COLUMNS] = { "id",
+                                                  "name",
+                                                  "totalMemory",
+                                                  "smCount",
+                                                  "threadsPerWarp",
+                                                  "computeMajor",
+                                                  "computeMinor",
+                                                  "cuDevice",
+                                                  "maxThreadsPerBlock",
+                                                  "maxRegistersPerSm",
+                                                  "maxShmemPerSm",
                                                   "maxWarpsPerSm" };
     struct table_scan scan;
     if (table_scan_begin(nsys->db, &scan, "TARGET_INFO_GPU", columns, COLUMNS))
@@ -42,7 +50,8 @@ static void read_gpus(struct nsys *nsys)
             if (id < 0 || id > INT32_MAX)
                 continue;
             int warp = known_int(table_scan_int_or(&scan, WARP, 32));
-            int64_t memory = table_scan_int_or(&scan, MEMORY, 0), shared = table_scan_int_or(&scan, SHARED, 0);
+            int64_t memory = table_scan_int_or(&scan, MEMORY, 0),
+                    shared = table_scan_int_or(&scan, SHARED, 0);
             int64_t warps = table_scan_int_or(&scan, WARPS, 0);
             *VEC_PUSH(&nsys->head.devices) = (struct trace_device){
                 .id = (int32_t)id,
@@ -107,7 +116,8 @@ static void read_clock(struct nsys *nsys)
 {
     static const char *const columns[] = { "utcEpochNs" };
     struct table_scan scan;
-    if (table_scan_begin(nsys->db, &scan, "TARGET_INFO_SESSION_START_TIME", columns, 1) && table_scan_next(&scan))
+    if (table_scan_begin(nsys->db, &scan, "TARGET_INFO_SESSION_START_TIME", columns, 1) &&
+        table_scan_next(&scan))
         nsys->head.has_base = table_scan_int(&scan, 0, &nsys->head.base_ns);
     table_scan_end(&scan);
 }
@@ -143,10 +153,11 @@ static void read_versions(struct nsys *nsys, const char *table)
                 continue;
             add_property(nsys, "export schema", value, len);
             if (strtol(value, NULL, 10) > NEWEST_SCHEMA)
-                trace_builder_notice(nsys->builder, "newer_schema",
-                                     "the schema of this export is newer than those that tpa knows; what has kept its "
-                                     "name is read",
-                                     1, TPA_NOWHERE);
+                trace_builder_notice(
+                    nsys->builder, "newer_schema",
+                    "the schema of this export is newer than those that tpa knows; what has kept its "
+                    "name is read",
+                    1, TPA_NOWHERE);
         }
     table_scan_end(&scan);
 }
@@ -210,8 +221,10 @@ static void tell_diagnostics(struct nsys *nsys)
         }
     table_scan_end(&scan);
     if (more)
-        trace_builder_tell(nsys->builder, "recorder_warning", "Nsight Systems warned of more, which is in its table "
-                                                              "DIAGNOSTIC_EVENT", more);
+        trace_builder_tell(nsys->builder, "recorder_warning",
+                           "Nsight Systems warned of more, which is in its table "
+                           "DIAGNOSTIC_EVENT",
+                           more);
 }
 
 /* Tables with events that no question of ours asks for. */
@@ -241,7 +254,8 @@ static void tell_not_read(struct nsys *nsys)
         table_scan_end(&scan);
     }
     if (count) {
-        const char *line = arena_printf(&nsys->arena, "what tpa does not read is in this export, too: %s", text.at);
+        const char *line =
+            arena_printf(&nsys->arena, "what tpa does not read is in this export, too: %s", text.at);
         trace_builder_notice(nsys->builder, "not_read", keep(nsys, line, strlen(line)), count, TPA_NOWHERE);
     }
     buffer_release(&text);
@@ -257,9 +271,9 @@ void nsys_tell_facts(struct nsys *nsys)
 {
     tell(nsys, "dangling_names", "names of events are missing in the table StringIds", nsys->dangling);
     if (nsys->failed_calls) {
-        const char *line = arena_printf(&nsys->arena,
-                                        "CUDA calls returned an error; the first was %.80s, which returned %" PRId64,
-                                        nsys->first_failed, nsys->first_failed_result);
+        const char *line = arena_printf(
+            &nsys->arena, "CUDA calls returned an error; the first was %.80s, which returned %" PRId64,
+            nsys->first_failed, nsys->first_failed_result);
         tell(nsys, "failed_calls", keep(nsys, line, strlen(line)), nsys->failed_calls);
     }
     if (nsys->processes.count > 1)

@@ -14,7 +14,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { CATEGORY = 33, MARK = 34, THREAD_NAME = 39, PUSH_POP = 59, START_END = 60, IMPORTED = 11, DOMAIN_CREATE = 75 };
+enum {
+    CATEGORY = 33,
+    MARK = 34,
+    THREAD_NAME = 39,
+    PUSH_POP = 59,
+    START_END = 60,
+    IMPORTED = 11,
+    DOMAIN_CREATE = 75
+};
 
 struct range {
     int64_t start_ns, end_ns; /* end RECORDER_NONE: it never ended */
@@ -50,8 +58,8 @@ static const char *name_of(const struct ranges *ranges, int64_t process, int64_t
     return NULL;
 }
 
-static name_id put_together(struct recorder *recorder, struct buffer *text, const char *domain, const char *between,
-                            const char *name, size_t len, bool is_name)
+static name_id put_together(struct recorder *recorder, struct buffer *text, const char *domain,
+                            const char *between, const char *name, size_t len, bool is_name)
 {
     buffer_clear(text);
     buffer_puts(text, domain);
@@ -80,7 +88,8 @@ static const struct nsys_message *message_of(struct ranges *ranges, struct nsys_
                              : recorder_name(recorder, range->text, len);
     if (message.is_operator) {
         nvtx_message_sequence(range->text, range->len, &message.sequence);
-        if (recorder_wants(recorder, ARG_INPUT_DIMS) && nvtx_message_dims(range->text, range->len, &ranges->dims))
+        if (recorder_wants(recorder, ARG_INPUT_DIMS) &&
+            nvtx_message_dims(range->text, range->len, &ranges->dims))
             message.dims = trace_chunk_text(recorder_chunk(recorder), ranges->dims.at, ranges->dims.count);
     }
     if (recorder_wants(recorder, ARG_LONG_NAME) && (in_domain || len < range->len))
@@ -115,8 +124,8 @@ static void add_range(struct ranges *ranges, const struct range *range)
     enum recorder_kind kind = across                             ? RECORDER_ANNOTATION_ACROSS
                               : message.is_operator && !is_async ? RECORDER_OPERATOR
                                                                  : RECORDER_ANNOTATION;
-    unsigned flags = (is_mark ? EVENT_POINT : 0) | (is_async || across ? EVENT_ASYNC : 0) |
-                     (open ? EVENT_UNFINISHED : 0);
+    unsigned flags =
+        (is_mark ? EVENT_POINT : 0) | (is_async || across ? EVENT_ASYNC : 0) | (open ? EVENT_UNFINISHED : 0);
     int64_t end_ns = open ? ranges->last_ns : range->end_ns;
     if (!recorder_event(process->recorder, kind, track, message.name, range->start_ns, end_ns, flags))
         return;
@@ -151,9 +160,9 @@ static void take_row(struct ranges *ranges, const struct range *row)
     case CATEGORY:
         name = arena_strndup(&nsys->arena, range.text, range.len);
         if (ranges->names.count < MOST_NAMES)
-            *VEC_PUSH(&ranges->names) = (struct named_number){
-                pid, range.domain, range.type == CATEGORY ? range.category : -1, name
-            };
+            *VEC_PUSH(&ranges->names) =
+                (struct named_number){ pid, range.domain, range.type == CATEGORY ? range.category : -1,
+                                       name };
         break;
     case THREAD_NAME: {
         struct nsys_process *process;
@@ -182,8 +191,9 @@ static void take_row(struct ranges *ranges, const struct range *row)
 bool nsys_read_ranges(struct nsys *nsys, struct tpa_error *err)
 {
     enum { START, END, TYPE, CATEGORY_NUMBER, TEXT, TID, END_TID, TEXT_ID, DOMAIN_NUMBER, COLUMNS };
-    static const char *const columns[COLUMNS] = { "start", "end", "eventType", "category", "text",
-                                                  "globalTid", "endGlobalTid", "textId", "domainId" };
+    static const char *const columns[COLUMNS] = { "start",        "end",    "eventType",
+                                                  "category",     "text",   "globalTid",
+                                                  "endGlobalTid", "textId", "domainId" };
     struct ranges ranges = { .nsys = nsys, .last_ns = INT64_MIN, .keys = names_open() };
     struct table_scan scan;
     bool ok = true;

@@ -43,9 +43,9 @@ enum work_column {
     WAIT_COLUMNS,
 };
 
-static const char *const common_columns[WORK_COMMON] = { "start",    "end",           "globalPid", "deviceId",
-                                                         "contextId", "streamId",      "correlationId", "graphId",
-                                                         "graphNodeId" };
+static const char *const common_columns[WORK_COMMON] = { "start",         "end",       "globalPid",
+                                                         "deviceId",      "contextId", "streamId",
+                                                         "correlationId", "graphId",   "graphNodeId" };
 
 /* Begin to read the table with the common columns and MORE up to COUNT; columns of arguments nobody wants are left out. */
 static bool begin(struct nsys *nsys, struct table_scan *scan, const char *table, const char *const *more,
@@ -118,9 +118,18 @@ static void take_three(struct table_scan *scan, size_t column, int64_t *numbers)
 
 static bool read_kernels(struct nsys *nsys, struct tpa_error *err)
 {
-    static const char *const all[] = { "demangledName", "shortName", "mangledName", "registersPerThread",
-                                       "staticSharedMemory", "dynamicSharedMemory", "gridX", "gridY", "gridZ",
-                                       "blockX", "blockY", "blockZ" };
+    static const char *const all[] = { "demangledName",
+                                       "shortName",
+                                       "mangledName",
+                                       "registersPerThread",
+                                       "staticSharedMemory",
+                                       "dynamicSharedMemory",
+                                       "gridX",
+                                       "gridY",
+                                       "gridZ",
+                                       "blockX",
+                                       "blockY",
+                                       "blockZ" };
     bool spread = trace_builder_wants(nsys->builder, ARG_BLOCKS_PER_SM) ||
                   trace_builder_wants(nsys->builder, ARG_WARPS_PER_SM);
     bool grid = spread || trace_builder_wants(nsys->builder, ARG_GRID);
@@ -161,7 +170,7 @@ static bool read_kernels(struct nsys *nsys, struct tpa_error *err)
 
 static const char *memory_word(int64_t kind)
 {
-    static const char *const words[] = { "Pageable", "Pinned",  "Device",        "Array",
+    static const char *const words[] = { "Pageable", "Pinned",        "Device",         "Array",
                                          "Managed",  "Device Static", "Managed Static", "Unknown" };
     return kind >= 0 && kind < (int64_t)(sizeof words / sizeof *words) ? words[kind] : "Unknown";
 }
@@ -216,7 +225,8 @@ static bool read_sets(struct nsys *nsys, struct tpa_error *err)
         struct recorder_work work;
         char name[48];
         take_common(nsys, &scan, &work, &process);
-        int len = snprintf(name, sizeof name, "Memset (%s)", memory_word(table_scan_int_or(&scan, SET_MEMORY, -1)));
+        int len =
+            snprintf(name, sizeof name, "Memset (%s)", memory_word(table_scan_int_or(&scan, SET_MEMORY, -1)));
         work.kind = RECORDER_MEMSET;
         work.name = recorder_name(process->recorder, name, (size_t)len);
         table_scan_int(&scan, SET_BYTES, &work.bytes);
@@ -240,7 +250,8 @@ static bool read_graphs(struct nsys *nsys, struct tpa_error *err)
         struct recorder_work work;
         char name[48];
         take_common(nsys, &scan, &work, &process);
-        int len = snprintf(name, sizeof name, "CUDA graph %" PRId64, work.graph == RECORDER_NONE ? 0 : work.graph);
+        int len =
+            snprintf(name, sizeof name, "CUDA graph %" PRId64, work.graph == RECORDER_NONE ? 0 : work.graph);
         work.kind = RECORDER_KERNEL;
         work.name = recorder_name(process->recorder, name, (size_t)len);
         nsys->graph_traces += recorder_work(process->recorder, &work);
@@ -278,6 +289,6 @@ static bool read_waits(struct nsys *nsys, struct tpa_error *err)
 
 bool nsys_read_work(struct nsys *nsys, struct tpa_error *err)
 {
-    return read_kernels(nsys, err) && read_copies(nsys, err) && read_sets(nsys, err) && read_graphs(nsys, err) &&
-           read_waits(nsys, err);
+    return read_kernels(nsys, err) && read_copies(nsys, err) && read_sets(nsys, err) &&
+           read_graphs(nsys, err) && read_waits(nsys, err);
 }

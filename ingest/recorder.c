@@ -125,13 +125,15 @@ static void tell(const struct recorder *recorder, const char *kind, const char *
 
 void recorder_tell(const struct recorder *recorder)
 {
-    tell(recorder, "no_time", "records have no start, or one beyond 73 years, and were left out", recorder->no_time);
+    tell(recorder, "no_time", "records have no start, or one beyond 73 years, and were left out",
+         recorder->no_time);
     tell(recorder, "not_timed",
          "kernels, copies or sets were not timed by the profiler (their times are 0), and were left out",
          recorder->not_timed);
     tell(recorder, "negative_duration", "records end before they begin; their durations are taken as 0",
          recorder->backwards);
-    tell(recorder, "unknown_release", "releases of memory whose allocation was not recorded do not say how much",
+    tell(recorder, "unknown_release",
+         "releases of memory whose allocation was not recorded do not say how much",
          recorder->unknown_releases);
 }
 
@@ -170,7 +172,8 @@ static bool is_new(struct recorder *recorder, track_id track)
 static void name_process(struct recorder *recorder, track_id track)
 {
     if (recorder->name)
-        trace_chunk_fact(recorder->chunk, track, FACT_PROCESS_NAME, 0, recorder_text(recorder, recorder->name));
+        trace_chunk_fact(recorder->chunk, track, FACT_PROCESS_NAME, 0,
+                         recorder_text(recorder, recorder->name));
 }
 
 track_id recorder_thread_of(struct recorder *recorder, int64_t pid, int64_t tid)
@@ -199,9 +202,9 @@ track_id recorder_stream(struct recorder *recorder, int64_t device, int64_t stre
     char pid_text[40], tid_text[40];
     int pid_len = snprintf(pid_text, sizeof pid_text, "GPU %" PRId64, device);
     int tid_len = snprintf(tid_text, sizeof tid_text, "stream %" PRId64, stream);
-    track_id track = trace_chunk_track(recorder->chunk, &(struct track_key){ .pid_text = pid_text,
-                                                                             .pid_len = (size_t)pid_len,
-                                                                             .tid = stream });
+    track_id track = trace_chunk_track(
+        recorder->chunk,
+        &(struct track_key){ .pid_text = pid_text, .pid_len = (size_t)pid_len, .tid = stream });
     if (is_new(recorder, track)) {
         name_process(recorder, track);
         trace_chunk_fact(recorder->chunk, track, FACT_PROCESS_LABELS, 0, recorder_text(recorder, pid_text));
@@ -300,7 +303,8 @@ static void set_spread(struct recorder *recorder, const struct recorder_work *wo
         if (recorder_wants(recorder, ARG_BLOCKS_PER_SM))
             trace_chunk_arg_decimal(recorder->chunk, ARG_BLOCKS_PER_SM, share);
         if (facts->warp_size > 0 && recorder_wants(recorder, ARG_WARPS_PER_SM))
-            trace_chunk_arg_decimal(recorder->chunk, ARG_WARPS_PER_SM, share * threads / (double)facts->warp_size);
+            trace_chunk_arg_decimal(recorder->chunk, ARG_WARPS_PER_SM,
+                                    share * threads / (double)facts->warp_size);
         return;
     }
 }
@@ -381,10 +385,10 @@ static int64_t thread_of(const struct recorder *recorder, const struct recorder_
     if (memory->tid != RECORDER_NONE)
         return memory->tid;
     struct memory_call key = { memory->correlation, 0 };
-    const struct memory_call *call =
-        recorder->memory_calls.count ? bsearch(&key, recorder->memory_calls.at, recorder->memory_calls.count,
-                                               sizeof key, compare_calls)
-                                     : NULL;
+    const struct memory_call *call = recorder->memory_calls.count
+                                         ? bsearch(&key, recorder->memory_calls.at,
+                                                   recorder->memory_calls.count, sizeof key, compare_calls)
+                                         : NULL;
     if (call)
         return call->tid;
     return recorder->first_tid != RECORDER_NONE ? recorder->first_tid : recorder->pid;
@@ -428,11 +432,13 @@ static int64_t count_usage(struct memory_usage **usages, size_t *count, const st
     return sum;
 }
 
-static void add_memory(struct recorder *recorder, const struct recorder_memory *memory, int64_t change, int64_t in_use)
+static void add_memory(struct recorder *recorder, const struct recorder_memory *memory, int64_t change,
+                       int64_t in_use)
 {
     track_id thread = recorder_thread_of(recorder, memory->pid, thread_of(recorder, memory));
     name_id name = recorder_name(recorder, "[memory]", 8);
-    if (!recorder_event(recorder, RECORDER_INSTANT, thread, name, memory->time_ns, memory->time_ns, EVENT_POINT))
+    if (!recorder_event(recorder, RECORDER_INSTANT, thread, name, memory->time_ns, memory->time_ns,
+                        EVENT_POINT))
         return;
     recorder_arg(recorder, ARG_BYTES, change);
     recorder_arg(recorder, ARG_DEVICE_TYPE, memory->device < 0 ? TYPE_HOST : TYPE_CUDA);
@@ -486,7 +492,8 @@ void recorder_finish(struct recorder *recorder)
 
 /* ---- counters ---- */
 
-void recorder_sample(struct recorder *recorder, track_id track, const char *counter, int64_t time_ns, double value)
+void recorder_sample(struct recorder *recorder, track_id track, const char *counter, int64_t time_ns,
+                     double value)
 {
     if (!is_moment(time_ns) || isnan(value))
         return;

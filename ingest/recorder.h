@@ -33,7 +33,7 @@ enum recorder_kind {
     RECORDER_ANNOTATION,        /* nests on its thread */
     RECORDER_ANNOTATION_ACROSS, /* begins on one thread, ends on another */
     RECORDER_INSTANT,
-    RECORDER_SYSTEM, /* calls of the operating system's libraries */
+    RECORDER_SYSTEM,  /* calls of the operating system's libraries */
     RECORDER_LIBRARY, /* calls of other libraries: MPI, cuBLAS, HSA */
     RECORDER_KINDS
 };
@@ -99,11 +99,11 @@ struct recorder_work {
 #define RECORDER_WORK_NONE                                                                                   \
     (struct recorder_work)                                                                                   \
     {                                                                                                        \
-        .start_ns = RECORDER_NONE, .end_ns = RECORDER_NONE, .device = RECORDER_NONE, .stream = RECORDER_NONE, \
-        .context = RECORDER_NONE, .correlation = RECORDER_NONE, .ordinal = RECORDER_NONE, .graph = RECORDER_NONE,                       \
-        .graph_node = RECORDER_NONE, .bytes = RECORDER_NONE, .grid = { RECORDER_NONE },                       \
-        .block = { RECORDER_NONE }, .registers = RECORDER_NONE, .static_shared = RECORDER_NONE,               \
-        .dynamic_shared = RECORDER_NONE                                                                       \
+        .start_ns = RECORDER_NONE, .end_ns = RECORDER_NONE, .device = RECORDER_NONE,                         \
+        .stream = RECORDER_NONE, .context = RECORDER_NONE, .correlation = RECORDER_NONE,                     \
+        .ordinal = RECORDER_NONE, .graph = RECORDER_NONE, .graph_node = RECORDER_NONE,                       \
+        .bytes = RECORDER_NONE, .grid = { RECORDER_NONE }, .block = { RECORDER_NONE },                       \
+        .registers = RECORDER_NONE, .static_shared = RECORDER_NONE, .dynamic_shared = RECORDER_NONE          \
     }
 
 /* Add it; false as recorder_event. Work of which both times are 0 was not timed by its profiler, and is counted apart. */
@@ -117,7 +117,8 @@ struct recorder_memory {
     int64_t time_ns, address, bytes;
     int64_t device;      /* -1: the host's; RECORDER_NONE of a release: that of the allocation */
     int64_t memory_kind; /* what is counted apart from other kinds in use on the device */
-    int64_t pid, tid;    /* of the thread that asked; tid RECORDER_NONE: looked up by CORRELATION, else the process's first */
+    int64_t pid,
+        tid; /* of the thread that asked; tid RECORDER_NONE: looked up by CORRELATION, else the process's first */
     int64_t correlation;
     bool release;
 };
@@ -130,7 +131,8 @@ void recorder_memory_call(struct recorder *recorder, int64_t correlation, int64_
 void recorder_finish(struct recorder *recorder);
 
 /* One sample of a counter, where counters are wanted. The name is that of counter and series. */
-void recorder_sample(struct recorder *recorder, track_id track, const char *counter, int64_t time_ns, double value);
+void recorder_sample(struct recorder *recorder, track_id track, const char *counter, int64_t time_ns,
+                     double value);
 
 /* The track of counters of a device. */
 track_id recorder_counters(struct recorder *recorder, int64_t device);

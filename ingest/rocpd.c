@@ -46,7 +46,7 @@ struct rocpd {
     struct arena arena;
     struct rows strings, threads, agents, kernels, pmcs;
     struct rows events; /* number: category, more: stack; text: the marker's message */
-    struct rows times;  /* of events of work: number: when, more: the device. Only where counters are wanted */
+    struct rows times; /* of events of work: number: when, more: the device. Only where counters are wanted */
     int64_t pid;
     uint64_t no_event, no_symbol;
 };
@@ -102,8 +102,8 @@ static const char *keep_text(struct rocpd *rocpd, struct table_scan *scan, size_
 }
 
 /* Read a table of which an id, one or two numbers and a text matter; columns may be NULL. */
-static void read_rows(struct rocpd *rocpd, const char *table, const char *number, const char *more, const char *text,
-                      struct rows *rows)
+static void read_rows(struct rocpd *rocpd, const char *table, const char *number, const char *more,
+                      const char *text, struct rows *rows)
 {
     enum { ID, NUMBER, MORE, TEXT, COLUMNS };
     const char *const columns[COLUMNS] = { "id", number, more, text };
@@ -140,9 +140,10 @@ static void read_agents(struct rocpd *rocpd)
             if (!name || !len)
                 name = table_scan_text(&scan, NAME, &len);
             if (is_gpu && index >= 0 && index <= INT32_MAX && file->devices.count < 1024)
-                *VEC_PUSH(&file->devices) = (struct trace_device){
-                    .id = (int32_t)index, .name = name ? trace_builder_strndup(rocpd->builder, name, len) : NULL
-                };
+                *VEC_PUSH(&file->devices) =
+                    (struct trace_device){ .id = (int32_t)index,
+                                           .name = name ? trace_builder_strndup(rocpd->builder, name, len)
+                                                        : NULL };
         }
     table_scan_end(&scan);
     sort_rows(&rocpd->agents);
@@ -198,16 +199,16 @@ static bool read_schema(struct rocpd *rocpd, struct tpa_error *err)
                     "rocpd schema", trace_builder_strndup(rocpd->builder, value, strlen(value)), true
                 };
                 if (strtol(value, NULL, 10) > 3)
-                    trace_builder_notice(rocpd->builder, "newer_schema",
-                                         "the schema of this database is newer than those that tpa knows (3.0.x); "
-                                         "what has kept its name is read",
-                                         1, TPA_NOWHERE);
+                    trace_builder_notice(
+                        rocpd->builder, "newer_schema",
+                        "the schema of this database is newer than those that tpa knows (3.0.x); "
+                        "what has kept its name is read",
+                        1, TPA_NOWHERE);
             } else if (strcasestr(tag, "compress") && strcasecmp(value, "none") != 0) {
-                tpa_fail(err, TPA_NOWHERE, "this rocpd database is compressed inside (%.60s), which tpa does not read",
-                         value);
-                ok = tpa_hint(err, "write it without compression, or as JSON: rocprofv3 --output-format json");
-                if (err)
-                    err->unread = true;
+                tpa_fail(err, TPA_NOWHERE,
+                         "this rocpd database is compressed inside (%.60s), which tpa does not read", value);
+                tpa_hint(err, "write it without compression, or as JSON: rocprofv3 --output-format json");
+                ok = tpa_unread(err, TPA_LEFT_OUT);
             }
         }
     table_scan_end(&scan);
@@ -247,9 +248,10 @@ static void read_events(struct rocpd *rocpd)
             int64_t id;
             const char *extra = table_scan_text(&scan, EXTRA, &len);
             if (table_scan_int(&scan, ID, &id))
-                *VEC_PUSH(&rocpd->events) = (struct row){ id, table_scan_int_or(&scan, CATEGORY, RECORDER_NONE),
-                                                          table_scan_int_or(&scan, STACK, RECORDER_NONE),
-                                                          extra ? message_of(rocpd, extra, len, &buffer) : NULL };
+                *VEC_PUSH(&rocpd->events) =
+                    (struct row){ id, table_scan_int_or(&scan, CATEGORY, RECORDER_NONE),
+                                  table_scan_int_or(&scan, STACK, RECORDER_NONE),
+                                  extra ? message_of(rocpd, extra, len, &buffer) : NULL };
         }
     table_scan_end(&scan);
     buffer_release(&buffer);
@@ -325,7 +327,8 @@ static bool read_samples(struct rocpd *rocpd, struct tpa_error *err)
         while (ok && table_scan_next(&scan)) {
             const struct row *event = event_of(rocpd, table_scan_int_or(&scan, EVENT, RECORDER_NONE));
             const struct row *track = find_row(&tracks, table_scan_int_or(&scan, TRACK, RECORDER_NONE));
-            const char *name = text_of(&rocpd->strings, track ? track->more : RECORDER_NONE, "[name is missing]");
+            const char *name =
+                text_of(&rocpd->strings, track ? track->more : RECORDER_NONE, "[name is missing]");
             enum recorder_kind kind = rocm_host_kind(text_of(&rocpd->strings, event->number, NULL), name);
             const char *shown = kind == RECORDER_ANNOTATION && event->text ? event->text : name;
             int64_t time = table_scan_int_or(&scan, TIME, RECORDER_NONE);
@@ -349,10 +352,32 @@ static void note_time(struct rocpd *rocpd, int64_t event, const struct recorder_
 
 static bool read_kernels(struct rocpd *rocpd, struct tpa_error *err)
 {
-    enum { START, END, AGENT, QUEUE, STREAM, KERNEL, EVENT, SHARED, GRID, BLOCK = GRID + 3, COLUMNS = BLOCK + 3 };
-    static const char *const columns[COLUMNS] = { "start", "end", "agent_id", "queue_id", "stream_id", "kernel_id",
-                                                  "event_id", "group_segment_size", "grid_size_x", "grid_size_y",
-                                                  "grid_size_z", "workgroup_size_x", "workgroup_size_y",
+    enum {
+        START,
+        END,
+        AGENT,
+        QUEUE,
+        STREAM,
+        KERNEL,
+        EVENT,
+        SHARED,
+        GRID,
+        BLOCK = GRID + 3,
+        COLUMNS = BLOCK + 3
+    };
+    static const char *const columns[COLUMNS] = { "start",
+                                                  "end",
+                                                  "agent_id",
+                                                  "queue_id",
+                                                  "stream_id",
+                                                  "kernel_id",
+                                                  "event_id",
+                                                  "group_segment_size",
+                                                  "grid_size_x",
+                                                  "grid_size_y",
+                                                  "grid_size_z",
+                                                  "workgroup_size_x",
+                                                  "workgroup_size_y",
                                                   "workgroup_size_z" };
     struct table_scan scan;
     bool ok = true;
@@ -393,8 +418,9 @@ static bool read_kernels(struct rocpd *rocpd, struct tpa_error *err)
 static bool read_copies(struct rocpd *rocpd, struct tpa_error *err)
 {
     enum { START, END, NAME, FROM, TO, BYTES, QUEUE, STREAM, EVENT, COLUMNS };
-    static const char *const columns[COLUMNS] = { "start", "end", "name_id", "src_agent_id", "dst_agent_id", "size",
-                                                  "queue_id", "stream_id", "event_id" };
+    static const char *const columns[COLUMNS] = { "start",        "end",          "name_id",
+                                                  "src_agent_id", "dst_agent_id", "size",
+                                                  "queue_id",     "stream_id",    "event_id" };
     struct table_scan scan;
     bool ok = true;
     if (begin(rocpd, &scan, "memory_copy", columns, COLUMNS))
@@ -402,7 +428,8 @@ static bool read_copies(struct rocpd *rocpd, struct tpa_error *err)
             struct recorder_work work = RECORDER_WORK_NONE;
             int64_t to = gpu_of(rocpd, table_scan_int_or(&scan, TO, RECORDER_NONE));
             int64_t from = gpu_of(rocpd, table_scan_int_or(&scan, FROM, RECORDER_NONE));
-            const char *name = text_of(&rocpd->strings, table_scan_int_or(&scan, NAME, RECORDER_NONE), "Memcpy");
+            const char *name =
+                text_of(&rocpd->strings, table_scan_int_or(&scan, NAME, RECORDER_NONE), "Memcpy");
             work.kind = RECORDER_MEMCPY;
             work.name = rocm_copy_name(rocpd->recorder, name);
             table_scan_int(&scan, START, &work.start_ns);
@@ -422,7 +449,9 @@ static bool read_copies(struct rocpd *rocpd, struct tpa_error *err)
 static void read_memory(struct rocpd *rocpd)
 {
     enum { TIME, TID, AGENT, TYPE, LEVEL, ADDRESS, BYTES, COLUMNS };
-    static const char *const columns[COLUMNS] = { "end", "tid", "agent_id", "type", "level", "address", "size" };
+    static const char *const columns[COLUMNS] = {
+        "end", "tid", "agent_id", "type", "level", "address", "size"
+    };
     struct table_scan scan;
     if (begin(rocpd, &scan, "memory_allocate", columns, COLUMNS))
         while (table_scan_next(&scan)) {
@@ -432,20 +461,22 @@ static void read_memory(struct rocpd *rocpd)
             if (!rocm_is_memory(level))
                 continue;
             bool release = type && (strcasecmp(type, "FREE") == 0 || strcasecmp(type, "RECLAIM") == 0);
-            const struct row *thread = find_row(&rocpd->threads, table_scan_int_or(&scan, TID, RECORDER_NONE));
+            const struct row *thread =
+                find_row(&rocpd->threads, table_scan_int_or(&scan, TID, RECORDER_NONE));
             int64_t agent = table_scan_int_or(&scan, AGENT, RECORDER_NONE);
-            recorder_memory(rocpd->recorder,
-                            &(struct recorder_memory){
-                                .time_ns = table_scan_int_or(&scan, TIME, RECORDER_NONE),
-                                .address = table_scan_int_or(&scan, ADDRESS, 0),
-                                .bytes = table_scan_int_or(&scan, BYTES, 0),
-                                .device = release && agent == RECORDER_NONE ? RECORDER_NONE : gpu_of(rocpd, agent),
-                                .memory_kind = level && strcasecmp(level, "SCRATCH") == 0,
-                                .pid = rocpd->pid,
-                                .tid = thread ? thread->number : RECORDER_NONE,
-                                .correlation = RECORDER_NONE,
-                                .release = release,
-                            });
+            recorder_memory(
+                rocpd->recorder,
+                &(struct recorder_memory){
+                    .time_ns = table_scan_int_or(&scan, TIME, RECORDER_NONE),
+                    .address = table_scan_int_or(&scan, ADDRESS, 0),
+                    .bytes = table_scan_int_or(&scan, BYTES, 0),
+                    .device = release && agent == RECORDER_NONE ? RECORDER_NONE : gpu_of(rocpd, agent),
+                    .memory_kind = level && strcasecmp(level, "SCRATCH") == 0,
+                    .pid = rocpd->pid,
+                    .tid = thread ? thread->number : RECORDER_NONE,
+                    .correlation = RECORDER_NONE,
+                    .release = release,
+                });
         }
     table_scan_end(&scan);
 }
@@ -463,8 +494,8 @@ static void read_counters(struct rocpd *rocpd)
             const struct row *when = find_row(&rocpd->times, table_scan_int_or(&scan, EVENT, RECORDER_NONE));
             const char *name = text_of(&rocpd->pmcs, table_scan_int_or(&scan, PMC, RECORDER_NONE), "counter");
             if (when)
-                recorder_sample(rocpd->recorder, recorder_counters(rocpd->recorder, when->more), name, when->number,
-                                table_scan_double(&scan, VALUE));
+                recorder_sample(rocpd->recorder, recorder_counters(rocpd->recorder, when->more), name,
+                                when->number, table_scan_double(&scan, VALUE));
         }
     table_scan_end(&scan);
 }
@@ -474,7 +505,8 @@ static void name_threads(struct rocpd *rocpd)
     for (size_t i = 0; i < rocpd->threads.count; i++) {
         const struct row *thread = &rocpd->threads.at[i];
         if (thread->text && *thread->text && thread->number != RECORDER_NONE)
-            recorder_name_thread(rocpd->recorder, recorder_thread(rocpd->recorder, thread->number), thread->text);
+            recorder_name_thread(rocpd->recorder, recorder_thread(rocpd->recorder, thread->number),
+                                 thread->text);
     }
 }
 
@@ -515,7 +547,8 @@ static bool read_set(struct rocpd *rocpd, struct tpa_error *err)
         recorder_finish(rocpd->recorder);
         ok = recorder_append(rocpd->recorder, err);
         recorder_tell(rocpd->recorder);
-        tell(rocpd, "no_event", "regions and work have no entry in the table of events: what launched them is not told",
+        tell(rocpd, "no_event",
+             "regions and work have no entry in the table of events: what launched them is not told",
              rocpd->no_event);
         tell(rocpd, "no_symbol", "kernels have no symbol, which would tell their names", rocpd->no_symbol);
     }
@@ -568,8 +601,9 @@ bool rocpd_read(struct database *db, struct source *source, struct trace_builder
         if (!first)
             trace_builder_file(builder, source_name(source), "rocpd SQLite");
         fill_file(db, source, builder);
-        struct rocpd rocpd = { .db = db, .builder = builder, .options = options,
-                               .ending = table + sizeof set_table - 1 };
+        struct rocpd rocpd = {
+            .db = db, .builder = builder, .options = options, .ending = table + sizeof set_table - 1
+        };
         ok = read_set(&rocpd, err);
         release_set(&rocpd);
         if (first)

@@ -330,12 +330,22 @@ static bool take_field(struct json_pull *in, const struct json_text *key, struct
 static bool take_record(struct json_pull *in, struct record *record)
 {
     struct json_text key;
-    *record = (struct record){ .kind = RECORDER_NONE, .operation = RECORDER_NONE, .thread = RECORDER_NONE,
-                               .correlation = RECORDER_NONE, .start_ns = RECORDER_NONE, .end_ns = RECORDER_NONE,
-                               .agent = RECORDER_NONE, .from = RECORDER_NONE, .to = RECORDER_NONE,
-                               .bytes = RECORDER_NONE, .queue = RECORDER_NONE, .stream = RECORDER_NONE,
-                               .kernel = RECORDER_NONE, .shared = RECORDER_NONE,
-                               .grid = { RECORDER_NONE }, .block = { RECORDER_NONE } };
+    *record = (struct record){ .kind = RECORDER_NONE,
+                               .operation = RECORDER_NONE,
+                               .thread = RECORDER_NONE,
+                               .correlation = RECORDER_NONE,
+                               .start_ns = RECORDER_NONE,
+                               .end_ns = RECORDER_NONE,
+                               .agent = RECORDER_NONE,
+                               .from = RECORDER_NONE,
+                               .to = RECORDER_NONE,
+                               .bytes = RECORDER_NONE,
+                               .queue = RECORDER_NONE,
+                               .stream = RECORDER_NONE,
+                               .kernel = RECORDER_NONE,
+                               .shared = RECORDER_NONE,
+                               .grid = { RECORDER_NONE },
+                               .block = { RECORDER_NONE } };
     if (!json_enter(in, '{'))
         return false;
     while (json_next_key(in, &key)) {
@@ -356,13 +366,15 @@ static const char *operation_of(struct tool *tool, const struct record *record)
     const struct operations *operations = &tool->operations;
     if (record->kind >= 0 && (uint64_t)record->kind < operations->first.count && record->operation >= 0) {
         size_t kind = (size_t)record->kind, first = operations->first.at[kind];
-        size_t end = kind + 1 < operations->first.count ? operations->first.at[kind + 1] : operations->names.count;
+        size_t end =
+            kind + 1 < operations->first.count ? operations->first.at[kind + 1] : operations->names.count;
         if ((uint64_t)record->operation < end - first)
             return decode(tool, &operations->names.at[first + (size_t)record->operation]);
     }
     tool->unknown_operations++;
     buffer_clear(&tool->text);
-    buffer_printf(&tool->text, "[operation %" PRId64 " of kind %" PRId64 "]", record->operation, record->kind);
+    buffer_printf(&tool->text, "[operation %" PRId64 " of kind %" PRId64 "]", record->operation,
+                  record->kind);
     return tool->text.at;
 }
 
@@ -443,7 +455,8 @@ static void add_call(struct tool *tool, const char *list, const struct record *r
 {
     const char *name = operation_of(tool, record);
     enum recorder_kind kind = rocm_host_kind(list, name);
-    const struct entry *marker = kind == RECORDER_ANNOTATION ? find_entry(&tool->markers, record->correlation) : NULL;
+    const struct entry *marker =
+        kind == RECORDER_ANNOTATION ? find_entry(&tool->markers, record->correlation) : NULL;
     if (marker)
         name = decode(tool, &marker->text);
     bool is_mark = kind == RECORDER_ANNOTATION && record->start_ns == record->end_ns;
@@ -556,9 +569,9 @@ static struct sections find_sections(struct json_pull *in)
         const char *key;
         struct json_pull *section;
     } wanted[] = {
-        { "metadata", &sections.metadata },       { "agents", &sections.agents },
-        { "strings", &sections.strings },         { "kernel_symbols", &sections.kernels },
-        { "counters", &sections.counters },       { "callback_records", &sections.callbacks },
+        { "metadata", &sections.metadata },      { "agents", &sections.agents },
+        { "strings", &sections.strings },        { "kernel_symbols", &sections.kernels },
+        { "counters", &sections.counters },      { "callback_records", &sections.callbacks },
         { "buffer_records", &sections.records },
     };
     struct json_text key;
@@ -594,8 +607,8 @@ static void tell(struct tool *tool, const char *kind, const char *text, uint64_t
 }
 
 /* The process whose object was just entered. */
-static bool read_process(struct json_pull *in, struct trace_builder *builder, const struct ingest_options *options,
-                         struct tpa_error *err)
+static bool read_process(struct json_pull *in, struct trace_builder *builder,
+                         const struct ingest_options *options, struct tpa_error *err)
 {
     struct sections sections = find_sections(in);
     struct tool tool = { .builder = builder, .options = options, .err = err };
@@ -639,16 +652,17 @@ static bool read_text(struct source *source, struct buffer *text, struct tpa_err
     return got == 0;
 }
 
-static bool read_rocprof(struct source *source, struct trace_builder *builder, const struct ingest_options *options,
-                         struct tpa_error *err)
+static bool read_rocprof(struct source *source, struct trace_builder *builder,
+                         const struct ingest_options *options, struct tpa_error *err)
 {
     struct buffer text = { 0 };
     struct json_text key;
     bool ok = read_text(source, &text, err), first = true;
     if (ok && source_damage(source))
-        trace_builder_notice(builder, "damaged",
-                             trace_builder_strndup(builder, source_damage(source), strlen(source_damage(source))), 1,
-                             (int64_t)text.count);
+        trace_builder_notice(
+            builder, "damaged",
+            trace_builder_strndup(builder, source_damage(source), strlen(source_damage(source))), 1,
+            (int64_t)text.count);
     else if (ok && !json_is_value(text.at, text.count))
         trace_builder_notice(builder, "cut", "the file is cut short or damaged: what can be read of it is", 1,
                              (int64_t)text.count);
@@ -686,7 +700,8 @@ static int sniff_rocprof(const char *bytes, size_t len)
         return 0;
     while (at < len && json_is_blank(bytes[at]))
         at++;
-    return len - at > sizeof top_key && bytes[at] == '"' && memcmp(bytes + at + 1, top_key, sizeof top_key - 1) == 0
+    return len - at > sizeof top_key && bytes[at] == '"' &&
+                   memcmp(bytes + at + 1, top_key, sizeof top_key - 1) == 0
                ? 95
                : 0;
 }

@@ -86,7 +86,9 @@ static bool flush(struct rpd *rpd, struct tpa_error *err)
 static bool read_calls(struct rpd *rpd, struct trace_builder *builder, struct tpa_error *err)
 {
     enum { ID, PID, TID, START, END, NAME, ARGS, COLUMNS };
-    static const char *const columns[COLUMNS] = { "id", "pid", "tid", "start", "end", "apiName_id", "args_id" };
+    static const char *const columns[COLUMNS] = {
+        "id", "pid", "tid", "start", "end", "apiName_id", "args_id"
+    };
     struct table_scan scan;
     bool ok = true;
     if (table_scan_begin(rpd->db, &scan, "rocpd_api", columns, COLUMNS))
@@ -114,7 +116,8 @@ static bool read_calls(struct rpd *rpd, struct trace_builder *builder, struct tp
 }
 
 /* What WORK of this type and description is, and its name. */
-static void settle_kind(const struct rpd *rpd, struct recorder_work *work, const char *type, const char *description)
+static void settle_kind(const struct rpd *rpd, struct recorder_work *work, const char *type,
+                        const char *description)
 {
     bool is_copy = strcasestr(type, "Copy") != NULL, is_fill = strcasestr(type, "Fill") != NULL;
     const char *name = *description ? description : type;
@@ -133,8 +136,8 @@ static void settle_kind(const struct rpd *rpd, struct recorder_work *work, const
 static bool read_work(struct rpd *rpd, struct tpa_error *err)
 {
     enum { ID, GPU, QUEUE, START, END, DESCRIPTION, TYPE, COLUMNS };
-    static const char *const columns[COLUMNS] = { "id", "gpuId", "queueId", "start", "end", "description_id",
-                                                  "opType_id" };
+    static const char *const columns[COLUMNS] = { "id",  "gpuId",          "queueId",  "start",
+                                                  "end", "description_id", "opType_id" };
     struct table_scan scan;
     bool ok = true;
     if (table_scan_begin(rpd->db, &scan, "rocpd_op", columns, COLUMNS))
@@ -173,11 +176,13 @@ bool rpd_is_one(const struct database *db)
     return database_has(db, "rocpd_op") || database_has(db, "rocpd_api");
 }
 
-bool rpd_read(struct database *db, struct source *source, struct trace_builder *builder, struct tpa_error *err)
+bool rpd_read(struct database *db, struct source *source, struct trace_builder *builder,
+              struct tpa_error *err)
 {
     static const char *const strings[] = { "id", "string" }, *const launches[] = { "op_id", "api_id" },
-                             *const kernels[] = { "api_ptr_id", "gridX",      "gridY",      "gridZ",
-                                                  "workgroupX", "workgroupY", "workgroupZ", "groupSegmentSize" },
+                             *const
+                                 kernels[] = { "api_ptr_id", "gridX",      "gridY",      "gridZ",
+                                               "workgroupX", "workgroupY", "workgroupZ", "groupSegmentSize" },
                              *const copies[] = { "api_ptr_id", "size" };
     struct rpd rpd = { .db = db };
     struct trace_file *file = trace_builder_current_file(builder);

@@ -8,6 +8,7 @@
 bool rpd_is_one(const struct database *db);
 
 /* Read DB, which SOURCE gives, into BUILDER's current file. */
-bool rpd_read(struct database *db, struct source *source, struct trace_builder *builder, struct tpa_error *err);
+bool rpd_read(struct database *db, struct source *source, struct trace_builder *builder,
+              struct tpa_error *err);
 
 #endif

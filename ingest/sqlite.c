@@ -30,7 +30,8 @@ static bool fail_unknown(const struct database *db, struct tpa_error *err)
         tpa_hint(err, "was the export stopped before it had ended?");
     } else if (database_has(db, "StringTable") && has_prefix(db, "CUPTI_ACTIVITY_KIND_")) {
         tpa_fail(err, TPA_NOWHERE, "this is a database of nvprof, which tpa does not read");
-        tpa_hint(err, "record again with Nsight Systems: nsys profile PROGRAM; nsys export --type sqlite REPORT");
+        tpa_hint(err,
+                 "record again with Nsight Systems: nsys profile PROGRAM; nsys export --type sqlite REPORT");
     } else if (database_has(db, "run") && database_has(db, "label")) {
         tpa_fail(err, TPA_NOWHERE, "this is a history that tpa nightly keeps, and no trace");
         tpa_hint(err, "tpa nightly --store FILE reads it");
@@ -39,18 +40,16 @@ static bool fail_unknown(const struct database *db, struct tpa_error *err)
         for (size_t i = 0; i < count && i < 4; i++)
             buffer_printf(&names, "%s%.40s", i ? ", " : "", database_table(db, i));
         tpa_fail(err, TPA_NOWHERE,
-                 "this is an SQLite database, but of no profiler that tpa knows (its %zu table%s: %s%s)", count,
-                 count == 1 ? "" : "s", names.at, count > 4 ? " ..." : "");
+                 "this is an SQLite database, but of no profiler that tpa knows (its %zu table%s: %s%s)",
+                 count, count == 1 ? "" : "s", names.at, count > 4 ? " ..." : "");
         tpa_hint(err, "'tpa info --formats' lists what can be read");
         buffer_release(&names);
     }
-    if (err)
-        err->unread = true;
-    return false;
+    return tpa_unread(err, TPA_PASSED_OVER);
 }
 
-static bool read_database(struct source *source, struct trace_builder *builder, const struct ingest_options *options,
-                          struct tpa_error *err)
+static bool read_database(struct source *source, struct trace_builder *builder,
+                          const struct ingest_options *options, struct tpa_error *err)
 {
     struct database *db = database_open(source, err);
     if (!db)

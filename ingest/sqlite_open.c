@@ -54,8 +54,9 @@ void database_tell(const struct database *db, struct trace_builder *builder)
 {
     for (size_t i = 0; i < db->notes.count; i++) {
         const struct database_note *note = &db->notes.at[i];
-        trace_builder_notice(builder, note->kind, trace_builder_strndup(builder, note->text, strlen(note->text)),
-                             note->count, TPA_NOWHERE);
+        trace_builder_notice(builder, note->kind,
+                             trace_builder_strndup(builder, note->text, strlen(note->text)), note->count,
+                             TPA_NOWHERE);
     }
 }
 
@@ -84,9 +85,12 @@ static void set_limits(struct database *db)
     static const struct {
         int option, value;
     } options[] = {
-        { SQLITE_DBCONFIG_DEFENSIVE, 1 },          { SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0 },
-        { SQLITE_DBCONFIG_ENABLE_VIEW, 0 },        { SQLITE_DBCONFIG_ENABLE_TRIGGER, 0 },
-        { SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, 0 }, { SQLITE_DBCONFIG_ENABLE_FTS3_TOKENIZER, 0 },
+        { SQLITE_DBCONFIG_DEFENSIVE, 1 },
+        { SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0 },
+        { SQLITE_DBCONFIG_ENABLE_VIEW, 0 },
+        { SQLITE_DBCONFIG_ENABLE_TRIGGER, 0 },
+        { SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, 0 },
+        { SQLITE_DBCONFIG_ENABLE_FTS3_TOKENIZER, 0 },
     };
     for (size_t i = 0; i < sizeof options / sizeof *options; i++)
         sqlite3_db_config(db->handle, options[i].option, options[i].value, NULL);
@@ -126,9 +130,11 @@ static bool fail_with(struct database *db, int code, const char *what, struct tp
     const char *why = db->handle ? sqlite3_errmsg(db->handle) : sqlite3_errstr(code);
     tpa_fail(err, TPA_NOWHERE, "%s: SQLite says \"%s\"", what, why);
     if (code == SQLITE_CORRUPT || code == SQLITE_NOTADB)
-        tpa_hint(err, "was the file copied whole, and after the profiler had finished? 'sqlite3 FILE .recover' may "
-                      "save what is left of it");
-    return false;
+        tpa_hint(
+            err,
+            "was the file copied whole, and after the profiler had finished? 'sqlite3 FILE .recover' may "
+            "save what is left of it");
+    return tpa_unread(err, TPA_LEFT_OUT);
 }
 
 /* A log or journal beside the file holds what SQLite has not put into it yet, or has to take out again. */
@@ -157,7 +163,8 @@ static void look_beside(struct database *db, const char *path)
 static bool open_file(struct database *db, struct source *source, struct tpa_error *err)
 {
     char *uri = uri_of(source_name(source));
-    int code = sqlite3_open_v2(uri, &db->handle, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX, NULL);
+    int code =
+        sqlite3_open_v2(uri, &db->handle, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX, NULL);
     free(uri);
     db->size = source_packed_size(source);
     look_beside(db, source_name(source));
@@ -287,8 +294,8 @@ static void add_quoted(struct buffer *text, const char *name)
 static void note_damage(struct database *db, const char *table, uint64_t rows, const char *why)
 {
     struct buffer text = { 0 };
-    buffer_printf(&text, "the table %s is damaged, and what follows its first %llu rows is missing (%s)", table,
-                  (unsigned long long)rows, why);
+    buffer_printf(&text, "the table %s is damaged, and what follows its first %llu rows is missing (%s)",
+                  table, (unsigned long long)rows, why);
     add_note(db, "damaged_table", text.at, 1);
 }
 
@@ -296,8 +303,8 @@ static void note_damage(struct database *db, const char *table, uint64_t rows, c
  * Which of the columns asked for the table has; computed ones do not count. Into QUERY goes what selects them, and in
  * *PLACES how many there are.
  */
-static bool find_columns(struct table_scan *scan, const char *const *columns, size_t count, struct buffer *query,
-                         int *places)
+static bool find_columns(struct table_scan *scan, const char *const *columns, size_t count,
+                         struct buffer *query, int *places)
 {
     enum { NAME = 1, HIDDEN = 6, PLAIN = 0, STORED = 3 };
     struct buffer pragma = { 0 };
@@ -476,7 +483,8 @@ uint64_t table_scan_end(struct table_scan *scan)
 {
     if (scan->odd) {
         struct buffer text = { 0 };
-        buffer_printf(&text, "values in the table %s are no whole numbers where such belong, and count as missing",
+        buffer_printf(&text,
+                      "values in the table %s are no whole numbers where such belong, and count as missing",
                       scan->table);
         add_note(scan->db, "wrong_types", text.at, scan->odd);
     }
