@@ -144,6 +144,8 @@ struct nsys_process *nsys_process_of(struct nsys *nsys, int64_t global, bool cre
     struct nsys_process *process = VEC_PUSH(&nsys->processes);
     *process = (struct nsys_process){ .global = global,
                                       .recorder = recorder_open(nsys->builder, nsys_pid(global), name) };
+    memset(process->copies, 0xff, sizeof process->copies); /* NAME_NONE */
+    memset(process->sets, 0xff, sizeof process->sets);
     free(name);
     nsys->last_process = nsys->processes.count - 1;
     return process;

@@ -75,7 +75,10 @@ static const struct nsys_message *message_of(struct ranges *ranges, struct nsys_
 {
     struct recorder *recorder = process->recorder;
     buffer_clear(&ranges->key);
-    buffer_printf(&ranges->key, "%" PRId64 "\n%s\n", process->global, domain ? domain : "");
+    buffer_add(&ranges->key, (const char *)&process->global, sizeof process->global);
+    if (domain)
+        buffer_puts(&ranges->key, domain);
+    buffer_putc(&ranges->key, '\n');
     buffer_add(&ranges->key, range->text, range->len);
     name_id known = names_add(ranges->keys, ranges->key.at, ranges->key.count);
     if (known < ranges->messages.count)

@@ -168,27 +168,42 @@ static bool read_kernels(struct nsys *nsys, struct tpa_error *err)
 
 /* ---- copies and sets ---- */
 
-static const char *memory_word(int64_t kind)
+enum { MEMORIES = 8, UNIFIED = 11, COPIES = 14 };
+
+/* A kind of memory, or what stands for those that are none. */
+static size_t memory_place(int64_t kind)
 {
-    static const char *const words[] = { "Pageable", "Pinned",        "Device",         "Array",
-                                         "Managed",  "Device Static", "Managed Static", "Unknown" };
-    return kind >= 0 && kind < (int64_t)(sizeof words / sizeof *words) ? words[kind] : "Unknown";
+    return kind >= 0 && kind < MEMORIES ? (size_t)kind : MEMORIES;
 }
 
-/* CUpti_ActivityMemcpyKind, and above it those of unified memory as Nsight Systems numbers them. */
-static name_id copy_name(struct recorder *recorder, int64_t kind, int64_t from, int64_t to)
+static const char *const memory_words[MEMORIES + 1] = { "Pageable", "Pinned",        "Device",
+                                                        "Array",    "Managed",       "Device Static",
+                                                        "Managed Static", "Unknown", "Unknown" };
+
+/* CUpti_ActivityMemcpyKind, and from 11 on those of unified memory as Nsight Systems numbers them. */
+static name_id copy_name(struct nsys_process *process, int64_t kind, int64_t from, int64_t to)
 {
-    static const char *const words[] = { "Unknown", "HtoD", "DtoH", "HtoA", "AtoH", "AtoA",
-                                         "AtoD",    "DtoA", "DtoD", "HtoH", "PtoP" };
-    static const char *const unified[] = { "HtoD", "DtoH", "DtoD" };
+    static const char *const words[COPIES] = { "Unknown", "HtoD", "DtoH", "HtoA", "AtoH", "AtoA", "AtoD",
+                                               "DtoA",    "DtoD", "HtoH", "PtoP", "HtoD", "DtoH", "DtoD" };
+    size_t place = kind >= 0 && kind < COPIES ? (size_t)kind : 0;
+    name_id *known = &process->copies[place][memory_place(from)][memory_place(to)];
+    if (*known != NAME_NONE)
+        return *known;
     char name[96];
-    int len;
-    if (kind >= 11 && kind <= 13)
-        len = snprintf(name, sizeof name, "Memcpy %s (Unified memory)", unified[kind - 11]);
-    else
-        len = snprintf(name, sizeof name, "Memcpy %s (%s -> %s)", words[kind >= 0 && kind <= 10 ? kind : 0],
-                       memory_word(from), memory_word(to));
-    return recorder_name(recorder, name, (size_t)len);
+    int len = place >= UNIFIED ? snprintf(name, sizeof name, "Memcpy %s (Unified memory)", words[place])
+                               : snprintf(name, sizeof name, "Memcpy %s (%s -> %s)", words[place],
+                                          memory_words[memory_place(from)], memory_words[memory_place(to)]);
+    return *known = recorder_name(process->recorder, name, (size_t)len);
+}
+
+static name_id set_name(struct nsys_process *process, int64_t memory)
+{
+    name_id *known = &process->sets[memory_place(memory)];
+    if (*known != NAME_NONE)
+        return *known;
+    char name[48];
+    int len = snprintf(name, sizeof name, "Memset (%s)", memory_words[memory_place(memory)]);
+    return *known = recorder_name(process->recorder, name, (size_t)len);
 }
 
 static bool read_copies(struct nsys *nsys, struct tpa_error *err)
@@ -203,7 +218,7 @@ static bool read_copies(struct nsys *nsys, struct tpa_error *err)
         struct recorder_work work;
         take_common(nsys, &scan, &work, &process);
         work.kind = RECORDER_MEMCPY;
-        work.name = copy_name(process->recorder, table_scan_int_or(&scan, COPY_KIND, 0),
+        work.name = copy_name(process, table_scan_int_or(&scan, COPY_KIND, 0),
                               table_scan_int_or(&scan, COPY_FROM, -1), table_scan_int_or(&scan, COPY_TO, -1));
         table_scan_int(&scan, COPY_BYTES, &work.bytes);
         recorder_work(process->recorder, &work);
@@ -223,12 +238,9 @@ static bool read_sets(struct nsys *nsys, struct tpa_error *err)
     while (ok && table_scan_next(&scan)) {
         struct nsys_process *process;
         struct recorder_work work;
-        char name[48];
         take_common(nsys, &scan, &work, &process);
-        int len =
-            snprintf(name, sizeof name, "Memset (%s)", memory_word(table_scan_int_or(&scan, SET_MEMORY, -1)));
         work.kind = RECORDER_MEMSET;
-        work.name = recorder_name(process->recorder, name, (size_t)len);
+        work.name = set_name(process, table_scan_int_or(&scan, SET_MEMORY, -1));
         table_scan_int(&scan, SET_BYTES, &work.bytes);
         recorder_work(process->recorder, &work);
         ok = nsys_flush(nsys, err);

@@ -344,6 +344,7 @@ static bool prepare(struct table_scan *scan, const char *columns, bool rowid)
     buffer_release(&query);
     scan->statement = statement;
     scan->has_rowid = rowid;
+    scan->rowid_at = statement ? sqlite3_column_count(statement) - 1 : 0;
     return code == SQLITE_OK;
 }
 
@@ -395,7 +396,7 @@ bool table_scan_next(struct table_scan *scan)
         return false;
     }
     if (scan->has_rowid) {
-        int64_t rowid = sqlite3_column_int64(statement, sqlite3_column_count(statement) - 1);
+        int64_t rowid = sqlite3_column_int64(statement, scan->rowid_at);
         if (rowid <= scan->last_rowid && scan->rows > 0) {
             note_damage(scan->db, scan->table, scan->rows, "rows come again that were there before");
             return false;
@@ -446,9 +447,10 @@ bool table_scan_int(struct table_scan *scan, size_t column, int64_t *value)
     int place = scan->at[column];
     if (place < 0)
         return false;
-    int type = sqlite3_column_type(scan->statement, place);
+    sqlite3_value *cell = sqlite3_column_value(scan->statement, place); /* one look for both */
+    int type = sqlite3_value_type(cell);
     if (type == SQLITE_INTEGER) {
-        *value = sqlite3_column_int64(scan->statement, place);
+        *value = sqlite3_value_int64(cell);
         return true;
     }
     return type != SQLITE_NULL && odd_int(scan, place, type, value);

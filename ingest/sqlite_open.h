@@ -56,6 +56,7 @@ struct table_scan {
     void *statement;            /* NULL: no such table, or it can not be read */
     int at[TABLE_SCAN_COLUMNS]; /* by column asked for: its place in a row; -1: the table has none */
     bool has_rowid;
+    int rowid_at;
     int64_t last_rowid;
     uint64_t rows, odd;
 };
