@@ -206,6 +206,15 @@ static bool open_bytes(struct database *db, struct source *source, struct tpa_er
     return code == SQLITE_OK || fail_with(db, code, "can not open this database in memory", err);
 }
 
+/* Is SOURCE a plain file that its name leads to? Standard input may be one and has no name. */
+static bool lies_in_file(const struct source *source)
+{
+    struct source_id id;
+    struct stat about;
+    return source_packing(source) == SOURCE_PLAIN && source_id(source, &id) &&
+           stat(source_name(source), &about) == 0 && about.st_dev == id.device && about.st_ino == id.inode;
+}
+
 static bool list_tables(struct database *db, struct tpa_error *err)
 {
     static const char query[] = "SELECT name FROM sqlite_master WHERE type = 'table' AND rootpage > 0";
@@ -226,9 +235,7 @@ static bool list_tables(struct database *db, struct tpa_error *err)
 struct database *database_open(struct source *source, struct tpa_error *err)
 {
     struct database *db = mem_zalloc(1, sizeof *db);
-    struct source_id id;
-    bool plain = source_packing(source) == SOURCE_PLAIN && source_id(source, &id);
-    bool ok = plain ? open_file(db, source, err) : open_bytes(db, source, err);
+    bool ok = lies_in_file(source) ? open_file(db, source, err) : open_bytes(db, source, err);
     if (ok) {
         set_limits(db);
         ok = list_tables(db, err);
