@@ -63,8 +63,9 @@ static bool read_cuda(struct nsys *nsys, struct tpa_error *err)
 /* Calls of a table that names them by nameId or textId. */
 static bool read_others(struct nsys *nsys, const char *table, enum recorder_kind kind, struct tpa_error *err)
 {
-    enum { START, END, TID, NAME, TEXT, COLUMNS };
-    static const char *const columns[COLUMNS] = { "start", "end", "globalTid", "nameId", "textId" };
+    enum { START, END, TID, NAME, TEXT, CLASS, COLUMNS, CALL_CLASS = 27 };
+    static const char *const columns[COLUMNS] = { "start",  "end",    "globalTid",
+                                                  "nameId", "textId", "eventClass" };
     bool ok = true;
     struct table_scan scan;
     if (table_scan_begin(nsys->db, &scan, table, columns, COLUMNS) && table_scan_has(&scan, START))
@@ -72,7 +73,10 @@ static bool read_others(struct nsys *nsys, const char *table, enum recorder_kind
             struct nsys_process *process;
             int64_t name = table_scan_int_or(&scan, NAME, table_scan_int_or(&scan, TEXT, -1));
             track_id track = nsys_thread_of(nsys, table_scan_int_or(&scan, TID, 0), false, &process);
-            recorder_event(process->recorder, kind, track, nsys_name(nsys, process, name, false),
+            /* Among the calls of OSRT_API stand notes of the profiler about itself. */
+            bool own = kind == RECORDER_SYSTEM && table_scan_int_or(&scan, CLASS, CALL_CLASS) != CALL_CLASS;
+            recorder_event(process->recorder, own ? RECORDER_OVERHEAD : kind, track,
+                           nsys_name(nsys, process, name, false),
                            table_scan_int_or(&scan, START, RECORDER_NONE),
                            table_scan_int_or(&scan, END, RECORDER_NONE), 0);
             ok = nsys_flush(nsys, err);
