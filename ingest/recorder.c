@@ -343,12 +343,13 @@ bool recorder_work(struct recorder *recorder, const struct recorder_work *work)
     recorder_arg(recorder, ARG_GRAPH_NODE_ID, work->graph_node ? work->graph_node : RECORDER_NONE);
     if (work->kind == RECORDER_KERNEL)
         set_launch(recorder, work);
-    int64_t dur_ns = work->end_ns - work->start_ns;
     if (work->bytes != RECORDER_NONE) {
         recorder_arg(recorder, ARG_BYTES, work->bytes);
         /* GB/s, which are bytes per nanosecond. */
-        if (work->bytes > 0 && work->end_ns > work->start_ns && recorder_wants(recorder, ARG_BANDWIDTH))
-            trace_chunk_arg_decimal(recorder->chunk, ARG_BANDWIDTH, (double)work->bytes / (double)dur_ns);
+        bool timed = is_moment(work->end_ns) && work->end_ns > work->start_ns;
+        if (work->bytes > 0 && timed && recorder_wants(recorder, ARG_BANDWIDTH))
+            trace_chunk_arg_decimal(recorder->chunk, ARG_BANDWIDTH,
+                                    (double)work->bytes / (double)(work->end_ns - work->start_ns));
     }
     return true;
 }
