@@ -538,6 +538,8 @@ bool ingest_read_any(const char *const *paths, size_t count, const struct ingest
         reading.actions = NULL;
         reading.result = NULL;
         tell_left_out(&reading, ingested);
+        if (options->step_range)
+            trace_builder_add_property(reading.builder, TRACE_STEP_RANGE, options->step_range);
     }
     if (ok && !ingested->profile && !ingested->actions && !ingested->result)
         ingested->trace = trace_builder_finish(reading.builder);

@@ -117,6 +117,13 @@ bool trace_builder_drop_file(struct trace_builder *builder)
     return true;
 }
 
+void trace_builder_add_property(struct trace_builder *builder, const char *key, const char *value)
+{
+    const char *kept = trace_builder_strndup(builder, value, strlen(value));
+    for (size_t i = 0; i < builder->storage->files.count; i++)
+        *VEC_PUSH(&builder->storage->files.at[i].properties) = (struct trace_property){ key, kept, true };
+}
+
 /* What KIND of FILE is found by, until the next call. */
 static struct buffer *notice_key(struct trace_builder *builder, uint32_t file, const char *kind)
 {

@@ -85,6 +85,9 @@ char *trace_builder_strndup(struct trace_builder *builder, const char *s, size_t
 /* Take back the file that was begun last: it is none of the trace's. False, and nothing done, when it has events. */
 bool trace_builder_drop_file(struct trace_builder *builder);
 
+/* Add a property to every file that was begun; KEY is a literal, VALUE is copied. */
+void trace_builder_add_property(struct trace_builder *builder, const char *key, const char *value);
+
 /* Count COUNT cases of something odd in the current file; KIND and TEXT are literals. */
 void trace_builder_notice(struct trace_builder *builder, const char *kind, const char *text, uint64_t count,
                           int64_t offset);

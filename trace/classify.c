@@ -92,18 +92,9 @@ static int64_t first_number(const char *text, int64_t missing)
     return *digits && strspn(digits, "0123456789") <= 18 ? strtoll(digits, NULL, 10) : missing;
 }
 
-/* The value that FILE tells of KEY; NULL: none. */
-static const char *find_property(const struct trace_file *file, const char *key)
-{
-    for (size_t i = 0; i < file->properties.count; i++)
-        if (strcmp(file->properties.at[i].key, key) == 0)
-            return file->properties.at[i].value;
-    return NULL;
-}
-
 static bool has_property(const struct trace_file *file, const char *key)
 {
-    return find_property(file, key) != NULL;
+    return trace_file_property(file, key) != NULL;
 }
 
 /* Names of processes tell TensorFlow's and JAX's files, which have no keys of their own. */
@@ -131,7 +122,7 @@ static enum trace_producer find_producer(const struct trace_storage *storage, ui
     const struct trace_file *file = &storage->files.at[index];
     if (file->producer != PRODUCER_UNKNOWN)
         return file->producer;
-    const char *recorder = find_property(file, "recorded by"); /* of a log that was converted */
+    const char *recorder = trace_file_property(file, "recorded by"); /* of a log that was converted */
     if (recorder && strncmp(recorder, "tpa capture", strlen("tpa capture")) == 0)
         return PRODUCER_TPA;
     if (has_property(file, "viztracer_metadata"))
