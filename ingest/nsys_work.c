@@ -176,8 +176,8 @@ static size_t memory_place(int64_t kind)
     return kind >= 0 && kind < MEMORIES ? (size_t)kind : MEMORIES;
 }
 
-static const char *const memory_words[MEMORIES + 1] = { "Pageable", "Pinned",        "Device",
-                                                        "Array",    "Managed",       "Device Static",
+static const char *const memory_words[MEMORIES + 1] = { "Pageable",       "Pinned",  "Device",
+                                                        "Array",          "Managed", "Device Static",
                                                         "Managed Static", "Unknown", "Unknown" };
 
 /* CUpti_ActivityMemcpyKind, and from 11 on those of unified memory as Nsight Systems numbers them. */
