@@ -44,6 +44,13 @@ bool tpa_fail_errno(struct tpa_error *err, const char *fmt, ...)
     return false;
 }
 
+bool tpa_unread(struct tpa_error *err, enum tpa_unread unread)
+{
+    if (err)
+        err->unread = unread;
+    return false;
+}
+
 bool tpa_while(struct tpa_error *err, const char *fmt, ...)
 {
     if (!err)

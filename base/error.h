@@ -29,10 +29,18 @@
 /* In place of a byte offset: the error is about the file as a whole, or about no file. */
 #define TPA_NOWHERE ((int64_t)-1)
 
+/* Of a file that is whole, but none that is read: what becomes of it where it was found rather than named. */
+enum tpa_unread {
+    TPA_READABLE,
+    TPA_PASSED_OVER, /* it was never meant for us */
+    TPA_LEFT_OUT,    /* it may well have been, and so it is told */
+};
+
 /* Fixed size and no heap, so that reporting an error can not itself fail. Zero-initialise it. */
 struct tpa_error {
     bool failed;
     int code;          /* errno of the call to the system that failed; 0: there was none */
+    int unread;        /* enum tpa_unread */
     int64_t offset;    /* byte offset in the (decoded) file, or TPA_NOWHERE */
     char file[512];    /* "" when no file is concerned */
     char message[768]; /* found against expected */
@@ -50,6 +58,9 @@ bool tpa_fail_errno(struct tpa_error *err, const char *fmt, ...) TPA_PRINTF(2, 3
 
 /* Say what was being done: "reading traceEvents". */
 bool tpa_while(struct tpa_error *err, const char *fmt, ...) TPA_PRINTF(2, 3);
+
+/* Say that the error is about a file as above. */
+bool tpa_unread(struct tpa_error *err, enum tpa_unread unread);
 
 /* Say what the user can do. Only when it is likely right. */
 bool tpa_hint(struct tpa_error *err, const char *fmt, ...) TPA_PRINTF(2, 3);

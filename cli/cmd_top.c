@@ -10,6 +10,8 @@
 #include "cli/output.h"
 #include "cli/output_file.h"
 #include "cli/profile_report.h"
+#include "analyze/nsys_reports.h"
+#include "cli/nsys_text.h"
 #include "report/torch.h"
 #include <ctype.h>
 #include <stdlib.h>
@@ -32,7 +34,9 @@ enum { LIMIT_FOR_PEOPLE = 25, LIMIT_OF_TORCH = 100 };
 static const struct printer torch_text = { "torch",
                                            "the text of torch's key_averages().table(), byte for byte",
                                            NULL };
-static const struct printer *const own_formats[] = { &torch_text, &profile_pstats_text, NULL };
+static const struct printer nsys_text = { "nsys", "the reports of nsys stats, as CSV", NULL,
+                                          .rows_only = true };
+static const struct printer *const own_formats[] = { &torch_text, &nsys_text, &profile_pstats_text, NULL };
 
 static const struct top_args top_defaults = {
     .load = LOAD_DEFAULTS,
@@ -256,19 +260,40 @@ static bool print_result(const struct top *top, struct result *result, const str
     return output_result(result, &output, err);
 }
 
+/* The reports of nsys stats; what they leave out is theirs. Frees TRACE. */
+static int print_nsys_text(struct trace *trace, const struct top_args *args, struct tpa_error *err)
+{
+    struct output_file file;
+    bool done = false;
+    if (args->by || args->top_level || args->selection.steps.count || args->selection.range ||
+        args->selection.filter)
+        tpa_fail(err, TPA_NOWHERE, "--format nsys prints whole reports: no rows can be chosen");
+    else if (output_file_open_raw(&file, args->output.path, err)) {
+        nsys_text_print(trace, file.stream);
+        done = output_file_commit(&file, err);
+        struct result *notices = result_open("tpa.top/1");
+        load_add_notices(trace, notices);
+        output_tell_notices(notices);
+        result_free(notices);
+    }
+    trace_free(trace);
+    return done ? EXIT_FINE : EXIT_TROUBLE;
+}
+
 /* The options that only a trace has an answer to. */
 static bool check_options_of_sums(const struct top_args *args, struct tpa_error *err)
 {
     const struct selection_query *query = &args->selection;
-    const char *option = args->by                 ? "--by"
-                         : args->top_level        ? "--top-level"
-                         : query->steps.count     ? "--steps"
-                         : query->range           ? "--range"
-                         : query->ranks.count     ? "--rank"
-                         : query->devices.count   ? "--device"
-                         : query->streams.count   ? "--stream"
-                         : wants_torch_text(args) ? "--format torch"
-                                                  : NULL;
+    const char *option = args->by                                      ? "--by"
+                         : args->top_level                             ? "--top-level"
+                         : query->steps.count                          ? "--steps"
+                         : query->range                                ? "--range"
+                         : query->ranks.count                          ? "--rank"
+                         : query->devices.count                        ? "--device"
+                         : query->streams.count                        ? "--stream"
+                         : wants_torch_text(args)                      ? "--format torch"
+                         : output_printer(&args->output) == &nsys_text ? "--format nsys"
+                                                                       : NULL;
     return !option ||
            tpa_fail(err, TPA_NOWHERE, "%s is for traces; this file holds sums and no events", option);
 }
@@ -304,7 +329,8 @@ static int top_main(const struct invocation *call, struct tpa_error *err)
         .filter = args->selection.filter,
         .exclude = args->selection.exclude,
     };
-    struct trace_wants wants = top_wants(&options);
+    bool nsys = output_printer(&args->output) == &nsys_text;
+    struct trace_wants wants = nsys ? nsys_reports_wants : top_wants(&options);
     struct ingested ingested;
     if (!load_any(call, &args->load, &wants, &ingested, err))
         return EXIT_TROUBLE;
@@ -320,6 +346,8 @@ static int top_main(const struct invocation *call, struct tpa_error *err)
         return EXIT_TROUBLE;
     }
     struct trace *trace = ingested.trace;
+    if (nsys)
+        return print_nsys_text(trace, args, err);
     struct selection *selection = selection_open(trace, &args->selection, err);
     bool done = false;
     if (selection) {

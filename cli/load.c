@@ -4,6 +4,7 @@
 #include "base/buffer.h"
 #include "base/memory.h"
 #include "base/names.h"
+#include "base/regex.h"
 #include "base/sum.h"
 #include "base/progress.h"
 #include "cli/output_file.h"
@@ -26,11 +27,16 @@ static bool may_read(const struct source_id *file, struct tpa_error *err)
 bool load_any(const struct invocation *call, const struct load_args *args, const struct trace_wants *wants,
               struct ingested *ingested, struct tpa_error *err)
 {
+    struct regex *steps = args->step_range ? regex_open(args->step_range, err) : NULL;
+    if (args->step_range && !steps)
+        return tpa_while(err, "reading the option --step-range");
+    regex_free(steps);
     struct progress progress = args->progress ? progress_begin(stderr) : (struct progress){ 0 };
     struct ingest_options options = {
         .wants = *wants,
         .workers = (unsigned)args->jobs,
         .max_ratio = args->max_ratio == 0 ? UINT64_MAX : args->max_ratio,
+        .step_range = args->step_range,
         .results = args->results,
         .may_read = may_read,
         .progress = progress.out ? show_progress : NULL,

@@ -23,8 +23,9 @@
 #include "trace/trace.h"
 
 struct load_args {
-    uint64_t jobs;      /* 0: one per CPU */
-    uint64_t max_ratio; /* 0: no limit */
+    uint64_t jobs;          /* 0: one per CPU */
+    uint64_t max_ratio;     /* 0: no limit */
+    const char *step_range; /* NULL: not given */
     bool progress;
     bool results; /* no option: set by commands that take what tpa saved, too */
 };
@@ -33,6 +34,8 @@ struct load_args {
 
 #define LOAD_OPTIONS(T, field) \
     OPT_GROUP("Input"), \
+    OPT_TEXT(0, "step-range", T, field.step_range, "REGEX", \
+             "annotations and NVTX ranges that match REGEX are the steps, instead of ProfilerStep#N"), \
     OPT_COUNT('j', "jobs", T, field.jobs, 1, 1024, "N", "read with N threads; without it one per CPU"), \
     OPT_COUNT(0, "max-ratio", T, field.max_ratio, 0, INT64_MAX, "N", \
               "give up on a file that inflates to more than N times its size; 0 never does"), \

@@ -3,6 +3,7 @@
 
 #include "base/memory.h"
 #include "base/quantity.h"
+#include "base/regex.h"
 #include "trace/derived.h"
 #include <stdlib.h>
 #include <string.h>
@@ -33,20 +34,84 @@ static int compare_steps(const void *left, const void *right)
     return a->event < b->event ? -1 : a->event > b->event;
 }
 
+/* ---- steps that a property of the file tells ---- */
+
+/* The number at the end of NAME: "iteration 12", "step_7". */
+static bool number_at_end(const char *name, int64_t *number)
+{
+    size_t len = strlen(name), digits = 0;
+    while (digits < len && digits < 18 && name[len - digits - 1] >= '0' && name[len - digits - 1] <= '9')
+        digits++;
+    return digits > 0 && quantity_parse_integer(name + len - digits, digits, number);
+}
+
+/* Number the steps from FIRST on: by what their names end in where all have a number of their own, else one by one. */
+static void number_steps(const struct trace *trace, struct step_list *steps, size_t first)
+{
+    bool numbered = true;
+    for (size_t i = first; i < steps->count && numbered; i++)
+        numbered = number_at_end(trace_name(trace, steps->at[i].event), &steps->at[i].number) &&
+                   (i == first || steps->at[i].number > steps->at[i - 1].number);
+    for (size_t i = first; i < steps->count && !numbered; i++)
+        steps->at[i].number = (int64_t)(i - first);
+}
+
+/* Add the ranges of FILE whose names match PATTERN. */
+static void add_ranges(const struct trace *trace, uint32_t f, const char *pattern, struct step_list *steps)
+{
+    enum { NOT_ASKED, MATCHES, MATCHES_NOT };
+    const struct trace_file *file = &trace->files[f];
+    struct tpa_error ignored = { 0 };
+    struct regex *regex = *pattern ? regex_open(pattern, &ignored) : NULL;
+    if (!regex)
+        return;
+    uint8_t *asked = mem_zalloc(names_count(trace->names) + 1, 1);
+    size_t first = steps->count;
+    for (event_id e = file->first_event; e < file->first_event + file->event_count; e++) {
+        bool is_range = trace->kind[e] == EVENT_ANNOTATION || trace->kind[e] == EVENT_OP ||
+                        trace->kind[e] == EVENT_PYTHON || trace->kind[e] == EVENT_OTHER;
+        if (!is_range || trace->flags[e] & EVENT_POINT)
+            continue;
+        name_id id = trace->name[e];
+        if (asked[id] == NOT_ASKED) {
+            bool matched = false;
+            regex_match(regex, names_text(trace->names, id), names_length(trace->names, id), &matched,
+                        &ignored);
+            asked[id] = matched ? MATCHES : MATCHES_NOT;
+        }
+        if (asked[id] == MATCHES)
+            *VEC_PUSH(steps) = (struct step){ f, 0, trace->start_ns[e], trace_end_ns(trace, e), e };
+    }
+    free(asked);
+    regex_free(regex);
+    if (steps->count > first)
+        qsort(steps->at + first, steps->count - first, sizeof *steps->at, compare_steps);
+    number_steps(trace, steps, first);
+}
+
 struct step_list *step_list_open(const struct trace *trace)
 {
     struct step_list *steps = mem_zalloc(1, sizeof *steps);
     size_t name_count = names_count(trace->names);
     int64_t *numbers = mem_alloc((name_count + 1) * sizeof *numbers);
+    bool *told = mem_zalloc(trace->file_count + 1, sizeof *told); /* by file: ranges are told to be steps */
     for (name_id id = 0; id < name_count; id++)
         if (!step_number(names_text(trace->names, id), &numbers[id]))
             numbers[id] = INT64_MIN;
-    for (event_id e = 0; e < trace->event_count; e++) {
-        if (numbers[trace->name[e]] == INT64_MIN || event_on_device(trace->kind[e]))
-            continue;
-        *VEC_PUSH(steps) = (struct step){ trace->tracks[trace->track[e]].file, numbers[trace->name[e]],
-                                          trace->start_ns[e], trace_end_ns(trace, e), e };
+    for (uint32_t f = 0; f < trace->file_count; f++) {
+        const char *pattern = trace_file_property(&trace->files[f], TRACE_STEP_RANGE);
+        told[f] = pattern != NULL;
+        if (pattern)
+            add_ranges(trace, f, pattern, steps);
     }
+    for (event_id e = 0; e < trace->event_count; e++) {
+        uint32_t f = trace->tracks[trace->track[e]].file;
+        if (numbers[trace->name[e]] == INT64_MIN || event_on_device(trace->kind[e]) || told[f])
+            continue;
+        *VEC_PUSH(steps) =
+            (struct step){ f, numbers[trace->name[e]], trace->start_ns[e], trace_end_ns(trace, e), e };
+    }
+    free(told);
     free(numbers);
     if (steps->count)
         qsort(steps->at, steps->count, sizeof *steps->at, compare_steps);

@@ -18,6 +18,7 @@
  */
 #define _GNU_SOURCE /* memmem */
 #include "ingest/chrome.h"
+#include "ingest/unread.h"
 
 #include "base/memory.h"
 #include "ingest/json_text.h"
@@ -62,6 +63,7 @@ struct pipeline {
     bool reading, joining;
     bool source_ended; /* the last window was read */
     bool failed;
+    bool found_any; /* events, or what is counted instead */
     struct tpa_error *err;
 
     /* The reading thread's: what the last cut left over, and where it stands in the file. */
@@ -176,6 +178,7 @@ static bool hand_over(struct pipeline *pipeline, struct chrome_reader *reader, s
         chrome_apply_property(pipeline->builder, reader->properties.at[i].key, reader->properties.at[i].value,
                               reader->properties.at[i].value_len);
     drop_properties(reader);
+    pipeline->found_any = pipeline->found_any || !trace_chunk_is_empty(reader->chunk);
     return trace_builder_append(pipeline->builder, reader->chunk, err);
 }
 
@@ -338,6 +341,17 @@ static void check_end(struct pipeline *pipeline)
                              TPA_NOWHERE);
 }
 
+/* Was there nothing of a trace in it: neither an event nor a place for events? A list of nothing is an empty trace. */
+static bool is_no_trace(const struct pipeline *pipeline)
+{
+    const struct chrome_state *state = &pipeline->state;
+    static const char *const odd[] = { "bad_event", "not_event", "garbage", "not_array" };
+    bool list_of_nothing = state->has_events;
+    for (size_t i = 0; i < sizeof odd / sizeof *odd; i++)
+        list_of_nothing = list_of_nothing && !trace_builder_find_notice(pipeline->builder, odd[i]);
+    return !pipeline->found_any && !list_of_nothing;
+}
+
 bool chrome_read_windows(struct source *source, struct trace_builder *builder,
                          const struct ingest_options *options, struct tpa_error *err)
 {
@@ -349,6 +363,11 @@ bool chrome_read_windows(struct source *source, struct trace_builder *builder,
         .window_size = options->window_size ? options->window_size : DEFAULT_WINDOW,
         .state = { .where = CHROME_START },
     };
+    char head[4096]; /* for the message, when it is no trace */
+    const char *bytes;
+    size_t head_len = source_peek(source, &bytes, err);
+    head_len = head_len < sizeof head ? head_len : sizeof head;
+    memcpy(head, bytes, head_len);
     pthread_mutex_init(&pipeline.lock, NULL);
     pthread_cond_init(&pipeline.changed, NULL);
     chrome_arg_table_init(&pipeline.arg_table, &options->wants);
@@ -365,6 +384,8 @@ bool chrome_read_windows(struct source *source, struct trace_builder *builder,
     for (unsigned i = 0; i < started; i++)
         pthread_join(threads[i], NULL);
 
+    if (!pipeline.failed && is_no_trace(&pipeline))
+        pipeline.failed = !unread_fail_json(head, head_len, err);
     if (!pipeline.failed)
         check_end(&pipeline);
     struct trace_file *file = trace_builder_current_file(builder);

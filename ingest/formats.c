@@ -12,6 +12,7 @@
 #include "base/buffer.h"
 #include "base/memory.h"
 #include "base/names.h"
+#include "ingest/unread.h"
 #include <dirent.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -19,11 +20,14 @@
 #include <sys/stat.h>
 
 extern const struct format format_chrome, format_pstats, format_lightning, format_memory_timeline, format_tpa,
-    format_saved, format_snapshot, format_xplane, format_perfetto;
+    format_saved, format_snapshot, format_xplane, format_perfetto, format_nsys, format_rocpd, format_rpd,
+    format_rocprof_json;
 
 const struct format *const formats[] = {
-    &format_chrome, &format_pstats,   &format_lightning, &format_memory_timeline, &format_tpa,
-    &format_saved,  &format_snapshot, &format_xplane,    &format_perfetto,        NULL,
+    &format_chrome,       &format_pstats, &format_lightning, &format_memory_timeline,
+    &format_tpa,          &format_saved,  &format_snapshot,  &format_xplane,
+    &format_perfetto,     &format_nsys,   &format_rocpd,     &format_rpd,
+    &format_rocprof_json, NULL,
 };
 
 /* How deep directories are searched: log directories nest run/plugin/profile/time. */
@@ -56,9 +60,10 @@ static bool has_ending(const char *name, const char *ending)
 }
 
 /* Names in a directory that may be traces, or profiles; what they really are is sniffed later. */
-static const char *const trace_endings[] = { ".json",           ".json.gz",    ".json.zst",  ".tpa",
-                                             ".trace",          ".pt.trace",   ".xplane.pb", ".pftrace",
-                                             ".perfetto-trace", ".pftrace.gz", NULL };
+static const char *const trace_endings[] = {
+    ".json",    ".json.gz",        ".json.zst",   ".tpa",    ".trace", ".pt.trace", ".xplane.pb",
+    ".pftrace", ".perfetto-trace", ".pftrace.gz", ".sqlite", ".db",    ".rpd",      NULL
+};
 static const char *const profile_endings[] = { ".prof", ".pstats", ".pstat", ".stats", NULL };
 static const char *const snapshot_endings[] = { ".pickle",     ".pkl",     ".pickle.gz", ".pkl.gz",
                                                 ".pickle.zst", ".pkl.zst", NULL };
@@ -110,20 +115,21 @@ static bool list_names(const char *path, struct paths *names, struct tpa_error *
     return ok;
 }
 
-/* What was found in a directory but is out of reach, and why (errno). */
+/* What was found in a directory but is out of reach, or not to be read, and why. */
 struct left_out {
     struct names *paths;
-    VEC_OF(int) reasons; /* of each path */
+    VEC_OF(char *) reasons; /* of each path */
 };
 
-/* Was PATH in a directory out of reach, which is all that ERR tells? Then it is remembered, and no error. */
+/* Was PATH in a directory out of reach, or no file for us, which is all that ERR tells? Then it is remembered, and no error. */
 static bool leave_out(struct left_out *left_out, const char *path, struct tpa_error *err)
 {
-    if (err->code != EACCES && err->code != EPERM && err->code != ENOENT)
+    bool out_of_reach = err->code == EACCES || err->code == EPERM || err->code == ENOENT;
+    if (!out_of_reach && err->unread != TPA_LEFT_OUT)
         return false;
     size_t known = names_count(left_out->paths);
     if (names_add(left_out->paths, path, strlen(path)) == known)
-        *VEC_PUSH(&left_out->reasons) = err->code;
+        *VEC_PUSH(&left_out->reasons) = mem_strdup(out_of_reach ? strerror(err->code) : err->message);
     *err = (struct tpa_error){ 0 };
     return true;
 }
@@ -168,83 +174,6 @@ static const struct format *find_format(const char *bytes, size_t len, int at_le
     return best;
 }
 
-/* What a file that is no trace seems to be, for the message. */
-static const char *describe(const char *bytes, size_t len)
-{
-    static const struct {
-        const char *magic;
-        size_t len;
-        const char *what;
-    } known[] = {
-        { "\x89PNG", 4, "a PNG picture" },
-        { "\xff\xd8\xff", 3, "a JPEG picture" },
-        { "PK\x03\x04", 4, "a zip archive" },
-        { "PK\x05\x06", 4, "a zip archive" },
-        { "\x7f"
-          "ELF",
-          4, "a program" },
-        { "%PDF", 4, "a PDF document" },
-        { "SQLite format 3", 15, "an SQLite database" },
-        { "BZh", 3, "bzip2 data" },
-        { "\x1f\x8b", 2, "gzip data, packed a second time" }, /* the first packing is off already */
-        { "\x28\xb5\x2f\xfd", 4, "zstd data, packed a second time" },
-        { "\xfd"
-          "7zXZ",
-          5, "xz data" },
-        { "\xff\xfe", 2, "UTF-16 text" },
-        { "\xfe\xff", 2, "UTF-16 text" },
-        { "<!DOCTYPE", 9, "an HTML page" },
-        { "<!doctype", 9, "an HTML page" },
-        { "<html", 5, "an HTML page" },
-        { "<HTML", 5, "an HTML page" },
-        { "<?xml", 5, "an XML document" },
-    };
-    size_t at = 0;
-    while (at < len && strchr(" \t\r\n", bytes[at]) && bytes[at])
-        at++;
-    if (at == len)
-        return "blank";
-    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-        if (len - at >= known[i].len && memcmp(bytes + at, known[i].magic, known[i].len) == 0)
-            return known[i].what;
-    for (size_t i = 0; i < len && i < 512; i++)
-        if ((unsigned char)bytes[i] < 0x20 && (bytes[i] == '\0' || !strchr("\t\r\n\f", bytes[i])))
-            return "binary data";
-    return "other text";
-}
-
-/* DAMAGE is why the input ended after LEN bytes, or NULL. */
-static bool not_a_trace(const char *bytes, size_t len, const char *damage, struct tpa_error *err)
-{
-    if (len == 0 && damage) {
-        tpa_fail(err, 0, "nothing in the file can be read: %s", damage);
-        return tpa_hint(err, "was it copied whole?");
-    }
-    if (len == 0) {
-        tpa_fail(err, 0, "the file is empty");
-        return tpa_hint(err, "was the program stopped before it had written its trace?");
-    }
-    const char *what = describe(bytes, len);
-    tpa_fail(err, 0, "not a trace: this is %s, and a trace was expected (JSON that begins with '{' or '[')",
-             what);
-    if (memmem(bytes, len, "<title>GPU Memory Timeline HTML", 31))
-        tpa_hint(err, "the page of export_memory_timeline is a picture; export to a name that ends in "
-                      ".raw.json.gz to have the figures");
-    else if (strstr(what, "HTML"))
-        tpa_hint(err, "the download may have failed: look at the page in a browser");
-    else if (strstr(what, "second time"))
-        tpa_hint(err, "unpack it once; a trace may be packed with gzip or zstd, but not twice");
-    else if (strstr(what, "zip"))
-        tpa_hint(err, "unpack it first");
-    else if (strstr(what, "UTF-16"))
-        tpa_hint(err, "convert it first: iconv -f UTF-16 -t UTF-8 FILE > trace.json");
-    else if (strstr(what, "bzip2") || strstr(what, "xz"))
-        tpa_hint(err, "unpack it first; gzip and zstd are read as they are");
-    else
-        tpa_hint(err, "'tpa info --formats' lists what can be read");
-    return false;
-}
-
 /* ---- reading ---- */
 
 /* Sums out of a .tpa file in a directory: they matter only when no trace is in it. */
@@ -267,6 +196,7 @@ struct reading {
     struct left_out left_out;   /* of all directories */
     struct names *no_traces;    /* files of directories that have a trace's ending, but hold none */
     const char *no_trace_is;    /* what the first of them is */
+    struct arena words;         /* owns that */
     bool in_directory;          /* what is read now was found, not named */
     VEC_OF(struct aside) aside; /* of the directory that is read now */
 };
@@ -424,15 +354,28 @@ static bool may_read(const struct reading *reading, const struct source *source,
     return !reading->options->may_read || !source_id(source, &id) || reading->options->may_read(&id, err);
 }
 
-/* A file in a directory turned out to be no trace: that it is left out is told. */
-static void remember_no_trace(struct reading *reading, const char *path, const char *bytes, size_t len,
-                              const char *damage)
+/* A file in a directory turned out to be no trace: that it is left out is told, with what ERR says that it is. */
+static void remember_no_trace(struct reading *reading, const char *path, const struct tpa_error *err)
 {
     if (names_count(reading->no_traces) == 0)
-        reading->no_trace_is = len == 0                             ? damage ? "damaged" : "empty"
-                               : bytes[0] == '{' || bytes[0] == '[' ? "other JSON"
-                                                                    : describe(bytes, len);
+        reading->no_trace_is = arena_strndup(&reading->words, err->message, strlen(err->message));
     names_add(reading->no_traces, path, strlen(path));
+}
+
+/*
+ * The file at PATH, which was found in a directory, is none that is read, as ERR tells: go on without it. TRACES is how
+ * many there were before. False: something of it was read already.
+ */
+static bool leave_unread(struct reading *reading, size_t traces, const char *path, struct tpa_error *err)
+{
+    if (reading->traces > traces && !trace_builder_drop_file(reading->builder))
+        return false;
+    reading->traces = traces;
+    if (err->unread == TPA_LEFT_OUT)
+        return leave_out(&reading->left_out, path, err);
+    remember_no_trace(reading, path, err);
+    *err = (struct tpa_error){ 0 };
+    return true;
 }
 
 /* Read a file; false in *KNOWN when its format is not known, which is an error only when it MUST_BE. */
@@ -465,9 +408,16 @@ static bool read_file(const char *path, struct reading *reading, bool must_be, b
                              "this file was given more than once, and all that is in it counts as often", 1,
                              TPA_NOWHERE);
     if (!format && ok && must_be)
-        ok = not_a_trace(bytes, len, source_damage(source), err);
-    else if (!*known && ok && !is_result)
-        remember_no_trace(reading, path, bytes, len, source_damage(source));
+        ok = unread_fail(source_name(source), bytes, len, source_damage(source), err);
+    else if (!format && ok && !is_result) {
+        struct tpa_error what = { 0 };
+        unread_fail(source_name(source), bytes, len, source_damage(source), &what);
+        remember_no_trace(reading, path, &what);
+    }
+    if (!ok && !must_be && err->unread != TPA_READABLE && leave_unread(reading, traces, path, err)) {
+        *known = false;
+        ok = true;
+    }
     if (!ok)
         tpa_in_file(err, source_name(source));
     source_free(source);
@@ -538,10 +488,10 @@ static bool nothing_in(const char *path, const struct reading *reading, size_t l
         tpa_fail(err, TPA_NOWHERE, "no trace in this directory (%zu files looked at)", looked_at);
         tpa_hint(
             err,
-            "traces are looked for in files that end in .json, .json.gz, .json.zst, .tpa, .xplane.pb or .pftrace");
+            "traces are looked for in files that end in .json, .json.gz, .json.zst, .tpa, .xplane.pb, .pftrace, .sqlite, .db or .rpd");
     } else {
         tpa_fail(err, TPA_NOWHERE, "no trace in this directory can be read: %s: %s",
-                 names_text(left_out->paths, (name_id)first), strerror(left_out->reasons.at[first]));
+                 names_text(left_out->paths, (name_id)first), left_out->reasons.at[first]);
         if (count > 1)
             tpa_hint(err, "the same goes for others in it: %zu in all", count);
     }
@@ -594,7 +544,7 @@ static void tell_left_out(struct reading *reading, const struct ingested *sums)
         buffer_printf(&text, "%zu files or directories were left out, the first one: ", count);
     else
         buffer_puts(&text, "left out: ");
-    buffer_printf(&text, "%s: %s", names_text(left_out->paths, 0), strerror(left_out->reasons.at[0]));
+    buffer_printf(&text, "%s: %s", names_text(left_out->paths, 0), left_out->reasons.at[0]);
     struct profile *profile = sums->profile;
     struct action_report *actions = sums->actions;
     if (sums->snapshots.of.count) {
@@ -680,6 +630,8 @@ bool ingest_read_any(const char *const *paths, size_t count, const struct ingest
         tell_left_out(&reading, ingested);
         if (reading.traces)
             tell_no_traces(&reading);
+        if (options->step_range)
+            trace_builder_add_property(reading.builder, TRACE_STEP_RANGE, options->step_range);
     }
     if (ok && !ingested->profile && !ingested->actions && !ingested->result && !ingested->snapshots.of.count)
         ingested->trace = trace_builder_finish(reading.builder);
@@ -691,6 +643,9 @@ bool ingest_read_any(const char *const *paths, size_t count, const struct ingest
     names_free(reading.files);
     names_free(reading.left_out.paths);
     names_free(reading.no_traces);
+    arena_release(&reading.words);
+    for (size_t i = 0; i < reading.left_out.reasons.count; i++)
+        free(reading.left_out.reasons.at[i]);
     VEC_FREE(&reading.left_out.reasons);
     action_report_free(reading.actions);
     result_free(reading.result);

@@ -26,6 +26,7 @@ typedef bool ingest_may_read(const struct source_id *file, struct tpa_error *err
 struct ingest_options {
     struct trace_wants wants;
     unsigned workers;          /* threads that parse; 0: one per CPU */
+    const char *step_range;    /* which ranges are steps, see TRACE_STEP_RANGE; NULL: as the files tell */
     bool results;              /* take what tpa saved with --format json, too */
     bool careful;              /* read each event the careful way (see chrome_shape.h). For tests */
     size_t window_size;        /* bytes of text a worker takes at a time; 0: the default. For tests */

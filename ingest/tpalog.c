@@ -269,7 +269,8 @@ static bool join_header(const struct tpalog_part *part, struct tpa_error *err)
     if (major > TPAFILE_MAJOR) {
         tpa_fail(err, part->at + 8, "this is version %u of the .tpa format, and this tpa reads version %d",
                  major, TPAFILE_MAJOR);
-        return tpa_hint(err, "read it with the tpa that wrote it, or a newer one");
+        tpa_hint(err, "read it with the tpa that wrote it, or a newer one");
+        return tpa_unread(err, TPA_LEFT_OUT);
     }
     if (part->at > 0) {
         tpa_fail(err, part->at, "a second .tpa file begins inside this one");

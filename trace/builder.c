@@ -124,12 +124,25 @@ struct trace_file *trace_builder_current_file(struct trace_builder *builder)
     return &builder->storage->files.at[builder->storage->files.count - 1];
 }
 
-void trace_builder_drop_file(struct trace_builder *builder)
+bool trace_builder_drop_file(struct trace_builder *builder)
 {
     struct trace_file *file = trace_builder_current_file(builder);
-    assert(file->first_event == builder->storage->count);
+    uint32_t index = (uint32_t)builder->storage->files.count - 1;
+    if (file->first_event != builder->storage->count)
+        return false;
+    for (size_t i = 0; i < builder->storage->notices.count; i++) /* their keys can not be taken back */
+        if (!builder->storage->notices.at[i].of_all && builder->storage->notices.at[i].file == index)
+            builder->storage->notices.at[i].count = 0;
     release_file(file);
     builder->storage->files.count--;
+    return true;
+}
+
+void trace_builder_add_property(struct trace_builder *builder, const char *key, const char *value)
+{
+    const char *kept = trace_builder_strndup(builder, value, strlen(value));
+    for (size_t i = 0; i < builder->storage->files.count; i++)
+        *VEC_PUSH(&builder->storage->files.at[i].properties) = (struct trace_property){ key, kept, true };
 }
 
 /* What KIND of FILE is found by, until the next call. */
@@ -141,6 +154,16 @@ static struct buffer *notice_key(struct trace_builder *builder, uint32_t file, c
     return &builder->notice_key;
 }
 
+/* Those of files that were dropped go. */
+static void drop_notices(struct trace_storage *storage)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < storage->notices.count; i++)
+        if (storage->notices.at[i].count)
+            storage->notices.at[kept++] = storage->notices.at[i];
+    storage->notices.count = kept;
+}
+
 static struct trace_notice *find_notice(struct trace_builder *builder, uint32_t file, const char *kind)
 {
     const struct buffer *key = notice_key(builder, file, kind);
@@ -150,7 +173,8 @@ static struct trace_notice *find_notice(struct trace_builder *builder, uint32_t 
 
 struct trace_notice *trace_builder_find_notice(struct trace_builder *builder, const char *kind)
 {
-    return find_notice(builder, (uint32_t)builder->storage->files.count - 1, kind);
+    struct trace_notice *notice = find_notice(builder, (uint32_t)builder->storage->files.count - 1, kind);
+    return notice && notice->count ? notice : NULL;
 }
 
 /* Tables show counts as signed numbers, and a file may tell any. */
@@ -169,6 +193,8 @@ void builder_notice(struct trace_builder *builder, uint32_t file, const char *ki
         *VEC_PUSH(&builder->storage->notices) = (struct trace_notice){ kind, text, file, count, offset };
         return;
     }
+    if (notice->count == 0) /* of a file that was dropped */
+        *notice = (struct trace_notice){ kind, text, file, 0, offset };
     count_more(notice, count);
     if (notice->offset == TPA_NOWHERE)
         notice->offset = offset;
@@ -618,6 +644,7 @@ static void lend_columns(struct trace *trace, struct trace_storage *storage)
     trace->category_count = storage->categories.count;
     trace->files = storage->files.at;
     trace->file_count = storage->files.count;
+    drop_notices(storage);
     trace->notices = storage->notices.at;
     trace->notice_count = storage->notices.count;
     trace->flows = storage->flows.at;

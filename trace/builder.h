@@ -82,8 +82,11 @@ uint32_t trace_builder_file(struct trace_builder *builder, const char *path, con
 struct trace_file *trace_builder_current_file(struct trace_builder *builder);
 char *trace_builder_strndup(struct trace_builder *builder, const char *s, size_t len);
 
-/* Take back the file that was begun last: it is none of the trace's. Nothing of it may have been added. */
-void trace_builder_drop_file(struct trace_builder *builder);
+/* Take back the file that was begun last: it is none of the trace's. False, and nothing done, when it has events. */
+bool trace_builder_drop_file(struct trace_builder *builder);
+
+/* Add a property to every file that was begun; KEY is a literal, VALUE is copied. */
+void trace_builder_add_property(struct trace_builder *builder, const char *key, const char *value);
 
 /* A process of a file into which several were written: how it is written there, and in the file it came from. */
 struct part_process {
@@ -155,6 +158,9 @@ void trace_chunk_event(struct trace_chunk *chunk, const struct chunk_event *even
 
 /* Events (and ends) appended since the chunk was last emptied. */
 size_t trace_chunk_count_events(const struct trace_chunk *chunk);
+
+/* Was nothing added since it was last emptied: no event, and nothing that is counted instead? */
+bool trace_chunk_is_empty(const struct trace_chunk *chunk);
 
 /* Set an argument of the event appended last. TEXT and JSON: a trace_chunk_text id. DECIMAL: see below. */
 void trace_chunk_arg(struct trace_chunk *chunk, enum trace_arg arg, int64_t value);

@@ -363,3 +363,10 @@ void trace_chunk_count_skipped(struct trace_chunk *chunk, uint64_t flows, uint64
     chunk->samples_seen += samples;
     chunk->metadata_seen += metadata;
 }
+
+bool trace_chunk_is_empty(const struct trace_chunk *chunk)
+{
+    return chunk->count == 0 && chunk->ends.count == 0 && chunk->flows_seen == 0 &&
+           chunk->samples_seen == 0 && chunk->metadata_seen == 0 && chunk->flows.count == 0 &&
+           chunk->samples.count == 0 && chunk->facts.count == 0;
+}

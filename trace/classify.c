@@ -22,6 +22,7 @@ static const struct category_row known_categories[] = {
     { "cpu_op", EVENT_OP },
     { "operator", EVENT_OP },
     { "user_annotation", EVENT_ANNOTATION },
+    { "user_annotation_across_threads", EVENT_ANNOTATION },
     { "nvtx", EVENT_ANNOTATION },
     { "python_function", EVENT_PYTHON },
     { "cuda_runtime", EVENT_RUNTIME },
@@ -95,18 +96,9 @@ static int64_t first_number(const char *text, int64_t missing)
     return *digits && strspn(digits, "0123456789") <= 18 ? strtoll(digits, NULL, 10) : missing;
 }
 
-/* The value that FILE tells of KEY; NULL: none. */
-static const char *find_property(const struct trace_file *file, const char *key)
-{
-    for (size_t i = 0; i < file->properties.count; i++)
-        if (strcmp(file->properties.at[i].key, key) == 0)
-            return file->properties.at[i].value;
-    return NULL;
-}
-
 static bool has_property(const struct trace_file *file, const char *key)
 {
-    return find_property(file, key) != NULL;
+    return trace_file_property(file, key) != NULL;
 }
 
 /* Names of processes tell TensorFlow's and JAX's files, which have no keys of their own. */
@@ -134,7 +126,7 @@ static enum trace_producer find_producer(const struct trace_storage *storage, ui
     const struct trace_file *file = &storage->files.at[index];
     if (file->producer != PRODUCER_UNKNOWN)
         return file->producer;
-    const char *recorder = find_property(file, "recorded by"); /* of a log that was converted */
+    const char *recorder = trace_file_property(file, "recorded by"); /* of a log that was converted */
     if (recorder && strncmp(recorder, "tpa capture", strlen("tpa capture")) == 0)
         return PRODUCER_TPA;
     if (has_property(file, "viztracer_metadata"))

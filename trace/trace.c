@@ -6,6 +6,7 @@
 #include "trace/storage.h"
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 void trace_free(struct trace *trace)
 {
@@ -125,13 +126,22 @@ const char *event_kind_name(enum event_kind kind)
     return names[kind];
 }
 
+const char *trace_file_property(const struct trace_file *file, const char *key)
+{
+    for (size_t i = file->properties.count; i-- > 0;) /* of several the last */
+        if (strcmp(file->properties.at[i].key, key) == 0)
+            return file->properties.at[i].value;
+    return NULL;
+}
+
 const char *trace_producer_name(enum trace_producer producer)
 {
     static const char *const names[] = {
         [PRODUCER_UNKNOWN] = "unknown",       [PRODUCER_KINETO] = "PyTorch (Kineto)",
         [PRODUCER_TENSORFLOW] = "TensorFlow", [PRODUCER_JAX] = "JAX",
         [PRODUCER_VIZTRACER] = "VizTracer",   [PRODUCER_CHROME] = "Chrome",
-        [PRODUCER_TPA] = "tpa capture",
+        [PRODUCER_TPA] = "tpa capture",       [PRODUCER_NSYS] = "Nsight Systems",
+        [PRODUCER_ROCPROF] = "AMD rocprof",
     };
     return names[producer];
 }

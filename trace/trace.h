@@ -222,6 +222,8 @@ enum trace_producer {
     PRODUCER_VIZTRACER,
     PRODUCER_CHROME,
     PRODUCER_TPA,
+    PRODUCER_NSYS,
+    PRODUCER_ROCPROF,
 };
 
 /* A process group that the rank of a file is in, as its distributedInfo lists them. */
@@ -324,6 +326,15 @@ struct trace {
 
 /* Free TRACE and all it owns. NULL is allowed. */
 void trace_free(struct trace *trace);
+
+/*
+ * A property that says which ranges are the steps of a run whose profiler marks none: a regular expression that their names
+ * match. Given by the user, or guessed by a reader, which tells. It stays with a trace that is converted.
+ */
+#define TRACE_STEP_RANGE "step range"
+
+/* The value that FILE tells of KEY; NULL: none. */
+const char *trace_file_property(const struct trace_file *file, const char *key);
 
 /* What FILE says of device ID, which it may say twice; NULL when nothing. */
 const struct trace_device *trace_file_device(const struct trace_file *file, int64_t id);

@@ -158,6 +158,10 @@ static void a_cut_file_gives_every_event_before_the_cut(void **state)
     for (size_t cut = 1; cut < sizeof text - 1; cut++) {
         struct tpa_error err = { 0 };
         struct trace *trace = trace_from_bytes(text, cut, 1, 0, &err);
+        if (cut < strlen("{\"traceEvents\":[")) { /* there is no place for events yet */
+            assert_null(trace);
+            continue;
+        }
         assert_non_null(trace);
         size_t expected = 0;
         while (expected < 4 && ends[expected] <= cut)

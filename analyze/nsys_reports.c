@@ -1,0 +1,526 @@
+/*
+ * nsys_reports.c - see nsys_reports.h. Every event that a report is about becomes a sample with the row that it belongs
+ * to; samples are sorted by row, and each run of them makes the figures.
+ */
+#include "analyze/nsys_reports.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stdlib.h>
+
+const struct trace_wants nsys_reports_wants = { .args = WANT(CORRELATION) | WANT(LONG_NAME) | WANT(DEVICE) |
+                                                        WANT(BYTES) };
+
+/* What a sample adds to, and its values. */
+struct sample {
+    struct nsys_row key;
+    int64_t value, call, queue, kernel; /* queue < 0: none */
+    int64_t range, operations, level, children;
+};
+
+struct samples {
+    struct sample *at;
+    size_t count, capacity;
+};
+
+/* ---- figures ---- */
+
+static int compare_values(const void *left, const void *right)
+{
+    int64_t a = *(const int64_t *)left, b = *(const int64_t *)right;
+    return a < b ? -1 : a > b;
+}
+
+/* Of VALUES, which are sorted here. */
+static struct nsys_figures figures_of(int64_t *values, size_t count)
+{
+    struct nsys_figures figures = { .count = count };
+    if (count == 0)
+        return figures;
+    qsort(values, count, sizeof *values, compare_values);
+    figures.least = values[0];
+    figures.greatest = values[count - 1];
+    for (size_t i = 0; i < count; i++)
+        if (__builtin_add_overflow(figures.total, values[i], &figures.total))
+            figures.total = INT64_MAX;
+    figures.mean = (double)figures.total / (double)count;
+    figures.median = count % 2 ? (double)values[count / 2]
+                               : ((double)values[count / 2 - 1] + (double)values[count / 2]) / 2;
+    double squares = 0;
+    for (size_t i = 0; i < count; i++)
+        squares += ((double)values[i] - figures.mean) * ((double)values[i] - figures.mean);
+    figures.deviation = count > 1 ? sqrt(squares / (double)(count - 1)) : 0;
+    return figures;
+}
+
+static int compare_texts(const char *a, size_t a_len, const char *b, size_t b_len)
+{
+    size_t shorter = a_len < b_len ? a_len : b_len;
+    int order = shorter ? memcmp(a, b, shorter) : 0;
+    return order ? order : a_len < b_len ? -1 : a_len > b_len;
+}
+
+static int compare_numbers(int64_t a, int64_t b)
+{
+    return a < b ? -1 : a > b;
+}
+
+static int compare_keys(const struct nsys_row *a, const struct nsys_row *b)
+{
+    int order = compare_texts(a->domain ? a->domain : "", a->domain ? strlen(a->domain) : 0,
+                              b->domain ? b->domain : "", b->domain ? strlen(b->domain) : 0);
+    order = order ? order : compare_numbers(a->pid, b->pid);
+    order = order ? order : compare_numbers(a->tid, b->tid);
+    order = order ? order : compare_numbers(a->device, b->device);
+    order = order ? order : compare_texts(a->second, a->second_len, b->second, b->second_len);
+    order = order ? order : compare_texts(a->name, a->name_len, b->name, b->name_len);
+    return order ? order : (int)a->start_end - (int)b->start_end;
+}
+
+static int compare_samples(const void *left, const void *right)
+{
+    const struct sample *a = left, *b = right;
+    return compare_keys(&a->key, &b->key);
+}
+
+static int compare_rows(const void *left, const void *right)
+{
+    const struct nsys_row *a = left, *b = right;
+    int order = compare_numbers(b->of.total, a->of.total);
+    return order ? order : compare_numbers(a->first, b->first);
+}
+
+static int compare_averages(const void *left, const void *right)
+{
+    const struct nsys_row *a = left, *b = right;
+    if (a->of.mean != b->of.mean)
+        return a->of.mean > b->of.mean ? -1 : 1;
+    return compare_numbers(a->first, b->first);
+}
+
+/* The values at OFFSET in COUNT samples, but negative ones where ONLY_POSITIVE. */
+static struct nsys_figures figures_at(const struct sample *samples, size_t count, size_t offset,
+                                      bool only_positive, int64_t *room)
+{
+    size_t taken = 0;
+    for (size_t i = 0; i < count; i++) {
+        int64_t value = *(const int64_t *)((const char *)&samples[i] + offset);
+        if (!only_positive || value >= 0)
+            room[taken++] = value;
+    }
+    return figures_of(room, taken);
+}
+
+static void add_up(struct nsys_row *row, const struct sample *samples, size_t count)
+{
+    int64_t levels = 0, children = 0;
+    for (size_t i = 0; i < count; i++) {
+        row->range_total += samples[i].range;
+        row->operations += samples[i].operations;
+        levels += samples[i].level;
+        children += samples[i].children;
+    }
+    row->mean_level = (double)levels / (double)count;
+    row->mean_children = (double)children / (double)count;
+}
+
+static void make_rows(struct samples *samples, bool by_average, struct nsys_rows *rows)
+{
+    int64_t *room = mem_alloc((samples->count + 1) * sizeof *room);
+    if (samples->count)
+        qsort(samples->at, samples->count, sizeof *samples->at, compare_samples);
+    for (size_t first = 0, next; first < samples->count; first = next) {
+        const struct sample *at = &samples->at[first];
+        for (next = first; next < samples->count && compare_samples(at, &samples->at[next]) == 0;)
+            next++;
+        size_t count = next - first;
+        struct nsys_row row = at->key;
+        for (size_t i = 1; i < count; i++)
+            row.first = at[i].key.first < row.first ? at[i].key.first : row.first;
+        row.of = figures_at(at, count, offsetof(struct sample, value), false, room);
+        row.call = figures_at(at, count, offsetof(struct sample, call), false, room);
+        row.queue = figures_at(at, count, offsetof(struct sample, queue), true, room);
+        row.kernel = figures_at(at, count, offsetof(struct sample, kernel), false, room);
+        add_up(&row, at, count);
+        if (__builtin_add_overflow(rows->total, row.of.total, &rows->total))
+            rows->total = INT64_MAX;
+        *VEC_PUSH(rows) = row;
+    }
+    if (rows->count)
+        qsort(rows->at, rows->count, sizeof *rows->at, by_average ? compare_averages : compare_rows);
+    free(room);
+    VEC_FREE(samples);
+}
+
+/* ---- names ---- */
+
+static void set_name(struct nsys_row *row, const char *name)
+{
+    row->name = name;
+    row->name_len = row->shown_len = strlen(name);
+}
+
+/* The name as it was recorded, where the event's own is a part of it. */
+static const char *whole_name(const struct trace *trace, event_id e)
+{
+    const char *whole = trace_arg_text(trace, ARG_LONG_NAME, e);
+    return whole ? whole : trace_name(trace, e);
+}
+
+/* Length of a call's name without "_v" and four digits, no more and no fewer. */
+static size_t call_length(const char *name)
+{
+    size_t len = strlen(name);
+    bool versioned = len > 6 && name[len - 6] == '_' && name[len - 5] == 'v';
+    for (size_t i = 4; versioned && i > 0; i--)
+        versioned = isdigit((unsigned char)name[len - i]) != 0;
+    return versioned ? len - 6 : len;
+}
+
+/* "Host-to-Device" of "Memcpy HtoD (Pageable -> Device)", and what stands before it. */
+static void set_operation(struct nsys_row *row, const struct trace *trace, event_id e)
+{
+    static const char *const words[][2] = {
+        { "HtoD", "Host-to-Device" },  { "DtoH", "Device-to-Host" }, { "DtoD", "Device-to-Device" },
+        { "HtoH", "Host-to-Host" },    { "PtoP", "Peer-to-Peer" },   { "HtoA", "Host-to-Array" },
+        { "AtoH", "Array-to-Host" },   { "AtoA", "Array-to-Array" }, { "AtoD", "Array-to-Device" },
+        { "DtoA", "Device-to-Array" },
+    };
+    const char *name = trace_name(trace, e);
+    if (trace->kind[e] == EVENT_MEMSET) {
+        row->domain = "[CUDA memset";
+        set_name(row, "");
+        return;
+    }
+    row->domain = strstr(name, "Unified") ? "[CUDA memcpy Unified " : "[CUDA memcpy ";
+    set_name(row, name);
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (strstr(name, words[i][0]))
+            set_name(row, words[i][1]);
+}
+
+/* nsys' reports know kernels alone; a graph recorded as a whole is none. */
+static bool is_kernel(const struct trace *trace, event_id e)
+{
+    return trace->kind[e] == EVENT_KERNEL && strncmp(trace_name(trace, e), "CUDA graph ", 11) != 0;
+}
+
+static bool is_gpu_operation(const struct trace *trace, event_id e)
+{
+    return is_kernel(trace, e) || trace->kind[e] == EVENT_MEMCPY || trace->kind[e] == EVENT_MEMSET;
+}
+
+static bool is_call(const struct trace *trace, event_id e)
+{
+    return trace->kind[e] == EVENT_RUNTIME || trace->kind[e] == EVENT_DRIVER;
+}
+
+static bool is_range(const struct trace *trace, event_id e)
+{
+    return (trace->kind[e] == EVENT_ANNOTATION || trace->kind[e] == EVENT_OP) &&
+           !(trace->flags[e] & EVENT_POINT);
+}
+
+static bool has_category(const struct trace *trace, event_id e, const char *category)
+{
+    return strcmp(names_text(trace->texts, trace->categories[trace->category[e]].text), category) == 0;
+}
+
+/* ---- one event, one sample ---- */
+
+static bool take(const struct trace *trace, enum nsys_report report, event_id e, struct sample *sample)
+{
+    struct nsys_row *row = &sample->key;
+    *sample = (struct sample){ .key = { .name = "", .second = "", .first = e }, .value = trace->dur_ns[e] };
+    switch (report) {
+    case NSYS_API:
+        set_name(row, whole_name(trace, e));
+        row->shown_len = call_length(row->name);
+        return is_call(trace, e);
+    case NSYS_KERNELS: set_name(row, trace_name(trace, e)); return is_kernel(trace, e);
+    case NSYS_MEM_TIME:
+    case NSYS_MEM_SIZE:
+        if (trace->kind[e] != EVENT_MEMCPY && trace->kind[e] != EVENT_MEMSET)
+            return false;
+        set_operation(row, trace, e);
+        if (report == NSYS_MEM_SIZE)
+            sample->value = trace_arg_or(trace, ARG_BYTES, e, 0);
+        return true;
+    case NSYS_OSRT: set_name(row, trace_name(trace, e)); return has_category(trace, e, "os_runtime_call");
+    case NSYS_NVTX:
+        set_name(row, whole_name(trace, e));
+        row->start_end = trace->flags[e] & EVENT_ASYNC;
+        return is_range(trace, e);
+    default: return false;
+    }
+}
+
+/* ---- calls and what they launched ---- */
+
+/* A call or a piece of work, by file and correlation. */
+struct linked {
+    uint32_t file;
+    int64_t correlation;
+    event_id event;
+};
+
+struct linked_list {
+    struct linked *at;
+    size_t count, capacity;
+};
+
+static int compare_linked(const void *left, const void *right)
+{
+    const struct linked *a = left, *b = right;
+    if (a->file != b->file)
+        return a->file < b->file ? -1 : 1;
+    int order = compare_numbers(a->correlation, b->correlation);
+    return order ? order : a->event < b->event ? -1 : a->event > b->event;
+}
+
+static void collect(const struct trace *trace, bool (*wanted)(const struct trace *, event_id),
+                    struct linked_list *list)
+{
+    for (event_id e = 0; e < trace->event_count; e++) {
+        int64_t correlation;
+        if (wanted(trace, e) && trace_arg(trace, ARG_CORRELATION, e, &correlation))
+            *VEC_PUSH(list) = (struct linked){ trace->tracks[trace->track[e]].file, correlation, e };
+    }
+    if (list->count)
+        qsort(list->at, list->count, sizeof *list->at, compare_linked);
+}
+
+/* Every pair of a call and work of the same number: one after the other. CALL and WORK are where the search stands. */
+struct joining {
+    struct linked_list calls, work;
+    size_t call, first, at; /* the call, the first of its work, and the one that comes next */
+};
+
+static bool next_pair(struct joining *joining, event_id *call, event_id *work)
+{
+    for (; joining->call < joining->calls.count; joining->call++, joining->at = joining->first) {
+        const struct linked *key = &joining->calls.at[joining->call];
+        struct linked least = { key->file, key->correlation, 0 };
+        while (joining->first < joining->work.count &&
+               compare_linked(&joining->work.at[joining->first], &least) < 0)
+            joining->first++;
+        if (joining->at < joining->first)
+            joining->at = joining->first;
+        const struct linked *found = &joining->work.at[joining->at];
+        if (joining->at < joining->work.count && found->file == key->file &&
+            found->correlation == key->correlation) {
+            *call = key->event;
+            *work = found->event;
+            joining->at++;
+            return true;
+        }
+    }
+    return false;
+}
+
+static void release_joining(struct joining *joining)
+{
+    VEC_FREE(&joining->calls);
+    VEC_FREE(&joining->work);
+}
+
+static void take_kern_exec(const struct trace *trace, struct samples *samples)
+{
+    struct joining joining = { 0 };
+    event_id call, kernel;
+    collect(trace, is_call, &joining.calls);
+    collect(trace, is_kernel, &joining.work);
+    while (next_pair(&joining, &call, &kernel)) {
+        const struct track *thread = &trace->tracks[trace->track[call]];
+        struct sample *sample = VEC_PUSH(samples);
+        int64_t begin = trace->start_ns[call], returned = trace_end_ns(trace, call),
+                end = trace_end_ns(trace, kernel);
+        *sample = (struct sample){
+            .key = { .second = whole_name(trace, call),
+                     .first = kernel,
+                     .pid = thread->pid,
+                     .tid = thread->tid,
+                     .device = trace_arg_or(trace, ARG_DEVICE, kernel,
+                                            trace->tracks[trace->track[kernel]].device) },
+            .value = (end > returned ? end : returned) - begin,
+            .call = trace->dur_ns[call],
+            .queue = trace->start_ns[kernel] - returned,
+            .kernel = trace->dur_ns[kernel],
+        };
+        set_name(&sample->key, trace_name(trace, kernel));
+        sample->key.second_len = call_length(sample->key.second);
+    }
+    release_joining(&joining);
+}
+
+/* ---- ranges as their work ran ---- */
+
+/* A call, and what it launched: in total from the first start to the last end. */
+struct launch {
+    track_id track;
+    int64_t start_ns, end_ns, first_ns, last_ns;
+    bool again; /* a driver's call within the runtime's of the same number: one operation */
+};
+
+struct projected {
+    event_id range;
+    track_id track;
+    int64_t start_ns, end_ns, first_ns, last_ns, operations, level, children;
+};
+
+static int compare_launches(const void *left, const void *right)
+{
+    const struct launch *a = left, *b = right;
+    if (a->track != b->track)
+        return a->track < b->track ? -1 : 1;
+    return compare_numbers(a->start_ns, b->start_ns);
+}
+
+/* By thread and start; of those that begin together the longest first, then in order of the file. */
+static int compare_projected(const void *left, const void *right)
+{
+    const struct projected *a = left, *b = right;
+    if (a->track != b->track)
+        return a->track < b->track ? -1 : 1;
+    int order = compare_numbers(a->start_ns, b->start_ns);
+    order = order ? order : compare_numbers(b->end_ns, a->end_ns);
+    return order ? order : a->range < b->range ? -1 : a->range > b->range;
+}
+
+/* Find the work of RANGE among LAUNCHES, which are sorted; false when there is none. */
+static bool project(const struct launch *launches, size_t count, struct projected *range)
+{
+    size_t low = 0, high = count;
+    bool found = false;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        const struct launch *launch = &launches[middle];
+        if (launch->track < range->track ||
+            (launch->track == range->track && launch->start_ns < range->start_ns))
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    for (; low < count && launches[low].track == range->track && launches[low].start_ns <= range->end_ns;
+         low++) {
+        const struct launch *launch = &launches[low];
+        if (launch->end_ns > range->end_ns)
+            continue;
+        range->first_ns = launch->first_ns < range->first_ns ? launch->first_ns : range->first_ns;
+        range->last_ns = launch->last_ns > range->last_ns ? launch->last_ns : range->last_ns;
+        range->operations += !launch->again;
+        found = true;
+    }
+    if (found && range->operations == 0)
+        range->operations = 1;
+    return found;
+}
+
+/* Levels and children of RANGES, sorted: of those that enclose a range, the shortest is its parent. */
+static void nest(struct projected *ranges, size_t count)
+{
+    VEC_OF(size_t) open = { 0 };
+    for (size_t i = 0; i < count; i++) {
+        struct projected *range = &ranges[i], *parent = NULL;
+        size_t kept = 0;
+        if (i > 0 && range->track != ranges[i - 1].track)
+            open.count = 0;
+        for (size_t o = 0; o < open.count; o++) {
+            struct projected *other = &ranges[open.at[o]];
+            if (other->end_ns < range->start_ns)
+                continue;
+            open.at[kept++] = open.at[o];
+            bool shorter = !parent || other->end_ns - other->start_ns <= parent->end_ns - parent->start_ns;
+            if (other->end_ns >= range->end_ns && shorter)
+                parent = other;
+        }
+        open.count = kept;
+        range->level = parent ? parent->level + 1 : 0;
+        if (parent)
+            parent->children++;
+        *VEC_PUSH(&open) = i;
+    }
+    VEC_FREE(&open);
+}
+
+static void take_projected(const struct trace *trace, struct samples *samples)
+{
+    struct joining joining = { 0 };
+    VEC_OF(struct launch) launches = { 0 };
+    VEC_OF(struct projected) ranges = { 0 };
+    event_id call, work, last = EVENT_NONE;
+    int64_t number = 0, last_number = 0;
+    collect(trace, is_call, &joining.calls);
+    collect(trace, is_gpu_operation, &joining.work);
+    while (next_pair(&joining, &call, &work)) {
+        number = joining.calls.at[joining.call].correlation;
+        bool again = last != EVENT_NONE && number == last_number && trace->track[last] == trace->track[call];
+        if (call != last)
+            *VEC_PUSH(&launches) = (struct launch){ trace->track[call],
+                                                    trace->start_ns[call],
+                                                    trace_end_ns(trace, call),
+                                                    INT64_MAX,
+                                                    INT64_MIN,
+                                                    again };
+        last_number = number;
+        struct launch *launch = &launches.at[launches.count - 1];
+        int64_t start_ns = trace->start_ns[work], end_ns = trace_end_ns(trace, work);
+        launch->first_ns = start_ns < launch->first_ns ? start_ns : launch->first_ns;
+        launch->last_ns = end_ns > launch->last_ns ? end_ns : launch->last_ns;
+        last = call;
+    }
+    release_joining(&joining);
+    if (launches.count)
+        qsort(launches.at, launches.count, sizeof *launches.at, compare_launches);
+    for (event_id e = 0; e < trace->event_count; e++) {
+        if (!is_range(trace, e) || has_category(trace, e, "user_annotation_across_threads"))
+            continue;
+        struct projected range = { .range = e,
+                                   .track = trace->track[e],
+                                   .start_ns = trace->start_ns[e],
+                                   .end_ns = trace_end_ns(trace, e),
+                                   .first_ns = INT64_MAX,
+                                   .last_ns = INT64_MIN };
+        if (project(launches.at, launches.count, &range))
+            *VEC_PUSH(&ranges) = range;
+    }
+    if (ranges.count)
+        qsort(ranges.at, ranges.count, sizeof *ranges.at, compare_projected);
+    nest(ranges.at, ranges.count);
+    for (size_t i = 0; i < ranges.count; i++) {
+        const struct projected *range = &ranges.at[i];
+        struct sample *sample = VEC_PUSH(samples);
+        *sample = (struct sample){ .key = { .second = "",
+                                            .first = range->range,
+                                            .start_end = trace->flags[range->range] & EVENT_ASYNC },
+                                   .value = range->last_ns - range->first_ns,
+                                   .range = trace->dur_ns[range->range],
+                                   .operations = range->operations,
+                                   .level = range->level,
+                                   .children = range->children };
+        set_name(&sample->key, whole_name(trace, range->range));
+    }
+    VEC_FREE(&launches);
+    VEC_FREE(&ranges);
+}
+
+void nsys_report_open(const struct trace *trace, enum nsys_report report, struct nsys_rows *rows)
+{
+    struct samples samples = { 0 };
+    struct sample sample;
+    *rows = (struct nsys_rows){ 0 };
+    if (report == NSYS_KERN_EXEC)
+        take_kern_exec(trace, &samples);
+    else if (report == NSYS_PROJECTED)
+        take_projected(trace, &samples);
+    else
+        for (event_id e = 0; e < trace->event_count; e++)
+            if (take(trace, report, e, &sample))
+                *VEC_PUSH(&samples) = sample;
+    make_rows(&samples, report == NSYS_KERN_EXEC, rows);
+}
+
+void nsys_rows_free(struct nsys_rows *rows)
+{
+    VEC_FREE(rows);
+}

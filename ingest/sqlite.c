@@ -1,0 +1,94 @@
+/*
+ * sqlite.c - profiles that are SQLite databases: which of them a file is shows in the names of its tables.
+ *
+ * Those names rarely lie in the first bytes of a file. So every format of this kind knows a database by its magic, and
+ * whichever is asked reads any of them.
+ */
+#include "ingest/formats.h"
+
+#include "base/buffer.h"
+#include "ingest/nsys.h"
+#include "ingest/rocpd.h"
+#include "ingest/sqlite_open.h"
+#include <string.h>
+#include <strings.h>
+
+static bool has_prefix(const struct database *db, const char *prefix)
+{
+    for (size_t i = 0; i < database_table_count(db); i++)
+        if (strncasecmp(database_table(db, i), prefix, strlen(prefix)) == 0)
+            return true;
+    return false;
+}
+
+/* DB is no profile that can be read: say what it is. */
+static bool fail_unknown(const struct database *db, struct tpa_error *err)
+{
+    size_t count = database_table_count(db);
+    if (count == 0) {
+        tpa_fail(err, TPA_NOWHERE, "this is an SQLite database without any table, and no trace");
+        tpa_hint(err, "was the export stopped before it had ended?");
+    } else if (database_has(db, "StringTable") && has_prefix(db, "CUPTI_ACTIVITY_KIND_")) {
+        tpa_fail(err, TPA_NOWHERE, "this is a database of nvprof, which tpa does not read");
+        tpa_hint(err,
+                 "record again with Nsight Systems: nsys profile PROGRAM; nsys export --type sqlite REPORT");
+    } else if (database_has(db, "run") && database_has(db, "label")) {
+        tpa_fail(err, TPA_NOWHERE, "this is a history that tpa nightly keeps, and no trace");
+        tpa_hint(err, "tpa nightly --store FILE reads it");
+    } else {
+        struct buffer names = { 0 };
+        for (size_t i = 0; i < count && i < 4; i++)
+            buffer_printf(&names, "%s%.40s", i ? ", " : "", database_table(db, i));
+        tpa_fail(err, TPA_NOWHERE,
+                 "this is an SQLite database, but of no profiler that tpa knows (its %zu table%s: %s%s)",
+                 count, count == 1 ? "" : "s", names.at, count > 4 ? " ..." : "");
+        tpa_hint(err, "'tpa info --formats' lists what can be read");
+        buffer_release(&names);
+    }
+    return tpa_unread(err, TPA_PASSED_OVER);
+}
+
+static bool read_database(struct source *source, struct trace_builder *builder,
+                          const struct ingest_options *options, struct tpa_error *err)
+{
+    struct database *db = database_open(source, err);
+    if (!db)
+        return false;
+    bool ok = nsys_is_one(db)    ? nsys_read(db, source, builder, options, err)
+              : rocpd_is_one(db) ? rocpd_read(db, source, builder, options, err)
+                                 : fail_unknown(db, err);
+    database_close(db);
+    return ok;
+}
+
+static int sniff_database(const char *bytes, size_t len)
+{
+    return database_is_one(bytes, len) ? 90 : 0;
+}
+
+/* The same bytes; the first of the formats is the one that is asked. */
+static int sniff_too(const char *bytes, size_t len)
+{
+    return database_is_one(bytes, len) ? 89 : 0;
+}
+
+const struct format format_nsys = {
+    .name = "Nsight Systems SQLite",
+    .description = "NVIDIA Nsight Systems: nsys export --type sqlite, all schemas since 2020",
+    .sniff = sniff_database,
+    .read = read_database,
+};
+
+const struct format format_rocpd = {
+    .name = "rocpd SQLite",
+    .description = "AMD rocprofv3 (ROCm 7) and rocprof-sys: NAME_results.db",
+    .sniff = sniff_too,
+    .read = read_database,
+};
+
+const struct format format_rpd = {
+    .name = "RPD SQLite",
+    .description = "AMD rocmProfileData: NAME.rpd",
+    .sniff = sniff_too,
+    .read = read_database,
+};

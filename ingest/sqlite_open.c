@@ -1,0 +1,503 @@
+/*
+ * sqlite_open.c - see sqlite_open.h.
+ *
+ * What a hostile file could do, and what stands against it: its schema may hold code (views, triggers, virtual tables,
+ * computed columns): none is ever referred to, and an authorizer refuses all but reading columns. Its b-trees may loop
+ * or share pages so that rows come again and again: rows come by ascending rowid or the table ends there, and the steps
+ * of the virtual machine are bounded by the bytes of the file. A rollback journal or write-ahead log beside it would
+ * make SQLite write: `immutable` keeps it from looking, and we tell that they are there.
+ */
+#include "ingest/sqlite_open.h"
+
+#include "base/buffer.h"
+#include "base/memory.h"
+#include <ctype.h>
+#include <errno.h>
+#include <math.h>
+#include <sqlite3.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+enum {
+    OPS_PER_CALL = 65536,          /* steps of SQLite's machine between two looks at the limit */
+    LONGEST_VALUE = 256 << 20,     /* bytes of a text */
+    LONGEST_STATEMENT = 256 << 10, /* bytes of SQL: of CREATE TABLE as well as of ours */
+};
+
+struct database_note {
+    const char *kind;
+    char *text;
+    uint64_t count;
+};
+
+struct database {
+    sqlite3 *handle;
+    char *bytes; /* an unpacked database; NULL where it lies in a file */
+    int64_t size;
+    uint64_t calls, max_calls; /* of the progress handler */
+    VEC_OF(char *) tables;
+    VEC_OF(struct database_note) notes;
+};
+
+bool database_is_one(const char *bytes, size_t len)
+{
+    return len >= 16 && memcmp(bytes, "SQLite format 3", 16) == 0;
+}
+
+static void add_note(struct database *db, const char *kind, char *text, uint64_t count)
+{
+    *VEC_PUSH(&db->notes) = (struct database_note){ kind, text, count };
+}
+
+void database_tell(const struct database *db, struct trace_builder *builder)
+{
+    for (size_t i = 0; i < db->notes.count; i++) {
+        const struct database_note *note = &db->notes.at[i];
+        trace_builder_notice(builder, note->kind,
+                             trace_builder_strndup(builder, note->text, strlen(note->text)), note->count,
+                             TPA_NOWHERE);
+    }
+}
+
+/* ---- limits ---- */
+
+/* All that is ever done is to read columns of plain tables, and to ask which columns there are. */
+static int authorize(void *context, int action, const char *first, const char *second, const char *third,
+                     const char *fourth)
+{
+    (void)context, (void)second, (void)third, (void)fourth;
+    if (action == SQLITE_SELECT || action == SQLITE_READ)
+        return SQLITE_OK;
+    if (action == SQLITE_PRAGMA && strcmp(first, "table_xinfo") == 0)
+        return SQLITE_OK;
+    return SQLITE_DENY;
+}
+
+static int count_work(void *context)
+{
+    struct database *db = context;
+    return ++db->calls > db->max_calls;
+}
+
+static void set_limits(struct database *db)
+{
+    static const struct {
+        int option, value;
+    } options[] = {
+        { SQLITE_DBCONFIG_DEFENSIVE, 1 },
+        { SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0 },
+        { SQLITE_DBCONFIG_ENABLE_VIEW, 0 },
+        { SQLITE_DBCONFIG_ENABLE_TRIGGER, 0 },
+        { SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, 0 },
+        { SQLITE_DBCONFIG_ENABLE_FTS3_TOKENIZER, 0 },
+    };
+    for (size_t i = 0; i < sizeof options / sizeof *options; i++)
+        sqlite3_db_config(db->handle, options[i].option, options[i].value, NULL);
+    sqlite3_limit(db->handle, SQLITE_LIMIT_LENGTH, LONGEST_VALUE);
+    sqlite3_limit(db->handle, SQLITE_LIMIT_SQL_LENGTH, LONGEST_STATEMENT);
+    sqlite3_limit(db->handle, SQLITE_LIMIT_ATTACHED, 0);
+    sqlite3_limit(db->handle, SQLITE_LIMIT_WORKER_THREADS, 0);
+    sqlite3_exec(db->handle, "PRAGMA cell_size_check=ON", NULL, NULL, NULL);
+    sqlite3_set_authorizer(db->handle, authorize, NULL);
+    /* A row takes two bytes of the file at least, and three steps for each of its columns at most. */
+    db->max_calls = 16 + (uint64_t)db->size / 2 * (3 * TABLE_SCAN_COLUMNS) / OPS_PER_CALL;
+    sqlite3_progress_handler(db->handle, OPS_PER_CALL, count_work, db);
+}
+
+/* ---- opening ---- */
+
+/* PATH as a URI that SQLite can mistake for nothing else, whatever characters it holds. */
+static char *uri_of(const char *path)
+{
+    struct buffer uri = { 0 };
+    buffer_puts(&uri, "file:");
+    while (path[0] == '/' && path[1] == '/') /* would be an authority */
+        path++;
+    for (const char *at = path; *at; at++) {
+        if (isalnum((unsigned char)*at) || strchr("/._-", *at))
+            buffer_putc(&uri, *at);
+        else
+            buffer_printf(&uri, "%%%02X", (unsigned char)*at);
+    }
+    buffer_puts(&uri, "?mode=ro&immutable=1");
+    return uri.at;
+}
+
+/* Why SQLite failed, as an error about the file. */
+static bool fail_with(struct database *db, int code, const char *what, struct tpa_error *err)
+{
+    const char *why = db->handle ? sqlite3_errmsg(db->handle) : sqlite3_errstr(code);
+    tpa_fail(err, TPA_NOWHERE, "%s: SQLite says \"%s\"", what, why);
+    if (code == SQLITE_CORRUPT || code == SQLITE_NOTADB)
+        tpa_hint(
+            err,
+            "was the file copied whole, and after the profiler had finished? 'sqlite3 FILE .recover' may "
+            "save what is left of it");
+    return tpa_unread(err, TPA_LEFT_OUT);
+}
+
+/* A log or journal beside the file holds what SQLite has not put into it yet, or has to take out again. */
+static void look_beside(struct database *db, const char *path)
+{
+    static const struct {
+        const char *ending, *kind, *text;
+    } beside[] = {
+        { "-wal", "wal_not_read",
+          "a write-ahead log lies beside this database, and what is only there is missing here; 'sqlite3 FILE \"PRAGMA "
+          "wal_checkpoint(TRUNCATE)\"' puts it into the file" },
+        { "-journal", "journal_not_read",
+          "a rollback journal lies beside this database: its writer was stopped halfway, and figures may be of a "
+          "half-written state; opening it once with sqlite3 takes that back" },
+    };
+    for (size_t i = 0; i < sizeof beside / sizeof *beside; i++) {
+        struct buffer name = { 0 };
+        struct stat about;
+        buffer_printf(&name, "%s%s", path, beside[i].ending);
+        if (stat(name.at, &about) == 0 && about.st_size > 0)
+            add_note(db, beside[i].kind, mem_strdup(beside[i].text), 1);
+        buffer_release(&name);
+    }
+}
+
+static bool open_file(struct database *db, struct source *source, struct tpa_error *err)
+{
+    char *uri = uri_of(source_name(source));
+    int code =
+        sqlite3_open_v2(uri, &db->handle, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX, NULL);
+    free(uri);
+    db->size = source_packed_size(source);
+    look_beside(db, source_name(source));
+    return code == SQLITE_OK || fail_with(db, code, "can not open this database", err);
+}
+
+/* All bytes of SOURCE into db->bytes. */
+static bool read_all(struct database *db, struct source *source, struct tpa_error *err)
+{
+    size_t capacity = 1 << 20, count = 0;
+    db->bytes = mem_alloc(capacity);
+    int64_t got;
+    while ((got = source_read(source, db->bytes + count, capacity - count, err)) > 0) {
+        count += (size_t)got;
+        if (count == capacity) {
+            capacity = mem_times(capacity, 2);
+            db->bytes = mem_realloc(db->bytes, capacity);
+        }
+    }
+    db->size = (int64_t)count;
+    if (source_damage(source))
+        add_note(db, "damaged", mem_strdup(source_damage(source)), 1);
+    return got == 0;
+}
+
+static bool open_bytes(struct database *db, struct source *source, struct tpa_error *err)
+{
+    enum { WRITE_VERSION = 18, READ_VERSION = 19, HEADER = 100 };
+    if (!read_all(db, source, err))
+        return false;
+    /* A database in memory can have no write-ahead log; the pages are the same. */
+    if (db->size >= HEADER && db->bytes[WRITE_VERSION] == 2 && db->bytes[READ_VERSION] == 2)
+        db->bytes[WRITE_VERSION] = db->bytes[READ_VERSION] = 1;
+    int code = sqlite3_open_v2(":memory:", &db->handle,
+                               SQLITE_OPEN_READWRITE | SQLITE_OPEN_MEMORY | SQLITE_OPEN_NOMUTEX, NULL);
+    if (code == SQLITE_OK)
+        code = sqlite3_deserialize(db->handle, "main", (unsigned char *)db->bytes, db->size, db->size,
+                                   SQLITE_DESERIALIZE_READONLY);
+    return code == SQLITE_OK || fail_with(db, code, "can not open this database in memory", err);
+}
+
+/* Is SOURCE a plain file that its name leads to? Standard input may be one and has no name. */
+static bool lies_in_file(const struct source *source)
+{
+    struct source_id id;
+    struct stat about;
+    return source_packing(source) == SOURCE_PLAIN && source_id(source, &id) &&
+           stat(source_name(source), &about) == 0 && about.st_dev == id.device && about.st_ino == id.inode;
+}
+
+static bool list_tables(struct database *db, struct tpa_error *err)
+{
+    static const char query[] = "SELECT name FROM sqlite_master WHERE type = 'table' AND rootpage > 0";
+    sqlite3_stmt *statement = NULL;
+    int code = sqlite3_prepare_v2(db->handle, query, -1, &statement, NULL);
+    while (code == SQLITE_OK || code == SQLITE_ROW) {
+        code = sqlite3_step(statement);
+        const char *name = code == SQLITE_ROW ? (const char *)sqlite3_column_text(statement, 0) : NULL;
+        if (name)
+            *VEC_PUSH(&db->tables) = mem_strdup(name);
+    }
+    if (code != SQLITE_DONE)
+        fail_with(db, code, "can not read the list of tables of this database", err);
+    sqlite3_finalize(statement);
+    return code == SQLITE_DONE;
+}
+
+struct database *database_open(struct source *source, struct tpa_error *err)
+{
+    struct database *db = mem_zalloc(1, sizeof *db);
+    bool ok = lies_in_file(source) ? open_file(db, source, err) : open_bytes(db, source, err);
+    if (ok) {
+        set_limits(db);
+        ok = list_tables(db, err);
+    }
+    if (ok)
+        return db;
+    database_close(db);
+    return NULL;
+}
+
+void database_close(struct database *db)
+{
+    if (!db)
+        return;
+    sqlite3_close(db->handle);
+    free(db->bytes);
+    for (size_t i = 0; i < db->tables.count; i++)
+        free(db->tables.at[i]);
+    VEC_FREE(&db->tables);
+    for (size_t i = 0; i < db->notes.count; i++)
+        free(db->notes.at[i].text);
+    VEC_FREE(&db->notes);
+    free(db);
+}
+
+int64_t database_size(const struct database *db)
+{
+    return db->size;
+}
+
+size_t database_table_count(const struct database *db)
+{
+    return db->tables.count;
+}
+
+const char *database_table(const struct database *db, size_t index)
+{
+    return db->tables.at[index];
+}
+
+bool database_has(const struct database *db, const char *table)
+{
+    for (size_t i = 0; i < db->tables.count; i++)
+        if (sqlite3_stricmp(db->tables.at[i], table) == 0)
+            return true;
+    return false;
+}
+
+/* ---- tables ---- */
+
+static void add_quoted(struct buffer *text, const char *name)
+{
+    buffer_putc(text, '"');
+    for (; *name; name++) {
+        if (*name == '"')
+            buffer_putc(text, '"');
+        buffer_putc(text, *name);
+    }
+    buffer_putc(text, '"');
+}
+
+/* A note that TABLE ended early, after ROWS rows. */
+static void note_damage(struct database *db, const char *table, uint64_t rows, const char *why)
+{
+    struct buffer text = { 0 };
+    buffer_printf(&text, "the table %s is damaged, and what follows its first %llu rows is missing (%s)",
+                  table, (unsigned long long)rows, why);
+    add_note(db, "damaged_table", text.at, 1);
+}
+
+/*
+ * Which of the columns asked for the table has; computed ones do not count. Into QUERY goes what selects them, and in
+ * *PLACES how many there are.
+ */
+static bool find_columns(struct table_scan *scan, const char *const *columns, size_t count,
+                         struct buffer *query, int *places)
+{
+    enum { NAME = 1, HIDDEN = 6, PLAIN = 0, STORED = 3 };
+    struct buffer pragma = { 0 };
+    sqlite3_stmt *statement = NULL;
+    buffer_puts(&pragma, "PRAGMA table_xinfo(");
+    add_quoted(&pragma, scan->table);
+    buffer_putc(&pragma, ')');
+    int code = sqlite3_prepare_v2(scan->db->handle, pragma.at, -1, &statement, NULL);
+    buffer_release(&pragma);
+    while (code == SQLITE_OK || code == SQLITE_ROW) {
+        code = sqlite3_step(statement);
+        const char *name = code == SQLITE_ROW ? (const char *)sqlite3_column_text(statement, NAME) : NULL;
+        int hidden = code == SQLITE_ROW ? sqlite3_column_int(statement, HIDDEN) : 0;
+        for (size_t i = 0; name && i < count && (hidden == PLAIN || hidden == STORED); i++) {
+            if (!columns[i] || scan->at[i] >= 0 || sqlite3_stricmp(name, columns[i]) != 0)
+                continue;
+            buffer_puts(query, *places ? ", " : "");
+            add_quoted(query, name);
+            scan->at[i] = (*places)++;
+        }
+    }
+    if (code != SQLITE_DONE)
+        note_damage(scan->db, scan->table, 0, sqlite3_errmsg(scan->db->handle));
+    sqlite3_finalize(statement);
+    return code == SQLITE_DONE;
+}
+
+/* Prepare to read COLUMNS, a list in SQL, of the table; with the rowid in front where it has one. */
+static bool prepare(struct table_scan *scan, const char *columns, bool rowid)
+{
+    struct buffer query = { 0 };
+    sqlite3_stmt *statement = NULL;
+    buffer_printf(&query, "SELECT %s%s FROM main.", columns, rowid ? ", rowid" : "");
+    add_quoted(&query, scan->table);
+    buffer_puts(&query, " NOT INDEXED");
+    int code = sqlite3_prepare_v2(scan->db->handle, query.at, -1, &statement, NULL);
+    buffer_release(&query);
+    scan->statement = statement;
+    scan->has_rowid = rowid;
+    scan->rowid_at = statement ? sqlite3_column_count(statement) - 1 : 0;
+    return code == SQLITE_OK;
+}
+
+static const char *own_name(const struct database *db, const char *table)
+{
+    for (size_t i = 0; i < db->tables.count; i++)
+        if (sqlite3_stricmp(db->tables.at[i], table) == 0)
+            return db->tables.at[i];
+    return NULL;
+}
+
+bool table_scan_begin(struct database *db, struct table_scan *scan, const char *table,
+                      const char *const *columns, size_t count)
+{
+    *scan = (struct table_scan){ .db = db, .table = own_name(db, table), .last_rowid = INT64_MIN };
+    for (size_t i = 0; i < TABLE_SCAN_COLUMNS; i++)
+        scan->at[i] = -1;
+    if (!scan->table)
+        return false;
+    struct buffer query = { 0 };
+    int places = 0;
+    bool ok = find_columns(scan, columns, count, &query, &places);
+    /* A column of theirs may be called rowid, and a table may have none. */
+    if (ok && places && !prepare(scan, query.at, true) && !prepare(scan, query.at, false)) {
+        note_damage(db, scan->table, 0, sqlite3_errmsg(db->handle));
+        ok = false;
+    }
+    buffer_release(&query);
+    return ok && places;
+}
+
+bool table_scan_has(const struct table_scan *scan, size_t column)
+{
+    return scan->at[column] >= 0;
+}
+
+bool table_scan_next(struct table_scan *scan)
+{
+    sqlite3_stmt *statement = scan->statement;
+    if (!statement)
+        return false;
+    int code = sqlite3_step(statement);
+    if (code == SQLITE_DONE)
+        return false;
+    if (code != SQLITE_ROW) {
+        note_damage(scan->db, scan->table, scan->rows,
+                    code == SQLITE_INTERRUPT ? "it has more rows than the file has room for"
+                                             : sqlite3_errmsg(scan->db->handle));
+        return false;
+    }
+    if (scan->has_rowid) {
+        int64_t rowid = sqlite3_column_int64(statement, scan->rowid_at);
+        if (rowid <= scan->last_rowid && scan->rows > 0) {
+            note_damage(scan->db, scan->table, scan->rows, "rows come again that were there before");
+            return false;
+        }
+        scan->last_rowid = rowid;
+    }
+    scan->rows++;
+    return true;
+}
+
+/* The whole number that TEXT says. */
+static bool whole_number(const char *text, int64_t *value)
+{
+    char *end;
+    while (isspace((unsigned char)*text))
+        text++;
+    if (!isdigit((unsigned char)*text) && *text != '-' && *text != '+')
+        return false;
+    errno = 0;
+    long long number = strtoll(text, &end, 10);
+    while (isspace((unsigned char)*end))
+        end++;
+    if (*end || errno)
+        return false;
+    *value = number;
+    return true;
+}
+
+static bool odd_int(struct table_scan *scan, int place, int type, int64_t *value)
+{
+    if (type == SQLITE_FLOAT) {
+        double number = sqlite3_column_double(scan->statement, place);
+        if (number >= -0x1p63 && number < 0x1p63 && number == floor(number)) {
+            *value = (int64_t)number;
+            return true;
+        }
+    } else if (type == SQLITE_TEXT) {
+        const char *text = (const char *)sqlite3_column_text(scan->statement, place);
+        if (text && whole_number(text, value))
+            return true;
+    }
+    scan->odd++;
+    return false;
+}
+
+bool table_scan_int(struct table_scan *scan, size_t column, int64_t *value)
+{
+    int place = scan->at[column];
+    if (place < 0)
+        return false;
+    sqlite3_value *cell = sqlite3_column_value(scan->statement, place); /* one look for both */
+    int type = sqlite3_value_type(cell);
+    if (type == SQLITE_INTEGER) {
+        *value = sqlite3_value_int64(cell);
+        return true;
+    }
+    return type != SQLITE_NULL && odd_int(scan, place, type, value);
+}
+
+int64_t table_scan_int_or(struct table_scan *scan, size_t column, int64_t missing)
+{
+    int64_t value = missing;
+    table_scan_int(scan, column, &value);
+    return value;
+}
+
+double table_scan_double(struct table_scan *scan, size_t column)
+{
+    int place = scan->at[column];
+    int type = place < 0 ? SQLITE_NULL : sqlite3_column_type(scan->statement, place);
+    return type == SQLITE_INTEGER || type == SQLITE_FLOAT ? sqlite3_column_double(scan->statement, place)
+                                                          : (double)NAN;
+}
+
+const char *table_scan_text(struct table_scan *scan, size_t column, size_t *len)
+{
+    int place = scan->at[column];
+    if (place < 0 || sqlite3_column_type(scan->statement, place) == SQLITE_NULL)
+        return NULL;
+    const char *text = (const char *)sqlite3_column_text(scan->statement, place);
+    *len = text ? (size_t)sqlite3_column_bytes(scan->statement, place) : 0;
+    return text;
+}
+
+uint64_t table_scan_end(struct table_scan *scan)
+{
+    if (scan->odd) {
+        struct buffer text = { 0 };
+        buffer_printf(&text,
+                      "values in the table %s are no whole numbers where such belong, and count as missing",
+                      scan->table);
+        add_note(scan->db, "wrong_types", text.at, scan->odd);
+    }
+    sqlite3_finalize(scan->statement);
+    scan->statement = NULL;
+    return scan->rows;
+}

@@ -1,0 +1,94 @@
+/*
+ * sqlite_open.h - reading tables of an SQLite database that strangers wrote.
+ *
+ *     struct database *db = database_open(source, &err);
+ *     static const char *const columns[] = { "start", "end", "nameId" };
+ *     struct table_scan scan;
+ *     if (table_scan_begin(db, &scan, "OSRT_API", columns, 3))
+ *         while (table_scan_next(&scan))
+ *             if (table_scan_int(&scan, 0, &start_ns) ...)
+ *     table_scan_end(&scan);
+ *     database_tell(db, builder);
+ *     database_close(db);
+ *
+ * Nothing in the file is run and nothing beside it is written: the file is opened read-only and as one that never
+ * changes, only whole plain tables are read, row by row, by the names of their columns. Views, triggers, virtual tables
+ * and computed columns are as if they were not there. Work is bounded by the size of the file.
+ *
+ * A packed or piped database is unpacked into memory.
+ */
+#ifndef TPA_INGEST_SQLITE_OPEN_H
+#define TPA_INGEST_SQLITE_OPEN_H
+
+#include "base/error.h"
+#include "base/source.h"
+#include "trace/builder.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct database;
+
+/* Do these bytes begin an SQLite 3 database? */
+bool database_is_one(const char *bytes, size_t len);
+
+/* New; free with database_close (NULL is allowed). SOURCE is at its beginning and outlives it. NULL and ERR on failure. */
+struct database *database_open(struct source *source, struct tpa_error *err);
+void database_close(struct database *db);
+
+/* Bytes of the database, unpacked. */
+int64_t database_size(const struct database *db);
+
+/* The plain tables, by number. Names are borrowed; letter case means nothing in them. */
+size_t database_table_count(const struct database *db);
+const char *database_table(const struct database *db, size_t index);
+bool database_has(const struct database *db, const char *table);
+
+/* What was odd, as notices of the builder's current file. */
+void database_tell(const struct database *db, struct trace_builder *builder);
+
+enum { TABLE_SCAN_COLUMNS = 40 };
+
+/* A walk over the rows of a table. All fields are private. */
+struct table_scan {
+    struct database *db;
+    const char *table;
+    void *statement;            /* NULL: no such table, or it can not be read */
+    int at[TABLE_SCAN_COLUMNS]; /* by column asked for: its place in a row; -1: the table has none */
+    bool has_rowid;
+    int rowid_at;
+    int64_t last_rowid;
+    uint64_t rows, odd;
+};
+
+/*
+ * Begin to read COUNT columns of TABLE; those that it lacks, or whose name is NULL, are missing in
+ * every row. False when there is no such table.
+ * table_scan_end in any case.
+ */
+bool table_scan_begin(struct database *db, struct table_scan *scan, const char *table,
+                      const char *const *columns, size_t count);
+bool table_scan_has(const struct table_scan *scan, size_t column);
+
+/* The next row. Damage ends the table early; the rows before it stand, and it is told. */
+bool table_scan_next(struct table_scan *scan);
+
+/*
+ * The value where it is a whole number: an integer, or a text or fraction that says one. False and *VALUE untouched when
+ * it is missing; what is there and is no such number counts as odd.
+ */
+bool table_scan_int(struct table_scan *scan, size_t column, int64_t *value);
+
+/* The same, or MISSING. */
+int64_t table_scan_int_or(struct table_scan *scan, size_t column, int64_t missing);
+
+/* A number, or NAN. */
+double table_scan_double(struct table_scan *scan, size_t column);
+
+/* The bytes of a text (or blob) and how many; NULL when missing. Borrowed until the next row. NUL-terminated. */
+const char *table_scan_text(struct table_scan *scan, size_t column, size_t *len);
+
+/* End it. How many rows were read. */
+uint64_t table_scan_end(struct table_scan *scan);
+
+#endif

@@ -1,0 +1,221 @@
+/* test_sqlite_open.c - ingest/sqlite_open.h: databases that strangers wrote. */
+#include "ingest/sqlite_open.h"
+
+#include "base/buffer.h"
+
+#include <setjmp.h>
+#include <sqlite3.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+/* The bytes of the database that SQL makes; free with sqlite3_free. */
+static unsigned char *make(const char *sql, sqlite3_int64 *size)
+{
+    sqlite3 *db;
+    char *why = NULL;
+    assert_int_equal(sqlite3_open(":memory:", &db), SQLITE_OK);
+    if (sqlite3_exec(db, sql, NULL, NULL, &why) != SQLITE_OK)
+        fail_msg("%s", why);
+    unsigned char *bytes = sqlite3_serialize(db, "main", size, 0);
+    sqlite3_close(db);
+    assert_non_null(bytes);
+    return bytes;
+}
+
+/* All rows of TABLE's COLUMNS as text: "1,2;3,-;" where a value is missing. And how many notes there were. */
+static void read_table(struct database *db, const char *table, const char *const *columns, size_t count,
+                       struct buffer *out)
+{
+    struct table_scan scan;
+    buffer_clear(out);
+    buffer_puts(out, "");
+    if (table_scan_begin(db, &scan, table, columns, count))
+        while (table_scan_next(&scan)) {
+            for (size_t i = 0; i < count; i++) {
+                int64_t value;
+                if (table_scan_int(&scan, i, &value))
+                    buffer_printf(out, "%s%lld", i ? "," : "", (long long)value);
+                else
+                    buffer_printf(out, "%s-", i ? "," : "");
+            }
+            buffer_putc(out, ';');
+        }
+    table_scan_end(&scan);
+}
+
+static void expect_rows(const char *sql, const char *table, const char *const *columns, size_t count,
+                        const char *expected)
+{
+    sqlite3_int64 size;
+    unsigned char *bytes = make(sql, &size);
+    struct tpa_error err = { 0 };
+    struct source *source = source_open_memory(bytes, (size_t)size, "test", &err);
+    struct database *db = database_open(source, &err);
+    if (!db)
+        fail_msg("%s", err.message);
+    struct buffer rows = { 0 };
+    read_table(db, table, columns, count, &rows);
+    assert_string_equal(rows.at ? rows.at : "", expected);
+    buffer_release(&rows);
+    database_close(db);
+    source_free(source);
+    sqlite3_free(bytes);
+}
+
+static const char *const a_and_b[] = { "a", "b" };
+
+static void columns_are_found_by_name(void **state)
+{
+    (void)state;
+    expect_rows("CREATE TABLE t (x, B, /* a, */ A); INSERT INTO t VALUES (9, 2, 1), (9, NULL, 3)", "T",
+                a_and_b, 2, "1,2;3,-;");
+    expect_rows("CREATE TABLE t (a); INSERT INTO t VALUES (7)", "t", a_and_b, 2, "7,-;");
+    expect_rows("CREATE TABLE t (a, rowid); INSERT INTO t VALUES (7, 1), (8, 1)", "t", a_and_b, 2, "7,-;");
+    expect_rows("CREATE TABLE t (b PRIMARY KEY, a) WITHOUT ROWID; INSERT INTO t VALUES (2, 5), (1, 6)", "t",
+                a_and_b, 2, "6,1;5,2;");
+    expect_rows("CREATE TABLE t (c)", "t", a_and_b, 2, "");
+    expect_rows("CREATE TABLE u (a)", "t", a_and_b, 2, "");
+}
+
+/* Only whole numbers are numbers, however they are kept. */
+static void wrong_types_are_missing(void **state)
+{
+    (void)state;
+    expect_rows(
+        "CREATE TABLE t (a, b); INSERT INTO t VALUES ('12', 3.0), (' -4 ', 1.5), ('x', x'00'), (1e30, '1e3'), "
+        "('99999999999999999999', '')",
+        "t", a_and_b, 2, "12,3;-4,-;-,-;-,-;-,-;");
+}
+
+/* Views, virtual columns and triggers are as if they were not there. */
+static void code_is_not_run(void **state)
+{
+    (void)state;
+    expect_rows(
+        "CREATE TABLE u (a); CREATE VIEW t AS WITH RECURSIVE n(a) AS (SELECT 1 UNION ALL SELECT a + 1 FROM n) "
+        "SELECT a, a AS b FROM n",
+        "t", a_and_b, 2, "");
+    expect_rows(
+        "CREATE TABLE t (a, b AS (zeroblob(200000000)), c AS (a + 1) STORED); INSERT INTO t (a) VALUES (1)",
+        "t", a_and_b, 2, "1,-;");
+    expect_rows("CREATE TABLE t (a, b AS (a + 1) STORED); INSERT INTO t (a) VALUES (1)", "t", a_and_b, 2,
+                "1,2;");
+    expect_rows(
+        "CREATE TABLE t (a, b); CREATE INDEX i ON t (abs(a)); INSERT INTO t VALUES (1, 2); CREATE TRIGGER r AFTER "
+        "INSERT ON t BEGIN DELETE FROM t; END",
+        "t", a_and_b, 2, "1,2;");
+}
+
+/* Every row of a page comes twice when its parent points to it twice. */
+static void rows_come_once(void **state)
+{
+    (void)state;
+    sqlite3_int64 size;
+    /* Two leaves under one root: page 2 is the root, an interior page of type 5; its first child is in its first cell, its
+     * last one at offset 8. */
+    unsigned char *bytes =
+        make("PRAGMA page_size = 512; CREATE TABLE t (a, b); WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL "
+             "SELECT i + 1 FROM n WHERE i < 100) INSERT INTO t SELECT i, i FROM n",
+             &size);
+    unsigned char *root = bytes + 512;
+    assert_int_equal(root[0], 5);
+    size_t cell = (size_t)root[12] << 8 | root[13];
+    memcpy(root + 8, root + cell, 4); /* the last child is the first again */
+    struct tpa_error err = { 0 };
+    struct source *source = source_open_memory(bytes, (size_t)size, "test", &err);
+    struct database *db = database_open(source, &err);
+    assert_non_null(db);
+    struct table_scan scan;
+    int64_t last = 0, value;
+    assert_true(table_scan_begin(db, &scan, "t", a_and_b, 2));
+    while (table_scan_next(&scan)) {
+        assert_true(table_scan_int(&scan, 0, &value));
+        assert_true(value > last);
+        last = value;
+    }
+    assert_true(table_scan_end(&scan) < 100);
+    struct trace_builder *builder = trace_builder_open(&(struct trace_wants){ 0 });
+    trace_builder_file(builder, "test", "test");
+    database_tell(db, builder);
+    assert_non_null(trace_builder_find_notice(builder, "damaged_table"));
+    trace_builder_free(builder);
+    database_close(db);
+    source_free(source);
+    sqlite3_free(bytes);
+}
+
+/* A file is read where it lies, whatever it is called; nothing is written to it or beside it, and its log is told. */
+static void a_file_is_not_touched(void **state)
+{
+    (void)state;
+    char folder[] = "/tmp/test_sqlite_XXXXXX", path[128], log[160], shm[160];
+    assert_non_null(mkdtemp(folder));
+    snprintf(path, sizeof path, "%s/what?a%%20name#1&mode=rwc.db", folder);
+    snprintf(log, sizeof log, "%s-wal", path);
+    snprintf(shm, sizeof shm, "%s-shm", path);
+    sqlite3_int64 size;
+    unsigned char *bytes = make("CREATE TABLE t (a, b); INSERT INTO t VALUES (1, 2)", &size);
+    bytes[18] = bytes[19] = 2; /* as with a write-ahead log */
+    FILE *out = fopen(path, "wb");
+    assert_int_equal(fwrite(bytes, 1, (size_t)size, out), size);
+    fclose(out);
+    out = fopen(log, "wb");
+    fputs("not really a log", out);
+    fclose(out);
+    struct tpa_error err = { 0 };
+    struct source *source = source_open(path, &(struct source_limits){ 0 }, &err);
+    assert_non_null(source);
+    struct database *db = database_open(source, &err);
+    if (!db)
+        fail_msg("%s", err.message);
+    struct buffer rows = { 0 };
+    read_table(db, "t", a_and_b, 2, &rows);
+    assert_string_equal(rows.at, "1,2;");
+    buffer_release(&rows);
+    struct trace_builder *builder = trace_builder_open(&(struct trace_wants){ 0 });
+    trace_builder_file(builder, "test", "test");
+    database_tell(db, builder);
+    assert_non_null(trace_builder_find_notice(builder, "wal_not_read"));
+    trace_builder_free(builder);
+    database_close(db);
+    source_free(source);
+    struct stat about;
+    assert_int_equal(stat(log, &about), 0);
+    assert_int_equal(about.st_size, 16);
+    assert_int_equal(stat(shm, &about), -1);
+    unlink(log);
+    unlink(path);
+    assert_int_equal(rmdir(folder), 0);
+    sqlite3_free(bytes);
+}
+
+static void what_is_none_says_so(void **state)
+{
+    (void)state;
+    struct tpa_error err = { 0 };
+    char bytes[200] = "SQLite format 3";
+    struct source *source = source_open_memory(bytes, sizeof bytes, "test", &err);
+    assert_true(database_is_one(bytes, sizeof bytes));
+    assert_false(database_is_one("SQLite format 4", 16));
+    assert_null(database_open(source, &err));
+    assert_non_null(strstr(err.message, "SQLite says"));
+    assert_int_equal(err.unread, TPA_LEFT_OUT);
+    source_free(source);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(columns_are_found_by_name), cmocka_unit_test(wrong_types_are_missing),
+        cmocka_unit_test(code_is_not_run),           cmocka_unit_test(rows_come_once),
+        cmocka_unit_test(a_file_is_not_touched),     cmocka_unit_test(what_is_none_says_so),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
