@@ -11,6 +11,7 @@
 /* clang-format off */
 #define ANALYSES(ROW) \
     ROW(gpu) \
+    ROW(steps) \
     ROW(gaps) \
     ROW(transfers) \
     ROW(comm) \

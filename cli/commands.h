@@ -17,7 +17,6 @@
     ROW(callers) \
     ROW(callees) \
     ROW(modules) \
-    ROW(steps) \
     ROW(path) \
     ROW(whatif) \
     ROW(memory)

@@ -60,11 +60,12 @@ static bool fill_summary(const struct trace *trace, const struct selection *sele
 static bool fill_steps(const struct trace *trace, const struct selection *selection,
                        struct report_content *content, struct tpa_error *err)
 {
-    if (!steps_add_tables(trace, selection, &(struct steps_options){ 0 }, content->result, err))
+    struct steps *steps = steps_analyze(trace, selection, &(struct steps_options){ 0 }, err);
+    if (!steps)
         return false;
-    const struct table *steps = find_table(content->result, "steps");
-    if (steps && steps->row_count)
-        chart_steps(content->picture, steps);
+    steps_add_result(steps, content->result);
+    chart_steps(content->picture, steps);
+    steps_free(steps);
     return true;
 }
 

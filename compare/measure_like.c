@@ -96,6 +96,16 @@ static void add_kernels(const struct trace *trace, const struct selection *all, 
     kernels_free(kernels);
 }
 
+static bool add_steps(const struct trace *trace, const struct selection *all, struct result *made,
+                      struct tpa_error *err)
+{
+    struct steps *steps = steps_analyze(trace, all, &(struct steps_options){ 0 }, err);
+    if (steps)
+        steps_add_result(steps, made);
+    steps_free(steps);
+    return steps != NULL;
+}
+
 static void add_gpu(const struct trace *trace, const struct selection *all, struct result *made)
 {
     struct gpu *gpu = gpu_analyze(trace, all, BY(DEVICE));
@@ -116,7 +126,7 @@ static bool ask_trace(const struct result *saved, const struct trace *trace, str
     } else if (good) {
         *made = result_open(schema);
         if (strcmp(schema, "tpa.steps/1") == 0)
-            good = steps_add_tables(trace, all, &(struct steps_options){ 0 }, *made, err);
+            good = add_steps(trace, all, *made, err);
         else if (strcmp(schema, "tpa.gpu/1") == 0)
             add_gpu(trace, all, *made);
         else if (strcmp(schema, "tpa.kernels/1") == 0)

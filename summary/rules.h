@@ -13,6 +13,7 @@
 #include "analyze/gaps.h"
 #include "analyze/gpu.h"
 #include "analyze/selection.h"
+#include "analyze/steps.h"
 #include "summary/summary.h"
 #include "base/result.h"
 #include "analyze/transfers.h"
@@ -68,6 +69,7 @@ struct summary {
     const struct selection *selection;
     enum summary_by by;
     unsigned features;           /* of the trace: enum trace_feature */
+    struct steps *steps;         /* NULL where none are marked */
     struct gpu *gpu;             /* by device; NULL: nothing ran on one, as below */
     struct gaps *gaps;           /* by device, sums only */
     struct transfers *transfers; /* NULL where nothing ran on a device */
