@@ -111,7 +111,7 @@ class Summary:
     def of_host(self):
         won = {}
         for row in self.stalls.stalls() or []:
-            key = row["operator"], row["cause"]
-            won[key] = won.get(key, 0) + row["could_be_won_ns"]
+            key = row["op"], row["cause"]
+            won[key] = won.get(key, 0) + row["possible_saving_ns"]
         for time in won.values():
             yield "stall", time, self.span
