@@ -71,7 +71,7 @@ struct steps {
     size_t count, capacity;
     VEC_OF(struct step_row) each; /* every step as a whole; with steps_options.by_rank by rank */
     VEC_OF(struct steps_summary)
-        summaries;             /* of all: none without a complete step; with by_rank of each rank */
+    summaries;                 /* of all: none without a complete step; with by_rank of each rank */
     enum step_part first_part; /* the trace can have nothing of the parts before it */
     unsigned by;
     bool several_ranks;
