@@ -19,14 +19,6 @@
 
 enum { BARS = 15, COLUMNS = 400 };
 
-static const struct table *find_table(const struct result *result, const char *key)
-{
-    for (size_t i = 0; i < result->tables.count; i++)
-        if (strcmp(result->tables.at[i]->key, key) == 0)
-            return result->tables.at[i];
-    return NULL;
-}
-
 /* Add the charts of a type. That there is nothing to draw is no error of a report. */
 static void draw(const char *type, const struct trace *trace, const struct selection *selection,
                  struct picture *picture)
