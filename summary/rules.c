@@ -57,15 +57,6 @@ int64_t summary_figure(const struct table *table, size_t row, const char *key)
     return value == TABLE_INT_MISSING ? 0 : value;
 }
 
-/* The row of TABLE whose column KEY is TEXT; row_count when there is none. */
-size_t summary_row(const struct table *table, const char *key, const char *text)
-{
-    size_t row = 0;
-    while (row < table->row_count && strcmp(summary_cell(table, row, key)->text.at, text) != 0)
-        row++;
-    return row;
-}
-
 /* Are the two texts, either of which may be missing, the same? */
 static bool is_same(const char *a, const char *b)
 {
@@ -145,13 +136,6 @@ static void consider_stakes(struct summary *summary)
 }
 
 /* ---- steps ---- */
-
-/* TIMES a time that is not negative; what passes 64 bits is as large as those hold, as in sum.h. */
-static int64_t times(int64_t time_ns, size_t times)
-{
-    int64_t product_ns;
-    return __builtin_mul_overflow(time_ns, (int64_t)times, &product_ns) ? INT64_MAX : product_ns;
-}
 
 static void look_at_steps(struct summary *summary)
 {

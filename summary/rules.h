@@ -94,10 +94,9 @@ bool summary_has_tensor_cores(const struct summary *summary, int64_t rank, int64
 /* The table called KEY; NULL when there is none. */
 const struct table *summary_table(const struct summary *summary, const char *key);
 
-/* A cell; a figure of time, bytes or count, 0 when it is missing; the row whose column KEY is TEXT, else row_count. */
+/* A cell; a figure of time, bytes or count, 0 when it is missing. */
 const union table_cell *summary_cell(const struct table *table, size_t row, const char *key);
 int64_t summary_figure(const struct table *table, size_t row, const char *key);
-size_t summary_row(const struct table *table, const char *key, const char *text);
 
 /* How long FILE is, or all files are, as far as they were asked for. */
 int64_t summary_file_time(const struct summary *summary, uint32_t file);

@@ -308,7 +308,6 @@ static void a_step_is_the_sum_of_its_parts(void **state)
 static void what_is_not_there_gives_no_rows(void **state)
 {
     (void)state;
-    struct tpa_error err = { 0 };
     draw_corners((struct selection_query){ 0 });
     assert_true(ask_comm(trace, selection, (struct comm_options){ 0 }, result));
     assert_int_equal(table_called(result, "collectives")->row_count, 0);
