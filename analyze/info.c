@@ -63,7 +63,7 @@ static const struct table_column file_columns[] = {
     [FILE_STEPS] = { "steps", "Steps", TABLE_COUNT, "steps marked by ProfilerStep#N" },
     [FILE_FIRST_STEP] = { "first_step", "First", TABLE_COUNT, "the lowest number of a step", TABLE_OPTIONAL },
     [FILE_LAST_STEP] = { "last_step", "Last", TABLE_COUNT, "the highest number of a step", TABLE_OPTIONAL },
-    [FILE_STEP_TIME] = { "step_annotation_avg", "Step annotation", TABLE_NS, "mean duration of the annotations ProfilerStep#N; what steps take with the work they launched is in tpa steps" },
+    [FILE_STEP_TIME] = { "step_annotation_avg", "Step annotation", TABLE_NS, "mean duration of the annotations ProfilerStep#N; what steps take with the work they launched is in tpa steps", 0, "step_time_avg" },
     [FILE_EVENTS] = { "events", "Events", TABLE_COUNT, "events read, without flow arrows, counters and metadata" },
     [FILE_NOTICES] = { "notices", "Notices", TABLE_COUNT, "kinds of oddities met, told below", TABLE_OPTIONAL },
 };

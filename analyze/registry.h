@@ -12,6 +12,7 @@
 #define ANALYSES(ROW) \
     ROW(modules) \
     ROW(gpu) \
+    ROW(steps) \
     ROW(gaps) \
     ROW(transfers) \
     ROW(comm) \

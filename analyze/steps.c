@@ -6,16 +6,18 @@
  */
 #include "analyze/steps.h"
 
-#include "facts/device_steps.h"
-#include "facts/gpu_events.h"
-#include "facts/gpu_names.h"
-#include "analyze/many_rows.h"
+#include "base/runs.h"
 #include "base/stats.h"
 #include "base/sum.h"
-#include "trace/intervals.h"
 #include "facts/attribution.h"
-#include "trace/span.h"
+#include "facts/collective_names.h"
+#include "facts/device_steps.h"
+#include "facts/features.h"
+#include "facts/gpu_events.h"
+#include "facts/gpu_names.h"
 #include "facts/step_list.h"
+#include "trace/intervals.h"
+#include "trace/span.h"
 #include <assert.h>
 #include <math.h>
 #include <stdlib.h>
@@ -23,97 +25,8 @@
 
 const struct trace_wants steps_wants = { .args = GPU_EVENTS_WANTS };
 
-/* In order of precedence. */
-enum part {
-    PART_KERNEL,
-    PART_MEMCPY,
-    PART_MEMSET,
-    PART_COMMUNICATION,
-    PART_RUNTIME,
-    PART_DATA_LOADING,
-    PART_CPU,
-    PART_OTHER,
-    PARTS
-};
-
-static const struct {
-    const char *key, *title, *help;
-} parts[PARTS] = {
-    [PART_KERNEL] = { "kernel", "Kernel", "a kernel that does not communicate ran" },
-    [PART_MEMCPY] = { "memcpy", "Memcpy", "else: something was copied" },
-    [PART_MEMSET] = { "memset", "Memset", "else: memory was set" },
-    [PART_COMMUNICATION] = { "communication", "Comm.", "else: a kernel communicated" },
-    [PART_RUNTIME] = { "runtime", "Runtime", "else: a call of the runtime or driver was running" },
-    [PART_DATA_LOADING] = { "data_loading", "Data loading", "else: the host waited for the next batch" },
-    [PART_CPU] = { "cpu", "CPU", "else: an operator was running on the host" },
-    [PART_OTHER] = { "other", "Other", "else" },
-};
-
-enum step_column {
-    STEP_RANK,
-    STEP_DEVICE, /* these two only where they make rows */
-    STEP_STREAM,
-    STEP_NAME,
-    STEP_START,
-    STEP_DURATION,
-    STEP_FIRST_PART,
-    STEP_WORK = STEP_FIRST_PART + PARTS,
-    STEP_HOST,
-    STEP_COMPLETE,
-    STEP_OWN_COLUMNS,
-    STEP_COUNT = STEP_OWN_COLUMNS, /* of rows that stand for several steps, as is the average */
-    STEP_AVERAGE,
-    STEP_COLUMNS
-};
-
-enum summary_column {
-    SUMMARY_RANK,
-    SUMMARY_PART,
-    SUMMARY_AVERAGE,
-    SUMMARY_SHARE,
-    SUMMARY_MEDIAN,
-    SUMMARY_DEVIATION,
-    SUMMARY_SLOWEST,
-    SUMMARY_DIFFERENCE,
-    SUMMARY_MIN,
-    SUMMARY_MAX,
-    SUMMARY_COLUMNS
-};
-
-/* clang-format off */
-static const struct table_column summary_columns[SUMMARY_COLUMNS] = {
-    { "rank", "Rank", TABLE_COUNT, "rank of the file, or its place among the files", TABLE_HIDDEN, NULL },
-    { "part", "Part", TABLE_NAME, "what the time of the steps went to", 0, NULL },
-    { "average", "Average", TABLE_NS, "mean over the complete steps", 0, "avg mean" },
-    { "share", "Share", TABLE_SHARE, "share of the time of the complete steps", 0, NULL },
-    { "median", "Median", TABLE_NS, "median over the complete steps", 0, NULL },
-    { "stddev", "Std dev", TABLE_NS, "standard deviation over the complete steps", 0, "deviation" },
-    { "slowest", "Slowest step", TABLE_NS, "in the slowest step", 0, NULL },
-    { "difference", "Over median", TABLE_NS, "in the slowest step, above the median", 0, NULL },
-    { "min", "Min", TABLE_NS, "least", 0, NULL },
-    { "max", "Max", TABLE_NS, "most", 0, NULL },
-};
-/* clang-format on */
-
-static void make_step_columns(struct table_column columns[STEP_COLUMNS])
-{
-    /* clang-format off */
-    columns[STEP_RANK] = (struct table_column){ "rank", "Rank", TABLE_COUNT, "rank of the file, or its place among the files", TABLE_OPTIONAL, NULL };
-    columns[STEP_DEVICE] = (struct table_column){ "device", "Device", TABLE_COUNT, "number of the device", TABLE_HIDDEN, NULL };
-    columns[STEP_STREAM] = (struct table_column){ "stream", "Stream", TABLE_COUNT, "number of the stream", TABLE_HIDDEN, NULL };
-    columns[STEP_NAME] = (struct table_column){ "step", "Step", TABLE_NAME, "name of the step", 0, "name" };
-    columns[STEP_START] = (struct table_column){ "start", "Start", TABLE_MOMENT, "when it began, from the origin of the file", TABLE_OPTIONAL, NULL };
-    columns[STEP_DURATION] = (struct table_column){ "duration", "Time", TABLE_NS, "how long it took, work on devices included", 0, "time total" };
-    columns[STEP_WORK] = (struct table_column){ "gpu_events", "GPU events", TABLE_COUNT, "kernels, copies and memsets that it launched", TABLE_OPTIONAL, NULL };
-    columns[STEP_HOST] = (struct table_column){ "host_duration", "On the host", TABLE_NS, "how long its range on the host is", TABLE_OPTIONAL, NULL };
-    columns[STEP_COMPLETE] = (struct table_column){ "complete", "Complete", TABLE_BOOL, "was it recorded to its end?", TABLE_OPTIONAL, NULL };
-    columns[STEP_COUNT] = (struct table_column){ "count", "Steps", TABLE_COUNT, "how many steps the row stands for", 0, NULL };
-    columns[STEP_AVERAGE] = (struct table_column){ "average", "Average", TABLE_NS, "mean time of a step", 0, NULL };
-    /* clang-format on */
-    for (size_t i = 0; i < PARTS; i++)
-        columns[STEP_FIRST_PART + i] =
-            (struct table_column){ parts[i].key, parts[i].title, TABLE_NS, parts[i].help, 0, NULL };
-}
+/* A trace of a megabyte may have thousands of streams and of steps. Rows end with the stream that makes them so many. */
+enum { MOST_ROWS = 1 << 20 };
 
 /* ---- which ranges are the steps ---- */
 
@@ -156,8 +69,9 @@ static struct step_list *profiler_steps(const struct trace *trace)
     return ranges;
 }
 
+/* The steps. ASKED is told that annotations that are steps are no part of themselves: see part_of_name. */
 static struct step_list *find_ranges(const struct trace *trace, const struct steps_options *options,
-                                     struct result *result, struct tpa_error *err)
+                                     struct steps *steps, uint8_t *asked, struct tpa_error *err)
 {
     struct step_list *ranges =
         options->name ? ranges_called(trace, options->name, err) : profiler_steps(trace);
@@ -169,64 +83,50 @@ static struct step_list *find_ranges(const struct trace *trace, const struct ste
         tpa_hint(err, "tpa top --by category tells what there is; tpa top --filter shows names");
         return NULL;
     }
-    if (ranges->count == 0) {
+    steps->no_steps = ranges->count == 0;
+    if (steps->no_steps) {
         step_list_free(ranges);
-        result_add_notice(
-            result, "no_steps", 0, NULL, TPA_NOWHERE,
-            "the trace marks no steps, so each file is shown as one; call prof.step() after each "
-            "iteration to record them, or name other ranges with --step-name");
         return whole_files(trace);
     }
-    size_t dropped = step_list_drop_overlaps(ranges);
-    if (dropped)
-        result_add_notice(result, "overlapping_steps", (int64_t)dropped, NULL, TPA_NOWHERE,
-                          "ranges overlap the one before and are left out");
+    for (size_t i = 0; i < ranges->count; i++)
+        if (trace->kind[ranges->at[i].event] == EVENT_ANNOTATION)
+            asked[trace->name[ranges->at[i].event]] = 1 + STEP_OTHER;
+    steps->overlapping = (int64_t)step_list_drop_overlaps(ranges);
     return ranges;
 }
 
 /* ---- what goes on when ---- */
 
-/* What a name on the host stands for; asked once per name. */
-enum host_name { HOST_NOT_ASKED, HOST_ORDINARY, HOST_STEP, HOST_DATA_LOADING };
-
-static enum host_name host_name_of(const struct trace *trace, uint8_t *asked, name_id id)
+/* The part that an operator or annotation of a name is, asked once per name; 0: not asked. */
+static enum step_part part_of_name(const struct trace *trace, uint8_t *asked, name_id id)
 {
-    if (asked[id] == HOST_NOT_ASKED) {
+    if (asked[id] == 0) {
         const char *name = names_text(trace->names, id);
         int64_t number;
-        asked[id] = annotation_is_data_loading(name) ? HOST_DATA_LOADING
-                    : step_number(name, &number)     ? HOST_STEP
-                                                     : HOST_ORDINARY;
+        asked[id] = 1 + (annotation_is_data_loading(name) ? STEP_DATA_LOADING
+                         : collective_runs_on_host(name)  ? STEP_COMMUNICATION
+                         : step_number(name, &number)     ? STEP_OTHER
+                                                          : STEP_CPU);
     }
-    return (enum host_name)asked[id];
+    return (enum step_part)(asked[id] - 1);
 }
 
-static enum part part_of_host_event(const struct trace *trace, uint8_t *asked, event_id e)
+static enum step_part part_of_host_event(const struct trace *trace, uint8_t *asked, event_id e)
 {
-    switch (trace->kind[e]) {
-    case EVENT_RUNTIME:
-    case EVENT_DRIVER: return PART_RUNTIME;
-    case EVENT_OP:
-        switch (host_name_of(trace, asked, trace->name[e])) {
-        case HOST_DATA_LOADING: return PART_DATA_LOADING;
-        case HOST_STEP: return PART_OTHER;
-        default: return PART_CPU;
-        }
-    case EVENT_ANNOTATION:
-        return host_name_of(trace, asked, trace->name[e]) == HOST_DATA_LOADING ? PART_DATA_LOADING
-                                                                               : PART_OTHER;
-    default: return PART_OTHER;
-    }
+    if (event_is_call(trace->kind[e]))
+        return STEP_RUNTIME;
+    bool is_region = trace->kind[e] == EVENT_OP || trace->kind[e] == EVENT_ANNOTATION;
+    return is_region ? part_of_name(trace, asked, trace->name[e]) : STEP_OTHER;
 }
 
-static enum part part_of_work(uint8_t work)
+static enum step_part part_of_work(uint8_t work)
 {
     switch (work) {
-    case GPU_MEMCPY: return PART_MEMCPY;
-    case GPU_MEMSET: return PART_MEMSET;
+    case GPU_MEMCPY: return STEP_MEMCPY;
+    case GPU_MEMSET: return STEP_MEMSET;
     case GPU_NCCL:
-    case GPU_COMMUNICATION: return PART_COMMUNICATION;
-    default: return PART_KERNEL;
+    case GPU_COMMUNICATION: return STEP_COMMUNICATION;
+    default: return STEP_KERNEL;
     }
 }
 
@@ -238,35 +138,36 @@ struct lane {
 };
 
 /* What the times of all lanes are worked out from. */
-struct question {
+struct steps_query {
     const struct trace *trace;
     const struct selection *selection;
     const struct gpu_events *gpu;
     const struct gpu_streams *streams; /* NULL unless rows are made of them */
     const struct device_steps *steps;
-    uint8_t *asked; /* by name: enum host_name */
+    uint8_t *asked; /* by name: 1 + enum step_part; 0: not asked yet */
 };
 
-static bool add_work(const struct question *question, size_t at, struct intervals sets[PARTS])
+static bool add_work(const struct steps_query *query, size_t at, struct intervals sets[STEP_PARTS])
 {
-    const struct trace *trace = question->trace;
-    const struct selection *selection = question->selection;
-    event_id e = question->gpu->event[at];
+    const struct trace *trace = query->trace;
+    const struct selection *selection = query->selection;
+    event_id e = query->gpu->event[at];
     if (selection->tracks && !selection->tracks[trace->track[e]])
         return false;
-    intervals_add(&sets[part_of_work(question->gpu->work[at])], trace->start_ns[e], trace_end_ns(trace, e));
+    intervals_add(&sets[part_of_work(query->gpu->work[at])], trace->start_ns[e], trace_end_ns(trace, e));
     return true;
 }
 
 /* Add the moments of each part that is of devices; is there any work in LANE that was asked for? */
-static bool find_work(const struct question *question, const struct lane *lane, struct intervals sets[PARTS])
+static bool find_work(const struct steps_query *query, const struct lane *lane,
+                      struct intervals sets[STEP_PARTS])
 {
-    const struct gpu_events *gpu = question->gpu;
+    const struct gpu_events *gpu = query->gpu;
     bool any = false;
     if (lane->stream) {
-        const uint32_t *position = &question->streams->position[lane->stream->first];
+        const uint32_t *position = &query->streams->position[lane->stream->first];
         for (size_t i = 0; i < lane->stream->count; i++)
-            any |= add_work(question, position[i], sets);
+            any |= add_work(query, position[i], sets);
         return any;
     }
     size_t d = lane->device ? (size_t)(lane->device - gpu->devices) : gpu_first_device(gpu, lane->file);
@@ -275,33 +176,33 @@ static bool find_work(const struct question *question, const struct lane *lane, 
         if (lane->device && lane->device != device)
             break;
         for (size_t i = device->first; i < device->first + device->count; i++)
-            any |= add_work(question, i, sets);
+            any |= add_work(query, i, sets);
     }
     return any;
 }
 
-static void find_host_parts(const struct question *question, uint32_t file, struct intervals sets[PARTS])
+static void find_host_parts(const struct steps_query *query, uint32_t file, struct intervals sets[STEP_PARTS])
 {
-    const struct trace *trace = question->trace;
+    const struct trace *trace = query->trace;
     const struct trace_file *of = &trace->files[file];
     for (event_id e = of->first_event; e < of->first_event + of->event_count; e++) {
-        enum part part = part_of_host_event(trace, question->asked, e);
-        if (part != PART_OTHER)
+        enum step_part part = part_of_host_event(trace, query->asked, e);
+        if (part != STEP_OTHER)
             intervals_add(&sets[part], trace->start_ns[e], trace_end_ns(trace, e));
     }
 }
 
-/* Make the parts disjoint: each without those before it. PART_OTHER stays empty. */
-static void separate_parts(struct intervals sets[PARTS])
+/* Make the parts disjoint: each without those before it. STEP_OTHER stays empty. */
+static void separate_parts(struct intervals sets[STEP_PARTS])
 {
     struct intervals before = { 0 }, rest = { 0 };
-    for (size_t p = 0; p < PART_OTHER; p++) {
+    for (size_t p = 0; p < STEP_OTHER; p++) {
         intervals_merge(&sets[p]);
         if (sets[p].count == 0)
             continue;
         intervals_subtract(&sets[p], &before, &rest);
         struct intervals both = { 0 };
-        if (p + 1 < PART_OTHER)
+        if (p + 1 < STEP_OTHER)
             intervals_union(&before, &sets[p], &both);
         intervals_release(&before);
         before = both;
@@ -312,152 +213,45 @@ static void separate_parts(struct intervals sets[PARTS])
     intervals_release(&before);
 }
 
-static void release_parts(struct intervals sets[PARTS])
+static void release_parts(struct intervals sets[STEP_PARTS])
 {
-    for (size_t p = 0; p < PARTS; p++)
+    for (size_t p = 0; p < STEP_PARTS; p++)
         intervals_release(&sets[p]);
 }
 
-/* ---- tables ---- */
+/* ---- rows ---- */
 
-static void add_step(struct table *table, const struct trace *trace, const struct lane *lane,
-                     const struct device_step *step, const struct intervals sets[PARTS], int64_t origin_ns)
+typedef VEC_OF(struct step_row) step_rows;
+
+static struct step_row row_of(const struct trace *trace, const struct lane *lane,
+                              const struct device_step *step, const struct intervals sets[STEP_PARTS],
+                              int64_t origin_ns)
 {
-    size_t row = table_add_row(table);
-    int64_t left_ns = step->end_ns - step->start_ns;
-    table_set_int(table, row, STEP_RANK, selection_rank(trace, step->file));
-    if (lane->device)
-        table_set_int(table, row, STEP_DEVICE, lane->device->id);
-    if (lane->stream)
-        table_set_int(table, row, STEP_STREAM, trace->tracks[lane->stream->track].stream);
-    if (step->event == EVENT_NONE)
-        table_set_text(table, row, STEP_NAME, "(all)", 5);
-    else
-        table_set_text(table, row, STEP_NAME, trace_name(trace, step->event),
-                       names_length(trace->names, trace->name[step->event]));
-    table_set_int(table, row, STEP_START, step->start_ns - origin_ns);
-    table_set_int(table, row, STEP_DURATION, left_ns);
-    for (size_t p = 0; p < PART_OTHER; p++) {
-        int64_t part_ns = intervals_length_within(&sets[p], step->start_ns, step->end_ns);
-        table_set_int(table, row, STEP_FIRST_PART + p, part_ns);
-        left_ns -= part_ns;
+    struct step_row row = {
+        .file = step->file,
+        .rank = selection_rank(trace, step->file),
+        .device = lane->device ? lane->device->id : TABLE_INT_MISSING,
+        .stream = lane->stream ? trace->tracks[lane->stream->track].stream : TABLE_INT_MISSING,
+        .name = { "(all)", 5 },
+        .start_ns = step->start_ns - origin_ns,
+        .duration_ns = step->end_ns - step->start_ns,
+        .gpu_events = lane->device ? TABLE_INT_MISSING : (int64_t)step->work,
+        .host_duration_ns = step->host_end_ns - step->host_start_ns,
+        .complete = step->complete,
+        .count = 1,
+        .average_ns = step->end_ns - step->start_ns,
+    };
+    if (step->event != EVENT_NONE)
+        row.name = (struct text){ trace_name(trace, step->event),
+                                  names_length(trace->names, trace->name[step->event]) };
+    int64_t left_ns = row.duration_ns;
+    for (size_t p = 0; p < STEP_OTHER; p++) {
+        row.part_ns[p] = intervals_length_within(&sets[p], step->start_ns, step->end_ns);
+        left_ns -= row.part_ns[p];
     }
     assert(left_ns >= 0);
-    table_set_int(table, row, STEP_FIRST_PART + PART_OTHER, left_ns);
-    if (!lane->device)
-        table_set_int(table, row, STEP_WORK, (int64_t)step->work);
-    table_set_int(table, row, STEP_HOST, step->host_end_ns - step->host_start_ns);
-    table_set_int(table, row, STEP_COMPLETE, step->complete);
-}
-
-/* Rows of a table of steps, from the first to before the end. */
-struct rows {
-    size_t first, end;
-};
-
-/* The slowest complete step of ROWS, or SIZE_MAX. */
-static size_t slowest_step(const struct table *steps, struct rows rows)
-{
-    size_t slowest = SIZE_MAX;
-    for (size_t row = rows.first; row < rows.end; row++)
-        if (table_cell(steps, row, STEP_COMPLETE)->i &&
-            (slowest == SIZE_MAX ||
-             table_cell(steps, row, STEP_DURATION)->i > table_cell(steps, slowest, STEP_DURATION)->i))
-            slowest = row;
-    return slowest;
-}
-
-/* A row about COLUMN of the complete steps of ROWS; by how much the slowest step is above the median. */
-static int64_t summarize(struct table *summary, const struct table *steps, struct rows rows, size_t column,
-                         const char *title, size_t slowest, double all_ns)
-{
-    VEC_OF(int64_t) values = { 0 };
-    for (size_t row = rows.first; row < rows.end; row++)
-        if (table_cell(steps, row, STEP_COMPLETE)->i)
-            *VEC_PUSH(&values) = table_cell(steps, row, column)->i;
-    struct stats stats = stats_of(values.at, values.count);
-    VEC_FREE(&values);
-    int64_t slowest_ns = table_cell(steps, slowest, column)->i;
-    size_t row = table_add_row(summary);
-    table_set_int(summary, row, SUMMARY_RANK, table_cell(steps, rows.first, STEP_RANK)->i);
-    table_set_text(summary, row, SUMMARY_PART, title, strlen(title));
-    table_set_int(summary, row, SUMMARY_AVERAGE, stats.mean);
-    if (all_ns > 0)
-        table_set_number(summary, row, SUMMARY_SHARE, (double)stats.sum / all_ns);
-    table_set_int(summary, row, SUMMARY_MEDIAN, stats.median);
-    table_set_int(summary, row, SUMMARY_DEVIATION, (int64_t)llround(stats.deviation));
-    table_set_int(summary, row, SUMMARY_MIN, stats.least);
-    table_set_int(summary, row, SUMMARY_MAX, stats.greatest);
-    table_set_int(summary, row, SUMMARY_SLOWEST, slowest_ns);
-    table_set_int(summary, row, SUMMARY_DIFFERENCE, slowest_ns - stats.median);
-    return slowest_ns - stats.median;
-}
-
-/* Rows about all parts of the steps in ROWS; the part in which the slowest differs most from the median, or NULL. */
-static const char *summarize_parts(struct table *summary, const struct table *steps, struct rows rows,
-                                   size_t slowest)
-{
-    double all_ns = 0; /* for shares; times may be absurd */
-    for (size_t row = rows.first; row < rows.end; row++)
-        if (table_cell(steps, row, STEP_COMPLETE)->i)
-            all_ns += (double)table_cell(steps, row, STEP_DURATION)->i;
-    int64_t most_ns = 0;
-    const char *why = NULL;
-    for (size_t p = 0; p < PARTS; p++) {
-        if (steps->columns[STEP_FIRST_PART + p].flags & TABLE_OPTIONAL)
-            continue; /* the trace has nothing of it */
-        int64_t above_ns =
-            summarize(summary, steps, rows, STEP_FIRST_PART + p, parts[p].title, slowest, all_ns);
-        if (above_ns > most_ns) {
-            most_ns = above_ns;
-            why = parts[p].title;
-        }
-    }
-    summarize(summary, steps, rows, STEP_DURATION, "Step", slowest, all_ns);
-    return why;
-}
-
-static struct table *open_summary(void)
-{
-    return table_open("summary", "Complete steps: average, spread, and the slowest", summary_columns,
-                      SUMMARY_COLUMNS);
-}
-
-static struct table *make_summary(const struct table *steps)
-{
-    struct table *summary = open_summary();
-    struct rows all = { 0, steps->row_count };
-    size_t slowest = slowest_step(steps, all);
-    if (slowest != SIZE_MAX) {
-        int64_t complete = 0;
-        for (size_t row = 0; row < steps->row_count; row++)
-            complete += table_cell(steps, row, STEP_COMPLETE)->i;
-        const char *why = summarize_parts(summary, steps, all, slowest);
-        table_add_footer(summary, "steps", "Complete steps", TABLE_COUNT, table_int(complete));
-        const union table_cell *name = table_cell(steps, slowest, STEP_NAME);
-        table_add_text_footer(summary, "slowest_step", "Slowest step", name->text.at, name->text.len);
-        if (why && complete > 1)
-            table_add_text_footer(summary, "slowest_because", "It differs most in", why, strlen(why));
-    }
-    table_drop_hidden(summary);
-    return summary;
-}
-
-/* The same for each rank, and without the footers. Puts the steps of a rank, which may have several files, together. */
-static struct table *make_summaries(struct table *steps)
-{
-    table_sort(steps, STEP_RANK, true);
-    struct table *summary = open_summary();
-    summary->columns[SUMMARY_RANK].flags = 0;
-    for (struct rows of = { 0, 0 }; of.first < steps->row_count; of.first = of.end) {
-        while (of.end < steps->row_count &&
-               table_cell(steps, of.end, STEP_RANK)->i == table_cell(steps, of.first, STEP_RANK)->i)
-            of.end++;
-        size_t slowest = slowest_step(steps, of);
-        if (slowest != SIZE_MAX)
-            summarize_parts(summary, steps, of, slowest);
-    }
-    return summary;
+    row.part_ns[STEP_OTHER] = left_ns;
+    return row;
 }
 
 static bool is_asked_for(const struct selection *selection, const struct device_step *step)
@@ -466,250 +260,511 @@ static bool is_asked_for(const struct selection *selection, const struct device_
            (step->event == EVENT_NONE || selection_holds_time(selection, step->file, step->host_start_ns));
 }
 
-/* Rows of LANE for all steps of its file; how many of them are incomplete. */
-static size_t add_rows(struct table *table, const struct question *question, const struct lane *lane,
-                       const struct intervals sets[PARTS])
+/* Rows of LANE for all steps of its file. */
+static void add_rows(const struct steps_query *query, const struct lane *lane,
+                     const struct intervals sets[STEP_PARTS], step_rows *rows)
 {
-    int64_t origin_ns = trace_file_span(question->trace, lane->file).start_ns;
-    size_t first, end = device_steps_of_file(question->steps, lane->file, &first), incomplete = 0;
+    int64_t origin_ns = trace_file_span(query->trace, lane->file).start_ns;
+    size_t first, end = device_steps_of_file(query->steps, lane->file, &first);
     for (size_t i = first; i < end; i++)
-        if (is_asked_for(question->selection, &question->steps->at[i])) {
-            add_step(table, question->trace, lane, &question->steps->at[i], sets, origin_ns);
-            incomplete += !question->steps->at[i].complete;
-        }
-    return incomplete;
+        if (is_asked_for(query->selection, &query->steps->at[i]))
+            *VEC_PUSH(rows) = row_of(query->trace, lane, &query->steps->at[i], sets, origin_ns);
 }
 
-/* Rows for all steps, file by file; how many of them are incomplete. */
-static size_t add_steps(struct table *table, const struct question *question)
+/* Rows for all steps, file by file. */
+static void add_steps(const struct steps_query *query, step_rows *rows)
 {
-    size_t incomplete = 0, first;
-    for (uint32_t file = 0; file < question->trace->file_count; file++) {
-        if (device_steps_of_file(question->steps, file, &first) == first)
+    size_t first;
+    for (uint32_t file = 0; file < query->trace->file_count; file++) {
+        if (device_steps_of_file(query->steps, file, &first) == first)
             continue;
         struct lane whole = { .file = file };
-        struct intervals sets[PARTS] = { 0 };
-        find_work(question, &whole, sets);
-        find_host_parts(question, file, sets);
+        struct intervals sets[STEP_PARTS] = { 0 };
+        find_work(query, &whole, sets);
+        find_host_parts(query, file, sets);
         separate_parts(sets);
-        incomplete += add_rows(table, question, &whole, sets);
+        add_rows(query, &whole, sets, rows);
         release_parts(sets);
     }
-    return incomplete;
 }
 
-/* The same for each device or stream of FILE: work is its own, the host is one for all. How many did not fit into the table. */
-static int64_t add_lanes(struct table *table, const struct question *question, uint32_t file)
+/* Rows of LANE, whose work is its own, beside the parts of the HOST, which is one for all. */
+static void add_lane(const struct steps_query *query, const struct lane *lane,
+                     const struct intervals host[STEP_PARTS], step_rows *rows)
+{
+    struct intervals sets[STEP_PARTS] = { 0 };
+    if (find_work(query, lane, sets)) {
+        for (size_t p = 0; p < STEP_PARTS; p++)
+            for (size_t i = 0; i < host[p].count; i++)
+                intervals_add(&sets[p], host[p].at[i].start_ns, host[p].at[i].end_ns);
+        separate_parts(sets);
+        add_rows(query, lane, sets, rows);
+    }
+    release_parts(sets);
+}
+
+/* The same for each device or stream of FILE; how many of these did not fit. */
+static int64_t add_lanes(const struct steps_query *query, uint32_t file, step_rows *rows)
 {
     int64_t left_out = 0;
-    const struct gpu_events *gpu = question->gpu;
-    const struct intervals nothing = { 0 };
-    struct intervals host[PARTS] = { 0 };
-    find_host_parts(question, file, host);
-    for (size_t p = 0; p < PARTS; p++)
+    const struct gpu_events *gpu = query->gpu;
+    struct intervals host[STEP_PARTS] = { 0 };
+    find_host_parts(query, file, host);
+    for (size_t p = 0; p < STEP_PARTS; p++)
         intervals_merge(&host[p]);
-    size_t count = question->streams ? question->streams->count : gpu->device_count;
+    size_t count = query->streams ? query->streams->count : gpu->device_count;
     for (size_t i = 0; i < count; i++) {
-        const struct gpu_stream *stream = question->streams ? &question->streams->at[i] : NULL;
+        const struct gpu_stream *stream = query->streams ? &query->streams->at[i] : NULL;
         const struct gpu_device *device = &gpu->devices[stream ? stream->device : i];
         struct lane lane = { file, device, stream };
-        struct intervals sets[PARTS] = { 0 };
         if (device->file != file)
             continue;
-        if (many_rows(table)) {
+        if (rows->count >= MOST_ROWS)
             left_out++;
-            continue;
-        }
-        bool any = find_work(question, &lane, sets);
-        for (size_t p = 0; any && p < PARTS; p++)
-            if (host[p].count)
-                intervals_union(&host[p], &nothing,
-                                &sets[p]); /* no part is both of the host and of devices */
-        separate_parts(sets);
-        if (any)
-            add_rows(table, question, &lane, sets);
-        release_parts(sets);
+        else
+            add_lane(query, &lane, host, rows);
     }
     release_parts(host);
     return left_out;
 }
 
-static bool has_same_text(const struct table *table, size_t a, size_t b, size_t column)
+/* ---- sums ---- */
+
+static int compare_numbers(int64_t a, int64_t b)
 {
-    const union table_cell *left = table_cell(table, a, column), *right = table_cell(table, b, column);
-    return left->text.len == right->text.len && memcmp(left->text.at, right->text.at, left->text.len) == 0;
+    return a < b ? -1 : a > b;
 }
 
-enum { KEYS = 3 };
-static const struct {
-    unsigned by;
-    enum step_column column;
-} step_keys[KEYS] = { { STEP_BY_RANK | STEP_BY_DEVICE | STEP_BY_STREAM, STEP_RANK },
-                      { STEP_BY_DEVICE | STEP_BY_STREAM, STEP_DEVICE },
-                      { STEP_BY_STREAM, STEP_STREAM } };
-
-/* Do two rows of steps belong together? */
-static bool is_alike(const struct table *steps, size_t a, size_t b, unsigned by)
+static int compare_texts(const struct text *a, const struct text *b)
 {
-    for (size_t i = 0; i < KEYS; i++)
-        if (by & step_keys[i].by &&
-            table_cell(steps, a, step_keys[i].column)->i != table_cell(steps, b, step_keys[i].column)->i)
-            return false;
-    return !(by & STEP_BY_NAME) || has_same_text(steps, a, b, STEP_NAME);
+    int order = memcmp(a->at, b->at, a->len < b->len ? a->len : b->len);
+    return order ? order : a->len < b->len ? -1 : a->len > b->len;
 }
 
-/* Put rows that belong together beside one another: a rank may have several files, with others between them. */
-static void group_steps(struct table *steps, unsigned by)
+/* 0: by the words in BY the two belong together. */
+static int compare_rows(const struct step_row *a, const struct step_row *b, unsigned by)
 {
-    for (size_t i = KEYS; i-- > 0;) /* sorting keeps the order of equals */
-        if (by & step_keys[i].by)
-            table_sort(steps, step_keys[i].column, true);
-    if (by & STEP_BY_NAME)
-        table_sort(steps, STEP_NAME, false);
+    int order = by & STEPS_BY_NAME ? compare_texts(&a->name, &b->name) : 0;
+    if (!order && by & (BY(RANK) | BY(DEVICE) | BY(STREAM)))
+        order = compare_numbers(a->rank, b->rank);
+    if (!order && by & (BY(DEVICE) | BY(STREAM)))
+        order = compare_numbers(a->device, b->device);
+    return !order && by & BY(STREAM) ? compare_numbers(a->stream, b->stream) : order;
 }
 
-/* New: the rows of STEPS that belong together, added up. Takes STEPS. */
-static struct table *sum_up(struct table *steps, const struct table_column columns[STEP_COLUMNS], unsigned by)
+static bool belongs_behind(const void *by, const void *left, const void *right)
 {
-    static const size_t sums[] = { STEP_DURATION, STEP_WORK, STEP_HOST };
-    struct table *table = table_open("steps", "Steps, and where their time went", columns, STEP_COLUMNS);
-    group_steps(steps, by);
-    for (size_t first = 0, end; first < steps->row_count; first = end) {
-        size_t row = table_add_row(table);
-        for (size_t c = 0; c < STEP_FIRST_PART; c++)
-            *table_cell(table, row, c) = *table_cell(steps, first, c);
-        const union table_cell *name = table_cell(steps, first, STEP_NAME);
-        table_set_text(table, row, STEP_NAME, name->text.at, name->text.len);
-        for (size_t c = STEP_FIRST_PART; c < STEP_FIRST_PART + PARTS; c++)
-            table_set_int(table, row, c, 0);
-        for (size_t i = 0; i < sizeof sums / sizeof *sums; i++)
-            if (!table_is_missing(steps, first, sums[i]))
-                table_set_int(table, row, sums[i], 0);
-        for (end = first; end < steps->row_count && is_alike(steps, first, end, by); end++) {
-            for (size_t c = STEP_FIRST_PART; c < STEP_FIRST_PART + PARTS; c++)
-                sum_add(&table_cell(table, row, c)->i, table_cell(steps, end, c)->i);
-            for (size_t i = 0; i < sizeof sums / sizeof *sums; i++)
-                if (!table_is_missing(steps, end, sums[i]))
-                    sum_add(&table_cell(table, row, sums[i])->i, table_cell(steps, end, sums[i])->i);
-        }
-        uint64_t count = end - first, sum_ns = (uint64_t)table_cell(table, row, STEP_DURATION)->i;
-        table_set_int(table, row, STEP_COUNT, (int64_t)count);
-        table_set_int(table, row, STEP_AVERAGE, (int64_t)((sum_ns + count / 2) / count));
+    return compare_rows(left, right, *(const unsigned *)by) > 0;
+}
+
+/* Add MORE to ROW; durations may be absurd. */
+static void add_to_row(struct step_row *row, const struct step_row *more)
+{
+    row->count += more->count;
+    sum_add(&row->duration_ns, more->duration_ns);
+    sum_add(&row->host_duration_ns, more->host_duration_ns);
+    for (size_t p = 0; p < STEP_PARTS; p++)
+        sum_add(&row->part_ns[p], more->part_ns[p]);
+    if (row->gpu_events != TABLE_INT_MISSING)
+        row->gpu_events += more->gpu_events;
+}
+
+/* Add up the rows that belong together; a rank may have several files, with others between them. */
+static void sum_up(step_rows *rows, unsigned by)
+{
+    size_t kept = 0;
+    runs_sort(rows->at, rows->count, sizeof *rows->at, belongs_behind, &by);
+    for (size_t i = 0; i < rows->count; i++)
+        if (kept && compare_rows(&rows->at[kept - 1], &rows->at[i], by) == 0)
+            add_to_row(&rows->at[kept - 1], &rows->at[i]);
+        else
+            rows->at[kept++] = rows->at[i];
+    rows->count = kept;
+    for (size_t i = 0; i < kept; i++) {
+        uint64_t count = (uint64_t)rows->at[i].count;
+        rows->at[i].average_ns = (int64_t)(((uint64_t)rows->at[i].duration_ns + count / 2) / count);
     }
-    table_free(steps);
-    return table;
 }
 
-/* Of the columns of sums those that mean something, what makes a row and the counts first. */
-static void arrange_sums(struct table *table, unsigned by)
+/* Figures over the values at OFFSET of the complete steps of ROWS, of which SLOWEST is one. VALUES has room for them. */
+static struct step_figures figures_of(const struct step_row *rows, size_t count, size_t offset,
+                                      const struct step_row *slowest, double all_ns, int64_t *values)
 {
-    size_t order[STEP_COLUMNS], count = 0;
-    unsigned flags[STEP_COLUMNS];
-    if (by & STEP_BY_NAME)
-        order[count++] = STEP_NAME;
-    if (by & (STEP_BY_RANK | STEP_BY_DEVICE | STEP_BY_STREAM))
-        order[count++] = STEP_RANK;
-    if (by & (STEP_BY_DEVICE | STEP_BY_STREAM))
-        order[count++] = STEP_DEVICE;
-    if (by & STEP_BY_STREAM)
-        order[count++] = STEP_STREAM;
-    order[count++] = STEP_COUNT;
-    order[count++] = STEP_DURATION;
-    order[count++] = STEP_AVERAGE;
-    for (size_t c = STEP_FIRST_PART; c < STEP_COMPLETE; c++)
-        order[count++] = c;
+    size_t complete = 0;
     for (size_t i = 0; i < count; i++)
-        flags[i] = table->columns[order[i]].flags;
-    table_select(table, order, count);
-    for (size_t i = 0; i < count; i++)
-        table->columns[i].flags = flags[i];
+        if (rows[i].complete)
+            values[complete++] = *(const int64_t *)((const char *)&rows[i] + offset);
+    struct stats stats = stats_of(values, complete);
+    int64_t slowest_ns = *(const int64_t *)((const char *)slowest + offset);
+    return (struct step_figures){ .average_ns = stats.mean,
+                                  .median_ns = stats.median,
+                                  .stddev_ns = (int64_t)llround(stats.deviation),
+                                  .min_ns = stats.least,
+                                  .max_ns = stats.greatest,
+                                  .slowest_ns = slowest_ns,
+                                  .difference_ns = slowest_ns - stats.median,
+                                  .share = all_ns > 0 ? (double)stats.sum / all_ns : NAN };
 }
 
-/* The columns that tell rows apart are shown to everybody; the rank of a device where there are several. */
-static void show_keys(struct table_column columns[STEP_COLUMNS], const struct trace *trace, unsigned by)
+/* Sum up the COUNT ROWS of RANK, or of all; nothing where no step is complete. */
+static void summarize(struct steps *steps, int64_t rank, const struct step_row *rows, size_t count)
 {
-    if (trace->file_count > 1 || by & STEP_BY_RANK)
-        columns[STEP_RANK].flags = 0;
-    if (by & (STEP_BY_DEVICE | STEP_BY_STREAM))
-        columns[STEP_DEVICE].flags = 0;
-    if (by & STEP_BY_STREAM)
-        columns[STEP_STREAM].flags = 0;
-    if (by & (STEP_BY_DEVICE | STEP_BY_STREAM))
-        columns[STEP_WORK].flags = TABLE_HIDDEN;
+    struct steps_summary summary = { .rank = rank, .because = STEP_PARTS };
+    const struct step_row *slowest = NULL;
+    double all_ns = 0; /* for shares; times may be absurd */
+    for (size_t i = 0; i < count; i++) {
+        if (!rows[i].complete)
+            continue;
+        summary.complete++;
+        sum_add(&summary.total_ns, rows[i].duration_ns);
+        all_ns += (double)rows[i].duration_ns;
+        if (!slowest || rows[i].duration_ns > slowest->duration_ns)
+            slowest = &rows[i];
+    }
+    if (!slowest)
+        return;
+    int64_t most_ns = 0, *values = mem_zalloc(count + 1, sizeof *values);
+    summary.slowest = slowest->name;
+    summary.step = figures_of(rows, count, offsetof(struct step_row, duration_ns), slowest, all_ns, values);
+    for (size_t p = 0; p < STEP_PARTS; p++) {
+        size_t offset = offsetof(struct step_row, part_ns) + p * sizeof(int64_t);
+        summary.part[p] = figures_of(rows, count, offset, slowest, all_ns, values);
+        if (p >= steps->first_part && summary.complete > 1 && summary.part[p].difference_ns > most_ns) {
+            most_ns = summary.part[p].difference_ns;
+            summary.because = (enum step_part)p;
+        }
+    }
+    free(values);
+    *VEC_PUSH(&steps->summaries) = summary;
 }
+
+/* Puts the steps of a rank, which may have several files, together. */
+static void summarize_ranks(struct steps *steps)
+{
+    unsigned by = BY(RANK);
+    struct step_row *at = steps->each.at;
+    runs_sort(at, steps->each.count, sizeof *at, belongs_behind, &by);
+    for (size_t first = 0, end; first < steps->each.count; first = end) {
+        for (end = first + 1; end < steps->each.count && at[end].rank == at[first].rank;)
+            end++;
+        summarize(steps, at[first].rank, at + first, end - first);
+    }
+}
+
+/* ---- the whole ---- */
 
 static bool has_calls(const struct trace *trace)
 {
     for (event_id e = 0; e < trace->event_count; e++)
-        if (trace->kind[e] == EVENT_RUNTIME || trace->kind[e] == EVENT_DRIVER)
+        if (event_is_call(trace->kind[e]))
             return true;
     return false;
 }
 
-static void add_sum_footers(struct table *table)
+/* The first part that the trace can have something of. */
+static enum step_part first_part_of(const struct trace *trace, const struct gpu_events *gpu)
 {
-    int64_t parts_ns = 0, steps_ns = 0;
-    for (size_t row = 0; row < table->row_count; row++) {
-        sum_add(&steps_ns, table_cell(table, row, STEP_DURATION)->i);
-        for (size_t p = 0; p < PARTS; p++)
-            sum_add(&parts_ns, table_cell(table, row, STEP_FIRST_PART + p)->i);
+    if (gpu->count)
+        return STEP_KERNEL;
+    for (name_id id = 0; id < names_count(trace->names); id++)
+        if (collective_runs_on_host(names_text(trace->names, id)))
+            return STEP_COMMUNICATION;
+    return has_calls(trace) ? STEP_RUNTIME : STEP_DATA_LOADING;
+}
+
+static void find_rows(struct steps *steps, struct steps_query *query)
+{
+    step_rows rows = { 0 };
+    if (steps->by & (BY(DEVICE) | BY(STREAM))) {
+        struct gpu_streams *streams = steps->by & BY(STREAM) ? gpu_streams_open(query->gpu) : NULL;
+        query->streams = streams;
+        for (uint32_t file = 0; file < query->trace->file_count; file++)
+            steps->left_out += add_lanes(query, file, &rows);
+        gpu_streams_free(streams);
+        steps->no_devices = query->gpu->count == 0;
+    } else {
+        for (size_t i = 0; i < steps->each.count; i++)
+            *VEC_PUSH(&rows) = steps->each.at[i];
     }
+    if (!(steps->by & BY(STEP)))
+        sum_up(&rows, steps->by);
+    steps->at = rows.at;
+    steps->count = rows.count;
+}
+
+struct steps *steps_analyze(const struct trace *trace, const struct selection *selection,
+                            const struct steps_options *options, struct tpa_error *err)
+{
+    struct steps *steps = mem_zalloc(1, sizeof *steps);
+    uint8_t *asked = mem_zalloc(names_count(trace->names) + 1, sizeof *asked);
+    struct step_list *ranges = find_ranges(trace, options, steps, asked, err);
+    if (!ranges) {
+        free(asked);
+        steps_free(steps);
+        return NULL;
+    }
+    const struct gpu_events *gpu = gpu_events_of(trace);
+    struct device_steps *as_they_ran = device_steps_open(ranges, gpu);
+    struct steps_query query = { trace, selection, gpu, NULL, as_they_ran, asked };
+    steps->by = options->by ? options->by : BY(STEP);
+    steps->several_ranks = trace->file_count > 1;
+    steps->first_part = first_part_of(trace, gpu);
+    step_rows each = { 0 };
+    add_steps(&query, &each);
+    for (size_t i = 0; i < each.count; i++) {
+        *VEC_PUSH(&steps->each) = each.at[i];
+        steps->incomplete += !each.at[i].complete;
+    }
+    VEC_FREE(&each);
+    if (options->by_rank)
+        summarize_ranks(steps);
+    else
+        summarize(steps, TABLE_INT_MISSING, steps->each.at, steps->each.count);
+    find_rows(steps, &query);
+    free(asked);
+    device_steps_free(as_they_ran);
+    step_list_free(ranges);
+    return steps;
+}
+
+void steps_free(struct steps *steps)
+{
+    if (!steps)
+        return;
+    free(steps->at);
+    VEC_FREE(&steps->each);
+    VEC_FREE(&steps->summaries);
+    free(steps);
+}
+
+/* ---- tables ---- */
+
+/* A row of the table "summary". */
+struct part_row {
+    int64_t rank;
+    struct text part;
+    struct step_figures of;
+};
+
+/* clang-format off */
+#define PART(part, key, title, help) COLUMN(struct step_row, part_ns[part], key, title, TABLE_NS, help)
+static const struct table_column step_columns[] = {
+    COLUMN(struct step_row, rank, "rank", "Rank", TABLE_COUNT, "rank of the file, or its place among the files", .flags = TABLE_OPTIONAL),
+    COLUMN(struct step_row, device, "device", "Device", TABLE_COUNT, "number of the device", .flags = TABLE_HIDDEN),
+    COLUMN(struct step_row, stream, "stream", "Stream", TABLE_COUNT, "number of the stream", .flags = TABLE_HIDDEN),
+    COLUMN(struct step_row, name, "step", "Step", TABLE_NAME, "name of the step", .aliases = "name"),
+    COLUMN(struct step_row, count, "count", "Steps", TABLE_COUNT, "how many steps the row stands for", .flags = TABLE_HIDDEN),
+    COLUMN(struct step_row, start_ns, "start", "Start", TABLE_MOMENT, "when it began, from the origin of the file", .flags = TABLE_OPTIONAL),
+    COLUMN(struct step_row, duration_ns, "duration", "Time", TABLE_NS, "how long it took, work on devices included", .aliases = "time total"),
+    COLUMN(struct step_row, average_ns, "average", "Average", TABLE_NS, "mean time of a step", .flags = TABLE_HIDDEN),
+    PART(STEP_KERNEL, "kernel", "Kernel", "a kernel that does not communicate ran"),
+    PART(STEP_MEMCPY, "memcpy", "Memcpy", "else: something was copied"),
+    PART(STEP_MEMSET, "memset", "Memset", "else: memory was set"),
+    PART(STEP_COMMUNICATION, "communication", "Comm.", "else: a kernel communicated, or a collective on the host"),
+    PART(STEP_RUNTIME, "runtime", "Runtime", "else: a call of the runtime or driver was running"),
+    PART(STEP_DATA_LOADING, "data_loading", "Data loading", "else: the host waited for the next batch"),
+    PART(STEP_CPU, "cpu", "CPU", "else: an operator or annotation was running on the host"),
+    PART(STEP_OTHER, "other", "Other", "else"),
+    COLUMN(struct step_row, gpu_events, "gpu_events", "GPU events", TABLE_COUNT, "kernels, copies and memsets that it launched", .flags = TABLE_OPTIONAL),
+    COLUMN(struct step_row, host_duration_ns, "host_duration", "On the host", TABLE_NS, "how long its range on the host is", .flags = TABLE_OPTIONAL),
+    COLUMN(struct step_row, complete, "complete", "Complete", TABLE_BOOL, "was it recorded to its end?", .flags = TABLE_OPTIONAL),
+};
+
+static const struct table_column summary_columns[] = {
+    COLUMN(struct part_row, rank, "rank", "Rank", TABLE_COUNT, "rank of the file, or its place among the files", .flags = TABLE_IF_ANY),
+    COLUMN(struct part_row, part, "part", "Part", TABLE_NAME, "what the time of the steps went to"),
+    COLUMN(struct part_row, of.average_ns, "average", "Average", TABLE_NS, "mean over the complete steps", .aliases = "avg mean"),
+    COLUMN(struct part_row, of.share, "share", "Share", TABLE_SHARE, "share of the time of the complete steps"),
+    COLUMN(struct part_row, of.median_ns, "median", "Median", TABLE_NS, "median over the complete steps"),
+    COLUMN(struct part_row, of.stddev_ns, "stddev", "Std dev", TABLE_NS, "standard deviation over the complete steps", .aliases = "deviation"),
+    COLUMN(struct part_row, of.slowest_ns, "slowest", "Slowest step", TABLE_NS, "in the slowest step"),
+    COLUMN(struct part_row, of.difference_ns, "difference", "Over median", TABLE_NS, "in the slowest step, above the median"),
+    COLUMN(struct part_row, of.min_ns, "min", "Min", TABLE_NS, "least"),
+    COLUMN(struct part_row, of.max_ns, "max", "Max", TABLE_NS, "most"),
+};
+/* clang-format on */
+
+/* The column of PART. */
+static size_t part_column(enum step_part part)
+{
+    size_t c = 0;
+    while (step_columns[c].offset != offsetof(struct step_row, part_ns) + (size_t)part * sizeof(int64_t))
+        c++;
+    return c;
+}
+
+const char *step_part_title(enum step_part part)
+{
+    return step_columns[part_column(part)].title;
+}
+
+const char *step_part_key(enum step_part part)
+{
+    return step_columns[part_column(part)].key;
+}
+
+/* Of the columns those that mean something for rows of BY. */
+static void show_columns(const struct steps *steps, struct table *table)
+{
+    unsigned by = steps->by;
+    if (steps->several_ranks || by & BY(RANK))
+        TABLE_FLAG(table, struct step_row, rank, 0);
+    if (by & (BY(DEVICE) | BY(STREAM))) {
+        TABLE_FLAG(table, struct step_row, device, 0);
+        TABLE_FLAG(table, struct step_row, gpu_events, TABLE_HIDDEN);
+    }
+    if (by & BY(STREAM))
+        TABLE_FLAG(table, struct step_row, stream, 0);
+    for (size_t p = 0; p < steps->first_part; p++)
+        table->columns[part_column((enum step_part)p)].flags = TABLE_OPTIONAL;
+    if (by & BY(STEP))
+        return;
+    TABLE_FLAG(table, struct step_row, count, 0);
+    TABLE_FLAG(table, struct step_row, average_ns, 0);
+    TABLE_FLAG(table, struct step_row, start_ns, TABLE_HIDDEN);
+    TABLE_FLAG(table, struct step_row, complete, TABLE_HIDDEN);
+    if (!(by & STEPS_BY_NAME))
+        TABLE_FLAG(table, struct step_row, name, TABLE_HIDDEN);
+    if (!(by & (BY(RANK) | BY(DEVICE) | BY(STREAM))))
+        TABLE_FLAG(table, struct step_row, rank, TABLE_HIDDEN);
+}
+
+static struct table *steps_table(const struct steps *steps)
+{
+    struct table *table =
+        TABLE_OF_ROWS("steps", "Steps, and where their time went", step_columns, steps->at, steps->count);
+    int64_t parts_ns = 0, steps_ns = 0;
+    for (size_t i = 0; i < steps->count; i++) {
+        sum_add(&steps_ns, steps->at[i].duration_ns);
+        for (size_t p = 0; p < STEP_PARTS; p++)
+            sum_add(&parts_ns, steps->at[i].part_ns[p]);
+    }
+    show_columns(steps, table);
+    table_drop_hidden(table);
     table_add_footer(table, "parts_total", "Sum of the parts", TABLE_NS, table_int(parts_ns));
     table_add_footer(table, "steps_total", "Sum of the steps", TABLE_NS, table_int(steps_ns));
+    return table;
 }
 
-bool steps_add_tables(const struct trace *trace, const struct selection *selection,
-                      const struct steps_options *options, struct result *result, struct tpa_error *err)
+static struct text literal(const char *text)
 {
-    struct step_list *ranges = find_ranges(trace, options, result, err);
-    if (!ranges)
-        return false;
-    unsigned by = options->by ? options->by : STEP_BY_STEP;
-    bool by_lane = by & (STEP_BY_DEVICE | STEP_BY_STREAM);
-    const struct gpu_events *gpu = gpu_events_of(trace);
-    struct device_steps *steps = device_steps_open(ranges, gpu);
-    struct question question = { trace, selection, gpu, NULL, steps, NULL };
-    question.asked = mem_zalloc(names_count(trace->names) + 1, sizeof *question.asked);
+    return (struct text){ text, strlen(text) };
+}
 
-    struct table_column columns[STEP_COLUMNS];
-    make_step_columns(columns);
-    show_keys(columns, trace, by);
-    size_t first_part = gpu->count ? PART_KERNEL : has_calls(trace) ? PART_RUNTIME : PART_DATA_LOADING;
-    for (size_t p = PART_KERNEL; p < first_part; p++)
-        columns[STEP_FIRST_PART + p].flags = TABLE_OPTIONAL;
-    struct table *table = table_open("steps", "Steps, and where their time went", columns, STEP_OWN_COLUMNS);
-    size_t incomplete = add_steps(table, &question);
-    struct table *summary = options->summary_by_rank ? make_summaries(table) : make_summary(table);
-    int64_t left_out = 0;
-    if (by_lane) {
-        struct gpu_streams *streams = by & STEP_BY_STREAM ? gpu_streams_open(gpu) : NULL;
-        question.streams = streams;
-        table_free(table);
-        table = table_open("steps", "Steps, and where their time went", columns, STEP_OWN_COLUMNS);
-        for (uint32_t file = 0; file < trace->file_count; file++)
-            left_out += add_lanes(table, &question, file);
-        gpu_streams_free(streams);
-        if (gpu->count == 0)
-            result_add_notice(
-                result, "no_devices", 0, NULL, TPA_NOWHERE,
-                "nothing ran on a device, or it was not recorded, so there are no rows of devices");
+static struct table *summary_table_of(const struct steps *steps)
+{
+    struct table *table = TABLE_OF_ROWS("summary", "Complete steps: average, spread, and the slowest",
+                                        summary_columns, (struct part_row *)NULL, 0);
+    for (size_t i = 0; i < steps->summaries.count; i++) {
+        const struct steps_summary *of = &steps->summaries.at[i];
+        for (size_t p = steps->first_part; p < STEP_PARTS; p++) {
+            struct part_row row = { of->rank, literal(step_part_title((enum step_part)p)), of->part[p] };
+            table_add_rows(table, &row, 1, sizeof row);
+        }
+        struct part_row row = { of->rank, literal("Step"), of->step };
+        table_add_rows(table, &row, 1, sizeof row);
+        if (of->rank == TABLE_INT_MISSING) {
+            table_add_footer(table, "steps", "Complete steps", TABLE_COUNT, table_int(of->complete));
+            table_add_text_footer(table, "slowest_step", "Slowest step", of->slowest.at, of->slowest.len);
+            const char *why = of->because == STEP_PARTS ? NULL : step_part_title(of->because);
+            if (why)
+                table_add_text_footer(table, "slowest_because", "It differs most in", why, strlen(why));
+        } else {
+            TABLE_FLAG(table, struct part_row, rank, 0);
+        }
     }
-    if (!(by & STEP_BY_STEP))
-        table = sum_up(table, columns, by);
-    add_sum_footers(table);
-    if (!(by & STEP_BY_STEP))
-        arrange_sums(table, by);
     table_drop_hidden(table);
-    result_add_table(result, table);
-    result_add_table(result, summary);
-    many_rows_tell(result, left_out);
-    if (incomplete)
+    table->uncut = true;
+    return table;
+}
+
+void steps_add_result(const struct steps *steps, struct result *result)
+{
+    if (steps->no_steps)
         result_add_notice(
-            result, "incomplete_steps", (int64_t)incomplete, NULL, TPA_NOWHERE,
+            result, "no_steps", 0, NULL, TPA_NOWHERE,
+            "the trace marks no steps, so each file is shown as one; call prof.step() after each "
+            "iteration to record them, or name other ranges with --step-name");
+    if (steps->overlapping)
+        result_add_notice(result, "overlapping_steps", steps->overlapping, NULL, TPA_NOWHERE,
+                          "ranges overlap the one before and are left out");
+    result_add_table(result, steps_table(steps));
+    result_add_table(result, summary_table_of(steps));
+    if (steps->no_devices)
+        result_add_notice(result, "no_devices", 0, NULL, TPA_NOWHERE,
+                          "nothing ran on a device, or it was not recorded, so there are no rows of devices");
+    if (steps->left_out)
+        result_add_notice(result, "many_rows", steps->left_out, NULL, TPA_NOWHERE,
+                          "devices or streams are left out of tables that have more than a million rows");
+    if (steps->incomplete)
+        result_add_notice(
+            result, "incomplete_steps", steps->incomplete, NULL, TPA_NOWHERE,
             "steps at the end launched far less work than the one before: recording stopped in their "
             "midst, and the summary leaves them out");
-    free(question.asked);
-    device_steps_free(steps);
-    step_list_free(ranges);
+}
+
+/* ---- the command ---- */
+
+static bool run_steps(const struct analysis_query *query, struct result *result, struct tpa_error *err)
+{
+    struct steps_options own = *(const struct steps_options *)query->options;
+    own.by = query->by;
+    struct steps *steps = steps_analyze(query->trace, query->selection, &own, err);
+    if (!steps)
+        return false;
+    steps_add_result(steps, result);
+    steps_free(steps);
     return true;
 }
+
+static const struct steps_options defaults = { 0 };
+
+static const struct opt options[] = {
+    OPT_TEXT(0, "step-name", struct steps_options, name, "REGEX",
+             "the annotations and NVTX ranges that match REGEX are the steps, instead of ProfilerStep#N"),
+    OPT_END,
+};
+
+static const struct opt_choice own_words[] = {
+    { "name", "all steps of a name together, such as the ranges of --step-name", NULL },
+    { .name = "op",
+      .aliases = "operator kernel",
+      .refusal =
+          "a moment of a step counts once, for a part and not for names; tpa top --by op,step has names" },
+    { .name = "thread",
+      .refusal = "the host is one in a step; tpa top --by thread,step tells its threads apart" },
+    { 0 },
+};
+
+const struct analysis analysis_steps = {
+    .name = "steps",
+    .summary = "where the time of each step went, and why the slowest was slow",
+    .description =
+        "One row per step. A step ends when the work that it launched on devices has ended, and the next begins no "
+        "earlier. Each moment of it counts once: a kernel ran; else a copy; else a memset; else communication; else a "
+        "runtime call; else data loading; else an operator or annotation; else other. So the parts add up to the step.\n\n"
+        "Below, average and spread of each part over the complete steps, and how the slowest step differs from the "
+        "median.\n\n"
+        "Steps are what torch.profiler marks as ProfilerStep#N. Without them, name other ranges with --step-name; "
+        "else each file is one step.",
+    .schema = "tpa.steps/1",
+    .examples = {
+        "tpa steps trace.json",
+        "tpa steps --sort duration --limit 5 trace.json  # the slowest",
+        "tpa steps --step-name '^iteration [0-9]+$' trace.json  # ranges of your own",
+        "tpa steps --by name --step-name '^(forward|backward)$' trace.json",
+        "tpa steps --format csv runs/today/  # every step of every rank",
+    },
+    .wants = &steps_wants,
+    .needs = FEATURE_EVENTS,
+    .dimensions = BY(RANK) | BY(DEVICE) | BY(STREAM) | BY(STEP),
+    .by_default = BY(STEP),
+    .own_words = own_words,
+    .by_help = "what makes a row of the first table, each step if not given",
+    .options = options,
+    ANALYSIS_DEFAULTS(defaults),
+    .sorts = true,
+    .run = run_steps,
+    .section = "Steps",
+    .charts = "steps",
+};

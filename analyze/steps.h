@@ -1,9 +1,12 @@
 /*
  * steps.h - where the time of each step went, and why the slowest was slow.
  *
- *     struct steps_options options = { .name = NULL };        // the steps of torch.profiler
- *     if (!steps_add_tables(trace, selection, &options, result, &err))
- *         ...                                                      // --step-name is no regular expression
+ *     struct steps *steps = steps_analyze(trace, selection, &(struct steps_options){ 0 }, &err);
+ *     if (!steps)
+ *         ...                                              // --step-name is no regular expression, or nothing matches
+ *     for (size_t i = 0; i < steps->count; i++)
+ *         printf("%" PRId64 "\n", steps->at[i].part_ns[STEP_KERNEL]);
+ *     steps_free(steps);
  *
  * Steps are as they ran (device_steps.h). Within a step each moment counts for the first of these that was going on:
  * kernel, memcpy, memset, communication, runtime, data loading, CPU; else for "other". So they add up to the step.
@@ -11,31 +14,91 @@
 #ifndef TPA_ANALYZE_STEPS_H
 #define TPA_ANALYZE_STEPS_H
 
-#include "analyze/selection.h"
-#include "base/error.h"
-#include "base/result.h"
-#include "trace/trace.h"
+#include "analyze/analysis.h"
 
 extern const struct trace_wants steps_wants;
 
-/* What makes a row, or-ed; 0 is STEP_BY_STEP. Without that, the times of the steps that belong together are added up. */
-enum step_dimension {
-    STEP_BY_STEP = 1,
-    STEP_BY_NAME = 2, /* all ranges of a name, which --step-name may give many of */
-    STEP_BY_RANK = 4,
-    STEP_BY_DEVICE = 8,  /* what goes on there and on the host, whatever other devices do */
-    STEP_BY_STREAM = 16, /* likewise */
+/* In order of precedence. */
+enum step_part {
+    STEP_KERNEL, /* one that does not communicate */
+    STEP_MEMCPY,
+    STEP_MEMSET,
+    STEP_COMMUNICATION, /* a kernel that communicates, or a collective on the host */
+    STEP_RUNTIME,       /* a call of the runtime or driver */
+    STEP_DATA_LOADING,
+    STEP_CPU, /* an operator, or an annotation */
+    STEP_OTHER,
+    STEP_PARTS
+};
+
+/* What makes a row besides BY(RANK), BY(DEVICE), BY(STREAM) and BY(STEP): all steps of a name. */
+#define STEPS_BY_NAME BY_OWN(0)
+
+/* A step, or several that are added up. */
+struct step_row {
+    uint32_t file;
+    int64_t rank, device, stream; /* TABLE_INT_MISSING: of all devices, of all streams */
+    struct text name;             /* "ProfilerStep#3"; "(all)" for a file without steps */
+    int64_t start_ns;             /* from the origin of the file */
+    int64_t duration_ns;          /* work on devices included: what the next add up to */
+    int64_t part_ns[STEP_PARTS];
+    int64_t gpu_events;        /* that it launched; TABLE_INT_MISSING of one device or stream */
+    int64_t host_duration_ns;  /* of its range on the host */
+    bool complete;             /* recorded to its end */
+    int64_t count, average_ns; /* how many steps are added up, and their mean duration */
+};
+
+/* Over complete steps. */
+struct step_figures {
+    int64_t average_ns, median_ns, stddev_ns, min_ns, max_ns;
+    int64_t slowest_ns, difference_ns; /* in the slowest step; that less the median */
+    double share;                      /* of the time of these steps; NaN where they took none */
+};
+
+/* The complete steps of a rank, or of all. */
+struct steps_summary {
+    int64_t rank; /* TABLE_INT_MISSING: of all */
+    int64_t complete;
+    int64_t total_ns; /* their durations added up */
+    struct text slowest;
+    enum step_part
+        because; /* where the slowest is most above the median; STEP_PARTS: nowhere, or it is the only one */
+    struct step_figures step, part[STEP_PARTS];
+};
+
+struct steps {
+    struct step_row *at; /* the rows asked for */
+    size_t count, capacity;
+    VEC_OF(struct step_row) each; /* every step as a whole; with steps_options.by_rank by rank */
+    VEC_OF(struct steps_summary)
+    summaries;                 /* of all: none without a complete step; with by_rank of each rank */
+    enum step_part first_part; /* the trace can have nothing of the parts before it */
+    unsigned by;
+    bool several_ranks;
+    /* For notices: */
+    bool no_steps;                   /* none are marked: each file is one */
+    bool no_devices;                 /* rows of devices were asked for, and there are none */
+    int64_t overlapping, incomplete; /* steps left out, and those at the end that were cut */
+    int64_t left_out;                /* devices or streams, where rows would be too many */
 };
 
 struct steps_options {
-    unsigned by;      /* enum step_dimension, or-ed */
+    unsigned by;      /* BY(RANK), BY(DEVICE), BY(STREAM), BY(STEP), STEPS_BY_NAME, or-ed; 0: BY(STEP) */
     const char *name; /* annotations that match this regular expression are the steps; NULL: ProfilerStep#N */
-    bool
-        summary_by_rank; /* both tables are in order of the ranks; "summary" has rows for each, and says no slowest step */
+    bool by_rank;     /* a summary for each rank instead of one */
 };
 
-/* Add the tables "steps" and, about each step as a whole, "summary". False and ERR when the name is no regular expression or nothing matches. */
-bool steps_add_tables(const struct trace *trace, const struct selection *selection,
-                      const struct steps_options *options, struct result *result, struct tpa_error *err);
+/* New; free with steps_free (NULL is allowed). NULL and ERR when the name is no regular expression or nothing matches. Texts
+ * are borrowed from TRACE. */
+struct steps *steps_analyze(const struct trace *trace, const struct selection *selection,
+                            const struct steps_options *options, struct tpa_error *err);
+void steps_free(struct steps *steps);
+
+/* "Kernel", "Comm." ... as in tables and charts; its key. */
+const char *step_part_title(enum step_part part);
+const char *step_part_key(enum step_part part);
+
+/* Add the tables "steps" and, about whole steps, "summary", and notices. */
+void steps_add_result(const struct steps *steps, struct result *result);
 
 #endif

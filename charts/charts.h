@@ -17,6 +17,7 @@
 #include "analyze/gaps.h"
 #include "analyze/kernels.h"
 #include "analyze/selection.h"
+#include "analyze/steps.h"
 #include "base/chart.h"
 #include "base/error.h"
 #include "base/table.h"
@@ -77,7 +78,7 @@ enum { CHART_MOST_PANELS = 8 };
  */
 void chart_operators(struct picture *picture, const struct top *top, size_t bars);
 void chart_kernels(struct picture *picture, const struct kernels *kernels, size_t bars);
-void chart_steps(struct picture *picture, const struct table *steps);
+void chart_steps(struct picture *picture, const struct steps *steps);
 void chart_gaps(struct picture *picture, const struct gaps *gaps);
 
 /*

@@ -5,85 +5,88 @@
 #include "facts/step_list.h"
 #include <inttypes.h>
 
-/* The parts of a step, as table "steps" calls them, from the bottom of the pile. */
+/* The parts of a step from the bottom of the pile. */
 static const struct {
-    const char *key;
+    enum step_part part;
     enum chart_color color;
-} parts[] = {
-    { "kernel", CHART_COLOR_OF_COMPUTATION },
-    { "communication", CHART_COLOR_OF_COMMUNICATION },
-    { "memcpy", CHART_COLOR_OF_COPIES },
-    { "memset", CHART_YELLOW },
-    { "runtime", CHART_ORANGE },
-    { "data_loading", CHART_PURPLE },
-    { "cpu", CHART_COLOR_OF_HOST },
-    { "other", CHART_COLOR_OF_OTHER },
+} pile[STEP_PARTS] = {
+    { STEP_KERNEL, CHART_COLOR_OF_COMPUTATION },
+    { STEP_COMMUNICATION, CHART_COLOR_OF_COMMUNICATION },
+    { STEP_MEMCPY, CHART_COLOR_OF_COPIES },
+    { STEP_MEMSET, CHART_YELLOW },
+    { STEP_RUNTIME, CHART_ORANGE },
+    { STEP_DATA_LOADING, CHART_PURPLE },
+    { STEP_CPU, CHART_COLOR_OF_HOST },
+    { STEP_OTHER, CHART_COLOR_OF_OTHER },
 };
 
-enum { PARTS = sizeof parts / sizeof *parts };
+/* A bar of the chart. */
+struct bar_row {
+    struct text label;
+    int64_t part_ns[STEP_PARTS]; /* in the order of the pile */
+};
 
 /* "12" for ProfilerStep#12; else the name. */
-static void set_label(struct table *table, size_t row, const union table_cell *name)
+static struct text label_of(struct text name, struct arena *arena)
 {
     int64_t number;
-    char text[32];
-    if (step_number(name->text.at, &number)) {
-        int len = snprintf(text, sizeof text, "%" PRId64, number);
-        table_set_text(table, row, 0, text, (size_t)len);
-    } else {
-        table_set_text(table, row, 0, name->text.at, name->text.len);
-    }
+    if (!step_number(name.at, &number))
+        return name;
+    const char *text = arena_printf(arena, "%" PRId64, number);
+    return (struct text){ text, strlen(text) };
 }
 
-/* The COUNT rows of STEPS from FIRST on, which are of one rank; SEVERAL: there are others. */
-static void add_rank(struct picture *picture, const struct table *steps, size_t first, size_t count,
-                     bool several)
+/* The COUNT ROWS of one rank; SEVERAL: there are others. */
+static void add_rank(struct picture *picture, const struct step_row *rows, size_t count, bool several)
 {
     struct chart *chart = picture_add_chart(picture, "steps", "Where the time of each step went");
     if (several) {
-        int64_t rank = chart_integer(steps, first, "rank");
-        chart->key = arena_printf(&chart->arena, "steps_%" PRId64, rank);
-        chart->title = arena_printf(&chart->arena, "%s, rank %" PRId64, chart->title, rank);
+        chart->key = arena_printf(&chart->arena, "steps_%" PRId64, rows[0].rank);
+        chart->title = arena_printf(&chart->arena, "%s, rank %" PRId64, chart->title, rows[0].rank);
     }
     chart->x = (struct chart_axis){ .title = "Step", .kind = TABLE_NAME };
     chart->y = (struct chart_axis){ .title = "Time", .kind = TABLE_NS };
-    struct table_column columns[PARTS + 1] = { { "step", "Step", TABLE_NAME, "number of the step", 0,
-                                                 NULL } };
-    for (size_t p = 0; p < PARTS; p++) {
-        columns[p + 1] = steps->columns[table_find_column(steps, parts[p].key, strlen(parts[p].key))];
-        columns[p + 1].flags = 0;
-    }
-    struct table *table = chart_add_table(chart, table_open("steps", NULL, columns, PARTS + 1));
-    int64_t sums[PARTS] = { 0 };
-    for (size_t i = first; i < first + count; i++) {
-        size_t row = table_add_row(table);
-        set_label(table, row, chart_cell(steps, i, "step"));
-        for (size_t p = 0; p < PARTS; p++) {
-            int64_t part_ns = chart_integer(steps, i, parts[p].key);
-            table_set_int(table, row, p + 1, part_ns);
-            sums[p] += part_ns;
+    struct table_column columns[STEP_PARTS + 1] = {
+        COLUMN(struct bar_row, label, "step", "Step", TABLE_NAME, "number of the step"),
+    };
+    for (size_t p = 0; p < STEP_PARTS; p++)
+        columns[p + 1] =
+            (struct table_column){ .key = step_part_key(pile[p].part),
+                                   .title = step_part_title(pile[p].part),
+                                   .kind = TABLE_NS,
+                                   .offset = offsetof(struct bar_row, part_ns) + p * sizeof(int64_t),
+                                   .member = MEMBER_INT64 };
+    struct table *table =
+        chart_add_table(chart, TABLE_OF_ROWS("steps", NULL, columns, (struct bar_row *)NULL, 0));
+    bool any[STEP_PARTS] = { false };
+    for (size_t i = 0; i < count; i++) {
+        struct bar_row bar = { .label = label_of(rows[i].name, &chart->arena) };
+        for (size_t p = 0; p < STEP_PARTS; p++) {
+            bar.part_ns[p] = rows[i].part_ns[pile[p].part];
+            any[p] |= bar.part_ns[p] > 0;
         }
+        table_add_rows(table, &bar, 1, sizeof bar);
     }
-    for (size_t p = 0; p < PARTS; p++)
-        if (sums[p] > 0)
+    for (size_t p = 0; p < STEP_PARTS; p++)
+        if (any[p])
             chart_add_series(chart, (struct chart_series){ .title = columns[p + 1].title,
                                                            .mark = CHART_BAR,
-                                                           .color = parts[p].color,
+                                                           .color = pile[p].color,
                                                            .table = table,
                                                            .y = p + 1 });
     if (chart->series.count == 0)
         picture_drop_chart(picture);
 }
 
-void chart_steps(struct picture *picture, const struct table *steps)
+void chart_steps(struct picture *picture, const struct steps *steps)
 {
-    size_t ranks = 0;
-    for (size_t first = 0, end; first < steps->row_count; first = end, ranks++) {
-        int64_t rank = chart_integer(steps, first, "rank");
-        for (end = first + 1; end < steps->row_count && chart_integer(steps, end, "rank") == rank;)
+    const struct step_row *at = steps->each.at;
+    size_t ranks = 0, count = steps->each.count;
+    for (size_t first = 0, end; first < count; first = end, ranks++) {
+        for (end = first + 1; end < count && at[end].rank == at[first].rank;)
             end++;
         if (ranks < CHART_MOST_PANELS)
-            add_rank(picture, steps, first, end - first, first > 0 || end < steps->row_count);
+            add_rank(picture, at + first, end - first, first > 0 || end < count);
     }
     chart_tell_panels(picture, CHART_MOST_PANELS, ranks, "ranks");
 }
@@ -95,13 +98,13 @@ static struct trace_wants wants(void)
 
 static bool draw(const struct chart_question *question, struct picture *picture, struct tpa_error *err)
 {
-    struct result *result = result_open("");
-    bool good =
-        steps_add_tables(question->trace, question->selection, &(struct steps_options){ 0 }, result, err);
-    if (good)
-        chart_steps(picture, chart_find_table(result, "steps"));
-    result_free(result);
-    return good && chart_is_drawn(picture, err, "no step took any time");
+    struct steps *steps =
+        steps_analyze(question->trace, question->selection, &(struct steps_options){ 0 }, err);
+    if (!steps)
+        return false;
+    chart_steps(picture, steps);
+    steps_free(steps);
+    return chart_is_drawn(picture, err, "no step took any time");
 }
 
 const struct chart_type chart_type_steps = {

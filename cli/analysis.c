@@ -20,6 +20,11 @@ static bool check_needs(const struct trace *trace, unsigned needs, struct result
 
 bool analysis_sort(struct table *table, const char *key, bool reverse, struct tpa_error *err)
 {
+    if (!key && table->sort_column == TABLE_NO_COLUMN) { /* rows in an order of their own */
+        if (reverse)
+            table_reverse(table);
+        return true;
+    }
     int column = key ? table_find_column(table, key, strlen(key)) : (int)table->sort_column;
     if (key && column < 0) {
         struct suggest near = suggest_for(key, strlen(key));

@@ -16,7 +16,6 @@
     ROW(top) \
     ROW(callers) \
     ROW(callees) \
-    ROW(steps) \
     ROW(path) \
     ROW(whatif) \
     ROW(memory)

@@ -19,14 +19,6 @@
 
 enum { BARS = 15, COLUMNS = 400 };
 
-static const struct table *find_table(const struct result *result, const char *key)
-{
-    for (size_t i = 0; i < result->tables.count; i++)
-        if (strcmp(result->tables.at[i]->key, key) == 0)
-            return result->tables.at[i];
-    return NULL;
-}
-
 /* Add the charts of a type. That there is nothing to draw is no error of a report. */
 static void draw(const char *type, const struct trace *trace, const struct selection *selection,
                  struct picture *picture)
@@ -60,11 +52,12 @@ static bool fill_summary(const struct trace *trace, const struct selection *sele
 static bool fill_steps(const struct trace *trace, const struct selection *selection,
                        struct report_content *content, struct tpa_error *err)
 {
-    if (!steps_add_tables(trace, selection, &(struct steps_options){ 0 }, content->result, err))
+    struct steps *steps = steps_analyze(trace, selection, &(struct steps_options){ 0 }, err);
+    if (!steps)
         return false;
-    const struct table *steps = find_table(content->result, "steps");
-    if (steps && steps->row_count)
-        chart_steps(content->picture, steps);
+    steps_add_result(steps, content->result);
+    chart_steps(content->picture, steps);
+    steps_free(steps);
     return true;
 }
 

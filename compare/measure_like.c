@@ -6,6 +6,7 @@
 
 #include "analyze/gpu.h"
 #include "analyze/kernels.h"
+#include "analyze/registry.h"
 #include "analyze/memory/memory.h"
 #include "profile/tables.h"
 #include "profile/view.h"
@@ -89,18 +90,20 @@ static bool take_made(struct measures *measures, struct result *made, const stru
     return good;
 }
 
-static void add_kernels(const struct trace *trace, const struct selection *all, struct result *made)
+/* Add to MADE what the analysis of SCHEMA answers when nothing is asked for; nothing where there is none. */
+static bool ask_analysis(const char *schema, const struct trace *trace, const struct selection *all,
+                         struct result *made, struct tpa_error *err)
 {
-    struct kernels *kernels = kernels_analyze(trace, all, 0);
-    result_add_table(made, kernels_table(kernels, 0));
-    kernels_free(kernels);
-}
-
-static void add_gpu(const struct trace *trace, const struct selection *all, struct result *made)
-{
-    struct gpu *gpu = gpu_analyze(trace, all, BY(DEVICE));
-    gpu_add_result(gpu, made);
-    gpu_free(gpu);
+    for (size_t i = 0; analyses[i]; i++)
+        if (strcmp(analyses[i]->schema, schema) == 0) {
+            struct analysis_query query = { trace, all,  analyses[i]->by_default, analyses[i]->defaults,
+                                            0,     false };
+            if (!analyses[i]->run(&query, made, err))
+                return false;
+        }
+    for (size_t t = 0; t < made->tables.count; t++)
+        table_drop_hidden(made->tables.at[t]);
+    return true;
 }
 
 /* Add to MADE what the command of SAVED answers about TRACE; nothing where it can not be asked. */
@@ -115,12 +118,9 @@ static bool ask_trace(const struct result *saved, const struct trace *trace, str
         *made = top_result(trace, &(struct top_options){ .by = dimensions_of(saved->tables.at[0]) });
     } else if (good) {
         *made = result_open(schema);
-        if (strcmp(schema, "tpa.steps/1") == 0)
-            good = steps_add_tables(trace, all, &(struct steps_options){ 0 }, *made, err);
-        else if (strcmp(schema, "tpa.gpu/1") == 0)
-            add_gpu(trace, all, *made);
-        else if (strcmp(schema, "tpa.kernels/1") == 0)
-            add_kernels(trace, all, *made);
+        if (strcmp(schema, "tpa.steps/1") == 0 || strcmp(schema, "tpa.gpu/1") == 0 ||
+            strcmp(schema, "tpa.kernels/1") == 0)
+            good = ask_analysis(schema, trace, all, *made, err);
         else if (strcmp(schema, "tpa.memory/1") == 0)
             memory_add_tables(trace, all, &(struct memory_options){ 0 }, *made);
     }

@@ -208,22 +208,7 @@ static void take_steps(struct taking *taking, const struct table *table)
 
 /* ---- tpa gpu, tpa memory ---- */
 
-/* How many devices the rows are about: by step, the rows of one follow one another and add up to it. */
-static size_t device_count(const struct table *table)
-{
-    int keys[] = { column_of(table, "rank"), column_of(table, "device") };
-    if (column_of(table, "step") < 0)
-        return table->row_count;
-    size_t count = 0;
-    for (size_t row = 0; row < table->row_count; row++) {
-        bool other = row == 0;
-        for (size_t k = 0; k < sizeof keys / sizeof *keys; k++)
-            other |=
-                row && keys[k] >= 0 && figure_at(table, row, keys[k]) != figure_at(table, row - 1, keys[k]);
-        count += other;
-    }
-    return count;
-}
+static void take_any(struct taking *taking, const struct table *table);
 
 /* Mean over the devices of COLUMN, as a metric. */
 static void set_mean(struct taking *taking, const struct table *table, const char *column, const char *key,
@@ -236,11 +221,16 @@ static void set_mean(struct taking *taking, const struct table *table, const cha
     for (size_t row = 0; row < table->row_count; row++)
         sum += figure_at(table, row, at);
     sampling_set(&taking->measures->by_file, key, title, TABLE_NS, taking->whole,
-                 sum / (double)device_count(table));
+                 sum / (double)table->row_count);
 }
 
+/* Rows of steps overlap, and do not add up to their device: each is measured for itself. */
 static void take_devices(struct taking *taking, const struct table *table)
 {
+    if (column_of(table, "step") >= 0) {
+        take_any(taking, table);
+        return;
+    }
     set_mean(taking, table, "span", "window", "window");
     set_mean(taking, table, "busy", "gpu_busy", "GPU busy");
     set_mean(taking, table, "computation", "computation", "computation");

@@ -250,16 +250,14 @@ struct file_figures {
 
 static struct file_figures *find_file_figures(const struct summary *summary)
 {
-    const struct table *steps = summary_table(summary, "steps"), *parts = summary_table(summary, "summary");
+    const struct steps *steps = summary->steps;
     const struct transfers *transfers = summary->transfers;
     struct file_figures *figures = mem_zalloc(summary->trace->file_count + 1, sizeof *figures);
-    struct file_finder of_steps = { .summary = summary, .table = steps },
-                       of_parts = { .summary = summary, .table = parts };
-    for (size_t row = 0; steps && row < steps->row_count; row++)
-        figures[file_of_row(&of_steps, row)].steps += summary_figure(steps, row, "complete");
-    for (size_t row = 0; parts && row < parts->row_count; row++)
-        if (strcmp(summary_cell(parts, row, "part")->text.at, "Step") == 0)
-            figures[file_of_row(&of_parts, row)].step_average_ns = summary_figure(parts, row, "average");
+    for (size_t i = 0; steps && i < steps->summaries.count; i++) {
+        const struct steps_summary *of = &steps->summaries.at[i];
+        figures[file_of_rank(summary, of->rank)].steps = of->complete;
+        figures[file_of_rank(summary, of->rank)].step_average_ns = of->step.average_ns;
+    }
     for (size_t i = 0; transfers && i < transfers->stalls.count; i++)
         figures[summary_rank_of(summary, transfers->stalls.at[i].rank)->file].blocked_ns +=
             transfers->stalls.at[i].blocked_ns;
@@ -341,15 +339,14 @@ static int64_t recorded_ns(const struct summary *summary)
 
 static void add_one_overview(const struct summary *summary, struct result *result)
 {
-    const struct table *parts = summary_table(summary, "summary"), *memory = summary_table(summary, "memory");
+    const struct table *memory = summary_table(summary, "memory");
     struct table *table = table_open("overview", "In short", NULL, 0);
     table_add_footer(table, "host_time", "Recorded", TABLE_NS, table_int(recorded_ns(summary)));
-    if (parts && parts->row_count) {
-        size_t row = summary_row(parts, "part", "Step");
-        table_add_footer(table, "steps", "Complete steps", TABLE_COUNT, parts->footers.at[0].value);
-        if (row < parts->row_count)
-            table_add_footer(table, "step_average", "A step takes, mean", TABLE_NS,
-                             table_int(summary_figure(parts, row, "average")));
+    if (summary->steps && summary->steps->summaries.count) {
+        const struct steps_summary *of = &summary->steps->summaries.at[0];
+        table_add_footer(table, "steps", "Complete steps", TABLE_COUNT, table_int(of->complete));
+        table_add_footer(table, "step_average", "A step takes, mean", TABLE_NS,
+                         table_int(of->step.average_ns));
     }
     if (summary->gpu) {
         struct use_sums use = { 0 };

@@ -57,15 +57,6 @@ int64_t summary_figure(const struct table *table, size_t row, const char *key)
     return value == TABLE_INT_MISSING ? 0 : value;
 }
 
-/* The row of TABLE whose column KEY is TEXT; row_count when there is none. */
-size_t summary_row(const struct table *table, const char *key, const char *text)
-{
-    size_t row = 0;
-    while (row < table->row_count && strcmp(summary_cell(table, row, key)->text.at, text) != 0)
-        row++;
-    return row;
-}
-
 /* Are the two texts, either of which may be missing, the same? */
 static bool is_same(const char *a, const char *b)
 {
@@ -146,58 +137,17 @@ static void consider_stakes(struct summary *summary)
 
 /* ---- steps ---- */
 
-/* TIMES a time that is not negative; what passes 64 bits is as large as those hold, as in sum.h. */
-static int64_t times(int64_t time_ns, size_t times)
-{
-    int64_t product_ns;
-    return __builtin_mul_overflow(time_ns, (int64_t)times, &product_ns) ? INT64_MAX : product_ns;
-}
-
-/* Rows of "summary" from FIRST to before END, and the steps they are about: those of "steps" from *STEP on. */
-static void look_at_steps_of(struct summary *summary, int64_t rank, size_t first, size_t end, size_t *step)
-{
-    const struct table *steps = summary_table(summary, "steps"), *parts = summary_table(summary, "summary");
-    int64_t total_ns = 0;
-    size_t complete = 0;
-    while (rank != TABLE_INT_MISSING && *step < steps->row_count &&
-           summary_figure(steps, *step, "rank") != rank)
-        ++*step; /* a rank without complete steps */
-    for (; *step < steps->row_count; ++*step) {
-        if (rank != TABLE_INT_MISSING && summary_figure(steps, *step, "rank") != rank)
-            break;
-        if (summary_cell(steps, *step, "complete")->i != 1)
-            continue;
-        sum_add(&total_ns, summary_figure(steps, *step, "duration"));
-        complete++;
-    }
-    for (size_t row = first; row < end; row++) {
-        const char *part = summary_cell(parts, row, "part")->text.at;
-        if (strcmp(part, "Step") != 0 || complete < 3)
-            continue;
-        int64_t over_ns = summary_figure(parts, row, "max") - summary_figure(parts, row, "median");
-        consider(summary, (struct finding){ .rule = RULE_SLOW_STEP,
-                                            .rank = rank,
-                                            .share = share_of(over_ns, total_ns),
-                                            .time_ns = over_ns,
-                                            .bytes = TABLE_INT_MISSING });
-    }
-}
-
 static void look_at_steps(struct summary *summary)
 {
-    const struct table *parts = summary_table(summary, "summary");
-    size_t step = 0;
-    if (!summary_table(summary, "steps") || !parts)
-        return;
-    if (summary->by == SUMMARY_BY_ALL) {
-        look_at_steps_of(summary, TABLE_INT_MISSING, 0, parts->row_count, &step);
-        return;
-    }
-    for (size_t first = 0, end; first < parts->row_count; first = end) {
-        int64_t rank = summary_figure(parts, first, "rank");
-        for (end = first + 1; end < parts->row_count && summary_figure(parts, end, "rank") == rank;)
-            end++;
-        look_at_steps_of(summary, rank, first, end, &step);
+    for (size_t i = 0; summary->steps && i < summary->steps->summaries.count; i++) {
+        const struct steps_summary *steps = &summary->steps->summaries.at[i];
+        int64_t over_ns = steps->step.max_ns - steps->step.median_ns;
+        if (steps->complete >= 3)
+            consider(summary, (struct finding){ .rule = RULE_SLOW_STEP,
+                                                .rank = steps->rank,
+                                                .share = share_of(over_ns, steps->total_ns),
+                                                .time_ns = over_ns,
+                                                .bytes = TABLE_INT_MISSING });
     }
 }
 

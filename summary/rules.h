@@ -13,6 +13,7 @@
 #include "analyze/gaps.h"
 #include "analyze/gpu.h"
 #include "analyze/selection.h"
+#include "analyze/steps.h"
 #include "summary/summary.h"
 #include "base/result.h"
 #include "analyze/transfers.h"
@@ -68,6 +69,7 @@ struct summary {
     const struct selection *selection;
     enum summary_by by;
     unsigned features;           /* of the trace: enum trace_feature */
+    struct steps *steps;         /* NULL where none are marked */
     struct gpu *gpu;             /* by device; NULL: nothing ran on one, as below */
     struct gaps *gaps;           /* by device, sums only */
     struct transfers *transfers; /* NULL where nothing ran on a device */
@@ -92,10 +94,9 @@ bool summary_has_tensor_cores(const struct summary *summary, int64_t rank, int64
 /* The table called KEY; NULL when there is none. */
 const struct table *summary_table(const struct summary *summary, const char *key);
 
-/* A cell; a figure of time, bytes or count, 0 when it is missing; the row whose column KEY is TEXT, else row_count. */
+/* A cell; a figure of time, bytes or count, 0 when it is missing. */
 const union table_cell *summary_cell(const struct table *table, size_t row, const char *key);
 int64_t summary_figure(const struct table *table, size_t row, const char *key);
-size_t summary_row(const struct table *table, const char *key, const char *text);
 
 /* How long FILE is, or all files are, as far as they were asked for. */
 int64_t summary_file_time(const struct summary *summary, uint32_t file);

@@ -165,10 +165,11 @@ static bool ask(struct summary *summary, struct result *result, struct tpa_error
     bool by_rank = summary->by != SUMMARY_BY_ALL;
     if (features & FEATURE_MEMORY)
         ask_for_memory(summary, result);
-    if (features & FEATURE_STEPS &&
-        !steps_add_tables(trace, selection, &(struct steps_options){ .summary_by_rank = by_rank },
-                          summary->parts, err))
-        return false;
+    if (features & FEATURE_STEPS) {
+        summary->steps = steps_analyze(trace, selection, &(struct steps_options){ .by_rank = by_rank }, err);
+        if (!summary->steps)
+            return false;
+    }
     if (!(features & FEATURE_GPU))
         return true;
     summary->gpu = gpu_analyze(trace, selection, BY(DEVICE));
@@ -203,6 +204,7 @@ bool summary_add_tables(const struct trace *trace, const struct selection *selec
     }
     transfers_free(summary.transfers);
     comm_free(summary.comm);
+    steps_free(summary.steps);
     gpu_free(summary.gpu);
     gaps_free(summary.gaps);
     result_free(summary.parts);

@@ -8,6 +8,7 @@ Written from docs/definitions.md. as_they_ran() is also what tpa gpu looks at.
 """
 
 import math
+import re
 import statistics
 from fractions import Fraction
 
@@ -16,6 +17,9 @@ from reference_tables import LOADS_DATA, length, of, union, within, without
 
 PARTS = {"kernel_ns": "Kernel", "memcpy_ns": "Memcpy", "memset_ns": "Memset", "communication_ns": "Comm.", "runtime_ns": "Runtime",
          "data_loading_ns": "Data loading", "cpu_ns": "CPU", "other_ns": "Other", "duration_ns": "Step"}
+
+
+ON_HOST = re.compile(r"(gloo|mpi|ucc):")  # libraries whose collectives run on the host
 
 
 class Step:
@@ -79,7 +83,9 @@ class Steps:
         computes, communicates, copies, sets = tables.parts(tables.work if works is None else works)
         loads = [e for e in tables.operators + tables.annotations if LOADS_DATA.match(e.name)]
         parts, taken = {"duration_ns": step.end - step.start}, []
-        for key, events in zip(PARTS, (computes, copies, sets, communicates, tables.calls, loads, tables.operators)):
+        regions = [e for e in tables.operators + tables.annotations if e not in tables.steps]
+        talks = [e for e in regions if ON_HOST.match(e.name)]
+        for key, events in zip(PARTS, (computes, copies, sets, communicates + talks, tables.calls, loads, regions)):
             moments = within(union(of(events)), step.start, step.end)
             parts[key] = length(without(moments, taken))
             taken = union(taken + moments)
@@ -119,7 +125,8 @@ class Steps:
 
     def titles(self):
         """Parts that nothing in the file can be are left out."""
-        lacking = [] if self.tables.work else list(PARTS)[:4] + ["runtime_ns"] * (not self.tables.calls)
+        talks = any(ON_HOST.match(e.name) for e in self.tables.events)
+        lacking = [] if self.tables.work else list(PARTS)[:3] + ["communication_ns"] * (not talks) + ["runtime_ns"] * (not talks and not self.tables.calls)
         return {key: title for key, title in PARTS.items() if key not in lacking}
 
 

@@ -287,9 +287,8 @@ static void a_copy_that_touches_a_kernel_is_exposed(void **state)
 static void a_step_is_the_sum_of_its_parts(void **state)
 {
     (void)state;
-    struct tpa_error err = { 0 };
     draw_corners((struct selection_query){ 0 });
-    assert_true(steps_add_tables(trace, selection, &(struct steps_options){ 0 }, result, &err));
+    ask_analysis(&analysis_steps, trace, selection, BY(STEP), result);
     const struct table *steps = table_called(result, "steps");
     assert_int_equal(steps->row_count, 1);
     assert_int_equal(int_called(steps, 0, "duration"), 2126);
