@@ -9,6 +9,7 @@
 #include "cli/timeline.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define PUT(out, literal) buffer_add(out, literal, sizeof(literal) - 1)
@@ -104,6 +105,22 @@ static bool is_like_first(const struct trace *trace, const struct trace_property
 }
 
 /* The processes of a file, as they are written and as they were. */
+void chrome_put_pid(struct buffer *out, const struct trace *trace, const struct track *track, bool shared)
+{
+    struct buffer name = { 0 };
+    if (timeline_add_pid(&name, trace, track, shared))
+        escape_json_string(out, name.at ? name.at : "", name.count);
+    else
+        buffer_add(out, name.at, name.count);
+    buffer_release(&name);
+}
+
+/* How processes are written: by track. */
+struct chrome_pids {
+    const bool *is_first; /* is it the first of its process? */
+    const bool *shared;
+};
+
 static void put_processes(struct buffer *out, const struct trace *trace, const struct chrome_pids *pids,
                           uint32_t file)
 {
@@ -114,7 +131,7 @@ static void put_processes(struct buffer *out, const struct trace *trace, const s
         if (track->file != file || !pids->is_first[t])
             continue;
         buffer_puts(out, count++ ? ",[" : "[");
-        buffer_puts(out, pids->written[t]);
+        chrome_put_pid(out, trace, track, pids->shared[t]);
         buffer_putc(out, ',');
         if (track->pid_text == NAME_NONE)
             buffer_printf(out, "%" PRId64, track->pid);
@@ -153,8 +170,10 @@ static void put_file_facts(struct buffer *out, const struct trace *trace, const 
     buffer_release(&name);
 }
 
-void chrome_head_put(const struct trace *trace, const struct chrome_pids *pids, struct buffer *out)
+void chrome_head_put(const struct trace *trace, struct buffer *out)
 {
+    bool *is_first = timeline_first_tracks(trace), *shared = timeline_shared_processes(trace);
+    struct chrome_pids pids = { is_first, shared };
     const struct trace_file *first = trace->files;
     bool several = trace->file_count > 1;
     PUT(out, "{\n");
@@ -170,7 +189,7 @@ void chrome_head_put(const struct trace *trace, const struct chrome_pids *pids, 
         int64_t base_ns = INT64_MAX;
         PUT(out, "\"files\":[\n");
         for (uint32_t i = 0; i < trace->file_count; i++) {
-            put_file_facts(out, trace, pids, i);
+            put_file_facts(out, trace, &pids, i);
             buffer_puts(out, i + 1 < trace->file_count ? ",\n" : "\n],\n");
             has_base |= trace->files[i].has_base;
             all_tpa &= trace->files[i].producer == PRODUCER_TPA;
@@ -182,4 +201,6 @@ void chrome_head_put(const struct trace *trace, const struct chrome_pids *pids, 
             buffer_printf(out, "\"baseTimeNanoseconds\":%" PRId64 ",\n", base_ns);
     }
     PUT(out, "\"traceEvents\":[\n");
+    free(is_first);
+    free(shared);
 }

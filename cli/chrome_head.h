@@ -6,14 +6,12 @@
 
 #include "base/buffer.h"
 #include "trace/trace.h"
+#include <stdbool.h>
 
-/* How the processes of tracks are written. */
-struct chrome_pids {
-    const bool *is_first;       /* by track: is it the first of its process? */
-    const char *const *written; /* by track: as JSON */
-};
+/* Add the pid of TRACK as JSON; where SHARED with processes of other files, with the file in front. */
+void chrome_put_pid(struct buffer *out, const struct trace *trace, const struct track *track, bool shared);
 
 /* Add to OUT all from the first brace to the bracket of the events. Times of several files begin at the earliest base. */
-void chrome_head_put(const struct trace *trace, const struct chrome_pids *pids, struct buffer *out);
+void chrome_head_put(const struct trace *trace, struct buffer *out);
 
 #endif

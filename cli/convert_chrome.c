@@ -176,16 +176,6 @@ static uint32_t file_of(const struct chrome_output *output, track_id track)
 
 /* ---- several files in one ---- */
 
-static void put_pid(struct buffer *out, const struct trace *trace, const struct track *track, bool shared)
-{
-    struct buffer name = { 0 };
-    if (timeline_add_pid(&name, trace, track, shared))
-        escape_json_string(out, name.at ? name.at : "", name.count);
-    else
-        put(out, (struct output_text){ name.at, name.count });
-    buffer_release(&name);
-}
-
 static void place_tracks(struct chrome_output *output)
 {
     const struct trace *trace = output->trace;
@@ -195,7 +185,7 @@ static void place_tracks(struct chrome_output *output)
     for (size_t i = 0; i < trace->track_count; i++) {
         const struct track *track = &trace->tracks[i];
         PUT(&text, ",\"pid\":");
-        put_pid(&text, trace, track, shared[i]);
+        chrome_put_pid(&text, trace, track, shared[i]);
         PUT(&text, ",\"tid\":");
         if (track->tid_text != NAME_NONE)
             escape_json_string(&text, names_text(trace->texts, track->tid_text),
@@ -616,23 +606,6 @@ static void mark_path(struct chrome_output *output)
     output->mark_count = convert_put_marks(&marks, &output->marks);
 }
 
-static void put_head(struct chrome_output *output)
-{
-    const struct trace *trace = output->trace;
-    bool *shared = find_shared(trace), *is_first = first_tracks(trace);
-    const char **written = mem_zalloc(trace->track_count + 1, sizeof *written);
-    struct buffer text = { 0 };
-    for (size_t i = 0; i < trace->track_count; i++) {
-        put_pid(&text, trace, &trace->tracks[i], shared[i]);
-        written[i] = keep(output, &text).at;
-    }
-    chrome_head_put(trace, &(struct chrome_pids){ is_first, written }, &output->head);
-    buffer_release(&text);
-    free(written);
-    free(is_first);
-    free(shared);
-}
-
 static void prepare(struct chrome_output *output)
 {
     const struct trace *trace = output->trace;
@@ -646,7 +619,7 @@ static void prepare(struct chrome_output *output)
     output->shift_ns = timeline_shifts(trace);
     find_last_moment(output);
     find_arrows(output);
-    put_head(output);
+    chrome_head_put(output->trace, &output->head);
     put_facts(output, &output->head);
     output->event_parts = parts_of(trace->event_count, EVENTS_PER_PART);
     output->flow_parts = parts_of(trace->flow_count, FLOWS_PER_PART);
