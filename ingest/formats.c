@@ -411,7 +411,10 @@ static bool read_file(const char *path, struct reading *reading, bool must_be, b
         ok = unread_fail(source_name(source), bytes, len, source_damage(source), err);
     else if (!format && ok && !is_result) {
         struct tpa_error what = { 0 };
-        unread_fail(source_name(source), bytes, len, source_damage(source), &what);
+        if (len > 0 && (bytes[0] == '{' || bytes[0] == '['))
+            tpa_fail(&what, TPA_NOWHERE, "JSON without trace events");
+        else
+            unread_fail(source_name(source), bytes, len, source_damage(source), &what);
         remember_no_trace(reading, path, &what);
     }
     if (!ok && !must_be && err->unread != TPA_READABLE && leave_unread(reading, traces, path, err)) {
