@@ -145,7 +145,8 @@ static struct text list_streams(struct gpu_query *query, const struct positions 
             *VEC_PUSH(&query->numbers) = trace->tracks[track].stream;
         last = track;
     }
-    qsort(query->numbers.at, query->numbers.count, sizeof *query->numbers.at, compare_numbers);
+    if (query->numbers.count)
+        qsort(query->numbers.at, query->numbers.count, sizeof *query->numbers.at, compare_numbers);
     for (size_t i = 0; i < query->numbers.count; i++)
         if (i == 0 || query->numbers.at[i] != query->numbers.at[i - 1])
             buffer_printf(&text, "%s%" PRId64, text.count ? ", " : "", query->numbers.at[i]);

@@ -44,8 +44,9 @@ static struct nsys_figures figures_of(int64_t *values, size_t count)
         if (__builtin_add_overflow(figures.total, values[i], &figures.total))
             figures.total = INT64_MAX;
     figures.mean = (double)figures.total / (double)count;
-    figures.median = count % 2 ? (double)values[count / 2]
-                               : ((double)values[count / 2 - 1] + (double)values[count / 2]) / 2;
+    size_t middle = count / 2;
+    figures.median =
+        count % 2 ? (double)values[middle] : ((double)values[middle - 1] + (double)values[middle]) / 2;
     double squares = 0;
     for (size_t i = 0; i < count; i++)
         squares += ((double)values[i] - figures.mean) * ((double)values[i] - figures.mean);
@@ -455,7 +456,7 @@ static void take_projected(const struct trace *trace, struct samples *samples)
     while (next_pair(&joining, &call, &work)) {
         number = joining.calls.at[joining.call].correlation;
         bool again = last != EVENT_NONE && number == last_number && trace->track[last] == trace->track[call];
-        if (call != last)
+        if (call != last || launches.count == 0)
             *VEC_PUSH(&launches) = (struct launch){ trace->track[call],
                                                     trace->start_ns[call],
                                                     trace_end_ns(trace, call),

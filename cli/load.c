@@ -2,6 +2,9 @@
 #include "cli/load.h"
 
 #include "base/buffer.h"
+#include "base/quantity.h"
+#include "facts/step_list.h"
+#include "trace/span.h"
 #include "base/memory.h"
 #include "base/names.h"
 #include "base/regex.h"
@@ -182,9 +185,44 @@ static void note_files(const struct trace *trace, struct result *result)
     note_missing_ranks(trace, result);
 }
 
+/* Steps of which less than half was recorded: their time says nothing about the work that was. */
+static void note_steps(const struct trace *trace, struct result *result)
+{
+    const struct step_list *steps = step_list_of(trace);
+    for (uint32_t file = 0; file < trace->file_count; file++) {
+        struct interval span = trace_file_span(trace, file);
+        const struct step *first = NULL;
+        int64_t count = 0, first_recorded_ns = 0;
+        for (size_t i = 0; i < steps->count; i++) {
+            const struct step *step = &steps->at[i];
+            int64_t start_ns = step->start_ns > span.start_ns ? step->start_ns : span.start_ns;
+            int64_t end_ns = step->end_ns < span.end_ns ? step->end_ns : span.end_ns;
+            int64_t recorded_ns = end_ns > start_ns ? end_ns - start_ns : 0;
+            if (step->file != file || step->end_ns - step->start_ns <= 2 * recorded_ns)
+                continue;
+            if (count++ == 0) {
+                first = step;
+                first_recorded_ns = recorded_ns;
+            }
+        }
+        if (count == 0)
+            continue;
+        struct buffer text = { 0 };
+        buffer_printf(&text, "step %" PRId64 " takes ", first->number);
+        quantity_show_rounded_time(&text, (double)(first->end_ns - first->start_ns));
+        buffer_puts(&text, ", of which ");
+        quantity_show_rounded_time(&text, (double)first_recorded_ns);
+        buffer_puts(&text, " was recorded: times and shares of it are mostly of what was not");
+        result_add_notice(result, "steps_outside", count, trace->files[file].path, TPA_NOWHERE, "%s",
+                          text.at);
+        buffer_release(&text);
+    }
+}
+
 void load_add_notices(const struct trace *trace, struct result *result)
 {
     note_files(trace, result);
+    note_steps(trace, result);
     for (size_t i = 0; i < trace->notice_count; i++) {
         const struct trace_notice *notice = &trace->notices[i];
         const struct trace_file *file = &trace->files[notice->file];
