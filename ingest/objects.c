@@ -179,7 +179,7 @@ static value complete_dict(struct objects *o, uint32_t id)
     if (records_make(o, dict->items, dict->count / 2, &record))
         return record;
     bool whole = o->stack.count == 1; /* it is what the file holds */
-    if (!whole && (dict->count > 2 * KEPT_PAIRS_MOST || o->kept_dicts == KEPT_DICTS_MOST))
+    if (!whole && (dict->count > (size_t)2 * KEPT_PAIRS_MOST || o->kept_dicts == KEPT_DICTS_MOST))
         return VALUE_OTHER;
     o->kept_dicts++;
     return value_of(VALUE_DICT, id);

@@ -214,7 +214,8 @@ static void json_of(struct pf_reader *reader, const struct pf_value *value)
         buffer_add(&reader->text, value->text.at ? value->text.at : "", value->text.len);
         buffer_putc(&reader->text, '\0');
         json_compact(reader->text.at, reader->text.at + value->text.len, &reader->json);
-    } else if (value->kind == PF_TEXT && value->text.len && memchr("[{", value->text.at[0], 2)) {
+    } else if (value->kind == PF_TEXT && value->text.len &&
+               (value->text.at[0] == '[' || value->text.at[0] == '{')) {
         buffer_add(&reader->json, value->text.at, value->text.len); /* a list that was written as its text */
     } else {
         put_plain(&reader->json, value);

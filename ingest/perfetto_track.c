@@ -213,7 +213,7 @@ static int64_t number_behind(struct pf_text text, const char *word)
         if (memcmp(text.at + i, word, len) != 0)
             continue;
         size_t at = i + len;
-        while (at < text.len && memchr(" [\"(", text.at[at], 4))
+        while (at < text.len && text.at[at] && strchr(" [\"(", text.at[at]))
             at++;
         int64_t number = 0;
         size_t first = at;

@@ -101,7 +101,7 @@ static void set_limits(struct database *db)
     sqlite3_exec(db->handle, "PRAGMA cell_size_check=ON", NULL, NULL, NULL);
     sqlite3_set_authorizer(db->handle, authorize, NULL);
     /* A row takes two bytes of the file at least, and three steps for each of its columns at most. */
-    db->max_calls = 16 + (uint64_t)db->size / 2 * (3 * TABLE_SCAN_COLUMNS) / OPS_PER_CALL;
+    db->max_calls = 16 + (uint64_t)db->size / 2 * ((uint64_t)3 * TABLE_SCAN_COLUMNS) / OPS_PER_CALL;
     sqlite3_progress_handler(db->handle, OPS_PER_CALL, count_work, db);
 }
 

@@ -148,9 +148,9 @@ static int64_t kept_bytes(const struct tpalog_part *part)
     if (kind == TPAFILE_STRINGS)
         return unpacked + rows * 64;
     if (kind == TPAFILE_FILE)
-        return rows * (8 * TPAFILE_FILE_FIELDS_END + (int64_t)sizeof(struct trace_file));
+        return rows * (INT64_C(8) * TPAFILE_FILE_FIELDS_END + (int64_t)sizeof(struct trace_file));
     if (kind == TPAFILE_TRACK)
-        return rows * (8 * TPAFILE_TRACK_FIELDS_END + 2 * (int64_t)sizeof(struct track));
+        return rows * (INT64_C(8) * TPAFILE_TRACK_FIELDS_END + 2 * (int64_t)sizeof(struct track));
     if (kind >= TPAFILE_PROFILE)
         return rows * 192;
     return unpacked + rows * 32;

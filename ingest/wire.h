@@ -77,6 +77,7 @@ static inline bool wire_next(struct wire *in, struct wire_field *field)
     uint64_t tag;
     if (!wire_varint(in, &tag))
         return false;
+    field->bytes = NULL;
     field->number = (uint32_t)(tag >> 3);
     field->type = (uint8_t)(tag & 7);
     if (tag >> 3 == 0 || tag >> 32) {

@@ -46,7 +46,7 @@ static void add_kept(struct timeline_points *points, const struct timeline_point
 void snapshot_timeline(const struct memory_replay *replay, size_t parts, struct timeline_points *points)
 {
     int64_t each = replay->entry_count / (int64_t)parts + 1, first_us = memory_replay_time(replay, 0);
-    struct timeline_point kept[KEPT];
+    struct timeline_point kept[KEPT] = { 0 };
     struct walk walk = walk_begin(replay);
     while (walk_next(&walk)) {
         struct timeline_point point = point_of(&walk, first_us);

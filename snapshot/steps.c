@@ -125,7 +125,7 @@ static void find_boundaries(const struct memory_replay *replay, const char *file
             if (pass == 0) {
                 stepped = stepped || step;
                 name_id name = names_add(names, row->name.at, row->name.len);
-                if (name == counts.count)
+                if (name >= counts.count)
                     *VEC_PUSH(&counts) = 0;
                 counts.at[name]++;
                 best = counts.at[name] > counts.at[best] ? name : best;

@@ -281,7 +281,8 @@ bool sql_has_schema(struct sql *sql, const char *schema, bool *same, struct tpa_
         sqlite3_exec(ours, schema, NULL, NULL, NULL) != SQLITE_OK || !list_schema(ours, &wanted))
         mem_out_of_memory(0);
     bool good = list_schema(sql->db, &there) || fail(sql, sqlite3_extended_errcode(sql->db), err);
-    *same = good && there.count == wanted.count && memcmp(there.at, wanted.at, wanted.count) == 0;
+    *same = good && there.count == wanted.count && there.count > 0 &&
+            memcmp(there.at, wanted.at, wanted.count) == 0;
     buffer_release(&there);
     buffer_release(&wanted);
     sqlite3_close(ours);
