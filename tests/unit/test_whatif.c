@@ -264,6 +264,8 @@ static void ranks_wait_for_one_another_on_the_host_too(void **state)
     assert_int_equal(then_scaled(trace, "op:late=0"), 53 * MS);
     /* It arrives at 142. */
     assert_int_equal(then_scaled(trace, "op:late=3"), 173 * MS);
+    /* Hidden: rank 1 goes on at 61. */
+    assert_int_equal(then_with(trace, (struct edit){ .kind = EDIT_OVERLAP_COMM }, true), 71 * MS);
     trace_free(trace);
     trace = draw_ranks_on_host(true);
     /* What rank 0 does next comes after its backward, and nothing says that it waited for anybody. */
