@@ -29,6 +29,26 @@ static void hide_host_communication(const struct editing *editing)
     free(by_event);
 }
 
+/* The gaps in which threads waited for a collective on the host. */
+static void hide_waits_of_threads(const struct editing *editing)
+{
+    const struct replay_graph *graph = editing->graph;
+    for (moment_id m = 0; m < graph->host_count; m++) {
+        bool waits = false;
+        for (uint32_t k = graph->first_edge[m]; k < graph->first_edge[m + 1]; k++) {
+            if (graph->edges[k].relation != RELATION_COLLECTIVE)
+                continue;
+            changes_drop_edge(editing->changes, k);
+            waits = true;
+        }
+        if (!waits)
+            continue;
+        editing_scale_piece(editing, m, 0);
+        editing->effect->time_ns += graph->time_ns[m] - graph->time_ns[m - 1];
+        editing->effect->count++;
+    }
+}
+
 static void drop_waits_for_ranks(const struct editing *editing, size_t work)
 {
     const struct replay_graph *graph = editing->graph;
@@ -42,6 +62,7 @@ void edit_overlap_comm(const struct editing *editing)
 {
     const struct gpu_events *gpu = editing->graph->gpu;
     hide_host_communication(editing);
+    hide_waits_of_threads(editing);
     for (size_t i = 0; i < gpu->count; i++) {
         if (!gpu_work_communicates(gpu->work[i]))
             continue;

@@ -54,7 +54,7 @@ static void release(void *value)
     free(graph->order);
     collective_matches_free(graph->matches);
     collectives_free(graph->collectives);
-    free(graph->join_work);
+    free(graph->join_last);
     free(graph->shift_ns);
     free(graph->group);
     free(graph);

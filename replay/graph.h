@@ -43,8 +43,8 @@ enum relation {
     RELATION_EVENT,    /* from the end of work on another stream that its stream was told to wait for */
     RELATION_SYNC,     /* from the end of the work that a call waited for, to a moment of the call's thread */
     RELATION_HANDOVER, /* from the last moment at which a linked thread was busy, to the end of a gap */
-    RELATION_TURN, /* the same between threads that nothing links, but that take turns: a guess that the replay alone makes */
-    RELATION_COLLECTIVE, /* from the moment the last rank arrived, to the end of the collective on each rank */
+    RELATION_TURN, /* the same between threads that nothing links, but that take turns, or of which one awaits the other: a guess that the replay alone makes */
+    RELATION_COLLECTIVE, /* from the moment the last rank arrived, to the end of the collective on each rank, or of the gap in which a thread waited for it */
     RELATION_ARRIVAL,    /* from the start of a collective on a rank, to the moment the last rank arrived */
     RELATIONS
 };
@@ -84,7 +84,7 @@ struct replay_graph {
     /* Collectives over ranks; NULL: there are not several files, or nothing matches. */
     struct collectives *collectives;
     struct collective_matches *matches;
-    uint32_t *join_work; /* by join: the work of the last rank to arrive, as an index into gpu->event */
+    moment_id *join_last; /* by join: the last to arrive: the start of a work, or a moment of a thread */
     size_t join_count;
 
     int64_t *shift_ns;        /* by file */

@@ -14,7 +14,8 @@ static const struct {
     [PART_KERNEL] = { "kernel", "kernels", "kernels" },
     [PART_COPY] = { "copy", "copies", "copies" },
     [PART_MEMSET] = { "memset", "memsets", "memsets" },
-    [PART_COMMUNICATION] = { "communication", "communication", "kernels of NCCL or RCCL" },
+    [PART_COMMUNICATION] = { "communication", "communication",
+                             "kernels of NCCL or RCCL, collectives on the host" },
     [PART_LAUNCH] = { "launch", "launch latency", "from the end of a launching call to its work" },
     [PART_STREAM] = { "stream", "pauses of a stream", "from one work of a stream to the next" },
     [PART_EVENT] = { "event", "waits between streams",
@@ -121,6 +122,9 @@ static void walk_host(struct walk *walk)
         walk->at_ns == graph->time_ns[m]) {
         add(walk, PART_GAP, EVENT_NONE, file, graph->time_ns[edge->from]);
         go_to(walk, edge->from);
+    } else if (edge && edge->relation == RELATION_COLLECTIVE) {
+        add(walk, PART_COMMUNICATION, EVENT_NONE, file, graph->time_ns[edge->from]);
+        go_to(walk, edge->from);
     } else if (edge && edge->relation == RELATION_SYNC) {
         add(walk, PART_SYNC, span, file, graph->time_ns[edge->from]);
         go_to(walk, edge->from);
@@ -181,6 +185,18 @@ static void walk_work_end(struct walk *walk)
     go_to(walk, from);
 }
 
+/* To the last rank to arrive. Between its thread and a collective on the host lies what nothing tells about. */
+static void walk_join(struct walk *walk)
+{
+    const struct replay_graph *graph = walk->graph;
+    moment_id last = graph->join_last[walk->m - graph->host_count - 2 * graph->gpu->count];
+    if (last < graph->host_count)
+        add(walk, PART_GAP, EVENT_NONE,
+            graph->trace->tracks[graph->threads[replay_thread_of(graph, last)].track].file,
+            graph->time_ns[last]);
+    go_to(walk, last);
+}
+
 static void walk_back(struct walk *walk)
 {
     const struct replay_graph *graph = walk->graph;
@@ -189,10 +205,7 @@ static void walk_back(struct walk *walk)
         case MOMENT_HOST: walk_host(walk); break;
         case MOMENT_WORK_START: walk_work_start(walk); break;
         case MOMENT_WORK_END: walk_work_end(walk); break;
-        case MOMENT_JOIN:
-            go_to(walk, replay_work_start(
-                            graph, graph->join_work[walk->m - graph->host_count - 2 * graph->gpu->count]));
-            break;
+        case MOMENT_JOIN: walk_join(walk); break;
         }
     }
     assert(walk->at_ns <= walk->window->start_ns);

@@ -7,6 +7,7 @@
  */
 #include "replay/graph_parts.h"
 
+#include "base/search.h"
 #include "base/stats.h"
 #include <stdlib.h>
 #include <string.h>
@@ -25,14 +26,14 @@ static uint32_t file_of_member(const struct replay_graph *graph, size_t member)
     return graph->collectives->places[graph->collectives->at[member].place].file;
 }
 
-/* Is the match one of devices of several files that all have to arrive for? */
+/* Is the match one of several files that all have to arrive for? */
 static bool ties_files(const struct replay_graph *graph, const struct collective_match *match)
 {
     const size_t *member = graph->matches->member + match->first;
     bool several = false;
     for (size_t i = 0; i < match->count; i++) {
         const struct collective *one = &graph->collectives->at[member[i]];
-        if (graph->collectives->places[one->place].device < 0 || !collective_joins_all(one->kind))
+        if (!one->timed || !collective_joins_all(one->kind))
             return false;
         several |= file_of_member(graph, member[i]) != file_of_member(graph, member[0]);
     }
@@ -158,7 +159,7 @@ void graph_match_ranks(struct graph_maker *maker)
     graph->group = mem_alloc((files + 1) * sizeof *graph->group);
     for (uint32_t f = 0; f < files; f++)
         graph->group[f] = f;
-    if (files < 2 || graph->gpu->count == 0)
+    if (files < 2)
         return;
     graph->collectives = collectives_open(graph->trace);
     graph->matches = collective_matches_open(graph->collectives);
@@ -188,45 +189,108 @@ static uint32_t work_of(const struct replay_graph *graph, uint32_t place, event_
     return UINT32_MAX;
 }
 
-static void add_join(struct graph_maker *maker, const struct collective_match *match, uint32_t *works)
+/* The thread of FILE with the most moments, which is the one that trains; NULL: it has none. */
+static const struct replay_thread *busiest_thread(const struct replay_graph *graph, uint32_t file)
+{
+    const struct replay_thread *best = NULL;
+    for (size_t t = 0; t < graph->thread_count; t++) {
+        const struct replay_thread *thread = &graph->threads[t];
+        if (graph->trace->tracks[thread->track].file == file && (!best || thread->count > best->count))
+            best = thread;
+    }
+    return best;
+}
+
+/* A rank's part in a collective. */
+struct part {
+    moment_id start,
+        end;          /* when it arrived there, and what goes on when all have; MOMENT_NONE: nothing waited */
+    int64_t start_ns; /* when it began */
+};
+
+/*
+ * A library that communicates on the host does so on a thread of its own, and what called it waits without a trace: nothing is
+ * recorded until it goes on. So a gap of the thread that trains is such a wait if the collective ended in it, and the thread had
+ * done nothing since the collective began, or at least been idle for a good part of it: else it ended there by chance.
+ */
+static struct part part_on_host(const struct replay_graph *graph, const struct replay_thread *thread,
+                                event_id event)
+{
+    enum { LEAST_IDLE_PERCENT = 5 };
+    int64_t start_ns = replay_event_start(graph, event), end_ns = replay_event_end(graph, event);
+    struct part part = { MOMENT_NONE, MOMENT_NONE, start_ns };
+    if (!thread)
+        return part;
+    const int64_t *times = graph->time_ns + thread->first;
+    size_t begun = search_from(times, thread->count, start_ns),
+           end = search_from(times, thread->count, end_ns);
+    if (begun < thread->count && times[begun] == start_ns)
+        begun++;
+    if (begun == 0)
+        return part;
+    part.start = thread->first + (moment_id)begun - 1;
+    if (end == thread->count || end == 0 || graph->inner[thread->first + end] != EVENT_NONE)
+        return part;
+    int64_t idle_ns = end_ns - times[end - 1], late_ns = times[end] - end_ns;
+    if (end == begun || (idle_ns > late_ns && idle_ns >= (end_ns - start_ns) / 100 * LEAST_IDLE_PERCENT))
+        part.end = thread->first + (moment_id)end;
+    return part;
+}
+
+static struct part part_on_device(const struct replay_graph *graph, const struct collective *one)
+{
+    uint32_t work = work_of(graph, one->place, one->event);
+    if (work == UINT32_MAX)
+        return (struct part){ MOMENT_NONE, MOMENT_NONE, 0 };
+    moment_id start = replay_work_start(graph, work);
+    return (struct part){ start, replay_work_end(graph, work), graph->time_ns[start] };
+}
+
+static void add_join(struct graph_maker *maker, const struct collective_match *match,
+                     const struct replay_thread *const *busiest, struct part *parts)
 {
     struct replay_graph *graph = maker->graph;
     const size_t *member = graph->matches->member + match->first;
-    uint32_t last = UINT32_MAX;
+    const struct part *last = NULL;
     for (size_t i = 0; i < match->count; i++) {
         const struct collective *one = &graph->collectives->at[member[i]];
-        works[i] = work_of(graph, one->place, one->event);
-        if (works[i] == UINT32_MAX)
+        const struct collective_place *place = &graph->collectives->places[one->place];
+        parts[i] = place->device < 0 ? part_on_host(graph, busiest[place->file], one->event)
+                                     : part_on_device(graph, one);
+        if (parts[i].start == MOMENT_NONE)
             return;
-        if (last == UINT32_MAX || graph->time_ns[replay_work_start(graph, works[i])] >
-                                      graph->time_ns[replay_work_start(graph, last)])
-            last = works[i];
+        if (!last || parts[i].start_ns > last->start_ns)
+            last = &parts[i];
     }
     moment_id join = (moment_id)(graph->host_count + 2 * graph->gpu->count + graph->join_count);
-    int64_t arrived_ns = graph->time_ns[replay_work_start(graph, last)];
-    graph->time_ns[join] = arrived_ns;
-    graph->join_work[graph->join_count++] = last;
+    graph->time_ns[join] = last->start_ns;
+    graph->join_last[graph->join_count++] = last->start;
     graph->moment_count++;
-    for (size_t i = 0; i < match->count; i++) {
-        moment_id start = replay_work_start(graph, works[i]), end = replay_work_end(graph, works[i]);
-        graph_add_edge(maker, start, join, RELATION_ARRIVAL, works[i] == last);
-        if (arrived_ns < graph->time_ns[end])
-            graph_add_edge(maker, join, end, RELATION_COLLECTIVE, graph->time_ns[start] < arrived_ns);
+    for (const struct part *part = parts; part < parts + match->count; part++) {
+        bool waits = part->end != MOMENT_NONE && last->start_ns < graph->time_ns[part->end];
+        graph_add_edge(maker, part->start, join, RELATION_ARRIVAL, part == last);
+        if (waits)
+            graph_add_edge(maker, join, part->end, RELATION_COLLECTIVE,
+                           part->end < graph->host_count || part->start_ns < last->start_ns);
     }
 }
 
 void graph_add_joins(struct graph_maker *maker)
 {
     struct replay_graph *graph = maker->graph;
-    size_t most = graph->matches ? graph->matches->count : 0;
-    graph->join_work = mem_alloc((most + 1) * sizeof *graph->join_work);
+    size_t most = graph->matches ? graph->matches->count : 0, files = graph->trace->file_count;
+    graph->join_last = mem_alloc((most + 1) * sizeof *graph->join_last);
     if (most == 0)
         return;
     graph->time_ns = mem_realloc(graph->time_ns, (graph->moment_count + most + 1) * sizeof *graph->time_ns);
     graph->recorded_ns = graph->time_ns;
-    uint32_t *works = mem_alloc((graph->collectives->count + 1) * sizeof *works);
+    struct part *parts = mem_alloc((graph->collectives->count + 1) * sizeof *parts);
+    const struct replay_thread **busiest = mem_alloc((files + 1) * sizeof *busiest);
+    for (uint32_t f = 0; f < files; f++)
+        busiest[f] = busiest_thread(graph, f);
     for (size_t m = 0; m < most; m++)
         if (ties_files(graph, &graph->matches->at[m]))
-            add_join(maker, &graph->matches->at[m], works);
-    free(works);
+            add_join(maker, &graph->matches->at[m], busiest, parts);
+    free(busiest);
+    free(parts);
 }

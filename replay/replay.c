@@ -110,7 +110,8 @@ static struct verdict ask_edges(const struct pass *pass, moment_id m, float fact
             continue;
         int64_t at_ns = pass->replay->at_ns[edge->from], lag_ns = lag_from(pass, edge->from, m);
         if (edge->relation == RELATION_TURN) {
-            turn_ns = later_by(at_ns, lag_ns);
+            at_ns = later_by(at_ns, lag_ns);
+            turn_ns = at_ns > turn_ns ? at_ns : turn_ns;
             continue;
         }
         if (edge->relation == RELATION_COLLECTIVE)

@@ -270,9 +270,60 @@ static void add_turns_of(struct threads *threads, struct handovers *turns, struc
     }
 }
 
+/* ---- threads that are waited for ---- */
+
+enum { REST_NS = 1000000 }; /* a thread that was idle for longer had nothing to do */
+
+/* The end of the run of bursts that begins with FIRST: up to the next rest. */
+static size_t run_end(const struct intervals *bursts, size_t first)
+{
+    size_t end = first + 1;
+    while (end < bursts->count && bursts->at[end].start_ns - bursts->at[end - 1].end_ns < REST_NS)
+        end++;
+    return end;
+}
+
+/* Did the thread of BURSTS rest until another was done at NS, and go on at once, at *TO_NS? */
+static bool waited_until(const struct intervals *bursts, int64_t ns, int64_t *to_ns)
+{
+    size_t next = burst_from(bursts, ns);
+    if (next == 0 || next == bursts->count || bursts->at[next - 1].end_ns >= ns)
+        return false;
+    int64_t idle_ns = ns - bursts->at[next - 1].end_ns;
+    *to_ns = bursts->at[next].start_ns;
+    return idle_ns >= REST_NS && *to_ns - ns <= idle_ns / 10;
+}
+
+static void add_turn(struct threads *threads, struct handovers *turns, uint32_t thread, uint32_t other,
+                     int64_t to_ns, int64_t from_ns)
+{
+    *VEC_PUSH(turns) = (struct handover){ thread, other, to_ns, from_ns, true };
+    add_cut(threads, other, from_ns);
+}
+
+/* THREAD is taken to be started and awaited by OTHER, for each of its runs, if OTHER waited for half of these or more. */
+static void add_runs(struct threads *threads, struct handovers *turns, uint32_t thread, uint32_t other)
+{
+    const struct intervals *own = &threads->bursts[thread], *others = &threads->bursts[other];
+    size_t runs = 0, awaited = 0;
+    int64_t to_ns, from_ns;
+    for (size_t b = 0; b < own->count; b = run_end(own, b), runs++)
+        awaited += waited_until(others, own->at[run_end(own, b) - 1].end_ns, &to_ns);
+    if (awaited == 0 || awaited < runs - awaited)
+        return;
+    for (size_t b = 0, end; b < own->count; b = end) {
+        end = run_end(own, b);
+        if (busy_until(others, own->at[b].start_ns, &from_ns))
+            add_turn(threads, turns, thread, other, own->at[b].start_ns, from_ns);
+        if (waited_until(others, own->at[end - 1].end_ns, &to_ns))
+            add_turn(threads, turns, other, thread, to_ns, own->at[end - 1].end_ns);
+    }
+}
+
 /*
  * Without Sequence numbers, as in logs of calls alone, nothing says that the backward thread works for the main one. A thread that
- * launched work and is linked to none is taken to do so when it and the busiest thread of its process take turns.
+ * launched work and is linked to none is taken to do so when it and the busiest thread of its process take turns. Nor does anything
+ * say that a thread of the program works beside the busiest one and is awaited by it, but that it goes on when the other is done.
  */
 static void find_turns(struct threads *threads, const struct thread_links *links, struct handovers *turns)
 {
@@ -280,6 +331,7 @@ static void find_turns(struct threads *threads, const struct thread_links *links
     uint32_t *busiest =
         mem_alloc((attribution_process_count(threads->maker->launches) + 1) * sizeof *busiest);
     bool *launches = mem_zalloc(graph->thread_count + 1, sizeof *launches);
+    bool *linked = mem_zalloc(graph->thread_count + 1, sizeof *linked);
     memset(busiest, 0xff, (attribution_process_count(threads->maker->launches) + 1) * sizeof *busiest);
     for (size_t i = 0; i < graph->gpu->count; i++) {
         event_id call = graph->gpu->call[i];
@@ -294,20 +346,24 @@ static void find_turns(struct threads *threads, const struct thread_links *links
             *best = t;
     }
     for (size_t l = 0; l < links->count; l++)
-        launches[links->at[l].thread] = false; /* it is linked already */
+        linked[links->at[l].thread] = true;
     size_t pairs = 0;
-    for (uint32_t t = 0; t < graph->thread_count && pairs < MOST_LINKS_OF_A_THREAD; t++) {
+    for (uint32_t t = 0; t < graph->thread_count; t++) {
         uint32_t other = busiest[graph->threads[t].process];
-        if (!launches[t] || other == t)
+        if (linked[t] || other == t)
             continue;
         add_bursts(threads, t);
         add_bursts(threads, other);
-        if (!take_turns(&threads->bursts[t], &threads->bursts[other]))
+        if (!launches[t] || pairs == MOST_LINKS_OF_A_THREAD ||
+            !take_turns(&threads->bursts[t], &threads->bursts[other])) {
+            add_runs(threads, turns, t, other);
             continue;
+        }
         pairs++;
         add_turns_of(threads, turns, (struct thread_link){ t, other });
         add_turns_of(threads, turns, (struct thread_link){ other, t });
     }
+    free(linked);
     free(busiest);
     free(launches);
 }

@@ -13,8 +13,9 @@ static bool reaches(const struct replay *replay, const struct changes *changes, 
         return false;
     int64_t lag_ns =
         edge->binds || edge->relation == RELATION_TURN ? graph->time_ns[m] - graph->time_ns[edge->from] : 0;
-    return edge->relation == RELATION_COLLECTIVE ? replay->at_ns[edge->from] < replay->at_ns[m]
-                                                 : replay->at_ns[edge->from] + lag_ns == replay->at_ns[m];
+    bool is_transfer = edge->relation == RELATION_COLLECTIVE && m >= graph->host_count;
+    return is_transfer ? replay->at_ns[edge->from] < replay->at_ns[m]
+                       : replay->at_ns[edge->from] + lag_ns == replay->at_ns[m];
 }
 
 /* Does M come so late because of the moment before it? Only where nothing was to be waited for any longer. */

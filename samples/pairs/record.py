@@ -1,39 +1,69 @@
 #!/usr/bin/env python3
 """Record pairs of traces, before and after one change, with PyTorch on the CPU.
 
-    samples/pairs/record.py [--out samples/pairs] [NAME...]
+    samples/pairs/record.py [--out samples/pairs] [--tries 5] [NAME...]
 
-Each pair is a job in two or more settings that differ in one thing, recorded with torch.profiler. `tpa whatif` predicts
-one from the other; tests/bench/accuracy compares the prediction with what was measured. What is made slow sleeps, so that
-its duration is known and does not depend on the machine:
+Needs torch 2.14 or later (any build: only the CPU is used). Each pair is a job in two or more settings that differ in one
+thing. `tpa whatif` predicts one from the other; tests/bench/accuracy compares that with what was measured. What takes long
+sleeps, so that its duration is known and does not depend on the machine:
 
-    loader      a dataset that takes 8 ms a sample, with 0, 2 and 4 DataLoader workers (batches of 4)
-    host_sleep  15 ms of sleep between the steps of the loop, and none
-    operator    an operator of 12 ms, then of 6 ms, between matrix products
-    module      a module that calls an operator of 5 ms four times, and one of 1 ms four times
-    backward    a backward function of 20 ms, and of 5 ms
-    ranks       two ranks with gloo, the second 20 ms slower than the first before each all_reduce, and as fast
+    loader       a dataset that takes 5 ms a sample, with 0, 2 and 4 DataLoader workers; batches of 4, 30 ms of computing
+    host_sleep   30 ms, 10 ms and no sleep in the loop, beside 25 ms of computing
+    operator     an operator of 30 ms, and of 10 ms, beside another of 20 ms
+    module       a module that calls an operator of 15 ms four times, and one of 5 ms
+    backward     an operator of 40 ms, and of 10 ms, in the backward pass; 15 ms in the forward pass
+    threads      a thread that takes 40 ms, and 10 ms, while the loop computes for 20 ms and then waits for it
+    two_ranks    gloo; the second of two ranks runs an operator of 40 ms more before each all_reduce, and does not
+    three_ranks  gloo; one of three ranks takes 60 ms before each all_reduce where the others take 20 ms, and 20 ms too
+
+A recording in which steps differ much was disturbed by whatever else the machine does: it is made again, up to --tries times,
+and the calmest is kept. On a machine that has other work, run this under `chrt --fifo 1`. The name of the host is replaced.
 """
 
 import argparse
 import gzip
 import json
 import os
+import socket
+import statistics
+import sys
 import tempfile
+import threading
 import time
 
 import torch
 import torch.distributed as dist
 import torch.multiprocessing as mp
+from torch._C._profiler import _ExperimentalConfig
 from torch.profiler import ProfilerActivity, profile, record_function, schedule
 
-STEPS = 8
+STEPS = 7
+CALM = 0.08  # of the median step: how far apart the fastest and the slowest may be
 HERE = os.path.dirname(os.path.abspath(__file__))
+
+
+def pause(milliseconds):
+    time.sleep(milliseconds / 1000)
 
 
 @torch.library.custom_op("pairs::slow", mutates_args=())
 def slow(x: torch.Tensor, milliseconds: int) -> torch.Tensor:
-    time.sleep(milliseconds / 1000)
+    """What differs between the settings."""
+    pause(milliseconds)
+    return x.clone()
+
+
+@torch.library.custom_op("pairs::other", mutates_args=())
+def other(x: torch.Tensor, milliseconds: int) -> torch.Tensor:
+    """What does not."""
+    pause(milliseconds)
+    return x.clone()
+
+
+@torch.library.custom_op("pairs::late", mutates_args=())
+def late(x: torch.Tensor, milliseconds: int) -> torch.Tensor:
+    """What one rank does and others do not."""
+    pause(milliseconds)
     return x.clone()
 
 
@@ -41,7 +71,7 @@ class SlowBackward(torch.autograd.Function):
     @staticmethod
     def forward(ctx, x, milliseconds):
         ctx.milliseconds = milliseconds
-        return x.clone()
+        return other(x, 15)
 
     @staticmethod
     def backward(ctx, grad):
@@ -53,7 +83,7 @@ class SlowData(torch.utils.data.Dataset):
         return 4 * (STEPS + 4)
 
     def __getitem__(self, index):
-        time.sleep(0.008)
+        pause(5)
         return torch.full((64,), float(index))
 
 
@@ -69,127 +99,135 @@ class Block(torch.nn.Module):
         return x
 
 
-def model():
-    torch.manual_seed(1)
-    return torch.nn.Sequential(torch.nn.Linear(64, 256), torch.nn.ReLU(), torch.nn.Linear(256, 64))
+class Head(torch.nn.Module):
+    def forward(self, x):
+        return other(x, 10)
 
 
-def run(steps, step, prepare=lambda: None, with_stack=False):
-    """The trace of STEPS calls of STEP, each preceded by PREPARE, after two that warm up."""
+def record(step, wait=0, **options):
+    """The trace of STEPS calls of STEP, after two that warm up; written WAIT milliseconds after the last."""
     found = []
 
     def ready(profiler):
+        pause(wait)
         name = os.path.join(tempfile.gettempdir(), f"pairs.{os.getpid()}.json")
         profiler.export_chrome_trace(name)
-        with open(name) as file:
+        with open(name, encoding="utf-8") as file:
             found.append(json.load(file))
         os.unlink(name)
 
     with profile(
         activities=[ProfilerActivity.CPU],
-        schedule=schedule(wait=1, warmup=1, active=steps),
+        schedule=schedule(wait=1, warmup=1, active=STEPS, repeat=1),
         on_trace_ready=ready,
-        with_stack=with_stack,
+        **options,
     ) as profiler:
-        for _ in range(steps + 2):
-            prepare()
+        for _ in range(STEPS + 2):
             step()
             profiler.step()
     return found[0]
 
 
-def train_step(net, optimizer, batch, middle=lambda x: x):
-    optimizer.zero_grad()
-    loss = net(middle(batch)).square().mean()
-    loss.backward()
-    optimizer.step()
+def trainer():
+    """A function that trains a small model with one batch; MIDDLE sees the batch first."""
+    torch.manual_seed(1)
+    net = torch.nn.Sequential(torch.nn.Linear(64, 256), torch.nn.ReLU(), torch.nn.Linear(256, 64))
+    optimizer = torch.optim.SGD(net.parameters(), lr=0.01)
+
+    def train(batch, middle=lambda x: x):
+        optimizer.zero_grad()
+        net(middle(batch)).square().mean().backward()
+        optimizer.step()
+
+    return train
 
 
 def loader(workers):
-    net = model()
-    optimizer = torch.optim.SGD(net.parameters(), lr=0.01)
+    train = trainer()
     batches = iter(torch.utils.data.DataLoader(SlowData(), batch_size=4, num_workers=workers))
-
-    def step():
-        batch = next(batches)
-        with record_function("compute"):
-            time.sleep(0.010)
-        train_step(net, optimizer, batch)
-
-    return run(STEPS, step)
+    return [record(lambda: train(next(batches), lambda x: other(x, 30)))]
 
 
 def host_sleep(milliseconds):
-    net = model()
-    optimizer = torch.optim.SGD(net.parameters(), lr=0.01)
+    train = trainer()
     batch = torch.ones(16, 64)
 
     def step():
         if milliseconds:
             with record_function("pause"):
-                time.sleep(milliseconds / 1000)
+                pause(milliseconds)
         with record_function("compute"):
-            time.sleep(0.010)
-        train_step(net, optimizer, batch)
+            pause(25)
+        train(batch)
 
-    return run(STEPS, step)
+    return [record(step)]
 
 
 def operator(milliseconds):
-    net = model()
-    optimizer = torch.optim.SGD(net.parameters(), lr=0.01)
+    train = trainer()
     batch = torch.ones(16, 64)
-    return run(STEPS, lambda: train_step(net, optimizer, batch, lambda x: slow(slow(x, milliseconds), 3)))
+    return [record(lambda: train(batch, lambda x: other(slow(x, milliseconds), 20)))]
 
 
 def module(milliseconds):
-    net = torch.nn.Sequential(Block(milliseconds), model())
+    net = torch.nn.Sequential(Block(milliseconds), Head())
     batch = torch.ones(16, 64)
 
     def step():
         with torch.no_grad():
             net(batch)
 
-    return run(STEPS, step, with_stack=True)
+    return [record(step, with_stack=True)]
 
 
 def backward(milliseconds):
-    net = model()
-    optimizer = torch.optim.SGD(net.parameters(), lr=0.01)
+    train = trainer()
     batch = torch.ones(16, 64, requires_grad=True)
+    return [record(lambda: train(batch, lambda x: SlowBackward.apply(x, milliseconds)))]
+
+
+def threads(milliseconds):
+    train = trainer()
+    batch = torch.ones(16, 64)
 
     def step():
-        train_step(net, optimizer, batch, lambda x: SlowBackward.apply(x, milliseconds))
+        thread = threading.Thread(target=slow, args=(batch, milliseconds))
+        thread.start()
+        train(batch, lambda x: other(x, 20))
+        thread.join()
+        other(batch, 5)
 
-    return run(STEPS, step)
+    return [record(step, experimental_config=_ExperimentalConfig(profile_all_threads=True))]
 
 
-def rank_main(rank, milliseconds, port, out):
-    os.environ.update(MASTER_ADDR="127.0.0.1", MASTER_PORT=str(port), RANK=str(rank), WORLD_SIZE="2")
-    dist.init_process_group("gloo")
-    net = model()
-    grads = torch.ones(1000)
+def rank_main(rank, slows, lates, port, out):
+    torch.set_num_threads(1)
+    os.environ.update(MASTER_ADDR="127.0.0.1", MASTER_PORT=str(port))
+    dist.init_process_group("gloo", rank=rank, world_size=len(slows))
+    gradients = torch.ones(1000)
 
     def step():
-        slow(torch.ones(4), 5 + (milliseconds if rank == 1 else 0))
-        with torch.no_grad():
-            net(torch.ones(16, 64))
-        dist.all_reduce(grads)
-        with record_function("compute"):
-            time.sleep(0.005)
+        slow(gradients, slows[rank])
+        if lates[rank]:
+            late(gradients, lates[rank])
+        dist.all_reduce(gradients)
+        other(gradients, 15)
 
-    trace = run(STEPS, step)
-    with open(out % rank, "w") as file:
+    trace = record(step, wait=500)  # the other ranks are not to be slowed down in their last step
+    with open(out % rank, "w", encoding="utf-8") as file:
         json.dump(trace, file)
     dist.destroy_process_group()
 
 
-def ranks(milliseconds, port=29517):
+def ranks(slows, lates):
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
     out = os.path.join(tempfile.gettempdir(), f"pairs.{os.getpid()}.rank%d.json")
-    mp.spawn(rank_main, (milliseconds, port + milliseconds, out), nprocs=2)
+    mp.spawn(rank_main, (slows, lates, port, out), nprocs=len(slows))
     traces = []
-    for rank in range(2):
-        with open(out % rank) as file:
+    for rank in range(len(slows)):
+        with open(out % rank, encoding="utf-8") as file:
             traces.append(json.load(file))
         os.unlink(out % rank)
     return traces
@@ -197,35 +235,60 @@ def ranks(milliseconds, port=29517):
 
 PAIRS = {
     "loader": (loader, [0, 2, 4]),
-    "host_sleep": (host_sleep, [15, 0]),
-    "operator": (operator, [12, 6]),
-    "module": (module, [5, 1]),
-    "backward": (backward, [20, 5]),
-    "ranks": (ranks, [20, 0]),
+    "host_sleep": (host_sleep, [30, 10, 0]),
+    "operator": (operator, [30, 10]),
+    "module": (module, [15, 5]),
+    "backward": (backward, [40, 10]),
+    "threads": (threads, [40, 10]),
+    "two_ranks": (lambda milliseconds: ranks([20, 20], [0, milliseconds]), [40, 0]),
+    "three_ranks": (lambda milliseconds: ranks([20, milliseconds, 20], [0, 0, 0]), [60, 20]),
 }
+
+
+def unevenness(traces):
+    """How far apart the fastest and the slowest step are, of the median; the worst of TRACES."""
+    worst = 0
+    for trace in traces:
+        steps = [e["dur"] for e in trace["traceEvents"] if e["name"].startswith("ProfilerStep#")]
+        worst = max(worst, (max(steps) - min(steps)) / statistics.median(steps))
+    return worst
+
+
+def calmest(job, setting, tries):
+    best = None
+    for _ in range(tries):
+        traces = job(setting)
+        if best is None or unevenness(traces) < unevenness(best):
+            best = traces
+        if unevenness(best) <= CALM:
+            break
+    return best
 
 
 def save(trace, path):
     trace.pop("traceName", None)
-    with open(path, "wb") as raw, gzip.GzipFile(fileobj=raw, mode="wb", mtime=0) as file:
+    trace["host_name"] = "host"
+    with open(path, "wb") as raw, gzip.GzipFile("", "wb", 9, raw, mtime=0) as file:
         file.write(json.dumps(trace, separators=(",", ":")).encode())
 
 
 def main():
-    parser = argparse.ArgumentParser()
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--out", default=HERE)
-    parser.add_argument("names", nargs="*", default=list(PAIRS))
+    parser.add_argument("--tries", type=int, default=5)
+    parser.add_argument("names", nargs="*", metavar="NAME")
     args = parser.parse_args()
     torch.set_num_threads(1)
-    for name in args.names:
+    for name in args.names or PAIRS:
         job, settings = PAIRS[name]
         for setting in settings:
-            traces = job(setting)
-            if isinstance(traces, dict):
-                save(traces, os.path.join(args.out, f"{name}_{setting}.json.gz"))
-            else:
-                for rank, trace in enumerate(traces):
-                    save(trace, os.path.join(args.out, f"{name}_{setting}_rank{rank}.json.gz"))
+            traces = calmest(job, setting, args.tries)
+            disturbed = unevenness(traces)
+            print(f"{name}_{setting}: steps {disturbed:.1%} apart{' (uneven)' if disturbed > CALM else ''}",
+                  file=sys.stderr)
+            for rank, trace in enumerate(traces):
+                suffix = f"_rank{rank}" if len(traces) > 1 else ""
+                save(trace, os.path.join(args.out, f"{name}_{setting}{suffix}.json.gz"))
 
 
 if __name__ == "__main__":

@@ -228,6 +228,76 @@ static void a_slow_rank_can_be_as_fast_as_the_median(void **state)
 }
 
 /*
+ * In ms: two ranks, and a collective on a thread of gloo. The thread that trains is idle from 21, or 61, until all are done; or on
+ * rank 0 BUSY with something else meanwhile, which by chance was over just before.
+ *
+ *     rank 0   [forward 0-20][issue 20-21]                               [next 83-93]
+ *       gloo                     [22-82                                 ]
+ *     rank 1   [forward 0-20][late 20-60                ][issue 60-61]   [next 83-93]
+ *       gloo                                                 [62-82     ]
+ */
+static struct trace *draw_ranks_on_host(bool busy)
+{
+    draw_begin(&wants);
+    for (int64_t rank = 0; rank < 2; rank++) {
+        if (rank)
+            draw_file("rank1.json");
+        trace_builder_current_file(draw_builder)->rank = rank;
+        draw_host("cpu_op", "forward", 1, 0, 20 * MS);
+        if (rank)
+            draw_host("cpu_op", "late", 1, 20 * MS, 40 * MS);
+        draw_host("cpu_op", "c10d::allreduce_", 1, rank ? 60 * MS : 20 * MS, 1 * MS);
+        draw_host("user_annotation", "gloo:all_reduce", 2, rank ? 62 * MS : 22 * MS,
+                  rank ? 20 * MS : 60 * MS);
+        if (busy && !rank)
+            draw_host("cpu_op", "backward", 1, 21 * MS, 60 * MS);
+        draw_host("cpu_op", "next", 1, 83 * MS, 10 * MS);
+    }
+    return draw_end();
+}
+
+static void ranks_wait_for_one_another_on_the_host_too(void **state)
+{
+    (void)state;
+    struct trace *trace = draw_ranks_on_host(false);
+    /* Rank 1 arrives at 22, after rank 0 that was ready at 21; 20 of transfer and 1 to go on make 43, and 10 more. */
+    assert_int_equal(then_scaled(trace, "op:late=0"), 53 * MS);
+    /* It arrives at 142. */
+    assert_int_equal(then_scaled(trace, "op:late=3"), 173 * MS);
+    /* Hidden: rank 1 goes on at 61. */
+    assert_int_equal(then_with(trace, (struct edit){ .kind = EDIT_OVERLAP_COMM }, true), 71 * MS);
+    trace_free(trace);
+    trace = draw_ranks_on_host(true);
+    /* What rank 0 does next comes after its backward, and nothing says that it waited for anybody. */
+    assert_int_equal(then_scaled(trace, "op:late=0"), 93 * MS);
+    assert_int_equal(then_scaled(trace, "op:backward=0.5"), 93 * MS); /* as rank 1 still ends then */
+    trace_free(trace);
+}
+
+/*
+ * In ms. Nothing links the threads, but the first goes on when the second is done, having been idle.
+ *
+ *     thread 1  [a 0-20             ]                      [b 41-50]
+ *     thread 2     [work 2-40                             ]
+ */
+static void a_thread_is_waited_for(void **state)
+{
+    (void)state;
+    draw_begin(&wants);
+    draw_host("cpu_op", "a", 1, 0, 20 * MS);
+    draw_host("cpu_op", "b", 1, 41 * MS, 9 * MS);
+    draw_host("cpu_op", "work", 2, 2 * MS, 38 * MS);
+    struct trace *trace = draw_end();
+    /* It is done at 2 + 19, and b begins 1 later. */
+    assert_int_equal(then_scaled(trace, "op:work=0.5"), 31 * MS);
+    /* It is done at 2 + 9.5, when a still runs: b begins at 20. */
+    assert_int_equal(then_scaled(trace, "op:work=0.25"), 29 * MS);
+    /* It is started by a, which takes no time: work 0-38, b 39-48. */
+    assert_int_equal(then_scaled(trace, "op:a=0"), 48 * MS);
+    trace_free(trace);
+}
+
+/*
  *     thread   block 0-100
  *                  Linear_0 10-60
  *                      [aten::mm 20-50 ][cudaDeviceSynchronize 50-110                    ]
@@ -315,6 +385,8 @@ int main(void)
         cmocka_unit_test(allocation_and_first_use_are_of_calls),
         cmocka_unit_test(communication_can_be_hidden_or_of_another_bandwidth),
         cmocka_unit_test(a_slow_rank_can_be_as_fast_as_the_median),
+        cmocka_unit_test(ranks_wait_for_one_another_on_the_host_too),
+        cmocka_unit_test(a_thread_is_waited_for),
         cmocka_unit_test(what_is_scaled_is_told_by_kind_and_name),
         cmocka_unit_test(factors_are_parsed),
         cmocka_unit_test(a_name_that_nothing_has_is_an_error),
