@@ -26,6 +26,7 @@ struct group {
     size_t width;        /* how many are keyed */
     struct names *keys;
     const struct step_list *steps;
+    bool *has_calls; /* by file, when the steps hold what was launched in them; else NULL */
     struct code_paths *modules;
     struct arena texts; /* of keys that were shown */
 };
@@ -67,7 +68,13 @@ struct group *group_open(const struct trace *trace, unsigned dimensions)
 
 void group_set_steps(struct group *group, const struct step_list *steps)
 {
+    const struct trace *trace = group->trace;
     group->steps = steps;
+    free(group->has_calls);
+    group->has_calls = mem_zalloc(trace->file_count + 1, sizeof *group->has_calls);
+    for (event_id e = 0; e < trace->event_count; e++)
+        if (event_is_call((enum event_kind)trace->kind[e]))
+            group->has_calls[trace->tracks[trace->track[e]].file] = true;
 }
 
 bool group_has_no_modules(const struct group *group)
@@ -80,6 +87,7 @@ void group_free(struct group *group)
     if (!group)
         return;
     names_free(group->keys);
+    free(group->has_calls);
     code_paths_free(group->modules);
     arena_release(&group->texts);
     free(group);
@@ -140,7 +148,11 @@ static int64_t key_of(const struct group *group, enum dimension dimension, event
     case DIMENSION_DEVICE: return device_key(trace, e);
     case DIMENSION_STREAM:
     case DIMENSION_THREAD: return (int64_t)trace->track[e];
-    case DIMENSION_STEP: return step_key(group, e);
+    case DIMENSION_STEP:
+        if (group->has_calls && e == work && event_is_launched((enum event_kind)trace->kind[e]) &&
+            group->has_calls[trace->tracks[trace->track[e]].file])
+            return NO_KEY;
+        return step_key(group, e);
     case DIMENSION_OP:
     case DIMENSION_CALL:
     case DIMENSION_KERNEL: return (int64_t)trace->name[e];

@@ -83,7 +83,10 @@ struct step_list;
 /* New; free with group_free (NULL is allowed). DIMENSIONS, a set, may be empty: all events are one group. */
 struct group *group_open(const struct trace *trace, unsigned dimensions);
 
-/* Before the first event: only STEPS, borrowed, are steps. */
+/*
+ * Before the first event: only STEPS, borrowed, are steps, and hold what was launched in them: work without a call is in none of
+ * them if its file has calls, as it was launched before the recording began.
+ */
 void group_set_steps(struct group *group, const struct step_list *steps);
 void group_free(struct group *group);
 
