@@ -3,16 +3,14 @@
 
 #include "base/error.h"
 
-enum { MOST_ROWS = 1 << 18 };
-
 bool many_rows(const struct table *table)
 {
-    return table->row_count >= MOST_ROWS;
+    return table->row_count >= MANY_ROWS;
 }
 
 void many_rows_tell(struct result *result, int64_t left_out)
 {
     if (left_out)
         result_add_notice(result, "many_rows", left_out, NULL, TPA_NOWHERE,
-                          "devices or streams are left out of tables that have more than a million rows");
+                          "devices or streams are left out of tables that reached 262144 rows");
 }

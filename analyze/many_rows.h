@@ -17,7 +17,10 @@
 
 #include "base/result.h"
 
-/* Is TABLE full: has it 2^18 rows or more? */
+/* Rows of a table that is full. */
+enum { MANY_ROWS = 1 << 18 };
+
+/* Is TABLE full: has it MANY_ROWS rows or more? */
 bool many_rows(const struct table *table);
 
 /* Add the notice that LEFT_OUT devices or streams are not in the tables; none when it is 0. */

@@ -6,6 +6,7 @@
  */
 #include "analyze/steps.h"
 
+#include "analyze/many_rows.h"
 #include "base/runs.h"
 #include "base/stats.h"
 #include "base/sum.h"
@@ -24,9 +25,6 @@
 #include <string.h>
 
 const struct trace_wants steps_wants = { .args = GPU_EVENTS_WANTS };
-
-/* A trace of a megabyte may have thousands of streams and of steps. Rows end with the stream that makes them so many. */
-enum { MOST_ROWS = 1 << 20 };
 
 /* ---- which ranges are the steps ---- */
 
@@ -319,7 +317,7 @@ static int64_t add_lanes(const struct steps_query *query, uint32_t file, step_ro
         struct lane lane = { file, device, stream };
         if (device->file != file)
             continue;
-        if (rows->count >= MOST_ROWS)
+        if (rows->count >= MANY_ROWS)
             left_out++;
         else
             add_lane(query, &lane, host, rows);
@@ -693,9 +691,7 @@ void steps_add_result(const struct steps *steps, struct result *result)
     if (steps->no_devices)
         result_add_notice(result, "no_devices", 0, NULL, TPA_NOWHERE,
                           "nothing ran on a device, or it was not recorded, so there are no rows of devices");
-    if (steps->left_out)
-        result_add_notice(result, "many_rows", steps->left_out, NULL, TPA_NOWHERE,
-                          "devices or streams are left out of tables that have more than a million rows");
+    many_rows_tell(result, steps->left_out);
     if (steps->incomplete)
         result_add_notice(
             result, "incomplete_steps", steps->incomplete, NULL, TPA_NOWHERE,

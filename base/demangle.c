@@ -21,14 +21,18 @@ enum { LONGEST_NAME = 16 * 1024, LARGEST_RESULT = 64 * 1024 * 1024, LONGEST_TEXT
 /* Both do all their work on the stack: up to some 190 bytes of it for each byte of a name such as _Z1fPPPP...i. */
 enum { STACK_PER_BYTE = 512 };
 
-/* No name that is longer is demangled: with a small stack (ulimit -s) that ends earlier. */
-static inline size_t longest_name(void)
+/* With no less stack than these take can a process run at all: nearly all names are so short, and a call to the system for
+ * each would take longer than the rest. */
+enum { ALWAYS_FITS = 64 };
+
+/* Is a name of LEN bytes demangled? With a small stack (ulimit -s) only shorter ones are. */
+static inline bool is_short_enough(size_t len)
 {
     struct rlimit stack;
-    if (getrlimit(RLIMIT_STACK, &stack) != 0 || stack.rlim_cur == RLIM_INFINITY ||
-        stack.rlim_cur / STACK_PER_BYTE > LONGEST_NAME)
-        return LONGEST_NAME;
-    return stack.rlim_cur / STACK_PER_BYTE;
+    if (len <= ALWAYS_FITS)
+        return true;
+    bool small = getrlimit(RLIMIT_STACK, &stack) == 0 && stack.rlim_cur != RLIM_INFINITY;
+    return len <= LONGEST_NAME && (!small || len <= stack.rlim_cur / STACK_PER_BYTE);
 }
 
 #if TPA_HAVE_DEMANGLE
@@ -56,7 +60,7 @@ static bool is_bounded(const char *name, size_t len)
             worst *= 1.4422495703; /* the cube root of 3 */
         at = end ? end : at + 1;
     }
-    return len <= longest_name() && worst <= LARGEST_RESULT;
+    return worst <= LARGEST_RESULT && is_short_enough(len);
 }
 
 static bool add_by_library(struct buffer *out, const char *name)
@@ -102,7 +106,7 @@ static bool add_by_pieces(struct buffer *out, const char *name)
 {
     /* Static: what is changed between setjmp and longjmp must not lie in a register. */
     static _Thread_local struct demangling demangling;
-    if (strlen(name) > longest_name())
+    if (!is_short_enough(strlen(name)))
         return false;
     buffer_clear(&demangling.text);
     bool ok = false;

@@ -1,8 +1,9 @@
 /*
  * names.c - an open-addressed table of ids over texts kept in an arena.
  *
- * A slot holds the upper half of the hash beside the id, so that a probe touches a text only when
- * it is almost surely the right one. Linear probing, at most half full.
+ * A slot holds the upper half of the hash, its tag, beside the id, so that a probe touches a text only when it is almost
+ * surely the right one. Linear probing, at most half full. Where a text belongs, the first bits of its tag tell: a larger
+ * table holds the slots in the same order, and is filled from the smaller one in one pass over both, without a text.
  */
 #define XXH_INLINE_ALL
 #include "base/names.h"
@@ -25,7 +26,8 @@ struct names_block {
 
 struct names {
     struct slot *slots;
-    size_t mask; /* number of slots - 1 */
+    size_t mask;   /* number of slots - 1 */
+    unsigned bits; /* there are 2^bits slots */
     struct {
         struct names_block *at;
         size_t count, capacity;
@@ -45,7 +47,8 @@ static struct slot *new_slots(size_t count)
 struct names *names_open(void)
 {
     struct names *names = mem_zalloc(1, sizeof *names);
-    names->mask = 255;
+    names->bits = 8;
+    names->mask = ((size_t)1 << names->bits) - 1;
     names->slots = new_slots(names->mask + 1);
     return names;
 }
@@ -70,11 +73,17 @@ size_t names_bytes(const struct names *names)
     return names->bytes;
 }
 
+/* Where the search for a text with TAG begins. */
+static size_t home_of(const struct names *names, uint32_t tag)
+{
+    return (size_t)((uint64_t)tag << 32 >> (64 - names->bits));
+}
+
 /* The slot that holds the text, or the empty slot where it would go. */
 static struct slot *find_slot(const struct names *names, const char *s, size_t len, uint64_t hash)
 {
     uint32_t tag = (uint32_t)(hash >> 32);
-    for (size_t i = hash & names->mask;; i = (i + 1) & names->mask) {
+    for (size_t i = home_of(names, tag);; i = (i + 1) & names->mask) {
         struct slot *slot = &names->slots[i];
         if (slot->id == NAME_NONE)
             return slot;
@@ -86,14 +95,20 @@ static struct slot *find_slot(const struct names *names, const char *s, size_t l
 
 static void grow(struct names *names)
 {
-    free(names->slots);
+    struct slot *old = names->slots;
+    size_t old_count = names->mask + 1;
+    names->bits++;
     names->mask = names->mask * 2 + 1;
     names->slots = new_slots(names->mask + 1);
-    for (name_id id = 0; id < names->texts.count; id++) {
-        const struct names_block *text = &names->texts.at[id];
-        uint64_t hash = XXH3_64bits(text->at, text->len);
-        *find_slot(names, text->at, text->len, hash) = (struct slot){ (uint32_t)(hash >> 32), id };
+    for (size_t from = 0; from < old_count; from++) {
+        if (old[from].id == NAME_NONE)
+            continue;
+        size_t to = home_of(names, old[from].tag);
+        while (names->slots[to].id != NAME_NONE)
+            to = (to + 1) & names->mask;
+        names->slots[to] = old[from];
     }
+    free(old);
 }
 
 name_id names_add(struct names *names, const char *s, size_t len)

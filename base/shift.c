@@ -107,20 +107,19 @@ static struct runs runs_of(const struct shift_sample *sample)
     return runs;
 }
 
-double shift_median_of(const struct shift_sample *sample)
+/* Of COUNT values; NAN when there are none. */
+static double median_of(const struct runs *runs, size_t count)
 {
-    struct runs runs = runs_of(sample);
     double middle[2] = { 0, 0 }; /* those at (count - 1) / 2 and count / 2 */
     size_t passed = 0;
-    for (size_t i = 0; i < runs.count; passed += runs.at[i++].count)
-        for (size_t half = 0; half < 2; half++) {
-            size_t place = (sample->count - 1 + half) / 2;
-            if (place >= passed && place - passed < runs.at[i].count)
-                middle[half] = runs.at[i].value;
-        }
-    free(runs.at);
-    if (sample->count == 0)
+    if (count == 0)
         return NAN;
+    for (size_t i = 0; i < runs->count; passed += runs->at[i++].count)
+        for (size_t half = 0; half < 2; half++) {
+            size_t place = (count - 1 + half) / 2;
+            if (place >= passed && place - passed < runs->at[i].count)
+                middle[half] = runs->at[i].value;
+        }
     return middle[0] == middle[1] ? middle[0] : middle[0] + 0.5 * (middle[1] - middle[0]);
 }
 
@@ -347,11 +346,20 @@ static double value_at(uint64_t order)
     return value;
 }
 
-/* The difference that RANK others, or more, are not above: the RANK-th from 0 on, were they sorted. */
+/*
+ * The difference that RANK others, or more, are not above: the RANK-th from 0 on, were they sorted. Of what happens in few of
+ * many steps it is 0 nearly always, so that is asked first.
+ */
 static double difference_at(const struct pairs *pairs, size_t rank)
 {
     uint64_t low = order_of(pairs->to.at[0].value - pairs->from.at[pairs->from.count - 1].value);
     uint64_t high = order_of(pairs->to.at[pairs->to.count - 1].value - pairs->from.at[0].value);
+    if (count_up_to(pairs, 0) <= rank)
+        low = low > order_of(0) ? low : order_of(0) + 1;
+    else if (count_up_to(pairs, value_at(order_of(-0.0) - 1)) <= rank)
+        return 0;
+    else
+        high = high < order_of(-0.0) ? high : order_of(-0.0) - 1;
     while (low < high) {
         uint64_t middle = low + (high - low) / 2;
         if (count_up_to(pairs, value_at(middle)) > rank)
@@ -375,16 +383,10 @@ static void find_shift(const struct pairs *pairs, size_t after_count, struct shi
     }
 }
 
-void shift_compare_samples(const struct shift_sample *before, const struct shift_sample *after,
-                           struct shift *shift)
+/* What is asked of two samples that have values; the medians are not its business. */
+static void compare_pairs(const struct pairs *pairs, size_t after_count, struct shift *shift)
 {
-    *shift = (struct shift){
-        .estimate = NAN, .low = -INFINITY, .high = INFINITY, .p = 1, .exact = true, .least_p = 1
-    };
-    if (before->count == 0 || after->count == 0)
-        return;
-    struct pairs pairs = { runs_of(before), runs_of(after), before->count };
-    struct ranks ranks = rank(&pairs.from, &pairs.to);
+    struct ranks ranks = rank(&pairs->from, &pairs->to);
     struct sums sums = sums_of(&ranks);
     shift->u = u_of(&ranks, sums.found);
     shift->exact = ranks.count <= EXACT_UP_TO;
@@ -397,7 +399,20 @@ void shift_compare_samples(const struct shift_sample *before, const struct shift
     }
     shift->decidable = shift->least_p < 0.05;
     free(ranks.tied);
-    find_shift(&pairs, after->count, shift);
+    find_shift(pairs, after_count, shift);
+}
+
+void shift_compare_samples(const struct shift_sample *before, const struct shift_sample *after,
+                           struct shift *shift)
+{
+    *shift = (struct shift){
+        .estimate = NAN, .low = -INFINITY, .high = INFINITY, .p = 1, .exact = true, .least_p = 1
+    };
+    struct pairs pairs = { runs_of(before), runs_of(after), before->count };
+    shift->median[0] = median_of(&pairs.from, before->count);
+    shift->median[1] = median_of(&pairs.to, after->count);
+    if (before->count > 0 && after->count > 0)
+        compare_pairs(&pairs, after->count, shift);
     free(pairs.from.at);
     free(pairs.to.at);
 }

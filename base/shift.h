@@ -28,17 +28,15 @@ struct shift_sample {
     size_t listed, count;
 };
 
-/* The middle of SAMPLE; NAN when it is empty. */
-double shift_median_of(const struct shift_sample *sample);
-
 /* How two samples differ. Positive: the second one is larger. */
 struct shift {
     double estimate; /* Hodges-Lehmann: the median of all differences between a value after and one before */
     double low,
         high; /* 95 % confidence interval of the shift; -INFINITY, INFINITY when the samples are too small */
-    double u; /* Mann-Whitney U: pairs in which the value after is larger, ties counted by half */
-    double p; /* two-sided; 1 when one of the samples is empty */
-    bool exact;     /* p counts all arrangements; else the normal approximation, corrected for ties */
+    double median[2]; /* of the values before, and after; NAN where there are none */
+    double u;         /* Mann-Whitney U: pairs in which the value after is larger, ties counted by half */
+    double p;         /* two-sided; 1 when one of the samples is empty */
+    bool exact;       /* p counts all arrangements; else the normal approximation, corrected for ties */
     double least_p; /* the least p that these values could have given, however they fell to the two samples */
     bool decidable; /* least_p < 0.05: so many values can tell a change from chance at all */
 };

@@ -1,6 +1,7 @@
 /* measure.c - see measure.h. What keeps the samples, and what several sorts of parts share. */
 #include "compare/measure.h"
 
+#include "base/runs.h"
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -134,22 +135,21 @@ void measures_add_fact(struct measures *measures, const char *key, const char *t
 
 /* ---- finishing ---- */
 
-static int compare_values(const void *left, const void *right)
+static bool value_belongs_behind(const void *context, const void *left, const void *right)
 {
+    (void)context;
     const struct measure_value *a = left, *b = right;
     if (a->row != b->row)
-        return a->row < b->row ? -1 : 1;
+        return a->row > b->row;
     if (a->sample != b->sample)
-        return a->sample < b->sample ? -1 : 1;
-    return a->value < b->value ? -1
-                               : a->value > b->value; /* so that sums of doubles are the same every time */
+        return a->sample > b->sample;
+    return a->value > b->value; /* so that sums of doubles are the same every time */
 }
 
 /* Sort; add up what one row has twice in a sample. */
 static void finish_rows(struct measure_rows *rows)
 {
-    if (rows->values.count > 1)
-        qsort(rows->values.at, rows->values.count, sizeof *rows->values.at, compare_values);
+    runs_sort(rows->values.at, rows->values.count, sizeof *rows->values.at, value_belongs_behind, NULL);
     size_t kept = 0;
     for (size_t i = 0; i < rows->values.count; i++) {
         const struct measure_value *value = &rows->values.at[i];

@@ -402,7 +402,7 @@ static void measure_rows(const struct measuring *measuring, const struct measure
         taking.host_ns[i] = mem_zalloc(sorts[i]->samples.count + 1, sizeof *taking.host_ns[i]);
         taking.device_ns[i] = mem_zalloc(sorts[i]->samples.count + 1, sizeof *taking.device_ns[i]);
     }
-    struct top_options of_rows = { .by = dimensions_of(options->by) | TOP_RANK };
+    struct top_options of_rows = { .by = dimensions_of(options->by) | TOP_RANK, .without_memory = true };
     struct step_list sampled = ranges_of_samples(measuring);
     if (measuring->steps.count) {
         of_rows.by |= TOP_STEP;

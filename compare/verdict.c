@@ -27,11 +27,6 @@ static double mean(const struct shift_sample *sample)
     return sample->count ? sum / (double)sample->count : 0;
 }
 
-static double median(const struct shift_sample *sample)
-{
-    return sample->count ? shift_median_of(sample) : 0;
-}
-
 /* ---- few samples, far apart ---- */
 
 struct spread {
@@ -79,16 +74,16 @@ struct finding finding_of(const struct sampled *sampled)
 {
     struct finding finding = { .p = NAN, .clear_p = clear_p(sampled) };
     double level[2];
+    shift_compare_samples(&sampled->sides[0], &sampled->sides[1], &finding.shift);
     for (int i = 0; i < 2; i++) {
         level[i] = isnan(sampled->whole[i]) ? mean(&sampled->sides[i]) : sampled->whole[i];
-        finding.median[i] = median(&sampled->sides[i]);
+        finding.median[i] = sampled->sides[i].count ? finding.shift.median[i] : 0;
         finding.count[i] = sampled->sides[i].count;
         finding.present[i] = sampled->present[i];
     }
     finding.before = level[0];
     finding.after = level[1];
     finding.change = level[1] - level[0];
-    shift_compare_samples(&sampled->sides[0], &sampled->sides[1], &finding.shift);
     return finding;
 }
 
