@@ -204,7 +204,9 @@ class Job:
                "overlapped": ratio(total - sum(m.exposed for m in members), total)}
         if self.matches:
             row["waited_ns"] = sum(m.match.waited[id(m)] for m in matched) if matched else None
-            row["transfer_bus_bandwidth"] = ratio(product(size, factor, len(matched)), sum(m.duration - m.match.waited[id(m)] for m in matched)) if matched else None
+            # What waited as long as it took has no transfer, and so no bandwidth: its bytes do not count either.
+            transfers = [t for t in (m.duration - m.match.waited[id(m)] for m in matched) if t > 0]
+            row["transfer_bus_bandwidth"] = ratio(product(size, factor, len(transfers)), sum(transfers))
         return row
 
     def footer(self):

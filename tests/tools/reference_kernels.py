@@ -59,7 +59,7 @@ class Kernels:
         if by == "shape":
             return shape_of(event)
         if by == "op":
-            return {"operator": self.operator(event)}
+            return {"op": self.operator(event)}  # the column that makes rows is called as the word of --by
         if by == "device":
             return {"device": int(event.args["device"])}
         if by == "stream":
