@@ -12,6 +12,7 @@ A trace on which they differ is kept in FOLDER (as seed-N.json), and said so; ex
 import argparse
 import json
 import os
+import shlex
 import shutil
 import subprocess
 import sys
@@ -270,11 +271,15 @@ def summary_differences(tpa, path, document):
 
 
 def finding_differences(tpa, path, summary):
-    """A finding saves what tpa whatif says of its change, and 0.5 % of a step or more; all of them together what it says of all."""
+    """A finding saves what tpa whatif says of its change, which is 0.5 % of a step or more; the first saves most."""
     findings, footer = rows_of(summary, "findings"), summary.get("findings", {"footer": {}})["footer"]
     for row in findings:
         share = row["saves_ns"] / footer["step_ns"]
         yield None if share >= 0.005 and abs(share - row["saves_share"]) <= 1e-9 else f"findings: {row} is none of a step of {footer['step_ns']}"
+        if row["check"].startswith("tpa whatif"):
+            told = subprocess.run([tpa, *shlex.split(row["check"])[1:], "--format", "json", path], capture_output=True, check=True).stdout
+            (effect,) = rows_of({table["key"]: table for table in json.loads(told)["tables"]}, "result")
+            yield None if effect["now_ns"] == footer["step_ns"] and effect["gain_ns"] == row["saves_ns"] else f"findings: {row} gains {effect}"
     saves = [row["saves_ns"] for row in findings]
     yield None if saves == sorted(saves, reverse=True) else f"findings: not from what saves most to the least: {saves}"
 
