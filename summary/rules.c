@@ -359,12 +359,13 @@ static void look_at_growth(struct summary *summary)
 {
     const struct table *steps = summary_table(summary, "memory_steps");
     for (size_t first = 0, end; steps && first < steps->row_count; first = end) {
-        int64_t rank = summary_figure(steps, first, "rank"), least = INT64_MAX;
+        int64_t rank = summary_figure(steps, first, "rank"), least = INT64_MAX, most = 0;
         const char *device = summary_cell(steps, first, "device")->text.at;
         for (end = first; end < steps->row_count && summary_figure(steps, end, "rank") == rank &&
                           is_same(summary_cell(steps, end, "device")->text.at, device);
              end++) {
-            int64_t growth = summary_figure(steps, end, "growth");
+            int64_t growth = summary_figure(steps, end, "growth"), peak = summary_figure(steps, end, "peak");
+            most = peak > most ? peak : most;
             if (end > first && growth < least)
                 least = growth;
         }
@@ -373,7 +374,7 @@ static void look_at_growth(struct summary *summary)
         consider(summary, (struct finding){ .rule = RULE_MEMORY_GROWS,
                                             .rank = rank,
                                             .device = device,
-                                            .share = share_of(least, summary_figure(steps, end - 1, "peak")),
+                                            .share = share_of(least, most),
                                             .time_ns = TABLE_INT_MISSING,
                                             .bytes = least });
     }

@@ -216,9 +216,20 @@ def summary_identities(answers):
         if work and row["time_ns"] > work:
             yield f"summary: {row['name']} has more than all work"
     for by in (None, "rank", "device"):
-        for finding in answers.rows("summary", "findings", by):
-            if not finding["share"] > finding["threshold"] or not finding["see"] or not finding["advice"]:
+        for remark in answers.rows("summary", "remarks", by):
+            if not remark["share"] > remark["threshold"] or not remark["see"] or not remark["advice"]:
+                yield f"summary --by {by}: {remark['rule']} is no remark"
+        # A finding has a price, which is that of a replay: a share of the step, and 0.5 % of it or more. The most comes first.
+        findings = answers.rows("summary", "findings", by)
+        step, together = (answers.footer("summary", "findings", key, by) for key in ("step_ns", "together_ns"))
+        for finding in findings:
+            share = finding["saves_ns"] / step
+            if share < 0.005 or not math.isclose(share, finding["saves_share"], rel_tol=1e-9) or not all(finding[key] for key in ("events", "check", "advice")):
                 yield f"summary --by {by}: {finding['rule']} is no finding"
+        if findings != sorted(findings, key=lambda finding: -finding["saves_ns"]):
+            yield f"summary --by {by}: what saves most is not first"
+        if findings != answers.rows("summary", "findings") or findings and not 0 <= together <= step:
+            yield f"summary --by {by}: findings are about other steps"
 
 
 # ---- modules and collectives

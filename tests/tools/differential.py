@@ -12,6 +12,7 @@ A trace on which they differ is kept in FOLDER (as seed-N.json), and said so; ex
 import argparse
 import json
 import os
+import shlex
 import shutil
 import subprocess
 import sys
@@ -260,11 +261,27 @@ def summary_differences(tpa, path, document):
     yield compare_tables("operators of the summary", [row for row in operators if row["name"] in [r["name"] for r in few]], few)
     most = sorted((row["time_ns"] for row in operators if row["time_ns"] > 0 or summary.tables.work), reverse=True)[:5]
     yield None if most == [row["time_ns"] for row in few] else f"operators of the summary: {most} take most"
-    open_rules = [] if summary.stalls.stalls() is not None else ["stall"]
-    findings = [row for row in rows_of(found, "findings") if row["rule"] not in open_rules]
-    yield compare_tables("findings", [row for row in summary.findings() if row["rule"] not in open_rules], findings, ["time_ns"])
-    shares = [row["share"] for row in findings]
-    yield None if shares == sorted(shares, reverse=True) else f"findings: not from the largest share to the smallest: {shares}"
+    remarks, wanted = rows_of(found, "remarks"), summary.remarks()
+    of_memory = [row for row in remarks if row["bytes"] is not None]
+    if summary.memory is None:
+        remarks = [row for row in remarks if row not in of_memory]
+    yield compare_tables("remarks", wanted, remarks)
+    yield None if [row["rule"] for row in wanted] == [row["rule"] for row in remarks] else f"remarks: in another order than {wanted}"
+    yield from finding_differences(tpa, path, found)
+
+
+def finding_differences(tpa, path, summary):
+    """A finding saves what tpa whatif says of its change, which is 0.5 % of a step or more; the first saves most."""
+    findings, footer = rows_of(summary, "findings"), summary.get("findings", {"footer": {}})["footer"]
+    for row in findings:
+        share = row["saves_ns"] / footer["step_ns"]
+        yield None if share >= 0.005 and abs(share - row["saves_share"]) <= 1e-9 else f"findings: {row} is none of a step of {footer['step_ns']}"
+        if row["check"].startswith("tpa whatif"):
+            told = subprocess.run([tpa, *shlex.split(row["check"])[1:], "--format", "json", path], capture_output=True, check=True).stdout
+            (effect,) = rows_of({table["key"]: table for table in json.loads(told)["tables"]}, "result")
+            yield None if effect["now_ns"] == footer["step_ns"] and effect["gain_ns"] == row["saves_ns"] else f"findings: {row} gains {effect}"
+    saves = [row["saves_ns"] for row in findings]
+    yield None if saves == sorted(saves, reverse=True) else f"findings: not from what saves most to the least: {saves}"
 
 
 def chart_differences(tpa, path, document):

@@ -245,6 +245,32 @@ def family(least):
     return max((min(size, sum(p * size < 0.05 for p in least)) for size in range(1, len(least) + 1)), default=0)
 
 
+def student(t, freedom):
+    """How likely |Student's t| is above T: t = sqrt(freedom) * tan(a), and the density of a goes with cos(a) ** (freedom - 1)."""
+    power, pieces = freedom - 1, 1000
+    top = (math.pi / 2 - math.atan(t / math.sqrt(freedom))) ** 0.25  # of u, a = pi / 2 - u ** 4, which is smooth at the end
+    values = [math.sin((top * i / pieces) ** 4) ** power * 4 * (top * i / pieces) ** 3 for i in range(pieces + 1)]
+    tail = top / pieces / 3 * (values[0] + values[-1] + 4 * sum(values[1:-1:2]) + 2 * sum(values[2:-1:2]))  # Simpson's rule
+    return tail / (math.sqrt(math.pi) / 2 * math.exp(math.lgamma(freedom / 2) - math.lgamma((freedom + 1) / 2)))
+
+
+def clear_p(before, after):
+    """
+    p of a change far beyond any spread, which a few samples tell, too: Welch's t test where the ranges are at least three times as
+    far apart as the wider one is wide. A range counts as 2 %, a standard deviation as 1 % of its level at least. None: no such.
+    """
+    if min(len(before), len(after)) < 2:
+        return None
+    levels = [statistics.fmean(map(float, side)) for side in (before, after)]
+    apart = max(min(after) - max(before), min(before) - max(after))
+    width = max(*(max(side) - min(side) for side in (before, after)), 0.02 * max(map(abs, levels)))
+    if apart <= 0 or apart < 3 * width:
+        return None
+    errors = [max(statistics.variance(map(float, side)), (0.01 * level) ** 2) / len(side) for side, level in zip((before, after), levels)]
+    freedom = sum(errors) ** 2 / sum(error ** 2 / (len(side) - 1) for error, side in zip(errors, (before, after)))
+    return student(abs(levels[1] - levels[0]) / math.sqrt(sum(errors)), freedom)
+
+
 class Figure:
     """A name, and its values on both sides; None where a side does not have it at all."""
 
@@ -253,7 +279,13 @@ class Figure:
         self.old_name = None
         self.means = [None if v is None else w if w is not None else Fraction(sum(v), len(v)) for v, w in zip(values, whole)]
         self.shift = Shift(*values) if None not in values else None
-        self.p = None
+        self.p, self.by_spread = None, False
+
+    def judge_clear(self, count):
+        """One of COUNT rows of a gate, or alone: what ranks cannot judge, for want of samples, the distance of the two sides may."""
+        p = clear_p(*self.values) if self.shift is not None and self.verdict("ns") == "unsure" else None
+        if p is not None and p * count < 0.05:
+            self.p, self.by_spread = p * count, True
 
     def pooled(self):
         counts = [len(v) for v in self.values]
@@ -274,7 +306,8 @@ class Figure:
             return "unsure"
         if self.p >= 0.05:
             return "same"
-        return {"ns": ("slower", "faster")}.get(unit, ("more", "less"))[self.shift.estimate < 0]
+        change = self.change() if self.by_spread else self.shift.estimate
+        return {"ns": ("slower", "faster")}.get(unit, ("more", "less"))[change < 0]
 
     def outcome(self, limit, is_share):
         """Of a gate that allows it to grow by LIMIT, as a share of what it was or, of what is a share itself, in points."""
@@ -291,8 +324,9 @@ class Figure:
         verdict = self.verdict("ns")
         if verdict == "new":  # in one step of ten, or in all?
             verdict = "same" if self.shift.estimate <= 0 else "unsure" if not decidable else "slower" if self.shift.p < 0.05 else "same"
-        outcome = "held" if growth <= limit else {"slower": "passed", "unsure": "unsure"}.get(verdict, "held")
-        return {"found": float(growth) if math.isfinite(growth) else None, "limit": float(limit), "outcome": outcome, "fails": outcome == "passed"}
+        outcome = "within" if growth <= limit else {"slower": "exceeded", "unsure": "cannot tell"}.get(verdict, "within")
+        # A gate that cannot judge is not passed, unless --unsure says so.
+        return {"found": float(growth) if math.isfinite(growth) else None, "limit": float(limit), "outcome": outcome, "fails": outcome != "within"}
 
     def change(self):
         return None if self.shift is None else self.means[1] - self.means[0]
@@ -360,6 +394,7 @@ class Diff:
     def judged(figure):
         if figure.shift is not None and figure.is_question():
             figure.p = figure.shift.p
+        figure.judge_clear(1)
         return figure
 
     def memory(self):
@@ -418,6 +453,8 @@ class Diff:
         gates = [("1%", first, 0.01)] if self.by_step else []
         rows = self.figures("op") + (self.figures("kernel") if "device time" in head else [])
         self.judge(rows)
+        for figure in rows:
+            figure.judge_clear(len(rows))
         gates += [("op=2%:.", figure, 0.02) for figure in rows]
         for gate, name in (("busy", "GPU busy"), ("host", "host time"), ("device", "device time")):
             if name in head and head[name].shift:

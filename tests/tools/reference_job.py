@@ -48,7 +48,7 @@ class Rank:
         self.collectives = [Collective(self, e) for e in self.work if "nccl" in e.name]
         self.has_work = bool(self.work)
         self.idle, self.device = "idle", self.number
-        regions = sorted((e for e in events if e.name.startswith("gloo:")), key=lambda e: e.start)
+        self.talks = regions = sorted((e for e in events if e.name.startswith("gloo:")), key=lambda e: e.start)  # on the host: parts of steps, too
         if regions:  # a job without devices
             alone = [e for e in self.operators if not e.name.startswith("c10d::") and not any(e is not o and e.start <= o.start < e.end and o.end <= e.end for o in self.operators)]
             self.computing = of(alone)
@@ -66,7 +66,7 @@ class Rank:
         parts, taken = {}, []
         for key, events in (("kernel_ns", [e for e in self.work if e.category in KERNEL and "nccl" not in e.name]),
                             ("memcpy_ns", [e for e in self.work if e.category in COPY]), ("memset_ns", [e for e in self.work if e.category in SET]),
-                            ("communication_ns", [e for e in self.work if "nccl" in e.name]), ("runtime_ns", self.all_calls),
+                            ("communication_ns", [e for e in self.work if "nccl" in e.name] + self.talks), ("runtime_ns", self.all_calls),
                             ("cpu_ns", self.operators)):
             moments = within(union(of(events)), start, end)
             parts[key] = length(without(moments, taken))
@@ -204,7 +204,9 @@ class Job:
                "overlapped": ratio(total - sum(m.exposed for m in members), total)}
         if self.matches:
             row["waited_ns"] = sum(m.match.waited[id(m)] for m in matched) if matched else None
-            row["transfer_bus_bandwidth"] = ratio(product(size, factor, len(matched)), sum(m.duration - m.match.waited[id(m)] for m in matched)) if matched else None
+            # What waited as long as it took has no transfer, and so no bandwidth: its bytes do not count either.
+            transfers = [t for t in (m.duration - m.match.waited[id(m)] for m in matched) if t > 0]
+            row["transfer_bus_bandwidth"] = ratio(product(size, factor, len(transfers)), sum(transfers))
         return row
 
     def footer(self):
@@ -269,7 +271,9 @@ class Job:
 
     def titles(self):
         """Parts of steps that something in the job can be."""
-        lacking = [] if any(rank.has_work for rank in self.ranks) else list(reference_steps.PARTS)[: 4 if any(rank.all_calls for rank in self.ranks) else 5]
+        talks = any(rank.talks for rank in self.ranks)  # collectives on the host are communication: it and what follows it stand
+        calls = any(rank.all_calls for rank in self.ranks)
+        lacking = [] if any(rank.has_work for rank in self.ranks) else list(reference_steps.PARTS)[: 3 if talks else 4 if calls else 5]
         return {key: title for key, title in reference_steps.PARTS.items() if key not in lacking}
 
     def complete_steps(self):

@@ -59,7 +59,8 @@ class Kernels:
         if by == "shape":
             return shape_of(event)
         if by == "op":
-            return {"operator": self.operator(event)}
+            name = self.operator(event)  # the column is called as the word of --by; a row without it is named as in all commands
+            return {"op": "(no operator)" if name == NOT_RECORDED else name}
         if by == "device":
             return {"device": int(event.args["device"])}
         if by == "stream":

@@ -1,27 +1,20 @@
 """What tpa summary must say of a Kineto trace (random_trace.py): slow, simple, apart from tpa.
 
     summary = reference_summary.Summary(document, reference_tables.Tables(document))
-    summary.overview()   summary.operators()   summary.findings()
+    summary.overview()   summary.operators()   summary.remarks()
 
 Written from docs/definitions.md and docs/commands/summary.md, from what the other references say.
 """
 
 import statistics
-from fractions import Fraction
 
-import reference_gaps
 import reference_kernels
 import reference_memory
 import reference_steps
 import reference_top
 import reference_transfers
-from reference_tables import KERNEL, length, of, union, within
 
-IDLE = {"host": "idle_host", "launch latency": "idle_launch_latency", "synchronisation": "idle_synchronisation", "allocation": "idle_allocation",
-        "data loading": "idle_data_loading", "communication": "idle_communication", "profiler overhead": "idle_profiler",
-        "launch call": "idle_launch_call", "first use": "idle_first_use", "stream wait": "idle_stream_wait", "graph": "idle_graph", "queued": "idle_queued"}
-LIMITS = {"utilization": 0.5, "data_loading": 0.05, "communication": 0.1, "slow_step": 0.05, "copies": 0.1, "stall": 0.05, "memory_grows": 0.0,
-          **{rule: 0.1 for rule in IDLE.values()}}
+LIMITS = {"slow_step": 0.05, "memory_grows": 0.0}
 
 
 def share(part, whole):
@@ -72,46 +65,28 @@ class Summary:
         whole = sum(time for time, _ in times.values())
         return [{"name": name, "time_ns": time, "share_of_all": share(time, whole), "count": count} for name, (time, count) in times.items()]
 
-    # -- findings
-
-    def findings(self):
-        found = [self.finding(*told) for told in [*self.of_steps(), *self.of_devices(), *self.of_host()]]
-        found = [row for row in found if row["share"] is not None and row["share"] > row["threshold"]]
-        if any(row["rule"] == "data_loading" for row in found):
-            found = [row for row in found if row["rule"] != "idle_data_loading"]
-        return found
+    def remarks(self):
+        """
+        What has no price. What the other rules are about (DataParallel, backends, several ranks, properties of devices) no random
+        trace holds. Findings have prices, which the replay tells: none of them is worked out here.
+        """
+        found = [row for row in (*self.of_steps(), *self.of_memory()) if row["share"] is not None and row["share"] > row["threshold"]]
+        return sorted(found, key=lambda row: (row["bytes"] is not None, -row["share"]))  # in the order of tpa: those of memory last
 
     @staticmethod
-    def finding(rule, time, whole, device=None, shown=None):
-        return {"rule": rule, "threshold": LIMITS[rule], "time_ns": time if shown is None else shown, "share": share(time, whole), "device": None if device is None else str(device)}
+    def remark(rule, part, whole, device=None, time=None, size=None):
+        return {"rule": rule, "threshold": LIMITS[rule], "time_ns": time, "bytes": size, "share": share(part, whole), "device": device}
 
     def of_steps(self):
         times = [step.end - step.start for step, _ in self.complete]
-        for rule, part in (("data_loading", "data_loading_ns"), ("communication", "communication_ns")):
-            whole = sum(parts[part] for _, parts in self.complete)
-            yield rule, whole, sum(times), None, reference_steps.rounded(Fraction(whole, len(times))) * len(times) if times else 0
         if len(times) >= 3:
-            yield "slow_step", max(times) - reference_steps.rounded(statistics.median(times)), sum(times)
+            over = max(times) - reference_steps.rounded(statistics.median(times))
+            yield self.remark("slow_step", over, sum(times), time=over)
 
-    def of_devices(self):
-        for device in self.devices:
-            number = device["device"]
-            kernels = union(of(e for e in self.tables.work if e.category in KERNEL and int(e.args["device"]) == number))
-            if self.complete:
-                window = self.complete[0][0].start, self.complete[-1][0].end
-            else:
-                work = dict(self.tables.by_device())[number]
-                window = min(e.start for e in work), max(e.end for e in work)
-            yield "utilization", window[1] - window[0] - length(within(kernels, *window)), window[1] - window[0], number
-            yield "copies", device["exposed_memcpy_ns"], device["span_ns"], number
-            for row in reference_gaps.Gaps(self.tables).causes():
-                if row["device"] == number and row["cause"] in IDLE:
-                    yield IDLE[row["cause"]], row["time_ns"], device["span_ns"], number
-
-    def of_host(self):
-        won = {}
-        for row in self.stalls.stalls() or []:
-            key = row["op"], row["cause"]
-            won[key] = won.get(key, 0) + row["possible_saving_ns"]
-        for time in won.values():
-            yield "stall", time, self.span
+    def of_memory(self):
+        steps = self.memory.steps() if self.memory else []
+        for device in {row["device"]: None for row in steps}:
+            own = [row for row in steps if row["device"] == device]
+            if len(own) >= 4:
+                least = min(row["growth"] for row in own[1:])
+                yield self.remark("memory_grows", least, max(row["peak"] for row in own), device, size=least)

@@ -211,13 +211,15 @@ def rename_ids(document, threads=0, streams=lambda s: s, correlations=0, python=
         elif on_device or devices:
             if isinstance(event.get("tid"), Number) and devices:
                 event["tid"] = Number(streams(int(event["tid"])))
-            if isinstance(args.get("stream"), Number):
-                args["stream"] = Number(streams(int(args["stream"])))
+            for key in ("stream", "wait_on_stream"):  # the latter: of a record of a wait, the stream that it waited for
+                if isinstance(args.get(key), Number):
+                    args[key] = Number(streams(int(args[key])))
         else:
             for key in ("pid", "tid"):
                 if key in event and int_of(event[key]) > 0:
                     event[key] = more(event[key], threads)
-        for key in ("correlation", "External id", "external id"):
+        # The last is the correlation of the call that recorded the event: by it a replay knows what a wait waited for.
+        for key in ("correlation", "External id", "external id", "wait_on_cuda_event_record_corr_id"):
             if key in args and int_of(args[key]) > 0:
                 args[key] = more(args[key], correlations)
         if event.get("cat") == "ac2g" and int_of(event.get("id")) > 0:

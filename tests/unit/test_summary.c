@@ -182,6 +182,27 @@ static void draw_memory_grows(bool wrong)
     }
 }
 
+/* Five steps that keep 1 each. The first needs 60 for a while, the last, which ends with 5 in use, no more than these. */
+static void growth_is_a_share_of_the_largest_step(void **state)
+{
+    (void)state;
+    draw_begin(&summary_wants);
+    draw_device(1000);
+    draw_memory(5, 1, 0, 0xF00, 60, 60);
+    draw_memory(6, 1, 0, 0xF00, -60, 0);
+    for (int i = 0; i < 5; i++) {
+        draw_step(i, 100 * i + 1, 99);
+        draw_memory(100 * i + 50, 1, 0, 0xA00 + i, 1, i + 1);
+    }
+    trace = draw_end();
+    answer();
+    struct table *remarks = table_called(result, "remarks");
+    assert_int_equal(remarks->row_count, 1);
+    assert_string_equal(text_called(remarks, 0, "rule"), "memory_grows");
+    assert_float_equal(number_called(remarks, 0, "share"), 1 / 60.0, 1e-12);
+    release();
+}
+
 /*
  * Findings with a price. Each drawing has three steps of 1000 us, one after the other; US is the begin of one. What is not drawn
  * is Python. Where devices work, the host waits for them at the end of each step, so that the device decides how long it takes.
@@ -784,6 +805,7 @@ int main(void)
         cmocka_unit_test(every_finding_has_its_price),
         cmocka_unit_test(the_wait_that_ends_the_recording_saves_nothing),
         cmocka_unit_test(memory_that_is_nearly_full_and_grows_is_a_remark),
+        cmocka_unit_test(growth_is_a_share_of_the_largest_step),
         cmocka_unit_test(every_rule_finds_and_is_quiet),
         cmocka_unit_test(work_that_outlasts_the_operators_is_work),
         cmocka_unit_test(without_devices_operators_come_by_their_own_time),
