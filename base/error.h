@@ -36,7 +36,7 @@ enum tpa_unread {
     TPA_LEFT_OUT,    /* it may well have been, and so it is told */
 };
 
-/* Fixed size and no heap, so that reporting an error can not itself fail. Zero-initialise it. */
+/* Fixed size and no heap, so that reporting an error cannot itself fail. Zero-initialise it. */
 struct tpa_error {
     bool failed;
     int code;          /* errno of the call to the system that failed; 0: there was none */

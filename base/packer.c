@@ -319,5 +319,5 @@ bool packer_write(const struct packer *packer, size_t count, FILE *out, struct t
     }
     free(pipeline.slots);
     errno = code;
-    return fine || tpa_fail_errno(err, "can not write the output");
+    return fine || tpa_fail_errno(err, "cannot write the output");
 }

@@ -122,7 +122,7 @@ bool regex_match(const struct regex *regex, const char *text, size_t len, bool *
     }
     PCRE2_UCHAR message[160];
     pcre2_get_error_message(found, message, sizeof message);
-    tpa_fail(err, TPA_NOWHERE, "regular expression '%s' can not be matched with '%.*s': %s", regex->pattern,
+    tpa_fail(err, TPA_NOWHERE, "regular expression '%s' cannot be matched with '%.*s': %s", regex->pattern,
              len > 60 ? 60 : (int)len, text, (const char *)message);
     return tpa_hint(err, "nested repeats such as (a+)+ try every split of a name; write a simpler pattern");
 }

@@ -71,7 +71,7 @@ struct unpacker {
     void (*free)(void *state);
     /*
      * Unpack the next bytes of IN to OUT, SIZE of them unless the data ends or is damaged before;
-     * how many. -1 and ERR when that can not go on and no byte can be handed out.
+     * how many. -1 and ERR when that cannot go on and no byte can be handed out.
      */
     int64_t (*read)(void *state, struct packed *in, unsigned char *out, size_t size, struct tpa_error *err);
 };

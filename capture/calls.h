@@ -27,7 +27,7 @@ struct capture_calls *capture_calls_open(const struct cupti *cupti, bool all);
 bool capture_call_is_work(const char *name);
 
 /*
- * Have CUPTI record the calls of API, or no more. Where CUPTI can not choose between calls (before CUDA 12.9), all are
+ * Have CUPTI record the calls of API, or no more. Where CUPTI cannot choose between calls (before CUDA 12.9), all are
  * recorded, and whoever reads the records leaves out those that are not wanted.
  */
 CUptiResult capture_calls_enable(const struct capture_calls *calls, const struct cupti *cupti,

@@ -112,7 +112,7 @@ bool cupti_open(struct cupti *cupti, const char *path, char *why, size_t why_siz
         cupti->library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
         if (!cupti->library) {
             const char *error = dlerror();
-            snprintf(why, why_size, "can not load CUPTI: %.400s; check --cupti", error ? error : path);
+            snprintf(why, why_size, "cannot load CUPTI: %.400s; check --cupti", error ? error : path);
             return false;
         }
     } else {

@@ -60,7 +60,7 @@ struct cupti {
 /*
  * Load CUPTI: the one at PATH; when that is "", the one that the process has loaded already, else the best one for the
  * driver where such libraries lie. False, and a sentence with what to do in WHY, when there is none or it is of a
- * version that can not be used.
+ * version that cannot be used.
  */
 bool cupti_open(struct cupti *cupti, const char *path, char *why, size_t why_size);
 

@@ -298,7 +298,7 @@ static void stop(const char *why)
         guest.cupti.cuptiActivityFlushAll(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
     }
     if (!writer_stop(&guest.writer, why))
-        report_trouble("gave up waiting for %s, which can not be written; its end is missing",
+        report_trouble("gave up waiting for %s, which cannot be written; its end is missing",
                        guest.writer.path);
 }
 

@@ -1,5 +1,5 @@
 /*
- * own_files.h - files that the application can not take away from us.
+ * own_files.h - files that the application cannot take away from us.
  *
  * A process has one table of open files for all its threads, and its numbers are used again. An application that
  * closes a number twice, or closes numbers that are not its own, closes our file; its next one gets the number, and

@@ -187,7 +187,7 @@ bool capture_settings_read(struct capture_settings *settings, char *why, size_t 
     for (size_t i = 0; i < sizeof reads / sizeof *reads; i++) {
         if (reads[i].good)
             continue;
-        snprintf(why, why_size, "can not read %s=%.200s", reads[i].name, capture_variable(reads[i].name));
+        snprintf(why, why_size, "cannot read %s=%.200s", reads[i].name, capture_variable(reads[i].name));
         return false;
     }
     return true;

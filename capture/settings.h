@@ -54,7 +54,7 @@ bool capture_is_privileged(void);
 /* The variable of the environment; NULL when it is empty, not there, or the process is privileged. */
 const char *capture_variable(const char *name);
 
-/* Fill *SETTINGS. False, and a sentence in WHY, when a variable can not be read; the others are filled in all the same. */
+/* Fill *SETTINGS. False, and a sentence in WHY, when a variable cannot be read; the others are filled in all the same. */
 bool capture_settings_read(struct capture_settings *settings, char *why, size_t why_size);
 
 /* Write PATTERN with %p, %h and %r replaced into PATH. False when it does not fit or has another % in it. */

@@ -18,12 +18,12 @@ struct translator {
     bool named[CAPTURE_API_COUNT][CAPTURE_MOST_CALLS];
     int64_t *threads; /* sorted */
     size_t thread_count, thread_capacity;
-    bool failed;      /* the log can not be written */
+    bool failed;      /* the log cannot be written */
     uint64_t unknown; /* records of kinds that we do not know */
 };
 
 /*
- * Add what stands in the SIZE bytes of a buffer that CUPTI filled. False when the log can not be written. Records of
+ * Add what stands in the SIZE bytes of a buffer that CUPTI filled. False when the log cannot be written. Records of
  * calls that nobody wants are left out; those of unknown kinds are counted.
  */
 bool translate_buffer(struct translator *translator, uint8_t *bytes, size_t size);

@@ -65,7 +65,7 @@ static bool open_file(struct writer *writer, char *why, size_t why_size)
             break;
     }
     if (fd < 0) {
-        snprintf(why, why_size, "can not create %.400s: %s; give a place that can be written to by -o", path,
+        snprintf(why, why_size, "cannot create %.400s: %s; give a place that can be written to by -o", path,
                  strerror(errno));
         return false;
     }
@@ -392,7 +392,7 @@ static void end_log(struct writer *writer, const char *why)
 static void tell_failure(struct writer *writer)
 {
     if (writer->write_errno)
-        report_trouble("can not write %s: %s; the log ends there, the program runs on", writer->path,
+        report_trouble("cannot write %s: %s; the log ends there, the program runs on", writer->path,
                        strerror(writer->write_errno));
     else
         report_trouble("too little memory to record on; the log %s ends there, the program runs on",
@@ -518,7 +518,7 @@ bool writer_start(struct writer *writer, const struct capture_settings *settings
     pthread_mutex_init(&writer->lock, NULL);
     pool_init(&writer->pool, settings->memory_bytes / 4 * 3);
     if (!own_files_start(&writer->files)) {
-        snprintf(why, why_size, "can not start a thread: %s; the program runs on", strerror(errno));
+        snprintf(why, why_size, "cannot start a thread: %s; the program runs on", strerror(errno));
         return false;
     }
     struct opening opening = { writer, why, why_size, false };
@@ -542,7 +542,7 @@ bool writer_start(struct writer *writer, const struct capture_settings *settings
         if (start_thread(writer))
             return true;
     }
-    snprintf(why, why_size, "can not begin %.400s: %s; the program runs on", writer->path,
+    snprintf(why, why_size, "cannot begin %.400s: %s; the program runs on", writer->path,
              strerror(writer->write_errno ? writer->write_errno : errno));
     tpafile_writer_free(writer->translator.log);
     host_log_free(writer->host_log);

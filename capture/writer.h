@@ -2,7 +2,7 @@
  * writer.h - our thread in the application's process: it takes what CUPTI and the application's threads hand over, and
  * writes the log.
  *
- * Nobody waits for it but the end of the process. When it can not keep up, the pool runs dry and the rings fill; what
+ * Nobody waits for it but the end of the process. When it cannot keep up, the pool runs dry and the rings fill; what
  * is then lost is counted and told in the log.
  */
 #ifndef TPA_CAPTURE_WRITER_H

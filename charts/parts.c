@@ -2,29 +2,6 @@
 #include "charts/parts.h"
 
 #include "trace/span.h"
-#include <assert.h>
-#include <string.h>
-
-const struct table *chart_find_table(const struct result *result, const char *key)
-{
-    for (size_t i = 0; i < result->tables.count; i++)
-        if (strcmp(result->tables.at[i]->key, key) == 0)
-            return result->tables.at[i];
-    return NULL;
-}
-
-const union table_cell *chart_cell(const struct table *table, size_t row, const char *key)
-{
-    int column = table_find_column(table, key, strlen(key));
-    assert(column >= 0);
-    return table_cell(table, row, (size_t)column);
-}
-
-int64_t chart_integer(const struct table *table, size_t row, const char *key)
-{
-    int64_t value = chart_cell(table, row, key)->i;
-    return value == TABLE_INT_MISSING ? 0 : value;
-}
 
 struct chart_axis chart_time_axis(const struct chart_question *question, uint32_t file)
 {

@@ -4,17 +4,7 @@
 #ifndef TPA_CHARTS_PARTS_H
 #define TPA_CHARTS_PARTS_H
 
-#include "base/result.h"
 #include "charts/charts.h"
-
-/* The table called KEY of RESULT; NULL when there is none. */
-const struct table *chart_find_table(const struct result *result, const char *key);
-
-/* The cell of the column called KEY, which there is. */
-const union table_cell *chart_cell(const struct table *table, size_t row, const char *key);
-
-/* The integer there; 0 when it is missing. */
-int64_t chart_integer(const struct table *table, size_t row, const char *key);
 
 /* The axis of time of FILE: all of its span, so that charts below each other line up; less when less was asked for. */
 struct chart_axis chart_time_axis(const struct chart_question *question, uint32_t file);

@@ -106,7 +106,7 @@ static bool read_signal(const char *name, int *number, struct tpa_error *err)
     return tpa_hint(err, "USR1, USR2 or a real-time signal by number, e.g. %d", SIGRTMIN + 1);
 }
 
-/* Name ARGS as the library reads it. False and ERR when something in it can not be. */
+/* Name ARGS as the library reads it. False and ERR when something in it cannot be. */
 static bool check_args(const struct capture_args *args, int *signal_number, struct tpa_error *err)
 {
     char path[PATH_MAX];
@@ -424,7 +424,7 @@ static bool make_fifo(char *folder, size_t folder_size, char *fifo, size_t fifo_
         return true;
     fprintf(
         stderr,
-        "tpa capture: %s can not be written to (%s): the program is recorded, but which logs it writes can "
+        "tpa capture: %s cannot be written to (%s): the program is recorded, but which logs it writes can "
         "not be told; set TMPDIR to a folder that can\n",
         tmp && *tmp == '/' ? "neither TMPDIR nor /tmp" : "/tmp", strerror(errno));
     return false;
@@ -438,7 +438,7 @@ static void prepare(const struct capture_args *args, int signal_number, const ch
     const char *other = getenv("CUDA_INJECTION64_PATH");
     char *other_path = other && *other ? realpath(other, NULL) : NULL;
     if (!library && args->library)
-        take_trouble(listener, "nothing is recorded: the file that --library names can not be read");
+        take_trouble(listener, "nothing is recorded: the file that --library names cannot be read");
     else if (!library)
         take_trouble(listener, "nothing is recorded: " LIBRARY
                                " is not beside tpa; build tpa where CUPTI's headers are "

@@ -128,7 +128,7 @@ static const struct convert_form *form_of_name(const char *path)
     return found;
 }
 
-/* The form asked for; NULL and ERR when that can not be told. */
+/* The form asked for; NULL and ERR when that cannot be told. */
 static const struct convert_form *find_form(const struct convert_args *args, struct tpa_error *err)
 {
     if (args->form > 0)
@@ -177,18 +177,18 @@ static bool refuse_form(const struct convert_form *form, const struct ingested *
     struct buffer words = { 0 };
     list_forms(&words, ingested);
     if (ingested->snapshots.of.count) {
-        tpa_fail(err, TPA_NOWHERE, "a memory snapshot can not be converted to %s", form->name);
+        tpa_fail(err, TPA_NOWHERE, "a memory snapshot cannot be converted to %s", form->name);
         tpa_hint(err, "a snapshot becomes %s", words.at);
     } else if (ingested->trace) {
-        tpa_fail(err, TPA_NOWHERE, "a trace can not be converted to %s", form->name);
+        tpa_fail(err, TPA_NOWHERE, "a trace cannot be converted to %s", form->name);
         tpa_hint(err, "a trace becomes %s", words.at);
     } else if (ingested->profile) {
-        tpa_fail(err, TPA_NOWHERE, "a Python profile holds sums and no events: it can not be converted to %s",
+        tpa_fail(err, TPA_NOWHERE, "a Python profile holds sums and no events: it cannot be converted to %s",
                  form->name);
         tpa_hint(err, "a profile becomes %s; tpa top FILE --format csv or json writes its rows", words.at);
     } else {
         tpa_fail(err, TPA_NOWHERE,
-                 "a report holds sums of actions and no events: it can not be converted to %s", form->name);
+                 "a report holds sums of actions and no events: it cannot be converted to %s", form->name);
         tpa_hint(err, "a report becomes %s; tpa top FILE --format csv or json writes its rows", words.at);
     }
     buffer_release(&words);
@@ -262,7 +262,7 @@ static bool same_amounts(const struct amounts *written, const struct amounts *fo
         tpa_fail(err, TPA_NOWHERE, "of %zu %s that were written, %zu can be read again; the file was removed",
                  counted[i].written, counted[i].what, counted[i].found);
         return tpa_hint(
-            err, "the input holds numbers that this form can not: tpa info shows what was odd about it");
+            err, "the input holds numbers that this form cannot: tpa info shows what was odd about it");
     }
     return true;
 }

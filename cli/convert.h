@@ -31,7 +31,7 @@ struct convert_form {
     const char *ending; /* of file names that mean this form, separated by '|': ".json|.json.gz" */
     /*
      * Write TRACE, which was read for WANTS, to OUT, and add to SUMMARY, for people, what was written and what was left
-     * out. False and ERR when that can not be done; failed writes to OUT the caller looks for. NULL: this form is not
+     * out. False and ERR when that cannot be done; failed writes to OUT the caller looks for. NULL: this form is not
      * for traces.
      */
     bool (*write_trace)(const struct trace *trace, const struct convert_args *args, FILE *out,

@@ -33,8 +33,8 @@ static bool tell_failure(const struct output *output, const struct convert_args 
         return tpa_fail(err, TPA_NOWHERE, "there is not enough memory to write this file");
     errno = output->error;
     if (!args->path || strcmp(args->path, "-") == 0)
-        return tpa_fail_errno(err, "can not write to standard output");
-    tpa_fail_errno(err, "can not write this file");
+        return tpa_fail_errno(err, "cannot write to standard output");
+    tpa_fail_errno(err, "cannot write this file");
     return tpa_in_file(err, args->path);
 }
 

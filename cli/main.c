@@ -114,7 +114,7 @@ static int finish_stdout(int exit_code)
     bool arrived = fflush(stdout) == 0 && !ferror(stdout) && fclose(stdout) == 0;
     if (arrived || output_reader_is_gone() || exit_code == EXIT_TROUBLE) /* trouble was reported already */
         return exit_code;
-    fprintf(stderr, "tpa: can not write to standard output: %s\n",
+    fprintf(stderr, "tpa: cannot write to standard output: %s\n",
             errno ? strerror(errno) : "an earlier write failed");
     return EXIT_TROUBLE;
 }

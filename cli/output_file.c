@@ -140,7 +140,7 @@ static void release(struct output_file *file)
 
 static bool open_failed(struct output_file *file, struct tpa_error *err)
 {
-    tpa_fail_errno(err, "can not write this file");
+    tpa_fail_errno(err, "cannot write this file");
     tpa_in_file(err, file->path);
     release(file);
     return false;
@@ -258,7 +258,7 @@ static bool open_descriptor(struct output_file *file, int fd, const char *path, 
         file->path = mem_strdup(path);
         return true;
     }
-    tpa_fail_errno(err, "can not write this file");
+    tpa_fail_errno(err, "cannot write this file");
     if (copy != -1)
         close(copy);
     return tpa_in_file(err, path);
@@ -277,7 +277,7 @@ bool output_file_open(struct output_file *file, const char *path, struct tpa_err
     /* Behind a symbolic link it is the file that is replaced, or made, not the link. */
     file->path = realpath(path, NULL);
     if (file->path == NULL && (file->path = follow_links(path)) == NULL) {
-        tpa_fail_errno(err, "can not write this file");
+        tpa_fail_errno(err, "cannot write this file");
         return tpa_in_file(err, path);
     }
 
@@ -314,7 +314,7 @@ bool output_file_open_raw(struct output_file *file, const char *path, struct tpa
         return true;
     }
     file->stream = terminal;
-    tpa_fail_errno(err, "can not hold the text");
+    tpa_fail_errno(err, "cannot hold the text");
     output_file_discard(file);
     return false;
 }
@@ -340,7 +340,7 @@ static bool show_raw(struct output_file *file, struct tpa_error *err)
     buffer_release(&line);
     free(file->raw);
     file->raw = NULL;
-    return (good && file->stream) || tpa_fail_errno(err, "can not write to the terminal");
+    return (good && file->stream) || tpa_fail_errno(err, "cannot write to the terminal");
 }
 
 static bool commit_stdout(struct output_file *file, struct tpa_error *err)
@@ -349,7 +349,7 @@ static bool commit_stdout(struct output_file *file, struct tpa_error *err)
     errno = 0;
     if ((fflush(stdout) == 0 && !ferror(stdout)) || output_reader_is_gone())
         return true;
-    return tpa_fail_errno(err, "can not write to standard output");
+    return tpa_fail_errno(err, "cannot write to standard output");
 }
 
 bool output_file_commit(struct output_file *file, struct tpa_error *err)
@@ -363,7 +363,7 @@ bool output_file_commit(struct output_file *file, struct tpa_error *err)
 
     errno = 0;
     bool good = fflush(file->stream) == 0 && !ferror(file->stream);
-    /* Some file systems can not; then there is nothing to wait for. */
+    /* Some file systems cannot; then there is nothing to wait for. */
     if (good && file->temporary && fsync(fileno(file->stream)) != 0 && errno != EINVAL && errno != ENOTSUP)
         good = false;
     int code = errno;
@@ -377,7 +377,7 @@ bool output_file_commit(struct output_file *file, struct tpa_error *err)
     }
     if (!good) {
         errno = code;
-        tpa_fail_errno(err, "can not write this file");
+        tpa_fail_errno(err, "cannot write this file");
         tpa_in_file(err, file->path);
         if (file->temporary)
             unlink(file->temporary);

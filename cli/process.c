@@ -155,7 +155,7 @@ bool process_run(const char *const argv[], const char *input, size_t len, int ti
     if (open_ends(&ours, &theirs))
         child = fork();
     if (child < 0) {
-        tpa_fail_errno(err, "can not start %s", argv[0]);
+        tpa_fail_errno(err, "cannot start %s", argv[0]);
         close_ends(&ours);
         close_ends(&theirs);
         return false;
@@ -169,7 +169,7 @@ bool process_run(const char *const argv[], const char *input, size_t len, int ti
         close_ends(&ours);
         result->not_found = code == ENOENT;
         errno = code;
-        return tpa_fail_errno(err, "can not start %s", argv[0]);
+        return tpa_fail_errno(err, "cannot start %s", argv[0]);
     }
     int64_t until_ms = now_ms() + (int64_t)timeout_s * 1000;
     bool done = talk(&ours, input, len, until_ms, result) && wait_for(child, until_ms, &status);
@@ -180,7 +180,7 @@ bool process_run(const char *const argv[], const char *input, size_t len, int ti
         waitpid(child, &status, 0);
         errno = code;
         if (code != ETIMEDOUT)
-            return tpa_fail_errno(err, "can not read what %s writes", argv[0]);
+            return tpa_fail_errno(err, "cannot read what %s writes", argv[0]);
         return tpa_fail(err, TPA_NOWHERE, "%s was not done after %d s and was stopped", argv[0], timeout_s);
     }
     result->status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);

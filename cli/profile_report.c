@@ -106,7 +106,7 @@ static bool sort_actions(struct table *table, const char *sort, bool reverse, st
         return true; /* the report's order: by share */
     int column = table_find_column(table, sort, strlen(sort));
     if (column < 0) {
-        tpa_fail(err, TPA_NOWHERE, "a report on actions can not be sorted by '%s'", sort);
+        tpa_fail(err, TPA_NOWHERE, "a report on actions cannot be sorted by '%s'", sort);
         return tpa_hint(err, "its columns are name, mean, count, total and share");
     }
     table_sort(table, (size_t)column, reverse);

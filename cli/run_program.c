@@ -128,7 +128,7 @@ bool run_program(char *const *argv, const char *fifo, take_line_function *take_l
         if (reader.fd >= 0)
             read_lines(&reader, take_line, context);
     } else {
-        tpa_fail_errno(err, "can not make a process for %s", argv[0]);
+        tpa_fail_errno(err, "cannot make a process for %s", argv[0]);
     }
     give_signals_back(&former);
     if (reader.fd >= 0)

@@ -18,7 +18,7 @@
 
 /* How a program ended. */
 struct program_end {
-    int exit_code; /* when signal is 0; 127: there is no such program, 126: it can not be run */
+    int exit_code; /* when signal is 0; 127: there is no such program, 126: it cannot be run */
     int signal;
 };
 

@@ -54,7 +54,7 @@ static bool measure_part(struct sides *sides, struct measures *side, struct inge
                                  : measure_profile(side, part->profile, options, err);
     }
     if (part->snapshots.of.count && sides->like_saved)
-        return tpa_fail(err, TPA_NOWHERE, "a memory snapshot can not be compared with a saved result");
+        return tpa_fail(err, TPA_NOWHERE, "a memory snapshot cannot be compared with a saved result");
     if (part->snapshots.of.count) {
         snapshot_add_file_notices(&part->snapshots, result);
         return measure_snapshots(side, &part->snapshots, err);
@@ -79,7 +79,7 @@ static bool was_seen(struct names *seen, const char *path)
     return names_count(seen) == known;
 }
 
-/* New; NULL and ERR when a file can not be read. */
+/* New; NULL and ERR when a file cannot be read. */
 static struct measures *measure_side(struct sides *sides, const struct sides_found *found, int of,
                                      struct result *result, struct tpa_error *err)
 {
@@ -125,7 +125,7 @@ static bool check_rows(const struct sides *sides, const struct measures *side, s
     if (side->source != MEASURE_RESULTS || by == MEASURE_BY_OPERATOR || by == MEASURE_BY_KERNEL)
         return true;
     tpa_fail(err, TPA_NOWHERE,
-             "a saved result has the rows that it was saved with, and --by can not change them");
+             "a saved result has the rows that it was saved with, and --by cannot change them");
     return tpa_hint(err, "give --by to the command whose result you save");
 }
 

@@ -382,12 +382,12 @@ static bool check_sides(const struct measures *before, const struct measures *af
     if (before->source != after->source) {
         static const char *const names[] = { "nothing", "a trace", "a Python profile", "a report of actions",
                                              "a saved result" };
-        tpa_fail(err, TPA_NOWHERE, "%s can not be compared with %s", names[before->source],
+        tpa_fail(err, TPA_NOWHERE, "%s cannot be compared with %s", names[before->source],
                  names[after->source]);
         return tpa_hint(err, "a trace can be compared with a trace, a Python profile with a Python profile");
     }
     if (before->schema && strcmp(before->schema, after->schema) != 0)
-        return tpa_fail(err, TPA_NOWHERE, "a saved result of %s can not be compared with one of %s",
+        return tpa_fail(err, TPA_NOWHERE, "a saved result of %s cannot be compared with one of %s",
                         before->schema, after->schema);
     if (before->source == MEASURE_RESULTS && !have_rows_in_common(before, after))
         return tpa_fail(err, TPA_NOWHERE, "the saved results hold different things: no table is in both");

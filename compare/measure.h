@@ -156,7 +156,7 @@ bool measure_result(struct measures *measures, const struct result *result, stru
 
 /*
  * As measure_result, of what the command that SAVED came from answers about a file: so that can be compared with a saved
- * result. False and ERR when that command can not be asked the same again.
+ * result. False and ERR when that command cannot be asked the same again.
  */
 bool measure_trace_like(struct measures *measures, const struct trace *trace, const struct result *saved,
                         struct tpa_error *err);

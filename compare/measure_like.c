@@ -76,7 +76,7 @@ static bool is_alike(const struct result *made, const struct result *saved)
 
 static bool not_alike(const char *what, const struct result *saved, struct tpa_error *err)
 {
-    tpa_fail(err, TPA_NOWHERE, "%s can not be compared with a result of %s as this one was saved", what,
+    tpa_fail(err, TPA_NOWHERE, "%s cannot be compared with a result of %s as this one was saved", what,
              saved->schema);
     return tpa_hint(err, "save the same of it with --format json, or compare the files themselves");
 }
@@ -106,7 +106,7 @@ static bool ask_analysis(const char *schema, const struct trace *trace, const st
     return true;
 }
 
-/* Add to MADE what the command of SAVED answers about TRACE; nothing where it can not be asked. */
+/* Add to MADE what the command of SAVED answers about TRACE; nothing where it cannot be asked. */
 static bool ask_trace(const struct result *saved, const struct trace *trace, struct result **made,
                       struct tpa_error *err)
 {

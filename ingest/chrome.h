@@ -31,7 +31,7 @@ struct chrome_state {
     enum chrome_where where;
     bool in_object;  /* the array of events is the value of a key, not the document */
     bool lines;      /* events stand one a line without an array (NDJSON) */
-    bool in_garbage; /* quotes can not be trusted until a place is found to go on; it was counted */
+    bool in_garbage; /* quotes cannot be trusted until a place is found to go on; it was counted */
     bool in_gap; /* bytes between two values go on that mean nothing; they were counted where they began */
     bool has_events;    /* the events of this document were found */
     uint32_t documents; /* begun so far */
@@ -222,7 +222,7 @@ const char *chrome_inner_event(const char *at, const char *end, const char **eve
 
 /*
  * The first '{' from AT on that begins an event and is not the value of a key: where to go on when what stands
- * at AT can not be told. NULL when there is none; then the bytes from *UNDECIDED on have to be seen again with more.
+ * at AT cannot be told. NULL when there is none; then the bytes from *UNDECIDED on have to be seen again with more.
  */
 const char *chrome_resume(const char *at, const char *end, const char **undecided);
 

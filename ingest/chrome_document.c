@@ -298,7 +298,7 @@ static void read_by_shape(struct parser *parser)
 }
 
 /*
- * Where quotes can not be trusted any more, go on at bytes that are unlikely to stand anywhere else: among the
+ * Where quotes cannot be trusted any more, go on at bytes that are unlikely to stand anywhere else: among the
  * events where the next one begins, before them at their key.
  */
 static bool leave_garbage(struct parser *parser)

@@ -7,7 +7,7 @@
  * bracket, can end a value.
  *
  * Where events begin is told by the same few bytes everywhere: '}', perhaps a comma, '{' and a key
- * that events have. Readers resume there after an event that can not be mended, and windows are cut
+ * that events have. Readers resume there after an event that cannot be mended, and windows are cut
  * there; that a name may hold such bytes too is seen later, when the pieces do not fit.
  */
 #define _GNU_SOURCE /* memrchr */

@@ -4,7 +4,7 @@
  * A shape's literals hold the keys with all quotes, colons, commas and blanks around them, and the
  * values of `ph` and `cat`, so that one comparison tells a kernel from an operator. Values end where
  * the careful reader would end them: a string at its quote (a backslash in it is left to the careful
- * reader), a word at the first byte that can not be part of one, an array at its bracket. As the next
+ * reader), a word at the first byte that cannot be part of one, an array at its bracket. As the next
  * literal must follow at once, whatever fits a shape is what the careful reader would have read.
  *
  * Which shape comes next is guessed from which one followed last time; after that all are tried.
@@ -325,7 +325,7 @@ void chrome_shape_learn(struct chrome_reader *reader, size_t first, size_t last)
     bool good = learn_object(&learner, &cursor, false) && cursor == last + 1 && shape->phase &&
                 add_step(&learner, end, SHAPE_NOTHING, -1, NULL);
     if (!good) {
-        /* A shape that fits nothing: its first literal can not be. */
+        /* A shape that fits nothing: its first literal cannot be. */
         shape->step_count = 1;
         shape->steps[0] = (struct shape_step){ .literal = "\xff", .len = 1 };
         return;

@@ -90,7 +90,7 @@ static bool look_at(const char *path, bool follow, struct stat *about, struct tp
     if ((follow ? stat : lstat)(path, about) == 0)
         return true;
     about->st_mode = 0;
-    return errno == ENOENT || errno == ELOOP || fail_at_path(path, "can not look at this file", err);
+    return errno == ENOENT || errno == ELOOP || fail_at_path(path, "cannot look at this file", err);
 }
 
 /* The names in the directory PATH but those with a dot in front, sorted. */
@@ -98,7 +98,7 @@ static bool list_names(const char *path, struct paths *names, struct tpa_error *
 {
     DIR *directory = opendir(path);
     if (!directory)
-        return fail_at_path(path, "can not open the directory", err);
+        return fail_at_path(path, "cannot open the directory", err);
     errno = 0;
     for (struct dirent *entry; (entry = readdir(directory)); errno = 0) {
         if (entry->d_name[0] == '.')
@@ -108,7 +108,7 @@ static bool list_names(const char *path, struct paths *names, struct tpa_error *
             mem_out_of_memory(strlen(path));
         *VEC_PUSH(names) = full;
     }
-    bool ok = errno == 0 || fail_at_path(path, "can not read the directory", err);
+    bool ok = errno == 0 || fail_at_path(path, "cannot read the directory", err);
     closedir(directory);
     if (names->count)
         qsort(names->at, names->count, sizeof *names->at, compare_paths);
@@ -231,7 +231,7 @@ static const char *what_was_read(const struct reading *reading)
 
 static bool can_not_join(const char *what, const struct reading *reading, struct tpa_error *err)
 {
-    tpa_fail(err, TPA_NOWHERE, "this is %s, which can not be put together with %s", what,
+    tpa_fail(err, TPA_NOWHERE, "this is %s, which cannot be put together with %s", what,
              what_was_read(reading));
     return tpa_hint(err, "give each to a command of its own");
 }

@@ -76,7 +76,7 @@ extern const struct format *const formats[]; /* ends in NULL */
 struct trace *ingest_read(const char *const *paths, size_t count, const struct ingest_options *options,
                           struct tpa_error *err);
 
-/* As ingest_read, for commands that take profiles and reports too. Files of different kinds can not be mixed. */
+/* As ingest_read, for commands that take profiles and reports too. Files of different kinds cannot be mixed. */
 bool ingest_read_any(const char *const *paths, size_t count, const struct ingest_options *options,
                      struct ingested *ingested, struct tpa_error *err);
 void ingested_free(struct ingested *ingested);

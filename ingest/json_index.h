@@ -10,7 +10,7 @@
  *         ...index.at[0 .. index.count-1]...
  *
  * After the last position stand a few sentinels whose position is `indexed`, where a reader that
- * runs off the end stops. A text of more than 4 GiB can not be indexed in one piece.
+ * runs off the end stops. A text of more than 4 GiB cannot be indexed in one piece.
  */
 #ifndef TPA_INGEST_JSON_INDEX_H
 #define TPA_INGEST_JSON_INDEX_H

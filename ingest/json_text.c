@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Bytes that can not belong to a number or a word. */
+/* Bytes that cannot belong to a number or a word. */
 static const bool ends_word[256] = {
     ['\0'] = true, [' '] = true, ['\n'] = true, ['\r'] = true, ['\t'] = true, [','] = true,
     ['}'] = true,  [']'] = true, ['"'] = true,  ['{'] = true,  ['['] = true,  [':'] = true,

@@ -30,7 +30,7 @@ static inline bool json_ends_value(char c)
     return c == ',' || c == '}' || c == ']' || c == '\0' || json_is_blank(c);
 }
 
-/* The end of the number or word that starts at AT: the first byte that can not belong to it. */
+/* The end of the number or word that starts at AT: the first byte that cannot belong to it. */
 const char *json_word_end(const char *at);
 
 /*

@@ -491,7 +491,7 @@ static bool code_goes_on(struct marshal *in, struct open_container *code, const 
     code->stage++;
     if (code->stage == 5)
         code->new_code = item->type == MARSHAL_BYTES;
-    struct tpa_error ignored; /* if it can not be read, neither can what follows */
+    struct tpa_error ignored; /* if it cannot be read, neither can what follows */
     if (code->stage == 8)
         in->at += look(in, 4, &ignored);
     return code->stage < (code->new_code ? 10 : 9);

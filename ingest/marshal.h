@@ -15,7 +15,7 @@
  *
  * References. From version 3 on an object that occurs several times is written once, with a flag, and referred to by
  * number from then on. A reference to a number or a text is resolved here: it comes out as if it had been written
- * again. A container can not be, without reading it again (and a stream of a kilobyte could then take years), so the
+ * again. A container cannot be, without reading it again (and a stream of a kilobyte could then take years), so the
  * caller may leave a note on a flagged container when it has read it, and gets the note back from every reference:
  *
  *     marshal_note(&in, &item, my_index);          // item came out of marshal_next as a flagged container

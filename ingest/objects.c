@@ -502,7 +502,7 @@ bool objects_put(struct objects *o, uint64_t number, int64_t offset, struct tpa_
         return false;
     if (number > (uint64_t)offset || number >= UINT32_MAX)
         return tpa_fail(err, TPA_NOWHERE,
-                        "object number %llu is remembered, and so many can not have come yet",
+                        "object number %llu is remembered, and so many cannot have come yet",
                         (unsigned long long)number);
     while (o->memo.count <= number)
         *VEC_PUSH(&o->memo) = MEMO_EMPTY;

@@ -72,7 +72,7 @@ void pf_clocks_add(struct pf_clocks *clocks, struct wire in, uint32_t sequence);
 void pf_clocks_settle(struct pf_clocks *clocks);
 void pf_clocks_release(struct pf_clocks *clocks);
 
-/* The time of the trace when the clock of KEY showed AT. False: that can not be told. */
+/* The time of the trace when the clock of KEY showed AT. False: that cannot be told. */
 bool pf_clocks_convert(const struct pf_clocks *clocks, uint64_t key, int64_t at, int64_t *trace_ns);
 
 /* ---- tracks ---- */

@@ -10,7 +10,7 @@
  *
  *   - A function's figures begin with (primitive calls, calls), a caller's share is (calls, primitive calls, total
  *     time, cumulative time): the other way round.
- *   - yappi writes the function's two the other way round too. Calls can not be fewer than primitive calls, so a file
+ *   - yappi writes the function's two the other way round too. Calls cannot be fewer than primitive calls, so a file
  *     in which they are was written by it.
  *   - The module `profile` and the sampling profiler write a caller's share as one number, the calls.
  *   - A built-in function has the file "~" and line 0; under `profile` it has an empty file.
@@ -74,7 +74,7 @@ static bool is_sequence(const struct marshal_item *item, uint32_t count)
     return (item->type == MARSHAL_TUPLE || item->type == MARSHAL_LIST) && item->count == count;
 }
 
-/* Read an element of a sequence; the end of a dict can not stand there. */
+/* Read an element of a sequence; the end of a dict cannot stand there. */
 static bool next_element(struct reader *reader, struct marshal_item *item, struct tpa_error *err)
 {
     if (!marshal_next(&reader->in, item, err))

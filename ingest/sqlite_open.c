@@ -168,7 +168,7 @@ static bool open_file(struct database *db, struct source *source, struct tpa_err
     free(uri);
     db->size = source_packed_size(source);
     look_beside(db, source_name(source));
-    return code == SQLITE_OK || fail_with(db, code, "can not open this database", err);
+    return code == SQLITE_OK || fail_with(db, code, "cannot open this database", err);
 }
 
 /* All bytes of SOURCE into db->bytes. */
@@ -203,7 +203,7 @@ static bool open_bytes(struct database *db, struct source *source, struct tpa_er
     if (code == SQLITE_OK)
         code = sqlite3_deserialize(db->handle, "main", (unsigned char *)db->bytes, db->size, db->size,
                                    SQLITE_DESERIALIZE_READONLY);
-    return code == SQLITE_OK || fail_with(db, code, "can not open this database in memory", err);
+    return code == SQLITE_OK || fail_with(db, code, "cannot open this database in memory", err);
 }
 
 /* Is SOURCE a plain file that its name leads to? Standard input may be one and has no name. */
@@ -227,7 +227,7 @@ static bool list_tables(struct database *db, struct tpa_error *err)
             *VEC_PUSH(&db->tables) = mem_strdup(name);
     }
     if (code != SQLITE_DONE)
-        fail_with(db, code, "can not read the list of tables of this database", err);
+        fail_with(db, code, "cannot read the list of tables of this database", err);
     sqlite3_finalize(statement);
     return code == SQLITE_DONE;
 }

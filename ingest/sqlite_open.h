@@ -53,7 +53,7 @@ enum { TABLE_SCAN_COLUMNS = 40 };
 struct table_scan {
     struct database *db;
     const char *table;
-    void *statement;            /* NULL: no such table, or it can not be read */
+    void *statement;            /* NULL: no such table, or it cannot be read */
     int at[TABLE_SCAN_COLUMNS]; /* by column asked for: its place in a row; -1: the table has none */
     bool has_rowid;
     int rowid_at;

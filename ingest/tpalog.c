@@ -588,7 +588,7 @@ static void tell_damage(struct tpalog_reader *reader, const struct tpalog_blocks
     if (reader->odd_values > 0) {
         snprintf(
             text, sizeof text,
-            "numbers can not be what they should and are taken as not known; the first is %.*s of a record "
+            "numbers cannot be what they should and are taken as not known; the first is %.*s of a record "
             "(%s) in block %" PRIu32,
             (int)strcspn(reader->odd_field, "|"), reader->odd_field, reader->odd_word, reader->odd_number);
         notice(reader, "odd_values", reader->odd_values, reader->first_odd, text);

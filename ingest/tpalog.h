@@ -75,7 +75,7 @@ struct tpalog_part {
     bool is_refused; /* all that was read takes too much memory, with it */
     int64_t room_bytes,
         kept_bytes;        /* memory that it takes until it is joined; and as long as the trace lives */
-    const char *wrong;     /* why it can not be used; NULL: nothing */
+    const char *wrong;     /* why it cannot be used; NULL: nothing */
     uint64_t odd_values;   /* numbers outside of what their type may hold, taken as not known */
     const char *odd_field; /* "DURATION": of the first column with such; of events the argument's key */
     uint64_t unpacked;     /* bytes of its columns: 8 a number, and the texts */

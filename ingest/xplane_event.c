@@ -292,7 +292,7 @@ static bool same_text(struct xplane_text a, struct xplane_text b)
     return a.len == b.len && (a.len == 0 || memcmp(a.at, b.at, a.len) == 0);
 }
 
-/* Allocators keep books of their own: two of one device can not be one, so the second is shown as another device. */
+/* Allocators keep books of their own: two of one device cannot be one, so the second is shown as another device. */
 static struct xplane_allocator find_allocator(struct xplane_reader *reader, const struct xplane_stats *stats)
 {
     struct xplane_allocator allocator = { .name = { "", 0 } };

@@ -89,7 +89,7 @@ static const struct sort_word *find_sort_word(const char *word, size_t len, stru
     }
     if (found)
         return found;
-    tpa_fail(err, TPA_NOWHERE, "a Python profile can not be sorted by '%.*s'", (int)len, word);
+    tpa_fail(err, TPA_NOWHERE, "a Python profile cannot be sorted by '%.*s'", (int)len, word);
     if (near.best)
         tpa_hint(err, "did you mean %s?", near.best);
     else
@@ -370,7 +370,7 @@ static void sort_functions(struct profile_view *view, const struct profile *prof
     free(both);
 }
 
-/* TEXT as Python's repr() writes it, which decides between quotes and escapes what can not be seen. */
+/* TEXT as Python's repr() writes it, which decides between quotes and escapes what cannot be seen. */
 static void add_python_text(struct buffer *out, const char *text)
 {
     char quote = strchr(text, '\'') && !strchr(text, '"') ? '"' : '\'';

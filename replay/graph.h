@@ -22,7 +22,7 @@
  *
  * A moment depends on the one before it (of its thread; the end of work on its start) and on what its edges say. One of
  * these binds: it was the last to be ready. The definitions are those of docs/definitions.md. What binds keeps the lag that
- * was recorded; the others only say that the moment can not come before them. So replay.h gets every moment back where it was
+ * was recorded; the others only say that the moment cannot come before them. So replay.h gets every moment back where it was
  * recorded when nothing is changed.
  *
  * Times are nanoseconds on one clock: of several files, the times of each are moved by shift_ns.

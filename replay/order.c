@@ -95,7 +95,7 @@ static moment_id before(const struct ordering *ordering, moment_id m)
     return ordering->first[m / 64] >> (m % 64) & 1 ? MOMENT_NONE : m - 1;
 }
 
-/* The moment on top of the stack can not come before the one below it, which asked for that: leave this edge out. */
+/* The moment on top of the stack cannot come before the one below it, which asked for that: leave this edge out. */
 static void give_up(struct ordering *ordering)
 {
     ordering->state[ordering->stack.at[--ordering->stack.count].m] = 0;

@@ -6,7 +6,7 @@ enum { DRAIN_AT = 64 * 1024 };
 static bool write_text(struct buffer *text, FILE *out, struct tpa_error *err)
 {
     if (text->count && fwrite(text->at, 1, text->count, out) != text->count)
-        return tpa_fail_errno(err, "can not write the result");
+        return tpa_fail_errno(err, "cannot write the result");
     buffer_clear(text);
     return true;
 }

@@ -3,7 +3,7 @@
  *
  * A segment is what the allocator got from the device at once; blocks are the pieces it is cut into. Sizes of blocks are
  * rounded up, so `active` here is more than the requested bytes of a replay. Of what is inactive, whole segments go back to
- * the device with torch.cuda.empty_cache(); pieces of segments that hold other blocks can not (inactive split). The free
+ * the device with torch.cuda.empty_cache(); pieces of segments that hold other blocks cannot (inactive split). The free
  * ranges of expandable segments are neither: they can be unmapped page by page.
  */
 #ifndef TPA_SNAPSHOT_SEGMENTS_H

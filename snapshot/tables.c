@@ -33,7 +33,7 @@ static const struct table_column device_columns[] = {
     BYTES(device_row, sums.active, "active_bytes", "Active", "allocated, and freed blocks that another stream still uses; rounded bytes"),
     BYTES(device_row, sums.pending, "pending_free_bytes", "Pending", "freed blocks that another stream still uses", .flags = TABLE_OPTIONAL),
     BYTES(device_row, sums.inactive, "inactive_bytes", "Inactive", "reserved and not active"),
-    BYTES(device_row, sums.inactive_split, "inactive_split_bytes", "Split", "of it, in segments that hold active blocks, too: empty_cache() can not return it"),
+    BYTES(device_row, sums.inactive_split, "inactive_split_bytes", "Split", "of it, in segments that hold active blocks, too: empty_cache() cannot return it"),
     BYTES(device_row, sums.inactive_whole, "inactive_whole_segments_bytes", "Whole", "of it, whole segments, which empty_cache() returns", .flags = TABLE_OPTIONAL),
     BYTES(device_row, sums.inactive_expandable, "inactive_expandable_bytes", "Expandable", "of it, in expandable segments", .flags = TABLE_OPTIONAL),
     BYTES(device_row, sums.requested, "requested_active_bytes", "Requested", "what was asked for, of the active blocks", .flags = TABLE_OPTIONAL),

@@ -58,14 +58,14 @@ static bool fail(const struct sql *sql, int code, struct tpa_error *err)
         break;
     case SQLITE_READONLY:
     case SQLITE_PERM:
-        tpa_fail(err, TPA_NOWHERE, "this store can not be written: %s", text);
+        tpa_fail(err, TPA_NOWHERE, "this store cannot be written: %s", text);
         tpa_hint(err, "SQLite writes a journal beside it: the directory must be writable, too");
         break;
     case SQLITE_CANTOPEN:
         if (system)
-            tpa_fail(err, TPA_NOWHERE, "can not open this store: %s", strerror(system));
+            tpa_fail(err, TPA_NOWHERE, "cannot open this store: %s", strerror(system));
         else
-            tpa_fail(err, TPA_NOWHERE, "can not open this store: %s", text);
+            tpa_fail(err, TPA_NOWHERE, "cannot open this store: %s", text);
         break;
     case SQLITE_INTERRUPT:
         tpa_fail(err, TPA_NOWHERE, "this store takes more steps to look into than one of its size should");
@@ -80,16 +80,16 @@ static bool fail(const struct sql *sql, int code, struct tpa_error *err)
     default:
         if (code == SQLITE_IOERR_WRITE && !system) { /* SQLite does not say why */
             tpa_fail(err, TPA_NOWHERE,
-                     "this store can not be written: there is no room left, or the disk fails");
+                     "this store cannot be written: there is no room left, or the disk fails");
             tpa_hint(err, "nothing was changed; what was in it before is still there");
         } else if (no_room(code & 0xff, system)) {
             tpa_fail(err, TPA_NOWHERE, "there is no room left for this store%s%s", system ? ": " : "",
                      system ? strerror(system) : "");
             tpa_hint(err, "nothing was changed; what was in it before is still there");
         } else if (system && (code & 0xff) == SQLITE_IOERR) {
-            tpa_fail(err, TPA_NOWHERE, "can not read or write this store: %s", strerror(system));
+            tpa_fail(err, TPA_NOWHERE, "cannot read or write this store: %s", strerror(system));
         } else {
-            tpa_fail(err, TPA_NOWHERE, "this store can not be used: %s", text);
+            tpa_fail(err, TPA_NOWHERE, "this store cannot be used: %s", text);
         }
     }
     return tpa_in_file(err, sql->path);

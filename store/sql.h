@@ -34,7 +34,7 @@ enum sql_mode {
 struct sql *sql_open(const char *path, enum sql_mode mode, int wait_ms, struct tpa_error *err);
 void sql_close(struct sql *sql);
 
-/* Has the file the tables and indexes that SCHEMA makes, and nothing else? False: that can not be told. */
+/* Has the file the tables and indexes that SCHEMA makes, and nothing else? False: that cannot be told. */
 bool sql_has_schema(struct sql *sql, const char *schema, bool *same, struct tpa_error *err);
 
 const char *sql_path(const struct sql *sql);

@@ -259,7 +259,7 @@ bool store_figures(struct store *store, int64_t run, store_take *take, void *con
         good = samples_unpack(bytes, size, &samples);
         if (!good) {
             tpa_fail(err, TPA_NOWHERE,
-                     "this store is damaged: the samples of a figure of run %lld can not be read",
+                     "this store is damaged: the samples of a figure of run %lld cannot be read",
                      (long long)run);
             tpa_in_file(err, sql_path(store->sql));
             break;

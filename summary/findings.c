@@ -551,8 +551,7 @@ static void look_at_tensor_cores(struct pricing *pricing)
             .title = text_of("matrix products run without tensor cores (priced as if they took half)"),
             .where = kept(pricing->findings, &where),
             .advice = text_of(
-                "mixed precision (torch.autocast), or torch.set_float32_matmul_precision(\"high\") for TF32"),
-            .check = text_of("tpa kernels --columns name,tensor_core,total"),
+                "mixed precision (torch.autocast), or torch.set_float32_matmul_precision(\"high\") for TF32 (tpa kernels shows which)"),
             .edit = { .kind = EDIT_SCALE,
                       .target = TARGET_KERNEL,
                       .pattern = names.at,

@@ -130,7 +130,7 @@ bool trace_builder_drop_file(struct trace_builder *builder)
     uint32_t index = (uint32_t)builder->storage->files.count - 1;
     if (file->first_event != builder->storage->count)
         return false;
-    for (size_t i = 0; i < builder->storage->notices.count; i++) /* their keys can not be taken back */
+    for (size_t i = 0; i < builder->storage->notices.count; i++) /* their keys cannot be taken back */
         if (!builder->storage->notices.at[i].of_all && builder->storage->notices.at[i].file == index)
             builder->storage->notices.at[i].count = 0;
     release_file(file);

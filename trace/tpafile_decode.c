@@ -175,7 +175,7 @@ const char *tpafile_decode_block(struct tpafile_decoder *decoder, const struct t
     if (head->codec == TPAFILE_ZSTD) {
         unsigned char *unpacked = reserve(&decoder->payload, head->size);
         if (!unpack(decoder, payload, head->packed, unpacked, head->size))
-            return "it can not be unpacked";
+            return "it cannot be unpacked";
         payload = unpacked;
     } else if (head->codec != TPAFILE_STORED) {
         return "it is packed in a way that is not known";

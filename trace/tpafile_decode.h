@@ -57,7 +57,7 @@ void tpafile_decoder_free(struct tpafile_decoder *decoder);
 
 /*
  * Unpack the payload of HEAD (head->packed bytes, borrowed until the next block) and find its columns. NULL, or what is
- * wrong with it: "it can not be unpacked".
+ * wrong with it: "it cannot be unpacked".
  */
 const char *tpafile_decode_block(struct tpafile_decoder *decoder, const struct tpafile_head *head,
                                  const unsigned char *payload);

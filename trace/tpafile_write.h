@@ -18,7 +18,7 @@
 
 #include "trace/tpafile_encode.h"
 
-/* Take SIZE bytes, which are whole blocks, at the end of the file. False: it can not be written. */
+/* Take SIZE bytes, which are whole blocks, at the end of the file. False: it cannot be written. */
 typedef bool tpafile_sink(void *context, const void *bytes, size_t size);
 
 struct tpafile_writer_options {

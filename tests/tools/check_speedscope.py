@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Hold speedscope files to speedscope's file format: check_speedscope.py FILE...
 
-What the published schema asks (keys and their types), and what it can not say: frames exist, times never go back,
+What the published schema asks (keys and their types), and what it cannot say: frames exist, times never go back,
 what is opened last is closed first and everything is closed, samples and weights are as many.
 """
 import json

@@ -3,7 +3,7 @@
 
     random_job.py SEED FOLDER      writes FOLDER/rank0.json, rank1.json ...
 
-For differential tests of what random_trace.py can not draw: whose steps last how long on the devices, and who waited for
+For differential tests of what random_trace.py cannot draw: whose steps last how long on the devices, and who waited for
 whom. The ranks start and run at different speeds, their clocks differ, and a recording may lack a collective, or the numbers by
 which collectives are told apart. No two durations of one collective are the same, so that there is always one rank that came last.
 """

@@ -3,7 +3,7 @@
 
     random_sides.py SEED FOLDER     writes FOLDER/before-0.json, after-0.json ...
 
-The seed draws what random_trace.py can not: how much slower each operator and kernel is on the second side, and how much every step
+The seed draws what random_trace.py cannot: how much slower each operator and kernel is on the second side, and how much every step
 differs by chance; rows that one side alone has, rarely or always; kernels under another name; from none to twenty steps, some of which
 have one number, overlap, or are cut; several files a side, devices, streams, collectives, copies that nothing hides, memory.
 """

@@ -2,7 +2,7 @@
 
     run = reference_nightly.Run([path of a rank, ...])
     run.figures()          [{"sort": "head", "name": "step_time", "level": 52000.0, "error": 310.5, ...}, ...]
-    wrong(history, shown)  what can not be so in the verdicts on a run
+    wrong(history, shown)  what cannot be so in the verdicts on a run
 
 Written from docs/definitions.md. Of the verdicts those figures are worked out that do not depend on what other series say of the noise of
 a night: before, now, change, the runs that are named, counts, exit status.

@@ -209,7 +209,7 @@ static void first_step_alone_with_what_it_called(void **state)
     measures_free(measures);
 }
 
-/* A file without steps makes files the samples: a step can not be compared with a whole file. */
+/* A file without steps makes files the samples: a step cannot be compared with a whole file. */
 static void without_steps_a_file_is_a_sample(void **state)
 {
     (void)state;

@@ -228,7 +228,7 @@ static void devices_are_written_directly_and_full_ones_are_errors(void **state)
     assert_true(output_file_open(&file, "/dev/full", &err));
     fputs("too much", file.stream);
     assert_false(output_file_commit(&file, &err));
-    assert_string_equal(err.message, "can not write this file: No space left on device");
+    assert_string_equal(err.message, "cannot write this file: No space left on device");
     assert_string_equal(err.file, "/dev/full");
 }
 
@@ -238,9 +238,9 @@ static void what_can_not_be_opened_is_an_error(void **state)
     struct output_file file;
     struct tpa_error err = { 0 };
     assert_false(output_file_open(&file, "/nowhere/at/all", &err));
-    assert_string_equal(err.message, "can not write this file: No such file or directory");
+    assert_string_equal(err.message, "cannot write this file: No such file or directory");
     assert_false(output_file_open(&file, folder, &err));
-    assert_string_equal(err.message, "can not write this file: Is a directory");
+    assert_string_equal(err.message, "cannot write this file: Is a directory");
 }
 
 static void a_signal_removes_the_half_file(void **state)

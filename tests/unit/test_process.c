@@ -87,7 +87,7 @@ static void a_program_that_is_not_there(void **state)
     error = (struct tpa_error){ 0 };
     assert_false(process_run(argv, "", 0, 1, &result, &error));
     assert_true(result.not_found);
-    assert_string_equal(error.message, "can not start /nowhere/to/be/found: No such file or directory");
+    assert_string_equal(error.message, "cannot start /nowhere/to/be/found: No such file or directory");
     process_release(&result);
     const char *const folder[] = { "/", NULL };
     assert_false(process_run(folder, "", 0, 1, &result, &error));

@@ -69,7 +69,7 @@ static void ties_are_handled_exactly(void **state)
     check_near(shift.estimate, 0);
 }
 
-/* Three against three can not be told apart at 5 %: the smallest p is 2/20. Four against four can: 2/70. */
+/* Three against three cannot be told apart at 5 %: the smallest p is 2/20. Four against four can: 2/70. */
 static void samples_too_small_to_tell_are_known(void **state)
 {
     (void)state;

@@ -379,7 +379,7 @@ static void a_wrong_checksum_is_told_after_the_bytes(void **state)
     struct bytes text = make_text(100000), gzip = { 0 }, zstd = { 0 };
     add_gzip(&gzip, text.at, text.count);
     gzip.at[gzip.count - 6] ^= 1;
-    add_gzip(&gzip, text.at, 100); /* not reached: what can not be trusted ends the input */
+    add_gzip(&gzip, text.at, 100); /* not reached: what cannot be trusted ends the input */
     expect(&gzip, &text, "the gzip data that began at byte 0 of the file does not match its checksum");
     add_zstd(&zstd, text.at, text.count);
     zstd.at[zstd.count - 1] ^= 1;

@@ -97,7 +97,7 @@ static void values_beyond_their_bounds_are_not_known(void **state)
     assert_int_equal(odd->count, 4);
     /* Block 0 holds the text, so the kernels are block 1. */
     assert_string_equal(
-        odd->text, "numbers can not be what they should and are taken as not known; the first is START of "
+        odd->text, "numbers cannot be what they should and are taken as not known; the first is START of "
                    "a record (kernel) in block 1");
     struct tpafile_head head;
     assert_true(tpafile_decode_head((const unsigned char *)bytes.at + odd->offset, &head));

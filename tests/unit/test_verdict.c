@@ -109,7 +109,7 @@ static void a_whole_stands_for_the_mean(void **state)
 }
 
 /*
- * Five a side: the least p is 2 / 252, so that 6 rows can be asked about at once (6 * 2 / 252 = 0.0476) and 7 can not. The 6
+ * Five a side: the least p is 2 / 252, so that 6 rows can be asked about at once (6 * 2 / 252 = 0.0476) and 7 cannot. The 6
  * largest are, whatever changed; a row that is the same everywhere is no question and takes no place.
  */
 static void as_many_rows_are_judged_as_can_be(void **state)
@@ -136,7 +136,7 @@ static void as_many_rows_are_judged_as_can_be(void **state)
     assert_int_equal(findings[0].verdict, VERDICT_LESS);
 }
 
-/* Rows that never took 60 in all can not have changed by as much: they are not asked about. */
+/* Rows that never took 60 in all cannot have changed by as much: they are not asked about. */
 static void rows_too_small_to_matter_take_no_place(void **state)
 {
     (void)state;

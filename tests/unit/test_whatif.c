@@ -100,7 +100,7 @@ static void gains_of_edits_do_not_add_up(void **state)
     assert_int_equal(whatif->steps->now_ns, 100 * MS);
     assert_int_equal(whatif->gains[0].then_ns, 60 * MS);
     /*
-     * A kernel of no time is over at 50. The copy can not begin before its call does, at 52; it ends at 54, its call 1 later and
+     * A kernel of no time is over at 50. The copy cannot begin before its call does, at 52; it ends at 54, its call 1 later and
      * the operator 2 later: 57.
      */
     assert_int_equal(whatif->gains[1].then_ns, 57 * MS);
