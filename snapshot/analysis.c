@@ -188,8 +188,8 @@ static void answer_device(const struct snapshot *snapshot, const struct snapshot
     ooms_find(replay, file, &answers->ooms);
     size_t first = answers->scopes.rows.count;
     scopes_find(replay, file, &answers->scopes);
-    struct scope_rows own = { .rows = { answers->scopes.rows.at + first, answers->scopes.rows.count - first,
-                                        0 } };
+    size_t count = answers->scopes.rows.count - first;
+    struct scope_rows own = { .rows = { count ? answers->scopes.rows.at + first : NULL, count, 0 } };
     leaks_find(replay, file, &own, &answers->leaks);
     churn_find(replay, file, &answers->churn);
 }
