@@ -14,6 +14,7 @@
 #include "facts/copy_names.h"
 #include "facts/features.h"
 #include "facts/gpu_names.h"
+#include "facts/step_list.h"
 #include "replay/whatif.h"
 #include <math.h>
 #include <stdlib.h>
@@ -426,8 +427,8 @@ static const struct idle_rule idle_rules[] = {
     { "launches",
       "launches",
       "the host launches work too slowly",
-      "launch less often: torch.compile(model, mode=\"reduce-overhead\"), CUDA graphs, fused optimizers "
-      "(fused=True), larger batches",
+      "capture the whole step as a CUDA graph, as torch.compile(model, mode=\"reduce-overhead\") does where it "
+      "can; fused optimizers (fused=True) and larger batches save a part of it",
       EDIT_CUDA_GRAPH,
       { GAP_HOST, GAP_LAUNCH_LATENCY, GAP_LAUNCH_CALL },
       3 },
@@ -598,7 +599,7 @@ struct findings *findings_analyze(struct summary *summary)
                                .trace = summary->trace,
                                .graph = replay_graph_of(summary->trace),
                                .findings = findings };
-    findings->has_steps = summary->features & FEATURE_STEPS;
+    findings->has_steps = step_list_of(summary->trace)->count > 0;
     findings->priced = pricing.graph->moment_count > 0;
     if (!findings->priced)
         return findings;
