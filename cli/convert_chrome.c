@@ -7,7 +7,7 @@
  * was still open when the recording stopped is begun and not ended, or says so (finished).
  *
  * Several files become one. Processes keep their numbers where no other file has the same; else they are named by rank,
- * and what a file counts for itself (correlations, ids, flow ids) is moved apart by a stride. Times are moved to the
+ * and what a file counts for itself (correlations, ids, sequence numbers, flow ids) is moved apart by a stride. Times are moved to the
  * earliest origin. The head tells which processes are of which file, so that reading gives the same files again.
  *
  * Event names are written as they are or escaped, which is found out once per name. Threads make and pack parts of some
@@ -58,7 +58,6 @@ struct output_text {
 struct used_arg {
     enum trace_arg arg;
     enum arg_form form;
-    bool of_file;
     struct output_text key; /* "correlation": with quotes and colon */
 };
 
@@ -289,8 +288,7 @@ static void put_arg(const struct chrome_output *output, struct buffer *out, cons
     double decimal;
     switch (arg->form) {
     case FORM_INT:
-        if (arg->of_file && output->stride)
-            value = timeline_set_apart(output->stride, file, value);
+        value = timeline_arg_apart(output->stride, file, arg->arg, value);
         if (arg->arg == ARG_ADDRESS && value < 0)
             buffer_printf(out, "%" PRIu64, (uint64_t)value);
         else
@@ -547,7 +545,6 @@ static void find_args(struct chrome_output *output)
         output->args[output->arg_count++] = (struct used_arg){
             .arg = (enum trace_arg)arg,
             .form = arg_rows[arg].form,
-            .of_file = TIMELINE_ARGS_OF_FILE >> arg & 1,
             .key = keep(output, &text),
         };
     }

@@ -426,11 +426,7 @@ static void put_arg(const struct perfetto_output *output, struct buffer *out, en
     size_t message = wire_open(out, 4);
     wire_put_number(out, 1, (int64_t)arg + 1);
     switch (arg_rows[arg].form) {
-    case FORM_INT:
-        if (TIMELINE_ARGS_OF_FILE >> arg & 1 && output->stride)
-            value = timeline_set_apart(output->stride, file, value);
-        wire_put_number(out, 4, value);
-        break;
+    case FORM_INT: wire_put_number(out, 4, timeline_arg_apart(output->stride, file, arg, value)); break;
     case FORM_DECIMAL:
         memcpy(&decimal, &value, sizeof decimal);
         wire_put_double(out, 5, decimal);

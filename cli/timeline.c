@@ -192,3 +192,11 @@ int64_t timeline_set_apart(int64_t stride, uint32_t file, int64_t value)
 {
     return value > 0 && value < stride ? value + (int64_t)file * stride : value;
 }
+
+int64_t timeline_arg_apart(int64_t stride, uint32_t file, enum trace_arg arg, int64_t value)
+{
+    if (!stride || !(TIMELINE_ARGS_OF_FILE >> arg & 1))
+        return value;
+    return value == 0 && arg == ARG_SEQUENCE ? (int64_t)file * stride
+                                             : timeline_set_apart(stride, file, value);
+}

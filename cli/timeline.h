@@ -35,12 +35,18 @@ bool timeline_add_pid(struct buffer *out, const struct trace *trace, const struc
 /* Numbers that mean something within their file only. */
 #define TIMELINE_ARGS_OF_FILE                                                                                \
     (WANT(CORRELATION) | WANT(EXTERNAL_ID) | WANT(WAIT_ON_CORRELATION) | WANT(SEQUENCE) | WANT(PYTHON_ID) |  \
-     WANT(PYTHON_PARENT_ID) | WANT(PYTHON_MODULE_ID) | WANT(EVENT_INDEX))
+     WANT(FWD_THREAD) | WANT(PYTHON_PARENT_ID) | WANT(PYTHON_MODULE_ID) | WANT(EVENT_INDEX))
 
 /* Between the numbers of one file and of the next: a power of ten above all of them. 0: there is one file. */
 int64_t timeline_stride(const struct trace *trace);
 
 /* VALUE of FILE, apart from those of other files. 0 and negative numbers stand for "none". */
 int64_t timeline_set_apart(int64_t stride, uint32_t file, int64_t value);
+
+/*
+ * VALUE of the argument ARG in FILE: apart from those of other files if ARG is one of TIMELINE_ARGS_OF_FILE, else as it
+ * is. STRIDE 0 changes nothing. PyTorch counts sequence numbers from 0, which is a number like others there.
+ */
+int64_t timeline_arg_apart(int64_t stride, uint32_t file, enum trace_arg arg, int64_t value);
 
 #endif
