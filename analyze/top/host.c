@@ -69,6 +69,13 @@ static void count_calls(struct top_rows *rows, struct top_calls *calls)
     free(ends);
 }
 
+static void count_forked(const struct top_events *events, struct top_counts *counts)
+{
+    const struct trace *trace = events->trace;
+    for (event_id e = 0; events->names.any_flags & NAME_FORKED && e < trace->event_count; e++)
+        counts->forked += events->names.flags[trace->name[e]] & NAME_FORKED && top_is_selected(events, e);
+}
+
 static void count_async(struct top_rows *rows, struct top_counts *counts)
 {
     const struct top_events *events = rows->events;
@@ -140,5 +147,6 @@ void top_count_host(struct top_rows *rows, struct top_calls *calls, struct top_c
 {
     count_calls(rows, calls);
     count_async(rows, counts);
+    count_forked(rows->events, counts);
     count_flops(rows, calls, counts);
 }

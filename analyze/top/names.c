@@ -36,6 +36,8 @@ static uint8_t flags_of(const char *name)
         flags |= NAME_ASYNC;
     if (attribution_is_graph_launch(name))
         flags |= NAME_GRAPH;
+    if (strcmp(name, "<forked function>") == 0)
+        flags |= NAME_FORKED;
     return flags;
 }
 

@@ -11,6 +11,7 @@ enum top_name_flags {
     NAME_ASYNC = 8,     /* begins like a region that c10d flags asynchronous */
     NAME_FLOPS = 16,    /* torch counts its operations */
     NAME_GRAPH = 32,    /* launches a graph */
+    NAME_FORKED = 64,   /* what TorchScript calls a function that torch.jit.fork started */
     NAME_RECORD = NAME_MEMORY | NAME_NO_MEMORY,
 };
 

@@ -251,6 +251,13 @@ void top_add_notices(const struct top *top, struct result *result)
                 : "%llu regions are taken for asynchronous by their names (nccl:, gloo: ...), as the file "
                   "does not record it: they have no self time",
             (unsigned long long)counts->guessed_async);
+    if (counts->forked)
+        result_add_notice(
+            result, "torchscript_fork", (int64_t)counts->forked, NULL, TPA_NOWHERE,
+            "TorchScript started functions with fork (%llu calls of <forked function>): a function that waits for one and "
+            "goes on in another thread is asynchronous in torch and has no self time there; the file does not record "
+            "that, so its self time here holds the wait",
+            (unsigned long long)counts->forked);
     if (counts->lookalikes)
         result_add_notice(
             result, "kernels_by_number", (int64_t)counts->lookalikes, NULL, TPA_NOWHERE,

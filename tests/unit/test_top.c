@@ -325,11 +325,14 @@ static void asynchronous_and_open_regions_have_a_total_only(void **state)
     operator_(&small, "mm", 20, 10, 1);
     small_host(&small, SMALL_PID, "user_annotation", "open", 70, 500);
     operator_(&small, "add", 80, 10, 2);
+    operator_(&small, "<forked function>", 90, 2, 3);
+    operator_(&small, "<forked function>", 92, 2, 4);
     struct answer answer = ask(small_end(&small), (struct top_options){ 0 });
     check_host(&answer, "nccl:all_reduce", 1, 50, 0);
     check_host(&answer, "open", 1, 30, 0);
     check_host(&answer, "mm", 1, 10, 10);
-    assert_int_equal(footer(&answer, "self_cpu_time_total"), 20);
+    assert_int_equal(footer(&answer, "self_cpu_time_total"), 24);
+    assert_int_equal(noticed(&answer, "torchscript_fork"), 2);
     assert_int_equal(figure(&answer, "add", "is_top_level"), 1);
     assert_int_equal(noticed(&answer, "async_guessed"), 1);
     assert_int_equal(noticed(&answer, "unfinished_regions"), 1);
