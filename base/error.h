@@ -29,11 +29,11 @@
 /* In place of a byte offset: the error is about the file as a whole, or about no file. */
 #define TPA_NOWHERE ((int64_t)-1)
 
-/* Of a file that is whole, but none that is read: what becomes of it where it was found rather than named. */
+/* Of a file that is not read: what becomes of it where it was found in a directory rather than named. */
 enum tpa_unread {
     TPA_READABLE,
-    TPA_PASSED_OVER, /* it was never meant for us */
-    TPA_LEFT_OUT,    /* it may well have been, and so it is told */
+    TPA_PASSED_OVER, /* it is something else, and was never meant for us */
+    TPA_LEFT_OUT,    /* it may have been a trace, or was to become one: an empty file, the head of a trace */
 };
 
 /* Fixed size and no heap, so that reporting an error cannot itself fail. Zero-initialise it. */

@@ -18,6 +18,15 @@ bool gate_unsure_fails(int unsure, const struct opt_list *gates)
 
 bool gate_check_ranks(const struct measures *measures, const char *what, struct tpa_error *err)
 {
+    if (measures->files_unread) {
+        tpa_fail(err, TPA_NOWHERE,
+                 measures->files_unread == 1 ? "%s lacks %zu file that may be a rank of the job (%s)"
+                                             : "%s lacks %zu files that may be ranks of the job (%s)",
+                 what, measures->files_unread, measures->why_unread);
+        return tpa_hint(
+            err, "mend or remove %s, or give --allow-missing-ranks to judge by the files that can be read",
+            measures->files_unread == 1 ? "it" : "them");
+    }
     bool one_by_choice = measures->files == 1;
     if (measures_missing_ranks(measures) == 0 || one_by_choice)
         return true;

@@ -40,8 +40,8 @@ extern const struct opt_choice gate_unsure_words[];
 bool gate_unsure_fails(int unsure, const struct opt_list *gates);
 
 /*
- * Where --allow-missing-ranks is not given: are all ranks of the job there, or one file by choice? False and ERR, which says
- * how many are missing, when not. WHAT names the files in the message: "the second side".
+ * Where --allow-missing-ranks is not given: are all ranks of the job there and readable, or one file by choice? False and
+ * ERR, which says how many are missing, when not. WHAT names the files in the message: "the second side".
  */
 bool gate_check_ranks(const struct measures *measures, const char *what, struct tpa_error *err);
 #define ALLOW_MISSING_RANKS_HELP "judge although ranks are missing, or are others than those compared with"

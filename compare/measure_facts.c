@@ -66,9 +66,29 @@ static void add_properties(const struct measuring *measuring, const struct trace
     }
 }
 
+static void add_unread(struct measures *measures, size_t count, const char *why)
+{
+    if (count && !measures->why_unread)
+        measures->why_unread = arena_strndup(&measures->arena, why, strlen(why));
+    measures->files_unread += count;
+}
+
+/* What may be the rest of the ranks: files that were left out, and files of which nothing is left. */
+static void find_unread(const struct measuring *measuring)
+{
+    const struct trace *trace = measuring->trace;
+    for (size_t i = 0; i < trace->notice_count; i++)
+        if (strcmp(trace->notices[i].kind, "left_out") == 0)
+            add_unread(measuring->measures, trace->notices[i].count, trace->notices[i].text);
+    for (size_t f = 0; f < trace->file_count && trace->file_count > 1; f++)
+        if (trace->files[f].event_count == 0)
+            add_unread(measuring->measures, 1, "a file holds no events");
+}
+
 void measure_trace_facts(const struct measuring *measuring)
 {
     const struct trace *trace = measuring->trace;
+    find_unread(measuring);
     for (size_t d = 0; d < measuring->gpu->device_count; d++) {
         const struct trace_device *device = measuring->gpu->devices[d].properties;
         add(measuring, "gpu", "GPU", device && device->name && *device->name ? device->name : "unknown GPU");

@@ -415,7 +415,8 @@ static bool read_file(const char *path, struct reading *reading, bool must_be, b
             tpa_fail(&what, TPA_NOWHERE, "JSON without trace events");
         else
             unread_fail(source_name(source), bytes, len, source_damage(source), &what);
-        remember_no_trace(reading, path, &what);
+        if (!leave_out(&reading->left_out, path, &what))
+            remember_no_trace(reading, path, &what);
     }
     if (!ok && !must_be && err->unread != TPA_READABLE && leave_unread(reading, traces, path, err)) {
         *known = false;

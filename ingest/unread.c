@@ -193,52 +193,56 @@ static bool is_binary(const char *bytes, size_t len)
     return false;
 }
 
-static bool fail_as(const char *what, const char *hint, struct tpa_error *err)
+static bool fail_as(const char *what, const char *hint, enum tpa_unread unread, struct tpa_error *err)
 {
     tpa_fail(err, 0, "not a trace: this is %s, and a trace was expected", what);
     tpa_hint(err, "%s", hint ? hint : "'tpa info --formats' lists what can be read");
-    return tpa_unread(err, TPA_LEFT_OUT);
+    return tpa_unread(err, unread);
 }
 
 bool unread_fail(const char *name, const char *bytes, size_t len, const char *damage, struct tpa_error *err)
 {
     if (len == 0 && damage) {
         tpa_fail(err, 0, "nothing in the file can be read: %s", damage);
-        return tpa_hint(err, "was it copied whole?");
+        tpa_hint(err, "was it copied whole?");
+        return tpa_unread(err, TPA_LEFT_OUT);
     }
     if (len == 0) {
         tpa_fail(err, 0, "the file is empty");
-        return tpa_hint(err, "was the program stopped before it had written its trace?");
+        tpa_hint(err, "was the program stopped before it had written its trace?");
+        return tpa_unread(err, TPA_LEFT_OUT);
     }
     size_t at = 0;
     while (at < len && strchr(" \t\r\n", bytes[at]) && bytes[at])
         at++;
     if (at == len)
-        return fail_as("blank", NULL, err);
+        return fail_as("blank", NULL, TPA_LEFT_OUT, err);
     for (size_t i = 0; i < sizeof magics / sizeof *magics; i++) {
         const struct magic *magic = &magics[i];
         size_t from = magic->at ? magic->at : at;
         if (len >= from + magic->len && memcmp(bytes + from, magic->bytes, magic->len) == 0 &&
             holds(bytes, len, magic->within))
-            return fail_as(magic->what, magic->hint, err);
+            return fail_as(magic->what, magic->hint, TPA_PASSED_OVER, err);
     }
     bool binary = is_binary(bytes, len);
     for (size_t i = 0; binary && i < sizeof endings / sizeof *endings; i++)
         if (ends_with(name, endings[i].ending))
-            return fail_as(endings[i].what, endings[i].hint, err);
+            return fail_as(endings[i].what, endings[i].hint, TPA_PASSED_OVER, err);
     for (size_t i = 0; !binary && i < sizeof texts / sizeof *texts; i++)
         if (holds(bytes, len, texts[i].word) && holds(bytes, len, texts[i].second))
-            return fail_as(texts[i].what, texts[i].hint, err);
-    return fail_as(binary ? "binary data" : "other text", NULL, err);
+            return fail_as(texts[i].what, texts[i].hint, TPA_PASSED_OVER, err);
+    return fail_as(binary ? "binary data" : "other text", NULL, TPA_LEFT_OUT, err);
 }
 
 bool unread_fail_json(const char *bytes, size_t len, struct tpa_error *err)
 {
     const char *what = NULL, *hint = NULL;
+    enum tpa_unread unread = TPA_PASSED_OVER;
     for (size_t i = 0; !what && i < sizeof documents / sizeof *documents; i++)
         if (holds(bytes, len, documents[i].key) && holds(bytes, len, documents[i].second)) {
             what = documents[i].what;
             hint = documents[i].hint;
+            unread = i == 0 ? TPA_LEFT_OUT : TPA_PASSED_OVER; /* the head of a trace */
         }
     if (what) {
         tpa_fail(err, 0, "JSON without trace events: this looks like %s", what);
@@ -246,6 +250,8 @@ bool unread_fail_json(const char *bytes, size_t len, struct tpa_error *err)
         struct json_pull in = { bytes, bytes + len };
         struct json_text key;
         bool named = json_enter(&in, '{') && json_next_key(&in, &key) && key.len > 0;
+        if (!named || json_text_is(&key, "traceEvents"))
+            unread = TPA_LEFT_OUT;
         if (named && json_text_is(&key, "traceEvents"))
             tpa_fail(err, 0, "JSON without trace events: the value of \"traceEvents\" is no list");
         else if (named)
@@ -259,5 +265,5 @@ bool unread_fail_json(const char *bytes, size_t len, struct tpa_error *err)
                      "with the keys \"ph\" and \"ts\"");
     }
     tpa_hint(err, "%s", hint ? hint : "'tpa info --formats' lists what can be read");
-    return tpa_unread(err, TPA_LEFT_OUT);
+    return tpa_unread(err, unread);
 }

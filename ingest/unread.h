@@ -13,7 +13,7 @@
 
 /*
  * Fail, because the file NAME that begins with these LEN bytes (4096 will do) is in no format that is read. DAMAGE is
- * why its input ended there, or NULL. Returns false.
+ * why its input ended there, or NULL. Returns false; ERR tells (tpa_unread) whether it may have been a trace once.
  */
 bool unread_fail(const char *name, const char *bytes, size_t len, const char *damage, struct tpa_error *err);
 
