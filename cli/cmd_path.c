@@ -1,5 +1,6 @@
 /* cmd_path.c - `tpa path`: the critical path of steps, of a range or of all that was recorded. */
 #include "cli/analysis.h"
+#include "replay/path_places.h"
 #include "replay/path_tables.h"
 #include <stdlib.h>
 #include <string.h>
@@ -39,7 +40,7 @@ static const struct opt path_opts[] = {
 
 enum { MOST_PROBED = 10 };
 
-static const struct trace_wants path_wants = { .args = REPLAY_WANTS };
+static const struct trace_wants path_wants = { .args = REPLAY_WANTS | PATH_PLACES_WANTS };
 
 /* Keep the windows for which KEEP is set. */
 static void keep_windows(struct path_windows *windows, const bool *keep)
@@ -158,11 +159,10 @@ static bool add_tables(const struct trace *trace, const struct selection *select
                           "nothing with a duration was recorded on a thread or device, so there is no path");
     else
         path_add_tables(graph, windows, args->segments, args->sensitivity ? MOST_PROBED : 0, result);
-    if (windows->count && args->segments) { /* the last table; the other that is limited is "path" */
-        struct limit limit = analysis_limit(&args->output);
-        struct table *segments = result->tables.at[result->tables.count - 1];
-        table_truncate(segments, limit_rows(&limit, segments->row_count));
-    }
+    struct limit limit = analysis_limit(&args->output);
+    for (size_t t = 2; t < result->tables.count;
+         t++) /* behind "parts", which is whole, and "path", which is .limited */
+        table_truncate(result->tables.at[t], limit_rows(&limit, result->tables.at[t]->row_count));
     path_add_notices(graph, result);
     path_windows_free(windows);
     return true;

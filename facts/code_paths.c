@@ -445,14 +445,23 @@ static node_id node_at(const struct code_paths *paths, track_id track, int64_t m
     return calltree_open_at(tree, paths->skips, &tree->threads[low], moment_ns);
 }
 
-struct code_place code_place_of(const struct code_paths *paths, event_id e)
+static struct code_place place_of_node(const struct code_paths *paths, node_id n)
 {
-    node_id n = paths->node[e];
-    if (n == NODE_NONE)
-        n = node_at(paths, paths->trace->track[e], paths->trace->start_ns[e]);
     if (n == NODE_NONE)
         return (struct code_place){ CODE_OUTSIDE, false };
     return (struct code_place){ paths->path[n], (paths->flags[n] & CODE_BACKWARD) != 0 };
+}
+
+struct code_place code_place_at(const struct code_paths *paths, track_id track, int64_t ns)
+{
+    return place_of_node(paths, node_at(paths, track, ns));
+}
+
+struct code_place code_place_of(const struct code_paths *paths, event_id e)
+{
+    if (paths->node[e] != NODE_NONE)
+        return place_of_node(paths, paths->node[e]);
+    return code_place_at(paths, paths->trace->track[e], paths->trace->start_ns[e]);
 }
 
 struct code_place code_place_of_work(const struct code_paths *paths, const struct attribution *launches,

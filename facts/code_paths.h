@@ -68,6 +68,9 @@ void code_paths_free(struct code_paths *paths);
 /* Where host event E was; one that does not nest (an annotation, a record of memory) where its thread was when it began. */
 struct code_place code_place_of(const struct code_paths *paths, event_id e);
 
+/* Where the thread of TRACK was at NS, on the clock of its file. */
+struct code_place code_place_at(const struct code_paths *paths, track_id track, int64_t ns);
+
 /* Where GPU work E was launched: by its call, else by the operator it is linked to; outside when neither is known. */
 struct code_place code_place_of_work(const struct code_paths *paths, const struct attribution *launches,
                                      event_id e);

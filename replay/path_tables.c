@@ -4,10 +4,13 @@
 #include "analyze/selection.h"
 #include "base/buffer.h"
 #include "base/demangle.h"
+#include "facts/features.h"
+#include "replay/path_places.h"
 #include "replay/sensitivity.h"
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* What the rows of all tables begin with: which window they are of. */
 struct window_key {
@@ -31,6 +34,13 @@ struct item_row {
     double share;
     int64_t gone_saves_ns; /* missing where it was not asked for */
     double leaves_share;
+};
+
+struct place_row {
+    struct window_key key;
+    struct text name;
+    int64_t time_ns, self_ns, count;
+    double share;
 };
 
 struct segment_row {
@@ -63,6 +73,15 @@ static const struct table_column item_columns[] = {
     COLUMN(struct item_row, count, "count", "Count", TABLE_COUNT, "how many of them are on the path"),
     COLUMN(struct item_row, gone_saves_ns, "gone_saves", "Gone, saves", TABLE_NS, "how much shorter the window is when they take no time in it (--sensitivity)", .flags = TABLE_IF_ANY),
     COLUMN(struct item_row, leaves_share, "leaves", "Leaves at", TABLE_SHARE, "how much less of their time they may take until taking less gains less (--sensitivity)", .flags = TABLE_IF_ANY),
+};
+
+static const struct table_column place_columns[] = {
+    KEY_COLUMNS(struct place_row),
+    COLUMN(struct place_row, name, "name", "Name", TABLE_NAME, "the module, or the function in a file that is not PyTorch's own"),
+    COLUMN(struct place_row, self_ns, "self", "Self", TABLE_NS, "on the path, in it but in none of those that it called; device work is where it was launched"),
+    COLUMN(struct place_row, time_ns, "time", "Time", TABLE_NS, "on the path, in it and all that it called"),
+    COLUMN(struct place_row, share, "share", "Share", TABLE_SHARE, "of the length"),
+    COLUMN(struct place_row, count, "pieces", "Pieces", TABLE_COUNT, "pieces of the path"),
 };
 
 static const struct table_column segment_columns[] = {
@@ -131,11 +150,18 @@ static double share_of(int64_t time_ns, int64_t length_ns)
     return length_ns > 0 ? (double)time_ns / (double)length_ns : 0;
 }
 
+/* Rows of the modules, or of the lines. */
+struct places {
+    struct code_paths *code;
+    VEC_OF(struct place_row) rows;
+};
+
 struct tables {
     const struct replay_graph *graph;
     struct result *result;
     VEC_OF(struct part_row) parts;
     VEC_OF(struct item_row) items;
+    struct places places[2]; /* by enum code_frames */
     VEC_OF(struct segment_row) segments;
 };
 
@@ -180,6 +206,34 @@ static void add_items(struct tables *tables, struct window_key key, const struct
         };
     }
     path_items_free(items);
+}
+
+static void add_places(struct tables *tables, struct places *to, struct window_key key,
+                       const struct path *path, int64_t length_ns)
+{
+    struct path_places places = path_places_of(tables->graph, path, to->code);
+    for (size_t i = 0; i < places.count; i++) {
+        const char *name = code_path_name(to->code, places.at[i].path);
+        *VEC_PUSH(&to->rows) = (struct place_row){
+            .key = key,
+            .name = { arena_strndup(&tables->result->arena, name, strlen(name)), strlen(name) },
+            .time_ns = places.at[i].time_ns,
+            .self_ns = places.at[i].self_ns,
+            .count = (int64_t)places.at[i].count,
+            .share = share_of(places.at[i].time_ns, length_ns),
+        };
+    }
+    VEC_FREE(&places);
+}
+
+/* Where stacks were recorded. */
+static void show_places(struct tables *tables, struct places *places, const char *key, const char *title)
+{
+    if (places->rows.count)
+        result_add_table(tables->result,
+                         TABLE_OF_ROWS(key, title, place_columns, places->rows.at, places->rows.count));
+    VEC_FREE(&places->rows);
+    code_paths_free(places->code);
 }
 
 static void add_segments(struct tables *tables, struct window_key key, const struct path *path,
@@ -236,6 +290,9 @@ void path_add_tables(const struct replay_graph *graph, const struct path_windows
 {
     enum { MOST_SENTENCES = 3 };
     struct tables tables = { .graph = graph, .result = result };
+    int kinds_of_places = trace_features(graph->trace) & FEATURE_STACKS ? 2 : 0;
+    for (int frames = 0; frames < kinds_of_places; frames++)
+        tables.places[frames].code = code_paths_open(graph->trace, (enum code_frames)frames);
     for (size_t w = 0; w < windows->count; w++) {
         const struct path_window *window = &windows->at[w];
         struct window_key key = key_of(graph, windows, w, result);
@@ -244,6 +301,8 @@ void path_add_tables(const struct replay_graph *graph, const struct path_windows
         size_t first = tables.parts.count;
         add_parts(&tables, key, path, length_ns);
         add_items(&tables, key, path, window, probed);
+        for (int frames = 0; frames < kinds_of_places; frames++)
+            add_places(&tables, &tables.places[frames], key, path, length_ns);
         if (segments)
             add_segments(&tables, key, path, window->start_ns);
         if (w < MOST_SENTENCES && tables.parts.count > first)
@@ -254,6 +313,8 @@ void path_add_tables(const struct replay_graph *graph, const struct path_windows
                                            tables.parts.at, tables.parts.count));
     result_add_table(result, TABLE_OF_ROWS("path", "On the critical path", item_columns, tables.items.at,
                                            tables.items.count));
+    show_places(&tables, &tables.places[CODE_MODULES], "modules", "Modules on the critical path");
+    show_places(&tables, &tables.places[CODE_LINES], "lines", "Lines of source on the critical path");
     if (segments)
         result_add_table(result, TABLE_OF_ROWS("segments", "Pieces in order", segment_columns,
                                                tables.segments.at, tables.segments.count));
@@ -277,7 +338,10 @@ void path_add_notices(const struct replay_graph *graph, struct result *result)
     if (graph->unknown_starts)
         result_add_notice(
             result, "unknown_starts", (int64_t)graph->unknown_starts, NULL, TPA_NOWHERE,
-            "of %zu pieces of device work neither the launch nor work before them is in the file: what they "
-            "waited for is not known",
+            graph->unknown_starts == 1
+                ? "of %zu piece of device work neither the launch nor work before it is in the file: what it waited for "
+                  "is unknown"
+                : "of %zu pieces of device work neither the launch nor work before them is in the file: what they "
+                  "waited for is unknown",
             graph->unknown_starts);
 }

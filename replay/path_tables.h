@@ -11,7 +11,8 @@ void path_window_describe(const struct replay_graph *graph, const struct path_wi
                           struct buffer *text);
 
 /*
- * Add to RESULT the tables of the paths of WINDOWS: "parts" and "path", and with SEGMENTS "segments". Of the first PROBED names of each path
+ * Add to RESULT the tables of the paths of WINDOWS: "parts" and "path", "modules" and "lines" where stacks were
+ * recorded, and with SEGMENTS "segments". Of the first PROBED names of each path
  * it is worked out how much less they may take until they leave it. A sentence about each of the
  * first windows comes on top.
  */

@@ -6,12 +6,12 @@
 #include <cmocka.h>
 
 #include "tests/unit/drawn.h"
-#include "replay/path.h"
+#include "replay/path_places.h"
 #include "replay/replay.h"
 #include <inttypes.h>
 #include <stdio.h>
 
-static const struct trace_wants wants = { .args = REPLAY_WANTS };
+static const struct trace_wants wants = { .args = REPLAY_WANTS | PATH_PLACES_WANTS };
 
 /* The path of all that was recorded as text: "operator 0-10 aten::mm, gap 10-30, ...". */
 static const char *path_of(const struct trace *trace)
@@ -364,6 +364,49 @@ static void overlapping_spans_are_of_the_last_to_begin(void **state)
     trace_free(trace);
 }
 
+/*
+ *   host     0 [ train.py(1): step                                                        ) 100
+ *             10 [ Linear_0              ) 40
+ *               15 [ mm: launch 20-24 ) 35      60 [ cudaDeviceSynchronize ) 82    85 [ add ) 95
+ *   device              30 [ gemm                                  ) 80
+ *
+ * mm 15-20, the launch 20-24, its latency 24-30 and gemm 30-80 are Linear_0's: 65 ns. All 80 are step's.
+ */
+static void a_path_leads_through_modules_and_lines(void **state)
+{
+    (void)state;
+    draw_begin(&wants);
+    draw_host("python_function", "train.py(1): step", 1, 0, 100);
+    draw_host("python_function", "nn.Module: Linear_0", 1, 10, 30);
+    draw_host("cpu_op", "aten::mm", 1, 15, 20);
+    draw_call("cudaLaunchKernel", 1, 20, 4, 1);
+    draw_work("kernel", "gemm", 0, 7, 30, 50, 1);
+    draw_call("cudaDeviceSynchronize", 1, 60, 22, 2);
+    draw_host("cpu_op", "aten::add", 1, 85, 10);
+    struct trace *trace = draw_end();
+    static const struct {
+        const char *name;
+        int64_t time_ns, self_ns;
+    } expected[] = {
+        [CODE_MODULES] = { "Linear_0", 65, 65 }, [CODE_LINES] = { "train.py(1): step", 80, 80 }
+    };
+    struct path_windows *windows = path_windows_whole(replay_graph_of(trace));
+    struct path *path = path_open(replay_graph_of(trace), &windows->at[0]);
+    for (int frames = 0; frames < 2; frames++) {
+        struct code_paths *code = code_paths_open(trace, (enum code_frames)frames);
+        struct path_places places = path_places_of(replay_graph_of(trace), path, code);
+        assert_int_equal(places.count, 1);
+        assert_string_equal(code_path_name(code, places.at[0].path), expected[frames].name);
+        assert_int_equal(places.at[0].time_ns, expected[frames].time_ns);
+        assert_int_equal(places.at[0].self_ns, expected[frames].self_ns);
+        VEC_FREE(&places);
+        code_paths_free(code);
+    }
+    path_free(path);
+    path_windows_free(windows);
+    trace_free(trace);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -381,6 +424,7 @@ int main(void)
         cmocka_unit_test(a_collective_leads_to_the_last_rank),
         cmocka_unit_test(a_trace_of_other_events_has_a_path_of_these),
         cmocka_unit_test(overlapping_spans_are_of_the_last_to_begin),
+        cmocka_unit_test(a_path_leads_through_modules_and_lines),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,29 @@
+/* path_places.h - in which modules, or on which lines of source, the time of a critical path was spent. */
+#ifndef TPA_REPLAY_PATH_PLACES_H
+#define TPA_REPLAY_PATH_PLACES_H
+
+#include "facts/code_paths.h"
+#include "replay/path.h"
+
+/* What the frames are found in, beyond REPLAY_WANTS. */
+#define PATH_PLACES_WANTS CODE_PATHS_WANTS
+
+struct path_place {
+    uint32_t path;            /* of the struct code_paths that was asked */
+    int64_t time_ns, self_ns; /* on the critical path: in it and all within; in none of those within */
+    size_t count;             /* pieces of the path in it and all within */
+};
+
+struct path_places {
+    struct path_place *at; /* most time of its own first */
+    size_t count, capacity;
+};
+
+/*
+ * The time of PATH by the frames of CODE that it was spent in. A piece of a host thread is where the thread was when the piece
+ * began; device work, and what it waited for, is where its launch was. New; release with VEC_FREE.
+ */
+struct path_places path_places_of(const struct replay_graph *graph, const struct path *path,
+                                  const struct code_paths *code);
+
+#endif
