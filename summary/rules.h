@@ -1,7 +1,7 @@
 /*
  * rules.h - what is worth a remark, but has no price (findings.h has those that do); for the files of summary only.
  *
- *     struct summary summary = { .trace = trace, .selection = selection, .parts = parts };
+ *     struct summary summary = { .trace = trace, .selection = selection, ... };
  *     summary_look(&summary);       // findings
  *
  * A figure of a finding is one that another command shows.
@@ -12,6 +12,7 @@
 #include "analyze/comm.h"
 #include "analyze/gaps.h"
 #include "analyze/gpu.h"
+#include "analyze/memory/memory.h"
 #include "analyze/selection.h"
 #include "analyze/steps.h"
 #include "summary/summary.h"
@@ -74,8 +75,8 @@ struct summary {
     struct gaps *gaps;           /* by device, sums only */
     struct transfers *transfers; /* NULL where nothing ran on a device */
     struct comm *comm;           /* NULL unless there are several files */
-    struct result *parts; /* the tables of the analyses; that of steps in memory is called "memory_steps" */
-    struct summary_rank *ranks; /* in order */
+    struct memory *memory;       /* peaks and steps; NULL where none was recorded */
+    struct summary_rank *ranks;  /* in order */
     size_t rank_count;
     VEC_OF(struct finding) findings;
     VEC_OF(struct stake) stakes; /* while the rules look */
@@ -90,13 +91,6 @@ bool summary_multiplies_matrices(const char *name);
 
 /* Has DEVICE of RANK tensor cores, by its compute capability? */
 bool summary_has_tensor_cores(const struct summary *summary, int64_t rank, int64_t device);
-
-/* The table called KEY; NULL when there is none. */
-const struct table *summary_table(const struct summary *summary, const char *key);
-
-/* A cell; a figure of time, bytes or count, 0 when it is missing. */
-const union table_cell *summary_cell(const struct table *table, size_t row, const char *key);
-int64_t summary_figure(const struct table *table, size_t row, const char *key);
 
 /* How long FILE is, or all files are, as far as they were asked for. */
 int64_t summary_file_time(const struct summary *summary, uint32_t file);
