@@ -1,12 +1,9 @@
-/*
- * figures.c - the tables "overview" and "operators" of the summary: of all, or for each rank or device.
- *
- * What an overview tells is summed up from the answers of other analyses.
- */
+/* figures.c - see figures.h. What an overview tells is summed up from the answers of other analyses. */
+#include "summary/figures.h"
+
 #include "facts/gpu_events.h"
 #include "facts/memory_records.h"
 #include "base/search.h"
-#include "summary/rules.h"
 #include "analyze/top/top.h"
 #include "facts/features.h"
 #include <math.h>

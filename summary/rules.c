@@ -7,8 +7,6 @@
 #include "summary/rules.h"
 
 #include "facts/gpu_events.h"
-#include "base/search.h"
-#include "base/sum.h"
 #include "facts/communication.h"
 #include "trace/intervals.h"
 #include "trace/span.h"
@@ -120,102 +118,6 @@ static void look_at_steps(struct summary *summary)
     }
 }
 
-/* ---- devices ---- */
-
-static int compare_ranks(const void *left, const void *right)
-{
-    const struct summary_rank *a = left, *b = right;
-    if (a->rank != b->rank)
-        return a->rank < b->rank ? -1 : 1;
-    return (a->file > b->file) - (a->file < b->file);
-}
-
-void summary_find_ranks(struct summary *summary)
-{
-    size_t count = summary->trace->file_count, kept = 0;
-    struct summary_rank *ranks = mem_zalloc(count + 1, sizeof *ranks);
-    for (uint32_t f = 0; f < count; f++)
-        ranks[f] =
-            (struct summary_rank){ selection_rank(summary->trace, f), f, summary_file_time(summary, f) };
-    if (count)
-        qsort(ranks, count, sizeof *ranks, compare_ranks);
-    for (size_t i = 0; i < count; i++)
-        if (kept && ranks[kept - 1].rank == ranks[i].rank)
-            sum_add(&ranks[kept - 1].time_ns, ranks[i].time_ns);
-        else
-            ranks[kept++] = ranks[i];
-    summary->ranks = ranks;
-    summary->rank_count = kept;
-}
-
-const struct summary_rank *summary_rank_of(const struct summary *summary, int64_t rank)
-{
-    size_t i;
-    SEARCH(i, summary->rank_count, summary->ranks[i].rank < rank);
-    return i < summary->rank_count && summary->ranks[i].rank == rank ? &summary->ranks[i] : NULL;
-}
-
-static const struct trace_file *file_of(const struct summary *summary, int64_t rank)
-{
-    const struct summary_rank *of = summary_rank_of(summary, rank);
-    return of ? &summary->trace->files[of->file] : NULL;
-}
-
-/* Operators whose kernels could use tensor cores. */
-bool summary_multiplies_matrices(const char *name)
-{
-    static const char *const operators[] = {
-        "aten::mm",
-        "aten::addmm",
-        "aten::bmm",
-        "aten::baddbmm",
-        "aten::addbmm",
-        "aten::linear",
-        "aten::matmul",
-        "aten::cudnn_convolution",
-        "aten::convolution_backward",
-        "aten::cudnn_convolution_backward",
-        "aten::cudnn_convolution_backward_input",
-        "aten::cudnn_convolution_backward_weight",
-        "aten::_convolution",
-        "aten::convolution",
-        "aten::conv2d",
-        "aten::_scaled_dot_product_attention_math",
-    };
-    for (size_t i = 0; i < sizeof operators / sizeof *operators; i++)
-        if (strcmp(name, operators[i]) == 0)
-            return true;
-    return false;
-}
-
-/* Could the device of RANK use tensor cores, by its compute capability? */
-bool summary_has_tensor_cores(const struct summary *summary, int64_t rank, int64_t device)
-{
-    const struct trace_file *file = file_of(summary, rank);
-    const struct trace_device *properties = file ? trace_file_device(file, device) : NULL;
-    return properties && properties->compute_major >= 7;
-}
-
-/* ---- stalls ---- */
-
-int64_t summary_file_time(const struct summary *summary, uint32_t file)
-{
-    struct interval span = trace_file_span(summary->trace, file);
-    const struct selection *selection = summary->selection;
-    if (selection->files && !selection->files[file])
-        return 0;
-    return selection->windows ? intervals_length_within(&selection->windows[file], span.start_ns, span.end_ns)
-                              : span.end_ns - span.start_ns;
-}
-
-int64_t summary_host_time(const struct summary *summary)
-{
-    int64_t sum_ns = 0;
-    for (uint32_t f = 0; f < summary->trace->file_count; f++)
-        sum_add(&sum_ns, summary_file_time(summary, f));
-    return sum_ns;
-}
-
 /* ---- several devices and ranks ---- */
 
 /* Moments of FILE at which an operator or annotation was open whose name has PREFIX; NULL: that communicates. */
@@ -302,7 +204,7 @@ static void look_at_peaks(struct summary *summary)
     const struct memory *memory = summary->memory;
     for (size_t i = 0; memory && i < memory->peaks.count; i++) {
         const struct memory_peak *peak = &memory->peaks.at[i];
-        const struct trace_file *file = file_of(summary, peak->place.rank);
+        const struct trace_file *file = summary_file_of(summary, peak->place.rank);
         const struct trace_device *properties = file && peak->place.number != TABLE_INT_MISSING
                                                     ? trace_file_device(file, peak->place.number)
                                                     : NULL;

@@ -1,23 +1,17 @@
 /*
  * summary.c - see summary.h.
  *
- * It asks the questions that other commands ask; what the rules find in the answers is summary_rules.h's business, the
- * figures that are shown of them summary_figures.c's.
+ * It asks the questions that other commands ask; question.h lists the parts that look at the answers.
  */
 #include "summary/summary.h"
 
 #include "facts/callers.h"
 #include "facts/collectives.h"
-#include "analyze/comm.h"
-#include "analyze/gaps.h"
-#include "analyze/gpu.h"
 #include "facts/host_waits.h"
-#include "analyze/memory/memory.h"
 #include "facts/memory_records.h"
-#include "analyze/steps.h"
+#include "summary/figures.h"
 #include "summary/findings.h"
 #include "summary/rules.h"
-#include "analyze/transfers.h"
 #include "facts/features.h"
 #include <stdlib.h>
 #include <string.h>
@@ -61,27 +55,22 @@ static int compare_findings(const void *left, const void *right)
     return a->order < b->order ? -1 : a->order > b->order;
 }
 
-static struct text text_of(const char *text)
-{
-    return (struct text){ text, text ? strlen(text) : 0 };
-}
-
 static struct remark remark_of(struct summary *summary, const struct finding *finding)
 {
     const struct summary_rule *rule = &summary_rules[finding->rule];
     return (struct remark){
         .finding =
-            text_of(finding->detail ? arena_printf(&summary->arena, "%s: %s", rule->finding, finding->detail)
+            as_text(finding->detail ? arena_printf(&summary->arena, "%s: %s", rule->finding, finding->detail)
                                     : rule->finding),
         .share = finding->share,
         .threshold = rule->threshold,
         .time_ns = finding->time_ns,
         .bytes = finding->bytes,
         .rank = finding->rank,
-        .device = text_of(finding->device),
-        .see = text_of(rule->command),
-        .advice = text_of(finding->advice),
-        .rule = text_of(rule->key),
+        .device = as_text(finding->device),
+        .see = as_text(rule->command),
+        .advice = as_text(finding->advice),
+        .rule = as_text(rule->key),
     };
 }
 

@@ -15,16 +15,11 @@ struct text memory_keep_text(const struct memory_question *question, const char 
     return (struct text){ names_text(texts, names_add(texts, text, len)), len };
 }
 
-static struct text text_of(const char *text)
-{
-    return (struct text){ text, strlen(text) };
-}
-
 struct text memory_owner_text(const struct memory_question *question, name_id name)
 {
     const struct names *names = question->trace->names;
     if (name == question->no_operator)
-        return text_of("[no operator]");
+        return as_text("[no operator]");
     return (struct text){ names_text(names, name), names_length(names, name) };
 }
 
@@ -43,11 +38,11 @@ struct text memory_key_text(const struct memory_question *question, uint32_t key
     switch (question->options->by) {
     case MEMORY_BY_OPERATOR: return memory_owner_text(question, key);
     case MEMORY_BY_MODULE:
-        return text_of(none ? "(outside any module)" : names_text(question->memory->paths->labels, key));
+        return as_text(none ? "(outside any module)" : names_text(question->memory->paths->labels, key));
     case MEMORY_BY_LINE:
-        return text_of(none ? "(outside any line)" : names_text(question->memory->paths->labels, key));
+        return as_text(none ? "(outside any line)" : names_text(question->memory->paths->labels, key));
     case MEMORY_BY_STEP:
-        return text_of(none ? "(outside steps)"
+        return as_text(none ? "(outside steps)"
                             : trace_name(question->trace, question->steps->at[key].event));
     case MEMORY_BY_THREAD: return thread_text(question, key);
     case MEMORY_BY_DEVICE: break;

@@ -6,6 +6,7 @@
 #include <cmocka.h>
 
 #include "tests/unit/drawn.h"
+#include "replay/make_graph.h"
 #include "replay/path.h"
 #include "replay/replay.h"
 #include <inttypes.h>
