@@ -543,5 +543,8 @@ const struct analysis analysis_comm = {
     .sorts = true,
     .run = run_comm,
     .section = "Communication",
+    .section_key = "communication",
+    .section_intro =
+        "Collectives: size, bandwidth, what they expose, and who waited for whom.",
     .charts = "overlap",
 };

@@ -744,5 +744,7 @@ const struct analysis analysis_gaps = {
     ANALYSIS_DEFAULTS(gaps_defaults),
     .run = run_gaps,
     .section = "Idle gaps",
+    .section_intro =
+        "Every time a device had nothing to do, with one cause each.",
     .charts = "gaps",
 };

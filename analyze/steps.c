@@ -757,5 +757,9 @@ const struct analysis analysis_steps = {
     .sorts = true,
     .run = run_steps,
     .section = "Steps",
+    .section_intro =
+        "Where the time of each step went. Each moment counts once, for the first of kernel, memcpy, memset, communication, "
+        "runtime, data loading, CPU that was going on.",
+    .section_needs = FEATURE_STEPS,
     .charts = "steps",
 };

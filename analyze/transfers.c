@@ -552,5 +552,7 @@ const struct analysis analysis_transfers = {
     .limited = "stalls",
     .run = run_transfers,
     .section = "Transfers",
+    .section_intro =
+        "Copies by direction and kind of host memory, and who had to wait for them.",
     .charts = "transfers",
 };
