@@ -75,11 +75,11 @@ struct analysis {
     /* Add the tables to RESULT; false and ERR when the options do not fit the trace. */
     bool (*run)(const struct analysis_query *query, struct result *result, struct tpa_error *err);
 
-    const char *section; /* heading of its section in the report; NULL: none */
-    const char
-        *charts; /* types of tpa chart that its section shows, separated by blanks; NULL: none of their own */
-    /* A chart of bars of the largest rows of its first table, as `tpa chart --type NAME`: columns; NULL: none. */
-    const char *bar_label, *bar_value;
+    const char *section;       /* heading of its section in the report; NULL: it has none */
+    const char *section_key;   /* what `tpa report --sections` calls it; NULL: the name */
+    const char *section_intro; /* a sentence or two for who never saw such a table; NULL: the summary */
+    unsigned section_needs;    /* enum trace_feature, besides needs */
+    const char *charts;        /* types of tpa chart that it shows, separated by blanks; NULL: none */
 };
 
 #define ANALYSIS_DEFAULTS(options_) .defaults = &(options_), .options_size = sizeof(options_)

@@ -3,7 +3,7 @@
  */
 #include "analyze/comm.h"
 
-#include "analyze/comm_parts.h"
+#include "analyze/comm_ranks.h"
 #include "base/buffer.h"
 #include "base/memory.h"
 #include "base/runs.h"
@@ -101,34 +101,6 @@ static bool choose(struct comm_query *query, const struct comm_options *options,
 }
 
 /* ---- rows ---- */
-
-static struct text name_text(const struct names *names, name_id id)
-{
-    return (struct text){ names_text(names, id), names_length(names, id) };
-}
-
-static struct text text_of(const char *text)
-{
-    return text && *text ? (struct text){ text, strlen(text) } : (struct text){ 0 };
-}
-
-struct text comm_group_text(const struct comm_query *query, const struct collective *one)
-{
-    const struct names *texts = query->trace->texts;
-    const char *name = names_text(texts, one->group_name),
-               *description = names_text(texts, one->group_description);
-    if (strcmp(description, "undefined") == 0)
-        description = "";
-    if (!*name || !*description)
-        return text_of(*name ? name : description);
-    return text_of(arena_printf(&query->comm->texts, "%s (%s)", name, description));
-}
-
-struct text comm_collective_text(const struct comm_query *query, const struct collective *one)
-{
-    return one->kind ? text_of(collective_kind_name(one->kind))
-                     : name_text(query->trace->names, query->trace->name[one->event]);
-}
 
 /* A collective and what makes its row; what is not asked for is 0. */
 struct entry {
@@ -279,13 +251,13 @@ static struct collective_row empty_row(const struct comm_query *query, const str
     if (query->by & COMM_BY_COLLECTIVE)
         row.collective = comm_collective_text(query, one);
     if (query->by & COMM_BY_LIBRARY)
-        row.library = text_of(one->library);
+        row.library = comm_text(one->library);
     if (query->by & COMM_BY_GROUP) {
         row.group = comm_group_text(query, one);
-        row.members = text_of(names_text(query->trace->texts, one->group_ranks));
+        row.members = comm_text(names_text(query->trace->texts, one->group_ranks));
     }
     if (query->by & COMM_BY_TYPE)
-        row.type = text_of(one->type);
+        row.type = comm_text(one->type);
     return row;
 }
 
@@ -571,5 +543,8 @@ const struct analysis analysis_comm = {
     .sorts = true,
     .run = run_comm,
     .section = "Communication",
+    .section_key = "communication",
+    .section_intro =
+        "Collectives: size, bandwidth, what they expose, and who waited for whom.",
     .charts = "overlap",
 };

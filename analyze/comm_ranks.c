@@ -4,7 +4,7 @@
  * While others wait for the last to arrive, that one does something else: what its device worked on in that time, and
  * for how long it stood idle, is added up per rank.
  */
-#include "analyze/comm_parts.h"
+#include "analyze/comm_ranks.h"
 #include "base/buffer.h"
 #include "base/demangle.h"
 #include "base/memory.h"
@@ -18,6 +18,31 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+struct text comm_text(const char *text)
+{
+    return text && *text ? as_text(text) : (struct text){ 0 };
+}
+
+struct text comm_group_text(const struct comm_query *query, const struct collective *one)
+{
+    const struct names *texts = query->trace->texts;
+    const char *name = names_text(texts, one->group_name),
+               *description = names_text(texts, one->group_description);
+    if (strcmp(description, "undefined") == 0)
+        description = "";
+    if (!*name || !*description)
+        return comm_text(*name ? name : description);
+    return as_text(arena_printf(&query->comm->texts, "%s (%s)", name, description));
+}
+
+struct text comm_collective_text(const struct comm_query *query, const struct collective *one)
+{
+    const struct names *names = query->trace->names;
+    name_id name = query->trace->name[one->event];
+    return one->kind ? as_text(collective_kind_name(one->kind))
+                     : (struct text){ names_text(names, name), names_length(names, name) };
+}
 
 /* clang-format off */
 static const struct table_column rank_columns[] = {

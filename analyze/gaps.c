@@ -497,11 +497,6 @@ static void list_gaps(struct gaps_query *query)
 
 /* ---- sums ---- */
 
-static struct text literal(const char *text)
-{
-    return (struct text){ text, strlen(text) };
-}
-
 static bool belongs_behind(const void *context, const void *left, const void *right)
 {
     (void)context;
@@ -519,8 +514,8 @@ static size_t fill_rows(struct gap_cause_row *rows, const struct group_sums *sum
         if (sums->of[c].count)
             rows[count++] = (struct gap_cause_row){ .key = key,
                                                     .cause = (enum gap_cause)c,
-                                                    .name = literal(causes[c].name),
-                                                    .meaning = literal(causes[c].meaning),
+                                                    .name = as_text(causes[c].name),
+                                                    .meaning = as_text(causes[c].meaning),
                                                     .time_ns = sums->of[c].time_ns,
                                                     .share = (double)sums->of[c].time_ns / idle_ns,
                                                     .count = sums->of[c].count,
@@ -657,7 +652,7 @@ static struct gap_row row_of(const struct gaps *gaps, const struct gap *gap, con
         .stream = stream->stream,
         .start_ns = gap->start_ns - origins[stream->file],
         .length_ns = length_ns,
-        .cause = literal(causes[gap->cause].name),
+        .cause = as_text(causes[gap->cause].name),
         .share = (double)gap->part_ns[gap->cause] / (double)length_ns,
         .op = name_of(trace, gap->op),
         .meanwhile = name_of(trace, gap->meanwhile),
@@ -749,5 +744,7 @@ const struct analysis analysis_gaps = {
     ANALYSIS_DEFAULTS(gaps_defaults),
     .run = run_gaps,
     .section = "Idle gaps",
+    .section_intro =
+        "Every time a device had nothing to do, with one cause each.",
     .charts = "gaps",
 };

@@ -475,5 +475,8 @@ const struct analysis analysis_gpu = {
     .by_help = "what makes a row besides the device: its streams, the steps that launched the work",
     .run = run_gpu,
     .section = "Devices",
+    .section_key = "devices",
+    .section_intro =
+        "What each device did with its time: it computes; else it communicates; else it copies; else it is idle.",
     .charts = "utilization",
 };

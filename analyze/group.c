@@ -196,11 +196,6 @@ void group_show_thread(const struct trace *trace, track_id thread, struct buffer
     buffer_release(&number);
 }
 
-static struct text text_of(const char *text)
-{
-    return (struct text){ text, strlen(text) };
-}
-
 static struct text name_of(const struct names *names, name_id id)
 {
     return (struct text){ names_text(names, id), names_length(names, id) };
@@ -241,23 +236,23 @@ static void set_text(struct group *group, struct group_key *key, enum dimension 
     const struct trace *trace = group->trace;
     bool none = number == NO_KEY;
     switch (dimension) {
-    case DIMENSION_THREAD: key->thread = none ? text_of("(no thread)") : thread_text(group, number); break;
+    case DIMENSION_THREAD: key->thread = none ? as_text("(no thread)") : thread_text(group, number); break;
     case DIMENSION_OP:
-        key->op = none ? text_of("(no operator)") : name_of(trace->names, (name_id)number);
+        key->op = none ? as_text("(no operator)") : name_of(trace->names, (name_id)number);
         break;
     case DIMENSION_CALL:
-        key->call = none ? text_of("(no call)") : name_of(trace->names, (name_id)number);
+        key->call = none ? as_text("(no call)") : name_of(trace->names, (name_id)number);
         break;
     case DIMENSION_MODULE:
-        key->module = none ? text_of("(no module)") : name_of(group->modules->labels, (name_id)number);
+        key->module = none ? as_text("(no module)") : name_of(group->modules->labels, (name_id)number);
         break;
-    case DIMENSION_KERNEL: key->kernel = none ? text_of("(no kernel)") : kernel_text(group, number); break;
+    case DIMENSION_KERNEL: key->kernel = none ? as_text("(no kernel)") : kernel_text(group, number); break;
     case DIMENSION_CATEGORY:
-        key->category = none ? text_of("") : name_of(trace->texts, trace->categories[number].text);
+        key->category = none ? as_text("") : name_of(trace->texts, trace->categories[number].text);
         if (key->category.len == 0) /* files may leave it out */
-            key->category = text_of("(no category)");
+            key->category = as_text("(no category)");
         break;
-    case DIMENSION_SHAPE: key->shape = none ? text_of("(no shape)") : shape_text(group, number); break;
+    case DIMENSION_SHAPE: key->shape = none ? as_text("(no shape)") : shape_text(group, number); break;
     default: break;
     }
 }

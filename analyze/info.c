@@ -8,6 +8,7 @@
 #include "base/memory.h"
 #include "base/names.h"
 #include "base/source.h"
+#include "base/sum.h"
 #include "trace/span.h"
 #include "facts/step_list.h"
 #include <inttypes.h>
@@ -17,55 +18,40 @@
 
 #define SECOND_NS INT64_C(1000000000)
 
-static void set_text(struct table *table, size_t row, size_t column, const char *text)
+/* VALUE, which a file tells when it is positive. */
+static int64_t known(int64_t value)
 {
-    if (text)
-        table_set_text(table, row, column, text, strlen(text));
+    return value > 0 ? value : TABLE_INT_MISSING;
 }
 
 /* --- files --------------------------------------------------------------------------------------------------- */
 
-enum file_column {
-    FILE_PATH,
-    FILE_FORMAT,
-    FILE_PACKING,
-    FILE_PACKED_SIZE,
-    FILE_SIZE,
-    FILE_PRODUCER,
-    FILE_HOST,
-    FILE_RANK,
-    FILE_WORLD_SIZE,
-    FILE_BEGIN,
-    FILE_SPAN,
-    FILE_WINDOW,
-    FILE_STEPS,
-    FILE_FIRST_STEP,
-    FILE_LAST_STEP,
-    FILE_STEP_TIME,
-    FILE_EVENTS,
-    FILE_NOTICES,
+struct file_row {
+    struct text path, format, packing, producer, host, begin;
+    int64_t packed_size, size, rank, world_size, span_ns, window_ns;
+    int64_t steps, first_step, last_step, step_annotation_ns, events, notices;
 };
 
 /* clang-format off */
 static const struct table_column file_columns[] = {
-    [FILE_PATH] = { "file", "File", TABLE_NAME, "the file" },
-    [FILE_FORMAT] = { "format", "Format", TABLE_TEXT, "how it is written" },
-    [FILE_PACKING] = { "packing", "Packing", TABLE_TEXT, "plain, gzip or zstd", TABLE_OPTIONAL },
-    [FILE_PACKED_SIZE] = { "packed_size", "On disk", TABLE_BYTES, "size on disk" },
-    [FILE_SIZE] = { "size", "Unpacked", TABLE_BYTES, "size of the text in it", TABLE_OPTIONAL },
-    [FILE_PRODUCER] = { "producer", "Producer", TABLE_TEXT, "the profiler that wrote it" },
-    [FILE_HOST] = { "host", "Host", TABLE_TEXT, "name of the machine", TABLE_OPTIONAL },
-    [FILE_RANK] = { "rank", "Rank", TABLE_COUNT, "rank of the process in its job" },
-    [FILE_WORLD_SIZE] = { "world_size", "of", TABLE_COUNT, "number of ranks in the job", TABLE_OPTIONAL },
-    [FILE_BEGIN] = { "begin", "Begin (UTC)", TABLE_TEXT, "date and time of the first event", TABLE_OPTIONAL },
-    [FILE_SPAN] = { "span", "Span", TABLE_NS, "from the first start to the last end of an event" },
-    [FILE_WINDOW] = { "window", "Recorded", TABLE_NS, "how long the profiler says it recorded", TABLE_OPTIONAL },
-    [FILE_STEPS] = { "steps", "Steps", TABLE_COUNT, "steps marked by ProfilerStep#N" },
-    [FILE_FIRST_STEP] = { "first_step", "First", TABLE_COUNT, "the lowest number of a step", TABLE_OPTIONAL },
-    [FILE_LAST_STEP] = { "last_step", "Last", TABLE_COUNT, "the highest number of a step", TABLE_OPTIONAL },
-    [FILE_STEP_TIME] = { "step_annotation_avg", "Step annotation", TABLE_NS, "mean duration of the annotations ProfilerStep#N; what steps take with the work they launched is in tpa steps", 0, "step_time_avg" },
-    [FILE_EVENTS] = { "events", "Events", TABLE_COUNT, "events read, without flow arrows, counters and metadata" },
-    [FILE_NOTICES] = { "notices", "Notices", TABLE_COUNT, "kinds of oddities met, told below", TABLE_OPTIONAL },
+    COLUMN(struct file_row, path, "file", "File", TABLE_NAME, "the file"),
+    COLUMN(struct file_row, format, "format", "Format", TABLE_TEXT, "how it is written"),
+    COLUMN(struct file_row, packing, "packing", "Packing", TABLE_TEXT, "plain, gzip or zstd", .flags = TABLE_OPTIONAL),
+    COLUMN(struct file_row, packed_size, "packed_size", "On disk", TABLE_BYTES, "size on disk"),
+    COLUMN(struct file_row, size, "size", "Unpacked", TABLE_BYTES, "size of the text in it", .flags = TABLE_OPTIONAL),
+    COLUMN(struct file_row, producer, "producer", "Producer", TABLE_TEXT, "the profiler that wrote it"),
+    COLUMN(struct file_row, host, "host", "Host", TABLE_TEXT, "name of the machine", .flags = TABLE_OPTIONAL),
+    COLUMN(struct file_row, rank, "rank", "Rank", TABLE_COUNT, "rank of the process in its job"),
+    COLUMN(struct file_row, world_size, "world_size", "of", TABLE_COUNT, "number of ranks in the job", .flags = TABLE_OPTIONAL),
+    COLUMN(struct file_row, begin, "begin", "Begin (UTC)", TABLE_TEXT, "date and time of the first event", .flags = TABLE_OPTIONAL),
+    COLUMN(struct file_row, span_ns, "span", "Span", TABLE_NS, "from the first start to the last end of an event"),
+    COLUMN(struct file_row, window_ns, "window", "Recorded", TABLE_NS, "how long the profiler says it recorded", .flags = TABLE_OPTIONAL),
+    COLUMN(struct file_row, steps, "steps", "Steps", TABLE_COUNT, "steps marked by ProfilerStep#N"),
+    COLUMN(struct file_row, first_step, "first_step", "First", TABLE_COUNT, "the lowest number of a step", .flags = TABLE_OPTIONAL),
+    COLUMN(struct file_row, last_step, "last_step", "Last", TABLE_COUNT, "the highest number of a step", .flags = TABLE_OPTIONAL),
+    COLUMN(struct file_row, step_annotation_ns, "step_annotation_avg", "Step annotation", TABLE_NS, "mean duration of the annotations ProfilerStep#N; what steps take with the work they launched is in tpa steps", .aliases = "step_time_avg"),
+    COLUMN(struct file_row, events, "events", "Events", TABLE_COUNT, "events read, without flow arrows, counters and metadata"),
+    COLUMN(struct file_row, notices, "notices", "Notices", TABLE_COUNT, "kinds of oddities met, told below", .flags = TABLE_OPTIONAL),
 };
 /* clang-format on */
 
@@ -78,7 +64,7 @@ static const char *packing_name(int packing)
     }
 }
 
-static void set_steps(const struct step_list *steps, uint32_t file, struct table *table, size_t row)
+static void set_steps(const struct step_list *steps, uint32_t file, struct file_row *row)
 {
     int64_t count = 0, first = INT64_MAX, last = INT64_MIN;
     double sum_ns = 0;
@@ -91,67 +77,55 @@ static void set_steps(const struct step_list *steps, uint32_t file, struct table
         last = step->number > last ? step->number : last;
         sum_ns += (double)(step->end_ns - step->start_ns);
     }
-    table_set_int(table, row, FILE_STEPS, count);
-    if (count > 0) {
-        table_set_int(table, row, FILE_FIRST_STEP, first);
-        table_set_int(table, row, FILE_LAST_STEP, last);
-        table_set_int(table, row, FILE_STEP_TIME, (int64_t)(sum_ns / (double)count + 0.5));
-    }
+    row->steps = count;
+    row->first_step = count ? first : TABLE_INT_MISSING;
+    row->last_step = count ? last : TABLE_INT_MISSING;
+    row->step_annotation_ns = count ? (int64_t)(sum_ns / (double)count + 0.5) : TABLE_INT_MISSING;
 }
 
 /*
  * When the first event was, as a date: from the base that the file tells, or, where there is none, from times that are
  * plainly counted from 1970: 2001 or later.
  */
-static void set_begin(const struct trace *trace, uint32_t file, int64_t origin_ns, struct table *table,
-                      size_t row)
+static struct text begin_of(const struct trace *trace, uint32_t file, int64_t origin_ns, struct arena *texts)
 {
     const struct trace_file *of = &trace->files[file];
     int64_t at_ns = origin_ns;
     if (of->has_base && __builtin_add_overflow(of->base_ns, origin_ns, &at_ns))
-        return;
+        return (struct text){ 0 };
     if (at_ns < 1000000000 * SECOND_NS)
-        return;
+        return (struct text){ 0 };
     time_t seconds = (time_t)(at_ns / SECOND_NS);
     struct tm parts;
     char text[64];
-    if (gmtime_r(&seconds, &parts) && strftime(text, sizeof text, "%Y-%m-%d %H:%M:%S", &parts) > 0)
-        set_text(table, row, FILE_BEGIN, text);
+    if (!gmtime_r(&seconds, &parts) || strftime(text, sizeof text, "%Y-%m-%d %H:%M:%S", &parts) == 0)
+        return (struct text){ 0 };
+    return as_text(arena_strndup(texts, text, strlen(text)));
 }
 
-static void add_file(const struct trace *trace, const struct step_list *steps, uint32_t f,
-                     struct table *table)
+static struct file_row file_row_of(const struct trace *trace, const struct step_list *steps, uint32_t f,
+                                   struct arena *texts)
 {
     const struct trace_file *file = &trace->files[f];
-    size_t row = table_add_row(table);
-    set_text(table, row, FILE_PATH, file->path);
-    set_text(table, row, FILE_FORMAT, file->format);
-    set_text(table, row, FILE_PACKING, packing_name(file->packing));
-    if (file->packed_size >= 0)
-        table_set_int(table, row, FILE_PACKED_SIZE, file->packed_size);
-    table_set_int(table, row, FILE_SIZE, file->size);
-    set_text(table, row, FILE_PRODUCER, trace_producer_name(file->producer));
-    set_text(table, row, FILE_HOST, file->host_name);
-    if (file->rank >= 0)
-        table_set_int(table, row, FILE_RANK, file->rank);
-    if (file->world_size > 0)
-        table_set_int(table, row, FILE_WORLD_SIZE, file->world_size);
     struct interval span = trace_file_span(trace, f);
-    if (span.end_ns > span.start_ns || file->event_count > 0)
-        table_set_int(table, row, FILE_SPAN, span.end_ns - span.start_ns);
-    set_begin(trace, f, span.start_ns, table, row);
-    if (file->has_window)
-        table_set_int(table, row, FILE_WINDOW, file->window_end_ns - file->window_start_ns);
-    set_steps(steps, f, table, row);
-    table_set_int(table, row, FILE_EVENTS, file->event_count);
-    table_set_int(table, row, FILE_NOTICES, 0);
-}
-
-static void count_notices(const struct trace *trace, struct table *table)
-{
-    for (size_t i = 0; i < trace->notice_count; i++)
-        if (!trace->notices[i].of_all)
-            table_cell(table, trace->notices[i].file, FILE_NOTICES)->i++;
+    bool has_span = span.end_ns > span.start_ns || file->event_count > 0;
+    struct file_row row = {
+        .path = as_text(file->path),
+        .format = as_text(file->format),
+        .packing = as_text(packing_name(file->packing)),
+        .packed_size = file->packed_size >= 0 ? file->packed_size : TABLE_INT_MISSING,
+        .size = file->size,
+        .producer = as_text(trace_producer_name(file->producer)),
+        .host = as_text(file->host_name),
+        .rank = file->rank >= 0 ? file->rank : TABLE_INT_MISSING,
+        .world_size = known(file->world_size),
+        .span_ns = has_span ? span.end_ns - span.start_ns : TABLE_INT_MISSING,
+        .begin = begin_of(trace, f, span.start_ns, texts),
+        .window_ns = file->has_window ? file->window_end_ns - file->window_start_ns : TABLE_INT_MISSING,
+        .events = file->event_count,
+    };
+    set_steps(steps, f, &row);
+    return row;
 }
 
 /* Are there several files, all of one format? Then there is no need to say it of each. */
@@ -163,19 +137,41 @@ static bool have_one_format(const struct trace *trace)
     return trace->file_count > 1;
 }
 
+static struct table *file_table(const struct trace *trace)
+{
+    struct file_row *rows = mem_zalloc(trace->file_count + 1, sizeof *rows);
+    struct step_list *steps = step_list_open(trace);
+    struct arena texts = { 0 };
+    for (uint32_t f = 0; f < trace->file_count; f++)
+        rows[f] = file_row_of(trace, steps, f, &texts);
+    for (size_t i = 0; i < trace->notice_count; i++)
+        if (!trace->notices[i].of_all)
+            rows[trace->notices[i].file].notices++;
+    struct table *table = TABLE_OF_ROWS("files", "Files", file_columns, rows, trace->file_count);
+    if (have_one_format(trace))
+        TABLE_FLAG(table, struct file_row, format, TABLE_OPTIONAL);
+    step_list_free(steps);
+    arena_release(&texts);
+    free(rows);
+    return table;
+}
+
 /* --- facts --------------------------------------------------------------------------------------------------- */
 
-enum fact_column { FACT_NAME, FACT_VALUE, FACT_FILES };
+struct fact_row {
+    struct text name, value;
+    int64_t files;
+};
 
 static const struct table_column fact_columns[] = {
-    [FACT_NAME] = { "fact", "Fact", TABLE_NAME, "what the file says about itself" },
-    [FACT_VALUE] = { "value", "Value", TABLE_TEXT, "as the file says it" },
-    [FACT_FILES] = { "files", "Files", TABLE_COUNT, "files that say so" },
+    COLUMN(struct fact_row, name, "fact", "Fact", TABLE_NAME, "what the file says about itself"),
+    COLUMN(struct fact_row, value, "value", "Value", TABLE_TEXT, "as the file says it"),
+    COLUMN(struct fact_row, files, "files", "Files", TABLE_COUNT, "files that say so"),
 };
 
 struct facts {
-    struct table *table;
-    struct names *rows; /* of each row its fact, NUL, and its value */
+    VEC_OF(struct fact_row) rows;
+    struct names *keys; /* of each row its fact, NUL, and its value */
 };
 
 /* Count one more file that says VALUE of NAME. */
@@ -198,15 +194,13 @@ static void add_fact(struct facts *facts, const char *name, const char *value)
     struct buffer key = { 0 };
     buffer_add(&key, name, strlen(name) + 1);
     buffer_add(&key, text.at, text.count);
-    struct table *table = facts->table;
-    size_t row = names_add(facts->rows, key.at, key.count);
-    if (row == table->row_count) {
-        table_add_row(table);
-        set_text(table, row, FACT_NAME, name);
-        set_text(table, row, FACT_VALUE, text.at);
-        table_set_int(table, row, FACT_FILES, 0);
+    name_id row = names_add(facts->keys, key.at, key.count);
+    if (row == facts->rows.count) {
+        const char *kept = names_text(facts->keys, row);
+        *VEC_PUSH(&facts->rows) =
+            (struct fact_row){ as_text(kept), { kept + strlen(name) + 1, text.count }, 0 };
     }
-    table_cell(table, row, FACT_FILES)->i++;
+    facts->rows.at[row].files++;
     buffer_release(&key);
     buffer_release(&text);
 }
@@ -264,52 +258,51 @@ static void add_facts(const struct trace_file *file, struct facts *facts)
     }
 }
 
+static struct table *fact_table(const struct trace *trace)
+{
+    struct facts facts = { .keys = names_open() };
+    for (uint32_t f = 0; f < trace->file_count; f++)
+        add_facts(&trace->files[f], &facts);
+    struct table *table = TABLE_OF_ROWS("facts", "Facts", fact_columns, facts.rows.at, facts.rows.count);
+    if (trace->file_count == 1)
+        TABLE_FLAG(table, struct fact_row, files, TABLE_OPTIONAL);
+    names_free(facts.keys);
+    VEC_FREE(&facts.rows);
+    return table;
+}
+
 /* --- devices ------------------------------------------------------------------------------------------------- */
 
-enum device_column {
-    DEVICE_ID,
-    DEVICE_NAME,
-    DEVICE_COMPUTE,
-    DEVICE_SMS,
-    DEVICE_MEMORY,
-    DEVICE_WARP,
-    DEVICE_THREADS_PER_SM,
-    DEVICE_REGISTERS_PER_SM,
-    DEVICE_SHARED_PER_SM,
-    DEVICE_STREAMS,
-    DEVICE_EVENTS,
-    DEVICE_FILES,
+struct device_row {
+    int64_t id;
+    struct text name, compute;
+    int64_t sms, memory, warp, threads_per_sm, registers_per_sm, shared_per_sm, streams, events, files;
 };
 
 /* clang-format off */
 static const struct table_column device_columns[] = {
-    [DEVICE_ID] = { "device", "Device", TABLE_COUNT, "number of the device" },
-    [DEVICE_NAME] = { "name", "Name", TABLE_NAME, "what it is" },
-    [DEVICE_COMPUTE] = { "compute_capability", "Compute", TABLE_TEXT, "compute capability" },
-    [DEVICE_SMS] = { "sm_count", "SMs", TABLE_COUNT, "streaming multiprocessors (compute units)" },
-    [DEVICE_MEMORY] = { "memory", "Memory", TABLE_BYTES, "memory of the device" },
-    [DEVICE_WARP] = { "warp_size", "Warp", TABLE_COUNT, "threads in a warp", TABLE_OPTIONAL },
-    [DEVICE_THREADS_PER_SM] = { "max_threads_per_sm", "Threads/SM", TABLE_COUNT, "most threads on an SM", TABLE_OPTIONAL },
-    [DEVICE_REGISTERS_PER_SM] = { "registers_per_sm", "Registers/SM", TABLE_COUNT, "registers of an SM", TABLE_OPTIONAL },
-    [DEVICE_SHARED_PER_SM] = { "shared_memory_per_sm", "Shared/SM", TABLE_BYTES, "shared memory of an SM", TABLE_OPTIONAL },
-    [DEVICE_STREAMS] = { "streams", "Streams", TABLE_COUNT, "streams with events, over all files" },
-    [DEVICE_EVENTS] = { "events", "Events", TABLE_COUNT, "events on it: kernels, copies, waits ..., over all files" },
-    [DEVICE_FILES] = { "files", "Files", TABLE_COUNT, "files that have it", TABLE_OPTIONAL },
+    COLUMN(struct device_row, id, "device", "Device", TABLE_COUNT, "number of the device"),
+    COLUMN(struct device_row, name, "name", "Name", TABLE_NAME, "what it is"),
+    COLUMN(struct device_row, compute, "compute_capability", "Compute", TABLE_TEXT, "compute capability"),
+    COLUMN(struct device_row, sms, "sm_count", "SMs", TABLE_COUNT, "streaming multiprocessors (compute units)"),
+    COLUMN(struct device_row, memory, "memory", "Memory", TABLE_BYTES, "memory of the device"),
+    COLUMN(struct device_row, warp, "warp_size", "Warp", TABLE_COUNT, "threads in a warp", .flags = TABLE_OPTIONAL),
+    COLUMN(struct device_row, threads_per_sm, "max_threads_per_sm", "Threads/SM", TABLE_COUNT, "most threads on an SM", .flags = TABLE_OPTIONAL),
+    COLUMN(struct device_row, registers_per_sm, "registers_per_sm", "Registers/SM", TABLE_COUNT, "registers of an SM", .flags = TABLE_OPTIONAL),
+    COLUMN(struct device_row, shared_per_sm, "shared_memory_per_sm", "Shared/SM", TABLE_BYTES, "shared memory of an SM", .flags = TABLE_OPTIONAL),
+    COLUMN(struct device_row, streams, "streams", "Streams", TABLE_COUNT, "streams with events, over all files"),
+    COLUMN(struct device_row, events, "events", "Events", TABLE_COUNT, "events on it: kernels, copies, waits ..., over all files"),
+    COLUMN(struct device_row, files, "files", "Files", TABLE_COUNT, "files that have it", .flags = TABLE_OPTIONAL),
 };
 /* clang-format on */
 
-static void set_known(struct table *table, size_t row, enum device_column column, int64_t value)
-{
-    if (value > 0)
-        table_set_int(table, row, column, value);
-}
-
 /* The rows of devices: by number and name, and the first of each number. */
 struct device_rows {
-    struct table *table;
-    struct names *keys;  /* the number, then the name if it is by name */
-    VEC_OF(size_t) rows; /* of each key */
+    VEC_OF(struct device_row) rows;
+    struct names *keys;    /* the number, then the name if it is by name */
+    VEC_OF(size_t) row_of; /* by key */
     struct buffer key;
+    struct arena texts;
 };
 
 static void set_key(struct device_rows *devices, int64_t id, const char *name)
@@ -325,62 +318,67 @@ static size_t find_device(struct device_rows *devices, int64_t id, const char *n
 {
     set_key(devices, id, name);
     name_id key = names_find(devices->keys, devices->key.at, devices->key.count);
-    return key == NAME_NONE ? SIZE_MAX : devices->rows.at[key];
+    return key == NAME_NONE ? SIZE_MAX : devices->row_of.at[key];
 }
 
 static void remember_device(struct device_rows *devices, int64_t id, const char *name, size_t row)
 {
     set_key(devices, id, name);
-    if (names_add(devices->keys, devices->key.at, devices->key.count) == devices->rows.count)
-        *VEC_PUSH(&devices->rows) = row;
+    if (names_add(devices->keys, devices->key.at, devices->key.count) == devices->row_of.count)
+        *VEC_PUSH(&devices->row_of) = row;
 }
 
-/* NAME may be NULL. */
+/* A row of which only the number is known. NAME may be NULL. */
 static size_t add_device(struct device_rows *devices, int64_t id, const char *name)
 {
-    struct table *table = devices->table;
-    size_t row = table_add_row(table);
-    table_set_int(table, row, DEVICE_ID, id);
-    table_set_int(table, row, DEVICE_STREAMS, 0);
-    table_set_int(table, row, DEVICE_EVENTS, 0);
-    table_set_int(table, row, DEVICE_FILES, 0);
+    const int64_t missing = TABLE_INT_MISSING;
+    size_t row = devices->rows.count;
+    *VEC_PUSH(&devices->rows) = (struct device_row){ .id = id,
+                                                     .sms = missing,
+                                                     .memory = missing,
+                                                     .warp = missing,
+                                                     .threads_per_sm = missing,
+                                                     .registers_per_sm = missing,
+                                                     .shared_per_sm = missing };
     remember_device(devices, id, NULL, row);
     if (name)
         remember_device(devices, id, name, row);
     return row;
 }
 
-static void describe_device(const struct trace_device *device, struct table *table, size_t row)
+static void describe_device(const struct trace_device *device, struct device_row *row, struct arena *texts)
 {
-    char compute[32];
-    set_text(table, row, DEVICE_NAME, device->name);
-    if (device->compute_major > 0) {
-        snprintf(compute, sizeof compute, "%d.%d", device->compute_major, device->compute_minor);
-        set_text(table, row, DEVICE_COMPUTE, compute);
-    }
-    set_known(table, row, DEVICE_SMS, device->sm_count);
-    set_known(table, row, DEVICE_MEMORY, device->total_memory);
-    set_known(table, row, DEVICE_WARP, device->warp_size);
-    set_known(table, row, DEVICE_THREADS_PER_SM, device->max_threads_per_sm);
-    set_known(table, row, DEVICE_REGISTERS_PER_SM, device->regs_per_sm);
-    set_known(table, row, DEVICE_SHARED_PER_SM, device->shared_memory_per_sm);
+    row->name = as_text(device->name);
+    if (device->compute_major > 0)
+        row->compute = as_text(arena_printf(texts, "%d.%d", device->compute_major, device->compute_minor));
+    row->sms = known(device->sm_count);
+    row->memory = known(device->total_memory);
+    row->warp = known(device->warp_size);
+    row->threads_per_sm = known(device->max_threads_per_sm);
+    row->registers_per_sm = known(device->regs_per_sm);
+    row->shared_per_sm = known(device->shared_memory_per_sm);
 }
 
-/* A file lists all devices of its machine, used or not; a device with events may be listed nowhere. */
-static void add_devices(const struct trace *trace, struct table *table)
+/* A file lists all devices of its machine, used or not. */
+static void add_listed_devices(struct device_rows *devices, const struct trace_file *file)
 {
-    struct device_rows devices = { .table = table, .keys = names_open() };
-    for (size_t f = 0; f < trace->file_count; f++) {
-        for (size_t i = 0; i < trace->files[f].devices.count; i++) {
-            const struct trace_device *device = &trace->files[f].devices.at[i];
-            size_t row = find_device(&devices, device->id, device->name);
-            if (row == SIZE_MAX) {
-                row = add_device(&devices, device->id, device->name);
-                describe_device(device, table, row);
-            }
-            table_cell(table, row, DEVICE_FILES)->i++;
+    for (size_t i = 0; i < file->devices.count; i++) {
+        const struct trace_device *device = &file->devices.at[i];
+        size_t row = find_device(devices, device->id, device->name);
+        if (row == SIZE_MAX) {
+            row = add_device(devices, device->id, device->name);
+            describe_device(device, &devices->rows.at[row], &devices->texts);
         }
+        devices->rows.at[row].files++;
     }
+}
+
+/* A device with events may be listed nowhere. */
+static struct table *device_table(const struct trace *trace)
+{
+    struct device_rows devices = { .keys = names_open() };
+    for (size_t f = 0; f < trace->file_count; f++)
+        add_listed_devices(&devices, &trace->files[f]);
     for (track_id t = 0; t < trace->track_count; t++) {
         const struct track *track = &trace->tracks[t];
         if (track->kind != TRACK_STREAM || track->event_count == 0)
@@ -389,28 +387,39 @@ static void add_devices(const struct trace *trace, struct table *table)
         size_t row = find_device(&devices, track->device, device ? device->name : NULL);
         if (row == SIZE_MAX)
             row = add_device(&devices, track->device, NULL);
-        table_cell(table, row, DEVICE_STREAMS)->i++;
-        table_cell(table, row, DEVICE_EVENTS)->i += track->event_count;
+        devices.rows.at[row].streams++;
+        devices.rows.at[row].events += track->event_count;
     }
+    struct table *table =
+        TABLE_OF_ROWS("devices", "Devices", device_columns, devices.rows.at, devices.rows.count);
     names_free(devices.keys);
     VEC_FREE(&devices.rows);
+    VEC_FREE(&devices.row_of);
     buffer_release(&devices.key);
+    arena_release(&devices.texts);
+    return table;
 }
 
 /* --- categories ---------------------------------------------------------------------------------------------- */
 
-enum category_column { CATEGORY_NAME, CATEGORY_KIND, CATEGORY_EVENTS };
-
-static const struct table_column category_columns[] = {
-    [CATEGORY_NAME] = { "category", "Category", TABLE_NAME,
-                        "as the file writes it; missing where it writes none" },
-    [CATEGORY_KIND] = { "kind", "Taken as", TABLE_TEXT, "what tpa takes such events for" },
-    [CATEGORY_EVENTS] = { "events", "Events", TABLE_COUNT, "events of it" },
+struct category_row {
+    struct text category, kind;
+    int64_t events;
 };
 
+/* clang-format off */
+static const struct table_column category_columns[] = {
+    COLUMN(struct category_row, category, "category", "Category", TABLE_NAME, "as the file writes it; missing where it writes none"),
+    COLUMN(struct category_row, kind, "kind", "Taken as", TABLE_TEXT, "what tpa takes such events for"),
+    COLUMN(struct category_row, events, "events", "Events", TABLE_COUNT, "events of it"),
+};
+/* clang-format on */
+
 /* Events of one category may be taken for different kinds, so a row is a pair of the two. */
-static void add_categories(const struct trace *trace, struct table *table)
+static struct table *category_table(const struct trace *trace)
 {
+    struct table *table =
+        TABLE_OF_ROWS("categories", "Events", category_columns, (struct category_row *)NULL, 0);
     size_t pairs = trace->category_count * EVENT_KINDS;
     int64_t *events = mem_zalloc(pairs + 1, sizeof *events);
     for (event_id e = 0; e < trace->event_count; e++)
@@ -419,15 +428,14 @@ static void add_categories(const struct trace *trace, struct table *table)
         if (events[pair] == 0)
             continue;
         name_id text = trace->categories[pair / EVENT_KINDS].text;
-        size_t row = table_add_row(table);
-        if (names_length(trace->texts, text) > 0)
-            table_set_text(table, row, CATEGORY_NAME, names_text(trace->texts, text),
-                           names_length(trace->texts, text));
-        set_text(table, row, CATEGORY_KIND, event_kind_name(pair % EVENT_KINDS));
-        table_set_int(table, row, CATEGORY_EVENTS, events[pair]);
+        size_t len = names_length(trace->texts, text);
+        struct category_row row = { { len ? names_text(trace->texts, text) : NULL, len },
+                                    as_text(event_kind_name(pair % EVENT_KINDS)),
+                                    events[pair] };
+        table_add_rows(table, &row, 1, sizeof row);
     }
     free(events);
-    table_sort(table, CATEGORY_EVENTS, false);
+    TABLE_SORT(table, struct category_row, events);
     table_add_footer(table, "names", "Distinct names", TABLE_COUNT,
                      table_int((int64_t)names_count(trace->names)));
     table_add_footer(table, "flows", "Flow arrows", TABLE_COUNT, table_int((int64_t)trace->flows_seen));
@@ -435,33 +443,28 @@ static void add_categories(const struct trace *trace, struct table *table)
                      table_int((int64_t)trace->samples_seen));
     table_add_footer(table, "metadata", "Metadata events", TABLE_COUNT,
                      table_int((int64_t)trace->metadata_seen));
+    return table;
 }
 
 /* --- tracks -------------------------------------------------------------------------------------------------- */
 
-enum track_column {
-    TRACK_NAME,
-    TRACK_PROCESS,
-    TRACK_KIND,
-    TRACK_DEVICE,
-    TRACK_STREAM_NUMBER,
-    TRACK_EVENTS,
-    TRACK_SPAN,
-    TRACK_RANK,
-    TRACK_FILE,
+struct track_row {
+    struct text track, process, kind;
+    int64_t device, stream, events, span_ns, rank;
+    struct text file;
 };
 
 /* clang-format off */
 static const struct table_column track_columns[] = {
-    [TRACK_NAME] = { "track", "Track", TABLE_NAME, "thread or stream" },
-    [TRACK_PROCESS] = { "process", "Process", TABLE_NAME, "process or device it belongs to" },
-    [TRACK_KIND] = { "kind", "Kind", TABLE_TEXT, "thread, stream, or other: the profiler's own bookkeeping", TABLE_OPTIONAL },
-    [TRACK_DEVICE] = { "device", "Device", TABLE_COUNT, "number of the device", TABLE_OPTIONAL },
-    [TRACK_STREAM_NUMBER] = { "stream", "Stream", TABLE_COUNT, "number of the stream", TABLE_OPTIONAL },
-    [TRACK_EVENTS] = { "events", "Events", TABLE_COUNT, "events on it" },
-    [TRACK_SPAN] = { "span", "Span", TABLE_NS, "from the first start to the last end of an event on it" },
-    [TRACK_RANK] = { "rank", "Rank", TABLE_COUNT, "rank of the file", TABLE_OPTIONAL },
-    [TRACK_FILE] = { "file", "File", TABLE_NAME, "file it comes from", TABLE_OPTIONAL },
+    COLUMN(struct track_row, track, "track", "Track", TABLE_NAME, "thread or stream"),
+    COLUMN(struct track_row, process, "process", "Process", TABLE_NAME, "process or device it belongs to"),
+    COLUMN(struct track_row, kind, "kind", "Kind", TABLE_TEXT, "thread, stream, or other: the profiler's own bookkeeping", .flags = TABLE_OPTIONAL),
+    COLUMN(struct track_row, device, "device", "Device", TABLE_COUNT, "number of the device", .flags = TABLE_OPTIONAL),
+    COLUMN(struct track_row, stream, "stream", "Stream", TABLE_COUNT, "number of the stream", .flags = TABLE_OPTIONAL),
+    COLUMN(struct track_row, events, "events", "Events", TABLE_COUNT, "events on it"),
+    COLUMN(struct track_row, span_ns, "span", "Span", TABLE_NS, "from the first start to the last end of an event on it"),
+    COLUMN(struct track_row, rank, "rank", "Rank", TABLE_COUNT, "rank of the file", .flags = TABLE_OPTIONAL),
+    COLUMN(struct track_row, file, "file", "File", TABLE_NAME, "file it comes from", .flags = TABLE_OPTIONAL),
 };
 /* clang-format on */
 
@@ -474,38 +477,42 @@ static const char *track_kind_name(enum track_kind kind)
     }
 }
 
-/* What a process or thread is called, as far as the file tells: its name and its number or text. */
-static void set_names(const struct trace *trace, const struct track *track, struct table *table, size_t row)
+/* What a thread is called, as far as the file tells: its name, else its number or text. TEXT is emptied first. */
+static struct text track_text(const struct trace *trace, const struct track *track, struct buffer *text)
 {
-    struct buffer text = { 0 };
     const char *thread = names_text(trace->texts, track->thread_name);
     const char *tid_text = names_text(trace->texts, track->tid_text);
+    buffer_clear(text);
     if (track->kind == TRACK_STREAM && track->stream >= 0)
-        buffer_printf(&text, "stream %" PRId64, track->stream);
+        buffer_printf(text, "stream %" PRId64, track->stream);
     else if (*thread)
-        buffer_puts(&text, thread);
+        buffer_puts(text, thread);
     else if (*tid_text)
-        buffer_puts(&text, tid_text);
+        buffer_puts(text, tid_text);
     else
-        buffer_printf(&text, "thread %" PRId64, track->tid);
-    table_set_text(table, row, TRACK_NAME, text.at, text.count);
-
-    buffer_clear(&text);
-    const char *process = names_text(trace->texts, track->process_name);
-    const char *pid_text = names_text(trace->texts, track->pid_text);
-    if (track->kind == TRACK_STREAM && track->device >= 0)
-        buffer_printf(&text, "device %" PRId32, track->device);
-    else if (*pid_text)
-        buffer_puts(&text, pid_text);
-    else
-        buffer_printf(&text, "%s%s%" PRId64, process, *process ? " " : "", track->pid);
-    table_set_text(table, row, TRACK_PROCESS, text.at, text.count);
-    buffer_release(&text);
+        buffer_printf(text, "thread %" PRId64, track->tid);
+    return (struct text){ text->at, text->count };
 }
 
-static void add_tracks(const struct trace *trace, struct table *table)
+/* The same of its process: name and number. */
+static struct text process_text(const struct trace *trace, const struct track *track, struct buffer *text)
 {
-    struct interval *spans = mem_alloc((trace->track_count + 1) * sizeof *spans);
+    const char *process = names_text(trace->texts, track->process_name);
+    const char *pid_text = names_text(trace->texts, track->pid_text);
+    buffer_clear(text);
+    if (track->kind == TRACK_STREAM && track->device >= 0)
+        buffer_printf(text, "device %" PRId32, track->device);
+    else if (*pid_text)
+        buffer_puts(text, pid_text);
+    else
+        buffer_printf(text, "%s%s%" PRId64, process, *process ? " " : "", track->pid);
+    return (struct text){ text->at, text->count };
+}
+
+/* New; by track: from the first start to the last end. */
+static struct interval *track_spans(const struct trace *trace)
+{
+    struct interval *spans = mem_zalloc(trace->track_count + 1, sizeof *spans);
     for (track_id t = 0; t < trace->track_count; t++)
         spans[t] = (struct interval){ INT64_MAX, INT64_MIN };
     for (event_id e = 0; e < trace->event_count; e++) {
@@ -516,24 +523,34 @@ static void add_tracks(const struct trace *trace, struct table *table)
         if (end_ns > span->end_ns)
             span->end_ns = end_ns;
     }
+    return spans;
+}
+
+static struct table *track_table(const struct trace *trace)
+{
+    struct table *table = TABLE_OF_ROWS("tracks", "Tracks", track_columns, (struct track_row *)NULL, 0);
+    struct interval *spans = track_spans(trace);
+    struct buffer name = { 0 }, process = { 0 };
     for (track_id t = 0; t < trace->track_count; t++) {
         const struct track *track = &trace->tracks[t];
-        if (track->event_count == 0)
-            continue;
-        size_t row = table_add_row(table);
-        set_names(trace, track, table, row);
-        set_text(table, row, TRACK_KIND, track_kind_name(track->kind));
-        if (track->kind == TRACK_STREAM) {
-            table_set_int(table, row, TRACK_DEVICE, track->device);
-            table_set_int(table, row, TRACK_STREAM_NUMBER, track->stream);
-        }
-        table_set_int(table, row, TRACK_EVENTS, track->event_count);
-        table_set_int(table, row, TRACK_SPAN, spans[t].end_ns - spans[t].start_ns);
-        table_set_int(table, row, TRACK_RANK, selection_rank(trace, track->file));
-        set_text(table, row, TRACK_FILE, trace->files[track->file].path);
+        bool is_stream = track->kind == TRACK_STREAM;
+        struct track_row row = { .track = track_text(trace, track, &name),
+                                 .process = process_text(trace, track, &process),
+                                 .kind = as_text(track_kind_name(track->kind)),
+                                 .device = is_stream ? track->device : TABLE_INT_MISSING,
+                                 .stream = is_stream ? track->stream : TABLE_INT_MISSING,
+                                 .events = track->event_count,
+                                 .span_ns = difference_wrapped(spans[t].end_ns, spans[t].start_ns),
+                                 .rank = selection_rank(trace, track->file),
+                                 .file = as_text(trace->files[track->file].path) };
+        if (track->event_count)
+            table_add_rows(table, &row, 1, sizeof row);
     }
+    buffer_release(&name);
+    buffer_release(&process);
     free(spans);
-    table_sort(table, TRACK_EVENTS, false);
+    TABLE_SORT(table, struct track_row, events);
+    return table;
 }
 
 /* --- the whole ----------------------------------------------------------------------------------------------- */
@@ -546,34 +563,12 @@ static void add_unless_empty(struct result *result, struct table *table)
         table_free(table);
 }
 
-#define OPEN(key, title, columns) table_open(key, title, columns, sizeof(columns) / sizeof *(columns))
-
 void info_add_tables(const struct trace *trace, struct result *result)
 {
-    struct table *files = OPEN("files", "Files", file_columns);
-    struct facts facts = { OPEN("facts", "Facts", fact_columns), names_open() };
-    struct table *devices = OPEN("devices", "Devices", device_columns);
-    struct table *categories = OPEN("categories", "Events", category_columns);
-    struct table *tracks = OPEN("tracks", "Tracks", track_columns);
-    struct step_list *steps = step_list_open(trace);
-    for (uint32_t f = 0; f < trace->file_count; f++) {
-        add_file(trace, steps, f, files);
-        add_facts(&trace->files[f], &facts);
-    }
-    count_notices(trace, files);
-    names_free(facts.rows);
-    step_list_free(steps);
-    if (have_one_format(trace))
-        files->columns[FILE_FORMAT].flags |= TABLE_OPTIONAL;
-    if (trace->file_count == 1)
-        facts.table->columns[FACT_FILES].flags |= TABLE_OPTIONAL;
-    add_devices(trace, devices);
-    add_categories(trace, categories);
-    add_tracks(trace, tracks);
-    add_unless_empty(result, files);
-    add_unless_empty(result, facts.table);
-    add_unless_empty(result, devices);
-    add_unless_empty(result, categories);
-    add_unless_empty(result, tracks);
+    add_unless_empty(result, file_table(trace));
+    add_unless_empty(result, fact_table(trace));
+    add_unless_empty(result, device_table(trace));
+    add_unless_empty(result, category_table(trace));
+    add_unless_empty(result, track_table(trace));
     info_add_container_table(trace, result);
 }

@@ -478,5 +478,7 @@ const struct analysis analysis_kernels = {
     .sorts = true,
     .run = run_kernels,
     .section = "Kernels",
+    .section_intro =
+        "A row per kernel: how often, how long, how launched, and by which operators.",
     .charts = "kernels",
 };

@@ -624,5 +624,7 @@ const struct analysis analysis_launches = {
     .limited = "launches",
     .run = run_launches,
     .section = "Launches",
+    .section_intro =
+        "What it cost to launch work: time in the call, in the queue, on the device.",
     .charts = "queue",
 };

@@ -3,11 +3,6 @@
 
 #include "base/error.h"
 
-bool many_rows(const struct table *table)
-{
-    return table->row_count >= MANY_ROWS;
-}
-
 void many_rows_tell(struct result *result, int64_t left_out)
 {
     if (left_out)

@@ -5,10 +5,10 @@
  * A trace of a megabyte may tell of thousands of both, which together are more rows than memory holds. So a table takes
  * whole devices (or streams) until it is full, and a notice tells how many are left out.
  *
- *     if (many_rows(table))
+ *     if (rows.count >= MANY_ROWS)
  *         left_out++;
  *     else
- *         add_rows_of(device, table);
+ *         add_rows_of(device, &rows);
  *     ...
  *     many_rows_tell(result, left_out);
  */
@@ -19,9 +19,6 @@
 
 /* Rows of a table that is full. */
 enum { MANY_ROWS = 1 << 18 };
-
-/* Is TABLE full: has it MANY_ROWS rows or more? */
-bool many_rows(const struct table *table);
 
 /* Add the notice that LEFT_OUT devices or streams are not in the tables; none when it is 0. */
 void many_rows_tell(struct result *result, int64_t left_out);

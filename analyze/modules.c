@@ -718,4 +718,6 @@ const struct analysis analysis_modules = {
     .filters_rows = true,
     .run = run_modules,
     .section = "Modules",
+    .section_intro =
+        "Time per nn.Module, forward and backward, on the host and on the devices.",
 };

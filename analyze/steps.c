@@ -644,11 +644,6 @@ static struct table *steps_table(const struct steps *steps)
     return table;
 }
 
-static struct text literal(const char *text)
-{
-    return (struct text){ text, strlen(text) };
-}
-
 static struct table *summary_table_of(const struct steps *steps)
 {
     struct table *table = TABLE_OF_ROWS("summary", "Complete steps: average, spread, and the slowest",
@@ -656,10 +651,10 @@ static struct table *summary_table_of(const struct steps *steps)
     for (size_t i = 0; i < steps->summaries.count; i++) {
         const struct steps_summary *of = &steps->summaries.at[i];
         for (size_t p = steps->first_part; p < STEP_PARTS; p++) {
-            struct part_row row = { of->rank, literal(step_part_title((enum step_part)p)), of->part[p] };
+            struct part_row row = { of->rank, as_text(step_part_title((enum step_part)p)), of->part[p] };
             table_add_rows(table, &row, 1, sizeof row);
         }
-        struct part_row row = { of->rank, literal("Step"), of->step };
+        struct part_row row = { of->rank, as_text("Step"), of->step };
         table_add_rows(table, &row, 1, sizeof row);
         if (of->rank == TABLE_INT_MISSING) {
             table_add_footer(table, "steps", "Complete steps", TABLE_COUNT, table_int(of->complete));
@@ -762,5 +757,9 @@ const struct analysis analysis_steps = {
     .sorts = true,
     .run = run_steps,
     .section = "Steps",
+    .section_intro =
+        "Where the time of each step went. Each moment counts once, for the first of kernel, memcpy, memset, communication, "
+        "runtime, data loading, CPU that was going on.",
+    .section_needs = FEATURE_STEPS,
     .charts = "steps",
 };

@@ -66,11 +66,6 @@ struct transfers_query {
     struct transfers *transfers;
 };
 
-static struct text text_of(const char *text)
-{
-    return (struct text){ text, text ? strlen(text) : 0 };
-}
-
 static struct text name_text(const struct trace *trace, name_id id)
 {
     return (struct text){ names_text(trace->names, id), names_length(trace->names, id) };
@@ -184,8 +179,8 @@ static struct transfer_row make_row(struct transfers_query *query, const struct 
 {
     struct transfer_row row = { .key = group_key(query->transfers->group, parts->group),
                                 .kind = parts->kind,
-                                .direction = text_of(copy_direction_name(parts->kind.direction)),
-                                .memory = text_of(copy_memory_name(parts->kind.memory)) };
+                                .direction = as_text(copy_direction_name(parts->kind.direction)),
+                                .memory = as_text(copy_memory_name(parts->kind.memory)) };
     struct copy_sums sums = { 0 };
     for (size_t first = 0, end; first < count; first = end) {
         intervals_clear(&sums.when);
@@ -353,7 +348,7 @@ static struct stall stall_of(const struct transfers_query *query, const struct h
 static struct text transfer_text(struct transfers *transfers, struct copy_kind kind)
 {
     const char *memory = copy_memory_name(kind.memory);
-    return text_of(arena_printf(&transfers->texts, "%s%s%s", copy_direction_name(kind.direction),
+    return as_text(arena_printf(&transfers->texts, "%s%s%s", copy_direction_name(kind.direction),
                                 memory ? " " : "", memory ? memory : ""));
 }
 
@@ -367,10 +362,10 @@ static struct stall_row make_stall(const struct transfers_query *query, const st
                              .line = { stalls->line, stalls->line_len },
                              .call = name_text(trace, trace->name[stalls->wait.call]),
                              .kind = stalls->wait.kind,
-                             .cause = text_of(causes[stalls->wait.kind].cause),
+                             .cause = as_text(causes[stalls->wait.kind].cause),
                              .count = (int64_t)count,
                              .bytes = TABLE_INT_MISSING };
-    row.advice = text_of(advice_for(row.kind, row.op.at));
+    row.advice = as_text(advice_for(row.kind, row.op.at));
     if (is_copy(trace, stalls->wait.work)) {
         row.transfer = transfer_text(query->transfers, stalls->copy);
         row.bytes = 0;
@@ -557,5 +552,7 @@ const struct analysis analysis_transfers = {
     .limited = "stalls",
     .run = run_transfers,
     .section = "Transfers",
+    .section_intro =
+        "Copies by direction and kind of host memory, and who had to wait for them.",
     .charts = "transfers",
 };

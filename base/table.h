@@ -41,6 +41,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 enum table_kind {
     TABLE_NAME,   /* text that names the row; shortened in the middle when the terminal is narrow */
@@ -66,6 +67,12 @@ struct text {
     const char *at;
     size_t len;
 };
+
+/* TEXT up to its NUL; missing when it is NULL. */
+static inline struct text as_text(const char *text)
+{
+    return (struct text){ text, text ? strlen(text) : 0 };
+}
 
 /* How a row's member holds a cell; COLUMN finds it out. */
 enum table_member { MEMBER_NONE, MEMBER_INT64, MEMBER_DOUBLE, MEMBER_BOOL, MEMBER_TEXT };

@@ -1,6 +1,7 @@
 /* cmd_path.c - `tpa path`: the critical path of steps, of a range or of all that was recorded. */
 #include "cli/analysis.h"
 #include "replay/path_places.h"
+#include "replay/make_graph.h"
 #include "replay/path_tables.h"
 #include <stdlib.h>
 #include <string.h>

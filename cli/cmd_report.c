@@ -109,9 +109,9 @@ static bool choose_sections(const char *list, uint64_t *chosen, struct tpa_error
         len = strcspn(list, ",");
         struct suggest near = suggest_for(list, len);
         uint64_t found = 0;
-        for (size_t i = 0; report_sections[i].key; i++) {
-            suggest_consider(&near, report_sections[i].key);
-            if (strlen(report_sections[i].key) == len && memcmp(report_sections[i].key, list, len) == 0)
+        for (size_t i = 0; report_sections()[i].key; i++) {
+            suggest_consider(&near, report_sections()[i].key);
+            if (strlen(report_sections()[i].key) == len && memcmp(report_sections()[i].key, list, len) == 0)
                 found = UINT64_C(1) << i;
         }
         if (!found)
@@ -212,19 +212,17 @@ static char *describe(const struct trace *trace, struct arena *arena)
     return kept;
 }
 
-enum { MOST_SECTIONS = 16 };
-
 static bool fill_sections(const struct trace *trace, const struct selection *selection, uint64_t chosen,
                           struct report_content *contents, struct tpa_error *err)
 {
     bool good = true;
-    for (size_t i = 0; report_sections[i].key && good; i++) {
-        const struct report_section *section = &report_sections[i];
+    for (size_t i = 0; report_sections()[i].key && good; i++) {
+        const struct report_section *section = &report_sections()[i];
         if (!(chosen >> i & 1) || section->needs & ~trace_features(trace))
             continue;
         contents[i] = (struct report_content){ result_open("tpa.report/1"),
                                                picture_open(section->key, section->title), NULL };
-        good = section->fill(trace, selection, &contents[i], err);
+        good = report_fill(section, trace, selection, &contents[i], err);
     }
     return good;
 }
@@ -235,10 +233,10 @@ static void add_notes(const struct trace *trace, uint64_t chosen, struct result 
     unsigned has = trace_features(trace);
     for (unsigned feature = 1; feature < 1u << FEATURE_COUNT; feature <<= 1) {
         struct buffer names = { 0 };
-        for (size_t i = 0; report_sections[i].key; i++) {
-            unsigned lacks = report_sections[i].needs & ~has;
+        for (size_t i = 0; report_sections()[i].key; i++) {
+            unsigned lacks = report_sections()[i].needs & ~has;
             if (chosen >> i & 1 && (lacks & (~lacks + 1)) == feature)
-                buffer_printf(&names, "%s%s", names.count ? ", " : "", report_sections[i].title);
+                buffer_printf(&names, "%s%s", names.count ? ", " : "", report_sections()[i].title);
         }
         if (names.count)
             result_add_notice(notes, "missing", 0, NULL, TPA_NOWHERE,
@@ -252,7 +250,7 @@ static void add_notes(const struct trace *trace, uint64_t chosen, struct result 
 
 static void release_contents(struct report_content *contents)
 {
-    for (size_t i = 0; i < MOST_SECTIONS; i++) {
+    for (size_t i = 0; i < REPORT_MOST_SECTIONS; i++) {
         result_free(contents[i].result);
         picture_free(contents[i].picture);
         views_free(contents[i].views);
@@ -272,9 +270,9 @@ static bool show_trace(const struct invocation *call, const struct trace *trace,
             .title = base_name(call->operands[0]),
             .subtitle = describe(trace, &notes->arena),
         };
-        for (size_t i = 0; report_sections[i].key; i++)
+        for (size_t i = 0; report_sections()[i].key; i++)
             if (holds_anything(&contents[i]))
-                add_section(&page, &report_sections[i], &contents[i]);
+                add_section(&page, &report_sections()[i], &contents[i]);
         if (notes->notices.count) {
             struct page_section *section =
                 page_add_section(&page, "notes", "Notes", "What the trace lacks, and what was odd about it.");
@@ -285,9 +283,9 @@ static bool show_trace(const struct invocation *call, const struct trace *trace,
         page_release(&page);
     } else {
         struct result *all = result_open("tpa.report/1");
-        for (size_t i = 0; report_sections[i].key; i++)
+        for (size_t i = 0; report_sections()[i].key; i++)
             if (contents[i].result)
-                move_tables(contents[i].result, report_sections[i].key, format == FORMAT_MD, all);
+                move_tables(contents[i].result, report_sections()[i].key, format == FORMAT_MD, all);
         move_tables(notes, "notes", false, all);
         good = print_all(all, format, args->path, err);
         result_free(all);
@@ -347,7 +345,7 @@ static bool report_trace(const struct invocation *call, enum report_format forma
     if (!trace)
         return false;
     struct selection *selection = selection_open(trace, &args->selection, err);
-    struct report_content contents[MOST_SECTIONS] = { 0 };
+    struct report_content contents[REPORT_MOST_SECTIONS] = { 0 };
     bool good = selection && fill_sections(trace, selection, chosen, contents, err) &&
                 show_trace(call, trace, chosen, format, contents, err);
     release_contents(contents);

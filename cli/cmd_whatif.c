@@ -3,6 +3,7 @@
 #include "cli/analysis.h"
 #include "cli/convert.h"
 #include "cli/output_file.h"
+#include "replay/make_graph.h"
 #include "replay/path_tables.h"
 #include "replay/whatif_tables.h"
 #include <stdlib.h>

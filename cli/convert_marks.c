@@ -2,6 +2,7 @@
 #include "cli/convert_marks.h"
 
 #include "base/escape.h"
+#include "replay/make_graph.h"
 #include "replay/path.h"
 #include <string.h>
 

@@ -2,25 +2,22 @@
 #include "cli/report_sections.h"
 
 #include "charts/charts.h"
-#include "analyze/comm.h"
 #include "analyze/gaps.h"
-#include "analyze/gpu.h"
 #include "analyze/kernels.h"
-#include "analyze/launches.h"
 #include "analyze/memory/memory.h"
-#include "analyze/modules.h"
 #include "analyze/registry.h"
 #include "analyze/steps.h"
 #include "summary/summary.h"
 #include "analyze/top/top.h"
-#include "analyze/transfers.h"
 #include "facts/features.h"
+#include <assert.h>
+#include <stdio.h>
 #include <string.h>
 
 enum { BARS = 15, COLUMNS = 400 };
 
-/* Add the charts of a type. That there is nothing to draw is no error of a report. */
-static void draw(const char *type, const struct trace *trace, const struct selection *selection,
+/* Add the charts of TYPE, LEN bytes. That there is nothing to draw is no error of a report. */
+static void draw(const char *type, size_t len, const struct trace *trace, const struct selection *selection,
                  struct picture *picture)
 {
     struct chart_question question = {
@@ -28,19 +25,28 @@ static void draw(const char *type, const struct trace *trace, const struct selec
     };
     for (size_t i = 0; chart_types[i]; i++) {
         struct tpa_error ignored = { 0 };
-        if (strcmp(chart_types[i]->name, type) == 0 && (chart_types[i]->needs & ~trace_features(trace)) == 0)
+        if (strlen(chart_types[i]->name) == len && memcmp(chart_types[i]->name, type, len) == 0 &&
+            (chart_types[i]->needs & ~trace_features(trace)) == 0)
             chart_types[i]->draw(&question, picture, &ignored);
     }
 }
 
-/* Add the tables of ANALYSIS, asked as without options. */
-static bool ask(const struct analysis *analysis, const struct trace *trace, const struct selection *selection,
-                struct result *result, struct tpa_error *err)
+/* The tables of an analysis, asked as without options, and its charts. */
+static bool fill_analysis(const struct analysis *analysis, const struct trace *trace,
+                          const struct selection *selection, struct report_content *content,
+                          struct tpa_error *err)
 {
     struct analysis_query query = {
         .trace = trace, .selection = selection, .by = analysis->by_default, .options = analysis->defaults
     };
-    return analysis->run(&query, result, err);
+    if (!analysis->run(&query, content->result, err))
+        return false;
+    for (const char *word = analysis->charts; word && *word;) {
+        size_t len = strcspn(word, " ");
+        draw(word, len, trace, selection, content->picture);
+        word += len + strspn(word + len, " ");
+    }
+    return true;
 }
 
 static bool fill_summary(const struct trace *trace, const struct selection *selection,
@@ -78,12 +84,6 @@ static bool fill_operators(const struct trace *trace, const struct selection *se
     return true;
 }
 
-static bool fill_modules(const struct trace *trace, const struct selection *selection,
-                         struct report_content *content, struct tpa_error *err)
-{
-    return ask(&analysis_modules, trace, selection, content->result, err);
-}
-
 static bool fill_kernels(const struct trace *trace, const struct selection *selection,
                          struct report_content *content, struct tpa_error *err)
 {
@@ -92,17 +92,6 @@ static bool fill_kernels(const struct trace *trace, const struct selection *sele
     result_add_table(content->result, kernels_table(kernels, 0));
     chart_kernels(content->picture, kernels, BARS);
     kernels_free(kernels);
-    return true;
-}
-
-static bool fill_devices(const struct trace *trace, const struct selection *selection,
-                         struct report_content *content, struct tpa_error *err)
-{
-    (void)err;
-    struct gpu *gpu = gpu_analyze(trace, selection, BY(DEVICE));
-    gpu_add_result(gpu, content->result);
-    gpu_free(gpu);
-    draw("utilization", trace, selection, content->picture);
     return true;
 }
 
@@ -120,37 +109,12 @@ static bool fill_gaps(const struct trace *trace, const struct selection *selecti
     return true;
 }
 
-static bool fill_transfers(const struct trace *trace, const struct selection *selection,
-                           struct report_content *content, struct tpa_error *err)
-{
-    bool good = ask(&analysis_transfers, trace, selection, content->result, err);
-    draw("transfers", trace, selection, content->picture);
-    return good;
-}
-
-static bool fill_launches(const struct trace *trace, const struct selection *selection,
-                          struct report_content *content, struct tpa_error *err)
-{
-    bool good = ask(&analysis_launches, trace, selection, content->result, err);
-    draw("queue", trace, selection, content->picture);
-    return good;
-}
-
 static bool fill_memory(const struct trace *trace, const struct selection *selection,
                         struct report_content *content, struct tpa_error *err)
 {
     (void)err;
     memory_add_tables(trace, selection, &(struct memory_options){ 0 }, content->result);
-    draw("memory", trace, selection, content->picture);
-    return true;
-}
-
-static bool fill_communication(const struct trace *trace, const struct selection *selection,
-                               struct report_content *content, struct tpa_error *err)
-{
-    if (!ask(&analysis_comm, trace, selection, content->result, err))
-        return false;
-    draw("overlap", trace, selection, content->picture);
+    draw("memory", strlen("memory"), trace, selection, content->picture);
     return true;
 }
 
@@ -164,42 +128,94 @@ static bool fill_views(const struct trace *trace, const struct selection *select
 
 static const struct trace_wants no_wants;
 
-/* Those of top are a function, and of its pictures: they are added in report_wants. */
-const struct report_section report_sections[] = {
+/* Sections that are no analysis. What top wants is a function, and so are pictures': report_wants adds them. */
+static const struct report_section own_sections[] = {
     { "summary", "Summary", "The figures that matter first, and what the rules found, the costliest first.",
       "tpa summary", FEATURE_EVENTS, &summary_wants, fill_summary },
-    { "steps", "Steps",
-      "Where the time of each step went. Each moment counts once, for the first of kernel, memcpy, memset, communication, "
-      "runtime, data loading, CPU that was going on.",
-      "tpa steps", FEATURE_STEPS, &steps_wants, fill_steps },
     { "operators", "Operators",
       "What torch's key_averages() answers: a row per operator, call and kernel, with its own time and that with what it "
       "called.",
       "tpa top", FEATURE_EVENTS, &no_wants, fill_operators },
-    { "modules", "Modules", "Time per nn.Module, forward and backward, on the host and on the devices.",
-      "tpa modules", FEATURE_STACKS, &modules_wants, fill_modules },
-    { "kernels", "Kernels", "A row per kernel: how often, how long, how launched, and by which operators.",
-      "tpa kernels", FEATURE_GPU, &kernels_wants, fill_kernels },
-    { "devices", "Devices",
-      "What each device did with its time: it computes; else it communicates; else it copies; else it is idle.",
-      "tpa gpu", FEATURE_GPU, &gpu_wants, fill_devices },
-    { "gaps", "Idle gaps", "Every time a device had nothing to do, with one cause each.", "tpa gaps",
-      FEATURE_GPU, &gaps_wants, fill_gaps },
-    { "transfers", "Transfers", "Copies by direction and kind of host memory, and who had to wait for them.",
-      "tpa transfers", FEATURE_GPU, &transfers_wants, fill_transfers },
-    { "launches", "Launches", "What it cost to launch work: time in the call, in the queue, on the device.",
-      "tpa launches", FEATURE_GPU | FEATURE_LAUNCHES, &launches_wants, fill_launches },
     { "memory", "Memory", "Where memory peaked, what was alive then, and which operators allocate.",
       "tpa memory", FEATURE_MEMORY, &memory_wants, fill_memory },
-    { "communication", "Communication",
-      "Collectives: size, bandwidth, what they expose, and who waited for whom.", "tpa comm",
-      FEATURE_COLLECTIVES, &comm_wants, fill_communication },
     { "timeline", "Timeline and call tree",
       "When what ran, and what called what. Click, or focus a picture and use the keys: arrows move and zoom, 0 shows "
       "all, n and p choose the next and the previous, Enter zooms to what is chosen.",
       NULL, FEATURE_EVENTS, &views_wants, fill_views },
-    { 0 },
 };
+
+/* Analyses whose charts are drawn from the answer that the tables show. */
+static const struct {
+    const struct analysis *analysis;
+    bool (*fill)(const struct trace *trace, const struct selection *selection, struct report_content *content,
+                 struct tpa_error *err);
+} own_fills[] = {
+    { &analysis_steps, fill_steps },
+    { &analysis_kernels, fill_kernels },
+    { &analysis_gaps, fill_gaps },
+};
+
+static struct report_section section_of(const struct analysis *analysis, char *more, size_t size)
+{
+    struct report_section section = {
+        .key = analysis->section_key ? analysis->section_key : analysis->name,
+        .title = analysis->section,
+        .intro = analysis->section_intro ? analysis->section_intro : analysis->summary,
+        .more = more,
+        .needs = analysis->needs | analysis->section_needs,
+        .wants = analysis->wants,
+        .analysis = analysis,
+    };
+    snprintf(more, size, "tpa %s", analysis->name);
+    for (size_t i = 0; i < sizeof own_fills / sizeof *own_fills; i++)
+        if (own_fills[i].analysis == analysis)
+            section.fill = own_fills[i].fill;
+    return section;
+}
+
+/* What is not named comes behind the analyses that are, and the timeline at last. */
+static int place_of(const char *key)
+{
+    static const char *const order[] = { "summary",  "steps",   "operators",    "modules",
+                                         "kernels",  "devices", "gaps",         "transfers",
+                                         "launches", "memory",  "communication" };
+    int place = 0, count = sizeof order / sizeof *order;
+    while (place < count && strcmp(order[place], key) != 0)
+        place++;
+    return strcmp(key, "timeline") == 0 ? count + 1 : place;
+}
+
+const struct report_section *report_sections(void)
+{
+    static struct report_section sections[REPORT_MOST_SECTIONS + 1];
+    static char more[REPORT_MOST_SECTIONS][32];
+    size_t count = 0;
+    if (sections[0].key)
+        return sections;
+    for (size_t i = 0; i < sizeof own_sections / sizeof *own_sections; i++)
+        sections[count++] = own_sections[i];
+    for (size_t i = 0; analyses[i]; i++) {
+        assert(count < REPORT_MOST_SECTIONS);
+        if (analyses[i]->section) {
+            sections[count] = section_of(analyses[i], more[count], sizeof more[count]);
+            count++;
+        }
+    }
+    for (size_t i = 1; i < count; i++) /* a few, and equals stay in order */
+        for (size_t k = i; k > 0 && place_of(sections[k].key) < place_of(sections[k - 1].key); k--) {
+            struct report_section moved = sections[k];
+            sections[k] = sections[k - 1];
+            sections[k - 1] = moved;
+        }
+    return sections;
+}
+
+bool report_fill(const struct report_section *section, const struct trace *trace,
+                 const struct selection *selection, struct report_content *content, struct tpa_error *err)
+{
+    return section->fill ? section->fill(trace, selection, content, err)
+                         : fill_analysis(section->analysis, trace, selection, content, err);
+}
 
 static void join_wants(struct trace_wants *all, const struct trace_wants *more)
 {
@@ -211,11 +227,12 @@ static void join_wants(struct trace_wants *all, const struct trace_wants *more)
 struct trace_wants report_wants(uint64_t chosen)
 {
     struct trace_wants all = { .args = FEATURE_WANTS };
-    for (size_t i = 0; report_sections[i].key; i++) {
+    for (size_t i = 0; report_sections()[i].key; i++) {
+        const struct report_section *section = &report_sections()[i];
         if (!(chosen >> i & 1))
             continue;
-        join_wants(&all, report_sections[i].wants);
-        if (report_sections[i].fill == fill_operators) {
+        join_wants(&all, section->wants);
+        if (section->fill == fill_operators) {
             struct trace_wants top = top_wants(&(struct top_options){ 0 });
             join_wants(&all, &top);
         }

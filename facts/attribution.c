@@ -1,6 +1,7 @@
 /* attribution.c - see attribution.h. */
-#include "facts/attribution_parts.h"
+#include "facts/attribution.h"
 
+#include "facts/attribution_processes.h"
 #include "base/memory.h"
 #include "trace/arg_scan.h"
 #include "trace/derived.h"

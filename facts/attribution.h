@@ -85,18 +85,6 @@ struct launch_link {
 struct launch_link attribution_link(const struct attribution *launches, event_id e,
                                     const int64_t *external_id, const int64_t *correlation);
 
-/* Is it a runtime or driver call? */
-static inline bool event_is_call(enum event_kind kind)
-{
-    return kind == EVENT_RUNTIME || kind == EVENT_DRIVER;
-}
-
-/* Is it something on a device that a call may have launched? Annotations' shadows are not. */
-static inline bool event_is_launched(enum event_kind kind)
-{
-    return event_on_device(kind) && kind != EVENT_GPU_ANNOTATION;
-}
-
 /* Does the call's name say that it launches a CUDA or HIP graph, hundreds of kernels at a time? */
 bool attribution_is_graph_launch(const char *call_name);
 

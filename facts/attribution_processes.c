@@ -1,11 +1,11 @@
 /*
- * attribution_processes.c - whose numbers they are, where a file holds several processes.
+ * attribution_processes.c - see attribution_processes.h.
  *
  * Correlations and ids are numbers of one process. A file holds one process as a rule; where several were merged
  * into one file their numbers collide, and GPU work, which lies on tracks of devices and not of processes, has
  * to be given to one of them.
  */
-#include "facts/attribution_parts.h"
+#include "facts/attribution_processes.h"
 
 #include "base/memory.h"
 #include "trace/arg_scan.h"

@@ -13,7 +13,8 @@
 #include "ingest/pickle.h"
 
 #include "base/buffer.h"
-#include "ingest/objects_parts.h"
+#include "ingest/object_values.h"
+#include "ingest/objects.h"
 
 #include <ctype.h>
 #include <inttypes.h>

@@ -1,5 +1,5 @@
 /*
- * records.c - which record a dict of a memory snapshot is, by its keys: see objects_parts.h.
+ * records.c - which record a dict of a memory snapshot is, by its keys: see object_values.h.
  *
  *     entry        action, addr or device_free, size, stream, frames ...
  *     frame        filename, name, line
@@ -13,7 +13,7 @@
  * are made of 64 bits everywhere else: so sizes are told as 0 from where their sum would pass 2^62, which no file comes to
  * whose sizes are true.
  */
-#include "ingest/objects_parts.h"
+#include "ingest/object_values.h"
 
 #include <string.h>
 

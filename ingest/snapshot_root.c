@@ -1,5 +1,6 @@
 /* snapshot_root.c - the whole of a memory snapshot, taken apart: see objects.h. */
-#include "ingest/objects_parts.h"
+#include "ingest/object_values.h"
+#include "ingest/objects.h"
 
 #include "base/buffer.h"
 #include "base/runs.h"

@@ -7,33 +7,30 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define OPEN(key, title, columns) table_open(key, title, columns, sizeof(columns) / sizeof *(columns))
-
 /* --- profiles ------------------------------------------------------------------------------------------------ */
 
-static const struct table_column file_columns[] = {
-    { "file", "File", TABLE_NAME, "the file" },
+struct file_row {
+    struct text path;
 };
 
-enum profile_column {
-    PROFILE_KIND,
-    PROFILE_FUNCTIONS,
-    PROFILE_CALLS,
-    PROFILE_PRIMITIVE,
-    PROFILE_TIME,
-    PROFILE_EDGES,
-    PROFILE_SOURCES,
+static const struct table_column file_columns[] = {
+    COLUMN(struct file_row, path, "file", "File", TABLE_NAME, "the file"),
+};
+
+struct profile_row {
+    struct text kind;
+    int64_t functions, calls, primitive_calls, time_ns, edges, sources;
 };
 
 /* clang-format off */
 static const struct table_column profile_columns[] = {
-    [PROFILE_KIND] = { "kind", "Kind", TABLE_TEXT, "how it was measured: every call, or samples" },
-    [PROFILE_FUNCTIONS] = { "functions", "Functions", TABLE_COUNT, "functions with figures of their own" },
-    [PROFILE_CALLS] = { "calls", "Calls", TABLE_COUNT, "function calls; of a sampling profiler, samples on the stack" },
-    [PROFILE_PRIMITIVE] = { "primitive_calls", "Primitive", TABLE_COUNT, "calls that were not made from within the function itself" },
-    [PROFILE_TIME] = { "total_time", "Time", TABLE_NS, "time in all functions" },
-    [PROFILE_EDGES] = { "callers", "Callers", TABLE_COUNT, "pairs of caller and called function" },
-    [PROFILE_SOURCES] = { "source_files", "Source files", TABLE_COUNT, "distinct files that functions are in" },
+    COLUMN(struct profile_row, kind, "kind", "Kind", TABLE_TEXT, "how it was measured: every call, or samples"),
+    COLUMN(struct profile_row, functions, "functions", "Functions", TABLE_COUNT, "functions with figures of their own"),
+    COLUMN(struct profile_row, calls, "calls", "Calls", TABLE_COUNT, "function calls; of a sampling profiler, samples on the stack"),
+    COLUMN(struct profile_row, primitive_calls, "primitive_calls", "Primitive", TABLE_COUNT, "calls that were not made from within the function itself"),
+    COLUMN(struct profile_row, time_ns, "total_time", "Time", TABLE_NS, "time in all functions"),
+    COLUMN(struct profile_row, edges, "callers", "Callers", TABLE_COUNT, "pairs of caller and called function"),
+    COLUMN(struct profile_row, sources, "source_files", "Source files", TABLE_COUNT, "distinct files that functions are in"),
 };
 /* clang-format on */
 
@@ -71,24 +68,20 @@ static int64_t count_sources(const struct profile *profile)
 
 void info_add_profile_tables(const struct profile *profile, struct result *result)
 {
-    struct table *files = OPEN("files", "Files", file_columns);
+    struct table *files = TABLE_OF_ROWS("files", "Files", file_columns, (struct file_row *)NULL, 0);
     for (size_t i = 0; i < profile->files.count; i++) {
-        const char *path = profile->files.at[i].path;
-        table_set_text(files, table_add_row(files), 0, path, strlen(path));
+        struct file_row row = { as_text(profile->files.at[i].path) };
+        table_add_rows(files, &row, 1, sizeof row);
     }
     result_add_table(result, files);
-
-    struct table *table = OPEN("profile", "Profile", profile_columns);
-    size_t row = table_add_row(table);
-    const char *kind = profile->sampled ? "samples" : "every call";
-    table_set_text(table, row, PROFILE_KIND, kind, strlen(kind));
-    table_set_int(table, row, PROFILE_FUNCTIONS, (int64_t)profile->listed_count);
-    table_set_int(table, row, PROFILE_CALLS, profile->total.calls);
-    table_set_int(table, row, PROFILE_PRIMITIVE, profile->total.primitive_calls);
-    table_set_int(table, row, PROFILE_TIME, profile_ns(profile->total.total_s));
-    table_set_int(table, row, PROFILE_EDGES, (int64_t)profile_count_callers(profile));
-    table_set_int(table, row, PROFILE_SOURCES, count_sources(profile));
-    result_add_table(result, table);
+    struct profile_row row = { .kind = as_text(profile->sampled ? "samples" : "every call"),
+                               .functions = (int64_t)profile->listed_count,
+                               .calls = profile->total.calls,
+                               .primitive_calls = profile->total.primitive_calls,
+                               .time_ns = profile_ns(profile->total.total_s),
+                               .edges = (int64_t)profile_count_callers(profile),
+                               .sources = count_sources(profile) };
+    result_add_table(result, TABLE_OF_ROWS("profile", "Profile", profile_columns, &row, 1));
     info_add_containers_of_sums(&profile->origin, result);
 
     if (profile->odd_entries > 0)
@@ -102,24 +95,27 @@ void info_add_profile_tables(const struct profile *profile, struct result *resul
 
 /* --- actions ------------------------------------------------------------------------------------------------- */
 
-static const struct table_column action_columns[] = {
-    { "stage", "Stage", TABLE_TEXT, "what the report is about: FIT, TEST ..." },
-    { "actions", "Actions", TABLE_COUNT, "actions in the report" },
-    { "calls", "Calls", TABLE_COUNT, "calls of all actions, as the report says" },
-    { "total_time", "Time", TABLE_NS, "time since the profiler was made, as the report says" },
+struct action_row {
+    struct text stage;
+    int64_t actions, calls, time_ns;
 };
+
+/* clang-format off */
+static const struct table_column action_columns[] = {
+    COLUMN(struct action_row, stage, "stage", "Stage", TABLE_TEXT, "what the report is about: FIT, TEST ..."),
+    COLUMN(struct action_row, actions, "actions", "Actions", TABLE_COUNT, "actions in the report"),
+    COLUMN(struct action_row, calls, "calls", "Calls", TABLE_COUNT, "calls of all actions, as the report says"),
+    COLUMN(struct action_row, time_ns, "total_time", "Time", TABLE_NS, "time since the profiler was made, as the report says"),
+};
+/* clang-format on */
 
 void info_add_action_tables(const struct action_report *report, struct result *result)
 {
-    struct table *table = OPEN("actions", "Actions", action_columns);
-    size_t row = table_add_row(table);
-    table_set_text(table, row, 0, report->stage, strlen(report->stage));
-    table_set_int(table, row, 1, (int64_t)report->actions.count);
-    if (report->total_calls >= 0)
-        table_set_int(table, row, 2, report->total_calls);
-    if (report->total_ns >= 0)
-        table_set_int(table, row, 3, report->total_ns);
-    result_add_table(result, table);
+    struct action_row row = { .stage = as_text(report->stage),
+                              .actions = (int64_t)report->actions.count,
+                              .calls = report->total_calls >= 0 ? report->total_calls : TABLE_INT_MISSING,
+                              .time_ns = report->total_ns >= 0 ? report->total_ns : TABLE_INT_MISSING };
+    result_add_table(result, TABLE_OF_ROWS("actions", "Actions", action_columns, &row, 1));
     info_add_containers_of_sums(&report->origin, result);
     if (report->odd_lines > 0)
         result_add_notice(result, "odd_lines", (int64_t)report->odd_lines, NULL, report->odd_offset,

@@ -5,7 +5,7 @@
  * streams that its stream was told to wait for. Of these the one that was ready last binds; of those ready together a wait for
  * an event before the stream before the launch.
  */
-#include "replay/graph_parts.h"
+#include "replay/graph_maker.h"
 
 #include "base/runs.h"
 #include "base/search.h"

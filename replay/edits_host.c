@@ -1,5 +1,5 @@
 /* edits_host.c - edits of what the host does: data loading, synchronisations, launches, allocation, first use. */
-#include "replay/edits_parts.h"
+#include "replay/editing.h"
 
 #include "base/stats.h"
 #include "facts/call_names.h"

@@ -1,5 +1,5 @@
 /* edits_ranks.c - edits of communication, and of ranks against one another. */
-#include "replay/edits_parts.h"
+#include "replay/editing.h"
 
 #include "base/stats.h"
 #include "facts/collective_names.h"

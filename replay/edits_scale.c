@@ -1,5 +1,5 @@
 /* edits_scale.c - what is named takes a part of its time. */
-#include "replay/edits_parts.h"
+#include "replay/editing.h"
 
 #include "base/regex.h"
 #include "facts/python_names.h"

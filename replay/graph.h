@@ -106,9 +106,6 @@ struct replay_graph {
      WANT(WAIT_ON_CORRELATION) | WANT(GROUP_SIZE) | WANT(GROUP_NAME) | WANT(GROUP_DESCRIPTION) |             \
      WANT(GROUP_RANKS) | WANT(SEQ_IN_GROUP) | WANT(IN_ELEMENTS) | WANT(OUT_ELEMENTS) | WANT(DTYPE))
 
-/* That of TRACE, worked out when first asked for. Borrowed; lives as long as TRACE. */
-const struct replay_graph *replay_graph_of(const struct trace *trace);
-
 /* The moments of work I (an index into gpu->event). */
 static inline moment_id replay_work_start(const struct replay_graph *graph, size_t i)
 {

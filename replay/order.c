@@ -5,7 +5,7 @@
  * these may be as long as the trace. No sorting is needed. A moment depends on none that was recorded later, so a circle can only
  * lie within one nanosecond; the edge that closes it is left out.
  */
-#include "replay/graph_parts.h"
+#include "replay/graph_maker.h"
 
 #include <stdlib.h>
 

@@ -105,11 +105,6 @@ void path_window_describe(const struct replay_graph *graph, const struct path_wi
         buffer_printf(text, "%s #%" PRId64, trace_name(graph->trace, window->event), window->number);
 }
 
-static struct text text_of(const char *at)
-{
-    return (struct text){ at, at ? strlen(at) : 0 };
-}
-
 static struct text keep(struct result *result, struct buffer *text)
 {
     struct text kept = { arena_strndup(&result->arena, text->at ? text->at : "", text->count), text->count };
@@ -177,9 +172,9 @@ static void add_parts(struct tables *tables, struct window_key key, const struct
         if (counts[part])
             *VEC_PUSH(&tables->parts) = (struct part_row){
                 .key = key,
-                .part = text_of(path_part_name((enum path_part)part)),
+                .part = as_text(path_part_name((enum path_part)part)),
                 .which = (enum path_part)part,
-                .help = text_of(path_part_help((enum path_part)part)),
+                .help = as_text(path_part_help((enum path_part)part)),
                 .time_ns = sums[part],
                 .segments = counts[part],
                 .share = share_of(sums[part], length_ns),
@@ -196,7 +191,7 @@ static void add_items(struct tables *tables, struct window_key key, const struct
             sensitivity = sensitivity_of(tables->graph, window, &items->at[i]);
         *VEC_PUSH(&tables->items) = (struct item_row){
             .key = key,
-            .part = text_of(path_part_name(items->at[i].part)),
+            .part = as_text(path_part_name(items->at[i].part)),
             .name = name_of(tables->graph, items->at[i].name, tables->result),
             .time_ns = items->at[i].time_ns,
             .count = (int64_t)items->at[i].count,
@@ -244,7 +239,7 @@ static void add_segments(struct tables *tables, struct window_key key, const str
         const struct path_segment *one = &path->at[i];
         *VEC_PUSH(&tables->segments) = (struct segment_row){
             .key = key,
-            .part = text_of(path_part_name(one->part)),
+            .part = as_text(path_part_name(one->part)),
             .name = name_of(tables->graph, one->event == EVENT_NONE ? NAME_NONE : trace->name[one->event],
                             tables->result),
             .start_ns = one->start_ns - start_ns,

@@ -5,7 +5,7 @@
  * on top, always shows the span that began last; this needs no nesting, and one pass. Ends are sorted only where spans
  * overlap without nesting, which shows when the stack hands them out in disorder.
  */
-#include "replay/graph_parts.h"
+#include "replay/graph_maker.h"
 
 #include "base/runs.h"
 #include "base/search.h"

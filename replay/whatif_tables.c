@@ -178,11 +178,6 @@ static void add_edits(const struct whatif *whatif, const struct edit *edits, str
     free(rows);
 }
 
-static struct text literal(const char *at)
-{
-    return (struct text){ at, strlen(at) };
-}
-
 static void add_paths(const struct whatif *whatif, struct result *result)
 {
     struct path_row rows[PATH_PARTS];
@@ -195,8 +190,8 @@ static void add_paths(const struct whatif *whatif, struct result *result)
     for (int part = 0; part < PATH_PARTS; part++)
         if (whatif->now_parts_ns[part] || whatif->then_parts_ns[part])
             rows[count++] = (struct path_row){
-                .part = literal(path_part_name((enum path_part)part)),
-                .help = literal(path_part_help((enum path_part)part)),
+                .part = as_text(path_part_name((enum path_part)part)),
+                .help = as_text(path_part_help((enum path_part)part)),
                 .now_ns = whatif->now_parts_ns[part],
                 .then_ns = whatif->then_parts_ns[part],
                 .now_share = share_of(whatif->now_parts_ns[part], now_ns),

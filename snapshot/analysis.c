@@ -8,11 +8,6 @@
 #include <math.h>
 #include <string.h>
 
-static struct text text_of(const char *at)
-{
-    return (struct text){ at, strlen(at) };
-}
-
 /* ---- moments ---- */
 
 bool snapshot_moment_parse(const char *text, struct snapshot_moment *moment, struct tpa_error *err)
@@ -78,7 +73,7 @@ static void add_in_use(struct snapshot_answers *answers, const struct memory_rep
     for (size_t i = 0; i < alive.rows.count; i++) {
         const struct alive_row *from = &alive.rows.at[i];
         struct in_use_row row = {
-            .file = text_of(file),
+            .file = as_text(file),
             .name = { arena_strndup(&answers->arena, from->name, from->length), from->length },
             .device = memory_replay_device_number(replay),
             .bytes = from->bytes,
@@ -100,7 +95,7 @@ static void add_in_use(struct snapshot_answers *answers, const struct memory_rep
 static struct text pool_name(struct arena *arena, const struct snapshot *snapshot, uint32_t pool)
 {
     const struct snapshot_pool *at = &snapshot->pools.at[pool];
-    return text_of(arena_printf(arena, "(%" PRId64 ", %" PRId64 ")", at->a, at->b));
+    return as_text(arena_printf(arena, "(%" PRId64 ", %" PRId64 ")", at->a, at->b));
 }
 
 static void add_segments(struct snapshot_answers *answers, const struct memory_replay *replay,
@@ -119,10 +114,10 @@ static void add_segments(struct snapshot_answers *answers, const struct memory_r
         }
         frame_id frame = largest ? snapshot_user_frame(snapshot, largest->stack) : FRAME_NONE;
         *VEC_PUSH(&answers->segments) = (struct segment_row){
-            .file = text_of(file),
+            .file = as_text(file),
             .pool = pool_name(&answers->arena, snapshot, range->pool),
-            .kind = text_of(range->small ? "small" : "large"),
-            .address = text_of(arena_printf(&answers->arena, "0x%" PRIx64, range->addr)),
+            .kind = as_text(range->small ? "small" : "large"),
+            .address = as_text(arena_printf(&answers->arena, "0x%" PRIx64, range->addr)),
             .device = memory_replay_device_number(replay),
             .expandable = range->expandable,
             .bytes = range->size,
@@ -131,8 +126,8 @@ static void add_segments(struct snapshot_answers *answers, const struct memory_r
             .largest_free = range->largest_free,
             .blocks = range->blocks,
             .used = range->size ? (double)range->active / (double)range->size : NAN,
-            .line = frame != FRAME_NONE ? text_of(snapshot_frame_text(snapshot, frame, &answers->arena))
-                    : largest ? text_of(largest->born < 0 ? alive_before_recording : alive_no_frames)
+            .line = frame != FRAME_NONE ? as_text(snapshot_frame_text(snapshot, frame, &answers->arena))
+                    : largest ? as_text(largest->born < 0 ? alive_before_recording : alive_no_frames)
                               : (struct text){ 0 },
         };
     }
@@ -150,9 +145,9 @@ static void add_pools(struct snapshot_answers *answers, const struct snapshot *s
         if (!host && !ranges_hold(devices, sums->device))
             continue;
         *VEC_PUSH(&answers->pools) = (struct pool_row){
-            .file = text_of(file),
+            .file = as_text(file),
             .pool = pool_name(&answers->arena, snapshot, sums->pool),
-            .kind = text_of(host          ? "host"
+            .kind = as_text(host          ? "host"
                             : sums->small ? "small"
                                           : "large"),
             .device = host ? TABLE_INT_MISSING : (int64_t)sums->device,

@@ -28,11 +28,6 @@ static enum oom_verdict judge(struct oom_row *row)
     return OOM_OUT_OF_MEMORY;
 }
 
-static struct text text_of(const char *at)
-{
-    return (struct text){ at, strlen(at) };
-}
-
 static void add_row(const struct memory_replay *replay, const char *file, int64_t entry,
                     const struct walk *before, struct ooms *ooms)
 {
@@ -41,7 +36,7 @@ static void add_row(const struct memory_replay *replay, const char *file, int64_
     frame_id frame = snapshot_user_frame(snapshot, snapshot->entries.stack[e]);
     uint64_t device_free = snapshot->entries.addr[e];
     struct oom_row row = {
-        .file = text_of(file),
+        .file = as_text(file),
         .device = memory_replay_device_number(replay),
         .entry = entry,
         .time_us = memory_replay_time(replay, entry),
@@ -50,7 +45,7 @@ static void add_row(const struct memory_replay *replay, const char *file, int64_
         .allocated = before->allocated,
         .active = before->active,
         .reserved = before->reserved,
-        .line = text_of(frame == FRAME_NONE ? alive_no_frames
+        .line = as_text(frame == FRAME_NONE ? alive_no_frames
                                             : snapshot_frame_text(snapshot, frame, &ooms->arena)),
     };
     struct state state;
@@ -60,7 +55,7 @@ static void add_row(const struct memory_replay *replay, const char *file, int64_
     row.inactive_split = state.inactive_split;
     state_release(&state);
     row.kind = judge(&row);
-    row.verdict = text_of(verdicts[row.kind]);
+    row.verdict = as_text(verdicts[row.kind]);
     *VEC_PUSH(&ooms->rows) = row;
 }
 

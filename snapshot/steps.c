@@ -15,11 +15,6 @@ bool scope_is_step(const char *name)
     return strncmp(name, "ProfilerStep#", 13) == 0;
 }
 
-static struct text text_of(const char *at)
-{
-    return (struct text){ at, strlen(at) };
-}
-
 /* ---- peaks between entries ---- */
 
 /* The largest of every block of entries, so that a peak over many steps is not found byte by byte. */
@@ -74,7 +69,7 @@ void scopes_find(const struct memory_replay *replay, const char *file, struct sc
             continue;
         bool closed = scope->end_us != SNAPSHOT_NO_TIME && scope->end_us >= scope->start_us;
         struct scope_row row = {
-            .file = text_of(file),
+            .file = as_text(file),
             .name = { names_text(snapshot->names, scope->name), names_length(snapshot->names, scope->name) },
             .device = scope->device,
             .start_us = scope->start_us,
@@ -211,8 +206,8 @@ void leaks_find(const struct memory_replay *replay, const char *file, const stru
         frame_id frame = snapshot_user_frame(snapshot, row.stack_id);
         buffer_clear(&text);
         snapshot_stack_text(snapshot, row.stack_id, &text);
-        row.file = text_of(file);
-        row.line = text_of(snapshot_frame_text(snapshot, frame, &leaks->arena));
+        row.file = as_text(file);
+        row.line = as_text(snapshot_frame_text(snapshot, frame, &leaks->arena));
         row.stack = (struct text){ arena_strndup(&leaks->arena, text.at, text.count), text.count };
         *VEC_PUSH(&leaks->rows) = row;
     }

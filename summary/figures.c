@@ -1,13 +1,12 @@
-/*
- * figures.c - the tables "overview" and "operators" of the summary: of all, or for each rank or device.
- *
- * What an overview tells is summed up from the tables of other analyses; see summary_rules.h.
- */
+/* figures.c - see figures.h. What an overview tells is summed up from the answers of other analyses. */
+#include "summary/figures.h"
+
 #include "facts/gpu_events.h"
 #include "facts/memory_records.h"
-#include "summary/rules.h"
+#include "base/search.h"
 #include "analyze/top/top.h"
 #include "facts/features.h"
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -44,26 +43,10 @@ struct peak {
 
 static const struct peak no_peak = { INT64_MIN, INT64_MIN };
 
-/* Does a cell of "memory", "cpu" or "cuda:0", name the host? NULL: not told, which is taken for a device. */
-static bool is_host(const char *device)
+static void raise_peak(struct peak *peak, const struct memory_peak *row)
 {
-    if (!device)
-        return false;
-    const char *name;
-    size_t length = strcspn(device, ":");
-    for (int64_t type = 0; (name = memory_device_type_name(type)) != NULL; type++)
-        if (strlen(name) == length && memcmp(name, device, length) == 0)
-            return memory_is_host(&(struct memory_device){ .type = type });
-    return false;
-}
-
-/* Take in a row of the table "memory". */
-static void raise_peak(struct peak *peak, const struct table *memory, size_t row)
-{
-    const char *device = summary_cell(memory, row, "device")->text.at;
-    int64_t *of = is_host(device) ? &peak->host : &peak->device;
-    int64_t bytes = summary_figure(memory, row, "peak_allocated");
-    *of = bytes > *of ? bytes : *of;
+    int64_t *of = row->place.is_host ? &peak->host : &peak->device;
+    *of = row->bytes > *of ? row->bytes : *of;
 }
 
 static int64_t peak_bytes(const struct peak *peak)
@@ -73,60 +56,33 @@ static int64_t peak_bytes(const struct peak *peak)
 
 /* ---- in short, for each rank or device ---- */
 
-enum overview_column {
-    OVERVIEW_RANK,
-    OVERVIEW_DEVICE,
-    OVERVIEW_HOST,
-    OVERVIEW_STEPS,
-    OVERVIEW_STEP_AVERAGE,
-    OVERVIEW_DEVICES,
-    OVERVIEW_FIRST_SHARE,
-    OVERVIEW_BLOCKED = OVERVIEW_FIRST_SHARE + SHARES,
-    OVERVIEW_PEAK,
-    OVERVIEW_COLUMNS
+struct overview_row {
+    int64_t rank, device, host_ns, steps, step_average_ns, devices;
+    double shares[SHARES]; /* in the order above */
+    int64_t blocked_ns, peak_bytes;
 };
 
 /* clang-format off */
-static const struct table_column overview_columns[OVERVIEW_COLUMNS] = {
-    { "rank", "Rank", TABLE_COUNT, "rank of the file, or its place among the files", 0, NULL },
-    { "device", "Device", TABLE_COUNT, "number of the device", TABLE_HIDDEN, NULL },
-    { "host_time", "Recorded", TABLE_NS, "spans of the files of the rank, as far as they were asked for", 0, NULL },
-    { "steps", "Steps", TABLE_COUNT, "complete steps of the rank", 0, NULL },
-    { "step_average", "A step takes", TABLE_NS, "mean of these", 0, NULL },
-    { "devices", "Devices", TABLE_COUNT, "devices that worked", 0, NULL },
-    { "computing", "Computing", TABLE_SHARE, "share of the device's span in which it computed", 0, NULL },
-    { "communicating", "Exposed comm.", TABLE_SHARE, "... in which it communicated and did not compute", 0, NULL },
-    { "copying", "Exposed copies", TABLE_SHARE, "... in which it copied and did neither", 0, NULL },
-    { "idle", "Idle", TABLE_SHARE, "... in which it did nothing", 0, NULL },
-    { "host_blocked", "Host blocked", TABLE_NS, "time in which host threads waited for devices", 0, NULL },
-    { "peak_memory", "Most memory", TABLE_BYTES, "most bytes in use on a device; on the host where no device has any", 0, NULL },
+static const struct table_column overview_columns[] = {
+    COLUMN(struct overview_row, rank, "rank", "Rank", TABLE_COUNT, "rank of the file, or its place among the files"),
+    COLUMN(struct overview_row, device, "device", "Device", TABLE_COUNT, "number of the device", .flags = TABLE_HIDDEN),
+    COLUMN(struct overview_row, host_ns, "host_time", "Recorded", TABLE_NS, "spans of the files of the rank, as far as they were asked for"),
+    COLUMN(struct overview_row, steps, "steps", "Steps", TABLE_COUNT, "complete steps of the rank"),
+    COLUMN(struct overview_row, step_average_ns, "step_average", "A step takes", TABLE_NS, "mean of these"),
+    COLUMN(struct overview_row, devices, "devices", "Devices", TABLE_COUNT, "devices that worked"),
+    COLUMN(struct overview_row, shares[0], "computing", "Computing", TABLE_SHARE, "share of the device's span in which it computed"),
+    COLUMN(struct overview_row, shares[1], "communicating", "Exposed comm.", TABLE_SHARE, "... in which it communicated and did not compute"),
+    COLUMN(struct overview_row, shares[2], "copying", "Exposed copies", TABLE_SHARE, "... in which it copied and did neither"),
+    COLUMN(struct overview_row, shares[3], "idle", "Idle", TABLE_SHARE, "... in which it did nothing"),
+    COLUMN(struct overview_row, blocked_ns, "host_blocked", "Host blocked", TABLE_NS, "time in which host threads waited for devices"),
+    COLUMN(struct overview_row, peak_bytes, "peak_memory", "Most memory", TABLE_BYTES, "most bytes in use on a device; on the host where no device has any"),
 };
 /* clang-format on */
-
-/* Rows of TABLE go to the first file of their rank; those of one rank follow one another, more or less. */
-struct file_finder {
-    const struct summary *summary;
-    const struct table *table;
-    bool any; /* row was asked for; RANK and FILE are of the last */
-    int64_t rank;
-    uint32_t file;
-};
 
 /* The first file of RANK. */
 static uint32_t file_of_rank(const struct summary *summary, int64_t rank)
 {
     return summary_rank_of(summary, rank)->file;
-}
-
-static uint32_t file_of_row(struct file_finder *finder, size_t row)
-{
-    int64_t rank = summary_figure(finder->table, row, "rank");
-    if (!finder->any || rank != finder->rank) {
-        finder->any = true;
-        finder->rank = rank;
-        finder->file = summary_rank_of(finder->summary, rank)->file;
-    }
-    return finder->file;
 }
 
 /* A row of the overview: a rank, or one of its devices. A rank is the first of its files. */
@@ -190,7 +146,7 @@ static void find_groups(const struct summary *summary, struct groups *groups)
     } else {
         find_devices(summary, groups);
     }
-    groups->first_of_file = mem_alloc((trace->file_count + 1) * sizeof *groups->first_of_file);
+    groups->first_of_file = mem_alloc(mem_times(trace->file_count + 1, sizeof *groups->first_of_file));
     for (size_t f = 0, g = 0; f <= trace->file_count; f++) {
         while (g < groups->count && groups->at[g].file < f)
             g++;
@@ -203,17 +159,12 @@ static struct overview *overview_of(const struct groups *groups, uint32_t file, 
 {
     if (!groups->at)
         return NULL;
-    size_t low = groups->first_of_file[file], end = groups->first_of_file[file + 1], high = end;
-    if (low < end && groups->at[low].device == TABLE_INT_MISSING)
-        return &groups->at[low];
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (groups->at[middle].device < device)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < end && groups->at[low].device == device ? &groups->at[low] : NULL;
+    const struct overview *at = groups->at + groups->first_of_file[file];
+    size_t count = groups->first_of_file[file + 1] - groups->first_of_file[file], i;
+    if (count && at[0].device == TABLE_INT_MISSING)
+        return groups->at + groups->first_of_file[file];
+    SEARCH(i, count, at[i].device < device);
+    return i < count && at[i].device == device ? groups->at + groups->first_of_file[file] + i : NULL;
 }
 
 static void sum_devices(const struct summary *summary, const struct groups *groups)
@@ -231,15 +182,13 @@ static void sum_devices(const struct summary *summary, const struct groups *grou
 
 static void find_peaks(const struct summary *summary, const struct groups *groups)
 {
-    const struct table *memory = summary_table(summary, "memory");
-    struct file_finder finder = { .summary = summary, .table = memory };
-    for (size_t row = 0; memory && row < memory->row_count; row++) {
-        const char *device = summary_cell(memory, row, "device")->text.at,
-                   *number = device && !is_host(device) ? strchr(device, ':') : NULL;
-        struct overview *group = overview_of(groups, file_of_row(&finder, row),
-                                             number ? strtoll(number + 1, NULL, 10) : TABLE_INT_MISSING);
+    const struct memory *memory = summary->memory;
+    for (size_t i = 0; memory && i < memory->peaks.count; i++) {
+        const struct memory_peak *row = &memory->peaks.at[i];
+        struct overview *group = overview_of(groups, file_of_rank(summary, row->place.rank),
+                                             row->place.is_host ? TABLE_INT_MISSING : row->place.number);
         if (group)
-            raise_peak(&group->peak, memory, row);
+            raise_peak(&group->peak, row);
     }
 }
 
@@ -264,52 +213,64 @@ static struct file_figures *find_file_figures(const struct summary *summary)
     return figures;
 }
 
-static void add_overview_row(struct table *table, const struct summary *summary, const struct overview *group,
-                             const struct file_figures *figures)
+static struct overview_row overview_row_of(const struct summary *summary, const struct overview *group,
+                                           const struct file_figures *figures)
 {
-    size_t row = table_add_row(table);
-    int64_t rank = selection_rank(summary->trace, group->file);
-    table_set_int(table, row, OVERVIEW_RANK, rank);
-    table_set_int(table, row, OVERVIEW_DEVICE, group->device);
-    table_set_int(table, row, OVERVIEW_HOST, summary_rank_of(summary, rank)->time_ns);
-    if (figures->steps) {
-        table_set_int(table, row, OVERVIEW_STEPS, figures->steps);
-        table_set_int(table, row, OVERVIEW_STEP_AVERAGE, figures->step_average_ns);
+    int64_t rank = selection_rank(summary->trace, group->file), peak = peak_bytes(&group->peak);
+    struct overview_row row = {
+        .rank = rank,
+        .device = group->device,
+        .host_ns = summary_rank_of(summary, rank)->time_ns,
+        .steps = figures->steps ? figures->steps : TABLE_INT_MISSING,
+        .step_average_ns = figures->steps ? figures->step_average_ns : TABLE_INT_MISSING,
+        .devices = summary->gpu ? group->devices : TABLE_INT_MISSING,
+        .blocked_ns = summary->gpu ? figures->blocked_ns : TABLE_INT_MISSING,
+        .peak_bytes = peak != INT64_MIN ? peak : TABLE_INT_MISSING,
+    };
+    for (size_t i = 0; i < SHARES; i++)
+        row.shares[i] = group->use.span_ns > 0 ? group->use.parts_ns[i] / group->use.span_ns : NAN;
+    return row;
+}
+
+/* Show what the trace can tell of. */
+static void show_overview(const struct summary *summary, struct table *table)
+{
+    if (summary->by == SUMMARY_BY_DEVICE && summary->gpu) { /* what threads wait for is no device's alone */
+        TABLE_FLAG(table, struct overview_row, device, 0);
+        TABLE_FLAG(table, struct overview_row, devices, TABLE_HIDDEN);
+        TABLE_FLAG(table, struct overview_row, blocked_ns, TABLE_HIDDEN);
     }
-    if (summary->gpu) {
-        table_set_int(table, row, OVERVIEW_DEVICES, group->devices);
-        table_set_int(table, row, OVERVIEW_BLOCKED, figures->blocked_ns);
+    if (!summary->gpu) {
+        TABLE_FLAG(table, struct overview_row, devices, TABLE_OPTIONAL);
+        TABLE_FLAG(table, struct overview_row, blocked_ns, TABLE_OPTIONAL);
+        for (size_t i = 0; i < SHARES; i++)
+            TABLE_FLAG(table, struct overview_row, shares[i], TABLE_OPTIONAL);
     }
-    for (size_t i = 0; i < SHARES && group->use.span_ns > 0; i++)
-        table_set_number(table, row, OVERVIEW_FIRST_SHARE + i, group->use.parts_ns[i] / group->use.span_ns);
-    if (peak_bytes(&group->peak) != INT64_MIN)
-        table_set_int(table, row, OVERVIEW_PEAK, peak_bytes(&group->peak));
+    if (!(summary->features & FEATURE_MEMORY))
+        TABLE_FLAG(table, struct overview_row, peak_bytes, TABLE_OPTIONAL);
+    if (!(summary->features & FEATURE_STEPS)) {
+        TABLE_FLAG(table, struct overview_row, steps, TABLE_OPTIONAL);
+        TABLE_FLAG(table, struct overview_row, step_average_ns, TABLE_OPTIONAL);
+    }
+    table_drop_hidden(table);
 }
 
 static void add_overviews(const struct summary *summary, struct result *result)
 {
-    struct table *table = table_open("overview", "In short", overview_columns, OVERVIEW_COLUMNS);
+    struct table *table =
+        TABLE_OF_ROWS("overview", "In short", overview_columns, (struct overview_row *)NULL, 0);
     struct groups groups = { 0 };
     find_groups(summary, &groups);
     sum_devices(summary, &groups);
     find_peaks(summary, &groups);
     struct file_figures *figures = find_file_figures(summary);
-    for (size_t g = 0; g < groups.count; g++)
-        add_overview_row(table, summary, &groups.at[g], &figures[groups.at[g].file]);
-    bool devices = summary->gpu != NULL;
-    if (summary->by == SUMMARY_BY_DEVICE && devices) { /* what threads wait for is no device's alone */
-        table->columns[OVERVIEW_DEVICE].flags = 0;
-        table->columns[OVERVIEW_DEVICES].flags = table->columns[OVERVIEW_BLOCKED].flags = TABLE_HIDDEN;
+    for (size_t g = 0; g < groups.count; g++) {
+        struct overview_row row = overview_row_of(summary, &groups.at[g], &figures[groups.at[g].file]);
+        table_add_rows(table, &row, 1, sizeof row);
     }
-    for (size_t c = OVERVIEW_DEVICES; c <= OVERVIEW_BLOCKED && !devices; c++)
-        table->columns[c].flags = TABLE_OPTIONAL;
-    if (!(summary->features & FEATURE_MEMORY))
-        table->columns[OVERVIEW_PEAK].flags = TABLE_OPTIONAL;
-    if (!(summary->features & FEATURE_STEPS))
-        table->columns[OVERVIEW_STEPS].flags = table->columns[OVERVIEW_STEP_AVERAGE].flags = TABLE_OPTIONAL;
-    table_drop_hidden(table);
+    show_overview(summary, table);
     result_add_table(result, table);
-    if (summary->by == SUMMARY_BY_DEVICE && !devices)
+    if (summary->by == SUMMARY_BY_DEVICE && !summary->gpu)
         result_add_notice(result, "no_devices", 0, NULL, TPA_NOWHERE,
                           "nothing ran on a device, or it was not recorded, so there is a row for each rank");
     free(figures);
@@ -356,7 +317,7 @@ static int64_t complete_steps(const struct summary *summary)
 
 static void add_one_overview(const struct summary *summary, struct result *result)
 {
-    const struct table *memory = summary_table(summary, "memory");
+    const struct memory *memory = summary->memory;
     struct table *table = table_open("overview", "In short", NULL, 0);
     table_add_footer(table, "host_time", "Recorded", TABLE_NS, table_int(recorded_ns(summary)));
     if (summary->steps && summary->steps->summaries.count) {
@@ -378,8 +339,8 @@ static void add_one_overview(const struct summary *summary, struct result *resul
         table_add_footer(table, "host_blocked", "Host threads blocked", TABLE_NS,
                          table_int(summary->transfers->blocked_ns));
     struct peak peak = no_peak;
-    for (size_t row = 0; memory && row < memory->row_count; row++)
-        raise_peak(&peak, memory, row);
+    for (size_t i = 0; memory && i < memory->peaks.count; i++)
+        raise_peak(&peak, &memory->peaks.at[i]);
     if (peak_bytes(&peak) != INT64_MIN)
         table_add_footer(table, "peak_memory",
                          peak.device != INT64_MIN ? "Most memory on a device" : "Most memory on the host",
@@ -397,24 +358,22 @@ void summary_add_overview(const struct summary *summary, struct result *result)
 
 /* ---- the most expensive operators ---- */
 
-enum operator_column {
-    OPERATOR_RANK,
-    OPERATOR_DEVICE,
-    OPERATOR_NAME,
-    OPERATOR_TIME,
-    OPERATOR_SHARE,
-    OPERATOR_COUNT,
-    OPERATOR_COLUMNS
+struct operator_row {
+    int64_t rank, device;
+    struct text name;
+    int64_t time_ns;
+    double share;
+    int64_t count;
 };
 
 /* clang-format off */
-static const struct table_column operator_columns[OPERATOR_COLUMNS] = {
-    { "rank", "Rank", TABLE_COUNT, "rank of the file, or its place among the files", TABLE_HIDDEN, NULL },
-    { "device", "Device", TABLE_COUNT, "number of the device", TABLE_HIDDEN, NULL },
-    { "name", "Operator", TABLE_NAME, "the operator; the call where none made it", 0, NULL },
-    { "time", "Time", TABLE_NS, "durations of the work that it launched, added up; without devices its own CPU time", 0, NULL },
-    { "share_of_all", "Share", TABLE_SHARE, "of this time of all operators", 0, NULL },
-    { "count", "Count", TABLE_COUNT, "how much work it launched; without devices how often it was called", 0, NULL },
+static const struct table_column operator_columns[] = {
+    COLUMN(struct operator_row, rank, "rank", "Rank", TABLE_COUNT, "rank of the file, or its place among the files", .flags = TABLE_HIDDEN),
+    COLUMN(struct operator_row, device, "device", "Device", TABLE_COUNT, "number of the device", .flags = TABLE_HIDDEN),
+    COLUMN(struct operator_row, name, "name", "Operator", TABLE_NAME, "the operator; the call where none made it"),
+    COLUMN(struct operator_row, time_ns, "time", "Time", TABLE_NS, "durations of the work that it launched, added up; without devices its own CPU time"),
+    COLUMN(struct operator_row, share, "share_of_all", "Share", TABLE_SHARE, "of this time of all operators"),
+    COLUMN(struct operator_row, count, "count", "Count", TABLE_COUNT, "how much work it launched; without devices how often it was called"),
 };
 /* clang-format on */
 
@@ -566,14 +525,14 @@ static void add_operator_rows(struct table *table, const struct summary *summary
     for (size_t i = 0; i < count; i++)
         total_ns += costs[i].time_ns;
     for (size_t i = 0; i < count && i < MOST && costs[i].time_ns >= 0; i++) {
-        size_t row = table_add_row(table);
-        table_set_int(table, row, OPERATOR_RANK, selection_rank(summary->trace, costs[i].file));
-        table_set_int(table, row, OPERATOR_DEVICE, costs[i].device);
-        table_set_text(table, row, OPERATOR_NAME, costs[i].name, costs[i].name_length);
-        table_set_int(table, row, OPERATOR_TIME, costs[i].time_ns);
-        if (total_ns > 0)
-            table_set_number(table, row, OPERATOR_SHARE, (double)costs[i].time_ns / (double)total_ns);
-        table_set_int(table, row, OPERATOR_COUNT, costs[i].count);
+        const struct cost *cost = &costs[i];
+        struct operator_row row = { .rank = selection_rank(summary->trace, cost->file),
+                                    .device = cost->device,
+                                    .name = { cost->name, cost->name_length },
+                                    .time_ns = cost->time_ns,
+                                    .share = total_ns > 0 ? (double)cost->time_ns / (double)total_ns : NAN,
+                                    .count = cost->count };
+        table_add_rows(table, &row, 1, sizeof row);
     }
 }
 
@@ -581,7 +540,7 @@ static void add_operator_rows(struct table *table, const struct summary *summary
 void summary_add_operators(struct summary *summary, struct result *result)
 {
     struct costs costs = { .summary = summary };
-    bool devices = summary->features & FEATURE_GPU, apart = summary->by != SUMMARY_BY_ALL;
+    bool devices = summary->features & FEATURE_GPU;
     if (devices)
         add_device_costs(&costs);
     else if (summary->features & FEATURE_OPS)
@@ -589,15 +548,15 @@ void summary_add_operators(struct summary *summary, struct result *result)
     if (costs.count == 0)
         return;
     arrange_costs(&costs);
-    struct table *table = table_open(
+    struct table *table = TABLE_OF_ROWS(
         "operators",
         devices ? "Operators whose work takes devices longest (more: tpa top --sort self_cuda_time_total)"
                 : "Operators that take longest themselves (more: tpa top --sort self_cpu_time_total)",
-        operator_columns, OPERATOR_COLUMNS);
-    if (apart)
-        table->columns[OPERATOR_RANK].flags = 0;
+        operator_columns, (struct operator_row *)NULL, 0);
+    if (summary->by != SUMMARY_BY_ALL)
+        TABLE_FLAG(table, struct operator_row, rank, 0);
     if (summary->by == SUMMARY_BY_DEVICE && devices)
-        table->columns[OPERATOR_DEVICE].flags = 0;
+        TABLE_FLAG(table, struct operator_row, device, 0);
     for (size_t first = 0, end; first < costs.count; first = end) {
         for (end = first + 1; end < costs.count && compare_places(&costs.at[first], &costs.at[end]) == 0;)
             end++;

@@ -15,6 +15,7 @@
 #include "facts/features.h"
 #include "facts/gpu_names.h"
 #include "facts/step_list.h"
+#include "replay/make_graph.h"
 #include "replay/whatif.h"
 #include <math.h>
 #include <stdlib.h>
@@ -35,11 +36,6 @@ struct place {
     int64_t time_ns;  /* of that name */
     int64_t all_ns;
 };
-
-static struct text text_of(const char *text)
-{
-    return (struct text){ text, text ? strlen(text) : 0 };
-}
 
 static struct text kept(struct findings *findings, struct buffer *text)
 {
@@ -296,10 +292,10 @@ static void look_at_data_loading(struct pricing *pricing)
     free(shares);
     price(pricing,
           (struct priced_finding){
-              .rule = text_of("data_loading"),
-              .title = text_of("the loop waits for the next batch"),
+              .rule = as_text("data_loading"),
+              .title = as_text("the loop waits for the next batch"),
               .where = kept(pricing->findings, &where),
-              .advice = text_of(
+              .advice = as_text(
                   alone ? "num_workers is 0, so the loop loads each batch by itself: DataLoader(..., "
                           "num_workers=4) loads beside it"
                         : "the workers are too slow: more of them (num_workers), or less work for each "
@@ -389,7 +385,7 @@ static void look_at_waits(struct pricing *pricing)
         found +=
             price(pricing,
                   (struct priced_finding){
-                      .rule = text_of("host_wait"),
+                      .rule = as_text("host_wait"),
                       .title = kept(findings, &title),
                       .where = kept(findings, &where),
                       .advice = (struct text){ arena_strndup(&findings->texts,
@@ -414,10 +410,10 @@ static void look_at_copies(struct pricing *pricing)
         add_caller(pricing, uploads.longest, &where);
         price(pricing,
               (struct priced_finding){
-                  .rule = text_of("pageable_copies"),
-                  .title = text_of("copies from pageable memory block the host"),
+                  .rule = as_text("pageable_copies"),
+                  .title = as_text("copies from pageable memory block the host"),
                   .where = kept(findings, &where),
-                  .advice = text_of(
+                  .advice = as_text(
                       "pin the batches, DataLoader(..., pin_memory=True), and copy with non_blocking=True"),
                   .edit = { .kind = EDIT_PINNED_COPIES } },
               "copies from pageable memory");
@@ -431,13 +427,13 @@ static void look_at_copies(struct pricing *pricing)
     struct buffer where = { 0 };
     buffer_puts(&where, names_text(pricing->trace->names, within.name));
     add_caller(pricing, within.longest, &where);
-    const char *pattern = pattern_of(findings, text_of(names_text(pricing->trace->names, within.name)));
+    const char *pattern = pattern_of(findings, as_text(names_text(pricing->trace->names, within.name)));
     price(pricing,
           (struct priced_finding){
-              .rule = text_of("device_copies"),
-              .title = text_of("copies within the device"),
+              .rule = as_text("device_copies"),
+              .title = as_text("copies within the device"),
               .where = kept(findings, &where),
-              .advice = text_of(
+              .advice = as_text(
                   "remove copies that only move data: contiguous(), cat, clone and layout changes between "
                   "operators; write results into place"),
               .edit = { .kind = EDIT_SCALE,
@@ -491,10 +487,10 @@ static void look_at_idle_time(struct pricing *pricing, const struct idle_rule *r
     add_ranks(pricing->summary, shares, &where);
     free(shares);
     price(pricing,
-          (struct priced_finding){ .rule = text_of(rule->rule),
-                                   .title = text_of(rule->title),
+          (struct priced_finding){ .rule = as_text(rule->rule),
+                                   .title = as_text(rule->title),
                                    .where = kept(pricing->findings, &where),
-                                   .advice = text_of(rule->advice),
+                                   .advice = as_text(rule->advice),
                                    .edit = { .kind = rule->edit } },
           rule->subject);
 }
@@ -533,10 +529,10 @@ static void look_at_communication(struct pricing *pricing)
     free(shares);
     price(pricing,
           (struct priced_finding){
-              .rule = text_of("communication"),
-              .title = text_of("communication is not hidden behind computation"),
+              .rule = as_text("communication"),
+              .title = as_text("communication is not hidden behind computation"),
               .where = kept(pricing->findings, &where),
-              .advice = text_of(
+              .advice = as_text(
                   "start it earlier and wait later (DDP buckets, FSDP prefetch), or send less: accumulate "
                   "or compress gradients"),
               .edit = { .kind = EDIT_OVERLAP_COMM } },
@@ -548,10 +544,10 @@ static void look_at_communication(struct pricing *pricing)
     price(
         pricing,
         (struct priced_finding){
-            .rule = text_of("slow_ranks"),
-            .title = text_of("ranks wait for slower ones"),
+            .rule = as_text("slow_ranks"),
+            .title = as_text("ranks wait for slower ones"),
             .where = kept(pricing->findings, &latest),
-            .advice = text_of("look at what the slower ranks do: their share of the work, their data, their "
+            .advice = as_text("look at what the slower ranks do: their share of the work, their data, their "
                               "machine (tpa comm)"),
             .edit = { .kind = EDIT_RANKS_LIKE_MEDIAN } },
         "slow ranks");
@@ -585,7 +581,7 @@ static void look_at_tensor_cores(struct pricing *pricing)
             most = sums[id] > sums[most] ? id : most;
         if (sums[most] == 0)
             break;
-        const char *name = pattern_of(pricing->findings, text_of(names_text(trace->names, most)));
+        const char *name = pattern_of(pricing->findings, as_text(names_text(trace->names, most)));
         buffer_printf(&pattern, "%s%s", pattern.count ? "|" : "", name);
         if (where.count == 0)
             buffer_puts(&where, names_text(trace->names, most));
@@ -601,10 +597,10 @@ static void look_at_tensor_cores(struct pricing *pricing)
     price(
         pricing,
         (struct priced_finding){
-            .rule = text_of("tensor_cores"),
-            .title = text_of("matrix products run without tensor cores (priced as if they took half)"),
+            .rule = as_text("tensor_cores"),
+            .title = as_text("matrix products run without tensor cores (priced as if they took half)"),
             .where = kept(pricing->findings, &where),
-            .advice = text_of(
+            .advice = as_text(
                 "mixed precision (torch.autocast), or torch.set_float32_matmul_precision(\"high\") for TF32 (tpa kernels shows which)"),
             .edit = { .kind = EDIT_SCALE,
                       .target = TARGET_KERNEL,

@@ -16,7 +16,7 @@
 
 #include "base/buffer.h"
 #include "replay/edits.h"
-#include "summary/rules.h"
+#include "summary/question.h"
 
 #define FINDINGS_LEAST_SHARE 0.005
 

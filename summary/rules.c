@@ -1,17 +1,15 @@
 /*
  * rules.c - see rules.h.
  *
- * The rules look at the tables of `tpa steps`, `gpu`, `gaps`, `transfers`, `comm` and `memory`. Each is a row of
+ * The rules look at the answers of `tpa steps`, `gpu`, `gaps`, `transfers`, `comm` and `memory`. Each is a row of
  * SUMMARY_RULES and a few lines that find its rows.
  */
 #include "summary/rules.h"
 
 #include "facts/gpu_events.h"
-#include "base/sum.h"
 #include "facts/communication.h"
 #include "trace/intervals.h"
 #include "trace/span.h"
-#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,37 +29,6 @@ const struct summary_rule summary_rules[RULES] = {
     [RULE_MEMORY_GROWS] = { "memory_grows", "memory grows with every step", 0.0, "tpa memory",
                             "look for tensors that are kept from step to step, such as losses that are summed up" },
 };
-
-/* ---- reading tables ---- */
-
-/* The table called KEY; NULL when there is none. */
-const struct table *summary_table(const struct summary *summary, const char *key)
-{
-    for (size_t i = 0; i < summary->parts->tables.count; i++)
-        if (strcmp(summary->parts->tables.at[i]->key, key) == 0)
-            return summary->parts->tables.at[i];
-    return NULL;
-}
-
-const union table_cell *summary_cell(const struct table *table, size_t row, const char *key)
-{
-    int column = table_find_column(table, key, strlen(key));
-    assert(column >= 0);
-    return table_cell(table, row, (size_t)column);
-}
-
-/* The cell of a column that is a figure of time, bytes or count; 0 when it is missing. */
-int64_t summary_figure(const struct table *table, size_t row, const char *key)
-{
-    int64_t value = summary_cell(table, row, key)->i;
-    return value == TABLE_INT_MISSING ? 0 : value;
-}
-
-/* Are the two texts, either of which may be missing, the same? */
-static bool is_same(const char *a, const char *b)
-{
-    return a && b ? strcmp(a, b) == 0 : a == b;
-}
 
 static double share_of(int64_t part, int64_t whole)
 {
@@ -151,108 +118,6 @@ static void look_at_steps(struct summary *summary)
     }
 }
 
-/* ---- devices ---- */
-
-static int compare_ranks(const void *left, const void *right)
-{
-    const struct summary_rank *a = left, *b = right;
-    if (a->rank != b->rank)
-        return a->rank < b->rank ? -1 : 1;
-    return (a->file > b->file) - (a->file < b->file);
-}
-
-void summary_find_ranks(struct summary *summary)
-{
-    size_t count = summary->trace->file_count, kept = 0;
-    struct summary_rank *ranks = mem_alloc((count + 1) * sizeof *ranks);
-    for (uint32_t f = 0; f < count; f++)
-        ranks[f] =
-            (struct summary_rank){ selection_rank(summary->trace, f), f, summary_file_time(summary, f) };
-    if (count)
-        qsort(ranks, count, sizeof *ranks, compare_ranks);
-    for (size_t i = 0; i < count; i++)
-        if (kept && ranks[kept - 1].rank == ranks[i].rank)
-            sum_add(&ranks[kept - 1].time_ns, ranks[i].time_ns);
-        else
-            ranks[kept++] = ranks[i];
-    summary->ranks = ranks;
-    summary->rank_count = kept;
-}
-
-const struct summary_rank *summary_rank_of(const struct summary *summary, int64_t rank)
-{
-    size_t low = 0, high = summary->rank_count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (summary->ranks[middle].rank < rank)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < summary->rank_count && summary->ranks[low].rank == rank ? &summary->ranks[low] : NULL;
-}
-
-static const struct trace_file *file_of(const struct summary *summary, int64_t rank)
-{
-    const struct summary_rank *of = summary_rank_of(summary, rank);
-    return of ? &summary->trace->files[of->file] : NULL;
-}
-
-/* Operators whose kernels could use tensor cores. */
-bool summary_multiplies_matrices(const char *name)
-{
-    static const char *const operators[] = {
-        "aten::mm",
-        "aten::addmm",
-        "aten::bmm",
-        "aten::baddbmm",
-        "aten::addbmm",
-        "aten::linear",
-        "aten::matmul",
-        "aten::cudnn_convolution",
-        "aten::convolution_backward",
-        "aten::cudnn_convolution_backward",
-        "aten::cudnn_convolution_backward_input",
-        "aten::cudnn_convolution_backward_weight",
-        "aten::_convolution",
-        "aten::convolution",
-        "aten::conv2d",
-        "aten::_scaled_dot_product_attention_math",
-    };
-    for (size_t i = 0; i < sizeof operators / sizeof *operators; i++)
-        if (strcmp(name, operators[i]) == 0)
-            return true;
-    return false;
-}
-
-/* Could the device of RANK use tensor cores, by its compute capability? */
-bool summary_has_tensor_cores(const struct summary *summary, int64_t rank, int64_t device)
-{
-    const struct trace_file *file = file_of(summary, rank);
-    const struct trace_device *properties = file ? trace_file_device(file, device) : NULL;
-    return properties && properties->compute_major >= 7;
-}
-
-/* ---- stalls ---- */
-
-int64_t summary_file_time(const struct summary *summary, uint32_t file)
-{
-    struct interval span = trace_file_span(summary->trace, file);
-    const struct selection *selection = summary->selection;
-    if (selection->files && !selection->files[file])
-        return 0;
-    return selection->windows ? intervals_length_within(&selection->windows[file], span.start_ns, span.end_ns)
-                              : span.end_ns - span.start_ns;
-}
-
-int64_t summary_host_time(const struct summary *summary)
-{
-    int64_t sum_ns = 0;
-    for (uint32_t f = 0; f < summary->trace->file_count; f++)
-        sum_add(&sum_ns, summary_file_time(summary, f));
-    return sum_ns;
-}
-
 /* ---- several devices and ranks ---- */
 
 /* Moments of FILE at which an operator or annotation was open whose name has PREFIX; NULL: that communicates. */
@@ -336,44 +201,46 @@ static void look_at_ranks(struct summary *summary)
 
 static void look_at_peaks(struct summary *summary)
 {
-    const struct table *memory = summary_table(summary, "memory");
-    for (size_t row = 0; memory && row < memory->row_count; row++) {
-        const char *device = summary_cell(memory, row, "device")->text.at,
-                   *number = device ? strchr(device, ':') : NULL;
-        const struct trace_file *file = file_of(summary, summary_figure(memory, row, "rank"));
-        const struct trace_device *properties =
-            number && file ? trace_file_device(file, strtoll(number + 1, NULL, 10)) : NULL;
-        int64_t peak = summary_figure(memory, row, "peak_allocated");
+    const struct memory *memory = summary->memory;
+    for (size_t i = 0; memory && i < memory->peaks.count; i++) {
+        const struct memory_peak *peak = &memory->peaks.at[i];
+        const struct trace_file *file = summary_file_of(summary, peak->place.rank);
+        const struct trace_device *properties = file && peak->place.number != TABLE_INT_MISSING
+                                                    ? trace_file_device(file, peak->place.number)
+                                                    : NULL;
         if (properties)
             consider(summary, (struct finding){ .rule = RULE_MEMORY_FULL,
-                                                .rank = summary_figure(memory, row, "rank"),
-                                                .device = device,
-                                                .share = share_of(peak, properties->total_memory),
+                                                .rank = peak->place.rank,
+                                                .device = peak->place.device.at,
+                                                .share = share_of(peak->bytes, properties->total_memory),
                                                 .time_ns = TABLE_INT_MISSING,
-                                                .bytes = peak });
+                                                .bytes = peak->bytes });
     }
 }
 
-/* The rows of a device follow one another, step by step. The first step may well grow: optimizers make their state. */
+/* Texts of devices lie in one place each. */
+static bool is_same_memory(const struct memory_place *a, const struct memory_place *b)
+{
+    return a->rank == b->rank && a->device.at == b->device.at;
+}
+
+/* The steps of a device follow one another. The first step may well grow: optimizers make their state. */
 static void look_at_growth(struct summary *summary)
 {
-    const struct table *steps = summary_table(summary, "memory_steps");
-    for (size_t first = 0, end; steps && first < steps->row_count; first = end) {
-        int64_t rank = summary_figure(steps, first, "rank"), least = INT64_MAX, most = 0;
-        const char *device = summary_cell(steps, first, "device")->text.at;
-        for (end = first; end < steps->row_count && summary_figure(steps, end, "rank") == rank &&
-                          is_same(summary_cell(steps, end, "device")->text.at, device);
-             end++) {
-            int64_t growth = summary_figure(steps, end, "growth"), peak = summary_figure(steps, end, "peak");
-            most = peak > most ? peak : most;
-            if (end > first && growth < least)
-                least = growth;
+    const struct memory_step *steps = summary->memory ? summary->memory->steps.at : NULL;
+    size_t count = summary->memory ? summary->memory->steps.count : 0;
+    for (size_t first = 0, end; first < count; first = end) {
+        int64_t least = INT64_MAX, most = 0;
+        for (end = first; end < count && is_same_memory(&steps[end].place, &steps[first].place); end++) {
+            most = steps[end].peak_bytes > most ? steps[end].peak_bytes : most;
+            if (end > first && steps[end].growth_bytes < least)
+                least = steps[end].growth_bytes;
         }
         if (end - first < 4)
             continue;
         consider(summary, (struct finding){ .rule = RULE_MEMORY_GROWS,
-                                            .rank = rank,
-                                            .device = device,
+                                            .rank = steps[first].place.rank,
+                                            .device = steps[first].place.device.at,
                                             .share = share_of(least, most),
                                             .time_ns = TABLE_INT_MISSING,
                                             .bytes = least });

@@ -1,33 +1,14 @@
 /*
- * rules.h - what is worth a remark, but has no price (findings.h has those that do); for the files of summary only.
+ * rules.h - what is worth a remark, but has no price (findings.h has those that do).
  *
- *     struct summary summary = { .trace = trace, .selection = selection, .parts = parts };
- *     summary_look(&summary);       // findings
+ *     summary_look(&summary);       // summary.findings
  *
  * A figure of a finding is one that another command shows.
  */
 #ifndef TPA_SUMMARY_RULES_H
 #define TPA_SUMMARY_RULES_H
 
-#include "analyze/comm.h"
-#include "analyze/gaps.h"
-#include "analyze/gpu.h"
-#include "analyze/selection.h"
-#include "analyze/steps.h"
-#include "summary/summary.h"
-#include "base/result.h"
-#include "analyze/transfers.h"
-#include "trace/trace.h"
-
-enum rule {
-    RULE_SLOW_STEP,
-    RULE_DATA_PARALLEL,
-    RULE_BACKEND,
-    RULE_STRAGGLER,
-    RULE_MEMORY_FULL,
-    RULE_MEMORY_GROWS,
-    RULES
-};
+#include "summary/question.h"
 
 struct summary_rule {
     const char *key, *finding;
@@ -37,77 +18,7 @@ struct summary_rule {
 
 extern const struct summary_rule summary_rules[RULES];
 
-struct finding {
-    enum rule rule;
-    int64_t rank;
-    const char *device; /* "0"; for memory "cuda:0"; NULL: none */
-    const char *detail; /* NULL: none */
-    const char *advice;
-    double share;
-    int64_t time_ns, bytes; /* TABLE_INT_MISSING: not about that */
-    size_t order;
-};
-
-/* Time of a rank, or of one of its devices, that a rule asks about: how much of the whole is at stake. */
-struct stake {
-    enum rule rule;
-    int64_t rank, device; /* TABLE_INT_MISSING: not of a device */
-    const char *detail;
-    double time_ns, whole_ns; /* for a share; times may be absurd */
-    size_t order;
-};
-
-/* A rank, whose files, one for each cycle of a profiler, may be several. */
-struct summary_rank {
-    int64_t rank;
-    uint32_t file;   /* the first of them, which stands for all */
-    int64_t time_ns; /* how long they are together, as far as they were asked for */
-};
-
-struct summary {
-    const struct trace *trace;
-    const struct selection *selection;
-    enum summary_by by;
-    unsigned features;           /* of the trace: enum trace_feature */
-    struct steps *steps;         /* NULL where none are marked */
-    struct gpu *gpu;             /* by device; NULL: nothing ran on one, as below */
-    struct gaps *gaps;           /* by device, sums only */
-    struct transfers *transfers; /* NULL where nothing ran on a device */
-    struct comm *comm;           /* NULL unless there are several files */
-    struct result *parts; /* the tables of the analyses; that of steps in memory is called "memory_steps" */
-    struct summary_rank *ranks; /* in order */
-    size_t rank_count;
-    VEC_OF(struct finding) findings;
-    VEC_OF(struct stake) stakes; /* while the rules look */
-    struct arena arena;          /* texts of findings */
-};
-
 /* Add what the rules find. */
 void summary_look(struct summary *summary);
-
-/* Could kernels of the operator NAME use tensor cores, as they multiply matrices? To be asked once per name. */
-bool summary_multiplies_matrices(const char *name);
-
-/* Has DEVICE of RANK tensor cores, by its compute capability? */
-bool summary_has_tensor_cores(const struct summary *summary, int64_t rank, int64_t device);
-
-/* The table called KEY; NULL when there is none. */
-const struct table *summary_table(const struct summary *summary, const char *key);
-
-/* A cell; a figure of time, bytes or count, 0 when it is missing. */
-const union table_cell *summary_cell(const struct table *table, size_t row, const char *key);
-int64_t summary_figure(const struct table *table, size_t row, const char *key);
-
-/* How long FILE is, or all files are, as far as they were asked for. */
-int64_t summary_file_time(const struct summary *summary, uint32_t file);
-int64_t summary_host_time(const struct summary *summary);
-
-/* Fill SUMMARY->ranks, to be freed; which of them RANK is, NULL when no file is of it. */
-void summary_find_ranks(struct summary *summary);
-const struct summary_rank *summary_rank_of(const struct summary *summary, int64_t rank);
-
-/* summary_figures.c: add the tables "overview" and "operators". */
-void summary_add_overview(const struct summary *summary, struct result *result);
-void summary_add_operators(struct summary *summary, struct result *result);
 
 #endif

@@ -1,55 +1,41 @@
 /*
  * summary.c - see summary.h.
  *
- * It asks the questions that other commands ask; what the rules find in the answers is summary_rules.h's business, the
- * figures that are shown of them summary_figures.c's.
+ * It asks the questions that other commands ask; question.h lists the parts that look at the answers.
  */
 #include "summary/summary.h"
 
 #include "facts/callers.h"
 #include "facts/collectives.h"
-#include "analyze/comm.h"
-#include "analyze/gaps.h"
-#include "analyze/gpu.h"
 #include "facts/host_waits.h"
-#include "analyze/memory/memory.h"
 #include "facts/memory_records.h"
-#include "analyze/steps.h"
+#include "summary/figures.h"
 #include "summary/findings.h"
 #include "summary/rules.h"
-#include "analyze/transfers.h"
 #include "facts/features.h"
 #include <stdlib.h>
 #include <string.h>
 
 /* ---- findings ---- */
 
-enum column {
-    COLUMN_FINDING,
-    COLUMN_SHARE,
-    COLUMN_THRESHOLD,
-    COLUMN_TIME,
-    COLUMN_BYTES,
-    COLUMN_RANK,
-    COLUMN_DEVICE,
-    COLUMN_SEE,
-    COLUMN_ADVICE,
-    COLUMN_RULE,
-    COLUMNS
+struct remark {
+    struct text finding, device, see, advice, rule;
+    double share, threshold;
+    int64_t time_ns, bytes, rank;
 };
 
 /* clang-format off */
-static const struct table_column columns[COLUMNS] = {
-    { "finding", "Finding", TABLE_NAME, "what was found, and where", 0, NULL },
-    { "share", "Share", TABLE_SHARE, "share of the time, or of the memory, that is at stake", 0, NULL },
-    { "threshold", "Limit", TABLE_SHARE, "shares above this are findings", 0, NULL },
-    { "time", "Time", TABLE_NS, "time at stake", 0, NULL },
-    { "bytes", "Bytes", TABLE_BYTES, "bytes at stake", TABLE_OPTIONAL, NULL },
-    { "rank", "Rank", TABLE_COUNT, "rank of the file, or its place among the files", TABLE_OPTIONAL, NULL },
-    { "device", "Device", TABLE_TEXT, "the device", 0, NULL },
-    { "see", "See", TABLE_TEXT, "the command that shows more", 0, NULL },
-    { "advice", "Advice", TABLE_TEXT, "what to do", TABLE_OPTIONAL, NULL },
-    { "rule", "Rule", TABLE_TEXT, "the rule's name, for scripts", TABLE_OPTIONAL, NULL },
+static const struct table_column columns[] = {
+    COLUMN(struct remark, finding, "finding", "Finding", TABLE_NAME, "what was found, and where"),
+    COLUMN(struct remark, share, "share", "Share", TABLE_SHARE, "share of the time, or of the memory, that is at stake"),
+    COLUMN(struct remark, threshold, "threshold", "Limit", TABLE_SHARE, "shares above this are findings"),
+    COLUMN(struct remark, time_ns, "time", "Time", TABLE_NS, "time at stake"),
+    COLUMN(struct remark, bytes, "bytes", "Bytes", TABLE_BYTES, "bytes at stake", .flags = TABLE_OPTIONAL),
+    COLUMN(struct remark, rank, "rank", "Rank", TABLE_COUNT, "rank of the file, or its place among the files", .flags = TABLE_OPTIONAL),
+    COLUMN(struct remark, device, "device", "Device", TABLE_TEXT, "the device"),
+    COLUMN(struct remark, see, "see", "See", TABLE_TEXT, "the command that shows more"),
+    COLUMN(struct remark, advice, "advice", "Advice", TABLE_TEXT, "what to do", .flags = TABLE_OPTIONAL),
+    COLUMN(struct remark, rule, "rule", "Rule", TABLE_TEXT, "the rule's name, for scripts", .flags = TABLE_OPTIONAL),
 };
 /* clang-format on */
 
@@ -69,29 +55,23 @@ static int compare_findings(const void *left, const void *right)
     return a->order < b->order ? -1 : a->order > b->order;
 }
 
-static void set_text(struct table *table, size_t row, size_t column, const char *text)
+static struct remark remark_of(struct summary *summary, const struct finding *finding)
 {
-    if (text)
-        table_set_text(table, row, column, text, strlen(text));
-}
-
-static void add_finding(struct summary *summary, struct table *table, const struct finding *finding)
-{
-    const char *title = summary_rules[finding->rule].finding;
-    size_t row = table_add_row(table);
-    set_text(table, row, COLUMN_FINDING,
-             finding->detail ? arena_printf(&summary->arena, "%s: %s", title, finding->detail) : title);
-    table_set_number(table, row, COLUMN_SHARE, finding->share);
-    table_set_number(table, row, COLUMN_THRESHOLD, summary_rules[finding->rule].threshold);
-    table_set_int(table, row, COLUMN_TIME, finding->time_ns);
-    table_set_int(table, row, COLUMN_BYTES, finding->bytes);
-    table_set_int(table, row, COLUMN_RANK, finding->rank);
-    set_text(table, row, COLUMN_DEVICE, finding->device);
-    set_text(table, row, COLUMN_SEE, summary_rules[finding->rule].command);
-    set_text(table, row, COLUMN_ADVICE, finding->advice);
-    set_text(table, row, COLUMN_RULE, summary_rules[finding->rule].key);
-    if (finding->bytes != TABLE_INT_MISSING)
-        table->columns[COLUMN_BYTES].flags = 0;
+    const struct summary_rule *rule = &summary_rules[finding->rule];
+    return (struct remark){
+        .finding =
+            as_text(finding->detail ? arena_printf(&summary->arena, "%s: %s", rule->finding, finding->detail)
+                                    : rule->finding),
+        .share = finding->share,
+        .threshold = rule->threshold,
+        .time_ns = finding->time_ns,
+        .bytes = finding->bytes,
+        .rank = finding->rank,
+        .device = as_text(finding->device),
+        .see = as_text(rule->command),
+        .advice = as_text(finding->advice),
+        .rule = as_text(rule->key),
+    };
 }
 
 /* Each piece of advice once, that for what costs most first; a screen holds no more than a few. */
@@ -120,11 +100,16 @@ static void add_remarks(struct summary *summary, struct result *result)
     if (count == 0)
         return;
     qsort(summary->findings.at, count, sizeof *summary->findings.at, compare_findings);
-    struct table *table = table_open("remarks", "Also seen, without a price", columns, COLUMNS);
+    struct table *table =
+        TABLE_OF_ROWS("remarks", "Also seen, without a price", columns, (struct remark *)NULL, 0);
     if (summary->trace->file_count > 1 || summary->by == SUMMARY_BY_RANK)
-        table->columns[COLUMN_RANK].flags = 0;
-    for (size_t i = 0; i < count; i++)
-        add_finding(summary, table, &summary->findings.at[i]);
+        TABLE_FLAG(table, struct remark, rank, 0);
+    for (size_t i = 0; i < count; i++) {
+        struct remark remark = remark_of(summary, &summary->findings.at[i]);
+        table_add_rows(table, &remark, 1, sizeof remark);
+        if (remark.bytes != TABLE_INT_MISSING)
+            TABLE_FLAG(table, struct remark, bytes, 0);
+    }
     result_add_table(result, table);
     add_advice(summary, result);
 }
@@ -142,20 +127,6 @@ const struct trace_wants summary_wants = {
             WANT(BYTES) | WANT(BLOCKS_PER_SM) | WANT(OCCUPANCY) | WANT(PYTHON_ID),
 };
 
-/* The tables of memory; their steps are not those of `tpa steps`. What failed for want of memory is told. */
-static void ask_for_memory(struct summary *summary, struct result *result)
-{
-    struct result *parts = summary->parts;
-    memory_add_tables(summary->trace, summary->selection, &(struct memory_options){ .brief = true }, parts);
-    for (size_t i = 0; i < parts->tables.count; i++)
-        if (strcmp(parts->tables.at[i]->key, "steps") == 0)
-            parts->tables.at[i]->key = "memory_steps";
-    for (size_t i = 0; i < parts->notices.count; i++)
-        if (strcmp(parts->notices.at[i].kind, "out_of_memory") == 0)
-            result_add_notice(result, "out_of_memory", parts->notices.at[i].count, NULL, TPA_NOWHERE, "%s",
-                              parts->notices.at[i].text);
-}
-
 /* Ask what the rules look at; false and ERR when the selection does not fit. */
 static bool ask(struct summary *summary, struct result *result, struct tpa_error *err)
 {
@@ -163,8 +134,10 @@ static bool ask(struct summary *summary, struct result *result, struct tpa_error
     const struct selection *selection = summary->selection;
     unsigned features = summary->features;
     bool by_rank = summary->by != SUMMARY_BY_ALL;
-    if (features & FEATURE_MEMORY)
-        ask_for_memory(summary, result);
+    if (features & FEATURE_MEMORY) { /* what failed for want of memory is told */
+        summary->memory = memory_analyze(trace, selection, &(struct memory_options){ .brief = true });
+        memory_add_failures(summary->memory, result);
+    }
     if (features & FEATURE_STEPS) {
         summary->steps = steps_analyze(trace, selection, &(struct steps_options){ .by_rank = by_rank }, err);
         if (!summary->steps)
@@ -186,11 +159,9 @@ static bool ask(struct summary *summary, struct result *result, struct tpa_error
 bool summary_add_tables(const struct trace *trace, const struct selection *selection, enum summary_by by,
                         struct result *result, struct tpa_error *err)
 {
-    struct summary summary = { .trace = trace,
-                               .selection = selection,
-                               .by = by,
-                               .features = trace_features(trace),
-                               .parts = result_open("parts") };
+    struct summary summary = {
+        .trace = trace, .selection = selection, .by = by, .features = trace_features(trace)
+    };
     summary_find_ranks(&summary);
     bool good = ask(&summary, result, err);
     if (good) {
@@ -207,7 +178,7 @@ bool summary_add_tables(const struct trace *trace, const struct selection *selec
     steps_free(summary.steps);
     gpu_free(summary.gpu);
     gaps_free(summary.gaps);
-    result_free(summary.parts);
+    memory_free(summary.memory);
     VEC_FREE(&summary.findings);
     free(summary.ranks);
     arena_release(&summary.arena);

@@ -10,23 +10,14 @@
 #ifndef TPA_SUMMARY_SUMMARY_H
 #define TPA_SUMMARY_SUMMARY_H
 
-#include "analyze/selection.h"
-#include "base/error.h"
 #include "base/result.h"
-#include "trace/trace.h"
+#include "summary/question.h"
 
 extern const struct trace_wants summary_wants;
 
-/* What the figures and operators are about, and what rules look at that do not look at devices anyway. */
-enum summary_by {
-    SUMMARY_BY_ALL,
-    SUMMARY_BY_RANK,
-    SUMMARY_BY_DEVICE, /* the rules as by rank */
-};
-
 /*
- * Add the tables "overview" (a few figures; by rank or device, a row for each), "operators" (those that cost most) and "findings" (what costs most first; not there when nothing was found)
- * to RESULT, and the advice as notices. False and ERR when the selection does not fit the trace.
+ * Add the tables "overview" (a few figures; by rank or device, a row for each), "operators" (those that cost most) and
+ * "findings" (what costs most first; not there when nothing was found) to RESULT, and the advice as notices. False and ERR when the selection does not fit the trace.
  */
 bool summary_add_tables(const struct trace *trace, const struct selection *selection, enum summary_by by,
                         struct result *result, struct tpa_error *err);

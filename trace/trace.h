@@ -60,6 +60,18 @@ static inline bool event_on_device(enum event_kind kind)
     return kind >= EVENT_KERNEL && kind <= EVENT_GPU_OTHER;
 }
 
+/* Is it a runtime or driver call? */
+static inline bool event_is_call(enum event_kind kind)
+{
+    return kind == EVENT_RUNTIME || kind == EVENT_DRIVER;
+}
+
+/* Is it something on a device that a call may have launched? Annotations' shadows are not. */
+static inline bool event_is_launched(enum event_kind kind)
+{
+    return event_on_device(kind) && kind != EVENT_GPU_ANNOTATION;
+}
+
 /* Does it occupy the device: kernel, copy or memset (not waits, not annotations)? */
 static inline bool event_is_gpu_work(enum event_kind kind)
 {

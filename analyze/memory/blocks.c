@@ -1,10 +1,11 @@
 /*
- * blocks.c - the tables "alive" (whose blocks were in use at the peak) and "unfreed" (blocks that lived on).
+ * blocks.c - whose blocks were in use at the peak, and blocks that lived on.
  *
  * Both gather blocks, sort them by operator (or what else makes rows) and size, and make a row of each run.
  */
-#include "analyze/memory/tables.h"
+#include "analyze/memory/question.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -51,47 +52,19 @@ static int64_t sum_of(const struct block *blocks, size_t count)
 
 /* ---- in use at the peak ---- */
 
-enum alive_column {
-    ALIVE_BYTES = MEMORY_ALIVE_BYTES,
-    ALIVE_SHARE,
-    ALIVE_COUNT,
-    ALIVE_LARGEST,
-    ALIVE_COLUMNS
-};
-
-/* clang-format off */
-static const struct table_column alive_columns[ALIVE_COLUMNS] = {
-    MEMORY_DEVICE_COLUMNS,
-    { "operator", "Operator", TABLE_NAME, "operator that allocated the blocks; [before recording]: what is left of the peak", 0, NULL },
-    { "bytes", "Bytes", TABLE_BYTES, "bytes of its blocks in use at the peak", 0, NULL },
-    { "share", "Share", TABLE_SHARE, "share of the peak", 0, NULL },
-    { "count", "Blocks", TABLE_COUNT, "how many blocks", 0, NULL },
-    { "largest", "Largest", TABLE_BYTES, "the largest of them", 0, NULL },
-};
-/* clang-format on */
-
-struct table *memory_open_alive(const struct memory_question *question)
+static double share_of(int64_t bytes, int64_t whole)
 {
-    bool by_operator = question->options->by == MEMORY_BY_OPERATOR;
-    return memory_open_table_by(question, "alive",
-                                by_operator ? "In use at the peak, by the operator that allocated it"
-                                            : "In use at the peak",
-                                alive_columns, ALIVE_COLUMNS);
+    return whole ? (double)bytes / (double)whole : NAN;
 }
 
-static void set_alive(struct table *table, size_t row, int64_t bytes, int64_t whole)
-{
-    table_set_int(table, row, ALIVE_BYTES, bytes);
-    if (whole)
-        table_set_number(table, row, ALIVE_SHARE, (double)bytes / (double)whole);
-}
-
-void memory_add_alive(struct table *table, const struct memory_question *question,
-                      const struct memory_device *device, uint32_t peak)
+void memory_add_alive(const struct memory_question *question, const struct memory_device *device,
+                      uint32_t peak)
 {
     static const char before_recording[] = "[before recording]";
     const struct memory_record *at = question->records->at;
+    struct memory *memory = question->memory;
     bool one_row = question->options->by == MEMORY_BY_DEVICE; /* for what was there before, too */
+    struct memory_blocks row = { .place = memory_place_of(question, device) };
     int64_t whole = at[peak].allocated, rest = whole;
     struct blocks blocks = { 0 };
     for (uint32_t i = device->first; i <= peak; i++)
@@ -107,49 +80,24 @@ void memory_add_alive(struct table *table, const struct memory_question *questio
             bytes = whole;
             rest = 0;
         }
-        size_t row = memory_add_row(table, question, device);
-        memory_set_key(table, row, question, blocks.at[first].key);
-        set_alive(table, row, bytes, whole);
-        table_set_int(table, row, ALIVE_COUNT, (int64_t)(end - first));
-        table_set_int(table, row, ALIVE_LARGEST, blocks.at[end - 1].bytes);
+        row.key = memory_key_text(question, blocks.at[first].key);
+        row.bytes = bytes;
+        row.share = share_of(bytes, whole);
+        row.count = (int64_t)(end - first);
+        row.largest_bytes = blocks.at[end - 1].bytes;
+        *VEC_PUSH(&memory->alive) = row;
     }
     VEC_FREE(&blocks);
     if (rest == 0)
         return;
-    size_t row = memory_add_row(table, question, device);
-    if (!one_row)
-        table_set_text(table, row, MEMORY_KEY, before_recording, strlen(before_recording));
-    set_alive(table, row, rest, whole);
+    row.key = one_row ? (struct text){ 0 } : (struct text){ before_recording, strlen(before_recording) };
+    row.bytes = rest;
+    row.share = share_of(rest, whole);
+    row.count = row.largest_bytes = TABLE_INT_MISSING;
+    *VEC_PUSH(&memory->alive) = row;
 }
 
 /* ---- never freed ---- */
-
-enum unfreed_column {
-    UNFREED_BYTES = MEMORY_UNFREED_BYTES,
-    UNFREED_COUNT,
-    UNFREED_SIZE,
-    UNFREED_FIRST,
-    UNFREED_STEP,
-    UNFREED_COLUMNS
-};
-
-/* clang-format off */
-static const struct table_column unfreed_columns[UNFREED_COLUMNS] = {
-    MEMORY_DEVICE_COLUMNS,
-    { "operator", "Operator", TABLE_NAME, "operator that allocated the blocks", 0, NULL },
-    { "bytes", "Bytes", TABLE_BYTES, "bytes of these blocks", 0, NULL },
-    { "count", "Blocks", TABLE_COUNT, "how many blocks", 0, NULL },
-    { "size", "Size", TABLE_BYTES, "of each", 0, NULL },
-    { "first", "First at", TABLE_MOMENT, "when the first of them was allocated", 0, NULL },
-    { "first_step", "Step", TABLE_COUNT, "step in which that was", 0, NULL },
-};
-/* clang-format on */
-
-struct table *memory_open_unfreed(const struct memory_question *question)
-{
-    return memory_open_table_by(question, "unfreed", "Allocated and not freed while recording",
-                                unfreed_columns, UNFREED_COLUMNS);
-}
 
 /* Is it a block that lived on, and was it asked for? */
 static bool is_unfreed(const struct memory_question *question, const struct memory_record *record)
@@ -158,9 +106,9 @@ static bool is_unfreed(const struct memory_question *question, const struct memo
            memory_owner_is_selected(question, record);
 }
 
-void memory_add_unfreed(struct table *table, const struct memory_question *question,
-                        const struct memory_device *device)
+void memory_add_unfreed(const struct memory_question *question, const struct memory_device *device)
 {
+    struct memory_place place = memory_place_of(question, device);
     const struct memory_record *at = question->records->at;
     struct blocks blocks = { 0 };
     for (uint32_t i = device->first; i < device->first + device->count; i++)
@@ -172,13 +120,15 @@ void memory_add_unfreed(struct table *table, const struct memory_question *quest
         for (end = first + 1;
              end < blocks.count && blocks.at[end].key == block->key && blocks.at[end].bytes == block->bytes;)
             end++;
-        size_t row = memory_add_row(table, question, device);
-        memory_set_key(table, row, question, block->key);
-        table_set_int(table, row, UNFREED_BYTES, sum_of(block, end - first));
-        table_set_int(table, row, UNFREED_COUNT, (int64_t)(end - first));
-        table_set_int(table, row, UNFREED_SIZE, block->bytes);
-        memory_set_moment(table, row, UNFREED_FIRST, question, at[block->record].event);
-        memory_set_step(table, row, UNFREED_STEP, question, at[block->record].event);
+        *VEC_PUSH(&question->memory->unfreed) = (struct memory_blocks){
+            .place = place,
+            .key = memory_key_text(question, block->key),
+            .bytes = sum_of(block, end - first),
+            .count = (int64_t)(end - first),
+            .largest_bytes = block->bytes,
+            .first_ns = memory_moment(question, at[block->record].event),
+            .first_step = memory_step_number(question, at[block->record].event),
+        };
     }
     VEC_FREE(&blocks);
 }

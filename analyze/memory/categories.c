@@ -1,42 +1,12 @@
 /*
- * categories.c - the table "categories": what memory is used for, where a memory timeline tells it.
+ * categories.c - what memory is used for, where a memory timeline tells it.
  *
  * A category holds what its records add up to: records of blocks that came, went, or changed into another category.
  */
-#include "analyze/memory/tables.h"
+#include "analyze/memory/question.h"
 
+#include <math.h>
 #include <stdlib.h>
-
-enum column {
-    COLUMN_CATEGORY = MEMORY_DEVICE + 1,
-    COLUMN_AT_PEAK = MEMORY_CATEGORY_AT_PEAK,
-    COLUMN_SHARE,
-    COLUMN_MOST,
-    COLUMN_START,
-    COLUMN_END,
-    COLUMN_ALLOCATED,
-    COLUMN_FREED,
-    COLUMNS
-};
-
-/* clang-format off */
-static const struct table_column columns[COLUMNS] = {
-    MEMORY_DEVICE_COLUMNS,
-    { "category", "Category", TABLE_NAME, "what the memory is used for, as the profiler found out", 0, NULL },
-    { "bytes", "At peak", TABLE_BYTES, "bytes of this category in use at the peak of the device", 0, "at_peak" },
-    { "share", "Share", TABLE_SHARE, "share of the peak", 0, NULL },
-    { "most", "Most", TABLE_BYTES, "most bytes of this category at any time", 0, NULL },
-    { "start", "At start", TABLE_BYTES, "bytes before the first record", 0, NULL },
-    { "end", "At end", TABLE_BYTES, "bytes after the last record", 0, NULL },
-    { "allocated", "Allocated", TABLE_BYTES, "bytes of the blocks that were allocated as this", TABLE_OPTIONAL, NULL },
-    { "freed", "Freed", TABLE_BYTES, "bytes of the blocks that were freed as this", TABLE_OPTIONAL, NULL },
-};
-/* clang-format on */
-
-struct table *memory_open_categories(const struct memory_question *question)
-{
-    return memory_open_table(question, "categories", "What it is used for", columns, COLUMNS);
-}
 
 struct category {
     name_id text;
@@ -88,28 +58,26 @@ static struct extent find_extent(const struct memory_question *question, const s
     return extent;
 }
 
-static void add_row(struct table *table, const struct memory_question *question,
-                    const struct memory_device *device, const struct category *category, int64_t whole,
-                    bool tells_blocks)
+static struct memory_category row_of(const struct memory_question *question,
+                                     const struct memory_device *device, const struct category *category,
+                                     int64_t whole, bool tells_blocks)
 {
     const struct names *texts = question->trace->texts;
-    size_t row = memory_add_row(table, question, device);
-    table_set_text(table, row, COLUMN_CATEGORY, names_text(texts, category->text),
-                   names_length(texts, category->text));
-    table_set_int(table, row, COLUMN_AT_PEAK, category->at_peak);
-    if (whole)
-        table_set_number(table, row, COLUMN_SHARE, (double)category->at_peak / (double)whole);
-    table_set_int(table, row, COLUMN_MOST, category->most);
-    table_set_int(table, row, COLUMN_START, category->start);
-    table_set_int(table, row, COLUMN_END, category->end);
-    if (!tells_blocks)
-        return;
-    table_set_int(table, row, COLUMN_ALLOCATED, category->allocated);
-    table_set_int(table, row, COLUMN_FREED, category->freed);
+    return (struct memory_category){
+        .place = memory_place_of(question, device),
+        .category = { names_text(texts, category->text), names_length(texts, category->text) },
+        .peak_bytes = category->at_peak,
+        .share = whole ? (double)category->at_peak / (double)whole : NAN,
+        .most_bytes = category->most,
+        .start_bytes = category->start,
+        .end_bytes = category->end,
+        .allocated_bytes = tells_blocks ? category->allocated : TABLE_INT_MISSING,
+        .freed_bytes = tells_blocks ? category->freed : TABLE_INT_MISSING,
+    };
 }
 
-void memory_add_categories(struct table *table, const struct memory_question *question,
-                           const struct memory_device *device, uint32_t peak)
+void memory_add_categories(const struct memory_question *question, const struct memory_device *device,
+                           uint32_t peak)
 {
     const struct memory_record *at = question->records->at;
     struct categories categories = { 0 };
@@ -131,6 +99,7 @@ void memory_add_categories(struct table *table, const struct memory_question *qu
     }
     for (size_t c = 0; c < categories.count; c++)
         if (categories.at[c].used || categories.at[c].start != 0 || categories.at[c].end != 0)
-            add_row(table, question, device, &categories.at[c], at[peak].allocated, tells_blocks);
+            *VEC_PUSH(&question->memory->categories) =
+                row_of(question, device, &categories.at[c], at[peak].allocated, tells_blocks);
     VEC_FREE(&categories);
 }

@@ -1,11 +1,10 @@
 /*
- * operators.c - the table "operators": what each allocates and frees, itself and with all it called; or, by
- * something else, "allocations".
+ * operators.c - what each operator, or other key, allocates and frees, itself and with all it called.
  *
- * Sums by operator, or by any other key, lie in arrays by name, which are emptied again after each device. What a call allocates with all it
- * called is summed up the call tree, but only where records lie, so that a device with few records costs little.
+ * Sums by key lie in arrays, which are emptied again after each device. What a call allocates with all it called is summed
+ * up the call tree, but only where records lie, so that a device with few records costs little.
  */
-#include "analyze/memory/tables.h"
+#include "analyze/memory/question.h"
 
 #include <stdlib.h>
 
@@ -175,69 +174,6 @@ static void board_sum_up(struct memory_board *board, const struct memory_questio
 
 /* ---- operators ---- */
 
-enum operator_column {
-    OPERATOR_SELF = MEMORY_SELF_ALLOCATED,
-    OPERATOR_TOTAL,
-    OPERATOR_NET,
-    OPERATOR_NET_TOTAL,
-    OPERATOR_COUNT,
-    OPERATOR_COUNT_TOTAL,
-    OPERATOR_FREES,
-    OPERATOR_FREED,
-    OPERATOR_FREES_TOTAL,
-    OPERATOR_FREED_TOTAL,
-    OPERATOR_COLUMNS
-};
-
-/* clang-format off */
-static const struct table_column operator_columns[OPERATOR_COLUMNS] = {
-    MEMORY_DEVICE_COLUMNS,
-    { "operator", "Operator", TABLE_NAME, "innermost operator, else annotation, around the record", 0, "name" },
-    { "self_allocated", "Self allocated", TABLE_BYTES, "bytes it allocated itself", 0, NULL },
-    { "allocated", "Allocated", TABLE_BYTES, "bytes it and all it called allocated", 0, NULL },
-    { "self_net", "Self kept", TABLE_BYTES, "bytes it allocated less bytes it freed itself", 0, NULL },
-    { "net", "Kept", TABLE_BYTES, "the same with all it called", 0, NULL },
-    { "self_allocations", "Self allocations", TABLE_COUNT, "how many blocks it allocated itself", 0, "count" },
-    { "allocations", "Allocations", TABLE_COUNT, "how many blocks it and all it called allocated", TABLE_OPTIONAL, NULL },
-    { "self_frees", "Self frees", TABLE_COUNT, "how many blocks it freed itself", TABLE_OPTIONAL, NULL },
-    { "self_freed", "Self freed", TABLE_BYTES, "bytes it freed itself", TABLE_OPTIONAL, NULL },
-    { "frees", "Frees", TABLE_COUNT, "how many blocks it and all it called freed", TABLE_OPTIONAL, NULL },
-    { "freed", "Freed", TABLE_BYTES, "bytes it and all it called freed", TABLE_OPTIONAL, NULL },
-};
-/* clang-format on */
-
-/* By anything but operators there is no self and total. */
-static struct table *open_allocations(const struct memory_question *question)
-{
-    static const struct {
-        enum operator_column column;
-        const char *help;
-    } shown[] = {
-        { OPERATOR_TOTAL, "bytes allocated there" },
-        { OPERATOR_NET_TOTAL, "bytes allocated less bytes freed there" },
-        { OPERATOR_COUNT_TOTAL, "how many blocks were allocated there" },
-        { OPERATOR_FREES_TOTAL, "how many blocks were freed there" },
-        { OPERATOR_FREED_TOTAL, "bytes freed there" },
-    };
-    struct table *table = memory_open_table_by(question, "allocations", "Allocations and frees",
-                                               operator_columns, OPERATOR_COLUMNS);
-    for (size_t c = MEMORY_KEY + 1; c < OPERATOR_COLUMNS; c++)
-        table->columns[c].flags = TABLE_HIDDEN;
-    for (size_t i = 0; i < sizeof shown / sizeof *shown; i++) {
-        table->columns[shown[i].column].flags = 0;
-        table->columns[shown[i].column].help = shown[i].help;
-    }
-    return table;
-}
-
-struct table *memory_open_operators(const struct memory_question *question)
-{
-    if (question->options->by != MEMORY_BY_OPERATOR)
-        return open_allocations(question);
-    return memory_open_table(question, "operators", "Allocations and frees by operator", operator_columns,
-                             OPERATOR_COLUMNS);
-}
-
 /* Does the row of KEY hold what was asked for? Only of operators the totals need records that do not count themselves. */
 static bool is_shown(const struct memory_question *question, uint32_t key)
 {
@@ -247,9 +183,10 @@ static bool is_shown(const struct memory_question *question, uint32_t key)
                                         : selection_holds_name(question->selection, key);
 }
 
-void memory_add_operators(struct table *table, const struct memory_question *question,
-                          struct memory_board *board, const struct memory_device *device)
+void memory_add_operators(const struct memory_question *question, struct memory_board *board,
+                          const struct memory_device *device)
 {
+    struct memory_place place = memory_place_of(question, device);
     bool by_operator = question->options->by == MEMORY_BY_OPERATOR;
     for (uint32_t i = device->first; i < device->first + device->count; i++) {
         const struct memory_record *record = &question->records->at[i];
@@ -263,18 +200,20 @@ void memory_add_operators(struct table *table, const struct memory_question *que
         if (!is_shown(question, key))
             continue;
         const struct sums *self = &board->self[key], *total = &board->total[key];
-        size_t row = memory_add_row(table, question, device);
-        memory_set_key(table, row, question, key);
-        table_set_int(table, row, OPERATOR_SELF, self->bytes[ALLOCATED]);
-        table_set_int(table, row, OPERATOR_TOTAL, total->bytes[ALLOCATED]);
-        table_set_int(table, row, OPERATOR_NET, self->bytes[ALLOCATED] - self->bytes[FREED]);
-        table_set_int(table, row, OPERATOR_NET_TOTAL, total->bytes[ALLOCATED] - total->bytes[FREED]);
-        table_set_int(table, row, OPERATOR_COUNT, self->count[ALLOCATED]);
-        table_set_int(table, row, OPERATOR_COUNT_TOTAL, total->count[ALLOCATED]);
-        table_set_int(table, row, OPERATOR_FREES, self->count[FREED]);
-        table_set_int(table, row, OPERATOR_FREED, self->bytes[FREED]);
-        table_set_int(table, row, OPERATOR_FREES_TOTAL, total->count[FREED]);
-        table_set_int(table, row, OPERATOR_FREED_TOTAL, total->bytes[FREED]);
+        *VEC_PUSH(&question->memory->operators) = (struct memory_operator){
+            .place = place,
+            .key = memory_key_text(question, key),
+            .self_allocated_bytes = self->bytes[ALLOCATED],
+            .allocated_bytes = total->bytes[ALLOCATED],
+            .self_net_bytes = self->bytes[ALLOCATED] - self->bytes[FREED],
+            .net_bytes = total->bytes[ALLOCATED] - total->bytes[FREED],
+            .self_allocations = self->count[ALLOCATED],
+            .allocations = total->count[ALLOCATED],
+            .self_frees = self->count[FREED],
+            .self_freed_bytes = self->bytes[FREED],
+            .frees = total->count[FREED],
+            .freed_bytes = total->bytes[FREED],
+        };
     }
     board_clear(board);
 }

@@ -8,6 +8,7 @@
  * code is 1 then.
  */
 #include "ingest/formats.h"
+#include "replay/make_graph.h"
 #include "replay/path.h"
 #include "replay/replay.h"
 #include <inttypes.h>

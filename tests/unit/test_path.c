@@ -7,6 +7,8 @@
 
 #include "tests/unit/drawn.h"
 #include "replay/path_places.h"
+#include "replay/make_graph.h"
+#include "replay/path.h"
 #include "replay/replay.h"
 #include <inttypes.h>
 #include <stdio.h>

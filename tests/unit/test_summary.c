@@ -6,6 +6,7 @@
 #include <cmocka.h>
 
 #include "summary/findings.h"
+#include "summary/rules.h"
 #include "summary/summary.h"
 #include "tests/unit/drawn.h"
 #include <stdio.h>

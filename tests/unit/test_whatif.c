@@ -6,6 +6,7 @@
 #include <cmocka.h>
 
 #include "replay/whatif.h"
+#include "replay/make_graph.h"
 #include "tests/unit/drawn.h"
 
 static const struct trace_wants wants = { .args = EDIT_WANTS };

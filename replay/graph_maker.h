@@ -1,11 +1,11 @@
 /*
- * graph_parts.h - what the files that make the graph share: each adds moments or relations to it.
+ * graph_maker.h - what the files that make the graph share: each adds moments or relations to it.
  *
  * In this order: clocks (shift_ns), threads (moments of the host), device (those of work, and launches, streams, stream
  * waits and awaited work), collectives (joins), and last order.
  */
-#ifndef TPA_REPLAY_GRAPH_PARTS_H
-#define TPA_REPLAY_GRAPH_PARTS_H
+#ifndef TPA_REPLAY_GRAPH_MAKER_H
+#define TPA_REPLAY_GRAPH_MAKER_H
 
 #include "base/memory.h"
 #include "replay/graph.h"

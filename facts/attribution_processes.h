@@ -1,14 +1,11 @@
 /*
- * attribution_parts.h - what the files of attribution.h share; for facts/attribution*.c only.
- *
- *     attribution.c             tables of calls and operators, operators by nesting, answers
- *     attribution_processes.c   whose numbers they are, where a file holds several processes
+ * attribution_processes.h - whose numbers they are, where a file holds several processes; for attribution.c only.
  */
-#ifndef TPA_FACTS_ATTRIBUTION_PARTS_H
-#define TPA_FACTS_ATTRIBUTION_PARTS_H
+#ifndef TPA_FACTS_ATTRIBUTION_PROCESSES_H
+#define TPA_FACTS_ATTRIBUTION_PROCESSES_H
 
-#include "facts/attribution.h"
 #include "facts/number_table.h"
+#include "trace/trace.h"
 
 /* The calls and operators of one process of one file. */
 struct process_calls {
@@ -27,7 +24,7 @@ struct shared_call {
 
 /* What is known of one file. */
 struct file_launches {
-    enum launch_links links;
+    uint8_t links; /* enum launch_links */
     int generation;
     size_t first_process, process_count; /* in launches->processes; one at least */
     uint64_t shared_calls;               /* whose number a call of another process has, too */

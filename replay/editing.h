@@ -1,9 +1,10 @@
-/* edits_parts.h - the edits, each a function that changes CHANGES, and what they share. */
-#ifndef TPA_REPLAY_EDITS_PARTS_H
-#define TPA_REPLAY_EDITS_PARTS_H
+/* editing.h - what the edits share, and the edits, each a function that changes CHANGES. */
+#ifndef TPA_REPLAY_EDITING_H
+#define TPA_REPLAY_EDITING_H
 
 #include "base/memory.h"
-#include "replay/edits.h"
+#include "replay/edit.h"
+#include "replay/replay.h"
 #include "trace/intervals.h"
 #include <stdlib.h>
 

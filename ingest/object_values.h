@@ -1,11 +1,14 @@
 /*
- * objects_parts.h - what the files of the object machine share: objects.c is the machine, records.c turns dicts into
- * records, snapshot_root.c takes the whole file apart. See objects.h.
+ * object_values.h - what the files of the object machine share: objects.c is the machine, records.c turns dicts into
+ * records, snapshot_root.c takes the whole file apart.
  */
-#ifndef TPA_INGEST_OBJECTS_PARTS_H
-#define TPA_INGEST_OBJECTS_PARTS_H
+#ifndef TPA_INGEST_OBJECT_VALUES_H
+#define TPA_INGEST_OBJECT_VALUES_H
 
-#include "ingest/objects.h"
+#include "base/error.h"
+#include "base/memory.h"
+#include "ingest/id_set.h"
+#include "trace/snapshot.h"
 
 /* What stands for an object: what it is in the upper 4 bits, which one below. */
 typedef uint64_t value;
@@ -87,35 +90,20 @@ struct history {
     stack_id stack;
 };
 
-/* Numbers by what they stand for: open addressing, by a hash that its user makes. */
-struct id_slot {
-    uint32_t hash, id_plus_1;
-};
-struct id_set {
-    struct id_slot *slots;
-    size_t count, capacity;
-};
-
 /* The keys of dicts that matter. The names of the snapshot begin with them, in this order. */
-#define SNAPSHOT_KEYS(key)                                                                                   \
-    key(ACTION, "action") key(ADDR, "addr") key(SIZE, "size") key(STREAM, "stream") key(FRAMES, "frames")    \
-        key(TIME_US, "time_us") key(COMPILE_CONTEXT, "compile_context") key(USER_METADATA, "user_metadata")  \
-            key(POOL_ID, "pool_id") key(CATEGORY, "category") key(FORWARD_FRAMES, "forward_frames") key(     \
-                DEVICE_FREE, "device_free") key(NAME, "name") key(FILENAME, "filename") key(LINE, "line")    \
-                key(DEVICE, "device") key(ADDRESS, "address") key(TOTAL_SIZE, "total_size")                  \
-                    key(ALLOCATED_SIZE, "allocated_size") key(ACTIVE_SIZE, "active_size")                    \
-                        key(REQUESTED_SIZE, "requested_size") key(SEGMENT_TYPE, "segment_type")              \
-                            key(SEGMENT_POOL_ID,                                                             \
-                                "segment_pool_id") key(IS_EXPANDABLE, "is_expandable") key(BLOCKS, "blocks") \
-                                key(STATE, "state") key(HISTORY, "history") key(REAL_SIZE, "real_size")      \
-                                    key(STAGE, "stage") key(ALLOCATED, "allocated") key(ACTIVE, "active")    \
-                                        key(SEGMENTS, "segments") key(DEVICE_TRACES, "device_traces")        \
-                                            key(ALLOCATOR_SETTINGS, "allocator_settings")                    \
-                                                key(EXTERNAL_ANNOTATIONS, "external_annotations")            \
-                                                    key(HOST_SEGMENTS, "host_segments")                      \
-                                                        key(HOST_TRACES, "host_traces")                      \
-                                                            key(MAX_ENTRIES, "trace_alloc_max_entries")      \
-                                                                key(OVERFLOWED, "trace_alloc_overflowed")
+/* clang-format off */
+#define SNAPSHOT_KEYS(key) \
+    key(ACTION, "action") key(ADDR, "addr") key(SIZE, "size") key(STREAM, "stream") \
+    key(FRAMES, "frames") key(TIME_US, "time_us") key(COMPILE_CONTEXT, "compile_context") key(USER_METADATA, "user_metadata") \
+    key(POOL_ID, "pool_id") key(CATEGORY, "category") key(FORWARD_FRAMES, "forward_frames") key(DEVICE_FREE, "device_free") \
+    key(NAME, "name") key(FILENAME, "filename") key(LINE, "line") key(DEVICE, "device") \
+    key(ADDRESS, "address") key(TOTAL_SIZE, "total_size") key(ALLOCATED_SIZE, "allocated_size") key(ACTIVE_SIZE, "active_size") \
+    key(REQUESTED_SIZE, "requested_size") key(SEGMENT_TYPE, "segment_type") key(SEGMENT_POOL_ID, "segment_pool_id") key(IS_EXPANDABLE, "is_expandable") \
+    key(BLOCKS, "blocks") key(STATE, "state") key(HISTORY, "history") key(REAL_SIZE, "real_size") \
+    key(STAGE, "stage") key(ALLOCATED, "allocated") key(ACTIVE, "active") key(SEGMENTS, "segments") \
+    key(DEVICE_TRACES, "device_traces") key(ALLOCATOR_SETTINGS, "allocator_settings") key(EXTERNAL_ANNOTATIONS, "external_annotations") key(HOST_SEGMENTS, "host_segments") \
+    key(HOST_TRACES, "host_traces") key(MAX_ENTRIES, "trace_alloc_max_entries") key(OVERFLOWED, "trace_alloc_overflowed")
+/* clang-format on */
 
 enum snapshot_key {
 #define KEY_NUMBER(name, text) KEY_##name,
@@ -201,13 +189,6 @@ static inline value objects_item(const struct object *list, size_t i)
 {
     return list->in_run ? list->run + i : list->items[i];
 }
-
-/*
- * The id of what hashes to HASH and for which SAME says true; else ID_NEW, and the next such search finds NEXT_ID.
- */
-#define ID_NEW UINT32_MAX
-uint32_t id_set_find(struct id_set *set, uint64_t hash, uint32_t next_id,
-                     bool (*same)(const void *context, uint32_t id), const void *context);
 
 /* ---- records.c ---- */
 

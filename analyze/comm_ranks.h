@@ -1,13 +1,10 @@
-/*
- * comm_parts.h - what the files of comm's analysis share; for analyze/comm*.c only.
- *
- *     comm.c        which collectives count, their rows, the command
- *     comm_ranks.c  ranks and waits
- */
-#ifndef TPA_ANALYZE_COMM_PARTS_H
-#define TPA_ANALYZE_COMM_PARTS_H
+/* comm_ranks.h - the ranks and waits of comm's answer, and the texts of its rows; for analyze/comm.c only. */
+#ifndef TPA_ANALYZE_COMM_RANKS_H
+#define TPA_ANALYZE_COMM_RANKS_H
 
-#include "analyze/comm.h"
+#include "analyze/comm_rows.h"
+#include "analyze/selection.h"
+#include "base/result.h"
 #include "facts/collective_matches.h"
 
 struct comm_query {
@@ -19,6 +16,9 @@ struct comm_query {
     bool *held; /* by collective: was it asked for? */
     struct comm *comm;
 };
+
+/* TEXT; missing when it is NULL or empty. */
+struct text comm_text(const char *text);
 
 /* "0 (default_pg)"; missing when the group has no name. */
 struct text comm_group_text(const struct comm_query *query, const struct collective *one);

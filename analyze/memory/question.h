@@ -1,0 +1,98 @@
+/*
+ * question.h - what the parts of memory's answer share; for analyze/memory/ only.
+ *
+ *     memory.c      asks device after device
+ *     peaks.c categories.c blocks.c operators.c steps.c      rows of a device
+ *     tables.c      the columns
+ */
+#ifndef TPA_ANALYZE_MEMORY_QUESTION_H
+#define TPA_ANALYZE_MEMORY_QUESTION_H
+
+#include "analyze/memory/rows.h"
+#include "analyze/selection.h"
+#include "facts/memory_records.h"
+#include "facts/step_list.h"
+
+struct memory_question {
+    const struct trace *trace;
+    const struct selection *selection;
+    const struct memory_options *options;
+    const struct memory_records *records;
+    const struct step_list *steps;
+    int64_t *origins;    /* by file */
+    bool *is_step;       /* by name */
+    name_id no_operator; /* stands for it in arrays by name: one more than there are names */
+    /*
+     * A key is what tells the rows of a device apart: the name of the operator, else the label of the module or line,
+     * the place of the step or the track. KEY_COUNT stands for none.
+     */
+    uint32_t *keys; /* by record; NULL: the names of the operators, or nothing */
+    uint32_t key_count;
+    struct memory *memory; /* the answer */
+};
+
+void memory_question_open(struct memory_question *question, const struct trace *trace,
+                          const struct selection *selection, const struct memory_options *options,
+                          const struct memory_records *records, struct memory *memory);
+void memory_question_release(struct memory_question *question);
+
+/* Does the selection hold the time and place of RECORD? */
+static inline bool memory_is_selected(const struct memory_question *question,
+                                      const struct memory_record *record)
+{
+    return selection_holds_place(question->selection, record->event);
+}
+
+/* Was the operator of RECORD asked for? */
+bool memory_owner_is_selected(const struct memory_question *question, const struct memory_record *record);
+
+/* The name of the operator of RECORD, or question->no_operator; its text. */
+static inline name_id memory_owner(const struct memory_question *question, const struct memory_record *record)
+{
+    return record->owner == EVENT_NONE ? question->no_operator : question->trace->name[record->owner];
+}
+struct text memory_owner_text(const struct memory_question *question, name_id name);
+
+/* What tells the row of RECORD apart; the text that KEY stands for. */
+static inline uint32_t memory_key(const struct memory_question *question, const struct memory_record *record)
+{
+    if (question->keys)
+        return question->keys[record - question->records->at];
+    return question->options->by == MEMORY_BY_OPERATOR ? memory_owner(question, record) : 0;
+}
+struct text memory_key_text(const struct memory_question *question, uint32_t key);
+
+/* TEXT, LEN bytes, as the answer keeps it: once. */
+struct text memory_keep_text(const struct memory_question *question, const char *text, size_t len);
+
+struct memory_place memory_place_of(const struct memory_question *question,
+                                    const struct memory_device *device);
+
+/* The moment of E, from the origin of its file; the number of the step it lies in, or TABLE_INT_MISSING. */
+int64_t memory_moment(const struct memory_question *question, event_id e);
+int64_t memory_step_number(const struct memory_question *question, event_id e);
+
+/* peaks.c: add the row of DEVICE; false, and no row, when nothing of it is selected. And what line each row's peak is on. */
+bool memory_add_peak(const struct memory_question *question, const struct memory_device *device);
+void memory_add_lines(const struct memory_question *question);
+
+/* categories.c, blocks.c, steps.c: add the rows of a device; PEAK is the record at which it peaked. */
+void memory_add_categories(const struct memory_question *question, const struct memory_device *device,
+                           uint32_t peak);
+void memory_add_alive(const struct memory_question *question, const struct memory_device *device,
+                      uint32_t peak);
+void memory_add_unfreed(const struct memory_question *question, const struct memory_device *device);
+void memory_add_steps(const struct memory_question *question, const struct memory_device *device);
+
+/* operators.c: the same. The board is where it sums up. */
+struct memory_board;
+struct memory_board *memory_board_open(const struct memory_question *question);
+void memory_board_free(struct memory_board *board); /* NULL is allowed */
+void memory_add_operators(const struct memory_question *question, struct memory_board *board,
+                          const struct memory_device *device);
+
+/* tables.c: add the tables of MEMORY to RESULT. */
+struct result;
+void memory_show(const struct memory *memory, struct result *result);
+
+#endif

@@ -1,0 +1,107 @@
+/*
+ * rows.h - what `tpa memory` answers: a row of figures per device, category, operator, step and kind of block.
+ *
+ * Sizes are bytes, times nanoseconds from the origin of the file. What the file does not tell is TABLE_INT_MISSING, NAN, or a
+ * text without AT. memory.h works them out.
+ */
+#ifndef TPA_ANALYZE_MEMORY_ROWS_H
+#define TPA_ANALYZE_MEMORY_ROWS_H
+
+#include "base/memory.h"
+#include "base/quantity.h"
+#include "base/table.h"
+#include "facts/code_paths.h"
+
+/* What tells blocks apart that were allocated on one device. */
+enum memory_by {
+    MEMORY_BY_OPERATOR,
+    MEMORY_BY_MODULE, /* the innermost nn.Module, as in code_paths.h */
+    MEMORY_BY_LINE,   /* the innermost function outside PyTorch, likewise */
+    MEMORY_BY_STEP,
+    MEMORY_BY_THREAD, /* of the host */
+    MEMORY_BY_DEVICE, /* nothing */
+};
+
+struct memory_options {
+    enum memory_by by;
+    bool filtered; /* only operators with certain names were asked for: what is in none is none of them */
+    struct ranges devices; /* only these, and the host; zero-initialised: all */
+    bool brief;            /* only peaks and steps, and no operator in them */
+};
+
+/* Whose memory a row is about. */
+struct memory_place {
+    int64_t rank;
+    struct text device; /* "cpu" or "cuda:0"; missing when the file does not tell */
+    int64_t number;     /* of the device; missing when it has none, as the host */
+    bool is_host;
+};
+
+/* A device, or the host: its peak and what led there. */
+struct memory_peak {
+    struct memory_place place;
+    int64_t bytes, time_ns, step; /* of the peak */
+    struct text op;               /* operator that made the allocation which reached the peak */
+    struct text line, stack;      /* of Python; of operators and annotations, outermost first */
+    int64_t reserved_bytes, reserved_ns, reserved_at_peak_bytes;
+    double unused_at_peak; /* share of the bytes reserved then */
+    int64_t most_unused_bytes, most_unused_ns;
+    int64_t start_bytes, end_bytes; /* in use before the first record, after the last */
+    int64_t allocations, allocated_bytes, frees, freed_bytes, records;
+    uint32_t record; /* at which it peaked, in memory_records */
+};
+
+/* What memory is used for, where a memory timeline tells it. */
+struct memory_category {
+    struct memory_place place;
+    struct text category;
+    int64_t peak_bytes; /* at the peak of the device */
+    double share;       /* of that peak */
+    int64_t most_bytes, start_bytes, end_bytes, allocated_bytes, freed_bytes;
+};
+
+/* Blocks of one key: in use at the peak; or never freed, those of one size. */
+struct memory_blocks {
+    struct memory_place place;
+    struct text key;
+    int64_t bytes;
+    double share; /* of the peak */
+    int64_t count, largest_bytes;
+    int64_t first_ns, first_step; /* of those never freed: when the first was allocated */
+};
+
+/* What an operator, or another key, allocates and frees: itself, and with all it called. */
+struct memory_operator {
+    struct memory_place place;
+    struct text key;
+    int64_t self_allocated_bytes, allocated_bytes, self_net_bytes, net_bytes;
+    int64_t self_allocations, allocations, self_frees, self_freed_bytes, frees, freed_bytes;
+};
+
+/* A step on a device. */
+struct memory_step {
+    struct memory_place place;
+    int64_t step, start_bytes, peak_bytes, end_bytes, growth_bytes, reserved_bytes;
+};
+
+struct memory {
+    enum memory_by by;
+    bool several_files;
+    VEC_OF(struct memory_peak) peaks;
+    VEC_OF(struct memory_category) categories;
+    VEC_OF(struct memory_blocks) alive; /* at the peak */
+    VEC_OF(struct memory_operator) operators;
+    VEC_OF(struct memory_step) steps; /* device after device */
+    VEC_OF(struct memory_blocks) unfreed;
+    bool reserves; /* a step tells bytes reserved, and not 0 */
+
+    int64_t failures;                          /* allocations for which a device had no memory */
+    int64_t without_totals, without_addresses; /* records */
+    int64_t timelines;                         /* devices of a memory timeline */
+    int64_t lost_frees, left_out;              /* left_out: devices, of tables that are full */
+    bool lacks_stacks, lacks_steps;            /* which BY needs */
+    struct names *texts;                       /* owns what is not borrowed from the trace */
+    struct code_paths *paths;                  /* or from here; NULL: rows are no places in code */
+};
+
+#endif

@@ -1,0 +1,66 @@
+/* make_graph.c - see make_graph.h: the stages are in threads.c, device.c, ranks.c and order.c. */
+#include "replay/make_graph.h"
+
+#include "facts/call_names.h"
+#include "replay/graph_maker.h"
+#include "trace/derived.h"
+#include <stdlib.h>
+#include <string.h>
+
+/* An event has two moments at most, and may cut a piece of another thread at both; joins are fewer than works. */
+static bool is_too_large(const struct trace *trace)
+{
+    return trace->event_count > UINT32_MAX / 5;
+}
+
+static void *derive(const struct trace *trace)
+{
+    static const struct gpu_events no_work;
+    struct replay_graph *graph = mem_zalloc(1, sizeof *graph);
+    graph->trace = trace;
+    graph->too_large = is_too_large(trace);
+    if (graph->too_large) {
+        graph->gpu = &no_work;
+        graph->shift_ns = mem_zalloc(trace->file_count + 1, sizeof *graph->shift_ns);
+        graph->group = mem_zalloc(trace->file_count + 1, sizeof *graph->group);
+        graph->first_edge = mem_zalloc(1, sizeof *graph->first_edge);
+        graph->thread_of_track = mem_alloc((trace->track_count + 1) * sizeof *graph->thread_of_track);
+        memset(graph->thread_of_track, 0xff, (trace->track_count + 1) * sizeof *graph->thread_of_track);
+        return graph;
+    }
+    graph->gpu = gpu_events_of(trace);
+    struct graph_maker maker = { .graph = graph, .launches = attribution_of(trace) };
+    maker.call_sorts = call_sorts_open(trace->names);
+    graph_match_ranks(&maker);
+    graph_add_threads(&maker);
+    graph_add_device(&maker);
+    graph_add_joins(&maker);
+    graph_order(&maker);
+    graph->recorded_ns = graph->time_ns;
+    free(maker.call_sorts);
+    return graph;
+}
+
+static void release(void *value)
+{
+    struct replay_graph *graph = value;
+    free(graph->threads);
+    free(graph->thread_of_track);
+    free(graph->time_ns);
+    free(graph->inner);
+    free(graph->first_edge);
+    free(graph->edges);
+    free(graph->order);
+    collective_matches_free(graph->matches);
+    collectives_free(graph->collectives);
+    free(graph->join_last);
+    free(graph->shift_ns);
+    free(graph->group);
+    free(graph);
+}
+
+const struct replay_graph *replay_graph_of(const struct trace *trace)
+{
+    static const struct derivation derivation = { derive, release };
+    return trace_derive(trace, &derivation);
+}

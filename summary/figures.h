@@ -1,0 +1,10 @@
+/* figures.h - the tables "overview" and "operators" of the summary: of all, or for each rank or device. */
+#ifndef TPA_SUMMARY_FIGURES_H
+#define TPA_SUMMARY_FIGURES_H
+
+#include "summary/question.h"
+
+void summary_add_overview(const struct summary *summary, struct result *result);
+void summary_add_operators(struct summary *summary, struct result *result);
+
+#endif

@@ -1,0 +1,93 @@
+/* question.c - see question.h. */
+#include "summary/question.h"
+
+#include "base/search.h"
+#include "base/sum.h"
+#include "trace/intervals.h"
+#include "trace/span.h"
+#include <stdlib.h>
+#include <string.h>
+
+int64_t summary_file_time(const struct summary *summary, uint32_t file)
+{
+    struct interval span = trace_file_span(summary->trace, file);
+    const struct selection *selection = summary->selection;
+    if (selection->files && !selection->files[file])
+        return 0;
+    return selection->windows ? intervals_length_within(&selection->windows[file], span.start_ns, span.end_ns)
+                              : span.end_ns - span.start_ns;
+}
+
+static int compare_ranks(const void *left, const void *right)
+{
+    const struct summary_rank *a = left, *b = right;
+    if (a->rank != b->rank)
+        return a->rank < b->rank ? -1 : 1;
+    return (a->file > b->file) - (a->file < b->file);
+}
+
+void summary_find_ranks(struct summary *summary)
+{
+    size_t count = summary->trace->file_count, kept = 0;
+    struct summary_rank *ranks = mem_zalloc(count + 1, sizeof *ranks);
+    for (uint32_t f = 0; f < count; f++)
+        ranks[f] =
+            (struct summary_rank){ selection_rank(summary->trace, f), f, summary_file_time(summary, f) };
+    if (count)
+        qsort(ranks, count, sizeof *ranks, compare_ranks);
+    for (size_t i = 0; i < count; i++)
+        if (kept && ranks[kept - 1].rank == ranks[i].rank)
+            sum_add(&ranks[kept - 1].time_ns, ranks[i].time_ns);
+        else
+            ranks[kept++] = ranks[i];
+    summary->ranks = ranks;
+    summary->rank_count = kept;
+}
+
+const struct summary_rank *summary_rank_of(const struct summary *summary, int64_t rank)
+{
+    size_t i;
+    SEARCH(i, summary->rank_count, summary->ranks[i].rank < rank);
+    return i < summary->rank_count && summary->ranks[i].rank == rank ? &summary->ranks[i] : NULL;
+}
+
+const struct trace_file *summary_file_of(const struct summary *summary, int64_t rank)
+{
+    const struct summary_rank *of = summary_rank_of(summary, rank);
+    return of ? &summary->trace->files[of->file] : NULL;
+}
+
+/* Operators whose kernels could use tensor cores. */
+bool summary_multiplies_matrices(const char *name)
+{
+    static const char *const operators[] = {
+        "aten::mm",
+        "aten::addmm",
+        "aten::bmm",
+        "aten::baddbmm",
+        "aten::addbmm",
+        "aten::linear",
+        "aten::matmul",
+        "aten::cudnn_convolution",
+        "aten::convolution_backward",
+        "aten::cudnn_convolution_backward",
+        "aten::cudnn_convolution_backward_input",
+        "aten::cudnn_convolution_backward_weight",
+        "aten::_convolution",
+        "aten::convolution",
+        "aten::conv2d",
+        "aten::_scaled_dot_product_attention_math",
+    };
+    for (size_t i = 0; i < sizeof operators / sizeof *operators; i++)
+        if (strcmp(name, operators[i]) == 0)
+            return true;
+    return false;
+}
+
+/* Could the device of RANK use tensor cores, by its compute capability? */
+bool summary_has_tensor_cores(const struct summary *summary, int64_t rank, int64_t device)
+{
+    const struct trace_file *file = summary_file_of(summary, rank);
+    const struct trace_device *properties = file ? trace_file_device(file, device) : NULL;
+    return properties && properties->compute_major >= 7;
+}

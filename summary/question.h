@@ -1,0 +1,100 @@
+/*
+ * question.h - what the parts of summary share: the answers of the analyses it asks, its findings, and the ranks.
+ *
+ *     summary.c     asks, and shows what was found
+ *     rules.c       what is worth a remark
+ *     findings.c    what to change, with a price
+ *     figures.c     the figures of one screen
+ */
+#ifndef TPA_SUMMARY_QUESTION_H
+#define TPA_SUMMARY_QUESTION_H
+
+#include "analyze/comm.h"
+#include "analyze/gaps.h"
+#include "analyze/gpu.h"
+#include "analyze/memory/memory.h"
+#include "analyze/selection.h"
+#include "analyze/steps.h"
+#include "analyze/transfers.h"
+#include "base/result.h"
+#include "trace/trace.h"
+
+/* What the figures and operators are about, and what rules look at that do not look at devices anyway. */
+enum summary_by {
+    SUMMARY_BY_ALL,
+    SUMMARY_BY_RANK,
+    SUMMARY_BY_DEVICE, /* the rules as by rank */
+};
+
+enum rule {
+    RULE_SLOW_STEP,
+    RULE_DATA_PARALLEL,
+    RULE_BACKEND,
+    RULE_STRAGGLER,
+    RULE_MEMORY_FULL,
+    RULE_MEMORY_GROWS,
+    RULES
+};
+
+struct finding {
+    enum rule rule;
+    int64_t rank;
+    const char *device; /* "0"; for memory "cuda:0"; NULL: none */
+    const char *detail; /* NULL: none */
+    const char *advice;
+    double share;
+    int64_t time_ns, bytes; /* TABLE_INT_MISSING: not about that */
+    size_t order;
+};
+
+/* Time of a rank, or of one of its devices, that a rule asks about: how much of the whole is at stake. */
+struct stake {
+    enum rule rule;
+    int64_t rank, device; /* TABLE_INT_MISSING: not of a device */
+    const char *detail;
+    double time_ns, whole_ns; /* for a share; times may be absurd */
+    size_t order;
+};
+
+/* A rank, whose files, one for each cycle of a profiler, may be several. */
+struct summary_rank {
+    int64_t rank;
+    uint32_t file;   /* the first of them, which stands for all */
+    int64_t time_ns; /* how long they are together, as far as they were asked for */
+};
+
+struct summary {
+    const struct trace *trace;
+    const struct selection *selection;
+    enum summary_by by;
+    unsigned features;           /* of the trace: enum trace_feature */
+    struct steps *steps;         /* NULL where none are marked */
+    struct gpu *gpu;             /* by device; NULL: nothing ran on one, as below */
+    struct gaps *gaps;           /* by device, sums only */
+    struct transfers *transfers; /* NULL where nothing ran on a device */
+    struct comm *comm;           /* NULL unless there are several files */
+    struct memory *memory;       /* peaks and steps; NULL where none was recorded */
+    struct summary_rank *ranks;  /* in order */
+    size_t rank_count;
+    VEC_OF(struct finding) findings;
+    VEC_OF(struct stake) stakes; /* while the rules look */
+    struct arena arena;          /* texts of findings */
+};
+
+/* Could kernels of the operator NAME use tensor cores, as they multiply matrices? To be asked once per name. */
+bool summary_multiplies_matrices(const char *name);
+
+/* Has DEVICE of RANK tensor cores, by its compute capability? */
+bool summary_has_tensor_cores(const struct summary *summary, int64_t rank, int64_t device);
+
+/* How long FILE is, as far as it was asked for. */
+int64_t summary_file_time(const struct summary *summary, uint32_t file);
+
+/* Fill SUMMARY->ranks, to be freed; which of them RANK is, NULL when no file is of it. */
+void summary_find_ranks(struct summary *summary);
+const struct summary_rank *summary_rank_of(const struct summary *summary, int64_t rank);
+
+/* The first file of RANK; NULL when there is none. */
+const struct trace_file *summary_file_of(const struct summary *summary, int64_t rank);
+
+#endif
