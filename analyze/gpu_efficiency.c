@@ -26,15 +26,22 @@ static struct interval find_operators_span(const struct trace *trace, uint32_t f
     return span;
 }
 
-/* From the first to the last complete step of FILE; empty when there is none. */
-static struct interval span_of_steps(const struct device_steps *steps, uint32_t file)
+/* From the first to the last complete step of FILE, as far as it was recorded; empty when there is none. */
+static struct interval span_of_steps(const struct trace *trace, const struct device_steps *steps,
+                                     uint32_t file)
 {
     size_t first, end = device_steps_of_file(steps, file, &first);
     while (end > first && !steps->at[end - 1].complete)
         end--;
     if (end == first)
         return (struct interval){ 0, 0 };
-    return (struct interval){ steps->at[first].start_ns, steps->at[end - 1].end_ns };
+    struct interval window = { steps->at[first].start_ns, steps->at[end - 1].end_ns };
+    struct interval recorded = trace_file_span(trace, file);
+    if (window.start_ns < recorded.start_ns)
+        window.start_ns = recorded.start_ns;
+    if (window.end_ns > recorded.end_ns)
+        window.end_ns = recorded.end_ns;
+    return window;
 }
 
 static void set_windows(struct interval *windows, const struct step_list *ranges,
@@ -43,7 +50,7 @@ static void set_windows(struct interval *windows, const struct step_list *ranges
     struct device_steps *steps = device_steps_open(ranges, gpu);
     for (uint32_t f = 0; f < gpu->trace->file_count; f++)
         if (windows[f].start_ns >= windows[f].end_ns)
-            windows[f] = span_of_steps(steps, f);
+            windows[f] = span_of_steps(gpu->trace, steps, f);
     device_steps_free(steps);
 }
 

@@ -36,24 +36,24 @@ static bool is_of_one_file(const char *key)
     return false;
 }
 
-static bool has_property(const struct trace_file *file, const char *key)
+static const struct trace_property *find_property(const struct trace_file *file, const char *key)
 {
     for (size_t i = 0; i < file->properties.count; i++)
         if (strcmp(file->properties.at[i].key, key) == 0)
-            return true;
-    return false;
+            return &file->properties.at[i];
+    return NULL;
 }
 
 /* `"key":"text",`, as put_property. */
 static void put_told(struct buffer *out, const struct trace_file *file, const char *key, const char *text)
 {
-    if (text && !has_property(file, key))
+    if (text && !find_property(file, key))
         put_property(out, &(struct trace_property){ key, text, true });
 }
 
 static void put_devices(struct buffer *out, const struct trace_file *file)
 {
-    if (file->devices.count == 0 || has_property(file, "deviceProperties"))
+    if (file->devices.count == 0 || find_property(file, "deviceProperties"))
         return;
     PUT(out, "\"deviceProperties\":[\n");
     for (size_t i = 0; i < file->devices.count; i++) {
@@ -76,7 +76,7 @@ static void put_devices(struct buffer *out, const struct trace_file *file)
 /* What a log of tpa capture tells of the process in its own way: the keys that PyTorch has for it. */
 static void put_process(struct buffer *out, const struct trace_file *file)
 {
-    if (file->rank >= 0 && !has_property(file, "distributedInfo")) {
+    if (file->rank >= 0 && !find_property(file, "distributedInfo")) {
         buffer_printf(out, "\"distributedInfo\":{\"rank\":%" PRId64, file->rank);
         if (file->world_size >= 0)
             buffer_printf(out, ",\"world_size\":%" PRId64, file->world_size);
@@ -90,18 +90,24 @@ static void put_process(struct buffer *out, const struct trace_file *file)
     put_told(out, file, "host_name", file->host_name);
     put_told(out, file, "trace_id", file->trace_id);
     put_told(out, file, "traceName", file->trace_name);
-    if (file->has_base && !has_property(file, "baseTimeNanoseconds"))
+    if (file->has_base && !find_property(file, "baseTimeNanoseconds"))
         buffer_printf(out, "\"baseTimeNanoseconds\":%" PRId64 ",\n", file->base_ns);
 }
 
-/* Does the first file, whose keys stand for all, say the same? */
-static bool is_like_first(const struct trace *trace, const struct trace_property *property)
+/* Which properties of the first file all others have, too, with the same value: these are said once. New; free(). */
+static bool *find_common(const struct trace *trace)
 {
     const struct trace_file *first = &trace->files[0];
-    for (size_t i = 0; i < first->properties.count; i++)
-        if (strcmp(first->properties.at[i].key, property->key) == 0)
-            return strcmp(first->properties.at[i].value, property->value) == 0;
-    return false;
+    bool *common = mem_zalloc(first->properties.count + 1, sizeof *common);
+    for (size_t i = 0; i < first->properties.count; i++) {
+        const struct trace_property *property = &first->properties.at[i];
+        common[i] = !is_of_one_file(property->key);
+        for (size_t f = 1; f < trace->file_count && common[i]; f++) {
+            const struct trace_property *other = find_property(&trace->files[f], property->key);
+            common[i] = other && strcmp(other->value, property->value) == 0;
+        }
+    }
+    return common;
 }
 
 /* The processes of a file, as they are written and as they were. */
@@ -144,7 +150,7 @@ static void put_processes(struct buffer *out, const struct trace *trace, const s
 }
 
 static void put_file_facts(struct buffer *out, const struct trace *trace, const struct chrome_pids *pids,
-                           uint32_t index)
+                           const bool *common, uint32_t index)
 {
     const struct trace_file *file = &trace->files[index];
     struct buffer name = { 0 };
@@ -156,7 +162,8 @@ static void put_file_facts(struct buffer *out, const struct trace *trace, const 
     put_processes(out, trace, pids, index);
     for (size_t i = 0; i < file->properties.count; i++) {
         const struct trace_property *property = &file->properties.at[i];
-        if (!is_of_one_file(property->key) && is_like_first(trace, property))
+        const struct trace_property *of_first = find_property(&trace->files[0], property->key);
+        if (of_first && common[of_first - trace->files[0].properties.at])
             continue;
         buffer_putc(out, ',');
         put_property(out, property);
@@ -176,9 +183,10 @@ void chrome_head_put(const struct trace *trace, struct buffer *out)
     struct chrome_pids pids = { is_first, shared };
     const struct trace_file *first = trace->files;
     bool several = trace->file_count > 1;
+    bool *common = several ? find_common(trace) : NULL;
     PUT(out, "{\n");
     for (size_t i = 0; trace->file_count && i < first->properties.count; i++)
-        if (!several || !is_of_one_file(first->properties.at[i].key))
+        if (!several || common[i])
             put_property(out, &first->properties.at[i]);
     if (trace->file_count)
         put_devices(out, first);
@@ -189,7 +197,7 @@ void chrome_head_put(const struct trace *trace, struct buffer *out)
         int64_t base_ns = INT64_MAX;
         PUT(out, "\"files\":[\n");
         for (uint32_t i = 0; i < trace->file_count; i++) {
-            put_file_facts(out, trace, &pids, i);
+            put_file_facts(out, trace, &pids, common, i);
             buffer_puts(out, i + 1 < trace->file_count ? ",\n" : "\n],\n");
             has_base |= trace->files[i].has_base;
             all_tpa &= trace->files[i].producer == PRODUCER_TPA;
@@ -203,4 +211,5 @@ void chrome_head_put(const struct trace *trace, struct buffer *out)
     PUT(out, "\"traceEvents\":[\n");
     free(is_first);
     free(shared);
+    free(common);
 }

@@ -35,6 +35,8 @@ struct checker {
     bool unsure_fails;
     int64_t number;
     enum gates_outcome outcome; /* the worst so far */
+    int64_t unjudged;           /* rows and figures of which nobody can tell */
+    struct buffer why_unjudged; /* of the first */
 };
 
 /* A row or metric, as a gate sees it. */
@@ -51,6 +53,16 @@ static void add_share(struct buffer *out, double share, bool points)
         buffer_puts(out, "from nothing");
     else
         buffer_printf(out, "%+.1f %s", share * 100, points ? "points" : "%");
+}
+
+static void add_cannot_tell(struct buffer *out, const struct checker *checker, const struct finding *finding,
+                            size_t together)
+{
+    char *needs = diff_needs(checker->diff, together);
+    buffer_printf(out, "not enough %ss to tell: %zu against %zu, %s%s", checker->diff->unit,
+                  finding->count[0], finding->count[1], needs,
+                  checker->unsure_fails ? "; --unsure pass lets it through" : "");
+    free(needs);
 }
 
 /*
@@ -75,11 +87,7 @@ static void add_message(struct buffer *out, const struct checker *checker, const
     add_share(out, gate->limit, gate->sort == GATE_IDLE);
     buffer_puts(out, "): ");
     if (outcome == GATES_CANNOT_TELL) {
-        char *needs = diff_needs(checker->diff, together);
-        buffer_printf(out, "not enough %ss to tell: %zu against %zu, %s%s", checker->diff->unit,
-                      finding->count[0], finding->count[1], needs,
-                      checker->unsure_fails ? "; --unsure pass lets it through" : "");
-        free(needs);
+        add_cannot_tell(out, checker, finding, together);
         return;
     }
     buffer_puts(out, verdict_name(finding->verdict, suspect->kind));
@@ -133,6 +141,8 @@ static void check(struct checker *checker, const struct gate *gate, const struct
     add_message(&message, checker, gate, suspect, found, outcome, together);
     table_set_text(table, row, GATES_MESSAGE, message.at, message.count);
     buffer_release(&message);
+    if (outcome == GATES_CANNOT_TELL && checker->unjudged++ == 0)
+        add_cannot_tell(&checker->why_unjudged, checker, finding, together);
     if (outcome == GATES_EXCEEDED || checker->outcome == GATES_WITHIN)
         checker->outcome = outcome;
 }
@@ -230,6 +240,11 @@ bool gates_check(const struct diff *diff, const struct opt_list *gates, bool uns
             (gate.sort == GATE_ROWS ? check_rows(&checker, &gate, err) : check_figure(&checker, &gate, err));
     }
     result_add_table(result, checker.table);
+    /* a table of "cannot tell" does not say why the exit code is 1 */
+    if (checker.unjudged && unsure_fails)
+        result_add_notice(result, "gates_cannot_tell", checker.unjudged, NULL, TPA_NOWHERE,
+                          "gates that cannot be judged fail: %s", checker.why_unjudged.at);
+    buffer_release(&checker.why_unjudged);
     *outcome = checker.outcome;
     return good;
 }

@@ -69,7 +69,7 @@ static void tallies_open(struct tallies *tallies, const struct measuring *measur
 static void tallies_add(struct tallies *tallies, name_id name, uint32_t file, bool in_step, int64_t moment_ns,
                         int64_t time_ns, int64_t count)
 {
-    add(&tallies->by_file, name, tallies->measuring->first_file_sample + file, time_ns, count);
+    add(&tallies->by_file, name, tallies->measuring->file_sample[file], time_ns, count);
     const struct measured_step *step = in_step ? measured_step_at(tallies->measuring, file, moment_ns) : NULL;
     if (step)
         add(&tallies->by_step, name, step->sample, time_ns, count);

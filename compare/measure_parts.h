@@ -31,8 +31,15 @@ struct measuring {
     struct step_list *ranges;           /* on the host; they do not overlap */
     struct device_steps *device_steps;  /* one for each range */
     VEC_OF(struct measured_step) steps; /* by file and number, each once */
-    uint32_t first_file_sample;         /* in measures->by_file: that of file 0 */
+    uint32_t first_file_sample;         /* in measures->by_file: of this trace */
+    uint32_t *file_sample;              /* in measures->by_file; of no meaning for files without events */
 };
+
+/* Is the file a sample? One that holds no events tells nothing, not even that nothing took time. */
+static inline bool measured_file(const struct measuring *measuring, uint32_t file)
+{
+    return measuring->trace->files[file].event_count > 0;
+}
 
 /* The step NUMBER of FILE; NULL when it is no sample. */
 const struct measured_step *measured_step_of(const struct measuring *measuring, uint32_t file,

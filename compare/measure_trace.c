@@ -85,10 +85,16 @@ static void add_samples(struct measuring *measuring)
     struct measures *measures = measuring->measures;
     const struct trace *trace = measuring->trace;
     measuring->first_file_sample = (uint32_t)measures->by_file.samples.count;
-    for (uint32_t file = 0; file < trace->file_count; file++)
-        sampling_add(&measures->by_file, &(struct measure_sample){ (uint32_t)measures->parts - 1, file,
-                                                                   selection_rank(trace, file), -1 });
-    size_t with_steps = 0;
+    measuring->file_sample = mem_zalloc(trace->file_count + 1, sizeof *measuring->file_sample);
+    size_t files = 0, with_steps = 0;
+    for (uint32_t file = 0; file < trace->file_count; file++) {
+        if (!measured_file(measuring, file))
+            continue;
+        measuring->file_sample[file] =
+            sampling_add(&measures->by_file, &(struct measure_sample){ (uint32_t)measures->parts - 1, file,
+                                                                       selection_rank(trace, file), -1 });
+        files++;
+    }
     for (size_t i = 0; i < measuring->steps.count; i++) {
         struct measured_step *step = &measuring->steps.at[i];
         step->sample = sampling_add(&measures->by_step,
@@ -98,7 +104,7 @@ static void add_samples(struct measuring *measuring)
         with_steps += i == 0 || measuring->steps.at[i - 1].step->file != step->step->file;
     }
     measures->files += trace->file_count;
-    measures->files_without_steps += trace->file_count - with_steps;
+    measures->files_without_steps += files - with_steps;
 }
 
 /* ---- what devices did ---- */
@@ -142,9 +148,11 @@ static void list_stretches(const struct measuring *measuring, stretches *list)
 {
     struct measures *measures = measuring->measures;
     for (uint32_t file = 0; file < measuring->trace->file_count; file++) {
+        if (!measured_file(measuring, file))
+            continue;
         struct interval span = trace_file_span(measuring->trace, file);
         *VEC_PUSH(list) = (struct stretch){ .sampling = &measures->by_file,
-                                            .sample = measuring->first_file_sample + file,
+                                            .sample = measuring->file_sample[file],
                                             .file = file,
                                             .start_ns = span.start_ns,
                                             .end_ns = span.end_ns };
@@ -263,7 +271,7 @@ static void measure_memory(const struct measuring *measuring)
         const struct memory_device *device = &records->devices[d];
         bool on_host = memory_is_host(device);
         int64_t peak = peak_within(records, device, INT64_MIN, INT64_MAX);
-        set_peak(&measures->by_file, on_host, measuring->first_file_sample + device->file, peak);
+        set_peak(&measures->by_file, on_host, measuring->file_sample[device->file], peak);
         for (size_t i = 0; i < measuring->steps.count; i++) {
             const struct device_step *step = measuring->steps.at[i].step;
             if (step->file == device->file)
@@ -352,7 +360,7 @@ static void add_to_whole(struct taking *taking, int sort, uint32_t sample, const
 static void take_row(struct taking *taking, const struct top_row *row, uint32_t file)
 {
     const struct measuring *measuring = taking->measuring;
-    uint32_t of_file = measuring->first_file_sample + file;
+    uint32_t of_file = measuring->file_sample[file];
     const struct measured_step *step =
         row->key.step != TABLE_INT_MISSING ? measured_step_of(measuring, file, row->key.step) : NULL;
     add_to_whole(taking, 1, of_file, row);
@@ -442,12 +450,13 @@ static void measure_steps(const struct measuring *measuring)
         double time_ns = (double)(step->end_ns - step->start_ns);
         buffer_clear(&name);
         buffer_printf(&name, "ProfilerStep#%" PRId64, step->number);
-        measure_rows_add(rows, name.at, name.count, measuring->first_file_sample + step->file, time_ns, 1);
+        measure_rows_add(rows, name.at, name.count, measuring->file_sample[step->file], time_ns, 1);
         sums[step->file] += time_ns;
     }
     for (uint32_t file = 0; file < measuring->trace->file_count; file++)
-        sampling_set(&measuring->measures->by_file, "steps_time", "time of all steps", TABLE_NS,
-                     measuring->first_file_sample + file, sums[file]);
+        if (measured_file(measuring, file))
+            sampling_set(&measuring->measures->by_file, "steps_time", "time of all steps", TABLE_NS,
+                         measuring->file_sample[file], sums[file]);
     buffer_release(&name);
     free(sums);
 }
@@ -488,6 +497,7 @@ bool measure_trace(struct measures *measures, const struct trace *trace,
     measure_memory(&measuring);
     measure_trace_facts(&measuring);
     VEC_FREE(&measuring.steps);
+    free(measuring.file_sample);
     device_steps_free(measuring.device_steps);
     step_list_free(measuring.ranges);
     return good;

@@ -10,6 +10,7 @@
 #include "facts/attribution.h"
 #include "facts/call_names.h"
 #include "facts/callers.h"
+#include "facts/collective_names.h"
 #include "facts/communication.h"
 #include "facts/copy_names.h"
 #include "facts/features.h"
@@ -73,7 +74,9 @@ static bool is_copy_within(const struct trace *trace, event_id e)
 
 static bool is_communication(const struct trace *trace, event_id e)
 {
-    return trace->kind[e] == EVENT_KERNEL && kernel_is_communication(trace_name(trace, e));
+    return trace->kind[e] == EVENT_KERNEL ? kernel_is_communication(trace_name(trace, e))
+                                          : !event_on_device((enum event_kind)trace->kind[e]) &&
+                                                collective_runs_on_host(trace_name(trace, e));
 }
 
 /* Whether an event is in the place may depend on its name alone, but names are few: each is asked once. */
