@@ -90,15 +90,33 @@ static void put_place(struct buffer *out, const struct trace *trace, const struc
         buffer_puts(out, ",,");
 }
 
+/*
+ * The columns that every event has. Where an argument has the same name, as the stream that a kernel says it ran on beside
+ * the one that it lies on, its column is called "args.stream".
+ */
+static const char own_columns[] =
+    "rank,process,pid,thread,tid,device,stream,category,kind,name,start_ns,dur_ns,unfinished";
+
+static bool is_own_column(const char *key, size_t len)
+{
+    for (const char *at = own_columns; *at; at += *at == ',') {
+        size_t own = strcspn(at, ",");
+        if (own == len && memcmp(at, key, len) == 0)
+            return true;
+        at += own;
+    }
+    return false;
+}
+
 static void put_head(const struct csv_output *output, struct buffer *out)
 {
     buffer_puts(out, output->trace->file_count > 1 ? "file," : "");
-    buffer_puts(out,
-                "rank,process,pid,thread,tid,device,stream,category,kind,name,start_ns,dur_ns,unfinished");
+    buffer_puts(out, own_columns);
     for (size_t i = 0; i < output->arg_count; i++) {
         const char *keys = arg_rows[output->args[i]].keys;
-        buffer_putc(out, ',');
-        escape_csv(out, keys, strcspn(keys, "|"));
+        size_t len = strcspn(keys, "|");
+        buffer_puts(out, is_own_column(keys, len) ? ",args." : ",");
+        escape_csv(out, keys, len);
     }
     buffer_putc(out, '\n');
 }
