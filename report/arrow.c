@@ -123,6 +123,16 @@ static const union table_cell *cell_of(const struct table *table, size_t row, si
     return table->column_count ? table_cell(table, row, column) : &table->footers.at[column].value;
 }
 
+/* The number of TEXT in the dictionary of NAMES, where it is added the first time. */
+static name_id code_of(struct names *names, const struct text *text)
+{
+    struct buffer valid = { 0 };
+    arrow_add_utf8(&valid, text->at, text->len);
+    name_id code = names_add(names, valid.at ? valid.at : "", valid.count);
+    buffer_release(&valid);
+    return code;
+}
+
 /* Collect the distinct names of each column, and see which texts need wide offsets. */
 static void collect_texts(struct stream *stream)
 {
@@ -132,7 +142,7 @@ static void collect_texts(struct stream *stream)
         for (size_t row = 0; row < row_count(stream->table) && table_is_text(shown->kind); row++) {
             const struct text *text = &cell_of(stream->table, row, shown->column)->text;
             if (text->at && shown->names)
-                names_add(shown->names, text->at, text->len);
+                code_of(shown->names, text);
             bytes += text->at ? text->len : 0;
         }
         if (shown->names)
@@ -156,7 +166,7 @@ static void add_cell(struct arrow_column *column, const struct shown *shown, con
     if (table_cell_is_missing(cell, shown->kind))
         arrow_add_missing(column);
     else if (shown->names)
-        arrow_add_index(column, names_find(shown->names, cell->text.at, cell->text.len));
+        arrow_add_index(column, code_of(shown->names, &cell->text));
     else if (shown->kind == TABLE_TEXT)
         arrow_add_text(column, cell->text.at, cell->text.len);
     else if (table_is_number(shown->kind))

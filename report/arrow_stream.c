@@ -13,8 +13,7 @@
 #include <assert.h>
 #include <string.h>
 
-/* TEXT with U+FFFD where it is no UTF-8: readers refuse anything else. */
-static void add_utf8(struct buffer *out, const char *text, size_t len)
+void arrow_add_utf8(struct buffer *out, const char *text, size_t len)
 {
     uint32_t character;
     for (size_t i = 0; i < len;) {
@@ -102,7 +101,7 @@ static size_t put_string(struct buffer *out, const char *text)
     align(out, 4);
     size_t at = out->count;
     put_bytes(out, 0, 4);
-    add_utf8(out, text, strlen(text));
+    arrow_add_utf8(out, text, strlen(text));
     set_number(out, at, (uint32_t)(out->count - at - 4));
     buffer_putc(out, '\0');
     return at;
@@ -325,7 +324,7 @@ void arrow_add_text(struct arrow_column *column, const char *text, size_t len)
 {
     if (column->count == 0)
         add_offset(column);
-    add_utf8(&column->texts, text, len);
+    arrow_add_utf8(&column->texts, text, len);
     add_offset(column);
     add_present(column);
 }

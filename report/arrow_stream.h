@@ -51,6 +51,9 @@ struct arrow_field {
 /* Texts of more bytes need offsets of 64 bits. What is not UTF-8 grows to three times its size. */
 #define ARROW_TEXTS_MOST ((size_t)INT32_MAX / 3)
 
+/* Add TEXT to OUT with U+FFFD where it is no UTF-8. Names of a dictionary are to be distinct after that. */
+void arrow_add_utf8(struct buffer *out, const char *text, size_t len);
+
 /* The values of one field in one batch. Zero-initialise it but for its type; release with arrow_release. */
 struct arrow_column {
     enum arrow_type type;
