@@ -15,7 +15,7 @@
 #include <string.h>
 
 static const struct convert_form *const forms[] = {
-    &convert_chrome,     &convert_perfetto, &convert_tpa, &convert_csv,
+    &convert_chrome,     &convert_perfetto, &convert_tpa, &convert_csv, &convert_arrow,
     &convert_speedscope, &convert_folded,   &convert_dot, NULL,
 };
 

@@ -22,6 +22,7 @@
 #include "cli/timeline.h"
 #include "base/escape.h"
 #include "report/exact.h"
+#include "trace/arg_rows.h"
 #include "trace/arg_scan.h"
 #include "facts/attribution.h"
 
@@ -34,20 +35,6 @@ enum {
     EVENTS_PER_PART = 8192,
     FLOWS_PER_PART = 32768,
     SORT_STRIDE = 100000000, /* between the places of one file's processes and the next's */
-};
-
-/* How an argument is written: by its kind in TRACE_ARGS. */
-enum arg_form { FORM_INT, FORM_DECIMAL, FORM_TEXT, FORM_JSON, FORM_BOOL };
-
-struct arg_row {
-    const char *keys; /* as in TRACE_ARGS: what stands before '|' is written */
-    enum arg_form form;
-};
-
-static const struct arg_row arg_rows[ARG_COUNT] = {
-#define ARG_ROW(id, kind, keys) { keys, FORM_##kind },
-    TRACE_ARGS(ARG_ROW)
-#undef ARG_ROW
 };
 
 struct output_text {

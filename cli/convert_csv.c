@@ -7,9 +7,11 @@
 #include "cli/convert_snapshot.h"
 
 #include "base/packer.h"
+#include "cli/convert_columns.h"
 #include "cli/timeline.h"
 #include "base/escape.h"
 #include "report/exact.h"
+#include "trace/arg_rows.h"
 #include "trace/arg_scan.h"
 
 #include <inttypes.h>
@@ -17,17 +19,6 @@
 #include <string.h>
 
 enum { EVENTS_PER_PART = 8192 };
-
-enum arg_form { FORM_INT, FORM_DECIMAL, FORM_TEXT, FORM_JSON, FORM_BOOL };
-
-static const struct {
-    const char *keys; /* the first, up to '|', names the column */
-    enum arg_form form;
-} arg_rows[ARG_COUNT] = {
-#define ARG_ROW(id, kind, keys) { keys, FORM_##kind },
-    TRACE_ARGS(ARG_ROW)
-#undef ARG_ROW
-};
 
 struct output_text {
     const char *at;
@@ -92,14 +83,16 @@ static void put_place(struct buffer *out, const struct trace *trace, const struc
 
 static void put_head(const struct csv_output *output, struct buffer *out)
 {
+    struct buffer name = { 0 };
     buffer_puts(out, output->trace->file_count > 1 ? "file," : "");
-    buffer_puts(out,
-                "rank,process,pid,thread,tid,device,stream,category,kind,name,start_ns,dur_ns,unfinished");
+    buffer_puts(out, CONVERT_EVENT_COLUMNS);
     for (size_t i = 0; i < output->arg_count; i++) {
-        const char *keys = arg_rows[output->args[i]].keys;
         buffer_putc(out, ',');
-        escape_csv(out, keys, strcspn(keys, "|"));
+        buffer_clear(&name);
+        convert_add_arg_column(&name, output->args[i]);
+        escape_csv(out, name.at, name.count);
     }
+    buffer_release(&name);
     buffer_putc(out, '\n');
 }
 

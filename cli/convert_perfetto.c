@@ -23,6 +23,7 @@
 #include "cli/timeline.h"
 #include "cli/wire_put.h"
 #include "facts/memory_records.h"
+#include "trace/arg_rows.h"
 #include "trace/arg_scan.h"
 
 #include <inttypes.h>
@@ -33,17 +34,6 @@ enum { MARKS_PER_PART = 1 << 14, SAMPLES_PER_PART = 1 << 15 };
 
 /* Numbers of processes that we give: above what systems do, which end at 2^22. */
 enum { OWN_PIDS = 10000000 };
-
-enum arg_form { FORM_INT, FORM_DECIMAL, FORM_TEXT, FORM_JSON, FORM_BOOL };
-
-static const struct {
-    const char *keys;
-    enum arg_form form;
-} arg_rows[ARG_COUNT] = {
-#define ARG_ROW(id, kind, keys) { keys, FORM_##kind },
-    TRACE_ARGS(ARG_ROW)
-#undef ARG_ROW
-};
 
 /* A process as the file will have it: one of the trace's, or what holds streams of a file without any. */
 struct process {

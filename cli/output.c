@@ -4,6 +4,7 @@
 #include "base/memory.h"
 #include "base/suggest.h"
 #include "cli/output_file.h"
+#include "cli/output_tables.h"
 #include "cli/terminal.h"
 #include "base/escape.h"
 #include "report/figures.h"
@@ -50,21 +51,6 @@ const struct printer *output_printer(const struct output_args *args)
 
 /* --- columns ------------------------------------------------------------------------------------------------- */
 
-/* One more word of a list that is separated by commas; false at the end. Blanks around it do not count. */
-static bool next_word(const char **list, const char **word, size_t *len)
-{
-    if (*list == NULL)
-        return false;
-    *word = *list;
-    *len = strcspn(*list, ",");
-    *list = (*list)[*len] == ',' ? *list + *len + 1 : NULL;
-    while (*len > 0 && **word == ' ')
-        (*word)++, (*len)--;
-    while (*len > 0 && (*word)[*len - 1] == ' ')
-        (*len)--;
-    return true;
-}
-
 /* Was a column called KEY in a table before table T, or in T before column C? */
 static bool was_listed(const struct result *result, size_t t, size_t c, const char *key)
 {
@@ -107,7 +93,7 @@ static bool check_columns(const struct result *result, const char *list, struct 
 {
     const char *word;
     size_t len;
-    while (next_word(&list, &word, &len)) {
+    while (output_next_word(&list, &word, &len)) {
         bool known = false;
         for (size_t t = 0; t < result->tables.count && !known; t++)
             known = table_find_column(result->tables.at[t], word, len) >= 0;
@@ -126,7 +112,7 @@ static bool select_from(struct table *table, const char *list)
     } chosen = { 0 };
     const char *word;
     size_t len;
-    while (next_word(&list, &word, &len)) {
+    while (output_next_word(&list, &word, &len)) {
         int column = table_find_column(table, word, len);
         if (column >= 0)
             *VEC_PUSH(&chosen) = (size_t)column;
@@ -171,8 +157,7 @@ bool output_limit_given(const struct output_args *args)
 
 bool output_is_for_people(const struct output_args *args)
 {
-    const char *name = output_printer(args)->name;
-    return strcmp(name, "json") != 0 && strcmp(name, "csv") != 0;
+    return !output_printer(args)->for_programs;
 }
 
 struct limit output_limit_or(const struct output_args *args, uint64_t for_people)
@@ -207,35 +192,52 @@ void output_tell_notices(const struct result *result)
     buffer_release(&safe);
 }
 
-bool output_result_with(const struct printer *printer, struct result *result, const struct output_args *args,
-                        struct tpa_error *err)
+/* A printer's bytes on a terminal would be no text, and might act on it. */
+static bool check_terminal(const struct printer *printer, const struct output_file *file,
+                           struct tpa_error *err)
 {
-    if (args->columns && !output_select_columns(result, args->columns, err))
-        return false;
-    output_limit_rows(result, &args->limit);
+    if (!printer->binary || !isatty(fileno(file->stream)))
+        return true;
+    tpa_fail(err, TPA_NOWHERE, "--format %s is no text, and this is a terminal", printer->name);
+    return tpa_hint(err, "name a file with -o FILE, or send it to a program");
+}
 
+static bool print_to_file(const struct printer *printer, const struct result *result,
+                          struct print_options *options, const struct output_args *args,
+                          struct tpa_error *err)
+{
     struct output_file file;
     if (!output_file_open(&file, args->path, err))
         return false;
     bool on_stdout = file.path == NULL;
-    struct print_options options = {
-        .width = args->wide ? 0 : terminal_width(on_stdout ? STDOUT_FILENO : -1),
-        .wide = args->wide,
-        .time_unit = (enum time_unit)args->time_unit,
-        .color = args->color == COLOR_ALWAYS ||
-                 (args->color == COLOR_AUTO && on_stdout && terminal_takes_color(STDOUT_FILENO)),
-    };
-    if (printer->print(result, &options, file.stream, err)) {
-        if (!output_file_commit(&file, err))
-            return false;
-        if (printer->rows_only)
-            output_tell_notices(result);
-        return true;
-    }
+    options->width = args->wide ? 0 : terminal_width(on_stdout ? STDOUT_FILENO : -1);
+    options->color = args->color == COLOR_ALWAYS ||
+                     (args->color == COLOR_AUTO && on_stdout && terminal_takes_color(STDOUT_FILENO));
+    if (check_terminal(printer, &file, err) && printer->print(result, options, file.stream, err))
+        return output_file_commit(&file, err);
     output_file_discard(&file);
     if (!on_stdout || !output_reader_is_gone())
         return false;
     *err = (struct tpa_error){ 0 };
+    return true;
+}
+
+bool output_result_with(const struct printer *printer, struct result *result, const struct output_args *args,
+                        struct tpa_error *err)
+{
+    if ((args->tables && !output_select_tables(result, args->tables, err)) ||
+        (args->columns && !output_select_columns(result, args->columns, err)))
+        return false;
+    output_limit_rows(result, &args->limit);
+    struct print_options options = { .wide = args->wide, .time_unit = (enum time_unit)args->time_unit };
+    bool folder = output_is_folder(args->path);
+    if (folder ? !output_to_folder(printer, result, &options, args->path, err)
+               : !print_to_file(printer, result, &options, args, err))
+        return false;
+    if (printer->joins_tables && !folder)
+        output_tell_joined(result);
+    if (printer->rows_only)
+        output_tell_notices(result);
     return true;
 }
 

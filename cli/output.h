@@ -20,6 +20,7 @@ enum output_color { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
 struct output_args {
     int format;                       /* index into the printers of every command and, behind them, OWN */
     const struct printer *const *own; /* printers of this command alone, ending in NULL; NULL: none */
+    const char *tables;               /* keys separated by commas; NULL: all */
     const char *columns;              /* keys separated by commas; NULL: those the table shows by itself */
     struct limit limit;               /* of rows, for each table */
     bool wide;
@@ -69,11 +70,13 @@ extern const struct opt_choice output_colors[];
 #define OUTPUT_OPTIONS_WITH(T, field, format_at) \
     OPT_GROUP("Output"), \
     OPT_CHOICE_OF('f', "format", T, field.format, format_at, "FORMAT", "how to print the result"), \
+    OPT_TEXT(0, "table", T, field.tables, "KEYS", "only these tables, by the keys that JSON has, separated by commas"), \
     OPT_TEXT('c', "columns", T, field.columns, "KEYS", \
              "columns to show, in this order, separated by commas; \"all\" shows every column"), \
     OPT_LIMIT('n', "limit", T, field.limit, "N", "show the first N rows of each table, or N%; 0 shows all"), \
     OPT_FLAG('w', "wide", T, field.wide, "show names in full, however wide that gets"), \
-    OPT_FILE('o', "output", T, field.path, "FILE", "write to FILE, which appears whole or not at all"), \
+    OPT_FILE('o', "output", T, field.path, "FILE", \
+             "write to FILE, which appears whole or not at all; to a folder, a file for each table"), \
     OPT_CHOICE(0, "color", T, field.color, output_colors, "WHEN", "use colours")
 /* clang-format on */
 

@@ -106,5 +106,10 @@ static bool print_csv(const struct result *result, const struct print_options *o
     return output_finish(ok, &text, out, err);
 }
 
-const struct printer printer_csv = { "csv", "rows for spreadsheets and data frames", print_csv,
-                                     .rows_only = true };
+const struct printer printer_csv = { "csv",
+                                     "rows for spreadsheets and data frames",
+                                     print_csv,
+                                     .rows_only = true,
+                                     .joins_tables = true,
+                                     .for_programs = true,
+                                     .ending = ".csv" };

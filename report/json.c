@@ -15,7 +15,7 @@
 #include "report/printer.h"
 
 #include "report/exact.h"
-#include "report/json_writer.h"
+#include "report/json_parts.h"
 #include "report/output.h"
 #include <stdlib.h>
 #include <string.h>
@@ -99,10 +99,9 @@ static bool write_rows(struct json_writer *json, const struct table *table, FILE
     return ok;
 }
 
-static void write_footer(struct json_writer *json, const struct table *table)
+void json_put_footers(struct json_writer *json, const struct table *table)
 {
     struct buffer key = { 0 };
-    json_key(json, "footer");
     json_begin_object(json);
     for (size_t i = 0; i < table->footers.count; i++) {
         const struct table_footer *footer = &table->footers.at[i];
@@ -129,14 +128,14 @@ static bool write_table(struct json_writer *json, const struct table *table, FIL
     json_key(json, "total_rows");
     json_put_integer(json, (int64_t)table->total_rows);
     json_newline(json);
-    write_footer(json, table);
+    json_key(json, "footer");
+    json_put_footers(json, table);
     json_end_object(json);
     return true;
 }
 
-static void write_notices(struct json_writer *json, const struct result *result)
+void json_put_notices(struct json_writer *json, const struct result *result)
 {
-    json_key(json, "notices");
     json_begin_array(json);
     for (size_t i = 0; i < result->notices.count; i++) {
         const struct table_notice *notice = &result->notices.at[i];
@@ -176,11 +175,13 @@ static bool print_json(const struct result *result, const struct print_options *
         ok = write_table(&json, result->tables.at[i], out, err);
     if (ok) {
         json_end_array(&json);
-        write_notices(&json, result);
+        json_key(&json, "notices");
+        json_put_notices(&json, result);
         json_end_object(&json);
         buffer_putc(&text, '\n');
     }
     return output_finish(ok, &text, out, err);
 }
 
-const struct printer printer_json = { "json", "everything, exactly, for programs", print_json };
+const struct printer printer_json = { "json", "everything, exactly, for programs", print_json,
+                                      .for_programs = true, .ending = ".json" };

@@ -35,7 +35,12 @@ struct printer {
     const char *help; /* one line for --help and docs */
     bool (*print)(const struct result *result, const struct print_options *options, FILE *out,
                   struct tpa_error *err);
-    bool rows_only; /* shows no notices: whoever prints must tell them on stderr */
+    bool rows_only;    /* shows no notices: whoever prints must tell them on stderr */
+    bool for_programs; /* who reads it wants every row and every column, and no figure rounded */
+    bool joins_tables; /* several tables become one text, which no reader of that format takes apart */
+    bool binary;       /* no text: a terminal is no place for it */
+    const char *
+        ending; /* of the files of a folder that gets a file for each table: ".csv"; NULL: it is not for folders */
 };
 
 /* All printers; the first is the default; ends in NULL. */

@@ -3,10 +3,10 @@
 
 #include <string.h>
 
-extern const struct printer printer_text, printer_csv, printer_json, printer_markdown;
+extern const struct printer printer_text, printer_csv, printer_json, printer_markdown, printer_arrow;
 
-const struct printer *const printers[] = { &printer_text, &printer_csv, &printer_json, &printer_markdown,
-                                           NULL };
+const struct printer *const printers[] = { &printer_text,     &printer_csv,   &printer_json,
+                                           &printer_markdown, &printer_arrow, NULL };
 
 const struct printer *printer_find(const char *name)
 {

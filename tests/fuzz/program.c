@@ -117,7 +117,8 @@ static bool writes_json(const struct command *command, const char *args)
 static void check_output(const struct command *command, const char *args, const char *text, size_t len)
 {
     const char *format = choice_of(command, args, "format");
-    bool is_binary = len > 8 && memcmp(text, "\x89TPA", 4) == 0; /* convert --to tpa */
+    bool is_binary =
+        strcmp(format, "arrow") == 0 || (len > 8 && memcmp(text, "\x89TPA", 4) == 0); /* convert --to tpa */
     if (!is_binary && !asks_for_color(command, args) && strcmp(format, "torch") != 0 &&
         strcmp(format, "pstats") != 0)
         must(memchr(text, 0x1b, len) == NULL, "no escape sequence comes out");

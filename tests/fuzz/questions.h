@@ -100,7 +100,7 @@ static const char *const questions[] = {
     "summary --rank 0 t u",
 };
 
-static const char *const formats[] = { "", "csv", "json", "md" };
+static const char *const formats[] = { "", "csv", "json", "md", "arrow" };
 
 /* What --format says after QUESTION; "" when it says nothing. */
 static inline const char *choose_format(const char *question, uint8_t choice)
@@ -112,7 +112,7 @@ static inline const char *choose_format(const char *question, uint8_t choice)
         return "";
     if ((top || diff) && choice & 0x80)
         return (top ? of_top : of_diff)[choice & 1];
-    return formats[choice % 4];
+    return formats[choice % 5];
 }
 
 #define QUESTION_COUNT (sizeof questions / sizeof *questions)
