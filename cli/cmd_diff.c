@@ -1,7 +1,9 @@
 /* cmd_diff.c - `tpa diff`: what changed, and is it real. */
 #include "compare/blocks.h"
 #include "compare/diff.h"
+#include "compare/tree_diff.h"
 #include "cli/analysis.h"
+#include "cli/diff_tree.h"
 #include "cli/gate.h"
 #include "cli/gates.h"
 #include "cli/sides.h"
@@ -17,7 +19,8 @@ struct diff_args {
     int by;
     int unsure; /* enum gate_unsure */
     int64_t min_change_ns;
-    bool inclusive, first_step, strip_dirs, missing_ranks;
+    struct ranges steps;
+    bool tree, inclusive, first_step, strip_dirs, missing_ranks;
 };
 
 static const struct diff_args diff_defaults = {
@@ -50,7 +53,12 @@ static const struct opt diff_opts[] = {
     OPT_FILES(0, "base", struct diff_args, base, "FILE", "files of the first side, up to the next option"),
     OPT_FILES(0, "new", struct diff_args, other, "FILE", "files of the second side"),
     OPT_FLAG(0, "first-step", struct diff_args, first_step, "look at the first step of each file only"),
+    OPT_RANGES(
+        0, "steps", struct diff_args, steps, "A..B",
+        "with --tree: only these steps (ProfilerStep#N), each with the step of the same place: 3..7, 3.., or 1,4"),
     OPT_GROUP("Rows"),
+    OPT_FLAG(0, "tree", struct diff_args, tree,
+             "compare the call trees: which operator, where, and what became of what is not there any more"),
     OPT_CHOICE('b', "by", struct diff_args, by, by_words, "WHAT", "what makes a row"),
     OPT_FLAG(0, "inclusive", struct diff_args, inclusive,
              "times of operators and functions with what they called, which then counts many times"),
@@ -292,9 +300,62 @@ static int exit_code(enum gates_outcome outcome, const struct diff_args *args)
     return fails ? EXIT_LIMIT_PASSED : EXIT_FINE;
 }
 
+/* ---- trees ---- */
+
+/* Options of the other comparison would be without effect, and so would --steps without --tree. */
+static bool check_tree_options(const struct diff_args *args, struct tpa_error *err)
+{
+    if (!args->tree && args->steps.count) {
+        tpa_fail(err, TPA_NOWHERE, "--steps is for a comparison of trees");
+        return tpa_hint(err, "add --tree; without it steps are samples, and --first-step looks at one");
+    }
+    const char *option = args->by != MEASURE_BY_OPERATOR ? "--by"
+                         : args->inclusive               ? "--inclusive"
+                         : args->strip_dirs              ? "--strip-dirs"
+                         : args->gates.count             ? "--gate"
+                                                         : NULL;
+    if (args->tree && option) {
+        tpa_fail(err, TPA_NOWHERE, "%s has no meaning for a comparison of trees", option);
+        return tpa_hint(err, "leave out %s, or --tree", option);
+    }
+    if (args->tree && args->first_step && args->steps.count)
+        return tpa_fail(err, TPA_NOWHERE, "--first-step and --steps exclude each other");
+    return true;
+}
+
+static int tree_main(const struct invocation *call, struct tpa_error *err)
+{
+    const struct diff_args *args = call->args;
+    const struct work_tree_options options = { .first_step = args->first_step, .steps = args->steps };
+    struct sides_found found;
+    if (!sides_find(call, &args->base, &args->other, &found, err))
+        return EXIT_TROUBLE;
+    struct result *result = result_open("tpa.diff.tree/1");
+    struct tree_sides sides;
+    int code = EXIT_TROUBLE;
+    if (tree_sides_read(call, &args->load, &found, &options, &sides, result, err)) {
+        struct tree_diff *diff = tree_diff_open(sides.trees[0], sides.trees[1], args->min_change_ns);
+        tree_diff_add_tables(diff, result);
+        struct output_args output = args->output;
+        struct limit limit = output_limit_or(&output, ANALYSIS_LIMIT_FOR_PEOPLE);
+        if (output_is_for_people(&output))
+            tree_shorten(result, &limit);
+        output.limit = output_is_for_people(&output) ? (struct limit){ 0 } : limit;
+        code = output_result(result, &output, err) ? EXIT_FINE : EXIT_TROUBLE;
+        tree_diff_free(diff);
+    }
+    tree_sides_release(&sides);
+    result_free(result);
+    return code;
+}
+
 static int diff_main(const struct invocation *call, struct tpa_error *err)
 {
     const struct diff_args *args = call->args;
+    if (!check_tree_options(args, err))
+        return EXIT_TROUBLE;
+    if (args->tree)
+        return tree_main(call, err);
     struct sides_options options = {
         .measure = { .by = (enum measure_by)args->by,
                      .inclusive = args->inclusive,
@@ -339,7 +400,7 @@ const struct command cmd_diff = {
     .main = diff_main,
     .examples = {
         "tpa diff baseline.json optimized.json",
-        "tpa diff --gate 5% --gate memory=2% baseline.json optimized.json || echo slower",
+        "tpa diff --tree --first-step baseline.json optimized.json  # place by place in the call trees",
         "tpa diff --base a1.json.gz a2.json.gz --new b1.json.gz b2.json.gz --gate 5%",
         "tpa diff before.prof after.prof  # Python profiles; memory snapshots go alike",
         "tpa diff --by kernel --format md baseline.json optimized.json  # for a pull request",

@@ -1,0 +1,87 @@
+/*
+ * tree_align.h - which node of one work tree is which of the other: as many as can be, exactly.
+ *
+ *     struct tree_aligner *aligner = tree_aligner_open(before, after);    // finished and numbered
+ *     tree_align_all(aligner);
+ *     if (tree_mate(aligner, 0, node) != WORK_NONE)
+ *         ...
+ *     tree_aligner_free(aligner);
+ *
+ * Definition. Aligned nodes are of equal kind and name, their parents are aligned, and they stand in the same order on both
+ * sides. Threads are aligned in order, file by file; where only steps were chosen, nodes of a step only with nodes of the
+ * step of the same place. Among all such alignments this is one with the most nodes. Of several it is that which, from the front, takes equal
+ * subtrees at the head and the tail of both lists of children first, then aligns two nodes where that loses nothing, else
+ * leaves out that of the first side.
+ *
+ * Cost. A pair of lists of children is a table of one cell per pair. Only the cells near the diagonal are looked at that a
+ * way as good as the best can cross; equal subtrees need none. Where a table is still too large, the lists are cut: at steps,
+ * then at subtrees that occur once on either side, then in the middle; each piece is exact. Such lists are counted in
+ * aligner->cut_lists.
+ */
+#ifndef TPA_COMPARE_TREE_ALIGN_H
+#define TPA_COMPARE_TREE_ALIGN_H
+
+#include "compare/work_tree.h"
+
+struct tree_list {
+    const uint32_t *at; /* nodes of one side */
+    size_t count;
+};
+
+struct tree_pair {
+    uint32_t before, after;
+};
+typedef VEC_OF(struct tree_pair) tree_pairs;
+
+/* Pairs of weights that are known, by the numbers of two subtrees. */
+struct tree_weights {
+    uint64_t *keys; /* 1 + (number before << 32 | number after); 0: free */
+    uint32_t *values;
+    size_t count, size;
+};
+
+struct tree_aligner {
+    const struct work_tree *trees[2]; /* borrowed */
+    uint32_t *mates[2];               /* by node: the node of the other side; WORK_NONE: none */
+    struct tree_weights weights;
+    bool only_steps;
+    uint64_t budget;     /* cells that may still be looked at */
+    uint64_t most_cells; /* ... for one pair of lists; tests lower it */
+    size_t cut_lists;
+    tree_pairs waiting; /* aligned, and their children not yet */
+};
+
+/* New; free with tree_aligner_free (NULL is allowed). The trees are borrowed, finished and numbered together. */
+struct tree_aligner *tree_aligner_open(const struct work_tree *before, const struct work_tree *after);
+void tree_aligner_free(struct tree_aligner *aligner);
+
+/* Align the threads of both trees and all below them. */
+void tree_align_all(struct tree_aligner *aligner);
+
+/* How many nodes of two lists, which need not be children of aligned nodes, can be aligned. Aligns none. */
+uint64_t tree_align_value(struct tree_aligner *aligner, struct tree_list before, struct tree_list after);
+
+/*
+ * Align two lists and all below them. The pairs of the lists themselves are added to PAIRS, in order, where that is
+ * not NULL.
+ */
+void tree_align_lists(struct tree_aligner *aligner, struct tree_list before, struct tree_list after,
+                      tree_pairs *pairs);
+
+/* Let BEFORE and AFTER be aligned, whatever their names, and align what is below them. */
+void tree_align_pair(struct tree_aligner *aligner, uint32_t before, uint32_t after);
+
+/* The node that NODE of SIDE is aligned with; WORK_NONE: none. */
+static inline uint32_t tree_mate(const struct tree_aligner *aligner, int side, uint32_t node)
+{
+    return aligner->mates[side][node];
+}
+
+/* The children of NODE of SIDE. */
+static inline struct tree_list tree_children(const struct tree_aligner *aligner, int side, uint32_t node)
+{
+    const struct work_tree *tree = aligner->trees[side];
+    return (struct tree_list){ work_children(tree, node), tree->nodes.at[node].count };
+}
+
+#endif

@@ -1,0 +1,390 @@
+/* test_tree_diff.c - compare/tree_diff.h: which call of one side is which of the other. */
+#include "tests/unit/small_trace.h"
+
+#include "compare/tree_diff.h"
+#include "compare/work_numbers.h"
+#include <stdio.h>
+#include <stdlib.h>
+
+/* Traces are written as text: an operator is "name[...]", a work "name:duration", apart by blanks. */
+struct writing {
+    struct small small;
+    const char *at;
+    int64_t now, device, correlation;
+};
+
+static void write_nodes(struct writing *writing);
+
+static void write_node(struct writing *writing)
+{
+    char name[64];
+    size_t length = strcspn(writing->at, "[]: ");
+    snprintf(name, sizeof name, "%.*s", (int)length, writing->at);
+    writing->at += length;
+    if (*writing->at == ':') {
+        int64_t duration = strtoll(writing->at + 1, (char **)(uintptr_t)&writing->at, 10);
+        small_host(&writing->small, 1, "cuda_runtime", "cudaLaunchKernel", writing->now, 1);
+        small_arg(&writing->small, ARG_CORRELATION, ++writing->correlation);
+        small_device(&writing->small, 7, "kernel", name, writing->device, duration);
+        small_arg(&writing->small, ARG_CORRELATION, writing->correlation);
+        writing->now += 2;
+        writing->device += duration;
+        return;
+    }
+    int64_t start = writing->now++;
+    writing->at++;
+    write_nodes(writing);
+    writing->at++;
+    writing->now++;
+    small_host(&writing->small, 1, "cpu_op", name, start, writing->now - start);
+    writing->now++;
+}
+
+static void write_nodes(struct writing *writing)
+{
+    while (*writing->at && *writing->at != ']') {
+        while (*writing->at == ' ')
+            writing->at++;
+        if (*writing->at && *writing->at != ']')
+            write_node(writing);
+    }
+}
+
+static struct trace *trace_of(const char *text)
+{
+    struct writing writing = { small_begin(WANT(CORRELATION)), text, 0, 100000, 0 };
+    write_nodes(&writing);
+    return small_end(&writing.small);
+}
+
+/* Both sides and what changed. */
+struct compared {
+    struct names *names;
+    struct work_tree *trees[2];
+    struct tree_diff *diff;
+};
+
+static struct compared compare(const char *before, const char *after)
+{
+    struct compared compared = { .names = names_open() };
+    const char *const texts[2] = { before, after };
+    for (int side = 0; side < 2; side++) {
+        struct trace *trace = trace_of(texts[side]);
+        struct tpa_error err = { 0 };
+        compared.trees[side] = work_tree_open(compared.names);
+        assert_true(work_tree_add(compared.trees[side], trace, &(struct work_tree_options){ 0 }, &err));
+        work_tree_finish(compared.trees[side]);
+        trace_free(trace);
+    }
+    compared.diff = tree_diff_open(compared.trees[0], compared.trees[1], 0);
+    return compared;
+}
+
+static void release(struct compared *compared)
+{
+    tree_diff_free(compared->diff);
+    work_tree_free(compared->trees[0]);
+    work_tree_free(compared->trees[1]);
+    names_free(compared->names);
+}
+
+static void assert_aligned(const struct compared *compared, int64_t operators, int64_t works)
+{
+    const struct tree_sum *sum = &compared->diff->sums[TREE_ALIGNED];
+    assert_int_equal(sum->operators[0], operators);
+    assert_int_equal(sum->operators[1], operators);
+    assert_int_equal(sum->works[0], works);
+    assert_int_equal(sum->works[1], works);
+}
+
+static void assert_adds_up(const struct tree_diff *diff)
+{
+    for (int side = 0; side < 2; side++) {
+        int64_t sum = 0;
+        for (enum tree_label label = TREE_ALIGNED; label < TREE_LABELS; label++)
+            sum += diff->sums[label].device_ns[side];
+        assert_int_equal(sum, diff->device_ns[side]);
+    }
+}
+
+static const struct tree_path_row *path(const struct compared *compared, const char *text)
+{
+    for (size_t i = 0; i < compared->diff->paths.count; i++)
+        if (strcmp(compared->diff->paths.at[i].path.at, text) == 0)
+            return &compared->diff->paths.at[i];
+    fail_msg("there is no path %s", text);
+    return NULL;
+}
+
+/*
+ * One operator is put first, and nothing is around them: all others keep their partners.
+ *
+ *     before          linear relu linear      works 20 + 5 + 20
+ *     after   dropout linear relu linear      works 3 + 26 + 5 + 26
+ */
+static void an_operator_put_first_shifts_nothing(void **state)
+{
+    (void)state;
+    struct compared compared = compare("linear[t[] addmm[gemm:20]] relu[relu_k:5] linear[t[] addmm[gemm:20]]",
+                                       "dropout[drop_k:3] linear[t[] addmm[gemm:26]] relu[relu_k:5] "
+                                       "linear[t[] addmm[gemm:26]]");
+    assert_aligned(&compared, 7, 3);
+    assert_int_equal(compared.diff->sums[TREE_NEW].operators[1], 1);
+    assert_int_equal(compared.diff->sums[TREE_NEW].device_ns[1], 3);
+    const struct tree_path_row *row = path(&compared, "linear > addmm");
+    assert_int_equal(row->aligned, 2);
+    assert_int_equal(row->device_before_ns, 40);
+    assert_int_equal(row->device_after_ns, 52);
+    assert_true(path(&compared, "linear")->folded); /* its change is that of addmm */
+    assert_false(row->folded);
+    assert_adds_up(compared.diff);
+    release(&compared);
+}
+
+/* [p q a] and [a r s]: a stays. Pairs by place would have unlike names, and replacing all three costs as many edits. */
+static void a_node_common_to_both_is_found_where_all_else_differs(void **state)
+{
+    (void)state;
+    struct compared compared = compare("block[p[pk:4] q[qk:4] a[ak:10]]", "block[a[ak:11] r[rk:6] s[sk:6]]");
+    assert_aligned(&compared, 2, 1);
+    assert_int_equal(compared.diff->sums[TREE_GONE].operators[0], 2);
+    assert_int_equal(compared.diff->sums[TREE_NEW].works[1], 2);
+    assert_int_equal(compared.diff->matches.count, 0);
+    assert_int_equal(path(&compared, "block > a")->device_change_ns, 1);
+    assert_adds_up(compared.diff);
+    release(&compared);
+}
+
+/*
+ *     before  block[mm[g] mul[m] add[a] sum[r1]]          g 40, m 8, a 8, r1 6
+ *     after   block[linear[mm[g]] triton[t] sum[r2]]      g 40, t 9, r2 4
+ *
+ * Exactly aligned are block and sum. mm lies in a new linear, mul and add became one, r2 is r1 under another name.
+ */
+static void what_is_left_over_is_wrapped_fused_or_renamed(void **state)
+{
+    (void)state;
+    struct compared compared = compare("block[mm[g:40] mul[m:8] add[a:8] sum[r1:6]]",
+                                       "block[linear[mm[g:40]] triton[t:9] sum[r2:4]]");
+    const struct tree_diff *diff = compared.diff;
+    assert_aligned(&compared, 2, 0);
+    assert_int_equal(diff->wrapped, 1);
+    assert_int_equal(diff->fused, 1);
+    assert_int_equal(diff->renamed, 1);
+    assert_int_equal(diff->split, 0);
+    assert_int_equal(diff->sums[TREE_WRAPPED].operators[0], 1); /* mm */
+    assert_int_equal(diff->sums[TREE_WRAPPED].operators[1], 2); /* linear, mm */
+    assert_int_equal(diff->sums[TREE_WRAPPED].device_ns[1], 40);
+    assert_int_equal(diff->sums[TREE_FUSED].device_ns[0], 16);
+    assert_int_equal(diff->sums[TREE_FUSED].device_ns[1], 9);
+    assert_int_equal(diff->sums[TREE_RENAMED].works[0], 1);
+    assert_int_equal(diff->sums[TREE_GONE].operators[0] + diff->sums[TREE_NEW].operators[1], 0);
+    assert_string_equal(diff->matches.at[0].before.at, "mul, add"); /* the largest change first */
+    assert_string_equal(diff->matches.at[0].after.at, "triton");
+    assert_string_equal(diff->matches.at[1].below.at, "block > sum");
+    assert_string_equal(diff->matches.at[2].before.at, "mm");
+    assert_string_equal(diff->matches.at[2].after.at, "linear");
+    assert_adds_up(diff);
+    release(&compared);
+}
+
+/* The same sides the other way round: what was wrapped is still, and what was fused is split. */
+static void the_other_way_round_fused_is_split(void **state)
+{
+    (void)state;
+    struct compared compared = compare("block[linear[mm[g:40]] triton[t:9] sum[r2:4]]",
+                                       "block[mm[g:40] mul[m:8] add[a:8] sum[r1:6]]");
+    assert_aligned(&compared, 2, 0);
+    assert_int_equal(compared.diff->wrapped, 1);
+    assert_int_equal(compared.diff->fused, 0);
+    assert_int_equal(compared.diff->split, 1);
+    assert_int_equal(compared.diff->sums[TREE_WRAPPED].operators[0], 2);
+    assert_adds_up(compared.diff);
+    release(&compared);
+}
+
+/* Running numbers may differ, and operators may have another name for the same children. */
+static void operators_are_renamed_by_number_and_by_children(void **state)
+{
+    (void)state;
+    struct compared compared =
+        compare("f[fused_add_3[x[]] old[y[] z[]]]", "f[fused_add_5[x[]] young[y[] z[]]]");
+    assert_aligned(&compared, 1, 0);
+    assert_int_equal(compared.diff->renamed + compared.diff->wrapped, 2);
+    assert_int_equal(compared.diff->sums[TREE_GONE].operators[0], 0);
+    assert_int_equal(compared.diff->sums[TREE_NEW].operators[1], 0);
+    release(&compared);
+}
+
+/* An operator and a work of one name are two things: a Triton operator and its kernel. */
+static void kinds_are_compared_as_well_as_names(void **state)
+{
+    (void)state;
+    struct compared compared = compare("f[t[]]", "f[t:5]");
+    assert_aligned(&compared, 1, 0);
+    release(&compared);
+}
+
+/* Of twelve equal operators the one that lacks its kernel is found by weight: greedy pairing would lose the last. */
+static void the_odd_one_among_equals_is_found_by_weight(void **state)
+{
+    (void)state;
+    char before[1024] = "", after[1024] = "";
+    for (int i = 0; i < 12; i++) {
+        strcat(before, "linear[addmm[gemm:20]] ");
+        if (i != 4)
+            strcat(after, "linear[addmm[gemm:20]] ");
+    }
+    strcat(after, "linear[] ");
+    struct compared compared = compare(before, after);
+    assert_aligned(&compared, 11 * 2 + 1, 11);
+    assert_int_equal(compared.diff->sums[TREE_GONE].works[0], 1);
+    release(&compared);
+}
+
+/* ---- made-up trees, against a plain search ---- */
+
+static uint32_t random_state = 1;
+
+static uint32_t draw(uint32_t below)
+{
+    random_state = random_state * 1664525 + 1013904223;
+    return (random_state >> 8) % below;
+}
+
+static void draw_nodes(char **at, int depth, uint32_t most)
+{
+    for (uint32_t n = draw(most + 1); n > 0; n--) {
+        if (draw(3) == 0) {
+            *at += sprintf(*at, "k%u:1 ", draw(2));
+            continue;
+        }
+        *at += sprintf(*at, "o%u[", draw(2));
+        if (depth > 0)
+            draw_nodes(at, depth - 1, 3);
+        *at += sprintf(*at, "] ");
+    }
+}
+
+/* The most nodes below A and B that can be aligned: each way is tried. */
+static uint64_t most_of(const struct work_tree *x, const uint32_t *a, size_t n, const struct work_tree *y,
+                        const uint32_t *b, size_t m)
+{
+    if (n == 0 || m == 0)
+        return 0;
+    uint64_t best = most_of(x, a + 1, n - 1, y, b, m), other = most_of(x, a, n, y, b + 1, m - 1);
+    const struct work_node *p = &x->nodes.at[*a], *q = &y->nodes.at[*b];
+    best = other > best ? other : best;
+    if (p->kind == q->kind && p->name == q->name) {
+        uint64_t pair = 1 + most_of(x, work_children(x, *a), p->count, y, work_children(y, *b), q->count) +
+                        most_of(x, a + 1, n - 1, y, b + 1, m - 1);
+        best = pair > best ? pair : best;
+    }
+    return best;
+}
+
+static void random_trees_are_aligned_as_well_as_can_be(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 300; i++) {
+        char texts[2][4096] = { "o0[", "o0[" };
+        for (int side = 0; side < 2; side++) {
+            char *at = texts[side] + 3;
+            draw_nodes(&at, 2, 6);
+            strcpy(at, "]");
+        }
+        struct compared compared = compare(texts[0], texts[1]);
+        const struct work_tree *const *trees = (const struct work_tree *const *)compared.trees;
+        uint32_t roots[2] = { trees[0]->threads.at[0].node, trees[1]->threads.at[0].node };
+        const struct tree_sum *sum = &compared.diff->sums[TREE_ALIGNED];
+        assert_int_equal(sum->operators[0] + sum->works[0],
+                         most_of(trees[0], work_children(trees[0], roots[0]),
+                                 trees[0]->nodes.at[roots[0]].count, trees[1],
+                                 work_children(trees[1], roots[1]), trees[1]->nodes.at[roots[1]].count));
+        assert_adds_up(compared.diff);
+        release(&compared);
+    }
+}
+
+/* Lists that are too long are cut: no better than exactly, never a pair of unlike nodes or out of order, and counted. */
+static void lists_that_are_too_long_are_cut_and_counted(void **state)
+{
+    (void)state;
+    enum { NODES = 600 };
+    char *texts[2];
+    for (int side = 0; side < 2; side++) {
+        char *at = texts[side] = malloc(NODES * 16);
+        for (int i = 0; i < NODES; i++)
+            at += sprintf(at, "o%u[k%u:1] ", draw(4), draw(6));
+    }
+    struct compared compared = compare(texts[0], texts[1]);
+    const struct tree_sum *sum = &compared.diff->sums[TREE_ALIGNED];
+    assert_int_equal(compared.diff->cut_lists, 0);
+    struct tree_aligner *aligner = tree_aligner_open(compared.trees[0], compared.trees[1]);
+    aligner->most_cells = 5000;
+    tree_align_all(aligner);
+    assert_true(aligner->cut_lists > 0);
+    int64_t found = 0;
+    uint32_t last = 0;
+    for (uint32_t n = 0; n < compared.trees[0]->nodes.count; n++) {
+        uint32_t mate = tree_mate(aligner, 0, n);
+        const struct work_node *a = &compared.trees[0]->nodes.at[n];
+        if (mate == WORK_NONE || a->kind == WORK_THREAD)
+            continue;
+        assert_int_equal(a->name, compared.trees[1]->nodes.at[mate].name);
+        assert_int_equal(tree_mate(aligner, 1, mate), n);
+        assert_true(a->kind != WORK_OPERATOR || mate > last);
+        last = a->kind == WORK_OPERATOR ? mate : last;
+        found++;
+    }
+    assert_true(found <= sum->operators[0] + sum->works[0]);
+    assert_true(found > (sum->operators[0] + sum->works[0]) / 2);
+    tree_aligner_free(aligner);
+    release(&compared);
+    free(texts[0]);
+    free(texts[1]);
+}
+
+/* Calls nested as deep as a file may hold need no stack of ours. */
+static void deep_calls_are_no_trouble(void **state)
+{
+    (void)state;
+    enum { DEPTH = 20000 };
+    struct work_tree *trees[2];
+    struct names *names = names_open();
+    for (int side = 0; side < 2; side++) {
+        struct small small = small_begin(WANT(CORRELATION));
+        for (int i = 0; i < DEPTH; i++)
+            small_host(&small, 1, "cpu_op", i % 2 ? "a" : "b", i, 3 * DEPTH - 2 * i);
+        small_host(&small, 1, "cpu_op", side ? "x" : "y", DEPTH, 1);
+        struct trace *trace = small_end(&small);
+        struct tpa_error err = { 0 };
+        trees[side] = work_tree_open(names);
+        assert_true(work_tree_add(trees[side], trace, &(struct work_tree_options){ 0 }, &err));
+        work_tree_finish(trees[side]);
+        trace_free(trace);
+    }
+    struct tree_diff *diff = tree_diff_open(trees[0], trees[1], 0);
+    assert_int_equal(diff->sums[TREE_ALIGNED].operators[0], DEPTH);
+    tree_diff_free(diff);
+    work_tree_free(trees[0]);
+    work_tree_free(trees[1]);
+    names_free(names);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(an_operator_put_first_shifts_nothing),
+        cmocka_unit_test(a_node_common_to_both_is_found_where_all_else_differs),
+        cmocka_unit_test(what_is_left_over_is_wrapped_fused_or_renamed),
+        cmocka_unit_test(the_other_way_round_fused_is_split),
+        cmocka_unit_test(operators_are_renamed_by_number_and_by_children),
+        cmocka_unit_test(kinds_are_compared_as_well_as_names),
+        cmocka_unit_test(the_odd_one_among_equals_is_found_by_weight),
+        cmocka_unit_test(random_trees_are_aligned_as_well_as_can_be),
+        cmocka_unit_test(lists_that_are_too_long_are_cut_and_counted),
+        cmocka_unit_test(deep_calls_are_no_trouble),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
