@@ -10,6 +10,7 @@
 #include "analyze/memory/memory.h"
 #include "analyze/modules.h"
 #include "analyze/registry.h"
+#include "analyze/sequences/sequences.h"
 #include "analyze/steps.h"
 #include "summary/summary.h"
 #include "analyze/top/top.h"
@@ -17,7 +18,7 @@
 #include "facts/features.h"
 #include <string.h>
 
-enum { BARS = 15, COLUMNS = 400 };
+enum { BARS = 15, COLUMNS = 400, MOST_ROWS = 1000 };
 
 /* Add the charts of a type. That there is nothing to draw is no error of a report. */
 static void draw(const char *type, const struct trace *trace, const struct selection *selection,
@@ -111,7 +112,7 @@ static bool fill_gaps(const struct trace *trace, const struct selection *selecti
 {
     (void)err;
     struct gaps_options options = gaps_defaults;
-    options.most_gaps = 1000;
+    options.most_gaps = MOST_ROWS;
     struct gaps *gaps = gaps_analyze(trace, selection, BY(DEVICE), &options);
     result_add_table(content->result, gaps_causes_table(gaps));
     result_add_table(content->result, gaps_table(gaps));
@@ -134,6 +135,18 @@ static bool fill_launches(const struct trace *trace, const struct selection *sel
     bool good = ask(&analysis_launches, trace, selection, content->result, err);
     draw("queue", trace, selection, content->picture);
     return good;
+}
+
+/* The rows that matter most: a large trace has any number of runs and chains. */
+static bool fill_sequences(const struct trace *trace, const struct selection *selection,
+                           struct report_content *content, struct tpa_error *err)
+{
+    size_t first = content->result->tables.count;
+    if (!ask(&analysis_sequences, trace, selection, content->result, err))
+        return false;
+    for (size_t i = first; i < content->result->tables.count; i++)
+        table_truncate(content->result->tables.at[i], MOST_ROWS);
+    return true;
 }
 
 static bool fill_memory(const struct trace *trace, const struct selection *selection,
@@ -189,6 +202,9 @@ const struct report_section report_sections[] = {
       "tpa transfers", FEATURE_GPU, &transfers_wants, fill_transfers },
     { "launches", "Launches", "What it cost to launch work: time in the call, in the queue, on the device.",
       "tpa launches", FEATURE_GPU | FEATURE_LAUNCHES, &launches_wants, fill_launches },
+    { "sequences", "Sequences",
+      "Short works in a row, which a CUDA graph or fusion could save the time between, and chains of works that repeat.",
+      "tpa sequences", FEATURE_GPU, &sequences_wants, fill_sequences },
     { "memory", "Memory", "Where memory peaked, what was alive then, and which operators allocate.",
       "tpa memory", FEATURE_MEMORY, &memory_wants, fill_memory },
     { "communication", "Communication",

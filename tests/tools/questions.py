@@ -23,6 +23,7 @@ TABLES = [
     ["gpu"], ["gpu", "--by", "stream"], ["gpu", "--by", "step"], ["kernels"], ["kernels", "--by", "shape"],
     ["gaps", "--min", "0"], ["gaps", "--by", "stream", "--min", "0"], ["steps"], ["steps", "--by", "step,stream"], ["transfers"], ["transfers", "--by", "op"], ["transfers", "--by", "rank"],
     ["comm"], ["comm", "--by", "size"], ["memory"], ["memory", "--by", "step"], ["memory", "--by", "module"], ["launches"], ["launches", "--by", "thread"],
+    ["sequences"], ["sequences", "--all", "--by", "op"],
 ]
 # Other texts, and files of other formats.
 TEXTS = [
