@@ -17,6 +17,7 @@
     ROW(transfers) \
     ROW(comm) \
     ROW(launches) \
+    ROW(sequences) \
     ROW(kernels)
 /* clang-format on */
 

@@ -40,6 +40,7 @@ struct selection {
     bool *tracks;              /* by track_id */
     bool *files;               /* by file */
     struct intervals *windows; /* by file: when */
+    bool by_steps;             /* were steps asked for? */
 };
 
 /* New; free with selection_free. NULL and ERR when QUERY is wrong, or asks for what the trace does not have. */

@@ -6,6 +6,7 @@
 #include "analyze/kernels.h"
 #include "analyze/memory/memory.h"
 #include "analyze/registry.h"
+#include "analyze/sequences/sequences.h"
 #include "analyze/steps.h"
 #include "summary/summary.h"
 #include "analyze/top/top.h"
@@ -14,7 +15,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { BARS = 15, COLUMNS = 400 };
+enum { BARS = 15, COLUMNS = 400, MOST_ROWS = 1000 };
 
 /* Add the charts of TYPE, LEN bytes. That there is nothing to draw is no error of a report. */
 static void draw(const char *type, size_t len, const struct trace *trace, const struct selection *selection,
@@ -100,12 +101,24 @@ static bool fill_gaps(const struct trace *trace, const struct selection *selecti
 {
     (void)err;
     struct gaps_options options = gaps_defaults;
-    options.most_gaps = 1000;
+    options.most_gaps = MOST_ROWS;
     struct gaps *gaps = gaps_analyze(trace, selection, BY(DEVICE), &options);
     result_add_table(content->result, gaps_causes_table(gaps));
     result_add_table(content->result, gaps_table(gaps));
     chart_gaps(content->picture, gaps);
     gaps_free(gaps);
+    return true;
+}
+
+/* The rows that matter most: a large trace has any number of runs and chains. */
+static bool fill_sequences(const struct trace *trace, const struct selection *selection,
+                           struct report_content *content, struct tpa_error *err)
+{
+    size_t first = content->result->tables.count;
+    if (!fill_analysis(&analysis_sequences, trace, selection, content, err))
+        return false;
+    for (size_t i = first; i < content->result->tables.count; i++)
+        table_truncate(content->result->tables.at[i], MOST_ROWS);
     return true;
 }
 
@@ -153,6 +166,7 @@ static const struct {
     { &analysis_steps, fill_steps },
     { &analysis_kernels, fill_kernels },
     { &analysis_gaps, fill_gaps },
+    { &analysis_sequences, fill_sequences },
 };
 
 static struct report_section section_of(const struct analysis *analysis, char *more, size_t size)

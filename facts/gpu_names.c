@@ -174,6 +174,61 @@ const char *tensor_use_name(enum tensor_use use)
     return names[use];
 }
 
+/* ---- products ---- */
+
+/* Words of kernels that multiply matrices, convolve or attend. */
+static const char *const product_words[] = {
+    "gemm",        "gemv",      "cijk_",       "nvjet",          "cutlass",   "xmma",         "matmul",
+    "marlin",      "splitk",    "cublas",      "epilogue::impl", "dgrad",     "wgrad",        "fprop",
+    "winograd",    "convolve",  "convolution", "conv2d",         "conv3d",    "implicit_con", "scudnn",
+    "cudnn_infer", "fft",       "flash_",      "fmha",           "attention", "attn",         "dot_product",
+    "_moe_kernel", "fused_moe", NULL,
+};
+
+/* Names of operators without their namespace, and beginnings of such. */
+static const char *const product_operators[] = {
+    "mm",         "addmm",   "bmm",         "baddbmm",
+    "matmul",     "linear",  "mv",          "addmv",
+    "dot",        "einsum",  "addbmm",      "_addmm_activation",
+    "_scaled_mm", "_int_mm", "_grouped_mm", "_scaled_grouped_mm",
+    NULL,
+};
+static const char *const product_beginnings[] = {
+    "conv",
+    "cudnn_conv",
+    "miopen_conv",
+    "mkldnn_conv",
+    "_conv",
+    "_scaled_dot_product",
+    "scaled_dot_product",
+    "_flash_attention",
+    "_efficient_attention",
+    "unified_attention",
+    "slow_conv",
+    NULL,
+};
+
+bool kernel_is_product(const char *name)
+{
+    char *lower = lower_case(name);
+    bool is = holds_one_of(lower, product_words);
+    free(lower);
+    return is;
+}
+
+bool operator_is_product(const char *name)
+{
+    const char *colons = strstr(name, "::");
+    const char *own = colons ? colons + 2 : name;
+    for (size_t i = 0; product_operators[i]; i++)
+        if (strcmp(own, product_operators[i]) == 0)
+            return true;
+    for (size_t i = 0; product_beginnings[i]; i++)
+        if (strncmp(own, product_beginnings[i], strlen(product_beginnings[i])) == 0)
+            return true;
+    return false;
+}
+
 /* ---- data loading ---- */
 
 static bool begins_and_ends(const char *name, const char *begin, const char *end)

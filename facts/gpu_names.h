@@ -21,6 +21,13 @@ enum tensor_use kernel_tensor_use(const char *name);
 /* "yes", "no", "unknown". */
 const char *tensor_use_name(enum tensor_use use);
 
+/*
+ * Is the kernel one that no other can easily be fused with: a matrix product, a convolution, attention? And does the operator
+ * do one of these, so that what it launches belongs to it?
+ */
+bool kernel_is_product(const char *name);
+bool operator_is_product(const char *name);
+
 /* Is it the wait for the next batch: enumerate(DataLoader)#...__next__ and the like? */
 bool annotation_is_data_loading(const char *name);
 

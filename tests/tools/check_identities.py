@@ -120,6 +120,34 @@ def launch_identities(answers):
                 yield f"launches --by {by}: {key} adds up to something else"
 
 
+def sequence_identities(answers):
+    tables = answers.ask("sequences")
+    if "short_runs" not in tables:
+        return
+    runs, footer = tables["runs"]["rows"], tables["short_runs"]["footer"]
+    for by in (None, "stream", "op", "step", "kernel"):
+        short = answers.ask("sequences", by)["short_runs"]
+        for key in ("works", "work_ns", "idle_ns"):
+            if total(short["rows"], key) != short["footer"][key]:
+                yield f"sequences --by {by}: {key} adds up to something else"
+        for row in short["rows"]:
+            if row["idle_host_ns"] + row["idle_device_ns"] + row["idle_unknown_ns"] != row["idle_ns"]:
+                yield f"sequences --by {by}: the causes are not the idle time"
+    if len(runs) != footer["runs"] or any(total(runs, key) != footer[key] for key in ("works", "work_ns", "idle_ns", "idle_host_ns")):
+        yield "sequences: the runs are not all runs"
+    if total(runs, "graph_gain_ns") != footer["graph_gain_ns"] or any((row["graph_gain_ns"] or 0) > row["idle_ns"] for row in runs):
+        yield "sequences: a graph gains more than the idle time"
+    for device in answers.rows("gpu", "devices"):
+        if device["streams"].isdigit() and total(of_device(runs, device), "idle_ns") > device["idle_ns"]:
+            yield f"sequences: the runs of device {device['device']} are idle for longer than it"
+    for row in tables["fusion"]["rows"]:
+        if row["gaps_host_ns"] + row["gaps_device_ns"] != row["gaps_ns"] or row["gain_ns"] > row["work_ns"] + row["gaps_ns"] or row["length"] < 2:
+            yield f"sequences: fusion gains more than there is: {row}"
+    for row in tables["repeats"]["rows"]:
+        if row["count"] < 2 or row["every"] < row["length"] or not 2 <= row["length"] <= 16:
+            yield f"sequences: no chain that repeats: {row}"
+
+
 # ---- what devices and hosts wait for
 
 def gap_identities(answers):
@@ -375,7 +403,7 @@ def differences(answers, expected):
 
 
 GROUPS = {
-    "gpu": (gpu_identities, kernel_identities, launch_identities),
+    "gpu": (gpu_identities, kernel_identities, launch_identities, sequence_identities),
     "idle": (gap_identities, transfer_identities),
     "steps": (step_identities, summary_identities),
     "code": (module_identities, collective_identities),

@@ -34,6 +34,7 @@ import reference_launches
 import reference_memory
 import reference_modules
 import reference_nightly
+import reference_sequences
 import reference_steps
 import reference_summary
 import reference_tables
@@ -61,7 +62,7 @@ def differences(tpa, path):
 
 KEYS = ("device", "name", "operator", "caller", "callee", "cause", "start_ns", "length_ns", "direction", "memory", "call", "kernel",
         "rank", "step", "collective", "group", "number", "dtype", "size", "thread", "stream", "graph", "transfer",
-        "line", "path", "module", "device_type", "is_user_annotation", "category")
+        "line", "path", "module", "op", "names", "device_type", "is_user_annotation", "category")
 ROUNDED = ("average_ns", "median_ns", "stddev_ns", "late_median_ns", "call_before_ns", "call_after_ns")
 
 
@@ -178,6 +179,32 @@ def launch_differences(tpa, path, document):
         yield compare_tables("below the launches", [launches.footer()], [found["launches"]["footer"]])
     yield compare_tables("queues", launches.queues(), rows_of(found, "queues"))
     yield compare_tables("graphs", launches.graphs(), rows_of(found, "graphs"))
+
+
+def sequence_differences(tpa, path, document):
+    tables = reference_tables.Tables(document)
+    sequences = reference_sequences.Sequences(tables)
+    for by in ("device", "stream", "op", "kernel"):
+        found = ask(tpa, "sequences", path, "--by", by)
+        yield compare_tables(f"short works by {by}", sequences.shorts(by), rows_of(found, "short_runs"))
+    yield compare_tables("runs of short works", sequences.runs(), rows_of(found, "runs"))
+    if tables.work:
+        yield compare_tables("below the short works", [sequences.footer()], [found["short_runs"]["footer"]])
+    if not any(e.is_python for e in tables.events):  # modules join works, too
+        yield compare_tables("fusion", sequences.fusions(), rows_of(found, "fusion"))
+    found = ask(tpa, "sequences", path, "--all", "--short", "5us", "--least", "2")
+    repeats = sequences.repeats()
+    yield compare_tables("chains that repeat", repeats, rows_of(found, "repeats"))
+    if [row["names"] for row in repeats] != [row["names"] for row in rows_of(found, "repeats")]:
+        yield "chains that repeat: in another order"
+    yield compare_tables("pairs of short works", reference_sequences.Sequences(tables, short=5000, least=2).runs(), rows_of(found, "runs"))
+    stepwise = reference_sequences.Sequences(tables, by_steps=True)
+    found = ask(tpa, "sequences", path, "--by", "step", "--all")
+    yield compare_tables("short works by step", stepwise.shorts("step"), rows_of(found, "short_runs"))
+    yield compare_tables("chains within steps", stepwise.repeats(), rows_of(found, "repeats"))
+    for name in sorted({e.name for e in tables.operators})[:3] if tables.work else ():
+        found = ask(tpa, "sequences", path, "--op", name)
+        yield compare_tables(f"what {name} launched", sequences.patterns(name), rows_of(found, "patterns"))
 
 
 def step_differences(tpa, path, document):
@@ -312,7 +339,7 @@ def chart_differences(tpa, path, document):
 
 # Sections of a report, and the commands that say the same.
 SECTIONS = {"summary": "summary", "steps": "steps", "operators": "top", "modules": "modules", "kernels": "kernels", "devices": "gpu", "gaps": "gaps",
-            "transfers": "transfers", "launches": "launches", "memory": "memory", "communication": "comm"}
+            "transfers": "transfers", "launches": "launches", "sequences": "sequences", "memory": "memory", "communication": "comm"}
 
 
 def report_differences(tpa, path, document):
@@ -339,7 +366,7 @@ def report_differences(tpa, path, document):
 # Commands but top, and what differs in their tables: texts, or None for each that does not.
 COMMANDS = {"rows": top_differences, "chart": chart_differences, "report": report_differences, "summary": summary_differences, "info": lambda tpa, path, document: info_differences(tpa, [path]),
             "gpu": gpu_differences, "kernels": kernel_differences, "gaps": gap_differences, "transfers": transfer_differences,
-            "launches": launch_differences, "steps": step_differences, "memory": memory_differences, "callers": caller_differences,
+            "launches": launch_differences, "sequences": sequence_differences, "steps": step_differences, "memory": memory_differences, "callers": caller_differences,
             "modules": module_differences}
 
 

@@ -24,6 +24,7 @@ TABLES = [
     ["gaps", "--min", "0"], ["gaps", "--by", "stream", "--min", "0"], ["steps"], ["steps", "--by", "step,stream"], ["transfers"], ["transfers", "--by", "op"], ["transfers", "--by", "rank"],
     ["comm"], ["comm", "--by", "size"], ["memory"], ["memory", "--by", "step"], ["memory", "--by", "module"], ["launches"], ["launches", "--by", "thread"],
     ["path", "--whole", "--segments"], ["whatif", "--cuda-graph"],
+    ["sequences"], ["sequences", "--all", "--by", "op"],
 ]
 # Other texts, and files of other formats.
 TEXTS = [

@@ -1,0 +1,360 @@
+/*
+ * fusion.c - neighbours on a stream that one kernel could do instead.
+ *
+ * Two neighbours could be one when neither is a matrix product, convolution, attention, collective or copy between memories,
+ * and they belong together: one operator or module launched both, or the second reads a tensor of the size and type that the
+ * first wrote. What that would gain has an upper bound: the gap between them, and the time to write and read the tensor.
+ */
+#include "analyze/sequences/parts.h"
+
+#include "analyze/roofline.h"
+#include "base/runs.h"
+#include "base/sum.h"
+#include "facts/code_paths.h"
+#include "facts/copy_names.h"
+#include "facts/gpu_names.h"
+#include "facts/shapes.h"
+#include <stdlib.h>
+#include <string.h>
+
+enum { UNASKED, FUSABLE, NOT_FUSABLE, MOST_INPUTS = 8 };
+
+struct fusion_query {
+    const struct stream_works *works;
+    struct outer_operators outer;
+    struct code_paths *modules; /* NULL where no module was recorded */
+    uint8_t *of_work, *of_op;   /* by name_id: may works of this name, may those of operators of it? */
+};
+
+/* What a join of two neighbours is known to save. */
+struct join {
+    bool together;
+    bool sized;    /* sizes of both were recorded */
+    int64_t bytes; /* of the tensor between them; 0 where there is none */
+};
+
+/* ---- may it be fused? ---- */
+
+static bool is_fusable(struct fusion_query *query, const struct stream_work *work)
+{
+    const struct trace *trace = query->works->trace;
+    name_id name = trace->name[work->event];
+    if (gpu_work_communicates(work->work))
+        return false;
+    if (query->of_work[name] == UNASKED) {
+        const char *text = names_text(trace->names, name);
+        bool good = work->work == GPU_MEMCPY   ? copy_kind_of(text).direction == COPY_DTOD
+                    : work->work == GPU_MEMSET ? true
+                                               : !kernel_is_product(text);
+        query->of_work[name] = good ? FUSABLE : NOT_FUSABLE;
+    }
+    if (query->of_work[name] == NOT_FUSABLE || work->op == EVENT_NONE)
+        return query->of_work[name] == FUSABLE;
+    uint8_t *of_op = &query->of_op[trace->name[work->op]];
+    if (*of_op == UNASKED)
+        *of_op = operator_is_product(trace_name(trace, work->op)) ? NOT_FUSABLE : FUSABLE;
+    return *of_op == FUSABLE;
+}
+
+/* ---- does one read what the other wrote? ---- */
+
+/* A tensor as arguments tell it. */
+struct tensor {
+    struct shape shape;
+    const char *type;
+    size_t type_len;
+};
+
+static bool tensor_of_input(const struct trace *trace, event_id op, size_t index, struct tensor *tensor)
+{
+    const char *dims = trace_arg_text(trace, ARG_INPUT_DIMS, op);
+    const char *types = trace_arg_text(trace, ARG_INPUT_TYPES, op);
+    return dims && types && shape_of_input(dims, index, &tensor->shape) && tensor->shape.count > 0 &&
+           concrete_input(types, index, &tensor->type, &tensor->type_len);
+}
+
+/* Widen SHAPE to what it and MORE come to together; false when they do not fit. */
+static bool widen(struct shape *shape, const struct shape *more)
+{
+    struct shape wide = shape->count >= more->count ? *shape : *more;
+    const struct shape *other = shape->count >= more->count ? more : shape;
+    size_t shift = wide.count - other->count;
+    for (size_t i = 0; i < other->count; i++) {
+        int64_t *size = &wide.size[shift + i];
+        if (*size != other->size[i] && *size != 1 && other->size[i] != 1)
+            return false;
+        *size = *size == 1 ? other->size[i] : *size;
+    }
+    *shape = wide;
+    return true;
+}
+
+/* What OP writes: as large as its inputs together, else as the first; of the type of the first. */
+static bool tensor_written(const struct trace *trace, event_id op, struct tensor *tensor)
+{
+    bool any = false;
+    struct shape first = { 0 };
+    for (size_t i = 0; i < MOST_INPUTS; i++) {
+        struct tensor input;
+        if (!tensor_of_input(trace, op, i, &input))
+            continue;
+        if (!any) {
+            *tensor = input;
+            first = input.shape;
+        } else if (!widen(&tensor->shape, &input.shape)) {
+            tensor->shape = first;
+            return true;
+        }
+        any = true;
+    }
+    return any;
+}
+
+static int64_t type_size(const struct tensor *tensor)
+{
+    static const struct {
+        const char *name;
+        int64_t size;
+    } types[] = { { "float", 4 },
+                  { "double", 8 },
+                  { "c10::Half", 2 },
+                  { "c10::BFloat16", 2 },
+                  { "int", 4 },
+                  { "long int", 8 },
+                  { "long", 8 },
+                  { "short int", 2 },
+                  { "signed char", 1 },
+                  { "bool", 1 },
+                  { "unsigned char", 1 },
+                  { "c10::Float8_e4m3fn", 1 },
+                  { "c10::Float8_e5m2", 1 } };
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++)
+        if (strlen(types[i].name) == tensor->type_len &&
+            memcmp(types[i].name, tensor->type, tensor->type_len) == 0)
+            return types[i].size;
+    return 0;
+}
+
+/* Bytes of TENSOR; 0 when its type is not known or it is impossibly large. */
+static int64_t tensor_bytes(const struct tensor *tensor)
+{
+    int64_t bytes = type_size(tensor);
+    for (size_t i = 0; i < tensor->shape.count; i++)
+        if (tensor->shape.size[i] < 0 || __builtin_mul_overflow(bytes, tensor->shape.size[i], &bytes))
+            return 0;
+    return bytes;
+}
+
+static bool same_tensor(const struct tensor *a, const struct tensor *b)
+{
+    return a->shape.count == b->shape.count && a->type_len == b->type_len &&
+           memcmp(a->type, b->type, a->type_len) == 0 &&
+           memcmp(a->shape.size, b->shape.size, a->shape.count * sizeof *a->shape.size) == 0;
+}
+
+/* Bytes of what the operator of A wrote, if that of B reads as much of the type; SIZED tells whether both have sizes. */
+static int64_t bytes_between(const struct trace *trace, const struct stream_work *a,
+                             const struct stream_work *b, bool *sized)
+{
+    struct tensor written, input;
+    *sized = false;
+    if (a->op == EVENT_NONE || b->op == EVENT_NONE || a->op == b->op ||
+        !tensor_written(trace, a->op, &written))
+        return 0;
+    for (size_t i = 0; i < MOST_INPUTS; i++) {
+        if (!tensor_of_input(trace, b->op, i, &input))
+            continue;
+        *sized = true;
+        if (same_tensor(&written, &input))
+            return tensor_bytes(&written);
+    }
+    return 0;
+}
+
+/* ---- joins ---- */
+
+static uint32_t module_of(const struct fusion_query *query, event_id call)
+{
+    return query->modules && call != EVENT_NONE ? code_place_of(query->modules, call).path : CODE_OUTSIDE;
+}
+
+static struct join join_of(const struct fusion_query *query, const struct stream_work *a,
+                           const struct stream_work *b)
+{
+    const struct trace *trace = query->works->trace;
+    struct join join = { 0 };
+    join.bytes = bytes_between(trace, a, b, &join.sized);
+    size_t outer = outer_operator_of(&query->outer, trace, a->call);
+    uint32_t module = module_of(query, a->call);
+    join.together = join.bytes > 0 ||
+                    (outer != SIZE_MAX && outer == outer_operator_of(&query->outer, trace, b->call)) ||
+                    (module != CODE_OUTSIDE && module == module_of(query, b->call));
+    return join;
+}
+
+/* ---- chains ---- */
+
+/* What chains of the same operator and works come to. */
+struct fusion {
+    name_id op; /* NAME_NONE: not known */
+    size_t first, length;
+    bool sized;
+    int64_t count, work_ns, gaps_ns, host_ns, bytes, gain_ns;
+};
+
+struct fusions {
+    VEC_OF(struct fusion) at;
+    VEC_OF(name_id) names; /* of the works of the first of each, its operator in front */
+    struct names *keys;
+};
+
+/* A chain while it grows. */
+struct grown {
+    int64_t work_ns, longest_ns, gaps_ns, host_ns, bytes, saved_ns;
+    bool sized;
+};
+
+static void add_work(struct grown *grown, const struct stream_work *work)
+{
+    int64_t work_ns = work->end_ns - work->start_ns;
+    grown->work_ns += work_ns;
+    grown->longest_ns = work_ns > grown->longest_ns ? work_ns : grown->longest_ns;
+}
+
+/* The most that A and B save by not writing and reading what lies between: BANDWIDTH in bytes per nanosecond, 0: not known. */
+static int64_t saved_ns(const struct join *join, const struct stream_work *a, const struct stream_work *b,
+                        double bandwidth)
+{
+    int64_t of_a = a->end_ns - a->start_ns, of_b = b->end_ns - b->start_ns;
+    int64_t most_ns = of_a < of_b ? of_a : of_b;
+    if (!join->sized || bandwidth <= 0)
+        return most_ns;
+    double ns = 2 * (double)join->bytes / bandwidth;
+    return ns < (double)most_ns ? (int64_t)ns : most_ns;
+}
+
+static void add_join(struct grown *grown, const struct join *join, const struct stream_work *a,
+                     const struct stream_work *b, double bandwidth)
+{
+    grown->gaps_ns += b->gap_ns;
+    grown->host_ns += b->because == LATE_HOST ? b->gap_ns : 0;
+    grown->sized = grown->sized || join->sized;
+    sum_add(&grown->bytes, join->bytes);
+    grown->saved_ns += saved_ns(join, a, b, bandwidth);
+}
+
+static void keep_chain(struct fusions *fusions, const struct fusion_query *query,
+                       const struct stream_work *first, size_t count, const struct grown *grown)
+{
+    const struct trace *trace = query->works->trace;
+    size_t outer = outer_operator_of(&query->outer, trace, first->call), begin = fusions->names.count;
+    name_id op = outer == SIZE_MAX ? NAME_NONE : trace->name[query->outer.at[outer]];
+    *VEC_PUSH(&fusions->names) = op;
+    for (size_t i = 0; i < count; i++)
+        *VEC_PUSH(&fusions->names) = trace->name[first[i].event];
+    uint32_t id = names_add(fusions->keys, (const char *)&fusions->names.at[begin],
+                            (count + 1) * sizeof *fusions->names.at);
+    if (id == fusions->at.count)
+        *VEC_PUSH(&fusions->at) = (struct fusion){ .op = op, .first = begin + 1, .length = count };
+    else
+        fusions->names.count = begin;
+    struct fusion *fusion = &fusions->at.at[id];
+    int64_t most_ns = grown->work_ns + grown->gaps_ns - grown->longest_ns;
+    int64_t gain_ns = grown->gaps_ns + grown->saved_ns;
+    fusion->count++;
+    fusion->sized = fusion->sized || grown->sized;
+    fusion->work_ns += grown->work_ns;
+    sum_add(&fusion->gaps_ns, grown->gaps_ns);
+    sum_add(&fusion->host_ns, grown->host_ns);
+    sum_add(&fusion->bytes, grown->bytes);
+    sum_add(&fusion->gain_ns, gain_ns < most_ns ? gain_ns : most_ns);
+}
+
+static void find_chains(struct fusion_query *query, struct fusions *fusions,
+                        const struct works_of_stream *stream)
+{
+    const struct trace_device *device = query->works->gpu->devices[stream->device].properties;
+    double bandwidth = device && device->name ? roof_of_device(device->name).bandwidth_gbs : 0;
+    const struct stream_work *at = &query->works->at[stream->first];
+    for (size_t first = 0, end; first < stream->count; first = end) {
+        struct grown grown = { 0 };
+        end = first + 1;
+        if (!is_fusable(query, &at[first]))
+            continue;
+        add_work(&grown, &at[first]);
+        for (; end < stream->count && !at[end].paused && is_fusable(query, &at[end]); end++) {
+            struct join join = join_of(query, &at[end - 1], &at[end]);
+            if (!join.together)
+                break;
+            add_join(&grown, &join, &at[end - 1], &at[end], bandwidth);
+            add_work(&grown, &at[end]);
+        }
+        if (end - first > 1)
+            keep_chain(fusions, query, &at[first], end - first, &grown);
+    }
+}
+
+/* ---- rows ---- */
+
+static bool gains_less(const void *context, const void *left, const void *right)
+{
+    (void)context;
+    const struct fusion *a = left, *b = right;
+    return a->gain_ns != b->gain_ns ? a->gain_ns < b->gain_ns : a->count < b->count;
+}
+
+static void add_rows(struct sequences *sequences, const struct trace *trace, struct work_words *words,
+                     struct fusions *fusions)
+{
+    runs_sort(fusions->at.at, fusions->at.count, sizeof *fusions->at.at, gains_less, NULL);
+    for (size_t i = 0; i < fusions->at.count; i++) {
+        const struct fusion *fusion = &fusions->at.at[i];
+        const name_id *names = &fusions->names.at[fusion->first];
+        struct fusion_row row = { .count = fusion->count,
+                                  .length = (int64_t)fusion->length,
+                                  .work_ns = fusion->work_ns,
+                                  .gaps_ns = fusion->gaps_ns,
+                                  .host_ns = fusion->host_ns,
+                                  .device_ns = fusion->gaps_ns - fusion->host_ns,
+                                  .bytes = fusion->sized ? fusion->bytes : TABLE_INT_MISSING,
+                                  .gain_ns = fusion->gain_ns };
+        if (fusion->op != NAME_NONE)
+            row.op =
+                (struct text){ names_text(trace->names, fusion->op), names_length(trace->names, fusion->op) };
+        row.works = works_in_few_words(words, names, fusion->length);
+        row.names = works_in_full(words, names, fusion->length);
+        sum_add(&sequences->fusion_gain_ns, row.gain_ns);
+        *VEC_PUSH(&sequences->fusions) = row;
+    }
+}
+
+static bool has_modules(const struct trace *trace)
+{
+    for (name_id id = 0; id < names_count(trace->names); id++)
+        if (strncmp(names_text(trace->names, id), "nn.Module: ", 11) == 0)
+            return true;
+    return false;
+}
+
+void sequences_add_fusions(struct sequences *sequences, const struct stream_works *works,
+                           struct work_words *words)
+{
+    const struct trace *trace = works->trace;
+    size_t names = names_count(trace->names);
+    struct fusion_query query = { .works = works,
+                                  .outer = outer_operators_open(trace, NULL),
+                                  .modules = has_modules(trace) ? code_paths_open(trace, CODE_MODULES) : NULL,
+                                  .of_work = mem_zalloc(names + 1, 1),
+                                  .of_op = mem_zalloc(names + 1, 1) };
+    struct fusions fusions = { .keys = names_open() };
+    for (size_t s = 0; s < works->streams.count; s++)
+        find_chains(&query, &fusions, &works->streams.at[s]);
+    add_rows(sequences, trace, words, &fusions);
+    names_free(fusions.keys);
+    VEC_FREE(&fusions.at);
+    VEC_FREE(&fusions.names);
+    code_paths_free(query.modules);
+    outer_operators_release(&query.outer);
+    free(query.of_work);
+    free(query.of_op);
+}

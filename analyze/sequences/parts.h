@@ -1,0 +1,116 @@
+/*
+ * parts.h - what the files of analyze/sequences share.
+ *
+ *     struct stream_works works = stream_works_open(trace, selection, by_steps);
+ *     for (size_t s = 0; s < works.streams.count; s++)
+ *         for (size_t i = works.streams.at[s].first; ...)
+ *             ...
+ *     stream_works_release(&works);
+ */
+#ifndef TPA_ANALYZE_SEQUENCES_PARTS_H
+#define TPA_ANALYZE_SEQUENCES_PARTS_H
+
+#include "analyze/sequences/sequences.h"
+#include "facts/gpu_events.h"
+
+/* Why a stream had nothing to do before a work. */
+enum late_because {
+    LATE_DEVICE,  /* the work was queued already, or is of the same graph */
+    LATE_HOST,    /* its call began after all before it on the stream had ended */
+    LATE_UNKNOWN, /* its call is not in the file */
+    LATE_CAUSES
+};
+
+struct stream_work {
+    event_id event, call, op;
+    int64_t start_ns, end_ns;
+    int64_t gap_ns; /* from the end of the work before to its start; 0 when that is later, and where ALONE */
+    int64_t empty_ns; /* when all works before it on the stream had ended; its start where ALONE */
+    uint8_t because;  /* enum late_because */
+    uint8_t work;     /* enum gpu_work */
+    bool alone;  /* does not follow the work before it: that is of another stream, step, or not selected */
+    bool paused; /* no chain reaches over the gap before it: ALONE, or too long */
+};
+
+struct works_of_stream {
+    uint32_t device; /* of gpu_events.devices */
+    track_id track;
+    size_t first, count; /* of stream_works.at */
+};
+
+/* When a device was busy: disjoint, by start, with the time that it had been busy before. */
+struct busy_time {
+    struct interval *at;
+    int64_t *before_ns;
+    size_t count;
+};
+
+struct stream_works {
+    const struct trace *trace;
+    const struct gpu_events *gpu;
+    struct stream_work *at; /* stream after stream, by start */
+    size_t count;
+    VEC_OF(struct works_of_stream) streams;
+    struct busy_time *busy; /* by device */
+};
+
+/* The works of SELECTION; with BY_STEPS those of different steps do not follow each other. Release after use. */
+struct stream_works stream_works_open(const struct trace *trace, const struct selection *selection,
+                                      bool by_steps);
+void stream_works_release(struct stream_works *works);
+
+/* Time within [START, END) in which DEVICE had no work. */
+int64_t stream_works_idle_ns(const struct stream_works *works, uint32_t device, int64_t start_ns,
+                             int64_t end_ns);
+
+/* Rank of the file, and numbers of device and stream, of the works of STREAM. */
+void stream_works_place(const struct stream_works *works, const struct works_of_stream *stream, int64_t *rank,
+                        int64_t *device, int64_t *number);
+
+/*
+ * The outermost operators of a trace, thread after thread by start: those that lie in no other of them. Names is by name_id:
+ * which take part; NULL: all.
+ */
+struct outer_operators {
+    event_id *at;
+    size_t count;
+    size_t *first; /* by track, and one more */
+};
+
+struct outer_operators outer_operators_open(const struct trace *trace, const bool *names);
+void outer_operators_release(struct outer_operators *outer);
+
+/* Index of the one that was open when CALL began, on its thread; SIZE_MAX when none was. */
+size_t outer_operator_of(const struct outer_operators *outer, const struct trace *trace, event_id call);
+
+/* Names of works as people read them, each worked out once. */
+struct work_words {
+    const struct trace *trace;
+    struct arena *texts;      /* of what is returned */
+    struct text *full, *word; /* by name_id; AT is NULL: not yet */
+    size_t bytes;             /* of the texts returned */
+    int64_t left_out;         /* texts that were not made, as they would be more than memory should hold */
+};
+
+struct work_words *work_words_open(const struct trace *trace, struct arena *texts);
+void work_words_free(struct work_words *words);
+
+/* The names of COUNT works in few words: without arguments and namespaces, equal neighbours once: "fill x3, copy". */
+struct text works_in_few_words(struct work_words *words, const name_id *names, size_t count);
+
+/* The same whole, demangled, with " -> " between; AT is NULL when left out. */
+struct text works_in_full(struct work_words *words, const name_id *names, size_t count);
+
+/* Each adds its rows to SEQUENCES. */
+void sequences_add_repeats(struct sequences *sequences, const struct stream_works *works,
+                           struct work_words *words, bool all);
+void sequences_add_runs(struct sequences *sequences, const struct stream_works *works,
+                        const struct sequence_options *options);
+void sequences_add_fusions(struct sequences *sequences, const struct stream_works *works,
+                           struct work_words *words);
+
+/* False and ERR when no operator is called OP, a name or a regular expression. */
+bool sequences_add_patterns(struct sequences *sequences, const struct stream_works *works,
+                            struct work_words *words, const char *op, struct tpa_error *err);
+
+#endif

@@ -1,0 +1,157 @@
+/* patterns.c - what the outermost calls of an operator launched, by the names of the works. */
+#include "analyze/sequences/parts.h"
+
+#include "base/regex.h"
+#include "base/runs.h"
+#include "base/suggest.h"
+#include <stdlib.h>
+#include <string.h>
+
+struct launched {
+    uint32_t outer; /* index of outer_operators.at */
+    event_id work;
+};
+
+/* Which names are OP, or match it as a regular expression from end to end? New, free with free(); NULL and ERR when none is. */
+static bool *match_operators(const struct trace *trace, const char *op, struct tpa_error *err)
+{
+    size_t count = names_count(trace->names);
+    bool *exact = mem_zalloc(count + 1, sizeof *exact), *seen = mem_zalloc(count + 1, sizeof *seen);
+    bool any = false;
+    struct suggest near = suggest_for(op, strlen(op));
+    for (event_id e = 0; e < trace->event_count; e++)
+        seen[trace->name[e]] = seen[trace->name[e]] || trace->kind[e] == EVENT_OP;
+    for (name_id id = 0; id < count; id++)
+        if (seen[id]) {
+            exact[id] = strcmp(names_text(trace->names, id), op) == 0;
+            any = any || exact[id];
+            suggest_consider(&near, names_text(trace->names, id));
+        }
+    if (!any) {
+        struct buffer whole = { 0 };
+        buffer_printf(&whole, "^(?:%s)$", op);
+        bool *matched = selection_match_names(trace->names, whole.at, NULL, err);
+        buffer_release(&whole);
+        for (name_id id = 0; matched && id < count; id++) {
+            exact[id] = matched[id] && seen[id];
+            any = any || exact[id];
+        }
+        if (matched && !any) {
+            tpa_fail(err, TPA_NOWHERE, "no operator is called '%s'", op);
+            if (near.best)
+                tpa_hint(err, "did you mean %s?", near.best);
+        }
+        free(matched);
+    }
+    free(seen);
+    if (any)
+        return exact;
+    free(exact);
+    return NULL;
+}
+
+/* ---- the works of each call ---- */
+
+static bool is_later(const void *context, const void *left, const void *right)
+{
+    const struct trace *trace = context;
+    const struct launched *a = left, *b = right;
+    if (a->outer != b->outer)
+        return a->outer > b->outer;
+    if (trace->start_ns[a->work] != trace->start_ns[b->work])
+        return trace->start_ns[a->work] > trace->start_ns[b->work];
+    return a->work > b->work;
+}
+
+/* The calls of an operator that launched works of these names. */
+struct pattern {
+    size_t first, length; /* of the first such call: of the names */
+    name_id op;
+    int64_t count, device_ns, host_ns;
+};
+
+static bool is_behind(const void *context, const void *left, const void *right)
+{
+    const struct trace *trace = context;
+    const struct pattern *a = left, *b = right;
+    if (a->op != b->op)
+        return strcmp(names_text(trace->names, a->op), names_text(trace->names, b->op)) > 0;
+    if (a->count != b->count)
+        return a->count < b->count;
+    return a->device_ns < b->device_ns;
+}
+
+static void add_rows(struct sequences *sequences, struct work_words *words, const struct trace *trace,
+                     const struct pattern *patterns, size_t count, const name_id *names)
+{
+    for (size_t i = 0; i < count; i++) {
+        const struct pattern *pattern = &patterns[i];
+        struct pattern_row row = { .op = { names_text(trace->names, pattern->op),
+                                           names_length(trace->names, pattern->op) },
+                                   .count = pattern->count,
+                                   .length = (int64_t)pattern->length,
+                                   .device_ns = pattern->device_ns,
+                                   .host_ns = pattern->host_ns };
+        row.works = works_in_few_words(words, &names[pattern->first], pattern->length);
+        row.names = works_in_full(words, &names[pattern->first], pattern->length);
+        *VEC_PUSH(&sequences->patterns) = row;
+    }
+}
+
+static void add_patterns(struct sequences *sequences, const struct stream_works *works,
+                         struct work_words *words, const struct outer_operators *outer,
+                         const struct launched *all, size_t count)
+{
+    const struct trace *trace = works->trace;
+    name_id *names =
+        mem_alloc(mem_times(2 * count + 1, sizeof *names)); /* before each pattern: its operator */
+    struct names *keys = names_open();
+    VEC_OF(struct pattern) patterns = { 0 };
+    size_t used = 0;
+    for (size_t first = 0, end; first < count; first = end) {
+        event_id op = outer->at[all[first].outer];
+        size_t begin = used;
+        int64_t device_ns = 0;
+        names[used++] = trace->name[op];
+        for (end = first; end < count && all[end].outer == all[first].outer; end++) {
+            names[used++] = trace->name[all[end].work];
+            device_ns += trace->dur_ns[all[end].work];
+        }
+        uint32_t id = names_add(keys, (const char *)&names[begin], (used - begin) * sizeof *names);
+        if (id == patterns.count)
+            *VEC_PUSH(&patterns) =
+                (struct pattern){ .first = begin + 1, .length = used - begin - 1, .op = trace->name[op] };
+        else
+            used = begin;
+        patterns.at[id].count++;
+        patterns.at[id].device_ns += device_ns;
+        patterns.at[id].host_ns += trace->dur_ns[op];
+    }
+    runs_sort(patterns.at, patterns.count, sizeof *patterns.at, is_behind, trace);
+    add_rows(sequences, words, trace, patterns.at, patterns.count, names);
+    VEC_FREE(&patterns);
+    names_free(keys);
+    free(names);
+}
+
+bool sequences_add_patterns(struct sequences *sequences, const struct stream_works *works,
+                            struct work_words *words, const char *op, struct tpa_error *err)
+{
+    const struct trace *trace = works->trace;
+    bool *names = match_operators(trace, op, err);
+    if (!names)
+        return false;
+    struct outer_operators outer = outer_operators_open(trace, names);
+    VEC_OF(struct launched) all = { 0 };
+    for (size_t i = 0; i < works->count; i++) {
+        size_t of = outer_operator_of(&outer, trace, works->at[i].call);
+        if (of != SIZE_MAX)
+            *VEC_PUSH(&all) = (struct launched){ (uint32_t)of, works->at[i].event };
+    }
+    runs_sort(all.at, all.count, sizeof *all.at, is_later, trace);
+    add_patterns(sequences, works, words, &outer, all.at, all.count);
+    VEC_FREE(&all);
+    outer_operators_release(&outer);
+    free(names);
+    return true;
+}

@@ -1,0 +1,424 @@
+/*
+ * repeats.c - chains of works that occur again and again on a stream.
+ *
+ * The chains of length L are numbered: two places have the same number exactly when the names of the L works from there on
+ * are equal. Those of length L + 1 get theirs from the pair of numbers of their two chains of length L, so that names are
+ * never compared again; a chain that occurs once is in no longer one that repeats, so its place drops out. Occurrences are
+ * counted from the left, those of one chain never overlapping.
+ *
+ * A loop of n works has n rows that differ only in where they begin. From the first row on, each claims the works that it
+ * covers; a row most of whose works belong to one group goes into that.
+ */
+#include "analyze/sequences/parts.h"
+
+#include "base/runs.h"
+#include "base/sum.h"
+#include "trace/span.h"
+#include <stdlib.h>
+#include <string.h>
+
+#define NO_CHAIN UINT32_MAX
+
+enum { LENGTHS = SEQUENCE_MOST + 1, MOST_ROWS = 1 << 14 };
+
+struct chain {
+    uint32_t first, last; /* places of the first occurrence and of the last one yet */
+    uint32_t count, every;
+    bool hidden; /* a longer one says as much */
+    int64_t work_ns, gaps_ns;
+};
+
+/* A chain that is worth a row. */
+struct repeat {
+    uint32_t stream, first, count, every, length, group;
+    bool left_out;
+    int64_t work_ns, gaps_ns;
+};
+
+struct repeat_query {
+    const struct stream_works *works;
+    const name_id *names;       /* of the works, beside works->at */
+    const uint32_t *order;      /* by name_id: its place among the names in alphabetical order */
+    uint32_t *next[LENGTHS];    /* by length and place: of the next occurrence; NO_CHAIN: there is none */
+    int64_t *work_ns, *gaps_ns; /* of all works of the stream before a place */
+    VEC_OF(struct repeat) found;
+};
+
+/* ---- the chains of a stream ---- */
+
+/* From pairs of numbers to a number. */
+struct pairs {
+    uint64_t *key;
+    uint32_t *number;
+    size_t mask;
+    uint32_t count;
+};
+
+static void pairs_clear(struct pairs *pairs, size_t most)
+{
+    size_t size = 16;
+    while (size < 2 * most)
+        size *= 2;
+    pairs->mask = size - 1;
+    pairs->count = 0;
+    memset(pairs->number, 0xff, size * sizeof *pairs->number);
+}
+
+static uint32_t number_of_pair(struct pairs *pairs, uint32_t a, uint32_t b)
+{
+    uint64_t key = (uint64_t)a << 32 | b;
+    uint64_t hash = key * UINT64_C(0x9e3779b97f4a7c15);
+    size_t at = (size_t)(hash ^ hash >> 29) & pairs->mask;
+    while (pairs->number[at] != NO_CHAIN && pairs->key[at] != key)
+        at = (at + 1) & pairs->mask;
+    if (pairs->number[at] == NO_CHAIN) {
+        pairs->key[at] = key;
+        pairs->number[at] = pairs->count++;
+    }
+    return pairs->number[at];
+}
+
+/* What is worked out of one stream at a time: COUNT places. */
+struct level {
+    uint32_t *shorter, *longer;           /* by place: number of the chain from there on, or NO_CHAIN */
+    struct chain *of_shorter, *of_longer; /* by number */
+    size_t shorter_count, longer_count;
+    struct pairs pairs;
+};
+
+/* Count the occurrence of CHAIN, of LENGTH works, at PLACE, unless it overlaps the one before. */
+static void count_occurrence(struct repeat_query *query, const struct works_of_stream *stream,
+                             struct chain *chain, uint32_t place, uint32_t length)
+{
+    const size_t at = stream->first + place;
+    query->next[length][at] = NO_CHAIN;
+    if (chain->count) {
+        uint32_t distance = place - chain->last;
+        if (distance < length)
+            return;
+        query->next[length][stream->first + chain->last] = (uint32_t)at;
+        chain->every = chain->count == 1 || distance < chain->every ? distance : chain->every;
+    } else {
+        chain->first = place;
+    }
+    chain->last = place;
+    chain->count++;
+    chain->work_ns += query->work_ns[place + length] - query->work_ns[place];
+    chain->gaps_ns += query->gaps_ns[place + length] - query->gaps_ns[place + 1];
+}
+
+/* Number the chains of LENGTH works from those that are shorter by one, and count them. */
+static void lengthen(struct repeat_query *query, const struct works_of_stream *stream, struct level *level,
+                     uint32_t length)
+{
+    pairs_clear(&level->pairs, stream->count);
+    for (uint32_t place = 0; place < stream->count; place++) {
+        uint32_t a = level->shorter[place],
+                 b = place + 1 < stream->count ? level->shorter[place + 1] : NO_CHAIN;
+        level->longer[place] = NO_CHAIN;
+        if (place + length > stream->count || query->works->at[stream->first + place + length - 1].paused ||
+            a == NO_CHAIN || b == NO_CHAIN)
+            continue;
+        uint32_t number = number_of_pair(&level->pairs, a, b);
+        if (number == level->longer_count)
+            level->of_longer[level->longer_count++] = (struct chain){ 0 };
+        level->longer[place] = number;
+        count_occurrence(query, stream, &level->of_longer[number], place, length);
+    }
+}
+
+/* Chains that occur once go; the shorter ones in those that occur as often are hidden. */
+static void compare_levels(const struct works_of_stream *stream, struct level *level)
+{
+    for (uint32_t place = 0; place < stream->count; place++) {
+        uint32_t number = level->longer[place];
+        if (number == NO_CHAIN)
+            continue;
+        uint32_t count = level->of_longer[number].count;
+        struct chain *a = &level->of_shorter[level->shorter[place]];
+        struct chain *b = &level->of_shorter[level->shorter[place + 1]];
+        a->hidden = a->hidden || count >= a->count;
+        b->hidden = b->hidden || count >= b->count;
+        if (count < SEQUENCE_LEAST)
+            level->longer[place] = NO_CHAIN;
+    }
+}
+
+static void keep_chains(struct repeat_query *query, uint32_t stream, const struct chain *chains, size_t count,
+                        uint32_t length)
+{
+    uint32_t first = (uint32_t)query->works->streams.at[stream].first;
+    for (size_t i = 0; i < count; i++)
+        if (chains[i].count >= SEQUENCE_LEAST && !chains[i].hidden)
+            *VEC_PUSH(&query->found) = (struct repeat){ .stream = stream,
+                                                        .first = first + chains[i].first,
+                                                        .count = chains[i].count,
+                                                        .every = chains[i].every,
+                                                        .length = length,
+                                                        .work_ns = chains[i].work_ns,
+                                                        .gaps_ns = chains[i].gaps_ns };
+}
+
+static void swap_levels(struct level *level)
+{
+    uint32_t *longer = level->longer;
+    struct chain *of_longer = level->of_longer;
+    level->longer = level->shorter;
+    level->of_longer = level->of_shorter;
+    level->shorter = longer;
+    level->of_shorter = of_longer;
+    level->shorter_count = level->longer_count;
+    level->longer_count = 0;
+}
+
+/* Time of the works, and of the gaps before them, up to each place: a pause is in no chain, so it counts as none. */
+static void add_up(struct repeat_query *query, const struct works_of_stream *stream)
+{
+    query->work_ns[0] = query->gaps_ns[0] = 0;
+    for (size_t i = 0; i < stream->count; i++) {
+        const struct stream_work *work = &query->works->at[stream->first + i];
+        query->work_ns[i + 1] = query->work_ns[i] + (work->end_ns - work->start_ns);
+        query->gaps_ns[i + 1] = query->gaps_ns[i] + (work->paused ? 0 : work->gap_ns);
+    }
+}
+
+static void find_chains(struct repeat_query *query, uint32_t number, struct level *level)
+{
+    const struct works_of_stream *stream = &query->works->streams.at[number];
+    add_up(query, stream);
+    for (size_t i = 0; i < stream->count; i++)
+        level->shorter[i] = query->names[stream->first + i];
+    level->longer_count = 0;
+    lengthen(query, stream, level, SEQUENCE_LEAST);
+    for (uint32_t i = 0; i < stream->count; i++)
+        if (level->longer[i] != NO_CHAIN && level->of_longer[level->longer[i]].count < SEQUENCE_LEAST)
+            level->longer[i] = NO_CHAIN;
+    swap_levels(level);
+    for (uint32_t length = SEQUENCE_LEAST + 1; length <= SEQUENCE_MOST && level->shorter_count; length++) {
+        lengthen(query, stream, level, length);
+        compare_levels(stream, level);
+        keep_chains(query, number, level->of_shorter, level->shorter_count, length - 1);
+        swap_levels(level);
+    }
+    if (level->shorter_count)
+        keep_chains(query, number, level->of_shorter, level->shorter_count, SEQUENCE_MOST);
+}
+
+static void find_all(struct repeat_query *query)
+{
+    size_t most = 0, table = 16;
+    for (size_t s = 0; s < query->works->streams.count; s++)
+        if (query->works->streams.at[s].count > most)
+            most = query->works->streams.at[s].count;
+    while (table < 2 * most)
+        table *= 2;
+    struct level level = { .shorter = mem_alloc(mem_times(most + 1, sizeof *level.shorter)),
+                           .longer = mem_alloc(mem_times(most + 1, sizeof *level.longer)),
+                           .of_shorter = mem_alloc(mem_times(most + 1, sizeof *level.of_shorter)),
+                           .of_longer = mem_alloc(mem_times(most + 1, sizeof *level.of_longer)),
+                           .pairs = { .key = mem_alloc(mem_times(table, sizeof *level.pairs.key)),
+                                      .number = mem_alloc(mem_times(table, sizeof *level.pairs.number)) } };
+    query->work_ns = mem_alloc(mem_times(most + 1, sizeof *query->work_ns));
+    query->gaps_ns = mem_alloc(mem_times(most + 1, sizeof *query->gaps_ns));
+    for (uint32_t s = 0; s < query->works->streams.count; s++)
+        find_chains(query, s, &level);
+    free(level.shorter);
+    free(level.longer);
+    free(level.of_shorter);
+    free(level.of_longer);
+    free(level.pairs.key);
+    free(level.pairs.number);
+    free(query->work_ns);
+    free(query->gaps_ns);
+}
+
+/* ---- their order ---- */
+
+struct named {
+    const char *text;
+    name_id name;
+};
+
+static int compare_named(const void *left, const void *right)
+{
+    return strcmp(((const struct named *)left)->text, ((const struct named *)right)->text);
+}
+
+/* By name_id: the place of each name of NAMES in alphabetical order. New; free with free(). */
+static uint32_t *order_names(const struct trace *trace, const name_id *names, size_t count)
+{
+    size_t all = names_count(trace->names);
+    uint32_t *order = mem_zalloc(all + 1, sizeof *order);
+    VEC_OF(struct named) used = { 0 };
+    for (size_t i = 0; i < count; i++)
+        if (order[names[i]]++ == 0)
+            *VEC_PUSH(&used) = (struct named){ names_text(trace->names, names[i]), names[i] };
+    if (used.count)
+        qsort(used.at, used.count, sizeof *used.at, compare_named);
+    for (size_t i = 0; i < used.count; i++)
+        order[used.at[i].name] = (uint32_t)i;
+    VEC_FREE(&used);
+    return order;
+}
+
+static bool is_behind(const void *context, const void *left, const void *right)
+{
+    const struct repeat_query *query = context;
+    const struct repeat *a = left, *b = right;
+    if (a->gaps_ns != b->gaps_ns)
+        return a->gaps_ns < b->gaps_ns;
+    if (a->count != b->count)
+        return a->count < b->count;
+    if (a->length != b->length)
+        return a->length < b->length;
+    for (uint32_t i = 0; i < a->length; i++) {
+        uint32_t of_a = query->order[query->names[a->first + i]],
+                 of_b = query->order[query->names[b->first + i]];
+        if (of_a != of_b)
+            return of_a > of_b;
+    }
+    return a->stream > b->stream;
+}
+
+/* ---- groups of rows that lie shifted over each other ---- */
+
+#define NO_GROUP UINT32_MAX
+
+/* The group that most of the works of REPEAT belong to; NO_GROUP when there is none. */
+static uint32_t majority(const struct repeat_query *query, const struct repeat *repeat, const uint32_t *owner)
+{
+    uint32_t candidate = NO_GROUP;
+    uint64_t votes = 0, held = 0;
+    for (uint32_t at = repeat->first; at != NO_CHAIN; at = query->next[repeat->length][at])
+        for (uint32_t i = at; i < at + repeat->length; i++) {
+            if (votes == 0)
+                candidate = owner[i];
+            votes = owner[i] == candidate ? votes + 1 : votes - 1;
+        }
+    if (candidate == NO_GROUP)
+        return NO_GROUP;
+    for (uint32_t at = repeat->first; at != NO_CHAIN; at = query->next[repeat->length][at])
+        for (uint32_t i = at; i < at + repeat->length; i++)
+            held += owner[i] == candidate;
+    return 2 * held > (uint64_t)repeat->count * repeat->length ? candidate : NO_GROUP;
+}
+
+static void claim(const struct repeat_query *query, const struct repeat *repeat, uint32_t *owner)
+{
+    for (uint32_t at = repeat->first; at != NO_CHAIN; at = query->next[repeat->length][at])
+        for (uint32_t i = at; i < at + repeat->length; i++)
+            if (owner[i] == NO_GROUP)
+                owner[i] = repeat->group;
+}
+
+/* The works after which the names of REPEAT come again: its length where they do not, and at least 2. */
+static uint32_t period_of(const struct repeat_query *query, const struct repeat *repeat)
+{
+    const name_id *names = &query->names[repeat->first];
+    for (uint32_t period = 1; 2 * period <= repeat->length; period++)
+        if (memcmp(names, names + period, (repeat->length - period) * sizeof *names) == 0)
+            return period < SEQUENCE_LEAST ? SEQUENCE_LEAST : period;
+    return repeat->length;
+}
+
+/* Does its first occurrence begin where nothing goes before: after a pause, or in a new step? */
+static bool begins_period(const struct repeat_query *query, const struct repeat *repeat)
+{
+    return query->works->at[repeat->first].paused;
+}
+
+struct repeat_group {
+    uint32_t leader, shown; /* of repeat_query.found */
+    uint32_t period;
+    uint32_t members;
+};
+
+/* Is MEMBER a better picture of GROUP than what is shown? The period instead of several, then where that begins. */
+static bool shows_more(const struct repeat_query *query, const struct repeat_group *group,
+                       const struct repeat *member)
+{
+    const struct repeat *leader = &query->found.at[group->leader], *shown = &query->found.at[group->shown];
+    if (member->length != group->period || member->stream != leader->stream ||
+        member->count < leader->count || period_of(query, member) != group->period)
+        return false;
+    return shown->length != group->period || (begins_period(query, member) && !begins_period(query, shown));
+}
+
+/* Put the rows into groups; all but one of each are left out. New array of groups; free with free(). */
+static struct repeat_group *group_rows(struct repeat_query *query)
+{
+    VEC_OF(struct repeat_group) groups = { 0 };
+    VEC_RESERVE(&groups, 1);
+    uint32_t *owner = mem_alloc(mem_times(query->works->count + 1, sizeof *owner));
+    memset(owner, 0xff, query->works->count * sizeof *owner);
+    for (uint32_t i = 0; i < query->found.count; i++) {
+        struct repeat *repeat = &query->found.at[i];
+        repeat->group = majority(query, repeat, owner);
+        if (repeat->group == NO_GROUP) {
+            repeat->group = (uint32_t)groups.count;
+            *VEC_PUSH(&groups) = (struct repeat_group){ i, i, period_of(query, repeat), 0 };
+            claim(query, repeat, owner);
+        }
+        struct repeat_group *group = &groups.at[repeat->group];
+        group->members++;
+        repeat->left_out = true;
+        if (shows_more(query, group, repeat))
+            group->shown = i;
+    }
+    for (size_t g = 0; g < groups.count; g++)
+        query->found.at[groups.at[g].shown].left_out = false;
+    free(owner);
+    return groups.at;
+}
+
+/* ---- rows ---- */
+
+static struct repeat_row row_of(const struct repeat_query *query, struct work_words *words,
+                                const struct repeat *repeat, const struct repeat_group *groups)
+{
+    const struct stream_works *works = query->works;
+    const struct works_of_stream *stream = &works->streams.at[repeat->stream];
+    struct repeat_row row = { .count = repeat->count,
+                              .length = repeat->length,
+                              .every = repeat->every,
+                              .work_ns = repeat->work_ns,
+                              .gaps_ns = repeat->gaps_ns,
+                              .alike = groups ? groups[repeat->group].members - 1 : TABLE_INT_MISSING };
+    stream_works_place(works, stream, &row.rank, &row.device, &row.stream);
+    row.start_ns = works->at[repeat->first].start_ns -
+                   trace_file_span(works->trace, works->trace->tracks[stream->track].file).start_ns;
+    row.works = works_in_few_words(words, &query->names[repeat->first], repeat->length);
+    row.names = works_in_full(words, &query->names[repeat->first], repeat->length);
+    return row;
+}
+
+void sequences_add_repeats(struct sequences *sequences, const struct stream_works *works,
+                           struct work_words *words, bool all)
+{
+    struct repeat_query query = { .works = works };
+    name_id *names = mem_alloc(mem_times(works->count + 1, sizeof *names));
+    for (size_t i = 0; i < works->count; i++)
+        names[i] = works->trace->name[works->at[i].event];
+    query.names = names;
+    uint32_t *order = order_names(works->trace, names, works->count);
+    query.order = order;
+    for (uint32_t length = SEQUENCE_LEAST; length <= SEQUENCE_MOST; length++)
+        query.next[length] = mem_alloc(mem_times(works->count + 1, sizeof *query.next[length]));
+    find_all(&query);
+    runs_sort(query.found.at, query.found.count, sizeof *query.found.at, is_behind, &query);
+    struct repeat_group *groups = all ? NULL : group_rows(&query);
+    for (size_t i = 0; i < query.found.count; i++) {
+        if (query.found.at[i].left_out)
+            continue;
+        if (sequences->repeats.count < MOST_ROWS)
+            *VEC_PUSH(&sequences->repeats) = row_of(&query, words, &query.found.at[i], groups);
+        else
+            sequences->left_out++;
+    }
+    free(groups);
+    for (uint32_t length = SEQUENCE_LEAST; length <= SEQUENCE_MOST; length++)
+        free(query.next[length]);
+    free(order);
+    free(names);
+    VEC_FREE(&query.found);
+}

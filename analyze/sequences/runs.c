@@ -1,0 +1,147 @@
+/*
+ * runs.c - short works in a row, and the time in between in which the device had nothing to do.
+ *
+ * The works of a run may overlap. What lies between them is from the latest end so far to the next start, without the
+ * work of other streams; so these add up to the time from the first start to the last end in which the device was idle.
+ */
+#include "analyze/sequences/parts.h"
+
+#include "base/runs.h"
+#include "base/sum.h"
+#include "trace/span.h"
+#include <stdlib.h>
+#include <string.h>
+
+/* The short rows by group while they are made. */
+struct short_rows {
+    struct sequences *sequences;
+    uint64_t *last_run; /* by group: the run that it was counted in last; runs count up from 1 */
+    size_t capacity;
+    uint64_t run;
+};
+
+static struct short_row *row_of_group(struct short_rows *rows, uint32_t id)
+{
+    struct sequences *sequences = rows->sequences;
+    while (sequences->shorts.count <= id)
+        *VEC_PUSH(&sequences->shorts) = (struct short_row){ 0 };
+    if (rows->capacity < sequences->shorts.capacity) {
+        rows->last_run =
+            mem_realloc(rows->last_run, mem_times(sequences->shorts.capacity, sizeof *rows->last_run));
+        memset(rows->last_run + rows->capacity, 0,
+               (sequences->shorts.capacity - rows->capacity) * sizeof *rows->last_run);
+        rows->capacity = sequences->shorts.capacity;
+    }
+    return &sequences->shorts.at[id];
+}
+
+static void add_to_row(struct short_row *row, int64_t work_ns, int64_t idle_ns, uint8_t because)
+{
+    row->works++;
+    row->work_ns += work_ns;
+    sum_add(&row->idle_ns, idle_ns);
+    sum_add(because == LATE_HOST     ? &row->host_ns
+            : because == LATE_DEVICE ? &row->device_ns
+                                     : &row->late_ns,
+            idle_ns);
+}
+
+static struct text name_text(const struct trace *trace, event_id e)
+{
+    return (struct text){ trace_name(trace, e), names_length(trace->names, trace->name[e]) };
+}
+
+/* What WORK is called where there is little room: by its operator. */
+static struct text short_name(const struct trace *trace, const struct stream_work *work)
+{
+    return name_text(trace, work->op != EVENT_NONE ? work->op : work->event);
+}
+
+/* The gain of a graph: the idle time but for what a graph leaves before each work. */
+static void judge(struct sequences *sequences, struct run_row *row)
+{
+    int64_t left_ns = row->works * GRAPH_WORK_NS;
+    row->gain_ns = TABLE_INT_MISSING;
+    if (2 * row->not_queued < row->works)
+        return;
+    row->gain_ns = row->idle_ns > left_ns ? row->idle_ns - left_ns : 0;
+    sequences->graphs++;
+    sum_add(&sequences->graph_gain_ns, row->gain_ns);
+}
+
+/* The run of COUNT works from FIRST on, of STREAM. */
+static void add_run(struct short_rows *rows, const struct stream_works *works,
+                    const struct works_of_stream *stream, const struct stream_work *first, size_t count)
+{
+    struct sequences *sequences = rows->sequences;
+    const struct trace *trace = works->trace;
+    struct run_row row = { .first = short_name(trace, first), .last = short_name(trace, &first[count - 1]) };
+    struct short_row whole = { 0 };
+    stream_works_place(works, stream, &row.rank, &row.device, &row.stream);
+    row.start_ns = first->start_ns - trace_file_span(trace, trace->tracks[stream->track].file).start_ns;
+    rows->run++;
+    int64_t end_ns = first->start_ns;
+    for (const struct stream_work *work = first; work < first + count; work++) {
+        int64_t idle_ns = stream_works_idle_ns(works, stream->device, end_ns, work->start_ns);
+        int64_t work_ns = work->end_ns - work->start_ns;
+        uint32_t group = group_of(sequences->group, work->event, work->call, work->op);
+        struct short_row *of_group = row_of_group(rows, group);
+        of_group->runs += rows->last_run[group] != rows->run;
+        rows->last_run[group] = rows->run;
+        add_to_row(of_group, work_ns, idle_ns, work->because);
+        add_to_row(&whole, work_ns, idle_ns, work->because);
+        add_to_row(&sequences->total, work_ns, idle_ns, work->because);
+        row.not_queued += work->because == LATE_HOST;
+        end_ns = work->end_ns > end_ns ? work->end_ns : end_ns;
+    }
+    sequences->total.runs++;
+    row.works = whole.works;
+    row.work_ns = whole.work_ns;
+    row.idle_ns = whole.idle_ns;
+    row.host_ns = whole.host_ns;
+    row.device_ns = whole.device_ns;
+    row.late_ns = whole.late_ns;
+    judge(sequences, &row);
+    *VEC_PUSH(&sequences->runs) = row;
+}
+
+static void add_runs_of(struct short_rows *rows, const struct stream_works *works,
+                        const struct works_of_stream *stream, const struct sequence_options *options)
+{
+    const struct stream_work *at = &works->at[stream->first];
+    for (size_t first = 0, end; first < stream->count; first = end) {
+        for (end = first; end < stream->count && at[end].end_ns - at[end].start_ns < options->short_ns &&
+                          (end == first || !at[end].alone);)
+            end++;
+        if (end - first >= (size_t)options->least)
+            add_run(rows, works, stream, &at[first], end - first);
+        end += end == first;
+    }
+}
+
+static bool has_less_gain(const void *context, const void *left, const void *right)
+{
+    (void)context;
+    const struct run_row *a = left, *b = right;
+    return a->gain_ns != b->gain_ns ? a->gain_ns < b->gain_ns : a->idle_ns < b->idle_ns;
+}
+
+static bool has_less_idle(const void *context, const void *left, const void *right)
+{
+    (void)context;
+    return ((const struct short_row *)left)->idle_ns < ((const struct short_row *)right)->idle_ns;
+}
+
+void sequences_add_runs(struct sequences *sequences, const struct stream_works *works,
+                        const struct sequence_options *options)
+{
+    struct short_rows rows = { .sequences = sequences };
+    for (size_t s = 0; s < works->streams.count; s++)
+        add_runs_of(&rows, works, &works->streams.at[s], options);
+    free(rows.last_run);
+    for (uint32_t id = 0; id < sequences->shorts.count; id++)
+        sequences->shorts.at[id].key = group_key(sequences->group, id);
+    runs_sort(sequences->shorts.at, sequences->shorts.count, sizeof *sequences->shorts.at, has_less_idle,
+              NULL);
+    runs_sort(sequences->runs.at, sequences->runs.count, sizeof *sequences->runs.at, has_less_gain, NULL);
+}

@@ -1,0 +1,295 @@
+/* sequences.c - the whole, and its command. See sequences.h. */
+#include "analyze/sequences/sequences.h"
+
+#include "analyze/sequences/parts.h"
+#include "base/quantity.h"
+#include "facts/code_paths.h"
+#include "facts/features.h"
+#include <inttypes.h>
+#include <stdlib.h>
+
+const struct trace_wants sequences_wants = {
+    .args = GPU_EVENTS_WANTS | CODE_PATHS_WANTS | WANT(INPUT_DIMS) | WANT(INPUT_TYPES),
+};
+
+/* ---- columns ---- */
+
+/* clang-format off */
+static const struct table_column short_columns[] = {
+    GROUP_COLUMNS(struct short_row, key),
+    COLUMN(struct short_row, runs, "runs", "Runs", TABLE_COUNT, "runs of short works with at least one work of the row"),
+    COLUMN(struct short_row, works, "works", "Works", TABLE_COUNT, "works of these"),
+    COLUMN(struct short_row, work_ns, "work", "Work", TABLE_NS, "their durations added up"),
+    COLUMN(struct short_row, idle_ns, "idle", "Idle", TABLE_NS, "time before them, within the runs, in which the device had no work"),
+    COLUMN(struct short_row, host_ns, "idle_host", "By host", TABLE_NS, "of it, before works that were launched after the stream had run empty"),
+    COLUMN(struct short_row, device_ns, "idle_device", "By device", TABLE_NS, "of it, before works that were queued already, or are of the same graph"),
+    COLUMN(struct short_row, late_ns, "idle_unknown", "Unknown", TABLE_NS, "of it, before works whose call is not in the file", .flags = TABLE_OPTIONAL),
+};
+
+static const struct table_column run_columns[] = {
+    COLUMN(struct run_row, rank, "rank", "Rank", TABLE_COUNT, "rank of the file, or its place among the files", .flags = TABLE_OPTIONAL),
+    COLUMN(struct run_row, start_ns, "start", "Start", TABLE_MOMENT, "when the first work began, from the origin of the file"),
+    COLUMN(struct run_row, device, "device", "Device", TABLE_COUNT, "number of the device"),
+    COLUMN(struct run_row, stream, "stream", "Stream", TABLE_COUNT, "number of the stream"),
+    COLUMN(struct run_row, works, "works", "Works", TABLE_COUNT, "works in the run"),
+    COLUMN(struct run_row, work_ns, "work", "Work", TABLE_NS, "their durations added up"),
+    COLUMN(struct run_row, idle_ns, "idle", "Idle", TABLE_NS, "time between them in which the device had no work"),
+    COLUMN(struct run_row, host_ns, "idle_host", "By host", TABLE_NS, "of it, before works that were launched after the stream had run empty"),
+    COLUMN(struct run_row, device_ns, "idle_device", "By device", TABLE_NS, "of it, before works that were queued already, or are of the same graph", .flags = TABLE_OPTIONAL),
+    COLUMN(struct run_row, late_ns, "idle_unknown", "Unknown", TABLE_NS, "of it, before works whose call is not in the file", .flags = TABLE_OPTIONAL),
+    COLUMN(struct run_row, not_queued, "not_queued", "Not queued", TABLE_COUNT, "works that were launched after the stream had run empty"),
+    COLUMN(struct run_row, gain_ns, "graph_gain", "Graph gains", TABLE_NS, "most that a CUDA graph of the run would gain: its idle time less 1us a work; missing where most works were queued", .aliases = "gain"),
+    COLUMN(struct run_row, first, "first", "From", TABLE_NAME, "operator of the first work; without one the work"),
+    COLUMN(struct run_row, last, "last", "To", TABLE_NAME, "operator of the last work; without one the work"),
+};
+
+static const struct table_column fusion_columns[] = {
+    COLUMN(struct fusion_row, op, "op", "Below", TABLE_NAME, "outermost operator that launched the first work", .aliases = "operator"),
+    COLUMN(struct fusion_row, works, "works", "Kernels", TABLE_TEXT, "the works in few words"),
+    COLUMN(struct fusion_row, count, "count", "Count", TABLE_COUNT, "how often these works lie together"),
+    COLUMN(struct fusion_row, length, "length", "Works", TABLE_COUNT, "works that could be one"),
+    COLUMN(struct fusion_row, work_ns, "work", "Work", TABLE_NS, "their durations added up"),
+    COLUMN(struct fusion_row, gaps_ns, "gaps", "Gaps", TABLE_NS, "from the end of each to the start of the next"),
+    COLUMN(struct fusion_row, host_ns, "gaps_host", "By host", TABLE_NS, "of the gaps, before works that were launched after the stream had run empty: fusion or a graph saves them"),
+    COLUMN(struct fusion_row, device_ns, "gaps_device", "By device", TABLE_NS, "of the gaps, all others: a graph hardly helps", .flags = TABLE_OPTIONAL),
+    COLUMN(struct fusion_row, bytes, "bytes", "Between", TABLE_BYTES, "tensors that one wrote and the next read; missing without sizes", .flags = TABLE_OPTIONAL),
+    COLUMN(struct fusion_row, gain_ns, "gain", "Gains at most", TABLE_NS, "the gaps, and the time to write and read these tensors"),
+    COLUMN(struct fusion_row, names, "names", "Names", TABLE_NAME, "their whole names", .flags = TABLE_OPTIONAL),
+};
+
+static const struct table_column repeat_columns[] = {
+    COLUMN(struct repeat_row, rank, "rank", "Rank", TABLE_COUNT, "rank of the file, or its place among the files", .flags = TABLE_OPTIONAL),
+    COLUMN(struct repeat_row, device, "device", "Device", TABLE_COUNT, "number of the device"),
+    COLUMN(struct repeat_row, stream, "stream", "Stream", TABLE_COUNT, "number of the stream"),
+    COLUMN(struct repeat_row, count, "count", "Count", TABLE_COUNT, "how often the chain occurs; occurrences do not overlap"),
+    COLUMN(struct repeat_row, length, "length", "Works", TABLE_COUNT, "works of the chain"),
+    COLUMN(struct repeat_row, every, "every", "Every", TABLE_COUNT, "fewest works from the start of an occurrence to that of the next"),
+    COLUMN(struct repeat_row, gaps_ns, "gaps_inside", "Gaps", TABLE_NS, "from the end of each work to the start of the next, of all occurrences", .aliases = "gaps"),
+    COLUMN(struct repeat_row, work_ns, "work", "Work", TABLE_NS, "durations of the works of all occurrences added up"),
+    COLUMN(struct repeat_row, start_ns, "start", "First at", TABLE_MOMENT, "when the first began, from the origin of the file", .flags = TABLE_OPTIONAL),
+    COLUMN(struct repeat_row, alike, "alike", "Alike", TABLE_COUNT, "chains left out, most of whose works are of this row; --all shows them", .flags = TABLE_OPTIONAL),
+    COLUMN(struct repeat_row, works, "works", "Kernels", TABLE_TEXT, "the works in few words"),
+    COLUMN(struct repeat_row, names, "names", "Names", TABLE_NAME, "their whole names", .flags = TABLE_OPTIONAL),
+};
+
+static const struct table_column pattern_columns[] = {
+    COLUMN(struct pattern_row, op, "op", "Operator", TABLE_NAME, "the operator", .aliases = "operator"),
+    COLUMN(struct pattern_row, count, "count", "Calls", TABLE_COUNT, "outermost calls that launched just these works"),
+    COLUMN(struct pattern_row, length, "length", "Works", TABLE_COUNT, "works that each launched"),
+    COLUMN(struct pattern_row, device_ns, "device_time", "Device time", TABLE_NS, "durations of the works of all calls added up", .aliases = "device"),
+    COLUMN(struct pattern_row, host_ns, "host_time", "Host time", TABLE_NS, "durations of the calls added up", .aliases = "host"),
+    COLUMN(struct pattern_row, works, "works", "Kernels", TABLE_TEXT, "the works in few words, by start"),
+    COLUMN(struct pattern_row, names, "names", "Names", TABLE_NAME, "their whole names", .flags = TABLE_OPTIONAL),
+};
+/* clang-format on */
+
+/* ---- the whole ---- */
+
+const struct sequence_options sequence_defaults = { .short_ns = 10000, .least = 3 };
+
+struct sequences *sequences_analyze(const struct trace *trace, const struct selection *selection, unsigned by,
+                                    const struct sequence_options *options, struct tpa_error *err)
+{
+    struct sequences *sequences = mem_zalloc(1, sizeof *sequences);
+    struct stream_works works =
+        stream_works_open(trace, selection, selection->by_steps || (by & BY(STEP)) != 0);
+    struct work_words *words = work_words_open(trace, &sequences->texts);
+    bool good = true;
+    sequences->by = by;
+    sequences->group = group_open(trace, by);
+    for (size_t i = 0; i < works.count; i++)
+        sequences->unlinked += works.at[i].call == EVENT_NONE;
+    if (options->op) {
+        good = sequences_add_patterns(sequences, &works, words, options->op, err);
+    } else {
+        sequences_add_runs(sequences, &works, options);
+        sequences_add_fusions(sequences, &works, words);
+        sequences_add_repeats(sequences, &works, words, options->all);
+    }
+    sequences->nameless = words->left_out;
+    work_words_free(words);
+    stream_works_release(&works);
+    if (good)
+        return sequences;
+    sequences_free(sequences);
+    return NULL;
+}
+
+void sequences_free(struct sequences *sequences)
+{
+    if (!sequences)
+        return;
+    VEC_FREE(&sequences->repeats);
+    VEC_FREE(&sequences->shorts);
+    VEC_FREE(&sequences->runs);
+    VEC_FREE(&sequences->fusions);
+    VEC_FREE(&sequences->patterns);
+    group_free(sequences->group);
+    arena_release(&sequences->texts);
+    free(sequences);
+}
+
+/* ---- the command ---- */
+
+static const struct opt options[] = {
+    OPT_TIME(0, "short", struct sequence_options, short_ns, "TIME", "works shorter than TIME are short"),
+    OPT_INT(0, "least", struct sequence_options, least, 2, 1000000, "N",
+            "so many short works in a row are a run"),
+    OPT_FLAG('a', "all", struct sequence_options, all,
+             "every chain that repeats, also those that lie shifted over another"),
+    OPT_TEXT(0, "op", struct sequence_options, op, "NAME",
+             "what the calls of this operator launched instead; a regular expression takes several"),
+    OPT_END,
+};
+
+/* What the runs come to, for the first line that people read. */
+static void say_runs(const struct sequences *sequences, const struct sequence_options *own,
+                     struct result *result)
+{
+    const struct short_row *total = &sequences->total;
+    struct buffer text = { 0 };
+    if (total->runs == 0) {
+        buffer_puts(&text, "no works shorter than ");
+        quantity_show_time(&text, own->short_ns);
+        buffer_printf(&text, " come %" PRId64 " and more in a row", own->least);
+    } else {
+        buffer_printf(&text, "%" PRId64 " works shorter than ", total->works);
+        quantity_show_time(&text, own->short_ns);
+        buffer_printf(&text, " lie in %" PRId64 " %s of %" PRId64 " and more; they take ", total->runs,
+                      total->runs == 1 ? "run" : "runs", own->least);
+        quantity_show_rounded_time(&text, (double)total->work_ns);
+        buffer_puts(&text, ", and between them the device is idle for ");
+        quantity_show_rounded_time(&text, (double)total->idle_ns);
+        buffer_puts(&text, ", ");
+        quantity_show_rounded_time(&text, (double)total->host_ns);
+        buffer_puts(&text, " of it because the host launched late");
+        if (sequences->graph_gain_ns) {
+            buffer_printf(&text, "; CUDA graphs of %" PRId64 " of the runs would save ", sequences->graphs);
+            quantity_show_rounded_time(&text, (double)sequences->graph_gain_ns);
+            buffer_puts(&text, " at most");
+        }
+    }
+    result_add_notice(result, "short_runs", total->runs, NULL, TPA_NOWHERE, "%s", text.at);
+    result->notices.at[result->notices.count - 1].on_top = true;
+    buffer_release(&text);
+}
+
+static struct table *shorts_table(const struct sequences *sequences)
+{
+    const struct short_row *total = &sequences->total;
+    struct table *table = TABLE_OF_ROWS("short_runs", "Short works in a row", short_columns,
+                                        sequences->shorts.at, sequences->shorts.count);
+    group_show(sequences->group, table, offsetof(struct short_row, key));
+    table->sort_column = table_column_at(table, offsetof(struct short_row, idle_ns));
+    table_drop_hidden(table);
+    table_add_footer(table, "runs", "Runs", TABLE_COUNT, table_int(total->runs));
+    table_add_footer(table, "works", "Works", TABLE_COUNT, table_int(total->works));
+    table_add_footer(table, "work", "Time of these", TABLE_NS, table_int(total->work_ns));
+    table_add_footer(table, "idle", "Idle between", TABLE_NS, table_int(total->idle_ns));
+    table_add_footer(table, "idle_host", "Launched late", TABLE_NS, table_int(total->host_ns));
+    table_add_footer(table, "graphs", "Runs for a CUDA graph", TABLE_COUNT, table_int(sequences->graphs));
+    table_add_footer(table, "graph_gain", "Graphs gain at most", TABLE_NS,
+                     table_int(sequences->graph_gain_ns));
+    return table;
+}
+
+static struct table *runs_table(const struct sequences *sequences, const struct trace *trace)
+{
+    struct table *table =
+        TABLE_OF_ROWS("runs", "Runs of short works", run_columns, sequences->runs.at, sequences->runs.count);
+    if (trace->file_count > 1)
+        TABLE_FLAG(table, struct run_row, rank, 0);
+    table->sort_column = table_column_at(table, offsetof(struct run_row, gain_ns));
+    return table;
+}
+
+static struct table *fusions_table(const struct sequences *sequences)
+{
+    struct table *table = TABLE_OF_ROWS("fusion", "Works that could be one", fusion_columns,
+                                        sequences->fusions.at, sequences->fusions.count);
+    table->sort_column = table_column_at(table, offsetof(struct fusion_row, gain_ns));
+    table_add_footer(table, "fusion_gain", "Fusion gains at most", TABLE_NS,
+                     table_int(sequences->fusion_gain_ns));
+    return table;
+}
+
+static struct table *repeats_table(const struct sequences *sequences, const struct trace *trace)
+{
+    struct table *table = TABLE_OF_ROWS("repeats", "Chains that repeat", repeat_columns,
+                                        sequences->repeats.at, sequences->repeats.count);
+    if (trace->file_count > 1)
+        TABLE_FLAG(table, struct repeat_row, rank, 0);
+    table->sort_column = table_column_at(table, offsetof(struct repeat_row, gaps_ns));
+    return table;
+}
+
+static void add_notices(const struct sequences *sequences, struct result *result)
+{
+    if (sequences->unlinked)
+        result_add_notice(result, "unlinked", sequences->unlinked, NULL, TPA_NOWHERE,
+                          "the call of %" PRId64
+                          " %s is not in the file: who made the gap before is not known",
+                          sequences->unlinked, sequences->unlinked == 1 ? "work" : "works");
+    if (sequences->left_out)
+        result_add_notice(result, "chains_left_out", sequences->left_out, NULL, TPA_NOWHERE,
+                          "%" PRId64 " more chains repeat, with less time in their gaps",
+                          sequences->left_out);
+    if (sequences->nameless)
+        result_add_notice(result, "names_left_out", sequences->nameless, NULL, TPA_NOWHERE,
+                          "%" PRId64 " rows have no whole names: these would take more than 64 MiB",
+                          sequences->nameless);
+}
+
+static bool run_sequences(const struct analysis_query *query, struct result *result, struct tpa_error *err)
+{
+    const struct sequence_options *own = query->options;
+    struct sequences *sequences = sequences_analyze(query->trace, query->selection, query->by, own, err);
+    if (!sequences)
+        return false;
+    if (own->op) {
+        struct table *table = TABLE_OF_ROWS("patterns", "What the calls launched", pattern_columns,
+                                            sequences->patterns.at, sequences->patterns.count);
+        result_add_table(result, table);
+    } else {
+        say_runs(sequences, own, result);
+        result_add_table(result, shorts_table(sequences));
+        result_add_table(result, runs_table(sequences, query->trace));
+        result_add_table(result, fusions_table(sequences));
+        result_add_table(result, repeats_table(sequences, query->trace));
+        add_notices(sequences, result);
+    }
+    sequences_free(sequences);
+    return true;
+}
+
+const struct analysis analysis_sequences = {
+    .name = "sequences",
+    .summary = "works in a row: runs of short ones, what to fuse or put into a graph, chains that repeat",
+    .description =
+        "Runs of short kernels, copies and memsets on a stream, with the time between them in which the device had "
+        "nothing to do, split by who made it: the host, which launched the next too late, or the device, for which it "
+        "was queued. A CUDA graph saves the former. Then neighbours that one kernel could do instead, and what that "
+        "gains at most. Then chains of 2 to 16 works that repeat; of those that differ only in where they begin, one "
+        "is shown.\n\n"
+        "With --op, the works that the calls of an operator launched, and how often.",
+    .schema = "tpa.sequences/1",
+    .examples = {
+        "tpa sequences trace.json",
+        "tpa sequences --by op trace.json  # whose short kernels leave the device idle",
+        "tpa sequences --op aten::linear trace.json  # what it launches",
+        "tpa sequences --all --format json trace.json",
+    },
+    .wants = &sequences_wants,
+    .needs = FEATURE_GPU,
+    .dimensions = BY(RANK) | BY(DEVICE) | BY(STREAM) | BY(THREAD) | BY(STEP) | BY(OP) | BY(CALL) | BY(MODULE) |
+                  BY(KERNEL),
+    .by_default = BY(DEVICE),
+    .by_help = "what makes a row of the short works; device when not given",
+    .options = options,
+    ANALYSIS_DEFAULTS(sequence_defaults),
+    .sorts = true,
+    .run = run_sequences,
+    .section = "Sequences",
+    .section_intro = "Short works in a row, which a CUDA graph or fusion could save the time between, and chains of works that "
+                     "repeat.",
+};

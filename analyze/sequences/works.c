@@ -1,0 +1,207 @@
+/* works.c - the works of each stream in a row, and what made the gaps between them. See parts.h. */
+#include "analyze/sequences/parts.h"
+
+#include "base/demangle.h"
+#include "base/runs.h"
+#include "base/search.h"
+#include "facts/step_list.h"
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- what a device did ---- */
+
+static struct busy_time busy_of(const struct trace *trace, const struct gpu_events *gpu,
+                                const struct gpu_device *device)
+{
+    struct intervals set = { 0 };
+    for (size_t i = device->first; i < device->first + device->count; i++)
+        intervals_add(&set, trace->start_ns[gpu->event[i]], trace_end_ns(trace, gpu->event[i]));
+    intervals_merge(&set);
+    struct busy_time busy = { .at = set.at, .count = set.count };
+    busy.before_ns = mem_alloc(mem_times(set.count + 1, sizeof *busy.before_ns));
+    busy.before_ns[0] = 0;
+    for (size_t i = 0; i < set.count; i++)
+        busy.before_ns[i + 1] = busy.before_ns[i] + (set.at[i].end_ns - set.at[i].start_ns);
+    return busy;
+}
+
+/* How long the device had been busy at MOMENT. */
+static int64_t busy_until_ns(const struct busy_time *busy, int64_t moment_ns)
+{
+    size_t i;
+    SEARCH(i, busy->count, busy->at[i].start_ns < moment_ns);
+    if (i == 0)
+        return 0;
+    int64_t end_ns = busy->at[i - 1].end_ns;
+    return end_ns <= moment_ns ? busy->before_ns[i] : busy->before_ns[i] - (end_ns - moment_ns);
+}
+
+int64_t stream_works_idle_ns(const struct stream_works *works, uint32_t device, int64_t start_ns,
+                             int64_t end_ns)
+{
+    const struct busy_time *busy = &works->busy[device];
+    return start_ns >= end_ns
+               ? 0
+               : end_ns - start_ns - (busy_until_ns(busy, end_ns) - busy_until_ns(busy, start_ns));
+}
+
+/* ---- works in a row ---- */
+
+struct row_query {
+    const struct trace *trace;
+    const struct selection *selection;
+    const struct gpu_events *gpu;
+    const struct step_list *steps; /* NULL: they part no works */
+};
+
+static const struct step *step_of(const struct row_query *query, const struct stream_work *work)
+{
+    const struct trace *trace = query->trace;
+    event_id e = work->call == EVENT_NONE ? work->event : work->call;
+    return step_list_at(query->steps, trace->tracks[trace->track[e]].file, trace->start_ns[e]);
+}
+
+static enum late_because late_because(const struct trace *trace, const struct stream_work *work,
+                                      const struct stream_work *before, int64_t empty_ns)
+{
+    if (work->call == EVENT_NONE)
+        return LATE_UNKNOWN;
+    if (before && before->call == work->call)
+        return LATE_DEVICE;
+    return !before || trace->start_ns[work->call] > empty_ns ? LATE_HOST : LATE_DEVICE;
+}
+
+/* The work at POSITION of the device events, which follows BEFORE (NULL: it is the stream's first). */
+static struct stream_work work_at(const struct row_query *query, uint32_t position,
+                                  const struct stream_work *before, int64_t empty_ns, bool adjacent)
+{
+    const struct gpu_events *gpu = query->gpu;
+    event_id e = gpu->event[position];
+    struct stream_work work = { .event = e,
+                                .call = gpu->call[position],
+                                .op = gpu->op[position],
+                                .work = gpu->work[position],
+                                .start_ns = query->trace->start_ns[e],
+                                .end_ns = trace_end_ns(query->trace, e) };
+    work.because = late_because(query->trace, &work, before, empty_ns);
+    work.alone = !before || !adjacent || (query->steps && step_of(query, &work) != step_of(query, before));
+    work.empty_ns = work.alone ? work.start_ns : empty_ns;
+    work.gap_ns = !work.alone && work.start_ns > before->end_ns ? work.start_ns - before->end_ns : 0;
+    work.paused = work.alone || work.gap_ns > SEQUENCE_PAUSE_NS;
+    return work;
+}
+
+static void add_stream(struct stream_works *works, const struct row_query *query,
+                       const struct gpu_streams *streams, const struct gpu_stream *stream)
+{
+    size_t first = works->count;
+    struct stream_work before = { 0 };
+    int64_t empty_ns = INT64_MIN;
+    bool adjacent = false;
+    for (size_t i = stream->first; i < stream->first + stream->count; i++) {
+        struct stream_work work =
+            work_at(query, streams->position[i], i > stream->first ? &before : NULL, empty_ns, adjacent);
+        adjacent = selection_holds_work(query->selection, work.event, work.call);
+        if (adjacent)
+            works->at[works->count++] = work;
+        empty_ns = work.end_ns > empty_ns ? work.end_ns : empty_ns;
+        before = work;
+    }
+    if (works->count > first)
+        *VEC_PUSH(&works->streams) =
+            (struct works_of_stream){ stream->device, stream->track, first, works->count - first };
+}
+
+struct stream_works stream_works_open(const struct trace *trace, const struct selection *selection,
+                                      bool by_steps)
+{
+    struct stream_works works = { .trace = trace, .gpu = gpu_events_of(trace) };
+    struct row_query query = { .trace = trace,
+                               .selection = selection,
+                               .gpu = works.gpu,
+                               .steps = by_steps ? step_list_of(trace) : NULL };
+    works.at = mem_alloc(mem_times(works.gpu->count + 1, sizeof *works.at));
+    works.busy = mem_alloc(mem_times(works.gpu->device_count + 1, sizeof *works.busy));
+    for (size_t d = 0; d < works.gpu->device_count; d++)
+        works.busy[d] = busy_of(trace, works.gpu, &works.gpu->devices[d]);
+    struct gpu_streams *streams = gpu_streams_open(works.gpu);
+    for (size_t s = 0; s < streams->count; s++)
+        add_stream(&works, &query, streams, &streams->at[s]);
+    gpu_streams_free(streams);
+    return works;
+}
+
+void stream_works_release(struct stream_works *works)
+{
+    for (size_t d = 0; d < works->gpu->device_count; d++) {
+        free(works->busy[d].at);
+        free(works->busy[d].before_ns);
+    }
+    free(works->busy);
+    free(works->at);
+    VEC_FREE(&works->streams);
+}
+
+void stream_works_place(const struct stream_works *works, const struct works_of_stream *stream, int64_t *rank,
+                        int64_t *device, int64_t *number)
+{
+    const struct track *track = &works->trace->tracks[stream->track];
+    *rank = selection_rank(works->trace, track->file);
+    *device = track->device;
+    *number = track->stream;
+}
+
+/* ---- the outermost operators ---- */
+
+static bool begins_later(const void *context, const void *left, const void *right)
+{
+    const struct trace *trace = context;
+    event_id a = *(const event_id *)left, b = *(const event_id *)right;
+    if (trace->track[a] != trace->track[b])
+        return trace->track[a] > trace->track[b];
+    if (trace->start_ns[a] != trace->start_ns[b])
+        return trace->start_ns[a] > trace->start_ns[b];
+    return trace->dur_ns[a] < trace->dur_ns[b];
+}
+
+struct outer_operators outer_operators_open(const struct trace *trace, const bool *names)
+{
+    VEC_OF(event_id) found = { 0 };
+    for (event_id e = 0; e < trace->event_count; e++)
+        if (trace->kind[e] == EVENT_OP && !(trace->flags[e] & (EVENT_POINT | EVENT_ASYNC)) &&
+            (!names || names[trace->name[e]]))
+            *VEC_PUSH(&found) = e;
+    runs_sort(found.at, found.count, sizeof *found.at, begins_later, trace);
+    struct outer_operators outer = { .at = found.at };
+    outer.first = mem_zalloc(trace->track_count + 1, sizeof *outer.first);
+    for (size_t i = 0; i < found.count; i++) {
+        event_id e = found.at[i], last = outer.count ? outer.at[outer.count - 1] : EVENT_NONE;
+        if (last != EVENT_NONE && trace->track[last] == trace->track[e] &&
+            trace->start_ns[e] < trace_end_ns(trace, last))
+            continue;
+        outer.at[outer.count++] = e;
+        outer.first[trace->track[e] + 1]++;
+    }
+    for (size_t t = 0; t < trace->track_count; t++)
+        outer.first[t + 1] += outer.first[t];
+    return outer;
+}
+
+void outer_operators_release(struct outer_operators *outer)
+{
+    free(outer->at);
+    free(outer->first);
+    *outer = (struct outer_operators){ 0 };
+}
+
+size_t outer_operator_of(const struct outer_operators *outer, const struct trace *trace, event_id call)
+{
+    if (call == EVENT_NONE)
+        return SIZE_MAX;
+    size_t first = outer->first[trace->track[call]], end = outer->first[trace->track[call] + 1], i;
+    int64_t moment_ns = trace->start_ns[call];
+    SEARCH(i, end - first, trace->start_ns[outer->at[first + i]] <= moment_ns);
+    if (i == 0 || trace_end_ns(trace, outer->at[first + i - 1]) <= moment_ns)
+        return SIZE_MAX;
+    return first + i - 1;
+}
