@@ -10,6 +10,11 @@ static const char *const section_titles[SECTION_COUNT] = {
     [SECTION_OTHER] = "Other",
 };
 
+const char *help_section_title(enum command_section section)
+{
+    return section < SECTION_COUNT ? section_titles[section] : NULL;
+}
+
 void help_overview(size_t width, struct buffer *out)
 {
     enum { SUMMARY_COLUMN = 14 };
