@@ -7,6 +7,7 @@
 #include "cli/help.h"
 #include "cli/output_file.h"
 #include "cli/terminal.h"
+#include "report/json_writer.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -32,12 +33,41 @@ static bool check_operands(const struct command *command, const struct operands 
     return false;
 }
 
+/* The error as one line of JSON, for programs that asked for it: TPA_ERRORS=json. */
+static void print_error_json(const struct tpa_error *err)
+{
+    struct buffer text = { 0 };
+    struct json_writer json = { .text = &text };
+    json_begin_object(&json);
+    json_key(&json, "error");
+    json_put_text(&json, err->message);
+    json_key(&json, "file");
+    json_put_text(&json, err->file[0] ? err->file : NULL);
+    json_key(&json, "offset");
+    if (err->offset == TPA_NOWHERE)
+        json_put_null(&json);
+    else
+        json_put_integer(&json, err->offset);
+    json_key(&json, "context");
+    json_put_text(&json, err->context[0] ? err->context : NULL);
+    json_key(&json, "hint");
+    json_put_text(&json, err->hint[0] ? err->hint : NULL);
+    json_end_object(&json);
+    fprintf(stderr, "%s\n", text.at);
+    buffer_release(&text);
+}
+
 static void print_error(const struct command *command, const struct tpa_error *err)
 {
+    const char *form = getenv("TPA_ERRORS");
     char program[64] = "tpa";
     if (command && err->file[0] == '\0')
         snprintf(program, sizeof program, "tpa %s", command->name);
     fflush(stdout);
+    if (form && strcmp(form, "json") == 0) {
+        print_error_json(err);
+        return;
+    }
     tpa_error_print(err, program, stderr);
 }
 
