@@ -65,7 +65,7 @@ static void drop(object *held)
         if ((it)->children[i]->release)                                                                      \
             (it)->children[i]->release((it)->children[i]);                                                   \
     if ((it)->dictionary && (it)->dictionary->release)                                                       \
-        (it)->dictionary->release((it)->dictionary)
+    (it)->dictionary->release((it)->dictionary)
 
 EXPORT void tpa_release_schema(struct schema *it)
 {
