@@ -7,6 +7,7 @@
 #include "cli/help.h"
 #include "cli/output_file.h"
 #include "cli/terminal.h"
+#include "cli/version.h"
 #include "report/json_writer.h"
 
 #include <errno.h>
@@ -149,6 +150,19 @@ static int finish_stdout(int exit_code)
     return EXIT_TROUBLE;
 }
 
+/* The version, the commit it was built from, and what it was built with. */
+static void print_version(void)
+{
+    printf("tpa " TPA_VERSION " (%s)\nwith %s\n", version_commit, version_features);
+}
+
+/* Does WORD, which names no command, name something to be read? Then it is asked for its summary. */
+static bool is_input(const char *word)
+{
+    struct tpa_error ignored = { 0 };
+    return access(word, F_OK) == 0 && !command_find(word, &ignored);
+}
+
 int main(int argc, char **argv)
 {
     set_up_process();
@@ -162,11 +176,14 @@ int main(int argc, char **argv)
 
     const char *word = argv[1];
     if (strcmp(word, "--version") == 0 || strcmp(word, "-V") == 0) {
-        puts("tpa " TPA_VERSION);
+        print_version();
         return finish_stdout(EXIT_FINE);
     }
     if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0)
         return finish_stdout(run_command(&cmd_help, argc - 2, argv + 2));
+
+    if (word[0] != '-' && is_input(word))
+        return finish_stdout(run_command(&cmd_summary, argc - 1, argv + 1));
 
     struct tpa_error err = { 0 };
     const struct command *command = NULL;
