@@ -132,9 +132,3 @@ void memory_add_unfreed(const struct memory_question *question, const struct mem
     }
     VEC_FREE(&blocks);
 }
-
-const struct table_shape memory_blocks_tables[] = {
-    TABLE_SHAPE("alive", alive_columns),
-    TABLE_SHAPE("unfreed", unfreed_columns),
-    { 0 },
-};

@@ -103,8 +103,3 @@ void memory_add_categories(const struct memory_question *question, const struct 
                 row_of(question, device, &categories.at[c], at[peak].allocated, tells_blocks);
     VEC_FREE(&categories);
 }
-
-const struct table_shape memory_categories_tables[] = {
-    TABLE_SHAPE("categories", columns),
-    { 0 },
-};

@@ -217,9 +217,3 @@ void memory_add_operators(const struct memory_question *question, struct memory_
     }
     board_clear(board);
 }
-
-const struct table_shape memory_operators_tables[] = {
-    TABLE_SHAPE("allocations", operator_columns),
-    TABLE_SHAPE("operators", operator_columns),
-    { 0 },
-};

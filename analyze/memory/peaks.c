@@ -173,8 +173,3 @@ bool memory_add_peak(const struct memory_question *question, const struct memory
     *VEC_PUSH(&question->memory->peaks) = row;
     return true;
 }
-
-const struct table_shape memory_peaks_tables[] = {
-    TABLE_SHAPE("memory", columns),
-    { 0 },
-};

@@ -39,8 +39,3 @@ void memory_add_steps(const struct memory_question *question, const struct memor
         memory->reserves |= reserved > 0;
     }
 }
-
-const struct table_shape memory_steps_tables[] = {
-    TABLE_SHAPE("steps", columns),
-    { 0 },
-};

@@ -59,7 +59,8 @@ def answer_of(command):
     """The class of what the function returns."""
     if command["runs_program"]:
         return int
-    return Result if command["tables"] else Chart if command["name"] == "chart" else Output
+    forms = [c["name"] for o in command["options"] if o["name"] == "format" for c in o["choices"] or []]
+    return Result if "arrow" in forms else Chart if command["name"] == "chart" else Output
 
 
 def _one(value):

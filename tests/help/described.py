@@ -13,7 +13,8 @@ STEPS = f"{samples}/pytorch/cnn_stacks.json.gz"
 INPUTS = {
     "info": [RANKS, ["--formats"]],
     "diff": [[f"{samples}/diff/gpu_before.json", f"{samples}/diff/gpu_after.json", "--gate", "5%"],
-             [f"{samples}/diff/before.json", f"{samples}/diff/after.json"]],
+             [f"{samples}/diff/before.json", f"{samples}/diff/after.json"],
+             ["--tree", f"{samples}/diff/gpu_before.json", f"{samples}/diff/gpu_after.json"]],
     "callers": [[STEPS, "--filter", "aten::mm"]],
     "callees": [[STEPS, "--filter", "aten::mm"]],
     "path": [[RANKS[0], "--segments"]],
