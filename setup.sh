@@ -31,7 +31,14 @@ build/release/tpa top --limit 5 "$trace"
 
 echo
 echo "tpa is built: build/release/tpa; to install it, run: cmake --install build/release"
+
+# What it can do without, and how to get it.
 [ -n "$capture" ] ||
     echo "left out: tpa capture, as CUPTI's headers were not found; with a CUDA toolkit 11.8 to 13 or libcupti-dev, run ./setup.sh again"
 command -v gnuplot > /dev/null ||
-    echo "missing: gnuplot, with which tpa chart draws; apt-get install gnuplot-nox"
+    echo "missing: gnuplot, with which tpa chart draws PNG, PDF and text; SVG goes without; apt-get install gnuplot-nox"
+case $(build/release/tpa --version) in *ISA-L*) ;; *)
+    echo "left out: ISA-L, with which gzip is read several times as fast; apt-get install libisal-dev, where it is packaged, and run ./setup.sh again" ;;
+esac
+python3 -c 'import ensurepip, venv' 2> /dev/null ||
+    echo "missing: python3-venv, with which pip install . makes the Python package; apt-get install python3-venv"

@@ -5,6 +5,7 @@ set -u
 cd "$(dirname "$0")" || exit 2
 
 cmake/install-packages --tests || exit 2
+tests/python/make-environment
 export CMAKE_BUILD_PARALLEL_LEVEL=${CMAKE_BUILD_PARALLEL_LEVEL:-$(nproc)}
 export CTEST_PARALLEL_LEVEL=${CTEST_PARALLEL_LEVEL:-$(nproc)}
 

@@ -68,6 +68,8 @@ struct analysis {
     const void *defaults;      /* what they are when not given */
     size_t options_size;
 
+    const struct table_shape *tables[4]; /* lists of the tables that run may make, each ending in { 0 } */
+
     bool filters_rows;   /* --filter and --exclude are about its rows: the selection selects no names */
     bool sorts;          /* --sort and --reverse order its first table */
     const char *limited; /* key of the only table that --limit cuts; NULL: it cuts all */

@@ -513,6 +513,11 @@ static const struct opt_choice own_words[] = {
     { 0 },
 };
 
+static const struct table_shape tables[] = {
+    TABLE_SHAPE("collectives", columns),
+    { 0 },
+};
+
 const struct analysis analysis_comm = {
     .name = "comm",
     .summary = "collectives: size, bandwidth, what they expose, and who waited for whom",
@@ -541,6 +546,7 @@ const struct analysis analysis_comm = {
     .by_help = "what makes a row; collective,library,group,dtype,size when not given",
     .filters_rows = true,
     .sorts = true,
+    .tables = { tables, comm_rank_tables },
     .run = run_comm,
     .section = "Communication",
     .section_key = "communication",

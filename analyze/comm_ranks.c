@@ -402,3 +402,9 @@ void comm_add_rank_tables(const struct comm *comm, struct result *result)
             "collectives were found on fewer ranks than their group has: the last to arrive may "
             "be another, and what counts as transfer may hold waiting");
 }
+
+const struct table_shape comm_rank_tables[] = {
+    TABLE_SHAPE("ranks", rank_columns),
+    TABLE_SHAPE("waits", wait_columns),
+    { 0 },
+};

@@ -32,4 +32,7 @@ void comm_find_ranks(const struct comm_query *query);
 /* Add the tables "ranks" and "waits". */
 void comm_add_rank_tables(const struct comm *comm, struct result *result);
 
+/* The tables that may come of it, for `tpa help`; ends in { 0 }. */
+extern const struct table_shape comm_rank_tables[];
+
 #endif

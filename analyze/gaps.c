@@ -714,6 +714,12 @@ static bool run_gaps(const struct analysis_query *query, struct result *result, 
     return true;
 }
 
+static const struct table_shape tables[] = {
+    TABLE_SHAPE("causes", cause_columns),
+    TABLE_SHAPE("gaps", gap_columns),
+    { 0 },
+};
+
 const struct analysis analysis_gaps = {
     .name = "gaps",
     .summary = "why each GPU was idle: its gaps, split into parts that have a cause each",
@@ -742,6 +748,7 @@ const struct analysis analysis_gaps = {
     .by_help = "what makes a row of the causes, device if not given; with stream the gaps are those of each stream",
     .options = options,
     ANALYSIS_DEFAULTS(gaps_defaults),
+    .tables = { tables },
     .run = run_gaps,
     .section = "Idle gaps",
     .section_intro =

@@ -450,6 +450,13 @@ static const struct opt_choice own_words[] = {
     { 0 },
 };
 
+static const struct table_shape tables[] = {
+    TABLE_SHAPE("devices", device_columns),
+    TABLE_SHAPE("efficiency", efficiency_columns),
+    TABLE_SHAPE("copies", copies_columns),
+    { 0 },
+};
+
 const struct analysis analysis_gpu = {
     .name = "gpu",
     .summary = "what each GPU did with its time: computed, communicated, copied, idled",
@@ -473,6 +480,7 @@ const struct analysis analysis_gpu = {
     .by_default = BY(DEVICE),
     .own_words = own_words,
     .by_help = "what makes a row besides the device: its streams, the steps that launched the work",
+    .tables = { tables },
     .run = run_gpu,
     .section = "Devices",
     .section_key = "devices",

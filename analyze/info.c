@@ -572,3 +572,9 @@ void info_add_tables(const struct trace *trace, struct result *result)
     add_unless_empty(result, track_table(trace));
     info_add_container_table(trace, result);
 }
+
+const struct table_shape info_tables[] = {
+    TABLE_SHAPE("files", file_columns),     TABLE_SHAPE("facts", fact_columns),
+    TABLE_SHAPE("devices", device_columns), TABLE_SHAPE("categories", category_columns),
+    TABLE_SHAPE("tracks", track_columns),   { 0 },
+};

@@ -18,4 +18,7 @@ void info_add_tables(const struct trace *trace, struct result *result);
 void info_add_container_table(const struct trace *trace, struct result *result);
 void info_add_containers_of_sums(const struct sums_origin *origin, struct result *result);
 
+/* The tables that may come of them, for `tpa help`; each ends in { 0 }. */
+extern const struct table_shape info_tables[], info_container_tables[];
+
 #endif

@@ -103,3 +103,8 @@ void info_add_containers_of_sums(const struct sums_origin *origin, struct result
 {
     add_table(origin->containers.at, origin->containers.count, 0, result);
 }
+
+const struct table_shape info_container_tables[] = {
+    TABLE_SHAPE("container", columns),
+    { 0 },
+};

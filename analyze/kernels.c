@@ -454,6 +454,11 @@ static const struct opt_choice own_words[] = {
     { 0 },
 };
 
+static const struct table_shape tables[] = {
+    TABLE_SHAPE("kernels", columns),
+    { 0 },
+};
+
 const struct analysis analysis_kernels = {
     .name = "kernels",
     .summary = "every kernel: time, spread, launch shape, occupancy, operators",
@@ -476,6 +481,7 @@ const struct analysis analysis_kernels = {
     .own_words = own_words,
     .by_help = "what makes a row, besides the name",
     .sorts = true,
+    .tables = { tables },
     .run = run_kernels,
     .section = "Kernels",
     .section_intro =

@@ -596,6 +596,13 @@ static const struct opt_choice own_words[] = {
     { 0 },
 };
 
+static const struct table_shape tables[] = {
+    TABLE_SHAPE("launches", launch_columns),
+    TABLE_SHAPE("queues", queue_columns),
+    TABLE_SHAPE("graphs", graph_columns),
+    { 0 },
+};
+
 const struct analysis analysis_launches = {
     .name = "launches",
     .summary = "what launching costs: calls, queues, kernels shorter than their launch, graphs",
@@ -622,6 +629,7 @@ const struct analysis analysis_launches = {
     .by_help = "what makes a row of the launches; call,kernel when not given",
     .sorts = true,
     .limited = "launches",
+    .tables = { tables },
     .run = run_launches,
     .section = "Launches",
     .section_intro =

@@ -691,6 +691,11 @@ static bool run_modules(const struct analysis_query *query, struct result *resul
     return modules_add_table(query->trace, query->selection, &asked, result, err);
 }
 
+static const struct table_shape tables[] = {
+    TABLE_SHAPE("modules", columns),
+    { 0 },
+};
+
 const struct analysis analysis_modules = {
     .name = "modules",
     .summary = "time per nn.Module and per line of source, forward and backward",
@@ -716,6 +721,7 @@ const struct analysis analysis_modules = {
     .options = options,
     ANALYSIS_DEFAULTS(defaults),
     .filters_rows = true,
+    .tables = { tables },
     .run = run_modules,
     .section = "Modules",
     .section_intro =

@@ -727,6 +727,12 @@ static const struct opt_choice own_words[] = {
     { 0 },
 };
 
+static const struct table_shape tables[] = {
+    TABLE_SHAPE("steps", step_columns),
+    TABLE_SHAPE("summary", summary_columns),
+    { 0 },
+};
+
 const struct analysis analysis_steps = {
     .name = "steps",
     .summary = "where the time of each step went, and why the slowest was slow",
@@ -755,6 +761,7 @@ const struct analysis analysis_steps = {
     .options = options,
     ANALYSIS_DEFAULTS(defaults),
     .sorts = true,
+    .tables = { tables },
     .run = run_steps,
     .section = "Steps",
     .section_intro =

@@ -526,6 +526,12 @@ static const struct opt_choice own_words[] = {
     { 0 },
 };
 
+static const struct table_shape tables[] = {
+    TABLE_SHAPE("transfers", transfer_columns),
+    TABLE_SHAPE("stalls", stall_columns),
+    { 0 },
+};
+
 const struct analysis analysis_transfers = {
     .name = "transfers",
     .summary = "copies between host and devices: how fast, what they stall, and what to do",
@@ -550,6 +556,7 @@ const struct analysis analysis_transfers = {
     .by_help = "what makes a row of the copies, besides direction and host memory; device when not given. rank tells the "
                "stalls of ranks apart, too",
     .limited = "stalls",
+    .tables = { tables },
     .run = run_transfers,
     .section = "Transfers",
     .section_intro =

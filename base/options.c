@@ -222,21 +222,21 @@ static void release_list(void *field)
 
 /* clang-format off */
 const struct opt_type
-    opt_flag      = { .expects = NULL },
-    opt_text      = { "a text", parse_text, show_text },
-    opt_file      = { "a file", parse_text, show_text, .completion = OPT_COMPLETE_FILES },
-    opt_directory = { "a directory", parse_text, show_text, .completion = OPT_COMPLETE_DIRECTORIES },
-    opt_integer   = { "a whole number", parse_integer, show_integer },
-    opt_count     = { "a whole number", parse_count, show_integer },
-    opt_time      = { "a time such as 10us, 1.5ms or 2s", parse_time, show_time },
-    opt_size      = { "a size such as 4096, 64k or 1.5GiB", parse_size, show_size },
-    opt_share     = { "a share such as 5% or 0.05", parse_share, show_share },
-    opt_limit     = { "a number such as 10, or a share such as 20%", parse_limit, show_limit },
-    opt_ranges    = { "numbers such as 5, 3..7, 3.. or 1,4,6..8", parse_ranges, show_ranges },
-    opt_choice    = { "one of the known words", parse_choice, show_choice },
-    opt_choices   = { "known words, separated by commas", parse_choices, show_choices },
-    opt_list      = { "a text", parse_list, NULL, release_list },
-    opt_file_list = { "files", parse_list, NULL, release_list, OPT_COMPLETE_FILES };
+    opt_flag      = { "flag", NULL },
+    opt_text      = { "text", "a text", parse_text, show_text },
+    opt_file      = { "file", "a file", parse_text, show_text, .completion = OPT_COMPLETE_FILES },
+    opt_directory = { "directory", "a directory", parse_text, show_text, .completion = OPT_COMPLETE_DIRECTORIES },
+    opt_integer   = { "integer", "a whole number", parse_integer, show_integer },
+    opt_count     = { "count", "a whole number", parse_count, show_integer },
+    opt_time      = { "time", "a time such as 10us, 1.5ms or 2s", parse_time, show_time },
+    opt_size      = { "size", "a size such as 4096, 64k or 1.5GiB", parse_size, show_size },
+    opt_share     = { "share", "a share such as 5% or 0.05", parse_share, show_share },
+    opt_limit     = { "limit", "a number such as 10, or a share such as 20%", parse_limit, show_limit },
+    opt_ranges    = { "ranges", "numbers such as 5, 3..7, 3.. or 1,4,6..8", parse_ranges, show_ranges },
+    opt_choice    = { "choice", "one of the known words", parse_choice, show_choice },
+    opt_choices   = { "choices", "known words, separated by commas", parse_choices, show_choices },
+    opt_list      = { "texts", "a text", parse_list, NULL, release_list },
+    opt_file_list = { "files", "files", parse_list, NULL, release_list, OPT_COMPLETE_FILES };
 /* clang-format on */
 
 /* --- parsing ------------------------------------------------------------------------------------------------- */

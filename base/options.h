@@ -57,6 +57,7 @@ enum opt_completion { OPT_COMPLETE_NOTHING, OPT_COMPLETE_FILES, OPT_COMPLETE_DIR
 
 /* What an option takes. A command may define types of its own. */
 struct opt_type {
+    const char *kind;    /* "time", "ranges" ...: stable, for programs */
     const char *expects; /* "a time such as 10us": for messages; NULL when the option takes no value */
     bool (*parse)(const struct opt *opt, const char *text, void *field);
     void (*show)(const struct opt *opt, const void *field, struct buffer *out); /* adds nothing when zero */

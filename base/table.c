@@ -33,6 +33,11 @@ static bool is_integer(enum table_kind kind)
     return !table_is_text(kind) && !table_is_number(kind);
 }
 
+const char *table_kind_unit(enum table_kind kind)
+{
+    return table_is_time(kind) ? "ns" : kind == TABLE_BYTES ? "B" : kind == TABLE_FLOPS ? "FLOP" : NULL;
+}
+
 const char *table_kind_name(enum table_kind kind)
 {
     switch (kind) {

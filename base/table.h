@@ -118,6 +118,24 @@ struct table_footer {
 
 struct table;
 
+/*
+ * A table that a command may make, for what describes the program: its key, and every column that it may have. A list of
+ * them, next to the columns, ends in { 0 }.
+ */
+struct table_shape {
+    const char *key;
+    const struct table_column *columns;
+    size_t column_count;
+    enum table_kind
+        figures; /* what the columns of TABLE_NS hold in this table, where that is no time; 0: as they are */
+    const char *of; /* "profiles", "snapshots" ...: made of these inputs only; NULL: of all */
+};
+
+/* clang-format off */
+#define TABLE_SHAPE(key_, columns_, ...) \
+    { .key = (key_), .columns = (columns_), .column_count = sizeof(columns_) / sizeof *(columns_), __VA_ARGS__ }
+/* clang-format on */
+
 struct names;
 
 struct table {
@@ -201,6 +219,9 @@ bool table_cell_is_missing(const union table_cell *cell, enum table_kind kind);
 
 /* The word for KIND in JSON: "name", "text", "ns", "moment", "bytes", "count", "flops", "share", "number", "bool". */
 const char *table_kind_name(enum table_kind kind);
+
+/* What figures of KIND are counted in: "ns", "B", "FLOP"; NULL where there is no unit. */
+const char *table_kind_unit(enum table_kind kind);
 
 /* A cell of each sort, for footers. */
 static inline union table_cell table_int(int64_t value)

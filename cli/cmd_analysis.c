@@ -222,6 +222,7 @@ static void make_command(struct analysis_command *own, const struct analysis *an
         .needs = analysis->needs,
         .reads_traces = true,
     };
+    memcpy(own->command.tables, analysis->tables, sizeof analysis->tables);
     memcpy(own->command.examples, analysis->examples, sizeof own->command.examples);
 }
 

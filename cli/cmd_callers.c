@@ -6,6 +6,7 @@
 #include "cli/command.h"
 #include "cli/load.h"
 #include "cli/profile_report.h"
+#include "profile/tables.h"
 
 struct calls_args {
     const char *sort;
@@ -115,6 +116,7 @@ const struct command cmd_callers = {
     .description = CALLS_DESCRIPTION,
     .section = SECTION_ANALYZE,
     .reads_profiles = true,
+    .tables = { profile_callers_tables },
     .options = calls_opts,
     COMMAND_ARGS(calls_defaults),
     .main = callers_main,
@@ -137,6 +139,7 @@ const struct command cmd_callees = {
     .description = CALLS_DESCRIPTION,
     .section = SECTION_ANALYZE,
     .reads_profiles = true,
+    .tables = { profile_callees_tables },
     .options = calls_opts,
     COMMAND_ARGS(calls_defaults),
     .main = callees_main,

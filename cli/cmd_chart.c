@@ -17,6 +17,7 @@
 #include "facts/features.h"
 #include "snapshot/pictures.h"
 #include "snapshot/tables.h"
+#include "report/svg.h"
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -193,8 +194,14 @@ static bool print_picture(const struct picture *picture, const struct chart_args
     enum gnuplot_terminal terminal;
     if (!find_format(args, &terminal, err))
         return false;
-    struct gnuplot_options options = drawing_options(args, terminal);
     struct buffer script = { 0 }, image = { 0 }, text = { 0 };
+    if (terminal == GNUPLOT_SVG && !args->script && !gnuplot_is_installed()) {
+        svg_add_picture(&image, picture);
+        bool written = write_out(&image, args->path, err);
+        buffer_release(&image);
+        return written;
+    }
+    struct gnuplot_options options = drawing_options(args, terminal);
     const struct buffer *content = &script;
     gnuplot_script(picture, &options, &script);
     bool good = true;
@@ -433,7 +440,8 @@ const struct command cmd_chart = {
         "Draws one picture. Without -o it is drawn in characters, as wide as the terminal; with -o the name tells the "
         "form. A picture has a chart for each device or rank where that makes sense.\n\n"
         "gnuplot draws it: `gnuplot` on PATH, or the program that TPA_GNUPLOT names. --script writes what gnuplot would "
-        "be given, the data in it, to be changed and drawn by hand: gnuplot steps.gp > steps.svg.\n\n"
+        "be given, the data in it, to be changed and drawn by hand: gnuplot steps.gp > steps.svg. Where it is not "
+        "installed, tpa draws SVG itself, as in reports.\n\n"
         "Times, memory and queues with more points than the picture has pixels are thinned so that every peak stays.",
     .options = chart_opts,
     COMMAND_ARGS(chart_defaults),

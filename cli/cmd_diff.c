@@ -395,6 +395,7 @@ const struct command cmd_diff = {
         "The verdict comes from the spread over the steps (Mann-Whitney U, corrected for the number of rows): slower "
         "and faster are real changes, same is no significant change, unsure means too few steps. A change far beyond the spread of the steps is judged with two a side.\n\n"
         "Exits with 0; with 1 when a real change exceeds a --gate, or a gate cannot be judged; with 2 when the sides cannot be compared.",
+    .tables = { diff_tables, tree_tables, blocks_tables, gates_tables },
     .options = diff_opts,
     COMMAND_ARGS(diff_defaults),
     .main = diff_main,

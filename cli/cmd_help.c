@@ -6,8 +6,17 @@
 #include <stdio.h>
 #include <unistd.h>
 
+enum help_format { HELP_TEXT, HELP_JSON };
+
 struct help_args {
     bool man, markdown, list;
+    int format;
+};
+
+static const struct opt_choice help_formats[] = {
+    [HELP_TEXT] = { "text", "for people" },
+    [HELP_JSON] = { "json", "commands, options and tables, for programs" },
+    { 0 },
 };
 
 static const struct help_args help_defaults = { 0 };
@@ -17,6 +26,7 @@ static const struct opt help_opts[] = {
     OPT_FLAG(0, "man", struct help_args, man, "write the manual page (roff) instead"),
     OPT_FLAG(0, "markdown", struct help_args, markdown, "write the option tables in Markdown instead"),
     OPT_FLAG(0, "list", struct help_args, list, "write the names of all commands, a line each"),
+    OPT_CHOICE('f', "format", struct help_args, format, help_formats, "FORMAT", "how to write it"),
     OPT_END,
 };
 
@@ -36,7 +46,9 @@ static int help_main(const struct invocation *call, struct tpa_error *err)
         return EXIT_TROUBLE;
 
     struct buffer text = { 0 };
-    if (args->list) {
+    if (args->format == HELP_JSON) {
+        help_json(command, &text);
+    } else if (args->list) {
         for (size_t i = 0; command_at(i); i++)
             if (command_at(i)->section != SECTION_HIDDEN)
                 buffer_printf(&text, "%s\n", command_at(i)->name);
@@ -65,6 +77,7 @@ const struct command cmd_help = {
     .options = help_opts,
     COMMAND_ARGS(help_defaults),
     .main = help_main,
-    .examples = { "tpa help", "tpa help help", "tpa help --man help | man -l -" },
+    .examples = { "tpa help", "tpa help help", "tpa help --man help | man -l -",
+                  "tpa help --format json top  # its options and tables, for a program" },
     .section = SECTION_OTHER,
 };

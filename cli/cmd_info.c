@@ -33,13 +33,14 @@ static const struct opt info_opts[] = {
 
 /* --- formats ------------------------------------------------------------------------------------------------- */
 
+static const struct table_column format_columns[] = {
+    { "format", "Format", TABLE_NAME, "name of the format" },
+    { "description", "Who writes it", TABLE_TEXT, "who writes it" },
+};
+
 static void add_formats(struct result *result)
 {
-    static const struct table_column columns[] = {
-        { "format", "Format", TABLE_NAME, "name of the format" },
-        { "description", "Who writes it", TABLE_TEXT, "who writes it" },
-    };
-    struct table *table = table_open("formats", "Formats", columns, 2);
+    struct table *table = table_open("formats", "Formats", format_columns, 2);
     for (size_t i = 0; formats[i]; i++) {
         size_t row = table_add_row(table);
         table_set_text(table, row, 0, formats[i]->name, strlen(formats[i]->name));
@@ -65,18 +66,19 @@ static void list_features(unsigned bits, struct buffer *out)
     }
 }
 
+static const struct table_column command_columns[] = {
+    { "command", "Command", TABLE_NAME, "the command" },
+    { "summary", "Answers", TABLE_TEXT, "what it answers" },
+    { "ready", "Ready", TABLE_BOOL, "does the file hold what it needs?", TABLE_OPTIONAL },
+    { "missing", "Lacks", TABLE_TEXT, "what the file does not hold" },
+    { "recipe", "To have it", TABLE_TEXT, "how to record what is missing", TABLE_OPTIONAL },
+};
+
 /* Which commands have an answer for INPUT, and what the others lack. */
 static void add_commands(const struct ingested *input, struct result *result)
 {
-    static const struct table_column columns[] = {
-        { "command", "Command", TABLE_NAME, "the command" },
-        { "summary", "Answers", TABLE_TEXT, "what it answers" },
-        { "ready", "Ready", TABLE_BOOL, "does the file hold what it needs?", TABLE_OPTIONAL },
-        { "missing", "Lacks", TABLE_TEXT, "what the file does not hold" },
-        { "recipe", "To have it", TABLE_TEXT, "how to record what is missing", TABLE_OPTIONAL },
-    };
-    struct table *table =
-        table_open("commands", "What can be asked", columns, sizeof columns / sizeof *columns);
+    struct table *table = table_open("commands", "What can be asked", command_columns,
+                                     sizeof command_columns / sizeof *command_columns);
     unsigned has = input->trace ? trace_features(input->trace) : 0;
     struct buffer missing = { 0 };
     for (size_t i = 0; command_at(i); i++) {
@@ -145,6 +147,12 @@ static int info_main(const struct invocation *call, struct tpa_error *err)
     return good ? EXIT_FINE : EXIT_TROUBLE;
 }
 
+static const struct table_shape command_tables[] = {
+    TABLE_SHAPE("commands", command_columns),
+    TABLE_SHAPE("formats", format_columns),
+    { 0 },
+};
+
 const struct command cmd_info = {
     .name = "info",
     .summary = "what a file holds, and what it can be asked",
@@ -153,6 +161,8 @@ const struct command cmd_info = {
         "Shows the files with their producer, rank, span and steps; what they say of themselves; the devices; "
         "the events by category; the tracks; and which commands have an answer for them. What was damaged or "
         "odd is told at the end.",
+    .tables = { info_tables, info_container_tables, command_tables, profile_info_tables,
+                snapshot_info_tables },
     .options = info_opts,
     COMMAND_ARGS(info_defaults),
     .main = info_main,

@@ -2,6 +2,7 @@
 #include "analyze/memory/memory.h"
 #include "cli/analysis.h"
 #include "cli/memory_snapshot.h"
+#include "snapshot/tables.h"
 #include "facts/features.h"
 
 struct memory_args {
@@ -175,6 +176,7 @@ const struct command cmd_memory = {
         "Of a snapshot (torch.cuda.memory._dump_snapshot) they come from a replay of the allocator's history, in bytes as "
         "they were requested: the peak of each device, what was in use then by line of code, why memory ran out, what "
         "each step leaves behind, and how much of the segments lies idle.",
+    .tables = { memory_tables, snapshot_tables },
     .options = memory_opts,
     COMMAND_ARGS(memory_defaults),
     .main = memory_main,

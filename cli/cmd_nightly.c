@@ -69,7 +69,8 @@ static void show_change(const struct opt *opt, const void *field, struct buffer 
         quantity_show_share(out, change->share);
 }
 
-static const struct opt_type opt_change = { .expects = "a share such as 1% or a time such as 50us",
+static const struct opt_type opt_change = { .kind = "change",
+                                            .expects = "a share such as 1% or a time such as 50us",
                                             .parse = parse_change,
                                             .show = show_change };
 
@@ -379,6 +380,7 @@ const struct command cmd_nightly = {
         "In place of files: list shows the runs, show the verdict on one, accept tells that a new level is wanted, prune "
         "forgets runs, export gives all that is stored.\n\n"
         "Exits with 0; with 1 when something is NEW (with --gate: when that exceeds a gate, or cannot be judged); with 2 in case of trouble.",
+    .tables = { nightly_tables, nightly_check_tables, nightly_history_tables },
     .options = nightly_opts,
     COMMAND_ARGS(nightly_defaults),
     .main = nightly_main,

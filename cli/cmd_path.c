@@ -196,6 +196,7 @@ const struct command cmd_path = {
         "collective. The parts add up to the length exactly.\n\n"
         "What is on the path makes the step longer by as much as it takes longer. What is not on it does not, however "
         "much time it takes: tpa whatif says what a change would gain.",
+    .tables = { path_tables },
     .options = path_opts,
     COMMAND_ARGS(path_defaults),
     .main = path_main,

@@ -65,6 +65,7 @@ const struct command cmd_summary = {
         "transfers, collectives and memory: what costs most "
         "first, each with its share of the time, the limit above which it is told, and the command that shows more. "
         "Advice follows. When nothing is wrong, nothing is said.",
+    .tables = { figures_tables, findings_tables, remarks_tables },
     .options = summary_opts,
     COMMAND_ARGS(summary_defaults),
     .main = summary_main,

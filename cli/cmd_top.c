@@ -12,6 +12,7 @@
 #include "cli/profile_report.h"
 #include "analyze/nsys_reports.h"
 #include "cli/nsys_text.h"
+#include "profile/tables.h"
 #include "report/torch.h"
 #include <ctype.h>
 #include <stdlib.h>
@@ -380,6 +381,7 @@ const struct command cmd_top = {
         "Python's pstats for --sort; several add up. The report of PyTorch Lightning's SimpleProfiler gets a row per "
         "action.\n\n"
         "Without --limit the table shows 25 rows, torch's text 100 as torch does; CSV and JSON hold all.",
+    .tables = { top_tables, profile_top_tables },
     .options = top_opts,
     COMMAND_ARGS(top_defaults),
     .main = top_main,

@@ -345,6 +345,7 @@ const struct command cmd_whatif = {
         "recording, to the nanosecond.\n\n"
         "Changes combine. The table of edits has what each gains alone: these gains do not add up. A prediction is as good "
         "as what it assumes, which is told below it; pauses that the recording does not explain stay as they were.",
+    .tables = { whatif_tables },
     .options = whatif_opts,
     COMMAND_ARGS(whatif_defaults),
     .main = whatif_main,

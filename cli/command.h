@@ -70,6 +70,8 @@ struct command {
     size_t args_size;
     /* The exit code. When ERR is filled in, it is printed and the exit code is EXIT_TROUBLE. */
     int (*main)(const struct invocation *call, struct tpa_error *err);
+    const struct table_shape
+        *tables[8];          /* lists of the tables it may make, each ending in { 0 }; for `tpa help` */
     const char *examples[6]; /* lines to paste; "  # ..." at the end says what for */
     enum command_section section;
     unsigned needs;    /* enum trace_feature: what a trace must hold for the command to have an answer */

@@ -6,7 +6,6 @@
 #include "cli/cmd_analysis.h"
 #include <stdint.h>
 #include <string.h>
-#include <unistd.h>
 
 #define COMMAND_ROW(name) &cmd_##name,
 static const struct command *const before[] = { COMMANDS_BEFORE(COMMAND_ROW) };
@@ -40,10 +39,7 @@ const struct command *command_find(const char *name, struct tpa_error *err)
         tpa_fail(err, TPA_NOWHERE, "there is no command '%s'; did you mean %s?", name, near.best);
     else
         tpa_fail(err, TPA_NOWHERE, "there is no command '%s'", name);
-    if (near.best == NULL && access(name, R_OK) == 0)
-        tpa_hint(err, "to ask a file, name a command first: tpa info %s", name);
-    else
-        tpa_hint(err, "tpa help lists the commands");
+    tpa_hint(err, "tpa help lists the commands");
     return NULL;
 }
 

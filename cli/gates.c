@@ -248,3 +248,8 @@ bool gates_check(const struct diff *diff, const struct opt_list *gates, bool uns
     *outcome = checker.outcome;
     return good;
 }
+
+const struct table_shape gates_tables[] = {
+    TABLE_SHAPE("gates", columns),
+    { 0 },
+};

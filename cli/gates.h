@@ -27,4 +27,7 @@ enum gates_outcome { GATES_WITHIN, GATES_EXCEEDED, GATES_CANNOT_TELL };
 bool gates_check(const struct diff *diff, const struct opt_list *gates, bool unsure_fails,
                  struct result *result, enum gates_outcome *outcome, struct tpa_error *err);
 
+/* The tables that may come of it, for `tpa help`; ends in { 0 }. */
+extern const struct table_shape gates_tables[];
+
 #endif

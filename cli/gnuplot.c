@@ -31,15 +31,31 @@ static bool run(const char *program, const char *script, size_t len, struct proc
     if (!result->not_found)
         return false;
     tpa_fail(err, TPA_NOWHERE, "%s, which draws charts, is not installed", program);
-    tpa_hint(err,
-             "apt-get install gnuplot-nox, or name the program in TPA_GNUPLOT; --script works without it");
+    tpa_hint(
+        err,
+        "apt-get install gnuplot-nox, or name the program in TPA_GNUPLOT; -o FILE.svg and --script work without it");
     return false;
+}
+
+static const char *program_name(void)
+{
+    const char *named = getenv("TPA_GNUPLOT");
+    return named && *named ? named : "gnuplot";
+}
+
+bool gnuplot_is_installed(void)
+{
+    const char *const argv[] = { program_name(), "--version", NULL };
+    struct process_result result;
+    struct tpa_error ignored = { 0 };
+    bool found = process_run(argv, "", 0, GNUPLOT_TIMEOUT_S, &result, &ignored) || !result.not_found;
+    process_release(&result);
+    return found;
 }
 
 bool gnuplot_draw(const char *script, size_t len, struct buffer *image, struct tpa_error *err)
 {
-    const char *named = getenv("TPA_GNUPLOT");
-    const char *program = named && *named ? named : "gnuplot";
+    const char *program = program_name();
     struct process_result result;
     struct buffer said = { 0 };
     bool good = run(program, script, len, &result, err);

@@ -10,11 +10,17 @@ static const char *const section_titles[SECTION_COUNT] = {
     [SECTION_OTHER] = "Other",
 };
 
+const char *help_section_title(enum command_section section)
+{
+    return section < SECTION_COUNT ? section_titles[section] : NULL;
+}
+
 void help_overview(size_t width, struct buffer *out)
 {
     enum { SUMMARY_COLUMN = 14 };
     buffer_puts(out, "tpa " TPA_VERSION " - answers from the traces that profilers write\n\n"
-                     "Usage: tpa COMMAND [OPTIONS] FILE...\n");
+                     "Usage: tpa COMMAND [OPTIONS] FILE...\n"
+                     "       tpa FILE...                      the same as tpa summary FILE...\n");
     for (int section = 0; section < SECTION_COUNT; section++) {
         bool is_empty = true;
         for (size_t i = 0; command_at(i); i++) {

@@ -19,4 +19,10 @@ void help_man(const struct command *command, struct buffer *out);
 /* Usage and option tables of COMMAND in Markdown, for docs/commands/. */
 void help_markdown(const struct command *command, struct buffer *out);
 
+/* The same rows, with the tables that commands make, for programs: of COMMAND, or of all when it is NULL. help_json.c shows it. */
+void help_json(const struct command *command, struct buffer *out);
+
+/* What `tpa help` writes above the commands of SECTION. */
+const char *help_section_title(enum command_section section);
+
 #endif

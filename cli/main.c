@@ -7,6 +7,8 @@
 #include "cli/help.h"
 #include "cli/output_file.h"
 #include "cli/terminal.h"
+#include "cli/version.h"
+#include "report/json_writer.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -32,12 +34,41 @@ static bool check_operands(const struct command *command, const struct operands 
     return false;
 }
 
+/* The error as one line of JSON, for programs that asked for it: TPA_ERRORS=json. */
+static void print_error_json(const struct tpa_error *err)
+{
+    struct buffer text = { 0 };
+    struct json_writer json = { .text = &text };
+    json_begin_object(&json);
+    json_key(&json, "error");
+    json_put_text(&json, err->message);
+    json_key(&json, "file");
+    json_put_text(&json, err->file[0] ? err->file : NULL);
+    json_key(&json, "offset");
+    if (err->offset == TPA_NOWHERE)
+        json_put_null(&json);
+    else
+        json_put_integer(&json, err->offset);
+    json_key(&json, "context");
+    json_put_text(&json, err->context[0] ? err->context : NULL);
+    json_key(&json, "hint");
+    json_put_text(&json, err->hint[0] ? err->hint : NULL);
+    json_end_object(&json);
+    fprintf(stderr, "%s\n", text.at);
+    buffer_release(&text);
+}
+
 static void print_error(const struct command *command, const struct tpa_error *err)
 {
+    const char *form = getenv("TPA_ERRORS");
     char program[64] = "tpa";
     if (command && err->file[0] == '\0')
         snprintf(program, sizeof program, "tpa %s", command->name);
     fflush(stdout);
+    if (form && strcmp(form, "json") == 0) {
+        print_error_json(err);
+        return;
+    }
     tpa_error_print(err, program, stderr);
 }
 
@@ -119,6 +150,19 @@ static int finish_stdout(int exit_code)
     return EXIT_TROUBLE;
 }
 
+/* The version, the commit it was built from, and what it was built with. */
+static void print_version(void)
+{
+    printf("tpa " TPA_VERSION " (%s)\nwith %s\n", version_commit, version_features);
+}
+
+/* Does WORD, which names no command, name something to be read? Then it is asked for its summary. */
+static bool is_input(const char *word)
+{
+    struct tpa_error ignored = { 0 };
+    return access(word, F_OK) == 0 && !command_find(word, &ignored);
+}
+
 int main(int argc, char **argv)
 {
     set_up_process();
@@ -132,11 +176,14 @@ int main(int argc, char **argv)
 
     const char *word = argv[1];
     if (strcmp(word, "--version") == 0 || strcmp(word, "-V") == 0) {
-        puts("tpa " TPA_VERSION);
+        print_version();
         return finish_stdout(EXIT_FINE);
     }
     if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0)
         return finish_stdout(run_command(&cmd_help, argc - 2, argv + 2));
+
+    if (word[0] != '-' && is_input(word))
+        return finish_stdout(run_command(&cmd_summary, argc - 1, argv + 1));
 
     struct tpa_error err = { 0 };
     const struct command *command = NULL;

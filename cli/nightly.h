@@ -89,4 +89,7 @@ void nightly_look(struct nightly *nightly, size_t run, const struct nightly_args
 /* Print RESULT, whose rows are cut already, under the output options. */
 bool nightly_print(struct result *result, const struct nightly_args *args, struct tpa_error *err);
 
+/* The tables that may come of them, for `tpa help`; each ends in { 0 }. */
+extern const struct table_shape nightly_history_tables[], nightly_check_tables[];
+
 #endif

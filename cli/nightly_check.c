@@ -314,3 +314,8 @@ void nightly_tell(const struct nightly *nightly, struct result *result)
                           "if that is wanted: tpa nightly accept --store STORE --label %s --reason WHY",
                           run->label);
 }
+
+const struct table_shape nightly_check_tables[] = {
+    TABLE_SHAPE("checks", columns),
+    { 0 },
+};

@@ -447,3 +447,9 @@ int nightly_export(const struct nightly_args *args, struct tpa_error *err)
     result_free(result);
     return EXIT_TROUBLE;
 }
+
+const struct table_shape nightly_history_tables[] = {
+    TABLE_SHAPE("runs", list_columns),      TABLE_SHAPE("accepted", accept_columns),
+    TABLE_SHAPE("accepted", level_columns), TABLE_SHAPE("figures", figure_columns),
+    TABLE_SHAPE("facts", fact_columns),     { 0 },
+};

@@ -131,3 +131,8 @@ void blocks_add_table(const struct measures *before, const struct measures *afte
     }
     VEC_FREE(&changes.rows);
 }
+
+const struct table_shape blocks_tables[] = {
+    TABLE_SHAPE("blocks", columns, .of = "snapshots"),
+    { 0 },
+};

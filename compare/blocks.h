@@ -24,4 +24,7 @@ void blocks_compare(const struct measures *before, const struct measures *after,
 /* Where both sides are of one process: the table "blocks", and a sentence. */
 void blocks_add_table(const struct measures *before, const struct measures *after, struct result *result);
 
+/* The tables that may come of it, for `tpa help`; ends in { 0 }. */
+extern const struct table_shape blocks_tables[];
+
 #endif

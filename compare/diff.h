@@ -122,4 +122,7 @@ enum diff_column {
 /* The name of the row that holds what no other row explains. */
 #define DIFF_UNEXPLAINED "[in no row]"
 
+/* The tables that may come of it, for `tpa help`; ends in { 0 }. */
+extern const struct table_shape diff_tables[];
+
 #endif

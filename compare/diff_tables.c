@@ -332,3 +332,15 @@ void diff_add_tables(const struct diff *diff, struct result *result)
     add_renames(diff, result);
     tell_samples(diff, result);
 }
+
+const struct table_shape diff_tables[] = {
+    TABLE_SHAPE("head", columns),
+    TABLE_SHAPE("memory", columns, .figures = TABLE_BYTES),
+    TABLE_SHAPE("operators", columns),
+    TABLE_SHAPE("kernels", columns),
+    TABLE_SHAPE("functions", columns),
+    TABLE_SHAPE("actions", columns),
+    TABLE_SHAPE("outliers", outlier_columns),
+    TABLE_SHAPE("renamed", renamed_columns),
+    { 0 },
+};

@@ -484,3 +484,19 @@ void nightly_add_trends(const struct nightly *nightly, size_t most_runs, struct 
     }
     free(chosen);
 }
+
+const struct table_shape nightly_tables[] = {
+    TABLE_SHAPE("head", columns),
+    TABLE_SHAPE("memory", columns, .figures = TABLE_BYTES),
+    TABLE_SHAPE("shares", columns, .figures = TABLE_SHARE),
+    TABLE_SHAPE("counts", columns, .figures = TABLE_COUNT),
+    TABLE_SHAPE("operators", columns),
+    TABLE_SHAPE("kernels", columns),
+    TABLE_SHAPE("functions", columns),
+    TABLE_SHAPE("actions", columns),
+    TABLE_SHAPE("trend", trend_columns),
+    TABLE_SHAPE("trend_bytes", trend_columns, .figures = TABLE_BYTES),
+    TABLE_SHAPE("trend_shares", trend_columns, .figures = TABLE_SHARE),
+    TABLE_SHAPE("trend_counts", trend_columns, .figures = TABLE_COUNT),
+    { 0 },
+};

@@ -110,4 +110,7 @@ const char *nightly_verdict(const struct nightly *nightly, size_t series);
 /* "2026-11-20 03:00:00", UTC. New in ARENA. */
 const char *nightly_time_text(struct arena *arena, int64_t time_ns);
 
+/* The tables that may come of it, for `tpa help`; ends in { 0 }. */
+extern const struct table_shape nightly_tables[];
+
 #endif

@@ -81,4 +81,7 @@ void tree_diff_free(struct tree_diff *diff);
 /* Add to RESULT the tables "tree", "labels", "paths", "matches" and "unaligned", and what is to be known of them. */
 void tree_diff_add_tables(const struct tree_diff *diff, struct result *result);
 
+/* The tables that may come of it, for `tpa help`; ends in { 0 }. */
+extern const struct table_shape tree_tables[];
+
 #endif

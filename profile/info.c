@@ -122,3 +122,10 @@ void info_add_action_tables(const struct action_report *report, struct result *r
                           "lines of the report are no rows and were passed over");
     sums_add_notices(result, &report->origin);
 }
+
+const struct table_shape profile_info_tables[] = {
+    TABLE_SHAPE("files", file_columns, .of = "profiles"),
+    TABLE_SHAPE("profile", profile_columns, .of = "profiles"),
+    TABLE_SHAPE("actions", action_columns, .of = "actions"),
+    { 0 },
+};

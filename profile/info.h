@@ -10,4 +10,7 @@
 void info_add_profile_tables(const struct profile *profile, struct result *result);
 void info_add_action_tables(const struct action_report *report, struct result *result);
 
+/* The tables that may come of it, for `tpa help`; ends in { 0 }. */
+extern const struct table_shape profile_info_tables[];
+
 #endif

@@ -359,3 +359,19 @@ void actions_add_notices(struct result *result, const struct action_report *repo
                           "lines with bars are no row of the table, and were left out");
     sums_add_notices(result, &report->origin);
 }
+
+const struct table_shape profile_top_tables[] = {
+    TABLE_SHAPE("functions", function_columns, .of = "profiles"),
+    TABLE_SHAPE("actions", action_columns, .of = "actions"),
+    { 0 },
+};
+
+const struct table_shape profile_callers_tables[] = {
+    TABLE_SHAPE("callers", caller_columns),
+    { 0 },
+};
+
+const struct table_shape profile_callees_tables[] = {
+    TABLE_SHAPE("callees", callee_columns),
+    { 0 },
+};

@@ -32,4 +32,7 @@ void actions_add_table(struct result *result, const struct action_report *report
 /* Add to RESULT what is special about REPORT. */
 void actions_add_notices(struct result *result, const struct action_report *report);
 
+/* The tables that may come of them, for `tpa help`; each ends in { 0 }. */
+extern const struct table_shape profile_top_tables[], profile_callers_tables[], profile_callees_tables[];
+
 #endif

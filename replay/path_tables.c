@@ -340,3 +340,10 @@ void path_add_notices(const struct replay_graph *graph, struct result *result)
                   "waited for is unknown",
             graph->unknown_starts);
 }
+
+const struct table_shape path_tables[] = {
+    TABLE_SHAPE("parts", part_columns),
+    TABLE_SHAPE("path", item_columns),
+    TABLE_SHAPE("segments", segment_columns),
+    { 0 },
+};

@@ -22,4 +22,7 @@ void path_add_tables(const struct replay_graph *graph, const struct path_windows
 /* What the recording contradicts or does not tell, as notices. */
 void path_add_notices(const struct replay_graph *graph, struct result *result);
 
+/* The tables that may come of it, for `tpa help`; ends in { 0 }. */
+extern const struct table_shape path_tables[];
+
 #endif

@@ -265,3 +265,9 @@ void whatif_add_sweep(const struct sweep_point *points, size_t count, const char
     draw_sweep(rows, count, what, result);
     free(rows);
 }
+
+const struct table_shape whatif_tables[] = {
+    TABLE_SHAPE("result", result_columns), TABLE_SHAPE("steps", step_columns),
+    TABLE_SHAPE("edits", edit_columns),    TABLE_SHAPE("path", path_columns),
+    TABLE_SHAPE("sweep", sweep_columns),   { 0 },
+};

@@ -18,4 +18,7 @@ struct sweep_point {
 void whatif_add_sweep(const struct sweep_point *points, size_t count, const char *what,
                       struct result *result);
 
+/* The tables that may come of it, for `tpa help`; ends in { 0 }. */
+extern const struct table_shape whatif_tables[];
+
 #endif

@@ -497,11 +497,18 @@ static struct plot lay_out(struct buffer *out, const struct chart *chart, double
     return plot;
 }
 
-void svg_add_chart(struct buffer *out, const struct chart *chart)
+/* The element of CHART: alone, or, with TOP at least 0, inside another so far below its top. Its height. */
+static double add_chart(struct buffer *out, const struct chart *chart, double top)
 {
     double height;
     struct plot plot = lay_out(out, chart, &height);
-    buffer_printf(out, "<svg viewBox=\"0 0 %d ", WIDTH);
+    buffer_puts(out, "<svg");
+    if (top >= 0) {
+        add_attribute(out, "y", top);
+        add_attribute(out, "width", WIDTH);
+        add_attribute(out, "height", height);
+    }
+    buffer_printf(out, " viewBox=\"0 0 %d ", WIDTH);
     add_number(out, height);
     buffer_puts(out, "\" role=\"img\" aria-label=\"");
     escape_html(out, chart->title, strlen(chart->title));
@@ -544,4 +551,66 @@ void svg_add_chart(struct buffer *out, const struct chart *chart)
     if (!plot.horizontal)
         add_title_of_axis(&plot, &plot.y, &chart->y, true);
     buffer_puts(out, "</svg>\n");
+    return height;
+}
+
+void svg_add_chart(struct buffer *out, const struct chart *chart)
+{
+    add_chart(out, chart, -1);
+}
+
+/* ---- a picture of its own ---- */
+
+enum { TITLE_HEIGHT = 26, NOTE_HEIGHT = 18, MARGIN = 16 };
+
+/* What a page's style sheet says of charts, for a picture without a page. */
+static void add_style(struct buffer *out)
+{
+    buffer_puts(
+        out,
+        "<style>text { fill: #1f2328; font: 12px sans-serif; } .title { font-size: 15px; font-weight: bold; } "
+        ".tick, .note { fill: #656d76; font-size: 11px; } .grid { stroke: #d8dee4; } .axis { stroke: #656d76; } "
+        ".fill { fill: currentColor; } .band { fill: currentColor; fill-opacity: .25; } .peak { fill: #1f2328; } "
+        ".line { stroke: currentColor; stroke-width: 1.6; fill: none; stroke-linejoin: round; }");
+    for (int color = 0; color < CHART_COLORS; color++)
+        buffer_printf(out, " .c%d { color: %s; }", color, chart_color_code((enum chart_color)color));
+    buffer_puts(out, "</style>\n");
+}
+
+static double add_heading(struct buffer *out, double top, double height, const char *class, const char *text,
+                          const char *more)
+{
+    buffer_puts(out, "<text");
+    add_attribute(out, "x", MARGIN);
+    add_attribute(out, "y", top + height - 8);
+    buffer_printf(out, " class=\"%s\">", class);
+    escape_html(out, text, strlen(text));
+    if (more) {
+        buffer_puts(out, ": ");
+        escape_html(out, more, strlen(more));
+    }
+    buffer_puts(out, "</text>\n");
+    return top + height;
+}
+
+void svg_add_picture(struct buffer *out, const struct picture *picture)
+{
+    struct buffer body = { 0 };
+    double top = add_heading(&body, MARGIN, TITLE_HEIGHT, "title", picture->title, picture->source);
+    for (size_t i = 0; i < picture->charts.count; i++) {
+        const struct chart *chart = picture->charts.at[i];
+        top = add_heading(&body, top, TITLE_HEIGHT, "title", chart->title, NULL);
+        if (chart->note)
+            top = add_heading(&body, top, NOTE_HEIGHT, "note", chart->note, NULL);
+        top += add_chart(&body, chart, top);
+    }
+    buffer_printf(
+        out,
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%.0f\" viewBox=\"0 0 %d %.0f\">\n",
+        WIDTH, top, WIDTH, top);
+    add_style(out);
+    buffer_puts(out, "<rect width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>\n");
+    buffer_add(out, body.at, body.count);
+    buffer_puts(out, "</svg>\n");
+    buffer_release(&body);
 }

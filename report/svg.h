@@ -15,4 +15,7 @@
 
 void svg_add_chart(struct buffer *out, const struct chart *chart);
 
+/* All of PICTURE as a file of its own, with its titles and a style sheet. */
+void svg_add_picture(struct buffer *out, const struct picture *picture);
+
 #endif

@@ -366,3 +366,23 @@ void snapshot_add_file_notices(const struct snapshots *snapshots, struct result 
                               notice->offset, "%s", notice->text);
         }
 }
+
+const struct table_shape snapshot_tables[] = {
+    TABLE_SHAPE("ooms", oom_columns, .of = "snapshots"),
+    TABLE_SHAPE("devices", device_columns, .of = "snapshots"),
+    TABLE_SHAPE("alive_at_peak", in_use_columns[0], .of = "snapshots"),
+    TABLE_SHAPE("alive", in_use_columns[0], .of = "snapshots"),
+    TABLE_SHAPE("segments", segment_columns, .of = "snapshots"),
+    TABLE_SHAPE("leaks", leak_columns, .of = "snapshots"),
+    TABLE_SHAPE("steps", scope_columns, .of = "snapshots"),
+    TABLE_SHAPE("fragmentation", pool_columns, .of = "snapshots"),
+    TABLE_SHAPE("churn", churn_columns, .of = "snapshots"),
+    { 0 },
+};
+
+const struct table_shape snapshot_info_tables[] = {
+    TABLE_SHAPE("snapshots", held_columns, .of = "snapshots"),
+    TABLE_SHAPE("actions", action_columns, .of = "snapshots"),
+    TABLE_SHAPE("settings", setting_columns, .of = "snapshots"),
+    { 0 },
+};

@@ -29,4 +29,7 @@ void snapshot_add_info(const struct snapshots *snapshots, struct result *result)
 /* What was odd about the files alone. */
 void snapshot_add_file_notices(const struct snapshots *snapshots, struct result *result);
 
+/* The tables that may come of them, for `tpa help`; each ends in { 0 }. */
+extern const struct table_shape snapshot_tables[], snapshot_info_tables[];
+
 #endif

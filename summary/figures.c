@@ -566,3 +566,9 @@ void summary_add_operators(struct summary *summary, struct result *result)
     result_add_table(result, table);
     VEC_FREE(&costs);
 }
+
+const struct table_shape figures_tables[] = {
+    TABLE_SHAPE("overview", overview_columns),
+    TABLE_SHAPE("operators", operator_columns),
+    { 0 },
+};

@@ -765,3 +765,8 @@ void findings_add_result(const struct findings *findings, struct result *result)
     }
     tell_rest(findings, result);
 }
+
+const struct table_shape findings_tables[] = {
+    TABLE_SHAPE("findings", columns),
+    { 0 },
+};

@@ -184,3 +184,8 @@ bool summary_add_tables(const struct trace *trace, const struct selection *selec
     arena_release(&summary.arena);
     return good;
 }
+
+const struct table_shape remarks_tables[] = {
+    TABLE_SHAPE("remarks", columns),
+    { 0 },
+};

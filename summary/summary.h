@@ -22,4 +22,7 @@ extern const struct trace_wants summary_wants;
 bool summary_add_tables(const struct trace *trace, const struct selection *selection, enum summary_by by,
                         struct result *result, struct tpa_error *err);
 
+/* The tables that may come of them, for `tpa help`; each ends in { 0 }. */
+extern const struct table_shape findings_tables[], figures_tables[], remarks_tables[];
+
 #endif

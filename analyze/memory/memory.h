@@ -32,4 +32,7 @@ void memory_add_failures(const struct memory *memory, struct result *result);
 void memory_add_tables(const struct trace *trace, const struct selection *selection,
                        const struct memory_options *options, struct result *result);
 
+/* The tables that may come of it, for `tpa help`; ends in { 0 }. */
+extern const struct table_shape memory_tables[];
+
 #endif

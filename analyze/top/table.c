@@ -290,3 +290,8 @@ struct result *top_result(const struct trace *trace, const struct top_options *o
     top_free(top);
     return result;
 }
+
+const struct table_shape top_tables[] = {
+    TABLE_SHAPE("operators", columns),
+    { 0 },
+};

@@ -79,4 +79,7 @@ void top_add_notices(const struct top *top, struct result *result);
 /* Add to OUT what tells rows of one name apart, as people read it. */
 void top_show_detail(const struct top_row *row, struct buffer *out);
 
+/* The tables that may come of it, for `tpa help`; ends in { 0 }. */
+extern const struct table_shape top_tables[];
+
 #endif

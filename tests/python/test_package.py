@@ -1,0 +1,308 @@
+"""The package alone: calls, tables, errors, hostile names. Needs nothing but Python."""
+
+import datetime
+import inspect
+import io
+import json
+import os
+import pickle
+import stat
+import subprocess
+import sys
+import tempfile
+import unittest
+from contextlib import redirect_stdout
+from unittest import mock
+
+import tpa
+
+SAMPLES = os.path.normpath(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "samples"))
+TRACE = os.path.join(SAMPLES, "gpu", "a100_2024_rank0.json.gz")
+STEPS = os.path.join(SAMPLES, "pytorch", "cnn_stacks.json.gz")
+BEFORE, AFTER = (os.path.join(SAMPLES, "diff", name) for name in ("before.json", "after.json"))
+
+
+def answer(*words):
+    done = subprocess.run([tpa.program(), *words], stdout=subprocess.PIPE, check=False)
+    return json.loads(done.stdout)
+
+
+def program_of(folder, text, mode=0o755):
+    path = os.path.join(folder, "program")
+    with open(path, "wb") as file:
+        file.write(text)
+    os.chmod(path, mode)
+    return path
+
+
+class Functions(unittest.TestCase):
+    def test_there_is_one_for_each_command_with_a_keyword_for_each_option(self):
+        commands = answer("help", "--format", "json")["commands"]
+        for command in commands:
+            function = getattr(tpa, command["name"].replace("-", "_"))
+            options = {o["name"].replace("-", "_") for o in command["options"]} - {"color", "wide", "progress"}
+            keywords = {p.name for p in inspect.signature(function).parameters.values()
+                        if p.kind is inspect.Parameter.KEYWORD_ONLY}
+            self.assertEqual({k.rstrip("_") for k in keywords}, options, command["name"])
+            self.assertIn(command["summary"][1:], function.__doc__)
+            self.assertIn(command["name"], dir(tpa))
+
+    def test_what_is_no_command_or_option_is_told_with_a_suggestion(self):
+        with self.assertRaisesRegex(AttributeError, "did you mean top"):
+            tpa.topp(TRACE)
+        with self.assertRaisesRegex(TypeError, "did you mean sort"):
+            tpa.top(TRACE, sotr="name")
+        with self.assertRaisesRegex(TypeError, "True or False"):
+            tpa.top(TRACE, reverse="yes")
+        with self.assertRaisesRegex(TypeError, "names of files"):
+            tpa.top(3)
+
+    def test_options_are_the_programs(self):
+        names = tpa.top(TRACE, sort="name", limit=3).operators["name"]
+        wanted = answer("top", "--sort", "name", "--limit", "3", "--format", "json", TRACE)["tables"][0]["rows"]
+        self.assertEqual(names, [row["name"] for row in wanted])
+        both = tpa.top([TRACE], by=["op", "rank"]).operators
+        self.assertEqual(len(both), len(tpa.top(TRACE, by="op,rank").operators))
+        for moment in (datetime.timedelta(microseconds=10), "10us"):
+            self.assertEqual(len(tpa.gaps(TRACE, min=moment).gaps), 1)
+        self.assertEqual(len(tpa.steps(TRACE, steps=[1, 2]).steps), len(tpa.steps(TRACE, steps="1,2").steps))
+
+    def test_the_exit_code_of_a_gate_is_told_not_raised(self):
+        self.assertTrue(tpa.diff(BEFORE, BEFORE, gate="5%").ok)
+        worse = tpa.diff(BEFORE, AFTER, gate=["1%", "5%"])
+        self.assertEqual((worse.exit_code, worse.ok), (1, False))
+        self.assertIn("exceeded", worse.gates["outcome"])
+
+    def test_a_format_gives_text_and_an_output_a_file(self):
+        self.assertIn("| :--- |", tpa.top(TRACE, format="md", limit=2).text)
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "page.html")
+            page = tpa.report(TRACE, output=path)
+            self.assertEqual(os.fspath(page), path)
+            self.assertIn("<html", page.text)
+            packed = tpa.convert(TRACE, output=os.path.join(folder, "x.tpa"))
+            self.assertEqual(tpa.top(packed).operators["name"], tpa.top(TRACE).operators["name"])
+        with self.assertRaises(tpa.Error):
+            tpa.report(TRACE)
+
+    def test_a_program_runs_with_its_own_output(self):
+        with tempfile.TemporaryDirectory() as folder:
+            out = os.path.join(folder, "x.tpa")
+            self.assertEqual(tpa.capture(sys.executable, "-c", "import sys; sys.exit(7)", output=out), 7)
+
+
+class Tables(unittest.TestCase):
+    def test_values_are_those_of_json(self):
+        for command in ("info", "top", "gpu", "steps", "gaps", "transfers", "comm", "launches", "kernels", "modules"):
+            result = getattr(tpa, command)(TRACE)
+            wanted = answer(command, "--format", "json", TRACE)
+            self.assertEqual(list(result.tables), [t["key"] for t in wanted["tables"]])
+            self.assertEqual([n.text for n in result.notices], [n["text"] for n in wanted["notices"]])
+            for table in wanted["tables"]:
+                ours = result[table["key"]]
+                self.assertEqual(list(ours), table["rows"], (command, table["key"]))
+                self.assertEqual([(c.key, c.kind) for c in ours.columns],
+                                 [(c["key"], c["kind"]) for c in table["columns"]])
+                self.assertEqual((ours.footer, ours.total_rows), (table["footer"], table["total_rows"]))
+
+    def test_rows_and_columns(self):
+        ops = tpa.top(TRACE).operators
+        self.assertEqual(ops[0]["name"], ops["name"][0])
+        self.assertEqual(ops[-1], ops[len(ops) - 1])
+        self.assertEqual(ops[1:3], [ops[1], ops[2]])
+        self.assertEqual(ops.to_dict()["count"], ops["count"])
+        with self.assertRaisesRegex(KeyError, "the columns are name"):
+            ops["nam"]
+        with self.assertRaises(IndexError):
+            ops[len(ops)]
+
+    def test_a_table_that_is_not_there_is_told_with_those_that_are(self):
+        result = tpa.top(TRACE)
+        with self.assertRaisesRegex(AttributeError, "no table 'kernels'; it has operators"):
+            result.kernels
+        self.assertFalse(hasattr(result, "__deepcopy__"))
+
+    def test_they_show_as_text_and_html(self):
+        ops = tpa.top(TRACE).operators
+        self.assertIn("aten::addmm", repr(ops))
+        self.assertIn("25 of 56 rows", repr(ops))
+        self.assertTrue(all(len(line) <= 400 for line in repr(ops).splitlines()))
+        page = ops._repr_html_()
+        self.assertIn("<td", page)
+        self.assertNotIn("<float>", page)  # of the names of kernels
+        self.assertEqual(set(ops._repr_mimebundle_()), {"text/plain", "text/html"})
+        self.assertIn("<caption>", tpa.gaps(TRACE)._repr_html_())
+
+    def test_hostile_names_stay_text(self):
+        name = "</td><script>alert(1)</script>\x1b[31m\u202e"
+        event = {"ph": "X", "cat": "cpu_op", "name": name, "ts": 1, "dur": 2, "pid": 1, "tid": 1}
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "x.json")
+            with open(path, "w", encoding="utf-8") as file:
+                json.dump({"traceEvents": [event]}, file)
+            ops = tpa.top(path).operators
+        self.assertEqual(ops["name"], [name])
+        self.assertNotIn("<script", ops._repr_html_())
+        self.assertNotIn("\x1b", repr(ops) + ops._repr_html_())
+
+    def test_an_answer_without_rows(self):
+        ops = tpa.top(TRACE, filter="nothing is called so").operators
+        self.assertEqual((len(ops), list(ops), ops["name"]), (0, [], []))
+        self.assertIn("Name", repr(ops))
+        self.assertIn("<table>", ops._repr_html_())
+
+
+class Errors(unittest.TestCase):
+    def trouble(self, function, *operands, **options):
+        with self.assertRaises(tpa.Error) as caught:
+            function(*operands, **options)
+        return caught.exception
+
+    def test_file_offset_and_hint(self):
+        path = os.path.join(SAMPLES, "broken", "words.txt")
+        error = self.trouble(tpa.top, path)
+        self.assertEqual((error.file, error.offset, error.exit_code), (path, 0, 2))
+        self.assertIn("not a trace", error.message)
+        self.assertIn("tpa info --formats", error.hint)
+        self.assertIn(f"{path}:0: ", str(error))
+        again = pickle.loads(pickle.dumps(error))
+        self.assertEqual((str(again), again.offset), (str(error), 0))
+
+    def test_options(self):
+        error = self.trouble(tpa.top, TRACE, sort="cuda_time_totl")
+        self.assertIn("did you mean", error.message)
+        self.assertIsNone(error.file)
+
+    def test_names_of_files_may_hold_any_bytes(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for name in (b"-x.json.gz", b"a b;$(touch x)'\".json.gz", b"\xff\xfe.json.gz", b"new\nline.json.gz"):
+                path = os.path.join(os.fsencode(folder), name)
+                with open(TRACE, "rb") as source, open(path, "wb") as copy:
+                    copy.write(source.read())
+                self.assertEqual(len(tpa.top(path).operators), 56)
+                self.assertEqual(len(tpa.top(os.fsdecode(path)).operators), 56)
+            there = os.getcwd()
+            try:
+                os.chdir(folder)
+                self.assertEqual(len(tpa.top("-x.json.gz").operators), 56)
+            finally:
+                os.chdir(there)
+        self.assertIn("null", self.trouble(tpa.top, "a\0b").message)
+
+    def test_a_program_that_is_missing_killed_or_foreign(self):
+        tpa.top(TRACE)  # described before
+        with tempfile.TemporaryDirectory() as folder:
+            cases = [
+                (os.path.join(folder, "none"), "no such file"),
+                (program_of(folder, b"\x7fELF\x02\x01\x01" + bytes(57)), "another sort of processor"),
+            ]
+            for path, words in cases:
+                with mock.patch.dict(os.environ, TPA=path):
+                    self.assertIn(words, str(self.trouble(tpa.top, TRACE)))
+            for text, words in ((b"#!/bin/sh\nkill -9 $$\n", "ended by SIGKILL"),
+                                (b"#!/no/such/loader\n", "its loader is not there"),
+                                (b"#!/bin/sh\nprintf 'half an answer'\n", "no Arrow stream"),
+                                (b"#!/bin/sh\necho \"tpa: version GLIBC_2.99 not found\" >&2; exit 1\n", "newer C library"),
+                                (b"#!/bin/sh\nexit 3\n", "exit code 3")):
+                with mock.patch.dict(os.environ, TPA=program_of(folder, text)):
+                    self.assertIn(words, str(self.trouble(tpa.top, TRACE)))
+            if os.geteuid() != 0:
+                path = program_of(folder, b"#!/bin/sh\n", stat.S_IRUSR)
+                with mock.patch.dict(os.environ, TPA=path):
+                    self.assertIn("may not be run", str(self.trouble(tpa.top, TRACE)))
+
+    def test_a_full_disk(self):
+        if not os.path.exists("/dev/full"):
+            self.skipTest("there is no /dev/full")
+        error = self.trouble(tpa.top, TRACE, format="csv", output="/dev/full")
+        self.assertIn("No space left", error.message)
+
+    def test_an_answer_that_is_cut_or_damaged_is_an_error(self):
+        from tpa import _arrow
+
+        whole = subprocess.run([tpa.program(), "top", "--format", "arrow", TRACE], stdout=subprocess.PIPE, check=True).stdout
+        self.assertEqual(len(_arrow.read_streams(whole)), 1)
+        for cut in range(1, len(whole) - 8, 97):
+            try:
+                streams = _arrow.read_streams(whole[:cut])
+            except tpa.Error:
+                continue
+            self.assertEqual(len(streams), 1)  # only what follows the last whole message is missing
+
+
+class Profiler:
+    """As torch.profiler hands to on_trace_ready."""
+
+    def export_chrome_trace(self, path):
+        with open(TRACE, "rb") as source, open(path, "wb") as copy:
+            data = source.read()
+            if not path.endswith(".gz"):
+                import gzip
+
+                data = gzip.decompress(data)
+            copy.write(data)
+
+
+class Handler(unittest.TestCase):
+    def handle(self, folder, **options):
+        handler = tpa.trace_handler(folder, **options)
+        shown = io.StringIO()
+        with redirect_stdout(shown):
+            handler(Profiler())
+        return handler.paths[0], shown.getvalue()
+
+    def test_it_writes_a_trace_and_what_was_asked_for(self):
+        with tempfile.TemporaryDirectory() as folder, mock.patch.dict(os.environ, RANK="1", WORLD_SIZE="2"):
+            runs = os.path.join(folder, "runs", "today")
+            path, shown = self.handle(runs, worker="w", report=True, summary=True)
+            self.assertRegex(os.path.basename(path), r"^w\.rank1\.\d+\.pt\.trace\.json\.gz$")
+            self.assertEqual(sorted(name.rpartition(".")[2] for name in os.listdir(runs)), ["gz", "html"])
+            self.assertEqual(shown, "")  # of the first rank only
+            self.assertEqual(len(tpa.top(path).operators), 56)
+
+    def test_it_writes_tpa_and_prints_the_summary(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path, shown = self.handle(folder, format="tpa", summary=True)
+            self.assertEqual(os.listdir(folder), [os.path.basename(path)])
+            self.assertTrue(path.endswith(".tpa"))
+            self.assertIn("In short", shown)
+
+    def test_it_applies_gates(self):
+        with tempfile.TemporaryDirectory() as folder:
+            self.handle(folder, gate="5%", base=TRACE)
+            with self.assertRaises(tpa.LimitPassed):
+                self.handle(folder, gate="0.1%", base=BEFORE)
+        with self.assertRaises(ValueError):
+            tpa.trace_handler("x", gate="5%")
+        with self.assertRaises(ValueError):
+            tpa.trace_handler("x", format="zip")
+
+
+class Module(unittest.TestCase):
+    def test_python_m_tpa_is_the_program(self):
+        ours = subprocess.run([sys.executable, "-m", "tpa", "--version"], stdout=subprocess.PIPE, check=True).stdout
+        self.assertEqual(ours, subprocess.run([tpa.program(), "--version"], stdout=subprocess.PIPE, check=True).stdout)
+        code = subprocess.run([sys.executable, "-m", "tpa", "top", "/none"], stderr=subprocess.PIPE, check=False).returncode
+        self.assertEqual(code, 2)
+        none = subprocess.run([sys.executable, "-m", "tpa"], env={**os.environ, "TPA": "/none"}, stderr=subprocess.PIPE,
+                              check=False)
+        self.assertEqual((none.returncode, b"Traceback" in none.stderr), (2, False))
+
+    def test_nothing_runs_before_it_is_asked(self):
+        done = subprocess.run([sys.executable, "-c", "import tpa"], env={**os.environ, "TPA": "/none"}, check=False)
+        self.assertEqual(done.returncode, 0)
+
+    def test_stubs_are_python(self):
+        import ast
+
+        root = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "python")
+        with tempfile.TemporaryDirectory() as folder:
+            out = os.path.join(folder, "x.pyi")
+            subprocess.run([sys.executable, "-B", os.path.join(root, "make_stubs.py"), tpa.program(), out], check=True)
+            with open(out, encoding="utf-8") as file:
+                names = {n.name for n in ast.parse(file.read()).body if isinstance(n, ast.FunctionDef)}
+        self.assertLessEqual({"top", "gaps", "diff", "trace_handler"}, names)
+
+
+if __name__ == "__main__":
+    unittest.main()
