@@ -1,6 +1,7 @@
 /* nightly_check.c - is the build to fail, and what is to be told of it; see nightly.h. */
 #include "cli/nightly.h"
 
+#include "base/quantity.h"
 #include "base/regex.h"
 #include "cli/gate.h"
 #include "report/cases.h"
@@ -58,7 +59,8 @@ static void add_message(struct buffer *out, const struct nightly *nightly, size_
         buffer_puts(out, " -> ");
         figure_add_value(out, kind, now->level);
         if (now->reference != 0)
-            buffer_printf(out, " (%+.1f %%)", (now->level - now->reference) / fabs(now->reference) * 100);
+            buffer_printf(out, " (%+.1f %%)",
+                          quantity_percent((now->level - now->reference) / fabs(now->reference)));
         buffer_puts(out, ": ");
     }
     buffer_puts(out, nightly_verdict(nightly, at));
