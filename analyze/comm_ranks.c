@@ -174,7 +174,7 @@ static struct text meanwhile_text(const struct comm_query *query, struct rank_su
             most = share;
     }
     struct buffer text = { 0 };
-    buffer_printf(&text, "%.0f %% ", 100.0 * (double)most.time_ns / (double)sum_ns);
+    buffer_printf(&text, "%.0f %% ", round(100.0 * (double)most.time_ns / (double)sum_ns));
     /* The host is never idle, but only its operators are known. */
     const char *nothing = query->collectives->places[place].device < 0 ? "no operator" : "idle";
     const char *name = most.name == NAME_NONE ? nothing : names_text(query->trace->names, most.name);

@@ -307,6 +307,16 @@ void quantity_show_ranges(struct buffer *out, const struct ranges *ranges)
     }
 }
 
+double quantity_ms(int64_t ns)
+{
+    return round((double)ns / 1e3) / 1e3;
+}
+
+double quantity_percent(double share)
+{
+    return round(share * 1000) / 10;
+}
+
 void quantity_show_rounded_time(struct buffer *out, double ns)
 {
     static const struct {

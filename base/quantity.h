@@ -65,6 +65,12 @@ void quantity_show_share(struct buffer *out, double share);
 void quantity_show_limit(struct buffer *out, const struct limit *limit);
 void quantity_show_ranges(struct buffer *out, const struct ranges *ranges);
 
+/* A share in percent for a sentence, to a tenth, halves away from zero as in every table; to be printed with "%.1f". */
+double quantity_percent(double share);
+
+/* NS nanoseconds in milliseconds for a sentence, to the microsecond, halves away from zero; to be printed with "%.3f". */
+double quantity_ms(int64_t ns);
+
 /* Add NS nanoseconds for a sentence: "1.203ms", in the unit that suits, with three decimals. */
 void quantity_show_rounded_time(struct buffer *out, double ns);
 

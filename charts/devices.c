@@ -6,6 +6,7 @@
  * was idle. With a selection the work that was launched in it makes up the span.
  */
 #include "charts/parts.h"
+#include "base/quantity.h"
 #include "facts/device_use.h"
 #include "facts/features.h"
 #include "trace/intervals.h"
@@ -120,14 +121,14 @@ static void tell_shares(struct chart *chart, const struct kind *kind, const stru
         length_ns[s] = (double)intervals_length(&states->in[s]);
     if (kind == &overlap) {
         chart->note = arena_printf(&chart->arena, "%.1f %% of the communication runs beside computation",
-                                   100 * length_ns[1] / (length_ns[1] + length_ns[2]));
+                                   quantity_percent(length_ns[1] / (length_ns[1] + length_ns[2])));
         return;
     }
     double idle_ns = span_ns - length_ns[0] - length_ns[1] - length_ns[2];
     chart->note = arena_printf(
         &chart->arena, "computes %.1f %%, only communicates %.1f %%, only copies %.1f %%, idle %.1f %%",
-        100 * length_ns[0] / span_ns, 100 * length_ns[1] / span_ns, 100 * length_ns[2] / span_ns,
-        100 * idle_ns / span_ns);
+        quantity_percent(length_ns[0] / span_ns), quantity_percent(length_ns[1] / span_ns),
+        quantity_percent(length_ns[2] / span_ns), quantity_percent(idle_ns / span_ns));
 }
 
 static void add_device(const struct chart_question *question, struct picture *picture,

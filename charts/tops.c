@@ -6,6 +6,7 @@
 #include "charts/parts.h"
 #include "analyze/kernels.h"
 #include "analyze/top/top.h"
+#include "base/quantity.h"
 #include "base/runs.h"
 #include "base/sum.h"
 #include "facts/communication.h"
@@ -54,7 +55,7 @@ static const char *tell_shown(struct chart *chart, const struct ranking *ranking
         all += (double)ranking->at[i].time_ns;
     }
     return arena_printf(&chart->arena, "the first %zu of %zu rows: %.1f %% of the time of all", shown,
-                        ranking->count, 100 * sum / all);
+                        ranking->count, quantity_percent(sum / all));
 }
 
 static size_t shown_of(size_t count, size_t bars)
@@ -176,8 +177,9 @@ void chart_kernels(struct picture *picture, const struct kernels *kernels, size_
         used[column]++;
     }
     if (shown < count)
-        chart->note = arena_printf(&chart->arena, "the first %zu of %zu kernels: %.1f %% of the time of all",
-                                   shown, count, 100 * (double)shown_ns / (double)kernels->total_ns);
+        chart->note =
+            arena_printf(&chart->arena, "the first %zu of %zu kernels: %.1f %% of the time of all", shown,
+                         count, quantity_percent((double)shown_ns / (double)kernels->total_ns));
     for (size_t column = 1; column < KERNEL_COLUMNS; column++)
         if (used[column])
             chart_add_series(chart, (struct chart_series){ .title = columns[column].title,

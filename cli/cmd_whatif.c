@@ -159,7 +159,7 @@ static void tell_gate(const struct question *question, const struct whatif *what
     int64_t now_ns = whatif->steps->now_ns, then_ns = whatif->steps->then_ns;
     bool reached = reaches(&question->gate, now_ns, then_ns);
     result_add_notice(result, "gate", 1, NULL, TPA_NOWHERE, "--gate %s would %sbe reached: %.3f ms",
-                      question->args->gate, reached ? "" : "not ", (double)then_ns / 1e6);
+                      question->args->gate, reached ? "" : "not ", quantity_ms(then_ns));
 }
 
 /* ---- sweep ---- */

@@ -9,6 +9,7 @@
 #include "cli/convert.h"
 
 #include <inttypes.h>
+#include <math.h>
 
 /* Hue, saturation and value for SHARE of the time: blue 0.66 to red 0. */
 static void add_color(struct buffer *out, double share)
@@ -25,6 +26,12 @@ static void add_calls(struct buffer *out, const struct profile_cost *cost)
         buffer_printf(out, "%" PRId64 "/%" PRId64 " x", cost->calls, cost->primitive_calls);
 }
 
+/* To two decimals, halves away from zero. */
+static double percent(double share)
+{
+    return round(share * 1e4) / 100;
+}
+
 static void add_node(struct buffer *out, const struct profile *profile, const struct profile_graph_node *node,
                      size_t number, struct buffer *name)
 {
@@ -33,9 +40,9 @@ static void add_node(struct buffer *out, const struct profile *profile, const st
     profile_function_text(f, name);
     buffer_printf(out, "  n%zu [label=\"", number);
     escape_dot(out, name->at, name->count);
-    buffer_printf(out, "\\n%.2f%%", 100 * node->cumulative_share);
+    buffer_printf(out, "\\n%.2f%%", percent(node->cumulative_share));
     if (f->listed) {
-        buffer_printf(out, " (%.2f%% in itself)\\n", 100 * node->total_share);
+        buffer_printf(out, " (%.2f%% in itself)\\n", percent(node->total_share));
         add_calls(out, &f->cost);
     }
     buffer_puts(out, "\", fillcolor=\"");
@@ -45,7 +52,7 @@ static void add_node(struct buffer *out, const struct profile *profile, const st
 
 static void add_edge(struct buffer *out, const struct profile *profile, const struct profile_graph_edge *edge)
 {
-    buffer_printf(out, "  n%zu -> n%zu [label=\"%.2f%%\\n", edge->caller, edge->callee, 100 * edge->share);
+    buffer_printf(out, "  n%zu -> n%zu [label=\"%.2f%%\\n", edge->caller, edge->callee, percent(edge->share));
     add_calls(out, &profile->edges[edge->edge].cost);
     double width = 0.5 + 4 * (edge->share > 1 ? 1 : edge->share < 0 ? 0 : edge->share);
     if (edge->hot) {

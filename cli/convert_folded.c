@@ -12,6 +12,7 @@
 #include "profile/stacks.h"
 #include "base/escape.h"
 #include "base/packer.h"
+#include "base/quantity.h"
 #include "base/sum.h"
 #include "cli/convert_snapshot.h"
 #include "cli/timeline.h"
@@ -71,7 +72,7 @@ static bool write_folded(const struct profile *profile, const struct convert_arg
         whole_ns += (double)sums.time_ns[kind];
     double share[STACK_KINDS];
     for (int kind = 0; kind < STACK_KINDS; kind++)
-        share[kind] = whole_ns > 0 ? 100 * (double)sums.time_ns[kind] / whole_ns : 0;
+        share[kind] = whole_ns > 0 ? quantity_percent((double)sums.time_ns[kind] / whole_ns) : 0;
     buffer_printf(summary, "%zu stacks; a profile holds calls from function to function, not stacks, so:\n",
                   sums.stacks[STACK_EXACT] + sums.stacks[STACK_APPORTIONED] + sums.stacks[STACK_UNPLACED]);
     buffer_printf(summary, "  %5.1f %% of the time is exact: on the way there each function has one caller\n",

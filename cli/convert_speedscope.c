@@ -16,6 +16,7 @@
 #include "base/sum.h"
 #include "cli/timeline.h"
 #include "base/escape.h"
+#include "base/quantity.h"
 #include "report/exact.h"
 #include "trace/calltree.h"
 
@@ -311,8 +312,9 @@ static bool write_profile(const struct profile *profile, const struct convert_ar
     hand_over(&text, out);
     buffer_printf(summary, "%zu stacks, %.1f %% of the time in such as are exact (see --to folded)\n",
                   sums.stacks[STACK_EXACT] + sums.stacks[STACK_APPORTIONED] + sums.stacks[STACK_UNPLACED],
-                  samples.whole_ns > 0 ? 100 * (double)sums.time_ns[STACK_EXACT] / (double)samples.whole_ns
-                                       : 0);
+                  samples.whole_ns > 0
+                      ? quantity_percent((double)sums.time_ns[STACK_EXACT] / (double)samples.whole_ns)
+                      : 0);
     buffer_release(&text);
     buffer_release(&samples.stacks);
     buffer_release(&samples.weights);

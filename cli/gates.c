@@ -3,6 +3,7 @@
 
 #include "base/buffer.h"
 #include "base/memory.h"
+#include "base/quantity.h"
 #include "base/regex.h"
 #include "cli/gate.h"
 #include "report/cases.h"
@@ -52,7 +53,7 @@ static void add_share(struct buffer *out, double share, bool points)
     if (isinf(share))
         buffer_puts(out, "from nothing");
     else
-        buffer_printf(out, "%+.1f %s", share * 100, points ? "points" : "%");
+        buffer_printf(out, "%+.1f %s", quantity_percent(share), points ? "points" : "%");
 }
 
 static void add_cannot_tell(struct buffer *out, const struct checker *checker, const struct finding *finding,

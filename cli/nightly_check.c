@@ -1,6 +1,7 @@
 /* nightly_check.c - is the build to fail, and what is to be told of it; see nightly.h. */
 #include "cli/nightly.h"
 
+#include "base/quantity.h"
 #include "base/regex.h"
 #include "cli/gate.h"
 #include "report/cases.h"
@@ -58,7 +59,8 @@ static void add_message(struct buffer *out, const struct nightly *nightly, size_
         buffer_puts(out, " -> ");
         figure_add_value(out, kind, now->level);
         if (now->reference != 0)
-            buffer_printf(out, " (%+.1f %%)", (now->level - now->reference) / fabs(now->reference) * 100);
+            buffer_printf(out, " (%+.1f %%)",
+                          quantity_percent((now->level - now->reference) / fabs(now->reference)));
         buffer_puts(out, ": ");
     }
     buffer_puts(out, nightly_verdict(nightly, at));
@@ -81,12 +83,13 @@ static void add_message(struct buffer *out, const struct nightly *nightly, size_
 
 /* ---- rows of the table ---- */
 
+/* IS_KNOWN: what is exceeded was already, which does not fail. */
 static size_t add_row(struct checker *checker, const char *gate, const char *name, size_t length,
-                      const char *outcome)
+                      const char *outcome, bool is_known)
 {
     struct table *table = checker->table;
     size_t row = table_add_row(table);
-    bool fails = strcmp(outcome, CASE_EXCEEDED) == 0 ||
+    bool fails = (strcmp(outcome, CASE_EXCEEDED) == 0 && !is_known) ||
                  (strcmp(outcome, CASE_CANNOT_TELL) == 0 && checker->unsure_fails);
     table_set_int(table, row, CHECK_NUMBER, checker->number);
     table_set_text(table, row, CHECK_GATE, gate, strlen(gate));
@@ -102,7 +105,9 @@ static void add_series(struct checker *checker, const char *gate, size_t at, dou
 {
     size_t length;
     const char *name = nightly_name(checker->nightly, at, &length);
-    size_t row = add_row(checker, gate, name, length, outcome);
+    bool is_known = finding_of(checker, at)->verdict == HISTORY_EXISTING &&
+                    checker->args->fail_on != NIGHTLY_FAIL_ON_EXISTING;
+    size_t row = add_row(checker, gate, name, length, outcome, is_known);
     if (!isnan(found))
         table_set_number(checker->table, row, CHECK_FOUND, found);
     if (!isnan(limit))
@@ -156,7 +161,7 @@ static void check_sort(struct checker *checker, const char *key, size_t first)
     if (told > 0)
         return;
     struct buffer message = { 0 };
-    size_t row = add_row(checker, key, key, strlen(key), CASE_WITHIN);
+    size_t row = add_row(checker, key, key, strlen(key), CASE_WITHIN, false);
     buffer_printf(&message, "%s: none of %zu is NEW", key, asked);
     table_set_text(checker->table, row, CHECK_MESSAGE, message.at, message.count);
     buffer_release(&message);
@@ -186,7 +191,7 @@ static void check_all(struct checker *checker)
 
 /* ---- with gates ---- */
 
-/* A gate is exceeded by what is NEW, or appeared, and larger than it allows. In a first run nobody can tell. */
+/* A gate is exceeded by what is NEW, EXISTING or appeared, and larger than it allows. In a first run nobody can tell. */
 static void check_limit(struct checker *checker, const struct gate *gate, size_t at)
 {
     const struct history_finding *now = finding_of(checker, at);
@@ -195,6 +200,8 @@ static void check_limit(struct checker *checker, const struct gate *gate, size_t
     double found = gate->sort == GATE_IDLE ? now->level - now->reference : growth(now);
     const char *outcome =
         began && gate->sort == GATE_ROWS ? CASE_EXCEEDED : outcome_of(checker, now->verdict);
+    if (now->verdict == HISTORY_EXISTING)
+        outcome = CASE_EXCEEDED;
     if (!(found > gate->limit))
         outcome = CASE_WITHIN;
     if (first_run)

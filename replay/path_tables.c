@@ -6,6 +6,7 @@
 #include "base/demangle.h"
 #include "facts/features.h"
 #include "replay/path_places.h"
+#include "base/quantity.h"
 #include "replay/sensitivity.h"
 #include <inttypes.h>
 #include <math.h>
@@ -271,10 +272,10 @@ static void tell(struct tables *tables, const struct path_window *window, const 
     if (text.at[0] >= 'a' && text.at[0] <= 'z' && (window->is_step || window->event == EVENT_NONE))
         text.at[0] = (char)(text.at[0] - 'a' + 'A');
     buffer_printf(&text,
-                  " took %.3f ms. Its critical path: ", (double)(window->end_ns - window->start_ns) / 1e6);
+                  " took %.3f ms. Its critical path: ", quantity_ms(window->end_ns - window->start_ns));
     for (size_t i = 0; i < count && i < MOST_TOLD; i++)
         buffer_printf(&text, "%s%s %.1f %%", i ? ", " : "", path_part_title(sorted[i]->which),
-                      100 * sorted[i]->share);
+                      quantity_percent(sorted[i]->share));
     result_add_notice(tables->result, "critical_path", 1, NULL, TPA_NOWHERE, "%s", text.at);
     tables->result->notices.at[tables->result->notices.count - 1].on_top = true;
     buffer_release(&text);

@@ -5,6 +5,7 @@
 #include "base/buffer.h"
 #include "base/chart.h"
 #include "base/memory.h"
+#include "base/quantity.h"
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -107,16 +108,15 @@ static void tell_gain(const struct whatif *whatif, struct result *result)
     if (touched == 0)
         result_add_notice(result, "prediction", 0, NULL, TPA_NOWHERE,
                           "there is nothing to change in the trace: %s takes %.3f ms, as it did", what,
-                          (double)now_ns / 1e6);
+                          quantity_ms(now_ns));
     else if (now_ns == then_ns)
         result_add_notice(result, "prediction", 1, NULL, TPA_NOWHERE,
                           "%s would take as long as it did, %.3f ms: nothing waits for what is changed", what,
-                          (double)now_ns / 1e6);
+                          quantity_ms(now_ns));
     else
         result_add_notice(result, "prediction", 1, NULL, TPA_NOWHERE,
-                          "%s would take %.3f ms instead of %.3f ms (%+.1f %%)%s", what,
-                          (double)then_ns / 1e6, (double)now_ns / 1e6,
-                          -100 * share_of(now_ns - then_ns, now_ns),
+                          "%s would take %.3f ms instead of %.3f ms (%+.1f %%)%s", what, quantity_ms(then_ns),
+                          quantity_ms(now_ns), quantity_percent(-share_of(now_ns - then_ns, now_ns)),
                           has_steps(whatif) && whatif->steps->count > 2 ? ", the median of the steps" : "");
     result->notices.at[result->notices.count - 1].on_top = true;
 }

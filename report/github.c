@@ -3,8 +3,8 @@
  *
  *     ::error title=tpa.diff%3A 5%25::step time%3A ...
  *
- * An error for each row of a check (report/cases.h) that fails the build, a warning for what nobody can tell, and one
- * notice for the checks that are within their limits. The runner cuts a step's annotations after ten of a sort, so the worst come first by
+ * An error for each row of a check (report/cases.h) that fails the build, a warning for what nobody can tell or what
+ * was exceeded before, and one notice for the checks that are within their limits. The runner cuts a step's annotations after ten of a sort, so the worst come first by
  * themselves: rows are in order of their checks, and each check has one line unless it fails for several rows.
  */
 #include "report/printer.h"
@@ -38,8 +38,8 @@ static size_t add_rows(struct buffer *out, const char *suite, const struct table
     size_t count = 0;
     for (size_t row = 0; row < table->row_count; row++) {
         bool fails = table_cell(table, row, at->fails)->i == 1;
-        bool unsure = strcmp(table_cell(table, row, at->outcome)->text.at, CASE_CANNOT_TELL) == 0;
-        if (errors ? !fails : fails || !unsure)
+        bool within = strcmp(table_cell(table, row, at->outcome)->text.at, CASE_WITHIN) == 0;
+        if (errors ? !fails : fails || within)
             continue;
         if (count++ >= MOST_OF_A_SORT - 1)
             continue;

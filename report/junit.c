@@ -8,7 +8,8 @@
  *     </testsuite></testsuites>
  *
  * There is no standard but what Ant's task writes and Jenkins, GitLab and GitHub's actions read; these elements and
- * attributes are in all of them. What nobody can tell, and does not fail the build, was not tested: it is skipped.
+ * attributes are in all of them. What is not within its limit, and does not fail the build (nobody can tell,
+ * or it was so before), is skipped.
  */
 #include "report/printer.h"
 
@@ -24,8 +25,8 @@ struct tally {
 
 /* What the rows FIRST..END of one check came to. */
 struct check {
-    size_t fails, unsure;
-    size_t worst; /* the row to tell about: the first that fails, else the first that is unsure */
+    size_t fails, spared; /* spared: not within its limit, but let through */
+    size_t worst;         /* the row to tell about: the first that fails, else the first that is spared */
 };
 
 static struct check look(const struct table *table, const struct case_columns *at, size_t first, size_t end)
@@ -33,11 +34,11 @@ static struct check look(const struct table *table, const struct case_columns *a
     struct check check = { .worst = first };
     for (size_t row = first; row < end; row++) {
         bool fails = table_cell(table, row, at->fails)->i == 1;
-        bool unsure = strcmp(table_cell(table, row, at->outcome)->text.at, CASE_CANNOT_TELL) == 0;
-        if ((fails && check.fails == 0) || (unsure && check.fails + check.unsure == 0))
+        bool spared = !fails && strcmp(table_cell(table, row, at->outcome)->text.at, CASE_WITHIN) != 0;
+        if ((fails && check.fails == 0) || (spared && check.fails + check.spared == 0))
             check.worst = row;
         check.fails += fails;
-        check.unsure += unsure;
+        check.spared += spared;
     }
     return check;
 }
@@ -50,7 +51,7 @@ static struct tally count(const struct table *table, const struct case_columns *
         struct check check = look(table, at, first, end);
         tally.tests++;
         tally.failures += check.fails > 0;
-        tally.skipped += check.fails == 0 && check.unsure > 0;
+        tally.skipped += check.fails == 0 && check.spared > 0;
     }
     return tally;
 }
@@ -90,7 +91,7 @@ static void add_case(struct buffer *out, const char *suite, const struct table *
         add_lines(out, table, at, first, end);
         buffer_puts(out, "</failure>\n");
     } else {
-        if (check.unsure) {
+        if (check.spared) {
             buffer_puts(out, "      <skipped message=\"");
             add_cell(out, table, check.worst, at->message);
             buffer_puts(out, "\"/>\n");

@@ -143,9 +143,9 @@ static void add_ranks(const struct summary *summary, const double *shares, struc
     if (found == 0)
         return;
     buffer_printf(out, "%s%zu of %zu ranks, %.1f", out->count ? "; " : "", found, summary->rank_count,
-                  100 * least);
+                  quantity_percent(least));
     if (shares[worst] > least)
-        buffer_printf(out, " to %.1f", 100 * shares[worst]);
+        buffer_printf(out, " to %.1f", quantity_percent(shares[worst]));
     buffer_printf(out, " %%, worst rank %lld", (long long)summary->ranks[worst].rank);
 }
 
@@ -717,7 +717,8 @@ static void tell_answer(const struct findings *findings, struct result *result)
     quantity_show_rounded_time(&step, (double)findings->step_ns);
     result_add_notice(result, "answer", 1, NULL, TPA_NOWHERE,
                       "what pays most: %s; without that, %s of %s would take %.1f %% less (%s at best): %s",
-                      first->title.at, step.at, of, 100 * first->saves_share, saves.at, first->advice.at);
+                      first->title.at, step.at, of, quantity_percent(first->saves_share), saves.at,
+                      first->advice.at);
     on_top(result);
     buffer_release(&saves);
     buffer_release(&step);

@@ -6,6 +6,7 @@
  */
 #include "analyze/top/top.h"
 
+#include "base/quantity.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -158,11 +159,6 @@ struct table *top_table(const struct top *top)
 
 /* ---- notices ---- */
 
-static double milliseconds(int64_t ns)
-{
-    return (double)ns / 1e6;
-}
-
 /* What --by stack, module and line did not find in the trace, and where it may be. */
 static void add_notices_about_code(const struct top *top, struct result *result)
 {
@@ -188,11 +184,11 @@ static void add_work_notice(struct result *result, const char *kind, const struc
     uint64_t count = work->count;
     if (count == 1)
         result_add_notice(result, kind, 1, NULL, TPA_NOWHERE, "1 kernel or copy (%.3f ms) %s",
-                          milliseconds(work->total_ns), one);
+                          quantity_ms(work->total_ns), one);
     else if (count)
         result_add_notice(result, kind, (int64_t)count, NULL, TPA_NOWHERE,
                           "%llu kernels and copies (%.3f ms) %s", (unsigned long long)count,
-                          milliseconds(work->total_ns), many);
+                          quantity_ms(work->total_ns), many);
 }
 
 void top_add_notices(const struct top *top, struct result *result)

@@ -184,6 +184,20 @@ static void what_is_shown_parses_to_the_same(void **state)
     buffer_release(&out);
 }
 
+/* printf alone rounds what a double holds exactly to the even digit: 31.2 and 6.2, 0.000 and 0.002. */
+static void sentences_round_halves_away_from_zero(void **state)
+{
+    (void)state;
+    assert_true(quantity_percent(0.3125) == 31.3);
+    assert_true(quantity_percent(-0.0625) == -6.3);
+    assert_true(quantity_percent(1.0 / 2000) == 0.1);
+    assert_true(quantity_percent(0) == 0);
+    assert_true(quantity_ms(500) == 0.001);
+    assert_true(quantity_ms(2500) == 0.003);
+    assert_true(quantity_ms(1000500) == 1.001);
+    assert_true(quantity_ms(-500) == -0.001);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -196,6 +210,7 @@ int main(void)
         cmocka_unit_test(ranges_include_both_ends),
         cmocka_unit_test(wrong_ranges_are_refused),
         cmocka_unit_test(what_is_shown_parses_to_the_same),
+        cmocka_unit_test(sentences_round_halves_away_from_zero),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
