@@ -10,7 +10,8 @@
 #ifndef TPA_ANALYZE_SEQUENCES_PARTS_H
 #define TPA_ANALYZE_SEQUENCES_PARTS_H
 
-#include "analyze/sequences/sequences.h"
+#include "analyze/selection.h"
+#include "analyze/sequences/rows.h"
 #include "facts/gpu_events.h"
 
 /* Why a stream had nothing to do before a work. */
