@@ -470,17 +470,14 @@ static const struct table_column *sort_column(const struct modules_options *opti
 {
     const char *key = options->sort ? options->sort : has_device ? "device_total" : "cpu_total";
     struct table *table = empty_table();
-    int column = table_find_column(table, key, strlen(key));
-    bool good = column >= 0 && (options->by != MODULES_BY_TREE || !table_is_text(columns[column].kind));
-    struct suggest near = suggest_for(key, strlen(key));
-    table_suggest_column(table, &near);
-    if (!good) {
-        tpa_fail(err, TPA_NOWHERE, "cannot sort by '%s'%s%s%s", key, near.best ? "; did you mean " : "",
-                 near.best ? near.best : "", near.best ? "?" : "");
-        tpa_hint(err, "sort by a figure of the table, such as device_total, self_cpu or count");
-    }
+    int column = table_sort_column(table, key, err);
     table_free(table);
-    return good ? &columns[column] : NULL;
+    if (column >= 0 && options->by == MODULES_BY_TREE && table_is_text(columns[column].kind)) {
+        tpa_fail(err, TPA_NOWHERE, "cannot sort a tree by '%s'", key);
+        tpa_hint(err, "sort by a figure of the table, such as device_total, self_cpu or count");
+        return NULL;
+    }
+    return column < 0 ? NULL : &columns[column];
 }
 
 /* The rows of one file, or of all. */

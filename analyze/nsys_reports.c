@@ -3,6 +3,7 @@
  * to; samples are sorted by row, and each run of them makes the figures.
  */
 #include "analyze/nsys_reports.h"
+#include "base/search.h"
 
 #include <ctype.h>
 #include <math.h>
@@ -391,20 +392,13 @@ static int compare_projected(const void *left, const void *right)
 /* Find the work of RANGE among LAUNCHES, which are sorted; false when there is none. */
 static bool project(const struct launch *launches, size_t count, struct projected *range)
 {
-    size_t low = 0, high = count;
+    size_t i;
     bool found = false;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        const struct launch *launch = &launches[middle];
-        if (launch->track < range->track ||
-            (launch->track == range->track && launch->start_ns < range->start_ns))
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    for (; low < count && launches[low].track == range->track && launches[low].start_ns <= range->end_ns;
-         low++) {
-        const struct launch *launch = &launches[low];
+    SEARCH(i, count,
+           launches[i].track < range->track ||
+               (launches[i].track == range->track && launches[i].start_ns < range->start_ns));
+    for (; i < count && launches[i].track == range->track && launches[i].start_ns <= range->end_ns; i++) {
+        const struct launch *launch = &launches[i];
         if (launch->end_ns > range->end_ns)
             continue;
         range->first_ns = launch->first_ns < range->first_ns ? launch->first_ns : range->first_ns;

@@ -13,6 +13,7 @@
 #define TPA_BASE_MEMORY_H
 
 #include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* What the compiler and the static analysis may build on. */

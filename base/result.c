@@ -32,6 +32,15 @@ void result_add_table(struct result *result, struct table *table)
     *VEC_PUSH(&result->tables) = table;
 }
 
+void result_show_column(struct result *result, const char *key)
+{
+    for (size_t t = 0; t < result->tables.count; t++) {
+        int column = table_find_column(result->tables.at[t], key, strlen(key));
+        if (column >= 0)
+            result->tables.at[t]->columns[column].flags = 0;
+    }
+}
+
 void result_add_notice(struct result *result, const char *kind, int64_t count, const char *file,
                        int64_t offset, const char *fmt, ...)
 {

@@ -39,6 +39,9 @@ void result_free(struct result *result);
 /* Add TABLE, which is taken. */
 void result_add_table(struct result *result, struct table *table);
 
+/* Show the columns called KEY, of all tables that have one. */
+void result_show_column(struct result *result, const char *key);
+
 /* Add a notice; KIND, FILE (or NULL) and the text are copied. */
 void result_add_notice(struct result *result, const char *kind, int64_t count, const char *file,
                        int64_t offset, const char *fmt, ...) TPA_PRINTF(6, 7);

@@ -4,6 +4,7 @@
  *     size_t i = search_from(starts, count, moment_ns);   // starts[0..i) lie before the moment
  *
  *     SEARCH(i, count, trace->start_ns[work[i]] < moment_ns);   // the same of what is no array of numbers
+ *     SEARCH_BETWEEN(i, first, end, trace->start_ns[work[i]] < moment_ns);
  */
 #ifndef TPA_BASE_SEARCH_H
 #define TPA_BASE_SEARCH_H
@@ -11,24 +12,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Index of the first of COUNT ascending numbers that is VALUE or more; COUNT when there is none. */
-static inline size_t search_from(const int64_t *numbers, size_t count, int64_t value)
-{
-    size_t low = 0, high = count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (numbers[middle] < value)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
-/* Set I, a size_t, to the first of COUNT places for which LIES_BEFORE, an expression of I, is false. */
-#define SEARCH(i, count, lies_before)                                                                        \
+/* Set I to the first of the places from FIRST up to END for which LIES_BEFORE, an expression of I, is false; END: for none. */
+#define SEARCH_BETWEEN(i, first, end, lies_before)                                                           \
     do {                                                                                                     \
-        size_t low_ = 0, high_ = (count);                                                                    \
+        size_t low_ = (first), high_ = (end);                                                                \
         while (low_ < high_) {                                                                               \
             (i) = low_ + (high_ - low_) / 2;                                                                 \
             if (lies_before)                                                                                 \
@@ -38,5 +25,16 @@ static inline size_t search_from(const int64_t *numbers, size_t count, int64_t v
         }                                                                                                    \
         (i) = low_;                                                                                          \
     } while (0)
+
+/* The same of COUNT places from 0 on. */
+#define SEARCH(i, count, lies_before) SEARCH_BETWEEN(i, 0, count, lies_before)
+
+/* Index of the first of COUNT ascending numbers that is LEAST or more; COUNT when there is none. */
+static inline size_t search_from(const int64_t *numbers, size_t count, int64_t least)
+{
+    size_t i;
+    SEARCH(i, count, numbers[i] < least);
+    return i;
+}
 
 #endif

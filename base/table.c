@@ -172,9 +172,13 @@ static union table_cell cell_of_member(struct table *table, const struct table_c
 {
     union table_cell cell = { .i = 0 };
     bool flag;
+    double figure;
     switch (column->member) {
     case MEMBER_INT64: memcpy(&cell.i, member, sizeof cell.i); break;
-    case MEMBER_DOUBLE: memcpy(&cell.f, member, sizeof cell.f); break;
+    case MEMBER_DOUBLE:
+        memcpy(&figure, member, sizeof figure);
+        cell = table_figure(column->kind, figure);
+        break;
     case MEMBER_BOOL:
         memcpy(&flag, member, sizeof flag);
         cell.i = flag;
@@ -193,7 +197,7 @@ static bool fits(const struct table_column *column)
 {
     switch (column->member) {
     case MEMBER_TEXT: return table_is_text(column->kind);
-    case MEMBER_DOUBLE: return table_is_number(column->kind);
+    case MEMBER_DOUBLE: return !table_is_text(column->kind);
     case MEMBER_BOOL: return column->kind == TABLE_BOOL;
     case MEMBER_INT64: return is_integer(column->kind);
     case MEMBER_NONE: break;
@@ -396,6 +400,22 @@ void table_suggest_column(const struct table *table, struct suggest *near)
     for (size_t c = 0; c < table->column_count; c++)
         if (table->columns[c].aliases)
             suggest_consider_words(near, table->columns[c].aliases);
+}
+
+int table_sort_column(const struct table *table, const char *key, struct tpa_error *err)
+{
+    int column = table_find_column(table, key, strlen(key));
+    if (column >= 0)
+        return column;
+    struct suggest near = suggest_for(key, strlen(key));
+    table_suggest_column(table, &near);
+    if (near.best) {
+        tpa_fail(err, TPA_NOWHERE, "cannot sort by '%s'; did you mean %s?", key, near.best);
+    } else {
+        tpa_fail(err, TPA_NOWHERE, "cannot sort by '%s'", key);
+        tpa_hint(err, "sort by a column of the table, such as %s", table->columns[0].key);
+    }
+    return -1;
 }
 
 void table_sort(struct table *table, size_t column, bool reverse)

@@ -101,7 +101,8 @@ union table_cell {
     _Generic(((row *)0)->field, int64_t : MEMBER_INT64, double : MEMBER_DOUBLE, bool : MEMBER_BOOL, \
              struct text : MEMBER_TEXT)
 /* A column made of the member FIELD of struct ROW; .flags and .aliases may follow. An int64_t holds cells of integer
- * kinds, a double SHARE and NUMBER, a bool BOOL, a struct text NAME and TEXT. */
+ * kinds, a bool BOOL, a struct text NAME and TEXT, and a double any figure: table_figure() of it, for figures that are
+ * means, and where one list of columns is for tables of several kinds. */
 #define COLUMN(row, field, key_, title_, kind_, help_, ...) \
     { .key = key_, .title = title_, .kind = kind_, .help = help_, .offset = offsetof(row, field), \
       .member = TABLE_MEMBER(row, field), __VA_ARGS__ }
@@ -241,6 +242,9 @@ void table_add_footer(struct table *table, const char *key, const char *title, e
                       union table_cell value);
 void table_add_text_footer(struct table *table, const char *key, const char *title, const char *text,
                            size_t len);
+
+/* As table_find_column, of what is typed to sort by; -1 and ERR, with what is meant or could be, when there is none. */
+int table_sort_column(const struct table *table, const char *key, struct tpa_error *err);
 
 /* Consider every word that table_find_column takes. The table must outlive what NEAR finds. */
 void table_suggest_column(const struct table *table, struct suggest *near);

@@ -1,7 +1,6 @@
 /* analysis.c - see analysis.h. */
 #include "cli/analysis.h"
 
-#include "base/suggest.h"
 #include "facts/features.h"
 #include <string.h>
 
@@ -25,15 +24,9 @@ bool analysis_sort(struct table *table, const char *key, bool reverse, struct tp
             table_reverse(table);
         return true;
     }
-    int column = key ? table_find_column(table, key, strlen(key)) : (int)table->sort_column;
-    if (key && column < 0) {
-        struct suggest near = suggest_for(key, strlen(key));
-        table_suggest_column(table, &near);
-        if (near.best)
-            return tpa_fail(err, TPA_NOWHERE, "cannot sort by '%s'; did you mean %s?", key, near.best);
-        tpa_fail(err, TPA_NOWHERE, "cannot sort by '%s'", key);
-        return tpa_hint(err, "sort by a column of the table, such as %s", table->columns[0].key);
-    }
+    int column = key ? table_sort_column(table, key, err) : (int)table->sort_column;
+    if (column < 0)
+        return false;
     if (key || reverse)
         table_sort(table, (size_t)column, reverse);
     return true;

@@ -2,6 +2,7 @@
 #include "cli/perfetto_flows.h"
 
 #include "base/runs.h"
+#include "base/search.h"
 #include "facts/attribution.h"
 #include "facts/collective_matches.h"
 #include <stdlib.h>
@@ -140,15 +141,9 @@ void perfetto_flows_find(struct perfetto_flows *flows, const struct trace *trace
 
 size_t perfetto_flows_first(const struct perfetto_flows *flows, event_id e)
 {
-    size_t low = 0, high = flows->count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (flows->at[middle].event < e)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    size_t i;
+    SEARCH(i, flows->count, flows->at[i].event < e);
+    return i;
 }
 
 void perfetto_flows_release(struct perfetto_flows *flows)

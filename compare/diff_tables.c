@@ -60,7 +60,7 @@ static void set_share(struct table *table, size_t row, size_t column, double par
         table_set_number(table, row, column, part == 0 ? 0 : part / whole);
 }
 
-/* Before, after, and the change of what is shown, so that a row adds up after rounding. */
+/* Before, after, and the change of what is shown, so that a row adds up. */
 static void set_change(struct table *table, size_t row, double before, double after)
 {
     table_set_figure(table, row, DIFF_BEFORE, before);
@@ -69,7 +69,6 @@ static void set_change(struct table *table, size_t row, double before, double af
         table_set_number(table, row, DIFF_CHANGE, after - before);
     else
         table_set_int(table, row, DIFF_CHANGE, whole_number(after) - whole_number(before));
-    set_share(table, row, DIFF_CHANGE_SHARE, after - before, before);
 }
 
 /* WHOLE is the change that all is a part of; 0 when not known. The row's number. */
@@ -79,6 +78,7 @@ static size_t add_finding(struct table *table, const char *name, size_t len, con
     size_t row = table_add_row(table);
     table_set_text(table, row, DIFF_NAME, name, len);
     set_change(table, row, finding->before, finding->after);
+    set_share(table, row, DIFF_CHANGE_SHARE, finding->after - finding->before, finding->before);
     for (int i = 0; i < 2; i++) { /* what is not there has no figure; a row that is not there took no time */
         if (!finding->present[i])
             continue;
@@ -147,8 +147,6 @@ static void add_unexplained(struct table *table, const struct finding *whole, co
     double before = (double)whole_number(whole->before) - sums->before;
     double after = (double)whole_number(whole->after) - sums->after;
     set_change(table, row, before, after);
-    table_cell(table, row, DIFF_CHANGE_SHARE)->f =
-        NAN; /* of what other things happen to leave: says nothing */
     set_share(table, row, DIFF_PART, after - before, whole->change);
 }
 

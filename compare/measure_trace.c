@@ -18,6 +18,7 @@
 #include "facts/attribution.h"
 #include "trace/span.h"
 #include "facts/step_list.h"
+#include "base/search.h"
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -233,18 +234,12 @@ static int64_t peak_within(const struct memory_records *records, const struct me
                            int64_t start_ns, int64_t end_ns)
 {
     const int64_t *moments = records->trace->start_ns;
-    uint32_t low = device->first, high = device->first + device->count, end = high;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (moments[records->at[middle].event] < start_ns)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    int64_t peak = low > device->first ? records->at[low - 1].allocated : device->before;
-    for (; low < end && moments[records->at[low].event] < end_ns; low++)
-        if (records->at[low].allocated > peak)
-            peak = records->at[low].allocated;
+    uint32_t i, end = device->first + device->count;
+    SEARCH_BETWEEN(i, device->first, device->first + device->count, moments[records->at[i].event] < start_ns);
+    int64_t peak = i > device->first ? records->at[i - 1].allocated : device->before;
+    for (; i < end && moments[records->at[i].event] < end_ns; i++)
+        if (records->at[i].allocated > peak)
+            peak = records->at[i].allocated;
     return peak;
 }
 

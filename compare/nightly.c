@@ -152,21 +152,32 @@ const char *nightly_time_text(struct arena *arena, int64_t time_ns)
     return copy;
 }
 
+/* Levels are of the kind of the table. */
+struct nightly_row {
+    struct text name, verdict;
+    double before, now, change, change_share, noise;
+    int64_t first_bad;
+    struct text first_bad_commit;
+    int64_t last_good;
+    struct text last_good_commit;
+    double calls, p;
+};
+
 /* clang-format off */
-static const struct table_column columns[NIGHTLY_COLUMNS] = {
-    [NIGHTLY_NAME] = { "name", "Name", TABLE_NAME, "what was measured", 0, NULL },
-    [NIGHTLY_VERDICT] = { "verdict", "Verdict", TABLE_TEXT, "NEW, EXISTING, FIXED, UNSURE, better, accepted, appeared, gone or same", 0, NULL },
-    [NIGHTLY_BEFORE] = { "before", "Before", TABLE_NS, "level of the earlier runs that it is compared with", 0, "reference" },
-    [NIGHTLY_NOW] = { "now", "Now", TABLE_NS, "level of this run; of all runs since the change where there was one", 0, NULL },
-    [NIGHTLY_CHANGE] = { "change", "Change", TABLE_NS, "now less before: positive is worse", 0, NULL },
-    [NIGHTLY_CHANGE_SHARE] = { "change_share", "Change %", TABLE_SHARE, "change as a share of before", 0, NULL },
-    [NIGHTLY_NOISE] = { "noise", "Noise", TABLE_SHARE, "standard deviation of a night, as a share of before", 0, NULL },
-    [NIGHTLY_FIRST_BAD] = { "first_bad", "First bad", TABLE_COUNT, "the run with which the change began", 0, NULL },
-    [NIGHTLY_FIRST_COMMIT] = { "first_bad_commit", "Commit", TABLE_TEXT, "its commit", 0, NULL },
-    [NIGHTLY_LAST_GOOD] = { "last_good", "Last good", TABLE_COUNT, "the run before it", TABLE_OPTIONAL, NULL },
-    [NIGHTLY_GOOD_COMMIT] = { "last_good_commit", "Good commit", TABLE_TEXT, "its commit", TABLE_OPTIONAL, NULL },
-    [NIGHTLY_CALLS] = { "calls", "Calls", TABLE_NUMBER, "calls per step in this run", TABLE_OPTIONAL, NULL },
-    [NIGHTLY_P] = { "p", "p", TABLE_NUMBER, "how likely such a change is by chance, of this figure alone", TABLE_OPTIONAL, NULL },
+static const struct table_column columns[] = {
+    COLUMN(struct nightly_row, name, "name", "Name", TABLE_NAME, "what was measured"),
+    COLUMN(struct nightly_row, verdict, "verdict", "Verdict", TABLE_TEXT, "NEW, EXISTING, FIXED, UNSURE, better, accepted, appeared, gone or same"),
+    COLUMN(struct nightly_row, before, "before", "Before", TABLE_NS, "level of the earlier runs that it is compared with", .aliases = "reference"),
+    COLUMN(struct nightly_row, now, "now", "Now", TABLE_NS, "level of this run; of all runs since the change where there was one"),
+    COLUMN(struct nightly_row, change, "change", "Change", TABLE_NS, "now less before: positive is worse"),
+    COLUMN(struct nightly_row, change_share, "change_share", "Change %", TABLE_SHARE, "change as a share of before"),
+    COLUMN(struct nightly_row, noise, "noise", "Noise", TABLE_SHARE, "standard deviation of a night, as a share of before"),
+    COLUMN(struct nightly_row, first_bad, "first_bad", "First bad", TABLE_COUNT, "the run with which the change began"),
+    COLUMN(struct nightly_row, first_bad_commit, "first_bad_commit", "Commit", TABLE_TEXT, "its commit"),
+    COLUMN(struct nightly_row, last_good, "last_good", "Last good", TABLE_COUNT, "the run before it", .flags = TABLE_OPTIONAL),
+    COLUMN(struct nightly_row, last_good_commit, "last_good_commit", "Good commit", TABLE_TEXT, "its commit", .flags = TABLE_OPTIONAL),
+    COLUMN(struct nightly_row, calls, "calls", "Calls", TABLE_NUMBER, "calls per step in this run", .flags = TABLE_OPTIONAL),
+    COLUMN(struct nightly_row, p, "p", "p", TABLE_NUMBER, "how likely such a change is by chance, of this figure alone", .flags = TABLE_OPTIONAL),
 };
 /* clang-format on */
 
@@ -194,40 +205,38 @@ static bool is_told(const struct nightly *nightly, size_t at)
            (nightly->judged > 0 && !isnan(series->level[nightly->judged - 1]));
 }
 
-static void set_run(const struct nightly *nightly, struct table *table, size_t row, size_t run, size_t column)
+static int64_t run_id(const struct nightly *nightly, size_t run)
 {
-    if (run == HISTORY_NO_RUN)
-        return;
-    table_set_int(table, row, column, nightly->runs.at[run].id);
-    const char *commit = nightly->runs.at[run].commit;
-    if (commit)
-        table_set_text(table, row, column + 1, commit,
-                       strlen(commit)); /* the column of the commit is the next one */
+    return run == HISTORY_NO_RUN ? TABLE_INT_MISSING : nightly->runs.at[run].id;
+}
+
+static struct text run_commit(const struct nightly *nightly, size_t run)
+{
+    return as_text(run == HISTORY_NO_RUN ? NULL : nightly->runs.at[run].commit);
 }
 
 static void add_row(const struct nightly *nightly, struct table *table, size_t at)
 {
     const struct nightly_series *series = &nightly->series.at[at];
     const struct history_finding *now = &nightly->history.series.at[at].now;
-    size_t row = table_add_row(table);
-    size_t length;
-    const char *name = nightly_name(nightly, at, &length), *verdict = nightly_verdict(nightly, at);
-    table_set_text(table, row, NIGHTLY_NAME, name, length);
-    table_set_text(table, row, NIGHTLY_VERDICT, verdict, strlen(verdict));
     /* What is rounded is the levels, and the change is theirs, so that a row adds up. */
     bool whole = !table_is_number(series->kind);
     double before = whole ? round(now->reference) : now->reference,
            after = whole ? round(now->level) : now->level;
-    table_set_figure(table, row, NIGHTLY_BEFORE, before);
-    table_set_figure(table, row, NIGHTLY_NOW, after);
-    table_set_figure(table, row, NIGHTLY_CHANGE, after - before);
-    if (before != 0)
-        table_set_figure(table, row, NIGHTLY_CHANGE_SHARE, (after - before) / before);
-    table_set_figure(table, row, NIGHTLY_NOISE, now->noise);
-    set_run(nightly, table, row, now->first_bad, NIGHTLY_FIRST_BAD);
-    set_run(nightly, table, row, now->last_good, NIGHTLY_LAST_GOOD);
-    table_set_figure(table, row, NIGHTLY_CALLS, series->calls[nightly->judged]);
-    table_set_figure(table, row, NIGHTLY_P, now->p);
+    struct nightly_row row = { .verdict = as_text(nightly_verdict(nightly, at)),
+                               .before = before,
+                               .now = after,
+                               .change = after - before,
+                               .change_share = before != 0 ? (after - before) / before : NAN,
+                               .noise = now->noise,
+                               .first_bad = run_id(nightly, now->first_bad),
+                               .first_bad_commit = run_commit(nightly, now->first_bad),
+                               .last_good = run_id(nightly, now->last_good),
+                               .last_good_commit = run_commit(nightly, now->last_good),
+                               .calls = series->calls[nightly->judged],
+                               .p = now->p };
+    row.name.at = nightly_name(nightly, at, &row.name.len);
+    table_add_rows(table, &row, 1, sizeof row);
 }
 
 /* What asks for attention comes first. */
@@ -265,8 +274,10 @@ static double size_of(const struct history_finding *now)
 
 static struct table *open_table(const char *key, const char *title, enum table_kind kind)
 {
-    struct table *table = table_open(key, title, columns, NIGHTLY_COLUMNS);
-    for (int column = NIGHTLY_BEFORE; column <= NIGHTLY_CHANGE; column++)
+    struct table *table = TABLE_OF_ROWS(key, title, columns, (struct nightly_row *)NULL, 0);
+    size_t first = table_column_at(table, offsetof(struct nightly_row, before)),
+           last = table_column_at(table, offsetof(struct nightly_row, change));
+    for (size_t column = first; column <= last; column++)
         table->columns[column].kind = kind;
     return table;
 }
@@ -276,7 +287,7 @@ static void add_head(const struct nightly *nightly, struct result *result, enum 
                      const char *key, const char *title)
 {
     struct table *table = open_table(key, title, kind);
-    table->columns[NIGHTLY_CALLS].flags |= TABLE_HIDDEN;
+    TABLE_FLAG(table, struct nightly_row, calls, TABLE_OPTIONAL | TABLE_HIDDEN);
     for (size_t i = 0; i < nightly->series.count; i++)
         if (strcmp(nightly->series.at[i].table, NIGHTLY_HEAD) == 0 && nightly->series.at[i].kind == kind &&
             is_told(nightly, i))
@@ -397,17 +408,25 @@ void nightly_add_tables(const struct nightly *nightly, bool all, struct result *
 
 /* ---- trends ---- */
 
+/* Levels are of the kind of the table. */
+struct trend_row {
+    struct text name;
+    int64_t run;
+    struct text time, commit;
+    double level, error, reference;
+    struct text verdict;
+};
+
 /* clang-format off */
-enum { TREND_NAME, TREND_RUN, TREND_TIME, TREND_COMMIT, TREND_VALUE, TREND_ERROR, TREND_REFERENCE, TREND_VERDICT, TREND_COLUMNS };
-static const struct table_column trend_columns[TREND_COLUMNS] = {
-    [TREND_NAME] = { "name", "Name", TABLE_NAME, "what was measured", 0, NULL },
-    [TREND_RUN] = { "run", "Run", TABLE_COUNT, "number of the run", 0, NULL },
-    [TREND_TIME] = { "time", "Time", TABLE_TEXT, "when it ran, UTC", 0, NULL },
-    [TREND_COMMIT] = { "commit", "Commit", TABLE_TEXT, "its commit", 0, NULL },
-    [TREND_VALUE] = { "value", "Level", TABLE_NS, "mean of its steps, odd ones set aside", 0, NULL },
-    [TREND_ERROR] = { "error", "Error", TABLE_NS, "standard error of the level, from its steps", 0, NULL },
-    [TREND_REFERENCE] = { "reference", "Compared with", TABLE_NS, "level of the earlier runs", 0, NULL },
-    [TREND_VERDICT] = { "verdict", "Verdict", TABLE_TEXT, "NEW, EXISTING, FIXED, UNSURE, better, accepted, first or same", 0, NULL },
+static const struct table_column trend_columns[] = {
+    COLUMN(struct trend_row, name, "name", "Name", TABLE_NAME, "what was measured"),
+    COLUMN(struct trend_row, run, "run", "Run", TABLE_COUNT, "number of the run"),
+    COLUMN(struct trend_row, time, "time", "Time", TABLE_TEXT, "when it ran, UTC"),
+    COLUMN(struct trend_row, commit, "commit", "Commit", TABLE_TEXT, "its commit"),
+    COLUMN(struct trend_row, level, "value", "Level", TABLE_NS, "mean of its steps, odd ones set aside"),
+    COLUMN(struct trend_row, error, "error", "Error", TABLE_NS, "standard error of the level, from its steps"),
+    COLUMN(struct trend_row, reference, "reference", "Compared with", TABLE_NS, "level of the earlier runs"),
+    COLUMN(struct trend_row, verdict, "verdict", "Verdict", TABLE_TEXT, "NEW, EXISTING, FIXED, UNSURE, better, accepted, first or same"),
 };
 /* clang-format on */
 
@@ -436,24 +455,20 @@ size_t nightly_choose(const struct nightly *nightly, size_t *series)
 static void add_trend(const struct nightly *nightly, struct table *table, size_t at, size_t first)
 {
     const struct history_series *series = &nightly->history.series.at[at];
-    size_t length;
-    const char *name = nightly_name(nightly, at, &length);
+    struct trend_row row = { 0 };
+    row.name.at = nightly_name(nightly, at, &row.name.len);
     for (size_t run = first; run <= nightly->judged; run++) {
         if (isnan(series->level[run]))
             continue;
-        size_t row = table_add_row(table);
         const struct nightly_run *of = &nightly->runs.at[run];
-        const char *time = nightly_time_text(&table->arena, of->time_ns);
-        const char *verdict = history_verdict_name((enum history_verdict)series->verdicts[run]);
-        table_set_text(table, row, TREND_NAME, name, length);
-        table_set_int(table, row, TREND_RUN, of->id);
-        table_set_text(table, row, TREND_TIME, time, strlen(time));
-        if (of->commit)
-            table_set_text(table, row, TREND_COMMIT, of->commit, strlen(of->commit));
-        table_set_figure(table, row, TREND_VALUE, series->level[run]);
-        table_set_figure(table, row, TREND_ERROR, series->error[run]);
-        table_set_figure(table, row, TREND_REFERENCE, series->references[run]);
-        table_set_text(table, row, TREND_VERDICT, verdict, strlen(verdict));
+        row.run = of->id;
+        row.time = as_text(nightly_time_text(&table->arena, of->time_ns));
+        row.commit = as_text(of->commit);
+        row.level = series->level[run];
+        row.error = series->error[run];
+        row.reference = series->references[run];
+        row.verdict = as_text(history_verdict_name((enum history_verdict)series->verdicts[run]));
+        table_add_rows(table, &row, 1, sizeof row);
     }
 }
 
@@ -470,8 +485,10 @@ void nightly_add_trends(const struct nightly *nightly, size_t most_runs, struct 
     size_t *chosen = mem_alloc((nightly->series.count + 1) * sizeof *chosen);
     size_t count = nightly_choose(nightly, chosen);
     for (size_t t = 0; t < sizeof tables / sizeof *tables; t++) {
-        struct table *table = table_open(tables[t].key, "Over the runs", trend_columns, TREND_COLUMNS);
-        for (int column = TREND_VALUE; column <= TREND_REFERENCE; column++)
+        struct table *table =
+            TABLE_OF_ROWS(tables[t].key, "Over the runs", trend_columns, (struct trend_row *)NULL, 0);
+        size_t first_level = table_column_at(table, offsetof(struct trend_row, level));
+        for (size_t column = first_level; column < first_level + 3; column++)
             table->columns[column].kind = tables[t].kind;
         for (size_t i = 0; i < count; i++) {
             if (nightly->series.at[chosen[i]].kind == tables[t].kind)

@@ -66,24 +66,6 @@ size_t nightly_find(const struct nightly *nightly, const char *table, const char
 /* How many series got VERDICT in RUN. */
 size_t nightly_count(const struct nightly *nightly, size_t run, enum history_verdict verdict);
 
-/* Columns of the tables of figures. */
-enum nightly_column {
-    NIGHTLY_NAME,
-    NIGHTLY_VERDICT,
-    NIGHTLY_BEFORE,
-    NIGHTLY_NOW,
-    NIGHTLY_CHANGE,
-    NIGHTLY_CHANGE_SHARE,
-    NIGHTLY_NOISE,
-    NIGHTLY_FIRST_BAD,
-    NIGHTLY_FIRST_COMMIT,
-    NIGHTLY_LAST_GOOD,
-    NIGHTLY_GOOD_COMMIT,
-    NIGHTLY_CALLS,
-    NIGHTLY_P,
-    NIGHTLY_COLUMNS
-};
-
 /*
  * Add to RESULT what the judged run is and how its figures stand: "run" (footers), "head", "memory", "shares", and one
  * table for each sort of rows. In those, what is not the same comes first, the largest change in front; with ALL false

@@ -8,6 +8,7 @@
 #include "facts/attribution_processes.h"
 
 #include "base/memory.h"
+#include "base/search.h"
 #include "trace/arg_scan.h"
 #include <stdlib.h>
 
@@ -200,15 +201,9 @@ static const struct shared_call *last_up_to(const struct shared_call *calls, siz
                                             const struct shared_call *key,
                                             int (*compare)(const void *, const void *))
 {
-    size_t low = 0, high = count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (compare(&calls[middle], key) <= 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low ? &calls[low - 1] : NULL;
+    size_t i;
+    SEARCH(i, count, compare(&calls[i], key) <= 0);
+    return i ? &calls[i - 1] : NULL;
 }
 
 /* The call of any process of FILE that explains E, and in *PROCESS whose it is; EVENT_NONE when none does. */

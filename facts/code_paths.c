@@ -8,6 +8,7 @@
 
 #include "facts/python_names.h"
 #include "base/memory.h"
+#include "base/search.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -180,15 +181,9 @@ static int compare_forwards(const void *left, const void *right)
 /* How many forward operators come before KEY. */
 static size_t forwards_before(const struct maker *maker, const struct forward *key)
 {
-    size_t low = 0, high = maker->forwards.count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (compare_forwards(&maker->forwards.at[middle], key) < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    size_t i;
+    SEARCH(i, maker->forwards.count, compare_forwards(&maker->forwards.at[i], key) < 0);
+    return i;
 }
 
 /* The forward operators with a number lie in [*FIRST, END); returns END. */
@@ -432,17 +427,11 @@ void code_paths_free(struct code_paths *paths)
 static node_id node_at(const struct code_paths *paths, track_id track, int64_t moment_ns)
 {
     const struct calltree *tree = paths->tree;
-    size_t low = 0, high = tree->thread_count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (tree->threads[middle].track < track)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    if (low == tree->thread_count || tree->threads[low].track != track)
+    size_t i;
+    SEARCH(i, tree->thread_count, tree->threads[i].track < track);
+    if (i == tree->thread_count || tree->threads[i].track != track)
         return NODE_NONE;
-    return calltree_open_at(tree, paths->skips, &tree->threads[low], moment_ns);
+    return calltree_open_at(tree, paths->skips, &tree->threads[i], moment_ns);
 }
 
 static struct code_place place_of_node(const struct code_paths *paths, node_id n)

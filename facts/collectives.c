@@ -9,6 +9,7 @@
 #include "facts/process_groups.h"
 #include "facts/shapes.h"
 #include "base/memory.h"
+#include "base/search.h"
 #include "trace/calltree.h"
 #include "facts/communication.h"
 #include <stdlib.h>
@@ -582,19 +583,13 @@ int64_t collective_issued_ns(const struct collectives *all, const struct collect
 static int64_t computed_before(const struct collective_place *place, int64_t moment_ns)
 {
     const struct intervals *set = &place->computation;
-    size_t low = 0, high = set->count; /* the first interval that starts at MOMENT or later */
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (set->at[middle].start_ns < moment_ns)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    if (low == 0)
+    size_t i; /* the first interval that starts at MOMENT or later */
+    SEARCH(i, set->count, set->at[i].start_ns < moment_ns);
+    if (i == 0)
         return 0;
-    const struct interval *last = &set->at[low - 1];
+    const struct interval *last = &set->at[i - 1];
     int64_t end_ns = last->end_ns < moment_ns ? last->end_ns : moment_ns;
-    return place->computed_before_ns[low - 1] + end_ns - last->start_ns;
+    return place->computed_before_ns[i - 1] + end_ns - last->start_ns;
 }
 
 int64_t collective_place_computed(const struct collective_place *place, int64_t start_ns, int64_t end_ns)

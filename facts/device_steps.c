@@ -2,6 +2,7 @@
 #include "facts/device_steps.h"
 
 #include "base/memory.h"
+#include "base/search.h"
 #include <stdlib.h>
 
 /* What each step launched. */
@@ -135,15 +136,9 @@ void device_steps_free(struct device_steps *steps)
 /* Index of the first step of FILE or of a later one. */
 static size_t first_step_from(const struct device_steps *steps, uint64_t file)
 {
-    size_t low = 0, high = steps->count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (steps->at[middle].file < file)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    size_t i;
+    SEARCH(i, steps->count, steps->at[i].file < file);
+    return i;
 }
 
 size_t device_steps_of_file(const struct device_steps *steps, uint32_t file, size_t *first)

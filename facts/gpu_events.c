@@ -7,6 +7,7 @@
 #include "facts/gpu_events.h"
 
 #include "base/memory.h"
+#include "base/search.h"
 #include "base/runs.h"
 #include "trace/arg_scan.h"
 #include "facts/communication.h"
@@ -203,15 +204,9 @@ void gpu_events_free(struct gpu_events *gpu)
 
 size_t gpu_first_device(const struct gpu_events *gpu, uint32_t file)
 {
-    size_t low = 0, high = gpu->device_count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (gpu->devices[middle].file < file)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    size_t i;
+    SEARCH(i, gpu->device_count, gpu->devices[i].file < file);
+    return i;
 }
 
 /* ---- streams ---- */

@@ -11,6 +11,7 @@
 #include "facts/call_names.h"
 #include "facts/copy_names.h"
 #include "base/memory.h"
+#include "base/search.h"
 #include "base/runs.h"
 #include "trace/derived.h"
 #include "trace/intervals.h"
@@ -128,20 +129,14 @@ static void sort_ends(struct question *question)
 static const struct synced *synced_by(const struct question *question, event_id call, size_t *count)
 {
     const struct synced *at = question->synced.at;
-    size_t low = 0, high = question->synced.count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (at[middle].call < call)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    for (*count = 0; low + *count < question->synced.count && at[low + *count].call == call; ++*count)
-        if (at[low + *count].track == TRACK_NONE) {
+    size_t i;
+    SEARCH(i, question->synced.count, at[i].call < call);
+    for (*count = 0; i + *count < question->synced.count && at[i + *count].call == call; ++*count)
+        if (at[i + *count].track == TRACK_NONE) {
             *count = 0; /* it waited for all */
             break;
         }
-    return *count ? at + low : NULL;
+    return *count ? at + i : NULL;
 }
 
 /* Is WORK on one of the COUNT streams at SYNCED? None means any. */
@@ -161,18 +156,11 @@ static event_id waited_for(const struct question *question, event_id call)
     size_t synced_count;
     const struct synced *synced = synced_by(question, call, &synced_count);
     const struct ended_list *list = &question->ended[trace->tracks[trace->track[call]].file];
-    size_t low = 0, high = list->count; /* the first that ends after the call */
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (list->at[middle].end_ns <= end_ns)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    for (size_t steps = 0; low-- > 0 && list->at[low].end_ns > start_ns && steps < MOST_STEPS_BACK; steps++)
-        if (list->at[low].launched_ns < start_ns &&
-            is_synced(trace, synced, synced_count, list->at[low].event))
-            return list->at[low].event;
+    size_t i; /* the first that ends after the call */
+    SEARCH(i, list->count, list->at[i].end_ns <= end_ns);
+    for (size_t steps = 0; i-- > 0 && list->at[i].end_ns > start_ns && steps < MOST_STEPS_BACK; steps++)
+        if (list->at[i].launched_ns < start_ns && is_synced(trace, synced, synced_count, list->at[i].event))
+            return list->at[i].event;
     return EVENT_NONE;
 }
 

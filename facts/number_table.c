@@ -2,6 +2,7 @@
 #include "facts/number_table.h"
 
 #include "base/memory.h"
+#include "base/search.h"
 #include "trace/arg_scan.h"
 #include <stdlib.h>
 
@@ -91,15 +92,9 @@ int64_t number_table_find(const struct number_table *table, int64_t number)
         const uint32_t *slot = slot_of(table, number);
         return slot ? (int64_t)*slot - 1 : -1;
     }
-    size_t low = 0, high = table->count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (table->sorted[middle].number < number)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < table->count && table->sorted[low].number == number ? (int64_t)table->sorted[low].event : -1;
+    size_t i;
+    SEARCH(i, table->count, table->sorted[i].number < number);
+    return i < table->count && table->sorted[i].number == number ? (int64_t)table->sorted[i].event : -1;
 }
 
 void number_table_release(struct number_table *table)

@@ -2,6 +2,7 @@
 #include "facts/step_list.h"
 
 #include "base/memory.h"
+#include "base/search.h"
 #include "base/quantity.h"
 #include "base/regex.h"
 #include "trace/derived.h"
@@ -169,17 +170,11 @@ const struct step_list *step_list_of(const struct trace *trace)
 
 const struct step *step_list_at(const struct step_list *steps, uint32_t file, int64_t moment_ns)
 {
-    size_t low = 0, high = steps->count; /* the last that starts at or before the moment */
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        const struct step *step = &steps->at[middle];
-        if (step->file < file || (step->file == file && step->start_ns <= moment_ns))
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    if (low == 0)
+    size_t i; /* the last that starts at or before the moment */
+    SEARCH(i, steps->count,
+           steps->at[i].file < file || (steps->at[i].file == file && steps->at[i].start_ns <= moment_ns));
+    if (i == 0)
         return NULL;
-    const struct step *step = &steps->at[low - 1];
+    const struct step *step = &steps->at[i - 1];
     return step->file == file && moment_ns < step->end_ns ? step : NULL;
 }

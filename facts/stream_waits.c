@@ -2,6 +2,7 @@
 #include "facts/stream_waits.h"
 
 #include "base/memory.h"
+#include "base/search.h"
 #include "base/runs.h"
 #include "trace/derived.h"
 #include <stdlib.h>
@@ -74,16 +75,10 @@ event_id stream_waits_before(const struct stream_waits *waits, event_id launch, 
 {
     const struct trace *trace = waits->trace;
     struct stream_wait key = { launch, stream };
-    size_t low = 0, high = waits->count; /* the first that is not before LAUNCH on its thread */
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (belongs_after(trace, &key, &waits->at[middle]))
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    for (size_t steps = 0; low-- > 0 && steps < MOST_STEPS_BACK; steps++) {
-        const struct stream_wait *wait = &waits->at[low];
+    size_t i; /* the first that is not before LAUNCH on its thread */
+    SEARCH(i, waits->count, belongs_after(trace, &key, &waits->at[i]));
+    for (size_t steps = 0; i-- > 0 && steps < MOST_STEPS_BACK; steps++) {
+        const struct stream_wait *wait = &waits->at[i];
         if (trace->track[wait->call] != trace->track[launch] || trace->start_ns[wait->call] <= after_ns)
             break;
         if (wait->stream == stream || wait->stream == TRACK_NONE)

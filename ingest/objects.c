@@ -2,6 +2,7 @@
 #include "ingest/objects.h"
 
 #include "ingest/object_values.h"
+#include "base/search.h"
 
 #include <stdlib.h>
 
@@ -410,15 +411,9 @@ bool objects_pop_marked(struct objects *o, struct tpa_error *err)
 /* Are items of the list or dict made at this moment, to be put into it together? */
 static bool is_being_filled(const struct objects *o, const struct object *object)
 {
-    size_t low = 0, high = o->marks.count; /* marks ascend */
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (o->marks.at[middle] < object->slot + 1)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < o->marks.count && o->marks.at[low] == object->slot + 1;
+    size_t i; /* marks ascend */
+    SEARCH(i, o->marks.count, o->marks.at[i] < object->slot + 1);
+    return i < o->marks.count && o->marks.at[i] == object->slot + 1;
 }
 
 /*

@@ -8,6 +8,7 @@
 #include "ingest/perfetto_parts.h"
 
 #include "base/runs.h"
+#include "base/search.h"
 #include <stdlib.h>
 
 enum { MOST_HOPS = 4 };
@@ -128,15 +129,9 @@ bool pf_clocks_convert(const struct pf_clocks *clocks, uint64_t key, int64_t at,
     if (place == ID_TABLE_NONE || clocks->clocks.at[place].readings.count == 0)
         return false;
     const struct pf_clock *clock = &clocks->clocks.at[place];
-    size_t low = 0, high = clock->readings.count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (clock->readings.at[middle].at_ns <= at)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    const struct pf_reading *reading = &clock->readings.at[low ? low - 1 : 0];
+    size_t i;
+    SEARCH(i, clock->readings.count, clock->readings.at[i].at_ns <= at);
+    const struct pf_reading *reading = &clock->readings.at[i ? i - 1 : 0];
     return !__builtin_sub_overflow(at, reading->at_ns, trace_ns) &&
            !__builtin_add_overflow(*trace_ns, reading->trace_ns, trace_ns);
 }

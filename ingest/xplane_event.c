@@ -16,6 +16,7 @@
 
 #include "ingest/xla_details.h"
 #include "trace/memory_change.h"
+#include "base/search.h"
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -357,15 +358,9 @@ int64_t xplane_launch_number(int64_t device, int64_t run)
 /* The program that ran on the TPU at START: the last to begin by then. */
 static const struct xplane_program *program_at(const struct xplane_plane *plane, int64_t start_ns)
 {
-    size_t low = 0, high = plane->programs.count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (plane->programs.at[middle].start_ns <= start_ns)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    const struct xplane_program *program = low ? &plane->programs.at[low - 1] : NULL;
+    size_t i;
+    SEARCH(i, plane->programs.count, plane->programs.at[i].start_ns <= start_ns);
+    const struct xplane_program *program = i ? &plane->programs.at[i - 1] : NULL;
     return program && start_ns <= program->end_ns ? program : NULL;
 }
 

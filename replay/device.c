@@ -172,18 +172,12 @@ static void collect_wait_calls(const struct device *device, struct wait_calls *c
 /* The last call of TRACK before NS, when it came after AFTER_NS; INT64_MIN: none. */
 static int64_t last_wait_call(const struct wait_calls *calls, track_id track, int64_t after_ns, int64_t ns)
 {
-    size_t low = 0, high = calls->count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        const struct wait_call *call = &calls->at[middle];
-        if (call->track < track || (call->track == track && call->start_ns < ns))
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    if (low == 0 || calls->at[low - 1].track != track || calls->at[low - 1].start_ns <= after_ns)
+    size_t i;
+    SEARCH(i, calls->count,
+           calls->at[i].track < track || (calls->at[i].track == track && calls->at[i].start_ns < ns));
+    if (i == 0 || calls->at[i - 1].track != track || calls->at[i - 1].start_ns <= after_ns)
         return INT64_MIN;
-    return calls->at[low - 1].start_ns;
+    return calls->at[i - 1].start_ns;
 }
 
 /* New: all launched work, by what GROUP_OF says of it. */
@@ -372,15 +366,9 @@ static void collect_records(const struct device *device, struct sync_records *re
 /* The first record of CALL; EVENT_NONE: there is none. */
 static event_id record_of(const struct sync_records *records, event_id call)
 {
-    size_t low = 0, high = records->count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (records->at[middle].call < call)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < records->count && records->at[low].call == call ? records->at[low].record : EVENT_NONE;
+    size_t i;
+    SEARCH(i, records->count, records->at[i].call < call);
+    return i < records->count && records->at[i].call == call ? records->at[i].record : EVENT_NONE;
 }
 
 static size_t awaited_of_stream(const struct device *device, event_id call, event_id record)
@@ -458,16 +446,10 @@ static void sort_awaited(struct device *device)
 
 static uint32_t awaited_by(const struct device *device, event_id call)
 {
-    size_t low = 0, high = device->awaited.count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (device->awaited.at[middle].call < call)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < device->awaited.count && device->awaited.at[low].call == call ? device->awaited.at[low].work
-                                                                               : UINT32_MAX;
+    size_t i;
+    SEARCH(i, device->awaited.count, device->awaited.at[i].call < call);
+    return i < device->awaited.count && device->awaited.at[i].call == call ? device->awaited.at[i].work
+                                                                           : UINT32_MAX;
 }
 
 /* The pieces of calls that waited: they ended because the work had. */

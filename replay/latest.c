@@ -5,6 +5,7 @@
 #include "replay/latest.h"
 
 #include "base/memory.h"
+#include "base/search.h"
 #include "base/runs.h"
 #include <stdbool.h>
 #include <stdlib.h>
@@ -80,16 +81,11 @@ static bool holds_one(const struct node *node, int64_t launched_before_ns, uint3
 /* How many items come before those of GROUP that end after END_NS. */
 static size_t count_until(const struct latest *latest, uint32_t group, int64_t end_ns)
 {
-    size_t low = 0, high = latest->count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        const struct latest_item *item = &latest->items[middle];
-        if (item->group < group || (item->group == group && item->end_ns <= end_ns))
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    size_t i;
+    SEARCH(i, latest->count,
+           latest->items[i].group < group ||
+               (latest->items[i].group == group && latest->items[i].end_ns <= end_ns));
+    return i;
 }
 
 /* The node that covers the last candidates before item END, and no item from there on; 0 when no candidate is left. */

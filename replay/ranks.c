@@ -175,17 +175,12 @@ static uint32_t work_of(const struct replay_graph *graph, uint32_t place, event_
 {
     const struct gpu_device *device = &graph->gpu->devices[place];
     const struct trace *trace = graph->trace;
-    size_t low = device->first, high = device->first + device->count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (trace->start_ns[graph->gpu->event[middle]] < trace->start_ns[event])
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    for (; low < device->first + device->count; low++)
-        if (graph->gpu->event[low] == event)
-            return (uint32_t)low;
+    size_t i;
+    SEARCH_BETWEEN(i, device->first, device->first + device->count,
+                   trace->start_ns[graph->gpu->event[i]] < trace->start_ns[event]);
+    for (; i < device->first + device->count; i++)
+        if (graph->gpu->event[i] == event)
+            return (uint32_t)i;
     return UINT32_MAX;
 }
 

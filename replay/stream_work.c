@@ -2,6 +2,7 @@
 #include "replay/stream_work.h"
 
 #include "base/memory.h"
+#include "base/search.h"
 #include "base/runs.h"
 #include <stdlib.h>
 
@@ -124,15 +125,9 @@ void stream_work_free(struct stream_work *streams)
 /* How many of COUNT works were launched before NS, or, with INCLUDED, by then. */
 static size_t count_launched(const struct launched_work *at, size_t count, int64_t ns, bool included)
 {
-    size_t low = 0, high = count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (at[middle].launched_ns < ns || (included && at[middle].launched_ns == ns))
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    size_t i;
+    SEARCH(i, count, at[i].launched_ns < ns || (included && at[i].launched_ns == ns));
+    return i;
 }
 
 size_t stream_work_launched_before(const struct stream_work *streams, size_t index, int64_t ns)

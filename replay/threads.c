@@ -166,15 +166,9 @@ static void find_bursts(struct threads *threads, const struct thread_links *link
 /* Index of the first burst that begins at NS or later. */
 static size_t burst_from(const struct intervals *bursts, int64_t ns)
 {
-    size_t low = 0, high = bursts->count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (bursts->at[middle].start_ns < ns)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    size_t i;
+    SEARCH(i, bursts->count, bursts->at[i].start_ns < ns);
+    return i;
 }
 
 /* The last moment up to NS at which a thread was busy; false when there was none. */
@@ -227,14 +221,8 @@ static void find_handovers(struct threads *threads, const struct thread_links *l
         const struct intervals *own = &threads->bursts[link.thread];
         for (size_t b = 0; b < own->count; b++)
             add_handover(threads, handovers, link, own->at[b].start_ns);
-        size_t low = 0, high = cut_count;
-        while (low < high) {
-            size_t middle = low + (high - low) / 2;
-            if (threads->cuts.at[middle].thread < link.thread)
-                low = middle + 1;
-            else
-                high = middle;
-        }
+        size_t low;
+        SEARCH(low, cut_count, threads->cuts.at[low].thread < link.thread);
         for (; low < cut_count && threads->cuts.at[low].thread == link.thread; low++) {
             int64_t cut_ns = threads->cuts.at[low].time_ns;
             size_t next = burst_from(own, cut_ns);

@@ -1,5 +1,6 @@
 /* replay.c - see replay.h. */
 #include "snapshot/replay.h"
+#include "base/search.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -347,13 +348,7 @@ int64_t memory_replay_entry_at(const struct memory_replay *replay, int64_t time_
                 last = e;
         return last;
     }
-    int64_t low = 0, high = replay->entry_count;
-    while (low < high) {
-        int64_t middle = low + (high - low) / 2;
-        if (memory_replay_time(replay, middle) <= time_us)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low - 1;
+    int64_t i;
+    SEARCH(i, replay->entry_count, memory_replay_time(replay, i) <= time_us);
+    return i - 1;
 }

@@ -1,5 +1,6 @@
 /* state.c - see state.h. */
 #include "snapshot/state.h"
+#include "base/search.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -10,15 +11,9 @@ enum { ROUNDING = 512, SMALL_SEGMENT = 2 << 20, KEPT_REST = 1 << 20 };
 
 static size_t find_range(const struct state *state, uint64_t addr)
 {
-    size_t low = 0, high = state->ranges.count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (state->ranges.at[middle].addr < addr)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    size_t i;
+    SEARCH(i, state->ranges.count, state->ranges.at[i].addr < addr);
+    return i;
 }
 
 static void insert_range(struct state *state, struct state_range range)

@@ -184,12 +184,8 @@ static void show_files(const struct snapshot_answers *answers, struct result *re
     bool several = false;
     for (size_t i = 1; i < answers->files.count; i++)
         several = several || strcmp(answers->files.at[i], answers->files.at[0]) != 0;
-    for (size_t t = 0; several && t < result->tables.count; t++) {
-        struct table *table = result->tables.at[t];
-        int column = table_find_column(table, "file", 4);
-        if (column >= 0)
-            table->columns[column].flags = 0;
-    }
+    if (several)
+        result_show_column(result, "file");
 }
 
 /* ---- what a file holds ---- */

@@ -8,6 +8,7 @@
 #include "trace/calltree.h"
 
 #include "base/memory.h"
+#include "base/search.h"
 #include <assert.h>
 #include <stdlib.h>
 
@@ -26,15 +27,9 @@ static inline bool comes_before(const struct trace *trace, event_id a, event_id 
 /* How many of the COUNT sorted events at AT come before E. */
 static size_t count_before(const struct trace *trace, const event_id *at, size_t count, event_id e)
 {
-    size_t low = 0, high = count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (comes_before(trace, at[middle], e))
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    size_t i;
+    SEARCH(i, count, comes_before(trace, at[i], e));
+    return i;
 }
 
 /* Merge the sorted halves [0, MIDDLE) and [MIDDLE, COUNT) of AT. */
@@ -145,16 +140,10 @@ static int compare_threads(const void *left, const void *right)
 /* Index of the thread of TRACK, which is among them. */
 static size_t find_thread(const struct calltree_thread *threads, size_t count, track_id track)
 {
-    size_t low = 0, high = count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (threads[middle].track < track)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    assert(low < count && threads[low].track == track);
-    return low;
+    size_t i;
+    SEARCH(i, count, threads[i].track < track);
+    assert(i < count && threads[i].track == track);
+    return i;
 }
 
 /*

@@ -2,6 +2,7 @@
 #include "trace/intervals.h"
 
 #include "base/memory.h"
+#include "base/search.h"
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
@@ -102,15 +103,9 @@ int64_t intervals_length(const struct intervals *set)
 /* Index of the first interval that ends after MOMENT. */
 static size_t first_after(const struct intervals *set, int64_t moment_ns)
 {
-    size_t low = 0, high = set->count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (set->at[middle].end_ns > moment_ns)
-            high = middle;
-        else
-            low = middle + 1;
-    }
-    return low;
+    size_t i;
+    SEARCH(i, set->count, !(set->at[i].end_ns > moment_ns));
+    return i;
 }
 
 int64_t intervals_length_within(const struct intervals *set, int64_t start_ns, int64_t end_ns)

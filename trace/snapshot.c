@@ -1,5 +1,6 @@
 /* snapshot.c - see snapshot.h. */
 #include "trace/snapshot.h"
+#include "base/search.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -100,15 +101,9 @@ void snapshot_notice(struct snapshot *snapshot, const char *kind, const char *te
 
 size_t snapshot_first_segment(const struct snapshot *snapshot, uint32_t device)
 {
-    size_t low = 0, high = snapshot->segments.count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (snapshot->segments.at[middle].device < device)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    size_t i;
+    SEARCH(i, snapshot->segments.count, snapshot->segments.at[i].device < device);
+    return i;
 }
 
 /* ---- stacks ---- */

@@ -2,6 +2,7 @@
 #include "trace/trace.h"
 
 #include "base/memory.h"
+#include "base/search.h"
 #include "base/bits.h"
 #include "trace/storage.h"
 #include <math.h>
@@ -53,15 +54,9 @@ void trace_free(struct trace *trace)
 
 const struct trace_device *trace_file_device(const struct trace_file *file, int64_t id)
 {
-    size_t low = 0, high = file->devices.count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (file->devices.at[middle].id < id)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < file->devices.count && file->devices.at[low].id == id ? &file->devices.at[low] : NULL;
+    size_t i;
+    SEARCH(i, file->devices.count, file->devices.at[i].id < id);
+    return i < file->devices.count && file->devices.at[i].id == id ? &file->devices.at[i] : NULL;
 }
 
 bool trace_arg(const struct trace *trace, enum trace_arg arg, event_id e, int64_t *value)

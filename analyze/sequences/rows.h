@@ -1,9 +1,11 @@
-/* rows.h - what tpa sequences answers: the rows of its tables and their totals. */
+/* rows.h - what `tpa sequences` answers; sequences.h works it out. */
 #ifndef TPA_ANALYZE_SEQUENCES_ROWS_H
 #define TPA_ANALYZE_SEQUENCES_ROWS_H
 
 #include "analyze/group.h"
+#include "base/arena.h"
 #include "base/memory.h"
+#include "base/table.h"
 
 enum {
     SEQUENCE_LEAST = 2, /* works of a chain that repeats */

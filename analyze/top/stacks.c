@@ -9,6 +9,7 @@
 #include "analyze/top/calls.h"
 
 #include "base/memory.h"
+#include "base/search.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -42,16 +43,11 @@ static int compare_forwards(const void *left, const void *right)
 static event_id find_forward(const struct forwards *forwards, size_t process, int64_t sequence)
 {
     const struct forward *at = forwards->at;
-    size_t low = 0, high = forwards->count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (at[middle].process < process || (at[middle].process == process && at[middle].sequence < sequence))
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    bool found = low < forwards->count && at[low].process == process && at[low].sequence == sequence;
-    return found ? at[low].event : EVENT_NONE;
+    size_t i;
+    SEARCH(i, forwards->count,
+           at[i].process < process || (at[i].process == process && at[i].sequence < sequence));
+    bool found = i < forwards->count && at[i].process == process && at[i].sequence == sequence;
+    return found ? at[i].event : EVENT_NONE;
 }
 
 static bool is_backward_node(const struct calltree *tree, node_id n)

@@ -86,7 +86,8 @@ static void check(const char *format, const char *text, size_t len, size_t width
 {
     size_t line = 0;
     for (size_t at = 0; at < len; at++) {
-        must(text[at] == '\n' || ((unsigned char)text[at] >= ' ' && text[at] != 0x7f));
+        must(text[at] == '\n' || (text[at] == '\t' && strcmp(format, "tsv") == 0) ||
+             ((unsigned char)text[at] >= ' ' && text[at] != 0x7f));
         if (text[at] != '\n')
             continue;
         must(strcmp(format, "table") != 0 || width == 0 ||
