@@ -343,8 +343,7 @@ void path_add_notices(const struct replay_graph *graph, struct result *result)
 }
 
 const struct table_shape path_tables[] = {
-    TABLE_SHAPE("parts", part_columns),
-    TABLE_SHAPE("path", item_columns),
-    TABLE_SHAPE("segments", segment_columns),
-    { 0 },
+    TABLE_SHAPE("parts", part_columns),       TABLE_SHAPE("path", item_columns),
+    TABLE_SHAPE("modules", place_columns),    TABLE_SHAPE("lines", place_columns),
+    TABLE_SHAPE("segments", segment_columns), { 0 },
 };

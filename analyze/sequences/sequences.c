@@ -262,6 +262,12 @@ static bool run_sequences(const struct analysis_query *query, struct result *res
     return true;
 }
 
+static const struct table_shape tables[] = {
+    TABLE_SHAPE("short_runs", short_columns), TABLE_SHAPE("runs", run_columns),
+    TABLE_SHAPE("fusion", fusion_columns),    TABLE_SHAPE("repeats", repeat_columns),
+    TABLE_SHAPE("patterns", pattern_columns), { 0 },
+};
+
 const struct analysis analysis_sequences = {
     .name = "sequences",
     .summary = "works in a row: runs of short ones, what to fuse or put into a graph, chains that repeat",
@@ -288,6 +294,7 @@ const struct analysis analysis_sequences = {
     .options = options,
     ANALYSIS_DEFAULTS(sequence_defaults),
     .sorts = true,
+    .tables = { tables },
     .run = run_sequences,
     .section = "Sequences",
     .section_intro = "Short works in a row, which a CUDA graph or fusion could save the time between, and chains of works that "

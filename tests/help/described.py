@@ -17,7 +17,8 @@ INPUTS = {
              ["--tree", f"{samples}/diff/gpu_before.json", f"{samples}/diff/gpu_after.json"]],
     "callers": [[STEPS, "--filter", "aten::mm"]],
     "callees": [[STEPS, "--filter", "aten::mm"]],
-    "path": [[RANKS[0], "--segments"]],
+    "path": [[RANKS[0], "--segments"], [STEPS]],
+    "sequences": [[RANKS[0], "--op", "aten::mm"]],
     "whatif": [[RANKS[0], "--no-data-wait"], [RANKS[0], "--sweep", "kernel:gemm=0.5..1"]],
 }
 COMMON = [[RANKS[0]], RANKS, [STEPS]]
