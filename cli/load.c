@@ -142,12 +142,22 @@ static int compare_ranks(const void *left, const void *right)
     return (a > b) - (a < b);
 }
 
+/* Were several files meant, of which some may have been left out? */
+static bool are_several_files(const struct trace *trace)
+{
+    bool left_out = false;
+    for (size_t i = 0; i < trace->notice_count; i++)
+        left_out |= strcmp(trace->notices[i].kind, "left_out") == 0;
+    return left_out || trace->file_count > 1;
+}
+
 /* Of several files that tell how many ranks there are: say which are not here. */
 static void note_missing_ranks(const struct trace *trace, struct result *result)
 {
+    bool are_several = are_several_files(trace);
     VEC_OF(int64_t) ranks = { 0 };
     int64_t world_size = 0;
-    for (size_t i = 0; i < trace->file_count && trace->file_count > 1; i++) {
+    for (size_t i = 0; i < trace->file_count && are_several; i++) {
         world_size = trace->files[i].world_size > world_size ? trace->files[i].world_size : world_size;
         if (trace->files[i].rank >= 0)
             *VEC_PUSH(&ranks) = trace->files[i].rank;
@@ -158,12 +168,12 @@ static void note_missing_ranks(const struct trace *trace, struct result *result)
     for (size_t i = 0; i < ranks.count; i++)
         if (ranks.at[i] < world_size && (count == 0 || ranks.at[count - 1] != ranks.at[i]))
             ranks.at[count++] = ranks.at[i];
-    if (count > 1 && (int64_t)count < world_size) {
+    if (count && (int64_t)count < world_size) {
         struct buffer missing = { 0 };
         show_missing(&missing, ranks.at, count, world_size);
         result_add_notice(result, "missing_ranks", world_size - (int64_t)count, NULL, TPA_NOWHERE,
-                          "%zu of %lld ranks are here; missing: %s", count, (long long)world_size,
-                          missing.at);
+                          "%zu of %lld ranks %s here; missing: %s", count, (long long)world_size,
+                          count == 1 ? "is" : "are", missing.at);
         buffer_release(&missing);
     }
     VEC_FREE(&ranks);
