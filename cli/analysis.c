@@ -52,6 +52,21 @@ static void limit_table(struct result *result, const char *key, struct limit *li
     *limit = (struct limit){ 0 };
 }
 
+bool analysis_answer(const struct trace *trace, unsigned needs, const struct analysis_call *analysis,
+                     const void *args, struct result *result, struct tpa_error *err)
+{
+    struct selection *selection = NULL;
+    bool good = true;
+    if (check_needs(trace, needs, result)) {
+        selection = selection_open(trace, analysis->query, err);
+        good = selection && analysis->add_tables(trace, selection, args, result, err);
+    }
+    if (good)
+        load_add_notices(trace, result);
+    selection_free(selection);
+    return good;
+}
+
 int analysis_run(const struct invocation *call, const struct analysis_call *analysis, struct tpa_error *err)
 {
     struct trace *trace = load_traces(call, analysis->load, analysis->wants, err);
@@ -62,21 +77,14 @@ int analysis_run_on(const struct invocation *call, const struct analysis_call *a
                     struct tpa_error *err)
 {
     struct result *result = result_open(analysis->schema);
-    struct selection *selection = NULL;
-    bool good = true;
-    if (check_needs(trace, call->command->needs, result)) {
-        selection = selection_open(trace, analysis->query, err);
-        good = selection && analysis->add_tables(trace, selection, call->args, result, err);
-    }
+    bool good = analysis_answer(trace, call->command->needs, analysis, call->args, result, err);
     if (good) {
-        load_add_notices(trace, result);
         struct output_args output = *analysis->output;
         output.limit = analysis_limit(analysis->output);
         if (analysis->limited)
             limit_table(result, analysis->limited, &output.limit);
         good = output_result(result, &output, err);
     }
-    selection_free(selection);
     result_free(result);
     trace_free(trace);
     return good ? EXIT_FINE : EXIT_TROUBLE;

@@ -49,7 +49,14 @@ size_t analysis_most_rows(const struct output_args *output);
 /* Sort TABLE by the column called KEY, if not NULL. False and ERR, with a suggestion, when there is none. */
 bool analysis_sort(struct table *table, const char *key, bool reverse, struct tpa_error *err);
 
-/* The same for a TRACE that was read; it is taken. */
+/*
+ * Add to RESULT what ANALYSIS, asked with ARGS, says of TRACE, and what was odd about that; a trace that lacks one of the
+ * features NEEDS gives no tables but a notice. Nothing is limited or printed.
+ */
+bool analysis_answer(const struct trace *trace, unsigned needs, const struct analysis_call *analysis,
+                     const void *args, struct result *result, struct tpa_error *err);
+
+/* As analysis_run, for a TRACE that was read; it is taken. */
 int analysis_run_on(const struct invocation *call, const struct analysis_call *analysis, struct trace *trace,
                     struct tpa_error *err);
 

@@ -9,8 +9,10 @@
 #include "analyze/registry.h"
 #include "base/memory.h"
 #include "cli/analysis.h"
+#include "cli/output_tables.h"
 #include <assert.h>
 #include <stdalign.h>
+#include <stdlib.h>
 #include <string.h>
 
 struct analysis_command;
@@ -171,28 +173,124 @@ static bool add_tables(const struct trace *trace, const struct selection *select
            analysis_sort(result->tables.at[0], args->sort, args->reverse, err);
 }
 
-static int analysis_main(const struct invocation *call, struct tpa_error *err)
+/* A call as ARGS ask for it; WANTS and SELECTION are what it points to. False and ERR when they do not fit. */
+static bool call_of(const struct shared_args *args, struct trace_wants *wants,
+                    struct selection_query *selection, struct analysis_call *asked, struct tpa_error *err)
 {
-    const struct shared_args *args = call->args;
     const struct analysis *analysis = args->own->analysis;
     unsigned by = 0;
     if (!asked_by(args, &by, err))
-        return EXIT_TROUBLE;
-    struct trace_wants wants = *analysis->wants;
-    wants.args |= group_wants(by & ((1u << DIMENSIONS) - 1));
-    struct selection_query selection = args->selection;
+        return false;
+    *wants = *analysis->wants;
+    wants->args |= group_wants(by & ((1u << DIMENSIONS) - 1));
+    *selection = args->selection;
     if (analysis->filters_rows)
-        selection.filter = selection.exclude = NULL;
-    struct analysis_call asked = {
+        selection->filter = selection->exclude = NULL;
+    *asked = (struct analysis_call){
         .schema = analysis->schema,
-        .wants = &wants,
+        .wants = wants,
         .load = &args->load,
-        .query = &selection,
+        .query = selection,
         .output = &args->output,
         .limited = analysis->limited,
         .add_tables = add_tables,
     };
-    return analysis_run(call, &asked, err);
+    return true;
+}
+
+static int analysis_main(const struct invocation *call, struct tpa_error *err)
+{
+    const struct shared_args *args = call->args;
+    struct trace_wants wants;
+    struct selection_query selection;
+    struct analysis_call asked;
+    return call_of(args, &wants, &selection, &asked, err) ? analysis_run(call, &asked, err) : EXIT_TROUBLE;
+}
+
+/* ---- an answer without a command line ---- */
+
+/* Take the words of LINE apart, which blanks separate; quotes keep blanks. LINE is changed; WORDS has room for all. */
+static int split_words(char *line, char **words)
+{
+    int count = 0;
+    char *to = line;
+    for (;;) {
+        while (*line == ' ' || *line == '\t' || *line == '\n')
+            line++;
+        if (!*line)
+            return count;
+        words[count++] = to;
+        for (char quote = 0; *line && (quote || !strchr(" \t\n", *line)); line++) {
+            if (quote ? *line == quote : *line == '\'' || *line == '"')
+                quote = quote ? 0 : *line;
+            else
+                *to++ = *line;
+        }
+        line += *line != '\0';
+        *to++ = '\0';
+    }
+}
+
+static int json_format(void)
+{
+    int format = 0;
+    while (strcmp(printers[format]->name, "json") != 0)
+        format++;
+    return format;
+}
+
+/* What ARGS ask of TRACE, with the tables, columns and rows that they ask for. */
+static struct result *answer_to(const struct shared_args *args, const struct trace *trace,
+                                struct tpa_error *err)
+{
+    struct trace_wants wants;
+    struct selection_query selection;
+    struct analysis_call asked;
+    if (args->output.path) {
+        tpa_fail(err, TPA_NOWHERE, "--output has no meaning here");
+        return NULL;
+    }
+    if (!call_of(args, &wants, &selection, &asked, err))
+        return NULL;
+    struct result *result = result_open(asked.schema);
+    const struct output_args *output = &args->output;
+    bool good = analysis_answer(trace, args->own->command.needs, &asked, args, result, err) &&
+                (!output->tables || output_select_tables(result, output->tables, err)) &&
+                (!output->columns || output_select_columns(result, output->columns, err));
+    if (good) {
+        struct limit limit = analysis_limit(output);
+        output_limit_rows(result, &limit);
+        return result;
+    }
+    result_free(result);
+    return NULL;
+}
+
+struct result *cmd_analysis_answer(const char *name, const char *options, const struct trace *trace,
+                                   struct tpa_error *err)
+{
+    size_t index = 0;
+    while (strcmp(analyses[index]->name, name) != 0)
+        index++;
+    const struct command *command = cmd_analysis_at(index);
+    char *line = mem_strdup(options), **words = mem_alloc((strlen(options) / 2 + 2) * sizeof *words);
+    struct shared_args *args = mem_alloc(command->args_size);
+    memcpy(args, command->defaults, command->args_size);
+    args->output.format = json_format(); /* for programs: every row */
+    struct operands operands;
+    struct result *result = NULL;
+    if (options_parse(command->options, args, split_words(line, words), words, &operands, err)) {
+        if (operands.count || operands.help_wanted)
+            tpa_fail(err, TPA_NOWHERE, "'%s' is no option of tpa %s",
+                     operands.count ? operands.at[0] : "--help", name);
+        else
+            result = answer_to(args, trace, err);
+    }
+    options_release(command->options, args);
+    free(args);
+    free(words);
+    free(line);
+    return result;
 }
 
 /* ---- the commands ---- */

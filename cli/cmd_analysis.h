@@ -13,4 +13,11 @@
  * program. */
 const struct command *cmd_analysis_at(size_t index);
 
+/*
+ * What the analysis called NAME, which there is, answers about TRACE under OPTIONS, as they would stand on the command line: all
+ * rows unless --limit says how many. TRACE was read for all that it may want. New; NULL and ERR when that fails.
+ */
+struct result *cmd_analysis_answer(const char *name, const char *options, const struct trace *trace,
+                                   struct tpa_error *err);
+
 #endif

@@ -15,8 +15,8 @@
 #include <string.h>
 
 static const struct convert_form *const forms[] = {
-    &convert_chrome,     &convert_perfetto, &convert_tpa, &convert_csv, &convert_arrow,
-    &convert_speedscope, &convert_folded,   &convert_dot, NULL,
+    &convert_chrome, &convert_perfetto,   &convert_tpa,    &convert_csv, &convert_arrow,
+    &convert_sqlite, &convert_speedscope, &convert_folded, &convert_dot, NULL,
 };
 
 static bool form_at(size_t index, struct opt_choice *choice)

@@ -23,6 +23,7 @@
     ROW(chart) \
     ROW(report) \
     ROW(convert) \
+    ROW(sql) \
     ROW(diff) \
     ROW(nightly) \
     ROW(capture) \

@@ -62,6 +62,6 @@ struct convert_form {
 enum source_packing convert_packing(const struct convert_args *args);
 
 extern const struct convert_form convert_chrome, convert_tpa, convert_csv, convert_folded, convert_speedscope,
-    convert_dot, convert_perfetto, convert_arrow;
+    convert_dot, convert_perfetto, convert_arrow, convert_sqlite;
 
 #endif

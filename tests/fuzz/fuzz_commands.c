@@ -21,7 +21,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     size -= 2;
     struct program_files files = { { program_file(0, data, size), program_file(1, data, size / 2) } };
 
-    char line[128];
+    char line[256];
     char *words[24];
     int count = 0;
     snprintf(line, sizeof line, "%s%s%s", question, *format ? " --format " : "", format);

@@ -98,6 +98,11 @@ static const char *const questions[] = {
     "kernels --filter a|b --exclude c t",
     "gaps --device 0 --stream 7 t",
     "summary --rank 0 t u",
+    "sql -c select\t*\tfrom\tevents t",
+    "sql -c select\tname,sum(dur_ns)\tfrom\tkernels\twhere\tstart_ns>5\tgroup\tby\tname t u",
+    "sql -c select\t*\tfrom\tlaunches\torder\tby\tstart_ns;select\t*\tfrom\tmemory;select\t*\tfrom\tsteps t",
+    "sql -c select\t*\tfrom\targs;select\t*\tfrom\tflows;select\t*\tfrom\tcounters;select\t*\tfrom\ttracks;select\t*\tfrom\tfiles t",
+    "sql -c select\t*\tfrom\tgaps('--by\top') t",
 };
 
 static const char *const formats[] = { "", "csv", "json", "md", "arrow" };

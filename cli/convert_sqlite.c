@@ -1,0 +1,77 @@
+/*
+ * convert_sqlite.c - a trace as a SQLite database: the tables of `tpa sql`, for programs that read such files.
+ *
+ * SQLite writes to a file of its own, which is copied to the output, as that may be a pipe.
+ */
+#include "cli/convert.h"
+
+#include "cli/timeline.h"
+#include "sql/trace_sql.h"
+#include <stdlib.h>
+#include <unistd.h>
+
+static const char *no_functions(size_t index)
+{
+    (void)index;
+    return NULL;
+}
+
+static bool copy(const char *path, FILE *out, struct tpa_error *err)
+{
+    FILE *in = fopen(path, "rb");
+    char bytes[1 << 16];
+    size_t count;
+    bool good = in != NULL;
+    while (good && (count = fread(bytes, 1, sizeof bytes, in)) > 0)
+        good = fwrite(bytes, 1, count, out) == count;
+    good = good && !ferror(in);
+    if (!good)
+        tpa_fail_errno(err, "cannot copy the database");
+    if (in)
+        fclose(in);
+    return good;
+}
+
+static bool export_to(const struct trace *trace, const char *path, struct tpa_error *err)
+{
+    static const struct trace_sql_functions none = { no_functions, NULL };
+    struct trace_sql *sql = trace_sql_open(&none, err);
+    if (!sql)
+        return false;
+    int64_t *shift_ns = timeline_shifts(trace);
+    trace_sql_use(sql, trace, shift_ns);
+    bool good = trace_sql_export(sql, path, err);
+    trace_sql_free(sql);
+    free(shift_ns);
+    return good;
+}
+
+static bool write_sqlite(const struct trace *trace, const struct convert_args *args, FILE *out,
+                         struct buffer *summary, struct tpa_error *err)
+{
+    (void)args;
+    const char *folder = getenv("TMPDIR");
+    struct buffer path = { 0 };
+    buffer_printf(&path, "%s/tpa-sqlite-XXXXXX", folder && *folder ? folder : "/tmp");
+    int fd = mkstemp(path.at);
+    bool good = fd >= 0 || tpa_fail_errno(err, "cannot make a file for SQLite in %s",
+                                          folder && *folder ? folder : "/tmp");
+    good = good && export_to(trace, path.at, err) && copy(path.at, out, err);
+    if (fd >= 0) {
+        close(fd);
+        unlink(path.at);
+    }
+    buffer_release(&path);
+    buffer_printf(summary, "%zu events in a SQLite database\n", trace->event_count);
+    timeline_tell_apart(summary, trace);
+    return good;
+}
+
+const struct convert_form convert_sqlite = {
+    .name = "sqlite",
+    .help = "the tables of tpa sql as a SQLite database",
+    .ending = ".sqlite|.db",
+    .write_trace = write_sqlite,
+    .wants = CONVERT_WANTS_ALL,
+    .next = "sqlite3 %s \"select name, sum(dur_ns) from kernels group by name order by 2 desc limit 10\"",
+};

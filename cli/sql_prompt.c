@@ -1,0 +1,136 @@
+/* sql_prompt.c - see sql_prompt.h. */
+#include "cli/sql_prompt.h"
+
+#include "cli/line_editor.h"
+#include "cli/output_file.h"
+#include "sql/sql_tables.h"
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+static volatile sig_atomic_t interrupted;
+
+static void note_interrupt(int signal_number)
+{
+    (void)signal_number;
+    interrupted = 1;
+}
+
+static void tell(const struct tpa_error *err)
+{
+    fflush(stdout);
+    tpa_error_print(err, "tpa sql", stderr);
+}
+
+/* Run the statements of TEXT, and print each. */
+static void run(struct trace_sql *sql, const char *text, const struct output_args *output)
+{
+    struct tpa_error err = { 0 };
+    struct sigaction old, action = { .sa_handler = note_interrupt };
+    struct table *table = NULL;
+    size_t most = output->limit.is_share ? 0 : (size_t)output->limit.count;
+    interrupted = 0;
+    sigemptyset(&action.sa_mask);
+    sigaction(SIGINT, &action, &old);
+    bool good = true;
+    while (good && (good = trace_sql_next(sql, &text, most, &table, &err)) && table) {
+        struct result *result = result_open("tpa.sql/1");
+        result_add_table(result, table);
+        trace_sql_add_notices(sql, result);
+        good = output_result(result, output, &err);
+        result_free(result);
+    }
+    sigaction(SIGINT, &old, NULL);
+    if (!good)
+        tell(&err);
+}
+
+/* The columns of the tables whose names begin with BEGIN, one a line. */
+static void show_schema(const char *begin)
+{
+    bool any = false;
+    for (size_t t = 0; sql_tables[t].name; t++) {
+        const struct sql_table *table = &sql_tables[t];
+        if (*begin && strcmp(begin, table->name) != 0)
+            continue;
+        any = true;
+        printf("%s: %s\n", table->name, table->help);
+        struct buffer text = { 0 };
+        struct sql_column column;
+        for (size_t i = 0; *begin && sql_table_column(table, i, &text, &column); i++)
+            printf("  %-24s %s\n", column.name, column.help);
+        buffer_release(&text);
+    }
+    if (!any)
+        fprintf(stderr, "there is no table %s; .schema shows those there are\n", begin);
+    else if (!*begin)
+        puts("the columns of one: .schema kernels; an analysis is a function: select * from gaps('--by op')");
+}
+
+/* A line that begins with a point; false: it ends the prompt. */
+static bool command(const char *line)
+{
+    size_t len = strcspn(line, " \t");
+    const char *rest = line + len + strspn(line + len, " \t");
+    if (strncmp(line, ".quit", len) == 0 || strncmp(line, ".exit", len) == 0)
+        return false;
+    if (len == strlen(".schema") && strncmp(line, ".schema", len) == 0)
+        show_schema(rest);
+    else if (len == strlen(".tables") && strncmp(line, ".tables", len) == 0)
+        show_schema("");
+    else if (len == strlen(".help") && strncmp(line, ".help", len) == 0)
+        puts(
+            ".schema [TABLE]  the tables, or the columns of one\n"
+            ".quit            end; so does Ctrl-D\n"
+            "A statement ends in a semicolon and may take several lines; Ctrl-C gives it up, or ends it while it runs.");
+    else
+        fprintf(stderr, "there is no %.*s; .help lists what there is\n", (int)len, line);
+    return true;
+}
+
+static char *history_path(void)
+{
+    const char *home = getenv("HOME");
+    struct buffer path = { 0 };
+    if (!home || *home != '/')
+        return NULL;
+    buffer_printf(&path, "%s/.tpa_sql_history", home);
+    return path.at;
+}
+
+bool sql_prompt(struct trace_sql *sql, const struct output_args *output, int64_t timeout_ns,
+                struct tpa_error *err)
+{
+    (void)err;
+    struct line_editor editor = { 0 };
+    struct buffer line = { 0 }, text = { 0 };
+    char *path = history_path();
+    line_editor_load(&editor, path);
+    trace_sql_limit(sql, timeout_ns, &interrupted);
+    puts("SQL over the trace; .schema shows the tables, .help the rest");
+    enum line_end end;
+    while ((end = line_editor_read(&editor, text.count ? "...> " : "tpa> ", &line)) != LINE_NO_MORE) {
+        if (end == LINE_GIVEN_UP) {
+            buffer_clear(&text);
+            continue;
+        }
+        if (text.count == 0 && line.at[0] == '.') {
+            line_editor_add(&editor, line.at);
+            if (!command(line.at))
+                break;
+            continue;
+        }
+        if (text.count || line.at[strspn(line.at, " \t")])
+            buffer_printf(&text, "%s%s", text.count ? "\n" : "", line.at);
+        if (text.count && trace_sql_is_complete(text.at)) {
+            line_editor_add(&editor, text.at);
+            run(sql, text.at, output);
+            buffer_clear(&text);
+        }
+    }
+    line_editor_release(&editor);
+    buffer_release(&line);
+    buffer_release(&text);
+    free(path);
+    return true;
+}

@@ -1,0 +1,114 @@
+/*
+ * sql_tables.h - the tables that a trace has in SQL, and their columns: what there is, for .schema and the pages, and how a
+ * cell is told.
+ *
+ * Some tables hold events of some kinds (events, operators, kernels ...); their columns are chosen from one list. The others
+ * have rows of their own (steps, tracks, files ...).
+ */
+#ifndef TPA_SQL_SQL_TABLES_H
+#define TPA_SQL_SQL_TABLES_H
+
+#include "base/buffer.h"
+#include "base/table.h"
+#include "facts/memory_records.h"
+#include "trace/trace.h"
+#include <sqlite3.h>
+
+/* The events of a table in the orders that queries ask for; each is made when first asked for. */
+struct event_rows {
+    event_id *ids; /* in order of the file */
+    size_t count;
+    event_id *by_time; /* by start */
+    event_id *by_name; /* by the bytes of the name */
+    size_t *first;     /* by the rank of a name: where its events begin in by_name; one more at the end */
+};
+
+enum { SQL_TABLES_MOST = 32 };
+
+/* A trace as the tables see it. */
+struct sql_source {
+    const struct trace *trace; /* NULL: none yet; the tables have their columns and no rows */
+    const int64_t *shift_ns;   /* by file */
+    int64_t *origin_ns, *rank; /* by file */
+    uint32_t *name_rank;       /* by name: its place in the order of their bytes; NULL: not made yet */
+    struct event_rows rows[SQL_TABLES_MOST];
+    struct memory_records *memory; /* NULL: not made yet */
+    struct trace_wants wants;      /* what the statements that were prepared read */
+};
+
+/* A column of a table that holds no events. */
+struct sql_column {
+    const char *name;
+    enum table_kind kind;
+    const char *help;
+};
+
+struct sql_table {
+    const char *name, *help;
+    uint32_t kinds;           /* a table of events: bit 1 << EVENT_... */
+    uint64_t args;            /* ... and the arguments that are columns of it */
+    bool links;               /* ... has the columns of calls and operators */
+    struct trace_wants wants; /* no table of events: what it reads */
+    const struct sql_column *columns;
+    size_t column_count;
+    int64_t (*count)(struct sql_source *source);
+    void (*cell)(struct sql_source *source, int64_t row, size_t column, sqlite3_context *out);
+    /* Has the row a place among others only, and is nothing? NULL: each is one. */
+    bool (*is_row)(struct sql_source *source, int64_t row);
+};
+
+extern const struct sql_table sql_tables[]; /* ends in one without a name */
+
+/* Numbers of columns of tables of events. */
+enum event_column {
+    EVENT_COLUMN_ID,
+    EVENT_COLUMN_TRACK,
+    EVENT_COLUMN_KIND,
+    EVENT_COLUMN_NAME,
+    EVENT_COLUMN_START,
+    EVENT_COLUMNS_OF_ALL = 18,
+};
+
+/* The column number INDEX of a table of events as a column; false past the last. NAME lives in TEXT. */
+bool sql_event_column(const struct sql_table *table, size_t index, struct buffer *text,
+                      struct sql_column *column);
+
+/* The same of any table. */
+bool sql_table_column(const struct sql_table *table, size_t index, struct buffer *text,
+                      struct sql_column *column);
+
+/* What a query that reads column INDEX of a table of events wants of the reader. */
+struct trace_wants sql_event_column_wants(const struct sql_table *table, size_t index);
+
+/* Tell column INDEX of E. */
+void sql_event_cell(struct sql_source *source, const struct sql_table *table, size_t index, event_id e,
+                    sqlite3_context *out);
+
+/* The rows of a table of events, by number TABLE of sql_tables; in order of time; by name. */
+const struct event_rows *sql_event_rows(struct sql_source *source, size_t table);
+const struct event_rows *sql_event_rows_by_time(struct sql_source *source, size_t table);
+const struct event_rows *sql_event_rows_by_name(struct sql_source *source, size_t table);
+
+/* When E starts, on the clock of all files. */
+static inline int64_t sql_start_ns(const struct sql_source *source, event_id e)
+{
+    return source->trace->start_ns[e] + source->shift_ns[source->trace->tracks[source->trace->track[e]].file];
+}
+
+/* The type in SQL of a column: INT_NS, TEXT, REAL_SHARE ... The word behind the '_' is the kind. */
+void sql_add_type(struct buffer *out, enum table_kind kind);
+
+/* Add "CREATE TABLE name(...)" of TABLE. */
+void sql_add_schema(struct buffer *out, const struct sql_table *table);
+
+/* Add the name that an argument has as a column: "external_id". */
+void sql_add_arg_name(struct buffer *out, enum trace_arg arg);
+
+/* Free what SOURCE made. */
+void sql_source_release(struct sql_source *source);
+
+/* A text as a cell; missing when NULL. It must live as long as the trace. */
+void sql_put_text(sqlite3_context *out, const char *text, size_t len);
+void sql_put_name(sqlite3_context *out, const struct names *names, name_id id);
+
+#endif

@@ -1,0 +1,68 @@
+/*
+ * trace_sql.h - SQL over a trace: SQLite, whose tables are the trace's columns. Nothing is copied, and nothing is written.
+ *
+ *     struct trace_sql *sql = trace_sql_open(&analyses);
+ *     struct trace_wants wants = { 0 };
+ *     trace_sql_wants(sql, "select name, sum(dur_ns) from kernels group by name", &wants);
+ *     struct trace *trace = ... read for WANTS ...;
+ *     trace_sql_use(sql, trace, shift_ns);
+ *     while (trace_sql_next(sql, &text, 0, &table, &err))
+ *         ...                                // TABLE: the rows of a statement; NULL when there is none left
+ *     trace_sql_free(sql);
+ *
+ * The tables are those of sql_tables.h. An analysis is a function that gives a table: gaps('--by op'); whoever opens says
+ * which there are. A statement that would write, attach or load anything is an error, as is one that takes too long.
+ */
+#ifndef TPA_SQL_TRACE_SQL_H
+#define TPA_SQL_TRACE_SQL_H
+
+#include "base/buffer.h"
+#include "base/error.h"
+#include "base/result.h"
+#include "trace/trace.h"
+#include <signal.h>
+
+struct trace_sql;
+
+/* The functions that give tables. */
+struct trace_sql_functions {
+    /* The name of number INDEX; NULL past the last. */
+    const char *(*name_at)(size_t index);
+    /* What NAME answers under OPTIONS, as on a command line. New; NULL and ERR when that fails. */
+    struct result *(*answer)(const char *name, const char *options, const struct trace *trace,
+                             struct tpa_error *err);
+};
+
+/* New; free with trace_sql_free. NULL and ERR when SQLite cannot be had. FUNCTIONS is borrowed. */
+struct trace_sql *trace_sql_open(const struct trace_sql_functions *functions, struct tpa_error *err);
+void trace_sql_free(struct trace_sql *sql);
+
+/*
+ * Add to WANTS what the statements of TEXT read. What cannot be told from them, because a function is asked or a statement
+ * is wrong, is everything.
+ */
+void trace_sql_wants(struct trace_sql *sql, const char *text, struct trace_wants *wants);
+
+/* From now on TRACE is asked. SHIFT_NS: by file, what is added to its times. Both are borrowed. */
+void trace_sql_use(struct trace_sql *sql, const struct trace *trace, const int64_t *shift_ns);
+
+/* No statement may run longer than LIMIT_NS; 0: as long as it likes. INTERRUPTED, when not 0, ends one, too; may be NULL. */
+void trace_sql_limit(struct trace_sql *sql, int64_t limit_ns, const volatile sig_atomic_t *interrupted);
+
+/*
+ * Run the next statement of *TEXT, which then begins behind it. TABLE is new, free with table_free: its rows, MOST at most
+ * unless that is 0; NULL when there was no further statement. False and ERR when it fails.
+ */
+bool trace_sql_next(struct trace_sql *sql, const char **text, size_t most, struct table **table,
+                    struct tpa_error *err);
+
+/* Add what was special about the answers of functions since the last call. */
+void trace_sql_add_notices(struct trace_sql *sql, struct result *result);
+
+/* Is TEXT one or more whole statements, up to a semicolon outside of texts and comments? */
+bool trace_sql_is_complete(const char *text);
+
+/* Write the tables into a new SQLite database at PATH. What trace_sql_use was given must have been read for everything. */
+bool trace_sql_export(struct trace_sql *sql, const char *path, struct tpa_error *err);
+
+#endif
