@@ -2,8 +2,8 @@
 #ifndef TPA_FACTS_OP_COST_PARTS_H
 #define TPA_FACTS_OP_COST_PARTS_H
 
-#include "facts/op_cost.h"
 #include "facts/op_count.h"
+#include "facts/op_model.h"
 
 /* ELEMENTS of TYPE, in bytes; unknown where TYPE is NULL. */
 static inline int64_t bytes_of(int64_t elements, const struct tensor_type *type)

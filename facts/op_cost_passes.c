@@ -49,7 +49,7 @@ void op_cost_norm(const struct op_model *model, const struct op_call *call, stru
     bool backward = model->form >= NORM_LAYER_BACKWARD;
     const struct norm_layout *at = backward ? &norm_layouts[model->form] : NULL;
     size_t first = backward ? at->input : 0;
-    if (!op_call_sized(call, first))
+    if (!op_call_sized(call, first) || (model->form == NORM_SOFTMAX_BACKWARD && !op_call_sized(call, 1)))
         return;
     const struct op_input *input = &call->in[first];
     const struct tensor_type *written = input->type;

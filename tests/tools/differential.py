@@ -339,7 +339,7 @@ def chart_differences(tpa, path, document):
 
 # Sections of a report, and the commands that say the same.
 SECTIONS = {"summary": "summary", "steps": "steps", "operators": "top", "modules": "modules", "kernels": "kernels", "devices": "gpu", "gaps": "gaps",
-            "transfers": "transfers", "launches": "launches", "sequences": "sequences", "memory": "memory", "communication": "comm"}
+            "transfers": "transfers", "launches": "launches", "sequences": "sequences", "roofline": "roofline", "memory": "memory", "communication": "comm"}
 
 
 def report_differences(tpa, path, document):

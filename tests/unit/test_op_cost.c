@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "facts/device_peaks.h"
+#include "facts/op_attended.h"
 #include "facts/op_cost.h"
 #include <math.h>
 #include <string.h>
