@@ -18,7 +18,8 @@
     ROW(comm) \
     ROW(launches) \
     ROW(sequences) \
-    ROW(kernels)
+    ROW(kernels) \
+    ROW(roofline)
 /* clang-format on */
 
 #define DECLARE_ANALYSIS(name) extern const struct analysis analysis_##name;

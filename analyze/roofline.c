@@ -1,266 +1,286 @@
 /*
  * roofline.c - see roofline.h.
  *
- * A kernel belongs to the nearest operator around its launch whose operations are known: aten::conv2d launches nothing
- * itself. Calls are brought together by sorting them by name, shapes and types, which are numbers already.
+ * roofline_calls.c finds the calls, their costs and their work; here they are added up: to rows, devices and steps.
  */
 #include "analyze/roofline.h"
 
+#include "analyze/analysis.h"
+#include "base/quantity.h"
 #include "base/runs.h"
 #include "base/sum.h"
-#include "facts/flops.h"
+#include "facts/features.h"
 #include "facts/gpu_events.h"
-#include "facts/shapes.h"
-#include "trace/calltree.h"
+#include "facts/step_list.h"
+#include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 const struct trace_wants roofline_wants = {
-    .args = GPU_EVENTS_WANTS | WANT(INPUT_DIMS) | WANT(INPUT_TYPES) | WANT(CONCRETE_INPUTS),
+    .args =
+        GPU_EVENTS_WANTS | WANT(INPUT_DIMS) | WANT(INPUT_TYPES) | WANT(INPUT_STRIDES) | WANT(CONCRETE_INPUTS),
 };
 
 /* clang-format off */
-/*
- * Data sheets of the makers; dense figures. A name is looked for in the device's, the first that fits counts. An MI250X
- * is two devices.
- */
-static const struct {
-    const char *name;
-    double matrix_gflops, vector_gflops, bandwidth_gbs;
-} devices[] = {
-    { "B200", 2250e3, 75e3, 7700 },
-    { "H200", 989.4e3, 66.9e3, 4800 },
-    { "H100 NVL", 835.5e3, 60e3, 3900 },
-    { "H100 PCIe", 756e3, 51.2e3, 2000 },
-    { "H100", 989.4e3, 66.9e3, 3350 },
-    { "A100-SXM4-80GB", 312e3, 19.5e3, 2039 },
-    { "A100 80GB PCIe", 312e3, 19.5e3, 1935 },
-    { "A100", 312e3, 19.5e3, 1555 },
-    { "V100-PCIE", 112e3, 14e3, 900 },
-    { "V100", 125e3, 15.7e3, 900 },
-    { "Tesla T4", 65e3, 8.1e3, 320 },
-    { "NVIDIA L40S", 362e3, 91.6e3, 864 },
-    { "NVIDIA L4", 121e3, 30.3e3, 300 },
-    { "MI300X", 1307.4e3, 163.4e3, 5300 },
-    { "MI250X", 191.5e3, 23.95e3, 1638 },
-    { "MI210", 181e3, 22.6e3, 1638 },
+static const struct table_column row_columns[] = {
+    COLUMN(struct roofline_row, name, "name", "Operator", TABLE_NAME, "the operator", .flags = TABLE_IF_ANY),
+    GROUP_COLUMNS(struct roofline_row, key),
+    COLUMN(struct roofline_row, shapes, "shapes", "Shapes", TABLE_TEXT, "sizes of its inputs", .flags = TABLE_IF_ANY),
+    COLUMN(struct roofline_row, types, "types", "Types", TABLE_TEXT, "types of their elements", .flags = TABLE_OPTIONAL),
+    COLUMN(struct roofline_row, count, "count", "Calls", TABLE_COUNT, "how often it was called"),
+    COLUMN(struct roofline_row, time_ns, "time", "Time", TABLE_NS, "device work launched in it, but not in a modelled operator within it; durations added up"),
+    COLUMN(struct roofline_row, share, "share", "Of peak", TABLE_SHARE, "time at the peak as a share of its time; above 100 % a cache served it, or the count is wrong"),
+    COLUMN(struct roofline_row, won_ns, "won", "To be won", TABLE_NS, "by how much its time would be less at the peak"),
+    COLUMN(struct roofline_row, bound, "bound", "Bound by", TABLE_TEXT, "what would take longer at the peak: compute or memory"),
+    COLUMN(struct roofline_row, flops, "flops", "FLOPs", TABLE_FLOPS, "floating-point operations of all calls", .flags = TABLE_OPTIONAL),
+    COLUMN(struct roofline_row, bytes, "bytes", "Bytes", TABLE_BYTES, "what all calls must at least move: inputs read once, output written once", .flags = TABLE_OPTIONAL),
+    COLUMN(struct roofline_row, tflops, "tflops", "TFLOP/s", TABLE_NUMBER, "10^12 operations per second of its time"),
+    COLUMN(struct roofline_row, tbs, "tbs", "TB/s", TABLE_NUMBER, "10^12 bytes per second of its time"),
+    COLUMN(struct roofline_row, intensity, "intensity", "FLOP/B", TABLE_NUMBER, "operations for each byte"),
+    COLUMN(struct roofline_row, units, "units", "Units", TABLE_TEXT, "whose peak it is held to: type, and matrix or vector units", .flags = TABLE_OPTIONAL),
+    COLUMN(struct roofline_row, at_peak_ns, "at_peak", "At the peak", TABLE_NS, "how long it would take at the peak", .flags = TABLE_OPTIONAL),
+    COLUMN(struct roofline_row, launching, "launching", "Launching", TABLE_COUNT, "calls that launched device work themselves", .flags = TABLE_OPTIONAL),
+    COLUMN(struct roofline_row, above, "above_peak", "Above the peak", TABLE_BOOL, "is it faster than the peak?", .flags = TABLE_OPTIONAL),
+};
+
+static const struct table_column device_columns[] = {
+    COLUMN(struct roofline_device, rank, "rank", "Rank", TABLE_COUNT, "rank of the file, or its place among the files", .flags = TABLE_OPTIONAL),
+    COLUMN(struct roofline_device, device, "device", "Device", TABLE_COUNT, "number of the device"),
+    COLUMN(struct roofline_device, name, "device_name", "Name", TABLE_NAME, "what the file calls it", .flags = TABLE_IF_ANY),
+    COLUMN(struct roofline_device, time_ns, "device_time", "Device time", TABLE_NS, "durations of all its work added up"),
+    COLUMN(struct roofline_device, modelled_ns, "modelled_time", "Modelled", TABLE_NS, "of it, work launched in modelled operators"),
+    COLUMN(struct roofline_device, modelled, "modelled", "Of it", TABLE_SHARE, "the same as a share of the device time"),
+    COLUMN(struct roofline_device, share, "share", "Of peak", TABLE_SHARE, "of the modelled time: how long it would take at the peak"),
+    COLUMN(struct roofline_device, won_ns, "won", "To be won", TABLE_NS, "how much less the modelled time would be at the peak"),
+    COLUMN(struct roofline_device, slow, "slow", "Below 20 %", TABLE_SHARE, "share of the device time in calls that run below 20 % of what the device could"),
+    COLUMN(struct roofline_device, slow_ns, "slow_time", "Slow time", TABLE_NS, "the same as a time", .flags = TABLE_OPTIONAL),
+    COLUMN(struct roofline_device, rated_ns, "rated_time", "Rated", TABLE_NS, "of the modelled time, where the peak is known", .flags = TABLE_OPTIONAL),
+    COLUMN(struct roofline_device, at_peak_ns, "at_peak", "At the peak", TABLE_NS, "how long the rated time would be at the peak", .flags = TABLE_OPTIONAL),
+};
+
+static const struct table_column step_columns[] = {
+    COLUMN(struct roofline_step, rank, "rank", "Rank", TABLE_COUNT, "rank of the file, or its place among the files", .flags = TABLE_OPTIONAL),
+    COLUMN(struct roofline_step, step, "step", "Step", TABLE_COUNT, "number of the step; missing: the whole recording", .flags = TABLE_IF_ANY),
+    COLUMN(struct roofline_step, duration_ns, "duration", "Duration", TABLE_NS, "from its start to its end; of a recording from the first device work to the last"),
+    COLUMN(struct roofline_step, devices, "devices", "Devices", TABLE_COUNT, "devices of the rank", .flags = TABLE_OPTIONAL),
+    COLUMN(struct roofline_step, model_flops, "model_flops", "Model FLOPs", TABLE_FLOPS, "operations of matrix products, convolutions and attention, without what is recomputed"),
+    COLUMN(struct roofline_step, flops, "flops", "FLOPs", TABLE_FLOPS, "the same with what is recomputed"),
+    COLUMN(struct roofline_step, mfu, "mfu", "MFU", TABLE_SHARE, "model FLOPs utilisation: time of the model FLOPs at the peak of their types, as a share of the duration"),
+    COLUMN(struct roofline_step, hfu, "hfu", "HFU", TABLE_SHARE, "hardware FLOPs utilisation: the same of all that was executed"),
+};
+
+static const struct table_column rest_columns[] = {
+    COLUMN(struct roofline_rest, name, "name", "Operator", TABLE_NAME, "the operator; else the call, else the kernel"),
+    COLUMN(struct roofline_rest, count, "works", "Works", TABLE_COUNT, "kernels, copies and memsets"),
+    COLUMN(struct roofline_rest, time_ns, "time", "Time", TABLE_NS, "their durations added up"),
+    COLUMN(struct roofline_rest, share, "share", "Of the device time", TABLE_SHARE, "the same as a share"),
+};
+
+static const struct table_column peak_columns[] = {
+    COLUMN(struct roofline_peak, rank, "rank", "Rank", TABLE_COUNT, "rank of the file, or its place among the files", .flags = TABLE_OPTIONAL),
+    COLUMN(struct roofline_peak, device, "device", "Device", TABLE_COUNT, "number of the device"),
+    COLUMN(struct roofline_peak, name, "device_name", "Name", TABLE_NAME, "what the file calls it", .flags = TABLE_IF_ANY),
+    COLUMN(struct roofline_peak, rate, "rate", "Peak of", TABLE_TEXT, "type of the elements; hbm: bandwidth of the memory"),
+    COLUMN(struct roofline_peak, per_second, "per_second", "T per second", TABLE_NUMBER, "10^12 operations, or bytes, per second; dense"),
+    COLUMN(struct roofline_peak, source, "source", "Source", TABLE_TEXT, "who says so"),
 };
 /* clang-format on */
 
-struct roof roof_of_device(const char *name)
+static struct text text_of(const char *text)
 {
-    for (size_t i = 0; i < sizeof devices / sizeof *devices; i++)
-        if (strstr(name, devices[i].name))
-            return (struct roof){ name, devices[i].matrix_gflops, devices[i].vector_gflops,
-                                  devices[i].bandwidth_gbs };
-    return (struct roof){ .device = name };
+    return (struct text){ text, text ? strlen(text) : 0 };
 }
 
-struct roof roof_of(const struct trace *trace)
+static struct text kept(struct roofline *roofline, struct buffer *text)
 {
-    for (size_t f = 0; f < trace->file_count; f++)
-        for (size_t d = 0; d < trace->files[f].devices.count; d++) {
-            const char *name = trace->files[f].devices.at[d].name;
-            struct roof roof = name ? roof_of_device(name) : (struct roof){ 0 };
-            if (roof.bandwidth_gbs > 0)
-                return roof;
+    struct text copy = { arena_strndup(&roofline->texts, text->at ? text->at : "", text->count),
+                         text->count };
+    buffer_release(text);
+    return copy;
+}
+
+/* ---- peaks ---- */
+
+/* The name of DEVICE; of a file that does not number its devices so, the first that is known. */
+static const char *device_name(const struct trace *trace, const struct gpu_device *device)
+{
+    if (device->properties && device->properties->name && device->properties->name[0])
+        return device->properties->name;
+    const struct trace_file *file = &trace->files[device->file];
+    struct device_peaks peaks;
+    for (size_t d = 0; d < file->devices.count; d++)
+        if (device_peaks_find(file->devices.at[d].name, &peaks))
+            return file->devices.at[d].name;
+    return NULL;
+}
+
+/* What each device computes at which rate at most: the rates that calls are held to, and the bandwidth. */
+static void list_peaks(struct roofline *roofline, const struct device_peaks *override)
+{
+    const struct gpu_events *gpu = gpu_events_of(roofline->trace);
+    bool *used = mem_zalloc((gpu->device_count + 1) * (PEAK_RATES + 1), sizeof *used);
+    for (size_t c = 0; c < roofline->calls.count; c++)
+        if (roofline->calls.at[c].works)
+            used[roofline->calls.at[c].device * (PEAK_RATES + 1) + roofline->calls.at[c].rate] = true;
+    for (size_t d = 0; d < gpu->device_count; d++) {
+        const struct device_peaks *peaks = &roofline->calls.peaks[d];
+        const char *name = device_name(roofline->trace, &gpu->devices[d]);
+        for (size_t r = 0; r <= PEAK_RATES; r++) {
+            bool hbm = r == PEAK_RATES;
+            double rate = hbm ? peaks->bandwidth : peaks->flops[r];
+            bool given = override && (hbm ? override->bandwidth : override->flops[r]) > 0;
+            if (rate > 0 && (hbm || used[d * (PEAK_RATES + 1) + r]))
+                *VEC_PUSH(&roofline->peaks) = (struct roofline_peak){
+                    .rank = selection_rank(roofline->trace, gpu->devices[d].file),
+                    .device = gpu->devices[d].id,
+                    .name = text_of(name),
+                    .rate = text_of(hbm ? "hbm" : peak_rate_name((enum peak_rate)r)),
+                    .per_second = rate / 1e12,
+                    .source = text_of(given ? "--peak" : peaks->source),
+                };
         }
-    return (struct roof){ 0 };
+    }
+    free(used);
 }
 
-/* ---- bytes ---- */
-
-/* Bytes of an element of the type called NAME, as C++ names it in `Input type`; 0: no tensor, or not known. */
-static int64_t element_size(const char *name, size_t len)
+static void find_peaks(struct roofline *roofline, const struct device_peaks *override)
 {
-    static const struct {
-        const char *name;
-        int64_t size;
-    } types[] = {
-        { "float", 4 },
-        { "double", 8 },
-        { "c10::Half", 2 },
-        { "c10::BFloat16", 2 },
-        { "int", 4 },
-        { "long int", 8 },
-        { "short int", 2 },
-        { "signed char", 1 },
-        { "unsigned char", 1 },
-        { "bool", 1 },
-        { "c10::Float8_e4m3fn", 1 },
-        { "c10::Float8_e5m2", 1 },
-        { "long", 8 },
-        { "c10::complex<float>", 8 },
-        { "c10::complex<double>", 16 },
-    };
-    for (size_t i = 0; i < sizeof types / sizeof *types; i++)
-        if (strlen(types[i].name) == len && memcmp(types[i].name, name, len) == 0)
-            return types[i].size;
-    return 0;
-}
-
-/* Elements that the operator writes; 0: not known. FLOPS are those of the call. */
-static int64_t output_elements(enum flops_operator op, const char *dims, int64_t flops)
-{
-    struct shape a, b;
-    switch (op) {
-    case FLOPS_MM:
-    case FLOPS_BMM:
-    case FLOPS_ADDMM:
-    case FLOPS_BADDBMM: { /* 2 times the inner size operations for each */
-        size_t first = op == FLOPS_ADDMM || op == FLOPS_BADDBMM;
-        return shape_of_input(dims, first, &a) && a.count > 0 && a.size[a.count - 1] > 0
-                   ? flops / (2 * a.size[a.count - 1])
-                   : 0;
-    }
-    case FLOPS_CONV2D: /* weights: outputs, inputs of a group, height, width */
-        if (!shape_of_input(dims, 1, &b) || b.count != 4 || b.size[1] <= 0 || b.size[2] <= 0 ||
-            b.size[3] <= 0)
-            return 0;
-        return flops / (2 * b.size[1] * b.size[2] * b.size[3]);
-    case FLOPS_MUL:
-    case FLOPS_ADD: { /* as large as the larger input, size by size from the last */
-        int64_t product = 1;
-        if (!shape_of_input(dims, 0, &a))
-            return 0;
-        if (!shape_of_input(dims, 1, &b))
-            b.count = 0;
-        for (size_t i = 0; i < a.count || i < b.count; i++) {
-            int64_t left = i < a.count ? a.size[a.count - 1 - i] : 1;
-            int64_t right = i < b.count ? b.size[b.count - 1 - i] : 1;
-            if (__builtin_mul_overflow(product, left > right ? left : right, &product))
-                return 0;
-        }
-        return product;
-    }
-    default: return 0;
+    const struct gpu_events *gpu = gpu_events_of(roofline->trace);
+    roofline->calls.peaks = mem_zalloc(gpu->device_count + 1, sizeof *roofline->calls.peaks);
+    for (size_t d = 0; d < gpu->device_count; d++) {
+        struct device_peaks *peaks = &roofline->calls.peaks[d];
+        device_peaks_find(device_name(roofline->trace, &gpu->devices[d]), peaks);
+        for (size_t r = 0; override && r < PEAK_RATES; r++)
+            peaks->flops[r] = override->flops[r] > 0 ? override->flops[r] : peaks->flops[r];
+        if (override && override->bandwidth > 0)
+            peaks->bandwidth = override->bandwidth;
     }
 }
 
-/* What the call must at least move; 0 when it does not tell. */
-static int64_t bytes_of(enum flops_operator op, const char *dims, const char *types, int64_t flops)
-{
-    int64_t bytes = 0, first_size = 0;
-    const char *type;
-    size_t len;
-    for (size_t i = 0; types && concrete_input(types, i, &type, &len); i++) {
-        int64_t size = element_size(type, len), elements = shape_elements(dims, i);
-        int64_t read;
-        if (size == 0 || elements <= 0)
-            continue;
-        if (__builtin_mul_overflow(size, elements, &read) || __builtin_add_overflow(bytes, read, &bytes))
-            return 0; /* no memory is that large */
-        first_size = first_size ? first_size : size;
-    }
-    int64_t output = output_elements(op, dims, flops);
-    if (first_size == 0 || output <= 0 || __builtin_mul_overflow(output, first_size, &output) ||
-        __builtin_add_overflow(bytes, output, &bytes))
-        return 0;
-    return bytes;
-}
+/* ---- rows ---- */
 
-/* ---- calls ---- */
-
-struct call {
-    name_id name, dims, types;
-    event_id event;
-    int64_t flops, bytes, time_ns;
+/* A row while it grows. */
+struct row_sums {
+    int64_t flops, bytes; /* of calls with work */
+    double compute_ns, memory_ns;
+    bool rated; /* the time at the peak of all calls with work is known */
 };
 
-static int compare_calls(const void *left, const void *right)
+/* What the peak of CALL is of: "bf16 matrix". */
+static struct text units_of(struct roofline *roofline, const struct roofline_call *call)
 {
-    const struct call *a = left, *b = right;
-    if (a->name != b->name)
-        return a->name < b->name ? -1 : 1;
-    if (a->dims != b->dims)
-        return a->dims < b->dims ? -1 : 1;
-    if (a->types != b->types)
-        return a->types < b->types ? -1 : 1;
-    return a->event < b->event ? -1 : a->event > b->event;
+    if (call->class == OP_MOVE || call->class == OP_FUSED)
+        return text_of("memory");
+    const char *rate = peak_rate_name(call->rate);
+    if (!rate)
+        return (struct text){ NULL, 0 };
+    bool matrix = call->rate < PEAK_FP32;
+    struct buffer text = { 0 };
+    buffer_printf(&text, "%.*s %s", (int)strcspn(rate, "_"), rate, matrix ? "matrix" : "vector");
+    return kept(roofline, &text);
 }
 
-static bool is_operator(const void *context, event_id e)
+/* ["float", "Scalar"], as JSON. */
+static struct text types_text(struct roofline *roofline, name_id types)
 {
-    const struct trace *trace = context;
-    return trace->kind[e] == EVENT_OP && !(trace->flags[e] & (EVENT_ASYNC | EVENT_POINT));
+    if (types == NAME_NONE)
+        return (struct text){ NULL, 0 };
+    struct buffer text = { 0 };
+    struct text element;
+    const char *at = names_text(roofline->trace->texts, types);
+    while (list_next(&at, &element)) {
+        buffer_puts(&text, text.count ? ", " : "[");
+        buffer_add(&text, element.at, element.len);
+    }
+    buffer_puts(&text, text.count ? "]" : "[]");
+    return kept(roofline, &text);
 }
 
-/* The device time of each call that INDEX (by event; 0: none, else the call + 1) tells. */
-static void add_device_times(const struct trace *trace, const uint32_t *index, struct call *calls)
+static struct text shapes_text(struct roofline *roofline, name_id dims)
 {
-    const struct gpu_events *gpu = gpu_events_of(trace);
-    struct calltree *tree = calltree_open(trace, is_operator, trace);
-    calltree_nest(tree);
-    node_id *nodes = calltree_nodes(tree);
-    uint32_t *innermost = mem_alloc((tree->count + 1) *
-                                    sizeof *innermost); /* by node, as in INDEX: its own, else its caller's */
-    for (node_id n = 0; n < tree->count; n++) {
-        uint32_t own = index[tree->event[n]];
-        innermost[n] = own || tree->parent[n] == NODE_NONE ? own : innermost[tree->parent[n]];
-    }
-    for (size_t i = 0; i < gpu->count; i++) {
-        node_id n = gpu->op[i] == EVENT_NONE ? NODE_NONE : nodes[gpu->op[i]];
-        if (n != NODE_NONE && innermost[n])
-            calls[innermost[n] - 1].time_ns += trace->dur_ns[gpu->event[i]];
-    }
-    free(innermost);
-    free(nodes);
-    calltree_free(tree);
+    struct buffer text = { 0 };
+    shapes_show(&text, names_text(roofline->trace->texts, dims));
+    return kept(roofline, &text);
 }
 
-static struct roofline_row row_of(const struct trace *trace, struct arena *texts, const struct call *calls,
-                                  size_t count)
+static struct roofline_row new_row(struct roofline *roofline, const struct roofline_call *call, unsigned by,
+                                   uint32_t group)
 {
-    struct roofline_row row = { .calls = (int64_t)count };
-    struct buffer shapes = { 0 };
-    for (size_t i = 0; i < count; i++) {
-        sum_add(&row.flops, calls[i].flops);
-        sum_add(&row.bytes, calls[i].bytes);
-        row.time_ns += calls[i].time_ns;
+    const struct trace *trace = roofline->trace;
+    name_id name = trace->name[call->op];
+    struct roofline_row row = { .key = group_key(roofline->group, group),
+                                .tflops = NAN,
+                                .tbs = NAN,
+                                .intensity = NAN,
+                                .share = NAN,
+                                .at_peak_ns = 0 };
+    if (by & BY(OP))
+        row.name = (struct text){ names_text(trace->names, name), names_length(trace->names, name) };
+    if (by & BY(SHAPE)) {
+        row.shapes = shapes_text(roofline, call->dims);
+        row.types = types_text(roofline, call->types);
     }
-    shapes_show(&shapes, names_text(trace->texts, calls->dims));
-    row.name =
-        (struct text){ names_text(trace->names, calls->name), names_length(trace->names, calls->name) };
-    row.shapes = (struct text){ arena_strndup(texts, shapes.at, shapes.count), shapes.count };
-    row.intensity = (double)row.flops / (double)row.bytes;
-    row.gflops = (double)row.flops / (double)row.time_ns;
-    buffer_release(&shapes);
+    row.units = units_of(roofline, call);
     return row;
 }
 
-struct calls {
-    struct call *at;
-    size_t count, capacity;
-};
-
-/* The calls of SELECTION whose operations and bytes are known, by event; INDEX gets their places, counted from 1. */
-static struct calls find_calls(const struct trace *trace, const struct selection *selection, bool on_device,
-                               uint32_t *index)
+static int64_t rounded_ns(double ns)
 {
-    struct calls calls = { 0 };
-    uint8_t *ops = mem_alloc(names_count(trace->names) + 1);
-    for (name_id id = 0; id < names_count(trace->names); id++)
-        ops[id] = (uint8_t)flops_operator_of(names_text(trace->names, id));
-    for (event_id e = 0; e < trace->event_count; e++) {
-        enum flops_operator op = (enum flops_operator)ops[trace->name[e]];
-        const char *dims = op && trace->kind[e] == EVENT_OP ? trace_arg_text(trace, ARG_INPUT_DIMS, e) : NULL;
-        if (!dims || !selection_holds(selection, e))
-            continue;
-        int64_t flops = flops_count(op, dims, trace_arg_text(trace, ARG_CONCRETE_INPUTS, e));
-        int64_t bytes = bytes_of(op, dims, trace_arg_text(trace, ARG_INPUT_TYPES, e), flops);
-        if (flops <= 0 || bytes <= 0)
-            continue;
-        *VEC_PUSH(&calls) = (struct call){ .name = trace->name[e],
-                                           .dims = (name_id)trace_arg_or(trace, ARG_INPUT_DIMS, e, 0),
-                                           .types = (name_id)trace_arg_or(trace, ARG_INPUT_TYPES, e, 0),
-                                           .event = e,
-                                           .flops = flops,
-                                           .bytes = bytes,
-                                           .time_ns = on_device ? 0 : trace->dur_ns[e] };
-        index[e] = (uint32_t)calls.count;
+    return ns < 9e18 ? llround(ns) : INT64_MAX;
+}
+
+/* SUM plus VALUE, missing as soon as one of the values is. */
+static void add_or_miss(int64_t *sum, int64_t value)
+{
+    if (value == OP_UNKNOWN || *sum == TABLE_INT_MISSING)
+        *sum = TABLE_INT_MISSING;
+    else
+        sum_add(sum, value);
+}
+
+static void add_call(struct roofline_row *row, struct row_sums *sums, const struct roofline_call *call,
+                     bool on_device)
+{
+    row->count++;
+    row->launching += call->works > 0;
+    row->time_ns += call->time_ns;
+    add_or_miss(&row->flops, call->cost.flops);
+    add_or_miss(&row->bytes, call->cost.bytes);
+    if (on_device && call->works == 0)
+        return;
+    add_or_miss(&sums->flops, call->cost.flops);
+    add_or_miss(&sums->bytes, call->cost.bytes);
+    double at_peak_ns = roofline_at_peak_ns(call);
+    if (isnan(at_peak_ns)) {
+        sums->rated = false;
+        return;
     }
-    free(ops);
-    return calls;
+    int64_t whole_ns = rounded_ns(at_peak_ns);
+    sum_add(&row->at_peak_ns, whole_ns);
+    row->won_ns += whole_ns < call->time_ns ? call->time_ns - whole_ns : 0;
+    sums->compute_ns += call->compute_ns;
+    sums->memory_ns += call->memory_ns;
+}
+
+static void finish_row(struct roofline_row *row, const struct row_sums *sums)
+{
+    double time_ns = (double)row->time_ns;
+    if (row->time_ns > 0 && sums->flops != TABLE_INT_MISSING)
+        row->tflops = (double)sums->flops / time_ns / 1e3;
+    if (row->time_ns > 0 && sums->bytes != TABLE_INT_MISSING)
+        row->tbs = (double)sums->bytes / time_ns / 1e3;
+    if (row->flops != TABLE_INT_MISSING && row->bytes != TABLE_INT_MISSING && row->bytes > 0 &&
+        row->flops > 0)
+        row->intensity = (double)row->flops / (double)row->bytes;
+    if (!sums->rated || row->time_ns == 0) {
+        row->at_peak_ns = row->won_ns = TABLE_INT_MISSING;
+        return;
+    }
+    row->share = (double)row->at_peak_ns / time_ns;
+    row->above = row->share > 1;
+    if (sums->compute_ns > 0 || sums->memory_ns > 0)
+        row->bound = text_of(sums->compute_ns > sums->memory_ns ? "compute" : "memory");
 }
 
 static bool took_less(const void *context, const void *a, const void *b)
@@ -269,33 +289,455 @@ static bool took_less(const void *context, const void *a, const void *b)
     return ((const struct roofline_row *)a)->time_ns < ((const struct roofline_row *)b)->time_ns;
 }
 
-struct roofline roofline_analyze(const struct trace *trace, const struct selection *selection)
+/* Is CALL one of those that SELECTION holds? */
+static bool is_selected(const struct roofline *roofline, const struct selection *selection,
+                        const struct roofline_call *call)
 {
-    struct roofline roofline = { 0 };
-    bool on_device = gpu_events_of(trace)->count > 0;
-    uint32_t *index = mem_zalloc(trace->event_count + 1, sizeof *index);
-    struct calls calls = find_calls(trace, selection, on_device, index);
-    if (on_device)
-        add_device_times(trace, index, calls.at);
-    if (calls.count)
-        qsort(calls.at, calls.count, sizeof *calls.at, compare_calls);
-    for (size_t first = 0, end; first < calls.count; first = end) {
-        for (end = first + 1; end < calls.count && calls.at[end].name == calls.at[first].name &&
-                              calls.at[end].dims == calls.at[first].dims &&
-                              calls.at[end].types == calls.at[first].types;)
-            end++;
-        struct roofline_row row = row_of(trace, &roofline.texts, &calls.at[first], end - first);
-        if (row.time_ns > 0)
-            *VEC_PUSH(&roofline.rows) = row;
+    if (!selection_holds_name(selection, roofline->trace->name[call->op]))
+        return false;
+    return call->works > 0 || (!selection->tracks && selection_holds_place(selection, call->op));
+}
+
+static void find_rows(struct roofline *roofline, const struct selection *selection, unsigned by)
+{
+    const struct trace *trace = roofline->trace;
+    struct names *keys = names_open();
+    VEC_OF(struct row_sums) sums = { 0 };
+    for (size_t c = 0; c < roofline->calls.count; c++) {
+        const struct roofline_call *call = &roofline->calls.at[c];
+        if (!is_selected(roofline, selection, call))
+            continue;
+        uint32_t key[4] = { group_of(roofline->group, call->work, call->call, call->op), 0, 0, 0 };
+        if (by & BY(OP))
+            key[1] = trace->name[call->op];
+        if (by & BY(SHAPE)) {
+            key[2] = call->dims;
+            key[3] = call->types;
+        }
+        name_id row = names_add(keys, (const char *)key, sizeof key);
+        if (row == roofline->rows.count) {
+            *VEC_PUSH(&roofline->rows) = new_row(roofline, call, by, key[0]);
+            *VEC_PUSH(&sums) = (struct row_sums){ .rated = roofline->calls.on_device };
+        }
+        add_call(&roofline->rows.at[row], &sums.at[row], call, roofline->calls.on_device);
     }
-    runs_sort(roofline.rows.at, roofline.rows.count, sizeof *roofline.rows.at, took_less, NULL);
-    VEC_FREE(&calls);
-    free(index);
+    for (size_t i = 0; i < roofline->rows.count; i++)
+        finish_row(&roofline->rows.at[i], &sums.at[i]);
+    runs_sort(roofline->rows.at, roofline->rows.count, sizeof *roofline->rows.at, took_less, NULL);
+    VEC_FREE(&sums);
+    names_free(keys);
+}
+
+/* ---- devices, and what is not modelled ---- */
+
+static bool is_slow(const struct roofline_call *call)
+{
+    return roofline_at_peak_ns(call) < ROOFLINE_SLOW * (double)call->time_ns; /* false where not known */
+}
+
+/* At the peak, of a device while it grows: calls that launch on several devices are shared out by the time of their work. */
+struct device_sums {
+    double at_peak_ns, won_ns;
+};
+
+static void add_to_device(struct roofline_device *device, struct device_sums *sums,
+                          const struct roofline_call *call, int64_t work_ns)
+{
+    double at_peak_ns = roofline_at_peak_ns(call);
+    device->modelled_ns += work_ns;
+    if (isnan(at_peak_ns))
+        return;
+    double part = call->time_ns > 0 ? (double)work_ns / (double)call->time_ns : 0;
+    double whole_ns = (double)rounded_ns(at_peak_ns);
+    device->rated_ns += work_ns;
+    device->slow_ns += is_slow(call) ? work_ns : 0;
+    sums->at_peak_ns += whole_ns * part;
+    sums->won_ns += fmax(0, (double)call->time_ns - whole_ns) * part;
+}
+
+static void finish_devices(struct roofline *roofline, const struct device_sums *sums)
+{
+    for (size_t d = 0; d < roofline->devices.count; d++) {
+        struct roofline_device *device = &roofline->devices.at[d];
+        roofline->time_ns += device->time_ns;
+        roofline->modelled_ns += device->modelled_ns;
+        device->modelled = device->slow = device->share = NAN;
+        if (device->time_ns > 0)
+            device->modelled = (double)device->modelled_ns / (double)device->time_ns;
+        if (device->rated_ns > 0) {
+            device->at_peak_ns = rounded_ns(sums[d].at_peak_ns);
+            device->won_ns = rounded_ns(sums[d].won_ns);
+            device->share = (double)device->at_peak_ns / (double)device->rated_ns;
+            device->slow = (double)device->slow_ns / (double)device->time_ns;
+        } else {
+            device->at_peak_ns = device->won_ns = device->slow_ns = TABLE_INT_MISSING;
+        }
+    }
+}
+
+static bool rests_less(const void *context, const void *a, const void *b)
+{
+    (void)context;
+    return ((const struct roofline_rest *)a)->time_ns < ((const struct roofline_rest *)b)->time_ns;
+}
+
+/* Add up the work of SELECTION on each device; what no modelled operator launched goes to the rest. */
+static void find_devices(struct roofline *roofline, const struct selection *selection)
+{
+    const struct trace *trace = roofline->trace;
+    const struct gpu_events *gpu = gpu_events_of(trace);
+    uint32_t *place = mem_zalloc(names_count(trace->names) + 1, sizeof *place); /* by name: 1 + its rest */
+    struct device_sums *sums = mem_zalloc(gpu->device_count + 1, sizeof *sums);
+    for (size_t d = 0; d < gpu->device_count; d++) {
+        const char *name = device_name(trace, &gpu->devices[d]);
+        *VEC_PUSH(&roofline->devices) =
+            (struct roofline_device){ .rank = selection_rank(trace, gpu->devices[d].file),
+                                      .device = gpu->devices[d].id,
+                                      .name = text_of(name) };
+    }
+    for (size_t i = 0; i < gpu->count; i++) {
+        event_id e = gpu->event[i];
+        if (!selection_holds_launched(selection, e, gpu->call[i]))
+            continue;
+        uint32_t d = gpu->device_of_track[trace->track[e]], call = roofline->calls.of_work[i];
+        roofline->devices.at[d].time_ns += trace->dur_ns[e];
+        if (call) {
+            add_to_device(&roofline->devices.at[d], &sums[d], &roofline->calls.at[call - 1],
+                          trace->dur_ns[e]);
+            continue;
+        }
+        event_id by = gpu->op[i] != EVENT_NONE ? gpu->op[i] : gpu->call[i] != EVENT_NONE ? gpu->call[i] : e;
+        name_id name = trace->name[by];
+        if (place[name] == 0) {
+            *VEC_PUSH(&roofline->rest) =
+                (struct roofline_rest){ .name = { names_text(trace->names, name),
+                                                  names_length(trace->names, name) } };
+            place[name] = (uint32_t)roofline->rest.count;
+        }
+        struct roofline_rest *rest = &roofline->rest.at[place[name] - 1];
+        rest->count++;
+        rest->time_ns += trace->dur_ns[e];
+    }
+    finish_devices(roofline, sums);
+    free(place);
+    free(sums);
+    for (size_t i = 0; i < roofline->rest.count; i++)
+        roofline->rest.at[i].share =
+            roofline->time_ns > 0 ? (double)roofline->rest.at[i].time_ns / (double)roofline->time_ns : NAN;
+    runs_sort(roofline->rest.at, roofline->rest.count, sizeof *roofline->rest.at, rests_less, NULL);
+}
+
+/* ---- steps ---- */
+
+/* A step while it grows: at the peak. */
+struct step_sums {
+    double ns, model_ns;
+    int64_t first_ns, last_ns; /* of its work, where it is a whole recording */
+    bool any;
+};
+
+/* The matrix operations of CALL go to STEP. */
+static void add_to_step(const struct trace *trace, struct roofline_step *step, struct step_sums *sums,
+                        const struct roofline_call *call)
+{
+    int64_t end_ns = trace_end_ns(trace, call->work);
+    sums->first_ns = sums->any && sums->first_ns < trace->start_ns[call->work] ? sums->first_ns
+                                                                               : trace->start_ns[call->work];
+    sums->last_ns = sums->any && sums->last_ns > end_ns ? sums->last_ns : end_ns;
+    sums->any = true;
+    if (call->class != OP_MATRIX || call->covers || call->cost.flops == OP_UNKNOWN || call->cost.flops == 0)
+        return;
+    int64_t model = call->recomputed ? 0 : call->cost.flops - call->cost.recomputed;
+    sum_add(&step->flops, call->cost.flops);
+    sum_add(&step->model_flops, model);
+    sums->ns += call->compute_ns;
+    sums->model_ns += call->compute_ns * ((double)model / (double)call->cost.flops);
+}
+
+static void finish_step(struct roofline_step *step, const struct step_sums *sums)
+{
+    double whole_ns = (double)step->duration_ns * (double)step->devices;
+    step->hfu = step->mfu = NAN;
+    if (step->duration_ns > 0 && step->flops > 0) {
+        step->hfu = sums->ns / whole_ns;
+        step->mfu = sums->model_ns / whole_ns;
+    }
+}
+
+/* From the first to the last work of FILE that SELECTION holds. */
+static struct interval recording_of(const struct gpu_events *gpu, const struct selection *selection,
+                                    uint32_t file)
+{
+    struct interval span = { INT64_MAX, INT64_MIN };
+    for (size_t d = 0; d < gpu->device_count; d++)
+        for (size_t i = 0; gpu->devices[d].file == file && i < gpu->devices[d].count; i++) {
+            event_id e = gpu->event[gpu->devices[d].first + i];
+            if (!selection_holds_launched(selection, e, gpu->call[gpu->devices[d].first + i]))
+                continue;
+            int64_t start_ns = gpu->trace->start_ns[e], end_ns = trace_end_ns(gpu->trace, e);
+            span.start_ns = start_ns < span.start_ns ? start_ns : span.start_ns;
+            span.end_ns = end_ns > span.end_ns ? end_ns : span.end_ns;
+        }
+    return span;
+}
+
+static bool is_whole(const struct selection *selection, const struct step *step, int64_t end_ns)
+{
+    return (!selection->files || selection->files[step->file]) && end_ns > step->start_ns &&
+           selection_holds_time(selection, step->file, step->start_ns) &&
+           selection_holds_time(selection, step->file, end_ns - 1);
+}
+
+/* One for each step; of files without steps one for the recording. OF_FILE: by file, that recording; OF_STEP: by step. */
+static void open_steps(struct roofline *roofline, const struct selection *selection, size_t *of_file,
+                       size_t *of_step)
+{
+    const struct trace *trace = roofline->trace;
+    const struct gpu_events *gpu = gpu_events_of(trace);
+    const struct step_list *steps = step_list_of(trace);
+    bool *has_steps = mem_zalloc(trace->file_count + 1, sizeof *has_steps);
+    int64_t *devices = mem_zalloc(trace->file_count + 1, sizeof *devices);
+    for (size_t d = 0; d < gpu->device_count; d++)
+        devices[gpu->devices[d].file]++;
+    for (size_t s = 0; s < steps->count; s++) {
+        const struct step *step = &steps->at[s];
+        int64_t end_ns = step_list_end_ns(steps, s);
+        has_steps[step->file] = true;
+        of_step[s] = SIZE_MAX;
+        if (devices[step->file] == 0 || !is_whole(selection, step, end_ns))
+            continue;
+        of_step[s] = roofline->steps.count;
+        *VEC_PUSH(&roofline->steps) = (struct roofline_step){ .rank = selection_rank(trace, step->file),
+                                                              .step = step->number,
+                                                              .devices = devices[step->file],
+                                                              .duration_ns = end_ns - step->start_ns };
+    }
+    for (uint32_t file = 0; file < trace->file_count; file++) {
+        struct interval span = recording_of(gpu, selection, file);
+        of_file[file] = SIZE_MAX;
+        if (has_steps[file] || span.end_ns <= span.start_ns)
+            continue;
+        of_file[file] = roofline->steps.count;
+        *VEC_PUSH(&roofline->steps) = (struct roofline_step){ .rank = selection_rank(trace, file),
+                                                              .step = TABLE_INT_MISSING,
+                                                              .devices = devices[file],
+                                                              .duration_ns = span.end_ns - span.start_ns };
+    }
+    free(has_steps);
+    free(devices);
+}
+
+static void find_steps(struct roofline *roofline, const struct selection *selection)
+{
+    const struct trace *trace = roofline->trace;
+    const struct step_list *steps = step_list_of(trace);
+    size_t *of_file = mem_zalloc(trace->file_count + 1, sizeof *of_file);
+    size_t *of_step = mem_zalloc(steps->count + 1, sizeof *of_step);
+    open_steps(roofline, selection, of_file, of_step);
+    struct step_sums *sums = mem_zalloc(roofline->steps.count + 1, sizeof *sums);
+    for (size_t c = 0; c < roofline->calls.count; c++) {
+        const struct roofline_call *call = &roofline->calls.at[c];
+        if (call->works == 0)
+            continue;
+        event_id launch = call->call == EVENT_NONE ? call->op : call->call;
+        uint32_t file = trace->tracks[trace->track[launch]].file;
+        const struct step *step = step_list_at(steps, file, trace->start_ns[launch]);
+        size_t at = step ? of_step[step - steps->at] : of_file[file];
+        if (at != SIZE_MAX)
+            add_to_step(trace, &roofline->steps.at[at], &sums[at], call);
+    }
+    for (size_t i = 0; i < roofline->steps.count; i++)
+        finish_step(&roofline->steps.at[i], &sums[i]);
+    free(sums);
+    free(of_file);
+    free(of_step);
+}
+
+/* ---- the whole ---- */
+
+struct roofline *roofline_analyze(const struct trace *trace, const struct selection *selection, unsigned by,
+                                  const struct device_peaks *override)
+{
+    struct roofline *roofline = mem_zalloc(1, sizeof *roofline);
+    roofline->trace = roofline->calls.trace = trace;
+    roofline->group = group_open(trace, by & ~(BY(OP) | BY(SHAPE)));
+    find_peaks(roofline, override);
+    roofline_calls_find(&roofline->calls, selection);
+    list_peaks(roofline, override);
+    find_rows(roofline, selection, by);
+    find_devices(roofline, selection);
+    find_steps(roofline, selection);
     return roofline;
 }
 
-void roofline_release(struct roofline *roofline)
+void roofline_free(struct roofline *roofline)
 {
+    if (!roofline)
+        return;
+    roofline_calls_release(&roofline->calls);
     VEC_FREE(&roofline->rows);
+    VEC_FREE(&roofline->devices);
+    VEC_FREE(&roofline->peaks);
+    VEC_FREE(&roofline->steps);
+    VEC_FREE(&roofline->rest);
+    group_free(roofline->group);
     arena_release(&roofline->texts);
+    free(roofline);
 }
+
+/* ---- the command ---- */
+
+struct roofline_options {
+    const char *peak;
+};
+
+static const struct roofline_options defaults = { .peak = NULL };
+
+static const struct opt options[] = {
+    OPT_TEXT('p', "peak", struct roofline_options, peak, "TYPE=RATE",
+             "what the device can do, instead of its data sheet: bf16=989T,hbm=3.35T"),
+    OPT_END,
+};
+
+/* The row with the most to be won; NULL: none. */
+static const struct roofline_row *best_row(const struct roofline *roofline)
+{
+    const struct roofline_row *best = NULL;
+    for (size_t i = 0; i < roofline->rows.count; i++) {
+        const struct roofline_row *row = &roofline->rows.at[i];
+        if (row->won_ns != TABLE_INT_MISSING && row->won_ns > (best ? best->won_ns : 0))
+            best = row;
+    }
+    return best;
+}
+
+/* "; at the peak 5.7ms less, most in aten::mm [[8, 8], [8, 8]] (1.3ms)". */
+static void add_gain(const struct roofline *roofline, int64_t won_ns, struct buffer *text)
+{
+    const struct roofline_row *best = best_row(roofline);
+    buffer_puts(text, ": at the peak it would take ");
+    quantity_show_rounded_time(text, (double)won_ns);
+    buffer_puts(text, " less");
+    if (!best || !best->name.at)
+        return;
+    buffer_printf(text, ", ");
+    quantity_show_rounded_time(text, (double)best->won_ns);
+    buffer_printf(text, " of it in %.*s", (int)best->name.len, best->name.at);
+    if (best->shapes.at)
+        buffer_printf(text, " %.*s", (int)best->shapes.len, best->shapes.at);
+}
+
+/* The first sentence is the answer. */
+static void tell_answer(const struct roofline *roofline, struct result *result)
+{
+    int64_t rated_ns = 0, at_peak_ns = 0, won_ns = 0;
+    for (size_t d = 0; d < roofline->devices.count; d++)
+        if (roofline->devices.at[d].rated_ns > 0) {
+            rated_ns += roofline->devices.at[d].rated_ns;
+            sum_add(&at_peak_ns, roofline->devices.at[d].at_peak_ns);
+            sum_add(&won_ns, roofline->devices.at[d].won_ns);
+        }
+    struct buffer text = { 0 };
+    buffer_printf(&text, "%.1f %% of the device time (",
+                  roofline->time_ns > 0 ? 100 * (double)roofline->modelled_ns / (double)roofline->time_ns
+                                        : 0);
+    quantity_show_rounded_time(&text, (double)roofline->time_ns);
+    buffer_puts(&text, ") is in operators whose operations or bytes are known");
+    if (rated_ns > 0) {
+        buffer_printf(&text, "; %s at %.1f %% of what the device could",
+                      rated_ns == roofline->modelled_ns ? "they run" : "those with a known peak run",
+                      100 * (double)at_peak_ns / (double)rated_ns);
+        add_gain(roofline, won_ns, &text);
+    } else if (roofline->modelled_ns > 0) {
+        buffer_puts(&text, "; what the device can do is not known: tell it with --peak, such as "
+                           "--peak bf16=989T,fp32=67T,hbm=3.35T");
+    }
+    result_add_notice(result, "answer", (int64_t)roofline->rows.count, NULL, TPA_NOWHERE, "%s", text.at);
+    result->notices.at[result->notices.count - 1].on_top = true;
+    buffer_release(&text);
+}
+
+static void tell_oddities(const struct roofline *roofline, struct result *result)
+{
+    int64_t above = 0;
+    for (size_t i = 0; i < roofline->rows.count; i++)
+        above += roofline->rows.at[i].above;
+    if (above)
+        result_add_notice(result, "above_peak", above, NULL, TPA_NOWHERE,
+                          "%" PRId64
+                          " %s above 100 %% of the peak: a cache holds what they read, or the count "
+                          "does not fit what they do",
+                          above, above == 1 ? "row runs" : "rows run");
+    if (!roofline->calls.on_device)
+        result_add_notice(result, "host_time", 0, NULL, TPA_NOWHERE,
+                          "nothing ran on a device: times are those of the host");
+}
+
+static bool run_roofline(const struct analysis_query *query, struct result *result, struct tpa_error *err)
+{
+    const struct roofline_options *own = query->options;
+    struct device_peaks override = { .source = NULL };
+    if (own->peak && !device_peaks_override(&override, own->peak, err))
+        return false;
+    struct roofline *roofline = roofline_analyze(query->trace, query->selection, query->by, &override);
+    struct table *rows = TABLE_OF_ROWS("operators", "Operators against the peak", row_columns,
+                                       roofline->rows.at, roofline->rows.count);
+    group_show(roofline->group, rows, offsetof(struct roofline_row, key));
+    if (query->for_people && roofline->peaks.count == 0) {
+        TABLE_FLAG(rows, struct roofline_row, share, TABLE_OPTIONAL);
+        TABLE_FLAG(rows, struct roofline_row, won_ns, TABLE_OPTIONAL);
+        TABLE_FLAG(rows, struct roofline_row, bound, TABLE_OPTIONAL);
+    }
+    TABLE_SORT(rows, struct roofline_row, time_ns);
+    if (roofline->calls.on_device)
+        tell_answer(roofline, result);
+    result_add_table(result, rows);
+    if (roofline->calls.on_device) {
+        result_add_table(result, TABLE_OF_ROWS("totals", "Devices", device_columns, roofline->devices.at,
+                                               roofline->devices.count));
+        result_add_table(result, TABLE_OF_ROWS("steps", "FLOPs utilisation", step_columns, roofline->steps.at,
+                                               roofline->steps.count));
+        result_add_table(result, TABLE_OF_ROWS("not_modelled", "Not modelled", rest_columns,
+                                               roofline->rest.at, roofline->rest.count));
+        result_add_table(
+            result, TABLE_OF_ROWS("peaks", "Peaks", peak_columns, roofline->peaks.at, roofline->peaks.count));
+    }
+    tell_oddities(roofline, result);
+    roofline_free(roofline);
+    return true;
+}
+
+const struct analysis analysis_roofline = {
+    .name = "roofline",
+    .summary = "how fast operators compute and move, against what the device could; MFU",
+    .description =
+        "Per operator, shapes and types: floating-point operations and bytes, by a model of the operator; how many per second "
+        "of its device time; what bounds it, and its share of the device's peak for that type, on matrix or vector units; how "
+        "much less it would take at the peak.\n\n"
+        "Then how much of the device time is modelled, the FLOPs utilisation of each step (MFU, HFU), what is not modelled, "
+        "and the peaks with their source.\n\n"
+        "What a call does not tell is missing, never guessed. Shapes are needed (record_shapes=True).",
+    .schema = "tpa.roofline/1",
+    .examples = {
+        "tpa roofline trace.json",
+        "tpa roofline --sort won --limit 10 trace.json",
+        "tpa roofline --by module trace.json",
+        "tpa roofline --peak bf16=800T,hbm=3T trace.json  # against what is achievable",
+    },
+    .wants = &roofline_wants,
+    .needs = FEATURE_SHAPES,
+    .dimensions =
+        BY(RANK) | BY(DEVICE) | BY(STREAM) | BY(THREAD) | BY(STEP) | BY(OP) | BY(MODULE) | BY(SHAPE),
+    .by_default = BY(OP) | BY(SHAPE),
+    .by_help = "what makes a row; op,shape when not given",
+    .options = options,
+    ANALYSIS_DEFAULTS(defaults),
+    .sorts = true,
+    .limited = "operators",
+    .run = run_roofline,
+    .section = "Roofline",
+    .section_intro = "What each operator computes and moves in its time on the device, against what the device could: bound by what, "
+                     "its share of the peak, and how much less it would take there.",
+    .section_needs = FEATURE_GPU,
+    .charts = "roofline",
+};

@@ -1,18 +1,23 @@
 /*
- * roofline.h - how fast operators compute, against how much they compute for each byte that they move.
+ * roofline.h - how fast operators compute and move, against what the device could.
  *
- *     struct roofline roofline = roofline_analyze(trace, selection);
- *     struct roof roof = roof_of(trace);
- *     ...
- *     roofline_release(&roofline);
+ *     struct roofline *roofline = roofline_analyze(trace, selection, BY(OP) | BY(SHAPE), NULL);
+ *     for (size_t i = 0; i < roofline->rows.count; i++)
+ *         ... roofline->rows.at[i].share ...
+ *     roofline_free(roofline);
  *
- * Of the operators whose operations are known (flops.h), one row for each name, shapes and types of inputs. Their bytes
- * are the least that they must move: each input read once, the output written once. An operator that moves more, because
- * its data does not stay in the caches, lies below the roof for that reason, too.
+ * Operators whose costs are known (facts/op_cost.h) are modelled. Device work belongs to the innermost modelled operator around
+ * its launch; its time is the sum of its durations. At the peak a call takes the longer of operations / peak rate and bytes /
+ * bandwidth (facts/device_peaks.h); the peak rate is that of matrix units for the type of the first matrix, float32 there only if a
+ * kernel says TF32, else that of vector units. docs/definitions.md has all of it.
+ *
+ * Where nothing ran on a device, time is that of the host: of each call without the modelled ones within it.
  */
 #ifndef TPA_ANALYZE_ROOFLINE_H
 #define TPA_ANALYZE_ROOFLINE_H
 
+#include "analyze/group.h"
+#include "analyze/roofline_calls.h"
 #include "analyze/selection.h"
 #include "base/arena.h"
 #include "base/memory.h"
@@ -21,37 +26,81 @@
 
 extern const struct trace_wants roofline_wants;
 
-/* The calls of one operator with equal shapes and types of inputs. */
+/* Below this share of what the device could, work is called slow. */
+#define ROOFLINE_SLOW 0.2
+
 struct roofline_row {
-    struct text name, shapes; /* borrowed from the trace; from the answer */
-    int64_t calls, flops, bytes;
-    int64_t
-        time_ns; /* on devices, of all that the calls launched; where there are none, on the host; never 0 */
-    double intensity; /* operations per byte */
-    double gflops;    /* 10^9 operations per second */
+    struct group_key key;
+    struct text name, shapes, types; /* missing unless by op, by shape */
+    int64_t count;                   /* calls */
+    int64_t launching;               /* of these, calls that launched work themselves */
+    int64_t flops, bytes;            /* of all calls; TABLE_INT_MISSING where one does not tell, as below */
+    int64_t time_ns;                 /* of their works */
+    double tflops, tbs,
+        intensity;     /* 10^12 per second, of calls with work; operations per byte; NAN: missing, as below */
+    struct text bound; /* "compute", "memory" */
+    struct text units; /* "bf16 matrix", "fp32 vector": whose peak it is; of the first call */
+    double share;      /* of what the device could: time at the peak / time */
+    int64_t at_peak_ns, won_ns; /* how long at the peak; how much that is less, 0 where it is more */
+    bool above;                 /* faster than the peak: a cache served it, or the count is wrong */
+};
+
+/* A device, as a whole. */
+struct roofline_device {
+    int64_t rank, device;
+    struct text name;    /* missing where the file does not tell */
+    int64_t time_ns;     /* of its works, added up */
+    int64_t modelled_ns; /* of those in modelled operators */
+    double modelled;     /* as a share */
+    int64_t rated_ns;    /* of those of them whose time at the peak is known */
+    int64_t at_peak_ns, won_ns;
+    double share;    /* at_peak_ns of rated_ns */
+    int64_t slow_ns; /* works in calls below ROOFLINE_SLOW of the peak */
+    double slow;     /* of time_ns */
+};
+
+/* What a device can do at most, of what its calls ask for. */
+struct roofline_peak {
+    int64_t rank, device;
+    struct text name, rate, source; /* "NVIDIA H100 80GB HBM3", "bf16" or "hbm", the data sheet */
+    double per_second;              /* 10^12 operations or bytes */
+};
+
+/* A step; or, where none are marked, the recording of a rank. */
+struct roofline_step {
+    int64_t rank, step; /* TABLE_INT_MISSING: the whole recording */
+    int64_t devices, duration_ns;
+    int64_t flops;       /* of matrix operators, executed */
+    int64_t model_flops; /* the same without what was recomputed */
+    double hfu, mfu;     /* time these would take at the peak of their type, over duration and devices */
+};
+
+/* Device time that is not modelled, by operator; by call or kernel where there is none. */
+struct roofline_rest {
+    struct text name;
+    int64_t count, time_ns;
+    double share; /* of the device time */
 };
 
 struct roofline {
+    const struct trace *trace; /* borrowed */
+    struct roofline_calls calls;
     VEC_OF(struct roofline_row) rows; /* the most time first */
+    VEC_OF(struct roofline_device) devices;
+    VEC_OF(struct roofline_peak) peaks;
+    VEC_OF(struct roofline_step) steps;
+    VEC_OF(struct roofline_rest) rest; /* the most time first */
+    int64_t time_ns, modelled_ns;      /* of all devices */
+    struct group *group;
     struct arena texts;
 };
 
-/* No rows when no operator tells shapes, types and time. Release with roofline_release. */
-struct roofline roofline_analyze(const struct trace *trace, const struct selection *selection);
-void roofline_release(struct roofline *roofline);
-
-/* What a device can do at most, by its data sheet; 0: not known. */
-struct roof {
-    const char *device;   /* name of the device */
-    double matrix_gflops; /* bfloat16 on tensor (matrix) cores, dense; where there is none, float16 */
-    double vector_gflops; /* float32 without them */
-    double bandwidth_gbs; /* of its memory */
-};
-
-/* Of the first device of TRACE that is known. */
-struct roof roof_of(const struct trace *trace);
-
-/* Of the device called NAME: "NVIDIA A100-SXM4-80GB". All 0 when it is not known. */
-struct roof roof_of_device(const char *name);
+/*
+ * Rows BY dimensions (BY(OP) | BY(SHAPE): by name, shapes and types). OVERRIDE: figures other than 0 replace those of all devices;
+ * NULL: none. New; free with roofline_free.
+ */
+struct roofline *roofline_analyze(const struct trace *trace, const struct selection *selection, unsigned by,
+                                  const struct device_peaks *override);
+void roofline_free(struct roofline *roofline);
 
 #endif

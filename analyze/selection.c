@@ -372,7 +372,11 @@ bool selection_holds_place(const struct selection *selection, event_id e)
 
 bool selection_holds_work(const struct selection *selection, event_id work, event_id call)
 {
-    const struct trace *trace = selection->trace;
-    return selection_holds_name(selection, trace->name[work]) &&
-           holds_place(selection, work, trace->start_ns[call == EVENT_NONE ? work : call]);
+    return selection_holds_name(selection, selection->trace->name[work]) &&
+           selection_holds_launched(selection, work, call);
+}
+
+bool selection_holds_launched(const struct selection *selection, event_id work, event_id call)
+{
+    return holds_place(selection, work, selection->trace->start_ns[call == EVENT_NONE ? work : call]);
 }

@@ -62,6 +62,9 @@ bool selection_holds_place(const struct selection *selection, event_id e);
 /* selection_holds of WORK on a device that CALL launched (EVENT_NONE: not in the file), where the call is known already. */
 bool selection_holds_work(const struct selection *selection, event_id work, event_id call);
 
+/* The same whatever the name of WORK is: where rows are of what launched it. */
+bool selection_holds_launched(const struct selection *selection, event_id work, event_id call);
+
 static inline bool selection_holds_name(const struct selection *selection, name_id name)
 {
     return selection->names == NULL || selection->names[name];

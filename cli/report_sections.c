@@ -190,9 +190,9 @@ static struct report_section section_of(const struct analysis *analysis, char *m
 /* What is not named comes behind the analyses that are, and the timeline at last. */
 static int place_of(const char *key)
 {
-    static const char *const order[] = { "summary",  "steps",     "operators", "modules",
-                                         "kernels",  "devices",   "gaps",      "transfers",
-                                         "launches", "sequences", "memory",    "communication" };
+    static const char *const order[] = { "summary",  "steps",  "operators",    "modules",  "kernels",
+                                         "devices",  "gaps",   "transfers",    "launches", "sequences",
+                                         "roofline", "memory", "communication" };
     int place = 0, count = sizeof order / sizeof *order;
     while (place < count && strcmp(order[place], key) != 0)
         place++;

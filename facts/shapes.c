@@ -84,6 +84,26 @@ static const char *parse_sizes(const char *at, struct shape *shape)
     }
 }
 
+bool list_next(const char **at, struct text *element)
+{
+    const char *from = skip_blanks(*at);
+    if (*from != '[' && *from != ',')
+        return false;
+    from = skip_blanks(from + 1);
+    const char *end = *from == ']' ? NULL : skip_value(from);
+    if (!end)
+        return false;
+    *element = (struct text){ from, (size_t)(end - from) };
+    *at = end;
+    return true;
+}
+
+bool shape_read(struct text element, struct shape *shape)
+{
+    const char *end = element.len ? parse_sizes(element.at, shape) : NULL;
+    return end == element.at + element.len;
+}
+
 bool shape_of_input(const char *input_dims, size_t index, struct shape *shape)
 {
     const char *at = element(input_dims, index);

@@ -10,6 +10,7 @@
 #define TPA_FACTS_SHAPES_H
 
 #include "base/buffer.h"
+#include "base/table.h"
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -20,6 +21,15 @@ struct shape {
     int64_t size[SHAPE_MAX_SIZES];
     size_t count;
 };
+
+/*
+ * Take the next element of a JSON list: AT, which begins as the list's text, moves on; ELEMENT is the element's text, borrowed from
+ * it. False at the end, and for what is no list.
+ */
+bool list_next(const char **at, struct text *element);
+
+/* The flat list of whole numbers that all of ELEMENT is. */
+bool shape_read(struct text element, struct shape *shape);
 
 /* Sizes of input INDEX. False when there is no such input, or it is no flat list of whole numbers. */
 bool shape_of_input(const char *input_dims, size_t index, struct shape *shape);

@@ -7,10 +7,10 @@
  */
 #include "analyze/sequences/parts.h"
 
-#include "analyze/roofline.h"
 #include "base/runs.h"
 #include "base/sum.h"
 #include "facts/code_paths.h"
+#include "facts/device_peaks.h"
 #include "facts/copy_names.h"
 #include "facts/gpu_names.h"
 #include "facts/shapes.h"
@@ -274,7 +274,8 @@ static void find_chains(struct fusion_query *query, struct fusions *fusions,
                         const struct works_of_stream *stream)
 {
     const struct trace_device *device = query->works->gpu->devices[stream->device].properties;
-    double bandwidth = device && device->name ? roof_of_device(device->name).bandwidth_gbs : 0;
+    struct device_peaks peaks;
+    double bandwidth = device && device_peaks_find(device->name, &peaks) ? peaks.bandwidth / 1e9 : 0;
     const struct stream_work *at = &query->works->at[stream->first];
     for (size_t first = 0, end; first < stream->count; first = end) {
         struct grown grown = { 0 };

@@ -148,6 +148,36 @@ def sequence_identities(answers):
             yield f"sequences: no chain that repeats: {row}"
 
 
+def roofline_identities(answers):
+    tables = answers.ask("roofline")
+    if "totals" not in tables:
+        return
+    rows, devices = tables["operators"]["rows"], tables["totals"]["rows"]
+    modelled = total(devices, "modelled_time_ns")
+    if modelled + total(tables["not_modelled"]["rows"], "time_ns") != total(devices, "device_time_ns"):
+        yield "roofline: what is modelled and what is not are not the device time"
+    for device in answers.rows("gpu", "devices"):
+        for row in of_device(devices, device):
+            copies = total(of_device(answers.rows("gpu", "copies", "device"), device), "sum_ns")
+            if not device["kernel_sum_ns"] + copies <= row["device_time_ns"]:
+                yield f"roofline: device {row['device']} has less time than its kernels and copies"
+    for by in (None, "op", "shape", "rank", "device", "stream", "thread", "step", "module", "op,step"):
+        some = answers.rows("roofline", "operators", by)
+        if total(some, "time_ns") != modelled:
+            yield f"roofline --by {by}: times add up to {total(some, 'time_ns')}, not to what is modelled, {modelled}"
+        for key in ("count", "launching"):
+            if total(some, key) != total(rows, key):
+                yield f"roofline --by {by}: another {key}"
+        for row in some:
+            if row["share"] is not None and not math.isclose(row["share"], row["at_peak_ns"] / row["time_ns"], rel_tol=1e-9):
+                yield f"roofline --by {by}: a share is not that of its times: {row}"
+            if row["won_ns"] is not None and not max(0, row["time_ns"] - row["at_peak_ns"]) <= row["won_ns"] <= row["time_ns"]:
+                yield f"roofline --by {by}: more or less is won than there is: {row}"
+    for row in tables["steps"]["rows"]:
+        if row["model_flops"] > row["flops"] or (row["mfu"] or 0) > (row["hfu"] or 0):
+            yield f"roofline: a model has more operations than were executed: {row}"
+
+
 # ---- what devices and hosts wait for
 
 def gap_identities(answers):
@@ -403,7 +433,7 @@ def differences(answers, expected):
 
 
 GROUPS = {
-    "gpu": (gpu_identities, kernel_identities, launch_identities, sequence_identities),
+    "gpu": (gpu_identities, kernel_identities, launch_identities, sequence_identities, roofline_identities),
     "idle": (gap_identities, transfer_identities),
     "steps": (step_identities, summary_identities),
     "code": (module_identities, collective_identities),

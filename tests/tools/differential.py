@@ -34,6 +34,7 @@ import reference_launches
 import reference_memory
 import reference_modules
 import reference_nightly
+import reference_roofline
 import reference_sequences
 import reference_steps
 import reference_summary
@@ -62,7 +63,7 @@ def differences(tpa, path):
 
 KEYS = ("device", "name", "operator", "caller", "callee", "cause", "start_ns", "length_ns", "direction", "memory", "call", "kernel",
         "rank", "step", "collective", "group", "number", "dtype", "size", "thread", "stream", "graph", "transfer",
-        "line", "path", "module", "op", "names", "device_type", "is_user_annotation", "category")
+        "line", "path", "module", "op", "names", "device_type", "is_user_annotation", "category", "shapes", "types")
 ROUNDED = ("average_ns", "median_ns", "stddev_ns", "late_median_ns", "call_before_ns", "call_after_ns")
 
 
@@ -168,6 +169,19 @@ def transfer_differences(tpa, path, document):
         stalls = transfers.stalls()
         if stalls is not None:
             yield compare_tables("stalls", stalls, rows_of(found, "stalls"))
+
+
+def roofline_differences(tpa, path, document):
+    tables = reference_tables.Tables(document)
+    found = ask(tpa, "roofline", path)
+    if not found:  # no operator tells sizes
+        return
+    roofline = reference_roofline.Roofline(tables)
+    yield compare_tables("roofline", roofline.rows(), rows_of(found, "operators"))
+    yield compare_tables("roofline by op", roofline.rows(False), rows_of(ask(tpa, "roofline", path, "--by", "op"), "operators"))
+    if tables.work:
+        yield compare_tables("totals of roofline", roofline.totals(), rows_of(found, "totals"))
+        yield compare_tables("not modelled by roofline", roofline.rest(), rows_of(found, "not_modelled"))
 
 
 def launch_differences(tpa, path, document):
@@ -339,7 +353,7 @@ def chart_differences(tpa, path, document):
 
 # Sections of a report, and the commands that say the same.
 SECTIONS = {"summary": "summary", "steps": "steps", "operators": "top", "modules": "modules", "kernels": "kernels", "devices": "gpu", "gaps": "gaps",
-            "transfers": "transfers", "launches": "launches", "sequences": "sequences", "memory": "memory", "communication": "comm"}
+            "transfers": "transfers", "launches": "launches", "sequences": "sequences", "roofline": "roofline", "memory": "memory", "communication": "comm"}
 
 
 def report_differences(tpa, path, document):
@@ -366,7 +380,8 @@ def report_differences(tpa, path, document):
 # Commands but top, and what differs in their tables: texts, or None for each that does not.
 COMMANDS = {"rows": top_differences, "chart": chart_differences, "report": report_differences, "summary": summary_differences, "info": lambda tpa, path, document: info_differences(tpa, [path]),
             "gpu": gpu_differences, "kernels": kernel_differences, "gaps": gap_differences, "transfers": transfer_differences,
-            "launches": launch_differences, "sequences": sequence_differences, "steps": step_differences, "memory": memory_differences, "callers": caller_differences,
+            "launches": launch_differences, "sequences": sequence_differences, "roofline": roofline_differences, "steps": step_differences, "memory": memory_differences,
+            "callers": caller_differences,
             "modules": module_differences}
 
 

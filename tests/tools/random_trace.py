@@ -13,6 +13,7 @@ arguments, events in any order. Left out are names that Kineto itself would chan
 import argparse
 import json
 import random
+import random_models
 import sys
 
 AGES = ["2021", "2022", "2024", "2025"]
@@ -34,6 +35,7 @@ class Maker:
     def __init__(self, seed, deep=False):
         """DEEP: a queue becomes as deep as CUDA lets it, and there is little else."""
         self.random = random.Random(seed)
+        self.models = random_models.Models(random.Random(seed))
         chance = self.random.random
         self.age = self.random.choice(AGES)
         self.whole_us = self.age in ("2021", "2022") or chance() < 0.1
@@ -115,16 +117,19 @@ class Maker:
         return used
 
     def operator(self, tid, start, end, name=None):
-        name = name or self.pick(*OPERATORS)
+        drawn = name or self.pick(*OPERATORS)
         args = {}
         if not (self.odd and self.random.random() < 0.03):
             args["external id" if self.age == "2021" else "External id"] = self.next_id
             self.next_id += 1
         if self.shapes and self.random.random() < 0.9:
-            args.update(self.arguments(name))
+            args.update(self.arguments(drawn))
+            if not name and self.models.random.random() < 0.5:
+                drawn, modelled = self.models.call()
+                args.update(modelled)
         if self.sequences and self.random.random() < 0.7:
             args.update(self.sequence(tid))
-        event = self.add("Operator" if self.age == "2021" else "cpu_op", name, tid, start, end, args)
+        event = self.add("Operator" if self.age == "2021" else "cpu_op", drawn, tid, start, end, args)
         event["id"] = args.get("External id", args.get("external id", 0))
         self.operators.append(event)
         return event

@@ -116,6 +116,7 @@ class Info:
         kinds = {e.kind for e in self.events}
         work = kinds & {"kernel", "memcpy", "memset"}
         has = {"modules": any(e.kind == "python" for e in self.events), "gpu": work, "gaps": work, "kernels": work, "launches": work and kinds & {"runtime call", "driver call"}, "transfers": work,
+               "roofline": "operator" in kinds and any("Input Dims" in e.args for e in self.events),
                "steps": self.events, "summary": self.events,
                "comm": any(COMMUNICATES.match(e.name) and e.kind in ("operator", "annotation", "kernel") for e in self.events),
                "memory": any(e.is_instant and e.name == "[memory]" for e in self.events)}

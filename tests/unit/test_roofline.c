@@ -1,4 +1,4 @@
-/* test_roofline.c - analyze/roofline.h: operations, bytes and time of operators. */
+/* test_roofline.c - analyze/roofline.h: which device work belongs to which operator, and its share of the peak. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -7,9 +7,10 @@
 
 #include "analyze/roofline.h"
 #include "tests/unit/drawn.h"
+#include <math.h>
 
 static struct trace *trace;
-static struct roofline roofline;
+static struct roofline *roofline;
 
 static void draw_operator(const char *name, int64_t start_ns, int64_t dur_ns, const char *dims,
                           const char *types)
@@ -19,136 +20,287 @@ static void draw_operator(const char *name, int64_t start_ns, int64_t dur_ns, co
     draw_text(ARG_INPUT_TYPES, types);
 }
 
-static void answer(void)
+/* A product of bfloat16, 8 x 8 x 8: 1024 operations, 384 bytes. */
+static void draw_product(int64_t start_ns, int64_t dur_ns)
+{
+    draw_operator("aten::mm", start_ns, dur_ns, "[[8,8],[8,8]]", "[\"c10::BFloat16\",\"c10::BFloat16\"]");
+}
+
+static void answer_by(struct selection_query query, unsigned by, const struct device_peaks *peaks)
 {
     struct tpa_error err = { 0 };
-    trace = draw_end();
-    struct selection *selection = selection_open(trace, &(struct selection_query){ 0 }, &err);
+    struct selection *selection = selection_open(trace, &query, &err);
     assert_non_null(selection);
-    roofline = roofline_analyze(trace, selection);
+    roofline = roofline_analyze(trace, selection, by, peaks);
     selection_free(selection);
+}
+
+static void answer(const struct device_peaks *peaks)
+{
+    trace = draw_end();
+    answer_by((struct selection_query){ 0 }, BY(OP) | BY(SHAPE), peaks);
 }
 
 static void release(void)
 {
-    roofline_release(&roofline);
+    roofline_free(roofline);
     trace_free(trace);
 }
 
-static void assert_row(size_t row, const char *name, int64_t flops, int64_t bytes, int64_t time_ns)
+static void assert_row(size_t row, const char *name, int64_t count, int64_t flops, int64_t bytes,
+                       int64_t time_ns)
 {
-    const struct roofline_row *of = &roofline.rows.at[row];
+    const struct roofline_row *of = &roofline->rows.at[row];
+    assert_true(row < roofline->rows.count);
     assert_string_equal(of->name.at, name);
+    assert_int_equal(of->count, count);
     assert_int_equal(of->flops, flops);
     assert_int_equal(of->bytes, bytes);
     assert_int_equal(of->time_ns, time_ns);
-    assert_true(of->intensity == (double)flops / (double)bytes);
-    assert_true(of->gflops == (double)flops / (double)time_ns);
 }
 
 /*
- * Without a GPU the durations count. In float32:
+ * host     [relu                       ][cat        ][mm    ]
+ *            [clamp_min  ][my_op     ]    [copy_ ]
+ *             launch 1      launch 2       launch 3   launch 4
  *
- *   mm        2x3 times 3x4: 2*2*3*4 = 48 operations; 6 + 12 read, 8 written: 26 elements
- *   addmm     the same with a bias of 4: 30 elements
- *   bmm       5 of these: 240; 5 * 26 = 130 elements
- *   add       [4,1] and [3] make [4,3]: torch counts the 4 of the first; 4 + 3 + 12 = 19 elements
- *   conv2d    1x2x5x5 with 3 of 2x3x3: output 1x3x3x3 = 27, each 2*2*3*3 = 36 operations: 972; 50 + 54 + 27 = 131
- *   mm, half  48 operations in 26 * 2 bytes
+ * Launch 1 is clamp_min's; launch 2, in an operator without a model, is relu's. cat's sizes are not told: copy_ has its own
+ * work. Two equal calls are one row. Launch 5 is in no operator.
  */
-static void operations_and_bytes(void **state)
-{
-    (void)state;
-    draw_begin(&roofline_wants);
-    draw_operator("aten::mm", 0, 60, "[[2,3],[3,4]]", "[\"float\",\"float\"]");
-    draw_operator("aten::addmm", 100, 50, "[[4],[2,3],[3,4],[],[]]",
-                  "[\"float\",\"float\",\"float\",\"Scalar\",\"Scalar\"]");
-    draw_operator("aten::bmm", 200, 40, "[[5,2,3],[5,3,4]]", "[\"float\",\"float\"]");
-    draw_operator("aten::add", 300, 30, "[[4,1],[3],[]]", "[\"float\",\"float\",\"Scalar\"]");
-    draw_operator("aten::conv2d", 400, 20, "[[1,2,5,5],[3,2,3,3],[],[],[],[],[]]",
-                  "[\"float\",\"float\",\"\",\"ScalarList\",\"ScalarList\",\"ScalarList\",\"Scalar\"]");
-    draw_text(ARG_CONCRETE_INPUTS, "[\"\",\"\",\"\",\"[1, 1]\",\"[0, 0]\",\"[1, 1]\",\"1\"]");
-    draw_operator("aten::mm", 500, 10, "[[2,3],[3,4]]", "[\"c10::Half\",\"c10::Half\"]");
-    answer();
-    assert_int_equal(roofline.rows.count, 6);
-    assert_row(0, "aten::mm", 48, 26 * 4, 60);
-    assert_row(1, "aten::addmm", 48, 30 * 4, 50);
-    assert_row(2, "aten::bmm", 240, 130 * 4, 40);
-    assert_row(3, "aten::add", 4, 19 * 4, 30);
-    assert_row(4, "aten::conv2d", 972, 131 * 4, 20);
-    assert_row(5, "aten::mm", 48, 26 * 2, 10);
-    release();
-}
-
-/*
- * host     [conv2d                            ][mm    ]
- *            [cudnn_convolution][mul  ]
- *               launch 1           launch 2      launch 3
- *
- * The kernel of the convolution is conv2d's; that of mul, which counts for itself, is not. Two equal calls are one row.
- */
-static void kernels_belong_to_the_nearest(void **state)
+static void work_belongs_to_the_innermost_modelled(void **state)
 {
     (void)state;
     draw_begin(&roofline_wants);
     for (int64_t i = 0; i < 2; i++) {
-        int64_t at = 1000 * i;
-        draw_operator("aten::conv2d", at, 100, "[[1,2,5,5],[3,2,3,3],[],[],[],[],[]]",
-                      "[\"float\",\"float\",\"\",\"\",\"\",\"\",\"Scalar\"]");
-        draw_text(ARG_CONCRETE_INPUTS, "[\"\",\"\",\"\",\"[1, 1]\",\"[0, 0]\",\"[1, 1]\",\"1\"]");
-        draw_host("cpu_op", "aten::cudnn_convolution", 1, at + 10, 40);
-        draw_call("cudaLaunchKernel", 1, at + 15, 5, 10 * i + 1);
-        draw_operator("aten::mul", at + 60, 20, "[[4],[]]", "[\"float\",\"Scalar\"]");
-        draw_call("cudaLaunchKernel", 1, at + 65, 5, 10 * i + 2);
-        draw_work("kernel", "conv", 0, 7, at + 30, 300, 10 * i + 1);
-        draw_work("kernel", "mul", 0, 7, at + 400, 8, 10 * i + 2);
+        int64_t at = 1000 * i, id = 10 * i;
+        draw_operator("aten::relu", at, 100, "[[4]]", "[\"float\"]");
+        draw_operator("aten::clamp_min", at + 10, 20, "[[4],[]]", "[\"float\",\"Scalar\"]");
+        draw_call("cudaLaunchKernel", 1, at + 15, 5, id + 1);
+        draw_host("cpu_op", "my_op", 1, at + 40, 20);
+        draw_call("cudaLaunchKernel", 1, at + 45, 5, id + 2);
+        draw_operator("aten::cat", at + 200, 100, "[[[4],[4]],[]]", "[\"\",\"Scalar\"]");
+        draw_operator("aten::copy_", at + 210, 20, "[[4],[4],[]]", "[\"float\",\"float\",\"Scalar\"]");
+        draw_call("cudaMemcpyAsync", 1, at + 215, 5, id + 3);
+        draw_product(at + 300, 50);
+        draw_call("cudaLaunchKernel", 1, at + 310, 5, id + 4);
+        draw_call("cudaLaunchKernel", 1, at + 360, 5, id + 5);
+        draw_work("kernel", "clamp", 0, 7, at + 400, 3, id + 1);
+        draw_work("kernel", "mine", 0, 7, at + 410, 5, id + 2);
+        draw_work("gpu_memcpy", "Memcpy DtoD", 0, 7, at + 420, 7, id + 3);
+        draw_work("kernel", "gemm", 0, 7, at + 430, 11, id + 4);
+        draw_work("kernel", "other", 0, 7, at + 450, 13, id + 5);
     }
-    answer();
-    assert_int_equal(roofline.rows.count, 2);
-    assert_row(0, "aten::conv2d", 2 * 972, 2 * 131 * 4, 600);
-    assert_int_equal(roofline.rows.at[0].calls, 2);
-    assert_row(1, "aten::mul", 8, 2 * 8 * 4, 16);
+    answer(NULL);
+    assert_int_equal(roofline->rows.count, 4);
+    assert_row(0, "aten::mm", 2, 2048, 768, 22);
+    assert_row(1, "aten::copy_", 2, 0, 64, 14);
+    assert_row(2, "aten::relu", 2, 8, 64, 10);
+    assert_row(3, "aten::clamp_min", 2, 8, 64, 6);
+    assert_int_equal(roofline->time_ns, 2 * (3 + 5 + 7 + 11 + 13));
+    assert_int_equal(roofline->modelled_ns, 2 * (3 + 5 + 7 + 11));
+    assert_int_equal(roofline->rest.count, 1);
+    assert_string_equal(roofline->rest.at[0].name.at, "cudaLaunchKernel");
+    assert_int_equal(roofline->rest.at[0].time_ns, 26);
+    assert_true(isnan(roofline->rows.at[0].share)); /* the device is not told */
+    assert_int_equal(roofline->rows.at[0].won_ns, TABLE_INT_MISSING);
     release();
 }
 
-/* No types, types that are none, no time, or absurd sizes: no row, and nothing breaks. */
-static void what_does_not_tell_is_left_out(void **state)
+/*
+ * 1024 operations at 100 GFLOP/s take 10.24 ns, 384 bytes at 96 GB/s 4 ns: 10 ns at the peak, bound by compute. Of 40 ns that is a
+ * quarter. With 16 GB/s the bytes take 24 ns.
+ */
+static void shares_are_of_the_longer(void **state)
+{
+    (void)state;
+    struct device_peaks peaks = { .bandwidth = 96e9 };
+    peaks.flops[PEAK_BF16] = 100e9;
+    for (int round = 0; round < 2; round++) {
+        draw_begin(&roofline_wants);
+        draw_product(0, 50);
+        draw_call("cudaLaunchKernel", 1, 10, 5, 1);
+        draw_work("kernel", "gemm", 0, 7, 60, 40, 1);
+        answer(&peaks);
+        const struct roofline_row *row = &roofline->rows.at[0];
+        assert_string_equal(row->bound.at, round ? "memory" : "compute");
+        assert_string_equal(row->units.at, "bf16 matrix");
+        assert_int_equal(row->at_peak_ns, round ? 24 : 10);
+        assert_int_equal(row->won_ns, round ? 16 : 30);
+        assert_true(row->share == (round ? 0.6 : 0.25));
+        assert_true(row->tflops == 1024.0 / 40 / 1e3);
+        assert_true(row->intensity == 1024.0 / 384);
+        assert_int_equal(roofline->devices.at[0].slow_ns, 0);
+        release();
+        peaks.bandwidth = 16e9;
+    }
+}
+
+/* float32 products: on matrix units where the kernel says TF32, else on vector units; what is faster than the peak says so. */
+static void tf32_is_what_the_kernel_says(void **state)
+{
+    (void)state;
+    struct device_peaks peaks = { .bandwidth = 1e15 };
+    peaks.flops[PEAK_TF32] = 100e9;
+    peaks.flops[PEAK_FP32] = 10e9;
+    static const char *const kernels[] = { "sm80_xmma_gemm_f32f32_tf32f32_f32", "ampere_sgemm_128x64_nn" };
+    for (int round = 0; round < 2; round++) {
+        draw_begin(&roofline_wants);
+        draw_operator("aten::mm", 0, 50, "[[8,8],[8,8]]", "[\"float\",\"float\"]");
+        draw_call("cudaLaunchKernel", 1, 10, 5, 1);
+        draw_work("kernel", kernels[round], 0, 7, 60, 64, 1);
+        answer(&peaks);
+        assert_string_equal(roofline->rows.at[0].units.at, round ? "fp32 vector" : "tf32 matrix");
+        assert_int_equal(roofline->rows.at[0].at_peak_ns, round ? 102 : 10);
+        assert_int_equal(roofline->rows.at[0].won_ns, round ? 0 : 54);
+        assert_int_equal(roofline->rows.at[0].above, round);
+        release();
+    }
+}
+
+/*
+ * ProfilerStep#3, 1000 ns: a product, then, in a backward pass that recomputes, the same again, and the backward pass of that.
+ *
+ *     [step 3                                                                          ]
+ *       [mm]  [evaluate_function: CheckpointFunctionBackward                         ]
+ *              [CheckpointFunctionBackward                                          ]
+ *                [mm: recomputed]  [evaluate_function: MmBackward0 [mm: a gradient ]]
+ *
+ * 3 * 1024 operations of which 1024 are recomputed; at 100 GFLOP/s 30.72 and 20.48 ns of 1000.
+ */
+static void recomputed_operations_are_no_model_flops(void **state)
+{
+    (void)state;
+    struct device_peaks peaks = { .bandwidth = 1e15 };
+    peaks.flops[PEAK_BF16] = 100e9;
+    draw_begin(&roofline_wants);
+    draw_host("user_annotation", "ProfilerStep#3", 1, 0, 1000);
+    draw_product(10, 50);
+    draw_call("cudaLaunchKernel", 1, 20, 5, 1);
+    draw_host("cpu_op", "autograd::engine::evaluate_function: CheckpointFunctionBackward", 1, 100, 800);
+    draw_host("cpu_op", "CheckpointFunctionBackward", 1, 110, 700);
+    draw_product(120, 50);
+    draw_call("cudaLaunchKernel", 1, 130, 5, 2);
+    draw_host("cpu_op", "autograd::engine::evaluate_function: MmBackward0", 1, 200, 300);
+    draw_product(210, 50);
+    draw_call("cudaLaunchKernel", 1, 220, 5, 3);
+    for (int64_t i = 1; i <= 3; i++)
+        draw_work("kernel", "gemm", 0, 7, 100 * i, 60, i);
+    answer(&peaks);
+    assert_int_equal(roofline->steps.count, 1);
+    const struct roofline_step *step = &roofline->steps.at[0];
+    assert_int_equal(step->step, 3);
+    assert_int_equal(step->duration_ns, 1000);
+    assert_int_equal(step->flops, 3072);
+    assert_int_equal(step->model_flops, 2048);
+    assert_true(fabs(step->hfu - 0.03072) < 1e-12);
+    assert_true(fabs(step->mfu - 0.02048) < 1e-12);
+    release();
+}
+
+/* conv contains conv2 which launches: both have operations, the step counts those of the inner one. */
+static void nested_matrix_operators_count_once(void **state)
 {
     (void)state;
     draw_begin(&roofline_wants);
-    draw_host("cpu_op", "aten::mm", 1, 0, 10);
-    draw_text(ARG_INPUT_DIMS, "[[2,3],[3,4]]");
-    draw_operator("aten::mm", 20, 10, "[[2,3],[3,4]]", "[\"tensor of mine\",\"\"]");
-    draw_operator("aten::mm", 40, 0, "[[2,3],[3,4]]", "[\"float\",\"float\"]");
-    draw_operator("aten::mm", 60, 10, "[[],[]]", "[\"float\",\"float\"]");
-    draw_operator("aten::mm", 80, 10, "[[0,3],[3,4]]", "[\"float\",\"float\"]");
-    draw_operator("aten::add", 100, 10, "[[-5],[7]]", "[\"float\",\"float\"]");
-    draw_operator("aten::mul", 110, 5, "[[4000000000,1],[1,4000000000]]", "[\"float\",\"float\"]");
-    draw_operator("aten::mm", 120, 10, "nonsense", "[\"float\"");
-    draw_operator("aten::relu", 140, 10, "[[4]]", "[\"float\"]");
-    answer();
-    assert_int_equal(roofline.rows.count, 0);
+    draw_product(0, 100);
+    draw_call("cudaLaunchKernel", 1, 5, 5, 1);
+    draw_operator("aten::bmm", 20, 50, "[[1,8,8],[1,8,8]]", "[\"c10::BFloat16\",\"c10::BFloat16\"]");
+    draw_call("cudaLaunchKernel", 1, 25, 5, 2);
+    draw_work("kernel", "pad", 0, 7, 100, 10, 1);
+    draw_work("kernel", "gemm", 0, 7, 120, 40, 2);
+    answer(NULL);
+    assert_row(0, "aten::bmm", 1, 1024, 384, 40);
+    assert_row(1, "aten::mm", 1, 1024, 384, 10);
+    assert_int_equal(roofline->steps.at[0].flops, 1024);
     release();
 }
 
-static void roofs_are_found_by_name(void **state)
+/* Whatever makes the rows, their times add up; a missing figure stays missing in a sum. */
+static void rows_add_up(void **state)
 {
     (void)state;
-    assert_true(roof_of_device("NVIDIA A100-SXM4-80GB").bandwidth_gbs == 2039);
-    assert_true(roof_of_device("NVIDIA A100-SXM4-40GB").bandwidth_gbs == 1555);
-    assert_true(roof_of_device("NVIDIA H100 80GB HBM3").matrix_gflops == 989.4e3);
-    assert_true(roof_of_device("NVIDIA H100 PCIe").bandwidth_gbs == 2000);
-    assert_true(roof_of_device("NVIDIA GeForce GTX 1080").bandwidth_gbs == 0);
-    assert_true(roof_of_device("").bandwidth_gbs == 0);
+    draw_begin(&roofline_wants);
+    draw_product(0, 50);
+    draw_call("cudaLaunchKernel", 1, 10, 5, 1);
+    draw_operator("aten::mm", 100, 50, "[[4,8],[8,8]]", "[\"c10::BFloat16\",\"c10::BFloat16\"]");
+    draw_call("cudaLaunchKernel", 1, 110, 5, 2);
+    draw_operator("triton_poi_fused_add_0", 200, 50, "[[8],[8]]", "[\"float\",\"float\"]");
+    draw_call("cudaLaunchKernel", 1, 210, 5, 3);
+    draw_work("kernel", "gemm", 0, 7, 300, 40, 1);
+    draw_work("kernel", "gemm", 0, 8, 310, 30, 2);
+    draw_work("kernel", "triton", 0, 8, 350, 20, 3);
+    answer(NULL);
+    assert_int_equal(roofline->rows.count, 3);
+    assert_row(2, "triton_poi_fused_add_0", 1, TABLE_INT_MISSING, 64, 20);
+    roofline_free(roofline);
+    answer_by((struct selection_query){ 0 }, BY(OP), NULL);
+    assert_int_equal(roofline->rows.count, 2);
+    assert_row(0, "aten::mm", 2, 1024 + 512, 384 + 2 * (32 + 64 + 32), 70);
+    assert_null(roofline->rows.at[0].shapes.at);
+    roofline_free(roofline);
+    answer_by((struct selection_query){ 0 }, BY(STREAM), NULL);
+    assert_int_equal(roofline->rows.count, 2);
+    assert_int_equal(roofline->rows.at[0].key.stream, 8);
+    assert_int_equal(roofline->rows.at[0].time_ns, 50);
+    assert_int_equal(roofline->rows.at[0].flops, TABLE_INT_MISSING);
+    assert_int_equal(roofline->rows.at[1].flops, 1024);
+    roofline_free(roofline);
+    answer_by((struct selection_query){ .range = "100ns..180ns" }, BY(OP), NULL);
+    assert_int_equal(roofline->rows.count, 1);
+    assert_row(0, "aten::mm", 1, 512, 2 * (32 + 64 + 32), 30);
+    assert_int_equal(roofline->time_ns, 30);
+    release();
+}
+
+/* Without a GPU the host's time counts, each call's without the modelled ones in it. */
+static void without_a_device_the_host_counts(void **state)
+{
+    (void)state;
+    draw_begin(&roofline_wants);
+    draw_operator("aten::relu", 0, 100, "[[4]]", "[\"float\"]");
+    draw_operator("aten::clamp_min", 10, 30, "[[4],[]]", "[\"float\",\"Scalar\"]");
+    answer(NULL);
+    assert_row(0, "aten::relu", 1, 4, 32, 70);
+    assert_row(1, "aten::clamp_min", 1, 4, 32, 30);
+    assert_false(roofline->calls.on_device);
+    release();
+}
+
+/* A step of vLLM tells what its attention computes. */
+static void serving_steps_tell_attention(void **state)
+{
+    (void)state;
+    draw_begin(&roofline_wants);
+    draw_host("user_annotation", "execute_5_context_2(sq4sk10sqsq8sqsk20)_generation_3(sq3sk30sqsq3sqsk30)",
+              1, 0, 500);
+    draw_operator("vllm::unified_attention_with_output", 10, 50, "[[7,2,8],[7,1,8],[7,1,8],[7,2,8],[],[],[]]",
+                  "[\"c10::BFloat16\",\"c10::BFloat16\",\"c10::BFloat16\",\"c10::BFloat16\",\"\",\"\",\"\"]");
+    draw_call("cudaLaunchKernel", 1, 20, 5, 1);
+    draw_operator("vllm::unified_attention_with_output", 600, 50,
+                  "[[7,2,8],[7,1,8],[7,1,8],[7,2,8],[],[],[]]",
+                  "[\"c10::BFloat16\",\"c10::BFloat16\",\"c10::BFloat16\",\"c10::BFloat16\",\"\",\"\",\"\"]");
+    draw_call("cudaLaunchKernel", 1, 620, 5, 2);
+    draw_work("kernel", "fmha", 0, 7, 100, 40, 1);
+    draw_work("kernel", "fmha", 0, 7, 700, 40, 2);
+    answer(NULL);
+    assert_int_equal(roofline->rows.count, 1);
+    assert_row(0, "vllm::unified_attention_with_output", 1, 2 * (2 * 20 - 8 + 2 * 30) * 16, TABLE_INT_MISSING,
+               40);
+    assert_int_equal(roofline->modelled_ns, 40);
+    release();
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(operations_and_bytes),
-        cmocka_unit_test(kernels_belong_to_the_nearest),
-        cmocka_unit_test(what_does_not_tell_is_left_out),
-        cmocka_unit_test(roofs_are_found_by_name),
+        cmocka_unit_test(work_belongs_to_the_innermost_modelled),
+        cmocka_unit_test(shares_are_of_the_longer),
+        cmocka_unit_test(tf32_is_what_the_kernel_says),
+        cmocka_unit_test(recomputed_operations_are_no_model_flops),
+        cmocka_unit_test(nested_matrix_operators_count_once),
+        cmocka_unit_test(rows_add_up),
+        cmocka_unit_test(without_a_device_the_host_counts),
+        cmocka_unit_test(serving_steps_tell_attention),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,393 @@
+/*
+ * roofline_calls.c - see roofline_calls.h.
+ *
+ * What a call costs depends on its name and arguments alone, which are numbers already: it is worked out once for each set of
+ * them. Operators are nested by time, so that each device work finds the innermost modelled one around its launch.
+ */
+#include "analyze/roofline_calls.h"
+
+#include "base/search.h"
+#include "facts/copy_names.h"
+#include "facts/op_attended.h"
+#include "facts/gpu_events.h"
+#include "trace/arg_scan.h"
+#include "trace/calltree.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- what names say ---- */
+
+enum name_state { NAME_NOT_ASKED, NAME_PLAIN, NAME_MODELLED, NAME_BACKWARD, NAME_RECOMPUTES };
+
+struct namer {
+    const struct trace *trace;
+    uint8_t *state;          /* by name: enum name_state */
+    struct op_model *models; /* by name, where it is modelled */
+    bool recomputes;         /* some Python function recomputes */
+};
+
+static enum name_state state_of_name(const char *name, enum event_kind kind, struct op_model *model)
+{
+    if (kind == EVENT_PYTHON)
+        return strstr(name, "torch/utils/checkpoint.py") && strstr(name, "recompute_fn") ? NAME_RECOMPUTES
+                                                                                         : NAME_PLAIN;
+    if (strcmp(name, "CheckpointFunctionBackward") == 0)
+        return NAME_RECOMPUTES;
+    if (strncmp(name, "autograd::engine::evaluate_function", 35) == 0)
+        return NAME_BACKWARD;
+    return op_model_find(name, model) ? NAME_MODELLED : NAME_PLAIN;
+}
+
+static struct namer namer_open(const struct trace *trace)
+{
+    size_t names = names_count(trace->names) + 1;
+    struct namer namer = { trace, mem_zalloc(names, sizeof *namer.state),
+                           mem_zalloc(names, sizeof *namer.models), false };
+    for (event_id e = 0; e < trace->event_count; e++) {
+        enum event_kind kind = (enum event_kind)trace->kind[e];
+        uint8_t *state = &namer.state[trace->name[e]];
+        if (*state != NAME_NOT_ASKED || (kind != EVENT_OP && kind != EVENT_PYTHON))
+            continue;
+        *state = (uint8_t)state_of_name(trace_name(trace, e), kind, &namer.models[trace->name[e]]);
+        namer.recomputes = namer.recomputes || (kind == EVENT_PYTHON && *state == NAME_RECOMPUTES);
+    }
+    return namer;
+}
+
+static void namer_release(struct namer *namer)
+{
+    free(namer->state);
+    free(namer->models);
+}
+
+/* ---- steps of serving engines ---- */
+
+struct serving_step {
+    uint32_t file;
+    int64_t start_ns, end_ns;
+    struct op_attended attended;
+};
+
+struct serving {
+    VEC_OF(struct serving_step) steps;
+};
+
+static int compare_steps(const void *left, const void *right)
+{
+    const struct serving_step *a = left, *b = right;
+    if (a->file != b->file)
+        return a->file < b->file ? -1 : 1;
+    return a->start_ns < b->start_ns ? -1 : a->start_ns > b->start_ns;
+}
+
+static struct serving serving_open(const struct trace *trace)
+{
+    struct serving serving = { { 0 } };
+    struct op_attended attended;
+    for (event_id e = 0; e < trace->event_count; e++)
+        if (trace->kind[e] == EVENT_ANNOTATION && op_attended_parse(trace_name(trace, e), &attended))
+            *VEC_PUSH(&serving.steps) =
+                (struct serving_step){ trace->tracks[trace->track[e]].file, trace->start_ns[e],
+                                       trace_end_ns(trace, e), attended };
+    if (serving.steps.count)
+        qsort(serving.steps.at, serving.steps.count, sizeof *serving.steps.at, compare_steps);
+    return serving;
+}
+
+/* The step that E lies in; NULL: in none. */
+static const struct serving_step *serving_step_at(const struct serving *serving, const struct trace *trace,
+                                                  event_id e)
+{
+    uint32_t file = trace->tracks[trace->track[e]].file;
+    size_t i = 0;
+    SEARCH(i, serving->steps.count,
+           serving->steps.at[i].file < file ||
+               (serving->steps.at[i].file == file && serving->steps.at[i].start_ns <= trace->start_ns[e]));
+    if (i == 0)
+        return NULL;
+    const struct serving_step *step = &serving->steps.at[i - 1];
+    return step->file == file && trace->start_ns[e] < step->end_ns ? step : NULL;
+}
+
+/* ---- costs ---- */
+
+enum cost_arg { COST_DIMS, COST_TYPES, COST_STRIDES, COST_CONCRETE, COST_ARGS };
+
+struct key_cost {
+    bool modelled;
+    struct op_cost cost;
+};
+
+struct pricer {
+    const struct trace *trace;
+    const struct namer *namer;
+    struct serving serving;
+    struct names *keys; /* name and arguments of calls, as bytes */
+    VEC_OF(struct key_cost) costs;
+    struct op_call call; /* room for one */
+    struct arg_scan scans[COST_ARGS];
+};
+
+static const char *text_or_null(const struct trace *trace, name_id text)
+{
+    return text == NAME_NONE ? NULL : names_text(trace->texts, text);
+}
+
+static bool read_call(struct pricer *pricer, const name_id *args)
+{
+    const struct trace *trace = pricer->trace;
+    return args[COST_DIMS] != NAME_NONE &&
+           op_call_read(&pricer->call, names_text(trace->texts, args[COST_DIMS]),
+                        text_or_null(trace, args[COST_TYPES]), text_or_null(trace, args[COST_STRIDES]),
+                        text_or_null(trace, args[COST_CONCRETE]));
+}
+
+/* The operations of attention whose inputs do not tell them, from the step that E lies in. */
+static void price_by_step(struct pricer *pricer, event_id e, const name_id *args, struct key_cost *cost)
+{
+    const struct serving_step *step = serving_step_at(&pricer->serving, pricer->trace, e);
+    if (!step || !read_call(pricer, args))
+        return;
+    cost->cost.flops = op_attended_flops(&pricer->call, &step->attended);
+    cost->cost.type = pricer->call.in[0].type;
+    cost->modelled = cost->modelled || cost->cost.flops != OP_UNKNOWN;
+}
+
+/* What E, an operator of MODEL, costs; and its ARGS, texts. */
+static struct key_cost price_of(struct pricer *pricer, event_id e, const struct op_model *model,
+                                name_id args[COST_ARGS])
+{
+    name_id parts[1 + COST_ARGS] = { pricer->trace->name[e] };
+    for (size_t a = 0; a < COST_ARGS; a++) {
+        int64_t value;
+        parts[1 + a] = args[a] = arg_scan_get(&pricer->scans[a], e, &value) ? (name_id)value : NAME_NONE;
+    }
+    name_id key = names_add(pricer->keys, (const char *)parts, sizeof parts);
+    if (key == pricer->costs.count) {
+        struct key_cost new = { false, { OP_UNKNOWN, OP_UNKNOWN, 0, NULL } };
+        new.modelled = read_call(pricer, args) && op_cost_of(model, &pricer->call, &new.cost);
+        *VEC_PUSH(&pricer->costs) = new;
+    }
+    struct key_cost cost = pricer->costs.at[key];
+    if (cost.cost.flops == OP_UNKNOWN && pricer->serving.steps.count && op_model_is_attention(model))
+        price_by_step(pricer, e, args, &cost);
+    return cost;
+}
+
+/* The calls that cost something that is known, in order of the file; INDEX, by event, gets their places, counted from 1. */
+static void price_calls(struct roofline_calls *calls, const struct namer *namer, uint32_t *index)
+{
+    static const enum trace_arg args[COST_ARGS] = { ARG_INPUT_DIMS, ARG_INPUT_TYPES, ARG_INPUT_STRIDES,
+                                                    ARG_CONCRETE_INPUTS };
+    const struct trace *trace = calls->trace;
+    struct pricer *pricer = mem_zalloc(1, sizeof *pricer); /* large */
+    pricer->trace = trace;
+    pricer->namer = namer;
+    pricer->serving = serving_open(trace);
+    pricer->keys = names_open();
+    for (size_t a = 0; a < COST_ARGS; a++)
+        pricer->scans[a] = arg_scan_of(trace, args[a]);
+    for (event_id e = 0; e < trace->event_count; e++) {
+        if (namer->state[trace->name[e]] != NAME_MODELLED || trace->kind[e] != EVENT_OP ||
+            (trace->flags[e] & (EVENT_ASYNC | EVENT_POINT)))
+            continue;
+        const struct op_model *model = &namer->models[trace->name[e]];
+        name_id own[COST_ARGS];
+        struct key_cost cost = price_of(pricer, e, model, own);
+        if (!cost.modelled)
+            continue;
+        *VEC_PUSH(calls) = (struct roofline_call){ .op = e,
+                                                   .work = EVENT_NONE,
+                                                   .call = EVENT_NONE,
+                                                   .dims = own[COST_DIMS],
+                                                   .types = own[COST_TYPES],
+                                                   .device = UINT32_MAX,
+                                                   .cost = cost.cost,
+                                                   .class = model->class,
+                                                   .rate = PEAK_NONE,
+                                                   .compute_ns = NAN,
+                                                   .memory_ns = NAN };
+        index[e] = (uint32_t)calls->count;
+    }
+    names_free(pricer->keys);
+    VEC_FREE(&pricer->costs);
+    VEC_FREE(&pricer->serving.steps);
+    free(pricer);
+}
+
+/* ---- work ---- */
+
+struct taking {
+    const struct trace *trace;
+    const struct namer *namer;
+};
+
+static bool is_nested(const void *context, event_id e)
+{
+    const struct taking *taking = context;
+    const struct trace *trace = taking->trace;
+    return (trace->kind[e] == EVENT_OP || (taking->namer->recomputes && trace->kind[e] == EVENT_PYTHON &&
+                                           taking->namer->state[trace->name[e]] == NAME_RECOMPUTES)) &&
+           !(trace->flags[e] & (EVENT_ASYNC | EVENT_POINT));
+}
+
+/* Does WORK copy from or to elsewhere? The memory's bandwidth does not bound that, and nothing tells the link's. */
+static bool crosses_link(const struct trace *trace, event_id work)
+{
+    return trace->kind[work] == EVENT_MEMCPY && copy_kind_of(trace_name(trace, work)).direction != COPY_DTOD;
+}
+
+/* Is the kernel one of products in TF32 (XF32 to AMD), by its name? "tensorop" is CUTLASS's word for those on tensor cores. */
+static bool says_tf32(const char *name)
+{
+    return strstr(name, "tf32") || strstr(name, "TF32") || strstr(name, "xf32") || strstr(name, "XF32") ||
+           strstr(name, "tensorop");
+}
+
+static void add_works(struct roofline_calls *calls, const struct selection *selection, const uint32_t *index)
+{
+    const struct trace *trace = calls->trace;
+    const struct gpu_events *gpu = gpu_events_of(trace);
+    enum { NOT_ASKED, NO, YES };
+    uint8_t *tf32 = mem_zalloc(names_count(trace->names) + 1, sizeof *tf32);
+    for (size_t i = 0; i < gpu->count; i++) {
+        event_id e = gpu->event[i], op = gpu->op[i];
+        if (op == EVENT_NONE || index[op] == 0 || !selection_holds_launched(selection, e, gpu->call[i]))
+            continue;
+        struct roofline_call *call = &calls->at[index[op] - 1];
+        uint8_t *says = &tf32[trace->name[e]];
+        if (*says == NOT_ASKED)
+            *says = says_tf32(trace_name(trace, e)) ? YES : NO;
+        if (call->works++ == 0 || trace->start_ns[e] < trace->start_ns[call->work]) {
+            call->work = e;
+            call->call = gpu->call[i];
+            call->device = gpu->device_of_track[trace->track[e]];
+        }
+        call->time_ns += trace->dur_ns[e];
+        call->tf32_ns += *says == YES ? trace->dur_ns[e] : 0;
+        call->crosses = call->crosses || crosses_link(trace, e);
+        calls->of_work[i] = index[op];
+    }
+    free(tf32);
+}
+
+/* Without devices: each call's own time on the host, without that of the modelled calls in it. */
+static void add_host_times(struct roofline_calls *calls, const struct calltree *tree, const uint32_t *index)
+{
+    const struct trace *trace = calls->trace;
+    for (size_t c = 0; c < calls->count; c++)
+        calls->at[c].time_ns = trace->dur_ns[calls->at[c].op];
+    for (node_id n = 0; n < tree->count; n++) {
+        uint32_t own = index[tree->event[n]];
+        uint32_t around = tree->parent[n] == NODE_NONE ? 0 : index[tree->event[tree->parent[n]]];
+        if (own && around && own != around)
+            calls->at[around - 1].time_ns -= trace->dur_ns[tree->event[n]];
+    }
+}
+
+/* Who is within whom: INDEX gets, for operators that are not modelled, the innermost modelled one around them. */
+static void nest_calls(struct roofline_calls *calls, const struct namer *namer, const struct calltree *tree,
+                       uint32_t *index)
+{
+    const struct trace *trace = calls->trace;
+    bool *recomputes = mem_zalloc(tree->count + 1, sizeof *recomputes);
+    for (node_id n = 0; n < tree->count; n++) {
+        event_id e = tree->event[n];
+        node_id parent = tree->parent[n];
+        uint8_t state = namer->state[trace->name[e]];
+        recomputes[n] =
+            state == NAME_RECOMPUTES || (parent != NODE_NONE && recomputes[parent] && state != NAME_BACKWARD);
+        if (index[e])
+            calls->at[index[e] - 1].recomputed = recomputes[n];
+        else if (parent != NODE_NONE)
+            index[e] = index[tree->event[parent]];
+    }
+    free(recomputes);
+}
+
+/* Calls of matrix operators that launched work within others of them: the operations are the inner ones'. */
+static void find_covers(struct roofline_calls *calls, const struct calltree *tree, const uint32_t *index)
+{
+    bool *inside = mem_zalloc(tree->count + 1, sizeof *inside);
+    for (node_id n = (node_id)tree->count; n-- > 0;) {
+        uint32_t own = index[tree->event[n]];
+        struct roofline_call *call = own ? &calls->at[own - 1] : NULL;
+        if (call && call->op == tree->event[n] && call->class == OP_MATRIX &&
+            (call->works || !calls->on_device)) {
+            call->covers = inside[n];
+            inside[n] = inside[n] || call->cost.flops != OP_UNKNOWN;
+        }
+        if (tree->parent[n] != NODE_NONE && inside[n])
+            inside[tree->parent[n]] = true;
+    }
+    free(inside);
+}
+
+/* ---- at the peak ---- */
+
+static enum peak_rate rate_of(const struct roofline_call *call, const struct device_peaks *peaks)
+{
+    const struct tensor_type *type = call->cost.type;
+    if (!type || call->cost.flops == 0 || call->class == OP_MOVE)
+        return PEAK_NONE;
+    bool is_double = type->sort == ELEMENT_FLOAT && type->size == 8;
+    if (call->class != OP_MATRIX)
+        return is_double ? PEAK_FP64 : PEAK_FP32;
+    if (type->sort == ELEMENT_FLOAT && type->size == 4)
+        return 2 * call->tf32_ns > call->time_ns ? PEAK_TF32 : PEAK_FP32;
+    return is_double && peaks && peaks->flops[PEAK_FP64_MATRIX] == 0 ? PEAK_FP64 : type->matrix;
+}
+
+static void rate_calls(struct roofline_calls *calls)
+{
+    for (size_t c = 0; c < calls->count; c++) {
+        struct roofline_call *call = &calls->at[c];
+        const struct device_peaks *peaks = call->device == UINT32_MAX ? NULL : &calls->peaks[call->device];
+        call->rate = rate_of(call, peaks);
+        double peak = peaks && call->rate != PEAK_NONE ? peaks->flops[call->rate] : 0;
+        bool computes = call->cost.flops != OP_UNKNOWN && call->cost.flops > 0;
+        if (!peaks || call->crosses)
+            continue;
+        call->compute_ns = !computes ? 0 : peak > 0 ? (double)call->cost.flops / peak * 1e9 : NAN;
+        call->memory_ns = call->cost.bytes == OP_UNKNOWN ? 0
+                          : peaks->bandwidth > 0         ? (double)call->cost.bytes / peaks->bandwidth * 1e9
+                                                         : NAN;
+    }
+}
+
+double roofline_at_peak_ns(const struct roofline_call *call)
+{
+    return isnan(call->compute_ns) || isnan(call->memory_ns) ? NAN : fmax(call->compute_ns, call->memory_ns);
+}
+
+void roofline_calls_find(struct roofline_calls *calls, const struct selection *selection)
+{
+    const struct trace *trace = calls->trace;
+    const struct gpu_events *gpu = gpu_events_of(trace);
+    uint32_t *index = mem_zalloc(trace->event_count + 1, sizeof *index);
+    struct namer namer = namer_open(trace);
+    struct taking taking = { trace, &namer };
+    calls->on_device = gpu->count > 0;
+    calls->of_work = mem_zalloc(gpu->count + 1, sizeof *calls->of_work);
+    price_calls(calls, &namer, index);
+    struct calltree *tree = calltree_open(trace, is_nested, &taking);
+    calltree_nest(tree);
+    nest_calls(calls, &namer, tree, index);
+    if (calls->on_device)
+        add_works(calls, selection, index);
+    else
+        add_host_times(calls, tree, index);
+    find_covers(calls, tree, index);
+    rate_calls(calls);
+    calltree_free(tree);
+    namer_release(&namer);
+    free(index);
+}
+
+void roofline_calls_release(struct roofline_calls *calls)
+{
+    free(calls->at);
+    free(calls->of_work);
+    free(calls->peaks);
+}

@@ -1,0 +1,52 @@
+/*
+ * roofline_calls.h - the calls of modelled operators: their costs, their device work, and how long that takes at the peak.
+ *
+ *     struct roofline_calls calls = { .trace = trace, .peaks = peaks };
+ *     roofline_calls_find(&calls, selection);
+ *     ...
+ *     roofline_calls_release(&calls);
+ */
+#ifndef TPA_ANALYZE_ROOFLINE_CALLS_H
+#define TPA_ANALYZE_ROOFLINE_CALLS_H
+
+#include "analyze/selection.h"
+#include "facts/device_peaks.h"
+#include "facts/op_cost.h"
+#include "trace/trace.h"
+
+/* One call of a modelled operator. */
+struct roofline_call {
+    event_id op;
+    event_id work, call; /* the first work that it launched itself, and the call that did; EVENT_NONE: none */
+    name_id dims, types; /* texts of its arguments; NAME_NONE: not recorded */
+    uint32_t device;     /* of gpu_events: of that work; UINT32_MAX: none */
+    struct op_cost cost;
+    enum op_class class;
+    enum peak_rate rate;      /* PEAK_NONE: none is known to apply, or nothing is computed */
+    int64_t time_ns, tf32_ns; /* of its works; of those of them that say TF32 */
+    int64_t works;
+    double compute_ns, memory_ns; /* at the peak; NAN: not known, 0: nothing to do */
+    bool covers;                  /* a matrix operator within it launched work, too: it has the operations */
+    bool crosses;    /* a work of it copies from or to another memory: no peak is known for that */
+    bool recomputed; /* the forward pass once more, for the backward pass */
+};
+
+/* At the peak; NAN: not known. */
+double roofline_at_peak_ns(const struct roofline_call *call);
+
+struct roofline_calls {
+    struct roofline_call *at; /* in order of the file */
+    size_t count, capacity;
+    const struct trace *trace;  /* borrowed; set by the caller, as below */
+    struct device_peaks *peaks; /* by device of gpu_events; taken */
+    uint32_t *of_work;          /* by work of gpu_events: 1 + its call; 0: not modelled, or not selected */
+    bool on_device;             /* else times are the host's */
+};
+
+/*
+ * Find the calls of all the trace. Those that SELECTION does not hold have no work, unless they launched some that it holds.
+ */
+void roofline_calls_find(struct roofline_calls *calls, const struct selection *selection);
+void roofline_calls_release(struct roofline_calls *calls);
+
+#endif

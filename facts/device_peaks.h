@@ -1,0 +1,37 @@
+/*
+ * device_peaks.h - what devices can do at most, by their makers' data sheets.
+ *
+ *     struct device_peaks peaks;
+ *     if (device_peaks_find("NVIDIA H100 80GB HBM3", &peaks))
+ *         seconds = flops / peaks.flops[PEAK_BF16];
+ *
+ * Dense figures: those for sparse matrices, twice as high, are none that a model reaches by itself. Nothing is made up: what a
+ * data sheet does not tell is 0.
+ */
+#ifndef TPA_FACTS_DEVICE_PEAKS_H
+#define TPA_FACTS_DEVICE_PEAKS_H
+
+#include "base/error.h"
+#include "base/options.h"
+#include "facts/tensor_types.h"
+#include <stdbool.h>
+
+struct device_peaks {
+    double flops[PEAK_RATES]; /* per second; 0: not known, or the device does not compute so */
+    double bandwidth;         /* of its memory, bytes per second; 0: not known */
+    const char *source;       /* the data sheet */
+};
+
+/* Of the device called NAME; false, and all 0, when it is not known. */
+bool device_peaks_find(const char *name, struct device_peaks *peaks);
+
+/* "bf16", "tf32"; as --peak takes it. */
+const char *peak_rate_name(enum peak_rate rate);
+
+/*
+ * Put what TEXT says, "bf16=989T,hbm=3.35T", into PEAKS: per second, with K, M, G, T or P for thousands. "hbm" is the memory's
+ * bandwidth. False and ERR when it says something else.
+ */
+bool device_peaks_override(struct device_peaks *peaks, const char *text, struct tpa_error *err);
+
+#endif

@@ -1,0 +1,34 @@
+/*
+ * op_cost.h - what a call of an operator must compute and move: floating-point operations and bytes, by its recorded inputs.
+ *
+ *     struct op_model model;
+ *     struct op_cost cost;
+ *     if (op_model_find("aten::mm", &model) && op_call_read(&call, dims, types, strides, concrete) &&
+ *         op_cost_of(&model, &call, &cost))
+ *         ... cost.flops, cost.bytes ...
+ *
+ * Bytes are the least that the operator must move: each input tensor read once, the main output written once. A dimension of
+ * stride 0 holds one element. Numbers, and tensors of no dimensions, count nothing, nor do statistics that are saved, and
+ * workspaces. A tensor behind an operator's own inputs is its out=, which is not read. docs/definitions.md has the operators.
+ *
+ * torch's own counts are others (flops.h): `tpa top` shows those.
+ */
+#ifndef TPA_FACTS_OP_COST_H
+#define TPA_FACTS_OP_COST_H
+
+#include "facts/op_model.h"
+
+/* The model of the operator called NAME; false where there is none. To be asked once per name. */
+bool op_model_find(const char *name, struct op_model *model);
+
+/* The cost of CALL. False where the call tells neither operations nor bytes, or has none, as tensors without elements: it is
+ * not modelled then. */
+bool op_cost_of(const struct op_model *model, const struct op_call *call, struct op_cost *cost);
+
+/* Does MODEL compute attention? Of variable length, its operations stand in the annotations of serving engines only. */
+bool op_model_is_attention(const struct op_model *model);
+
+/* "matrix", "vector", "move", "fused". */
+const char *op_class_name(enum op_class class);
+
+#endif
