@@ -27,6 +27,7 @@
     ROW(diff) \
     ROW(nightly) \
     ROW(capture) \
+    ROW(bottleneck) \
     ROW(completion) \
     ROW(help)
 /* clang-format on */

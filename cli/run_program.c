@@ -74,7 +74,7 @@ static void become(char *const *argv, const struct former_actions *former)
     give_signals_back(former);
     execvp(argv[0], argv);
     int error = errno;
-    fprintf(stderr, "tpa capture: %s: %s\n", argv[0], strerror(error));
+    fprintf(stderr, "tpa: %s: %s\n", argv[0], strerror(error));
     _exit(error == ENOENT ? 127 : 126);
 }
 

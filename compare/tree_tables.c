@@ -279,10 +279,7 @@ void tree_diff_add_tables(const struct tree_diff *diff, struct result *result)
 }
 
 const struct table_shape tree_tables[] = {
-    TABLE_SHAPE("tree", count_columns),
-    TABLE_SHAPE("labels", label_columns),
-    TABLE_SHAPE("paths", path_columns),
-    TABLE_SHAPE("matches", match_columns),
-    TABLE_SHAPE("unaligned", rest_columns),
-    { 0 },
+    TABLE_SHAPE("tree", count_columns),     TABLE_SHAPE("labels", label_columns),
+    TABLE_SHAPE("paths", path_columns),     TABLE_SHAPE("matches", match_columns),
+    TABLE_SHAPE("unaligned", rest_columns), { 0 },
 };

@@ -215,12 +215,8 @@ void memory_show(const struct memory *memory, struct result *result)
 }
 
 const struct table_shape memory_tables[] = {
-    TABLE_SHAPE("memory", peak_columns),
-    TABLE_SHAPE("categories", category_columns),
-    TABLE_SHAPE("alive", alive_columns),
-    TABLE_SHAPE("unfreed", unfreed_columns),
-    TABLE_SHAPE("operators", operator_columns),
-    TABLE_SHAPE("allocations", allocation_columns),
-    TABLE_SHAPE("steps", step_columns),
-    { 0 },
+    TABLE_SHAPE("memory", peak_columns),        TABLE_SHAPE("categories", category_columns),
+    TABLE_SHAPE("alive", alive_columns),        TABLE_SHAPE("unfreed", unfreed_columns),
+    TABLE_SHAPE("operators", operator_columns), TABLE_SHAPE("allocations", allocation_columns),
+    TABLE_SHAPE("steps", step_columns),         { 0 },
 };

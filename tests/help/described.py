@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 """Hold the description that the program gives of itself to what it does: described.py TPA SAMPLES."""
+import glob
 import json
+import re
 import subprocess
 import sys
 
@@ -67,6 +69,23 @@ def check_options(command, wrong):
             wrong.append(f"tpa {command['name']} --{option['name']} is no {option['kind']}")
 
 
+def check_pages(commands, pages, wrong):
+    """Every option of every command that the pages for newcomers name is there."""
+    known = {c["name"]: {"--" + o["name"] for o in c["options"]} for c in commands}
+    count = 0
+    for page in pages:
+        with open(page, encoding="utf-8") as file:
+            spans = re.findall(r"`tpa ([^`]+)`", file.read())
+        for words in (span.split() for span in spans):
+            count += 1
+            if words[0] not in known and "/" not in words[0] and "." not in words[0]:
+                wrong.append(f"{page}: there is no command {words[0]}")
+            for word in words[1:]:
+                if word.startswith("--") and word != "--" and word.split("=")[0] not in known.get(words[0], ()):
+                    wrong.append(f"{page}: tpa {words[0]} has no {word}")
+    return count
+
+
 def main():
     help_of_all = json.loads(run("help", "--format", "json").stdout)
     names = run("help", "--list").stdout.decode().split()
@@ -84,10 +103,12 @@ def main():
         words += [[PROFILE]] if "profiles" in command["reads"] and command["name"] != "diff" else []
         words += [[SNAPSHOT]] if "snapshots" in command["reads"] and command["name"] != "diff" else []
         count += sum(check_tables(command, w, wrong) for w in words)
+    pages = glob.glob(f"{samples}/../docs/coming-from/*.md")
+    named = check_pages(help_of_all["commands"], pages, wrong)
     for line in wrong:
         print(line)
-    print(f"{count} tables of {len(names)} commands")
-    return 1 if wrong or count < 60 else 0
+    print(f"{count} tables of {len(names)} commands; {named} commands on {len(pages)} pages")
+    return 1 if wrong or count < 60 or named < 60 else 0
 
 
 sys.exit(main())

@@ -1,0 +1,418 @@
+/*
+ * cmd_bottleneck.c - `tpa bottleneck`: run a Python program as it is, and tell what holds it up.
+ *
+ * The recording is done by Python code of ours (cli/bottleneck/sitecustomize.py) that PYTHONPATH leads every Python process
+ * of the program to: cProfile, and torch.profiler once torch is imported. Each process writes its files into a folder. What
+ * they say is asked of this very program, command by command, so that whoever reads it can ask on. All of it goes to stderr:
+ * stdout is the program's.
+ */
+#include "analyze/steps.h"
+#include "base/buffer.h"
+#include "base/escape.h"
+#include "base/memory.h"
+#include "base/quantity.h"
+#include "cli/commands.h"
+#include "cli/load.h"
+#include "cli/process.h"
+#include "cli/run_program.h"
+#include "facts/features.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+extern const char bottleneck_recorder[]; /* sitecustomize.py */
+
+struct bottleneck_args {
+    const char *folder, *report;
+    int64_t duration_ns;
+    uint64_t limit;
+};
+
+static const struct bottleneck_args bottleneck_defaults = { .duration_ns = 30000000000, .limit = 10 };
+
+static const struct opt bottleneck_opts[] = {
+    OPT_GROUP("Recording"),
+    OPT_TIME(0, "duration", struct bottleneck_args, duration_ns, "TIME",
+             "how long torch.profiler records, from the import of torch; cProfile records all"),
+    OPT_GROUP("Output"),
+    OPT_DIRECTORY('o', "output", struct bottleneck_args, folder, "DIRECTORY",
+                  "keep the recordings here; without it they are removed"),
+    OPT_FILE(0, "report", struct bottleneck_args, report, "FILE", "write the page of tpa report, too"),
+    OPT_COUNT('n', "limit", struct bottleneck_args, limit, 1, 1000, "N", "rows of each table"),
+    OPT_END,
+};
+
+/* ---- the folder ---- */
+
+struct recording {
+    char folder[PATH_MAX];
+    bool is_ours;                           /* to be removed */
+    VEC_OF(char *) profiles, traces, texts; /* paths; those of the first process come first */
+};
+
+static bool write_recorder(const char *folder, struct tpa_error *err)
+{
+    char path[PATH_MAX + 32];
+    snprintf(path, sizeof path, "%s/sitecustomize.py", folder);
+    FILE *file = fopen(path, "wxe");
+    if (!file)
+        return tpa_fail_errno(err, "cannot write %s", path);
+    bool good = fputs(bottleneck_recorder, file) >= 0;
+    good = fclose(file) == 0 && good;
+    return good || tpa_fail_errno(err, "cannot write %s", path);
+}
+
+/* False and ERR when there can be no folder, or --output names one that holds something. */
+static bool make_folder(struct recording *recording, const char *named, struct tpa_error *err)
+{
+    if (named) {
+        if (mkdir(named, 0777) != 0 && errno != EEXIST)
+            return tpa_fail_errno(err, "cannot make the directory %s", named);
+        if (!realpath(named, recording->folder))
+            return tpa_fail_errno(err, "cannot use the directory %s", named);
+        if (rmdir(named) != 0 || mkdir(named, 0777) != 0) {
+            tpa_fail(err, TPA_NOWHERE, "%s is not empty", named);
+            return tpa_hint(err, "name a new directory by --output");
+        }
+        return write_recorder(recording->folder, err);
+    }
+    const char *tmp = getenv("TMPDIR");
+    snprintf(recording->folder, sizeof recording->folder, "%.3000s/tpa-bottleneck-XXXXXX",
+             tmp && *tmp == '/' ? tmp : "/tmp");
+    if (!mkdtemp(recording->folder))
+        return tpa_fail_errno(err, "cannot make a directory in %s", tmp && *tmp == '/' ? tmp : "/tmp");
+    recording->is_ours = true;
+    return write_recorder(recording->folder, err);
+}
+
+static int by_name(const void *a, const void *b)
+{
+    const char *one = *(char *const *)a, *other = *(char *const *)b;
+    bool is_main = strstr(one, "/main.") != NULL, other_is_main = strstr(other, "/main.") != NULL;
+    return is_main != other_is_main ? other_is_main - is_main : strcmp(one, other);
+}
+
+static bool ends_in(const char *name, const char *ending)
+{
+    size_t len = strlen(name), tail = strlen(ending);
+    return len > tail && strcmp(name + len - tail, ending) == 0;
+}
+
+static void find_files(struct recording *recording)
+{
+    DIR *folder = opendir(recording->folder);
+    for (struct dirent *entry; folder && (entry = readdir(folder));) {
+        struct buffer path = { 0 };
+        buffer_printf(&path, "%s/%s", recording->folder, entry->d_name);
+        if (ends_in(entry->d_name, ".prof"))
+            *VEC_PUSH(&recording->profiles) = path.at;
+        else if (ends_in(entry->d_name, ".json"))
+            *VEC_PUSH(&recording->traces) = path.at;
+        else if (ends_in(entry->d_name, ".txt"))
+            *VEC_PUSH(&recording->texts) = path.at;
+        else
+            buffer_release(&path);
+    }
+    if (folder)
+        closedir(folder);
+    if (recording->profiles.count > 1)
+        qsort(recording->profiles.at, recording->profiles.count, sizeof *recording->profiles.at, by_name);
+    if (recording->traces.count > 1)
+        qsort(recording->traces.at, recording->traces.count, sizeof *recording->traces.at, by_name);
+    if (recording->texts.count > 1)
+        qsort(recording->texts.at, recording->texts.count, sizeof *recording->texts.at, by_name);
+}
+
+/* Remove the recorder, and the rest too where the folder is ours. Python may have left compiled files in it. */
+static void clean_up(struct recording *recording)
+{
+    static const char *const sub[] = { "", "/__pycache__" };
+    for (size_t i = sizeof sub / sizeof *sub; i-- > 0;) {
+        struct buffer path = { 0 };
+        buffer_printf(&path, "%s%s", recording->folder, sub[i]);
+        size_t length = path.count;
+        DIR *folder = opendir(path.at);
+        for (struct dirent *entry; folder && (entry = readdir(folder));) {
+            if (i == 0 && !recording->is_ours && strcmp(entry->d_name, "sitecustomize.py") != 0)
+                continue;
+            buffer_printf(&path, "/%s", entry->d_name);
+            unlink(path.at);
+            path.count = length;
+            path.at[length] = '\0';
+        }
+        if (folder)
+            closedir(folder);
+        if (i > 0 || recording->is_ours)
+            rmdir(path.at);
+        buffer_release(&path);
+    }
+    for (size_t i = 0; i < recording->profiles.count; i++)
+        free(recording->profiles.at[i]);
+    for (size_t i = 0; i < recording->traces.count; i++)
+        free(recording->traces.at[i]);
+    for (size_t i = 0; i < recording->texts.count; i++)
+        free(recording->texts.at[i]);
+    VEC_FREE(&recording->profiles);
+    VEC_FREE(&recording->traces);
+    VEC_FREE(&recording->texts);
+}
+
+static void set_environment(const struct bottleneck_args *args, const struct recording *recording)
+{
+    const char *before = getenv("PYTHONPATH");
+    struct buffer text = { 0 };
+    buffer_printf(&text, "%s%s%s", recording->folder, before && *before ? ":" : "", before ? before : "");
+    setenv("PYTHONPATH", text.at, 1);
+    setenv("TPA_BOTTLENECK", recording->folder, 1);
+    buffer_clear(&text);
+    buffer_printf(&text, "%" PRId64 ".%09" PRId64, args->duration_ns / 1000000000,
+                  args->duration_ns % 1000000000);
+    setenv("TPA_BOTTLENECK_SECONDS", text.at, 1);
+    buffer_clear(&text);
+    buffer_printf(&text, "%ld", (long)getpid());
+    setenv("TPA_BOTTLENECK_PID", text.at, 1);
+    buffer_release(&text);
+}
+
+/* ---- what is told ---- */
+
+static void tell(const char *text, size_t len)
+{
+    struct buffer safe = { 0 };
+    escape_terminal(&safe, text, len);
+    if (safe.count)
+        fwrite(safe.at, 1, safe.count, stderr);
+    buffer_release(&safe);
+}
+
+static void tell_environment(const struct recording *recording)
+{
+    fputs("\n== Environment\n", stderr);
+    FILE *file = recording->texts.count ? fopen(recording->texts.at[0], "re") : NULL;
+    char *line = NULL;
+    size_t size = 0;
+    for (ssize_t len; file && (len = getline(&line, &size, file)) > 0;) {
+        tell(line, (size_t)(line[len - 1] == '\n' ? len - 1 : len));
+        putc('\n', stderr);
+    }
+    free(line);
+    if (file)
+        fclose(file);
+    fprintf(stderr, "CPUs: %ld\n", sysconf(_SC_NPROCESSORS_ONLN));
+    if (recording->texts.count > 1)
+        fprintf(stderr, "Processes recorded: %zu\n", recording->texts.count);
+}
+
+/* What `tpa WORDS... PATHS...` answers, under a heading that says so. */
+static void tell_answer(const char *title, const char *const *words, char *const *paths, size_t count)
+{
+    VEC_OF(const char *) argv = { 0 };
+    *VEC_PUSH(&argv) = "/proc/self/exe";
+    fprintf(stderr, "\n== %s: tpa", title);
+    for (size_t i = 0; words[i]; i++) {
+        *VEC_PUSH(&argv) = words[i];
+        fprintf(stderr, " %s", words[i]);
+    }
+    *VEC_PUSH(&argv) = "--";
+    for (size_t i = 0; i < count; i++) {
+        *VEC_PUSH(&argv) = paths[i];
+        if (i == 0)
+            fprintf(stderr, " %s", strrchr(paths[i], '/') + 1);
+    }
+    fputs(count > 1 ? " ...\n" : "\n", stderr);
+    *VEC_PUSH(&argv) = NULL;
+    struct process_result result;
+    struct tpa_error err = { 0 };
+    enum { LONGEST_S = 600 };
+    if (process_run(argv.at, "", 0, LONGEST_S, &result, &err)) {
+        fwrite(result.output.at ? result.output.at : "", 1, result.output.count, stderr);
+        fwrite(result.errors.at ? result.errors.at : "", 1, result.errors.count, stderr);
+    } else {
+        tpa_error_print(&err, "tpa bottleneck", stderr);
+    }
+    process_release(&result);
+    VEC_FREE(&argv);
+}
+
+/* ---- the verdict ---- */
+
+/* What the parts of a step (analyze/steps.h) are counted as. */
+enum bound { BOUND_GPU, BOUND_COMMUNICATION, BOUND_DATA, BOUND_HOST, BOUNDS };
+
+static enum bound bound_of(enum step_part part)
+{
+    switch (part) {
+    case STEP_KERNEL:
+    case STEP_MEMCPY:
+    case STEP_MEMSET: return BOUND_GPU;
+    case STEP_COMMUNICATION: return BOUND_COMMUNICATION;
+    case STEP_DATA_LOADING: return BOUND_DATA;
+    default: return BOUND_HOST;
+    }
+}
+
+static void tell_shares(const int64_t *part_ns, int64_t total_ns)
+{
+    for (int part = 0; part < STEP_PARTS; part++) {
+        struct buffer time = { 0 };
+        if (part_ns[part] <= 0)
+            continue;
+        quantity_show_rounded_time(&time, (double)part_ns[part]);
+        fprintf(stderr, "  %-14s %5.1f %%  %s\n", step_part_title((enum step_part)part),
+                100.0 * (double)part_ns[part] / (double)total_ns, time.at);
+        buffer_release(&time);
+    }
+}
+
+static void tell_bound(const struct steps *steps, bool has_device)
+{
+    static const char *const words[BOUNDS] = {
+        [BOUND_GPU] =
+            "GPU-bound: the device's own work takes the largest part; look at its operators and kernels",
+        [BOUND_COMMUNICATION] =
+            "communication-bound: collectives take the largest part; tpa comm says which and why",
+        [BOUND_DATA] =
+            "data-bound: waiting for data takes the largest part; more workers, or less work for a sample",
+        [BOUND_HOST] = "host-bound: Python and the framework take the largest part, while the device waits",
+    };
+    int64_t part_ns[STEP_PARTS] = { 0 }, bound_ns[BOUNDS] = { 0 }, total_ns = 0;
+    for (size_t i = 0; i < steps->each.count; i++)
+        for (int part = 0; part < STEP_PARTS; part++) {
+            part_ns[part] += steps->each.at[i].part_ns[part];
+            bound_ns[bound_of((enum step_part)part)] += steps->each.at[i].part_ns[part];
+            total_ns += steps->each.at[i].part_ns[part];
+        }
+    if (total_ns <= 0)
+        return;
+    int most = 0;
+    for (int bound = 1; bound < BOUNDS; bound++)
+        if (bound_ns[bound] > bound_ns[most])
+            most = bound;
+    const char *verdict = !has_device && most == BOUND_HOST
+                              ? "it runs on the CPU: nothing ran on a GPU while it was recorded"
+                              : words[most];
+    fprintf(stderr, "\n== Verdict: %s\n%s %zu, of %.3f s together; each moment counts once:\n", verdict,
+            steps->no_steps ? "Recordings looked at:" : "Steps looked at:", steps->each.count,
+            (double)total_ns / 1e9);
+    tell_shares(part_ns, total_ns);
+}
+
+/* Which of host, data, device and communication takes most of the steps that were recorded. Did a device do anything? */
+static bool tell_verdict(const struct invocation *call, const struct recording *recording)
+{
+    struct trace_wants wants = steps_wants;
+    wants.args |= FEATURE_WANTS;
+    static const struct load_args load = LOAD_DEFAULTS;
+    struct invocation read = { call->command, call->args, recording->traces.at, recording->traces.count };
+    struct tpa_error err = { 0 };
+    struct trace *trace = load_traces(&read, &load, &wants, &err);
+    struct selection *selection = trace ? selection_open(trace, &(struct selection_query){ 0 }, &err) : NULL;
+    struct steps *steps =
+        selection ? steps_analyze(trace, selection, &(struct steps_options){ 0 }, &err) : NULL;
+    bool has_device = trace && (trace_features(trace) & FEATURE_GPU) != 0;
+    if (steps)
+        tell_bound(steps, has_device);
+    else
+        tpa_error_print(&err, "tpa bottleneck", stderr);
+    steps_free(steps);
+    selection_free(selection);
+    trace_free(trace);
+    return has_device;
+}
+
+static void tell_all(const struct invocation *call, const struct recording *recording)
+{
+    const struct bottleneck_args *args = call->args;
+    char limit[32];
+    snprintf(limit, sizeof limit, "%" PRIu64, args->limit);
+    if (recording->texts.count == 0 && recording->profiles.count == 0) {
+        fputs(
+            "tpa bottleneck: nothing was recorded: no process of the program was a Python that takes PYTHONPATH "
+            "(python -I, -E and -S do not), or it was killed\n",
+            stderr);
+        return;
+    }
+    tell_environment(recording);
+    if (recording->traces.count) {
+        char *const *traces = recording->traces.at;
+        size_t count = recording->traces.count;
+        bool has_device = tell_verdict(call, recording);
+        tell_answer("Summary", (const char *const[]){ "summary", NULL }, traces, count);
+        tell_answer("Operators by time on the CPU",
+                    (const char *const[]){ "top", "--sort", "self_cpu_time_total", "--limit", limit, NULL },
+                    traces, count);
+        if (has_device)
+            tell_answer(
+                "Operators by time on the GPU",
+                (const char *const[]){ "top", "--sort", "self_cuda_time_total", "--limit", limit, NULL },
+                traces, count);
+    } else {
+        fputs("\ntorch was not used, or could not be recorded: there is a Python profile only\n", stderr);
+    }
+    if (recording->profiles.count)
+        tell_answer("Python functions, by their own time",
+                    (const char *const[]){ "top", "--sort", "tottime", "--limit", limit, NULL },
+                    recording->profiles.at, 1);
+    if (args->report && recording->traces.count)
+        tell_answer("Report", (const char *const[]){ "report", "--output", args->report, NULL },
+                    recording->traces.at, recording->traces.count);
+    if (args->report && !recording->traces.count)
+        fputs("tpa bottleneck: no page was written: there is no trace to report on\n", stderr);
+    if (!recording->is_ours)
+        fprintf(stderr, "\nThe recordings are in %s\n", args->folder);
+}
+
+static int bottleneck_main(const struct invocation *call, struct tpa_error *err)
+{
+    const struct bottleneck_args *args = call->args;
+    struct recording recording = { 0 };
+    if (!make_folder(&recording, args->folder, err)) {
+        clean_up(&recording);
+        return EXIT_TROUBLE;
+    }
+    set_environment(args, &recording);
+    VEC_OF(char *) words = { 0 };
+    for (size_t i = 0; i < call->operand_count; i++)
+        *VEC_PUSH(&words) = call->operands[i];
+    *VEC_PUSH(&words) = NULL;
+    struct program_end end;
+    bool ran = run_program(words.at, NULL, NULL, NULL, &end, err);
+    VEC_FREE(&words);
+    if (ran) {
+        unsetenv("TPA_BOTTLENECK");
+        find_files(&recording);
+        if (end.signal || end.exit_code < 126 || recording.texts.count) /* else it is told already that it did not run */
+            tell_all(call, &recording);
+    }
+    clean_up(&recording);
+    return ran ? program_exit(&end) : EXIT_TROUBLE;
+}
+
+const struct command cmd_bottleneck = {
+    .name = "bottleneck",
+    .summary = "run a Python program as it is, and tell what holds it up",
+    .operands = "PROGRAM [ARG...]",
+    .description =
+        "Runs PROGRAM, any command that leads to Python, and records it without a change: all of it with cProfile, and the "
+        "first seconds after it imports torch with torch.profiler, on the GPU too where there is one. Steps are those of its "
+        "optimizer. When it ends, stderr tells the environment; whether it is host-bound, data-bound, GPU-bound or "
+        "communication-bound, and by how much; what to do about it (tpa summary); the operators; and the Python functions.\n\n"
+        "Without torch there is the Python profile alone. Other Python processes of the program (workers of a DataLoader, ranks "
+        "of torchrun) are recorded each by itself. The output of the program is its own, and so is the exit status. Recording "
+        "costs time: the profile mostly of code with many short calls; docs/commands/bottleneck.md has figures.",
+    .options = bottleneck_opts,
+    COMMAND_ARGS(bottleneck_defaults),
+    .main = bottleneck_main,
+    .examples = { "tpa bottleneck -- python train.py --epochs 1",
+                  "tpa bottleneck -o recording -- python -m my.training",
+                  "tpa bottleneck --report page.html -- torchrun --nproc-per-node 4 train.py" },
+    .section = SECTION_RECORD,
+    .runs_program = true,
+};
