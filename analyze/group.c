@@ -12,6 +12,7 @@
 #include "base/names.h"
 #include "facts/attribution.h"
 #include "facts/code_paths.h"
+#include "facts/graph_links.h"
 #include "facts/shapes.h"
 #include "facts/step_list.h"
 #include <stdlib.h>
@@ -21,9 +22,10 @@
 
 struct group {
     const struct trace *trace;
-    unsigned dimensions; /* asked for */
-    unsigned keyed;      /* these, and the rank where it must not be merged */
-    size_t width;        /* how many are keyed */
+    const struct graph_links *links; /* NULL: no capture was given */
+    unsigned dimensions;             /* asked for */
+    unsigned keyed;                  /* these, and the rank where it must not be merged */
+    size_t width;                    /* how many are keyed */
     struct names *keys;
     const struct step_list *steps;
     bool *has_calls; /* by file, when the steps hold what was launched in them; else NULL */
@@ -54,6 +56,7 @@ struct group *group_open(const struct trace *trace, unsigned dimensions)
 {
     struct group *group = mem_zalloc(1, sizeof *group);
     group->trace = trace;
+    group->links = graph_links_of(trace);
     group->dimensions = dimensions;
     group->keyed = dimensions | (group_is_below_rank(dimensions) ? BY(RANK) : 0);
     for (size_t d = 0; d < DIMENSIONS; d++)
@@ -116,6 +119,18 @@ static int64_t module_key(const struct group *group, event_id e)
     return place.path == CODE_OUTSIDE ? NO_KEY : group->modules->at[place.path].label;
 }
 
+/* Of work of a graph, what it was captured from; ids lie behind those of the trace. */
+static int64_t captured_key(const struct group *group, enum dimension dimension, event_id work)
+{
+    const struct captured_op *op = graph_link_op(group->links, work);
+    if (dimension == DIMENSION_OP)
+        return (int64_t)names_count(group->trace->names) + graph_link_name_id(group->links, work);
+    if (dimension == DIMENSION_SHAPE)
+        return op && op->dims != NAME_NONE ? (int64_t)names_count(group->trace->texts) + op->dims : NO_KEY;
+    const struct code_place place = code_place_of_work(group->modules, NULL, work);
+    return place.path == CODE_OUTSIDE ? NO_KEY : group->modules->at[place.path].label;
+}
+
 static event_id either(event_id first, event_id second)
 {
     return first != EVENT_NONE ? first : second;
@@ -126,6 +141,10 @@ static int64_t key_of(const struct group *group, enum dimension dimension, event
 {
     const struct trace *trace = group->trace;
     event_id e = EVENT_NONE; /* the event that the dimension asks */
+    bool of_operator =
+        dimension == DIMENSION_OP || dimension == DIMENSION_SHAPE || dimension == DIMENSION_MODULE;
+    if (of_operator && work != EVENT_NONE && graph_link_is_work(group->links, work))
+        return captured_key(group, dimension, work);
     switch (dimension) {
     case DIMENSION_DEVICE:
     case DIMENSION_STREAM:
@@ -224,10 +243,18 @@ static struct text kernel_text(struct group *group, int64_t key)
     return keep(group, &text);
 }
 
+/* The text KEY of OWN or, behind these, of what graphs were captured from. */
+static struct text text_behind(const struct group *group, const struct names *own, int64_t key)
+{
+    int64_t count = (int64_t)names_count(own);
+    return key < count ? name_of(own, (name_id)key)
+                       : name_of(group->links->bodies->texts, (name_id)(key - count));
+}
+
 static struct text shape_text(struct group *group, int64_t key)
 {
     struct buffer text = { 0 };
-    shapes_show(&text, names_text(group->trace->texts, (name_id)key));
+    shapes_show(&text, text_behind(group, group->trace->texts, key).at);
     return keep(group, &text);
 }
 
@@ -238,7 +265,7 @@ static void set_text(struct group *group, struct group_key *key, enum dimension 
     switch (dimension) {
     case DIMENSION_THREAD: key->thread = none ? as_text("(no thread)") : thread_text(group, number); break;
     case DIMENSION_OP:
-        key->op = none ? as_text("(no operator)") : name_of(trace->names, (name_id)number);
+        key->op = none ? as_text("(no operator)") : text_behind(group, trace->names, number);
         break;
     case DIMENSION_CALL:
         key->call = none ? as_text("(no call)") : name_of(trace->names, (name_id)number);

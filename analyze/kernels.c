@@ -11,6 +11,7 @@
 #include "base/stats.h"
 #include "base/sum.h"
 #include "facts/attribution.h"
+#include "facts/graph_links.h"
 #include "facts/features.h"
 #include "trace/arg_scan.h"
 #include <math.h>
@@ -65,6 +66,7 @@ struct launcher {
 struct kernel_query {
     const struct trace *trace;
     const struct attribution *launches;
+    const struct graph_links *links; /* NULL: no capture was given */
     struct kernels *kernels;
     uint32_t *launcher_of; /* by name: 1 + its place among the launchers of the row at hand, 0: it is none */
     VEC_OF(struct launcher) launchers; /* of the row at hand */
@@ -91,6 +93,21 @@ static int64_t scan_or(struct arg_scan *scan, event_id e, int64_t missing)
     return missing;
 }
 
+/* The name of what launched E: of LAUNCHER or, behind all names of the trace, of what a graph was captured from. */
+static name_id launcher_of(const struct kernel_query *query, event_id e, event_id launcher)
+{
+    if (graph_link_is_work(query->links, e))
+        return (name_id)names_count(query->trace->names) + graph_link_name_id(query->links, e);
+    return launcher == EVENT_NONE ? NAME_NONE : query->trace->name[launcher];
+}
+
+static const char *launcher_name(const struct kernel_query *query, name_id id)
+{
+    size_t own = names_count(query->trace->names);
+    return id < own ? names_text(query->trace->names, id)
+                    : names_text(query->links->bodies->texts, id - (name_id)own);
+}
+
 static struct run run_of(struct kernel_query *query, event_id e, struct arg_scan scans[RUN_ARGS])
 {
     int64_t id_value, correlation_value;
@@ -99,14 +116,13 @@ static struct run run_of(struct kernel_query *query, event_id e, struct arg_scan
         arg_scan_get(&scans[RUN_CORRELATION], e, &correlation_value) ? &correlation_value : NULL;
     event_id op = attribution_link(query->launches, e, id, correlation).op;
     event_id call = attribution_call_by(query->launches, e, id, correlation);
-    event_id launcher = op == EVENT_NONE ? call : op;
     return (struct run){
         .event = e,
         .grid = (name_id)scan_or(&scans[RUN_GRID], e, NAME_NONE),
         .block = (name_id)scan_or(&scans[RUN_BLOCK], e, NAME_NONE),
         .registers = scan_or(&scans[RUN_REGISTERS], e, TABLE_INT_MISSING),
         .shared_memory = scan_or(&scans[RUN_SHARED_MEMORY], e, TABLE_INT_MISSING),
-        .launcher = launcher == EVENT_NONE ? NAME_NONE : query->trace->name[launcher],
+        .launcher = launcher_of(query, e, op == EVENT_NONE ? call : op),
         .group = group_of(query->kernels->group, e, call, op),
     };
 }
@@ -259,7 +275,7 @@ static struct text launchers_text(struct kernel_query *query)
         struct launcher next = launchers[best];
         launchers[best] = launchers[shown];
         launchers[shown] = next;
-        buffer_printf(&text, "%s%s", text.count ? ", " : "", names_text(trace->names, next.name));
+        buffer_printf(&text, "%s%s", text.count ? ", " : "", launcher_name(query, next.name));
     }
     if (shown < count)
         buffer_printf(&text, ", %zu more", count - shown);
@@ -390,14 +406,16 @@ static void finish(struct kernels *kernels)
 
 struct kernels *kernels_analyze(const struct trace *trace, const struct selection *selection, unsigned by)
 {
-    size_t name_count = names_count(trace->names);
+    const struct graph_links *links = graph_links_of(trace);
+    size_t name_count = names_count(trace->names), captured = links ? names_count(links->bodies->texts) : 0;
     struct kernels *kernels = mem_zalloc(1, sizeof *kernels);
     kernels->group = group_open(trace, by & ~KERNELS_BY_SHAPE);
     struct kernel_query query = {
         .trace = trace,
         .launches = attribution_of(trace),
+        .links = links,
         .kernels = kernels,
-        .launcher_of = mem_zalloc(name_count + 1, sizeof *query.launcher_of),
+        .launcher_of = mem_zalloc(name_count + captured + 1, sizeof *query.launcher_of),
     };
     struct by_name by_name = bring_together(trace, selection);
     struct run *runs = mem_zalloc(by_name.most + 1, sizeof *runs);
@@ -482,6 +500,7 @@ const struct analysis analysis_kernels = {
     .by_help = "what makes a row, besides the name",
     .sorts = true,
     .tables = { tables },
+    .captures = true,
     .run = run_kernels,
     .section = "Kernels",
     .section_intro =

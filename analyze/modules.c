@@ -244,6 +244,11 @@ static void set_sums(const struct modules_query *query, struct modules_row *row,
     row->cpu_forward_ns = total->cpu_ns[PASS_FORWARD];
     row->cpu_backward_ns = total->cpu_ns[PASS_BACKWARD];
     row->cpu_share = query->cpu_ns > 0 ? (double)row->cpu_ns / (double)query->cpu_ns : NAN;
+    if (query->paths->links && total->operations && !both(total->cpu_ns) && !total->calls) {
+        /* nothing but work of graphs that were captured from it: it ran when that was, and not here */
+        row->cpu_ns = row->self_cpu_ns = row->cpu_forward_ns = row->cpu_backward_ns = missing;
+        row->cpu_share = NAN;
+    }
     row->device_ns = device ? both(total->device_ns) : missing;
     row->self_device_ns = device ? both(self->device_ns) : missing;
     row->device_forward_ns = device ? total->device_ns[PASS_FORWARD] : missing;
@@ -719,6 +724,7 @@ const struct analysis analysis_modules = {
     ANALYSIS_DEFAULTS(defaults),
     .filters_rows = true,
     .tables = { tables },
+    .captures = true,
     .run = run_modules,
     .section = "Modules",
     .section_intro =

@@ -58,6 +58,10 @@ static const struct opt sort_rows[] = {
     OPT_FLAG('r', "reverse", struct shared_args, reverse, "smallest first"),
     OPT_END,
 };
+static const struct opt capture_rows[] = {
+    CAPTURE_OPTION(struct shared_args, load),
+    OPT_END,
+};
 static const struct opt shared_rows[] = {
     SELECTION_OPTIONS(struct shared_args, selection),
     OUTPUT_OPTIONS(struct shared_args, output),
@@ -118,6 +122,8 @@ static void fill_options(struct analysis_command *own)
     row = add_rows(row, analysis->options, own_offset);
     if (analysis->sorts && headed)
         row = add_rows(row, sort_rows, 0);
+    if (analysis->captures)
+        row = add_rows(row, capture_rows, 0);
     row = add_rows(row, shared_rows, 0);
     *row = (struct opt)OPT_END;
     assert(row < own->options + ROWS_MOST);

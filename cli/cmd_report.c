@@ -50,6 +50,7 @@ static const struct opt report_opts[] = {
     OPT_FILES(0, "new", struct report_args, other, "FILE", "comparison: files of the second side"),
     OPT_TIME(0, "min-change", struct report_args, min_change_ns, "TIME",
              "comparison: a smaller change of a time is no change"),
+    CAPTURE_OPTION(struct report_args, load),
     OPT_GROUP("Selection"),
     OPT_RANGES(0, "steps", struct report_args, selection.steps, "A..B",
                "only what starts in these steps (ProfilerStep#N): 3..7, 3.., or 1,4"),

@@ -106,6 +106,7 @@ static const struct opt top_opts[] = {
     OPT_CHOICE(0, "torch-version", struct top_args, torch_version, torch_versions, "VERSION",
                "whose rules count where versions of torch differ"),
     OPT_INT(0, "stack-depth", struct top_args, stack_depth, 1, 1000, "N", "frames that --by stack looks at"),
+    CAPTURE_OPTION(struct top_args, load),
     SELECTION_OPTIONS(struct top_args, selection),
     LOAD_OPTIONS(struct top_args, load),
     OUTPUT_OPTIONS_WITH(struct top_args, output, top_format_at),

@@ -3,6 +3,7 @@
 
 #include "base/buffer.h"
 #include "base/quantity.h"
+#include "facts/graph_links.h"
 #include "facts/step_list.h"
 #include "trace/span.h"
 #include "base/memory.h"
@@ -27,6 +28,45 @@ static bool may_read(const struct source_id *file, struct tpa_error *err)
     return output_file_spares(file->device, file->inode, err);
 }
 
+/* Read one file that tells what graphs were made of, and add it to BODIES. */
+static bool read_capture(const char *path, const struct ingest_options *options, struct graph_bodies *bodies,
+                         struct tpa_error *err)
+{
+    struct ingest_options of_capture = *options;
+    struct ingested ingested;
+    of_capture.wants = (struct trace_wants){ .args = GRAPH_BODIES_WANTS };
+    of_capture.results = false;
+    if (!ingest_read_any(&path, 1, &of_capture, &ingested, err))
+        return false;
+    struct trace *trace = ingested_trace(&ingested, path, err);
+    if (!trace)
+        return false;
+    bool good = graph_bodies_add(bodies, trace) > 0;
+    trace_free(trace);
+    if (good)
+        return true;
+    tpa_fail(err, TPA_NOWHERE, "'%s' holds no launches, and so nothing that a graph was made of", path);
+    return tpa_hint(
+        err, "--capture takes a trace of the time when the graphs were captured, or one of an eager run");
+}
+
+/* Let the works of graphs in TRACE be what --capture says that they are. */
+static bool link_graphs(const struct trace *trace, const struct load_args *args,
+                        const struct ingest_options *options, struct tpa_error *err)
+{
+    if (!trace || !args->captures.count)
+        return true;
+    struct graph_bodies *bodies = graph_bodies_open();
+    for (size_t i = 0; i < args->captures.count; i++) {
+        if (read_capture(args->captures.at[i], options, bodies, err))
+            continue;
+        graph_bodies_free(bodies);
+        return tpa_while(err, "reading what --capture names");
+    }
+    graph_links_attach(trace, bodies);
+    return true;
+}
+
 bool load_any(const struct invocation *call, const struct load_args *args, const struct trace_wants *wants,
               struct ingested *ingested, struct tpa_error *err)
 {
@@ -35,8 +75,11 @@ bool load_any(const struct invocation *call, const struct load_args *args, const
         return tpa_while(err, "reading the option --step-range");
     regex_free(steps);
     struct progress progress = args->progress ? progress_begin(stderr) : (struct progress){ 0 };
+    struct trace_wants all = *wants;
+    if (args->captures.count)
+        all.args |= GRAPH_LINKS_WANTS;
     struct ingest_options options = {
-        .wants = *wants,
+        .wants = all,
         .workers = (unsigned)args->jobs,
         .max_ratio = args->max_ratio == 0 ? UINT64_MAX : args->max_ratio,
         .step_range = args->step_range,
@@ -47,6 +90,10 @@ bool load_any(const struct invocation *call, const struct load_args *args, const
     };
     bool fine =
         ingest_read_any((const char *const *)call->operands, call->operand_count, &options, ingested, err);
+    if (fine && !link_graphs(ingested->trace, args, &options, err)) {
+        ingested_free(ingested);
+        fine = false;
+    }
     progress_end(&progress);
     return fine;
 }
@@ -232,6 +279,7 @@ static void note_steps(const struct trace *trace, struct result *result)
 void load_add_notices(const struct trace *trace, struct result *result)
 {
     note_files(trace, result);
+    graph_links_tell(graph_links_of(trace), result);
     note_steps(trace, result);
     for (size_t i = 0; i < trace->notice_count; i++) {
         const struct trace_notice *notice = &trace->notices[i];

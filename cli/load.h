@@ -23,9 +23,10 @@
 #include "trace/trace.h"
 
 struct load_args {
-    uint64_t jobs;          /* 0: one per CPU */
-    uint64_t max_ratio;     /* 0: no limit */
-    const char *step_range; /* NULL: not given */
+    struct opt_list captures; /* --capture: what the graphs of the traces were made of */
+    uint64_t jobs;            /* 0: one per CPU */
+    uint64_t max_ratio;       /* 0: no limit */
+    const char *step_range;   /* NULL: not given */
     bool progress;
     bool results; /* no option: set by commands that take what tpa saved, too */
 };
@@ -55,6 +56,13 @@ struct load_args {
     OPT_RANGES(0, "stream", T, field.streams, "N", "only these streams; what runs on the host stays"), \
     OPT_RANGES(0, "rank", T, field.ranks, "N", "only the files of these ranks")
 /* clang-format on */
+
+/* For commands whose rows are operators, shapes or modules of device work. T: the command's arguments, FIELD: its load_args. */
+#define CAPTURE_OPTION(T, field)                                                                                         \
+    OPT_FILES(                                                                                                           \
+        0, "capture", T, field.captures, "FILE",                                                                         \
+        "works of CUDA and HIP graphs get operator, shapes and module of what a trace of the capture, or an eager one, " \
+        "launched in the same order; up to the next option")
 
 /* Read the operands of CALL into one trace. New; free with trace_free. NULL and ERR when that fails. */
 struct trace *load_traces(const struct invocation *call, const struct load_args *args,

@@ -6,6 +6,7 @@
  */
 #include "facts/code_paths.h"
 
+#include "facts/graph_links.h"
 #include "facts/python_names.h"
 #include "base/memory.h"
 #include "base/search.h"
@@ -375,6 +376,23 @@ static uint32_t *not_asked(size_t count)
     return array;
 }
 
+/* The paths of what graphs were captured from; a parent comes first. */
+static void add_captured(struct code_paths *paths, enum code_frames frames)
+{
+    paths->frames = frames;
+    paths->links = graph_links_of(paths->trace);
+    if (!paths->links)
+        return;
+    const struct captured_paths *captured = &paths->links->bodies->paths[frames];
+    paths->captured = mem_alloc(mem_times(captured->count, sizeof *paths->captured));
+    paths->captured[CODE_OUTSIDE] = CODE_OUTSIDE;
+    for (size_t i = 1; i < captured->count; i++) {
+        const char *label = names_text(paths->links->bodies->texts, captured->at[i].label);
+        paths->captured[i] = path_within(paths, paths->captured[captured->at[i].parent],
+                                         names_add(paths->labels, label, strlen(label)));
+    }
+}
+
 struct code_paths *code_paths_open(const struct trace *trace, enum code_frames frames)
 {
     struct code_paths *paths = mem_zalloc(1, sizeof *paths);
@@ -399,6 +417,7 @@ struct code_paths *code_paths_open(const struct trace *trace, enum code_frames f
     find_threads(&maker, first_backward);
     walk_backward(&maker, first_backward);
 
+    add_captured(paths, frames);
     free(first_backward);
     free(maker.source);
     free(maker.label_of);
@@ -417,6 +436,7 @@ void code_paths_free(struct code_paths *paths)
     free(paths->node);
     free(paths->path);
     free(paths->flags);
+    free(paths->captured);
     VEC_FREE(paths);
     names_free(paths->labels);
     names_free(paths->keys);
@@ -453,9 +473,18 @@ struct code_place code_place_of(const struct code_paths *paths, event_id e)
     return code_place_at(paths, paths->trace->track[e], paths->trace->start_ns[e]);
 }
 
+static struct code_place place_of_captured(const struct code_paths *paths, event_id e)
+{
+    const struct captured_op *op = graph_link_op(paths->links, e);
+    uint32_t path = !op ? CODE_OUTSIDE : paths->frames == CODE_MODULES ? op->modules : op->lines;
+    return (struct code_place){ paths->captured[path], false };
+}
+
 struct code_place code_place_of_work(const struct code_paths *paths, const struct attribution *launches,
                                      event_id e)
 {
+    if (graph_link_is_work(paths->links, e))
+        return place_of_captured(paths, e);
     event_id call = attribution_call(launches, e);
     if (call != EVENT_NONE && paths->node[call] != NODE_NONE)
         return code_place_of(paths, call);

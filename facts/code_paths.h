@@ -43,17 +43,22 @@ struct code_place {
     bool backward; /* in the backward pass */
 };
 
+struct graph_links;
+
 struct code_paths {
     const struct trace *trace; /* borrowed */
-    struct calltree *tree;     /* frames, operators, runtime calls */
-    node_id *node;             /* by event */
-    node_id *skips;            /* by node: see calltree_around */
-    uint32_t *path;            /* by node */
-    uint8_t *flags;            /* by node: enum code_flags */
-    struct code_path *at;      /* at[0] is CODE_OUTSIDE */
+    enum code_frames frames;
+    struct calltree *tree; /* frames, operators, runtime calls */
+    node_id *node;         /* by event */
+    node_id *skips;        /* by node: see calltree_around */
+    uint32_t *path;        /* by node */
+    uint8_t *flags;        /* by node: enum code_flags */
+    struct code_path *at;  /* at[0] is CODE_OUTSIDE */
     size_t count, capacity;
     struct names *labels, *keys;
-    uint64_t unlinked; /* operators with a forward operator that was not found */
+    const struct graph_links *links; /* of works of graphs, borrowed; NULL: no capture was given */
+    uint32_t *captured;              /* by path of the capture: that of this */
+    uint64_t unlinked;               /* operators with a forward operator that was not found */
 };
 
 enum code_flags {
@@ -71,7 +76,8 @@ struct code_place code_place_of(const struct code_paths *paths, event_id e);
 /* Where the thread of TRACK was at NS, on the clock of its file. */
 struct code_place code_place_at(const struct code_paths *paths, track_id track, int64_t ns);
 
-/* Where GPU work E was launched: by its call, else by the operator it is linked to; outside when neither is known. */
+/* Where GPU work E was launched: by its call, else by the operator it is linked to; outside when neither is known. Work
+ * of a graph, where a capture was given (graph_links.h): where that launched it. */
 struct code_place code_place_of_work(const struct code_paths *paths, const struct attribution *launches,
                                      event_id e);
 

@@ -3,6 +3,7 @@
 
 #include "base/memory.h"
 #include "facts/communication.h"
+#include "facts/graph_links.h"
 #include "trace/derived.h"
 #include "trace/memory_change.h"
 #include "facts/step_list.h"
@@ -116,6 +117,9 @@ static unsigned find_features(const struct trace *trace)
         found |= FEATURE_COLLECTIVES;
     if (trace->file_count > 1)
         found |= FEATURE_RANKS;
+    const struct graph_links *links = graph_links_of(trace);
+    if (links && links->bodies->paths[CODE_LINES].count + links->bodies->paths[CODE_MODULES].count > 2)
+        found |= FEATURE_STACKS; /* works of graphs have those of the capture */
     return found;
 }
 

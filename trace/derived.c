@@ -3,6 +3,7 @@
 
 #include "base/memory.h"
 #include "trace/storage.h"
+#include <assert.h>
 #include <pthread.h>
 #include <stdlib.h>
 
@@ -35,6 +36,13 @@ const void *trace_derive(const struct trace *trace, const struct derivation *der
     if (kept != value) /* another thread was faster */
         derivation->release(value);
     return kept;
+}
+
+void trace_attach(const struct trace *trace, const struct derivation *derivation, void *value)
+{
+    void *kept = find_or_add(trace->storage, derivation, value);
+    assert(kept == value);
+    (void)kept;
 }
 
 void trace_release_derived(struct trace_storage *storage)

@@ -26,4 +26,7 @@ struct derivation {
 /* Borrowed; lives as long as TRACE. Several threads may ask. */
 const void *trace_derive(const struct trace *trace, const struct derivation *derivation);
 
+/* Keep VALUE, which is taken, as what DERIVATION gives: where it cannot be worked out from TRACE alone. Once, before anyone asks. */
+void trace_attach(const struct trace *trace, const struct derivation *derivation, void *value);
+
 #endif

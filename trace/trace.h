@@ -150,7 +150,8 @@ enum event_flags {
     ARG(MODULE, TEXT, "hlo_module")                                                                          \
     ARG(LONG_NAME, TEXT, "long_name|long name")                                                              \
     ARG(NVTX_CATEGORY, TEXT, "NVTX category")                                                                \
-    ARG(COPY_MEMORY, TEXT, "copy memory")
+    ARG(COPY_MEMORY, TEXT, "copy memory")                                                                    \
+    ARG(LAUNCHED_KERNEL, TEXT, "kernel")
 
 enum trace_arg {
 #define TRACE_ARG_CONSTANT(id, kind, keys) ARG_##id,

@@ -94,6 +94,18 @@ static void note_work(struct device_state *state, event_id e, event_id call, boo
         add_work(&state->counts->graph, duration_ns);
 }
 
+/* Work of a graph is also that of the operator it was captured from, which did not run again. */
+static void give_to_captured(struct device_state *state, event_id e, event_id call, int64_t duration_ns)
+{
+    uint32_t index = call == EVENT_NONE ? ROW_NONE : top_row_of_captured(state->rows, e, call);
+    if (index == ROW_NONE)
+        return;
+    struct row_sums *row = &state->rows->at[index];
+    row->captured++;
+    add_wrapped(&row->device_ns, duration_ns);
+    add_wrapped(&row->self_device_ns, duration_ns);
+}
+
 static void count_launched(struct device_state *state, event_id e, int64_t duration_ns,
                            const int64_t *external_id, const int64_t *correlation)
 {
@@ -105,7 +117,9 @@ static void count_launched(struct device_state *state, event_id e, int64_t durat
     bool has_operator = link.op != EVENT_NONE && node_of[link.op] != NODE_NONE;
     bool given_once = !top_is_lookalike(links, lookalike, lookalike);
     event_id call = correlation ? attribution_call(links->launches, e) : EVENT_NONE;
-    note_work(state, e, call, has_operator, duration_ns);
+    if (graph_link_is_work(state->rows->links, e))
+        give_to_captured(state, e, call, duration_ns);
+    note_work(state, e, call, has_operator || graph_link_op(state->rows->links, e), duration_ns);
     if (top_rows_hold_both_sides(events))
         return; /* the row has it already */
     if (has_operator && given_once)

@@ -11,8 +11,10 @@
 #include "facts/async_regions.h"
 #include "facts/attribution.h"
 #include "facts/flops.h"
+#include "facts/graph_links.h"
 #include <ctype.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* profiler_util._filter_name: left out of every table. */
 static const char *const dropped_names[] = {
@@ -58,6 +60,20 @@ static size_t length_without_overload(const char *name, size_t len)
     return len;
 }
 
+/* Operators that graphs were captured from have rows of their own, or share those of operators of the trace. */
+static void add_captured(struct top_names *names, const struct graph_links *links)
+{
+    if (!links)
+        return;
+    const struct names *texts = links->bodies->texts;
+    names->captured_key = mem_zalloc(names_count(texts) + 1, sizeof *names->captured_key);
+    for (size_t i = 0; i <= links->bodies->ops.count; i++) {
+        name_id id = i ? links->bodies->ops.at[i - 1].name : links->unmatched;
+        const char *name = names_text(texts, id);
+        names->captured_key[id] = names_add(names->keys, name, length_without_overload(name, strlen(name)));
+    }
+}
+
 void top_names_open(struct top_names *names, const struct trace *trace, const struct top_options *options)
 {
     static const char step_prefix[] = "ProfilerStep#", steps[] = "ProfilerStep*";
@@ -86,6 +102,7 @@ void top_names_open(struct top_names *names, const struct trace *trace, const st
         names->any_flags |= names->flags[id];
     }
     buffer_release(&readable);
+    add_captured(names, graph_links_of(trace));
     if (options->filter || options->exclude)
         names->wanted = selection_match_names(names->keys, options->filter, options->exclude, NULL);
 }
@@ -95,6 +112,7 @@ void top_names_release(struct top_names *names)
     free(names->key_of);
     free(names->operator_key_of);
     free(names->flags);
+    free(names->captured_key);
     free(names->wanted);
     names_free(names->keys);
 }

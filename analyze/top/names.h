@@ -21,7 +21,9 @@ struct top_names {
     uint8_t *flags;            /* enum top_name_flags */
     uint8_t any_flags;         /* of all names together */
     struct names *keys;        /* texts of the keys; copied */
-    bool *wanted;              /* by key: do --filter and --exclude keep it? NULL: all are kept */
+    uint32_t *
+        captured_key; /* by text of a capture (facts/graph_links.h): row key of the operator; NULL: none was given */
+    bool *wanted; /* by key: do --filter and --exclude keep it? NULL: all are kept */
 };
 
 void top_names_open(struct top_names *names, const struct trace *trace, const struct top_options *options);

@@ -49,7 +49,11 @@ void top_rows_open(struct top_rows *rows, const struct top_events *events, event
         .lines = events->by & TOP_LINE ? code_paths_open(events->trace, CODE_LINES) : NULL,
         .group = open_group(events),
         .texts = names_open(),
+        .links = graph_links_of(events->trace),
     };
+    if (rows->links && events->by & TOP_SHAPE)
+        rows->shape_of_captured =
+            mem_zalloc(names_count(rows->links->bodies->texts) + 1, sizeof *rows->shape_of_captured);
     for (size_t c = 0; c < events->trace->category_count; c++)
         rows->several_types |= rows->types->of_category[c] != DEVICE_TYPE_CUDA;
     for (size_t i = 0; i < events->trace->file_count; i++)
@@ -71,6 +75,7 @@ void top_rows_release(struct top_rows *rows)
         free(rows->row_of_key[i]);
     names_free(rows->composites);
     free(rows->shape_of_text);
+    free(rows->shape_of_captured);
     free(rows->stack_of_text);
     free(rows->stack_event);
     buffer_release(&rows->buffer);
@@ -249,6 +254,55 @@ uint32_t top_row_of(struct top_rows *rows, event_id e)
         *VEC_PUSH(rows) = (struct row_sums){ .key = key };
     assert(*fast < rows->count);
     return *fast;
+}
+
+static uint32_t shape_of_captured(struct top_rows *rows, const struct captured_op *op)
+{
+    if (!op || op->dims == NAME_NONE)
+        return rows->no_shape;
+    uint32_t *known = &rows->shape_of_captured[op->dims];
+    if (*known == 0) {
+        buffer_clear(&rows->buffer);
+        shapes_show(&rows->buffer, names_text(rows->links->bodies->texts, op->dims));
+        *known = names_add(rows->texts, rows->buffer.at, rows->buffer.count) + 1;
+    }
+    return *known - 1;
+}
+
+/* What groups work of a graph as the operator would be grouped, which has neither device nor category. */
+static uint32_t group_of_captured(struct top_rows *rows, event_id e, event_id call)
+{
+    bool of_module = rows->events->by & TOP_MODULE;
+    return group_of(rows->group, of_module ? e : EVENT_NONE, call, EVENT_NONE);
+}
+
+uint32_t top_row_of_captured(struct top_rows *rows, event_id e, event_id call)
+{
+    const struct top_events *events = rows->events;
+    unsigned by = events->by;
+    const struct captured_op *op = graph_link_op(rows->links, e);
+    uint32_t name = events->names.captured_key[graph_link_name_id(rows->links, e)];
+    if (!events->per_call || by & (TOP_KERNEL | TOP_CATEGORY | TOP_STREAM | TOP_DEVICE) ||
+        !top_is_selected(events, e) || (events->names.wanted && !events->names.wanted[name]))
+        return ROW_NONE;
+    struct row_key key = { .name = name, .device_type = DEVICE_TYPE_CPU };
+    if (by & TOP_SHAPE)
+        key.shape = shape_of_captured(rows, op);
+    if (by & TOP_STACK)
+        key.stack = rows->nothing;
+    if (by & TOP_OVERLOAD)
+        key.overload = rows->nothing;
+    if (by & TOP_LINE)
+        key.line = line_of(rows, e);
+    if (rows->group)
+        key.group = group_of_captured(rows, e, call);
+    uint32_t index = names_add(rows->composites, (const char *)&key, sizeof key);
+    if (index == rows->count)
+        *VEC_PUSH(rows) =
+            (struct row_sums){ .key = key,
+                               .first = { call, events->trace->start_ns[call],
+                                          trace_end_ns(events->trace, call), e, false, false } };
+    return index;
 }
 
 int top_compare_first(const struct trace *trace, const struct top_occurrence *a,

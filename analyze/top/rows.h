@@ -16,6 +16,7 @@
 #include "base/sum.h"
 #include "facts/code_paths.h"
 #include "facts/device_types.h"
+#include "facts/graph_links.h"
 #include "trace/calltree.h"
 
 #define ROW_NONE UINT32_MAX
@@ -46,6 +47,7 @@ struct row_sums {
     struct row_key key;
     struct top_occurrence first; /* where torch would list it: the first by (file, start, -end, order) */
     int64_t count, cpu_ns, self_cpu_ns, device_ns, self_device_ns;
+    int64_t captured; /* works of graphs that were captured from it */
     int64_t cpu_bytes, self_cpu_bytes, device_bytes, self_device_bytes, flops;
     struct top_float_figures as_torch;
     uint64_t seen;         /* the last kernel that was added, where each counts once */
@@ -65,10 +67,12 @@ struct top_rows {
     size_t count, capacity;
 
     /* How rows are found. */
-    uint32_t *row_of_key[4];  /* by host or device, annotation or not; then by key */
-    struct names *composites; /* struct row_key as bytes; ids are rows */
-    uint32_t *shape_of_text;  /* by text id of Input Dims: in texts, +1; 0: not worked out yet */
-    uint32_t *stack_of_text;  /* the same for Call stack */
+    uint32_t *row_of_key[4];         /* by host or device, annotation or not; then by key */
+    struct names *composites;        /* struct row_key as bytes; ids are rows */
+    uint32_t *shape_of_text;         /* by text id of Input Dims: in texts, +1; 0: not worked out yet */
+    uint32_t *stack_of_text;         /* the same for Call stack */
+    const struct graph_links *links; /* NULL: no capture was given */
+    uint32_t *shape_of_captured;     /* by text of the capture: as shape_of_text */
     uint32_t no_shape, nothing;
     struct buffer buffer;
 };
@@ -82,6 +86,12 @@ unsigned top_group_dimensions(unsigned by);
 
 /* The row of event E, which is to be counted there; ROW_NONE when it is counted in no row. */
 uint32_t top_row_of(struct top_rows *rows, event_id e);
+
+/*
+ * The row of the operator that E, work of a graph launched by CALL, was captured from; ROW_NONE when it is counted in no
+ * row of operators.
+ */
+uint32_t top_row_of_captured(struct top_rows *rows, event_id e, event_id call);
 
 /* Count a call in row INDEX. */
 void top_row_count(struct top_rows *rows, uint32_t index, const struct top_occurrence *one);

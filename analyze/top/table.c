@@ -30,6 +30,7 @@ static const struct table_column columns[] = {
     COLUMN(ROW, self_device_ns, "self_device_time_total", "Self CUDA", TABLE_NS, "time on the device: of a kernel its own, of an operator that of the kernels it launched itself", .aliases = DEVICE_ALIASES("self_", "_time_total") " self_cuda"),
     COLUMN(ROW, device_ns, "device_time_total", "CUDA total", TABLE_NS, "time on the device of all it launched, through what it called too", .aliases = DEVICE_ALIASES("", "_time_total") " cuda_total"),
     COLUMN(ROW, count, "count", "# of Calls", TABLE_COUNT, "how often it ran", .aliases = "calls"),
+    COLUMN(ROW, captured, "graph_works", "Graph works", TABLE_COUNT, "works of CUDA and HIP graphs that were captured from it (--capture)"),
     COLUMN(ROW, self_cpu_share, "self_cpu_percent", "Self CPU %", TABLE_SHARE, "part of the self CPU time of all rows"),
     COLUMN(ROW, self_device_share, "self_device_percent", "Self CUDA %", TABLE_SHARE, "part of the time of all device rows that are no annotations", .aliases = "self_cuda_percent"),
     COLUMN(ROW, cpu_average_ns, "cpu_time", "CPU time avg", TABLE_NS, "CPU total of one call"),
@@ -64,6 +65,7 @@ static bool has_column(const struct top *top, const struct table_column *column)
         { offsetof(ROW, overload), top->by & TOP_OVERLOAD },
         { offsetof(ROW, stack), top->by & TOP_STACK },
         { offsetof(ROW, line), top->per_call && top->by & TOP_LINE },
+        { offsetof(ROW, captured), top->captured > 0 },
     };
     for (size_t i = 0; i < sizeof choices / sizeof *choices; i++)
         if (column->offset == choices[i].offset)

@@ -133,6 +133,19 @@ static void set_name(struct top *top, const struct top_rows *rows, const struct 
     row->is_gpu_work = event_is_gpu_work((enum event_kind)top->trace->kind[sums->first.event]);
 }
 
+/* An operator that ran only when a graph was captured: nothing is known of its calls. */
+static void forget_calls(struct top_row *row)
+{
+    int64_t *const figures[] = { &row->count,        &row->cpu_ns,
+                                 &row->self_cpu_ns,  &row->cpu_average_ns,
+                                 &row->cpu_bytes,    &row->self_cpu_bytes,
+                                 &row->device_bytes, &row->self_device_bytes,
+                                 &row->flops,        &row->device_average_ns };
+    for (size_t i = 0; i < sizeof figures / sizeof *figures; i++)
+        *figures[i] = TABLE_INT_MISSING;
+    row->self_cpu_share = row->cpu_share = NAN;
+}
+
 static struct top_row row_of(struct top *top, const struct top_rows *rows, const struct row_sums *sums)
 {
     const struct top_float_figures *as_torch = &sums->as_torch;
@@ -141,10 +154,10 @@ static struct top_row row_of(struct top *top, const struct top_rows *rows, const
         .count = sums->count,
         .cpu_ns = sums->cpu_ns,
         .self_cpu_ns = sums->self_cpu_ns,
-        .cpu_average_ns = divide_rounded(sums->cpu_ns, sums->count),
+        .cpu_average_ns = sums->count ? divide_rounded(sums->cpu_ns, sums->count) : 0,
         .device_ns = sums->device_ns,
         .self_device_ns = sums->self_device_ns,
-        .device_average_ns = divide_rounded(sums->device_ns, sums->count),
+        .device_average_ns = sums->count ? divide_rounded(sums->device_ns, sums->count) : 0,
         .self_cpu_share = share_of(sums->self_cpu_ns, top->self_cpu_ns),
         .cpu_share = share_of(sums->first.is_async ? 0 : sums->cpu_ns, top->self_cpu_ns),
         .self_device_share = share_of(sums->self_device_ns, top->self_device_ns),
@@ -159,6 +172,9 @@ static struct top_row row_of(struct top *top, const struct top_rows *rows, const
         .as_torch = { as_torch->cpu_us, as_torch->self_cpu_us, as_torch->cpu_us / calls, as_torch->device_us,
                       as_torch->self_device_us, as_torch->device_us / calls },
     };
+    row.captured = top->captured ? sums->captured : TABLE_INT_MISSING;
+    if (sums->count == 0)
+        forget_calls(&row);
     set_name(top, rows, sums, &row);
     row.scope = row.is_annotation && !row.on_device ? 7 : 0;
     return row;
@@ -197,6 +213,7 @@ static void add_up(struct top *top, const struct top_rows *rows)
     bool any = false;
     for (size_t i = 0; i < rows->count; i++) {
         const struct row_sums *sums = &rows->at[i];
+        top->captured += (uint64_t)sums->captured;
         if (sums->count == 0)
             continue;
         any = true;
@@ -222,7 +239,7 @@ static void take_rows(struct top *top, struct top_rows *rows)
     add_up(top, rows);
     VEC_OF(struct listed_row) listed = { 0 };
     for (size_t i = 0; i < rows->count; i++)
-        if (rows->at[i].count)
+        if (rows->at[i].count || (rows->at[i].captured && !top->as_torch))
             *VEC_PUSH(&listed) = (struct listed_row){ top->trace, &rows->at[i] };
     if (listed.count)
         qsort(listed.at, listed.count, sizeof *listed.at, compare_rows);

@@ -28,6 +28,7 @@ struct top_row {
     struct group_key key;
     uint32_t file; /* by rank, its file; else that of its first event */
     int64_t count;
+    int64_t captured; /* works of graphs that were captured from it; missing where no capture was given */
     int64_t cpu_ns, self_cpu_ns, cpu_average_ns;          /* on the host */
     int64_t device_ns, self_device_ns, device_average_ns; /* on devices */
     double self_cpu_share, cpu_share,
@@ -54,7 +55,8 @@ struct top {
     const char *device_name;             /* what headings call the devices: "CUDA" */
     /* Is there anything on the host, time on devices, memory of the host, of devices, FLOPs? */
     bool has_host, has_device_time, has_memory, has_device_memory, has_flops;
-    bool no_code; /* no module, or line, is in the recorded stacks */
+    bool no_code;      /* no module, or line, is in the recorded stacks */
+    uint64_t captured; /* works of graphs that have an operator by a capture */
     struct top_counts counts;
     struct group *group; /* of the keys; NULL: no dimension of it */
     struct arena texts;

@@ -1,0 +1,593 @@
+/*
+ * graph_links.c - see graph_links.h.
+ *
+ * Replays whose works have the same names, stream by stream, are one sort; so are bodies whose launches have. Sorts are matched
+ * once, so that a thousand replays of a graph cost what reading them costs.
+ */
+#include "facts/graph_links.h"
+
+#include "base/buffer.h"
+#include "base/lcs.h"
+#include "base/quantity.h"
+#include "base/runs.h"
+#include "base/search.h"
+#include "facts/attribution.h"
+#include "trace/derived.h"
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Sequences that differ in more are not looked at: nothing of them would be sure. */
+enum { MOST_EDITS = 8000 };
+
+#define NO_LAUNCH UINT32_MAX
+
+/* Work of a graph. */
+struct replayed {
+    event_id call, work;
+    track_id track;
+};
+
+/* The works of one stream of a replay, or of all where TRACK does not matter. */
+struct part {
+    size_t first, count; /* in matching->works */
+};
+
+struct replay {
+    size_t first, count; /* in matching->works: stream after stream, each by start */
+    int64_t graph_id;    /* -1: not recorded */
+    uint32_t sort;
+};
+
+/* What the works of a sort of replays are, with the bodies that fit them best. */
+struct sort {
+    size_t replay;         /* the first of them */
+    size_t matched;        /* launches of each of the best bodies that match */
+    VEC_OF(uint32_t) best; /* sorts of bodies, all as good */
+    bool by_place;
+    uint32_t *launch_of; /* by work of the replay: place in the body at hand */
+    uint32_t known_body; /* sort of body that launch_of is about; UINT32_MAX: none */
+};
+
+struct matching {
+    const struct trace *trace;
+    struct graph_links *links;
+    VEC_OF(struct replayed) works;
+    VEC_OF(uint32_t) names; /* by work */
+    VEC_OF(struct replay) replays;
+    VEC_OF(struct sort) sorts;
+    struct names *sort_keys, *body_keys, *ids;
+    uint32_t *body_sort;         /* by body */
+    VEC_OF(uint32_t) first_body; /* by sort of body: the first of its bodies */
+    VEC_OF(uint32_t) body_of_id; /* by graph id: 1 + its body */
+    size_t last_body;            /* that was used last; SIZE_MAX: none yet */
+};
+
+/* ---- replays ---- */
+
+static bool is_launched_later(const void *context, const void *left, const void *right)
+{
+    const struct trace *trace = context;
+    const struct replayed *a = left, *b = right;
+    if (a->call != b->call)
+        return trace->start_ns[a->call] != trace->start_ns[b->call]
+                   ? trace->start_ns[a->call] > trace->start_ns[b->call]
+                   : a->call > b->call;
+    if (a->track != b->track)
+        return a->track > b->track;
+    return trace->start_ns[a->work] > trace->start_ns[b->work];
+}
+
+static void find_works(struct matching *matching)
+{
+    const struct trace *trace = matching->trace;
+    const struct attribution *launches = attribution_of(trace);
+    uint8_t *is_graph = mem_zalloc(names_count(trace->names) + 1, 1);
+    for (name_id id = 0; id < names_count(trace->names); id++)
+        is_graph[id] = attribution_is_graph_launch(names_text(trace->names, id));
+    for (event_id e = 0; e < trace->event_count; e++) {
+        event_id call = event_is_gpu_work(trace->kind[e]) ? attribution_call(launches, e) : EVENT_NONE;
+        if (call == EVENT_NONE || !is_graph[trace->name[call]])
+            continue;
+        *VEC_PUSH(&matching->works) = (struct replayed){ call, e, trace->track[e] };
+        matching->links->op_of[e] = 1;
+        matching->links->works++;
+        matching->links->works_ns += trace->dur_ns[e];
+    }
+    free(is_graph);
+    runs_sort(matching->works.at, matching->works.count, sizeof *matching->works.at, is_launched_later,
+              trace);
+}
+
+/* The sort of REPLAY: which replays have the same names on as many streams. */
+static uint32_t sort_of(struct matching *matching, const struct replay *replay)
+{
+    VEC_OF(uint32_t) key = { 0 };
+    for (size_t i = replay->first; i < replay->first + replay->count; i++) {
+        bool next_stream =
+            i > replay->first && matching->works.at[i].track != matching->works.at[i - 1].track;
+        if (next_stream)
+            *VEC_PUSH(&key) = LCS_NOTHING;
+        *VEC_PUSH(&key) = matching->names.at[i];
+    }
+    uint32_t id = names_add(matching->sort_keys, (const char *)key.at, key.count * sizeof *key.at);
+    VEC_FREE(&key);
+    return id;
+}
+
+static void find_replays(struct matching *matching)
+{
+    const struct trace *trace = matching->trace;
+    uint32_t *known =
+        mem_alloc(mem_times(names_count(trace->names) + 1, sizeof *known)); /* of kernels, by name */
+    memset(known, 0xff, names_count(trace->names) * sizeof *known);
+    for (size_t i = 0; i < matching->works.count; i++) {
+        event_id e = matching->works.at[i].work;
+        uint32_t *name = &known[trace->name[e]];
+        if (*name == NAME_NONE)
+            *name = graph_work_name(matching->links->bodies, trace->kind[e], trace_name(trace, e));
+        *VEC_PUSH(&matching->names) = *name;
+    }
+    free(known);
+    for (size_t i = 0, end; i < matching->works.count; i = end) {
+        for (end = i;
+             end < matching->works.count && matching->works.at[end].call == matching->works.at[i].call; end++)
+            ;
+        struct replay replay = { i, end - i,
+                                 trace_arg_or(trace, ARG_GRAPH_ID, matching->works.at[i].work, -1), 0 };
+        replay.sort = sort_of(matching, &replay);
+        if (replay.sort == matching->sorts.count)
+            *VEC_PUSH(&matching->sorts) =
+                (struct sort){ .replay = matching->replays.count, .known_body = UINT32_MAX };
+        *VEC_PUSH(&matching->replays) = replay;
+    }
+    matching->links->replays = matching->replays.count;
+}
+
+/* ---- one replay and one body ---- */
+
+/* The streams of REPLAY, that with most works first. New, free with free(). */
+static struct part *parts_of(const struct matching *matching, const struct replay *replay, size_t *count)
+{
+    VEC_OF(struct part) parts = { 0 };
+    size_t end = replay->first + replay->count;
+    for (size_t i = replay->first; i < end; i++) {
+        if (i == replay->first || matching->works.at[i].track != matching->works.at[i - 1].track)
+            *VEC_PUSH(&parts) = (struct part){ i, 0 };
+        parts.at[parts.count - 1].count++;
+    }
+    for (size_t i = 1; i < parts.count; i++) { /* a graph has few streams */
+        struct part part = parts.at[i];
+        size_t j = i;
+        for (; j > 0 && parts.at[j - 1].count < part.count; j--)
+            parts.at[j] = parts.at[j - 1];
+        parts.at[j] = part;
+    }
+    *count = parts.count;
+    return parts.at;
+}
+
+static const struct body_launch *launches_of(const struct matching *matching, const struct graph_body *body)
+{
+    return matching->links->bodies->launches.at + body->first;
+}
+
+/* Match PART with the launches of BODY that are not TAKEN. */
+static size_t match_part(const struct matching *matching, const struct part *part,
+                         const struct graph_body *body, size_t first_work, bool *taken, uint32_t *launch_of)
+{
+    const struct body_launch *launches = launches_of(matching, body);
+    uint32_t *places = mem_alloc(mem_times(body->count + 1, sizeof *places));
+    uint32_t *names = mem_alloc(mem_times(body->count + 1, sizeof *names));
+    size_t left = 0;
+    for (size_t i = 0; i < body->count; i++) {
+        if (taken[i])
+            continue;
+        places[left] = (uint32_t)i;
+        names[left++] = launches[i].name;
+    }
+    struct lcs_pairs pairs = { 0 };
+    size_t matched = 0;
+    if (lcs_find(matching->names.at + part->first, part->count, names, left, MOST_EDITS, &pairs)) {
+        for (size_t i = 0; i < pairs.count; i++) {
+            uint32_t place = places[pairs.at[i].b];
+            launch_of[part->first - first_work + pairs.at[i].a] = place;
+            taken[place] = true;
+        }
+        matched = pairs.count;
+    }
+    VEC_FREE(&pairs);
+    free(places);
+    free(names);
+    return matched;
+}
+
+/* By names: set LAUNCH_OF of the works of REPLAY; how many matched. */
+static size_t match_by_names(const struct matching *matching, const struct replay *replay,
+                             const struct graph_body *body, uint32_t *launch_of)
+{
+    size_t part_count, matched = 0;
+    struct part *parts = parts_of(matching, replay, &part_count);
+    bool *taken = mem_zalloc(body->count + 1, sizeof *taken);
+    memset(launch_of, 0xff, replay->count * sizeof *launch_of);
+    for (size_t i = 0; i < part_count; i++)
+        matched += match_part(matching, &parts[i], body, replay->first, taken, launch_of);
+    free(taken);
+    free(parts);
+    return matched;
+}
+
+/* The works of REPLAY in order of start, over all streams. New, free with free(). */
+static uint32_t *works_by_start(const struct matching *matching, const struct replay *replay);
+
+struct ordering {
+    const struct matching *matching;
+    const struct replay *replay;
+};
+
+static bool starts_later(const void *context, const void *left, const void *right)
+{
+    const struct ordering *ordering = context;
+    const struct replayed *works = ordering->matching->works.at + ordering->replay->first;
+    const struct trace *trace = ordering->matching->trace;
+    return trace->start_ns[works[*(const uint32_t *)left].work] >
+           trace->start_ns[works[*(const uint32_t *)right].work];
+}
+
+static uint32_t *works_by_start(const struct matching *matching, const struct replay *replay)
+{
+    uint32_t *order = mem_alloc(mem_times(replay->count + 1, sizeof *order));
+    for (size_t i = 0; i < replay->count; i++)
+        order[i] = (uint32_t)i;
+    runs_sort(order, replay->count, sizeof *order, starts_later, &(struct ordering){ matching, replay });
+    return order;
+}
+
+/* By place: only if the numbers are equal, and the names that are known. */
+static size_t match_by_place(const struct matching *matching, const struct replay *replay,
+                             const struct graph_body *body, uint32_t *launch_of)
+{
+    const struct body_launch *launches = launches_of(matching, body);
+    if (body->count != replay->count)
+        return 0;
+    uint32_t *order = works_by_start(matching, replay);
+    const struct names *names = matching->links->bodies->names;
+    uint32_t copy = names_find(names, "copy", 4), memset_name = names_find(names, "memset", 6);
+    bool fits = true;
+    for (size_t i = 0; i < body->count && fits; i++) {
+        uint32_t name = matching->names.at[replay->first + order[i]];
+        bool is_kernel = name != copy && name != memset_name;
+        fits = launches[i].name == LCS_NOTHING ? is_kernel : launches[i].name == name;
+        launch_of[order[i]] = (uint32_t)i;
+    }
+    free(order);
+    return fits ? body->count : 0;
+}
+
+static size_t match(const struct matching *matching, const struct replay *replay,
+                    const struct graph_body *body, uint32_t *launch_of)
+{
+    return body->nameless ? match_by_place(matching, replay, body, launch_of)
+                          : match_by_names(matching, replay, body, launch_of);
+}
+
+/* ---- which body ---- */
+
+/* Bodies with the same names are one sort. */
+static void sort_bodies(struct matching *matching)
+{
+    const struct graph_bodies *bodies = matching->links->bodies;
+    matching->body_sort = mem_alloc(mem_times(bodies->count + 1, sizeof *matching->body_sort));
+    VEC_OF(uint32_t) key = { 0 };
+    for (uint32_t b = 0; b < bodies->count; b++) {
+        key.count = 0;
+        for (size_t i = 0; i < bodies->at[b].count; i++)
+            *VEC_PUSH(&key) = bodies->launches.at[bodies->at[b].first + i].name;
+        matching->body_sort[b] =
+            names_add(matching->body_keys, (const char *)key.at, key.count * sizeof *key.at);
+        if (matching->body_sort[b] == matching->first_body.count)
+            *VEC_PUSH(&matching->first_body) = b;
+    }
+    VEC_FREE(&key);
+}
+
+static size_t apart(size_t a, size_t b)
+{
+    return a > b ? a - b : b - a;
+}
+
+/* Find the sorts of bodies that match SORT best: most works, then the nearest length. */
+static void find_best(struct matching *matching, struct sort *sort)
+{
+    const struct graph_bodies *bodies = matching->links->bodies;
+    const struct replay *replay = &matching->replays.at[sort->replay];
+    sort->launch_of = mem_alloc(mem_times(replay->count + 1, sizeof *sort->launch_of));
+    size_t nearest = 0;
+    for (uint32_t s = 0; s < matching->first_body.count; s++) {
+        const struct graph_body *body = &bodies->at[matching->first_body.at[s]];
+        size_t most = body->count < replay->count ? body->count : replay->count;
+        if (most < sort->matched || most == 0)
+            continue; /* none of it could be better */
+        size_t matched = match(matching, replay, body, sort->launch_of),
+               far = apart(body->count, replay->count);
+        bool is_better = matched > sort->matched || (matched == sort->matched && far < nearest);
+        if (matched == 0 || (!is_better && (matched < sort->matched || far > nearest)))
+            continue;
+        if (is_better)
+            sort->best.count = 0;
+        sort->matched = matched;
+        nearest = far;
+        sort->by_place = body->nameless;
+        *VEC_PUSH(&sort->best) = s;
+    }
+}
+
+/* The best ascend. */
+static bool is_among(const struct sort *sort, uint32_t body_sort)
+{
+    size_t i;
+    SEARCH(i, sort->best.count, sort->best.at[i] < body_sort);
+    return i < sort->best.count && sort->best.at[i] == body_sort;
+}
+
+/* The next body behind the one used last that is among the best, else the first of them. */
+static size_t next_body(const struct matching *matching, const struct sort *sort)
+{
+    size_t count = matching->links->bodies->count;
+    size_t from = matching->last_body == SIZE_MAX ? 0 : matching->last_body + 1;
+    for (size_t i = 0; i < count; i++) {
+        size_t body = (from + i) % count;
+        if (is_among(sort, matching->body_sort[body]))
+            return body;
+    }
+    return SIZE_MAX;
+}
+
+/* The body of REPLAY: that which its graph had before, else the next. */
+static size_t choose_body(struct matching *matching, const struct replay *replay)
+{
+    const struct sort *sort = &matching->sorts.at[replay->sort];
+    if (replay->graph_id < 0)
+        return next_body(matching, sort);
+    const int64_t key[2] = { replay->graph_id, replay->sort };
+    uint32_t id = names_add(matching->ids, (const char *)key, sizeof key);
+    if (id == matching->body_of_id.count)
+        *VEC_PUSH(&matching->body_of_id) = (uint32_t)next_body(matching, sort);
+    return matching->body_of_id.at[id];
+}
+
+/* ---- what comes of it ---- */
+
+static void take(struct matching *matching, const struct replay *replay, size_t body_index)
+{
+    struct graph_links *links = matching->links;
+    struct sort *sort = &matching->sorts.at[replay->sort];
+    const struct graph_body *body = &links->bodies->at[body_index];
+    if (sort->known_body != matching->body_sort[body_index]) {
+        match(matching, &matching->replays.at[sort->replay], body, sort->launch_of);
+        sort->known_body = matching->body_sort[body_index];
+    }
+    for (size_t i = 0; i < replay->count; i++) {
+        if (sort->launch_of[i] == NO_LAUNCH)
+            continue;
+        event_id e = matching->works.at[replay->first + i].work;
+        links->op_of[e] = 2 + launches_of(matching, body)[sort->launch_of[i]].op;
+        links->matched++;
+        links->by_place += sort->by_place;
+        links->matched_ns += matching->trace->dur_ns[e];
+    }
+    matching->last_body = body_index;
+}
+
+static void add_name(struct buffer *text, const struct names *names, uint32_t name)
+{
+    enum { MOST_BYTES = 200 };
+    const char *at = name == LCS_NOTHING ? "(a kernel without a name)" : names_text(names, name);
+    size_t length = strlen(at);
+    buffer_add(text, at, length < MOST_BYTES ? length : MOST_BYTES);
+    buffer_puts(text, length > MOST_BYTES ? "..." : "");
+}
+
+/* Which names differ first, of REPLAY and the body that fits it best, or the first. */
+static char *reason_of(struct matching *matching, const struct replay *replay)
+{
+    const struct sort *sort = &matching->sorts.at[replay->sort];
+    const struct graph_bodies *bodies = matching->links->bodies;
+    const struct graph_body *body =
+        &bodies->at[matching->first_body.at[sort->best.count ? sort->best.at[0] : 0]];
+    const struct body_launch *launches = launches_of(matching, body);
+    size_t place = 0, most = body->count < replay->count ? body->count : replay->count;
+    while (place < most && launches[place].name == matching->names.at[replay->first + place])
+        place++;
+    struct buffer text = { 0 };
+    buffer_printf(&text, "%zu of its %zu works are among the %zu launches captured", sort->matched,
+                  replay->count, body->count);
+    if (place < most) {
+        buffer_printf(&text, "; the first that differs is number %zu: ", place + 1);
+        add_name(&text, bodies->names, launches[place].name);
+        buffer_puts(&text, " was captured, and ");
+        add_name(&text, bodies->names, matching->names.at[replay->first + place]);
+        buffer_puts(&text, " ran");
+    }
+    return text.at; /* taken */
+}
+
+static void refuse(struct matching *matching, const struct replay *replay)
+{
+    struct graph_links *links = matching->links;
+    if (links->refused++ == 0)
+        links->reason = reason_of(matching, replay);
+}
+
+/* A node of a graph and its launch. */
+struct node_launch {
+    int64_t node_id;
+    uint32_t op;
+};
+
+static int compare_nodes(const void *left, const void *right)
+{
+    const struct node_launch *a = left, *b = right;
+    if (a->node_id != b->node_id)
+        return a->node_id < b->node_id ? -1 : 1;
+    return a->op < b->op ? -1 : a->op > b->op;
+}
+
+/* Works whose node is known on both sides. Is that all of the works? */
+static bool match_nodes(struct matching *matching)
+{
+    struct graph_links *links = matching->links;
+    const struct graph_bodies *bodies = links->bodies;
+    VEC_OF(struct node_launch) nodes = { 0 };
+    for (size_t i = 0; i < bodies->launches.count; i++)
+        if (bodies->launches.at[i].node_id >= 0)
+            *VEC_PUSH(&nodes) =
+                (struct node_launch){ bodies->launches.at[i].node_id, bodies->launches.at[i].op };
+    if (nodes.count)
+        qsort(nodes.at, nodes.count, sizeof *nodes.at, compare_nodes);
+    for (size_t i = 0; i < matching->works.count && nodes.count; i++) {
+        event_id e = matching->works.at[i].work;
+        int64_t node;
+        if (!trace_arg(matching->trace, ARG_GRAPH_NODE_ID, e, &node))
+            continue;
+        size_t low = 0, high = nodes.count;
+        while (low < high) {
+            size_t middle = low + (high - low) / 2;
+            if (nodes.at[middle].node_id < node)
+                low = middle + 1;
+            else
+                high = middle;
+        }
+        if (low == nodes.count || nodes.at[low].node_id != node)
+            continue;
+        links->op_of[e] = 2 + nodes.at[low].op;
+        links->matched++;
+        links->matched_ns += matching->trace->dur_ns[e];
+    }
+    bool any = links->matched > 0;
+    VEC_FREE(&nodes);
+    return any;
+}
+
+static void match_replays(struct matching *matching)
+{
+    find_replays(matching);
+    sort_bodies(matching);
+    for (size_t s = 0; s < matching->sorts.count; s++)
+        find_best(matching, &matching->sorts.at[s]);
+    for (size_t r = 0; r < matching->replays.count; r++) {
+        const struct replay *replay = &matching->replays.at[r];
+        const struct sort *sort = &matching->sorts.at[replay->sort];
+        if (2 * sort->matched < replay->count || sort->matched == 0)
+            refuse(matching, replay);
+        else
+            take(matching, replay, choose_body(matching, replay));
+    }
+}
+
+static void release_matching(struct matching *matching)
+{
+    for (size_t s = 0; s < matching->sorts.count; s++) {
+        VEC_FREE(&matching->sorts.at[s].best);
+        free(matching->sorts.at[s].launch_of);
+    }
+    VEC_FREE(&matching->works);
+    VEC_FREE(&matching->names);
+    VEC_FREE(&matching->replays);
+    VEC_FREE(&matching->sorts);
+    VEC_FREE(&matching->first_body);
+    VEC_FREE(&matching->body_of_id);
+    names_free(matching->sort_keys);
+    names_free(matching->body_keys);
+    names_free(matching->ids);
+    free(matching->body_sort);
+}
+
+/* ---- kept with the trace ---- */
+
+static void *derive(const struct trace *trace)
+{
+    (void)trace;
+    return NULL; /* what is not attached cannot be worked out */
+}
+
+static void release(void *value)
+{
+    struct graph_links *links = value;
+    if (!links)
+        return;
+    graph_bodies_free(links->bodies);
+    free(links->op_of);
+    free(links->reason);
+    free(links);
+}
+
+static const struct derivation derivation = { derive, release };
+
+const struct graph_links *graph_links_of(const struct trace *trace)
+{
+    return trace_derive(trace, &derivation);
+}
+
+void graph_links_attach(const struct trace *trace, struct graph_bodies *bodies)
+{
+    struct graph_links *links = mem_zalloc(1, sizeof *links);
+    links->bodies = bodies;
+    links->unmatched = names_add(bodies->texts, GRAPH_UNMATCHED, strlen(GRAPH_UNMATCHED));
+    links->op_of = mem_zalloc(trace->event_count + 1, sizeof *links->op_of);
+    struct matching matching = { .trace = trace,
+                                 .links = links,
+                                 .sort_keys = names_open(),
+                                 .body_keys = names_open(),
+                                 .ids = names_open(),
+                                 .last_body = SIZE_MAX };
+    find_works(&matching);
+    if (!match_nodes(&matching) && bodies->count)
+        match_replays(&matching);
+    release_matching(&matching);
+    trace_attach(trace, &derivation, links);
+}
+
+name_id graph_link_name_id(const struct graph_links *links, event_id e)
+{
+    const struct captured_op *op = graph_link_op(links, e);
+    return op ? op->name : links->unmatched;
+}
+
+const char *graph_link_name(const struct graph_links *links, event_id e)
+{
+    return names_text(links->bodies->texts, graph_link_name_id(links, e));
+}
+
+/* ---- what is to be said ---- */
+
+void graph_links_tell(const struct graph_links *links, struct result *result)
+{
+    if (!links)
+        return;
+    if (links->works == 0) {
+        result_add_notice(result, "no_graphs", 0, NULL, TPA_NOWHERE,
+                          "--capture has nothing to tell: no work was launched by a graph");
+        return;
+    }
+    struct buffer time = { 0 };
+    quantity_show_rounded_time(&time, (double)links->works_ns);
+    result_add_notice(
+        result, "graph_works", (int64_t)links->matched, NULL, TPA_NOWHERE,
+        "%zu of %zu works of graphs (%s) have the operator, shapes and module of the capture; those are "
+        "of the sizes that were captured, which padding makes larger than the request%s",
+        links->matched, links->works, time.at,
+        links->matched < links->works ? ". The others are called " GRAPH_UNMATCHED : "");
+    buffer_release(&time);
+    if (links->by_place)
+        result_add_notice(
+            result, "graph_by_place", (int64_t)links->by_place, NULL, TPA_NOWHERE,
+            "%zu of them by place, not verified: the capture does not tell the names of its kernels",
+            links->by_place);
+    if (links->refused)
+        result_add_notice(
+            result, "graph_refused", (int64_t)links->refused, NULL, TPA_NOWHERE,
+            "%zu of %zu launches of graphs were not matched, because less than half of the works would be: "
+            "%s",
+            links->refused, links->replays, links->reason);
+}

@@ -1,0 +1,239 @@
+/* test_graph_links.c - facts/graph_links.h: what the works of a graph were captured from; base/lcs.h. */
+#include "tests/unit/small_trace.h"
+
+#include "base/lcs.h"
+#include "facts/graph_links.h"
+#include <stdlib.h>
+
+/* A launch in a capture: NAME, which the call tells (NULL: it does not), in OPERATOR. */
+struct launch {
+    const char *name, *op;
+};
+
+/* A trace in which LAUNCHES, COUNT of them, are captured; after it the next capture of the same file begins. */
+static int64_t capture(struct small *small, const struct launch *launches, size_t count, int64_t now)
+{
+    small_host(small, 1, "cuda_runtime", "cudaStreamBeginCapture", now, 1);
+    for (size_t i = 0; i < count; i++) {
+        now += 10;
+        small_host(small, 1, "cpu_op", launches[i].op, now, 8);
+        small_text(small, ARG_INPUT_DIMS, "[[2,3]]");
+        small_host(small, 1, "cuda_runtime", "cudaStreamGetCaptureInfo", now + 1, 1); /* launches nothing */
+        small_host(small, 1, "cuda_runtime", "cudaLaunchKernel", now + 3, 2);
+        if (launches[i].name)
+            small_text(small, ARG_LAUNCHED_KERNEL, launches[i].name);
+    }
+    small_host(small, 1, "cuda_runtime", "cudaStreamEndCapture", now + 10, 1);
+    return now + 20;
+}
+
+static struct graph_bodies *captured(const struct launch *launches, size_t count)
+{
+    struct small small = small_begin(GRAPH_BODIES_WANTS);
+    capture(&small, launches, count, 0);
+    struct trace *trace = small_end(&small);
+    struct graph_bodies *bodies = graph_bodies_open();
+    assert_int_equal(graph_bodies_add(bodies, trace), 1);
+    trace_free(trace);
+    return bodies;
+}
+
+/* One replay: works NAMES on STREAMS, one after the other. */
+static void replay(struct small *small, const char *const *names, const int64_t *streams, size_t count,
+                   int64_t correlation, int64_t now)
+{
+    small_host(small, 1, "cuda_runtime", "cudaGraphLaunch", now, 5);
+    small_arg(small, ARG_CORRELATION, correlation);
+    for (size_t i = 0; i < count; i++) {
+        small_device(small, streams ? streams[i] : 7, "kernel", names[i], now + 100 + 10 * (int64_t)i, 4);
+        small_arg(small, ARG_CORRELATION, correlation);
+    }
+}
+
+/* The operator of each work of TRACE, apart by blanks. */
+static const char *operators_of(const struct trace *trace)
+{
+    static char text[1024];
+    const struct graph_links *links = graph_links_of(trace);
+    text[0] = '\0';
+    for (event_id e = 0; e < trace->event_count; e++) {
+        if (!graph_link_is_work(links, e))
+            continue;
+        strcat(text, *text ? " " : "");
+        strcat(text, graph_link_name(links, e));
+    }
+    return text;
+}
+
+static const struct launch three[] = { { "gemm", "mm" }, { "add_k", "add" }, { "gemm", "linear" } };
+
+static struct trace *replayed(const char *const *names, const int64_t *streams, size_t count)
+{
+    struct small small = small_begin(GRAPH_LINKS_WANTS);
+    replay(&small, names, streams, count, 1, 0);
+    return small_end(&small);
+}
+
+static void works_get_the_operators_in_order(void **state)
+{
+    (void)state;
+    const char *const names[] = { "gemm", "add_k", "gemm" };
+    struct trace *trace = replayed(names, NULL, 3);
+    assert_null(graph_links_of(trace));
+    graph_links_attach(trace, captured(three, 3));
+    const struct graph_links *links = graph_links_of(trace);
+    assert_string_equal(operators_of(trace), "mm add linear");
+    assert_int_equal(links->works, 3);
+    assert_int_equal(links->matched, 3);
+    assert_int_equal(links->by_place, 0);
+    assert_int_equal(links->matched_ns, 12);
+    for (event_id e = 0; e < trace->event_count; e++)
+        if (graph_link_op(links, e))
+            assert_string_equal(graph_link_text(links, graph_link_op(links, e)->dims), "[[2,3]]");
+    trace_free(trace);
+}
+
+/* A work more in front shifts nothing, and has no operator; of the launches one that did not run is passed over. */
+static void what_was_not_captured_shifts_nothing(void **state)
+{
+    (void)state;
+    const char *const names[] = { "copy_k", "gemm", "gemm" };
+    struct trace *trace = replayed(names, NULL, 3);
+    graph_links_attach(trace, captured(three, 3));
+    assert_string_equal(operators_of(trace), "(graph) mm linear");
+    assert_int_equal(graph_links_of(trace)->matched, 2);
+    trace_free(trace);
+}
+
+static void less_than_half_is_refused_with_the_reason(void **state)
+{
+    (void)state;
+    const char *const names[] = { "gemm", "x", "y" };
+    struct trace *trace = replayed(names, NULL, 3);
+    graph_links_attach(trace, captured(three, 3));
+    const struct graph_links *links = graph_links_of(trace);
+    assert_int_equal(links->matched, 0);
+    assert_int_equal(links->refused, 1);
+    assert_non_null(strstr(links->reason, "number 2: add_k was captured, and x ran"));
+    assert_string_equal(operators_of(trace), "(graph) (graph) (graph)");
+    trace_free(trace);
+}
+
+/* Without names the place tells, if the numbers are equal: that is said. */
+static void without_names_the_place_tells(void **state)
+{
+    (void)state;
+    static const struct launch nameless[] = { { NULL, "mm" }, { NULL, "add" }, { NULL, "linear" } };
+    const char *const names[] = { "gemm", "add_k", "gemm", "more" };
+    struct trace *trace = replayed(names, NULL, 3);
+    graph_links_attach(trace, captured(nameless, 3));
+    assert_string_equal(operators_of(trace), "mm add linear");
+    assert_int_equal(graph_links_of(trace)->by_place, 3);
+    trace_free(trace);
+    trace = replayed(names, NULL, 4);
+    graph_links_attach(trace, captured(nameless, 3));
+    assert_int_equal(graph_links_of(trace)->matched, 0);
+    trace_free(trace);
+}
+
+/* Two streams: that with more works takes first, and the other gets what is left. */
+static void streams_share_a_body(void **state)
+{
+    (void)state;
+    static const struct launch body[] = {
+        { "a", "A" }, { "s", "S" }, { "b", "B" }, { "t", "T" }, { "c", "C" }
+    };
+    const char *const names[] = { "s", "a", "b", "t", "c" };
+    const int64_t streams[] = { 20, 7, 7, 20, 7 };
+    struct trace *trace = replayed(names, streams, 5);
+    graph_links_attach(trace, captured(body, 5));
+    assert_string_equal(operators_of(trace), "S A B T C");
+    trace_free(trace);
+}
+
+/* Pieces that look alike are captured and replayed in one order: each replay gets the next body. */
+static void alike_bodies_take_turns(void **state)
+{
+    (void)state;
+    static const struct launch first[] = { { "k", "first" } }, second[] = { { "k", "second" } };
+    struct small of_capture = small_begin(GRAPH_BODIES_WANTS);
+    int64_t now = capture(&of_capture, first, 1, 0);
+    capture(&of_capture, second, 1, now);
+    struct trace *trace = small_end(&of_capture);
+    struct graph_bodies *bodies = graph_bodies_open();
+    assert_int_equal(graph_bodies_add(bodies, trace), 2);
+    trace_free(trace);
+
+    const char *const names[] = { "k" };
+    struct small small = small_begin(GRAPH_LINKS_WANTS);
+    for (int64_t i = 0; i < 4; i++)
+        replay(&small, names, NULL, 1, i + 1, 1000 * i);
+    trace = small_end(&small);
+    graph_links_attach(trace, bodies);
+    assert_string_equal(operators_of(trace), "first second first second");
+    trace_free(trace);
+}
+
+/* ---- sequences ---- */
+
+static uint32_t random_state = 7;
+
+static uint32_t draw(uint32_t below)
+{
+    random_state = random_state * 1664525 + 1013904223;
+    return (random_state >> 8) % below;
+}
+
+static void fill(uint32_t *numbers, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        numbers[i] = draw(8) ? draw(3) : LCS_NOTHING;
+}
+
+static size_t longest(const uint32_t *a, size_t n, const uint32_t *b, size_t m)
+{
+    size_t best[16][16] = { 0 };
+    for (size_t i = n; i-- > 0;)
+        for (size_t j = m; j-- > 0;) {
+            best[i][j] = best[i + 1][j] > best[i][j + 1] ? best[i + 1][j] : best[i][j + 1];
+            if (a[i] == b[j] && a[i] != LCS_NOTHING)
+                best[i][j] = best[i + 1][j + 1] + 1;
+        }
+    return best[0][0];
+}
+
+static void common_subsequences_are_the_longest(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 2000; i++) {
+        uint32_t a[15], b[15];
+        size_t n = draw(15), m = draw(15);
+        fill(a, n);
+        fill(b, m);
+        struct lcs_pairs pairs = { 0 };
+        assert_true(lcs_find(a, n, b, m, 100, &pairs));
+        assert_int_equal(pairs.count, longest(a, n, b, m));
+        for (size_t p = 0; p < pairs.count; p++) {
+            assert_int_equal(a[pairs.at[p].a], b[pairs.at[p].b]);
+            assert_true(p == 0 || (pairs.at[p].a > pairs.at[p - 1].a && pairs.at[p].b > pairs.at[p - 1].b));
+        }
+        size_t edits = n + m - 2 * pairs.count;
+        assert_true(lcs_find(a, n, b, m, edits, &pairs));
+        assert_true(edits == 0 || !lcs_find(a, n, b, m, edits - 1, &pairs));
+        VEC_FREE(&pairs);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(works_get_the_operators_in_order),
+        cmocka_unit_test(what_was_not_captured_shifts_nothing),
+        cmocka_unit_test(less_than_half_is_refused_with_the_reason),
+        cmocka_unit_test(without_names_the_place_tells),
+        cmocka_unit_test(streams_share_a_body),
+        cmocka_unit_test(alike_bodies_take_turns),
+        cmocka_unit_test(common_subsequences_are_the_longest),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
