@@ -18,13 +18,15 @@
     ROW(callees) \
     ROW(path) \
     ROW(whatif) \
-    ROW(memory)
+    ROW(memory) \
+    ROW(fleet)
 #define COMMANDS_BEHIND(ROW) \
     ROW(chart) \
     ROW(report) \
     ROW(convert) \
     ROW(diff) \
     ROW(nightly) \
+    ROW(facts) \
     ROW(capture) \
     ROW(completion) \
     ROW(help)
