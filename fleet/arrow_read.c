@@ -282,8 +282,6 @@ static bool read_columns(struct arrow_reader *reader, struct message *message, s
 bool arrow_read_batch(struct arrow_reader *reader, struct arrow_batch *batch, struct tpa_error *err)
 {
     struct message message;
-    if (reader->at == reader->len) /* a stream may end with the file */
-        return false;
     if (!read_message(reader, &message, err) || message.kind == MESSAGE_END)
         return false;
     return message.kind == MESSAGE_BATCH ? read_columns(reader, &message, batch, err) : damaged(reader, err);

@@ -15,7 +15,8 @@
  *         ...                                                        // cut short, damaged, or of other types
  *
  * Nothing is copied: texts point into the bytes that are read, which may be hostile. What report/arrow_stream.h
- * writes is read, and what other writers make of the same types, uncompressed and without dictionaries.
+ * writes is read, and what other writers make of the same types, uncompressed and without dictionaries. A stream must
+ * end as such: where the file ends before, batches may be missing.
  */
 #ifndef TPA_FLEET_ARROW_READ_H
 #define TPA_FLEET_ARROW_READ_H
