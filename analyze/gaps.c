@@ -480,13 +480,13 @@ static int compare_gaps(const void *left, const void *right)
 static void list_gaps(struct gaps_query *query)
 {
     struct gaps *gaps = query->gaps;
-    size_t most = query->options->most_gaps;
-    if (query->listed.count)
+    size_t most = query->options->in_order ? 0 : query->options->most_gaps;
+    if (query->listed.count && !query->options->in_order)
         qsort(query->listed.at, query->listed.count, sizeof *query->listed.at, compare_gaps);
     gaps->at = query->listed.at;
     gaps->listed = query->listed.count;
     gaps->count = most && most < gaps->listed ? most : gaps->listed;
-    if (gaps->count == 0)
+    if (gaps->count == 0 || query->options->in_order)
         return;
     struct activities activities = { 0 };
     open_activities(&activities, query->trace);

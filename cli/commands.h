@@ -18,7 +18,8 @@
     ROW(callees) \
     ROW(path) \
     ROW(whatif) \
-    ROW(memory)
+    ROW(memory) \
+    ROW(fleet)
 #define COMMANDS_BEHIND(ROW) \
     ROW(chart) \
     ROW(report) \
@@ -26,6 +27,7 @@
     ROW(sql) \
     ROW(diff) \
     ROW(nightly) \
+    ROW(facts) \
     ROW(capture) \
     ROW(bottleneck) \
     ROW(completion) \

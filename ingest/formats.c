@@ -78,6 +78,11 @@ static bool has_one_of(const char *name, const char *const *endings)
     return false;
 }
 
+bool ingest_may_be_trace(const char *name)
+{
+    return has_one_of(name, trace_endings);
+}
+
 static bool fail_at_path(const char *path, const char *what, struct tpa_error *err)
 {
     tpa_fail_errno(err, "%s", what);

@@ -79,6 +79,9 @@ struct trace *ingest_read(const char *const *paths, size_t count, const struct i
 /* As ingest_read, for commands that take profiles and reports too. Files of different kinds cannot be mixed. */
 bool ingest_read_any(const char *const *paths, size_t count, const struct ingest_options *options,
                      struct ingested *ingested, struct tpa_error *err);
+/* May the file called NAME, without its folder, be a trace? So it is looked at where it lies in a directory. */
+bool ingest_may_be_trace(const char *name);
+
 void ingested_free(struct ingested *ingested);
 
 /* The trace, which is all that is wanted; the caller's now. NULL and ERR, about PATH, when it is something else. */

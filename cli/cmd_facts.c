@@ -1,0 +1,97 @@
+/* cmd_facts.c - `tpa facts`: what tpa fleet needs to know of a rank, as a small file that merges. */
+#include "cli/commands.h"
+#include "cli/fleet_map.h"
+#include "cli/output_file.h"
+#include "fleet/facts_file.h"
+#include "base/source.h"
+#include <unistd.h>
+
+struct facts_args {
+    const char *path, *job, *step_range;
+    uint64_t jobs, max_ratio;
+    bool progress;
+};
+
+static const struct facts_args facts_defaults = { .max_ratio = SOURCE_DEFAULT_MAX_RATIO, .progress = true };
+
+static const struct opt facts_opts[] = {
+    OPT_GROUP("Facts"),
+    OPT_FILE('o', "output", struct facts_args, path, "FILE",
+             "write to FILE, which appears whole or not at all"),
+    OPT_TEXT(0, "job", struct facts_args, job, "NAME", "name of the job: facts of other jobs are kept apart"),
+    OPT_GROUP("Input"),
+    OPT_TEXT(0, "step-range", struct facts_args, step_range, "REGEX",
+             "annotations and NVTX ranges that match REGEX are the steps, instead of ProfilerStep#N"),
+    OPT_COUNT('j', "jobs", struct facts_args, jobs, 1, 1024, "N",
+              "read N files at once; without it one per CPU"),
+    OPT_COUNT(0, "max-ratio", struct facts_args, max_ratio, 0, INT64_MAX, "N",
+              "give up on a file that inflates to more than N times its size; 0 never does"),
+    OPT_FLAG(0, "progress", struct facts_args, progress, "show no progress on the terminal while reading"),
+    OPT_END,
+};
+
+static bool write_facts(const struct facts_args *args, const struct facts *facts, struct tpa_error *err)
+{
+    struct output_file file;
+    struct buffer bytes = { 0 };
+    if (!args->path && isatty(STDOUT_FILENO)) {
+        tpa_fail(err, TPA_NOWHERE, "facts are no text for a terminal");
+        return tpa_hint(err, "-o rank0.facts writes them to a file");
+    }
+    if (!output_file_open(&file, args->path, err))
+        return false;
+    facts_write(facts, &bytes);
+    bool good = fwrite(bytes.at, 1, bytes.count, file.stream) == bytes.count;
+    buffer_release(&bytes);
+    if (good)
+        return output_file_commit(&file, err);
+    tpa_fail_errno(err, "cannot write the facts");
+    output_file_discard(&file);
+    return false;
+}
+
+static int facts_main(const struct invocation *call, struct tpa_error *err)
+{
+    const struct facts_args *args = call->args;
+    struct fleet_map map = { .jobs = args->jobs,
+                             .max_ratio = args->max_ratio,
+                             .step_range = args->step_range,
+                             .job = args->job,
+                             .progress = args->progress };
+    bool good = fleet_map(call->operands, call->operand_count, &map, err);
+    if (good && map.failures.count) { /* what merges them must be able to rely on their being whole */
+        good = tpa_fail(err, TPA_NOWHERE, "%s", map.failures.at[0].reason);
+        tpa_in_file(err, map.failures.at[0].path);
+        tpa_hint(
+            err,
+            "%zu of %zu files cannot be read: no facts were written; give the others alone, or each its own "
+            "facts",
+            map.failures.count, map.files);
+    }
+    good = good && write_facts(args, map.facts, err);
+    fleet_map_release(&map);
+    return good ? EXIT_FINE : EXIT_TROUBLE;
+}
+
+const struct command cmd_facts = {
+    .name = "facts",
+    .summary = "what tpa fleet needs of a rank, as a small file that merges with others",
+    .operands = "TRACE...",
+    .description =
+        "Reads each trace once and keeps what answers about a whole job are made of: where the time of each step went, "
+        "how long each name ran, every collective, memory peaks, and what was left out. The file is about 1 % of a "
+        "trace of some megabytes and more. Files of facts may be given, too: they are merged, in any order to the "
+        "same bytes.\n\n"
+        "The format is Apache Arrow's, one IPC stream for each table; docs/fleet.md has the tables and how to read "
+        "them with pyarrow, pandas and Spark.",
+    .options = facts_opts,
+    COMMAND_ARGS(facts_defaults),
+    .main = facts_main,
+    .examples = {
+        "tpa facts rank7.json.gz -o rank7.facts",
+        "tpa facts --job pretrain-41 traces/ -o all.facts  # every trace in a directory",
+        "tpa facts rank0.facts rank1.facts -o both.facts  # merge",
+    },
+    .section = SECTION_ANALYZE,
+    .reads_traces = true,
+};

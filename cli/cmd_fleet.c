@@ -1,0 +1,105 @@
+/* cmd_fleet.c - `tpa fleet`: answers about a job of many ranks. */
+#include "base/source.h"
+#include "cli/commands.h"
+#include "cli/fleet_map.h"
+#include "cli/output.h"
+#include "fleet/fleet.h"
+#include "report/page.h"
+
+struct fleet_args {
+    const char *job, *step_range;
+    uint64_t jobs, max_ratio;
+    bool progress;
+    struct output_args output;
+};
+
+static const struct printer *const own_printers[] = { &printer_html, NULL };
+
+static const struct fleet_args fleet_defaults = {
+    .max_ratio = SOURCE_DEFAULT_MAX_RATIO,
+    .progress = true,
+    .output = { .own = own_printers, .limit = { .share = LIMIT_NOT_GIVEN } },
+};
+
+static bool format_at(size_t index, struct opt_choice *choice)
+{
+    return output_format_of(own_printers, index, choice);
+}
+
+static const struct opt fleet_opts[] = {
+    OPT_GROUP("Job"),
+    OPT_TEXT(0, "job", struct fleet_args, job, "NAME",
+             "name of the job that traces are of; facts tell their own"),
+    OUTPUT_OPTIONS_WITH(struct fleet_args, output, format_at),
+    OPT_GROUP("Input"),
+    OPT_TEXT(0, "step-range", struct fleet_args, step_range, "REGEX",
+             "annotations and NVTX ranges that match REGEX are the steps, instead of ProfilerStep#N"),
+    OPT_COUNT('j', "jobs", struct fleet_args, jobs, 1, 1024, "N",
+              "read N files at once; without it one per CPU"),
+    OPT_COUNT(0, "max-ratio", struct fleet_args, max_ratio, 0, INT64_MAX, "N",
+              "give up on a file that inflates to more than N times its size; 0 never does"),
+    OPT_FLAG(0, "progress", struct fleet_args, progress, "show no progress on the terminal while reading"),
+    OPT_END,
+};
+
+static void note_failures(const struct fleet_map *map, struct result *result)
+{
+    enum { MOST_SHOWN = 20 };
+    for (size_t i = 0; i < map->failures.count && i < MOST_SHOWN; i++)
+        result_add_notice(result, "unreadable", 1, map->failures.at[i].path, TPA_NOWHERE, "left out: %s",
+                          map->failures.at[i].reason);
+    if (map->failures.count > MOST_SHOWN)
+        result_add_notice(result, "unreadable", (int64_t)(map->failures.count - MOST_SHOWN), NULL,
+                          TPA_NOWHERE, "more files cannot be read and are left out");
+}
+
+static int fleet_main(const struct invocation *call, struct tpa_error *err)
+{
+    enum { ROWS_FOR_PEOPLE = 10 };
+    const struct fleet_args *args = call->args;
+    struct fleet_map map = { .jobs = args->jobs,
+                             .max_ratio = args->max_ratio,
+                             .step_range = args->step_range,
+                             .job = args->job,
+                             .progress = args->progress };
+    bool good = fleet_map(call->operands, call->operand_count, &map, err);
+    if (good) {
+        struct result *result = result_open("tpa.fleet/1");
+        struct fleet *fleet = fleet_open(map.facts);
+        struct output_args output = args->output;
+        output.limit = output_limit_or(&args->output, ROWS_FOR_PEOPLE);
+        fleet_add_result(fleet, result);
+        note_failures(&map, result);
+        good = output_result(result, &output, err);
+        fleet_free(fleet);
+        result_free(result);
+    }
+    fleet_map_release(&map);
+    return good ? EXIT_FINE : EXIT_TROUBLE;
+}
+
+const struct command cmd_fleet = {
+    .name = "fleet",
+    .summary = "a job of many ranks: who holds it up and why, slow GPUs, hosts and links",
+    .operands = "FILE...",
+    .description =
+        "Takes the traces of a job's ranks, directories of them, or what tpa facts made of them, and answers for the "
+        "job as a whole. Traces are read by a process for each, one per CPU at once; the answer is the same whatever "
+        "the order and the form. A file that cannot be read is named and left out.\n\n"
+        "Who holds the job up: a collective begins on a rank when it arrives, and ends for all when the last one is "
+        "there. Clocks are set right by these ends; then the rank that begins last is the one for which the others "
+        "wait, and what it did longer than the rank in the middle since they met before is why. What clocks and ends "
+        "leave in doubt is laid to no rank.",
+    .options = fleet_opts,
+    COMMAND_ARGS(fleet_defaults),
+    .main = fleet_main,
+    .examples = {
+        "tpa fleet ranks/  # every trace in a directory",
+        "tpa fleet *.facts  # what tpa facts made, on other machines maybe",
+        "tpa fleet --format json ranks/ > fleet.json",
+        "tpa fleet --format html -o fleet.html ranks/",
+        "tpa fleet --limit 0 --columns rank,caused,clock,clock_error,drift ranks/",
+    },
+    .section = SECTION_ANALYZE,
+    .reads_traces = true,
+};

@@ -1,0 +1,379 @@
+/*
+ * fleet_map.c - see fleet_map.h. A child process reads a trace and leaves its facts, or the error, in a file without
+ * a name that the parent has opened for it.
+ */
+#include "cli/fleet_map.h"
+
+#include "base/names.h"
+#include "base/progress.h"
+#include "cli/output_file.h"
+#include "fleet/facts_file.h"
+#include "ingest/formats.h"
+#include <dirent.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* ---- which files ---- */
+
+struct path {
+    char *name;
+    bool found; /* in a directory, rather than named */
+};
+
+struct paths {
+    VEC_OF(struct path) at;
+};
+
+enum { DEEPEST_DIRECTORY = 32 };
+
+static int compare_paths(const void *a, const void *b)
+{
+    return strcmp(((const struct path *)a)->name, ((const struct path *)b)->name);
+}
+
+static int compare_failures(const void *a, const void *b)
+{
+    return strcmp(((const struct fleet_failure *)a)->path, ((const struct fleet_failure *)b)->path);
+}
+
+static void add_failure(struct fleet_map *map, const char *path, const char *reason)
+{
+    *VEC_PUSH(&map->failures) = (struct fleet_failure){ mem_strdup(path), mem_strdup(reason) };
+}
+
+static bool has_ending(const char *name, const char *ending)
+{
+    size_t len = strlen(name), ending_len = strlen(ending);
+    return len > ending_len && strcmp(name + len - ending_len, ending) == 0;
+}
+
+static bool is_wanted(const char *name)
+{
+    return name[0] != '.' && (ingest_may_be_trace(name) || has_ending(name, ".facts"));
+}
+
+/* Links are followed to files but not to directories, so that a loop of links ends. */
+static void list_directory(struct fleet_map *map, const char *path, int depth, struct paths *found)
+{
+    DIR *directory = opendir(path);
+    if (!directory) {
+        add_failure(map, path, strerror(errno));
+        return;
+    }
+    for (struct dirent *entry; (entry = readdir(directory));) {
+        if (entry->d_name[0] == '.')
+            continue;
+        char *full = NULL;
+        struct stat own, about;
+        if (asprintf(&full, "%s%s%s", path, has_ending(path, "/") ? "" : "/", entry->d_name) < 0)
+            mem_out_of_memory(strlen(path));
+        bool there = lstat(full, &own) == 0;
+        if (there && S_ISDIR(own.st_mode) && depth < DEEPEST_DIRECTORY)
+            list_directory(map, full, depth + 1, found);
+        else if (there && is_wanted(entry->d_name) && (stat(full, &about) != 0 || S_ISREG(about.st_mode)))
+            *VEC_PUSH(&found->at) = (struct path){ mem_strdup(full), true };
+        free(full);
+    }
+    closedir(directory);
+}
+
+static bool list_files(struct fleet_map *map, char *const *operands, size_t count, struct paths *found,
+                       struct tpa_error *err)
+{
+    for (size_t i = 0; i < count; i++) {
+        struct stat about;
+        if (stat(operands[i], &about) == 0 && S_ISDIR(about.st_mode))
+            list_directory(map, operands[i], 0, found);
+        else
+            *VEC_PUSH(&found->at) = (struct path){ mem_strdup(operands[i]), false };
+    }
+    if (found->at.count)
+        qsort(found->at.at, found->at.count, sizeof *found->at.at, compare_paths);
+    if (found->at.count + map->failures.count == 0) {
+        tpa_fail(err, TPA_NOWHERE, "no traces and no facts are in this directory");
+        tpa_hint(err, "files that end in .json, .json.gz, .tpa, .facts and the like are looked for");
+        return tpa_in_file(err, operands[0]);
+    }
+    return true;
+}
+
+/* ---- one file ---- */
+
+static bool read_whole(struct source *source, struct buffer *out, struct tpa_error *err)
+{
+    enum { PIECE = 1 << 18 };
+    char *piece = mem_alloc(PIECE);
+    int64_t got;
+    while ((got = source_read(source, piece, PIECE, err)) > 0)
+        buffer_add(out, piece, (size_t)got);
+    free(piece);
+    if (got == 0 && source_damage(source))
+        return tpa_fail(err, (int64_t)out->count, "%s", source_damage(source));
+    return got == 0;
+}
+
+static bool may_read(const struct source_id *file, struct tpa_error *err)
+{
+    return output_file_spares(file->device, file->inode, err);
+}
+
+static bool gather_trace(const struct fleet_map *map, const char *path, unsigned workers, struct facts *facts,
+                         struct tpa_error *err)
+{
+    struct ingest_options options = {
+        .wants = gather_wants,
+        .workers = workers,
+        .max_ratio = map->max_ratio == 0 ? UINT64_MAX : map->max_ratio,
+        .step_range = map->step_range,
+        .may_read = may_read,
+    };
+    struct trace *trace = ingest_read(&path, 1, &options, err);
+    if (!trace)
+        return false;
+    bool empty = trace->event_count == 0;
+    if (!empty)
+        facts_gather(facts, trace, &(struct gather_options){ .job = map->job });
+    trace_free(trace);
+    return !empty || tpa_fail(err, TPA_NOWHERE, "the trace holds no events");
+}
+
+/* Is PATH a regular file of facts? Then they are read into FACTS. False, too, where ERR says why they cannot be. */
+static bool read_facts(const struct fleet_map *map, const char *path, struct facts *facts,
+                       struct tpa_error *err)
+{
+    struct source_limits limits = { .max_ratio = map->max_ratio };
+    struct stat about;
+    if (strcmp(path, "-") == 0 || (stat(path, &about) == 0 && !S_ISREG(about.st_mode)))
+        return false; /* a pipe can be read but once */
+    struct source *source = source_open(path, &limits, err);
+    const char *bytes = NULL;
+    size_t len = source ? source_peek(source, &bytes, err) : 0;
+    bool is_facts = len && facts_look_like(bytes, len);
+    if (is_facts) {
+        struct buffer whole = { 0 };
+        if (read_whole(source, &whole, err))
+            facts_read(facts, whole.at, whole.count, err);
+        buffer_release(&whole);
+    }
+    source_free(source);
+    return is_facts && !err->failed;
+}
+
+/* The facts of PATH, a trace or facts, into FACTS. */
+static bool gather_path(const struct fleet_map *map, const char *path, unsigned workers, struct facts *facts,
+                        struct tpa_error *err)
+{
+    return read_facts(map, path, facts, err) ||
+           (!err->failed && gather_trace(map, path, workers, facts, err)) || tpa_in_file(err, path);
+}
+
+/* ---- a process for each ---- */
+
+enum { STATUS_FAILED = 3 }; /* of a child that left an error */
+
+struct child {
+    pid_t pid; /* 0: none */
+    FILE *file;
+    const struct path *path;
+};
+
+static bool write_bytes(FILE *file, const void *bytes, size_t len)
+{
+    return fwrite(bytes, 1, len, file) == len && fflush(file) == 0;
+}
+
+static void run_child(const struct fleet_map *map, const struct child *child)
+{
+    struct facts *facts = facts_open();
+    struct tpa_error err = { 0 };
+    struct buffer out = { 0 };
+    bool good = gather_path(map, child->path->name, 1, facts, &err);
+    if (good) {
+        facts_finish(facts);
+        facts_write(facts, &out);
+        good = write_bytes(child->file, out.at, out.count) ||
+               tpa_fail_errno(&err, "cannot write the facts to a temporary file");
+    }
+    if (!good)
+        write_bytes(child->file, &err, sizeof err);
+    _exit(good ? EXIT_SUCCESS : STATUS_FAILED);
+}
+
+static bool start(const struct fleet_map *map, struct child *child, const struct path *path,
+                  struct tpa_error *err)
+{
+    *child = (struct child){ .path = path, .file = tmpfile() };
+    if (!child->file)
+        return tpa_fail_errno(err, "cannot make a temporary file");
+    child->pid = fork();
+    if (child->pid == 0)
+        run_child(map, child);
+    if (child->pid > 0)
+        return true;
+    tpa_fail_errno(err, "cannot start a process");
+    child->pid = 0;
+    fclose(child->file);
+    return false;
+}
+
+static void tell_error(struct fleet_map *map, const char *path, const struct tpa_error *err)
+{
+    struct buffer text = { 0 };
+    buffer_puts(&text, err->message);
+    if (err->offset != TPA_NOWHERE)
+        buffer_printf(&text, " (at byte %" PRId64 ")", err->offset);
+    add_failure(map, path, text.at);
+    buffer_release(&text);
+}
+
+/* Take what a process that ended with STATUS left behind. */
+static void take(struct fleet_map *map, struct child *child, int status)
+{
+    struct tpa_error err = { .offset = TPA_NOWHERE };
+    struct buffer bytes = { 0 };
+    char piece[1 << 16];
+    rewind(child->file);
+    for (size_t got; (got = fread(piece, 1, sizeof piece, child->file)) > 0;)
+        buffer_add(&bytes, piece, got);
+    fclose(child->file);
+    if (WIFSIGNALED(status)) {
+        tpa_fail(&err, TPA_NOWHERE, "the process that read it was ended by signal %d", WTERMSIG(status));
+    } else if (WEXITSTATUS(status) == STATUS_FAILED && bytes.count == sizeof err) {
+        memcpy(&err, bytes.at, sizeof err);
+    } else if (WEXITSTATUS(status) != 0) {
+        tpa_fail(&err, TPA_NOWHERE, "the process that read it ended with status %d", WEXITSTATUS(status));
+    } else if (facts_read(map->facts, bytes.at, bytes.count, &err)) {
+        buffer_release(&bytes);
+        child->pid = 0;
+        return;
+    }
+    if (child->path->found &&
+        err.unread == TPA_PASSED_OVER) /* a list of settings, say, which was never meant for us */
+        map->files--;
+    else
+        tell_error(map, child->path->name, &err);
+    buffer_release(&bytes);
+    child->pid = 0;
+}
+
+/* Facts need no process of their own: they are read as they are. True when PATH is done with. */
+static bool take_facts(struct fleet_map *map, const struct path *path)
+{
+    struct tpa_error err = { 0 };
+    bool good = read_facts(map, path->name, map->facts, &err);
+    if (err.failed)
+        tell_error(map, path->name, &err);
+    return good || err.failed;
+}
+
+static struct child *wait_for_one(struct child *children, size_t count, int *status)
+{
+    pid_t pid;
+    do
+        pid = waitpid(-1, status, 0);
+    while (pid < 0 && errno == EINTR);
+    for (size_t i = 0; i < count; i++)
+        if (children[i].pid == pid)
+            return &children[i];
+    return NULL;
+}
+
+static bool map_by_processes(struct fleet_map *map, const struct paths *files, size_t jobs,
+                             struct tpa_error *err)
+{
+    struct child *children = mem_zalloc(jobs, sizeof *children);
+    struct progress progress = map->progress ? progress_begin(stderr) : (struct progress){ 0 };
+    size_t next = 0, done = 0;
+    while (done < next || (!err->failed && next < files->at.count)) {
+        size_t c = 0;
+        while (c < jobs && children[c].pid)
+            c++;
+        if (c < jobs && next < files->at.count && !err->failed) {
+            if (take_facts(map, &files->at.at[next]))
+                next++, done++;
+            else if (start(map, &children[c], &files->at.at[next], err))
+                next++;
+            continue;
+        }
+        int status;
+        struct child *child = wait_for_one(children, jobs, &status);
+        if (!child)
+            continue;
+        take(map, child, status);
+        done++;
+        if (progress.out)
+            progress_show(&progress, "traces", (int64_t)done, (int64_t)files->at.count);
+    }
+    progress_end(&progress);
+    free(children);
+    return !err->failed;
+}
+
+/* With one file there is nothing to do at once but within it. */
+static bool map_one(struct fleet_map *map, const char *path, struct tpa_error *err)
+{
+    struct facts *facts = facts_open();
+    struct buffer bytes = { 0 };
+    bool good = gather_path(map, path, (unsigned)map->jobs, facts, err);
+    if (good) { /* through the same bytes as those of processes: names that are no UTF-8 look alike */
+        facts_finish(facts);
+        facts_write(facts, &bytes);
+        good = facts_read(map->facts, bytes.at, bytes.count, err);
+    }
+    buffer_release(&bytes);
+    facts_free(facts);
+    return good;
+}
+
+static size_t processors(void)
+{
+    long count = sysconf(_SC_NPROCESSORS_ONLN);
+    return count > 0 ? (size_t)count : 1;
+}
+
+bool fleet_map(char *const *operands, size_t count, struct fleet_map *map, struct tpa_error *err)
+{
+    struct paths files = { 0 };
+    map->facts = facts_open();
+    bool good = list_files(map, operands, count, &files, err);
+    map->files = files.at.count;
+    size_t jobs = map->jobs ? (size_t)map->jobs : processors();
+    if (jobs > files.at.count)
+        jobs = files.at.count;
+    if (good && files.at.count == 1 && map->failures.count == 0)
+        good = map_one(map, files.at.at[0].name, err);
+    else if (good && files.at.count)
+        good = map_by_processes(map, &files, jobs, err);
+    if (map->failures.count)
+        qsort(map->failures.at, map->failures.count, sizeof *map->failures.at, compare_failures);
+    if (good && map->facts->tables[FACTS_RECORDINGS].count == 0 && map->failures.count == 0) {
+        tpa_fail(err, TPA_NOWHERE, "no traces and no facts are in this directory");
+        good = tpa_in_file(err, operands[0]);
+    } else if (good && map->facts->tables[FACTS_RECORDINGS].count == 0) {
+        good = tpa_fail(err, TPA_NOWHERE, "%s", map->failures.at[0].reason);
+        if (map->failures.count > 1)
+            tpa_hint(err, "none of the %zu files could be read; this is the first", map->failures.count);
+        tpa_in_file(err, map->failures.at[0].path);
+    }
+    facts_finish(map->facts);
+    for (size_t i = 0; i < files.at.count; i++)
+        free(files.at.at[i].name);
+    VEC_FREE(&files.at);
+    return good;
+}
+
+void fleet_map_release(struct fleet_map *map)
+{
+    for (size_t i = 0; i < map->failures.count; i++) {
+        free(map->failures.at[i].path);
+        free(map->failures.at[i].reason);
+    }
+    VEC_FREE(&map->failures);
+    facts_free(map->facts);
+    map->facts = NULL;
+}

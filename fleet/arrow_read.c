@@ -1,0 +1,317 @@
+/*
+ * arrow_read.c - see arrow_read.h.
+ *
+ * A message is 0xffffffff, the length of its metadata, these as a FlatBuffer, and a body whose length they tell. A
+ * FlatBuffer's table begins with the distance back to its vtable, which has for each field where in the table it is;
+ * references are distances forward. Positions are looked at before they are followed; 0 stands for what is not there.
+ */
+#include "fleet/arrow_read.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- FlatBuffers ---- */
+
+struct flat {
+    const unsigned char *at;
+    size_t len;
+    bool bad;
+};
+
+/* The number of SIZE bytes at POSITION, lowest byte first. */
+static uint64_t number_at(struct flat *flat, size_t position, size_t size)
+{
+    if (position > flat->len || size > flat->len - position) {
+        flat->bad = true;
+        return 0;
+    }
+    uint64_t number = 0;
+    for (size_t i = 0; i < size; i++)
+        number |= (uint64_t)flat->at[position + i] << (8 * i);
+    return number;
+}
+
+/* Where field INDEX of TABLE is; 0: left out. */
+static size_t field_of(struct flat *flat, size_t table, size_t index)
+{
+    int64_t vtable = (int64_t)table - (int32_t)(uint32_t)number_at(flat, table, 4);
+    if (flat->bad || vtable < 0 || (size_t)vtable >= flat->len) {
+        flat->bad = true;
+        return 0;
+    }
+    size_t slot = 4 + 2 * index;
+    if (slot + 2 > number_at(flat, (size_t)vtable, 2))
+        return 0;
+    size_t offset = number_at(flat, (size_t)vtable + slot, 2);
+    return offset && !flat->bad ? table + offset : 0;
+}
+
+static uint64_t value_of(struct flat *flat, size_t table, size_t index, size_t size, uint64_t otherwise)
+{
+    size_t at = field_of(flat, table, index);
+    return at ? number_at(flat, at, size) : otherwise;
+}
+
+/* What the reference at POSITION leads to; 0: nothing. */
+static size_t follow(struct flat *flat, size_t position)
+{
+    size_t distance = position ? number_at(flat, position, 4) : 0;
+    if (distance > flat->len - (position < flat->len ? position : flat->len)) {
+        flat->bad = true;
+        return 0;
+    }
+    return distance && !flat->bad ? position + distance : 0;
+}
+
+/* The elements of SIZE bytes of the vector that field INDEX of TABLE refers to: *COUNT, and where the first is. */
+static size_t vector_of(struct flat *flat, size_t table, size_t index, size_t size, size_t *count)
+{
+    size_t vector = follow(flat, field_of(flat, table, index));
+    *count = vector ? number_at(flat, vector, 4) : 0;
+    if (vector && (flat->bad || *count > (flat->len - vector - 4) / size)) {
+        flat->bad = true;
+        *count = 0;
+    }
+    return vector + 4;
+}
+
+static struct text text_of(struct flat *flat, size_t table, size_t index)
+{
+    size_t count, at = vector_of(flat, table, index, 1, &count);
+    return flat->bad || at == 4 ? (struct text){ 0 } : (struct text){ (const char *)flat->at + at, count };
+}
+
+/* ---- messages ---- */
+
+enum { MESSAGE_END, MESSAGE_SCHEMA = 1, MESSAGE_DICTIONARY = 2, MESSAGE_BATCH = 3 };
+enum { NUMBER_INT = 2, NUMBER_UTF8 = 5 };
+
+struct message {
+    unsigned kind;
+    struct flat flat;
+    size_t header;
+    const unsigned char *body;
+    size_t body_len;
+};
+
+static bool damaged(struct arrow_reader *reader, struct tpa_error *err)
+{
+    return tpa_fail(err, (int64_t)reader->at, "this is no message of an Arrow stream, or it is damaged");
+}
+
+static bool cut_short(struct arrow_reader *reader, struct tpa_error *err)
+{
+    tpa_fail(err, (int64_t)reader->len, "the file ends in the midst of an Arrow message");
+    return tpa_hint(err, "it was cut short; make it again");
+}
+
+static bool read_message(struct arrow_reader *reader, struct message *message, struct tpa_error *err)
+{
+    struct flat head = { reader->bytes + reader->at, reader->len - reader->at, false };
+    if (head.len < 8)
+        return cut_short(reader, err);
+    uint64_t len = number_at(&head, 4, 4);
+    if (number_at(&head, 0, 4) != UINT32_MAX)
+        return damaged(reader, err);
+    *message = (struct message){ .kind = MESSAGE_END };
+    if (len == 0) {
+        reader->at += 8;
+        return true;
+    }
+    if (len > head.len - 8)
+        return cut_short(reader, err);
+    message->flat = (struct flat){ head.at + 8, (size_t)len, false };
+    size_t table = (size_t)number_at(&message->flat, 0, 4);
+    message->kind = (unsigned)value_of(&message->flat, table, 1, 1, 0);
+    message->header = follow(&message->flat, field_of(&message->flat, table, 2));
+    uint64_t body = value_of(&message->flat, table, 3, 8, 0);
+    if (message->flat.bad || !message->header)
+        return damaged(reader, err);
+    if (body > head.len - 8 - len)
+        return cut_short(reader, err);
+    message->body = head.at + 8 + len;
+    message->body_len = (size_t)body;
+    reader->at += 8 + (size_t)len + (size_t)body;
+    return true;
+}
+
+/* ---- schema ---- */
+
+void arrow_reader_init(struct arrow_reader *reader, const void *bytes, size_t len)
+{
+    *reader = (struct arrow_reader){ .bytes = bytes, .len = len };
+}
+
+void arrow_reader_release(struct arrow_reader *reader)
+{
+    VEC_FREE(&reader->fields);
+    VEC_FREE(&reader->facts);
+}
+
+static struct arrow_read_field read_field(struct flat *flat, size_t table)
+{
+    struct arrow_read_field field = { text_of(flat, table, 0), ARROW_READ_OTHER };
+    unsigned number = (unsigned)value_of(flat, table, 2, 1, 0);
+    size_t type = follow(flat, field_of(flat, table, 3));
+    if (field_of(flat, table, 4)) /* a dictionary */
+        return field;
+    if (number == NUMBER_UTF8)
+        field.type = ARROW_READ_TEXT;
+    if (number == NUMBER_INT && type && value_of(flat, type, 0, 4, 0) == 64 && value_of(flat, type, 1, 1, 0))
+        field.type = ARROW_READ_INT64;
+    return field;
+}
+
+bool arrow_read_schema(struct arrow_reader *reader, struct tpa_error *err)
+{
+    static const uint16_t one = 1;
+    struct message message;
+    if (reader->at == reader->len || !read_message(reader, &message, err))
+        return false;
+    if (message.kind != MESSAGE_SCHEMA)
+        return damaged(reader, err);
+    struct flat *flat = &message.flat;
+    bool is_big = *(const uint8_t *)&one == 0;
+    if ((value_of(flat, message.header, 0, 2, 0) != 0) != is_big)
+        return tpa_fail(err, (int64_t)reader->at,
+                        "the numbers of this file are in the byte order of another machine");
+    reader->fields.count = reader->facts.count = 0;
+    size_t count, at = vector_of(flat, message.header, 1, 4, &count);
+    for (size_t i = 0; i < count && !flat->bad; i++)
+        *VEC_PUSH(&reader->fields) = read_field(flat, follow(flat, at + 4 * i));
+    at = vector_of(flat, message.header, 2, 4, &count);
+    for (size_t i = 0; i < count && !flat->bad; i++) {
+        size_t fact = follow(flat, at + 4 * i);
+        *VEC_PUSH(&reader->facts) =
+            (struct arrow_read_fact){ text_of(flat, fact, 0), text_of(flat, fact, 1) };
+    }
+    return !flat->bad || damaged(reader, err);
+}
+
+struct text arrow_fact(const struct arrow_reader *reader, const char *key)
+{
+    size_t len = strlen(key);
+    for (size_t i = 0; i < reader->facts.count; i++) {
+        struct text is = reader->facts.at[i].key;
+        if (is.at && is.len == len && memcmp(is.at, key, len) == 0)
+            return reader->facts.at[i].value;
+    }
+    return (struct text){ 0 };
+}
+
+/* ---- batches ---- */
+
+/* The part of the body that the buffer at *AT tells; LEAST bytes must be there. NULL: bad, or it is empty and may
+ * be. */
+static const unsigned char *take_part(struct message *message, size_t *at, uint64_t least, size_t *len)
+{
+    uint64_t offset = number_at(&message->flat, *at, 8), size = number_at(&message->flat, *at + 8, 8);
+    *at += 16;
+    *len = (size_t)size;
+    if (offset > message->body_len || size > message->body_len - offset || size < least)
+        message->flat.bad = true;
+    return message->flat.bad || size == 0 ? NULL : message->body + offset;
+}
+
+static int32_t offset_at(const struct arrow_read_column *column, size_t row)
+{
+    int32_t offset;
+    memcpy(&offset, column->values + row * sizeof offset, sizeof offset);
+    return offset;
+}
+
+static bool offsets_ascend(const struct arrow_read_column *column, size_t rows)
+{
+    int32_t before = 0;
+    for (size_t row = 0; row <= rows; row++) {
+        int32_t offset = offset_at(column, row);
+        if (offset < before || (size_t)offset > column->text_bytes)
+            return false;
+        before = offset;
+    }
+    return true;
+}
+
+static struct arrow_read_column read_column(struct message *message, enum arrow_read_type type, size_t rows,
+                                            uint64_t missing, size_t *part)
+{
+    struct arrow_read_column column = { .type = type };
+    size_t len;
+    uint64_t size = type == ARROW_READ_INT64 ? 8 * (uint64_t)rows : 4 * ((uint64_t)rows + 1);
+    column.present = take_part(message, part, missing ? (rows + 7) / 8 : 0, &len);
+    if (!missing)
+        column.present = NULL;
+    column.values = take_part(message, part, rows ? size : 0, &len);
+    if (type != ARROW_READ_TEXT)
+        return column;
+    column.texts = (const char *)take_part(message, part, 0, &column.text_bytes);
+    message->flat.bad = message->flat.bad || (rows && !offsets_ascend(&column, rows));
+    if (!column.texts)
+        column.texts = "";
+    return column;
+}
+
+static bool read_columns(struct arrow_reader *reader, struct message *message, struct arrow_batch *batch,
+                         struct tpa_error *err)
+{
+    struct flat *flat = &message->flat;
+    uint64_t rows = value_of(flat, message->header, 0, 8, 0);
+    size_t nodes, parts, wanted = 0, node = vector_of(flat, message->header, 1, 16, &nodes),
+                         part = vector_of(flat, message->header, 2, 16, &parts);
+    if (field_of(flat, message->header, 3))
+        return tpa_fail(err, (int64_t)reader->at, "the batch is compressed, which is not read here");
+    for (size_t i = 0; i < reader->fields.count; i++) {
+        if (reader->fields.at[i].type == ARROW_READ_OTHER)
+            return tpa_fail(err, (int64_t)reader->at, "column %zu is neither 64-bit integers nor texts",
+                            i + 1);
+        wanted += reader->fields.at[i].type == ARROW_READ_TEXT ? 3 : 2;
+    }
+    if (flat->bad || nodes != reader->fields.count || parts != wanted || rows > message->body_len)
+        return damaged(reader, err);
+    batch->rows = (size_t)rows;
+    batch->columns.count = 0;
+    for (size_t i = 0; i < nodes && !flat->bad; i++) {
+        uint64_t count = number_at(flat, node + 16 * i, 8), missing = number_at(flat, node + 16 * i + 8, 8);
+        flat->bad = flat->bad || count != rows;
+        *VEC_PUSH(&batch->columns) =
+            read_column(message, reader->fields.at[i].type, batch->rows, missing, &part);
+    }
+    return !flat->bad || damaged(reader, err);
+}
+
+bool arrow_read_batch(struct arrow_reader *reader, struct arrow_batch *batch, struct tpa_error *err)
+{
+    struct message message;
+    if (!read_message(reader, &message, err) || message.kind == MESSAGE_END)
+        return false;
+    return message.kind == MESSAGE_BATCH ? read_columns(reader, &message, batch, err) : damaged(reader, err);
+}
+
+void arrow_batch_release(struct arrow_batch *batch)
+{
+    VEC_FREE(&batch->columns);
+}
+
+static bool is_missing(const struct arrow_read_column *column, size_t row)
+{
+    return column->present && !(column->present[row / 8] >> (row % 8) & 1);
+}
+
+int64_t arrow_int(const struct arrow_batch *batch, size_t column, size_t row)
+{
+    const struct arrow_read_column *of = &batch->columns.at[column];
+    int64_t value;
+    if (is_missing(of, row))
+        return TABLE_INT_MISSING;
+    memcpy(&value, of->values + row * sizeof value, sizeof value);
+    return value;
+}
+
+struct text arrow_text(const struct arrow_batch *batch, size_t column, size_t row)
+{
+    const struct arrow_read_column *of = &batch->columns.at[column];
+    if (is_missing(of, row))
+        return (struct text){ 0 };
+    size_t first = (size_t)offset_at(of, row);
+    return (struct text){ of->texts + first, (size_t)offset_at(of, row + 1) - first };
+}

@@ -1,0 +1,80 @@
+/*
+ * arrow_read.h - Arrow's IPC streams read back: integers of 64 bits and texts, which is all that facts are made of.
+ *
+ *     struct arrow_reader reader;
+ *     arrow_reader_init(&reader, bytes, len);
+ *     struct arrow_batch batch;
+ *     while (arrow_read_schema(&reader, &err)) {                     // streams may follow one another
+ *         const char *version = arrow_fact(&reader, "tpa.facts");
+ *         while (arrow_read_batch(&reader, &batch, &err))
+ *             for (size_t row = 0; row < batch.rows; row++)
+ *                 sum += arrow_int(&batch, 0, row);
+ *     }
+ *     arrow_reader_release(&reader);
+ *     if (err.failed)
+ *         ...                                                        // cut short, damaged, or of other types
+ *
+ * Nothing is copied: texts point into the bytes that are read, which may be hostile. What report/arrow_stream.h
+ * writes is read, and what other writers make of the same types, uncompressed and without dictionaries. A stream must
+ * end as such: where the file ends before, batches may be missing.
+ */
+#ifndef TPA_FLEET_ARROW_READ_H
+#define TPA_FLEET_ARROW_READ_H
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "base/table.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum arrow_read_type { ARROW_READ_INT64, ARROW_READ_TEXT, ARROW_READ_OTHER };
+
+struct arrow_read_field {
+    struct text name;
+    enum arrow_read_type type;
+};
+
+struct arrow_read_fact {
+    struct text key, value;
+};
+
+struct arrow_reader {
+    const unsigned char *bytes; /* borrowed */
+    size_t len, at;
+    VEC_OF(struct arrow_read_field) fields; /* of the stream at hand */
+    VEC_OF(struct arrow_read_fact) facts;   /* metadata of its schema */
+};
+
+struct arrow_read_column {
+    enum arrow_read_type type;
+    const unsigned char *present; /* NULL: none is missing */
+    const unsigned char *values;
+    const char *texts;
+    size_t text_bytes;
+};
+
+struct arrow_batch {
+    size_t rows;
+    VEC_OF(struct arrow_read_column) columns; /* one for each field */
+};
+
+void arrow_reader_init(struct arrow_reader *reader, const void *bytes, size_t len);
+void arrow_reader_release(struct arrow_reader *reader);
+
+/* Go to the next stream. False at the end of the bytes, and, with ERR, where no schema is or it is damaged. */
+bool arrow_read_schema(struct arrow_reader *reader, struct tpa_error *err);
+
+/* What the schema's metadata say of KEY; missing when nothing. */
+struct text arrow_fact(const struct arrow_reader *reader, const char *key);
+
+/* The next batch of the stream; BATCH is zero-initialised before the first, and released by arrow_batch_release.
+ * False at the end of the stream, and, with ERR, when it is cut short or damaged. */
+bool arrow_read_batch(struct arrow_reader *reader, struct arrow_batch *batch, struct tpa_error *err);
+void arrow_batch_release(struct arrow_batch *batch);
+
+/* A value; TABLE_INT_MISSING and a text without AT when it is missing. The column must be of the type. */
+int64_t arrow_int(const struct arrow_batch *batch, size_t column, size_t row);
+struct text arrow_text(const struct arrow_batch *batch, size_t column, size_t row);
+
+#endif

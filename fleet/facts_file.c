@@ -1,0 +1,224 @@
+/* facts_file.c - see facts_file.h. Tables and columns are those of facts_tables. */
+#include "fleet/facts_file.h"
+
+#include "fleet/arrow_read.h"
+#include "report/arrow_stream.h"
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_COLUMNS = 64, BATCH_ROWS = 65536 };
+
+static const char version_key[] = "tpa.facts", table_key[] = "tpa.table";
+
+/* ---- writing ---- */
+
+static void add_value(struct arrow_column *out, const struct facts *facts, const struct facts_column *column,
+                      const char *row)
+{
+    int64_t number;
+    name_id id;
+    struct facts_bytes bytes;
+    switch (column->type) {
+    case FACTS_INT64:
+        memcpy(&number, row + column->offset, sizeof number);
+        if (number == FACTS_MISSING)
+            arrow_add_missing(out);
+        else
+            arrow_add_int(out, number);
+        return;
+    case FACTS_TEXT:
+        memcpy(&id, row + column->offset, sizeof id);
+        if (id == NAME_NONE)
+            arrow_add_missing(out);
+        else
+            arrow_add_text(out, names_text(facts->texts, id), names_length(facts->texts, id));
+        return;
+    case FACTS_BYTES:
+        memcpy(&bytes, row + column->offset, sizeof bytes);
+        if (bytes.at)
+            arrow_add_text(out, bytes.at, bytes.len);
+        else
+            arrow_add_missing(out);
+    }
+}
+
+static void write_schema(const struct facts_schema *schema, struct buffer *out)
+{
+    char version[16];
+    snprintf(version, sizeof version, "%d", FACTS_VERSION);
+    const struct arrow_fact facts[] = { { version_key, version }, { table_key, schema->key } };
+    struct arrow_fact help[MOST_COLUMNS];
+    struct arrow_field fields[MOST_COLUMNS];
+    for (size_t c = 0; c < schema->column_count; c++) {
+        help[c] = (struct arrow_fact){ "help", schema->columns[c].help };
+        fields[c] =
+            (struct arrow_field){ .name = schema->columns[c].key,
+                                  .type = schema->columns[c].type == FACTS_INT64 ? ARROW_INT64 : ARROW_TEXT,
+                                  .facts = &help[c],
+                                  .fact_count = 1 };
+    }
+    arrow_put_schema(out, fields, schema->column_count, facts, 2);
+}
+
+static void write_table(const struct facts *facts, enum facts_table table, struct buffer *out)
+{
+    const struct facts_schema *schema = &facts_tables[table];
+    const struct facts_rows *rows = &facts->tables[table];
+    struct arrow_column columns[MOST_COLUMNS] = { 0 };
+    write_schema(schema, out);
+    for (size_t c = 0; c < schema->column_count; c++)
+        columns[c].type = schema->columns[c].type == FACTS_INT64 ? ARROW_INT64 : ARROW_TEXT;
+    for (size_t first = 0, end; first < rows->count; first = end) {
+        end = rows->count - first > BATCH_ROWS ? first + BATCH_ROWS : rows->count;
+        for (size_t c = 0; c < schema->column_count; c++) {
+            arrow_clear(&columns[c]);
+            for (size_t row = first; row < end; row++)
+                add_value(&columns[c], facts, &schema->columns[c],
+                          (const char *)rows->at + row * schema->row_size);
+        }
+        arrow_put_batch(out, columns, schema->column_count);
+    }
+    arrow_put_end(out);
+    for (size_t c = 0; c < schema->column_count; c++)
+        arrow_release(&columns[c]);
+}
+
+void facts_write(const struct facts *facts, struct buffer *out)
+{
+    for (size_t t = 0; t < FACTS_TABLES; t++)
+        write_table(facts, (enum facts_table)t, out);
+}
+
+/* ---- reading ---- */
+
+bool facts_look_like(const char *bytes, size_t len)
+{
+    return len >= 8 && memcmp(bytes, "\xff\xff\xff\xff", 4) == 0;
+}
+
+static bool check_version(const struct arrow_reader *reader, struct tpa_error *err)
+{
+    struct text version = arrow_fact(reader, version_key);
+    char digits[16];
+    if (!version.at || version.len == 0 || version.len >= sizeof digits) {
+        tpa_fail(err, 0, "this is an Arrow stream, but does not hold facts of tpa");
+        return tpa_hint(err, "tpa facts TRACE -o FILE makes some");
+    }
+    memcpy(digits, version.at, version.len);
+    digits[version.len] = '\0';
+    char *end;
+    long number = strtol(digits, &end, 10);
+    if (*end || number < 1)
+        return tpa_fail(err, 0, "the version of these facts, \"%s\", is no number", digits);
+    if (number > FACTS_VERSION) {
+        tpa_fail(err, 0, "these facts are of version %ld, and this tpa knows versions up to %d", number,
+                 FACTS_VERSION);
+        return tpa_hint(err, "use the tpa that made them, or a newer one");
+    }
+    return true;
+}
+
+/* The table of the stream at hand; FACTS_TABLES: none that we know. */
+static enum facts_table table_of(const struct arrow_reader *reader)
+{
+    struct text key = arrow_fact(reader, table_key);
+    for (size_t t = 0; t < FACTS_TABLES; t++)
+        if (key.at && key.len == strlen(facts_tables[t].key) &&
+            memcmp(key.at, facts_tables[t].key, key.len) == 0)
+            return (enum facts_table)t;
+    return FACTS_TABLES;
+}
+
+/* Which field of the stream holds COLUMN; SIZE_MAX: none. */
+static size_t field_of(const struct arrow_reader *reader, const struct facts_column *column)
+{
+    enum arrow_read_type type = column->type == FACTS_INT64 ? ARROW_READ_INT64 : ARROW_READ_TEXT;
+    size_t len = strlen(column->key);
+    for (size_t f = 0; f < reader->fields.count; f++) {
+        const struct arrow_read_field *field = &reader->fields.at[f];
+        if (field->type == type && field->name.at && field->name.len == len &&
+            memcmp(field->name.at, column->key, len) == 0)
+            return f;
+    }
+    return SIZE_MAX;
+}
+
+static void set_value(struct facts *facts, const struct facts_column *column, char *row,
+                      const struct arrow_batch *batch, size_t field, size_t at)
+{
+    if (column->type == FACTS_INT64) {
+        int64_t number = field == SIZE_MAX ? FACTS_MISSING : arrow_int(batch, field, at);
+        memcpy(row + column->offset, &number, sizeof number);
+        return;
+    }
+    struct text text = field == SIZE_MAX ? (struct text){ 0 } : arrow_text(batch, field, at);
+    if (column->type == FACTS_TEXT) {
+        name_id id = text.at ? names_add(facts->texts, text.at, text.len) : NAME_NONE;
+        memcpy(row + column->offset, &id, sizeof id);
+    } else {
+        struct facts_bytes bytes = { text.at ? arena_strndup(&facts->arena, text.at, text.len) : NULL,
+                                     text.len };
+        memcpy(row + column->offset, &bytes, sizeof bytes);
+    }
+}
+
+static bool read_table(struct facts *facts, struct arrow_reader *reader, enum facts_table table,
+                       struct tpa_error *err)
+{
+    const struct facts_schema *schema = table < FACTS_TABLES ? &facts_tables[table] : NULL;
+    size_t fields[MOST_COLUMNS];
+    for (size_t c = 0; schema && c < schema->column_count; c++)
+        fields[c] = field_of(reader, &schema->columns[c]);
+    if (schema && fields[0] == SIZE_MAX)
+        return tpa_fail(err, (int64_t)reader->at, "table %s has no column \"recording\"", schema->key);
+    struct arrow_batch batch = { 0 };
+    char *row = mem_zalloc(1, schema ? schema->row_size : 1);
+    while (arrow_read_batch(reader, &batch, err))
+        for (size_t i = 0; schema && i < batch.rows; i++) {
+            for (size_t c = 0; c < schema->column_count; c++)
+                set_value(facts, &schema->columns[c], row, &batch, fields[c], i);
+            facts_add(facts, table, row);
+        }
+    free(row);
+    arrow_batch_release(&batch);
+    return !err->failed;
+}
+
+/* Rows of a recording that is not there would be of nobody. */
+static bool check_recordings(const struct facts *facts, struct tpa_error *err)
+{
+    struct names *known = names_open();
+    const struct facts_recording *recordings = facts_rows(facts, FACTS_RECORDINGS);
+    for (size_t i = 0; i < facts->tables[FACTS_RECORDINGS].count; i++)
+        names_add(known, (const char *)&recordings[i].recording, sizeof recordings[i].recording);
+    bool good = names_count(known) == facts->tables[FACTS_RECORDINGS].count;
+    for (size_t t = 0; t < FACTS_TABLES && good; t++)
+        for (size_t i = 0; i < facts->tables[t].count && good; i++)
+            good = names_find(known, (const char *)facts->tables[t].at + i * facts_tables[t].row_size,
+                              sizeof(int64_t)) != NAME_NONE;
+    names_free(known);
+    return good ||
+           tpa_fail(err, TPA_NOWHERE, "the facts have rows of a recording that is not in them, or one twice");
+}
+
+bool facts_read(struct facts *facts, const char *bytes, size_t len, struct tpa_error *err)
+{
+    struct arrow_reader reader;
+    struct facts *read = facts_open();
+    arrow_reader_init(&reader, bytes, len);
+    size_t seen = 0;
+    while (!err->failed && arrow_read_schema(&reader, err)) {
+        enum facts_table table;
+        if (check_version(&reader, err) && read_table(read, &reader, table = table_of(&reader), err))
+            seen |= table < FACTS_TABLES ? (size_t)1 << table : 0;
+    }
+    if (!err->failed && seen != ((size_t)1 << FACTS_TABLES) - 1) {
+        tpa_fail(err, (int64_t)len, "the file ends before all tables were there");
+        tpa_hint(err, "it was cut short; make it again");
+    }
+    if (!err->failed && check_recordings(read, err))
+        facts_merge(facts, read);
+    arrow_reader_release(&reader);
+    facts_free(read);
+    return !err->failed;
+}

@@ -1,0 +1,31 @@
+/*
+ * facts_file.h - facts as a file: Arrow IPC streams one after another, one for each table.
+ *
+ *     struct buffer out = { 0 };
+ *     facts_write(facts, &out);
+ *     ...
+ *     if (facts_look_like(bytes, len) && !facts_read(facts, bytes, len, &err))
+ *         ...                                       // cut short, damaged, of a newer version
+ *
+ * The metadata of each stream's schema say "tpa.facts", the version, and "tpa.table", which table it is
+ * (facts_tables). Columns of a type other than text are 64-bit integers; what is missing is null. A reader takes
+ * tables and columns that it does not know for granted and leaves them out, and finds columns missing that an older
+ * version did not write.
+ */
+#ifndef TPA_FLEET_FACTS_FILE_H
+#define TPA_FLEET_FACTS_FILE_H
+
+#include "base/buffer.h"
+#include "fleet/facts.h"
+
+/* Append the rows of FACTS, which is finished, to OUT: equal facts give equal bytes. */
+void facts_write(const struct facts *facts, struct buffer *out);
+
+/* Do these first bytes of a file begin an Arrow stream? */
+bool facts_look_like(const char *bytes, size_t len);
+
+/* Add what the LEN bytes hold to FACTS, as facts_merge does. False and ERR, and nothing added, when they are
+ * damaged. */
+bool facts_read(struct facts *facts, const char *bytes, size_t len, struct tpa_error *err);
+
+#endif

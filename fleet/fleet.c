@@ -1,0 +1,193 @@
+/* fleet.c - see fleet.h. */
+#include "fleet/fleet.h"
+
+#include "base/runs.h"
+#include "base/search.h"
+#include "base/sum.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct fleet_rank_row *fleet_rank(struct fleet *fleet, int64_t rank)
+{
+    size_t i;
+    SEARCH(i, fleet->ranks.count, fleet->ranks.at[i].rank < rank);
+    return &fleet->ranks.at[i];
+}
+
+/* ---- ranks ---- */
+
+static void set_peak(const struct fleet *fleet, const struct fleet_member *member, struct fleet_rank_row *row)
+{
+    const struct facts_device *devices = facts_rows(fleet->job.facts, FACTS_DEVICES);
+    for (size_t d = 0; d < member->count[FACTS_DEVICES]; d++) {
+        int64_t peak = devices[member->first[FACTS_DEVICES] + d].peak_allocated;
+        row->peak_bytes = peak > row->peak_bytes ? peak : row->peak_bytes;
+    }
+}
+
+static void open_ranks(struct fleet *fleet)
+{
+    for (size_t m = 0; m < fleet->job.members.count; m++) {
+        const struct fleet_member *member = &fleet->job.members.at[m];
+        const struct fleet_clock *clock = &fleet->meetings.clocks[m];
+        size_t count = fleet->ranks.count;
+        if (count && fleet->ranks.at[count - 1].rank == member->rank) {
+            fleet->ranks.at[count - 1].recordings++;
+            set_peak(fleet, member, &fleet->ranks.at[count - 1]);
+            continue;
+        }
+        struct fleet_rank_row row = {
+            .rank = member->rank,
+            .host = fleet_text(fleet->job.facts, member->recording->host),
+            .device = fleet_text(fleet->job.facts, member->recording->device),
+            .file = fleet_text(fleet->job.facts, member->recording->file),
+            .recordings = 1,
+            .step_ns = FACTS_MISSING,
+            .caused_share = NAN,
+            .gpu = NAN,
+            .gpu_score = NAN,
+            .gpu_early = NAN,
+            .gpu_late = NAN,
+            .host_pace = NAN,
+            .host_score = NAN,
+            .clock_ns = clock->ahead_ns,
+            .clock_error_ns = clock->error_ns,
+            .anchors = clock->anchors,
+            .drift = clock->ahead_ns == FACTS_MISSING ? NAN : (double)clock->drift / 1e6,
+            .clock_sure = clock->sure,
+            .peak_bytes = FACTS_MISSING,
+            .differing = FACTS_MISSING,
+        };
+        set_peak(fleet, member, &row);
+        fleet->unsure_clocks += !clock->sure;
+        *VEC_PUSH(&fleet->ranks) = row;
+    }
+}
+
+static bool holds_up_less(const void *context, const void *a, const void *b)
+{
+    (void)context;
+    return ((const struct fleet_rank_row *)a)->caused_ns < ((const struct fleet_rank_row *)b)->caused_ns;
+}
+
+/* ---- hosts ---- */
+
+static bool has_later_host(const void *context, const void *left, const void *right)
+{
+    (void)context;
+    const struct fleet_rank_row *a = *(struct fleet_rank_row *const *)left,
+                                *b = *(struct fleet_rank_row *const *)right;
+    int order = strcmp(a->host.at, b->host.at);
+    return order ? order > 0 : a->rank > b->rank;
+}
+
+static double median_pace(struct fleet_rank_row *const *ranks, size_t count, bool of_host)
+{
+    double *values = mem_alloc(mem_times(count, sizeof *values));
+    size_t known = 0;
+    for (size_t i = 0; i < count; i++) {
+        double value = of_host ? ranks[i]->host_pace : ranks[i]->gpu;
+        if (!isnan(value))
+            values[known++] = value;
+    }
+    double median = fleet_median_of(values, known);
+    free(values);
+    return median;
+}
+
+static bool holds_others_up_less(const void *context, const void *a, const void *b)
+{
+    (void)context;
+    return ((const struct fleet_host_row *)a)->caused_ns < ((const struct fleet_host_row *)b)->caused_ns;
+}
+
+static void find_hosts(struct fleet *fleet)
+{
+    struct fleet_rank_row **ranks = mem_alloc(mem_times(fleet->ranks.count + 1, sizeof *ranks));
+    size_t count = 0;
+    for (size_t i = 0; i < fleet->ranks.count; i++)
+        if (fleet->ranks.at[i].host.at)
+            ranks[count++] = &fleet->ranks.at[i];
+    runs_sort(ranks, count, sizeof *ranks, has_later_host, NULL);
+    for (size_t first = 0, end; first < count; first = end) {
+        struct fleet_host_row row = { .host = ranks[first]->host, .caused_share = NAN, .score = NAN };
+        size_t slow = 0;
+        for (end = first; end < count && strcmp(ranks[end]->host.at, row.host.at) == 0; end++) {
+            if (fleet->meetings.count) {
+                sum_add(&row.caused_ns, ranks[end]->caused_ns);
+                sum_add(&row.waited_ns, ranks[end]->waited_ns);
+            }
+            slow += ranks[end]->slow_host;
+            if (isnan(row.score) || ranks[end]->host_score < row.score)
+                row.score = ranks[end]->host_score;
+        }
+        row.ranks = (int64_t)(end - first);
+        if (fleet->meetings.count == 0)
+            row.caused_ns = row.waited_ns = FACTS_MISSING;
+        row.gpu = median_pace(ranks + first, end - first, false);
+        row.host_pace = median_pace(ranks + first, end - first, true);
+        row.slow = 2 * slow > end - first;
+        if (fleet->blamed_ns > 0)
+            row.caused_share = (double)row.caused_ns / (double)fleet->blamed_ns;
+        *VEC_PUSH(&fleet->hosts) = row;
+    }
+    runs_sort(fleet->hosts.at, fleet->hosts.count, sizeof *fleet->hosts.at, holds_others_up_less, NULL);
+    free(ranks);
+}
+
+/* ---- all ---- */
+
+static const char *const left_out_reasons[] = {
+    [LEFT_OUT_OTHER_JOB] =
+        "another job: its name or its number of ranks differ from those of most recordings",
+    [LEFT_OUT_DUPLICATE] = "another recording of this rank covers the same time or the same steps",
+    [LEFT_OUT_NO_RANK] = "it tells no rank, though others do",
+};
+
+static void find_left_out(struct fleet *fleet)
+{
+    for (size_t i = 0; i < fleet->job.others.count; i++) {
+        const struct fleet_stranger *other = &fleet->job.others.at[i];
+        const char *reason = left_out_reasons[other->why];
+        *VEC_PUSH(&fleet->left_out) =
+            (struct fleet_left_out_row){ other->recording->rank,
+                                         fleet_text(fleet->job.facts, other->recording->file),
+                                         { reason, strlen(reason) } };
+    }
+}
+
+struct fleet *fleet_open(const struct facts *facts)
+{
+    struct fleet *fleet = mem_zalloc(1, sizeof *fleet);
+    fleet_job_init(&fleet->job, facts);
+    fleet_meetings_init(&fleet->meetings, &fleet->job);
+    open_ranks(fleet);
+    fleet_find_blame(fleet);
+    fleet_find_steps(fleet);
+    fleet_find_pace(fleet);
+    fleet_find_links(fleet);
+    find_hosts(fleet);
+    find_left_out(fleet);
+    runs_sort(fleet->ranks.at, fleet->ranks.count, sizeof *fleet->ranks.at, holds_up_less, NULL);
+    return fleet;
+}
+
+void fleet_free(struct fleet *fleet)
+{
+    if (!fleet)
+        return;
+    fleet_job_release(&fleet->job);
+    fleet_meetings_release(&fleet->meetings);
+    VEC_FREE(&fleet->ranks);
+    VEC_FREE(&fleet->steps);
+    VEC_FREE(&fleet->collectives);
+    VEC_FREE(&fleet->groups);
+    VEC_FREE(&fleet->hosts);
+    VEC_FREE(&fleet->links);
+    VEC_FREE(&fleet->waste);
+    VEC_FREE(&fleet->heat);
+    VEC_FREE(&fleet->left_out);
+    arena_release(&fleet->texts);
+    free(fleet);
+}

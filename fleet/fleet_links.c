@@ -1,0 +1,202 @@
+/*
+ * fleet_links.c - process groups whose equal collectives take longer than those of others: slow links; see fleet.h.
+ *
+ * Equal are collectives of one kind and size in groups of as many ranks. What a link takes is the transfer: the
+ * duration of the last rank to arrive, which waits for nobody.
+ */
+#include "fleet/fleet.h"
+
+#include "base/runs.h"
+#include "facts/collective_names.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { LEAST_GROUPS = 4, LEAST_COLLECTIVES = 3 };
+static const double least_slower_link = 1.25, outlier = 5, least_deviation = 0.02;
+
+/* A meeting and what makes it equal to others, and of one link with them. */
+struct transfer {
+    name_id kind, name, ranks;
+    int64_t bytes, members, source, target;
+    int64_t transfer_ns;
+    size_t meeting;
+};
+
+static int compare_numbers(int64_t a, int64_t b)
+{
+    return (a > b) - (a < b);
+}
+
+static int compare_classes(const struct transfer *a, const struct transfer *b)
+{
+    int order = compare_numbers(a->kind, b->kind);
+    order = order ? order : compare_numbers(a->bytes, b->bytes);
+    return order ? order : compare_numbers(a->members, b->members);
+}
+
+static int compare_links(const struct transfer *a, const struct transfer *b)
+{
+    int order = compare_classes(a, b);
+    order = order ? order : compare_numbers(a->name, b->name);
+    order = order ? order : compare_numbers(a->ranks, b->ranks);
+    order = order ? order : compare_numbers(a->source, b->source);
+    return order ? order : compare_numbers(a->target, b->target);
+}
+
+static bool comes_behind(const void *context, const void *left, const void *right)
+{
+    (void)context;
+    const struct transfer *a = left, *b = right;
+    int order = compare_links(a, b);
+    return (order ? order : compare_numbers(a->transfer_ns, b->transfer_ns)) > 0;
+}
+
+static struct transfer transfer_of(const struct fleet *fleet, size_t m)
+{
+    const struct fleet_meeting *meeting = &fleet->meetings.at[m];
+    const struct fleet_arrival *last = &fleet->meetings.arrivals[meeting->last];
+    const struct fleet_member *member = &fleet->job.members.at[last->member];
+    const struct facts_group *groups = facts_rows(fleet->job.facts, FACTS_GROUPS), *group = NULL;
+    if (last->collective->group >= 0 && (size_t)last->collective->group < member->count[FACTS_GROUPS])
+        group = &groups[member->first[FACTS_GROUPS] + (size_t)last->collective->group];
+    return (struct transfer){ .kind = last->collective->kind,
+                              .name = group ? group->name : NAME_NONE,
+                              .ranks = group ? group->ranks : NAME_NONE,
+                              .bytes = last->collective->bytes,
+                              .members = (int64_t)meeting->count,
+                              .source = last->collective->source,
+                              .target = last->collective->target,
+                              .transfer_ns = meeting->transfer_ns,
+                              .meeting = m };
+}
+
+/* ---- the hosts of a link ---- */
+
+static bool is_later_name(const void *context, const void *a, const void *b)
+{
+    (void)context;
+    return strcmp(((const struct text *)a)->at, ((const struct text *)b)->at) > 0;
+}
+
+/* "node1, node2 and 3 more"; missing where no host is told. */
+static struct text hosts_of(struct fleet *fleet, const struct fleet_meeting *meeting)
+{
+    enum { MOST_SHOWN = 4 };
+    struct text *hosts = mem_alloc(mem_times(meeting->count, sizeof *hosts));
+    size_t count = 0, different = 0;
+    for (size_t i = 0; i < meeting->count; i++) {
+        const struct fleet_arrival *arrival = &fleet->meetings.arrivals[meeting->first + i];
+        hosts[count] = fleet_text(fleet->job.facts, fleet->job.members.at[arrival->member].recording->host);
+        count += hosts[count].at != NULL;
+    }
+    runs_sort(hosts, count, sizeof *hosts, is_later_name, NULL);
+    struct buffer out = { 0 };
+    for (size_t i = 0; i < count; i++) {
+        if (i && strcmp(hosts[i].at, hosts[i - 1].at) == 0)
+            continue;
+        if (different++ < MOST_SHOWN)
+            buffer_printf(&out, "%s%s", different > 1 ? ", " : "", hosts[i].at);
+    }
+    if (different > MOST_SHOWN)
+        buffer_printf(&out, " and %zu more", different - MOST_SHOWN);
+    struct text text = { 0 };
+    if (out.count)
+        text = (struct text){ arena_strndup(&fleet->texts, out.at, out.count), out.count };
+    buffer_release(&out);
+    free(hosts);
+    return text;
+}
+
+static struct text link_text(struct fleet *fleet, const struct transfer *transfer)
+{
+    const struct facts *facts = fleet->job.facts;
+    const char *name = names_text(facts->texts, transfer->name),
+               *ranks = names_text(facts->texts, transfer->ranks);
+    char *text = arena_printf(&fleet->texts, "%s%s%s", name, *name && *ranks ? " " : "", ranks);
+    if (transfer->source != FACTS_MISSING && transfer->target != FACTS_MISSING)
+        text = arena_printf(&fleet->texts, "%s%s%lld to %lld", text, *text ? ": " : "",
+                            (long long)transfer->source, (long long)transfer->target);
+    return *text ? (struct text){ text, strlen(text) } : (struct text){ 0 };
+}
+
+static double bandwidth_of(const struct fleet *fleet, const struct transfer *transfer, int64_t transfer_ns)
+{
+    const char *kind = names_text(fleet->job.facts->texts, transfer->kind);
+    double factor = collective_bus_factor(collective_kind_of(kind), transfer->members);
+    return transfer->bytes == FACTS_MISSING || transfer_ns <= 0
+               ? NAN
+               : (double)transfer->bytes * factor / (double)transfer_ns;
+}
+
+/* ---- links ---- */
+
+static void add_link(struct fleet *fleet, const struct transfer *transfers, size_t count)
+{
+    int64_t median_ns = transfers[(count - 1) / 2].transfer_ns; /* they ascend */
+    *VEC_PUSH(&fleet->links) = (struct fleet_link_row){
+        .hosts = hosts_of(fleet, &fleet->meetings.at[transfers->meeting]),
+        .group = link_text(fleet, transfers),
+        .kind = fleet_text(fleet->job.facts, transfers->kind),
+        .ranks = transfers->members,
+        .bytes = transfers->bytes,
+        .count = (int64_t)count,
+        .transfer_ns = median_ns,
+        .bandwidth = bandwidth_of(fleet, transfers, median_ns),
+        .against = NAN,
+        .score = NAN,
+    };
+}
+
+/* Compare the COUNT links of one class, which are the last rows. */
+static void compare_class(struct fleet *fleet, size_t count)
+{
+    struct fleet_link_row *rows = fleet->links.at + fleet->links.count - count;
+    double *values = mem_alloc(mem_times(count + 1, sizeof *values));
+    for (size_t i = 0; i < count; i++)
+        values[i] = (double)rows[i].transfer_ns;
+    double usual = fleet_median_of(values, count);
+    for (size_t i = 0; i < count; i++)
+        values[i] = fabs((double)rows[i].transfer_ns - usual) / usual;
+    double deviation = fleet_median_of(values, count) * 1.4826;
+    deviation = deviation < least_deviation ? least_deviation : deviation;
+    for (size_t i = 0; i < count && usual > 0 && count > 1; i++) {
+        rows[i].against = (double)rows[i].transfer_ns / usual;
+        if (count >= LEAST_GROUPS)
+            rows[i].score = (rows[i].against - 1) / deviation;
+        rows[i].slow = count >= LEAST_GROUPS && rows[i].count >= LEAST_COLLECTIVES &&
+                       rows[i].against >= least_slower_link && rows[i].score >= outlier;
+    }
+    free(values);
+}
+
+static bool is_faster(const void *context, const void *left, const void *right)
+{
+    (void)context;
+    const struct fleet_link_row *a = left, *b = right;
+    if (a->slow != b->slow)
+        return b->slow;
+    double one = isnan(a->against) ? 0 : a->against, other = isnan(b->against) ? 0 : b->against;
+    return one < other;
+}
+
+void fleet_find_links(struct fleet *fleet)
+{
+    struct transfer *transfers = mem_alloc(mem_times(fleet->meetings.count + 1, sizeof *transfers));
+    size_t count = fleet->meetings.count;
+    for (size_t m = 0; m < count; m++)
+        transfers[m] = transfer_of(fleet, m);
+    runs_sort(transfers, count, sizeof *transfers, comes_behind, NULL);
+    for (size_t first = 0, of_class = 0, end; first < count; first = end) {
+        for (end = first + 1; end < count && compare_links(&transfers[end], &transfers[first]) == 0; end++)
+            ;
+        add_link(fleet, transfers + first, end - first);
+        of_class++;
+        if (end == count || compare_classes(&transfers[end], &transfers[first]) != 0) {
+            compare_class(fleet, of_class);
+            of_class = 0;
+        }
+    }
+    runs_sort(fleet->links.at, fleet->links.count, sizeof *fleet->links.at, is_faster, NULL);
+    free(transfers);
+}

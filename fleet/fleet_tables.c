@@ -1,0 +1,392 @@
+/* fleet_tables.c - the answers about a fleet as tables, and what is to be said about them; see fleet.h. */
+#include "fleet/fleet.h"
+
+#include "base/quantity.h"
+#include <inttypes.h>
+#include <math.h>
+#include <stdarg.h>
+#include <string.h>
+
+/* clang-format off */
+static const struct table_column rank_columns[] = {
+    COLUMN(struct fleet_rank_row, rank, "rank", "Rank", TABLE_COUNT, "number of the process in the job"),
+    COLUMN(struct fleet_rank_row, host, "host", "Host", TABLE_TEXT, "name of its host", .flags = TABLE_IF_ANY),
+    COLUMN(struct fleet_rank_row, caused_ns, "caused", "Others waited", TABLE_NS, "how long other ranks waited in collectives because of it, added up", .aliases = "blame"),
+    COLUMN(struct fleet_rank_row, caused_share, "caused_share", "Share", TABLE_SHARE, "of all waiting that is laid to a rank"),
+    COLUMN(struct fleet_rank_row, why, "why", "Grew most", TABLE_TEXT, "what it did longer than the rank in the middle before most of that"),
+    COLUMN(struct fleet_rank_row, pattern, "pattern", "Holds up", TABLE_TEXT, "always (nine of ten steps and more), in most steps (half), in some steps"),
+    COLUMN(struct fleet_rank_row, bar, "bar", "Time", TABLE_TEXT, "its steps as a picture: computation, exposed communication (shaded), exposed copies (half), idle (dots)"),
+    COLUMN(struct fleet_rank_row, last, "last", "Last", TABLE_COUNT, "collectives that it was the last to reach"),
+    COLUMN(struct fleet_rank_row, waited_ns, "waited", "Waited", TABLE_NS, "how long it waited for others"),
+    COLUMN(struct fleet_rank_row, step_ns, "step", "Step", TABLE_NS, "median of its complete steps"),
+    COLUMN(struct fleet_rank_row, computation_ns, "computation", "Computation", TABLE_NS, "of its complete steps, on all its devices", .flags = TABLE_OPTIONAL),
+    COLUMN(struct fleet_rank_row, overlapped_ns, "overlapped", "Overlapped", TABLE_NS, "communication while something computed", .flags = TABLE_OPTIONAL),
+    COLUMN(struct fleet_rank_row, exposed_ns, "exposed", "Exposed", TABLE_NS, "communication while nothing computed", .flags = TABLE_OPTIONAL),
+    COLUMN(struct fleet_rank_row, copies_ns, "copies", "Copies", TABLE_NS, "copies while nothing computed or communicated", .flags = TABLE_OPTIONAL),
+    COLUMN(struct fleet_rank_row, idle_ns, "idle", "Idle", TABLE_NS, "the rest; with the three before it adds up to total", .flags = TABLE_OPTIONAL),
+    COLUMN(struct fleet_rank_row, idle_loading_ns, "idle_loading", "Idle, data", TABLE_NS, "of the idle time: waiting for data", .flags = TABLE_OPTIONAL),
+    COLUMN(struct fleet_rank_row, idle_host_ns, "idle_host", "Idle, host", TABLE_NS, "of the idle time: before the next launch or in it, data loading aside", .flags = TABLE_OPTIONAL),
+    COLUMN(struct fleet_rank_row, total_ns, "total", "Total", TABLE_NS, "complete steps, on each of its devices", .flags = TABLE_OPTIONAL),
+    COLUMN(struct fleet_rank_row, gpu, "gpu", "GPU pace", TABLE_NUMBER, "how long its kernels take against those of the same name on other such devices: 1.05 is 5 % slower"),
+    COLUMN(struct fleet_rank_row, gpu_score, "gpu_score", "GPU z", TABLE_NUMBER, "how far that lies out, in standard deviations", .flags = TABLE_OPTIONAL),
+    COLUMN(struct fleet_rank_row, slow_gpu, "slow_gpu", "Slow GPU", TABLE_BOOL, "3 % slower and more, and 5 standard deviations out", .flags = TABLE_OPTIONAL),
+    COLUMN(struct fleet_rank_row, gpu_early, "gpu_early", "Early", TABLE_NUMBER, "its computation against the rank in the middle, first third of the steps", .flags = TABLE_OPTIONAL),
+    COLUMN(struct fleet_rank_row, gpu_late, "gpu_late", "Late", TABLE_NUMBER, "the same, last third: it grows where a clock falls", .flags = TABLE_OPTIONAL),
+    COLUMN(struct fleet_rank_row, host_pace, "host_pace", "Host pace", TABLE_NUMBER, "the same as GPU pace of operators on the host", .flags = TABLE_OPTIONAL),
+    COLUMN(struct fleet_rank_row, host_score, "host_score", "Host z", TABLE_NUMBER, "how far that lies out", .flags = TABLE_OPTIONAL),
+    COLUMN(struct fleet_rank_row, slow_host, "slow_host", "Slow host", TABLE_BOOL, "10 % slower and more, and 5 standard deviations out", .flags = TABLE_OPTIONAL),
+    COLUMN(struct fleet_rank_row, cost_ns, "cost", "Cost", TABLE_NS, "what the job would gain had it come as the rank before it", .flags = TABLE_OPTIONAL),
+    COLUMN(struct fleet_rank_row, caused_by_ns[CAUSE_COMPUTATION], "caused_computation", "By computation", TABLE_NS, "of the waiting for it: computation had grown most", .flags = TABLE_OPTIONAL),
+    COLUMN(struct fleet_rank_row, caused_by_ns[CAUSE_COMMUNICATION], "caused_communication", "By communication", TABLE_NS, "other communication had", .flags = TABLE_OPTIONAL),
+    COLUMN(struct fleet_rank_row, caused_by_ns[CAUSE_COPIES], "caused_copies", "By copies", TABLE_NS, "copies had", .flags = TABLE_OPTIONAL),
+    COLUMN(struct fleet_rank_row, caused_by_ns[CAUSE_LOADING], "caused_loading", "By data loading", TABLE_NS, "idle time for data had", .flags = TABLE_OPTIONAL),
+    COLUMN(struct fleet_rank_row, caused_by_ns[CAUSE_HOST], "caused_host", "By the host", TABLE_NS, "other idle time had", .flags = TABLE_OPTIONAL),
+    COLUMN(struct fleet_rank_row, caused_by_ns[FLEET_CAUSES], "caused_unknown", "Not known why", TABLE_NS, "the rest of the waiting for it", .flags = TABLE_OPTIONAL),
+    COLUMN(struct fleet_rank_row, steps_held_up, "steps_held_up", "Steps held up", TABLE_COUNT, "steps in which it caused the most waiting", .flags = TABLE_OPTIONAL),
+    COLUMN(struct fleet_rank_row, in_a_row, "in_a_row", "In a row", TABLE_COUNT, "the most of these one after the other", .flags = TABLE_OPTIONAL),
+    COLUMN(struct fleet_rank_row, collectives, "collectives", "Collectives", TABLE_COUNT, "recorded on it", .flags = TABLE_OPTIONAL),
+    COLUMN(struct fleet_rank_row, steps, "steps", "Steps", TABLE_COUNT, "complete steps", .flags = TABLE_OPTIONAL),
+    COLUMN(struct fleet_rank_row, recordings, "recordings", "Recordings", TABLE_COUNT, "traces that are of it", .flags = TABLE_OPTIONAL),
+    COLUMN(struct fleet_rank_row, clock_ns, "clock", "Clock", TABLE_NS, "how far its clock is ahead of that of the first rank", .flags = TABLE_OPTIONAL),
+    COLUMN(struct fleet_rank_row, clock_error_ns, "clock_error", "Clock +-", TABLE_NS, "median absolute deviation of the ends that tell it", .flags = TABLE_OPTIONAL),
+    COLUMN(struct fleet_rank_row, drift, "drift", "Drift", TABLE_NUMBER, "by which its clock gains, in parts per million; 0 unless it is sure", .flags = TABLE_OPTIONAL),
+    COLUMN(struct fleet_rank_row, anchors, "anchors", "Anchors", TABLE_COUNT, "ends of collectives that its clock was set by", .flags = TABLE_OPTIONAL),
+    COLUMN(struct fleet_rank_row, clock_sure, "clock_sure", "Sure", TABLE_BOOL, "3 ends and more, and less than 1 ms of error", .flags = TABLE_OPTIONAL),
+    COLUMN(struct fleet_rank_row, peak_bytes, "peak", "Peak memory", TABLE_BYTES, "most bytes in use on one of its devices", .flags = TABLE_OPTIONAL),
+    COLUMN(struct fleet_rank_row, differing, "differing", "Differing", TABLE_COUNT, "kernels that it runs more or less often than most ranks", .flags = TABLE_OPTIONAL),
+    COLUMN(struct fleet_rank_row, differs, "differs", "Differs in", TABLE_NAME, "the one with the most time among these", .flags = TABLE_OPTIONAL),
+    COLUMN(struct fleet_rank_row, device, "device", "Device", TABLE_TEXT, "model of its first device", .flags = TABLE_OPTIONAL),
+    COLUMN(struct fleet_rank_row, file, "file", "File", TABLE_TEXT, "name of its trace", .flags = TABLE_OPTIONAL),
+};
+
+static const struct table_column step_columns[] = {
+    COLUMN(struct fleet_step_row, step, "step", "Step", TABLE_COUNT, "its number; missing where no steps are marked"),
+    COLUMN(struct fleet_step_row, ranks, "ranks", "Ranks", TABLE_COUNT, "that recorded all of it"),
+    COLUMN(struct fleet_step_row, median_ns, "median", "Median", TABLE_NS, "duration on the rank in the middle"),
+    COLUMN(struct fleet_step_row, min_ns, "min", "Min", TABLE_NS, "shortest duration on a rank"),
+    COLUMN(struct fleet_step_row, max_ns, "max", "Max", TABLE_NS, "longest"),
+    COLUMN(struct fleet_step_row, spread, "spread", "Spread", TABLE_SHARE, "longest less shortest, over the median"),
+    COLUMN(struct fleet_step_row, slowest, "slowest", "Slowest", TABLE_COUNT, "the rank with the longest"),
+    COLUMN(struct fleet_step_row, waited_ns, "waited", "Waited", TABLE_NS, "in its collectives, for ranks that were last"),
+    COLUMN(struct fleet_step_row, blamed, "blamed", "Held up by", TABLE_COUNT, "the rank for which others waited most"),
+    COLUMN(struct fleet_step_row, blamed_share, "blamed_share", "Share", TABLE_SHARE, "of the waiting, for this rank"),
+    COLUMN(struct fleet_step_row, why, "why", "Grew most", TABLE_TEXT, "what that rank did longer than the rank in the middle"),
+};
+
+static const struct table_column collective_columns[] = {
+    COLUMN(struct fleet_collective_row, kind, "collective", "Collective", TABLE_NAME, "what was done"),
+    COLUMN(struct fleet_collective_row, group, "group", "Group", TABLE_TEXT, "process group"),
+    COLUMN(struct fleet_collective_row, number, "number", "Number", TABLE_COUNT, "its number in the group, else the how many-th of its kind in the step"),
+    COLUMN(struct fleet_collective_row, step, "step", "Step", TABLE_COUNT, "in which most ranks issued it"),
+    COLUMN(struct fleet_collective_row, bytes, "size", "Size", TABLE_BYTES, "as NCCL's tests count it"),
+    COLUMN(struct fleet_collective_row, ranks, "ranks", "Ranks", TABLE_COUNT, "devices on which it was found"),
+    COLUMN(struct fleet_collective_row, last, "last", "Last", TABLE_COUNT, "the rank that arrived last"),
+    COLUMN(struct fleet_collective_row, first, "first", "First", TABLE_COUNT, "the rank that arrived first"),
+    COLUMN(struct fleet_collective_row, blamed, "blamed", "Held up by", TABLE_COUNT, "the rank that made the last late: itself, or the one that it had waited for before", .flags = TABLE_OPTIONAL),
+    COLUMN(struct fleet_collective_row, late_ns, "late", "Late", TABLE_NS, "from the arrival of the first to that of the last, on clocks set right"),
+    COLUMN(struct fleet_collective_row, sure, "sure", "Sure", TABLE_BOOL, "late by more than clocks and ends leave in doubt"),
+    COLUMN(struct fleet_collective_row, waited_ns, "waited", "Waited", TABLE_NS, "by all ranks, added up"),
+    COLUMN(struct fleet_collective_row, transfer_ns, "transfer", "Transfer", TABLE_NS, "duration on the last rank"),
+    COLUMN(struct fleet_collective_row, why, "why", "Grew most", TABLE_TEXT, "what the last rank did longer than the rank in the middle since they met before"),
+    COLUMN(struct fleet_collective_row, cost_ns, "cost", "Cost", TABLE_NS, "had the last come as the one before it", .flags = TABLE_OPTIONAL),
+    COLUMN(struct fleet_collective_row, start_ns, "start", "Start", TABLE_MOMENT, "of the last, from the first collective of all", .flags = TABLE_OPTIONAL),
+    COLUMN(struct fleet_collective_row, by_clock, "by_clock", "By clock", TABLE_BOOL, "else by durations: the shortest is that of the last", .flags = TABLE_OPTIONAL),
+    COLUMN(struct fleet_collective_row, last_device, "last_device", "Device", TABLE_COUNT, "of the last", .flags = TABLE_OPTIONAL),
+    COLUMN(struct fleet_collective_row, grew_ns[CAUSE_COMPUTATION], "grew_computation", "Computation +", TABLE_NS, "what the last computed longer than the rank in the middle", .flags = TABLE_OPTIONAL),
+    COLUMN(struct fleet_collective_row, grew_ns[CAUSE_COMMUNICATION], "grew_communication", "Communication +", TABLE_NS, "other exposed communication", .flags = TABLE_OPTIONAL),
+    COLUMN(struct fleet_collective_row, grew_ns[CAUSE_COPIES], "grew_copies", "Copies +", TABLE_NS, "exposed copies", .flags = TABLE_OPTIONAL),
+    COLUMN(struct fleet_collective_row, grew_ns[CAUSE_LOADING], "grew_loading", "Data loading +", TABLE_NS, "idle for data", .flags = TABLE_OPTIONAL),
+    COLUMN(struct fleet_collective_row, grew_ns[CAUSE_HOST], "grew_host", "Host +", TABLE_NS, "idle for other reasons", .flags = TABLE_OPTIONAL),
+    COLUMN(struct fleet_collective_row, carried_ns, "carried", "Before", TABLE_NS, "the rest of late: from before, and by which the first was early", .flags = TABLE_OPTIONAL),
+};
+
+static const struct table_column group_columns[] = {
+    COLUMN(struct fleet_group_row, group, "group", "Group", TABLE_NAME, "what the process groups are for, else the name of the group"),
+    COLUMN(struct fleet_group_row, groups, "groups", "Groups", TABLE_COUNT, "process groups of that purpose"),
+    COLUMN(struct fleet_group_row, ranks, "ranks", "Ranks", TABLE_COUNT, "ranks in them"),
+    COLUMN(struct fleet_group_row, count, "count", "Count", TABLE_COUNT, "collectives, on each rank"),
+    COLUMN(struct fleet_group_row, bytes, "bytes", "Bytes", TABLE_BYTES, "their sizes added up, where known"),
+    COLUMN(struct fleet_group_row, exposed_ns, "exposed", "Exposed", TABLE_NS, "time in which nothing computed on the device, over all ranks"),
+    COLUMN(struct fleet_group_row, time_ns, "time", "Time", TABLE_NS, "durations over all ranks: waited and transfer"),
+    COLUMN(struct fleet_group_row, waited_ns, "waited", "Waited", TABLE_NS, "of that, for the last rank, where it was found on several"),
+    COLUMN(struct fleet_group_row, transfer_ns, "transfer", "Transfer", TABLE_NS, "the rest, where it was found on several"),
+};
+
+static const struct table_column host_columns[] = {
+    COLUMN(struct fleet_host_row, host, "host", "Host", TABLE_NAME, "name of the host"),
+    COLUMN(struct fleet_host_row, ranks, "ranks", "Ranks", TABLE_COUNT, "ranks on it"),
+    COLUMN(struct fleet_host_row, caused_ns, "caused", "Others waited", TABLE_NS, "for its ranks", .aliases = "blame"),
+    COLUMN(struct fleet_host_row, caused_share, "caused_share", "Share", TABLE_SHARE, "of all waiting that is laid to a rank"),
+    COLUMN(struct fleet_host_row, waited_ns, "waited", "Waited", TABLE_NS, "by its ranks"),
+    COLUMN(struct fleet_host_row, gpu, "gpu", "GPU pace", TABLE_NUMBER, "of the device in the middle"),
+    COLUMN(struct fleet_host_row, host_pace, "host_pace", "Host pace", TABLE_NUMBER, "of the rank in the middle: operators against those of the same name on other ranks"),
+    COLUMN(struct fleet_host_row, slow, "slow", "Slow", TABLE_BOOL, "more than half of its ranks are slow on the host"),
+};
+
+static const struct table_column link_columns[] = {
+    COLUMN(struct fleet_link_row, group, "group", "Group", TABLE_NAME, "process group; of sends and receives who to whom"),
+    COLUMN(struct fleet_link_row, hosts, "hosts", "Hosts", TABLE_TEXT, "hosts of its ranks", .flags = TABLE_IF_ANY),
+    COLUMN(struct fleet_link_row, kind, "collective", "Collective", TABLE_TEXT, "what was done"),
+    COLUMN(struct fleet_link_row, bytes, "size", "Size", TABLE_BYTES, "of one"),
+    COLUMN(struct fleet_link_row, ranks, "ranks", "Ranks", TABLE_COUNT, "that took part"),
+    COLUMN(struct fleet_link_row, count, "count", "Count", TABLE_COUNT, "how many"),
+    COLUMN(struct fleet_link_row, transfer_ns, "transfer", "Transfer", TABLE_NS, "median duration on the last rank to arrive"),
+    COLUMN(struct fleet_link_row, bandwidth, "bus_bandwidth", "Bus GB/s", TABLE_NUMBER, "as in NCCL's tests"),
+    COLUMN(struct fleet_link_row, against, "against", "Against", TABLE_NUMBER, "transfer against that of the group in the middle: 1.5 is 50 % slower"),
+    COLUMN(struct fleet_link_row, score, "score", "z", TABLE_NUMBER, "how far that lies out, in standard deviations", .flags = TABLE_OPTIONAL),
+    COLUMN(struct fleet_link_row, slow, "slow", "Slow", TABLE_BOOL, "25 % slower and more, 5 standard deviations out, of 4 groups and more"),
+};
+
+static const struct table_column waste_columns[] = {
+    COLUMN(struct fleet_waste_row, what, "what", "Devices' time without computation", TABLE_NAME, "what it went into"),
+    COLUMN(struct fleet_waste_row, time_ns, "time", "Time", TABLE_NS, "of all devices, in complete steps"),
+    COLUMN(struct fleet_waste_row, share, "share", "Share", TABLE_SHARE, "of the time of the devices"),
+    COLUMN(struct fleet_waste_row, hours, "device_hours", "Device hours per hour", TABLE_NUMBER, "what an hour of these devices loses to it"),
+};
+
+static const struct table_column heat_columns[] = {
+    COLUMN(struct fleet_heat_row, ranks, "ranks", "Ranks", TABLE_NAME, "one, or neighbours"),
+    COLUMN(struct fleet_heat_row, steps, "steps", "Steps", TABLE_TEXT, "a sign for a step: its time without exposed communication is above that of the rank in the middle by less than 2 % (dot), 5 %, 10 %, 25 % (darker and darker), or more (full)"),
+    COLUMN(struct fleet_heat_row, longest_ns, "longest", "Longest step", TABLE_NS, "of these ranks"),
+};
+
+static const struct table_column left_out_columns[] = {
+    COLUMN(struct fleet_left_out_row, rank, "rank", "Rank", TABLE_COUNT, "as the recording tells it"),
+    COLUMN(struct fleet_left_out_row, file, "file", "File", TABLE_NAME, "name of the trace"),
+    COLUMN(struct fleet_left_out_row, reason, "reason", "Left out because", TABLE_TEXT, "why it counts for nothing"),
+};
+/* clang-format on */
+
+/* ---- the first sentence ---- */
+
+static void show_share(struct buffer *out, double share)
+{
+    buffer_printf(out, "%.3g %%", 100 * share);
+}
+
+static void say_who(const struct fleet *fleet, struct buffer *out)
+{
+    const struct fleet_rank_row *row = fleet->ranks.count ? &fleet->ranks.at[0] : NULL;
+    if (fleet->meetings.count == 0) {
+        buffer_puts(out, "no collective was found on several ranks, so nobody is known to hold them up");
+        return;
+    }
+    if (!row || row->caused_ns == 0 || fleet->blamed_ns == 0) {
+        buffer_puts(out, "no rank holds the others up by more than the clocks leave in doubt");
+        return;
+    }
+    buffer_printf(out, "others wait most for rank %" PRId64, row->rank);
+    if (row->host.at)
+        buffer_printf(out, " (%s)", row->host.at);
+    buffer_puts(out, ": ");
+    show_share(out, row->caused_share);
+    buffer_puts(out, " of the waiting");
+    if (row->pattern.at)
+        buffer_printf(out, ", %s", row->pattern.at);
+    if (row->slow_gpu && row->why.at && row->caused_by_ns[CAUSE_COMPUTATION] * 2 > row->caused_ns)
+        buffer_printf(out, "; its GPU takes %.3g %% longer for the same kernels", 100 * (row->gpu - 1));
+    else if (row->why.at)
+        buffer_printf(out, "; what grew on it is %s", row->why.at);
+}
+
+static void say_first(const struct fleet *fleet, struct result *result)
+{
+    struct buffer out = { 0 };
+    buffer_printf(&out, "%" PRId64 " rank%s", fleet->job.ranks, fleet->job.ranks == 1 ? "" : "s");
+    if (fleet->step_ns != FACTS_MISSING) {
+        buffer_puts(&out, ", a step takes ");
+        quantity_show_rounded_time(&out, (double)fleet->step_ns);
+    }
+    if (fleet->total_ns > 0) {
+        buffer_puts(&out, ", the devices compute ");
+        show_share(&out, (double)fleet->computation_ns / (double)fleet->total_ns);
+        buffer_puts(&out, " of it");
+    }
+    buffer_puts(&out, "; ");
+    say_who(fleet, &out);
+    result_add_notice(result, "fleet", fleet->job.ranks, NULL, TPA_NOWHERE, "%s", out.at);
+    result->notices.at[result->notices.count - 1].on_top = true;
+    buffer_release(&out);
+}
+
+/* ---- notices ---- */
+
+static void note_missing(const struct fleet *fleet, struct result *result)
+{
+    enum { MOST_SHOWN = 4 };
+    const struct fleet_job *job = &fleet->job;
+    if (job->missing_count == 0)
+        return;
+    struct buffer out = { 0 };
+    for (size_t i = 0; i < job->missing.count && i < MOST_SHOWN; i++) {
+        const struct fleet_range *range = &job->missing.at[i];
+        buffer_printf(&out, range->first < range->last ? "%s%" PRId64 "..%" PRId64 : "%s%" PRId64,
+                      i ? ", " : "", range->first, range->last);
+    }
+    if (job->missing.count > MOST_SHOWN)
+        buffer_puts(&out, " and more");
+    result_add_notice(result, "missing_ranks", job->missing_count, NULL, TPA_NOWHERE,
+                      "%" PRId64 " of %" PRId64
+                      " ranks are here; missing: %s. Who a missing rank made wait is not known, and the "
+                      "last one here may have waited for it",
+                      job->world_size - job->missing_count, job->world_size, out.at);
+    buffer_release(&out);
+}
+
+static void note_cut(const struct fleet *fleet, struct result *result)
+{
+    for (size_t m = 0; m < fleet->job.members.count; m++) {
+        const struct facts_recording *recording = fleet->job.members.at[m].recording;
+        if (recording->cut == 1)
+            result_add_notice(
+                result, "cut", 1, names_text(fleet->job.facts->texts, recording->file), TPA_NOWHERE,
+                "the trace of rank %" PRId64 " is cut short or damaged: what is behind is not counted",
+                fleet->job.members.at[m].rank);
+    }
+}
+
+static void note_clocks(const struct fleet *fleet, struct result *result)
+{
+    if (fleet->unsure_clocks && fleet->meetings.count)
+        result_add_notice(
+            result, "clocks", fleet->unsure_clocks, NULL, TPA_NOWHERE,
+            "clocks of ranks cannot be set right (%" PRId64
+            " of them): fewer than 3 ends of collectives tell, or they tell it "
+            "by more than 1 ms; there the rank with the shortest duration is taken for the last",
+            fleet->unsure_clocks);
+    if (fleet->unsure_ns > 0) {
+        struct buffer out = { 0 };
+        quantity_show_rounded_time(&out, (double)fleet->unsure_ns);
+        result_add_notice(result, "unsure", fleet->unsure_ns, NULL, TPA_NOWHERE,
+                          "%s of waiting is laid to no rank: who was last is within the error of the clocks",
+                          out.at);
+        buffer_release(&out);
+    }
+    if (fleet->meetings.refuted)
+        result_add_notice(
+            result, "refuted", (int64_t)fleet->meetings.refuted, NULL, TPA_NOWHERE,
+            "collectives in the same place of the order did not end together and are not taken for one");
+    if (fleet->meetings.unmatched && fleet->job.ranks > 1)
+        result_add_notice(result, "unmatched", (int64_t)fleet->meetings.unmatched, NULL, TPA_NOWHERE,
+                          "collectives have no counterpart on other ranks");
+}
+
+static void note_others(const struct fleet *fleet, struct result *result)
+{
+    if (fleet->left_out.count)
+        result_add_notice(result, "left_out", (int64_t)fleet->left_out.count, NULL, TPA_NOWHERE,
+                          "recordings are left out: see the table of these");
+    if (fleet->job.facts->repeats)
+        result_add_notice(result, "repeats", (int64_t)fleet->job.facts->repeats, NULL, TPA_NOWHERE,
+                          "recordings were given more than once and count once");
+    if (fleet->job.numbered && fleet->job.members.count > 1)
+        result_add_notice(result, "no_ranks", fleet->job.ranks, NULL, TPA_NOWHERE,
+                          "no trace tells its rank: they are numbered in the order of their file names");
+}
+
+/* A list of the first few things, of which there may be many: "4, 9 and 3 more". */
+struct few {
+    struct buffer text;
+    int64_t count;
+};
+
+TPA_PRINTF(2, 3) static void add_few(struct few *few, const char *fmt, ...)
+{
+    enum { MOST_SHOWN = 4 };
+    char text[256];
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(text, sizeof text, fmt, args);
+    va_end(args);
+    if (few->count++ < MOST_SHOWN)
+        buffer_printf(&few->text, "%s%s", few->count > 1 ? ", " : "", text);
+}
+
+static void tell_few(struct few *few, struct result *result, const char *kind, const char *what)
+{
+    enum { MOST_SHOWN = 4 };
+    if (few->count > MOST_SHOWN)
+        buffer_printf(&few->text, " and %" PRId64 " more", few->count - MOST_SHOWN);
+    if (few->count)
+        result_add_notice(result, kind, few->count, NULL, TPA_NOWHERE, "%s: %s", what, few->text.at);
+    buffer_release(&few->text);
+}
+
+static double percent_more(double against)
+{
+    return 100 * (against - 1);
+}
+
+static void say_slow(const struct fleet *fleet, struct result *result)
+{
+    struct few gpus = { 0 }, hosts = { 0 }, links = { 0 }, differing = { 0 };
+    for (size_t i = 0; i < fleet->ranks.count; i++) {
+        const struct fleet_rank_row *row = &fleet->ranks.at[i];
+        if (row->slow_gpu)
+            add_few(&gpus, "rank %" PRId64 " by %.0f %%", row->rank, percent_more(row->gpu));
+        if (row->differing > 0)
+            add_few(&differing, "rank %" PRId64, row->rank);
+    }
+    for (size_t i = 0; i < fleet->hosts.count; i++)
+        if (fleet->hosts.at[i].slow)
+            add_few(&hosts, "%s by %.0f %%", fleet->hosts.at[i].host.at,
+                    percent_more(fleet->hosts.at[i].host_pace));
+    for (size_t i = 0; i < fleet->links.count; i++)
+        if (fleet->links.at[i].slow)
+            add_few(&links, "%s by %.0f %%",
+                    fleet->links.at[i].group.at ? fleet->links.at[i].group.at : "(no name)",
+                    percent_more(fleet->links.at[i].against));
+    tell_few(&gpus, result, "slow_gpus", "slow GPUs, for the same kernels on the same model");
+    tell_few(&hosts, result, "slow_hosts", "slow hosts, for the same operators");
+    tell_few(&links, result, "slow_links", "groups with a slow link, for equal collectives of as many ranks");
+    tell_few(&differing, result, "differing",
+             "ranks that run some kernels more or less often than most ranks do");
+}
+
+/* ---- all ---- */
+
+#define ADD(key, title, columns, rows)                                                                       \
+    result_add_table(result, TABLE_OF_ROWS(key, title, columns, (rows).at, (rows).count))
+
+static void add_footers(const struct fleet *fleet, struct table *table)
+{
+    table_add_footer(table, "waited_total", "Waited in collectives", TABLE_NS, table_int(fleet->waited_ns));
+    table_add_footer(table, "blamed_total", "Of that laid to a rank", TABLE_NS, table_int(fleet->blamed_ns));
+    table_add_footer(table, "unsure_total", "Of that within the error of the clocks", TABLE_NS,
+                     table_int(fleet->unsure_ns));
+}
+
+void fleet_add_result(const struct fleet *fleet, struct result *result)
+{
+    say_first(fleet, result);
+    struct table *ranks = TABLE_OF_ROWS("ranks", "Ranks, those that others wait for first", rank_columns,
+                                        fleet->ranks.at, fleet->ranks.count);
+    add_footers(fleet, ranks);
+    result_add_table(result, ranks);
+    struct table *steps = TABLE_OF_ROWS("steps", "Steps", step_columns, fleet->steps.at, fleet->steps.count);
+    table_add_footer(steps, "step_median", "Median step", TABLE_NS, table_int(fleet->step_ns));
+    table_add_footer(steps, "step_low", "5 % of the steps take up to", TABLE_NS,
+                     table_int(fleet->step_low_ns));
+    table_add_footer(steps, "step_high", "95 % of the steps take up to", TABLE_NS,
+                     table_int(fleet->step_high_ns));
+    result_add_table(result, steps);
+    if (fleet->heat.count) {
+        ADD("heat", "Time of each step without exposed communication, against the rank in the middle",
+            heat_columns, fleet->heat);
+        result->tables.at[result->tables.count - 1]->uncut = true;
+    }
+    ADD("waste", "What the devices' time goes into besides computation", waste_columns, fleet->waste);
+    result->tables.at[result->tables.count - 1]->uncut = true;
+    ADD("groups", "Communication by process group", group_columns, fleet->groups);
+    if (fleet->hosts.count)
+        ADD("hosts", "Hosts", host_columns, fleet->hosts);
+    ADD("links", "Transfers of equal collectives, the slowest group first", link_columns, fleet->links);
+    ADD("collectives", "Collectives", collective_columns, fleet->collectives);
+    if (fleet->left_out.count)
+        ADD("left_out", "Left out", left_out_columns, fleet->left_out);
+    say_slow(fleet, result);
+    note_missing(fleet, result);
+    note_cut(fleet, result);
+    note_clocks(fleet, result);
+    note_others(fleet, result);
+}

@@ -1,0 +1,224 @@
+/* job.c - see job.h. */
+#include "fleet/job.h"
+
+#include "base/runs.h"
+#include "base/search.h"
+#include <stdlib.h>
+#include <string.h>
+
+struct text fleet_text(const struct facts *facts, name_id id)
+{
+    return id == NAME_NONE ? (struct text){ 0 }
+                           : (struct text){ names_text(facts->texts, id), names_length(facts->texts, id) };
+}
+
+/* ---- which job ---- */
+
+struct identity {
+    name_id job;
+    int64_t world_size;
+    size_t count;
+};
+
+static int compare_numbers(int64_t a, int64_t b)
+{
+    return (a > b) - (a < b);
+}
+
+static bool is_of_later_job(const void *context, const void *left, const void *right)
+{
+    const struct facts *facts = context;
+    const struct identity *a = left, *b = right;
+    int order = strcmp(names_text(facts->texts, a->job), names_text(facts->texts, b->job));
+    return order ? order > 0 : a->world_size > b->world_size;
+}
+
+/* The name and the number of ranks that most recordings tell. */
+static struct identity find_job(const struct facts *facts)
+{
+    const struct facts_recording *recordings = facts_rows(facts, FACTS_RECORDINGS);
+    size_t count = facts->tables[FACTS_RECORDINGS].count;
+    struct identity *all = mem_alloc(mem_times(count + 1, sizeof *all)),
+                    most = { NAME_NONE, FACTS_MISSING, 0 };
+    for (size_t i = 0; i < count; i++)
+        all[i] = (struct identity){ recordings[i].job, recordings[i].world_size, 0 };
+    runs_sort(all, count, sizeof *all, is_of_later_job, facts);
+    for (size_t first = 0, end; first < count; first = end) {
+        for (end = first + 1; end < count && !is_of_later_job(facts, &all[end], &all[first]); end++)
+            ;
+        all[first].count = end - first;
+        /* Of equally many the larger job: a piece of it is likelier than a whole small one beside it. */
+        if (all[first].count > most.count ||
+            (all[first].count == most.count && all[first].world_size > most.world_size))
+            most = all[first];
+    }
+    free(all);
+    return most;
+}
+
+static bool is_of_job(const struct identity *job, const struct facts_recording *recording)
+{
+    return (recording->job == NAME_NONE || job->job == NAME_NONE || recording->job == job->job) &&
+           (recording->world_size == FACTS_MISSING || job->world_size == FACTS_MISSING ||
+            recording->world_size == job->world_size);
+}
+
+/* ---- members ---- */
+
+static void find_rows(const struct facts *facts, struct fleet_member *member)
+{
+    for (size_t t = 0; t < FACTS_TABLES; t++) {
+        size_t size = facts_tables[t].row_size, count = facts->tables[t].count, first, end;
+        const char *rows = facts->tables[t].at;
+        int64_t number = member->recording->recording;
+        SEARCH(first, count, *(const int64_t *)(const void *)(rows + first * size) < number);
+        SEARCH(end, count, *(const int64_t *)(const void *)(rows + end * size) <= number);
+        member->first[t] = first;
+        member->count[t] = end - first;
+    }
+}
+
+static int compare_texts(const struct facts *facts, name_id a, name_id b)
+{
+    return strcmp(names_text(facts->texts, a), names_text(facts->texts, b));
+}
+
+static bool comes_later(const void *context, const void *left, const void *right)
+{
+    const struct facts *facts = context;
+    const struct fleet_member *a = left, *b = right;
+    int order = compare_numbers(a->rank, b->rank);
+    order = order ? order : compare_numbers(a->recording->start_ns, b->recording->start_ns);
+    order = order ? order : compare_numbers(b->recording->events, a->recording->events);
+    order = order ? order : compare_texts(facts, a->recording->file, b->recording->file);
+    return (order ? order : compare_numbers(a->recording->recording, b->recording->recording)) > 0;
+}
+
+static bool has_later_file(const void *context, const void *left, const void *right)
+{
+    const struct facts *facts = context;
+    const struct fleet_member *a = left, *b = right;
+    int order = compare_texts(facts, a->recording->file, b->recording->file);
+    return (order ? order : compare_numbers(a->recording->recording, b->recording->recording)) > 0;
+}
+
+/* Smallest and largest number of a marked step; false when there are none. */
+static bool step_numbers(const struct facts *facts, const struct fleet_member *member, int64_t *least,
+                         int64_t *most)
+{
+    const struct facts_step *steps = facts_rows(facts, FACTS_STEPS);
+    *least = INT64_MAX, *most = INT64_MIN;
+    for (size_t i = 0; i < member->count[FACTS_STEPS]; i++) {
+        int64_t number = steps[member->first[FACTS_STEPS] + i].number;
+        if (number == FACTS_MISSING)
+            continue;
+        *least = number < *least ? number : *least;
+        *most = number > *most ? number : *most;
+    }
+    return *least <= *most;
+}
+
+/* Does B, of the same rank, go on where A ended? */
+static bool goes_on(const struct facts *facts, const struct fleet_member *a, const struct fleet_member *b)
+{
+    int64_t least_a, most_a, least_b, most_b;
+    if (b->recording->start_ns < a->recording->end_ns)
+        return false;
+    return !step_numbers(facts, a, &least_a, &most_a) || !step_numbers(facts, b, &least_b, &most_b) ||
+           least_b > most_a;
+}
+
+static void leave_out(struct fleet_job *job, const struct fleet_member *member, enum fleet_left_out why)
+{
+    *VEC_PUSH(&job->others) = (struct fleet_stranger){ member->recording, why };
+}
+
+static void drop_duplicates(struct fleet_job *job)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < job->members.count; i++) {
+        const struct fleet_member *member = &job->members.at[i];
+        const struct fleet_member *before = kept ? &job->members.at[kept - 1] : NULL;
+        bool same = before && before->rank == member->rank;
+        if (same && !goes_on(job->facts, before, member)) {
+            leave_out(job, member, LEFT_OUT_DUPLICATE);
+            continue;
+        }
+        job->ranks += !same;
+        job->members.at[kept++] = *member;
+    }
+    job->members.count = kept;
+}
+
+/* Where no recording tells its rank all are numbered; else those that tell none are left out. */
+static void number_ranks(struct fleet_job *job)
+{
+    bool told = false;
+    for (size_t i = 0; i < job->members.count; i++)
+        told |= job->members.at[i].rank != FACTS_MISSING;
+    job->numbered = !told && job->members.count > 0;
+    if (!told) {
+        runs_sort(job->members.at, job->members.count, sizeof *job->members.at, has_later_file, job->facts);
+        for (size_t i = 0; i < job->members.count; i++)
+            job->members.at[i].rank = (int64_t)i;
+        return;
+    }
+    size_t kept = 0;
+    for (size_t i = 0; i < job->members.count; i++)
+        if (job->members.at[i].rank == FACTS_MISSING)
+            leave_out(job, &job->members.at[i], LEFT_OUT_NO_RANK);
+        else
+            job->members.at[kept++] = job->members.at[i];
+    job->members.count = kept;
+}
+
+static void find_missing(struct fleet_job *job)
+{
+    int64_t next = 0;
+    for (size_t i = 0; i <= job->members.count && job->world_size != FACTS_MISSING && !job->numbered; i++) {
+        int64_t here = i < job->members.count ? job->members.at[i].rank : job->world_size;
+        if (here > job->world_size)
+            here = job->world_size;
+        if (next < here) {
+            *VEC_PUSH(&job->missing) = (struct fleet_range){ next, here - 1 };
+            job->missing_count += here - next;
+        }
+        next = here >= next ? here + 1 : next;
+    }
+}
+
+static bool comes_behind(const void *context, const void *left, const void *right)
+{
+    const struct facts *facts = context;
+    const struct fleet_stranger *a = left, *b = right;
+    int order = compare_numbers(a->recording->rank, b->recording->rank);
+    order = order ? order : compare_texts(facts, a->recording->file, b->recording->file);
+    return (order ? order : compare_numbers(a->recording->recording, b->recording->recording)) > 0;
+}
+
+void fleet_job_init(struct fleet_job *job, const struct facts *facts)
+{
+    struct identity identity = find_job(facts);
+    const struct facts_recording *recordings = facts_rows(facts, FACTS_RECORDINGS);
+    *job = (struct fleet_job){ .facts = facts, .world_size = identity.world_size };
+    for (size_t i = 0; i < facts->tables[FACTS_RECORDINGS].count; i++) {
+        struct fleet_member member = { .recording = &recordings[i], .rank = recordings[i].rank };
+        find_rows(facts, &member);
+        if (is_of_job(&identity, &recordings[i]))
+            *VEC_PUSH(&job->members) = member;
+        else
+            leave_out(job, &member, LEFT_OUT_OTHER_JOB);
+    }
+    number_ranks(job);
+    runs_sort(job->members.at, job->members.count, sizeof *job->members.at, comes_later, facts);
+    drop_duplicates(job);
+    find_missing(job);
+    runs_sort(job->others.at, job->others.count, sizeof *job->others.at, comes_behind, facts);
+}
+
+void fleet_job_release(struct fleet_job *job)
+{
+    VEC_FREE(&job->members);
+    VEC_FREE(&job->others);
+    VEC_FREE(&job->missing);
+}

@@ -1,0 +1,55 @@
+/*
+ * job.h - which recordings are the ranks of the job that is asked about, and which are left out.
+ *
+ *     struct fleet_job job;
+ *     fleet_job_init(&job, facts);
+ *     for (size_t m = 0; m < job.members.count; m++)
+ *         printf("%" PRId64 "\n", job.members.at[m].rank);
+ *     fleet_job_release(&job);
+ *
+ * The job is that of most recordings: those with one name (tpa facts --job) and one number of ranks; what tells none
+ * belongs to it. A rank may have several recordings, one after the other: later ones must begin when the one before
+ * has ended, and with a later step. Where no recording tells its rank, they are numbered in the order of their file
+ * names.
+ */
+#ifndef TPA_FLEET_JOB_H
+#define TPA_FLEET_JOB_H
+
+#include "fleet/facts.h"
+
+struct fleet_member {
+    const struct facts_recording *recording; /* borrowed from the facts */
+    int64_t rank;
+    size_t first[FACTS_TABLES], count[FACTS_TABLES]; /* its rows in the tables */
+};
+
+enum fleet_left_out { LEFT_OUT_OTHER_JOB, LEFT_OUT_DUPLICATE, LEFT_OUT_NO_RANK };
+
+struct fleet_stranger {
+    const struct facts_recording *recording;
+    enum fleet_left_out why;
+};
+
+struct fleet_range {
+    int64_t first, last;
+};
+
+struct fleet_job {
+    const struct facts *facts;            /* borrowed; finished */
+    VEC_OF(struct fleet_member) members;  /* by rank, then by time */
+    VEC_OF(struct fleet_stranger) others; /* left out; by rank, then by file */
+    int64_t world_size;                   /* FACTS_MISSING: not told */
+    int64_t ranks;                        /* that are here */
+    int64_t missing_count;                /* below world_size and not here */
+    VEC_OF(struct fleet_range) missing;   /* these, ascending */
+    bool numbered;                        /* no recording tells its rank */
+};
+
+/* Release with fleet_job_release. */
+void fleet_job_init(struct fleet_job *job, const struct facts *facts);
+void fleet_job_release(struct fleet_job *job);
+
+/* The text of ID in the facts; missing for NAME_NONE. */
+struct text fleet_text(const struct facts *facts, name_id id);
+
+#endif

@@ -1,0 +1,192 @@
+/* sketch.c - see sketch.h. Entries are collected as they come, and brought into order when that is asked for. */
+#include "fleet/sketch.h"
+
+#include "base/runs.h"
+#include <stdlib.h>
+
+/* ---- buckets ---- */
+
+enum { SPLIT_BITS = 6, SPLIT = 1 << SPLIT_BITS };
+
+static uint64_t bucket_of(uint64_t value)
+{
+    if (value < SPLIT)
+        return value;
+    unsigned shift = 63u - (unsigned)__builtin_clzll(value) - SPLIT_BITS;
+    return (uint64_t)(shift + 1) * SPLIT + ((value >> shift) - SPLIT);
+}
+
+static uint64_t middle_of(uint64_t bucket)
+{
+    if (bucket < SPLIT)
+        return bucket;
+    unsigned shift = (unsigned)(bucket / SPLIT) - 1;
+    uint64_t low = (SPLIT + bucket % SPLIT) << shift;
+    return low + (((uint64_t)1 << shift) - 1) / 2;
+}
+
+enum { BUCKETS = (64 - SPLIT_BITS + 1) * SPLIT };
+
+/* ---- entries ---- */
+
+static bool is_larger(const void *context, const void *a, const void *b)
+{
+    (void)context;
+    return ((const struct sketch_entry *)a)->value > ((const struct sketch_entry *)b)->value;
+}
+
+static void sort_entries(struct sketch *sketch)
+{
+    if (sketch->sorted)
+        return;
+    runs_sort(sketch->at, sketch->entry_count, sizeof *sketch->at, is_larger, NULL);
+    size_t kept = 0;
+    for (size_t i = 0; i < sketch->entry_count; i++) {
+        if (kept && sketch->at[kept - 1].value == sketch->at[i].value)
+            sketch->at[kept - 1].times += sketch->at[i].times;
+        else
+            sketch->at[kept++] = sketch->at[i];
+    }
+    sketch->entry_count = kept;
+    sketch->sorted = true;
+}
+
+static void push(struct sketch *sketch, uint64_t value, uint64_t times)
+{
+    size_t last = sketch->entry_count;
+    if (last && sketch->at[last - 1].value == value) {
+        sketch->at[last - 1].times += times;
+        return;
+    }
+    if (last == sketch->capacity) {
+        sort_entries(sketch); /* what comes again takes no more room */
+        last = sketch->entry_count;
+        if (2 * last >= sketch->capacity)
+            sketch->at = vec_grow(sketch->at, &sketch->capacity, last + 1, sizeof *sketch->at);
+    }
+    sketch->sorted = last == 0 || (sketch->sorted && sketch->at[last - 1].value < value);
+    sketch->at[sketch->entry_count++] = (struct sketch_entry){ value, times };
+}
+
+/* From this many values on each counts for its bucket. */
+static void use_buckets(struct sketch *sketch)
+{
+    if (sketch->in_buckets || sketch->count < SKETCH_EXACT_BELOW)
+        return;
+    for (size_t i = 0; i < sketch->entry_count; i++)
+        sketch->at[i].value = bucket_of(sketch->at[i].value);
+    sketch->in_buckets = true;
+    sketch->sorted = false;
+    sort_entries(sketch);
+}
+
+void sketch_add(struct sketch *sketch, int64_t value, uint64_t times)
+{
+    uint64_t natural = value < 0 ? 0 : (uint64_t)value;
+    sketch->count += times;
+    push(sketch, sketch->in_buckets ? bucket_of(natural) : natural, times);
+    use_buckets(sketch);
+}
+
+void sketch_merge(struct sketch *sketch, struct sketch *other)
+{
+    if (other->in_buckets && !sketch->in_buckets) { /* together there are enough for buckets */
+        for (size_t i = 0; i < sketch->entry_count; i++)
+            sketch->at[i].value = bucket_of(sketch->at[i].value);
+        sketch->in_buckets = true;
+        sketch->sorted = false;
+    }
+    bool to_bucket = sketch->in_buckets && !other->in_buckets;
+    for (size_t i = 0; i < other->entry_count; i++)
+        push(sketch, to_bucket ? bucket_of(other->at[i].value) : other->at[i].value, other->at[i].times);
+    sketch->count += other->count;
+    use_buckets(sketch);
+}
+
+int64_t sketch_quantile(struct sketch *sketch, uint64_t part, uint64_t of)
+{
+    if (sketch->count == 0)
+        return INT64_MIN;
+    sort_entries(sketch);
+    uint64_t place = (uint64_t)((unsigned __int128)(sketch->count - 1) * part / of), before = 0;
+    size_t i = 0;
+    while (i + 1 < sketch->entry_count && before + sketch->at[i].times <= place)
+        before += sketch->at[i++].times;
+    uint64_t value = sketch->in_buckets ? middle_of(sketch->at[i].value) : sketch->at[i].value;
+    return value > INT64_MAX ? INT64_MAX : (int64_t)value;
+}
+
+/* ---- text ---- */
+
+static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+
+/* Five bits a digit, the lowest first; 32 is added where more follow. */
+static void put_number(struct buffer *out, uint64_t value)
+{
+    for (; value >= 32; value >>= 5)
+        buffer_putc(out, digits[32 + value % 32]);
+    buffer_putc(out, digits[value]);
+}
+
+static bool take_number(const char **at, const char *end, uint64_t *value)
+{
+    *value = 0;
+    for (unsigned shift = 0; shift < 65 && *at < end; shift += 5) {
+        const char *digit = memchr(digits, *(*at)++, 64);
+        if (!digit)
+            return false;
+        uint64_t bits = (uint64_t)(digit - digits);
+        if (shift > 59 && bits % 32 >> (64 - shift))
+            return false;
+        *value |= bits % 32 << shift;
+        if (bits < 32)
+            return true;
+    }
+    return false;
+}
+
+void sketch_encode(struct sketch *sketch, struct buffer *out)
+{
+    sort_entries(sketch);
+    buffer_putc(out, sketch->in_buckets ? '~' : '=');
+    uint64_t before = 0;
+    for (size_t i = 0; i < sketch->entry_count; i++) {
+        const struct sketch_entry *entry = &sketch->at[i];
+        uint64_t distance = entry->value - before;
+        put_number(out, 2 * distance + (entry->times > 1));
+        if (entry->times > 1)
+            put_number(out, entry->times);
+        before = entry->value;
+    }
+}
+
+bool sketch_decode(struct sketch *sketch, const char *text, size_t len)
+{
+    if (len == 0 || (text[0] != '~' && text[0] != '='))
+        return false;
+    struct sketch read = { .in_buckets = text[0] == '~', .sorted = true };
+    const char *at = text + 1, *end = text + len;
+    uint64_t value = 0, step, times;
+    bool good = true;
+    while (good && at < end) {
+        times = 1;
+        good = take_number(&at, end, &step) && (step % 2 == 0 || take_number(&at, end, &times)) &&
+               times > 0 && (step > 1 || read.entry_count == 0) &&
+               !__builtin_add_overflow(value, step / 2, &value) && value <= INT64_MAX &&
+               !__builtin_add_overflow(read.count, times, &read.count) &&
+               (!read.in_buckets || value < BUCKETS);
+        if (good)
+            push(&read, value, times);
+    }
+    good = good && read.in_buckets == (read.count >= SKETCH_EXACT_BELOW);
+    if (good)
+        sketch_merge(sketch, &read);
+    sketch_release(&read);
+    return good;
+}
+
+void sketch_release(struct sketch *sketch)
+{
+    free(sketch->at);
+    *sketch = (struct sketch){ 0 };
+}

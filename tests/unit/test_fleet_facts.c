@@ -1,0 +1,159 @@
+/* test_fleet_facts.c - fleet/facts.h, fleet/facts_file.h: facts merge in any order to the same bytes, and damage
+ * is found. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "fleet/facts_file.h"
+#include "fleet/sketch.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static unsigned next_random(unsigned *state)
+{
+    *state = *state * 1103515245 + 12345;
+    return *state >> 8;
+}
+
+/* A recording of RANK with some steps and names, which differ from rank to rank. */
+static struct facts *make_rank(int64_t rank)
+{
+    struct facts *facts = facts_open();
+    char file[64];
+    snprintf(file, sizeof file, "rank%d.json", (int)rank);
+    struct facts_recording recording = { .rank = rank,
+                                         .world_size = 8,
+                                         .job = NAME_NONE,
+                                         .file = facts_text(facts, file),
+                                         .host = facts_text(facts, rank % 2 ? "odd" : "even"),
+                                         .producer = NAME_NONE,
+                                         .device = NAME_NONE,
+                                         .version = NAME_NONE };
+    facts_add(facts, FACTS_RECORDINGS, &recording);
+    for (int64_t step = 0; step < 3 + rank % 2; step++)
+        facts_add(
+            facts, FACTS_STEPS,
+            &(struct facts_step){ .device = FACTS_MISSING, .number = step, .duration_ns = 1000 + rank });
+    for (int name = 0; name < 5; name++) {
+        struct sketch sketch = { 0 };
+        struct buffer text = { 0 };
+        sketch_add(&sketch, 100 * name + rank, 3);
+        sketch_encode(&sketch, &text);
+        snprintf(file, sizeof file, "kernel %d", (name * 7 + (int)rank) % 11);
+        facts_add(facts, FACTS_NAMES,
+                  &(struct facts_name){
+                      .kind = facts_text(facts, "kernel"),
+                      .name = facts_text(facts, file),
+                      .count = 3,
+                      .sketch = { arena_strndup(&facts->arena, text.at, text.count), text.count } });
+        sketch_release(&sketch);
+        buffer_release(&text);
+    }
+    facts_seal(facts);
+    return facts;
+}
+
+static void write_bytes(struct facts *facts, struct buffer *bytes)
+{
+    facts_finish(facts);
+    buffer_clear(bytes);
+    facts_write(facts, bytes);
+}
+
+static void any_tree_gives_the_same_bytes(void **state)
+{
+    (void)state;
+    enum { RANKS = 9 };
+    struct buffer wanted = { 0 }, bytes = { 0 };
+    unsigned seed = 3;
+    for (int tree = 0; tree < 50; tree++) {
+        struct facts *parts[RANKS];
+        for (int i = 0; i < RANKS; i++)
+            parts[i] = make_rank(i);
+        for (int left = RANKS; left > 1; left--) {
+            int into = (int)(next_random(&seed) % (unsigned)left), from = (into + 1) % left;
+            if (next_random(&seed) % 2) { /* by way of a file */
+                write_bytes(parts[from], &bytes);
+                assert_true(facts_read(parts[into], bytes.at, bytes.count, &(struct tpa_error){ 0 }));
+            } else {
+                facts_merge(parts[into], parts[from]);
+            }
+            facts_free(parts[from]);
+            parts[from] = parts[left - 1];
+        }
+        struct facts *again = make_rank(tree % RANKS); /* what comes twice counts once */
+        facts_merge(parts[0], again);
+        facts_free(again);
+        assert_int_equal(parts[0]->repeats, 1);
+        write_bytes(parts[0], tree ? &bytes : &wanted);
+        if (tree) {
+            assert_int_equal(bytes.count, wanted.count);
+            assert_memory_equal(bytes.at, wanted.at, wanted.count);
+        }
+        facts_free(parts[0]);
+    }
+    buffer_release(&wanted);
+    buffer_release(&bytes);
+}
+
+/* Every cut leaves an error and no rows; the whole is read. */
+static void a_cut_file_is_refused_wherever_it_is_cut(void **state)
+{
+    (void)state;
+    struct facts *facts = make_rank(1);
+    struct buffer bytes = { 0 };
+    write_bytes(facts, &bytes);
+    for (size_t len = 0; len <= bytes.count; len++) {
+        struct facts *read = facts_open();
+        struct tpa_error err = { 0 };
+        char *copy = malloc(len ? len : 1); /* so that reading too far is found */
+        memcpy(copy, bytes.at, len);
+        assert_true(facts_read(read, copy, len, &err) == (len == bytes.count));
+        assert_true(err.failed == (len < bytes.count));
+        assert_int_equal(read->tables[FACTS_RECORDINGS].count, len == bytes.count);
+        facts_free(read);
+        free(copy);
+    }
+    facts_free(facts);
+    buffer_release(&bytes);
+}
+
+/* Whatever is changed: an error or facts, and never a fault. */
+static void damage_does_no_harm(void **state)
+{
+    (void)state;
+    struct facts *facts = make_rank(1);
+    struct buffer bytes = { 0 };
+    unsigned seed = 11;
+    write_bytes(facts, &bytes);
+    for (int round = 0; round < 20000; round++) {
+        struct facts *read = facts_open();
+        struct tpa_error err = { 0 };
+        char *copy = malloc(bytes.count);
+        memcpy(copy, bytes.at, bytes.count);
+        for (unsigned changes = 1 + next_random(&seed) % 3; changes > 0; changes--) {
+            static const unsigned char odd[] = { 0, 1, 0x7f, 0x80, 0xff };
+            size_t at = next_random(&seed) % bytes.count;
+            copy[at] = (char)(next_random(&seed) % 2 ? odd[next_random(&seed) % 5] : next_random(&seed));
+        }
+        assert_true(facts_read(read, copy, bytes.count, &err) == !err.failed);
+        facts_finish(read);
+        facts_free(read);
+        free(copy);
+    }
+    facts_free(facts);
+    buffer_release(&bytes);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(any_tree_gives_the_same_bytes),
+        cmocka_unit_test(a_cut_file_is_refused_wherever_it_is_cut),
+        cmocka_unit_test(damage_does_no_harm),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
