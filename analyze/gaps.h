@@ -79,7 +79,8 @@ enum { GAP_LENGTHS = 40 };
 
 struct gaps {
     const struct trace *trace;
-    struct gap *at;              /* those of gaps_options.min_ns and more, the longest first, but for gaps_options.in_order */
+    struct gap
+        *at; /* those of gaps_options.min_ns and more, the longest first, but for gaps_options.in_order */
     size_t count;                /* no more than gaps_options.most_gaps */
     size_t listed;               /* how many there are of that length */
     size_t short_count;          /* gaps shorter than that */
@@ -101,7 +102,8 @@ struct gaps_options {
         latency_below_ns; /* queued work that starts within this after the call returned had launch latency */
     size_t most_gaps;     /* list no more than the longest of these; 0: all */
     bool only_causes;     /* list none */
-    bool in_order;        /* list them device by device as they came, and describe none: most_gaps is not looked at */
+    bool
+        in_order; /* list them device by device as they came, and describe none: most_gaps is not looked at */
 };
 
 extern const struct gaps_options gaps_defaults;

@@ -388,7 +388,8 @@ static int bottleneck_main(const struct invocation *call, struct tpa_error *err)
     if (ran) {
         unsetenv("TPA_BOTTLENECK");
         find_files(&recording);
-        if (end.signal || end.exit_code < 126 || recording.texts.count) /* else it is told already that it did not run */
+        if (end.signal || end.exit_code < 126 ||
+            recording.texts.count) /* else it is told already that it did not run */
             tell_all(call, &recording);
     }
     clean_up(&recording);

@@ -102,9 +102,9 @@ struct measures {
     struct sampling by_step, by_file;
     size_t parts, files;
     size_t files_without_steps;
-    size_t files_unread;    /* found in a directory and not to be read, or without events: each may be a rank */
+    size_t files_unread; /* found in a directory and not to be read, or without events: each may be a rank */
     const char *why_unread; /* of the first of them; NULL: none */
-    const char *schema; /* of saved results: "tpa.top/1"; else NULL */
+    const char *schema;     /* of saved results: "tpa.top/1"; else NULL */
     bool has_gpu;
     VEC_OF(int64_t) ranks; /* of the files that say theirs; once finished in order, each once */
     int64_t world_size;    /* ranks of the job; 0: not recorded */
