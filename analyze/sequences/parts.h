@@ -99,7 +99,7 @@ void work_words_free(struct work_words *words);
 /* The names of COUNT works in few words: without arguments and namespaces, equal neighbours once: "fill x3, copy". */
 struct text works_in_few_words(struct work_words *words, const name_id *names, size_t count);
 
-/* The same whole, demangled, with " -> " between; AT is NULL when left out. */
+/* The same whole, demangled, with " | " between; AT is NULL when left out. */
 struct text works_in_full(struct work_words *words, const name_id *names, size_t count);
 
 /* Each adds its rows to SEQUENCES. */

@@ -23,7 +23,7 @@ struct repeat_row {
         gaps_ns;      /* of all occurrences: durations; from the end of a work to the start of the next */
     int64_t start_ns; /* of the first occurrence, from the origin of the file */
     int64_t alike;    /* chains left out, which lie shifted over this one; missing with ALL */
-    struct text works, names; /* in few words; whole, with " -> " between */
+    struct text works, names; /* in few words; whole, with " | " between */
 };
 
 /* What short works in a row come to in a group. Idle time before a work is of the group of that work. */

@@ -54,7 +54,7 @@ static const struct table_column fusion_columns[] = {
     COLUMN(struct fusion_row, device_ns, "gaps_device", "By device", TABLE_NS, "of the gaps, all others: a graph hardly helps", .flags = TABLE_OPTIONAL),
     COLUMN(struct fusion_row, bytes, "bytes", "Between", TABLE_BYTES, "tensors that one wrote and the next read; missing without sizes", .flags = TABLE_OPTIONAL),
     COLUMN(struct fusion_row, gain_ns, "gain", "Gains at most", TABLE_NS, "the gaps, and the time to write and read these tensors"),
-    COLUMN(struct fusion_row, names, "names", "Names", TABLE_NAME, "their whole names", .flags = TABLE_OPTIONAL),
+    COLUMN(struct fusion_row, names, "names", "Names", TABLE_NAME, "their whole names, with | between", .flags = TABLE_OPTIONAL),
 };
 
 static const struct table_column repeat_columns[] = {
@@ -69,7 +69,7 @@ static const struct table_column repeat_columns[] = {
     COLUMN(struct repeat_row, start_ns, "start", "First at", TABLE_MOMENT, "when the first began, from the origin of the file", .flags = TABLE_OPTIONAL),
     COLUMN(struct repeat_row, alike, "alike", "Alike", TABLE_COUNT, "chains left out, most of whose works are of this row; --all shows them", .flags = TABLE_OPTIONAL),
     COLUMN(struct repeat_row, works, "works", "Kernels", TABLE_TEXT, "the works in few words"),
-    COLUMN(struct repeat_row, names, "names", "Names", TABLE_NAME, "their whole names", .flags = TABLE_OPTIONAL),
+    COLUMN(struct repeat_row, names, "names", "Names", TABLE_NAME, "their whole names, with | between", .flags = TABLE_OPTIONAL),
 };
 
 static const struct table_column pattern_columns[] = {
@@ -79,7 +79,7 @@ static const struct table_column pattern_columns[] = {
     COLUMN(struct pattern_row, device_ns, "device_time", "Device time", TABLE_NS, "durations of the works of all calls added up", .aliases = "device"),
     COLUMN(struct pattern_row, host_ns, "host_time", "Host time", TABLE_NS, "durations of the calls added up", .aliases = "host"),
     COLUMN(struct pattern_row, works, "works", "Kernels", TABLE_TEXT, "the works in few words, by start"),
-    COLUMN(struct pattern_row, names, "names", "Names", TABLE_NAME, "their whole names", .flags = TABLE_OPTIONAL),
+    COLUMN(struct pattern_row, names, "names", "Names", TABLE_NAME, "their whole names, with | between", .flags = TABLE_OPTIONAL),
 };
 /* clang-format on */
 

@@ -154,7 +154,7 @@ struct text works_in_full(struct work_words *words, const name_id *names, size_t
             break;
         }
         struct text name = full_name(words, names[i]);
-        buffer_puts(&text, i ? " -> " : "");
+        buffer_puts(&text, i ? " | " : "");
         buffer_add(&text, name.at, name.len);
     }
     return keep(words, &text);

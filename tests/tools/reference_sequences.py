@@ -135,8 +135,8 @@ class Sequences:
                 for names, (first, count, work, gaps) in chains[size].items():
                     if not any(names in (other[1:], other[:-1]) and more >= count for other, (_, more, _, _) in longer.items()):
                         rows.append({"device": device, "stream": stream, "count": count, "length": size, "work_ns": work, "gaps_inside_ns": gaps,
-                                     "start_ns": works[first].start - self.tables.origin, "names": " -> ".join(names)})
-        return sorted(rows, key=lambda row: (-row["gaps_inside_ns"], -row["count"], -row["length"], row["names"].split(" -> ")))
+                                     "start_ns": works[first].start - self.tables.origin, "names": " | ".join(names)})
+        return sorted(rows, key=lambda row: (-row["gaps_inside_ns"], -row["count"], -row["length"], row["names"].split(" | ")))
 
     # ---- by operator
 

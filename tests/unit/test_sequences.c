@@ -69,7 +69,7 @@ static void occurrences_do_not_overlap(void **state)
     draw_letters("aaaa");
     answer(true);
     assert_int_equal(sequences->repeats.count, 1); /* "aaa" fits once */
-    assert_repeat(0, "a -> a", 2, 2, 10);
+    assert_repeat(0, "a | a", 2, 2, 10);
     release();
 }
 
@@ -80,7 +80,7 @@ static void chain_within_one_as_frequent_is_left_out(void **state)
     draw_letters("abcxabcy");
     answer(true);
     assert_int_equal(sequences->repeats.count, 1);
-    assert_repeat(0, "a -> b -> c", 2, 4, 20);
+    assert_repeat(0, "a | b | c", 2, 4, 20);
     release();
 }
 
@@ -91,8 +91,8 @@ static void chain_more_frequent_than_the_longer_stays(void **state)
     draw_letters("abcxabcyabz");
     answer(true);
     assert_int_equal(sequences->repeats.count, 2);
-    assert_repeat(0, "a -> b -> c", 2, 4, 20);
-    assert_repeat(1, "a -> b", 3, 4, 15);
+    assert_repeat(0, "a | b | c", 2, 4, 20);
+    assert_repeat(1, "a | b", 3, 4, 15);
     release();
 }
 
@@ -102,8 +102,8 @@ static void no_chain_goes_over_a_pause(void **state)
     draw_letters("ab abc bc");
     answer(true);
     assert_int_equal(sequences->repeats.count, 2); /* "a b c" is there once: the first has a pause in it */
-    assert_repeat(0, "a -> b", 2, 2, 10);
-    assert_repeat(1, "b -> c", 2, 2, 10);
+    assert_repeat(0, "a | b", 2, 2, 10);
+    assert_repeat(1, "b | c", 2, 2, 10);
     release();
 }
 
@@ -117,7 +117,7 @@ static void pause_of_a_millisecond_is_none(void **state)
     trace = draw_end();
     answer(true);
     assert_int_equal(sequences->repeats.count, 1);
-    assert_repeat(0, "a -> b", 2, 2, 2 * SEQUENCE_PAUSE_NS);
+    assert_repeat(0, "a | b", 2, 2, 2 * SEQUENCE_PAUSE_NS);
     release();
 }
 
@@ -128,7 +128,7 @@ static void loop_is_one_row_that_begins_where_it_does(void **state)
     draw_letters("x abcabcabcabc");
     answer(false);
     assert_int_equal(sequences->repeats.count, 1);
-    assert_repeat(0, "a -> b -> c", 4, 3, 40);
+    assert_repeat(0, "a | b | c", 4, 3, 40);
     assert_true(sequences->repeats.at[0].alike >= 2);
     sequences_free(sequences);
     answer(true);
@@ -292,7 +292,7 @@ static void works_left_out_part_their_neighbours(void **state)
     answer_with((struct selection_query){ .exclude = "^x$" }, BY(DEVICE),
                 (struct sequence_options){ .short_ns = 100, .least = 2, .all = true });
     assert_int_equal(sequences->repeats.count, 1);
-    assert_repeat(0, "a -> b", 3, 2, 15);
+    assert_repeat(0, "a | b", 3, 2, 15);
     assert_int_equal(sequences->total.runs, 3);
     release();
 }
@@ -321,11 +321,11 @@ static void neighbours_below_one_operator_could_be_one(void **state)
     trace = draw_end();
     answer(false);
     assert_int_equal(sequences->fusions.count, 2);
-    assert_string_equal(sequences->fusions.at[0].names.at, "max -> sub");
+    assert_string_equal(sequences->fusions.at[0].names.at, "max | sub");
     assert_string_equal(sequences->fusions.at[0].op.at, "aten::softmax");
     assert_int_equal(sequences->fusions.at[0].gain_ns, 15);
     assert_int_equal(sequences->fusions.at[0].bytes, TABLE_INT_MISSING);
-    assert_string_equal(sequences->fusions.at[1].names.at, "div -> exp");
+    assert_string_equal(sequences->fusions.at[1].names.at, "div | exp");
     assert_int_equal(sequences->fusions.at[1].gain_ns, 4);
     assert_int_equal(sequences->fusion_gain_ns, 19);
     release();
@@ -386,7 +386,7 @@ static void outermost_calls_of_an_operator_have_the_works(void **state)
     assert_int_equal(sequences->patterns.at[0].count, 2);
     assert_int_equal(sequences->patterns.at[0].device_ns, 20);
     assert_int_equal(sequences->patterns.at[0].host_ns, 30);
-    assert_string_equal(sequences->patterns.at[1].names.at, "a -> b");
+    assert_string_equal(sequences->patterns.at[1].names.at, "a | b");
     assert_int_equal(sequences->patterns.at[1].host_ns, 50);
     release();
 }
