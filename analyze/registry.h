@@ -18,6 +18,7 @@
     ROW(comm) \
     ROW(launches) \
     ROW(sequences) \
+    ROW(latency) \
     ROW(kernels) \
     ROW(roofline)
 /* clang-format on */

@@ -59,6 +59,7 @@ struct chart_type {
     ROW(transfers) \
     ROW(memory) \
     ROW(queue) \
+    ROW(latency) \
     ROW(roofline)
 /* clang-format on */
 

@@ -110,16 +110,29 @@ static bool fill_gaps(const struct trace *trace, const struct selection *selecti
     return true;
 }
 
-/* The rows that matter most: a large trace has any number of runs and chains. */
-static bool fill_sequences(const struct trace *trace, const struct selection *selection,
-                           struct report_content *content, struct tpa_error *err)
+/* As fill_analysis, of each table the rows that matter most: a large trace has any number of them. */
+static bool fill_most(const struct analysis *analysis, const struct trace *trace,
+                      const struct selection *selection, struct report_content *content,
+                      struct tpa_error *err)
 {
     size_t first = content->result->tables.count;
-    if (!fill_analysis(&analysis_sequences, trace, selection, content, err))
+    if (!fill_analysis(analysis, trace, selection, content, err))
         return false;
     for (size_t i = first; i < content->result->tables.count; i++)
         table_truncate(content->result->tables.at[i], MOST_ROWS);
     return true;
+}
+
+static bool fill_sequences(const struct trace *trace, const struct selection *selection,
+                           struct report_content *content, struct tpa_error *err)
+{
+    return fill_most(&analysis_sequences, trace, selection, content, err);
+}
+
+static bool fill_latency(const struct trace *trace, const struct selection *selection,
+                         struct report_content *content, struct tpa_error *err)
+{
+    return fill_most(&analysis_latency, trace, selection, content, err);
 }
 
 static bool fill_memory(const struct trace *trace, const struct selection *selection,
@@ -163,10 +176,9 @@ static const struct {
     bool (*fill)(const struct trace *trace, const struct selection *selection, struct report_content *content,
                  struct tpa_error *err);
 } own_fills[] = {
-    { &analysis_steps, fill_steps },
-    { &analysis_kernels, fill_kernels },
-    { &analysis_gaps, fill_gaps },
-    { &analysis_sequences, fill_sequences },
+    { &analysis_steps, fill_steps },     { &analysis_kernels, fill_kernels },
+    { &analysis_gaps, fill_gaps },       { &analysis_sequences, fill_sequences },
+    { &analysis_latency, fill_latency },
 };
 
 static struct report_section section_of(const struct analysis *analysis, char *more, size_t size)
@@ -190,9 +202,9 @@ static struct report_section section_of(const struct analysis *analysis, char *m
 /* What is not named comes behind the analyses that are, and the timeline at last. */
 static int place_of(const char *key)
 {
-    static const char *const order[] = { "summary",  "steps",  "operators",    "modules",  "kernels",
-                                         "devices",  "gaps",   "transfers",    "launches", "sequences",
-                                         "roofline", "memory", "communication" };
+    static const char *const order[] = { "summary", "steps",    "operators", "modules",      "kernels",
+                                         "devices", "gaps",     "transfers", "launches",     "sequences",
+                                         "latency", "roofline", "memory",    "communication" };
     int place = 0, count = sizeof order / sizeof *order;
     while (place < count && strcmp(order[place], key) != 0)
         place++;

@@ -52,7 +52,7 @@ static unsigned features_of_name(const char *name)
 static const struct {
     unsigned always, by_name;
 } features_of_kind[EVENT_KINDS] = {
-    [EVENT_OP] = { FEATURE_OPS, FEATURE_STEPS }, [EVENT_ANNOTATION] = { 0, FEATURE_STEPS },
+    [EVENT_OP] = { FEATURE_OPS, FEATURE_STEPS }, [EVENT_ANNOTATION] = { FEATURE_ANNOTATIONS, FEATURE_STEPS },
     [EVENT_PYTHON] = { FEATURE_STACKS, 0 },      [EVENT_RUNTIME] = { FEATURE_LAUNCHES, 0 },
     [EVENT_DRIVER] = { FEATURE_LAUNCHES, 0 },    [EVENT_INSTANT] = { 0, FEATURE_MEMORY },
     [EVENT_KERNEL] = { FEATURE_GPU, 0 },         [EVENT_MEMCPY] = { FEATURE_GPU, 0 },

@@ -20,6 +20,7 @@
     FEATURE(SHAPES, "operator shapes", "profile with record_shapes=True")                                    \
     FEATURE(STACKS, "Python stacks", "profile with with_stack=True")                                         \
     FEATURE(COLLECTIVES, "collectives", "profile a job of several ranks")                                    \
+    FEATURE(ANNOTATIONS, "annotations", "mark what matters with torch.profiler.record_function or NVTX")     \
     FEATURE(RANKS, "several ranks", "give the traces of several ranks, or their directory")
 
 enum trace_feature_index {

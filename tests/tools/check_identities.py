@@ -178,6 +178,28 @@ def roofline_identities(answers):
             yield f"roofline: a model has more operations than were executed: {row}"
 
 
+def latency_identities(answers):
+    parts = ("computation_ns", "communication_ns", "copies_ns", "waiting_ns", "allocation_ns", "data_loading_ns", "collectives_ns", "host_ns")
+    for by in (None, "thread", "rank", "step"):
+        tables = answers.ask("latency", by)
+        for row in tables.get("ranges", {"rows": []})["rows"]:
+            where = f"latency --by {by}: {row['name']}: "
+            if not row["min_ns"] <= row["p50_ns"] <= row["p90_ns"] <= row["p95_ns"] <= row["p99_ns"] <= row["max_ns"] <= row["total_ns"]:
+                yield where + "percentiles descend"
+            if not row["min_ns"] <= row["mean_ns"] <= row["max_ns"]:
+                yield where + "the mean is outside"
+            if row["busy_ns"] is not None and (total([{"part": row[part]} for part in parts], "part") != row["total_ns"] or row["busy_ns"] + row["idle_ns"] != row["total_ns"]):
+                yield where + "the parts are not the ranges"
+        if total(tables.get("ranges", {"rows": []})["rows"], "outliers") != len(tables.get("outliers", {"rows": []})["rows"]):
+            yield f"latency --by {by}: another number of outliers"
+        for row in tables.get("phases", {"rows": []})["rows"]:
+            if row["device_busy_ns"] is not None and row["device_busy_ns"] + row["device_idle_ns"] != row["wall_ns"]:
+                yield f"latency --by {by}: busy and idle of a phase are not its wall time"
+        for key in ("steps", "requests", "wall_ns"):
+            if total(tables.get("phases", {"rows": []})["rows"], key) != total(tables.get("batches", {"rows": []})["rows"], key):
+                yield f"latency --by {by}: the batches are not the phases"
+
+
 # ---- what devices and hosts wait for
 
 def gap_identities(answers):
@@ -433,7 +455,7 @@ def differences(answers, expected):
 
 
 GROUPS = {
-    "gpu": (gpu_identities, kernel_identities, launch_identities, sequence_identities, roofline_identities),
+    "gpu": (gpu_identities, kernel_identities, launch_identities, sequence_identities, latency_identities, roofline_identities),
     "idle": (gap_identities, transfer_identities),
     "steps": (step_identities, summary_identities),
     "code": (module_identities, collective_identities),

@@ -30,6 +30,7 @@ import reference_gaps
 import reference_info
 import reference_job
 import reference_kernels
+import reference_latency
 import reference_launches
 import reference_memory
 import reference_modules
@@ -63,7 +64,7 @@ def differences(tpa, path):
 
 KEYS = ("device", "name", "operator", "caller", "callee", "cause", "start_ns", "length_ns", "direction", "memory", "call", "kernel",
         "rank", "step", "collective", "group", "number", "dtype", "size", "thread", "stream", "graph", "transfer",
-        "line", "path", "module", "op", "names", "device_type", "is_user_annotation", "category", "shapes", "types")
+        "line", "path", "module", "op", "names", "phase", "batch", "from_ns", "device_type", "is_user_annotation", "category", "shapes", "types")
 ROUNDED = ("average_ns", "median_ns", "stddev_ns", "late_median_ns", "call_before_ns", "call_after_ns")
 
 
@@ -221,6 +222,37 @@ def sequence_differences(tpa, path, document):
         yield compare_tables(f"what {name} launched", sequences.patterns(name), rows_of(found, "patterns"))
 
 
+SERVING_NAMES = ("execute_context_1(888_788544)_generation_0(0)", "execute_4_context_1(sq64sk64sqsq4096sqsk4096)_generation_3(sq3sk99sqsq3sqsk99)", "step[DECODE bs=32]",
+                 "step[EXTEND bs=2 toks=70]", "prefill[bs=3 tok=40 ctx=9]", "decode[bs=3/4 tok=3 d=0]", "[Executor] _forward_step 7: 1 ctx reqs, 20 ctx tokens, 0 gen reqs",
+                 "step[IDLE bs=0]", "execute_context_0(0)_generation_32(32)", "step[MIXED bs=5]")
+
+
+def latency_differences(tpa, path, document):
+    def rows(found, key):  # reference_top.py takes regions of these names for records
+        return [row for row in rows_of(found, key) if row["name"] not in ("[memory]", "[OutOfMemory]")]
+
+    latency, found = reference_latency.Latency(reference_tables.Tables(document)), ask(tpa, "latency", path, "--histogram")
+    yield compare_tables("latency", latency.rows(), rows(found, "ranges"), ("mean_ns",))
+    yield compare_tables("outliers", latency.outliers(), rows(found, "outliers"))
+    yield compare_tables("histogram", latency.bars(), rows(found, "histogram"))
+    threads = reference_latency.Latency(reference_tables.Tables(document), by="thread")
+    yield compare_tables("latency by thread", threads.rows(), rows(ask(tpa, "latency", path, "--by", "thread"), "ranges"), ("mean_ns",))
+    serving = os.path.join(tempfile.gettempdir(), f"serving-{os.getpid()}.json")
+    document = reference_top.load(path)
+    with open(path, "rb") as f:  # as text: times keep their digits
+        text = f.read().decode("utf-8", "surrogateescape")
+    for number, name in enumerate(("record_step", "a", "ProfilerStep#1", "forward", "ProfilerStep#2", "train")):
+        text = text.replace(json.dumps(name), json.dumps(SERVING_NAMES[(number + len(text)) % len(SERVING_NAMES)]))
+    with open(serving, "wb") as f:
+        f.write(text.encode("utf-8", "surrogateescape"))
+    try:
+        latency, found = reference_latency.Latency(reference_tables.Tables(reference_top.load(serving))), ask(tpa, "latency", serving)
+        yield compare_tables("phases", latency.phases(), rows_of(found, "phases"), ("step_ns", "token_ns"))
+        yield compare_tables("batches", latency.phases(batches=True), rows_of(found, "batches"), ("step_ns", "token_ns"))
+    finally:
+        os.remove(serving)
+
+
 def step_differences(tpa, path, document):
     steps = reference_steps.Steps(reference_tables.Tables(document))
     for by in ("step", "name", "rank", "device", "stream", "step,device", "name,stream"):
@@ -353,7 +385,8 @@ def chart_differences(tpa, path, document):
 
 # Sections of a report, and the commands that say the same.
 SECTIONS = {"summary": "summary", "steps": "steps", "operators": "top", "modules": "modules", "kernels": "kernels", "devices": "gpu", "gaps": "gaps",
-            "transfers": "transfers", "launches": "launches", "sequences": "sequences", "roofline": "roofline", "memory": "memory", "communication": "comm"}
+            "transfers": "transfers", "launches": "launches", "sequences": "sequences", "latency": "latency", "roofline": "roofline",
+            "memory": "memory", "communication": "comm"}
 
 
 def report_differences(tpa, path, document):
@@ -380,8 +413,8 @@ def report_differences(tpa, path, document):
 # Commands but top, and what differs in their tables: texts, or None for each that does not.
 COMMANDS = {"rows": top_differences, "chart": chart_differences, "report": report_differences, "summary": summary_differences, "info": lambda tpa, path, document: info_differences(tpa, [path]),
             "gpu": gpu_differences, "kernels": kernel_differences, "gaps": gap_differences, "transfers": transfer_differences,
-            "launches": launch_differences, "sequences": sequence_differences, "roofline": roofline_differences, "steps": step_differences, "memory": memory_differences,
-            "callers": caller_differences,
+            "launches": launch_differences, "sequences": sequence_differences, "latency": latency_differences, "roofline": roofline_differences,
+            "steps": step_differences, "memory": memory_differences, "callers": caller_differences,
             "modules": module_differences}
 
 

@@ -25,6 +25,7 @@ TABLES = [
     ["comm"], ["comm", "--by", "size"], ["memory"], ["memory", "--by", "step"], ["memory", "--by", "module"], ["launches"], ["launches", "--by", "thread"],
     ["path", "--whole", "--segments"], ["whatif", "--cuda-graph"],
     ["sequences"], ["sequences", "--all", "--by", "op"],
+    ["latency", "--histogram"], ["latency", "--by", "thread", "--exact"],
 ]
 # Other texts, and files of other formats.
 TEXTS = [

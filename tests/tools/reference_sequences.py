@@ -13,7 +13,7 @@ from reference_tables import COPY, KERNEL, length, of, union, within
 
 PAUSE, GRAPH = 1_000_000, 1000
 PRODUCT_KERNELS = re.compile(r"gemm|cijk_|nvjet|xmma|flash_|attention|conv2d", re.I)
-PRODUCT_OPERATORS = re.compile(r".*::(mm|addmm|bmm|baddbmm|linear|matmul|conv.*)$")
+PRODUCT_OPERATORS = re.compile(r".*::(mm|addmm|bmm|baddbmm|linear|matmul|conv.*|_scaled_mm|_int_mm|_scaled_dot_product.*)$")
 
 
 class Work:

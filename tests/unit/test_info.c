@@ -211,13 +211,15 @@ static void features_come_from_kinds_and_names(void **state)
     struct trace *trace;
     struct result *result = draw(&trace);
     assert_int_equal(trace_features(trace), FEATURE_EVENTS | FEATURE_OPS | FEATURE_GPU | FEATURE_LAUNCHES |
-                                                FEATURE_STEPS | FEATURE_MEMORY | FEATURE_RANKS);
+                                                FEATURE_STEPS | FEATURE_MEMORY | FEATURE_ANNOTATIONS |
+                                                FEATURE_RANKS);
     result_free(result);
     trace_free(trace);
     assert_int_equal(features_with("python_function", "f"), FEATURE_STACKS);
     assert_int_equal(features_with("cuda_driver", "cuLaunchKernelEx"), FEATURE_LAUNCHES);
-    assert_int_equal(features_with("user_annotation", "nccl:all_reduce"), FEATURE_COLLECTIVES);
-    assert_int_equal(features_with("user_annotation", "train"), 0);
+    assert_int_equal(features_with("user_annotation", "nccl:all_reduce"),
+                     FEATURE_COLLECTIVES | FEATURE_ANNOTATIONS);
+    assert_int_equal(features_with("user_annotation", "train"), FEATURE_ANNOTATIONS);
     assert_int_equal(features_with("Operator", "ProfilerStep#1"),
                      FEATURE_OPS | FEATURE_STEPS); /* PyTorch 1.8 */
     assert_int_equal(features_with("gpu_user_annotation", "ProfilerStep#1"), 0);

@@ -1,0 +1,212 @@
+/*
+ * activity.c - what a range of time on a thread went to. See activity.h.
+ *
+ * The sets of a device are disjoint, and so are those of a thread. Of a thread only what lies in the idle time of the
+ * devices counts, which the sums beside its set already respect; so a range is a few binary searches, however long it is.
+ */
+#include "analyze/latency/activity.h"
+
+#include "base/runs.h"
+#include "base/search.h"
+#include "facts/device_use.h"
+#include "facts/host_state.h"
+#include <stdlib.h>
+
+const char *latency_part_name(enum latency_part part)
+{
+    static const char *const names[LATENCY_PARTS] = { "computation", "communication", "copies",
+                                                      "waiting",     "allocation",    "data loading",
+                                                      "collectives", "host" };
+    return names[part];
+}
+
+/* ---- sets with sums ---- */
+
+static struct timed_set timed(struct intervals set, const struct timed_set *without);
+
+/* Time of SET before MOMENT. */
+static int64_t time_before(const struct timed_set *set, const struct timed_set *without, int64_t moment_ns)
+{
+    size_t i;
+    SEARCH(i, set->set.count, set->set.at[i].start_ns < moment_ns);
+    if (i == 0)
+        return 0;
+    const struct interval *last = &set->set.at[i - 1];
+    if (last->end_ns <= moment_ns)
+        return set->before_ns[i];
+    int64_t part_ns = moment_ns - last->start_ns;
+    if (without)
+        part_ns -= time_before(without, NULL, moment_ns) - time_before(without, NULL, last->start_ns);
+    return set->before_ns[i - 1] + part_ns;
+}
+
+static int64_t time_within(const struct timed_set *set, const struct timed_set *without, int64_t start_ns,
+                           int64_t end_ns)
+{
+    return time_before(set, without, end_ns) - time_before(set, without, start_ns);
+}
+
+/* SET, which is taken; of what lies in WITHOUT (NULL: nothing) nothing counts. */
+static struct timed_set timed(struct intervals set, const struct timed_set *without)
+{
+    struct timed_set made = { .set = set };
+    made.before_ns = mem_alloc(mem_times(set.count + 1, sizeof *made.before_ns));
+    made.before_ns[0] = 0;
+    for (size_t i = 0; i < set.count; i++) {
+        int64_t start_ns = set.at[i].start_ns, end_ns = set.at[i].end_ns;
+        int64_t taken_ns = without ? time_within(without, NULL, start_ns, end_ns) : 0;
+        made.before_ns[i + 1] = made.before_ns[i] + (end_ns - start_ns - taken_ns);
+    }
+    return made;
+}
+
+static void timed_release(struct timed_set *set)
+{
+    intervals_release(&set->set);
+    free(set->before_ns);
+}
+
+/* ---- devices ---- */
+
+static void add_file(struct activity *activity, uint32_t file)
+{
+    const struct trace *trace = activity->trace;
+    const struct gpu_events *gpu = activity->gpu;
+    struct device_use use = { 0 };
+    struct intervals busy = { 0 };
+    for (size_t d = gpu_first_device(gpu, file); d < gpu->device_count && gpu->devices[d].file == file; d++)
+        for (size_t i = gpu->devices[d].first; i < gpu->devices[d].first + gpu->devices[d].count; i++) {
+            event_id e = gpu->event[i];
+            device_use_add(&use, gpu->work[i], trace->start_ns[e], trace_end_ns(trace, e));
+            intervals_add(&busy, trace->start_ns[e], trace_end_ns(trace, e));
+            activity->has_work[file] = true;
+        }
+    intervals_merge(&busy);
+    device_use_finish(&use);
+    activity->busy[file] = timed(busy, NULL);
+    for (int part = 0; part < DEVICE_USES; part++) {
+        activity->of_file[part][file] = timed(use.exposed[part], NULL);
+        use.exposed[part] = (struct intervals){ 0 };
+    }
+    device_use_release(&use);
+}
+
+/* ---- works by their calls ---- */
+
+static bool is_called_later(const void *context, const void *left, const void *right)
+{
+    (void)context;
+    const struct launched_work *a = left, *b = right;
+    return a->thread != b->thread ? a->thread > b->thread : a->called_ns > b->called_ns;
+}
+
+static void find_works(struct activity *activity)
+{
+    const struct trace *trace = activity->trace;
+    const struct gpu_events *gpu = activity->gpu;
+    size_t count = 0;
+    activity->works = mem_alloc(mem_times(gpu->count + 1, sizeof *activity->works));
+    activity->works_ns = mem_alloc(mem_times(gpu->count + 1, sizeof *activity->works_ns));
+    activity->first = mem_zalloc(trace->track_count + 1, sizeof *activity->first);
+    for (size_t i = 0; i < gpu->count; i++)
+        if (gpu->call[i] != EVENT_NONE)
+            activity->works[count++] =
+                (struct launched_work){ trace->start_ns[gpu->call[i]], trace->start_ns[gpu->event[i]],
+                                        trace_end_ns(trace, gpu->event[i]), trace->track[gpu->call[i]] };
+    runs_sort(activity->works, count, sizeof *activity->works, is_called_later, NULL);
+    activity->works_ns[0] = 0;
+    for (size_t i = 0; i < count; i++) {
+        const struct launched_work *work = &activity->works[i];
+        activity->works_ns[i + 1] = activity->works_ns[i] + (work->end_ns - work->start_ns);
+        activity->first[work->thread + 1]++;
+    }
+    for (size_t t = 0; t < trace->track_count; t++)
+        activity->first[t + 1] += activity->first[t];
+}
+
+size_t activity_works(const struct activity *activity, track_id thread, int64_t start_ns, int64_t end_ns,
+                      size_t *first)
+{
+    size_t from = activity->first[thread], count = activity->first[thread + 1] - from, i, end;
+    SEARCH(i, count, activity->works[from + i].called_ns < start_ns);
+    SEARCH(end, count, activity->works[from + end].called_ns < end_ns);
+    *first = from + i;
+    return from + end;
+}
+
+/* ---- the whole ---- */
+
+struct activity *activity_open(const struct trace *trace)
+{
+    struct activity *activity = mem_zalloc(1, sizeof *activity);
+    activity->trace = trace;
+    activity->gpu = gpu_events_of(trace);
+    activity->busy = mem_zalloc(trace->file_count + 1, sizeof *activity->busy);
+    activity->has_work = mem_zalloc(trace->file_count + 1, sizeof *activity->has_work);
+    activity->of_thread = mem_zalloc(trace->track_count + 1, sizeof *activity->of_thread);
+    for (int part = 0; part < DEVICE_USES; part++)
+        activity->of_file[part] = mem_zalloc(trace->file_count + 1, sizeof *activity->of_file[part]);
+    for (uint32_t file = 0; file < trace->file_count; file++)
+        add_file(activity, file);
+    find_works(activity);
+    return activity;
+}
+
+void activity_free(struct activity *activity)
+{
+    const struct trace *trace = activity->trace;
+    for (uint32_t file = 0; file < trace->file_count; file++) {
+        timed_release(&activity->busy[file]);
+        for (int part = 0; part < DEVICE_USES; part++)
+            timed_release(&activity->of_file[part][file]);
+    }
+    for (track_id t = 0; t < trace->track_count; t++)
+        for (int part = 0; activity->of_thread[t] && part < HOST_ACTIVITIES; part++)
+            timed_release(&activity->of_thread[t][part]);
+    for (track_id t = 0; t < trace->track_count; t++)
+        free(activity->of_thread[t]);
+    for (int part = 0; part < DEVICE_USES; part++)
+        free(activity->of_file[part]);
+    free(activity->of_thread);
+    free(activity->busy);
+    free(activity->has_work);
+    free(activity->works);
+    free(activity->works_ns);
+    free(activity->first);
+    free(activity);
+}
+
+/* What THREAD does while the devices are idle, worked out when first asked for. */
+static const struct timed_set *host_of(struct activity *activity, track_id thread, uint32_t file)
+{
+    if (!activity->of_thread[thread]) {
+        const struct host_state *host = host_state_of(activity->trace);
+        struct timed_set *sets = mem_zalloc(HOST_ACTIVITIES, sizeof *sets);
+        for (int part = 0; part < HOST_ACTIVITIES; part++) {
+            struct intervals copy = { 0 };
+            const struct intervals *set = &host->threads[thread].in[part];
+            for (size_t i = 0; i < set->count; i++)
+                intervals_add(&copy, set->at[i].start_ns, set->at[i].end_ns);
+            sets[part] = timed(copy, &activity->busy[file]);
+        }
+        activity->of_thread[thread] = sets;
+    }
+    return activity->of_thread[thread];
+}
+
+void activity_parts(struct activity *activity, track_id thread, int64_t start_ns, int64_t end_ns,
+                    int64_t parts_ns[LATENCY_PARTS])
+{
+    uint32_t file = activity->trace->tracks[thread].file;
+    int64_t rest_ns = end_ns - start_ns;
+    for (int part = 0; part < DEVICE_USES; part++) {
+        parts_ns[part] = time_within(&activity->of_file[part][file], NULL, start_ns, end_ns);
+        rest_ns -= parts_ns[part];
+    }
+    const struct timed_set *host = host_of(activity, thread, file);
+    for (int part = 0; part < HOST_ACTIVITIES; part++) {
+        parts_ns[LATENCY_WAITING + part] = time_within(&host[part], &activity->busy[file], start_ns, end_ns);
+        rest_ns -= parts_ns[LATENCY_WAITING + part];
+    }
+    parts_ns[LATENCY_HOST] = rest_ns;
+}

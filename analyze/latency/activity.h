@@ -1,0 +1,70 @@
+/*
+ * activity.h - what a stretch of time on a thread went to: what the devices did, and while they were idle the thread.
+ *
+ *     struct activity *activity = activity_open(trace);
+ *     int64_t parts_ns[LATENCY_PARTS];
+ *     activity_parts(activity, thread, start_ns, end_ns, parts_ns);     // they add up to end_ns - start_ns
+ *     activity_free(activity);
+ *
+ * A question costs a few binary searches, however long the stretch is.
+ */
+#ifndef TPA_ANALYZE_LATENCY_ACTIVITY_H
+#define TPA_ANALYZE_LATENCY_ACTIVITY_H
+
+#include "facts/gpu_events.h"
+#include "trace/intervals.h"
+
+/* What a moment of a range goes to: the first that was going on. They add up to the range. */
+enum latency_part {
+    LATENCY_COMPUTATION, /* on any device of its file */
+    LATENCY_COMMUNICATION,
+    LATENCY_COPIES,
+    LATENCY_WAITING, /* from here on the devices are idle, and this is what the thread of the range does */
+    LATENCY_ALLOCATION,
+    LATENCY_DATA_LOADING,
+    LATENCY_HOST_COMMUNICATION,
+    LATENCY_HOST, /* none of these: Python, operators, launches */
+    LATENCY_PARTS
+};
+
+/* "computation", "waiting" ...: as in tables. */
+const char *latency_part_name(enum latency_part part);
+
+/* A set of moments whose time before a moment is known by a binary search. */
+struct timed_set {
+    struct intervals set;
+    int64_t *before_ns; /* what counts of the intervals before each, and one more */
+};
+
+/* What the devices of a file do, and what each thread does while they are idle. */
+struct activity {
+    const struct trace *trace;
+    const struct gpu_events *gpu;
+    struct timed_set *of_file[3]; /* by part and file: computation, communication, copies; disjoint */
+    struct timed_set *busy;       /* by file: the three together */
+    bool *has_work;               /* by file */
+    struct timed_set **of_thread; /* by track: from LATENCY_WAITING on; NULL: not asked for yet */
+    /* Works by the thread and the start of the call that launched them: */
+    struct launched_work *works;
+    int64_t *works_ns; /* their durations before each, and one more */
+    size_t *first;     /* by track, and one more */
+};
+
+struct launched_work {
+    int64_t called_ns, start_ns, end_ns;
+    track_id thread;
+};
+
+/* New; free with activity_free. */
+struct activity *activity_open(const struct trace *trace);
+void activity_free(struct activity *activity);
+
+/* The parts of [START, END) on THREAD; they add up to its length. */
+void activity_parts(struct activity *activity, track_id thread, int64_t start_ns, int64_t end_ns,
+                    int64_t parts_ns[LATENCY_PARTS]);
+
+/* The works launched within [START, END) on THREAD are those from *FIRST up to the one returned. */
+size_t activity_works(const struct activity *activity, track_id thread, int64_t start_ns, int64_t end_ns,
+                      size_t *first);
+
+#endif

@@ -1,0 +1,444 @@
+/*
+ * latency.c - see latency.h.
+ *
+ * Ranges are sorted by row and duration: then each row is a stretch, its percentiles are places in it, and its outliers are at
+ * its end. What a range went to is worked out range by range; medians of the parts only for rows that have outliers.
+ */
+#include "analyze/latency/latency.h"
+
+#include "base/runs.h"
+#include "base/stats.h"
+#include "base/sum.h"
+#include "facts/async_regions.h"
+#include "facts/features.h"
+#include "facts/host_waits.h"
+#include "trace/span.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+const struct trace_wants latency_wants = { .args = HOST_WAITS_WANTS | WANT(FINISHED) };
+
+const struct latency_options latency_defaults = { .least = 2 };
+
+enum {
+    OUTLIER_RANGES = 4,  /* rows of fewer have no outliers */
+    OUTLIER_SPREADS = 3, /* times the distance between the quartiles, above the upper */
+};
+
+/* ---- names ---- */
+
+/* Rows by folded name and group. */
+struct row_names {
+    const struct trace *trace;
+    struct names *folded;
+    name_id *of_name; /* by name_id: in folded; NAME_NONE: not yet */
+    bool exact;
+};
+
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+static bool is_letter(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+/* NAME with '*' for every number. Digits right behind a letter are part of a word (fp8, all2all), but in steps of serving. */
+static name_id fold(struct row_names *names, name_id name)
+{
+    if (names->of_name[name] != NAME_NONE)
+        return names->of_name[name];
+    const char *text = names_text(names->trace->names, name);
+    size_t len = names_length(names->trace->names, name);
+    struct serving_step step;
+    bool all = serving_step_of(text, &step);
+    struct buffer folded = { 0 };
+    for (size_t i = 0, end; i < len; i = end) {
+        for (end = i + 1; end < len && is_digit(text[i]) && is_digit(text[end]);)
+            end++;
+        bool number = is_digit(text[i]) && !names->exact && (all || i == 0 || !is_letter(text[i - 1]));
+        if (number)
+            buffer_putc(&folded, '*');
+        else
+            buffer_add(&folded, text + i, end - i);
+    }
+    if (all && !names->exact) /* phases are far apart: one row for each */
+        buffer_printf(&folded, " (%s)", serving_phase_name(step.phase));
+    names->of_name[name] = names_add(names->folded, folded.at ? folded.at : "", folded.count);
+    buffer_release(&folded);
+    return names->of_name[name];
+}
+
+/* ---- ranges ---- */
+
+struct range_query {
+    const struct trace *trace;
+    const struct selection *selection;
+    const struct latency_options *options;
+    bool *named; /* by name_id: asked for by name; NULL: annotations are */
+};
+
+/* Is E a stretch of time on the host that is asked for? */
+static bool is_range(const struct range_query *query, event_id e)
+{
+    const struct trace *trace = query->trace;
+    enum event_kind kind = trace->kind[e];
+    if (trace->flags[e] & (EVENT_POINT | EVENT_NO_DURATION) || event_on_device(kind) || kind == EVENT_SPAN ||
+        kind == EVENT_INSTANT || kind == EVENT_OVERHEAD)
+        return false;
+    if (query->named)
+        return query->named[trace->name[e]];
+    return kind == EVENT_ANNOTATION || (kind == EVENT_OTHER && trace->flags[e] & EVENT_ASYNC);
+}
+
+static bool is_later(const void *context, const void *left, const void *right)
+{
+    (void)context;
+    const struct latency_range *a = left, *b = right;
+    if (a->row != b->row)
+        return a->row > b->row;
+    if (a->duration_ns != b->duration_ns)
+        return a->duration_ns > b->duration_ns;
+    return a->event > b->event;
+}
+
+/* The row of a range: of its name and group, numbered by first sight. */
+static uint32_t row_of(struct latency *latency, struct row_names *names, struct names *rows, event_id e)
+{
+    uint32_t key[2] = { fold(names, names->trace->name[e]),
+                        group_of(latency->group, EVENT_NONE, EVENT_NONE, e) };
+    uint32_t row = names_add(rows, (const char *)key, sizeof key);
+    if (row == latency->rows.count) {
+        const char *text = names_text(names->folded, key[0]);
+        size_t len = names_length(names->folded, key[0]);
+        *VEC_PUSH(&latency->rows) =
+            (struct latency_row){ .key = group_key(latency->group, key[1]),
+                                  .name = { arena_strndup(&latency->texts, text, len), len } };
+    }
+    latency->rows.at[row].count++;
+    return row;
+}
+
+static void find_ranges(struct latency *latency, const struct range_query *query)
+{
+    const struct trace *trace = query->trace;
+    size_t count = names_count(trace->names);
+    struct row_names names = { .trace = trace, .folded = names_open(), .exact = query->options->exact };
+    struct names *rows = names_open();
+    names.of_name = mem_alloc(mem_times(count + 1, sizeof *names.of_name));
+    memset(names.of_name, 0xff, count * sizeof *names.of_name);
+    for (event_id e = 0; e < trace->event_count; e++) {
+        if (!is_range(query, e) || !selection_holds(query->selection, e))
+            continue;
+        if (trace->flags[e] & EVENT_UNFINISHED || region_was_open(trace, e)) {
+            latency->open++;
+            continue;
+        }
+        *VEC_PUSH(&latency->ranges) = (struct latency_range){ .event = e,
+                                                              .row = row_of(latency, &names, rows, e),
+                                                              .start_ns = trace->start_ns[e],
+                                                              .duration_ns = trace->dur_ns[e] };
+    }
+    free(names.of_name);
+    names_free(names.folded);
+    names_free(rows);
+}
+
+/* Rows of fewer ranges than asked for go, with their ranges. */
+static void drop_rare(struct latency *latency, int64_t least)
+{
+    size_t kept = 0, kept_rows = 0;
+    uint32_t *renumbered = mem_alloc(mem_times(latency->rows.count + 1, sizeof *renumbered));
+    for (size_t i = 0; i < latency->rows.count; i++) {
+        renumbered[i] = latency->rows.at[i].count < least ? UINT32_MAX : (uint32_t)kept_rows;
+        if (latency->rows.at[i].count < least)
+            latency->single += latency->rows.at[i].count;
+        else
+            latency->rows.at[kept_rows++] = latency->rows.at[i];
+    }
+    for (size_t i = 0; i < latency->ranges.count; i++) {
+        struct latency_range range = latency->ranges.at[i];
+        range.row = renumbered[range.row];
+        if (range.row != UINT32_MAX)
+            latency->ranges.at[kept++] = range;
+    }
+    latency->ranges.count = kept;
+    latency->rows.count = kept_rows;
+    free(renumbered);
+    runs_sort(latency->ranges.at, kept, sizeof *latency->ranges.at, is_later, NULL);
+    for (size_t i = kept; i-- > 0;)
+        latency->rows.at[latency->ranges.at[i].row].first = i;
+}
+
+/* ---- rows ---- */
+
+/* The smallest duration that PERCENT of 100 of COUNT ranges, by duration, do not exceed. */
+static int64_t percentile(const struct latency_range *ranges, int64_t count, int64_t percent)
+{
+    return ranges[(count * percent + 99) / 100 - 1].duration_ns;
+}
+
+static void fill_durations(struct latency *latency, struct latency_row *row, int64_t *durations)
+{
+    const struct latency_range *ranges = &latency->ranges.at[row->first];
+    row->min_ns = ranges[0].duration_ns;
+    row->max_ns = ranges[row->count - 1].duration_ns;
+    row->p50_ns = percentile(ranges, row->count, 50);
+    row->p90_ns = percentile(ranges, row->count, 90);
+    row->p95_ns = percentile(ranges, row->count, 95);
+    row->p99_ns = percentile(ranges, row->count, 99);
+    for (int64_t i = 0; i < row->count; i++)
+        durations[i] = ranges[i].duration_ns;
+    struct stats stats = stats_of(durations, (size_t)row->count);
+    row->total_ns = stats.sum;
+    row->mean_ns = stats.mean;
+    row->stddev_ns = (int64_t)llround(stats.deviation);
+}
+
+static void parts_of(struct activity *activity, const struct latency_range *range,
+                     int64_t parts_ns[LATENCY_PARTS])
+{
+    activity_parts(activity, activity->trace->track[range->event], range->start_ns,
+                   range->start_ns + range->duration_ns, parts_ns);
+}
+
+static int64_t works_of(const struct activity *activity, const struct latency_range *range, int64_t *work_ns)
+{
+    size_t first, end = activity_works(activity, activity->trace->track[range->event], range->start_ns,
+                                       range->start_ns + range->duration_ns, &first);
+    *work_ns = activity->works_ns[end] - activity->works_ns[first];
+    return (int64_t)(end - first);
+}
+
+/* What the ranges of ROW went to; missing where one is of a file without work. */
+static void fill_parts(struct latency *latency, struct activity *activity, struct latency_row *row)
+{
+    const struct trace *trace = activity->trace;
+    bool known = true;
+    for (int64_t i = 0; i < row->count; i++) {
+        const struct latency_range *range = &latency->ranges.at[row->first + (size_t)i];
+        int64_t parts_ns[LATENCY_PARTS], work_ns;
+        known = known && activity->has_work[trace->tracks[trace->track[range->event]].file];
+        parts_of(activity, range, parts_ns);
+        for (int part = 0; part < LATENCY_PARTS; part++)
+            sum_add(&row->part_ns[part], parts_ns[part]);
+        row->works += works_of(activity, range, &work_ns);
+        sum_add(&row->work_ns, work_ns);
+    }
+    for (int part = LATENCY_COMPUTATION; part <= LATENCY_COPIES; part++)
+        sum_add(&row->busy_ns, row->part_ns[part]);
+    row->idle_ns = row->total_ns - row->busy_ns;
+    if (known)
+        return;
+    row->busy_ns = row->idle_ns = row->works = row->work_ns = TABLE_INT_MISSING;
+    for (int part = 0; part < LATENCY_PARTS; part++)
+        row->part_ns[part] = TABLE_INT_MISSING;
+}
+
+/* ---- outliers ---- */
+
+static int compare_numbers(const void *left, const void *right)
+{
+    int64_t a = *(const int64_t *)left, b = *(const int64_t *)right;
+    return (a > b) - (a < b);
+}
+
+/* The lower median of COUNT numbers, which are sorted. */
+static int64_t median_of(int64_t *numbers, size_t count)
+{
+    qsort(numbers, count, sizeof *numbers, compare_numbers);
+    return numbers[(count - 1) / 2];
+}
+
+/* From which duration on a range of ROW is an outlier; INT64_MAX: none is. */
+static int64_t outlier_from_ns(const struct latency *latency, const struct latency_row *row)
+{
+    const struct latency_range *ranges = &latency->ranges.at[row->first];
+    if (row->count < OUTLIER_RANGES)
+        return INT64_MAX;
+    int64_t lower = percentile(ranges, row->count, 25), upper = percentile(ranges, row->count, 75), from_ns;
+    if (__builtin_mul_overflow(OUTLIER_SPREADS, upper - lower, &from_ns) ||
+        __builtin_add_overflow(upper, from_ns, &from_ns))
+        return INT64_MAX;
+    int64_t tenth_more =
+        row->p50_ns / 10 < INT64_MAX - row->p50_ns ? row->p50_ns + row->p50_ns / 10 : INT64_MAX;
+    return from_ns > tenth_more ? from_ns : tenth_more;
+}
+
+/* Medians over the ranges of ROW of each part and of the works launched. NUMBERS has room for a number of each. */
+static void find_medians(struct latency *latency, struct activity *activity, const struct latency_row *row,
+                         int64_t *numbers, int64_t medians[LATENCY_PARTS + 1])
+{
+    size_t count = (size_t)row->count;
+    int64_t(*all)[LATENCY_PARTS + 1] = mem_alloc(mem_times(count, sizeof *all));
+    for (size_t i = 0; i < count; i++) {
+        int64_t work_ns;
+        parts_of(activity, &latency->ranges.at[row->first + i], all[i]);
+        all[i][LATENCY_PARTS] = works_of(activity, &latency->ranges.at[row->first + i], &work_ns);
+    }
+    for (int part = 0; part <= LATENCY_PARTS; part++) {
+        for (size_t i = 0; i < count; i++)
+            numbers[i] = all[i][part];
+        medians[part] = median_of(numbers, count);
+    }
+    free(all);
+}
+
+static struct latency_outlier outlier_of(struct latency *latency, struct activity *activity,
+                                         const struct latency_row *row, const struct latency_range *range,
+                                         const int64_t medians[LATENCY_PARTS + 1])
+{
+    const struct trace *trace = activity->trace;
+    const struct track *track = &trace->tracks[trace->track[range->event]];
+    int64_t parts_ns[LATENCY_PARTS], work_ns;
+    struct buffer thread = { 0 };
+    bool known = activity->has_work[track->file];
+    struct latency_outlier outlier = {
+        .rank = selection_rank(trace, track->file),
+        .start_ns = range->start_ns - trace_file_span(trace, track->file).start_ns,
+        .duration_ns = range->duration_ns,
+        .name = { trace_name(trace, range->event), names_length(trace->names, trace->name[range->event]) },
+        .median_ns = row->p50_ns,
+        .longer_ns = range->duration_ns - row->p50_ns,
+        .grew_ns = TABLE_INT_MISSING,
+        .works = known ? works_of(activity, range, &work_ns) : TABLE_INT_MISSING,
+        .median_works = known ? medians[LATENCY_PARTS] : TABLE_INT_MISSING,
+    };
+    group_show_thread(trace, trace->track[range->event], &thread);
+    outlier.thread = (struct text){ arena_strndup(&latency->texts, thread.at, thread.count), thread.count };
+    buffer_release(&thread);
+    parts_of(activity, range, parts_ns);
+    for (int part = 0; part < LATENCY_PARTS; part++) {
+        int64_t grew_ns = parts_ns[part] - medians[part];
+        if (grew_ns <= 0 || grew_ns <= outlier.grew_ns)
+            continue;
+        const char *name = latency_part_name((enum latency_part)part);
+        outlier.part = (struct text){ name, strlen(name) };
+        outlier.grew_ns = grew_ns;
+    }
+    return outlier;
+}
+
+static void add_outliers(struct latency *latency, struct activity *activity, struct latency_row *row,
+                         int64_t *numbers)
+{
+    int64_t from_ns = outlier_from_ns(latency, row), medians[LATENCY_PARTS + 1];
+    const struct latency_range *ranges = &latency->ranges.at[row->first];
+    while (row->outliers < row->count && ranges[row->count - 1 - row->outliers].duration_ns > from_ns)
+        row->outliers++;
+    if (row->outliers == 0)
+        return;
+    find_medians(latency, activity, row, numbers, medians);
+    for (int64_t i = row->count - row->outliers; i < row->count; i++)
+        *VEC_PUSH(&latency->outliers) = outlier_of(latency, activity, row, &ranges[i], medians);
+}
+
+static bool is_nearer(const void *context, const void *left, const void *right)
+{
+    (void)context;
+    return ((const struct latency_outlier *)left)->longer_ns <
+           ((const struct latency_outlier *)right)->longer_ns;
+}
+
+/* ---- histogram ---- */
+
+/* The next of 1, 2, 5, 10, 20, 50 ... */
+static int64_t next_edge(int64_t edge_ns)
+{
+    int64_t power = 1;
+    while (power <= edge_ns / 10)
+        power *= 10;
+    if (edge_ns == 0)
+        return 1;
+    return edge_ns < 2 * power ? 2 * power : edge_ns < 5 * power ? 5 * power : 10 * power;
+}
+
+static void add_bars(struct latency *latency, const struct latency_row *row)
+{
+    const struct latency_range *ranges = &latency->ranges.at[row->first];
+    int64_t from_ns = 0, to_ns = 1;
+    for (int64_t first = 0, end; first < row->count; first = end) {
+        while (to_ns <= ranges[first].duration_ns && to_ns <= INT64_MAX / 10) {
+            from_ns = to_ns;
+            to_ns = next_edge(to_ns);
+        }
+        if (to_ns <= ranges[first].duration_ns) {
+            from_ns = to_ns;
+            to_ns = INT64_MAX;
+        }
+        for (end = first; end < row->count && (ranges[end].duration_ns < to_ns || to_ns == INT64_MAX);)
+            end++;
+        *VEC_PUSH(&latency->bars) =
+            (struct latency_bar){ .key = row->key,
+                                  .name = row->name,
+                                  .from_ns = from_ns,
+                                  .to_ns = to_ns,
+                                  .count = end - first,
+                                  .share = (double)(end - first) / (double)row->count };
+    }
+}
+
+/* ---- the whole ---- */
+
+static bool takes_less(const void *context, const void *left, const void *right)
+{
+    (void)context;
+    return ((const struct latency_row *)left)->total_ns < ((const struct latency_row *)right)->total_ns;
+}
+
+static void fill_rows(struct latency *latency, struct activity *activity)
+{
+    int64_t *numbers = mem_alloc(mem_times(latency->ranges.count + 1, sizeof *numbers));
+    for (size_t i = 0; i < latency->rows.count; i++)
+        fill_durations(latency, &latency->rows.at[i], numbers);
+    runs_sort(latency->rows.at, latency->rows.count, sizeof *latency->rows.at, takes_less, NULL);
+    for (size_t i = 0; i < latency->rows.count; i++) {
+        fill_parts(latency, activity, &latency->rows.at[i]);
+        add_outliers(latency, activity, &latency->rows.at[i], numbers);
+    }
+    runs_sort(latency->outliers.at, latency->outliers.count, sizeof *latency->outliers.at, is_nearer, NULL);
+    free(numbers);
+}
+
+struct latency *latency_analyze(const struct trace *trace, const struct selection *selection, unsigned by,
+                                const struct latency_options *options, struct tpa_error *err)
+{
+    struct range_query query = { .trace = trace, .selection = selection, .options = options };
+    if (options->name) {
+        query.named = selection_match_names(trace->names, options->name, NULL, err);
+        if (!query.named)
+            return NULL;
+    }
+    struct latency *latency = mem_zalloc(1, sizeof *latency);
+    struct activity *activity = activity_open(trace);
+    latency->by = by;
+    latency->group = group_open(trace, by);
+    find_ranges(latency, &query);
+    drop_rare(latency, options->least);
+    fill_rows(latency, activity);
+    if (options->histogram)
+        for (size_t i = 0; i < latency->rows.count; i++)
+            add_bars(latency, &latency->rows.at[i]);
+    if (!options->name)
+        phases_find(&latency->serving, activity, selection, latency->group);
+    activity_free(activity);
+    free(query.named);
+    return latency;
+}
+
+void latency_free(struct latency *latency)
+{
+    if (!latency)
+        return;
+    VEC_FREE(&latency->rows);
+    VEC_FREE(&latency->ranges);
+    VEC_FREE(&latency->outliers);
+    VEC_FREE(&latency->bars);
+    phases_release(&latency->serving);
+    group_free(latency->group);
+    arena_release(&latency->texts);
+    free(latency);
+}

@@ -1,0 +1,209 @@
+/*
+ * phases.c - steps of serving engines: prefill, decode, mixed.
+ *
+ * The outermost annotation that tells of a step is the step; those within it on its thread only say what it leaves out. The
+ * host runs ahead: a step lasts until the last work that it launched has ended, and begins no earlier than the one before
+ * it on its thread ended.
+ */
+#include "analyze/latency/phases.h"
+
+#include "base/runs.h"
+#include "base/sum.h"
+#include "facts/async_regions.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct phase_step {
+    event_id event;
+    struct serving_step step;
+    int64_t start_ns, end_ns, busy_ns;
+    uint32_t group;
+    bool has_work; /* does the file? */
+};
+
+struct phase_query {
+    const struct trace *trace;
+    const struct activity *activity;
+    const struct selection *selection;
+    struct group *group;
+    struct phases *phases;
+    VEC_OF(struct phase_step) steps;
+};
+
+static bool begins_later(const void *context, const void *left, const void *right)
+{
+    const struct trace *trace = context;
+    event_id a = ((const struct phase_step *)left)->event, b = ((const struct phase_step *)right)->event;
+    if (trace->track[a] != trace->track[b])
+        return trace->track[a] > trace->track[b];
+    if (trace->start_ns[a] != trace->start_ns[b])
+        return trace->start_ns[a] > trace->start_ns[b];
+    return trace->dur_ns[a] < trace->dur_ns[b];
+}
+
+/* Every annotation that tells of a step; names are asked once. */
+static void find_annotations(struct phase_query *query)
+{
+    enum { UNASKED, NONE, KNOWN };
+    const struct trace *trace = query->trace;
+    size_t count = names_count(trace->names);
+    uint8_t *asked = mem_zalloc(count + 1, 1);
+    struct serving_step *of_name = mem_alloc(mem_times(count + 1, sizeof *of_name));
+    for (event_id e = 0; e < trace->event_count; e++) {
+        name_id name = trace->name[e];
+        if (trace->kind[e] != EVENT_ANNOTATION || trace->flags[e] & (EVENT_POINT | EVENT_NO_DURATION) ||
+            region_was_open(trace, e))
+            continue;
+        if (asked[name] == UNASKED)
+            asked[name] = serving_step_of(names_text(trace->names, name), &of_name[name]) ? KNOWN : NONE;
+        if (asked[name] == KNOWN && selection_holds(query->selection, e))
+            *VEC_PUSH(&query->steps) = (struct phase_step){ .event = e, .step = of_name[name] };
+    }
+    runs_sort(query->steps.at, query->steps.count, sizeof *query->steps.at, begins_later, trace);
+    free(asked);
+    free(of_name);
+}
+
+/* Keep the outermost; those within complete them. */
+static void drop_inner(struct phase_query *query)
+{
+    const struct trace *trace = query->trace;
+    size_t kept = 0;
+    for (size_t i = 0; i < query->steps.count; i++) {
+        const struct phase_step *step = &query->steps.at[i];
+        struct phase_step *outer = kept ? &query->steps.at[kept - 1] : NULL;
+        if (outer && trace->track[outer->event] == trace->track[step->event] &&
+            trace->start_ns[step->event] < trace_end_ns(trace, outer->event)) {
+            if (outer->step.tokens < 0)
+                outer->step.tokens = step->step.tokens;
+            continue;
+        }
+        query->steps.at[kept++] = *step;
+    }
+    query->steps.count = kept;
+}
+
+/* When the step ran, and how long the devices worked for it meanwhile. */
+static void time_step(struct phase_query *query, struct phase_step *step, const struct phase_step *before,
+                      struct intervals *busy)
+{
+    const struct trace *trace = query->trace;
+    const struct activity *activity = query->activity;
+    track_id thread = trace->track[step->event];
+    step->start_ns = trace->start_ns[step->event];
+    step->end_ns = trace_end_ns(trace, step->event);
+    step->has_work = activity->has_work[trace->tracks[thread].file];
+    size_t first, end = activity_works(activity, thread, step->start_ns, step->end_ns, &first);
+    intervals_clear(busy);
+    for (size_t i = first; i < end; i++) {
+        const struct launched_work *work = &activity->works[i];
+        intervals_add(busy, work->start_ns, work->end_ns);
+        step->end_ns = work->end_ns > step->end_ns ? work->end_ns : step->end_ns;
+    }
+    if (before && trace->track[before->event] == thread && before->end_ns > step->start_ns)
+        step->start_ns = before->end_ns < step->end_ns ? before->end_ns : step->end_ns;
+    intervals_merge(busy);
+    step->busy_ns = intervals_length_within(busy, step->start_ns, step->end_ns);
+}
+
+/* ---- rows ---- */
+
+static void add_step(struct phase_row *row, const struct phase_step *step)
+{
+    int64_t wall_ns = step->end_ns - step->start_ns, batch = step->step.requests;
+    row->least_batch = row->steps == 0 || batch < row->least_batch ? batch : row->least_batch;
+    row->most_batch = row->steps == 0 || batch > row->most_batch ? batch : row->most_batch;
+    row->steps++;
+    sum_add(&row->requests, batch);
+    if (step->step.tokens < 0)
+        row->tokens = TABLE_INT_MISSING;
+    else if (row->tokens != TABLE_INT_MISSING)
+        sum_add(&row->tokens, step->step.tokens);
+    sum_add(&row->wall_ns, wall_ns);
+    if (!step->has_work) {
+        row->busy_ns = row->idle_ns = TABLE_INT_MISSING;
+    } else if (row->busy_ns != TABLE_INT_MISSING) {
+        sum_add(&row->busy_ns, step->busy_ns);
+        sum_add(&row->idle_ns, wall_ns - step->busy_ns);
+    }
+}
+
+static int64_t per(int64_t ns, int64_t count)
+{
+    return count > 0 ? ns / count + (2 * (ns % count) >= count) : TABLE_INT_MISSING;
+}
+
+static void finish_row(struct phase_row *row)
+{
+    bool known = row->tokens != TABLE_INT_MISSING;
+    row->mean_batch = (double)row->requests / (double)row->steps;
+    row->step_ns = per(row->wall_ns, row->steps);
+    row->token_ns = known ? per(row->wall_ns, row->tokens) : TABLE_INT_MISSING;
+    row->tokens_per_second =
+        known && row->wall_ns > 0 ? (double)row->tokens / (double)row->wall_ns * 1e9 : NAN;
+}
+
+static bool is_behind(const void *context, const void *left, const void *right)
+{
+    (void)context;
+    const struct phase_step *a = left, *b = right;
+    if (a->group != b->group)
+        return a->group > b->group;
+    return a->step.phase != b->step.phase ? a->step.phase > b->step.phase
+                                          : a->step.requests > b->step.requests;
+}
+
+static struct phase_row new_row(struct group *group, const struct phase_step *step, int64_t batch)
+{
+    const char *phase = serving_phase_name(step->step.phase);
+    return (struct phase_row){ .key = group_key(group, step->group),
+                               .phase = { phase, strlen(phase) },
+                               .batch = batch };
+}
+
+static void add_rows(struct phase_query *query)
+{
+    struct phases *phases = query->phases;
+    runs_sort(query->steps.at, query->steps.count, sizeof *query->steps.at, is_behind, NULL);
+    for (size_t i = 0; i < query->steps.count; i++) {
+        const struct phase_step *step = &query->steps.at[i], *before = i ? step - 1 : NULL;
+        bool same = before && before->group == step->group && before->step.phase == step->step.phase;
+        if (!same)
+            *VEC_PUSH(&phases->all) = new_row(query->group, step, TABLE_INT_MISSING);
+        if (!same || before->step.requests != step->step.requests)
+            *VEC_PUSH(&phases->batches) = new_row(query->group, step, step->step.requests);
+        add_step(&phases->all.at[phases->all.count - 1], step);
+        add_step(&phases->batches.at[phases->batches.count - 1], step);
+    }
+    for (size_t i = 0; i < phases->all.count; i++)
+        finish_row(&phases->all.at[i]);
+    for (size_t i = 0; i < phases->batches.count; i++)
+        finish_row(&phases->batches.at[i]);
+}
+
+void phases_find(struct phases *phases, const struct activity *activity, const struct selection *selection,
+                 struct group *group)
+{
+    struct phase_query query = { .trace = activity->trace,
+                                 .activity = activity,
+                                 .selection = selection,
+                                 .group = group,
+                                 .phases = phases };
+    struct intervals busy = { 0 };
+    find_annotations(&query);
+    drop_inner(&query);
+    for (size_t i = 0; i < query.steps.count; i++) {
+        time_step(&query, &query.steps.at[i], i ? &query.steps.at[i - 1] : NULL, &busy);
+        query.steps.at[i].group = group_of(group, EVENT_NONE, EVENT_NONE, query.steps.at[i].event);
+    }
+    add_rows(&query);
+    intervals_release(&busy);
+    VEC_FREE(&query.steps);
+}
+
+void phases_release(struct phases *phases)
+{
+    VEC_FREE(&phases->all);
+    VEC_FREE(&phases->batches);
+}
