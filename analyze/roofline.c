@@ -87,11 +87,6 @@ static const struct table_column peak_columns[] = {
 };
 /* clang-format on */
 
-static struct text text_of(const char *text)
-{
-    return (struct text){ text, text ? strlen(text) : 0 };
-}
-
 static struct text kept(struct roofline *roofline, struct buffer *text)
 {
     struct text copy = { arena_strndup(&roofline->texts, text->at ? text->at : "", text->count),
@@ -134,10 +129,10 @@ static void list_peaks(struct roofline *roofline, const struct device_peaks *ove
                 *VEC_PUSH(&roofline->peaks) = (struct roofline_peak){
                     .rank = selection_rank(roofline->trace, gpu->devices[d].file),
                     .device = gpu->devices[d].id,
-                    .name = text_of(name),
-                    .rate = text_of(hbm ? "hbm" : peak_rate_name((enum peak_rate)r)),
+                    .name = as_text(name),
+                    .rate = as_text(hbm ? "hbm" : peak_rate_name((enum peak_rate)r)),
                     .per_second = rate / 1e12,
-                    .source = text_of(given ? "--peak" : peaks->source),
+                    .source = as_text(given ? "--peak" : peaks->source),
                 };
         }
     }
@@ -171,7 +166,7 @@ struct row_sums {
 static struct text units_of(struct roofline *roofline, const struct roofline_call *call)
 {
     if (call->class == OP_MOVE || call->class == OP_FUSED)
-        return text_of("memory");
+        return as_text("memory");
     const char *rate = peak_rate_name(call->rate);
     if (!rate)
         return (struct text){ NULL, 0 };
@@ -280,7 +275,7 @@ static void finish_row(struct roofline_row *row, const struct row_sums *sums)
     row->share = (double)row->at_peak_ns / time_ns;
     row->above = row->share > 1;
     if (sums->compute_ns > 0 || sums->memory_ns > 0)
-        row->bound = text_of(sums->compute_ns > sums->memory_ns ? "compute" : "memory");
+        row->bound = as_text(sums->compute_ns > sums->memory_ns ? "compute" : "memory");
 }
 
 static bool took_less(const void *context, const void *a, const void *b)
@@ -330,11 +325,6 @@ static void find_rows(struct roofline *roofline, const struct selection *selecti
 
 /* ---- devices, and what is not modelled ---- */
 
-static bool is_slow(const struct roofline_call *call)
-{
-    return roofline_at_peak_ns(call) < ROOFLINE_SLOW * (double)call->time_ns; /* false where not known */
-}
-
 /* At the peak, of a device while it grows: calls that launch on several devices are shared out by the time of their work. */
 struct device_sums {
     double at_peak_ns, won_ns;
@@ -350,7 +340,7 @@ static void add_to_device(struct roofline_device *device, struct device_sums *su
     double part = call->time_ns > 0 ? (double)work_ns / (double)call->time_ns : 0;
     double whole_ns = (double)rounded_ns(at_peak_ns);
     device->rated_ns += work_ns;
-    device->slow_ns += is_slow(call) ? work_ns : 0;
+    device->slow_ns += roofline_is_below(call, ROOFLINE_SLOW) ? work_ns : 0;
     sums->at_peak_ns += whole_ns * part;
     sums->won_ns += fmax(0, (double)call->time_ns - whole_ns) * part;
 }
@@ -393,7 +383,7 @@ static void find_devices(struct roofline *roofline, const struct selection *sele
         *VEC_PUSH(&roofline->devices) =
             (struct roofline_device){ .rank = selection_rank(trace, gpu->devices[d].file),
                                       .device = gpu->devices[d].id,
-                                      .name = text_of(name) };
+                                      .name = as_text(name) };
     }
     for (size_t i = 0; i < gpu->count; i++) {
         event_id e = gpu->event[i];

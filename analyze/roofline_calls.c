@@ -361,6 +361,11 @@ double roofline_at_peak_ns(const struct roofline_call *call)
     return isnan(call->compute_ns) || isnan(call->memory_ns) ? NAN : fmax(call->compute_ns, call->memory_ns);
 }
 
+bool roofline_is_below(const struct roofline_call *call, double share)
+{
+    return roofline_at_peak_ns(call) < share * (double)call->time_ns;
+}
+
 void roofline_calls_find(struct roofline_calls *calls, const struct selection *selection)
 {
     const struct trace *trace = calls->trace;

@@ -34,6 +34,9 @@ struct roofline_call {
 /* At the peak; NAN: not known. */
 double roofline_at_peak_ns(const struct roofline_call *call);
 
+/* Does it run below SHARE of what the device could? False where that is not known. */
+bool roofline_is_below(const struct roofline_call *call, double share);
+
 struct roofline_calls {
     struct roofline_call *at; /* in order of the file */
     size_t count, capacity;

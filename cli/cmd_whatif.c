@@ -15,6 +15,7 @@ struct whatif_args {
     bool no_data_wait, pinned_copies, cuda_graph, no_alloc, no_first_use, overlap_comm, whole;
     int64_t comm_bandwidth; /* 0: not given */
     int ranks;
+    double at_peak; /* 0: not given */
     const char *sweep, *gate;
     int to;
     struct output_args output;
@@ -60,6 +61,8 @@ static const struct opt whatif_opts[] = {
              "no calls that allocate or free memory of device or host"),
     OPT_FLAG(0, "no-first-use", struct whatif_args, no_first_use,
              "what was slow the first time takes the usual time"),
+    OPT_SHARE(0, "at-peak", struct whatif_args, at_peak, "SHARE",
+              "operators below this share of what the device could reach it: 20%"),
     OPT_FLAG(0, "overlap-comm", struct whatif_args, overlap_comm, "nobody waits for communication"),
     OPT_SIZE(0, "comm-bandwidth", struct whatif_args, comm_bandwidth, "SIZE",
              "collectives move SIZE a second on the bus: 100GB"),
@@ -110,6 +113,8 @@ static bool collect_edits(const struct whatif_args *args, struct edits *edits, s
     add_edit(edits, args->no_alloc, EDIT_NO_ALLOC);
     add_edit(edits, args->no_first_use, EDIT_NO_FIRST_USE);
     add_edit(edits, args->overlap_comm, EDIT_OVERLAP_COMM);
+    if (args->at_peak > 0)
+        *VEC_PUSH(edits) = (struct edit){ .kind = EDIT_AT_PEAK, .factor = args->at_peak };
     if (args->comm_bandwidth > 0)
         *VEC_PUSH(edits) =
             (struct edit){ .kind = EDIT_COMM_BANDWIDTH, .factor = (double)args->comm_bandwidth };
@@ -324,9 +329,9 @@ static int whatif_main(const struct invocation *call, struct tpa_error *err)
     int status = EXIT_FINE;
     bool fine = collect_edits(args, &question.edits, err) &&
                 (!args->gate || parse_gate(args->gate, &question.gate, err));
-    const struct trace_wants *wants = args->to == TO_CHROME  ? &all_wants
-                                      : args->comm_bandwidth ? &sized_wants
-                                                             : &whatif_wants;
+    const struct trace_wants *wants = args->to == TO_CHROME                       ? &all_wants
+                                      : args->comm_bandwidth || args->at_peak > 0 ? &sized_wants
+                                                                                  : &whatif_wants;
     struct trace *trace = fine ? load_traces(call, &args->load, wants, err) : NULL;
     fine = trace && !is_empty(trace, err) && answer(trace, &question, &status, err);
     trace_free(trace);

@@ -18,6 +18,9 @@
 
 #include "facts/op_model.h"
 
+/* The arguments that tell what a call costs. */
+#define OP_COST_WANTS (WANT(INPUT_DIMS) | WANT(INPUT_TYPES) | WANT(INPUT_STRIDES) | WANT(CONCRETE_INPUTS))
+
 /* The model of the operator called NAME; false where there is none. To be asked once per name. */
 bool op_model_find(const char *name, struct op_model *model);
 

@@ -29,6 +29,7 @@ static const struct {
     [EDIT_CUDA_GRAPH] = { "--cuda-graph", "each step's launches are one launch of a graph: from the first launch of a step to the last the host takes no time but for waits, loading of data and pauses of a millisecond and more; work keeps its pauses where a stream was the reason for them" },
     [EDIT_NO_ALLOC] = { "--no-alloc", "memory of device and host comes from a pool: calls that allocate, free or pin it take no time" },
     [EDIT_NO_FIRST_USE] = { "--no-first-use", "what took more than ten times the usual on first use takes the usual: contexts, modules, lazily loaded kernels, tuning" },
+    [EDIT_AT_PEAK] = { "--at-peak", "operators whose operations and bytes are known, and that run below this share of the device's peak, reach it, but no work takes less than the shortest kernel recorded" },
     [EDIT_OVERLAP_COMM] = { "--overlap-comm", "communication runs beside computation, costs it nothing, and nobody waits for it: the most that overlap can give" },
     [EDIT_COMM_BANDWIDTH] = { "--comm-bandwidth", "a collective takes its bytes on the bus divided by the bandwidth, from when the last rank is there; of one rank's recording alone, from its start" },
     [EDIT_RANKS_LIKE_MEDIAN] = { "--ranks like-median", "the work of slower ranks, on the host and on devices, takes as long in all as the median rank's" },
@@ -88,6 +89,8 @@ static void describe_factor(const struct edit *edit, struct buffer *text)
 {
     if (edit->kind == EDIT_COMM_BANDWIDTH)
         buffer_printf(text, " %.6gGB", edit->factor / 1e9);
+    else if (edit->kind == EDIT_AT_PEAK)
+        buffer_printf(text, " %.6g%%", 100 * edit->factor);
     else if (edit->kind == EDIT_SCALE)
         buffer_printf(text, "=%.6g", edit->factor);
 }

@@ -12,6 +12,7 @@
 #define TPA_REPLAY_EDITS_H
 
 #include "facts/collectives.h"
+#include "facts/op_cost.h"
 #include "replay/edit.h"
 #include "replay/replay.h"
 
@@ -21,6 +22,7 @@ bool edit_apply(const struct edit *edit, struct changes *changes, struct edit_ef
 
 /* What edits look at of arguments, beyond REPLAY_WANTS. */
 #define EDIT_WANTS                                                                                           \
-    (REPLAY_WANTS | COLLECTIVES_WANTS | WANT(COPY_MEMORY) | WANT(BYTES) | WANT(MODULE_HIERARCHY))
+    (REPLAY_WANTS | COLLECTIVES_WANTS | WANT(COPY_MEMORY) | WANT(BYTES) | WANT(MODULE_HIERARCHY) |           \
+     OP_COST_WANTS)
 
 #endif

@@ -5,6 +5,7 @@
  */
 #include "summary/findings.h"
 
+#include "analyze/roofline.h"
 #include "base/quantity.h"
 #include "base/runs.h"
 #include "facts/attribution.h"
@@ -613,6 +614,55 @@ static void look_at_tensor_cores(struct pricing *pricing)
         "tensor cores");
 }
 
+/* What the slowest operator, by the time it could win, is called: "aten::mm [[8, 8], [8, 8]]". */
+static void add_slowest(const struct roofline *roofline, struct buffer *out)
+{
+    const struct roofline_row *most = NULL;
+    for (size_t i = 0; i < roofline->rows.count; i++) {
+        const struct roofline_row *row = &roofline->rows.at[i];
+        if (row->share < ROOFLINE_SLOW && (!most || row->won_ns > most->won_ns))
+            most = row;
+    }
+    if (most)
+        buffer_printf(out, "%s %s, mostly bound by %s", most->name.at, most->shapes.at ? most->shapes.at : "",
+                      most->bound.at ? most->bound.at : "nothing");
+}
+
+/* Operators far below what the device could: as if they reached ROOFLINE_SLOW of it. */
+static void look_at_peaks(struct pricing *pricing)
+{
+    struct findings *findings = pricing->findings;
+    struct selection *all =
+        selection_open(pricing->trace, &(struct selection_query){ 0 }, &(struct tpa_error){ 0 });
+    struct roofline *roofline = roofline_analyze(pricing->trace, all, BY(OP) | BY(SHAPE), NULL);
+    int64_t slow_ns = 0;
+    for (size_t d = 0; d < roofline->devices.count; d++)
+        slow_ns += roofline->devices.at[d].rated_ns > 0 ? roofline->devices.at[d].slow_ns : 0;
+    struct buffer where = { 0 }, title = { 0 };
+    if (slow_ns * 20 > roofline->time_ns) { /* less than 5 % is not looked at */
+        add_slowest(roofline, &where);
+        buffer_printf(
+            &title,
+            "%.1f %% of the device time runs below %.0f %% of what the device could (priced as if it reached that)",
+            100 * (double)slow_ns / (double)roofline->time_ns, 100 * ROOFLINE_SLOW);
+        price(
+            pricing,
+            (struct priced_finding){
+                .rule = as_text("below_peak"),
+                .title = kept(findings, &title),
+                .where = kept(findings, &where),
+                .advice = as_text(
+                    "larger batches or fewer, fused operators (torch.compile) where they are small; a lower precision "
+                    "where they are bound by compute (tpa roofline shows which)"),
+                .edit = { .kind = EDIT_AT_PEAK, .factor = ROOFLINE_SLOW } },
+            "operators below the peak");
+    } else {
+        add_word(&findings->quiet, "operators below the peak");
+    }
+    roofline_free(roofline);
+    selection_free(all);
+}
+
 /* ---- the whole ---- */
 
 static void add_blind(struct pricing *pricing, unsigned feature, const char *subject)
@@ -654,6 +704,8 @@ struct findings *findings_analyze(struct summary *summary)
         look_at_copies(&pricing);
         look_at_idleness(&pricing);
         look_at_tensor_cores(&pricing);
+        if (summary->features & FEATURE_SHAPES)
+            look_at_peaks(&pricing);
     }
     look_at_communication(&pricing);
     if (summary->gpu && summary->features & FEATURE_LAUNCHES)
@@ -661,8 +713,10 @@ struct findings *findings_analyze(struct summary *summary)
     add_blind(&pricing, FEATURE_GPU, "what concerns devices");
     add_blind(&pricing, FEATURE_STEPS, "prices of a step");
     add_blind(&pricing, FEATURE_RANKS, "slow ranks");
-    if (summary->gpu)
+    if (summary->gpu) {
         add_blind(&pricing, FEATURE_LAUNCHES, "launches and waits");
+        add_blind(&pricing, FEATURE_SHAPES, "shares of the peak");
+    }
     runs_sort(findings->at, findings->count, sizeof *findings->at, saves_less, NULL);
     price_together(&pricing);
     return findings;

@@ -116,15 +116,10 @@ static void add_remarks(struct summary *summary, struct result *result)
 
 /* ---- the whole ---- */
 
-/*
- * Of collectives, who waited for whom; sizes that only shapes tell would cost more than all else. By their ids Python frames
- * are known, which are no operators.
- */
-#define EDIT_WANTS_OF_SUMMARY (EDIT_WANTS & ~(WANT(INPUT_DIMS) | WANT(INPUT_TYPES)))
+/* By their ids Python frames are known, which are no operators. */
 const struct trace_wants summary_wants = {
-    .args = EDIT_WANTS_OF_SUMMARY | HOST_WAITS_WANTS | CALLERS_WANTS | GPU_EVENTS_WANTS |
-            MEMORY_RECORDS_WANTS | (COLLECTIVES_WANTS & ~(WANT(INPUT_DIMS) | WANT(INPUT_TYPES))) |
-            WANT(BYTES) | WANT(BLOCKS_PER_SM) | WANT(OCCUPANCY) | WANT(PYTHON_ID),
+    .args = EDIT_WANTS | HOST_WAITS_WANTS | CALLERS_WANTS | GPU_EVENTS_WANTS | MEMORY_RECORDS_WANTS |
+            COLLECTIVES_WANTS | WANT(BYTES) | WANT(BLOCKS_PER_SM) | WANT(OCCUPANCY) | WANT(PYTHON_ID),
 };
 
 /* Ask what the rules look at; false and ERR when the selection does not fit. */
