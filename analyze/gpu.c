@@ -22,8 +22,7 @@
 const struct trace_wants gpu_wants = { .args = GPU_EVENTS_WANTS | GPU_EFFICIENCY_WANTS | WANT(BYTES) };
 
 struct positions {
-    uint32_t *at;
-    size_t count, capacity;
+    VEC_OF(uint32_t);
 };
 
 struct gpu_query {

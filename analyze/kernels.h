@@ -10,6 +10,7 @@
 #define TPA_ANALYZE_KERNELS_H
 
 #include "analyze/analysis.h"
+#include "base/memory.h"
 #include "facts/gpu_names.h"
 
 extern const struct trace_wants kernels_wants;
@@ -41,8 +42,7 @@ struct kernel_row {
 };
 
 struct kernels {
-    struct kernel_row *at; /* largest total first */
-    size_t count, capacity;
+    VEC_OF(struct kernel_row); /* largest total first */
     int64_t total_ns;
     struct group *group;
     struct arena texts;

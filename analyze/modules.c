@@ -97,7 +97,7 @@ static int64_t *innermost_times(const struct calltree *tree)
 {
     const struct trace *trace = tree->trace;
     int64_t *self_ns = mem_zalloc(tree->count + 1, sizeof *self_ns);
-    node_id *open = mem_alloc((tree->count + 1) * sizeof *open);
+    node_id *open = mem_alloc(mem_times(tree->count + 1, sizeof *open));
     for (size_t t = 0; t < tree->thread_count; t++) {
         const struct calltree_thread *thread = &tree->threads[t];
         int64_t at_ns = INT64_MIN; /* up to here, moments have been given away */
@@ -394,7 +394,7 @@ static void add_flat(const struct modules_query *query)
     const struct code_paths *paths = query->paths;
     bool by_class = query->options->by == MODULES_BY_CLASS;
     struct names *groups = names_open();
-    uint32_t *group_of = mem_alloc((paths->count + 1) * sizeof *group_of);
+    uint32_t *group_of = mem_alloc(mem_times(paths->count + 1, sizeof *group_of));
     for (uint32_t p = 1; p < paths->count; p++) {
         const char *name = code_path_name(paths, p);
         group_of[p] = names_add(groups, name, by_class ? python_class_length(name) : strlen(name));

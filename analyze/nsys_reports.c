@@ -20,8 +20,7 @@ struct sample {
 };
 
 struct samples {
-    struct sample *at;
-    size_t count, capacity;
+    VEC_OF(struct sample);
 };
 
 /* ---- figures ---- */
@@ -128,7 +127,7 @@ static void add_up(struct nsys_row *row, const struct sample *samples, size_t co
 
 static void make_rows(struct samples *samples, bool by_average, struct nsys_rows *rows)
 {
-    int64_t *room = mem_alloc((samples->count + 1) * sizeof *room);
+    int64_t *room = mem_alloc(mem_times(samples->count + 1, sizeof *room));
     if (samples->count)
         qsort(samples->at, samples->count, sizeof *samples->at, compare_samples);
     for (size_t first = 0, next; first < samples->count; first = next) {
@@ -267,8 +266,7 @@ struct linked {
 };
 
 struct linked_list {
-    struct linked *at;
-    size_t count, capacity;
+    VEC_OF(struct linked);
 };
 
 static int compare_linked(const void *left, const void *right)

@@ -9,6 +9,7 @@
 #ifndef TPA_ANALYZE_NSYS_REPORTS_H
 #define TPA_ANALYZE_NSYS_REPORTS_H
 
+#include "base/memory.h"
 #include "trace/trace.h"
 
 extern const struct trace_wants nsys_reports_wants;
@@ -48,8 +49,7 @@ struct nsys_row {
 };
 
 struct nsys_rows {
-    struct nsys_row *at;
-    size_t count, capacity;
+    VEC_OF(struct nsys_row);
     int64_t total; /* of all rows: what shares are of */
 };
 

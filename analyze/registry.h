@@ -29,7 +29,4 @@ ANALYSES(DECLARE_ANALYSIS)
 
 extern const struct analysis *const analyses[]; /* ends in NULL */
 
-/* The analysis called NAME; NULL when there is none. */
-const struct analysis *analysis_find(const char *name);
-
 #endif

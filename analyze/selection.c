@@ -69,8 +69,7 @@ int64_t selection_rank(const struct trace *trace, uint32_t file)
 
 /* The numbers that there are, for messages: "0, 1 and 7". */
 struct numbers {
-    int64_t *at;
-    size_t count, capacity;
+    VEC_OF(int64_t);
 };
 
 static int compare_numbers(const void *a, const void *b)

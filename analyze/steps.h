@@ -15,6 +15,7 @@
 #define TPA_ANALYZE_STEPS_H
 
 #include "analyze/analysis.h"
+#include "base/memory.h"
 
 extern const struct trace_wants steps_wants;
 
@@ -67,8 +68,7 @@ struct steps_summary {
 };
 
 struct steps {
-    struct step_row *at; /* the rows asked for */
-    size_t count, capacity;
+    VEC_OF(struct step_row);      /* the rows asked for */
     VEC_OF(struct step_row) each; /* every step as a whole; with steps_options.by_rank by rank */
     VEC_OF(struct steps_summary)
     summaries;                 /* of all: none without a complete step; with by_rank of each rank */

@@ -144,7 +144,7 @@ static int compare_threads(const void *left, const void *right)
 static void add_threads(struct timeline *timeline, const struct calltree *tree, struct buffer *text)
 {
     const struct trace *trace = tree->trace;
-    struct busy_thread *busy = mem_alloc((tree->thread_count + 1) * sizeof *busy);
+    struct busy_thread *busy = mem_alloc(mem_times(tree->thread_count + 1, sizeof *busy));
     uint32_t *depth = mem_zalloc(tree->count + 1, sizeof *depth);
     for (size_t t = 0; t < tree->thread_count; t++)
         busy[t] = (struct busy_thread){ &tree->threads[t], t };
@@ -237,7 +237,7 @@ static frame_id *add_calls(struct flame *flame, const struct calltree *tree, con
                            struct buffer *text)
 {
     const struct trace *trace = tree->trace;
-    frame_id *frame_of = mem_alloc((tree->count + 1) * sizeof *frame_of);
+    frame_id *frame_of = mem_alloc(mem_times(tree->count + 1, sizeof *frame_of));
     for (size_t t = 0; t < tree->thread_count; t++) {
         const struct calltree_thread *thread = &tree->threads[t];
         frame_id root = FRAME_NONE;

@@ -14,6 +14,7 @@
 #define TPA_ANALYZE_VIEWS_H
 
 #include "analyze/selection.h"
+#include "base/memory.h"
 #include "base/timeline.h"
 #include "trace/trace.h"
 
@@ -29,8 +30,7 @@ struct view {
 };
 
 struct views {
-    struct view *at;
-    size_t count, capacity;
+    VEC_OF(struct view);
 };
 
 extern const struct trace_wants views_wants;

@@ -10,11 +10,11 @@
 #define TPA_BASE_BUFFER_H
 
 #include "base/error.h"
+#include "base/memory.h"
 #include <stddef.h>
 
 struct buffer {
-    char *at; /* NUL-terminated once anything was added; NULL before */
-    size_t count, capacity;
+    VEC_OF(char); /* NUL-terminated once anything was added; NULL before */
 };
 
 void buffer_add(struct buffer *buffer, const char *bytes, size_t len);

@@ -28,17 +28,14 @@ struct names {
     struct slot *slots;
     size_t mask;   /* number of slots - 1 */
     unsigned bits; /* there are 2^bits slots */
-    struct {
-        struct names_block *at;
-        size_t count, capacity;
-    } texts;
+    VEC_OF(struct names_block) texts;
     size_t bytes; /* of all texts */
     struct arena arena;
 };
 
 static struct slot *new_slots(size_t count)
 {
-    struct slot *slots = mem_alloc(count * sizeof *slots);
+    struct slot *slots = mem_alloc(mem_times(count, sizeof *slots));
     for (size_t i = 0; i < count; i++)
         slots[i] = (struct slot){ 0, NAME_NONE };
     return slots;

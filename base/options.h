@@ -31,6 +31,7 @@
 
 #include "base/buffer.h"
 #include "base/error.h"
+#include "base/memory.h"
 #include "base/quantity.h"
 #include <stdbool.h>
 #include <stddef.h>
@@ -85,8 +86,7 @@ struct opt {
 
 /* The words of an OPT_LIST, in the order given; borrowed from argv. Zero-initialise it. */
 struct opt_list {
-    const char **at;
-    size_t count, capacity;
+    VEC_OF(const char *);
 };
 
 extern const struct opt_type opt_flag, opt_text, opt_file, opt_directory, opt_integer, opt_count, opt_time,

@@ -92,11 +92,11 @@ static void push_run(struct runs *runs, double value, size_t count)
 /* New; free runs.at. */
 static struct runs runs_of(const struct shift_sample *sample)
 {
-    double *sorted = mem_alloc((sample->listed + 1) * sizeof *sorted);
+    double *sorted = mem_alloc(mem_times(sample->listed + 1, sizeof *sorted));
     for (size_t i = 0; i < sample->listed; i++)
         sorted[i] = sample->values[i];
     shift_sort(sorted, sample->listed);
-    struct runs runs = { .at = mem_alloc((sample->listed + 1) * sizeof *runs.at) };
+    struct runs runs = { .at = mem_alloc(mem_times(sample->listed + 1, sizeof *runs.at)) };
     size_t i = 0;
     for (; i < sample->listed && sorted[i] < 0; i++)
         push_run(&runs, sorted[i], 1);
@@ -141,7 +141,8 @@ struct ranks {
 /* New; free ranks.tied. */
 static struct ranks rank(const struct runs *before, const struct runs *after)
 {
-    struct ranks ranks = { .tied = mem_alloc((before->count + after->count + 1) * sizeof *ranks.tied) };
+    struct ranks ranks = { .tied =
+                               mem_alloc(mem_times(before->count + after->count + 1, sizeof *ranks.tied)) };
     for (size_t b = 0, a = 0; b < before->count || a < after->count;) {
         bool is_before =
             b < before->count && (a == after->count || !(after->at[a].value < before->at[b].value));
@@ -441,7 +442,7 @@ static int compare_questions(const void *left, const void *right)
 
 void shift_holm(double *p, size_t count)
 {
-    struct question *questions = mem_alloc(count * sizeof *questions);
+    struct question *questions = mem_alloc(mem_times(count, sizeof *questions));
     size_t asked = 0;
     for (size_t i = 0; i < count; i++)
         if (!isnan(p[i]))

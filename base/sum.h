@@ -1,23 +1,31 @@
 /*
- * sum.h - sums of what a file tells, which may be anything: beyond 64 bits they are as large as those hold.
+ * sum.h - the one rule for sums that leave 64 bits. What a file tells may be anything.
  *
- * Durations need it not: trace_builder_finish sees to it that all of a trace add up. Sizes do, and times between moments.
+ *     Durations need no check: trace_builder_finish() bounds the sum of all of a trace.
+ *     Sizes, counts and times between moments saturate: sum_add(), sum_plus().
+ *     Sums from which parts are taken away again wrap: add_wrapped() and the like. What was added and taken leaves nothing.
+ *     A figure of one event that does not fit is missing: __builtin_*_overflow(), then TABLE_INT_MISSING or a notice.
  */
 #ifndef TPA_BASE_SUM_H
 #define TPA_BASE_SUM_H
 
 #include <stdint.h>
 
-static inline void sum_add(int64_t *sum, int64_t value)
+/* As large as 64 bits hold; never INT64_MIN, which is a missing cell. */
+static inline int64_t sum_plus(int64_t a, int64_t b)
 {
-    if (__builtin_add_overflow(*sum, value, sum))
-        *sum = value > 0 ? INT64_MAX : -INT64_MAX; /* INT64_MIN is a missing cell */
+    int64_t sum;
+    if (!__builtin_add_overflow(a, b, &sum) && sum != INT64_MIN)
+        return sum;
+    return a > 0 ? INT64_MAX : -INT64_MAX;
 }
 
-/*
- * Sums from which parts are taken away again: they wrap around, so that taking away what was added always gives back what was
- * there.
- */
+static inline void sum_add(int64_t *sum, int64_t value)
+{
+    *sum = sum_plus(*sum, value);
+}
+
+/* Wrapped. */
 static inline int64_t sum_wrapped(int64_t a, int64_t b)
 {
     return (int64_t)((uint64_t)a + (uint64_t)b);

@@ -428,8 +428,8 @@ void table_sort(struct table *table, size_t column, bool reverse)
     if (count < 2)
         return;
 
-    struct sort_item *items = mem_alloc(count * sizeof *items);
-    struct sort_item *merged = mem_alloc(count * sizeof *merged);
+    struct sort_item *items = mem_alloc(mem_times(count, sizeof *items));
+    struct sort_item *merged = mem_alloc(mem_times(count, sizeof *merged));
     for (size_t row = 0; row < count; row++)
         items[row] = (struct sort_item){ cell_rank(table_cell(table, row, column), kind, descending), row };
 
@@ -456,7 +456,7 @@ void table_sort(struct table *table, size_t column, bool reverse)
 void table_reverse(struct table *table)
 {
     size_t count = table->row_count;
-    struct sort_item *items = mem_alloc((count + 1) * sizeof *items);
+    struct sort_item *items = mem_alloc(mem_times(count + 1, sizeof *items));
     for (size_t row = 0; row < count; row++)
         items[row] = (struct sort_item){ .row = count - 1 - row };
     move_rows(table, items);
@@ -486,7 +486,7 @@ void table_filter(struct table *table, const bool *keep)
 
 void table_select(struct table *table, const size_t *columns, size_t count)
 {
-    size_t *chosen = mem_alloc((table->column_count + 1) * sizeof *chosen);
+    size_t *chosen = mem_alloc(mem_times(table->column_count + 1, sizeof *chosen));
     bool *taken = mem_zalloc(table->column_count + 1, sizeof *taken);
     size_t chosen_count = 0;
     for (size_t i = 0; i < count; i++) {
@@ -497,7 +497,7 @@ void table_select(struct table *table, const size_t *columns, size_t count)
     }
 
     /* Fewer columns or as many, so rows only ever move towards the front. */
-    union table_cell *old_row = mem_alloc((table->column_count + 1) * sizeof *old_row);
+    union table_cell *old_row = mem_alloc(mem_times(table->column_count + 1, sizeof *old_row));
     union table_cell *to = table->cells;
     for (size_t row = 0; row < table->row_count && table->column_count; row++) {
         memcpy(old_row, table_cell(table, row, 0), table->column_count * sizeof *old_row);
@@ -526,8 +526,8 @@ void table_select(struct table *table, const size_t *columns, size_t count)
 
 void table_drop_hidden(struct table *table)
 {
-    size_t *kept = mem_alloc((table->column_count + 1) * sizeof *kept), count = 0;
-    unsigned *flags = mem_alloc((table->column_count + 1) * sizeof *flags);
+    size_t *kept = mem_alloc(mem_times(table->column_count + 1, sizeof *kept)), count = 0;
+    unsigned *flags = mem_alloc(mem_times(table->column_count + 1, sizeof *flags));
     for (size_t i = 0; i < table->column_count; i++) {
         if (table->columns[i].flags & TABLE_HIDDEN)
             continue;

@@ -121,7 +121,7 @@ void flame_finish(struct flame *flame, double share)
         host_ns += frame->host_ns;
         device_ns += frame->device_ns;
     }
-    frame_id *moved = mem_alloc((flame->frames.count + 1) * sizeof *moved);
+    frame_id *moved = mem_alloc(mem_times(flame->frames.count + 1, sizeof *moved));
     frame_id kept = 0;
     for (size_t i = 0; i < flame->frames.count; i++) {
         struct flame_frame frame = flame->frames.at[i];

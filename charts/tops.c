@@ -26,8 +26,7 @@ static bool is_smaller(const void *context, const void *a, const void *b)
 }
 
 struct ranking {
-    struct ranked *at;
-    size_t count, capacity;
+    VEC_OF(struct ranked);
 };
 
 /* The rows of the host with a time above 0 on the host or on DEVICES, largest first. */

@@ -32,7 +32,7 @@ static void add_sizes(const struct chart_question *question, struct picture *pic
         { "bandwidth", "GB/s", TABLE_NUMBER, "bytes over time, in 10^9 bytes per second", 0, NULL },
     };
     const struct trace *trace = question->trace;
-    struct copy_kind *kinds = mem_alloc((names_count(trace->names) + 1) * sizeof *kinds);
+    struct copy_kind *kinds = mem_alloc(mem_times(names_count(trace->names) + 1, sizeof *kinds));
     for (name_id id = 0; id < names_count(trace->names); id++)
         kinds[id] = copy_kind_of(names_text(trace->names, id));
     struct chart *chart = picture_add_chart(picture, "sizes", "Copies: size against bandwidth");

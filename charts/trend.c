@@ -225,7 +225,7 @@ void chart_trends(struct picture *picture, const struct nightly *nightly, const 
 bool chart_trend(struct picture *picture, const struct nightly *nightly, const char *figure,
                  struct tpa_error *err)
 {
-    size_t *chosen = mem_alloc((nightly->series.count + 1) * sizeof *chosen), count = 0;
+    size_t *chosen = mem_alloc(mem_times(nightly->series.count + 1, sizeof *chosen)), count = 0;
     struct span span = span_of(nightly, 0);
     for (size_t i = 0; i < nightly->series.count; i++) {
         const struct nightly_series *series = &nightly->series.at[i];

@@ -173,7 +173,7 @@ static void add_trends(const struct nightly *nightly, const struct printer *prin
         return;
     const struct nightly_run *run = &nightly->runs.at[nightly->judged];
     struct picture *picture = picture_open("trend", "Over the runs");
-    size_t *series = mem_alloc((nightly->series.count + 1) * sizeof *series);
+    size_t *series = mem_alloc(mem_times(nightly->series.count + 1, sizeof *series));
     chart_trends(picture, nightly, series, nightly_choose(nightly, series), RUNS_DRAWN, SIZE_MAX);
     free(series);
     picture->source = arena_printf(&picture->arena, "%s on %s", run->label, run->gpu);

@@ -71,7 +71,7 @@ static void keep_typical(struct path_windows *windows)
 {
     if (windows->count < 3)
         return;
-    const struct path_window **sorted = mem_alloc(windows->count * sizeof *sorted);
+    const struct path_window **sorted = mem_alloc(mem_times(windows->count, sizeof *sorted));
     bool *keep = mem_zalloc(windows->count, sizeof *keep);
     for (size_t i = 0; i < windows->count; i++)
         sorted[i] = &windows->at[i];

@@ -88,8 +88,7 @@ static const struct trace_wants all_wants = CONVERT_WANTS_ALL;
 /* ---- what was asked ---- */
 
 struct edits {
-    struct edit *at;
-    size_t count, capacity;
+    VEC_OF(struct edit);
 };
 
 static void add_edit(struct edits *edits, bool given, enum edit_kind kind)
@@ -246,9 +245,9 @@ static bool write_timeline(const struct whatif *whatif, const struct whatif_args
 {
     const struct replay_graph *graph = whatif->graph;
     struct trace moved = *graph->trace; /* other times, and arrows made anew from calls to work */
-    int64_t *start_ns = mem_alloc((moved.event_count + 1) * sizeof *start_ns);
-    int64_t *dur_ns = mem_alloc((moved.event_count + 1) * sizeof *dur_ns);
-    uint32_t *work_of = mem_alloc((moved.event_count + 1) * sizeof *work_of);
+    int64_t *start_ns = mem_alloc(mem_times(moved.event_count + 1, sizeof *start_ns));
+    int64_t *dur_ns = mem_alloc(mem_times(moved.event_count + 1, sizeof *dur_ns));
+    uint32_t *work_of = mem_alloc(mem_times(moved.event_count + 1, sizeof *work_of));
     memset(work_of, 0xff, (moved.event_count + 1) * sizeof *work_of);
     for (size_t i = 0; i < graph->gpu->count; i++)
         work_of[graph->gpu->event[i]] = (uint32_t)i;

@@ -129,7 +129,7 @@ static void join_steps(struct trace_stacks *stacks)
     const struct names *names = stacks->trace->names;
     size_t count = names_count(names);
     name_id step = NAME_NONE;
-    stacks->frame_of = mem_alloc((count + 1) * sizeof *stacks->frame_of);
+    stacks->frame_of = mem_alloc(mem_times(count + 1, sizeof *stacks->frame_of));
     for (name_id id = 0; id < count; id++) {
         int64_t number;
         bool is_step = step_number(names_text(names, id), &number);
@@ -149,7 +149,7 @@ static bool takes_call(const void *context, event_id e)
 /* New, free(): the stack of each node. */
 static stack_id *stack_nodes(struct trace_stacks *stacks, const struct calltree *tree)
 {
-    stack_id *stack = mem_alloc((tree->count + 1) * sizeof *stack);
+    stack_id *stack = mem_alloc(mem_times(tree->count + 1, sizeof *stack));
     for (node_id n = 0; n < tree->count; n++) {
         event_id e = tree->event[n];
         stack_id parent = tree->parent[n] == NODE_NONE
@@ -247,7 +247,7 @@ static void make_stacks(const void *context, size_t part, struct buffer *out)
 static int64_t cut_into_parts(struct trace_stacks *stacks)
 {
     struct buffer frame = { 0 };
-    int64_t *length = mem_alloc((stacks->own_ns.count + 1) * sizeof *length), whole = 0, part = 0;
+    int64_t *length = mem_alloc(mem_times(stacks->own_ns.count + 1, sizeof *length)), whole = 0, part = 0;
     *VEC_PUSH(&stacks->parts) = 0;
     for (stack_id id = 0; id < stacks->own_ns.count; id++) {
         struct stack_key key = key_of(stacks, id);

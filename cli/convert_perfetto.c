@@ -91,7 +91,7 @@ static int compare_pids(const void *left, const void *right)
 static void number_processes(struct perfetto_output *output)
 {
     const struct trace *trace = output->trace;
-    int64_t *taken = mem_alloc((output->processes.count + 1) * sizeof *taken);
+    int64_t *taken = mem_alloc(mem_times(output->processes.count + 1, sizeof *taken));
     size_t count = output->processes.count;
     for (size_t i = 0; i < count; i++)
         taken[i] = trace->tracks[output->processes.at[i].track].pid;
@@ -117,10 +117,10 @@ static bool same_process(const struct track *a, const struct track *b)
 static void find_processes(struct perfetto_output *output)
 {
     const struct trace *trace = output->trace;
-    output->process_of = mem_alloc((trace->track_count + 1) * sizeof *output->process_of);
-    output->host_of = mem_alloc((trace->file_count + 1) * sizeof *output->host_of);
+    output->process_of = mem_alloc(mem_times(trace->track_count + 1, sizeof *output->process_of));
+    output->host_of = mem_alloc(mem_times(trace->file_count + 1, sizeof *output->host_of));
     uint64_t *events = mem_zalloc(trace->track_count + 1, sizeof *events); /* by process */
-    output->is_empty = mem_alloc((trace->track_count + 1) * sizeof *output->is_empty);
+    output->is_empty = mem_alloc(mem_times(trace->track_count + 1, sizeof *output->is_empty));
     for (track_id t = 0; t < trace->track_count; t++)
         output->is_empty[t] = trace->tracks[t].event_count == 0;
     for (size_t i = 0; i < trace->sample_count; i++)
@@ -536,7 +536,7 @@ static void find_counters(struct perfetto_output *output)
     size_t names = names_count(trace->texts) + 1;
     uint32_t *last =
         mem_zalloc(names, sizeof *last); /* by name: the counter of this name seen last, plus 1 */
-    output->counter_of = mem_alloc((trace->sample_count + 1) * sizeof *output->counter_of);
+    output->counter_of = mem_alloc(mem_times(trace->sample_count + 1, sizeof *output->counter_of));
     for (size_t i = 0; i < trace->sample_count; i++) {
         const struct trace_sample *sample = &trace->samples[i];
         uint32_t place = last[sample->counter];
@@ -681,7 +681,7 @@ static void prepare(struct perfetto_output *output)
     perfetto_flows_find(&output->flows, trace);
     find_counters(output);
     output->memory = memory_records_open(trace, MEMORY_LEVELS);
-    output->memory_uuid = mem_alloc((output->memory->device_count + 1) * sizeof *output->memory_uuid);
+    output->memory_uuid = mem_alloc(mem_times(output->memory->device_count + 1, sizeof *output->memory_uuid));
     for (size_t d = 0; d < output->memory->device_count; d++)
         output->memory_uuid[d] = output->plan.next_uuid++;
     put_head(output, &output->head);

@@ -178,7 +178,7 @@ static void number_frames(struct timeline_output *output)
 {
     const struct trace *trace = output->trace;
     size_t names = names_count(trace->names);
-    output->frame_of = mem_alloc((names + 1) * sizeof *output->frame_of);
+    output->frame_of = mem_alloc(mem_times(names + 1, sizeof *output->frame_of));
     for (size_t i = 0; i < names; i++)
         output->frame_of[i] = UINT32_MAX;
     for (node_id n = 0; n < output->tree->count; n++) {

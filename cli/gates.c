@@ -206,7 +206,7 @@ static bool check_rows(struct checker *checker, const struct gate *gate, struct 
     struct matches matches = { 0 };
     bool good = match_rows(checker->diff, gate, &matches, err);
     if (good) {
-        struct finding **findings = mem_alloc((matches.count + 1) * sizeof *findings);
+        struct finding **findings = mem_alloc(mem_times(matches.count + 1, sizeof *findings));
         for (size_t i = 0; i < matches.count; i++)
             findings[i] = &matches.at[i].finding;
         findings_judge(findings, matches.count, checker->diff->min_change);

@@ -106,10 +106,7 @@ static bool check_columns(const struct result *result, const char *list, struct 
 /* Reduce TABLE to the columns of LIST that it has; false when it has none of them. */
 static bool select_from(struct table *table, const char *list)
 {
-    struct {
-        size_t *at;
-        size_t count, capacity;
-    } chosen = { 0 };
+    VEC_OF(size_t) chosen = { 0 };
     const char *word;
     size_t len;
     while (output_next_word(&list, &word, &len)) {

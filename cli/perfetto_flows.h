@@ -16,8 +16,7 @@ struct perfetto_flow_end {
 
 /* Ends by event, then id: a vector, and how many arrows they make. Zero-initialise it. */
 struct perfetto_flows {
-    struct perfetto_flow_end *at;
-    size_t count, capacity;
+    VEC_OF(struct perfetto_flow_end);
     size_t arrows;
 };
 

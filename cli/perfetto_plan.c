@@ -13,8 +13,7 @@ struct open_lane {
 };
 
 struct lanes {
-    struct open_lane *at;
-    size_t count, capacity;
+    VEC_OF(struct open_lane);
 };
 
 /* Does A come after B? The longer of those that begin together comes first; events without a difference stay in order. */
@@ -95,11 +94,11 @@ void perfetto_plan_init(struct perfetto_plan *plan, const struct trace *trace, u
 {
     size_t groups = 2 * trace->track_count; /* each track, and what is asynchronous on it */
     size_t *first = mem_zalloc(groups + 2, sizeof *first);
-    event_id *order = mem_alloc((trace->event_count + 1) * sizeof *order);
+    event_id *order = mem_alloc(mem_times(trace->event_count + 1, sizeof *order));
     *plan = (struct perfetto_plan){
         .trace = trace,
         .next_uuid = first_uuid + (uint32_t)trace->track_count,
-        .uuid_of = mem_alloc((trace->track_count + 1) * sizeof *plan->uuid_of),
+        .uuid_of = mem_alloc(mem_times(trace->track_count + 1, sizeof *plan->uuid_of)),
     };
     for (track_id t = 0; t < trace->track_count; t++)
         plan->uuid_of[t] = first_uuid + t;

@@ -111,7 +111,7 @@ static int compare_processes(const void *left, const void *right)
 /* New, free(): the process of each track, by number, then file, then track. */
 static struct process *sort_processes(const struct trace *trace)
 {
-    struct process *processes = mem_alloc((trace->track_count + 1) * sizeof *processes);
+    struct process *processes = mem_alloc(mem_times(trace->track_count + 1, sizeof *processes));
     for (track_id i = 0; i < trace->track_count; i++)
         processes[i] =
             (struct process){ trace->tracks[i].pid, trace->tracks[i].pid_text, trace->tracks[i].file, i };

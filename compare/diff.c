@@ -25,7 +25,7 @@ static double min_change_of(const struct diff *diff, enum table_kind kind)
 static double *known_values(const struct measure_metric *metric, size_t *count)
 {
     size_t most = metric ? metric->values.count : 0;
-    double *values = mem_alloc((most + 1) * sizeof *values);
+    double *values = mem_alloc(mem_times(most + 1, sizeof *values));
     *count = 0;
     for (size_t i = 0; i < most; i++)
         if (isfinite(metric->values.at[i]))
@@ -115,7 +115,7 @@ static void index_rows(struct join *join, int side)
 {
     const struct measure_rows *rows = join->sides[side];
     size_t names = rows ? names_count(rows->names) : 0;
-    join->first[side] = mem_alloc((names + 1) * sizeof *join->first[side]);
+    join->first[side] = mem_alloc(mem_times(names + 1, sizeof *join->first[side]));
     for (size_t i = 0; i < names; i++)
         join->first[side][i] = SIZE_MAX;
     for (size_t i = rows ? rows->values.count : 0; i-- > 0;)
@@ -165,7 +165,7 @@ static name_id *lonely_names(const struct join *join, int side, size_t *count)
 {
     const struct measure_rows *own = join->sides[side], *other = join->sides[1 - side];
     size_t names = own ? names_count(own->names) : 0;
-    name_id *ids = mem_alloc((names + 1) * sizeof *ids);
+    name_id *ids = mem_alloc(mem_times(names + 1, sizeof *ids));
     *count = 0;
     for (name_id id = 0; id < names; id++)
         if (!other ||
@@ -176,7 +176,7 @@ static name_id *lonely_names(const struct join *join, int side, size_t *count)
 
 static struct rename_name *texts_of(const struct measure_rows *rows, const name_id *ids, size_t count)
 {
-    struct rename_name *texts = mem_alloc((count + 1) * sizeof *texts);
+    struct rename_name *texts = mem_alloc(mem_times(count + 1, sizeof *texts));
     for (size_t i = 0; i < count; i++)
         texts[i] = (struct rename_name){ names_text(rows->names, ids[i]), names_length(rows->names, ids[i]) };
     return texts;
@@ -188,7 +188,7 @@ static void add_lonely_rows(const struct diff *diff, const struct join *join, st
 {
     size_t gone_count, come_count, pair_count = 0;
     name_id *gone = lonely_names(join, 0, &gone_count), *come = lonely_names(join, 1, &come_count);
-    struct rename *pairs = mem_alloc((gone_count + 1) * sizeof *pairs);
+    struct rename *pairs = mem_alloc(mem_times(gone_count + 1, sizeof *pairs));
     bool renames = join->sides[0] && join->sides[1] && join->sides[0]->may_be_renamed;
     if (renames) {
         struct rename_name *from = texts_of(join->sides[0], gone, gone_count),
@@ -236,7 +236,7 @@ static void judge_rows(const struct diff *diff, struct diff_rows *table)
     table->asked = table->rows.count;
     if (diff_is_exact(diff))
         return;
-    struct finding **findings = mem_alloc((table->rows.count + 1) * sizeof *findings);
+    struct finding **findings = mem_alloc(mem_times(table->rows.count + 1, sizeof *findings));
     for (size_t i = 0; i < table->rows.count; i++)
         findings[i] = &table->rows.at[i].finding;
     table->asked = findings_judge(findings, table->rows.count, min_change_of(diff, table->kind));
@@ -272,7 +272,7 @@ static void compare_rows_of(struct diff *diff, const struct measure_rows *before
     double *values[2];
     for (int i = 0; i < 2; i++) {
         index_rows(&join, i);
-        values[i] = mem_alloc((diff->samplings[i]->samples.count + 1) * sizeof *values[i]);
+        values[i] = mem_alloc(mem_times(diff->samplings[i]->samples.count + 1, sizeof *values[i]));
     }
     for (name_id id = 0; before && after && id < names_count(before->names); id++) {
         name_id same =

@@ -370,9 +370,9 @@ static void walk(struct history *history, struct state *states, const struct his
 {
     size_t count = history->series.count;
     struct scratch scratch = {
-        .questions = mem_alloc((count + 1) * sizeof *scratch.questions),
-        .weights = mem_alloc((count + 1) * sizeof *scratch.weights),
-        .passed = mem_alloc((count + 1) * sizeof *scratch.passed),
+        .questions = mem_alloc(mem_times(count + 1, sizeof *scratch.questions)),
+        .weights = mem_alloc(mem_times(count + 1, sizeof *scratch.weights)),
+        .passed = mem_alloc(mem_times(count + 1, sizeof *scratch.passed)),
     };
     for (size_t run = 0; run < history->run_count; run++) {
         struct noise_pool pool = { 0 };

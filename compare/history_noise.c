@@ -107,7 +107,8 @@ static struct noise_reference look_at(const struct noise_run *runs, size_t count
         count = window;
     }
     enum { USUAL_WINDOW = 32 };
-    double usual[USUAL_WINDOW], *levels = count <= USUAL_WINDOW ? usual : mem_alloc(count * sizeof *levels);
+    double usual[USUAL_WINDOW],
+        *levels = count <= USUAL_WINDOW ? usual : mem_alloc(mem_times(count, sizeof *levels));
     struct noise_reference reference = look_at_runs(runs, count, levels);
     if (levels != usual)
         free(levels);

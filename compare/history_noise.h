@@ -25,8 +25,7 @@ struct noise_run {
 };
 
 struct noise_runs {
-    struct noise_run *at; /* oldest first, but for excursions */
-    size_t count, capacity;
+    VEC_OF(struct noise_run); /* oldest first, but for excursions */
 };
 
 /* What levels that are left behind told: sum of squares of shares of the centre, and its degrees of freedom. */

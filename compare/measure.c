@@ -84,7 +84,7 @@ uint32_t sampling_add(struct sampling *sampling, const struct measure_sample *sa
 void sampling_set(struct sampling *sampling, const char *key, const char *title, enum table_kind kind,
                   uint32_t sample, double value)
 {
-    struct measure_metric *metric = (struct measure_metric *)(uintptr_t)sampling_metric(sampling, key);
+    struct measure_metric *metric = sampling_metric(sampling, key);
     if (!metric) {
         if (!sampling->keys)
             sampling->keys = names_open();
@@ -100,7 +100,7 @@ void sampling_set(struct sampling *sampling, const char *key, const char *title,
 struct measure_rows *sampling_open_rows(struct sampling *sampling, const char *key, const char *title,
                                         enum table_kind kind)
 {
-    struct measure_rows *rows = (struct measure_rows *)(uintptr_t)sampling_rows(sampling, key);
+    struct measure_rows *rows = sampling_rows(sampling, key);
     if (!rows) {
         rows = mem_zalloc(1, sizeof *rows);
         rows->key = key;
@@ -184,7 +184,7 @@ static int compare_texts(const void *left, const void *right)
 static void join_facts(struct measures *measures)
 {
     size_t kept = 0, count = measures->facts.count;
-    const char **values = mem_alloc((count + 1) * sizeof *values);
+    const char **values = mem_alloc(mem_times(count + 1, sizeof *values));
     for (size_t i = 0; i < count; i++) {
         struct measure_fact fact = measures->facts.at[i];
         bool known = false;
@@ -262,13 +262,13 @@ const struct sampling *measures_sampling(const struct measures *measures)
     return steps ? &measures->by_step : &measures->by_file;
 }
 
-const struct measure_metric *sampling_metric(const struct sampling *sampling, const char *key)
+struct measure_metric *sampling_metric(const struct sampling *sampling, const char *key)
 {
     name_id metric = sampling->keys ? names_find(sampling->keys, key, strlen(key)) : NAME_NONE;
     return metric == NAME_NONE ? NULL : &sampling->metrics.at[metric];
 }
 
-const struct measure_rows *sampling_rows(const struct sampling *sampling, const char *key)
+struct measure_rows *sampling_rows(const struct sampling *sampling, const char *key)
 {
     for (size_t t = 0; t < sampling->tables.count; t++)
         if (strcmp(sampling->tables.at[t]->key, key) == 0)

@@ -179,8 +179,8 @@ void measures_finish(struct measures *measures);
 const struct sampling *measures_sampling(const struct measures *measures);
 
 /* The metric or rows called KEY; NULL when there are none. */
-const struct measure_metric *sampling_metric(const struct sampling *sampling, const char *key);
-const struct measure_rows *sampling_rows(const struct sampling *sampling, const char *key);
+struct measure_metric *sampling_metric(const struct sampling *sampling, const char *key);
+struct measure_rows *sampling_rows(const struct sampling *sampling, const char *key);
 
 /* What the side says of KEY; NULL when nothing. */
 const char *measures_fact(const struct measures *measures, const char *key);

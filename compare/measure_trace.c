@@ -251,7 +251,7 @@ static void set_peak(struct sampling *sampling, bool on_host, uint32_t sample, i
     double known = metric && metric->values.count > sample ? metric->values.at[sample] : NAN;
     if (!(known >= (double)peak)) /* of several devices the fullest counts */
         sampling_set(sampling, key, title, TABLE_BYTES, sample, (double)peak);
-    struct measure_metric *set = (struct measure_metric *)(uintptr_t)sampling_metric(sampling, key);
+    struct measure_metric *set = sampling_metric(sampling, key);
     if (!(set->whole >= (double)peak))
         set->whole = (double)peak;
 }
@@ -278,8 +278,7 @@ static void measure_memory(const struct measuring *measuring)
     static const char *const keys[] = { "memory_peak", "host_memory_peak" };
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
         const struct measure_metric *of_files = sampling_metric(&measures->by_file, keys[i]);
-        struct measure_metric *of_steps =
-            (struct measure_metric *)(uintptr_t)sampling_metric(&measures->by_step, keys[i]);
+        struct measure_metric *of_steps = sampling_metric(&measures->by_step, keys[i]);
         if (of_files && of_steps)
             of_steps->whole = of_files->whole;
     }

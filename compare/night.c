@@ -86,7 +86,7 @@ static void keep_listed(struct night *night, struct night_figure *figure, const 
 static void take_values(struct night *night, struct night_figure *figure, const double *scratch, size_t count)
 {
     enum { MANY = 256 };
-    double *values = mem_alloc((count + 1) * sizeof *values);
+    double *values = mem_alloc(mem_times(count + 1, sizeof *values));
     for (size_t i = 0; i < count; i++)
         if (isfinite(scratch[i])) {
             figure->listed += scratch[i] != 0;
@@ -145,7 +145,7 @@ static void add_metric(struct night *night, const struct measure_metric *metric,
 static void add_rows(struct night *night, const struct measure_rows *rows, const struct groups *groups)
 {
     const char *table = arena_strndup(&night->arena, rows->key, strlen(rows->key));
-    double *sums = mem_alloc((groups->count + 1) * sizeof *sums);
+    double *sums = mem_alloc(mem_times(groups->count + 1, sizeof *sums));
     for (size_t first = 0, end; first < rows->values.count; first = end) {
         name_id row = rows->values.at[first].row;
         double calls = 0, samples = 0;

@@ -324,7 +324,7 @@ static bool is_quiet(const struct history_finding *now)
 static void add_rows(const struct nightly *nightly, bool all, struct result *result, const char *key,
                      size_t first)
 {
-    struct ordered *order = mem_alloc((nightly->series.count + 1) * sizeof *order);
+    struct ordered *order = mem_alloc(mem_times(nightly->series.count + 1, sizeof *order));
     size_t count = 0, same = 0;
     for (size_t i = first; i < nightly->series.count; i++) {
         if (strcmp(nightly->series.at[i].table, key) != 0 || !is_told(nightly, i))
@@ -433,7 +433,7 @@ static const struct table_column trend_columns[] = {
 size_t nightly_choose(const struct nightly *nightly, size_t *series)
 {
     enum { MOST_ROWS = 30 };
-    struct ordered *order = mem_alloc((nightly->series.count + 1) * sizeof *order);
+    struct ordered *order = mem_alloc(mem_times(nightly->series.count + 1, sizeof *order));
     size_t count = 0, heads = 0;
     for (size_t i = 0; i < nightly->series.count; i++) {
         const struct history_finding *now = &nightly->history.series.at[i].now;
@@ -482,7 +482,7 @@ void nightly_add_trends(const struct nightly *nightly, size_t most_runs, struct 
                    { TABLE_SHARE, "trend_shares" },
                    { TABLE_COUNT, "trend_counts" } };
     size_t first = most_runs > 0 && nightly->judged + 1 > most_runs ? nightly->judged + 1 - most_runs : 0;
-    size_t *chosen = mem_alloc((nightly->series.count + 1) * sizeof *chosen);
+    size_t *chosen = mem_alloc(mem_times(nightly->series.count + 1, sizeof *chosen));
     size_t count = nightly_choose(nightly, chosen);
     for (size_t t = 0; t < sizeof tables / sizeof *tables; t++) {
         struct table *table =

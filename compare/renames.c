@@ -241,7 +241,7 @@ size_t renames_pair(const struct rename_name *gone, size_t gone_count, const str
     size_t found = 0;
     bool *gone_paired = mem_zalloc(gone_count + 1, sizeof *gone_paired);
     bool *come_paired = mem_zalloc(come_count + 1, sizeof *come_paired);
-    struct masked *all = mem_alloc((gone_count + come_count + 1) * sizeof *all);
+    struct masked *all = mem_alloc(mem_times(gone_count + come_count + 1, sizeof *all));
     for (int kind = 0; kind < RENAME_KINDS; kind++) {
         size_t count = mask_all(gone, gone_count, gone_paired, false, (enum rename_kind)kind, all);
         count += mask_all(come, come_count, come_paired, true, (enum rename_kind)kind, all + count);

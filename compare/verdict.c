@@ -186,9 +186,9 @@ static int compare_questions(const void *left, const void *right)
 
 size_t findings_judge(struct finding *const *findings, size_t count, double min_change)
 {
-    struct question *questions = mem_alloc((count + 1) * sizeof *questions);
-    double *least_p = mem_alloc((count + 1) * sizeof *least_p);
-    double *p = mem_alloc((count + 1) * sizeof *p);
+    struct question *questions = mem_alloc(mem_times(count + 1, sizeof *questions));
+    double *least_p = mem_alloc(mem_times(count + 1, sizeof *least_p));
+    double *p = mem_alloc(mem_times(count + 1, sizeof *p));
     size_t asked = 0, kept = 0;
     for (size_t i = 0; i < count; i++) {
         p[i] = NAN;

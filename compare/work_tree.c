@@ -161,7 +161,7 @@ static void add_operators(struct adding *adding, const struct calltree *calls)
 {
     struct work_tree *tree = adding->tree;
     const struct trace *trace = adding->trace;
-    struct calltree_thread *threads = mem_alloc((calls->thread_count + 1) * sizeof *threads);
+    struct calltree_thread *threads = mem_alloc(mem_times(calls->thread_count + 1, sizeof *threads));
     memcpy(threads, calls->threads, calls->thread_count * sizeof *threads);
     runs_sort(threads, calls->thread_count, sizeof *threads, thread_is_later, calls);
     for (size_t t = 0; t < calls->thread_count; t++) {
@@ -264,8 +264,8 @@ bool work_tree_add(struct work_tree *tree, const struct trace *trace, const stru
         .steps = step_list_open(trace),
         .first_step = (uint32_t)tree->steps.count,
         .names_steps = mem_zalloc(names + 1, sizeof *adding.names_steps),
-        .names = mem_alloc((names + 1) * sizeof *adding.names),
-        .thread_of = mem_alloc((trace->track_count + 1) * sizeof *adding.thread_of),
+        .names = mem_alloc(mem_times(names + 1, sizeof *adding.names)),
+        .thread_of = mem_alloc(mem_times(trace->track_count + 1, sizeof *adding.thread_of)),
     };
     memset(adding.names, 0xff, names * sizeof *adding.names);
     memset(adding.thread_of, 0xff, trace->track_count * sizeof *adding.thread_of);
@@ -300,7 +300,7 @@ static bool is_called_later(const void *context, const void *left, const void *r
 void work_tree_finish(struct work_tree *tree)
 {
     size_t count = tree->nodes.count;
-    tree->children = mem_alloc((count + 1) * sizeof *tree->children);
+    tree->children = mem_alloc(mem_times(count + 1, sizeof *tree->children));
     for (size_t n = count; n-- > 0;) {
         const struct work_node *node = &tree->nodes.at[n];
         if (node->parent == WORK_NONE)

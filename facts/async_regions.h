@@ -14,6 +14,7 @@
 #ifndef TPA_FACTS_ASYNC_REGIONS_H
 #define TPA_FACTS_ASYNC_REGIONS_H
 
+#include "base/memory.h"
 #include "trace/trace.h"
 
 /* Is NAME like those that c10d's backends give their regions: nccl:all_reduce, gloo:broadcast? */
@@ -29,8 +30,7 @@ struct open_region {
 
 /* The regions of torch's traces that were open at the end, by event. */
 struct open_regions {
-    struct open_region *at;
-    size_t count, capacity;
+    VEC_OF(struct open_region);
 };
 
 /* Those of TRACE, worked out when first asked for. Borrowed; live as long as TRACE. */

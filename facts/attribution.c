@@ -79,7 +79,7 @@ static void link_by_nesting(struct attribution *launches)
             struct process_calls *process = &launches->processes[file->first_process + p];
             if (process->calls.count == 0)
                 continue;
-            process->operator_of = mem_alloc(process->calls.count * sizeof *process->operator_of);
+            process->operator_of = mem_alloc(mem_times(process->calls.count, sizeof *process->operator_of));
             memset(process->operator_of, 0xff, process->calls.count * sizeof *process->operator_of);
             any = true;
         }

@@ -39,7 +39,7 @@ static int compare_pid_tracks(const void *left, const void *right)
 /* New; all tracks, pid by pid. */
 static struct pid_track *tracks_by_pid(const struct trace *trace)
 {
-    struct pid_track *tracks = mem_alloc((trace->track_count + 1) * sizeof *tracks);
+    struct pid_track *tracks = mem_alloc(mem_times(trace->track_count + 1, sizeof *tracks));
     for (track_id t = 0; t < trace->track_count; t++)
         tracks[t] = (struct pid_track){ &trace->tracks[t], t };
     qsort(tracks, trace->track_count, sizeof *tracks, compare_pid_tracks);
@@ -62,7 +62,7 @@ void launches_tell_processes(struct attribution *launches, const bool *holds_num
     const struct trace *trace = launches->trace;
     struct pid_track *tracks = tracks_by_pid(trace);
     size_t next = 0, end;
-    launches->process_of = mem_alloc((trace->track_count + 1) * sizeof *launches->process_of);
+    launches->process_of = mem_alloc(mem_times(trace->track_count + 1, sizeof *launches->process_of));
     for (uint32_t i = 0; i < trace->file_count; i++) {
         struct file_launches *file = &launches->files[i];
         file->first_process = launches->process_count;
@@ -187,7 +187,7 @@ static void index_calls(const struct attribution *launches, struct file_launches
     }
     file->call_count = calls.count;
     file->by_number = calls.at;
-    file->by_id = mem_alloc((calls.count + 1) * sizeof *file->by_id);
+    file->by_id = mem_alloc(mem_times(calls.count + 1, sizeof *file->by_id));
     for (size_t i = 0; i < calls.count; i++)
         file->by_id[i] = calls.at[i];
     if (calls.count > 1) {

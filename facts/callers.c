@@ -19,9 +19,8 @@ struct callers {
 
 /* When the calls of a thread began that will be asked about. */
 struct asked {
-    int64_t *at; /* ascending */
-    size_t count, capacity;
-    size_t hint; /* where the last search ended: events are nearly in order */
+    VEC_OF(int64_t); /* ascending */
+    size_t hint;     /* where the last search ended: events are nearly in order */
 };
 
 struct taking {
@@ -134,8 +133,8 @@ struct callers *callers_open(const struct trace *trace, const event_id *calls, s
     calltree_nest(callers->tree);
     callers->node = calltree_nodes(callers->tree);
     callers->frame = mem_zalloc(names_count(trace->names) + 1, 1);
-    callers->op = mem_alloc((callers->tree->count + 1) * sizeof *callers->op);
-    callers->line = mem_alloc((callers->tree->count + 1) * sizeof *callers->line);
+    callers->op = mem_alloc(mem_times(callers->tree->count + 1, sizeof *callers->op));
+    callers->line = mem_alloc(mem_times(callers->tree->count + 1, sizeof *callers->line));
     for (node_id n = 0; n < callers->tree->count; n++) { /* callers come first */
         callers->op[n] = operator_of(callers, n);
         callers->line[n] = line_at(callers, n);
@@ -198,8 +197,7 @@ static bool begins_later(const void *context, const void *left, const void *righ
 
 /* Functions that have begun, each later than the one below. */
 struct begun {
-    event_id *at;
-    size_t count, capacity;
+    VEC_OF(event_id);
 };
 
 /* The one that began last and is open at AT_NS, or EVENT_NONE. Moments only grow: what has ended is forgotten. */

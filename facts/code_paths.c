@@ -41,14 +41,8 @@ struct maker {
     uint8_t *source;        /* by file: enum file_source */
     uint32_t *label_of;     /* by name: label + 1 of a frame; 0: is none; PATH_NOT_ASKED */
     uint32_t *path_of_text; /* by text: path of a stack; PATH_NOT_ASKED */
-    struct {
-        struct forward *at;
-        size_t count, capacity;
-    } forwards;
-    struct {
-        struct thread_number *at;
-        size_t count, capacity;
-    } threads;
+    VEC_OF(struct forward) forwards;
+    VEC_OF(struct thread_number) threads;
 };
 
 /* ---- paths ---- */
@@ -371,7 +365,7 @@ static void find_sources(struct maker *maker)
 
 static uint32_t *not_asked(size_t count)
 {
-    uint32_t *array = mem_alloc((count + 1) * sizeof *array);
+    uint32_t *array = mem_alloc(mem_times(count + 1, sizeof *array));
     memset(array, 0xff, (count + 1) * sizeof *array);
     return array;
 }
@@ -411,7 +405,7 @@ struct code_paths *code_paths_open(const struct trace *trace, enum code_frames f
     maker.source = mem_zalloc(trace->file_count + 1, 1);
     maker.label_of = not_asked(names_count(trace->names));
     maker.path_of_text = not_asked(names_count(trace->texts));
-    uint32_t *first_backward = mem_alloc((paths->tree->count + 1) * sizeof *first_backward);
+    uint32_t *first_backward = mem_alloc(mem_times(paths->tree->count + 1, sizeof *first_backward));
     find_sources(&maker);
     walk_forward(&maker, first_backward);
     find_threads(&maker, first_backward);

@@ -20,6 +20,7 @@
 #ifndef TPA_FACTS_CODE_PATHS_H
 #define TPA_FACTS_CODE_PATHS_H
 
+#include "base/memory.h"
 #include "trace/calltree.h"
 #include "facts/attribution.h"
 
@@ -48,13 +49,12 @@ struct graph_links;
 struct code_paths {
     const struct trace *trace; /* borrowed */
     enum code_frames frames;
-    struct calltree *tree; /* frames, operators, runtime calls */
-    node_id *node;         /* by event */
-    node_id *skips;        /* by node: see calltree_around */
-    uint32_t *path;        /* by node */
-    uint8_t *flags;        /* by node: enum code_flags */
-    struct code_path *at;  /* at[0] is CODE_OUTSIDE */
-    size_t count, capacity;
+    struct calltree *tree;    /* frames, operators, runtime calls */
+    node_id *node;            /* by event */
+    node_id *skips;           /* by node: see calltree_around */
+    uint32_t *path;           /* by node */
+    uint8_t *flags;           /* by node: enum code_flags */
+    VEC_OF(struct code_path); /* at[0] is CODE_OUTSIDE */
     struct names *labels, *keys;
     const struct graph_links *links; /* of works of graphs, borrowed; NULL: no capture was given */
     uint32_t *captured;              /* by path of the capture: that of this */

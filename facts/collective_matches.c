@@ -153,7 +153,7 @@ static int compare_ranks(const void *left, const void *right)
 static bool *find_repeats(const struct trace *trace)
 {
     bool *repeats = mem_zalloc(trace->file_count + 1, sizeof *repeats);
-    struct told_rank *ranks = mem_alloc((trace->file_count + 1) * sizeof *ranks);
+    struct told_rank *ranks = mem_alloc(mem_times(trace->file_count + 1, sizeof *ranks));
     size_t count = 0;
     for (uint32_t file = 0; file < trace->file_count; file++)
         if (trace->files[file].rank >= 0)
@@ -172,7 +172,7 @@ static struct entry *make_entries(const struct collectives *all, size_t *count)
 {
     struct step_list *steps = step_list_open(all->trace);
     bool by_step = have_steps(all, steps), *repeats = find_repeats(all->trace);
-    struct entry *entries = mem_alloc((all->count + 1) * sizeof *entries);
+    struct entry *entries = mem_alloc(mem_times(all->count + 1, sizeof *entries));
     *count = 0;
     for (size_t i = 0; i < all->count; i++) {
         const struct collective *one = &all->at[i];
@@ -271,7 +271,7 @@ static void compare_clocks(struct collective_matches *matches)
                 *VEC_PUSH(&ahead[one->place]) = ahead_ns;
         }
     }
-    matches->clock_ns = mem_alloc((all->place_count + 1) * sizeof *matches->clock_ns);
+    matches->clock_ns = mem_alloc(mem_times(all->place_count + 1, sizeof *matches->clock_ns));
     for (size_t p = 0; p < all->place_count; p++) {
         matches->clock_ns[p] = ahead[p].count ? median_of(ahead[p].at, ahead[p].count) : CLOCK_UNKNOWN;
         VEC_FREE(&ahead[p]);
@@ -442,7 +442,7 @@ struct collective_matches *collective_matches_open(const struct collectives *all
     if (count)
         qsort(entries, count, sizeof *entries, compare_entries);
     matches->collectives = all;
-    matches->member = mem_alloc((count + 1) * sizeof *matches->member);
+    matches->member = mem_alloc(mem_times(count + 1, sizeof *matches->member));
     find_matches(matches, entries, count);
     free(entries);
     compare_clocks(matches);

@@ -25,6 +25,7 @@
 #ifndef TPA_FACTS_COLLECTIVE_MATCHES_H
 #define TPA_FACTS_COLLECTIVE_MATCHES_H
 
+#include "base/memory.h"
 #include "facts/collectives.h"
 
 #define MATCH_NONE SIZE_MAX
@@ -44,8 +45,7 @@ struct collective_match {
 
 struct collective_matches {
     const struct collectives *collectives; /* borrowed */
-    struct collective_match *at;
-    size_t count, capacity;
+    VEC_OF(struct collective_match);
     size_t *member;   /* indices into collectives->at */
     size_t *match_of; /* by collective; MATCH_NONE */
     int64_t *

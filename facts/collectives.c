@@ -376,7 +376,8 @@ static void add_regions(struct search *search, const bool *has_gpu)
 static void index_computation(struct collective_place *place)
 {
     intervals_merge(&place->computation);
-    place->computed_before_ns = mem_alloc((place->computation.count + 1) * sizeof *place->computed_before_ns);
+    place->computed_before_ns =
+        mem_alloc(mem_times(place->computation.count + 1, sizeof *place->computed_before_ns));
     int64_t sum_ns = 0;
     for (size_t i = 0; i < place->computation.count; i++) {
         place->computed_before_ns[i] = sum_ns;
@@ -386,7 +387,7 @@ static void index_computation(struct collective_place *place)
 
 static void index_work(const struct trace *trace, struct collective_place *place)
 {
-    place->ends_ns = mem_alloc((place->work_count + 1) * sizeof *place->ends_ns);
+    place->ends_ns = mem_alloc(mem_times(place->work_count + 1, sizeof *place->ends_ns));
     int64_t latest_ns = INT64_MIN;
     for (size_t i = 0; i < place->work_count; i++) {
         int64_t end_ns = trace_end_ns(trace, place->work[i]);
@@ -401,7 +402,7 @@ static void fill_device(const struct gpu_events *gpu, size_t device, struct coll
     const struct gpu_device *of = &gpu->devices[device];
     place->file = of->file;
     place->device = of->id;
-    place->work = mem_alloc((of->count + 1) * sizeof *place->work);
+    place->work = mem_alloc(mem_times(of->count + 1, sizeof *place->work));
     for (size_t i = of->first; i < of->first + of->count; i++) {
         event_id e = gpu->event[i];
         if (gpu_work_communicates(gpu->work[i]))
@@ -461,7 +462,7 @@ static void fill_hosts(struct search *search, const bool *wanted)
         struct collective_place *place = &all->places[all->gpu->device_count + file];
         for (end = first; end < works.count && works.at[end].file == file; end++)
             ;
-        place->work = mem_alloc((end - first) * sizeof *place->work);
+        place->work = mem_alloc(mem_times(end - first, sizeof *place->work));
         for (size_t i = first; i < end; i++) {
             event_id e = works.at[i].event;
             place->work[place->work_count++] = e;
@@ -505,8 +506,8 @@ static void find_all(struct search *search)
     }
     add_regions(search, has_gpu);
     free(has_gpu);
-    struct place_and_start *order = mem_alloc((all->count + 1) * sizeof *order);
-    struct collective *sorted = mem_alloc((all->count + 1) * sizeof *sorted);
+    struct place_and_start *order = mem_alloc(mem_times(all->count + 1, sizeof *order));
+    struct collective *sorted = mem_alloc(mem_times(all->count + 1, sizeof *sorted));
     for (size_t i = 0; i < all->count; i++)
         order[i] = (struct place_and_start){ all->at[i].place, trace->start_ns[all->at[i].event], i };
     if (all->count)

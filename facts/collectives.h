@@ -18,6 +18,7 @@
 #ifndef TPA_FACTS_COLLECTIVES_H
 #define TPA_FACTS_COLLECTIVES_H
 
+#include "base/memory.h"
 #include "facts/collective_names.h"
 #include "facts/gpu_events.h"
 #include "trace/intervals.h"
@@ -60,8 +61,7 @@ struct collectives {
     const struct trace *trace;          /* borrowed */
     const struct attribution *launches; /* borrowed from the trace, as gpu */
     const struct gpu_events *gpu;
-    struct collective *at; /* place after place, by start */
-    size_t count, capacity;
+    VEC_OF(struct collective);       /* place after place, by start */
     struct collective_place *places; /* the devices in order of gpu->devices, then the hosts of the files */
     size_t place_count;
     uint64_t without_kernel; /* recorded calls of a collective whose kernel is not in the file */

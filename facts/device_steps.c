@@ -92,7 +92,7 @@ struct device_steps *device_steps_open(const struct step_list *ranges, const str
 {
     struct device_steps *steps = mem_zalloc(1, sizeof *steps);
     struct launched *launched = mem_zalloc(ranges->count + 1, sizeof *launched);
-    size_t *step_of = mem_alloc((gpu->count + 1) * sizeof *step_of);
+    size_t *step_of = mem_alloc(mem_times(gpu->count + 1, sizeof *step_of));
     match_work(ranges, gpu, launched, step_of);
     int64_t previous_end_ns = 0;
     size_t first = 0; /* of the file */

@@ -19,6 +19,7 @@
 #ifndef TPA_FACTS_DEVICE_STEPS_H
 #define TPA_FACTS_DEVICE_STEPS_H
 
+#include "base/memory.h"
 #include "facts/gpu_events.h"
 #include "facts/step_list.h"
 
@@ -33,8 +34,7 @@ struct device_step {
 };
 
 struct device_steps {
-    struct device_step *at; /* by file and start */
-    size_t count, capacity;
+    VEC_OF(struct device_step); /* by file and start */
 };
 
 /*

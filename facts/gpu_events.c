@@ -42,7 +42,7 @@ static void find_devices(struct gpu_events *gpu, const uint32_t *work_on_track)
             compare_devices(&gpu->devices[gpu->device_count - 1], &gpu->devices[i]) != 0)
             gpu->devices[gpu->device_count++] = gpu->devices[i];
 
-    gpu->device_of_track = mem_alloc((trace->track_count + 1) * sizeof *gpu->device_of_track);
+    gpu->device_of_track = mem_alloc(mem_times(trace->track_count + 1, sizeof *gpu->device_of_track));
     for (track_id t = 0; t < trace->track_count; t++) {
         gpu->device_of_track[t] = UINT32_MAX;
         if (!work_on_track[t])
@@ -141,7 +141,7 @@ static void link_work(struct gpu_events *gpu, const struct attribution *launches
 
 /* ---- the whole ---- */
 
-struct gpu_events *gpu_events_open(const struct trace *trace, const struct attribution *launches)
+static void *derive(const struct trace *trace)
 {
     struct gpu_events *gpu = mem_zalloc(1, sizeof *gpu);
     gpu->trace = trace;
@@ -154,8 +154,8 @@ struct gpu_events *gpu_events_open(const struct trace *trace, const struct attri
     find_devices(gpu, work_on_track);
     free(work_on_track);
 
-    gpu->event = mem_alloc((gpu->count + 1) * sizeof *gpu->event);
-    size_t *next = mem_alloc((gpu->device_count + 1) * sizeof *next);
+    gpu->event = mem_alloc(mem_times(gpu->count + 1, sizeof *gpu->event));
+    size_t *next = mem_alloc(mem_times(gpu->device_count + 1, sizeof *next));
     for (size_t d = 0; d < gpu->device_count; d++)
         next[d] = gpu->devices[d].first;
     for (event_id e = 0; e < trace->event_count; e++)
@@ -167,32 +167,15 @@ struct gpu_events *gpu_events_open(const struct trace *trace, const struct attri
                   trace);
 
     gpu->work = mem_alloc(gpu->count + 1);
-    gpu->call = mem_alloc((gpu->count + 1) * sizeof *gpu->call);
-    gpu->op = mem_alloc((gpu->count + 1) * sizeof *gpu->op);
-    link_work(gpu, launches);
+    gpu->call = mem_alloc(mem_times(gpu->count + 1, sizeof *gpu->call));
+    gpu->op = mem_alloc(mem_times(gpu->count + 1, sizeof *gpu->op));
+    link_work(gpu, attribution_of(trace));
     return gpu;
 }
 
-static void *derive(const struct trace *trace)
+static void release(void *value)
 {
-    return gpu_events_open(trace, attribution_of(trace));
-}
-
-static void release(void *gpu)
-{
-    gpu_events_free(gpu);
-}
-
-const struct gpu_events *gpu_events_of(const struct trace *trace)
-{
-    static const struct derivation derivation = { derive, release };
-    return trace_derive(trace, &derivation);
-}
-
-void gpu_events_free(struct gpu_events *gpu)
-{
-    if (!gpu)
-        return;
+    struct gpu_events *gpu = value;
     free(gpu->devices);
     free(gpu->event);
     free(gpu->work);
@@ -200,6 +183,12 @@ void gpu_events_free(struct gpu_events *gpu)
     free(gpu->op);
     free(gpu->device_of_track);
     free(gpu);
+}
+
+const struct gpu_events *gpu_events_of(const struct trace *trace)
+{
+    static const struct derivation derivation = { derive, release };
+    return trace_derive(trace, &derivation);
 }
 
 size_t gpu_first_device(const struct gpu_events *gpu, uint32_t file)
@@ -215,7 +204,7 @@ struct gpu_streams *gpu_streams_open(const struct gpu_events *gpu)
 {
     const struct trace *trace = gpu->trace;
     struct gpu_streams *streams = mem_zalloc(1, sizeof *streams);
-    uint32_t *stream_of = mem_alloc((trace->track_count + 1) * sizeof *stream_of); /* by track */
+    uint32_t *stream_of = mem_alloc(mem_times(trace->track_count + 1, sizeof *stream_of)); /* by track */
     uint32_t *next =
         mem_zalloc(gpu->device_count + 1, sizeof *next); /* by device: place of its next stream */
     for (size_t d = 0; d < gpu->device_count; d++)
@@ -234,7 +223,7 @@ struct gpu_streams *gpu_streams_open(const struct gpu_events *gpu)
     for (size_t s = 1; s < streams->count; s++)
         streams->at[s].first = streams->at[s - 1].first + streams->at[s - 1].count;
     size_t *filled = mem_zalloc(streams->count + 1, sizeof *filled);
-    streams->position = mem_alloc((gpu->count + 1) * sizeof *streams->position);
+    streams->position = mem_alloc(mem_times(gpu->count + 1, sizeof *streams->position));
     for (size_t i = 0; i < gpu->count; i++) {
         uint32_t stream = stream_of[trace->track[gpu->event[i]]];
         streams->position[streams->at[stream].first + filled[stream]++] = (uint32_t)i;

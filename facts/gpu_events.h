@@ -1,12 +1,11 @@
 /*
  * gpu_events.h - the devices of a trace, and the work of each in order of its start.
  *
- *     struct gpu_events *gpu = gpu_events_open(trace, launches);
+ *     const struct gpu_events *gpu = gpu_events_of(trace);
  *     for (size_t d = 0; d < gpu->device_count; d++)
  *         for (size_t i = gpu->devices[d].first; i < gpu->devices[d].first + gpu->devices[d].count; i++)
  *             if (gpu->work[i] == GPU_MEMCPY)
  *                 copies_ns += trace->dur_ns[gpu->event[i]];
- *     gpu_events_free(gpu);
  *
  * Work is what occupies a device: kernels, copies, memsets. Work whose launch is not in the file is there like any
  * other. Device 0 of one file is not device 0 of another: ranks have devices of their own.
@@ -59,10 +58,6 @@ static inline bool gpu_work_is_kernel(uint8_t work)
 {
     return work <= GPU_COMMUNICATION;
 }
-
-/* New; free with gpu_events_free (NULL is allowed). LAUNCHES is read only here; NULL: no calls, no operators. */
-struct gpu_events *gpu_events_open(const struct trace *trace, const struct attribution *launches);
-void gpu_events_free(struct gpu_events *gpu);
 
 /* The first device of FILE or of a later one, as an index into devices; device_count when there is none. */
 size_t gpu_first_device(const struct gpu_events *gpu, uint32_t file);

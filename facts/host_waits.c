@@ -26,8 +26,7 @@ struct ended {
 };
 
 struct ended_list {
-    struct ended *at;
-    size_t count, capacity;
+    VEC_OF(struct ended);
 };
 
 /* The stream that a synchronisation waits for. */
@@ -40,11 +39,8 @@ struct question {
     const struct gpu_events *gpu;
     const struct trace *trace;
     const struct attribution *launches;
-    struct ended_list *ended; /* by file, sorted by end */
-    struct {
-        struct synced *at;
-        size_t count, capacity;
-    } synced; /* sorted by call */
+    struct ended_list *ended;     /* by file, sorted by end */
+    VEC_OF(struct synced) synced; /* sorted by call */
     VEC_OF(event_id) sync_calls;
     struct intervals *syncing; /* by file: when any thread was in a synchronisation */
     uint8_t *is_pageable;      /* by name of a copy: 0 not asked, 1 no, 2 yes */

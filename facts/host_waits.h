@@ -18,6 +18,7 @@
 #ifndef TPA_FACTS_HOST_WAITS_H
 #define TPA_FACTS_HOST_WAITS_H
 
+#include "base/memory.h"
 #include "facts/gpu_events.h"
 
 enum host_wait_kind {
@@ -37,8 +38,7 @@ struct host_wait {
 };
 
 struct host_waits {
-    struct host_wait *at; /* by call */
-    size_t count, capacity;
+    VEC_OF(struct host_wait); /* by call */
 };
 
 #define HOST_WAITS_WANTS (GPU_EVENTS_WANTS | WANT(COPY_MEMORY))

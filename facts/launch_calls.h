@@ -25,8 +25,7 @@ struct launch_call {
 };
 
 struct launch_calls {
-    struct launch_call *at;
-    size_t count, capacity;
+    VEC_OF(struct launch_call);
 };
 
 /* Those of TRACE in order of their ids, worked out when first asked for. Borrowed; live as long as TRACE. */

@@ -7,6 +7,7 @@
 #include "facts/memory_records.h"
 
 #include "base/memory.h"
+#include "base/sum.h"
 #include "base/runs.h"
 #include "trace/arg_scan.h"
 #include "facts/step_list.h"
@@ -23,14 +24,6 @@ struct raw_record {
     uint8_t change;
     bool has_address, has_total, has_call;
 };
-
-int64_t memory_plus(int64_t a, int64_t b)
-{
-    int64_t sum;
-    if (!__builtin_add_overflow(a, b, &sum) && sum != INT64_MIN)
-        return sum;
-    return a > 0 ? INT64_MAX : -INT64_MAX;
-}
 
 const char *memory_device_type_name(int64_t type)
 {
@@ -65,12 +58,11 @@ static bool takes_part(const void *context, event_id e)
 /* A size, which is never INT64_MIN. */
 static int64_t size_of(int64_t bytes)
 {
-    return memory_plus(bytes, 0);
+    return sum_plus(bytes, 0);
 }
 
 struct raw_records {
-    struct raw_record *at;
-    size_t count, capacity;
+    VEC_OF(struct raw_record);
 };
 
 static void take_records(const struct taking *taking, struct raw_records *raw)
@@ -141,7 +133,7 @@ static event_id *owners_by_nesting(const struct memory_records *records, const b
 {
     const struct trace *trace = records->trace;
     const struct calltree *tree = records->tree;
-    event_id *owners = mem_alloc((tree->count + 1) * sizeof *owners);
+    event_id *owners = mem_alloc(mem_times(tree->count + 1, sizeof *owners));
     for (node_id n = 0; n < tree->count; n++) {
         event_id e = tree->event[n];
         event_id above = tree->parent[n] == NODE_NONE ? EVENT_NONE : owners[tree->parent[n]];
@@ -224,7 +216,7 @@ static int64_t match_blocks(struct memory_records *records, struct memory_device
             device->lost_frees += record->bytes > 0;
             record->displaced = record->bytes > 0 ? begin->bytes : 0;
         } else if (record->bytes < 0) {
-            freed = memory_plus(freed, -record->bytes);
+            sum_add(&freed, -record->bytes);
         }
         *slot = i + 1;
     }
@@ -239,7 +231,7 @@ static int64_t least_before(const struct raw_record *raw, uint32_t count)
 {
     int64_t level = 0, least = 0;
     for (uint32_t i = 0; i < count; i++) {
-        level = memory_plus(level, size_of(raw[i].bytes));
+        sum_add(&level, size_of(raw[i].bytes));
         least = level < least ? level : least;
     }
     return -least;
@@ -251,12 +243,12 @@ static void count_levels(struct memory_records *records, struct memory_device *d
     int64_t level = before, existing = 0;
     for (uint32_t i = device->first; i < device->first + device->count; i++) {
         struct memory_record *record = &records->at[i];
-        level = memory_plus(memory_plus(level, -record->displaced), record->bytes);
+        level = sum_plus(sum_plus(level, -record->displaced), record->bytes);
         record->allocated = level;
         if (record->change == MEMORY_EXISTING)
-            existing = memory_plus(existing, record->bytes);
+            sum_add(&existing, record->bytes);
     }
-    device->before = memory_plus(before, existing);
+    device->before = sum_plus(before, existing);
 }
 
 /* Fill DEVICE's records from RAW ones, as many as it has. */
@@ -283,7 +275,7 @@ static void fill_device(struct memory_records *records, struct memory_device *de
     int64_t before = device->has_addresses ? match_blocks(records, device, raw) : 0;
     const struct memory_record *first = &records->at[device->first];
     if (device->has_totals)
-        device->before = memory_plus(first->allocated, -first->bytes);
+        device->before = sum_plus(first->allocated, -first->bytes);
     else
         count_levels(records, device, device->has_addresses ? before : least_before(raw, device->count));
 }
@@ -307,7 +299,7 @@ struct memory_records *memory_records_open(const struct trace *trace, enum memor
     }
 
     records->count = (uint32_t)raw.count;
-    records->at = mem_alloc((raw.count + 1) * sizeof *records->at);
+    records->at = mem_alloc(mem_times(raw.count + 1, sizeof *records->at));
     VEC_OF(struct memory_device) devices = { 0 };
     for (size_t first = 0, end; first < raw.count; first = end) {
         for (end = first + 1; end < raw.count && compare_devices(&raw.at[first], &raw.at[end]) == 0;)

@@ -92,7 +92,4 @@ bool memory_is_host(const struct memory_device *device);
 /* "cpu", "cuda", ...: what torch calls devices of this type; NULL when it is not known. */
 const char *memory_device_type_name(int64_t type);
 
-/* The sum, or the nearest number there is: sizes come from files. */
-int64_t memory_plus(int64_t a, int64_t b);
-
 #endif

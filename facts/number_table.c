@@ -76,7 +76,7 @@ void number_table_build(struct number_table *table, const struct trace *trace, e
                 *slot = (uint32_t)(i + 1);
         }
     } else {
-        table->sorted = mem_alloc(table->count * sizeof *table->sorted);
+        table->sorted = mem_alloc(mem_times(table->count, sizeof *table->sorted));
         for (size_t i = 0; i < table->count; i++)
             table->sorted[i] = (struct numbered_event){ numbers[i], (event_id)i };
         qsort(table->sorted, table->count, sizeof *table->sorted, compare_numbers);

@@ -7,6 +7,7 @@
 #ifndef TPA_FACTS_STEP_LIST_H
 #define TPA_FACTS_STEP_LIST_H
 
+#include "base/memory.h"
 #include "trace/trace.h"
 
 struct step {
@@ -17,8 +18,7 @@ struct step {
 };
 
 struct step_list {
-    struct step *at; /* by file and start */
-    size_t count, capacity;
+    VEC_OF(struct step); /* by file and start */
 };
 
 /* New; free with step_list_free (NULL is allowed). */

@@ -7,6 +7,7 @@
 #ifndef TPA_FACTS_STREAM_WAITS_H
 #define TPA_FACTS_STREAM_WAITS_H
 
+#include "base/memory.h"
 #include "facts/attribution.h"
 
 struct stream_wait {
@@ -16,8 +17,7 @@ struct stream_wait {
 
 struct stream_waits {
     const struct trace *trace;
-    struct stream_wait *at; /* by thread of the call, then by its start */
-    size_t count, capacity;
+    VEC_OF(struct stream_wait); /* by thread of the call, then by its start */
 };
 
 /* Those of TRACE, derived when first asked for; reads ATTRIBUTION_WANTS. Borrowed; live as long as TRACE. */

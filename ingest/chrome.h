@@ -14,6 +14,7 @@
 #define TPA_INGEST_CHROME_H
 
 #include "base/buffer.h"
+#include "base/memory.h"
 #include "ingest/formats.h"
 #include "ingest/json_index.h"
 #include "trace/builder.h"
@@ -133,10 +134,7 @@ struct chrome_reader {
     struct chrome_track tracks[CHROME_TRACKS];
     struct chrome_shapes shapes;
     struct buffer text_a, text_b; /* decoded strings, valid until the next event */
-    struct {
-        struct chrome_property *at;
-        size_t count, capacity;
-    } properties;
+    VEC_OF(struct chrome_property) properties;
 };
 
 void chrome_reader_init(struct chrome_reader *reader, const struct chrome_arg_table *table,

@@ -34,8 +34,7 @@ const struct format *const formats[] = {
 enum { DEEPEST_DIRECTORY = 8 };
 
 struct paths {
-    char **at;
-    size_t count, capacity;
+    VEC_OF(char *);
 };
 
 static void free_paths(struct paths *paths)

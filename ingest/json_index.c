@@ -189,7 +189,7 @@ static void reserve(struct json_index *index, size_t more)
     size_t need = index->count + more + 72 + JSON_SENTINELS;
     if (need > index->capacity) {
         index->capacity = need + need / 2;
-        index->at = mem_realloc(index->at, index->capacity * sizeof *index->at);
+        index->at = mem_realloc(index->at, mem_times(index->capacity, sizeof *index->at));
     }
 }
 

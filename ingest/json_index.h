@@ -15,6 +15,7 @@
 #ifndef TPA_INGEST_JSON_INDEX_H
 #define TPA_INGEST_JSON_INDEX_H
 
+#include "base/memory.h"
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -29,8 +30,7 @@ enum {
 struct json_index {
     const char *text;
     size_t len;
-    uint32_t *at; /* positions, ascending; owned */
-    size_t count, capacity;
+    VEC_OF(uint32_t);   /* positions, ascending; owned */
     size_t indexed;     /* bytes of text seen so far */
     size_t stretch;     /* how many the next json_index_more sees */
     uint64_t in_string; /* all ones when the next byte is inside a string */

@@ -170,7 +170,7 @@ static void grow_threads(struct nsys *nsys)
     struct nsys_thread *old = nsys->threads.at;
     size_t count = nsys->threads.count;
     nsys->threads.count = nsys->threads.capacity = count ? 2 * count : 256;
-    nsys->threads.at = mem_alloc(nsys->threads.count * sizeof *old);
+    nsys->threads.at = mem_alloc(mem_times(nsys->threads.count, sizeof *old));
     for (size_t i = 0; i < nsys->threads.count; i++)
         nsys->threads.at[i].track = TRACK_NONE;
     for (size_t i = 0; i < count; i++)

@@ -45,8 +45,7 @@ static bool comes_after(const void *context, const void *left, const void *right
 }
 
 struct open_marks {
-    uint32_t *at;
-    size_t count, capacity;
+    VEC_OF(uint32_t);
 };
 
 /* How far down a stack we look for the name that an END gives. Keeps bad input linear. */
@@ -70,7 +69,7 @@ static size_t count_closed(const struct pf_marks *marks, const struct open_marks
 
 static uint64_t pair_by_stack(struct pf_marks *marks)
 {
-    uint32_t *order = mem_alloc((marks->count + 1) * sizeof *order);
+    uint32_t *order = mem_alloc(mem_times(marks->count + 1, sizeof *order));
     struct open_marks open = { 0 };
     uint64_t lone = 0;
     for (size_t i = 0; i < marks->count; i++)

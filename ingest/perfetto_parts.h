@@ -191,8 +191,7 @@ struct pf_mark {
 };
 
 struct pf_marks {
-    struct pf_mark *at;
-    size_t count, capacity;
+    VEC_OF(struct pf_mark);
 };
 
 /* Find the END of each BEGIN; IN_RUNS: as torch writes them. Returns how many ENDs close nothing. */

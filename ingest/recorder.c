@@ -55,7 +55,7 @@ struct recorder {
     struct trace_chunk *chunk;
     int64_t pid;
     char *name;
-    int64_t first_tid, end_ns;
+    int64_t first_tid;
     uint16_t categories[RECORDER_KINDS]; /* UINT16_MAX: not asked for yet */
     struct triple triples[TRIPLES];
     VEC_OF(track_id) named; /* by track: 1 when its process was named */
@@ -75,7 +75,6 @@ struct recorder *recorder_open(struct trace_builder *builder, int64_t pid, const
     recorder->pid = pid;
     recorder->name = name ? mem_strdup(name) : NULL;
     recorder->first_tid = RECORDER_NONE;
-    recorder->end_ns = INT64_MIN;
     recorder->last_stream_track = TRACK_NONE;
     for (size_t i = 0; i < RECORDER_KINDS; i++)
         recorder->categories[i] = UINT16_MAX;
@@ -135,11 +134,6 @@ void recorder_tell(const struct recorder *recorder)
     tell(recorder, "unknown_release",
          "releases of memory whose allocation was not recorded do not say how much",
          recorder->unknown_releases);
-}
-
-int64_t recorder_end_ns(const struct recorder *recorder)
-{
-    return recorder->end_ns;
 }
 
 bool recorder_wants(const struct recorder *recorder, enum trace_arg arg)
@@ -256,13 +250,10 @@ bool recorder_event(struct recorder *recorder, enum recorder_kind kind, track_id
         flags |= EVENT_NO_DURATION;
         recorder->backwards += is_moment(end_ns);
     }
-    int64_t end = known && !is_point ? end_ns : start_ns;
-    if (end > recorder->end_ns)
-        recorder->end_ns = end;
     trace_chunk_event(recorder->chunk, &(struct chunk_event){
                                            .phase = is_point ? 'i' : 'X',
                                            .start_ns = start_ns,
-                                           .dur_ns = end - start_ns,
+                                           .dur_ns = known && !is_point ? end_ns - start_ns : 0,
                                            .name = name,
                                            .track = track,
                                            .category = category_of(recorder, kind),
@@ -420,7 +411,7 @@ static int64_t count_usage(struct memory_usage **usages, size_t *count, const st
         if ((*usages)[i].device == memory->device && (*usages)[i].memory_kind == memory->memory_kind)
             usage = &(*usages)[i];
     if (!usage) {
-        *usages = mem_realloc(*usages, (*count + 1) * sizeof **usages);
+        *usages = mem_realloc(*usages, mem_times(*count + 1, sizeof **usages));
         usage = &(*usages)[(*count)++];
         *usage = (struct memory_usage){ memory->device, memory->memory_kind, 0 };
     }
@@ -456,14 +447,14 @@ void recorder_finish(struct recorder *recorder)
     if (recorder->memory_calls.count)
         qsort(recorder->memory_calls.at, recorder->memory_calls.count, sizeof *recorder->memory_calls.at,
               compare_calls);
-    const struct recorder_memory **order = mem_alloc(count * sizeof *order);
+    const struct recorder_memory **order = mem_alloc(mem_times(count, sizeof *order));
     for (size_t i = 0; i < count; i++)
         order[i] = &recorder->memory.at[i];
     qsort(order, count, sizeof *order, compare_memory);
     struct memory_blocks blocks = { NULL, 64, 0 };
     while (blocks.size < 2 * count)
         blocks.size *= 2;
-    blocks.at = mem_alloc(blocks.size * sizeof *blocks.at);
+    blocks.at = mem_alloc(mem_times(blocks.size, sizeof *blocks.at));
     for (size_t i = 0; i < blocks.size; i++)
         blocks.at[i].bytes = -1;
     struct memory_usage *usages = NULL;

@@ -56,9 +56,6 @@ bool recorder_append(struct recorder *recorder, struct tpa_error *err);
 /* To the current file: what was odd. */
 void recorder_tell(const struct recorder *recorder);
 
-/* The latest end of what was recorded; INT64_MIN: nothing was. */
-int64_t recorder_end_ns(const struct recorder *recorder);
-
 bool recorder_wants(const struct recorder *recorder, enum trace_arg arg);
 
 /* Ids within the recorder, as of trace_chunk_name and trace_chunk_text. */

@@ -39,8 +39,7 @@ struct entry {
 };
 
 struct entries {
-    struct entry *at; /* by id */
-    size_t count, capacity;
+    VEC_OF(struct entry); /* by id */
 };
 
 struct tool {

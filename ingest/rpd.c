@@ -24,8 +24,7 @@ struct row {
 };
 
 struct rows {
-    struct row *at; /* by id */
-    size_t count, capacity;
+    VEC_OF(struct row); /* by id */
 };
 
 struct rpd {

@@ -216,7 +216,7 @@ static int compare_places(const void *left, const void *right)
 static uint32_t *order_callers(struct tpalog_sums *sums, uint32_t *first)
 {
     size_t functions = sums->profile->function_count;
-    uint32_t *order = mem_alloc((sums->callers.count + 1) * sizeof *order);
+    uint32_t *order = mem_alloc(mem_times(sums->callers.count + 1, sizeof *order));
     for (size_t i = 0; i < sums->callers.count; i++) {
         struct caller *caller = &sums->callers.at[i];
         function_id function = find_function(sums, caller->function);

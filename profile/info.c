@@ -50,7 +50,7 @@ static int compare_sources(const void *a, const void *b)
 /* Distinct files of the listed functions; "~" is Python's word for built-in, which is no file. */
 static int64_t count_sources(const struct profile *profile)
 {
-    struct source_file *sources = mem_alloc((profile->listed_count + 1) * sizeof *sources);
+    struct source_file *sources = mem_alloc(mem_times(profile->listed_count + 1, sizeof *sources));
     size_t count = 0;
     int64_t distinct = 0;
     for (size_t i = 0; i < profile->listed_count; i++) {

@@ -22,8 +22,7 @@ struct call {
 };
 
 struct calls {
-    struct call *at;
-    size_t count, capacity;
+    VEC_OF(struct call);
 };
 
 struct summing {
@@ -124,8 +123,8 @@ static void tell_recursion(const struct summing *sum, const struct calltree *tre
                            size_t count)
 {
     struct open_calls open = {
-        .call = mem_alloc((tree->count + 1) * sizeof *open.call),
-        .pair = mem_alloc((count + 1) * sizeof *open.pair),
+        .call = mem_alloc(mem_times(tree->count + 1, sizeof *open.call)),
+        .pair = mem_alloc(mem_times(count + 1, sizeof *open.pair)),
         .of_function = mem_zalloc(sum->profile->function_count + 1, sizeof *open.of_function),
         .of_pair = mem_zalloc(count + 1, sizeof *open.of_pair),
     };

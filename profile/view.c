@@ -320,7 +320,7 @@ static void select_functions(struct profile_view *view, const struct profile *pr
                              const struct profile_sort *sort, size_t count)
 {
     struct sort_context context = { profile, sort };
-    struct sort_entry *heap = mem_alloc(count * sizeof *heap);
+    struct sort_entry *heap = mem_alloc(mem_times(count, sizeof *heap));
     for (size_t i = 0; i < profile->listed_count; i++) {
         struct sort_entry entry = { rank_of(&profile->functions[profile->listed[i]], sort->keys[0]),
                                     (uint32_t)i };
@@ -335,7 +335,7 @@ static void select_functions(struct profile_view *view, const struct profile *pr
         }
     }
     qsort_r(heap, count, sizeof *heap, compare_entries, &context);
-    view->at = mem_alloc((count + 1) * sizeof *view->at);
+    view->at = mem_alloc(mem_times(count + 1, sizeof *view->at));
     for (size_t i = 0; i < count; i++)
         view->at[i] = profile->listed[heap[i].place];
     view->count = count;
@@ -346,13 +346,13 @@ static void sort_functions(struct profile_view *view, const struct profile *prof
                            const struct profile_sort *sort)
 {
     size_t count = view->count = profile->listed_count;
-    view->at = mem_alloc((count + 1) * sizeof *view->at);
+    view->at = mem_alloc(mem_times(count + 1, sizeof *view->at));
     if (sort->count == 0) {
         if (count > 0)
             memcpy(view->at, profile->listed, count * sizeof *view->at);
         return; /* pstats, too, reverses only what it has sorted */
     }
-    struct sort_entry *both = mem_alloc((2 * count + 1) * sizeof *both), *entries = both;
+    struct sort_entry *both = mem_alloc(mem_times(2 * count + 1, sizeof *both)), *entries = both;
     for (size_t i = 0; i < count; i++) {
         entries[i].rank = rank_of(&profile->functions[profile->listed[i]], sort->keys[0]);
         entries[i].place = (uint32_t)i;
@@ -516,7 +516,7 @@ void profile_callees_make(struct profile_callees *callees, const struct profile 
     }
     for (size_t i = 2; i < profile->function_count + 2; i++)
         first[i] += first[i - 1];
-    callees->at = mem_alloc((total + 1) * sizeof *callees->at);
+    callees->at = mem_alloc(mem_times(total + 1, sizeof *callees->at));
     for (size_t i = 0; i < profile->listed_count; i++) {
         const struct profile_function *f = &profile->functions[profile->listed[i]];
         for (uint32_t e = f->first_edge; e < f->first_edge + f->edge_count; e++)

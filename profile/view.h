@@ -15,6 +15,7 @@
 #define TPA_PROFILE_VIEW_H
 
 #include "base/error.h"
+#include "base/memory.h"
 #include "base/options.h"
 #include "base/quantity.h"
 #include "trace/profile.h"
@@ -98,8 +99,7 @@ void profile_callees_release(struct profile_callees *callees);
  * the count is returned. In each, `callee` is the function to show.
  */
 struct profile_calls {
-    struct profile_call *at;
-    size_t count, capacity;
+    VEC_OF(struct profile_call);
 };
 void profile_calls_of(struct profile_calls *calls, const struct profile *profile, function_id id,
                       const struct profile_callees *callees);

@@ -26,16 +26,10 @@ struct device {
     const struct trace *trace;
     const struct gpu_events *gpu;
     struct stream_work *streams;
-    bool *has_records; /* by file: it has events of cuda_sync */
-    struct {
-        struct stream_wait *at;
-        size_t count, capacity;
-    } waits; /* sorted by work */
-    struct {
-        struct awaited *at;
-        size_t count, capacity;
-    } awaited;        /* by call */
-    uint32_t *before; /* by work: the one before it on its stream; UINT32_MAX: none */
+    bool *has_records;                /* by file: it has events of cuda_sync */
+    VEC_OF(struct stream_wait) waits; /* sorted by work */
+    VEC_OF(struct awaited) awaited;   /* by call */
+    uint32_t *before;                 /* by work: the one before it on its stream; UINT32_MAX: none */
 };
 
 /* What a call waited for. */
@@ -68,7 +62,7 @@ static void add_work_moments(struct device *device)
 {
     struct replay_graph *graph = device->graph;
     graph->moment_count = graph->host_count + 2 * device->gpu->count;
-    graph->time_ns = mem_realloc(graph->time_ns, (graph->moment_count + 1) * sizeof *graph->time_ns);
+    graph->time_ns = mem_realloc(graph->time_ns, mem_times(graph->moment_count + 1, sizeof *graph->time_ns));
     graph->recorded_ns = graph->time_ns;
     for (size_t i = 0; i < device->gpu->count; i++) {
         event_id e = device->gpu->event[i];
@@ -150,8 +144,7 @@ static bool wait_call_is_after(const void *context, const void *left, const void
 }
 
 struct wait_calls {
-    struct wait_call *at;
-    size_t count, capacity;
+    VEC_OF(struct wait_call);
 };
 
 static void collect_wait_calls(const struct device *device, struct wait_calls *calls)
@@ -184,7 +177,7 @@ static int64_t last_wait_call(const struct wait_calls *calls, track_id track, in
 static struct latest *open_latest(const struct device *device,
                                   uint32_t (*group_of)(const struct device *device, size_t work))
 {
-    struct latest_item *items = mem_alloc((device->gpu->count + 1) * sizeof *items);
+    struct latest_item *items = mem_alloc(mem_times(device->gpu->count + 1, sizeof *items));
     size_t count = 0;
     for (size_t i = 0; i < device->gpu->count; i++) {
         event_id call = device->gpu->call[i];
@@ -347,8 +340,7 @@ static bool record_is_after(const void *context, const void *left, const void *r
 }
 
 struct sync_records {
-    struct sync_record *at;
-    size_t count, capacity;
+    VEC_OF(struct sync_record);
 };
 
 static void collect_records(const struct device *device, struct sync_records *records)

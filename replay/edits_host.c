@@ -204,7 +204,7 @@ void edit_cuda_graph(const struct editing *editing)
     struct intervals *data = editing_ranges(&quietly, has_flag, &names);
     const struct gpu_events *gpu = editing->graph->gpu;
     const struct step_list *steps = step_list_of(editing->trace);
-    struct launching *all = mem_alloc((gpu->count + 1) * sizeof *all);
+    struct launching *all = mem_alloc(mem_times(gpu->count + 1, sizeof *all));
     size_t count = 0;
     for (size_t i = 0; i < gpu->count; i++) {
         struct launching one;
@@ -279,8 +279,7 @@ static int compare_spans(const void *left, const void *right)
 }
 
 struct uses {
-    struct use *at;
-    size_t count, capacity;
+    VEC_OF(struct use);
 };
 
 /* The own time of every span, without the pieces that ended because of work or another thread. */
@@ -341,7 +340,7 @@ static void scale_span(const struct editing *editing, event_id span, double fact
 /* What the uses of one name in one file usually take: their median; 0 of a single one. */
 static int64_t usual_of(const struct use *uses, size_t count)
 {
-    int64_t *own = mem_alloc((count + 1) * sizeof *own);
+    int64_t *own = mem_alloc(mem_times(count + 1, sizeof *own));
     for (size_t i = 0; i < count; i++)
         own[i] = uses[i].own_ns;
     int64_t median_ns = count > 1 ? stats_of(own, count).median : 0;

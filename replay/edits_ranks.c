@@ -96,7 +96,7 @@ void edit_comm_bandwidth(const struct editing *editing)
 {
     const struct gpu_events *gpu = editing->graph->gpu;
     struct collectives *all = collectives_open(editing->trace);
-    struct sized *sized = mem_alloc((all->count + 1) * sizeof *sized);
+    struct sized *sized = mem_alloc(mem_times(all->count + 1, sizeof *sized));
     size_t count = 0;
     for (size_t i = 0; i < all->count; i++) {
         const struct collective *one = &all->at[i];

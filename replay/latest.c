@@ -46,14 +46,14 @@ struct latest *latest_open(struct latest_item *items, size_t count)
 {
     struct latest *latest = mem_zalloc(1, sizeof *latest);
     runs_sort(items, count, sizeof *items, is_after, NULL);
-    latest->items = mem_alloc((count + 1) * sizeof *items);
+    latest->items = mem_alloc(mem_times(count + 1, sizeof *items));
     if (count)
         memcpy(latest->items, items, count * sizeof *items);
     latest->count = count;
     latest->leaves = 1;
     while (latest->leaves < count)
         latest->leaves *= 2;
-    latest->nodes = mem_alloc(2 * latest->leaves * sizeof *latest->nodes);
+    latest->nodes = mem_alloc(mem_times(2 * latest->leaves, sizeof *latest->nodes));
     for (size_t i = 0; i < latest->leaves; i++)
         latest->nodes[latest->leaves + i] =
             i < count ? (struct node){ items[i].launched_ns, INT64_MAX, items[i].stream }

@@ -12,8 +12,7 @@ struct numbered {
 };
 
 struct numbered_list {
-    struct numbered *at;
-    size_t count, capacity;
+    VEC_OF(struct numbered);
 };
 
 /* New, by name: does it begin as autograd names what it evaluates? */

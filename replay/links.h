@@ -7,6 +7,7 @@
 #ifndef TPA_REPLAY_LINKS_H
 #define TPA_REPLAY_LINKS_H
 
+#include "base/memory.h"
 #include "replay/graph.h"
 
 /* Each pair of linked threads is there twice. Indices into graph->threads. */
@@ -15,8 +16,7 @@ struct thread_link {
 };
 
 struct thread_links {
-    struct thread_link *at; /* by thread, then other */
-    size_t count, capacity;
+    VEC_OF(struct thread_link); /* by thread, then other */
 };
 
 /* Of more threads that are linked to one only the first count: no program has them, and a file that claims so would make each gap

@@ -24,7 +24,7 @@ static void *derive(const struct trace *trace)
         graph->shift_ns = mem_zalloc(trace->file_count + 1, sizeof *graph->shift_ns);
         graph->group = mem_zalloc(trace->file_count + 1, sizeof *graph->group);
         graph->first_edge = mem_zalloc(1, sizeof *graph->first_edge);
-        graph->thread_of_track = mem_alloc((trace->track_count + 1) * sizeof *graph->thread_of_track);
+        graph->thread_of_track = mem_alloc(mem_times(trace->track_count + 1, sizeof *graph->thread_of_track));
         memset(graph->thread_of_track, 0xff, (trace->track_count + 1) * sizeof *graph->thread_of_track);
         return graph;
     }

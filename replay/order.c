@@ -15,7 +15,7 @@ static void sort_edges(struct graph_maker *maker)
     struct replay_graph *graph = maker->graph;
     size_t count = graph->moment_count;
     graph->first_edge = mem_zalloc(count + 2, sizeof *graph->first_edge);
-    graph->edges = mem_alloc((maker->edges.count + 1) * sizeof *graph->edges);
+    graph->edges = mem_alloc(mem_times(maker->edges.count + 1, sizeof *graph->edges));
     for (size_t k = 0; k < maker->edges.count; k++) {
         struct loose_edge *one = &maker->edges.at[k];
         if (one->edge.from == MOMENT_NONE || one->to == MOMENT_NONE ||
@@ -29,7 +29,7 @@ static void sort_edges(struct graph_maker *maker)
     }
     for (size_t m = 0; m < count; m++)
         graph->first_edge[m + 1] += graph->first_edge[m];
-    uint32_t *next = mem_alloc((count + 1) * sizeof *next);
+    uint32_t *next = mem_alloc(mem_times(count + 1, sizeof *next));
     memcpy(next, graph->first_edge, (count + 1) * sizeof *next);
     for (size_t k = 0; k < maker->edges.count; k++)
         if (maker->edges.at[k].to != MOMENT_NONE)
@@ -48,10 +48,7 @@ struct ordering {
     struct replay_graph *graph;
     uint8_t *state;  /* by moment: 0 not met, 1 pending, 2 in order */
     uint64_t *first; /* a bit for each moment of a thread: the thread's first */
-    struct {
-        struct pending *at;
-        size_t count, capacity;
-    } stack;
+    VEC_OF(struct pending) stack;
     size_t done;
 };
 
@@ -153,7 +150,7 @@ void graph_order(struct graph_maker *maker)
                                  .first = mem_zalloc(graph->host_count / 64 + 1, sizeof *ordering.first) };
     for (size_t t = 0; t < graph->thread_count; t++)
         ordering.first[graph->threads[t].first / 64] |= UINT64_C(1) << (graph->threads[t].first % 64);
-    graph->order = mem_alloc((graph->moment_count + 1) * sizeof *graph->order);
+    graph->order = mem_alloc(mem_times(graph->moment_count + 1, sizeof *graph->order));
     for (size_t m = 0; m < graph->moment_count; m++)
         if (ordering.state[m] == 0)
             place(&ordering, (moment_id)m);

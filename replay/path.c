@@ -384,7 +384,7 @@ static int compare_items(const void *left, const void *right)
 struct path_items *path_items_open(const struct replay_graph *graph, const struct path *path)
 {
     struct path_items *items = mem_zalloc(1, sizeof *items);
-    struct seen *seen = mem_alloc((path->count + 1) * sizeof *seen);
+    struct seen *seen = mem_alloc(mem_times(path->count + 1, sizeof *seen));
     for (size_t i = 0; i < path->count; i++) {
         const struct path_segment *segment = &path->at[i];
         name_id name = segment->event == EVENT_NONE ? NAME_NONE : graph->trace->name[segment->event];

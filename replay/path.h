@@ -15,6 +15,7 @@
 #ifndef TPA_REPLAY_PATH_H
 #define TPA_REPLAY_PATH_H
 
+#include "base/memory.h"
 #include "replay/graph.h"
 
 enum path_part {
@@ -51,8 +52,7 @@ struct path_segment {
 };
 
 struct path {
-    struct path_segment *at; /* in order of time */
-    size_t count, capacity;
+    VEC_OF(struct path_segment); /* in order of time */
 };
 
 /* From when to when, and where the walk begins. */
@@ -66,8 +66,7 @@ struct path_window {
 };
 
 struct path_windows {
-    struct path_window *at;
-    size_t count, capacity;
+    VEC_OF(struct path_window);
 };
 
 /* New; free with path_free (NULL is allowed). */
@@ -106,8 +105,7 @@ struct path_item {
 };
 
 struct path_items {
-    struct path_item *at; /* most time first */
-    size_t count, capacity;
+    VEC_OF(struct path_item); /* most time first */
 };
 
 /* New; free with path_items_free (NULL is allowed). What took the time of PATH, by part and name. */

@@ -2,6 +2,7 @@
 #ifndef TPA_REPLAY_PATH_PLACES_H
 #define TPA_REPLAY_PATH_PLACES_H
 
+#include "base/memory.h"
 #include "facts/code_paths.h"
 #include "replay/path.h"
 
@@ -15,8 +16,7 @@ struct path_place {
 };
 
 struct path_places {
-    struct path_place *at; /* most time of its own first */
-    size_t count, capacity;
+    VEC_OF(struct path_place); /* most time of its own first */
 };
 
 /*

@@ -100,7 +100,7 @@ struct path_windows *path_windows_steps(const struct replay_graph *graph)
 {
     struct path_windows *windows = mem_zalloc(1, sizeof *windows);
     const struct step_list *steps = step_list_of(graph->trace);
-    struct by_step *all = mem_alloc((steps->count + 1) * sizeof *all);
+    struct by_step *all = mem_alloc(mem_times(steps->count + 1, sizeof *all));
     for (size_t i = 0; i < steps->count; i++)
         all[i] = (struct by_step){ graph, window_of(graph, steps->at[i].event, steps->at[i].number, true) };
     if (steps->count)

@@ -156,7 +156,7 @@ void graph_match_ranks(struct graph_maker *maker)
     struct replay_graph *graph = maker->graph;
     size_t files = graph->trace->file_count;
     graph->shift_ns = mem_zalloc(files + 1, sizeof *graph->shift_ns);
-    graph->group = mem_alloc((files + 1) * sizeof *graph->group);
+    graph->group = mem_alloc(mem_times(files + 1, sizeof *graph->group));
     for (uint32_t f = 0; f < files; f++)
         graph->group[f] = f;
     if (files < 2)
@@ -274,13 +274,14 @@ void graph_add_joins(struct graph_maker *maker)
 {
     struct replay_graph *graph = maker->graph;
     size_t most = graph->matches ? graph->matches->count : 0, files = graph->trace->file_count;
-    graph->join_last = mem_alloc((most + 1) * sizeof *graph->join_last);
+    graph->join_last = mem_alloc(mem_times(most + 1, sizeof *graph->join_last));
     if (most == 0)
         return;
-    graph->time_ns = mem_realloc(graph->time_ns, (graph->moment_count + most + 1) * sizeof *graph->time_ns);
+    graph->time_ns =
+        mem_realloc(graph->time_ns, mem_times(graph->moment_count + most + 1, sizeof *graph->time_ns));
     graph->recorded_ns = graph->time_ns;
-    struct part *parts = mem_alloc((graph->collectives->count + 1) * sizeof *parts);
-    const struct replay_thread **busiest = mem_alloc((files + 1) * sizeof *busiest);
+    struct part *parts = mem_alloc(mem_times(graph->collectives->count + 1, sizeof *parts));
+    const struct replay_thread **busiest = mem_alloc(mem_times(files + 1, sizeof *busiest));
     for (uint32_t f = 0; f < files; f++)
         busiest[f] = busiest_thread(graph, f);
     for (size_t m = 0; m < most; m++)

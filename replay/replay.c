@@ -11,9 +11,9 @@ struct changes *changes_open(const struct replay_graph *graph)
 {
     struct changes *changes = mem_zalloc(1, sizeof *changes);
     changes->graph = graph;
-    changes->piece = mem_alloc((graph->host_count + 1) * sizeof *changes->piece);
-    changes->work = mem_alloc((graph->gpu->count + 1) * sizeof *changes->work);
-    changes->dropped = mem_alloc((graph->edge_count / 64 + 1) * sizeof *changes->dropped);
+    changes->piece = mem_alloc(mem_times(graph->host_count + 1, sizeof *changes->piece));
+    changes->work = mem_alloc(mem_times(graph->gpu->count + 1, sizeof *changes->work));
+    changes->dropped = mem_alloc(mem_times(graph->edge_count / 64 + 1, sizeof *changes->dropped));
     changes_clear(changes);
     return changes;
 }
@@ -157,7 +157,7 @@ struct replay *replay_open(const struct replay_graph *graph, const struct change
 {
     struct replay *replay = mem_zalloc(1, sizeof *replay);
     replay->graph = graph;
-    replay->at_ns = mem_alloc((graph->moment_count + 1) * sizeof *replay->at_ns);
+    replay->at_ns = mem_alloc(mem_times(graph->moment_count + 1, sizeof *replay->at_ns));
     struct pass pass = { .graph = graph, .changes = changes, .replay = replay };
     pass.first = mem_zalloc(graph->host_count / 64 + 1, sizeof *pass.first);
     for (size_t t = 0; t < graph->thread_count; t++)

@@ -10,7 +10,7 @@
 /* New, by file, free with free(): its first thread; UINT32_MAX: it has none. */
 static uint32_t *first_threads(const struct replay_graph *graph)
 {
-    uint32_t *first = mem_alloc((graph->trace->file_count + 1) * sizeof *first);
+    uint32_t *first = mem_alloc(mem_times(graph->trace->file_count + 1, sizeof *first));
     for (size_t f = 0; f < graph->trace->file_count; f++)
         first[f] = UINT32_MAX;
     for (uint32_t t = (uint32_t)graph->thread_count; t-- > 0;)

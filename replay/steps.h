@@ -12,6 +12,7 @@
 #ifndef TPA_REPLAY_STEPS_H
 #define TPA_REPLAY_STEPS_H
 
+#include "base/memory.h"
 #include "replay/replay.h"
 
 struct step_time {
@@ -26,8 +27,7 @@ struct step_time {
 };
 
 struct step_times {
-    struct step_time *at; /* by file and start */
-    size_t count, capacity;
+    VEC_OF(struct step_time);          /* by file and start */
     int64_t now_ns, then_ns;           /* the median of the periods: the step time. Of no periods, of all */
     int64_t mean_now_ns, mean_then_ns; /* of the same steps: what counts where steps differ by turns */
     size_t overlapping;                /* ranges of steps left out, as they overlap others */

@@ -22,7 +22,7 @@ static int compare_streams(const void *left, const void *right)
 static void find_streams(struct stream_work *streams, const struct gpu_events *gpu)
 {
     const struct trace *trace = gpu->trace;
-    streams->at = mem_alloc((trace->track_count + 1) * sizeof *streams->at);
+    streams->at = mem_alloc(mem_times(trace->track_count + 1, sizeof *streams->at));
     size_t count = 0;
     for (track_id t = 0; t < trace->track_count; t++)
         if (gpu->device_of_track[t] != UINT32_MAX)
@@ -81,8 +81,8 @@ struct stream_work *stream_work_open(const struct replay_graph *graph)
     struct stream_work *streams = mem_zalloc(1, sizeof *streams);
     streams->graph = graph;
     find_streams(streams, gpu);
-    streams->stream_of_work = mem_alloc((gpu->count + 1) * sizeof *streams->stream_of_work);
-    streams->launched = mem_alloc((gpu->count + 1) * sizeof *streams->launched);
+    streams->stream_of_work = mem_alloc(mem_times(gpu->count + 1, sizeof *streams->stream_of_work));
+    streams->launched = mem_alloc(mem_times(gpu->count + 1, sizeof *streams->launched));
     for (size_t i = 0; i < gpu->count; i++) {
         const struct track *track = &trace->tracks[trace->track[gpu->event[i]]];
         size_t stream = stream_work_find(streams, track->file, track->device, track->stream);
@@ -182,8 +182,8 @@ static bool ends_after(const void *context, const void *left, const void *right)
 uint32_t *stream_work_before(const struct stream_work *streams, const struct replay_graph *graph)
 {
     size_t count = graph->gpu->count;
-    uint32_t *before = mem_alloc((count + 1) * sizeof *before);
-    uint32_t *by_end = mem_alloc((count + 1) * sizeof *by_end);
+    uint32_t *before = mem_alloc(mem_times(count + 1, sizeof *before));
+    uint32_t *by_end = mem_alloc(mem_times(count + 1, sizeof *by_end));
     size_t *next = mem_zalloc(streams->count + 1, sizeof *next),
            *end = mem_zalloc(streams->count + 1, sizeof *end);
     for (size_t i = 0; i < count; i++)
@@ -197,7 +197,7 @@ uint32_t *stream_work_before(const struct stream_work *streams, const struct rep
     runs_sort(by_end, count, sizeof *by_end, ends_after, streams);
     for (size_t s = 0; s < streams->count; s++)
         next[s] = s ? end[s - 1] : 0;
-    uint32_t *place = mem_alloc((count + 1) * sizeof *place); /* of each work in by_end */
+    uint32_t *place = mem_alloc(mem_times(count + 1, sizeof *place)); /* of each work in by_end */
     for (size_t i = 0; i < count; i++)
         place[by_end[i]] = (uint32_t)i;
     /* Works come by start, so what has ended by then only grows. Of those that take no time, each follows the one before. */

@@ -26,18 +26,9 @@ struct threads {
     bool *program;   /* by track */
     bool *any_event; /* by file: it has no operators and no launches, so that all host events are spans */
     struct calltree *spans;
-    struct {
-        struct cut *at;
-        size_t count, capacity;
-    } cuts;
-    struct {
-        int64_t *at;
-        size_t count, capacity;
-    } times, ends;
-    struct {
-        event_id *at;
-        size_t count, capacity;
-    } inner, open;
+    VEC_OF(struct cut) cuts;
+    VEC_OF(int64_t) times, ends;
+    VEC_OF(event_id) inner, open;
     struct intervals *bursts; /* by thread: when it is busy; of linked threads */
 };
 
@@ -84,9 +75,10 @@ static void add_threads(struct threads *threads)
 {
     struct replay_graph *graph = threads->maker->graph;
     const struct calltree *spans = threads->spans;
-    graph->threads = mem_alloc((spans->thread_count + 1) * sizeof *graph->threads);
+    graph->threads = mem_alloc(mem_times(spans->thread_count + 1, sizeof *graph->threads));
     graph->thread_count = spans->thread_count;
-    graph->thread_of_track = mem_alloc((threads->trace->track_count + 1) * sizeof *graph->thread_of_track);
+    graph->thread_of_track =
+        mem_alloc(mem_times(threads->trace->track_count + 1, sizeof *graph->thread_of_track));
     for (track_id t = 0; t < threads->trace->track_count; t++)
         graph->thread_of_track[t] = UINT32_MAX;
     for (size_t i = 0; i < spans->thread_count; i++) {
@@ -196,8 +188,7 @@ struct handover {
 };
 
 struct handovers {
-    struct handover *at;
-    size_t count, capacity;
+    VEC_OF(struct handover);
 };
 
 static void add_handover(struct threads *threads, struct handovers *handovers, struct thread_link link,
@@ -317,7 +308,7 @@ static void find_turns(struct threads *threads, const struct thread_links *links
 {
     const struct replay_graph *graph = threads->maker->graph;
     uint32_t *busiest =
-        mem_alloc((attribution_process_count(threads->maker->launches) + 1) * sizeof *busiest);
+        mem_alloc(mem_times(attribution_process_count(threads->maker->launches) + 1, sizeof *busiest));
     bool *launches = mem_zalloc(graph->thread_count + 1, sizeof *launches);
     bool *linked = mem_zalloc(graph->thread_count + 1, sizeof *linked);
     memset(busiest, 0xff, (attribution_process_count(threads->maker->launches) + 1) * sizeof *busiest);

@@ -50,7 +50,7 @@ struct replay_graph *view_open(const struct replay *replay, const struct changes
     struct replay_graph *view = mem_alloc(sizeof *view);
     *view = *graph;
     view->time_ns = replay->at_ns;
-    view->edges = mem_alloc((graph->edge_count + 1) * sizeof *view->edges);
+    view->edges = mem_alloc(mem_times(graph->edge_count + 1, sizeof *view->edges));
     memcpy(view->edges, graph->edges, graph->edge_count * sizeof *view->edges);
     for (size_t m = 0; m < graph->moment_count; m++)
         bind(replay, changes, view->edges, (moment_id)m);

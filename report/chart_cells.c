@@ -83,7 +83,8 @@ static bool is_between_bars(const struct drawing *drawing, size_t column)
 static void stand_bars(struct drawing *drawing, size_t s)
 {
     size_t count = drawing->chart->series.at[s].table->row_count, rows = drawing->cells.rows;
-    double *low = mem_alloc((count + 1) * sizeof *low), *high = mem_alloc((count + 1) * sizeof *high);
+    double *low = mem_alloc(mem_times(count + 1, sizeof *low)),
+           *high = mem_alloc(mem_times(count + 1, sizeof *high));
     for (size_t i = 0; i < count; i++)
         if (!chart_edges(drawing->chart, s, i, drawing->tops, &low[i], &high[i]))
             low[i] = high[i] = NAN;

@@ -219,9 +219,10 @@ static void add_points(struct gnuplot_parts *parts, size_t s)
 {
     const struct chart_series *series = &parts->chart->series.at[s];
     size_t count = series->table->row_count, columns = width_of(parts);
-    double *x = mem_alloc((count + 1) * sizeof *x), *y = mem_alloc((count + 1) * sizeof *y);
-    double *place[2] = { mem_alloc((count + 1) * sizeof(double)), mem_alloc((count + 1) * sizeof(double)) };
-    size_t *kept = mem_alloc((count + 1) * sizeof *kept), kept_count;
+    double *x = mem_alloc(mem_times(count + 1, sizeof *x)), *y = mem_alloc(mem_times(count + 1, sizeof *y));
+    double *place[2] = { mem_alloc(mem_times(count + 1, sizeof(double))),
+                         mem_alloc(mem_times(count + 1, sizeof(double))) };
+    size_t *kept = mem_alloc(mem_times(count + 1, sizeof *kept)), kept_count;
     for (size_t i = 0; i < count; i++) {
         x[i] = chart_value(series->table, i, series->x);
         y[i] = chart_value(series->table, i, series->y);

@@ -66,7 +66,7 @@ static bool write_rows(struct json_writer *json, const struct table *table, FILE
 {
     struct shown {
         size_t column, key_at, key_len;
-    } *shown = mem_alloc((table->column_count + 1) * sizeof *shown);
+    } *shown = mem_alloc(mem_times(table->column_count + 1, sizeof *shown));
     struct buffer keys = { 0 }, key = { 0 };
     size_t count = 0;
     for (size_t i = 0; i < table->column_count; i++) {

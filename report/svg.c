@@ -270,8 +270,9 @@ static void add_area(struct plot *plot, size_t s, double *tops)
 {
     const struct chart_series *series = &plot->chart->series.at[s];
     size_t rows = series->table->row_count, count = 0;
-    double *x = mem_alloc((2 * rows + 1) * sizeof *x), *low = mem_alloc((2 * rows + 1) * sizeof *low),
-           *high = mem_alloc((2 * rows + 1) * sizeof *high);
+    double *x = mem_alloc(mem_times(2 * rows + 1, sizeof *x)),
+           *low = mem_alloc(mem_times(2 * rows + 1, sizeof *low)),
+           *high = mem_alloc(mem_times(2 * rows + 1, sizeof *high));
     for (size_t i = 0; i < rows; i++) {
         double at = chart_value(series->table, i, series->x), from, to;
         bool drawn = chart_edges(plot->chart, s, i, tops, &from, &to) && !isnan(at);
@@ -309,9 +310,11 @@ static struct points thin_points(struct plot *plot, size_t s)
 {
     const struct chart_series *series = &plot->chart->series.at[s];
     size_t rows = series->table->row_count;
-    struct points points = { mem_alloc((rows + 1) * sizeof(double)), mem_alloc((rows + 1) * sizeof(double)),
-                             mem_alloc((rows + 1) * sizeof(size_t)), 0 };
-    double *place[2] = { mem_alloc((rows + 1) * sizeof(double)), mem_alloc((rows + 1) * sizeof(double)) };
+    struct points points = { mem_alloc(mem_times(rows + 1, sizeof(double))),
+                             mem_alloc(mem_times(rows + 1, sizeof(double))),
+                             mem_alloc(mem_times(rows + 1, sizeof(size_t))), 0 };
+    double *place[2] = { mem_alloc(mem_times(rows + 1, sizeof(double))),
+                         mem_alloc(mem_times(rows + 1, sizeof(double))) };
     for (size_t i = 0; i < rows; i++) {
         points.x[i] = chart_value(series->table, i, series->x);
         points.y[i] = chart_value(series->table, i, series->y);

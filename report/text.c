@@ -220,7 +220,7 @@ static size_t fit(const struct page *page, const struct table *table, struct sho
     if (total <= page->width)
         return count;
 
-    size_t *least = mem_alloc((count + 1) * sizeof *least);
+    size_t *least = mem_alloc(mem_times(count + 1, sizeof *least));
     size_t least_total = (count - 1) * GAP, kept = count;
     for (size_t i = 0; i < count; i++) {
         least[i] = least_width(page, table, &shown[i]);
@@ -387,7 +387,7 @@ static void add_left_out(struct page *page, const struct table *table, const str
 
 static bool add_table(struct page *page, const struct table *table, FILE *out, struct tpa_error *err)
 {
-    struct shown *shown = mem_alloc((table->column_count + 1) * sizeof *shown);
+    struct shown *shown = mem_alloc(mem_times(table->column_count + 1, sizeof *shown));
     size_t count = measure(page, table, shown), kept = count;
     bool ok = true;
     if (table->title) {

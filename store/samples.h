@@ -22,8 +22,7 @@
 enum { SAMPLES_PER_BYTE = 4096 };
 
 struct samples {
-    double *at;
-    size_t count, capacity;
+    VEC_OF(double);
 };
 
 /* Append COUNT values to OUT: as whole numbers when WHOLE (they are rounded), else as they are. */

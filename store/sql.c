@@ -341,11 +341,6 @@ int64_t sql_last_id(struct sql *sql)
     return sqlite3_last_insert_rowid(sql->db);
 }
 
-int64_t sql_changes(struct sql *sql)
-{
-    return sqlite3_changes(sql->db);
-}
-
 /* ---- statements ---- */
 
 struct statement *sql_prepare(struct sql *sql, const char *text, struct tpa_error *err)

@@ -51,7 +51,6 @@ bool sql_commit(struct sql *sql, struct tpa_error *err);
 void sql_rollback(struct sql *sql);
 
 int64_t sql_last_id(struct sql *sql);
-int64_t sql_changes(struct sql *sql);
 
 /* New; free with statement_free. NULL and ERR when that fails. */
 struct statement *sql_prepare(struct sql *sql, const char *text, struct tpa_error *err);

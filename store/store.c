@@ -277,7 +277,7 @@ static bool add_figure(struct adding *adding, int64_t run, const struct night_fi
     if (!series_of(adding, figure, &series, err))
         return false;
     buffer_clear(bytes);
-    double *scratch = mem_alloc((figure->count + 1) * sizeof *scratch);
+    double *scratch = mem_alloc(mem_times(figure->count + 1, sizeof *scratch));
     samples_pack(bytes, night_values(figure, scratch), figure->count, !table_is_number(figure->kind));
     free(scratch);
     statement_bind_int(adding->add_measurement, 1, series);

@@ -193,7 +193,7 @@ static bool load(struct store *store, const char *label, const char *gpu, struct
 {
     if (!load_runs(store, label, gpu, nightly, err))
         return false;
-    struct run_index *by_id = mem_alloc((nightly->runs.count + 1) * sizeof *by_id);
+    struct run_index *by_id = mem_alloc(mem_times(nightly->runs.count + 1, sizeof *by_id));
     for (size_t i = 0; i < nightly->runs.count; i++)
         by_id[i] = (struct run_index){ nightly->runs.at[i].id, i };
     qsort(by_id, nightly->runs.count, sizeof *by_id, compare_ids);

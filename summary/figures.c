@@ -95,8 +95,7 @@ struct overview {
 };
 
 struct groups {
-    struct overview *at;
-    size_t count, capacity;
+    VEC_OF(struct overview);
     size_t *first_of_file; /* by file; those of one follow one another */
 };
 
@@ -387,8 +386,7 @@ struct cost {
 };
 
 struct costs {
-    struct cost *at;
-    size_t count, capacity;
+    VEC_OF(struct cost);
     struct summary *summary; /* its arena is for names that live no longer than their row */
 };
 

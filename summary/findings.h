@@ -15,6 +15,7 @@
 #define TPA_SUMMARY_FINDINGS_H
 
 #include "base/buffer.h"
+#include "base/memory.h"
 #include "replay/edits.h"
 #include "summary/question.h"
 
@@ -34,16 +35,15 @@ struct priced_finding {
 };
 
 struct findings {
-    struct priced_finding *at; /* what saves most first */
-    size_t count, capacity;
-    bool priced;          /* false: nothing could be replayed, and there are no findings */
-    bool has_steps;       /* else the whole recording is the step */
-    int64_t step_ns;      /* the step time: median of the periods */
-    int64_t together_ns;  /* with the edits of all findings; step_ns when there are none */
-    struct buffer quiet;  /* rules that looked and found nothing worth it: "copies, allocation" */
-    struct buffer blind;  /* rules that could not look, with how to record what they need */
-    int64_t end_wait_ns;  /* the wait with which the recording ends; 0: none */
-    struct text end_wait; /* its call */
+    VEC_OF(struct priced_finding); /* what saves most first */
+    bool priced;                   /* false: nothing could be replayed, and there are no findings */
+    bool has_steps;                /* else the whole recording is the step */
+    int64_t step_ns;               /* the step time: median of the periods */
+    int64_t together_ns;           /* with the edits of all findings; step_ns when there are none */
+    struct buffer quiet;           /* rules that looked and found nothing worth it: "copies, allocation" */
+    struct buffer blind;           /* rules that could not look, with how to record what they need */
+    int64_t end_wait_ns;           /* the wait with which the recording ends; 0: none */
+    struct text end_wait;          /* its call */
     struct arena texts;
 };
 

@@ -591,7 +591,7 @@ static void index_args(struct trace_builder *builder)
             continue;
         arg_storage_reserve_present(from, storage->count + 1);
         size_t blocks = storage->count / 512 + 1;
-        from->rank = mem_alloc(blocks * sizeof *from->rank);
+        from->rank = mem_alloc(mem_times(blocks, sizeof *from->rank));
         uint32_t rank = 0;
         size_t words = from->present_bytes / sizeof(uint64_t);
         for (size_t block = 0; block < blocks; block++) {

@@ -97,9 +97,9 @@ struct calltree *calltree_open(const struct trace *trace, calltree_takes *takes,
         next[trace->track[e]]++;
         tree->count++;
     }
-    tree->event = mem_alloc((tree->count + 1) * sizeof *tree->event);
-    tree->parent = mem_alloc((tree->count + 1) * sizeof *tree->parent);
-    tree->threads = mem_alloc((trace->track_count + 1) * sizeof *tree->threads);
+    tree->event = mem_alloc(mem_times(tree->count + 1, sizeof *tree->event));
+    tree->parent = mem_alloc(mem_times(tree->count + 1, sizeof *tree->parent));
+    tree->threads = mem_alloc(mem_times(trace->track_count + 1, sizeof *tree->threads));
     node_id first = 0;
     for (track_id track = 0; track < trace->track_count; track++) {
         uint32_t count = next[track];
@@ -155,7 +155,7 @@ void calltree_move(struct calltree *tree, const struct calltree_move *moves, siz
         return;
     const struct trace *trace = tree->trace;
     size_t old_count = tree->thread_count;
-    struct calltree_thread *threads = mem_alloc((old_count + count) * sizeof *threads);
+    struct calltree_thread *threads = mem_alloc(mem_times(old_count + count, sizeof *threads));
     memcpy(threads, tree->threads, old_count * sizeof *threads);
     for (size_t i = 0; i < count; i++)
         threads[old_count + i] = (struct calltree_thread){ .track = moves[i].track };
@@ -176,7 +176,7 @@ void calltree_move(struct calltree *tree, const struct calltree_move *moves, siz
     for (size_t i = 0; i < count; i++)
         arrivals[find_thread(threads, kept, moves[i].track)]++;
     event_id *to = tree->parent; /* the other array takes the new order, then the two change roles */
-    node_id *put = mem_alloc((kept + 1) * sizeof *put);
+    node_id *put = mem_alloc(mem_times(kept + 1, sizeof *put));
     uint64_t *moved = mem_zalloc(trace->event_count / 64 + 1, sizeof *moved);
     for (size_t i = 0; i < count; i++)
         moved[moves[i].event / 64] |= UINT64_C(1) << (moves[i].event % 64);
@@ -241,7 +241,7 @@ void calltree_nest(struct calltree *tree)
 
 node_id *calltree_nodes(const struct calltree *tree)
 {
-    node_id *nodes = mem_alloc((tree->trace->event_count + 1) * sizeof *nodes);
+    node_id *nodes = mem_alloc(mem_times(tree->trace->event_count + 1, sizeof *nodes));
     memset(nodes, 0xff, (tree->trace->event_count + 1) * sizeof *nodes);
     for (node_id n = 0; n < tree->count; n++)
         nodes[tree->event[n]] = n;
@@ -254,8 +254,8 @@ node_id *calltree_nodes(const struct calltree *tree)
  */
 node_id *calltree_skips(const struct calltree *tree)
 {
-    node_id *skips = mem_alloc((tree->count + 1) * sizeof *skips);
-    uint32_t *depth = mem_alloc((tree->count + 1) * sizeof *depth);
+    node_id *skips = mem_alloc(mem_times(tree->count + 1, sizeof *skips));
+    uint32_t *depth = mem_alloc(mem_times(tree->count + 1, sizeof *depth));
     for (node_id n = 0; n < tree->count; n++) {
         node_id parent = tree->parent[n];
         if (parent == NODE_NONE) {

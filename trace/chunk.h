@@ -4,6 +4,7 @@
 #ifndef TPA_TRACE_CHUNK_H
 #define TPA_TRACE_CHUNK_H
 
+#include "base/memory.h"
 #include "trace/builder.h"
 
 /* An event that is not complete in itself: how it began or what it ends. */
@@ -32,14 +33,8 @@ struct chunk_end_arg {
 };
 
 struct chunk_arg {
-    struct {
-        uint32_t *at;
-        size_t count, capacity;
-    } events;
-    struct {
-        int64_t *at;
-        size_t count, capacity;
-    } values;
+    VEC_OF(uint32_t) events;
+    VEC_OF(int64_t) values;
 };
 
 struct chunk_fact {
@@ -62,18 +57,9 @@ struct chunk_notice {
  */
 struct chunk_ids {
     struct names *names;
-    struct {
-        uint32_t *at;
-        size_t count, capacity;
-    } met; /* by id: serial when it came up last */
-    struct {
-        name_id *at;
-        size_t count, capacity;
-    } in_order; /* ids that came up since then */
-    struct {
-        name_id *at;
-        size_t count, capacity;
-    } map; /* by id: the trace's, or NAME_NONE */
+    VEC_OF(uint32_t) met;     /* by id: serial when it came up last */
+    VEC_OF(name_id) in_order; /* ids that came up since then */
+    VEC_OF(name_id) map;      /* by id: the trace's, or NAME_NONE */
 };
 
 struct trace_chunk {
@@ -84,47 +70,23 @@ struct trace_chunk {
     track_id *track;
     uint16_t *category;
     uint8_t *flags;
-    struct {
-        struct chunk_mark *at;
-        size_t count, capacity;
-    } marks;
-    struct {
-        struct chunk_end *at;
-        size_t count, capacity;
-    } ends;
-    struct {
-        struct chunk_end_arg *at;
-        size_t count, capacity;
-    } end_args;
+    VEC_OF(struct chunk_mark) marks;
+    VEC_OF(struct chunk_end) ends;
+    VEC_OF(struct chunk_end_arg) end_args;
     struct chunk_arg args[ARG_COUNT];
     uint64_t args_used; /* which of args hold something */
     bool last_is_end;
-    struct {
-        struct trace_flow *at;
-        size_t count, capacity;
-    } flows;
-    struct {
-        struct trace_sample *at;
-        size_t count, capacity;
-    } samples;
-    struct {
-        struct chunk_fact *at;
-        size_t count, capacity;
-    } facts;
-    struct {
-        struct chunk_notice *at;
-        size_t count, capacity;
-    } notices;
+    VEC_OF(struct trace_flow) flows;
+    VEC_OF(struct trace_sample) samples;
+    VEC_OF(struct chunk_fact) facts;
+    VEC_OF(struct chunk_notice) notices;
     uint64_t flows_seen, samples_seen, metadata_seen;
 
     /* Kept over appends: the chunk's own ids. */
     struct chunk_ids names, texts, tracks, categories;
-    struct {
-        struct track_key *at;
-        size_t count, capacity;
-    } track_keys;         /* by local track */
-    uint32_t mapped_file; /* tracks.map is valid for this file */
-    uint32_t serial;      /* counts how often the chunk was emptied, from 1 */
+    VEC_OF(struct track_key) track_keys; /* by local track */
+    uint32_t mapped_file;                /* tracks.map is valid for this file */
+    uint32_t serial;                     /* counts how often the chunk was emptied, from 1 */
 
     /* The track asked for last: most events lie on the same one as the event before. */
     int64_t last_pid, last_tid;

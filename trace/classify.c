@@ -307,7 +307,7 @@ static int compare_process_tracks(const void *left, const void *right)
 static void spread_process_names(struct trace_storage *storage)
 {
     size_t count = storage->tracks.count;
-    struct process_track *order = mem_alloc((count + 1) * sizeof *order);
+    struct process_track *order = mem_alloc(mem_times(count + 1, sizeof *order));
     for (track_id i = 0; i < count; i++) {
         const struct track *track = &storage->tracks.at[i];
         order[i] = (struct process_track){ track->file, track->pid_text, track->pid, i };

@@ -70,7 +70,7 @@ void intervals_merge(struct intervals *set)
         if (set->at[i - 1].end_ns >= set->at[i].start_ns)
             *VEC_PUSH(&runs) = i;
     *VEC_PUSH(&runs) = set->count;
-    struct interval *spare = mem_alloc(set->count * sizeof *spare), *from = set->at, *to = spare;
+    struct interval *spare = mem_alloc(mem_times(set->count, sizeof *spare)), *from = set->at, *to = spare;
     while (runs.count > 2) {
         size_t kept = 0, count = 0;
         for (size_t r = 0; r + 1 < runs.count; r += 2) {
@@ -197,18 +197,10 @@ void intervals_subtract(const struct intervals *a, const struct intervals *b, st
     }
 }
 
-void intervals_keep(struct intervals *set, const struct intervals *to)
-{
-    struct intervals kept = { 0 };
-    intervals_intersect(set, to, &kept);
-    intervals_release(set);
-    *set = kept;
-}
-
 void intervals_clip(const struct intervals *set, int64_t start_ns, int64_t end_ns, struct intervals *out)
 {
     assert(out != set);
     struct interval whole = { start_ns, end_ns };
-    struct intervals window = { &whole, start_ns < end_ns, 1 };
+    struct intervals window = { .at = &whole, .count = start_ns < end_ns, .capacity = 1 };
     intervals_intersect(set, &window, out);
 }

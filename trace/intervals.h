@@ -27,8 +27,7 @@ struct interval {
 
 /* Zero-initialise it. */
 struct intervals {
-    struct interval *at;
-    size_t count, capacity;
+    VEC_OF(struct interval);
 };
 
 void intervals_release(struct intervals *set);
@@ -72,9 +71,6 @@ bool intervals_contain(const struct intervals *set, int64_t moment_ns);
 void intervals_union(const struct intervals *a, const struct intervals *b, struct intervals *out);
 void intervals_intersect(const struct intervals *a, const struct intervals *b, struct intervals *out);
 void intervals_subtract(const struct intervals *a, const struct intervals *b, struct intervals *out);
-
-/* Leave of the set what TO covers, too. */
-void intervals_keep(struct intervals *set, const struct intervals *to);
 
 /* The part of the set within [START, END), into OUT, which must not be the set. */
 void intervals_clip(const struct intervals *set, int64_t start_ns, int64_t end_ns, struct intervals *out);

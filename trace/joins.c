@@ -52,11 +52,8 @@ static void choose_stack(struct point *point, char phase, track_id track, uint32
 
 struct joiner {
     struct trace_builder *builder;
-    struct {
-        uint32_t *at;
-        size_t count, capacity;
-    } open;           /* marks not yet ended, outermost first */
-    uint32_t *end_of; /* by mark: its end, or UINT32_MAX */
+    VEC_OF(uint32_t) open; /* marks not yet ended, outermost first */
+    uint32_t *end_of;      /* by mark: its end, or UINT32_MAX */
     uint64_t lone_ends;
 };
 
@@ -91,7 +88,7 @@ static struct point *collect_points(struct trace_builder *builder, size_t *count
 {
     struct trace_storage *storage = builder->storage;
     size_t marks = builder->marks.count, ends = builder->ends.count;
-    struct point *points = mem_alloc((marks + ends) * sizeof *points);
+    struct point *points = mem_alloc(mem_times(marks + ends, sizeof *points));
     size_t n = 0;
     for (uint32_t i = 0; i < marks; i++) {
         event_id e = builder->marks.at[i].event;
@@ -194,16 +191,13 @@ static void merge_args(struct arg_storage *arg, const struct late_arg *late, siz
 /* Arguments written with an end belong to the event, unless it has one of the same name. */
 static void hand_over_args(struct trace_builder *builder, const uint32_t *end_of)
 {
-    uint32_t *event_of = mem_alloc(builder->ends.count * sizeof *event_of);
+    uint32_t *event_of = mem_alloc(mem_times(builder->ends.count, sizeof *event_of));
     for (size_t i = 0; i < builder->ends.count; i++)
         event_of[i] = EVENT_NONE;
     for (size_t i = 0; i < builder->marks.count; i++)
         if (end_of[i] != UINT32_MAX)
             event_of[end_of[i]] = builder->marks.at[i].event;
-    struct {
-        struct late_arg *at;
-        size_t count, capacity;
-    } late = { 0 };
+    VEC_OF(struct late_arg) late = { 0 };
     for (int arg = 0; arg < ARG_COUNT; arg++) {
         struct arg_storage *column = &builder->storage->args[arg];
         late.count = 0;
@@ -229,7 +223,7 @@ void builder_join_ends(struct trace_builder *builder)
     size_t count;
     struct point *points = collect_points(builder, &count);
     struct joiner joiner = { .builder = builder };
-    joiner.end_of = mem_alloc((builder->marks.count + 1) * sizeof *joiner.end_of);
+    joiner.end_of = mem_alloc(mem_times(builder->marks.count + 1, sizeof *joiner.end_of));
     for (size_t i = 0; i < builder->marks.count; i++)
         joiner.end_of[i] = UINT32_MAX;
     for (size_t i = 0; i < count; i++) {

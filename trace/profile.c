@@ -26,7 +26,7 @@ enum {
 
 static struct profile_slot *new_slots(size_t count)
 {
-    struct profile_slot *slots = mem_alloc(count * sizeof *slots);
+    struct profile_slot *slots = mem_alloc(mem_times(count, sizeof *slots));
     for (size_t i = 0; i < count; i++)
         slots[i] = (struct profile_slot){ 0, FUNCTION_NONE };
     return slots;
@@ -313,7 +313,7 @@ enum merge_rule { KEEP_DIRS, STRIP_DIRS, STRIP_DIRS_LAST_CALLER_WINS };
 static void merge(struct profile *profile, const struct profile *other, enum merge_rule rule)
 {
     VEC_OF(struct profile_edge) edges = { 0 };
-    function_id *map = mem_alloc((other->function_count + 1) * sizeof *map);
+    function_id *map = mem_alloc(mem_times(other->function_count + 1, sizeof *map));
     for (size_t i = 0; i < other->function_count; i++)
         map[i] = FUNCTION_NONE;
     /* Per function of PROFILE: where among `edges` it stands as a caller, if it does. */

@@ -55,7 +55,7 @@ static struct interval find_span(const struct trace *trace, uint32_t file)
 /* The spans of all files. */
 static void *derive(const struct trace *trace)
 {
-    struct interval *spans = mem_alloc((trace->file_count + 1) * sizeof *spans);
+    struct interval *spans = mem_alloc(mem_times(trace->file_count + 1, sizeof *spans));
     for (uint32_t file = 0; file < trace->file_count; file++)
         spans[file] = find_span(trace, file);
     return spans;

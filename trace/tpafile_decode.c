@@ -103,7 +103,7 @@ static struct tpafile_column *add_column(struct tpafile_decoder *decoder)
 {
     if (decoder->column_count == decoder->column_capacity) {
         size_t capacity = decoder->column_capacity ? decoder->column_capacity * 2 : 32;
-        decoder->columns = mem_realloc(decoder->columns, capacity * sizeof *decoder->columns);
+        decoder->columns = mem_realloc(decoder->columns, mem_times(capacity, sizeof *decoder->columns));
         decoder->column_capacity = capacity;
     }
     return &decoder->columns[decoder->column_count++];

@@ -196,7 +196,7 @@ static size_t place_of(const struct trace_notice *notice)
 static void save_notices(struct saver *saver)
 {
     const struct trace *trace = saver->trace;
-    size_t *order = mem_alloc((trace->notice_count + 1) * sizeof *order);
+    size_t *order = mem_alloc(mem_times(trace->notice_count + 1, sizeof *order));
     size_t *first = mem_zalloc(trace->file_count + 2, sizeof *first);
     for (size_t i = 0; i < trace->notice_count; i++)
         first[place_of(&trace->notices[i]) + 1]++;
@@ -336,8 +336,8 @@ static void save_block(struct saver *saver, size_t file, event_id first, size_t 
 static void save_events(struct saver *saver)
 {
     const struct trace *trace = saver->trace;
-    saver->masks = mem_alloc(saver->block_events * sizeof *saver->masks);
-    saver->numbers = mem_alloc(saver->block_events * sizeof *saver->numbers);
+    saver->masks = mem_alloc(mem_times(saver->block_events, sizeof *saver->masks));
+    saver->numbers = mem_alloc(mem_times(saver->block_events, sizeof *saver->numbers));
     for (size_t i = 0; i < trace->file_count; i++) {
         const struct trace_file *file = &trace->files[i];
         for (size_t at = 0; at < file->event_count; at += saver->block_events) {

@@ -153,7 +153,7 @@ bool tpafile_save_profile(const struct profile *profile, const struct tpafile_sa
     if (!writer)
         return false;
     save_facts(writer, profile);
-    int64_t *places = mem_alloc((profile->function_count + 1) * sizeof *places);
+    int64_t *places = mem_alloc(mem_times(profile->function_count + 1, sizeof *places));
     for (size_t i = 0; i < profile->function_count; i++)
         places[i] = TPAFILE_NONE;
     for (size_t i = 0; i < profile->listed_count; i++)

@@ -4,6 +4,7 @@
  * Both gather blocks, sort them by operator (or what else makes rows) and size, and make a row of each run.
  */
 #include "analyze/memory/question.h"
+#include "base/sum.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -16,8 +17,7 @@ struct block {
 };
 
 struct blocks {
-    struct block *at;
-    size_t count, capacity;
+    VEC_OF(struct block);
 };
 
 static int compare_blocks(const void *left, const void *right)
@@ -46,7 +46,7 @@ static int64_t sum_of(const struct block *blocks, size_t count)
 {
     int64_t bytes = 0;
     for (size_t i = 0; i < count; i++)
-        bytes = memory_plus(bytes, blocks[i].bytes);
+        sum_add(&bytes, blocks[i].bytes);
     return bytes;
 }
 
@@ -75,7 +75,7 @@ void memory_add_alive(const struct memory_question *question, const struct memor
         for (end = first + 1; end < blocks.count && blocks.at[end].key == blocks.at[first].key;)
             end++;
         int64_t bytes = sum_of(&blocks.at[first], end - first);
-        rest = memory_plus(rest, -bytes);
+        sum_add(&rest, -bytes);
         if (one_row) {
             bytes = whole;
             rest = 0;

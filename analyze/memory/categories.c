@@ -4,6 +4,7 @@
  * A category holds what its records add up to: records of blocks that came, went, or changed into another category.
  */
 #include "analyze/memory/question.h"
+#include "base/sum.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -15,8 +16,7 @@ struct category {
 };
 
 struct categories {
-    struct category *at;
-    size_t count, capacity;
+    VEC_OF(struct category);
 };
 
 struct extent {
@@ -38,11 +38,11 @@ static void add_record(struct category *category, const struct memory_record *re
 {
     category->used = true;
     if (record->change == MEMORY_EXISTING)
-        category->start = memory_plus(category->start, record->bytes);
+        sum_add(&category->start, record->bytes);
     if (record->change == MEMORY_BLOCK && record->bytes > 0)
-        category->allocated = memory_plus(category->allocated, record->bytes);
+        sum_add(&category->allocated, record->bytes);
     if (record->change == MEMORY_BLOCK && record->bytes < 0)
-        category->freed = memory_plus(category->freed, -record->bytes);
+        sum_add(&category->freed, -record->bytes);
     category->most = category->bytes > category->most ? category->bytes : category->most;
 }
 
@@ -88,7 +88,7 @@ void memory_add_categories(const struct memory_question *question, const struct 
             for (size_t c = 0; c < categories.count; c++)
                 categories.at[c].start = categories.at[c].most = categories.at[c].bytes;
         struct category *category = category_called(&categories, at[i].category);
-        category->bytes = memory_plus(category->bytes, at[i].bytes);
+        sum_add(&category->bytes, at[i].bytes);
         if (memory_is_selected(question, &at[i]))
             add_record(category, &at[i]);
         tells_blocks |= memory_is_selected(question, &at[i]) && at[i].change == MEMORY_BLOCK;

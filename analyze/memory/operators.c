@@ -5,6 +5,7 @@
  * up the call tree, but only where records lie, so that a device with few records costs little.
  */
 #include "analyze/memory/question.h"
+#include "base/sum.h"
 
 #include <stdlib.h>
 
@@ -79,7 +80,7 @@ static void add_sums(struct sums *to, const struct sums *from)
 {
     for (int way = 0; way < WAYS; way++) {
         to->count[way] += from->count[way];
-        to->bytes[way] = memory_plus(to->bytes[way], from->bytes[way]);
+        sum_add(&to->bytes[way], from->bytes[way]);
     }
 }
 

@@ -2,6 +2,7 @@
 #include "analyze/memory/question.h"
 
 #include "base/buffer.h"
+#include "base/sum.h"
 #include "facts/callers.h"
 #include <math.h>
 #include <stdlib.h>
@@ -81,7 +82,7 @@ struct extremes {
 /* Reserved bytes that are not in use. */
 static int64_t unused_bytes(const struct memory_record *record)
 {
-    return memory_plus(record->reserved, -record->allocated);
+    return sum_plus(record->reserved, -record->allocated);
 }
 
 static struct extremes find_extremes(const struct memory_question *question,
@@ -121,9 +122,9 @@ static void set_sums(struct memory_peak *row, const struct memory_question *ques
         allocations += record->bytes > 0;
         frees += record->bytes < 0;
         if (record->bytes > 0)
-            allocated = memory_plus(allocated, record->bytes);
+            sum_add(&allocated, record->bytes);
         else
-            freed = memory_plus(freed, -record->bytes);
+            sum_add(&freed, -record->bytes);
     }
     if (!told)
         return;

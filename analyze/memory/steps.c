@@ -1,5 +1,6 @@
 /* steps.c - what each step began with, reached and left. */
 #include "analyze/memory/question.h"
+#include "base/sum.h"
 
 /* Step after step: both steps and records come in order of time, so one pass does it. */
 void memory_add_steps(const struct memory_question *question, const struct memory_device *device)
@@ -34,7 +35,7 @@ void memory_add_steps(const struct memory_question *question, const struct memor
                                   .start_bytes = start,
                                   .peak_bytes = peak,
                                   .end_bytes = level,
-                                  .growth_bytes = memory_plus(level, -start),
+                                  .growth_bytes = sum_plus(level, -start),
                                   .reserved_bytes = reserved >= 0 ? reserved : TABLE_INT_MISSING };
         memory->reserves |= reserved > 0;
     }

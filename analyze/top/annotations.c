@@ -9,8 +9,7 @@
 enum { WIDENING_NS = 1000 };
 
 struct edges {
-    int64_t *at;
-    size_t count, capacity;
+    VEC_OF(int64_t);
 };
 
 /* Where work begins and ends on one stream. What waits on the stream is no work: annotations span none of it. */

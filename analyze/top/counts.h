@@ -10,6 +10,7 @@
 
 #include "analyze/top/calls.h"
 #include "analyze/top/rows.h"
+#include "base/memory.h"
 
 /* GPU work of which something is to be said. */
 struct top_work {
@@ -40,8 +41,7 @@ struct narrowed {
 };
 
 struct narrowings {
-    struct narrowed *at; /* by event */
-    size_t count, capacity;
+    VEC_OF(struct narrowed); /* by event */
 };
 
 /* Undo Kineto's widening of annotations on streams. Release with VEC_FREE. */

@@ -13,6 +13,7 @@
 #define TPA_ANALYZE_TOP_LINKS_H
 
 #include "analyze/top/events.h"
+#include "base/memory.h"
 #include "facts/attribution.h"
 #include "trace/calltree.h"
 
@@ -25,17 +26,11 @@ struct lookalike {
 
 struct top_links {
     const struct attribution *launches;
-    struct {
-        struct calltree_move *at;
-        size_t count, capacity;
-    } moves;               /* of calls to the thread torch counts them on; by event */
-    uint64_t moved_calls;  /* without operator, of other threads */
-    track_id *stop_thread; /* by process: where its unlinked calls are counted */
-    struct {
-        struct lookalike *at;
-        size_t count, capacity;
-    } lookalikes;              /* by process, id, event; none by the rules of 2.15 */
-    uint8_t *lookalike_filter; /* a bit per id modulo LOOKALIKE_BITS; NULL when there are none */
+    VEC_OF(struct calltree_move) moves;  /* of calls to the thread torch counts them on; by event */
+    uint64_t moved_calls;                /* without operator, of other threads */
+    track_id *stop_thread;               /* by process: where its unlinked calls are counted */
+    VEC_OF(struct lookalike) lookalikes; /* by process, id, event; none by the rules of 2.15 */
+    uint8_t *lookalike_filter;           /* a bit per id modulo LOOKALIKE_BITS; NULL when there are none */
 };
 
 /* Release with top_links_release. */

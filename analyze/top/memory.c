@@ -19,8 +19,7 @@ struct record {
 
 /* The records of one file, by time. */
 struct records {
-    struct record *at;
-    size_t count, capacity;
+    VEC_OF(struct record);
     int64_t *cpu, *device; /* bytes of all records before this one; count + 1 of them */
     int32_t *open;         /* calls that begin at this record less those that ended; count + 1 */
 };

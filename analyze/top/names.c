@@ -78,8 +78,8 @@ void top_names_open(struct top_names *names, const struct trace *trace, const st
 {
     static const char step_prefix[] = "ProfilerStep#", steps[] = "ProfilerStep*";
     size_t count = names_count(trace->names);
-    names->key_of = mem_alloc((count + 1) * sizeof *names->key_of);
-    names->operator_key_of = mem_alloc((count + 1) * sizeof *names->operator_key_of);
+    names->key_of = mem_alloc(mem_times(count + 1, sizeof *names->key_of));
+    names->operator_key_of = mem_alloc(mem_times(count + 1, sizeof *names->operator_key_of));
     names->flags = mem_zalloc(count + 1, 1);
     names->keys = names_open();
     struct buffer readable = { 0 };

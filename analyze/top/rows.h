@@ -13,6 +13,7 @@
 #include "analyze/group.h"
 #include "analyze/top/events.h"
 #include "base/buffer.h"
+#include "base/memory.h"
 #include "base/sum.h"
 #include "facts/code_paths.h"
 #include "facts/device_types.h"
@@ -63,8 +64,7 @@ struct top_rows {
     struct group *group;      /* NULL when no dimension of it is asked for */
     struct names *texts;      /* of shapes, stacks ... */
     bool several_types;       /* device events of a name may be of several device types */
-    struct row_sums *at;
-    size_t count, capacity;
+    VEC_OF(struct row_sums);
 
     /* How rows are found. */
     uint32_t *row_of_key[4];         /* by host or device, annotation or not; then by key */

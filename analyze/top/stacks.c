@@ -21,8 +21,7 @@ struct forward {
 };
 
 struct forwards {
-    struct forward *at;
-    size_t count, capacity;
+    VEC_OF(struct forward);
 };
 
 static int compare_forwards(const void *left, const void *right)

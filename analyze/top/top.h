@@ -15,6 +15,7 @@
 #define TPA_ANALYZE_TOP_TOP_H
 
 #include "analyze/top/counts.h"
+#include "base/memory.h"
 #include "base/result.h"
 
 struct top_row {
@@ -45,12 +46,11 @@ struct top_row {
 };
 
 struct top {
-    const struct trace *trace; /* borrowed */
-    unsigned by;               /* set of enum top_dimension */
-    bool per_call;             /* rows are named by operators, else by places */
-    bool as_torch;             /* the rows have torch's own figures */
-    struct top_row *at;        /* in torch's order; those that --filter and --exclude keep */
-    size_t count, capacity;
+    const struct trace *trace;           /* borrowed */
+    unsigned by;                         /* set of enum top_dimension */
+    bool per_call;                       /* rows are named by operators, else by places */
+    bool as_torch;                       /* the rows have torch's own figures */
+    VEC_OF(struct top_row);              /* in torch's order; those that --filter and --exclude keep */
     int64_t self_cpu_ns, self_device_ns; /* of all rows; of devices without annotations */
     const char *device_name;             /* what headings call the devices: "CUDA" */
     /* Is there anything on the host, time on devices, memory of the host, of devices, FLOPs? */
