@@ -89,6 +89,8 @@ static bool run_text(struct trace_sql *sql, const char *text, const struct outpu
     bool good;
     while ((good = trace_sql_next(sql, &text, most_rows(&output->limit), &table, err)) && table)
         result_add_table(result, table);
+    if (good && result->tables.count == 0)
+        good = tpa_fail(err, TPA_NOWHERE, "the query holds no statement");
     if (good) {
         trace_sql_add_notices(sql, result);
         load_add_notices(trace, result);

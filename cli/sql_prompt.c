@@ -26,12 +26,8 @@ static void tell(const struct tpa_error *err)
 static void run(struct trace_sql *sql, const char *text, const struct output_args *output)
 {
     struct tpa_error err = { 0 };
-    struct sigaction old, action = { .sa_handler = note_interrupt };
     struct table *table = NULL;
     size_t most = output->limit.is_share ? 0 : (size_t)output->limit.count;
-    interrupted = 0;
-    sigemptyset(&action.sa_mask);
-    sigaction(SIGINT, &action, &old);
     bool good = true;
     while (good && (good = trace_sql_next(sql, &text, most, &table, &err)) && table) {
         struct result *result = result_open("tpa.sql/1");
@@ -40,7 +36,6 @@ static void run(struct trace_sql *sql, const char *text, const struct output_arg
         good = output_result(result, output, &err);
         result_free(result);
     }
-    sigaction(SIGINT, &old, NULL);
     if (!good)
         tell(&err);
 }
@@ -108,6 +103,9 @@ bool sql_prompt(struct trace_sql *sql, const struct output_args *output, int64_t
     line_editor_load(&editor, path);
     trace_sql_limit(sql, timeout_ns, &interrupted);
     puts("SQL over the trace; .schema shows the tables, .help the rest");
+    struct sigaction old, action = { .sa_handler = note_interrupt };
+    sigemptyset(&action.sa_mask);
+    sigaction(SIGINT, &action, &old); /* while a line is read, the terminal sends none */
     enum line_end end;
     while ((end = line_editor_read(&editor, text.count ? "...> " : "tpa> ", &line)) != LINE_NO_MORE) {
         if (end == LINE_GIVEN_UP) {
@@ -126,8 +124,10 @@ bool sql_prompt(struct trace_sql *sql, const struct output_args *output, int64_t
             line_editor_add(&editor, text.at);
             run(sql, text.at, output);
             buffer_clear(&text);
+            interrupted = 0;
         }
     }
+    sigaction(SIGINT, &old, NULL);
     line_editor_release(&editor);
     buffer_release(&line);
     buffer_release(&text);
