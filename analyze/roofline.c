@@ -697,6 +697,12 @@ static bool run_roofline(const struct analysis_query *query, struct result *resu
     return true;
 }
 
+static const struct table_shape tables[] = {
+    TABLE_SHAPE("operators", row_columns), TABLE_SHAPE("totals", device_columns),
+    TABLE_SHAPE("steps", step_columns),    TABLE_SHAPE("not_modelled", rest_columns),
+    TABLE_SHAPE("peaks", peak_columns),    { 0 },
+};
+
 const struct analysis analysis_roofline = {
     .name = "roofline",
     .summary = "how fast operators compute and move, against what the device could; MFU",
@@ -724,6 +730,7 @@ const struct analysis analysis_roofline = {
     ANALYSIS_DEFAULTS(defaults),
     .sorts = true,
     .limited = "operators",
+    .tables = { tables },
     .run = run_roofline,
     .section = "Roofline",
     .section_intro = "What each operator computes and moves in its time on the device, against what the device could: bound by what, "

@@ -90,6 +90,7 @@ const struct command cmd_fleet = {
         "there. Clocks are set right by these ends; then the rank that begins last is the one for which the others "
         "wait, and what it did longer than the rank in the middle since they met before is why. What clocks and ends "
         "leave in doubt is laid to no rank.",
+    .tables = { fleet_tables },
     .options = fleet_opts,
     COMMAND_ARGS(fleet_defaults),
     .main = fleet_main,

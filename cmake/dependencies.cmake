@@ -57,7 +57,9 @@ check_c_source_compiles("char *__cxa_demangle(const char *, char *, __SIZE_TYPE_
 unset(CMAKE_REQUIRED_LIBRARIES)
 if(TPA_LINKS_CXA_DEMANGLE)
   if(TPA_STATIC)
-    target_link_libraries(tpa_dependencies INTERFACE -Wl,-Bstatic -lstdc++ -Wl,-Bdynamic -static-libgcc)
+    execute_process(COMMAND ${CMAKE_C_COMPILER} -print-file-name=libstdc++.a OUTPUT_VARIABLE cxx_runtime
+                    OUTPUT_STRIP_TRAILING_WHITESPACE)
+    target_link_libraries(tpa_dependencies INTERFACE ${cxx_runtime} -static-libgcc)
   else()
     target_link_libraries(tpa_dependencies INTERFACE stdc++)
   endif()

@@ -31,15 +31,42 @@ install(DIRECTORY docs/ DESTINATION ${CMAKE_INSTALL_DOCDIR} FILES_MATCHING PATTE
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_NAME tpa)
 set(CPACK_PACKAGE_VENDOR "the tpa authors")
-set(CPACK_PACKAGE_CONTACT "the tpa authors <tpa@localhost>")
+set(CPACK_PACKAGE_CONTACT "the tpa authors <tpa@tpa.invalid>")
 set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "${PROJECT_DESCRIPTION}")
-set(CPACK_PACKAGE_DESCRIPTION "tpa reads what profilers write and answers in a terminal which operator or kernel
-takes the time, why a GPU idles, where memory peaks and what changed. It needs no
-Python, no GPU and no display.")
+set(CPACK_PACKAGE_DESCRIPTION "tpa reads what profilers write and answers in a terminal which operator
+or kernel takes the time, why a GPU idles, where memory peaks and what
+changed. It needs no Python, no GPU and no display.")
 set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
 set(CPACK_STRIP_FILES ON)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_SECTION devel)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
+set(CPACK_PROJECT_CONFIG_FILE ${CMAKE_SOURCE_DIR}/cmake/cpack_check.cmake)
 set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "gnuplot-nox | gnuplot") # tpa chart draws with it
+
+# What Debian's rules want besides: a changelog of its form, word to the loader of a new library, and reasons for what differs.
+string(TIMESTAMP debian_date "%a, %d %b %Y %H:%M:%S +0000" UTC)
+file(WRITE ${CMAKE_BINARY_DIR}/debian/changelog "tpa (${PROJECT_VERSION}) unstable; urgency=medium
+
+  * Build of version ${PROJECT_VERSION}; /usr/share/doc/tpa/CHANGELOG.md has what changed.
+
+ -- ${CPACK_PACKAGE_CONTACT}  ${debian_date}
+")
+find_program(TPA_GZIP gzip)
+if(TPA_GZIP)
+  execute_process(COMMAND ${TPA_GZIP} -9nkf ${CMAKE_BINARY_DIR}/debian/changelog)
+  install(FILES ${CMAKE_BINARY_DIR}/debian/changelog.gz DESTINATION ${CMAKE_INSTALL_DOCDIR})
+endif()
+install(FILES CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
+if(TPA_HAVE_CAPTURE)
+  file(WRITE ${CMAKE_BINARY_DIR}/debian/triggers "activate-noawait ldconfig\n")
+  file(WRITE ${CMAKE_BINARY_DIR}/debian/overrides "# Programs load it by name or link it as it is; nothing depends on a version of it.
+tpa: shared-library-lacks-version
+tpa: package-name-doesnt-match-sonames
+# cpack writes these scripts.
+tpa: maintscript-calls-ldconfig
+")
+  set(CPACK_DEBIAN_PACKAGE_CONTROL_EXTRA ${CMAKE_BINARY_DIR}/debian/triggers)
+  install(FILES ${CMAKE_BINARY_DIR}/debian/overrides DESTINATION ${CMAKE_INSTALL_DATADIR}/lintian/overrides RENAME tpa)
+endif()
 include(CPack)

@@ -171,4 +171,7 @@ void fleet_find_links(struct fleet *fleet); /* fleet_links.c */
 /* The row of RANK among fleet->ranks, which are by rank until fleet_open ends. */
 struct fleet_rank_row *fleet_rank(struct fleet *fleet, int64_t rank);
 
+/* The tables that may come of it, for `tpa help`; ends in { 0 }. */
+extern const struct table_shape fleet_tables[];
+
 #endif

@@ -390,3 +390,11 @@ void fleet_add_result(const struct fleet *fleet, struct result *result)
     note_clocks(fleet, result);
     note_others(fleet, result);
 }
+
+const struct table_shape fleet_tables[] = {
+    TABLE_SHAPE("ranks", rank_columns),        TABLE_SHAPE("steps", step_columns),
+    TABLE_SHAPE("heat", heat_columns),         TABLE_SHAPE("waste", waste_columns),
+    TABLE_SHAPE("groups", group_columns),      TABLE_SHAPE("hosts", host_columns),
+    TABLE_SHAPE("links", link_columns),        TABLE_SHAPE("collectives", collective_columns),
+    TABLE_SHAPE("left_out", left_out_columns), { 0 },
+};

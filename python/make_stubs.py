@@ -101,7 +101,7 @@ class Chart:
 def lines_of(name, command, commands):
     answer = commands.answer_of(command).__name__
     keys = list(dict.fromkeys(t["key"] for t in command["tables"]))
-    if answer == "Result":
+    if answer == "Result" and keys:
         answer = f"_{name.capitalize()}"
         yield f"\nclass {answer}(Result):\n"
         for key in keys:
