@@ -17,11 +17,12 @@
 #include <string.h>
 
 enum {
-    DEEPEST = 1000,         /* levels of lists that weights look into */
-    SMALL_TABLE = 4096,     /* cells that need no band */
-    CELLS_OF_A_WEIGHT = 32, /* what it costs to find a weight, in cells */
-    CELLS_AT_LEAST = 16,    /* for each node of two lists, whatever the budget */
-    CUTS_AT_SUBTREES = 8,   /* how often the pieces of a list are cut so, before they are cut in the middle */
+    DEEPEST = 1000,          /* levels of lists that weights look into */
+    SMALL_TABLE = 4096,      /* cells that need no band */
+    CELLS_OF_A_WEIGHT = 200, /* what it costs to find a weight, in cells */
+    CELLS_OF_A_NODE = 16,    /* what it costs to look at a node of a list, in cells */
+    CELLS_AT_LEAST = 16,     /* for each node of two lists, whatever the budget */
+    CUTS_AT_SUBTREES = 8, /* how often the pieces of a list are cut so, before they are cut in the middle */
 };
 
 #define MOST_CELLS (UINT64_C(1) << 25)
@@ -565,6 +566,7 @@ static bool align_table(struct tree_aligner *aligner, struct tree_list before, s
                         int depth, uint64_t *value, tree_pairs *pairs)
 {
     struct align_table table = { .aligner = aligner, .depth = depth, .b = after.at, .m = after.count };
+    spend(aligner, CELLS_OF_A_NODE * (uint64_t)(before.count + after.count));
     uint32_t *nodes = candidates(aligner, before, after, &table.n);
     table.a = nodes;
     table.sizes_a = sizes_before(aligner, 0, table.a, table.n);

@@ -198,8 +198,10 @@ static struct wrapper find_wrapper(struct labeling *labeling, const struct hole 
         for (size_t i = 0; i < hole->count[side] && hole->count[1 - side]; i++) {
             uint32_t node = left_at(labeling, hole, side, i);
             cells += (uint64_t)node_at(labeling, side, node)->count * hole->count[1 - side];
-            if (cells > LARGEST_HOLE || labeling->aligner->budget == 0)
+            if (cells > LARGEST_HOLE || labeling->aligner->budget == 0) {
+                labeling->aligner->cut_lists++;
                 return best;
+            }
             uint64_t value =
                 node_at(labeling, side, node)->count ? wrapper_value(labeling, hole, side, node) : 0;
             if (value > best.value)
@@ -433,6 +435,7 @@ static void rename_in(struct labeling *labeling, const struct hole *hole, enum r
 {
     tree_pairs places = { 0 };
     bool is_too_large = hole->count[0] * (uint64_t)hole->count[1] > LARGEST_HOLE;
+    labeling->aligner->cut_lists += is_too_large;
     size_t next = 0;
     for (size_t i = 0; i < hole->count[0] && !is_too_large; i++) {
         uint32_t before = left_at(labeling, hole, 0, i);
