@@ -117,8 +117,12 @@ static bool writes_json(const struct command *command, const char *args)
 static void check_output(const struct command *command, const char *args, const char *text, size_t len)
 {
     const char *format = choice_of(command, args, "format");
-    bool is_binary =
-        strcmp(format, "arrow") == 0 || (len > 8 && memcmp(text, "\x89TPA", 4) == 0); /* convert --to tpa */
+    static const char *const binary[] = { "arrow", "tpa", "perfetto", "sqlite" };
+    const char *form = choice_of(command, args, "to");
+    bool is_binary = strcmp(format, "arrow") == 0 || strcmp(command->name, "facts") == 0 ||
+                     (len > 8 && memcmp(text, "\x89TPA", 4) == 0); /* by its name */
+    for (size_t i = 0; i < sizeof binary / sizeof *binary; i++)
+        is_binary |= strcmp(form, binary[i]) == 0;
     if (!is_binary && !asks_for_color(command, args) && strcmp(format, "torch") != 0 &&
         strcmp(format, "pstats") != 0)
         must(memchr(text, 0x1b, len) == NULL, "no escape sequence comes out");
