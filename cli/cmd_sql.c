@@ -100,7 +100,21 @@ static bool run_text(struct trace_sql *sql, const char *text, const struct outpu
     return good;
 }
 
-/* Read what TEXT (NULL: anything) wants, and run it; without it, prompt. */
+/* Run TEXT on TRACE; without it, prompt. */
+static bool ask_trace(const struct sql_args *args, struct trace_sql *sql, const char *text,
+                      const struct trace *trace, struct tpa_error *err)
+{
+    int64_t *shift_ns = timeline_shifts(trace);
+    trace_sql_use(sql, trace, shift_ns);
+    trace_sql_limit(sql, args->timeout_ns, NULL);
+    bool good = text ? run_text(sql, text, &args->output, trace, err)
+                     : sql_prompt(sql, &args->output, args->timeout_ns, err);
+    trace_sql_free(sql);
+    free(shift_ns);
+    return good;
+}
+
+/* Read what TEXT (NULL: anything) wants, and run it. Takes SQL over. */
 static bool ask(const struct invocation *call, struct trace_sql *sql, const char *text, struct tpa_error *err)
 {
     const struct sql_args *args = call->args;
@@ -111,15 +125,11 @@ static bool ask(const struct invocation *call, struct trace_sql *sql, const char
         wants =
             (struct trace_wants){ .args = UINT64_MAX >> (64 - ARG_COUNT), .flows = true, .counters = true };
     struct trace *trace = load_traces(call, &args->load, &wants, err);
-    if (!trace)
+    if (!trace) {
+        trace_sql_free(sql);
         return false;
-    int64_t *shift_ns = timeline_shifts(trace);
-    trace_sql_use(sql, trace, shift_ns);
-    trace_sql_limit(sql, args->timeout_ns, NULL);
-    bool good = text ? run_text(sql, text, &args->output, trace, err)
-                     : sql_prompt(sql, &args->output, args->timeout_ns, err);
-    trace_sql_free(sql);
-    free(shift_ns);
+    }
+    bool good = ask_trace(args, sql, text, trace, err);
     trace_free(trace);
     return good;
 }
