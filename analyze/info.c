@@ -11,6 +11,7 @@
 #include "base/sum.h"
 #include "trace/span.h"
 #include "facts/step_list.h"
+#include <assert.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -200,6 +201,7 @@ static void add_fact(struct facts *facts, const char *name, const char *value)
         *VEC_PUSH(&facts->rows) =
             (struct fact_row){ as_text(kept), { kept + strlen(name) + 1, text.count }, 0 };
     }
+    assert(facts->rows.at);
     facts->rows.at[row].files++;
     buffer_release(&key);
     buffer_release(&text);

@@ -12,6 +12,7 @@
 #include "facts/features.h"
 #include "facts/gpu_events.h"
 #include "facts/step_list.h"
+#include <assert.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -314,9 +315,11 @@ static void find_rows(struct roofline *roofline, const struct selection *selecti
             *VEC_PUSH(&roofline->rows) = new_row(roofline, call, by, key[0]);
             *VEC_PUSH(&sums) = (struct row_sums){ .rated = roofline->calls.on_device };
         }
+        assert(roofline->rows.at && sums.at);
         add_call(&roofline->rows.at[row], &sums.at[row], call, roofline->calls.on_device);
     }
-    for (size_t i = 0; i < roofline->rows.count; i++)
+    assert(roofline->rows.count == sums.count);
+    for (size_t i = 0; i < sums.count; i++)
         finish_row(&roofline->rows.at[i], &sums.at[i]);
     runs_sort(roofline->rows.at, roofline->rows.count, sizeof *roofline->rows.at, took_less, NULL);
     VEC_FREE(&sums);

@@ -95,7 +95,8 @@ bool lcs_find(const uint32_t *a, size_t n, const uint32_t *b, size_t m, size_t m
         edits++;
     if (edits <= most) {
         follow_back(&search, (int64_t)edits, pairs);
-        turn_round(pairs->at + first, pairs->count - first);
+        if (pairs->count > first)
+            turn_round(pairs->at + first, pairs->count - first);
     }
     for (size_t d = 0; d <= most; d++)
         free(search.rows[d]);

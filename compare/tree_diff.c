@@ -3,6 +3,7 @@
 
 #include "base/buffer.h"
 #include "compare/work_numbers.h"
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -74,6 +75,7 @@ static uint32_t path_below(struct making *making, uint32_t parent, name_id name)
     uint32_t id = names_add(making->path_keys, (const char *)key, sizeof key);
     if (id < making->paths.count)
         return id;
+    assert(parent == WORK_NONE || making->paths.at);
     const struct path *above = parent == WORK_NONE ? NULL : &making->paths.at[parent];
     uint32_t depth = above ? above->depth + 1 : 0, head = depth < PATH_END ? id : above->head;
     *VEC_PUSH(&making->paths) = (struct path){ parent, head, name, depth };
@@ -92,7 +94,8 @@ static void add_names(const struct making *making, struct buffer *text, uint32_t
 {
     uint32_t ids[2 * PATH_END];
     size_t count = 0;
-    for (uint32_t at = path; at != WORK_NONE && making->paths.at[at].depth >= depth && count < 2 * PATH_END;
+    for (uint32_t at = path;
+         at != WORK_NONE && making->paths.at[at].depth >= depth && count < sizeof ids / sizeof *ids;
          at = making->paths.at[at].parent)
         ids[count++] = at;
     while (count-- > 0) {
@@ -106,6 +109,7 @@ static struct text path_text(struct making *making, uint32_t path)
 {
     if (path == WORK_NONE)
         return (struct text){ "(thread)", strlen("(thread)") };
+    assert(making->paths.at);
     uint32_t levels = making->paths.at[path].depth + 1;
     struct buffer text = { 0 };
     if (levels > 2 * PATH_END) {

@@ -1,6 +1,7 @@
 /* device_peaks.c - see device_peaks.h. */
 #include "facts/device_peaks.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -99,7 +100,7 @@ static double rate_of(const char *text, size_t len)
 {
     static const char units[] = "KMGTP";
     char copy[40], *end;
-    if (len == 0 || len >= sizeof copy || !memchr("0123456789.", text[0], 11))
+    if (len == 0 || len >= sizeof copy || (text[0] != '.' && !isdigit((unsigned char)text[0])))
         return 0;
     memcpy(copy, text, len);
     copy[len] = '\0';

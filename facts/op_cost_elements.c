@@ -1,6 +1,7 @@
 /* op_cost_elements.c - operators that work element by element: one operation for each of the output's, by convention. */
 #include "facts/op_cost_parts.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -197,7 +198,8 @@ static bool is_float_number(const struct op_input *input)
         return false;
     if (input->type)
         return input->type->sort == ELEMENT_FLOAT;
-    return input->concrete.len && memchr("0123456789-", input->concrete.at[0], 11) &&
+    return input->concrete.len &&
+           (input->concrete.at[0] == '-' || isdigit((unsigned char)input->concrete.at[0])) &&
            (memchr(input->concrete.at, '.', input->concrete.len) ||
             memchr(input->concrete.at, 'e', input->concrete.len));
 }

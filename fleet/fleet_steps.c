@@ -86,9 +86,11 @@ static void add_waste(struct fleet *fleet, const char *what, int64_t time_ns)
 static bool is_in_complete_step(const struct fleet *fleet, const struct fleet_arrival *arrival)
 {
     const struct fleet_member *member = &fleet->job.members.at[arrival->member];
+    size_t i, count = member->count[FACTS_STEPS];
+    if (count == 0)
+        return false;
     const struct facts_step *steps =
         (const struct facts_step *)facts_rows(fleet->job.facts, FACTS_STEPS) + member->first[FACTS_STEPS];
-    size_t i, count = member->count[FACTS_STEPS];
     int64_t device = arrival->collective->device, number = arrival->collective->step;
     SEARCH(i, count, steps[i].device < device || (steps[i].device == device && steps[i].number < number));
     return i < count && steps[i].device == device && steps[i].number == number && steps[i].complete == 1;

@@ -4,6 +4,7 @@
 #include "base/regex.h"
 #include "base/runs.h"
 #include "base/suggest.h"
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -123,6 +124,7 @@ static void add_patterns(struct sequences *sequences, const struct stream_works 
                 (struct pattern){ .first = begin + 1, .length = used - begin - 1, .op = trace->name[op] };
         else
             used = begin;
+        assert(patterns.at);
         patterns.at[id].count++;
         patterns.at[id].device_ns += device_ns;
         patterns.at[id].host_ns += trace->dur_ns[op];

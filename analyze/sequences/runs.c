@@ -9,6 +9,7 @@
 #include "base/runs.h"
 #include "base/sum.h"
 #include "trace/span.h"
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -86,6 +87,7 @@ static void add_run(struct short_rows *rows, const struct stream_works *works,
         int64_t work_ns = work->end_ns - work->start_ns;
         uint32_t group = group_of(sequences->group, work->event, work->call, work->op);
         struct short_row *of_group = row_of_group(rows, group);
+        assert(rows->last_run);
         of_group->runs += rows->last_run[group] != rows->run;
         rows->last_run[group] = rows->run;
         add_to_row(of_group, work_ns, idle_ns, work->because);
