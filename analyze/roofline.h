@@ -34,7 +34,7 @@ struct roofline_row {
     struct text name, shapes, types; /* missing unless by op, by shape */
     int64_t count;                   /* calls */
     int64_t launching;               /* of these, calls that launched work themselves */
-    int64_t flops, bytes;            /* of all calls; TABLE_INT_MISSING where one does not tell, as below */
+    int64_t flops, bytes;            /* of all calls; TABLE_INT_MISSING where one is unknown, as below */
     int64_t time_ns;                 /* of their works */
     double tflops, tbs,
         intensity;     /* 10^12 per second, of calls with work; operations per byte; NAN: missing, as below */
@@ -48,7 +48,7 @@ struct roofline_row {
 /* A device, as a whole. */
 struct roofline_device {
     int64_t rank, device;
-    struct text name;    /* missing where the file does not tell */
+    struct text name;    /* missing where the file lacks it */
     int64_t time_ns;     /* of its works, added up */
     int64_t modelled_ns; /* of those in modelled operators */
     double modelled;     /* as a share */

@@ -19,7 +19,7 @@ struct phase_row {
     struct group_key key;
     struct text phase;
     int64_t steps, batch;                 /* batch: requests of a step; missing in rows of all */
-    int64_t requests, tokens;             /* missing where a step does not tell */
+    int64_t requests, tokens;             /* missing where the name of a step lacks them */
     int64_t wall_ns, busy_ns, idle_ns;    /* busy and idle are missing where the file has no work */
     double tokens_per_second, mean_batch; /* NaN: not known */
     int64_t least_batch, most_batch;

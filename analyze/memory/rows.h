@@ -32,7 +32,7 @@ struct memory_options {
 /* Whose memory a row is about. */
 struct memory_place {
     int64_t rank;
-    struct text device; /* "cpu" or "cuda:0"; missing when the file does not tell */
+    struct text device; /* "cpu" or "cuda:0"; missing when not recorded */
     int64_t number;     /* of the device; missing when it has none, as the host */
     bool is_host;
 };
