@@ -152,6 +152,13 @@ static size_t behind(const struct editing *editing, size_t at)
     return at;
 }
 
+/* Whether KEY ends the input if the line is empty: Ctrl-D. Typed while a query ran, when the terminal still gathered lines, it is
+ * read as NUL here: Linux keeps end-of-file that way when canonical mode is switched off. */
+static bool ends_input(int key)
+{
+    return key == CONTROL('D') || key == '\0';
+}
+
 /* Draw the prompt and as much of the line as fits, the cursor in it. */
 static void draw(const struct editing *editing)
 {
@@ -274,7 +281,7 @@ static enum line_end edit(struct editing *editing)
             return LINE_READ;
         if (key == CONTROL('C'))
             return LINE_GIVEN_UP;
-        if (key == KEY_NONE || (key == CONTROL('D') && editing->line->count == 0))
+        if (key == KEY_NONE || (ends_input(key) && editing->line->count == 0))
             return LINE_NO_MORE;
         press(editing, key);
     }
