@@ -56,7 +56,7 @@ static const struct opt convert_opts[] = {
              "name files without their directories; what is then the same adds up"),
     OPT_FLAG(
         0, "critical-path", struct convert_args, critical_path,
-        "chrome, of a trace: add a track with the pieces of the critical path, and arrows where it changes tracks"),
+        "chrome or perfetto, of a trace: add the pieces of the critical path, and arrows where it changes tracks"),
     OPT_SHARE(0, "node-threshold", struct convert_args, node_share, "SHARE",
               "dot: leave out functions with less of the time"),
     OPT_SHARE(0, "edge-threshold", struct convert_args, edge_share, "SHARE",
@@ -353,6 +353,19 @@ static void tell_notices(const struct ingested *ingested)
     result_free(result);
 }
 
+/* Only a trace has a critical path, and only timelines can show it. */
+static bool check_critical_path(const struct convert_form *form, const struct ingested *ingested,
+                                const struct convert_args *args, struct tpa_error *err)
+{
+    if (!args->critical_path || (form->marks_path && ingested->trace))
+        return true;
+    tpa_fail(err, TPA_NOWHERE, "--critical-path cannot be used for %s%s", form->name,
+             ingested->trace ? "" : " of a file that is not a trace");
+    return tpa_hint(
+        err,
+        "it adds the critical path of a trace to --to chrome or --to perfetto; tpa path shows it as tables");
+}
+
 static int convert_main(const struct invocation *call, struct tpa_error *err)
 {
     const struct convert_args *args = call->args;
@@ -361,9 +374,10 @@ static int convert_main(const struct invocation *call, struct tpa_error *err)
     if (!form || !load_any(call, &args->load, &form->wants, &ingested, err))
         return EXIT_TROUBLE;
     struct buffer summary = { 0 };
-    bool fine = can_write(form, &ingested)
-                    ? take_as_trace(form, &ingested, err) && write_form(form, &ingested, args, &summary, err)
-                    : refuse_form(form, &ingested, call->operands[0], err);
+    bool fine = can_write(form, &ingested) ? check_critical_path(form, &ingested, args, err) &&
+                                                 take_as_trace(form, &ingested, err) &&
+                                                 write_form(form, &ingested, args, &summary, err)
+                                           : refuse_form(form, &ingested, call->operands[0], err);
     if (fine) {
         tell_notices(&ingested);
         tell(form, args, &summary);

@@ -658,6 +658,7 @@ const struct convert_form convert_chrome = {
     .help = "Chrome's trace event JSON, for Perfetto and chrome://tracing",
     .ending = ".json",
     .packs = true,
+    .marks_path = true,
     .is_read = true,
     .write_trace = write_chrome,
     .wants = CONVERT_WANTS_ALL,

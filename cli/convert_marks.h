@@ -1,14 +1,26 @@
 /*
- * convert_marks.h - the critical path as events of Chrome's JSON: a track of its own, and arrows where it changes tracks.
+ * convert_marks.h - the critical path of all that was recorded, as marks on a timeline.
  *
- * The track "critical path" holds its pieces, of category critical_path, named by part and by what ran. The arrows, of the same
- * category, lead from the last event of the path on one track to the next on another.
+ * convert_each_mark() gives the pieces; convert_put_marks() writes them as Chrome's JSON: a track "critical path" holds the
+ * pieces, of category critical_path, named by part and by what ran. Arrows of the same category lead from the last event of
+ * the path on one track to the next on another. Readers of ours leave out both.
  */
 #ifndef TPA_CLI_CONVERT_MARKS_H
 #define TPA_CLI_CONVERT_MARKS_H
 
 #include "base/buffer.h"
+#include "replay/path.h"
 #include "trace/trace.h"
+
+/* What each piece is given to. LAST: the piece before on another track, whose event ran; NULL: this is no change of tracks. */
+typedef void convert_mark_fn(void *context, const struct replay_graph *graph,
+                             const struct path_segment *piece, const struct path_segment *last);
+
+/* Call VISIT for each piece of the critical path of TRACE (read for REPLAY_WANTS at least), in order of time. */
+void convert_each_mark(const struct trace *trace, convert_mark_fn *visit, void *context);
+
+/* Add what PIECE is called to OUT: "kernel: gemm". */
+void convert_mark_name(const struct trace *trace, const struct path_segment *piece, struct buffer *out);
 
 /* What the writer knows: how it writes a moment of a file, and where a track is. */
 struct convert_marks {

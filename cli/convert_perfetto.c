@@ -19,6 +19,7 @@
 #include "base/search.h"
 #include "cli/chrome_head.h"
 #include "cli/perfetto_flows.h"
+#include "cli/perfetto_path.h"
 #include "cli/perfetto_plan.h"
 #include "cli/timeline.h"
 #include "cli/wire_put.h"
@@ -71,7 +72,7 @@ struct perfetto_output {
     uint32_t *counter_of; /* by sample */
     struct memory_records *memory;
     uint32_t *memory_uuid; /* by device of memory */
-    struct buffer head;
+    struct buffer head, path;
 };
 
 /* ---- processes and tracks ---- */
@@ -622,7 +623,7 @@ static size_t parts_of(size_t count, size_t per_part)
     return (count + per_part - 1) / per_part;
 }
 
-/* Part 0 is what comes first; then events, then samples, then memory. */
+/* Part 0 is what comes first; then events, then samples, then memory and the critical path. */
 static void make_part(const void *context, size_t part, struct buffer *out)
 {
     const struct perfetto_output *output = context;
@@ -634,8 +635,10 @@ static void make_part(const void *context, size_t part, struct buffer *out)
         make_events(output, part - 1, out);
     else if (part - 1 - events < samples)
         make_samples(output, part - 1 - events, out);
-    else
+    else {
         make_memory(output, out);
+        buffer_add(out, output->path.at, output->path.count);
+    }
 }
 
 static void find_args(struct perfetto_output *output)
@@ -704,6 +707,7 @@ static void release(struct perfetto_output *output)
     perfetto_flows_release(&output->flows);
     VEC_FREE(&output->counters);
     buffer_release(&output->head);
+    buffer_release(&output->path);
 }
 
 static bool write_perfetto(const struct trace *trace, const struct convert_args *args, FILE *out,
@@ -711,6 +715,9 @@ static bool write_perfetto(const struct trace *trace, const struct convert_args 
 {
     struct perfetto_output output = { .trace = trace };
     prepare(&output);
+    size_t pieces = args->critical_path
+                        ? perfetto_put_path(trace, output.shift_ns, &output.plan.next_uuid, &output.path)
+                        : 0;
     struct packer packer = {
         .packing = convert_packing(args),
         .workers = (unsigned)args->load.jobs,
@@ -722,6 +729,8 @@ static bool write_perfetto(const struct trace *trace, const struct convert_args 
     bool fine = packer_write(&packer, parts, out, err);
     buffer_printf(summary, "%zu events, %zu flows, %zu counter samples", trace->event_count,
                   output.flows.arrows, trace->sample_count);
+    if (args->critical_path)
+        buffer_printf(summary, ", %zu pieces of the critical path", pieces);
     if (trace->file_count > 1)
         buffer_printf(summary, " of %zu files, whose processes are named by rank", trace->file_count);
     buffer_putc(summary, '\n');
@@ -735,6 +744,7 @@ const struct convert_form convert_perfetto = {
     .help = "Perfetto's protobuf, which its UI opens faster and larger than JSON",
     .ending = ".pftrace|.perfetto-trace",
     .packs = true,
+    .marks_path = true,
     .is_read = true,
     .write_trace = write_perfetto,
     .wants = CONVERT_WANTS_ALL,

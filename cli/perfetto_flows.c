@@ -15,9 +15,6 @@ static void add_flow(struct perfetto_flows *flows, uint64_t id, event_id from, e
     flows->arrows++;
 }
 
-/* Flow ids: what kind in the upper bits, and a number that counts. */
-enum { FLOW_LAUNCH = 1, FLOW_BACKWARD = 2, FLOW_COLLECTIVE = 3, FLOW_KIND_SHIFT = 56 };
-
 static uint64_t flow_id(int kind, uint64_t number)
 {
     return (uint64_t)kind << FLOW_KIND_SHIFT | number;

@@ -8,6 +8,9 @@
 #include "base/memory.h"
 #include "trace/trace.h"
 
+/* Ids of flows: what kind in the upper bits, and a number that counts. */
+enum { FLOW_LAUNCH = 1, FLOW_BACKWARD = 2, FLOW_COLLECTIVE = 3, FLOW_PATH = 4, FLOW_KIND_SHIFT = 56 };
+
 /* A flow touches an event; those of one id are joined, in order of time. */
 struct perfetto_flow_end {
     event_id event;

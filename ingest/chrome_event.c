@@ -481,8 +481,21 @@ static bool read_async_id(struct chrome_reader *reader, const struct fields *fie
     return true;
 }
 
+/* The marks of `tpa convert --critical-path` repeat what the events say, and are no events. */
+static bool is_path_mark(const struct fields *fields)
+{
+    const struct value *category = &fields->at[FIELD_CATEGORY], *pid = &fields->at[FIELD_PID],
+                       *name = &fields->at[FIELD_NAME];
+    if (category->kind != VALUE_STRING || !is_word(category->start, category->end, "critical_path"))
+        return false;
+    return (pid->kind == VALUE_STRING && is_word(pid->start, pid->end, "critical path")) ||
+           (name->kind == VALUE_STRING && is_word(name->start, name->end, "critical_path"));
+}
+
 static void add_flow(struct chrome_reader *reader, const struct fields *fields, char phase)
 {
+    if (is_path_mark(fields))
+        return;
     trace_chunk_count_skipped(reader->chunk, 1, 0, 0);
     if (!reader->want_flows)
         return;
@@ -703,6 +716,8 @@ static void add_xla(struct chrome_reader *reader, const struct fields *fields, s
 static void add_event(struct chrome_reader *reader, const struct fields *fields, char phase)
 {
     struct chunk_event event = { .phase = phase, .dur_ns = -1 };
+    if (phase == 'X' && fields->at[FIELD_PID].kind == VALUE_STRING && is_path_mark(fields))
+        return;
     if (!read_time(&fields->at[FIELD_TS], &event.start_ns)) {
         count_notice(reader, fields, "bad_time", "events without a usable time (ts) were left out");
         return;

@@ -302,6 +302,8 @@ static void add_slice(struct pf_reader *reader, const struct pf_sequence *sequen
                       const struct pf_packet *packet, const struct track_event *event, uint32_t place,
                       struct chunk_event *slice, struct wire of_end)
 {
+    if (reader->tracks.at.at[place].is_derived)
+        return;
     slice->track = pf_track_of(reader, place);
     const struct pf_track *track = &reader->tracks.at.at[place];
     struct pf_text category = event->category;
