@@ -259,6 +259,12 @@ static bool check_ranks(struct measures *const sides[2], const struct diff_args 
     if (!gate_check_ranks(sides[0], "the first side", err) ||
         !gate_check_ranks(sides[1], "the second side", err))
         return false;
+    if ((!before || !after) && sides[0]->files != sides[1]->files) {
+        tpa_fail(err, TPA_NOWHERE, "the sides have %zu and %zu files, which do not record their ranks",
+                 sides[0]->files, sides[1]->files);
+        return tpa_hint(err,
+                        "a rank may be missing: give as many files on both sides, or --allow-missing-ranks");
+    }
     if (!before || !after || strcmp(before, after) == 0)
         return true;
     tpa_fail(err, TPA_NOWHERE, "the sides are not of the same ranks: %s against %s", before, after);

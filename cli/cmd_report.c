@@ -52,11 +52,8 @@ static const struct opt report_opts[] = {
              "comparison: a smaller change of a time is no change"),
     CAPTURE_OPTION(struct report_args, load),
     OPT_GROUP("Selection"),
-    OPT_RANGES(0, "steps", struct report_args, selection.steps, "A..B",
-               "only what starts in these steps (ProfilerStep#N): 3..7, 3.., or 1,4"),
-    OPT_TEXT(0, "range", struct report_args, selection.range, "A..B",
-             "only what starts in this time from the beginning of the trace: 1.5s..2s, 10ms..; or within the "
-             "annotations or operators of this name"),
+    OPT_RANGES(0, "steps", struct report_args, selection.steps, "A..B", SELECTION_STEPS_HELP),
+    OPT_TEXT(0, "range", struct report_args, selection.range, "A..B", SELECTION_RANGE_HELP),
     OPT_RANGES(0, "device", struct report_args, selection.devices, "N", "only these devices; what runs on the host stays"),
     OPT_RANGES(0, "rank", struct report_args, selection.ranks, "N", "only the files of these ranks"),
     OPT_GROUP("Output"),

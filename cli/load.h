@@ -42,16 +42,19 @@ struct load_args {
               "give up on a file that inflates to more than N times its size; 0 never does"), \
     OPT_FLAG(0, "progress", T, field.progress, "show no progress on the terminal while reading")
 
+#define SELECTION_STEPS_HELP \
+    "only these steps (ProfilerStep#N): 3..7, 3.., or 1,4; device work belongs to the step that launched it"
+#define SELECTION_RANGE_HELP \
+    "only this time from the beginning of the trace: 1.5s..2s, 10ms..; or the annotations or operators of this name; " \
+    "device work counts where it was launched"
+
 /* Which part of the traces: fills a struct selection_query, for selection_open. */
 #define SELECTION_OPTIONS(T, field) \
     OPT_GROUP("Selection"), \
     OPT_TEXT('F', "filter", T, field.filter, "REGEX", "only names that match REGEX (Perl syntax)"), \
     OPT_TEXT('x', "exclude", T, field.exclude, "REGEX", "no names that match REGEX"), \
-    OPT_RANGES(0, "steps", T, field.steps, "A..B", \
-               "only what starts in these steps (ProfilerStep#N): 3..7, 3.., or 1,4"), \
-    OPT_TEXT(0, "range", T, field.range, "A..B", \
-             "only what starts in this time from the beginning of the trace: 1.5s..2s, 10ms..; or within the " \
-             "annotations or operators of this name"), \
+    OPT_RANGES(0, "steps", T, field.steps, "A..B", SELECTION_STEPS_HELP), \
+    OPT_TEXT(0, "range", T, field.range, "A..B", SELECTION_RANGE_HELP), \
     OPT_RANGES(0, "device", T, field.devices, "N", "only these devices; what runs on the host stays"), \
     OPT_RANGES(0, "stream", T, field.streams, "N", "only these streams; what runs on the host stays"), \
     OPT_RANGES(0, "rank", T, field.ranks, "N", "only the files of these ranks")
