@@ -267,17 +267,20 @@ static bool same_amounts(const struct amounts *written, const struct amounts *fo
     return true;
 }
 
+static struct trace_wants wants_of_check(const struct convert_form *form)
+{
+    return (struct trace_wants){ .flows = form->check_all, .counters = form->check_all };
+}
+
 /*
- * Read the file at PATH, which has what INGESTED holds, as tpa will. A limit that would refuse it is no failure: SUMMARY
+ * Read the file at PATH, which has what WRITTEN counts, as tpa will. A limit that would refuse it is no failure: SUMMARY
  * tells how it can be read.
  */
-static bool check_written(const struct convert_form *form, const struct ingested *ingested,
+static bool check_written(const struct convert_form *form, const struct amounts *written,
                           const struct convert_args *args, const char *path, struct buffer *summary,
                           struct tpa_error *err)
 {
-    struct ingest_options options = { .workers = (unsigned)args->load.jobs };
-    if (form->check_all)
-        options.wants = (struct trace_wants){ .flows = true, .counters = true };
+    struct ingest_options options = { .wants = wants_of_check(form), .workers = (unsigned)args->load.jobs };
     struct ingested again = { 0 };
     struct tpa_error refused = { 0 };
     bool fine = ingest_read_any(&path, 1, &options, &again, &refused);
@@ -291,28 +294,48 @@ static bool check_written(const struct convert_form *form, const struct ingested
     }
     if (!fine)
         return tpa_while(err, "reading what was written, which was removed");
-    struct amounts written = amounts_of(ingested, &options.wants), found = amounts_of(&again, &options.wants);
+    struct amounts found = amounts_of(&again, &options.wants);
     ingested_free(&again);
-    return same_amounts(&written, &found, err);
+    return same_amounts(written, &found, err);
 }
 
-static bool check_file(const struct convert_form *form, const struct ingested *ingested,
+/* INGESTED is freed: it and what is read again are not in memory at once. */
+static bool check_file(const struct convert_form *form, struct ingested *ingested,
                        const struct convert_args *args, struct output_file *file, struct buffer *summary,
                        struct tpa_error *err)
 {
+    struct trace_wants wants = wants_of_check(form);
+    struct amounts written = amounts_of(ingested, &wants);
+    ingested_free(ingested);
     if (!form->is_read || !file->temporary ||
         fflush(file->stream) != 0) /* committing tells why it could not */
         return true;
-    return check_written(form, ingested, args, file->temporary, summary, err);
+    return check_written(form, &written, args, file->temporary, summary, err);
 }
 
+/* What was odd about the input, as every other command tells it. */
+static void add_notices(const struct ingested *ingested, struct result *notices)
+{
+    snapshot_add_file_notices(&ingested->snapshots, notices);
+    if (ingested->trace)
+        load_add_notices(ingested->trace, notices);
+    else if (ingested->profile)
+        profile_add_notices(notices, ingested->profile, &(struct profile_view){ 0 }, true);
+    else if (ingested->actions)
+        actions_add_notices(notices, ingested->actions);
+}
+
+/* Write INGESTED, which is freed; what was odd about it goes into NOTICES. */
 static bool write_form(const struct convert_form *form, struct ingested *ingested,
-                       const struct convert_args *args, struct buffer *summary, struct tpa_error *err)
+                       const struct convert_args *args, struct buffer *summary, struct result *notices,
+                       struct tpa_error *err)
 {
     struct output_file file;
     if (!output_file_open(&file, args->path, err))
         return false;
-    if (!write_ingested(form, ingested, args, file.stream, summary, err)) {
+    bool written = write_ingested(form, ingested, args, file.stream, summary, err);
+    add_notices(ingested, notices);
+    if (!written) {
         bool on_stdout = file.path == NULL;
         output_file_discard(&file);
         if (!on_stdout || !output_reader_is_gone())
@@ -338,21 +361,6 @@ static void tell(const struct convert_form *form, const struct convert_args *arg
     }
 }
 
-/* What was odd about the input, as every other command tells it; on stderr, as standard output may be the file. */
-static void tell_notices(const struct ingested *ingested)
-{
-    struct result *result = result_open("tpa.convert/1");
-    snapshot_add_file_notices(&ingested->snapshots, result);
-    if (ingested->trace)
-        load_add_notices(ingested->trace, result);
-    else if (ingested->profile)
-        profile_add_notices(result, ingested->profile, &(struct profile_view){ 0 }, true);
-    else if (ingested->actions)
-        actions_add_notices(result, ingested->actions);
-    output_tell_notices(result);
-    result_free(result);
-}
-
 /* Only a trace has a critical path, and only timelines can show it. */
 static bool check_critical_path(const struct convert_form *form, const struct ingested *ingested,
                                 const struct convert_args *args, struct tpa_error *err)
@@ -374,15 +382,17 @@ static int convert_main(const struct invocation *call, struct tpa_error *err)
     if (!form || !load_any(call, &args->load, &form->wants, &ingested, err))
         return EXIT_TROUBLE;
     struct buffer summary = { 0 };
+    struct result *notices = result_open("tpa.convert/1");
     bool fine = can_write(form, &ingested) ? check_critical_path(form, &ingested, args, err) &&
                                                  take_as_trace(form, &ingested, err) &&
-                                                 write_form(form, &ingested, args, &summary, err)
+                                                 write_form(form, &ingested, args, &summary, notices, err)
                                            : refuse_form(form, &ingested, call->operands[0], err);
     if (fine) {
-        tell_notices(&ingested);
+        output_tell_notices(notices); /* on stderr, as standard output may be the file */
         tell(form, args, &summary);
     }
     buffer_release(&summary);
+    result_free(notices);
     ingested_free(&ingested);
     return fine ? EXIT_FINE : EXIT_TROUBLE;
 }

@@ -21,13 +21,13 @@
 #include "ingest/unread.h"
 
 #include "base/memory.h"
+#include "base/parallel.h"
 #include "ingest/json_text.h"
 #include <inttypes.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 enum {
     DEFAULT_WINDOW = 256 << 10,
@@ -306,7 +306,7 @@ static void *work(void *argument)
 static unsigned count_workers(const struct ingest_options *options, const struct source *source,
                               size_t window_size)
 {
-    long workers = options->workers ? (long)options->workers : sysconf(_SC_NPROCESSORS_ONLN);
+    long workers = parallel_workers(options->workers);
     int64_t size = source_packed_size(source);
     if (size >= 0 && source_packing(source) == SOURCE_PLAIN && size / (int64_t)window_size + 1 < workers)
         workers = (long)(size / (int64_t)window_size) + 1;

@@ -12,6 +12,7 @@
 #include "base/buffer.h"
 #include "base/memory.h"
 #include "base/names.h"
+#include "base/parallel.h"
 #include "ingest/unread.h"
 #include <dirent.h>
 #include <errno.h>
@@ -604,6 +605,13 @@ static void free_snapshots(struct snapshots *snapshots)
     VEC_FREE(&snapshots->of);
 }
 
+static struct trace *finish_trace(struct reading *reading)
+{
+    struct trace *trace = trace_builder_finish(reading->builder);
+    trace->workers = parallel_workers(reading->options->workers);
+    return trace;
+}
+
 bool ingest_read_any(const char *const *paths, size_t count, const struct ingest_options *options,
                      struct ingested *ingested, struct tpa_error *err)
 {
@@ -642,7 +650,7 @@ bool ingest_read_any(const char *const *paths, size_t count, const struct ingest
             trace_builder_add_property(reading.builder, TRACE_STEP_RANGE, options->step_range);
     }
     if (ok && !ingested->profile && !ingested->actions && !ingested->result && !ingested->snapshots.of.count)
-        ingested->trace = trace_builder_finish(reading.builder);
+        ingested->trace = finish_trace(&reading);
     else
         trace_builder_free(reading.builder);
     for (size_t i = 0; i < reading.profiles.count; i++)

@@ -7,6 +7,7 @@
  */
 #include "ingest/tpalog.h"
 
+#include "base/parallel.h"
 #include "base/sum.h"
 #include "trace/tpafile_bytes.h"
 #include <inttypes.h>
@@ -14,7 +15,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 enum {
     MOST_WORKERS = 64,
@@ -516,7 +516,7 @@ static void *work(void *argument)
 
 static unsigned count_workers(const struct tpalog_reader *reader)
 {
-    long workers = reader->options->workers ? (long)reader->options->workers : sysconf(_SC_NPROCESSORS_ONLN);
+    long workers = parallel_workers(reader->options->workers);
     int64_t size = source_packed_size(reader->source);
     if (size >= 0 && workers > 1 + size / BYTES_OF_WORKER) /* not worth more */
         workers = 1 + (long)(size / BYTES_OF_WORKER);

@@ -8,6 +8,7 @@
 #include "trace/calltree.h"
 
 #include "base/memory.h"
+#include "base/parallel.h"
 #include "base/search.h"
 #include <assert.h>
 #include <stdlib.h>
@@ -84,6 +85,23 @@ static void sort_events(const struct trace *trace, event_id *at, size_t count, e
     VEC_FREE(&ends);
 }
 
+/* ---- thread by thread ---- */
+
+static void sort_thread(void *context, size_t thread)
+{
+    struct calltree *tree = context;
+    node_id first = tree->threads[thread].first;
+    sort_events(tree->trace, tree->event + first, tree->threads[thread].count, tree->parent + first);
+}
+
+/* Threads have nothing to do with one another: TASK looks at one of them. */
+static void each_thread(struct calltree *tree, parallel_task *task, void *context)
+{
+    parallel_run(parallel_parts(tree->trace->workers, tree->count), tree->thread_count, task, context);
+}
+
+/* ---- opening ---- */
+
 struct calltree *calltree_open(const struct trace *trace, calltree_takes *takes, const void *context)
 {
     struct calltree *tree = mem_zalloc(1, sizeof *tree);
@@ -116,8 +134,7 @@ struct calltree *calltree_open(const struct trace *trace, calltree_takes *takes,
     }
     free(next);
     free(taken);
-    for (size_t i = 0; i < tree->thread_count; i++)
-        sort_events(trace, tree->event + tree->threads[i].first, tree->threads[i].count, tree->parent);
+    each_thread(tree, sort_thread, tree);
     return tree;
 }
 
@@ -144,6 +161,18 @@ static size_t find_thread(const struct calltree_thread *threads, size_t count, t
     SEARCH(i, count, threads[i].track < track);
     assert(i < count && threads[i].track == track);
     return i;
+}
+
+struct arrivals {
+    struct calltree *tree;
+    const uint32_t *counts; /* by thread */
+};
+
+static void sort_arrivals(void *context, size_t thread)
+{
+    const struct arrivals *arrivals = context;
+    if (arrivals->counts[thread])
+        sort_thread(arrivals->tree, thread);
 }
 
 /*
@@ -201,42 +230,58 @@ void calltree_move(struct calltree *tree, const struct calltree_move *moves, siz
     tree->threads = threads;
     tree->thread_count = 0;
     for (size_t i = 0; i < kept; i++) {
-        if (arrivals[i])
-            sort_events(trace, to + threads[i].first, threads[i].count, tree->parent);
-        if (threads[i].count) /* the last call of a thread may have left it */
-            threads[tree->thread_count++] = threads[i];
+        if (threads[i].count == 0) /* its last call has left it */
+            continue;
+        arrivals[tree->thread_count] = arrivals[i];
+        threads[tree->thread_count++] = threads[i];
     }
+    each_thread(tree, sort_arrivals, &(struct arrivals){ tree, arrivals });
     free(arrivals);
     free(put);
     free(moved);
 }
 
-void calltree_nest(struct calltree *tree)
+struct nesting {
+    struct calltree *tree;
+    size_t *overlaps; /* by thread */
+};
+
+static void nest_thread(void *context, size_t thread)
 {
+    const struct nesting *nesting = context;
+    struct calltree *tree = nesting->tree;
     const struct trace *trace = tree->trace;
     struct open_call {
         int64_t end_ns;
         node_id node;
     };
     VEC_OF(struct open_call) stack = { 0 };
-    for (size_t i = 0; i < tree->thread_count; i++) {
-        node_id end = tree->threads[i].first + tree->threads[i].count;
-        stack.count = 0;
-        for (node_id n = tree->threads[i].first; n < end; n++) {
-            int64_t start_ns = trace->start_ns[tree->event[n]];
-            int64_t end_ns = start_ns + trace->dur_ns[tree->event[n]];
-            while (stack.count) {
-                int64_t top_end_ns = stack.at[stack.count - 1].end_ns;
-                if (start_ns < top_end_ns && end_ns <= top_end_ns)
-                    break;
-                tree->overlaps += start_ns < top_end_ns;
-                stack.count--;
-            }
-            tree->parent[n] = stack.count ? stack.at[stack.count - 1].node : NODE_NONE;
-            *VEC_PUSH(&stack) = (struct open_call){ end_ns, n };
+    size_t overlaps = 0;
+    node_id first = tree->threads[thread].first, end = first + tree->threads[thread].count;
+    for (node_id n = first; n < end; n++) {
+        int64_t start_ns = trace->start_ns[tree->event[n]];
+        int64_t end_ns = start_ns + trace->dur_ns[tree->event[n]];
+        while (stack.count) {
+            int64_t top_end_ns = stack.at[stack.count - 1].end_ns;
+            if (start_ns < top_end_ns && end_ns <= top_end_ns)
+                break;
+            overlaps += start_ns < top_end_ns;
+            stack.count--;
         }
+        tree->parent[n] = stack.count ? stack.at[stack.count - 1].node : NODE_NONE;
+        *VEC_PUSH(&stack) = (struct open_call){ end_ns, n };
     }
+    nesting->overlaps[thread] = overlaps;
     VEC_FREE(&stack);
+}
+
+void calltree_nest(struct calltree *tree)
+{
+    struct nesting nesting = { tree, mem_zalloc(tree->thread_count + 1, sizeof *nesting.overlaps) };
+    each_thread(tree, nest_thread, &nesting);
+    for (size_t i = 0; i < tree->thread_count; i++)
+        tree->overlaps += nesting.overlaps[i];
+    free(nesting.overlaps);
 }
 
 node_id *calltree_nodes(const struct calltree *tree)
@@ -297,31 +342,48 @@ node_id calltree_open_at(const struct calltree *tree, const node_id *skips,
     return calltree_around(tree, skips, low == thread->first ? NODE_NONE : low - 1, moment_ns);
 }
 
+struct folding {
+    struct calltree *tree;
+    calltree_same *same;
+    const void *context;
+    uint8_t *state; /* by node */
+};
+
 /*
  * Parents come first, so one pass does all the folding torch repeats until nothing changes: when a
  * node is looked at, its parent has taken its final shape but for this child. The number of children
  * (0, 1, many) is kept in two bits of the state until the pass is over.
  */
-uint8_t *calltree_fold(struct calltree *tree, calltree_same *same, const void *context)
+static void fold_thread(void *context, size_t thread)
 {
     enum { CHILD = 4, CHILDREN = 8, CHILD_BITS = CHILD | CHILDREN };
-    uint8_t *state = mem_zalloc(tree->count + 1, 1);
-    for (size_t n = 0; n < tree->count; n++)
+    const struct folding *folding = context;
+    struct calltree *tree = folding->tree;
+    uint8_t *state = folding->state;
+    node_id first = tree->threads[thread].first, end = first + tree->threads[thread].count;
+    for (node_id n = first; n < end; n++)
         if (tree->parent[n] != NODE_NONE)
             state[tree->parent[n]] |= state[tree->parent[n]] & CHILD ? CHILDREN : CHILD;
-    for (size_t n = 0; n < tree->count; n++) {
+    for (node_id n = first; n < end; n++) {
         node_id caller = tree->parent[n], parent = caller;
         if (parent == NODE_NONE)
             continue;
         if (state[parent] & NODE_FOLDED)
             parent = tree->parent[n] = tree->parent[parent];
-        if ((state[parent] & CHILD_BITS) != CHILD || !same(context, tree->event[parent], tree->event[n]))
+        if ((state[parent] & CHILD_BITS) != CHILD ||
+            !folding->same(folding->context, tree->event[parent], tree->event[n]))
             continue;
         state[caller] |= NODE_KERNELS_GONE;
         state[parent] = (uint8_t)((state[parent] & ~CHILD_BITS) | (state[n] & CHILD_BITS));
         state[n] |= NODE_FOLDED;
     }
-    for (size_t n = 0; n < tree->count; n++)
+    for (node_id n = first; n < end; n++)
         state[n] &= (uint8_t)~CHILD_BITS;
-    return state;
+}
+
+uint8_t *calltree_fold(struct calltree *tree, calltree_same *same, const void *context)
+{
+    struct folding folding = { tree, same, context, mem_zalloc(tree->count + 1, 1) };
+    each_thread(tree, fold_thread, &folding);
+    return folding.state;
 }

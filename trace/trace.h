@@ -315,6 +315,7 @@ struct trace {
 
     struct trace_arg_column args[ARG_COUNT];
     struct trace_wants wants; /* what the reader was asked for */
+    unsigned workers;         /* threads that analyses may use at once, as the reader was told; 0: 1 */
 
     const struct names *names; /* event names: ids count up in order of first event */
     const struct names *texts; /* all other strings */

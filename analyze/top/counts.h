@@ -9,6 +9,7 @@
 #define TPA_ANALYZE_TOP_COUNTS_H
 
 #include "analyze/top/calls.h"
+#include "analyze/top/launched.h"
 #include "analyze/top/rows.h"
 #include "base/memory.h"
 
@@ -53,7 +54,8 @@ void top_device_time(const struct trace *trace, const struct narrowings *narrowi
 
 /* Device time: of the rows of devices, and of the calls that launched the work. After top_count_host. */
 void top_count_devices(struct top_rows *rows, const struct top_calls *calls, const struct top_links *links,
-                       const struct narrowings *narrowings, struct top_counts *counts);
+                       const struct top_launched *launched, const struct narrowings *narrowings,
+                       struct top_counts *counts);
 
 /*
  * Memory that calls allocated less what they freed. A record in no call has a row of its own: LEFTOVERS (NULL: not wanted)

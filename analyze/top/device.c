@@ -2,7 +2,7 @@
 #include "analyze/top/counts.h"
 
 #include "base/memory.h"
-#include "trace/arg_scan.h"
+#include <assert.h>
 #include <stdlib.h>
 
 struct device_state {
@@ -107,26 +107,23 @@ static void give_to_captured(struct device_state *state, event_id e, event_id ca
 }
 
 static void count_launched(struct device_state *state, event_id e, int64_t duration_ns,
-                           const int64_t *external_id, const int64_t *correlation)
+                           const struct launched_work *work)
 {
     const struct top_events *events = state->rows->events;
     const struct top_links *links = state->links;
     const node_id *node_of = state->calls->node_of;
-    size_t lookalike;
-    struct launch_link link = top_link(links, e, external_id, correlation, &lookalike);
-    bool has_operator = link.op != EVENT_NONE && node_of[link.op] != NODE_NONE;
-    bool given_once = !top_is_lookalike(links, lookalike, lookalike);
-    event_id call = correlation ? attribution_call(links->launches, e) : EVENT_NONE;
+    bool has_operator = work->op != EVENT_NONE && node_of[work->op] != NODE_NONE;
+    bool given_once = !top_is_lookalike(links, work->lookalike, work->lookalike);
     if (graph_link_is_work(state->rows->links, e))
-        give_to_captured(state, e, call, duration_ns);
-    note_work(state, e, call, has_operator || graph_link_op(state->rows->links, e), duration_ns);
+        give_to_captured(state, e, work->call, duration_ns);
+    note_work(state, e, work->call, has_operator || graph_link_op(state->rows->links, e), duration_ns);
     if (top_rows_hold_both_sides(events))
         return; /* the row has it already */
     if (has_operator && given_once)
-        give_later(state, node_of[link.op], duration_ns);
+        give_later(state, node_of[work->op], duration_ns);
     else if (has_operator)
-        give_to_callers(state, node_of[link.op], duration_ns, e + UINT64_C(1));
-    for (size_t i = lookalike; top_is_lookalike(links, lookalike, i); i++) {
+        give_to_callers(state, node_of[work->op], duration_ns, e + UINT64_C(1));
+    for (size_t i = work->lookalike; top_is_lookalike(links, work->lookalike, i); i++) {
         give_to_callers(state, node_of[links->lookalikes.at[i].call], duration_ns, e + UINT64_C(1));
         state->counts->lookalikes += top_version_is_open(links, events, e);
     }
@@ -151,25 +148,22 @@ static void count_event(struct device_state *state, event_id e, int64_t start_ns
 }
 
 void top_count_devices(struct top_rows *rows, const struct top_calls *calls, const struct top_links *links,
-                       const struct narrowings *narrowings, struct top_counts *counts)
+                       const struct top_launched *launched, const struct narrowings *narrowings,
+                       struct top_counts *counts)
 {
     const struct trace *trace = rows->events->trace;
     struct device_state state = { .rows = rows, .calls = calls, .links = links, .counts = counts };
-    struct arg_scan ids = arg_scan_of(trace, ARG_EXTERNAL_ID);
-    struct arg_scan correlations = arg_scan_of(trace, ARG_CORRELATION);
-    size_t next = 0;
+    size_t next = 0, next_launched = 0;
     for (event_id e = 0; e < trace->event_count; e++) {
         if (top_role(rows->events, e) != ROLE_DEVICE)
             continue;
-        int64_t start_ns, end_ns, id, correlation;
+        int64_t start_ns, end_ns;
         top_device_time(trace, narrowings, &next, e, &start_ns, &end_ns);
         count_event(&state, e, start_ns, end_ns);
-        if (!event_is_launched((enum event_kind)trace->kind[e]))
-            continue;
-        bool has_id = arg_scan_get(&ids, e, &id),
-             has_correlation = arg_scan_get(&correlations, e, &correlation);
-        count_launched(&state, e, difference_wrapped(end_ns, start_ns), has_id ? &id : NULL,
-                       has_correlation ? &correlation : NULL);
+        if (top_is_launched(rows->events, e)) {
+            assert(next_launched < launched->count);
+            count_launched(&state, e, difference_wrapped(end_ns, start_ns), &launched->at[next_launched++]);
+        }
     }
     add_launched(&state);
 }

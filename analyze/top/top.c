@@ -4,9 +4,9 @@
 #include "analyze/top/top.h"
 
 #include "base/memory.h"
+#include "base/parallel.h"
 #include <inttypes.h>
 #include <math.h>
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -251,21 +251,44 @@ static void take_rows(struct top *top, struct top_rows *rows)
 
 /* ---- the stages ---- */
 
-static void *derive_attribution(void *trace)
-{
-    attribution_of(trace);
-    return NULL;
-}
+struct beginning {
+    const struct trace *trace;
+    const struct top_options *options;
+    struct top_events *events;
+    struct top_calls *calls;
+};
 
 /*
- * Links look through all events, and so do the first two stages, which do not need them unless a selection asks when work was
- * launched: so links are found on a thread of their own, where there is enough to do.
+ * Attribution looks through all events, and so do the first two stages, which do not need it unless a selection asks when work
+ * was launched: so it is found meanwhile.
  */
-static bool begin_attribution(pthread_t *thread, const struct trace *trace, const struct top_options *options)
+static void begin_part(void *context, size_t part)
 {
-    enum { WORTH_A_THREAD = 200000 };
-    return !top_chooses_events(options) && trace->event_count >= WORTH_A_THREAD &&
-           pthread_create(thread, NULL, derive_attribution, (void *)(uintptr_t)trace) == 0;
+    struct beginning *beginning = context;
+    if (part == 0 && !top_chooses_events(beginning->options))
+        attribution_of(beginning->trace);
+    if (part == 1) {
+        top_events_open(beginning->events, beginning->trace, beginning->options);
+        top_calls_open(beginning->calls, beginning->events);
+    }
+}
+
+/* What both sides need is looked up for the devices while the host's time is counted. */
+struct counting {
+    struct top_rows *rows;
+    struct top_calls *calls;
+    const struct top_links *links;
+    struct top_counts *counts;
+    struct top_launched launched;
+};
+
+static void count_part(void *context, size_t part)
+{
+    struct counting *counting = context;
+    if (part == 0)
+        top_count_host(counting->rows, counting->calls, counting->counts);
+    else
+        top_launched_open(&counting->launched, counting->links, counting->rows->events);
 }
 
 static void count_rows(struct top *top, struct top_rows *rows, struct top_calls *calls,
@@ -276,8 +299,10 @@ static void count_rows(struct top *top, struct top_rows *rows, struct top_calls 
     uint64_t *leftovers =
         options->float_times ? mem_zalloc(top->trace->event_count / 64 + 1, sizeof *leftovers) : NULL;
     top->counts.moved_calls = links->moved_calls;
-    top_count_host(rows, calls, &top->counts);
-    top_count_devices(rows, calls, links, &narrowings, &top->counts);
+    struct counting counting = { rows, calls, links, &top->counts, { { 0 } } };
+    parallel_run(parallel_parts(top->trace->workers, top->trace->event_count), 2, count_part, &counting);
+    top_count_devices(rows, calls, links, &counting.launched, &narrowings, &top->counts);
+    VEC_FREE(&counting.launched);
     if (!options->without_memory)
         top_count_memory(rows, calls, &top->counts, leftovers);
     if (options->float_times)
@@ -292,12 +317,8 @@ struct top *top_analyze(const struct trace *trace, const struct top_options *opt
     struct top_calls calls;   /* who called whom */
     struct top_links links;   /* who launched what */
     struct top_rows rows;     /* which row an event belongs to, and the sums */
-    pthread_t thread;
-    bool apart = begin_attribution(&thread, trace, options);
-    top_events_open(&events, trace, options);
-    top_calls_open(&calls, &events);
-    if (apart)
-        pthread_join(thread, NULL);
+    struct beginning beginning = { trace, options, &events, &calls };
+    parallel_run(parallel_parts(trace->workers, trace->event_count), 2, begin_part, &beginning);
     top_links_open(&links, &events);
     top_calls_nest(&calls, &events, &links);
     top_rows_open(&rows, &events, events.by & TOP_STACK ? top_borrow_stacks(&calls, &links) : NULL);
