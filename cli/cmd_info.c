@@ -128,7 +128,9 @@ static int info_main(const struct invocation *call, struct tpa_error *err)
     struct ingested input = { 0 };
     struct result *result = result_open("tpa.info/1");
     bool good = args->formats ||
-                load_any(call, &args->load, &(struct trace_wants){ .args = FEATURE_WANTS }, &input, err);
+                load_any(call, &args->load,
+                         &(struct trace_wants){ .args = FEATURE_WANTS, .flows = true, .counters = true },
+                         &input, err);
     if (good && args->formats) {
         add_formats(result);
     } else if (good) {

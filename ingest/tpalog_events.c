@@ -462,6 +462,15 @@ static void fill_devices(struct tpalog_reader *reader, struct trace_file *file, 
         distributed_info_apply(reader->builder, distributed_info, strlen(distributed_info));
 }
 
+/* What is wrong with arrows or counters is of no interest to those who want none: as where they are read from JSON. */
+static bool is_of_interest(const struct tpalog_reader *reader, const char *word)
+{
+    const struct trace_wants *wants = &reader->options->wants;
+    if (strcmp(word, "bad_flow") == 0 || strcmp(word, "odd_flows") == 0)
+        return wants->flows;
+    return strcmp(word, "bad_counter") != 0 || wants->counters;
+}
+
 static void add_notice(struct tpalog_reader *reader, const int64_t *row)
 {
     size_t number;
@@ -470,7 +479,7 @@ static void add_notice(struct tpalog_reader *reader, const int64_t *row)
         return;
     const char *word = keep_text(reader, row[TPAFILE_NOTICE_WORD]);
     const char *text = keep_text(reader, row[TPAFILE_NOTICE_TEXT]);
-    if (!word || !text)
+    if (!word || !text || !is_of_interest(reader, word))
         return;
     if (row[TPAFILE_NOTICE_FILE] == TPAFILE_NO_FILE)
         trace_builder_tell(reader->builder, word, text, count);
@@ -709,7 +718,7 @@ static void add_flows_and_samples(struct tpalog_reader *reader)
         };
         trace_builder_add_flow(reader->builder, &flow);
     }
-    if (odd_flows)
+    if (odd_flows && reader->options->wants.flows)
         trace_builder_notice(reader->builder, "odd_flows",
                              "flow arrows are neither begin, step nor end; they were left out", odd_flows,
                              TPA_NOWHERE);
