@@ -32,7 +32,7 @@ static const struct table_column columns[] = {
     COLUMN(struct collective_row, bandwidth, "bandwidth", "GB/s", TABLE_NUMBER, "algorithmic bandwidth: bytes over time, in 10^9 bytes per second", .aliases = "algorithmic_bandwidth algbw"),
     COLUMN(struct collective_row, waited_ns, "waited", "Waited", TABLE_NS, "the part of the time in which another rank had not arrived; of collectives in flight at once it adds up", .flags = TABLE_HIDDEN, .aliases = "waiting"),
     COLUMN(struct collective_row, transfer_bus_bandwidth, "transfer_bus_bandwidth", "Bus GB/s, transfer", TABLE_NUMBER, "bus bandwidth over the transfer alone: the time less the waiting", .flags = TABLE_HIDDEN),
-    COLUMN(struct collective_row, bytes, "bytes", "Bytes", TABLE_BYTES, "sizes added up, of those that tell one"),
+    COLUMN(struct collective_row, bytes, "bytes", "Bytes", TABLE_BYTES, "sum of the recorded sizes"),
     COLUMN(struct collective_row, average_ns, "average", "Average", TABLE_NS, "mean duration", .aliases = "avg mean"),
     COLUMN(struct collective_row, min_ns, "min", "Min", TABLE_NS, "shortest", .flags = TABLE_OPTIONAL),
     COLUMN(struct collective_row, max_ns, "max", "Max", TABLE_NS, "longest"),
@@ -454,13 +454,13 @@ static void add_notices(const struct comm *comm, struct result *result)
     if (comm->without_size)
         result_add_notice(result, "no_size", comm->without_size, NULL, TPA_NOWHERE,
                           "%" PRId64
-                          " collectives tell no size, so they have no bandwidth; PyTorch since 2.2 "
+                          " collectives record no size, so they have no bandwidth; PyTorch since 2.2 "
                           "records it of NCCL, and record_shapes=True does for other libraries",
                           comm->without_size);
     if (comm->without_group)
         result_add_notice(
             result, "no_group", comm->without_group, NULL, TPA_NOWHERE,
-            "%" PRId64 " collectives tell no process group, so its size and with it the bus bandwidth "
+            "%" PRId64 " collectives record no process group, so its size and with it the bus bandwidth "
             "are not known; PyTorch since 2.2 records it of NCCL, and lists the groups of a job",
             comm->without_group);
     if (comm->without_kernel)
@@ -472,7 +472,7 @@ static void add_notices(const struct comm *comm, struct result *result)
     if (!comm->matched && !comm->refuted && comm->unmatched)
         result_add_notice(
             result, "one_rank", comm->unmatched, NULL, TPA_NOWHERE,
-            "the times hold the waiting for other ranks; give the traces of several ranks to tell "
+            "the times hold the waiting for other ranks; give the traces of several ranks to separate "
             "waiting from transfer");
     else if (comm->unmatched)
         result_add_notice(result, "unmatched", comm->unmatched, NULL, TPA_NOWHERE,
@@ -527,7 +527,7 @@ const struct analysis analysis_comm = {
         "symmetric memory, custom all-reduce and others are known by their kernels, operators and arguments; gloo, MPI "
         "and UCC by their regions on the host.\n\n"
         "Given the traces of several ranks, the same collective is found on each. The last to arrive shows what the "
-        "transfer alone takes; what the others took longer, they waited. A second table tells per rank how often it "
+        "transfer alone takes; what the others took longer, they waited. A second table shows per rank how often it "
         "came last, by how much, and what it did meanwhile; a third the collectives that cost the most waiting.\n\n"
         "--steps and --range choose by when a collective was issued, --filter and --exclude by its name, its kernel's and "
         "its operator's.",

@@ -65,7 +65,7 @@ static const struct table_column rank_columns[] = {
 static const struct table_column wait_columns[] = {
     COLUMN(struct comm_wait, collective, "collective", "Collective", TABLE_NAME, "what was done", .aliases = "name"),
     COLUMN(struct comm_wait, group, "group", "Group", TABLE_TEXT, "name of the process group, and its description", .flags = TABLE_OPTIONAL),
-    COLUMN(struct comm_wait, number, "number", "Number", TABLE_COUNT, "its number in the group, as the files tell it; else its place in the order", .aliases = "seq"),
+    COLUMN(struct comm_wait, number, "number", "Number", TABLE_COUNT, "its recorded number in the group; else its place in the order", .aliases = "seq"),
     COLUMN(struct comm_wait, step, "step", "Step", TABLE_COUNT, "number of the step it was issued in", .flags = TABLE_HIDDEN),
     COLUMN(struct comm_wait, size_bytes, "size", "Size", TABLE_BYTES, "bytes, as NCCL's tests count them; the largest of the ranks"),
     COLUMN(struct comm_wait, seen, "seen", "Ranks", TABLE_COUNT, "on how many ranks it was found", .flags = TABLE_OPTIONAL),
@@ -376,7 +376,7 @@ static void note_clocks(const struct comm *comm, struct result *result)
         result_add_notice(
             result, "clocks", 0, NULL, TPA_NOWHERE,
             "the clocks of the ranks differ by %.1f ms, to judge by when their collectives ended; "
-            "waiting is told by durations, which need no common clock",
+            "waiting is computed from durations, which need no common clock",
             (double)apart_ns / 1e6);
 }
 

@@ -333,7 +333,7 @@ void gpu_free(struct gpu *gpu)
 /* clang-format off */
 static const struct table_column device_columns[] = {
     GROUP_COLUMNS(struct gpu_row, key),
-    COLUMN(struct gpu_row, name, "name", "Name", TABLE_NAME, "model, as the file tells it", .flags = TABLE_OPTIONAL),
+    COLUMN(struct gpu_row, name, "name", "Name", TABLE_NAME, "model, as recorded", .flags = TABLE_OPTIONAL),
     COLUMN(struct gpu_row, span_ns, "span", "Span", TABLE_NS, "from the start of the first work to the end of the last"),
     COLUMN(struct gpu_row, busy_ns, "busy", "Busy", TABLE_NS, "time in which any stream worked"),
     COLUMN(struct gpu_row, computation_ns, "computation", "Computation", TABLE_NS, "time in which a kernel that does not communicate ran, or a memset"),
@@ -363,7 +363,7 @@ static const struct table_column efficiency_columns[] = {
     COLUMN(struct gpu_row, sm_efficiency, "sm_efficiency", "SM efficiency", TABLE_SHARE, "estimate: blocks per SM of all running kernels, at most 1, over the window"),
     COLUMN(struct gpu_row, occupancy, "occupancy", "Occupancy", TABLE_SHARE, "estimated achieved occupancy of the kernels, weighted by their time"),
     COLUMN(struct gpu_row, tensor_core_share, "tensor_core_share", "Tensor cores", TABLE_SHARE, "share of kernel time in kernels known to use tensor cores"),
-    COLUMN(struct gpu_row, tensor_core_unknown_share, "tensor_core_unknown_share", "TC unknown", TABLE_SHARE, "share of kernel time in kernels whose names do not tell"),
+    COLUMN(struct gpu_row, tensor_core_unknown_share, "tensor_core_unknown_share", "TC unknown", TABLE_SHARE, "share of kernel time in kernels whose names do not show it"),
     COLUMN(struct gpu_row, busy_share, "busy_share", "Busy", TABLE_SHARE, "busy time as a share of the device's span"),
 };
 
@@ -371,7 +371,7 @@ static const struct table_column copies_columns[] = {
     GROUP_COLUMNS(struct gpu_copies, key),
     COLUMN(struct gpu_copies, name, "name", "Copies", TABLE_NAME, "direction and kinds of memory"),
     COLUMN(struct gpu_copies, count, "count", "Count", TABLE_COUNT, "how many"),
-    COLUMN(struct gpu_copies, bytes, "bytes", "Bytes", TABLE_BYTES, "bytes copied; 0 when the file does not tell"),
+    COLUMN(struct gpu_copies, bytes, "bytes", "Bytes", TABLE_BYTES, "bytes copied; 0 when not recorded"),
     COLUMN(struct gpu_copies, sum_ns, "sum", "Sum", TABLE_NS, "their durations added up"),
     COLUMN(struct gpu_copies, union_ns, "union", "Time", TABLE_NS, "time in which one of them ran", .flags = TABLE_OPTIONAL),
     COLUMN(struct gpu_copies, exposed_ns, "not_under_a_kernel", "Exposed", TABLE_NS, "time in which one of them ran and no kernel did", .aliases = "exposed"),

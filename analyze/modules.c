@@ -612,7 +612,7 @@ static void add_notices(const struct modules *modules, enum modules_by by, struc
         result_add_notice(result, "no_modules", 0, NULL, TPA_NOWHERE,
                           by == MODULES_BY_LINE
                               ? "no function outside PyTorch is in the recorded stacks"
-                              : "no nn.Module was called in the recorded stacks; tpa modules --by line tells "
+                              : "no nn.Module was called in the recorded stacks; tpa modules --by line shows "
                                 "lines of source");
     if (modules->unlinked)
         result_add_notice(result, "unlinked_backward", modules->unlinked, NULL, TPA_NOWHERE,
@@ -665,7 +665,7 @@ static const struct opt_choice own_words[] = {
           "a module has host time, too, which lies on no device; see --device, and tpa top --by module,device" },
     { .name = "thread",
       .refusal =
-          "a module's backward pass runs on other threads; tpa top --by module,thread tells them apart" },
+          "a module's backward pass runs on other threads; tpa top --by module,thread has rows per thread" },
     { .name = "op",
       .aliases = "operator kernel",
       .refusal = "modules call operators; tpa top --by module,op has both" },

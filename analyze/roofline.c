@@ -642,7 +642,7 @@ static void tell_answer(const struct roofline *roofline, struct result *result)
                       100 * (double)at_peak_ns / (double)rated_ns);
         add_gain(roofline, won_ns, &text);
     } else if (roofline->modelled_ns > 0) {
-        buffer_puts(&text, "; what the device can do is not known: tell it with --peak, such as "
+        buffer_puts(&text, "; the peaks of the device are unknown: give them with --peak, such as "
                            "--peak bf16=989T,fp32=67T,hbm=3.35T");
     }
     result_add_notice(result, "answer", (int64_t)roofline->rows.count, NULL, TPA_NOWHERE, "%s", text.at);
@@ -715,7 +715,7 @@ const struct analysis analysis_roofline = {
         "much less it would take at the peak.\n\n"
         "Then how much of the device time is modelled, the FLOPs utilisation of each step (MFU, HFU), what is not modelled, "
         "and the peaks with their source.\n\n"
-        "What a call does not tell is missing, never guessed. Shapes are needed (record_shapes=True).",
+        "What is not recorded is missing, never guessed. Shapes are needed (record_shapes=True).",
     .schema = "tpa.roofline/1",
     .examples = {
         "tpa roofline trace.json",

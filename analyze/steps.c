@@ -78,7 +78,7 @@ static struct step_list *find_ranges(const struct trace *trace, const struct ste
     if (ranges->count == 0 && options->name) {
         step_list_free(ranges);
         tpa_fail(err, TPA_NOWHERE, "no annotation matches '%s'", options->name);
-        tpa_hint(err, "tpa top --by category tells what there is; tpa top --filter shows names");
+        tpa_hint(err, "tpa top --by category lists what there is; tpa top --filter shows names");
         return NULL;
     }
     steps->no_steps = ranges->count == 0;
@@ -723,7 +723,7 @@ static const struct opt_choice own_words[] = {
       .refusal =
           "a moment of a step counts once, for a part and not for names; tpa top --by op,step has names" },
     { .name = "thread",
-      .refusal = "the host is one in a step; tpa top --by thread,step tells its threads apart" },
+      .refusal = "the host is one in a step; tpa top --by thread,step has rows per thread" },
     { 0 },
 };
 

@@ -187,7 +187,7 @@ void cupti_explain(const struct cupti *cupti, CUptiResult result, const char *do
         break;
     case CUPTI_ERROR_NOT_INITIALIZED:
     case CUPTI_ERROR_UNKNOWN:
-        hint = "is there a GPU, and a driver that is no older than this CUPTI? nvidia-smi tells";
+        hint = "is there a GPU, and a driver that is no older than this CUPTI? nvidia-smi shows both";
         break;
     case CUPTI_ERROR_OUT_OF_MEMORY: hint = "there is too little memory on the device or the host"; break;
     default: hint = "is the driver older than this CUPTI? --cupti takes another"; break;

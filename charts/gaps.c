@@ -104,7 +104,7 @@ static bool draw(const struct chart_question *question, struct picture *picture,
     struct gaps *gaps = gaps_analyze(question->trace, question->selection, BY(DEVICE), &options);
     chart_gaps(picture, gaps);
     gaps_free(gaps);
-    return chart_is_drawn(picture, err, "no device was idle between two works");
+    return chart_is_drawn(picture, err, "no device was idle between two operations");
 }
 
 const struct chart_type chart_type_gaps = {

@@ -102,7 +102,7 @@ static void add_roofs(struct chart *chart, const struct chart_question *question
     double matrix = given ? question->peak_flops : peaks && rate != PEAK_NONE ? peaks->flops[rate] : 0;
     double vector = !given && peaks ? peaks->flops[PEAK_FP32] : 0;
     if (bandwidth <= 0 || (matrix <= 0 && vector <= 0)) {
-        chart->note = "what the device can do is not known: tell it with --peak-flops and --peak-bandwidth";
+        chart->note = "the peaks of the device are unknown: give them with --peak-flops and --peak-bandwidth";
         return;
     }
     double least = 1, most = fmax(matrix, vector) / bandwidth * 2;
@@ -146,7 +146,7 @@ static bool draw(const struct chart_question *question, struct picture *picture,
     roofline_free(roofline);
     return chart_is_drawn(
         picture, err,
-        "no operator tells its operations, bytes and time; shapes are needed (record_shapes=True)");
+        "no operator has known operations, bytes and time; shapes are needed (record_shapes=True)");
 }
 
 const struct chart_type chart_type_roofline = {

@@ -1,5 +1,5 @@
 /*
- * cmd_bottleneck.c - `tpa bottleneck`: run a Python program as it is, and tell what holds it up.
+ * cmd_bottleneck.c - `tpa bottleneck`: run a Python program as it is, and show what holds it up.
  *
  * The recording is done by Python code of ours (cli/bottleneck/sitecustomize.py) that PYTHONPATH leads every Python process
  * of the program to: cProfile, and torch.profiler once torch is imported. Each process writes its files into a folder. What
@@ -398,12 +398,12 @@ static int bottleneck_main(const struct invocation *call, struct tpa_error *err)
 
 const struct command cmd_bottleneck = {
     .name = "bottleneck",
-    .summary = "run a Python program as it is, and tell what holds it up",
+    .summary = "run a Python program as it is, and show what holds it up",
     .operands = "PROGRAM [ARG...]",
     .description =
         "Runs PROGRAM, any command that leads to Python, and records it without a change: all of it with cProfile, and the "
         "first seconds after it imports torch with torch.profiler, on the GPU too where there is one. Steps are those of its "
-        "optimizer. When it ends, stderr tells the environment; whether it is host-bound, data-bound, GPU-bound or "
+        "optimizer. When it ends, stderr shows the environment; whether it is host-bound, data-bound, GPU-bound or "
         "communication-bound, and by how much; what to do about it (tpa summary); the operators; and the Python functions.\n\n"
         "Without torch there is the Python profile alone. Other Python processes of the program (workers of a DataLoader, ranks "
         "of torchrun) are recorded each by itself. The output of the program is its own, and so is the exit status. Recording "

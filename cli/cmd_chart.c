@@ -139,7 +139,7 @@ static bool find_format(const struct chart_args *args, enum gnuplot_terminal *te
     *terminal = terminals[format];
     if (format != FORMAT_AUTO)
         return true;
-    tpa_fail(err, TPA_NOWHERE, "the name '%s' does not tell what to write", args->path);
+    tpa_fail(err, TPA_NOWHERE, "cannot derive the form of the picture from the name '%s'", args->path);
     return tpa_hint(err, "name an output that ends in .svg, .png, .pdf or .txt, or say --format");
 }
 
@@ -437,7 +437,7 @@ const struct command cmd_chart = {
     .summary = "a picture of a trace: SVG, PNG, PDF, or text in the terminal",
     .operands = "[TRACE...]",
     .description =
-        "Draws one picture. Without -o it is drawn in characters, as wide as the terminal; with -o the name tells the "
+        "Draws one picture. Without -o it is drawn in characters, as wide as the terminal; with -o the name gives the "
         "form. A picture has a chart for each device or rank where that makes sense.\n\n"
         "gnuplot draws it: `gnuplot` on PATH, or the program that TPA_GNUPLOT names. --script writes what gnuplot would "
         "be given, the data in it, to be changed and drawn by hand: gnuplot steps.gp > steps.svg. Where it is not "

@@ -53,7 +53,7 @@ static const struct opt convert_opts[] = {
     OPT_CHOICE(0, "time", struct convert_args, time, times, "WHAT",
                "folded, of a trace: what the stacks add up"),
     OPT_FLAG(0, "strip-dirs", struct convert_args, strip_dirs,
-             "name files without their directories; what is then the same adds up"),
+             "drop directories from file names; functions that become identical are merged"),
     OPT_FLAG(
         0, "critical-path", struct convert_args, critical_path,
         "chrome or perfetto, of a trace: add the pieces of the critical path, and arrows where it changes tracks"),
@@ -137,9 +137,9 @@ static const struct convert_form *find_form(const struct convert_args *args, str
     if (named)
         return named;
     if (args->path && strcmp(args->path, "-") != 0)
-        tpa_fail(err, TPA_NOWHERE, "the name '%s' does not tell what to write", args->path);
+        tpa_fail(err, TPA_NOWHERE, "cannot derive the form of the output from the name '%s'", args->path);
     else
-        tpa_fail(err, TPA_NOWHERE, "what to write is not said");
+        tpa_fail(err, TPA_NOWHERE, "the form of the output is missing");
     struct buffer words = { 0 };
     for (size_t i = 0; forms[i]; i++)
         buffer_printf(&words, "%s%s (%.*s)", i > 0 ? ", " : "", forms[i]->name,
@@ -412,7 +412,7 @@ const struct command cmd_convert = {
         "Stacks of a Python profile (--to folded) are inferred: a profile says who called whom and how long that "
         "took, not by which way. Frames whose time was apportioned among several callers end in \" ~\", and what could "
         "not be placed stands under \"[callers not known]\"; the times that end in a function add up to its tottime. "
-        "How much of the whole is exact is told on stderr.\n\n"
+        "How much of the whole is exact is printed on stderr.\n\n"
         "A memory snapshot becomes stacks with the bytes they had in use at the peak (--to folded), rows of its entries "
         "with the totals after each (--to csv), or a trace of its allocations with counters of allocated, active and "
         "reserved bytes (--to chrome, --to tpa).\n\n"

@@ -29,7 +29,7 @@ static bool format_at(size_t index, struct opt_choice *choice)
 static const struct opt fleet_opts[] = {
     OPT_GROUP("Job"),
     OPT_TEXT(0, "job", struct fleet_args, job, "NAME",
-             "name of the job that traces are of; facts tell their own"),
+             "name of the job that traces are of; facts hold their own"),
     OUTPUT_OPTIONS_WITH(struct fleet_args, output, format_at),
     OPT_GROUP("Input"),
     OPT_TEXT(0, "step-range", struct fleet_args, step_range, "REGEX",

@@ -162,7 +162,7 @@ const struct command cmd_info = {
     .description =
         "Shows the files with their producer, rank, span and steps; what they say of themselves; the devices; "
         "the events by category; the tracks; and which commands have an answer for them. What was damaged or "
-        "odd is told at the end.",
+        "odd is listed at the end.",
     .tables = { info_tables, info_container_tables, command_tables, profile_info_tables,
                 snapshot_info_tables },
     .options = info_opts,

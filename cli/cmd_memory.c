@@ -42,7 +42,8 @@ static const struct opt_choice rows_by[] = {
     [ROWS_BY_CONTEXT] = { "graph", "the graph of torch.compile; of snapshots", NULL },
     [ROWS_BY_METADATA] = { "metadata", "the text set by the program; of snapshots", NULL },
     { .name = "stream",
-      .refusal = "allocators record the device of a block, not the stream; --by device has what is told" },
+      .refusal =
+          "allocators record the device of a block, not the stream; --by device has what is recorded" },
     { .name = "kernel", .refusal = "kernels allocate nothing; --by op has the operators that launch them" },
     { 0 },
 };

@@ -93,10 +93,10 @@ static const struct opt nightly_opts[] = {
              "what ran: only runs of one label are compared"),
     OPT_TEXT(0, "commit", struct nightly_args, commit, "SHA", "the commit that ran"),
     OPT_TEXT(0, "time", struct nightly_args, time, "WHEN",
-             "when it ran, as 2026-11-20 or 2026-11-20T03:00:00Z; without it as the trace tells, or now"),
+             "when it ran, as 2026-11-20 or 2026-11-20T03:00:00Z; default: as recorded in the trace, or now"),
     OPT_TEXT(
         0, "gpu", struct nightly_args, gpu, "NAME",
-        "compare with runs on this GPU, which the trace tells otherwise; list, show, accept, export: only its runs"),
+        "compare with runs on this GPU; default: the one recorded in the trace; list, show, accept, export: only its runs"),
     OPT_TIME(0, "wait", struct nightly_args, wait_ns, "TIME", "wait so long for another run that is writing"),
     OPT_GROUP("Verdict"),
     OPT_COUNT(0, "window", struct nightly_args, window, 4, 1000, "N",
@@ -232,11 +232,11 @@ static int nightly_show(const struct nightly_args *args, struct tpa_error *err)
 static bool check_args(const struct nightly_args *args, int64_t *time_ns, struct tpa_error *err)
 {
     if (!args->store) {
-        tpa_fail(err, TPA_NOWHERE, "which store to add the run to is not said");
+        tpa_fail(err, TPA_NOWHERE, "the store to add the run to is missing");
         return tpa_hint(err, "tpa nightly --store perf.db --label NAME FILE");
     }
     if (!args->label || !*args->label) {
-        tpa_fail(err, TPA_NOWHERE, "what ran is not said");
+        tpa_fail(err, TPA_NOWHERE, "the name of what ran is missing");
         return tpa_hint(err, "--label resnet50: only runs of one label are compared");
     }
     if (!nightly_may_keep("label", args->label, err) || !nightly_may_keep("commit", args->commit, err) ||
@@ -376,8 +376,8 @@ const struct command cmd_nightly = {
         "Adds a run (its files: a trace, the traces of its ranks, a directory) to the history in --store and compares it "
         "with the earlier runs of the same label on the same GPU: the step time and the other figures of a step, and each "
         "operator and kernel. What became worse is NEW in every run of that commit, with the first bad run, and EXISTING from "
-        "then on, until it is FIXED or accepted. UNSURE may be chance: the next runs will tell.\n\n"
-        "In place of files: list shows the runs, show the verdict on one, accept tells that a new level is wanted, prune "
+        "then on, until it is FIXED or accepted. UNSURE may be chance: the next runs will show.\n\n"
+        "In place of files: list shows the runs, show the verdict on one, accept confirms a new level, prune "
         "forgets runs, export gives all that is stored.\n\n"
         "Exits with 0; with 1 when something is NEW (with --gate: when that exceeds a gate, or cannot be judged); with 2 in case of trouble.",
     .tables = { nightly_tables, nightly_check_tables, nightly_history_tables },

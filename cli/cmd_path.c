@@ -33,7 +33,7 @@ static const struct opt path_opts[] = {
     OPT_FLAG(0, "segments", struct path_args, segments, "list the pieces of the path in order, too"),
     OPT_FLAG(
         0, "sensitivity", struct path_args, sensitivity,
-        "of the first ten names tell how much less they may take until they leave the path; some hundred replays"),
+        "for the first ten names, how much less they may take until they leave the path; some hundred replays"),
     OUTPUT_OPTIONS(struct path_args, output),
     LOAD_OPTIONS(struct path_args, load),
     OPT_END,

@@ -95,7 +95,7 @@ static bool find_format(const struct report_args *args, enum report_format *form
             *format = endings[i].format;
             return true;
         }
-    tpa_fail(err, TPA_NOWHERE, "the name '%s' does not tell what to write", args->path);
+    tpa_fail(err, TPA_NOWHERE, "cannot derive the form of the report from the name '%s'", args->path);
     return tpa_hint(err, "name an output that ends in .html, .md or .json, or say --format");
 }
 
@@ -461,7 +461,7 @@ const struct command cmd_report = {
         "filters and copies, and a timeline and a call tree of the slowest and the median step to zoom into with mouse "
         "and keyboard. What the trace does not hold is left out, and the notes say how to record it.\n\n"
         "Two files make a comparison: what changed from the first to the second, and whether it is real. Several "
-        "ranks are given as their directory. The output's name tells what is written: .html, .md or .json.",
+        "ranks are given as their directory. The output's name decides what is written: .html, .md or .json.",
     .options = report_opts,
     COMMAND_ARGS(report_defaults),
     .main = report_main,

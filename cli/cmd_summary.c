@@ -63,7 +63,7 @@ const struct command cmd_summary = {
     .description =
         "A few figures and the operators that cost most, and then what the rules found in steps, devices, gaps, "
         "transfers, collectives and memory: what costs most "
-        "first, each with its share of the time, the limit above which it is told, and the command that shows more. "
+        "first, each with its share of the time, the limit above which it is reported, and the command that shows more. "
         "Advice follows. When nothing is wrong, nothing is said.",
     .tables = { figures_tables, findings_tables, remarks_tables },
     .options = summary_opts,

@@ -55,7 +55,7 @@ static const struct opt_choice time_units[] = {
 };
 
 static const struct opt_choice torch_versions[] = {
-    [TORCH_UNKNOWN] = { "auto", "as the file tells, else 2.14" },
+    [TORCH_UNKNOWN] = { "auto", "as recorded in the file, else 2.14" },
     [TORCH_2_14] = { "2.14",
                      "and before: kernels go to every runtime call with the number of their operator, too" },
     [TORCH_2_15] = { "2.15", "kernels go to operators only" },
@@ -377,7 +377,7 @@ const struct command cmd_top = {
         "operator, annotation, runtime call and kernel, with its calls, its time on the host and on the device, its "
         "own and with what it called, and its memory.\n\n"
         "Other traces (TensorFlow, JAX, VizTracer, Chrome, plain CUDA) get the same table from how their events nest. "
-        "Several files, or a directory of them, make one table; --by rank tells them apart.\n\n"
+        "Several files, or a directory of them, make one table; --by rank separates them.\n\n"
         "A Python profile (cProfile, profile, yappi: .prof, .stats) gets a row per function, with the words of "
         "Python's pstats for --sort; several add up. The report of PyTorch Lightning's SimpleProfiler gets a row per "
         "action.\n\n"

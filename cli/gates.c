@@ -160,7 +160,7 @@ static bool check_figure(struct checker *checker, const struct gate *gate, struc
             tpa_fail(err, TPA_NOWHERE, "the gate %s is about the step time, and a side has no steps",
                      gate->text);
         else
-            tpa_fail(err, TPA_NOWHERE, "the gate %s asks for what a side does not tell", gate->text);
+            tpa_fail(err, TPA_NOWHERE, "the gate %s needs what a side does not record", gate->text);
         return gate->needs && tpa_hint(err, "%s", gate->needs);
     }
     check(checker, gate,

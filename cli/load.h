@@ -61,10 +61,10 @@ struct load_args {
 /* clang-format on */
 
 /* For commands whose rows are operators, shapes or modules of device work. T: the command's arguments, FIELD: its load_args. */
-#define CAPTURE_OPTION(T, field)                                                                                         \
-    OPT_FILES(                                                                                                           \
-        0, "capture", T, field.captures, "FILE",                                                                         \
-        "works of CUDA and HIP graphs get operator, shapes and module of what a trace of the capture, or an eager one, " \
+#define CAPTURE_OPTION(T, field)                                                                                              \
+    OPT_FILES(                                                                                                                \
+        0, "capture", T, field.captures, "FILE",                                                                              \
+        "operations of CUDA and HIP graphs get operator, shapes and module of what a trace of the capture, or an eager one, " \
         "launched in the same order; up to the next option")
 
 /* Read the operands of CALL into one trace. New; free with trace_free. NULL and ERR when that fails. */

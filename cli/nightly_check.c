@@ -215,7 +215,7 @@ static bool check_figure(struct checker *checker, const struct gate *gate, struc
     if (gate->sort == GATE_MEMORY && at == HISTORY_NO_RUN)
         at = nightly_find(checker->nightly, NIGHTLY_HEAD, "host_memory_peak", strlen("host_memory_peak"));
     if (at == HISTORY_NO_RUN || !is_measured(checker, at)) {
-        tpa_fail(err, TPA_NOWHERE, "the gate %s asks for what this run does not tell", gate->text);
+        tpa_fail(err, TPA_NOWHERE, "the gate %s needs what this run does not record", gate->text);
         return gate->needs && tpa_hint(err, "%s", gate->needs);
     }
     check_limit(checker, gate, at);

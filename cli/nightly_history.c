@@ -34,7 +34,7 @@ static const struct table_column list_columns[LIST_COLUMNS] = {
     [LIST_LABEL] = { "label", "Label", TABLE_NAME, "what ran", 0, NULL },
     [LIST_GPU] = { "gpu", "GPU", TABLE_NAME, "on what", 0, NULL },
     [LIST_COMMIT] = { "commit", "Commit", TABLE_TEXT, "as it was given", 0, NULL },
-    [LIST_HOST] = { "host", "Host", TABLE_TEXT, "as the trace tells", TABLE_OPTIONAL, NULL },
+    [LIST_HOST] = { "host", "Host", TABLE_TEXT, "as recorded in the trace", TABLE_OPTIONAL, NULL },
     [LIST_SAMPLES] = { "samples", "Samples", TABLE_COUNT, "steps of the run, or files", 0, NULL },
     [LIST_UNIT] = { "unit", "Unit", TABLE_TEXT, "what a sample is", TABLE_OPTIONAL, NULL },
     [LIST_STEP] = { "step_time", "Step time", TABLE_NS, "level of the step time, or of what stands in its place", 0, NULL },
@@ -249,7 +249,7 @@ static bool accept_run(struct store *store, const struct nightly_args *args, str
 int nightly_accept(const struct nightly_args *args, struct tpa_error *err)
 {
     if (!args->reason || !*args->reason) {
-        tpa_fail(err, TPA_NOWHERE, "why the new level is wanted is not said");
+        tpa_fail(err, TPA_NOWHERE, "the reason for the new level is missing");
         tpa_hint(err, "--reason 'larger batch', so that whoever looks later knows");
         return EXIT_TROUBLE;
     }
@@ -292,7 +292,7 @@ int nightly_prune(const struct nightly_args *args, struct tpa_error *err)
     }
     what.has_before = args->before != NULL;
     if (!what.keep && !what.has_before && !what.run) {
-        tpa_fail(err, TPA_NOWHERE, "which runs to forget is not said");
+        tpa_fail(err, TPA_NOWHERE, "the runs to forget are missing");
         tpa_hint(err, "--keep 400 (the newest of each label and GPU), --before 2026-01-01, or --run N");
         return EXIT_TROUBLE;
     }

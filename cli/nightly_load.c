@@ -26,7 +26,7 @@ bool nightly_may_keep(const char *option, const char *text, struct tpa_error *er
 struct store *nightly_open(const struct nightly_args *args, enum store_mode mode, struct tpa_error *err)
 {
     if (!args->store) {
-        tpa_fail(err, TPA_NOWHERE, "which store to use is not said");
+        tpa_fail(err, TPA_NOWHERE, "which store to use is missing");
         tpa_hint(err, "--store perf.db; it is made with the first run");
         return NULL;
     }

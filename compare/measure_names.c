@@ -210,5 +210,5 @@ bool measure_modules(const struct measuring *measuring, bool inclusive, struct t
     if (any)
         return true;
     tpa_fail(err, TPA_NOWHERE, "the trace records no modules, so there are no rows");
-    return tpa_hint(err, "profile with with_stack=True; tpa info tells what a trace holds");
+    return tpa_hint(err, "profile with with_stack=True; tpa info shows what a trace holds");
 }

@@ -22,11 +22,11 @@ static const struct table_column count_columns[] = {
     COLUMN(struct count_row, removed_operators, "removed_operators", "Operators removed", TABLE_COUNT,
            "operators of the first side that are not aligned exactly"),
     COLUMN(struct count_row, removed_works, "removed_works", "Works removed", TABLE_COUNT,
-           "works of the first side that are not aligned exactly"),
+           "operations of the first side that are not aligned exactly"),
     COLUMN(struct count_row, added_operators, "added_operators", "Operators added", TABLE_COUNT,
            "operators of the second side that are not aligned exactly"),
     COLUMN(struct count_row, added_works, "added_works", "Works added", TABLE_COUNT,
-           "works of the second side that are not aligned exactly"),
+           "operations of the second side that are not aligned exactly"),
     COLUMN(struct count_row, wrapped, "wrapped", "Wrapped", TABLE_COUNT,
            "operators of one side whose children stand without them on the other"),
     COLUMN(struct count_row, renamed, "renamed", "Renamed", TABLE_COUNT,
@@ -34,9 +34,9 @@ static const struct table_column count_columns[] = {
     COLUMN(struct count_row, fused, "fused", "Fused", TABLE_COUNT, "places where several nodes became fewer"),
     COLUMN(struct count_row, split, "split", "Split", TABLE_COUNT, "places where several nodes became more"),
     COLUMN(struct count_row, device_before_ns, "device_before", "Device before", TABLE_NS,
-           "durations of all works in the trees of the first side"),
+           "durations of all operations in the trees of the first side"),
     COLUMN(struct count_row, device_after_ns, "device_after", "Device after", TABLE_NS,
-           "durations of all works in the trees of the second side"),
+           "durations of all operations in the trees of the second side"),
     COLUMN(struct count_row, device_change_ns, "device_change", "Change", TABLE_NS, "after less before"),
 };
 
@@ -89,10 +89,10 @@ static const struct table_column label_columns[] = {
            "kernels, copies and memsets of the first side"),
     COLUMN(struct label_row, works_after, "works_after", "after", TABLE_COUNT, "those of the second side"),
     COLUMN(struct label_row, device_before_ns, "device_before", "Device before", TABLE_NS,
-           "durations of these works of the first side"),
+           "durations of these operations of the first side"),
     COLUMN(struct label_row, device_after_ns, "device_after", "after", TABLE_NS, "... of the second side"),
     COLUMN(struct label_row, device_change_ns, "device_change", "Change", TABLE_NS, "after less before"),
-    COLUMN(struct label_row, part, "part", "Of all", TABLE_SHARE, "of the change of all works"),
+    COLUMN(struct label_row, part, "part", "Of all", TABLE_SHARE, "of the change of all operations"),
 };
 
 static struct table *label_table(const struct tree_diff *diff)
@@ -130,7 +130,7 @@ static const struct table_column path_columns[] = {
     COLUMN(struct tree_path_row, aligned, "aligned", "Aligned", TABLE_COUNT,
            "pairs of operators that are aligned here"),
     COLUMN(struct tree_path_row, device_before_ns, "device_before", "Device before", TABLE_NS,
-           "works below the operators of the first side"),
+           "operations below the operators of the first side"),
     COLUMN(struct tree_path_row, device_after_ns, "device_after", "after", TABLE_NS,
            "... of the second side"),
     COLUMN(struct tree_path_row, device_change_ns, "device_change", "Change", TABLE_NS, "after less before"),
@@ -154,7 +154,7 @@ static const struct table_column match_columns[] = {
     COLUMN(struct tree_match_row, after, "after", "After", TABLE_NAME, "the nodes of the second side"),
     COLUMN(struct tree_match_row, count, "count", "Times", TABLE_COUNT, "how often it occurs"),
     COLUMN(struct tree_match_row, device_before_ns, "device_before", "Device before", TABLE_NS,
-           "works of the nodes of the first side"),
+           "operations of the nodes of the first side"),
     COLUMN(struct tree_match_row, device_after_ns, "device_after", "after", TABLE_NS,
            "... of the second side"),
     COLUMN(struct tree_match_row, device_change_ns, "device_change", "Change", TABLE_NS, "after less before"),
@@ -168,8 +168,9 @@ static const struct table_column rest_columns[] = {
     COLUMN(struct tree_rest_row, name, "name", "Name", TABLE_NAME, "the outermost node of the subtree"),
     COLUMN(struct tree_rest_row, kind, "kind", "Kind", TABLE_TEXT, "operator or work"),
     COLUMN(struct tree_rest_row, count, "count", "Times", TABLE_COUNT, "how many such subtrees"),
-    COLUMN(struct tree_rest_row, nodes, "nodes", "Nodes", TABLE_COUNT, "operators and works in all of them"),
-    COLUMN(struct tree_rest_row, device_ns, "device", "Device", TABLE_NS, "durations of their works"),
+    COLUMN(struct tree_rest_row, nodes, "nodes", "Nodes", TABLE_COUNT,
+           "operators and device operations in all of them"),
+    COLUMN(struct tree_rest_row, device_ns, "device", "Device", TABLE_NS, "durations of their operations"),
     COLUMN(struct tree_rest_row, below, "below", "Below", TABLE_NAME, "the aligned operator around them"),
 };
 
@@ -237,7 +238,7 @@ static void tell_limits(const struct tree_diff *diff, struct result *result)
         quantity_show_rounded_time(&time, (double)diff->outside_ns[side]);
         result_add_notice(result, "outside_trees", diff->outside[side], NULL, TPA_NOWHERE,
                           "%" PRId64
-                          " works of the %s side, %s, are in no tree: their call is not in the file, or "
+                          " operations of the %s side, %s, are in no tree: their call is not in the file, or "
                           "was made on a thread without operators",
                           diff->outside[side], sides[side], time.at);
         buffer_release(&time);

@@ -400,7 +400,7 @@ static char *reason_of(struct matching *matching, const struct replay *replay)
     while (place < most && launches[place].name == matching->names.at[replay->first + place])
         place++;
     struct buffer text = { 0 };
-    buffer_printf(&text, "%zu of its %zu works are among the %zu launches captured", sort->matched,
+    buffer_printf(&text, "%zu of its %zu operations are among the %zu launches captured", sort->matched,
                   replay->count, body->count);
     if (place < most) {
         buffer_printf(&text, "; the first that differs is number %zu: ", place + 1);
@@ -567,14 +567,14 @@ void graph_links_tell(const struct graph_links *links, struct result *result)
         return;
     if (links->works == 0) {
         result_add_notice(result, "no_graphs", 0, NULL, TPA_NOWHERE,
-                          "--capture has nothing to tell: no work was launched by a graph");
+                          "--capture has no effect: no work was launched by a graph");
         return;
     }
     struct buffer time = { 0 };
     quantity_show_rounded_time(&time, (double)links->works_ns);
     result_add_notice(
         result, "graph_works", (int64_t)links->matched, NULL, TPA_NOWHERE,
-        "%zu of %zu works of graphs (%s) have the operator, shapes and module of the capture; those are "
+        "%zu of %zu operations of graphs (%s) have the operator, shapes and module of the capture; those are "
         "of the sizes that were captured, which padding makes larger than the request%s",
         links->matched, links->works, time.at,
         links->matched < links->works ? ". The others are called " GRAPH_UNMATCHED : "");
@@ -582,12 +582,12 @@ void graph_links_tell(const struct graph_links *links, struct result *result)
     if (links->by_place)
         result_add_notice(
             result, "graph_by_place", (int64_t)links->by_place, NULL, TPA_NOWHERE,
-            "%zu of them by place, not verified: the capture does not tell the names of its kernels",
+            "%zu of them by place, not verified: the capture does not record the names of its kernels",
             links->by_place);
     if (links->refused)
         result_add_notice(
             result, "graph_refused", (int64_t)links->refused, NULL, TPA_NOWHERE,
-            "%zu of %zu launches of graphs were not matched, because less than half of the works would be: "
+            "%zu of %zu launches of graphs were not matched, because less than half of the operations would be: "
             "%s",
             links->refused, links->replays, links->reason);
 }

@@ -142,7 +142,7 @@ static const char *const left_out_reasons[] = {
     [LEFT_OUT_OTHER_JOB] =
         "another job: its name or its number of ranks differ from those of most recordings",
     [LEFT_OUT_DUPLICATE] = "another recording of this rank covers the same time or the same steps",
-    [LEFT_OUT_NO_RANK] = "it tells no rank, though others do",
+    [LEFT_OUT_NO_RANK] = "it records no rank, though others do",
 };
 
 static void find_left_out(struct fleet *fleet)

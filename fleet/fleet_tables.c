@@ -48,7 +48,7 @@ static const struct table_column rank_columns[] = {
     COLUMN(struct fleet_rank_row, steps, "steps", "Steps", TABLE_COUNT, "complete steps", .flags = TABLE_OPTIONAL),
     COLUMN(struct fleet_rank_row, recordings, "recordings", "Recordings", TABLE_COUNT, "traces that are of it", .flags = TABLE_OPTIONAL),
     COLUMN(struct fleet_rank_row, clock_ns, "clock", "Clock", TABLE_NS, "how far its clock is ahead of that of the first rank", .flags = TABLE_OPTIONAL),
-    COLUMN(struct fleet_rank_row, clock_error_ns, "clock_error", "Clock +-", TABLE_NS, "median absolute deviation of the ends that tell it", .flags = TABLE_OPTIONAL),
+    COLUMN(struct fleet_rank_row, clock_error_ns, "clock_error", "Clock +-", TABLE_NS, "median absolute deviation of the ends it was computed from", .flags = TABLE_OPTIONAL),
     COLUMN(struct fleet_rank_row, drift, "drift", "Drift", TABLE_NUMBER, "by which its clock gains, in parts per million; 0 unless it is sure", .flags = TABLE_OPTIONAL),
     COLUMN(struct fleet_rank_row, anchors, "anchors", "Anchors", TABLE_COUNT, "ends of collectives that its clock was set by", .flags = TABLE_OPTIONAL),
     COLUMN(struct fleet_rank_row, clock_sure, "clock_sure", "Sure", TABLE_BOOL, "3 ends and more, and less than 1 ms of error", .flags = TABLE_OPTIONAL),
@@ -151,7 +151,7 @@ static const struct table_column heat_columns[] = {
 };
 
 static const struct table_column left_out_columns[] = {
-    COLUMN(struct fleet_left_out_row, rank, "rank", "Rank", TABLE_COUNT, "as the recording tells it"),
+    COLUMN(struct fleet_left_out_row, rank, "rank", "Rank", TABLE_COUNT, "as recorded"),
     COLUMN(struct fleet_left_out_row, file, "file", "File", TABLE_NAME, "name of the trace"),
     COLUMN(struct fleet_left_out_row, reason, "reason", "Left out because", TABLE_TEXT, "why it counts for nothing"),
 };
@@ -251,7 +251,7 @@ static void note_clocks(const struct fleet *fleet, struct result *result)
         result_add_notice(
             result, "clocks", fleet->unsure_clocks, NULL, TPA_NOWHERE,
             "clocks of ranks cannot be set right (%" PRId64
-            " of them): fewer than 3 ends of collectives tell, or they tell it "
+            " of them): fewer than 3 ends of collectives show it, or they show it "
             "by more than 1 ms; there the rank with the shortest duration is taken for the last",
             fleet->unsure_clocks);
     if (fleet->unsure_ns > 0) {
@@ -281,7 +281,7 @@ static void note_others(const struct fleet *fleet, struct result *result)
                           "recordings were given more than once and count once");
     if (fleet->job.numbered && fleet->job.members.count > 1)
         result_add_notice(result, "no_ranks", fleet->job.ranks, NULL, TPA_NOWHERE,
-                          "no trace tells its rank: they are numbered in the order of their file names");
+                          "no trace records its rank: they are numbered in the order of their file names");
 }
 
 /* A list of the first few things, of which there may be many: "4, 9 and 3 more". */

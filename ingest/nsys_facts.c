@@ -277,12 +277,13 @@ void nsys_tell_facts(struct nsys *nsys)
         tell(nsys, "failed_calls", keep(nsys, line, strlen(line)), nsys->failed_calls);
     }
     if (nsys->processes.count > 1)
-        tell(nsys, "unknown_gpus",
-             "the export does not tell which GPU this work ran on, only each process's number of it: GPUs of "
-             "different processes are kept apart, though some may be the same",
-             nsys->unknown_devices);
+        tell(
+            nsys, "unknown_gpus",
+            "the export does not record which GPU this work ran on, only each process's number of it: GPUs of "
+            "different processes are kept apart, though some may be the same",
+            nsys->unknown_devices);
     tell(nsys, "graph_traces",
-         "CUDA graphs were recorded as a whole (--cuda-graph-trace=graph): their kernels are not told apart",
+         "CUDA graphs were recorded as a whole (--cuda-graph-trace=graph): their kernels are not recorded",
          nsys->graph_traces);
     tell_diagnostics(nsys);
     tell_not_read(nsys);

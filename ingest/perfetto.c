@@ -281,10 +281,9 @@ static void use_packet(struct pf_reader *reader, const struct pf_packet *packet)
         sequence->is_valid = false;
     bool is_lost = needs_state && (!sequence->is_valid || packet->sequence == 0);
     if (is_lost) {
-        pf_notice(
-            reader, "lost_state",
-            "packets need what earlier ones told, which were lost when the recorder's buffer was full; they were "
-            "left out");
+        pf_notice(reader, "lost_state",
+                  "packets need earlier ones, which were lost when the recorder's buffer was full; they were "
+                  "left out");
         return;
     }
     if (packet->has_defaults)

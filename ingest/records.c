@@ -63,8 +63,7 @@ bool records_integer(const struct objects *o, value v, int64_t *integer)
 static void odd_value(struct objects *o)
 {
     snapshot_notice(o->snapshot, "odd_value",
-                    "values are missing, or of another kind than they should be, and count as 0 or not told",
-                    1, TPA_NOWHERE);
+                    "values are missing or have the wrong type, and count as 0 or unknown", 1, TPA_NOWHERE);
 }
 
 /* The values of the keys of a dict that matter; missing ones are VALUE_OTHER and have no bit in HAS. */

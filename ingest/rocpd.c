@@ -547,9 +547,9 @@ static bool read_set(struct rocpd *rocpd, struct tpa_error *err)
         ok = recorder_append(rocpd->recorder, err);
         recorder_tell(rocpd->recorder);
         tell(rocpd, "no_event",
-             "regions and work have no entry in the table of events: what launched them is not told",
+             "regions and work have no entry in the table of events: what launched them is unknown",
              rocpd->no_event);
-        tell(rocpd, "no_symbol", "kernels have no symbol, which would tell their names", rocpd->no_symbol);
+        tell(rocpd, "no_symbol", "kernels have no symbol, which would give their names", rocpd->no_symbol);
     }
     return ok;
 }

@@ -633,7 +633,7 @@ static bool read_process(struct json_pull *in, struct trace_builder *builder,
     recorder_tell(tool.recorder);
     tell(&tool, "unknown_operations", "records are of kinds or operations that the file has no names for",
          tool.unknown_operations);
-    tell(&tool, "no_symbol", "kernels have no symbol, which would tell their names", tool.no_symbol);
+    tell(&tool, "no_symbol", "kernels have no symbol, which would give their names", tool.no_symbol);
     release_tool(&tool);
     return ok;
 }

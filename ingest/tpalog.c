@@ -653,7 +653,7 @@ static void tell_losses(struct tpalog_reader *reader, const struct tpalog_blocks
                "names are in blocks that are lost: they are shown as (lost)");
     if (reader->more_notices > 0)
         notice(reader, "more_notices", reader->more_notices, TPA_NOWHERE,
-               "cases are told in the file by more notices, or longer ones, than tpa shows");
+               "cases have more notices in the file, or longer ones, than tpa shows");
     tell_end(reader, blocks);
 }
 

@@ -501,7 +501,7 @@ void xplane_event_add(struct xplane_reader *reader, struct xplane_plane *plane, 
     struct xplane_event_name *name = place == UINT32_MAX ? NULL : &plane->event_names.at[place];
     if (event->is_sum) {
         trace_chunk_notice(chunk, "no_time",
-                           "events tell how often something happened and not when, and were left out",
+                           "events record how often something happened but not when, and were left out",
                            xplane_offset(reader, at));
         return;
     }

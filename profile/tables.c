@@ -352,7 +352,7 @@ void actions_add_notices(struct result *result, const struct action_report *repo
 {
     result_add_notice(
         result, "five_digits", (int64_t)report->actions.count, NULL, TPA_NOWHERE,
-        "the report tells five digits of each time; actions run inside one another, so that shares add "
+        "the report has five digits of each time; actions run inside one another, so that shares add "
         "up to more than the whole");
     if (report->odd_lines > 0)
         result_add_notice(result, "odd_lines", (int64_t)report->odd_lines, NULL, report->odd_offset,

@@ -22,7 +22,7 @@ static const struct {
                      "from work to work of another stream that waited for it" },
     [PART_SYNC] = { "sync", "returns from waits", "from work to the end of the call that waited for it" },
     [PART_GAP] = { "gap", "host gaps", "nothing recorded on the thread: Python, waiting" },
-    [PART_UNKNOWN] = { "unknown", "unknown", "before work of which nothing tells what it awaited" },
+    [PART_UNKNOWN] = { "unknown", "unknown", "before work whose predecessor is unknown" },
 };
 
 const char *path_part_name(enum path_part part)

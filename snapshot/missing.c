@@ -130,7 +130,8 @@ static void tell_device(struct telling *telling, const struct memory_replay *rep
     tell_contradictions(telling, replay);
     if (!replay->has_times)
         tell(telling, "no_times", replay->entry_count,
-             "device %" PRId64 ": entries tell no time (PyTorch before 2.2): moments are numbers of entries",
+             "device %" PRId64
+             ": entries record no time (PyTorch before 2.2): moments are numbers of entries",
              memory_replay_device_number(replay));
 }
 

@@ -163,7 +163,7 @@ static const struct sql_column memory_columns[] = {
     { "bytes", TABLE_BYTES, "of the block: positive when allocated, negative when freed" },
     { "allocated_bytes", TABLE_BYTES, "in use on the device from then on" },
     { "reserved_bytes", TABLE_BYTES, "held by the allocator from then on" },
-    { "category", TABLE_TEXT, "of the block, where the file tells" },
+    { "category", TABLE_TEXT, "of the block, where recorded" },
 };
 
 static struct memory_records *memory_of(struct sql_source *source)
@@ -278,12 +278,12 @@ static const struct sql_column file_columns[] = {
     { "format", TABLE_TEXT, "Chrome JSON ..." },
     { "producer", TABLE_TEXT, "what wrote it" },
     { "rank", TABLE_COUNT, "as --rank understands it" },
-    { "world_size", TABLE_COUNT, "ranks of the job, where the file tells" },
+    { "world_size", TABLE_COUNT, "ranks of the job, where recorded" },
     { "backend", TABLE_TEXT, "of the process groups: nccl ..." },
     { "host", TABLE_TEXT, "name of the machine" },
     { "events", TABLE_COUNT, "how many it holds" },
     { "size_bytes", TABLE_BYTES, "of its text, unpacked" },
-    { "base_ns", TABLE_COUNT, "what start_ns counts from: nanoseconds from 1970, where the file tells" },
+    { "base_ns", TABLE_COUNT, "what start_ns counts from: nanoseconds from 1970, where recorded" },
     { "shift_ns", TABLE_COUNT, "what was added to its times to put it beside the others" },
     { "origin_ns", TABLE_MOMENT, "start_ns of its origin, from which analyses count" },
 };

@@ -266,7 +266,7 @@
     F(OVERHEAD, DURATION, NS, "end - begin")                                                                 \
     F(OVERHEAD, KIND, INT, "CUpti_ActivityOverheadKind")                                                     \
     F(OVERHEAD, THREAD, INT, "thread that it held up")                                                       \
-    F(OVERHEAD, NAME, TEXT, "what it is called, where KIND does not tell")
+    F(OVERHEAD, NAME, TEXT, "its name, where KIND is unknown")
 
 /* Records that do not stand in the file, though they happened. */
 #define TPAFILE_DROPPED_FIELDS(F)                                                                            \
@@ -442,7 +442,7 @@
     F(PROFILE_CALLER, BELOW, INT, "ns with what it called, less SELF")                                       \
     F(PROFILE_CALLER, SELF_BITS, BITS, "bits of the double less those of SELF / 10^9")                       \
     F(PROFILE_CALLER, CUMULATIVE_BITS, BITS, "the same of SELF + BELOW")                                     \
-    F(PROFILE_CALLER, COUNT_ONLY, INT, "1: only CALLS is told")
+    F(PROFILE_CALLER, COUNT_ONLY, INT, "1: only CALLS is recorded")
 
 /* A report on actions: see actions.h. */
 #define TPAFILE_REPORT_FIELDS(F)                                                                             \

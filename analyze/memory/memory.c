@@ -115,17 +115,17 @@ static void add_notices(const struct memory *memory, struct result *result)
     if (memory->without_totals)
         result_add_notice(
             result, "untold_totals", memory->without_totals, NULL, TPA_NOWHERE,
-            "records do not tell the bytes in use, which are therefore counted: of what was allocated before "
+            "the bytes in use are not recorded, and are therefore counted: of what was allocated before "
             "recording only that is in the peak which was freed while it went on");
     if (memory->timelines)
         result_add_notice(
             result, "memory_timeline", memory->timelines, NULL, TPA_NOWHERE,
-            "a memory timeline tells neither the device nor operators, blocks and reserved bytes; a "
+            "a memory timeline records neither the device nor operators, blocks and reserved bytes; a "
             "trace recorded with profile_memory=True does");
     if (memory->without_addresses)
         result_add_notice(
             result, "untold_addresses", memory->without_addresses, NULL, TPA_NOWHERE,
-            "records do not tell addresses, so what was alive at the peak, and what was never freed, is "
+            "addresses are not recorded, so what was alive at the peak, and what was never freed, is "
             "not known");
     if (memory->lacks_stacks)
         result_add_notice(

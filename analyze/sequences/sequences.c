@@ -17,13 +17,13 @@ const struct trace_wants sequences_wants = {
 /* clang-format off */
 static const struct table_column short_columns[] = {
     GROUP_COLUMNS(struct short_row, key),
-    COLUMN(struct short_row, runs, "runs", "Runs", TABLE_COUNT, "runs of short works with at least one work of the row"),
+    COLUMN(struct short_row, runs, "runs", "Runs", TABLE_COUNT, "runs of short operations with at least one of the row"),
     COLUMN(struct short_row, works, "works", "Works", TABLE_COUNT, "works of these"),
     COLUMN(struct short_row, work_ns, "work", "Work", TABLE_NS, "their durations added up"),
     COLUMN(struct short_row, idle_ns, "idle", "Idle", TABLE_NS, "time before them, within the runs, in which the device had no work"),
-    COLUMN(struct short_row, host_ns, "idle_host", "By host", TABLE_NS, "of it, before works that were launched after the stream had run empty"),
-    COLUMN(struct short_row, device_ns, "idle_device", "By device", TABLE_NS, "of it, before works that were queued already, or are of the same graph"),
-    COLUMN(struct short_row, late_ns, "idle_unknown", "Unknown", TABLE_NS, "of it, before works whose call is not in the file", .flags = TABLE_OPTIONAL),
+    COLUMN(struct short_row, host_ns, "idle_host", "By host", TABLE_NS, "of it, before operations that were launched after the stream had run empty"),
+    COLUMN(struct short_row, device_ns, "idle_device", "By device", TABLE_NS, "of it, before operations that were queued already, or are of the same graph"),
+    COLUMN(struct short_row, late_ns, "idle_unknown", "Unknown", TABLE_NS, "of it, before operations whose call is not in the file", .flags = TABLE_OPTIONAL),
 };
 
 static const struct table_column run_columns[] = {
@@ -34,11 +34,11 @@ static const struct table_column run_columns[] = {
     COLUMN(struct run_row, works, "works", "Works", TABLE_COUNT, "works in the run"),
     COLUMN(struct run_row, work_ns, "work", "Work", TABLE_NS, "their durations added up"),
     COLUMN(struct run_row, idle_ns, "idle", "Idle", TABLE_NS, "time between them in which the device had no work"),
-    COLUMN(struct run_row, host_ns, "idle_host", "By host", TABLE_NS, "of it, before works that were launched after the stream had run empty"),
-    COLUMN(struct run_row, device_ns, "idle_device", "By device", TABLE_NS, "of it, before works that were queued already, or are of the same graph", .flags = TABLE_OPTIONAL),
-    COLUMN(struct run_row, late_ns, "idle_unknown", "Unknown", TABLE_NS, "of it, before works whose call is not in the file", .flags = TABLE_OPTIONAL),
-    COLUMN(struct run_row, not_queued, "not_queued", "Not queued", TABLE_COUNT, "works that were launched after the stream had run empty"),
-    COLUMN(struct run_row, gain_ns, "graph_gain", "Graph gains", TABLE_NS, "most that a CUDA graph of the run would gain: its idle time less 1us a work; missing where most works were queued", .aliases = "gain"),
+    COLUMN(struct run_row, host_ns, "idle_host", "By host", TABLE_NS, "of it, before operations that were launched after the stream had run empty"),
+    COLUMN(struct run_row, device_ns, "idle_device", "By device", TABLE_NS, "of it, before operations that were queued already, or are of the same graph", .flags = TABLE_OPTIONAL),
+    COLUMN(struct run_row, late_ns, "idle_unknown", "Unknown", TABLE_NS, "of it, before operations whose call is not in the file", .flags = TABLE_OPTIONAL),
+    COLUMN(struct run_row, not_queued, "not_queued", "Not queued", TABLE_COUNT, "operations that were launched after the stream had run empty"),
+    COLUMN(struct run_row, gain_ns, "graph_gain", "Graph gains", TABLE_NS, "most that a CUDA graph of the run would gain: its idle time less 1us an operation; missing where most operations were queued", .aliases = "gain"),
     COLUMN(struct run_row, first, "first", "From", TABLE_NAME, "operator of the first work; without one the work"),
     COLUMN(struct run_row, last, "last", "To", TABLE_NAME, "operator of the last work; without one the work"),
 };
@@ -46,11 +46,11 @@ static const struct table_column run_columns[] = {
 static const struct table_column fusion_columns[] = {
     COLUMN(struct fusion_row, op, "op", "Below", TABLE_NAME, "outermost operator that launched the first work", .aliases = "operator"),
     COLUMN(struct fusion_row, works, "works", "Kernels", TABLE_TEXT, "the works in few words"),
-    COLUMN(struct fusion_row, count, "count", "Count", TABLE_COUNT, "how often these works lie together"),
-    COLUMN(struct fusion_row, length, "length", "Works", TABLE_COUNT, "works that could be one"),
+    COLUMN(struct fusion_row, count, "count", "Count", TABLE_COUNT, "how often these operations lie together"),
+    COLUMN(struct fusion_row, length, "length", "Operations", TABLE_COUNT, "operations that could be one"),
     COLUMN(struct fusion_row, work_ns, "work", "Work", TABLE_NS, "their durations added up"),
     COLUMN(struct fusion_row, gaps_ns, "gaps", "Gaps", TABLE_NS, "from the end of each to the start of the next"),
-    COLUMN(struct fusion_row, host_ns, "gaps_host", "By host", TABLE_NS, "of the gaps, before works that were launched after the stream had run empty: fusion or a graph saves them"),
+    COLUMN(struct fusion_row, host_ns, "gaps_host", "By host", TABLE_NS, "of the gaps, before operations that were launched after the stream had run empty: fusion or a graph saves them"),
     COLUMN(struct fusion_row, device_ns, "gaps_device", "By device", TABLE_NS, "of the gaps, all others: a graph hardly helps", .flags = TABLE_OPTIONAL),
     COLUMN(struct fusion_row, bytes, "bytes", "Between", TABLE_BYTES, "tensors that one wrote and the next read; missing without sizes", .flags = TABLE_OPTIONAL),
     COLUMN(struct fusion_row, gain_ns, "gain", "Gains at most", TABLE_NS, "the gaps, and the time to write and read these tensors"),
@@ -62,21 +62,21 @@ static const struct table_column repeat_columns[] = {
     COLUMN(struct repeat_row, device, "device", "Device", TABLE_COUNT, "number of the device"),
     COLUMN(struct repeat_row, stream, "stream", "Stream", TABLE_COUNT, "number of the stream"),
     COLUMN(struct repeat_row, count, "count", "Count", TABLE_COUNT, "how often the chain occurs; occurrences do not overlap"),
-    COLUMN(struct repeat_row, length, "length", "Works", TABLE_COUNT, "works of the chain"),
-    COLUMN(struct repeat_row, every, "every", "Every", TABLE_COUNT, "fewest works from the start of an occurrence to that of the next"),
+    COLUMN(struct repeat_row, length, "length", "Operations", TABLE_COUNT, "operations of the chain"),
+    COLUMN(struct repeat_row, every, "every", "Every", TABLE_COUNT, "fewest operations from the start of an occurrence to that of the next"),
     COLUMN(struct repeat_row, gaps_ns, "gaps_inside", "Gaps", TABLE_NS, "from the end of each work to the start of the next, of all occurrences", .aliases = "gaps"),
-    COLUMN(struct repeat_row, work_ns, "work", "Work", TABLE_NS, "durations of the works of all occurrences added up"),
+    COLUMN(struct repeat_row, work_ns, "work", "Work", TABLE_NS, "sum of the durations of the operations of all occurrences"),
     COLUMN(struct repeat_row, start_ns, "start", "First at", TABLE_MOMENT, "when the first began, from the origin of the file", .flags = TABLE_OPTIONAL),
-    COLUMN(struct repeat_row, alike, "alike", "Alike", TABLE_COUNT, "chains left out, most of whose works are of this row; --all shows them", .flags = TABLE_OPTIONAL),
+    COLUMN(struct repeat_row, alike, "alike", "Alike", TABLE_COUNT, "chains left out, most of whose operations are of this row; --all shows them", .flags = TABLE_OPTIONAL),
     COLUMN(struct repeat_row, works, "works", "Kernels", TABLE_TEXT, "the works in few words"),
     COLUMN(struct repeat_row, names, "names", "Names", TABLE_NAME, "their whole names, with | between", .flags = TABLE_OPTIONAL),
 };
 
 static const struct table_column pattern_columns[] = {
     COLUMN(struct pattern_row, op, "op", "Operator", TABLE_NAME, "the operator", .aliases = "operator"),
-    COLUMN(struct pattern_row, count, "count", "Calls", TABLE_COUNT, "outermost calls that launched just these works"),
-    COLUMN(struct pattern_row, length, "length", "Works", TABLE_COUNT, "works that each launched"),
-    COLUMN(struct pattern_row, device_ns, "device_time", "Device time", TABLE_NS, "durations of the works of all calls added up", .aliases = "device"),
+    COLUMN(struct pattern_row, count, "count", "Calls", TABLE_COUNT, "outermost calls that launched exactly these operations"),
+    COLUMN(struct pattern_row, length, "length", "Operations", TABLE_COUNT, "operations that each launched"),
+    COLUMN(struct pattern_row, device_ns, "device_time", "Device time", TABLE_NS, "sum of the durations of the operations of all calls", .aliases = "device"),
     COLUMN(struct pattern_row, host_ns, "host_time", "Host time", TABLE_NS, "durations of the calls added up", .aliases = "host"),
     COLUMN(struct pattern_row, works, "works", "Kernels", TABLE_TEXT, "the works in few words, by start"),
     COLUMN(struct pattern_row, names, "names", "Names", TABLE_NAME, "their whole names, with | between", .flags = TABLE_OPTIONAL),
@@ -132,9 +132,9 @@ void sequences_free(struct sequences *sequences)
 /* ---- the command ---- */
 
 static const struct opt options[] = {
-    OPT_TIME(0, "short", struct sequence_options, short_ns, "TIME", "works shorter than TIME are short"),
+    OPT_TIME(0, "short", struct sequence_options, short_ns, "TIME", "operations shorter than TIME are short"),
     OPT_INT(0, "least", struct sequence_options, least, 2, 1000000, "N",
-            "so many short works in a row are a run"),
+            "so many short operations in a row are a run"),
     OPT_FLAG('a', "all", struct sequence_options, all,
              "every chain that repeats, also those that lie shifted over another"),
     OPT_TEXT(0, "op", struct sequence_options, op, "NAME",
@@ -149,11 +149,11 @@ static void say_runs(const struct sequences *sequences, const struct sequence_op
     const struct short_row *total = &sequences->total;
     struct buffer text = { 0 };
     if (total->runs == 0) {
-        buffer_puts(&text, "no works shorter than ");
+        buffer_puts(&text, "no operations shorter than ");
         quantity_show_time(&text, own->short_ns);
         buffer_printf(&text, " come %" PRId64 " and more in a row", own->least);
     } else {
-        buffer_printf(&text, "%" PRId64 " works shorter than ", total->works);
+        buffer_printf(&text, "%" PRId64 " operations shorter than ", total->works);
         quantity_show_time(&text, own->short_ns);
         buffer_printf(&text, " lie in %" PRId64 " %s of %" PRId64 " and more; they take ", total->runs,
                       total->runs == 1 ? "run" : "runs", own->least);
@@ -177,7 +177,7 @@ static void say_runs(const struct sequences *sequences, const struct sequence_op
 static struct table *shorts_table(const struct sequences *sequences)
 {
     const struct short_row *total = &sequences->total;
-    struct table *table = TABLE_OF_ROWS("short_runs", "Short works in a row", short_columns,
+    struct table *table = TABLE_OF_ROWS("short_runs", "Short operations in a row", short_columns,
                                         sequences->shorts.at, sequences->shorts.count);
     group_show(sequences->group, table, offsetof(struct short_row, key));
     table->sort_column = table_column_at(table, offsetof(struct short_row, idle_ns));
@@ -195,8 +195,8 @@ static struct table *shorts_table(const struct sequences *sequences)
 
 static struct table *runs_table(const struct sequences *sequences, const struct trace *trace)
 {
-    struct table *table =
-        TABLE_OF_ROWS("runs", "Runs of short works", run_columns, sequences->runs.at, sequences->runs.count);
+    struct table *table = TABLE_OF_ROWS("runs", "Runs of short operations", run_columns, sequences->runs.at,
+                                        sequences->runs.count);
     if (trace->file_count > 1)
         TABLE_FLAG(table, struct run_row, rank, 0);
     table->sort_column = table_column_at(table, offsetof(struct run_row, gain_ns));
@@ -270,14 +270,14 @@ static const struct table_shape tables[] = {
 
 const struct analysis analysis_sequences = {
     .name = "sequences",
-    .summary = "works in a row: runs of short ones, what to fuse or put into a graph, chains that repeat",
+    .summary = "operations in a row: runs of short ones, what to fuse or put into a graph, chains that repeat",
     .description =
         "Runs of short kernels, copies and memsets on a stream, with the time between them in which the device had "
         "nothing to do, split by who made it: the host, which launched the next too late, or the device, for which it "
         "was queued. A CUDA graph saves the former. Then neighbours that one kernel could do instead, and what that "
-        "gains at most. Then chains of 2 to 16 works that repeat; of those that differ only in where they begin, one "
+        "gains at most. Then chains of 2 to 16 operations that repeat; of those that differ only in where they begin, one "
         "is shown.\n\n"
-        "With --op, the works that the calls of an operator launched, and how often.",
+        "With --op, the operations that the calls of an operator launched, and how often.",
     .schema = "tpa.sequences/1",
     .examples = {
         "tpa sequences trace.json",
@@ -290,13 +290,13 @@ const struct analysis analysis_sequences = {
     .dimensions = BY(RANK) | BY(DEVICE) | BY(STREAM) | BY(THREAD) | BY(STEP) | BY(OP) | BY(CALL) | BY(MODULE) |
                   BY(KERNEL),
     .by_default = BY(DEVICE),
-    .by_help = "what makes a row of the short works; device when not given",
+    .by_help = "what makes a row of the short operations; device when not given",
     .options = options,
     ANALYSIS_DEFAULTS(sequence_defaults),
     .sorts = true,
     .tables = { tables },
     .run = run_sequences,
     .section = "Sequences",
-    .section_intro = "Short works in a row, which a CUDA graph or fusion could save the time between, and chains of works that "
+    .section_intro = "Short operations in a row, which a CUDA graph or fusion could save the time between, and chains of operations that "
                      "repeat.",
 };
