@@ -4,6 +4,7 @@
  * The content is made once, section by section, and then shown as the output's name says: a page (report/page.h), or all
  * tables one after the other by the printers of every command.
  */
+#include "base/parallel.h"
 #include "compare/diff.h"
 #include "charts/charts.h"
 #include "base/suggest.h"
@@ -210,19 +211,45 @@ static char *describe(const struct trace *trace, struct arena *arena)
     return kept;
 }
 
+struct filling {
+    const struct trace *trace;
+    const struct selection *selection;
+    uint64_t chosen;
+    struct report_content *contents;
+    bool failed[REPORT_MOST_SECTIONS];
+    struct tpa_error errors[REPORT_MOST_SECTIONS];
+};
+
+static void fill_section(void *context, size_t i)
+{
+    struct filling *filling = context;
+    const struct report_section *section = &report_sections()[i];
+    if (!(filling->chosen >> i & 1) || section->needs & ~trace_features(filling->trace))
+        return;
+    filling->contents[i] = (struct report_content){ result_open("tpa.report/1"),
+                                                    picture_open(section->key, section->title), NULL };
+    filling->failed[i] =
+        !report_fill(section, filling->trace, filling->selection, &filling->contents[i], &filling->errors[i]);
+}
+
+/* Sections share what is derived of the trace, and are filled by several threads; the first that fails tells why. */
 static bool fill_sections(const struct trace *trace, const struct selection *selection, uint64_t chosen,
                           struct report_content *contents, struct tpa_error *err)
 {
-    bool good = true;
-    for (size_t i = 0; report_sections()[i].key && good; i++) {
-        const struct report_section *section = &report_sections()[i];
-        if (!(chosen >> i & 1) || section->needs & ~trace_features(trace))
+    struct filling filling = {
+        .trace = trace, .selection = selection, .chosen = chosen, .contents = contents
+    };
+    size_t count = 0;
+    while (report_sections()[count].key)
+        count++;
+    parallel_run(parallel_parts(trace->workers, trace->event_count), count, fill_section, &filling);
+    for (size_t i = 0; i < count; i++) {
+        if (!filling.failed[i])
             continue;
-        contents[i] = (struct report_content){ result_open("tpa.report/1"),
-                                               picture_open(section->key, section->title), NULL };
-        good = report_fill(section, trace, selection, &contents[i], err);
+        *err = filling.errors[i];
+        return false;
     }
-    return good;
+    return true;
 }
 
 /* What the trace does not hold, and so which sections are not there; and what was odd about it. */

@@ -4,6 +4,7 @@
  *     measure.c          keeps samples, metrics, rows and facts
  *     measure_trace.c    the samples of a trace
  *     measure_names.c    rows that tpa top does not know: names as they are spelled, modules
+ *     measure_memory.c   peaks of memory
  *     measure_facts.c    what a trace says about itself
  *     measure_sums.c     profiles and reports, which hold sums
  *     measure_result.c   results that were saved
@@ -59,6 +60,11 @@ void measure_names(const struct measuring *measuring);
 
 /* Rows by module, with what each called when INCLUSIVE. False and ERR when the trace records no modules. */
 bool measure_modules(const struct measuring *measuring, bool inclusive, struct tpa_error *err);
+
+/* ---- measure_memory.c ---- */
+
+/* The most memory in use in each sample, of the fullest device. */
+void measure_memory(const struct measuring *measuring);
 
 /* ---- measure_facts.c ---- */
 

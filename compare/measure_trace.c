@@ -170,26 +170,99 @@ static void list_stretches(const struct measuring *measuring, stretches *list)
         qsort(list->at, list->count, sizeof *list->at, compare_stretches);
 }
 
+static void add_use(struct stretch *stretch, const struct device_use *use)
+{
+    for (int kind = 0; kind < DEVICE_USES; kind++)
+        stretch->busy_ns[kind] +=
+            (double)intervals_length_within(&use->exposed[kind], stretch->start_ns, stretch->end_ns);
+}
+
+/* The steps among the stretches of a file, so that those can be found in which a device did anything. */
+struct step_finder {
+    struct stretch *whole;          /* the file */
+    VEC_OF(struct stretch *) steps; /* by start */
+    int64_t *latest_ns;             /* by step: the latest end of it and those before */
+    uint32_t *device;               /* by step: 1 + the device that was added last */
+};
+
+static int compare_starts(const void *left, const void *right)
+{
+    const struct stretch *a = *(struct stretch *const *)left, *b = *(struct stretch *const *)right;
+    return a->start_ns < b->start_ns ? -1 : a->start_ns > b->start_ns;
+}
+
+static void finder_open(struct step_finder *finder, const struct measuring *measuring, stretches *list,
+                        size_t first, size_t end)
+{
+    finder->steps.count = 0;
+    for (size_t i = first; i < end; i++)
+        if (list->at[i].sampling == &measuring->measures->by_step)
+            *VEC_PUSH(&finder->steps) = &list->at[i];
+        else
+            finder->whole = &list->at[i];
+    size_t count = finder->steps.count;
+    if (count)
+        qsort(finder->steps.at, count, sizeof *finder->steps.at, compare_starts);
+    finder->latest_ns = mem_realloc(finder->latest_ns, mem_times(count + 1, sizeof *finder->latest_ns));
+    free(finder->device);
+    finder->device = mem_zalloc(count + 1, sizeof *finder->device);
+    for (size_t i = 0; i < count; i++) {
+        int64_t end_ns = finder->steps.at[i]->end_ns;
+        finder->latest_ns[i] = i > 0 && finder->latest_ns[i - 1] > end_ns ? finder->latest_ns[i - 1] : end_ns;
+    }
+}
+
+static void finder_release(struct step_finder *finder)
+{
+    VEC_FREE(&finder->steps);
+    free(finder->latest_ns);
+    free(finder->device);
+}
+
+/* Add what device D did to the steps in which it did anything: of many devices in many steps most did nothing in most. */
+static void add_to_steps(struct step_finder *finder, const struct device_use *use, uint32_t d)
+{
+    size_t intervals = 0, count = finder->steps.count;
+    for (int kind = 0; kind < DEVICE_USES; kind++)
+        intervals += use->exposed[kind].count;
+    for (size_t i = 0; i < count && intervals >= count; i++)
+        add_use(finder->steps.at[i], use);
+    for (int kind = 0; kind < DEVICE_USES && intervals < count; kind++) {
+        size_t end = 0;
+        for (size_t k = 0; k < use->exposed[kind].count; k++) {
+            const struct interval *busy = &use->exposed[kind].at[k];
+            SEARCH_BETWEEN(end, end, count, finder->steps.at[end]->start_ns < busy->end_ns);
+            for (size_t i = end; i-- > 0 && finder->latest_ns[i] > busy->start_ns;) {
+                if (finder->device[i] != d + 1)
+                    add_use(finder->steps.at[i], use);
+                finder->device[i] = d + 1;
+            }
+        }
+    }
+}
+
 /* Add what the devices of each file did in each stretch; how many devices each file has, into DEVICES. */
 static void add_up_busy(const struct measuring *measuring, stretches *list, uint32_t *devices)
 {
     const struct gpu_events *gpu = measuring->gpu;
-    size_t first = 0; /* stretch of the file; devices come file by file, too */
+    struct step_finder finder = { 0 };
+    size_t first = 0, end = 0; /* stretches of the file; devices come file by file, too */
     for (size_t d = 0; d < gpu->device_count; d++) {
         struct device_use use = { 0 };
         find_use(gpu, &gpu->devices[d], &use);
         uint32_t file = gpu->devices[d].file;
-        devices[file]++;
-        while (first < list->count && list->at[first].file < file)
-            first++;
-        for (size_t i = first; i < list->count && list->at[i].file == file; i++) {
-            struct stretch *stretch = &list->at[i];
-            for (int kind = 0; kind < DEVICE_USES; kind++)
-                stretch->busy_ns[kind] +=
-                    (double)intervals_length_within(&use.exposed[kind], stretch->start_ns, stretch->end_ns);
+        if (devices[file]++ == 0) {
+            for (first = end; first < list->count && list->at[first].file < file;)
+                first++;
+            for (end = first; end < list->count && list->at[end].file == file;)
+                end++;
+            finder_open(&finder, measuring, list, first, end);
         }
+        add_to_steps(&finder, &use, (uint32_t)d);
+        add_use(finder.whole, &use); /* a file with a device has events */
         device_use_release(&use);
     }
+    finder_release(&finder);
 }
 
 static void set_stretch(const struct measuring *measuring, const struct stretch *stretch, uint32_t devices)
@@ -225,64 +298,6 @@ static void measure_times(const struct measuring *measuring)
         set_stretch(measuring, &list.at[i], devices[list.at[i].file]);
     VEC_FREE(&list);
     free(devices);
-}
-
-/* ---- memory ---- */
-
-/* The most bytes in use in [START, END): at its begin, or after any record in it. Negative: nothing is known. */
-static int64_t peak_within(const struct memory_records *records, const struct memory_device *device,
-                           int64_t start_ns, int64_t end_ns)
-{
-    const int64_t *moments = records->trace->start_ns;
-    uint32_t i, end = device->first + device->count;
-    SEARCH_BETWEEN(i, device->first, device->first + device->count, moments[records->at[i].event] < start_ns);
-    int64_t peak = i > device->first ? records->at[i - 1].allocated : device->before;
-    for (; i < end && moments[records->at[i].event] < end_ns; i++)
-        if (records->at[i].allocated > peak)
-            peak = records->at[i].allocated;
-    return peak;
-}
-
-static void set_peak(struct sampling *sampling, bool on_host, uint32_t sample, int64_t peak)
-{
-    const char *key = on_host ? "host_memory_peak" : "memory_peak";
-    const char *title = on_host ? "host memory peak" : "memory peak";
-    const struct measure_metric *metric = sampling_metric(sampling, key);
-    double known = metric && metric->values.count > sample ? metric->values.at[sample] : NAN;
-    if (!(known >= (double)peak)) /* of several devices the fullest counts */
-        sampling_set(sampling, key, title, TABLE_BYTES, sample, (double)peak);
-    struct measure_metric *set = sampling_metric(sampling, key);
-    if (!(set->whole >= (double)peak))
-        set->whole = (double)peak;
-}
-
-static void measure_memory(const struct measuring *measuring)
-{
-    struct measures *measures = measuring->measures;
-    if (names_find(measuring->trace->names, "[memory]", strlen("[memory]")) == NAME_NONE)
-        return;
-    struct memory_records *records = memory_records_open(measuring->trace, MEMORY_LEVELS);
-    for (size_t d = 0; d < records->device_count; d++) {
-        const struct memory_device *device = &records->devices[d];
-        bool on_host = memory_is_host(device);
-        int64_t peak = peak_within(records, device, INT64_MIN, INT64_MAX);
-        set_peak(&measures->by_file, on_host, measuring->file_sample[device->file], peak);
-        for (size_t i = 0; i < measuring->steps.count; i++) {
-            const struct device_step *step = measuring->steps.at[i].step;
-            if (step->file == device->file)
-                set_peak(&measures->by_step, on_host, measuring->steps.at[i].sample,
-                         peak_within(records, device, step->host_start_ns, step->host_end_ns));
-        }
-    }
-    /* What peaks outside of all steps is a peak all the same. */
-    static const char *const keys[] = { "memory_peak", "host_memory_peak" };
-    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
-        const struct measure_metric *of_files = sampling_metric(&measures->by_file, keys[i]);
-        struct measure_metric *of_steps = sampling_metric(&measures->by_step, keys[i]);
-        if (of_files && of_steps)
-            of_steps->whole = of_files->whole;
-    }
-    memory_records_free(records);
 }
 
 /* ---- rows ---- */

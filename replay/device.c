@@ -191,9 +191,7 @@ static struct latest *open_latest(const struct device *device,
             .work = (uint32_t)i,
         };
     }
-    struct latest *latest = latest_open(items, count);
-    free(items);
-    return latest;
+    return latest_open(items, count);
 }
 
 static uint32_t device_of(const struct device *device, size_t work)

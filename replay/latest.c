@@ -1,6 +1,7 @@
 /*
  * latest.c - see latest.h. The tree is an array as of a heap: the leaves, a power of two of them, come last. Each node holds
- * the earliest launch below it, and the earliest on any other stream than that one's.
+ * the earliest launch below it, and the earliest on any other stream than that one's. A leaf stands for a block of items, which
+ * are looked at one by one: a node for each item took three times the memory of the items.
  */
 #include "replay/latest.h"
 
@@ -15,10 +16,12 @@ struct node {
     uint32_t first_stream;
 };
 
+enum { BLOCK = 16 };
+
 struct latest {
     struct latest_item *items;
     size_t count, leaves;
-    struct node *nodes; /* from 1; leaf i is leaves + i */
+    struct node *nodes; /* from 1; leaf i is leaves + i, and stands for items from i * BLOCK on */
 };
 
 static bool is_after(const void *context, const void *left, const void *right)
@@ -42,22 +45,28 @@ static struct node join(const struct node *a, const struct node *b)
     return node;
 }
 
+static struct node node_of_block(const struct latest *latest, size_t block)
+{
+    struct node node = { INT64_MAX, INT64_MAX, LATEST_ANY_STREAM };
+    for (size_t i = block * BLOCK; i < latest->count && i < (block + 1) * BLOCK; i++) {
+        struct node one = { latest->items[i].launched_ns, INT64_MAX, latest->items[i].stream };
+        node = join(&node, &one);
+    }
+    return node;
+}
+
 struct latest *latest_open(struct latest_item *items, size_t count)
 {
     struct latest *latest = mem_zalloc(1, sizeof *latest);
     runs_sort(items, count, sizeof *items, is_after, NULL);
-    latest->items = mem_alloc(mem_times(count + 1, sizeof *items));
-    if (count)
-        memcpy(latest->items, items, count * sizeof *items);
+    latest->items = items;
     latest->count = count;
     latest->leaves = 1;
-    while (latest->leaves < count)
+    while (latest->leaves < count / BLOCK + 1)
         latest->leaves *= 2;
     latest->nodes = mem_alloc(mem_times(2 * latest->leaves, sizeof *latest->nodes));
     for (size_t i = 0; i < latest->leaves; i++)
-        latest->nodes[latest->leaves + i] =
-            i < count ? (struct node){ items[i].launched_ns, INT64_MAX, items[i].stream }
-                      : (struct node){ INT64_MAX, INT64_MAX, LATEST_ANY_STREAM };
+        latest->nodes[latest->leaves + i] = node_of_block(latest, i);
     for (size_t n = latest->leaves; n-- > 1;)
         latest->nodes[n] = join(&latest->nodes[2 * n], &latest->nodes[2 * n + 1]);
     return latest;
@@ -88,11 +97,9 @@ static size_t count_until(const struct latest *latest, uint32_t group, int64_t e
     return i;
 }
 
-/* The node that covers the last candidates before item END, and no item from there on; 0 when no candidate is left. */
+/* The node that covers the last candidates before block END, and no block from there on; 0 when no candidate is left. */
 static size_t find_node(const struct latest *latest, size_t end, int64_t launched_before_ns, uint32_t except)
 {
-    if (end == latest->leaves)
-        return holds_one(&latest->nodes[1], launched_before_ns, except) ? 1 : 0;
     /* From the leaf behind the last candidate upwards: what lies just before it is the left sibling of a right child. */
     for (size_t node = latest->leaves + end; node > 1; node /= 2)
         if (node % 2 == 1 && holds_one(&latest->nodes[node - 1], launched_before_ns, except))
@@ -100,15 +107,35 @@ static size_t find_node(const struct latest *latest, size_t end, int64_t launche
     return 0;
 }
 
+/* The last candidate of BLOCK before item END; LATEST_NONE: there is none. */
+static size_t find_in_block(const struct latest *latest, size_t block, size_t end, int64_t launched_before_ns,
+                            uint32_t except)
+{
+    for (size_t i = end; i-- > block * BLOCK;)
+        if (latest->items[i].stream != except && latest->items[i].launched_ns < launched_before_ns)
+            return i;
+    return LATEST_NONE;
+}
+
+/* The last candidate before item END. */
+static size_t find_before(const struct latest *latest, size_t end, int64_t launched_before_ns,
+                          uint32_t except)
+{
+    size_t found = find_in_block(latest, end / BLOCK, end, launched_before_ns, except);
+    size_t node = found == LATEST_NONE ? find_node(latest, end / BLOCK, launched_before_ns, except) : 0;
+    if (node == 0)
+        return found;
+    while (node < latest->leaves)
+        node = holds_one(&latest->nodes[2 * node + 1], launched_before_ns, except) ? 2 * node + 1 : 2 * node;
+    size_t block = node - latest->leaves;
+    return find_in_block(latest, block, (block + 1) * BLOCK, launched_before_ns, except);
+}
+
 size_t latest_find(const struct latest *latest, uint32_t group, int64_t launched_before_ns,
                    int64_t ended_by_ns, uint32_t except)
 {
     size_t end = count_until(latest, group, ended_by_ns);
-    size_t node = find_node(latest, end, launched_before_ns, except);
-    if (node == 0)
-        return LATEST_NONE;
-    while (node < latest->leaves)
-        node = holds_one(&latest->nodes[2 * node + 1], launched_before_ns, except) ? 2 * node + 1 : 2 * node;
-    const struct latest_item *item = &latest->items[node - latest->leaves];
-    return item->group == group ? item->work : LATEST_NONE;
+    size_t found = find_before(latest, end, launched_before_ns, except);
+    return found != LATEST_NONE && latest->items[found].group == group ? latest->items[found].work
+                                                                       : LATEST_NONE;
 }

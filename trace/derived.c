@@ -7,42 +7,69 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-static pthread_mutex_t lock =
-    PTHREAD_MUTEX_INITIALIZER; /* of the lists of all traces; held for a few steps only */
+/* Of the lists of all traces; held for a few steps only. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t finished = PTHREAD_COND_INITIALIZER; /* something was derived */
 
-/* The value that is in the list already; else VALUE, which goes into it unless it is NULL. */
-static void *find_or_add(struct trace_storage *storage, const struct derivation *derivation, void *value)
+static void *find(const struct trace_storage *storage, const struct derivation *derivation)
+{
+    for (size_t i = 0; i < storage->derived.count; i++)
+        if (storage->derived.at[i].derivation == derivation)
+            return storage->derived.at[i].value;
+    return NULL;
+}
+
+/* The place of DERIVATION among those that are being worked out; their count: it is none of them. */
+static size_t find_unfinished(const struct trace_storage *storage, const struct derivation *derivation)
+{
+    size_t i = 0;
+    while (i < storage->deriving.count && storage->deriving.at[i] != derivation)
+        i++;
+    return i;
+}
+
+/* The value, once another thread that works it out has done so. NULL: it falls to the caller. */
+static void *find_or_begin(struct trace_storage *storage, const struct derivation *derivation)
 {
     pthread_mutex_lock(&lock);
-    void *found = NULL;
-    for (size_t i = 0; i < storage->derived.count && !found; i++)
-        if (storage->derived.at[i].derivation == derivation)
-            found = storage->derived.at[i].value;
-    if (!found && value) {
-        *VEC_PUSH(&storage->derived) = (struct trace_derived){ derivation, value };
-        found = value;
+    void *value = find(storage, derivation);
+    while (!value && find_unfinished(storage, derivation) < storage->deriving.count) {
+        pthread_cond_wait(&finished, &lock);
+        value = find(storage, derivation);
     }
+    if (!value)
+        *VEC_PUSH(&storage->deriving) = derivation;
     pthread_mutex_unlock(&lock);
-    return found;
+    return value;
+}
+
+static void finish(struct trace_storage *storage, const struct derivation *derivation, void *value)
+{
+    pthread_mutex_lock(&lock);
+    if (value) /* else it cannot be worked out, and is asked for again */
+        *VEC_PUSH(&storage->derived) = (struct trace_derived){ derivation, value };
+    size_t place = find_unfinished(storage, derivation);
+    storage->deriving.at[place] = storage->deriving.at[--storage->deriving.count];
+    pthread_cond_broadcast(&finished);
+    pthread_mutex_unlock(&lock);
 }
 
 const void *trace_derive(const struct trace *trace, const struct derivation *derivation)
 {
-    void *value = find_or_add(trace->storage, derivation, NULL);
-    if (value)
-        return value;
-    value = derivation->derive(trace);
-    void *kept = find_or_add(trace->storage, derivation, value);
-    if (kept != value) /* another thread was faster */
-        derivation->release(value);
-    return kept;
+    void *value = find_or_begin(trace->storage, derivation);
+    if (!value) {
+        value = derivation->derive(trace);
+        finish(trace->storage, derivation, value);
+    }
+    return value;
 }
 
 void trace_attach(const struct trace *trace, const struct derivation *derivation, void *value)
 {
-    void *kept = find_or_add(trace->storage, derivation, value);
-    assert(kept == value);
-    (void)kept;
+    void *before = find_or_begin(trace->storage, derivation);
+    assert(!before);
+    (void)before;
+    finish(trace->storage, derivation, value);
 }
 
 void trace_release_derived(struct trace_storage *storage)
@@ -50,4 +77,5 @@ void trace_release_derived(struct trace_storage *storage)
     for (size_t i = storage->derived.count; i-- > 0;) /* the last may use those before it */
         storage->derived.at[i].derivation->release(storage->derived.at[i].value);
     VEC_FREE(&storage->derived);
+    VEC_FREE(&storage->deriving);
 }

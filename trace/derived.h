@@ -23,7 +23,7 @@ struct derivation {
     void (*release)(void *value);
 };
 
-/* Borrowed; lives as long as TRACE. Several threads may ask. */
+/* Borrowed; lives as long as TRACE. Several threads may ask: the first works it out, the others wait for it. */
 const void *trace_derive(const struct trace *trace, const struct derivation *derivation);
 
 /* Keep VALUE, which is taken, as what DERIVATION gives: where it cannot be worked out from TRACE alone. Once, before anyone asks. */

@@ -45,7 +45,8 @@ struct trace_storage {
     VEC_OF(struct trace_notice) notices;
     VEC_OF(struct trace_flow) flows;
     VEC_OF(struct trace_sample) samples;
-    VEC_OF(struct trace_derived) derived; /* see derived.h */
+    VEC_OF(struct trace_derived) derived;       /* see derived.h */
+    VEC_OF(const struct derivation *) deriving; /* by some thread; not in the list yet */
 };
 
 /* Free what was derived. derived.c */

@@ -22,7 +22,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { MOST_RUNS = 99, MOST_COMMANDS = 32, MOST_WORDS = 64 };
+enum { MOST_RUNS = 99, MOST_COMMANDS = 64, MOST_WORDS = 128 };
 enum { WALL, USER, SYS, MINOR_FAULTS, MAJOR_FAULTS, PEAK_KIB, FIGURES };
 
 extern char **environ;

@@ -1,0 +1,93 @@
+/* test_derived.c - what several threads ask for is worked out once. */
+#include "base/parallel.h"
+#include "trace/builder.h"
+#include "trace/derived.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <unistd.h>
+#include <cmocka.h>
+#include <stdatomic.h>
+
+static atomic_int made, released;
+
+static void *derive_slowly(const struct trace *trace)
+{
+    (void)trace;
+    usleep(2000); /* so that the others ask meanwhile */
+    atomic_fetch_add(&made, 1);
+    return mem_alloc(1);
+}
+
+static void release(void *value)
+{
+    atomic_fetch_add(&released, 1);
+    free(value);
+}
+
+static void *derive_nothing(const struct trace *trace)
+{
+    (void)trace;
+    atomic_fetch_add(&made, 1);
+    return NULL;
+}
+
+static const struct derivation slow = { derive_slowly, release };
+static const struct derivation nothing = { derive_nothing, release };
+
+struct asking {
+    const struct trace *trace;
+    const struct derivation *derivation;
+    const void *answers[8];
+};
+
+static void ask(void *context, size_t part)
+{
+    struct asking *asking = context;
+    asking->answers[part] = trace_derive(asking->trace, asking->derivation);
+}
+
+static struct trace *empty_trace(void)
+{
+    return trace_builder_finish(trace_builder_open(&(struct trace_wants){ 0 }));
+}
+
+static void threads_wait_for_the_one_that_derives(void **state)
+{
+    (void)state;
+    struct trace *trace = empty_trace();
+    struct asking asking = { .trace = trace, .derivation = &slow };
+    made = released = 0;
+    parallel_run(8, 8, ask, &asking);
+    assert_int_equal(made, 1);
+    for (size_t i = 0; i < 8; i++)
+        assert_ptr_equal(asking.answers[i], asking.answers[0]);
+    trace_free(trace);
+    assert_int_equal(released, 1);
+}
+
+static void what_cannot_be_worked_out_is_asked_for_again(void **state)
+{
+    (void)state;
+    struct trace *trace = empty_trace();
+    struct asking asking = { .trace = trace, .derivation = &nothing };
+    made = released = 0;
+    parallel_run(8, 8, ask, &asking);
+    assert_int_equal(made, 8);
+    assert_null(asking.answers[0]);
+    trace_attach(trace, &nothing, mem_alloc(1));
+    assert_non_null(trace_derive(trace, &nothing));
+    trace_free(trace);
+    assert_int_equal(released, 1);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(threads_wait_for_the_one_that_derives),
+        cmocka_unit_test(what_cannot_be_worked_out_is_asked_for_again),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
