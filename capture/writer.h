@@ -12,6 +12,7 @@
 #include "capture/host_log.h"
 #include "capture/own_files.h"
 #include "capture/pool.h"
+#include "capture/recent.h"
 #include "capture/translate.h"
 #include <sys/types.h>
 
@@ -46,6 +47,8 @@ struct writer {
     char path[PATH_MAX];
     struct translator translator;
     struct host_log *host_log;
+    struct recent *recent; /* of --ring; NULL: what comes is written */
+    int64_t ring_writes;
     bool told_process;              /* the PROCESS record is written, */
     const struct cupti *told_cupti; /* and named this */
     uint64_t told_refused, told_dropped;
