@@ -6,14 +6,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
-
-int64_t control_now_ns(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
-}
 
 static bool wants_steps(const struct control *control)
 {
@@ -53,7 +45,7 @@ static void update(struct control *control, const char *why)
     bool on = should_record(control);
     if (on == atomic_load(&control->recording))
         return;
-    int64_t now = control_now_ns();
+    int64_t now = clock_now_ns();
     if (on) {
         if (control->first_on_ns == 0)
             control->first_on_ns = now;
@@ -69,7 +61,7 @@ static void update(struct control *control, const char *why)
         atomic_store(&control->recording, false);
         control->turn(false);
     }
-    control->pace.switched_ns += control_now_ns() - now;
+    control->pace.switched_ns += clock_now_ns() - now;
 }
 
 void control_init(struct control *control, const struct capture_settings *settings, void (*turn)(bool on))
@@ -79,7 +71,7 @@ void control_init(struct control *control, const struct capture_settings *settin
         .turn = turn,
         .lock = PTHREAD_MUTEX_INITIALIZER,
         .paused = settings->paused,
-        .begun_ns = control_now_ns(),
+        .begun_ns = clock_now_ns(),
         .step = -1,
     };
     pace_init(&control->pace, settings);
@@ -199,12 +191,12 @@ static void judge_step(struct control *control, int64_t number, int64_t duration
 bool control_range_entered(struct control *control)
 {
     pthread_mutex_lock(&control->lock);
-    int64_t now = control_now_ns(), number = control->ranges_entered++;
+    int64_t now = clock_now_ns(), number = control->ranges_entered++;
     bool counts = choose_step(control, number, now);
     if (counts && control->selected_inside++ == 0)
         control->inside_since_ns = now;
     update(control, "range");
-    pace_step_begun(&control->pace, control_now_ns());
+    pace_step_begun(&control->pace, clock_now_ns());
     pthread_mutex_unlock(&control->lock);
     return counts;
 }
@@ -213,7 +205,7 @@ void control_range_left(struct control *control)
 {
     pthread_mutex_lock(&control->lock);
     if (control->selected_inside > 0 && --control->selected_inside == 0) {
-        int64_t now = control_now_ns();
+        int64_t now = clock_now_ns();
         judge_step(control, control->ranges_entered - 1, now - control->inside_since_ns, now);
     }
     update(control, "");
@@ -227,16 +219,16 @@ void control_range_left(struct control *control)
 int64_t control_step(struct control *control)
 {
     pthread_mutex_lock(&control->lock);
-    int64_t now = control_now_ns(), step = ++control->step;
+    int64_t now = clock_now_ns(), step = ++control->step;
     if (!counts_ranges(control)) {
         if (step > 0)
             judge_step(control, step - 1, now - control->step_ns, now);
         control->step_wanted = choose_step(control, step, now);
         update(control, "steps");
-        pace_step_begun(&control->pace, control_now_ns());
+        pace_step_begun(&control->pace, clock_now_ns());
         control->over |= wants_steps(control) && step > control->settings->last_step;
     }
-    control->step_ns = control_now_ns();
+    control->step_ns = clock_now_ns();
     pthread_mutex_unlock(&control->lock);
     return step;
 }
@@ -264,7 +256,8 @@ void control_tell_end(struct control *control)
     if (none && counts_ranges(control))
         notes_add("no_steps", "no NVTX range called %.200s was seen: nothing was recorded", settings->range);
     else if (none)
-        notes_add("no_steps", "no step was seen: call tpa_capture_step, or give the NVTX range of a step by --range");
+        notes_add("no_steps",
+                  "no step was seen: call tpa_capture_step, or give the NVTX range of a step by --range");
     else if (text[0])
         notes_add("left_out", "%s", text);
 }

@@ -8,6 +8,7 @@
 #ifndef TPA_CAPTURE_CONTROL_H
 #define TPA_CAPTURE_CONTROL_H
 
+#include "capture/clock.h"
 #include "capture/pace.h"
 #include <pthread.h>
 #include <stdatomic.h>
@@ -36,12 +37,12 @@ struct control {
     bool armed, over, paused;
     bool ended; /* control_end was called */
     int64_t begun_ns, first_on_ns;
-    int64_t ranges_entered;                              /* of --range */
-    unsigned selected_inside;                            /* threads inside one that --steps selects */
-    int64_t inside_since_ns;                             /* the first of them entered; 0: none is inside */
-    int64_t step;                                        /* of tpa_capture_step; -1: none yet */
-    int64_t step_ns;                                     /* when it began */
-    bool step_wanted;                                    /* by --steps and --sample */
+    int64_t ranges_entered;   /* of --range */
+    unsigned selected_inside; /* threads inside one that --steps selects */
+    int64_t inside_since_ns;  /* the first of them entered; 0: none is inside */
+    int64_t step;             /* of tpa_capture_step; -1: none yet */
+    int64_t step_ns;          /* when it began */
+    bool step_wanted;         /* by --steps and --sample */
     struct pace pace;
     struct control_write write;
     struct control_window windows[CONTROL_MOST_WINDOWS]; /* not taken yet; the last may be open */
@@ -89,7 +90,5 @@ void control_end(struct control *control);
 
 /* What was recorded since the last call, up to COUNT windows; the open one comes again when it has ended. */
 size_t control_take_windows(struct control *control, struct control_window *windows, size_t count);
-
-int64_t control_now_ns(void);
 
 #endif

@@ -146,15 +146,16 @@ static CUptiResult subscribe_v2(const struct cupti *cupti, struct subscription *
 {
     struct cupti_subscriber_params params = { sizeof params, "tpa capture", subscription->other,
                                               sizeof subscription->other };
-    return cupti->subscribe_v2(subscription->subscriber, subscription->callback,
-                               (void *)(uintptr_t)cupti, &params);
+    return cupti->subscribe_v2(subscription->subscriber, subscription->callback, (void *)(uintptr_t)cupti,
+                               &params);
 }
 
 struct way {
     const char *name;
     CUptiResult (*subscribe)(const struct cupti *cupti, struct subscription *subscription);
 };
-static const struct way ways[] = { { "cuptiSubscribe", subscribe_v1 }, { "cuptiSubscribe_v2", subscribe_v2 } };
+static const struct way ways[] = { { "cuptiSubscribe", subscribe_v1 },
+                                   { "cuptiSubscribe_v2", subscribe_v2 } };
 
 /* Are the calls that we use refused to who subscribed so? Any other error is for the call itself to tell, later. */
 static bool calls_are_refused(const struct cupti *cupti, const struct subscription *subscription)

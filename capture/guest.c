@@ -64,7 +64,7 @@ static void CUPTIAPI buffer_completed(CUcontext context, uint32_t stream, uint8_
 /* One clock for everything, and one that is never set back. */
 static uint64_t CUPTIAPI timestamp(void)
 {
-    return (uint64_t)control_now_ns();
+    return (uint64_t)clock_now_ns();
 }
 
 /* ---- switching CUPTI ---- */

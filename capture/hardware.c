@@ -15,7 +15,8 @@ static _Atomic enum hardware_state state;
 static void refuse(const char *why)
 {
     atomic_store(&state, HARDWARE_OFF);
-    notes_add("no_hardware_times", "--hardware-times is refused: %s; kernels have the times of CUPTI's own code", why);
+    notes_add("no_hardware_times",
+              "--hardware-times is refused: %s; kernels have the times of CUPTI's own code", why);
 }
 
 /* Why the devices do not do it, in WHY; true when nothing is known against it. CUPTI itself has the last word. */
@@ -26,8 +27,8 @@ static bool devices_do_it(char *why, size_t why_size)
         int major = driver_attribute(device, DRIVER_CAPABILITY_MAJOR);
         int minor = driver_attribute(device, DRIVER_CAPABILITY_MINOR);
         if (major >= 0 && major < LEAST_CAPABILITY) {
-            snprintf(why, why_size, "device %d has compute capability %d.%d, and it takes %d.0 (Blackwell)", device,
-                     major, minor < 0 ? 0 : minor, LEAST_CAPABILITY);
+            snprintf(why, why_size, "device %d has compute capability %d.%d, and it takes %d.0 (Blackwell)",
+                     device, major, minor < 0 ? 0 : minor, LEAST_CAPABILITY);
             return false;
         }
         if (driver_attribute(device, DRIVER_MPS_ENABLED) == 1) {
@@ -57,7 +58,8 @@ static void switch_on(const struct cupti *cupti)
     refuse(why);
 }
 
-void CUPTIAPI hardware_callback(void *data, CUpti_CallbackDomain domain, CUpti_CallbackId id, const void *info)
+void CUPTIAPI hardware_callback(void *data, CUpti_CallbackDomain domain, CUpti_CallbackId id,
+                                const void *info)
 {
     (void)info;
     enum hardware_state waits = HARDWARE_WAITS;
@@ -70,7 +72,8 @@ void hardware_request(const struct cupti *cupti, CUpti_SubscriberHandle subscrib
 {
     char why[160];
     if (cupti->version < CUPTI_13(4) || !cupti->enable_hardware || !cupti->cuptiEnableCallback) {
-        snprintf(why, sizeof why, "CUPTI has version %u, and it takes %d (CUDA 13.4)", cupti->version, CUPTI_13(4));
+        snprintf(why, sizeof why, "CUPTI has version %u, and it takes %d (CUDA 13.4)", cupti->version,
+                 CUPTI_13(4));
         refuse(why);
         return;
     }

@@ -13,7 +13,8 @@
 #include "capture/cupti.h"
 
 /* What CUPTI calls, with the struct cupti as DATA: give it to cupti_subscribe. */
-void CUPTIAPI hardware_callback(void *data, CUpti_CallbackDomain domain, CUpti_CallbackId id, const void *info);
+void CUPTIAPI hardware_callback(void *data, CUpti_CallbackDomain domain, CUpti_CallbackId id,
+                                const void *info);
 
 /* Switch it on as soon as the driver is initialised. When that cannot be, a note says why. */
 void hardware_request(const struct cupti *cupti, CUpti_SubscriberHandle subscriber);

@@ -1,7 +1,7 @@
 /* notes.c - see notes.h. */
 #include "capture/notes.h"
 
-#include "capture/control.h"
+#include "capture/clock.h"
 #include "capture/report.h"
 #include <pthread.h>
 #include <stdarg.h>
@@ -25,7 +25,7 @@ __attribute__((format(printf, 2, 0))) static void queue(struct note *note, const
 
 void notes_log(const char *word, const char *fmt, ...)
 {
-    struct note note = { .word = word, .time_ns = control_now_ns() };
+    struct note note = { .word = word, .time_ns = clock_now_ns() };
     va_list args;
     va_start(args, fmt);
     queue(&note, fmt, args);
@@ -34,7 +34,7 @@ void notes_log(const char *word, const char *fmt, ...)
 
 void notes_add(const char *word, const char *fmt, ...)
 {
-    struct note note = { .word = word, .time_ns = control_now_ns() };
+    struct note note = { .word = word, .time_ns = clock_now_ns() };
     va_list args;
     va_start(args, fmt);
     queue(&note, fmt, args);

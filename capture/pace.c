@@ -158,11 +158,12 @@ static void describe_steps(const struct pace *pace, char *text, size_t size)
         snprintf(cost, sizeof cost,
                  "; a recorded step took %.3f ms more than the %.3f ms of the others, so one in %" PRId64
                  " keeps to the budget of %g %%",
-                 (double)pace->cost_ns / 1e6, (double)pace->base_ns / 1e6, pace->every, settings->budget * 100);
+                 (double)pace->cost_ns / 1e6, (double)pace->base_ns / 1e6, pace->every,
+                 settings->budget * 100);
     else if (settings->budget > 0)
         snprintf(cost, sizeof cost, "; too few to measure what a recorded step costs");
-    snprintf(text, size, "%" PRId64 " of %" PRId64 " steps were recorded, and %" PRId64 " left out%s", pace->recorded,
-             pace->seen, pace->seen - pace->recorded, cost);
+    snprintf(text, size, "%" PRId64 " of %" PRId64 " steps were recorded, and %" PRId64 " left out%s",
+             pace->recorded, pace->seen, pace->seen - pace->recorded, cost);
 }
 
 static void describe_windows(const struct pace *pace, char *text, size_t size)

@@ -15,8 +15,8 @@
 #include "capture/settings.h"
 
 enum {
-    PACE_TIMES = 31,   /* so many of the last steps are looked at */
-    PACE_LEAST = 5,    /* of each kind, before a cost is computed */
+    PACE_TIMES = 31,      /* so many of the last steps are looked at */
+    PACE_LEAST = 5,       /* of each kind, before a cost is computed */
     PACE_SLOW_AFTER = 10, /* steps, before one can be slow */
 };
 
@@ -28,15 +28,16 @@ struct pace_times {
 
 struct pace {
     const struct capture_settings *settings; /* borrowed */
-    bool open;              /* this step, or this while, is recorded */
-    int64_t every;          /* now: one step in so many, or a window each so many ns */
-    int64_t next;           /* the step, or the time, of the next */
-    int64_t seen, recorded; /* steps, or windows, that began */
-    int64_t switched_ns;    /* that switching on and off took so far; counted by control.c */
+    bool open;                               /* this step, or this while, is recorded */
+    int64_t every;                           /* now: one step in so many, or a window each so many ns */
+    int64_t next;                            /* the step, or the time, of the next */
+    int64_t seen, recorded;                  /* steps, or windows, that began */
+    int64_t switched_ns;                     /* that switching on and off took so far; counted by control.c */
 
     int64_t begun_ns, switched_before; /* of the present step; begun_ns 0: none */
     struct pace_times on, off;
-    int64_t cost_ns, base_ns; /* of a recorded step or window; what an unrecorded step takes. 0: not known yet */
+    int64_t cost_ns,
+        base_ns; /* of a recorded step or window; what an unrecorded step takes. 0: not known yet */
 
     int64_t window_start_ns, own_before; /* of the last window */
 

@@ -6,7 +6,7 @@
  */
 #include "capture/recent.h"
 
-#include "capture/control.h"
+#include "capture/clock.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -51,7 +51,7 @@ struct recent *recent_open(size_t most, struct translator *translator, struct ho
         return NULL;
     *recent = (struct recent){
         .most = most,
-        .since_ns = control_now_ns(),
+        .since_ns = clock_now_ns(),
         .translator = translator,
         .host_log = host_log,
     };
@@ -98,8 +98,8 @@ static void keep_begin(struct recent *recent, const struct kept_event *kept)
 /* Is KEPT at the depth of END or deeper, on its thread and in its domain? */
 static bool is_within(const struct kept_event *kept, const struct kept_event *end)
 {
-    return kept->event.kind == HOST_PUSH && kept->tid == end->tid && kept->event.domain == end->event.domain &&
-           kept->event.depth >= end->event.depth;
+    return kept->event.kind == HOST_PUSH && kept->tid == end->tid &&
+           kept->event.domain == end->event.domain && kept->event.depth >= end->event.depth;
 }
 
 /* Forget the begins that END ends or makes impossible. Was there one? */
@@ -108,8 +108,9 @@ static bool end_begins(struct recent *recent, const struct kept_event *end)
     bool any = false;
     for (struct open_begin **place = &recent->open; *place;) {
         const struct kept_event *kept = (*place)->kept;
-        bool same = end->event.kind == HOST_CLOSE ? kept->event.kind == HOST_OPEN && kept->event.id == end->event.id
-                                                  : is_within(kept, end);
+        bool same = end->event.kind == HOST_CLOSE
+                        ? kept->event.kind == HOST_OPEN && kept->event.id == end->event.id
+                        : is_within(kept, end);
         if (same) {
             forget_begin(recent, place);
             any = true;
@@ -220,7 +221,7 @@ static void keep_event(struct recent *recent, uint32_t tid, const struct host_ev
     struct kept_event *kept = (struct kept_event *)(void *)(chunk->bytes + chunk->size);
     kept->tid = tid;
     memcpy(&kept->event, event, event->size);
-    chunk->came_ns = control_now_ns();
+    chunk->came_ns = clock_now_ns();
     chunk->size += size;
 }
 
@@ -255,7 +256,7 @@ int64_t recent_write(struct recent *recent)
             host_log_take(recent->host_log, event_at(chunk, at)->tid, &event_at(chunk, at)->event);
         free(chunk);
     }
-    recent->since_ns = control_now_ns();
+    recent->since_ns = clock_now_ns();
     return since_ns;
 }
 

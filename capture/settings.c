@@ -187,7 +187,8 @@ bool capture_settings_agree(const struct capture_settings *settings, char *why, 
     else if (settings->slow > 0 && !settings->ring_bytes)
         wrong = "--slow needs --ring SIZE, from which a slow step is written";
     else if (settings->slow > 0 && (settings->sample || settings->window_ns))
-        wrong = "--slow does not go with --sample or --window: a slow step that was left out cannot be written";
+        wrong =
+            "--slow does not go with --sample or --window: a slow step that was left out cannot be written";
     if (wrong)
         snprintf(why, why_size, "%s", wrong);
     return !wrong;

@@ -324,15 +324,17 @@ static void add_overhead(struct translator *translator, const CUpti_ActivityOver
 static void tell_sharing(const CUpti_ActivityDevice4 *device)
 {
     if (device->isMigEnabled)
-        notes_add("mig",
-                  "device %u is a slice of a GPU (MIG instance %u.%u): only its own work is recorded, and its peaks "
-                  "(bandwidth, clock, number of SMs) may be told of the whole GPU",
-                  device->id, device->gpuInstanceId, device->computeInstanceId);
+        notes_add(
+            "mig",
+            "device %u is a slice of a GPU (MIG instance %u.%u): only its own work is recorded, and its peaks "
+            "(bandwidth, clock, number of SMs) may be told of the whole GPU",
+            device->id, device->gpuInstanceId, device->computeInstanceId);
     if (driver_attribute((int)device->id, DRIVER_MPS_ENABLED) == 1)
-        notes_add("mps",
-                  "device %u is shared by MPS: only this process's work is recorded, and where its kernels are slow or "
-                  "the device is idle, another process's may have run",
-                  device->id);
+        notes_add(
+            "mps",
+            "device %u is shared by MPS: only this process's work is recorded, and where its kernels are slow or "
+            "the device is idle, another process's may have run",
+            device->id);
 }
 
 static void add_device(struct translator *translator, const CUpti_ActivityDevice4 *device)

@@ -4,7 +4,6 @@
 #include "capture/hardware.h"
 #include "capture/notes.h"
 #include "capture/report.h"
-#include "capture/writer_facts.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -243,8 +242,7 @@ static void flush_log(struct writer *writer)
 {
     if (!writer->told_process)
         control_tell_begin(writer->control);
-    if (!writer->told_process ||
-        (writer->told_cupti != writer->translator.cupti && hardware_is_decided())) {
+    if (!writer->told_process || (writer->told_cupti != writer->translator.cupti && hardware_is_decided())) {
         writer->told_process = true;
         writer->told_cupti = writer->translator.cupti;
         writer_add_process(writer);
@@ -263,7 +261,7 @@ static void add_ring_windows(struct writer *writer, int64_t since_ns, const char
 {
     struct control_window windows[CONTROL_MOST_WINDOWS];
     size_t count = control_take_windows(writer->control, windows, CONTROL_MOST_WINDOWS);
-    int64_t now = control_now_ns();
+    int64_t now = clock_now_ns();
     for (size_t i = 0; i < count; i++) {
         int64_t start = windows[i].start_ns > since_ns ? windows[i].start_ns : since_ns;
         int64_t end = windows[i].end_ns != 0 ? windows[i].end_ns : now;
@@ -280,7 +278,8 @@ static void write_ring(struct writer *writer, const char *why)
     int64_t since_ns = recent_write(writer->recent);
     add_ring_windows(writer, since_ns, why);
     writer->ring_writes++;
-    notes_add("ring_written", "the last %.1f s are written: %s", (double)(control_now_ns() - since_ns) / 1e9, why);
+    notes_add("ring_written", "the last %.1f s are written: %s", (double)(clock_now_ns() - since_ns) / 1e9,
+              why);
     flush_log(writer);
 }
 
@@ -305,8 +304,7 @@ static void end_log(struct writer *writer, const char *why)
             end_ring(writer);
         flush_log(writer);
         int64_t reason = *why ? tpafile_writer_text(writer->translator.log, why, strlen(why)) : 0;
-        writer->translator.failed |=
-            !tpafile_writer_close(writer->translator.log, control_now_ns(), reason);
+        writer->translator.failed |= !tpafile_writer_close(writer->translator.log, clock_now_ns(), reason);
     }
     own_files_run(&writer->files, close_file_there, writer);
     own_files_stop(&writer->files);
@@ -325,7 +323,7 @@ static void tell_failure(struct writer *writer)
 /* Sleep until there is something to do. What to end with, or NULL: go on. */
 static const char *wait_for_work(struct writer *writer)
 {
-    int64_t until_ns = control_now_ns() + WRITER_NAP_NS, next_ns = control_next_ns(writer->control);
+    int64_t until_ns = clock_now_ns() + WRITER_NAP_NS, next_ns = control_next_ns(writer->control);
     until_ns = next_ns < until_ns ? next_ns : until_ns;
     struct timespec until = { until_ns / 1000000000, until_ns % 1000000000 };
     pthread_mutex_lock(&writer->lock);
@@ -368,7 +366,7 @@ static const char *go_round(struct writer *writer, int64_t *flushed_ns)
     const char *why = wait_for_work(writer);
     collect(writer);
     pool_prepare(&writer->pool, READY_BUFFERS);
-    int64_t now = control_now_ns();
+    int64_t now = clock_now_ns();
     if (control_tick(writer->control, now, own_ns(writer)) && !why && !hardware_forbids_flush()) {
         why = "asked for no more";
         collect_the_rest(writer);
@@ -392,7 +390,7 @@ static void *writer_main(void *argument)
     pthread_setname_np(pthread_self(), "tpa-capture");
     const char *why = NULL;
     int64_t flushed_ns =
-        control_now_ns() - WRITER_FLUSH_NS + WRITER_NAP_NS; /* soon, what is known of the process */
+        clock_now_ns() - WRITER_FLUSH_NS + WRITER_NAP_NS; /* soon, what is known of the process */
     pool_prepare(&writer->pool, READY_BUFFERS);
     while (!why && !writer->translator.failed)
         why = go_round(writer, &flushed_ns);
@@ -467,8 +465,8 @@ bool writer_start(struct writer *writer, const struct capture_settings *settings
     writer->translator.log = tpafile_writer_open(&(struct tpafile_writer_options){
         .sink = write_blocks,
         .context = writer,
-        .wall_ns = writer_wall_ns(),
-        .monotonic_ns = control_now_ns(),
+        .wall_ns = clock_wall_ns(),
+        .monotonic_ns = clock_now_ns(),
         .pid = getpid(),
     });
     writer->host_log = host_log_open(&writer->translator);
@@ -503,7 +501,7 @@ void writer_take_buffer(struct writer *writer, uint8_t *bytes, size_t valid)
 {
     struct pool_buffer *buffer = pool_buffer_of(bytes);
     buffer->valid = valid;
-    buffer->came_ns = control_now_ns();
+    buffer->came_ns = clock_now_ns();
     buffer->next = NULL;
     pthread_mutex_lock(&writer->lock);
     bool taken = !writer->done;

@@ -1,20 +1,12 @@
-/* writer_facts.c - see writer_facts.h. */
-#include "capture/writer_facts.h"
+/* writer_facts.c - what a log says beside the records; see writer.h. */
+#include "capture/writer.h"
 
 #include "capture/hardware.h"
 #include "capture/notes.h"
 #include "capture/process_facts.h"
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
-
-int64_t writer_wall_ns(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_REALTIME, &now);
-    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
-}
 
 static bool add(struct writer *writer, enum tpafile_kind kind, const int64_t *values)
 {
@@ -30,7 +22,7 @@ static int64_t text(struct writer *writer, const char *string)
 
 void writer_add_clock(struct writer *writer)
 {
-    int64_t before = control_now_ns(), wall = writer_wall_ns(), after = control_now_ns();
+    int64_t before = clock_now_ns(), wall = clock_wall_ns(), after = clock_now_ns();
     int64_t now = before + (after - before) / 2;
     int64_t values[TPAFILE_CLOCK_FIELDS_END] = {
         [TPAFILE_CLOCK_TIME] = now,
@@ -140,7 +132,7 @@ static void add_drop(struct writer *writer, uint64_t count, enum tpafile_dropped
     if (count == 0)
         return;
     int64_t values[TPAFILE_DROPPED_FIELDS_END] = {
-        [TPAFILE_DROPPED_TIME] = control_now_ns(),
+        [TPAFILE_DROPPED_TIME] = clock_now_ns(),
         [TPAFILE_DROPPED_COUNT] = (int64_t)count,
         [TPAFILE_DROPPED_WHY] = why,
         [TPAFILE_DROPPED_KIND] = kind,

@@ -48,8 +48,9 @@ static bool kind_at(size_t index, struct opt_choice *choice)
 
 static const struct opt capture_opts[] = {
     OPT_GROUP("Output"),
-    OPT_FILE('o', "output", struct capture_args, output, "FILE",
-             "the log, or the folder of logs; in its name %p is the process, %h the host, %r the rank, %l that on the host"),
+    OPT_FILE(
+        'o', "output", struct capture_args, output, "FILE",
+        "the log, or the folder of logs; in its name %p is the process, %h the host, %r the rank, %l that on the host"),
     OPT_FLAG(0, "public", struct capture_args, is_public,
              "let others read the log, as far as umask does; without it only you can"),
     OPT_GROUP("When to record"),
@@ -64,14 +65,18 @@ static const struct opt capture_opts[] = {
     OPT_TEXT(0, "signal", struct capture_args, signal, "SIGNAL",
              "switch off and on again at SIGNAL, e.g. USR2; with --ring, write what it holds"),
     OPT_GROUP("In production"),
-    OPT_TEXT(0, "sample", struct capture_args, sample, "1/N", "only one in N of these steps, or occurrences of --range"),
-    OPT_TEXT(0, "window", struct capture_args, window, "LENGTH/PERIOD", "only for LENGTH in every PERIOD, e.g. 2s/60s"),
-    OPT_TEXT(0, "budget", struct capture_args, budget, "SHARE",
-             "with either: measure what recording costs, and leave out more until it is at most SHARE, e.g. 1%"),
+    OPT_TEXT(0, "sample", struct capture_args, sample, "1/N",
+             "only one in N of these steps, or occurrences of --range"),
+    OPT_TEXT(0, "window", struct capture_args, window, "LENGTH/PERIOD",
+             "only for LENGTH in every PERIOD, e.g. 2s/60s"),
+    OPT_TEXT(
+        0, "budget", struct capture_args, budget, "SHARE",
+        "with either: measure what recording costs, and leave out more until it is at most SHARE, e.g. 1%"),
     OPT_SIZE(0, "ring", struct capture_args, ring_bytes, "SIZE",
              "keep the last in SIZE of memory only; write it at the signal and the end, or at slow steps"),
-    OPT_TEXT(0, "slow", struct capture_args, slow, "TIMES",
-             "with --ring: write it when a step takes TIMES the median of those before, e.g. 1.5x, and not at the end"),
+    OPT_TEXT(
+        0, "slow", struct capture_args, slow, "TIMES",
+        "with --ring: write it when a step takes TIMES the median of those before, e.g. 1.5x, and not at the end"),
     OPT_GROUP("What to record"),
     OPT_WORD(
         0, "kinds", struct capture_args, kinds, kind_at, "LIST",
@@ -129,7 +134,8 @@ static bool check_pace(const struct capture_args *args, struct tpa_error *err)
     }
     if (args->window && !capture_read_window(args->window, &read.window_ns, &read.period_ns)) {
         tpa_fail(err, TPA_NOWHERE, "--window %s is no length and a longer period", args->window);
-        return tpa_hint(err, "--window 2s/60s records two seconds in every minute; whole numbers with ms, s, min or h");
+        return tpa_hint(
+            err, "--window 2s/60s records two seconds in every minute; whole numbers with ms, s, min or h");
     }
     if (args->budget && !capture_read_budget(args->budget, &read.budget)) {
         tpa_fail(err, TPA_NOWHERE, "--budget %s is no share of the time", args->budget);
@@ -155,8 +161,9 @@ static bool check_args(const struct capture_args *args, int *signal_number, stru
     size_t bad_len;
     if (!capture_settings_expand(args->output, getpid(), path, sizeof path)) {
         tpa_fail(err, TPA_NOWHERE, "--output %s is no name for a file", args->output);
-        return tpa_hint(err, "%%p, %%h, %%r and %%l stand for process, host, rank and rank on the host, %%%% for a "
-                             "percent sign");
+        return tpa_hint(
+            err, "%%p, %%h, %%r and %%l stand for process, host, rank and rank on the host, %%%% for a "
+                 "percent sign");
     }
     if (args->kinds && !capture_kinds_parse(args->kinds, &kinds, &bad, &bad_len)) {
         tpa_fail(err, TPA_NOWHERE, "--kinds: '%.*s' is none", (int)bad_len, bad);
@@ -418,8 +425,8 @@ static void prepare(const struct capture_args *args, int signal_number, const ch
         capture_tell_trouble(listener, "nothing is recorded: the file that --library names cannot be read");
     else if (!library)
         capture_tell_trouble(listener, "nothing is recorded: " LIBRARY
-                               " is not beside tpa; build tpa where CUPTI's headers are "
-                               "(CUDA toolkit, libcupti-dev), or give it by --library");
+                                       " is not beside tpa; build tpa where CUPTI's headers are "
+                                       "(CUDA toolkit, libcupti-dev), or give it by --library");
     else if (other && *other && (!other_path || strcmp(other_path, library) != 0))
         capture_tell_trouble(
             listener,
@@ -471,14 +478,17 @@ const struct command cmd_capture = {
     .description =
         "Runs PROGRAM and records what it does with CUDA: kernels, copies, memsets, calls, waits, memory, CUDA graphs, "
         "and its NVTX ranges. Child processes are recorded too, each in a file of its own. The log is written as the "
-        "program runs and can be read at any time; a program that is killed loses at most a second of it.\n\n"
+        "program runs and can be read at any time; a program that is killed loses at most a second of it. Each rank of a job "
+        "that a launcher starts has a log of its own.\n\n"
         "Where nothing can be recorded (no GPU, no CUPTI, another profiler), one line on stderr says why and what to do, "
         "and the program runs as it would without. The exit status is the program's.",
     .options = capture_opts,
     COMMAND_ARGS(capture_defaults),
     .main = capture_main,
     .examples = { "tpa capture -o run.tpa -- python train.py",
-                  "tpa capture -o rank%r.tpa -- torchrun train.py",
+                  "tpa capture -o logs/ -- torchrun train.py  # a log a rank; then: tpa top logs/",
+                  "tpa capture --sample 1/50 --budget 1% -- python train.py",
+                  "tpa capture --ring 256MB --slow 1.5x -- python serve.py",
                   "tpa capture --start-after 60s --duration 10s -- python train.py",
                   "tpa capture --range step --steps 10..20 -- ./solver  # an NVTX range" },
     .section = SECTION_RECORD,

@@ -101,6 +101,13 @@ case_sample()
     is "status, killed" $status 137
     is "kernels, killed" "$(kernels)" "step:5"
     has "note, killed" "$(notes)" 'one step in 2 is recorded'
+    # A disk that is full: the program runs on, with its exit status.
+    export FULL_AFTER=3000
+    capture --sample 1/3 -- cuda flushed step records 50000 2 step flushed step step await-full step exit 5
+    unset FULL_AFTER
+    is "status, full disk" $status 5
+    has "full disk" "$(ours)" 'cannot write .*run.tpa: No space left on device; the log ends there'
+    "$dump" run.tpa > /dev/null || fail "what was written cannot be read"
 }
 
 case_window()
@@ -218,6 +225,13 @@ case_slow()
     capture --ring 16M --slow 4x -- clock cuda steps 20 10 0 steps 1 30 0 steps 60 10 0 round exit 0
     has "none slow" "$(ours)" 'no step was slow, so nothing was written'
     is kernels "$(kernels)" ""
+    # An occurrence of a range, however long it is between two.
+    local words=() i
+    for i in 0 1 2 3 4 5 6 7 8 9 10 11; do words+=(api-push it kernel in pass 10 api-pop pass "$((i * 9))"); done
+    capture --ring 16M --slow 2x --range it -- clock cuda "${words[@]}" api-push it kernel in pass 25 api-pop kernel out exit 0
+    has "range" "$(ours)" 'step 12 took 25.000 ms, 2.50 times the usual 10.000 ms'
+    is "times written" "$(grep -c 'are written' err)" 1
+    is kernels "$(kernels)" "in:13"
     # It is slow, and ends before the device is done with it: still written.
     capture --ring 16M --slow 1.5x -- clock cuda steps 20 10 0 steps 1 90 0 steps 1 10 0 exit 0
     has "at the end" "$(ours)" 'step 20 took 90.000 ms, 9.00 times'

@@ -308,7 +308,8 @@ void fake_cupti_driver_ready(void)
 {
     static bool ready;
     if (ready_wanted && !ready && callback_of_client)
-        callback_of_client(data_of_client, CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_CU_INIT_FINISHED, NULL);
+        callback_of_client(data_of_client, CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_CU_INIT_FINISHED,
+                           NULL);
     ready = true;
 }
 

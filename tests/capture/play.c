@@ -557,7 +557,8 @@ static int play(char **words)
     if (strcmp(word, "no-ptrace") == 0)
         return drop_ptrace(), 1;
     if (strcmp(word, "hardware") == 0)
-        return printf("hardware %d flushes %zu\n", fake_cupti_hardware(), fake_cupti_flushes()), fflush(stdout), 1;
+        return printf("hardware %d flushes %zu\n", fake_cupti_hardware(), fake_cupti_flushes()),
+               fflush(stdout), 1;
     if (strcmp(word, "practice") == 0) {
         struct fake_cupti_practice practice = fake_cupti_practice();
         printf("zeroed %d per thread %d every %" PRIu32 " ms\n", practice.zeroed_buffers,

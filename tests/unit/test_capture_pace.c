@@ -55,7 +55,8 @@ static void a_budget_counts_switching_too(void **state)
     pace_init(&pace, &settings);
     play(&pace, 200, 3, 2, &now);
     assert_int_equal(pace.base_ns, MS(10));
-    assert_true(pace.cost_ns > MS(4.8) && pace.cost_ns <= MS(5)); /* the last one is switched on and not off yet */
+    assert_true(pace.cost_ns > MS(4.8) &&
+                pace.cost_ns <= MS(5)); /* the last one is switched on and not off yet */
     assert_int_equal(pace.every, 10);
 }
 

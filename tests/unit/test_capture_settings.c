@@ -12,14 +12,18 @@
 #include <cmocka.h>
 
 static const char *const names[] = {
-    "TPA_CAPTURE_OUTPUT",   "TPA_CAPTURE_KINDS",  "TPA_CAPTURE_GRAPHS",
-    "TPA_CAPTURE_CALLS",    "TPA_CAPTURE_PUBLIC", "TPA_CAPTURE_START_AFTER",
-    "TPA_CAPTURE_DURATION", "TPA_CAPTURE_RANGE",  "TPA_CAPTURE_STEPS",
-    "TPA_CAPTURE_SIGNAL",   "TPA_CAPTURE_PAUSED", "TPA_CAPTURE_MEMORY",
-    "TPA_CAPTURE_CUPTI",    "TPA_CAPTURE_REPORT", "TPA_CAPTURE_SAMPLE",
-    "TPA_CAPTURE_WINDOW",   "TPA_CAPTURE_BUDGET", "TPA_CAPTURE_SLOW",
-    "TPA_CAPTURE_RING",     "RANK",               "LOCAL_RANK",
-    "SLURM_PROCID",         "WORLD_SIZE",         "TPA_CAPTURE_HARDWARE_TIMES",
+    "TPA_CAPTURE_OUTPUT",   "TPA_CAPTURE_KINDS",
+    "TPA_CAPTURE_GRAPHS",   "TPA_CAPTURE_CALLS",
+    "TPA_CAPTURE_PUBLIC",   "TPA_CAPTURE_START_AFTER",
+    "TPA_CAPTURE_DURATION", "TPA_CAPTURE_RANGE",
+    "TPA_CAPTURE_STEPS",    "TPA_CAPTURE_SIGNAL",
+    "TPA_CAPTURE_PAUSED",   "TPA_CAPTURE_MEMORY",
+    "TPA_CAPTURE_CUPTI",    "TPA_CAPTURE_REPORT",
+    "TPA_CAPTURE_SAMPLE",   "TPA_CAPTURE_WINDOW",
+    "TPA_CAPTURE_BUDGET",   "TPA_CAPTURE_SLOW",
+    "TPA_CAPTURE_RING",     "RANK",
+    "LOCAL_RANK",           "SLURM_PROCID",
+    "WORLD_SIZE",           "TPA_CAPTURE_HARDWARE_TIMES",
 };
 
 static int clear(void **state)
@@ -195,13 +199,15 @@ static void what_is_left_out_has_a_share_and_a_period(void **state)
     assert_int_equal(every, 50);
     assert_true(capture_read_sample("1/7 steps", &every));
     assert_int_equal(every, 7);
-    static const char *const no_samples[] = { "", "50", "1/", "1/0", "1/-2", "2/5", "1/5x", "1/99999999999999999999" };
+    static const char *const no_samples[] = { "",     "50",  "1/",   "1/0",
+                                              "1/-2", "2/5", "1/5x", "1/99999999999999999999" };
     for (size_t i = 0; i < sizeof no_samples / sizeof *no_samples; i++)
         assert_false(capture_read_sample(no_samples[i], &every));
     assert_true(capture_read_window("500ms/1min", &window_ns, &period_ns));
     assert_int_equal(window_ns, 500000000);
     assert_int_equal(period_ns, 60000000000);
-    static const char *const no_windows[] = { "", "2s", "2s/", "/2s", "0s/2s", "2s/2s", "3s/2s", "1.5s/2s", "2/60" };
+    static const char *const no_windows[] = { "",      "2s",    "2s/",     "/2s", "0s/2s",
+                                              "2s/2s", "3s/2s", "1.5s/2s", "2/60" };
     for (size_t i = 0; i < sizeof no_windows / sizeof *no_windows; i++)
         assert_false(capture_read_window(no_windows[i], &window_ns, &period_ns));
     assert_true(capture_read_budget("1%", &share) && share == 0.01);
@@ -209,7 +215,8 @@ static void what_is_left_out_has_a_share_and_a_period(void **state)
     assert_true(capture_read_budget("0.25", &share) && share == 0.25);
     assert_true(capture_read_slow("1.5x", &share) && share == 1.5);
     assert_true(capture_read_slow("2", &share) && share == 2);
-    static const char *const no_shares[] = { "", "%", "0", "0%", "101%", "1.5", "-1%", "1..2%", "1 %", "1e-2", "nan" };
+    static const char *const no_shares[] = { "",    "%",     "0",   "0%",   "101%", "1.5",
+                                             "-1%", "1..2%", "1 %", "1e-2", "nan" };
     for (size_t i = 0; i < sizeof no_shares / sizeof *no_shares; i++)
         assert_false(capture_read_budget(no_shares[i], &share));
     static const char *const not_slow[] = { "", "x", "1", "1x", "0.5x", "1.5y", "1.5xx", "inf" };
