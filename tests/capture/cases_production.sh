@@ -103,7 +103,7 @@ case_sample()
     has "note, killed" "$(notes)" 'one step in 2 is recorded'
     # A disk that is full: the program runs on, with its exit status.
     export FULL_AFTER=3000
-    capture --sample 1/3 -- cuda flushed step records 50000 2 step flushed step step await-full step exit 5
+    capture --sample 1/3 -- cuda flushed step records 50000 2 step step step await-full step exit 5
     unset FULL_AFTER
     is "status, full disk" $status 5
     has "full disk" "$(ours)" 'cannot write .*run.tpa: No space left on device; the log ends there'
