@@ -1,15 +1,11 @@
 /* control.c - see control.h. */
 #include "capture/control.h"
 
-#include <string.h>
-#include <time.h>
+#include "capture/notes.h"
 
-int64_t control_now_ns(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
-}
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
 
 static bool wants_steps(const struct control *control)
 {
@@ -23,11 +19,24 @@ static bool step_is_wanted(const struct control *control, int64_t step)
 
 static bool should_record(const struct control *control)
 {
-    if (!control->armed || control->over || control->paused)
+    if (!control->armed || control->over || control->paused ||
+        (control->settings->window_ns && !control->pace.open))
         return false;
     if (control->settings->range[0] != '\0')
         return control->selected_inside > 0;
-    return !wants_steps(control) || step_is_wanted(control, control->step);
+    return control->step_wanted;
+}
+
+static bool counts_ranges(const struct control *control)
+{
+    return control->settings->range[0] != '\0';
+}
+
+/* A step, or an occurrence of the range, begins: is it one that --steps and --sample want? */
+static bool choose_step(struct control *control, int64_t number, int64_t now_ns)
+{
+    bool wanted = !wants_steps(control) || step_is_wanted(control, number);
+    return (wanted || control->settings->sample) && pace_step(&control->pace, number, now_ns) && wanted;
 }
 
 /* Under the lock: make it so. WHY is told when it goes on. */
@@ -36,7 +45,7 @@ static void update(struct control *control, const char *why)
     bool on = should_record(control);
     if (on == atomic_load(&control->recording))
         return;
-    int64_t now = control_now_ns();
+    int64_t now = clock_now_ns();
     if (on) {
         if (control->first_on_ns == 0)
             control->first_on_ns = now;
@@ -52,6 +61,7 @@ static void update(struct control *control, const char *why)
         atomic_store(&control->recording, false);
         control->turn(false);
     }
+    control->pace.switched_ns += clock_now_ns() - now;
 }
 
 void control_init(struct control *control, const struct capture_settings *settings, void (*turn)(bool on))
@@ -61,11 +71,15 @@ void control_init(struct control *control, const struct capture_settings *settin
         .turn = turn,
         .lock = PTHREAD_MUTEX_INITIALIZER,
         .paused = settings->paused,
-        .begun_ns = control_now_ns(),
+        .begun_ns = clock_now_ns(),
         .step = -1,
     };
+    pace_init(&control->pace, settings);
     control->armed = settings->start_after_ns == 0;
+    control->step_wanted = settings->sample == 0 && !wants_steps(control);
     pthread_mutex_lock(&control->lock);
+    if (control->armed)
+        pace_tick(&control->pace, control->begun_ns, 0);
     update(control, "start");
     pthread_mutex_unlock(&control->lock);
 }
@@ -79,17 +93,38 @@ void control_join(struct control *control, atomic_bool *running)
     pthread_mutex_unlock(&control->lock);
 }
 
-bool control_tick(struct control *control, int64_t now_ns)
+/* Have the ring written a little later, unless it is to be written anyway. */
+static void want_write(struct control *control, int64_t now_ns, const char *why)
+{
+    if (control->settings->ring_bytes == 0 || control->write.due_ns != 0)
+        return;
+    control->write.due_ns = now_ns + CONTROL_WRITE_AFTER_NS;
+    snprintf(control->write.why, sizeof control->write.why, "%s", why);
+}
+
+static void take_signals(struct control *control, int64_t now_ns)
 {
     unsigned toggles = atomic_exchange(&control->toggles, 0);
+    if (toggles > 0 && control->settings->ring_bytes > 0) {
+        want_write(control, now_ns, "signal");
+    } else if (toggles % 2 == 1) {
+        control->paused = !control->paused;
+        update(control, "signal");
+    }
+}
+
+bool control_tick(struct control *control, int64_t now_ns, int64_t own_ns)
+{
     pthread_mutex_lock(&control->lock);
     if (!control->armed && now_ns - control->begun_ns >= control->settings->start_after_ns) {
         control->armed = true;
+        pace_tick(&control->pace, now_ns, own_ns);
         update(control, "start-after");
     }
-    if (toggles % 2 == 1) {
-        control->paused = !control->paused;
-        update(control, "signal");
+    take_signals(control, now_ns);
+    if (control->armed && !control->over) {
+        pace_tick(&control->pace, now_ns, own_ns);
+        update(control, "window");
     }
     if (!control->over && control->settings->duration_ns > 0 && control->first_on_ns > 0 &&
         now_ns - control->first_on_ns >= control->settings->duration_ns) {
@@ -99,6 +134,28 @@ bool control_tick(struct control *control, int64_t now_ns)
     bool over = control->over && !control->ended;
     pthread_mutex_unlock(&control->lock);
     return over;
+}
+
+int64_t control_next_ns(struct control *control)
+{
+    pthread_mutex_lock(&control->lock);
+    int64_t next = pace_next_change(&control->pace);
+    if (control->write.due_ns != 0 && control->write.due_ns < next)
+        next = control->write.due_ns;
+    pthread_mutex_unlock(&control->lock);
+    return next;
+}
+
+bool control_take_write(struct control *control, int64_t now_ns, char *why, size_t why_size)
+{
+    pthread_mutex_lock(&control->lock);
+    bool due = control->write.due_ns != 0 && now_ns >= control->write.due_ns;
+    if (due) {
+        snprintf(why, why_size, "%s", control->write.why);
+        control->write.due_ns = 0;
+    }
+    pthread_mutex_unlock(&control->lock);
+    return due;
 }
 
 void control_pause(struct control *control, bool pause)
@@ -119,13 +176,27 @@ bool control_is_range(const struct control *control, const char *name, size_t le
     return settings->range_domain[0] == '\0' || strcmp(settings->range_domain, domain) == 0;
 }
 
+/* Step NUMBER took DURATION. */
+static void judge_step(struct control *control, int64_t number, int64_t duration_ns, int64_t now_ns)
+{
+    char why[sizeof control->write.why];
+    int64_t usual_ns;
+    if (control->settings->slow == 0 || !pace_is_slow(&control->pace, duration_ns, &usual_ns))
+        return;
+    snprintf(why, sizeof why, "step %" PRId64 " took %.3f ms, %.2f times the usual %.3f ms", number,
+             (double)duration_ns / 1e6, (double)duration_ns / (double)usual_ns, (double)usual_ns / 1e6);
+    want_write(control, now_ns, why);
+}
+
 bool control_range_entered(struct control *control)
 {
     pthread_mutex_lock(&control->lock);
-    int64_t number = control->ranges_entered++;
-    bool counts = !wants_steps(control) || step_is_wanted(control, number);
-    control->selected_inside += counts;
+    int64_t now = clock_now_ns(), number = control->ranges_entered++;
+    bool counts = choose_step(control, number, now);
+    if (counts && control->selected_inside++ == 0)
+        control->inside_since_ns = now;
     update(control, "range");
+    pace_step_begun(&control->pace, clock_now_ns());
     pthread_mutex_unlock(&control->lock);
     return counts;
 }
@@ -133,8 +204,10 @@ bool control_range_entered(struct control *control)
 void control_range_left(struct control *control)
 {
     pthread_mutex_lock(&control->lock);
-    if (control->selected_inside > 0)
-        control->selected_inside--;
+    if (control->selected_inside > 0 && --control->selected_inside == 0) {
+        int64_t now = clock_now_ns();
+        judge_step(control, control->ranges_entered - 1, now - control->inside_since_ns, now);
+    }
     update(control, "");
     /* All that was asked for is recorded. */
     if (control->selected_inside == 0 && wants_steps(control) &&
@@ -146,12 +219,47 @@ void control_range_left(struct control *control)
 int64_t control_step(struct control *control)
 {
     pthread_mutex_lock(&control->lock);
-    int64_t step = ++control->step;
-    update(control, "steps");
-    if (control->settings->range[0] == '\0' && wants_steps(control) && step > control->settings->last_step)
-        control->over = true;
+    int64_t now = clock_now_ns(), step = ++control->step;
+    if (!counts_ranges(control)) {
+        if (step > 0)
+            judge_step(control, step - 1, now - control->step_ns, now);
+        control->step_wanted = choose_step(control, step, now);
+        update(control, "steps");
+        pace_step_begun(&control->pace, clock_now_ns());
+        control->over |= wants_steps(control) && step > control->settings->last_step;
+    }
+    control->step_ns = clock_now_ns();
     pthread_mutex_unlock(&control->lock);
     return step;
+}
+
+void control_tell_begin(const struct control *control)
+{
+    const struct capture_settings *settings = control->settings;
+    const char *fewer = settings->budget > 0 ? " or fewer, to keep to the budget" : "";
+    if (settings->sample)
+        notes_log("sampled", "one step in %" PRId64 "%s is recorded", settings->sample, fewer);
+    if (settings->window_ns)
+        notes_log("sampled", "%.3f s in every %.3f s%s are recorded", (double)settings->window_ns / 1e9,
+                  (double)settings->period_ns / 1e9, fewer);
+}
+
+void control_tell_end(struct control *control)
+{
+    const struct capture_settings *settings = control->settings;
+    char text[400];
+    pthread_mutex_lock(&control->lock);
+    bool steps = settings->sample || settings->slow > 0 || wants_steps(control);
+    bool none = counts_ranges(control) ? control->ranges_entered == 0 : steps && control->step < 0;
+    pace_describe(&control->pace, text, sizeof text);
+    pthread_mutex_unlock(&control->lock);
+    if (none && counts_ranges(control))
+        notes_add("no_steps", "no NVTX range called %.200s was seen: nothing was recorded", settings->range);
+    else if (none)
+        notes_add("no_steps",
+                  "no step was seen: call tpa_capture_step, or give the NVTX range of a step by --range");
+    else if (text[0])
+        notes_add("left_out", "%s", text);
 }
 
 void control_end(struct control *control)

@@ -1,6 +1,7 @@
 /* cupti.c - see cupti.h. */
 #include "capture/cupti.h"
 
+#include "capture/driver.h"
 #include "capture/settings.h"
 
 #include <dlfcn.h>
@@ -9,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* CUDA 11.8, 12.0 and 12.1 all answer 18. From 13 on the number is 1000 times the major and 10 times the minor version. */
+/* CUDA 11.8, 12.0 and 12.1 all answer 18. From 13 on the number has the version's digits: see CUPTI_13. */
 enum { OLDEST_CUPTI = 18, NEWEST_CUPTI = 139999 };
 
 /* One shared object name a major version of CUDA, the newest first. */
@@ -22,20 +23,6 @@ enum { SONAME_COUNT = sizeof sonames / sizeof *sonames };
 /* Where CUDA toolkits keep it, when the loader does not know; %s is the root of a toolkit. */
 static const char *const places[] = { "%s/extras/CUPTI/lib64/%s", "%s/lib64/%s", "%s/lib/%s",
                                       "%s/targets/x86_64-linux/lib/%s", "%s/targets/sbsa-linux/lib/%s" };
-
-static int driver_version(void)
-{
-    typedef int get_version_function(int *);
-    void *driver = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
-    get_version_function *get_version = NULL;
-    *(void **)&get_version = dlsym(driver ? driver : RTLD_DEFAULT, "cuDriverGetVersion");
-    int version = 0;
-    if (get_version && get_version(&version) != 0)
-        version = 0;
-    if (driver)
-        dlclose(driver);
-    return version;
-}
 
 static void *load_from_toolkits(const char *name)
 {
@@ -94,6 +81,7 @@ static bool find_functions(struct cupti *cupti, char *why, size_t why_size)
     *(void **)&cupti->subscribe_v2 = dlsym(cupti->library, "cuptiSubscribe_v2");
     *(void **)&cupti->enable_runtime_call = dlsym(cupti->library, "cuptiActivityEnableRuntimeApi");
     *(void **)&cupti->enable_driver_call = dlsym(cupti->library, "cuptiActivityEnableDriverApi");
+    *(void **)&cupti->enable_hardware = dlsym(cupti->library, "cuptiActivityEnableHWTrace");
 #define CUPTI_CHECK(name)                                                                                    \
     if (!cupti->name) {                                                                                      \
         snprintf(why, why_size,                                                                              \
@@ -141,28 +129,78 @@ bool cupti_open(struct cupti *cupti, const char *path, char *why, size_t why_siz
     return true;
 }
 
-static void CUPTIAPI no_callback(void *data, CUpti_CallbackDomain domain, CUpti_CallbackId id,
-                                 const void *info)
+/* What both ways to subscribe are given. */
+struct subscription {
+    CUpti_CallbackFunc callback;
+    CUpti_TimestampCallbackFunc clock;
+    CUpti_SubscriberHandle *subscriber;
+    char other[256]; /* another client's name */
+};
+
+static CUptiResult subscribe_v1(const struct cupti *cupti, struct subscription *subscription)
 {
-    (void)data, (void)domain, (void)id, (void)info; /* none is enabled: we subscribe to be the only one */
+    return cupti->cuptiSubscribe(subscription->subscriber, subscription->callback, (void *)(uintptr_t)cupti);
 }
 
-bool cupti_subscribe(struct cupti *cupti, CUpti_SubscriberHandle *subscriber, char *why, size_t why_size)
+static CUptiResult subscribe_v2(const struct cupti *cupti, struct subscription *subscription)
 {
-    char other[256] = "";
-    CUptiResult result;
-    if (cupti->subscribe_v2) {
-        struct cupti_subscriber_params params = { sizeof params, "tpa capture", other, sizeof other };
-        result = cupti->subscribe_v2(subscriber, no_callback, NULL, &params);
-    } else {
-        result = cupti->cuptiSubscribe(subscriber, no_callback, NULL);
+    struct cupti_subscriber_params params = { sizeof params, "tpa capture", subscription->other,
+                                              sizeof subscription->other };
+    return cupti->subscribe_v2(subscription->subscriber, subscription->callback, (void *)(uintptr_t)cupti,
+                               &params);
+}
+
+struct way {
+    const char *name;
+    CUptiResult (*subscribe)(const struct cupti *cupti, struct subscription *subscription);
+};
+static const struct way ways[] = { { "cuptiSubscribe", subscribe_v1 },
+                                   { "cuptiSubscribe_v2", subscribe_v2 } };
+
+/* Are the calls that we use refused to who subscribed so? Any other error is for the call itself to tell, later. */
+static bool calls_are_refused(const struct cupti *cupti, const struct subscription *subscription)
+{
+    uint64_t now;
+    size_t dropped = 0;
+    if (cupti->cuptiActivityRegisterTimestampCallback &&
+        cupti->cuptiActivityRegisterTimestampCallback(subscription->clock) == CUPTI_ERROR_NOT_COMPATIBLE)
+        return true;
+    return cupti->cuptiGetTimestamp(&now) == CUPTI_ERROR_NOT_COMPATIBLE ||
+           cupti->cuptiActivityGetNumDroppedRecords(NULL, 0, &dropped) == CUPTI_ERROR_NOT_COMPATIBLE;
+}
+
+static CUptiResult try_way(struct cupti *cupti, const struct way *way, struct subscription *subscription)
+{
+    CUptiResult result = way->subscribe(cupti, subscription);
+    if (result != CUPTI_SUCCESS)
+        return result;
+    if (!calls_are_refused(cupti, subscription)) {
+        cupti->subscribed_by = way->name;
+        return CUPTI_SUCCESS;
     }
+    cupti->cuptiUnsubscribe(*subscription->subscriber);
+    return CUPTI_ERROR_NOT_COMPATIBLE;
+}
+
+bool cupti_subscribe(struct cupti *cupti, CUpti_CallbackFunc callback, CUpti_TimestampCallbackFunc clock,
+                     CUpti_SubscriberHandle *subscriber, char *why, size_t why_size)
+{
+    struct subscription subscription = { callback, clock, subscriber, "" };
+    bool first_v2 = cupti->subscribe_v2 && cupti->version < CUPTI_13(3);
+    CUptiResult result = try_way(cupti, &ways[first_v2], &subscription);
     if (result == CUPTI_SUCCESS)
         return true;
+    /* Where there is another client, cuptiSubscribe_v2 fails as well, and names it. */
+    if (first_v2 ? result == CUPTI_ERROR_NOT_COMPATIBLE : cupti->subscribe_v2 != NULL) {
+        CUptiResult second = try_way(cupti, &ways[!first_v2], &subscription);
+        if (second == CUPTI_SUCCESS)
+            return true;
+        result = result == CUPTI_ERROR_NOT_COMPATIBLE ? second : result;
+    }
     if (result == CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED)
         snprintf(why, why_size,
                  "another profiler holds CUPTI%s%.200s; run without it (torch.profiler, Nsight, a debugger)",
-                 other[0] ? ": " : "", other);
+                 subscription.other[0] ? ": " : "", subscription.other);
     else
         cupti_explain(cupti, result, "cuptiSubscribe", why, why_size);
     return false;

@@ -23,6 +23,8 @@ typedef CUptiResult cupti_subscribe_v2_function(CUpti_SubscriberHandle *, CUpti_
                                                 struct cupti_subscriber_params *);
 /* CUDA 12.9 and later. */
 typedef CUptiResult cupti_enable_call_function(CUpti_CallbackId cbid, uint8_t enable);
+/* CUDA 12.8 and later; on which devices and from which version on it is of use: hardware.h. */
+typedef CUptiResult cupti_enable_hardware_function(uint8_t enable);
 
 #define CUPTI_NEEDED(F)                                                                                      \
     F(cuptiGetVersion)                                                                                       \
@@ -42,6 +44,7 @@ typedef CUptiResult cupti_enable_call_function(CUpti_CallbackId cbid, uint8_t en
 #define CUPTI_WELCOME(F)                                                                                     \
     F(cuptiActivityEnableAndDump)                                                                            \
     F(cuptiActivityFlushPeriod)                                                                              \
+    F(cuptiEnableCallback)                                                                                   \
     F(cuptiActivityRegisterTimestampCallback)                                                                \
     F(cuptiSetThreadIdType)
 
@@ -51,10 +54,12 @@ struct cupti {
     int driver_version; /* CUDA version of the driver, 12040 for 12.4; 0 when not known */
 #define CUPTI_FIELD(name) __typeof__(&name) name;
     CUPTI_NEEDED(CUPTI_FIELD)
-    CUPTI_WELCOME(CUPTI_FIELD) /* NULL in a CUPTI that does not have it; as the three below */
+    CUPTI_WELCOME(CUPTI_FIELD) /* NULL in a CUPTI that does not have it; as the four below */
 #undef CUPTI_FIELD
     cupti_subscribe_v2_function *subscribe_v2;
     cupti_enable_call_function *enable_runtime_call, *enable_driver_call;
+    cupti_enable_hardware_function *enable_hardware;
+    const char *subscribed_by; /* the function, a constant; NULL before cupti_subscribe */
 };
 
 /*
@@ -65,10 +70,21 @@ struct cupti {
 bool cupti_open(struct cupti *cupti, const char *path, char *why, size_t why_size);
 
 /*
- * Be CUPTI's only client, which keeps others (a second profiler) and us from spoiling each other's records. False, and
- * a sentence with what to do in WHY, when that fails.
+ * Be CUPTI's only client, which keeps others (a second profiler) and us from spoiling each other's records. CALLBACK is
+ * called for what is enabled later, with CUPTI as its data; CLOCK (ns) for the times of records.
+ *
+ * There are two calls for it, and from 13.3 on CUPTI may refuse the activity calls that all versions have (GetTimestamp,
+ * GetNumDroppedRecords, RegisterTimestampCallback ...) to who subscribed by the second (PyTorch #192094). So the first is
+ * tried first from 13.3 on, the second below, which knows the other client's name; after either these calls are tried,
+ * and when they are refused the other way is taken. SUBSCRIBED_BY names the one that it was.
+ *
+ * False, and a sentence with what to do in WHY, when neither is taken.
  */
-bool cupti_subscribe(struct cupti *cupti, CUpti_SubscriberHandle *subscriber, char *why, size_t why_size);
+bool cupti_subscribe(struct cupti *cupti, CUpti_CallbackFunc callback, CUpti_TimestampCallbackFunc clock,
+                     CUpti_SubscriberHandle *subscriber, char *why, size_t why_size);
+
+/* Of CUPTI_13_X: the first version of it. cuptiGetVersion's number is 10000 times the major, 100 times the minor. */
+#define CUPTI_13(minor) (130000 + 100 * (minor))
 
 /* What RESULT of DOING means and what to do, as a sentence. */
 void cupti_explain(const struct cupti *cupti, CUptiResult result, const char *doing, char *why,

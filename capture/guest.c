@@ -8,6 +8,8 @@
 
 #include "capture/calls.h"
 #include "capture/cupti.h"
+#include "capture/hardware.h"
+#include "capture/notes.h"
 #include "capture/report.h"
 #include "capture/tpa_capture.h"
 #include "capture/writer.h"
@@ -59,9 +61,10 @@ static void CUPTIAPI buffer_completed(CUcontext context, uint32_t stream, uint8_
         writer_take_buffer(&guest.writer, buffer, valid);
 }
 
+/* One clock for everything, and one that is never set back. */
 static uint64_t CUPTIAPI timestamp(void)
 {
-    return (uint64_t)control_now_ns();
+    return (uint64_t)clock_now_ns();
 }
 
 /* ---- switching CUPTI ---- */
@@ -140,16 +143,15 @@ static void set_up_cupti(struct cupti *cupti)
     cupti->cuptiActivitySetAttribute((CUpti_ActivityAttribute)PER_THREAD_ACTIVITY_BUFFER, &size, &yes);
     if (cupti->cuptiSetThreadIdType)
         cupti->cuptiSetThreadIdType(CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM);
-    /* One clock for everything, and one that is never set back. */
-    if (cupti->cuptiActivityRegisterTimestampCallback)
-        cupti->cuptiActivityRegisterTimestampCallback(timestamp);
+    if (guest.settings.hardware_times)
+        hardware_request(cupti, guest.subscriber);
 }
 
 static bool start_cupti(char *why, size_t why_size)
 {
     struct cupti *cupti = &guest.cupti;
     if (!cupti_open(cupti, guest.settings.cupti, why, why_size) ||
-        !cupti_subscribe(cupti, &guest.subscriber, why, why_size))
+        !cupti_subscribe(cupti, hardware_callback, timestamp, &guest.subscriber, why, why_size))
         return false;
     guest.calls = capture_calls_open(cupti, guest.settings.all_calls);
     if (!guest.calls) {
@@ -278,7 +280,7 @@ static void join_cupti(void)
         report_trouble("%s; the program runs on without being recorded", why);
         return;
     }
-    if (cupti->cuptiActivityFlushPeriod)
+    if (cupti->cuptiActivityFlushPeriod && !hardware_forbids_flush())
         cupti->cuptiActivityFlushPeriod(WRITER_FLUSH_NS / 1000000);
     if (guest.settings.kinds & CAPTURE_ENVIRONMENT)
         enable_environment(cupti);
@@ -318,6 +320,8 @@ static void in_forked_child(void)
     pthread_mutex_init(&guest.lock, NULL);
     atomic_store(&guest.cupti_running, false);
     atomic_store(&guest.cupti_serves, false);
+    notes_forget();
+    hardware_forget();
     atomic_store(&guest.state, GUEST_IDLE);
 }
 

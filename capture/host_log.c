@@ -264,7 +264,7 @@ static void take_step(struct host_log *log, uint32_t tid, const struct host_even
     add(log, TPAFILE_STEP, values);
 }
 
-static void take(struct host_log *log, uint32_t tid, const struct host_event *event)
+void host_log_take(struct host_log *log, uint32_t tid, const struct host_event *event)
 {
     switch ((enum host_event_kind)event->kind) {
     case HOST_PUSH: take_push(log, tid, event); break;
@@ -292,7 +292,7 @@ bool host_log_drain(struct host_log *log, struct host_ring *ring)
         if (!any)
             translate_thread(log->translator, ring->tid);
         any = true;
-        take(log, ring->tid, event);
+        host_log_take(log, ring->tid, event);
         host_ring_consume(ring, event);
     }
     return !log->translator->failed;

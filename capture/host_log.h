@@ -19,6 +19,9 @@ void host_log_free(struct host_log *log);
 /* Take what stands in RING. False when the log cannot be written. */
 bool host_log_drain(struct host_log *log, struct host_ring *ring);
 
+/* Take one EVENT of the thread TID. */
+void host_log_take(struct host_log *log, uint32_t tid, const struct host_event *event);
+
 /* Write the halves of ranges that are open. Before every flush of the log. */
 bool host_log_flush(struct host_log *log);
 

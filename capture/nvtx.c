@@ -290,7 +290,7 @@ static void fill_payload(struct host_event *event, const struct attributes *attr
 static void publish(struct host_ring *ring, enum host_event_kind kind, const struct host_domain *domain,
                     uint64_t id, unsigned depth, const struct attributes *attributes, struct message message)
 {
-    int64_t now = control_now_ns();
+    int64_t now = clock_now_ns();
     struct host_event *event = host_ring_reserve(ring, message.len);
     bool wake = false;
     if (!event)

@@ -20,7 +20,8 @@ enum { POOL_BUFFER_SIZE = 4 << 20 };
 /* Stands in the page before the bytes. */
 struct pool_buffer {
     struct pool_buffer *next;
-    size_t valid; /* bytes that CUPTI filled */
+    size_t valid;    /* bytes that CUPTI filled */
+    int64_t came_ns; /* when it came back */
 };
 
 struct pool {

@@ -119,22 +119,38 @@ static bool send_from_anywhere(const char *line, size_t len)
     return sending.sent;
 }
 
+/* SENTENCE to the fifo as a WORD or, where there is none, to stderr. */
+static void tell(const char *word, char *sentence)
+{
+    char line[PIPE_BUF];
+    clean(sentence);
+    int len = snprintf(line, sizeof line, "%s\t%d\t%s\n", word, (int)getpid(), sentence);
+    if (send_from_anywhere(line, (size_t)len))
+        return;
+    len = snprintf(line, sizeof line, "tpa capture: %s\n", sentence);
+    write_line(STDERR_FILENO, line, (size_t)len);
+}
+
 void report_trouble(const char *fmt, ...)
 {
     int saved = errno;
     int pid = (int)getpid();
     if (atomic_exchange(&trouble_pid, pid) == pid)
         return;
-    char sentence[PIPE_BUF - 128], line[PIPE_BUF];
+    char sentence[PIPE_BUF - 128];
     va_list args;
     va_start(args, fmt);
     vsnprintf(sentence, sizeof sentence, fmt, args);
     va_end(args);
-    clean(sentence);
-    int len = snprintf(line, sizeof line, "trouble\t%d\t%s\n", pid, sentence);
-    if (!send_from_anywhere(line, (size_t)len)) {
-        len = snprintf(line, sizeof line, "tpa capture: %s\n", sentence);
-        write_line(STDERR_FILENO, line, (size_t)len);
-    }
+    tell("trouble", sentence);
+    errno = saved;
+}
+
+void report_note(const char *sentence)
+{
+    int saved = errno;
+    char text[PIPE_BUF - 128];
+    snprintf(text, sizeof text, "%s", sentence);
+    tell("note", text);
     errno = saved;
 }

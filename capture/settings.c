@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 bool capture_is_privileged(void)
@@ -57,34 +58,140 @@ static bool read_quantity(const char *text, const struct unit *units, int64_t *v
     return false;
 }
 
+static const struct unit time_units[] = {
+    { "ns", 1 },
+    { "us", 1000 },
+    { "ms", 1000000 },
+    { "s", 1000000000 },
+    { "min", INT64_C(60000000000) },
+    { "h", INT64_C(3600000000000) },
+    { NULL, 0 },
+};
+
 static bool read_time(const char *name, int64_t *ns)
 {
-    static const struct unit units[] = {
-        { "ns", 1 },
-        { "us", 1000 },
-        { "ms", 1000000 },
-        { "s", 1000000000 },
-        { "min", INT64_C(60000000000) },
-        { "h", INT64_C(3600000000000) },
-        { NULL, 0 },
-    };
     const char *value = capture_variable(name);
-    return !value || strcmp(value, "0") == 0 || read_quantity(value, units, ns);
+    return !value || strcmp(value, "0") == 0 || read_quantity(value, time_units, ns);
 }
 
-static bool read_memory(struct capture_settings *settings)
+/* A size, which is LEAST when it is smaller. */
+static bool read_size(const char *name, int64_t least, size_t *size)
 {
     static const struct unit units[] = {
         { "", 1 }, { "k", 1 << 10 }, { "M", 1 << 20 }, { "G", 1 << 30 }, { NULL, 0 },
     };
-    const char *value = capture_variable("TPA_CAPTURE_MEMORY");
+    const char *value = capture_variable(name);
     int64_t bytes;
     if (!value)
         return true;
     if (!read_quantity(value, units, &bytes))
         return false;
-    settings->memory_bytes = bytes < CAPTURE_LEAST_MEMORY ? CAPTURE_LEAST_MEMORY : (size_t)bytes;
+    *size = (size_t)(bytes < least ? least : bytes);
     return true;
+}
+
+/* Digits, which may have a point among them; what follows is at *END. */
+static bool read_decimal(const char *text, double *value, const char **end)
+{
+    const char *at = text;
+    double unit = 1;
+    int digits = 0;
+    *value = 0;
+    for (bool point = false; (*at >= '0' && *at <= '9') || (*at == '.' && !point); at++) {
+        if (*at == '.') {
+            point = true;
+            continue;
+        }
+        *value = *value * 10 + (*at - '0');
+        unit *= point ? 10 : 1;
+        digits++;
+    }
+    *value /= unit;
+    *end = at;
+    return digits > 0 && digits < 16;
+}
+
+bool capture_read_sample(const char *text, int64_t *every)
+{
+    char *end;
+    if (strncmp(text, "1/", 2) != 0 || text[2] < '1' || text[2] > '9')
+        return false;
+    errno = 0;
+    long long number = strtoll(text + 2, &end, 10);
+    *every = number;
+    return errno == 0 && number <= INT32_MAX && (*end == '\0' || strcmp(end, " steps") == 0);
+}
+
+bool capture_read_window(const char *text, int64_t *window_ns, int64_t *period_ns)
+{
+    char first[32];
+    const char *slash = strchr(text, '/');
+    size_t len = slash ? (size_t)(slash - text) : 0;
+    if (!slash || len >= sizeof first)
+        return false;
+    memcpy(first, text, len);
+    first[len] = '\0';
+    return read_quantity(first, time_units, window_ns) && read_quantity(slash + 1, time_units, period_ns) &&
+           *window_ns > 0 && *window_ns < *period_ns;
+}
+
+bool capture_read_budget(const char *text, double *share)
+{
+    const char *end;
+    if (!read_decimal(text, share, &end))
+        return false;
+    if (*end == '%') {
+        *share /= 100;
+        end++;
+    }
+    return *end == '\0' && *share > 0 && *share <= 1;
+}
+
+bool capture_read_slow(const char *text, double *times)
+{
+    const char *end;
+    return read_decimal(text, times, &end) && (*end == '\0' || strcmp(end, "x") == 0) && *times > 1;
+}
+
+static bool read_sample(struct capture_settings *settings)
+{
+    const char *value = capture_variable("TPA_CAPTURE_SAMPLE");
+    return !value || capture_read_sample(value, &settings->sample);
+}
+
+static bool read_window(struct capture_settings *settings)
+{
+    const char *value = capture_variable("TPA_CAPTURE_WINDOW");
+    return !value || capture_read_window(value, &settings->window_ns, &settings->period_ns);
+}
+
+static bool read_budget(struct capture_settings *settings)
+{
+    const char *value = capture_variable("TPA_CAPTURE_BUDGET");
+    return !value || capture_read_budget(value, &settings->budget);
+}
+
+static bool read_slow(struct capture_settings *settings)
+{
+    const char *value = capture_variable("TPA_CAPTURE_SLOW");
+    return !value || capture_read_slow(value, &settings->slow);
+}
+
+bool capture_settings_agree(const struct capture_settings *settings, char *why, size_t why_size)
+{
+    const char *wrong = NULL;
+    if (settings->sample && settings->window_ns)
+        wrong = "--sample and --window do not go together: one counts steps, the other time";
+    else if (settings->budget > 0 && !settings->sample && !settings->window_ns)
+        wrong = "--budget needs --sample 1/N or --window LENGTH/PERIOD, which say what may be left out";
+    else if (settings->slow > 0 && !settings->ring_bytes)
+        wrong = "--slow needs --ring SIZE, from which a slow step is written";
+    else if (settings->slow > 0 && (settings->sample || settings->window_ns))
+        wrong =
+            "--slow does not go with --sample or --window: a slow step that was left out cannot be written";
+    if (wrong)
+        snprintf(why, why_size, "%s", wrong);
+    return !wrong;
 }
 
 static bool read_choice(const char *name, const char *no, const char *yes, bool *choice)
@@ -179,7 +286,15 @@ bool capture_settings_read(struct capture_settings *settings, char *why, size_t 
         { "TPA_CAPTURE_PAUSED", read_choice("TPA_CAPTURE_PAUSED", "0", "1", &settings->paused) },
         { "TPA_CAPTURE_START_AFTER", read_time("TPA_CAPTURE_START_AFTER", &settings->start_after_ns) },
         { "TPA_CAPTURE_DURATION", read_time("TPA_CAPTURE_DURATION", &settings->duration_ns) },
-        { "TPA_CAPTURE_MEMORY", read_memory(settings) },
+        { "TPA_CAPTURE_MEMORY",
+          read_size("TPA_CAPTURE_MEMORY", CAPTURE_LEAST_MEMORY, &settings->memory_bytes) },
+        { "TPA_CAPTURE_RING", read_size("TPA_CAPTURE_RING", CAPTURE_LEAST_RING, &settings->ring_bytes) },
+        { "TPA_CAPTURE_HARDWARE_TIMES",
+          read_choice("TPA_CAPTURE_HARDWARE_TIMES", "0", "1", &settings->hardware_times) },
+        { "TPA_CAPTURE_SAMPLE", read_sample(settings) },
+        { "TPA_CAPTURE_WINDOW", read_window(settings) },
+        { "TPA_CAPTURE_BUDGET", read_budget(settings) },
+        { "TPA_CAPTURE_SLOW", read_slow(settings) },
         { "TPA_CAPTURE_RANGE", read_range(settings) },
         { "TPA_CAPTURE_STEPS", read_steps(settings) },
         { "TPA_CAPTURE_SIGNAL", read_signal(settings) },
@@ -190,7 +305,7 @@ bool capture_settings_read(struct capture_settings *settings, char *why, size_t 
         snprintf(why, why_size, "cannot read %s=%.200s", reads[i].name, capture_variable(reads[i].name));
         return false;
     }
-    return true;
+    return capture_settings_agree(settings, why, why_size);
 }
 
 /* Open MPI, MPICH and Slurm, beside torchrun, which all others imitate. */
@@ -229,27 +344,32 @@ static void make_path_safe(char *host)
     }
 }
 
-bool capture_settings_expand(const char *pattern, long pid, char *path, size_t size)
+/* What stands for %LETTER, in PIECE. False for a letter that stands for nothing. */
+static bool expand_letter(char letter, long pid, char *piece, size_t size)
+{
+    struct capture_rank rank = capture_rank_read();
+    switch (letter) {
+    case 'p': snprintf(piece, size, "%ld", pid); return true;
+    case 'r': snprintf(piece, size, "%ld", rank.rank < 0 ? 0 : rank.rank); return true;
+    case 'l': snprintf(piece, size, "%ld", rank.local_rank < 0 ? 0 : rank.local_rank); return true;
+    case '%': snprintf(piece, size, "%%"); return true;
+    case 'h':
+        if (gethostname(piece, size) != 0)
+            snprintf(piece, size, "localhost");
+        piece[size - 1] = '\0';
+        make_path_safe(piece);
+        return true;
+    default: return false;
+    }
+}
+
+static bool expand(const char *pattern, long pid, char *path, size_t size)
 {
     size_t used = 0;
     for (const char *p = pattern; *p; p++) {
         char piece[256] = { *p, '\0' };
-        if (*p == '%') {
-            p++;
-            if (*p == 'p') {
-                snprintf(piece, sizeof piece, "%ld", pid);
-            } else if (*p == 'h') {
-                if (gethostname(piece, sizeof piece) != 0)
-                    strcpy(piece, "localhost");
-                piece[sizeof piece - 1] = '\0';
-                make_path_safe(piece);
-            } else if (*p == 'r') {
-                long rank = capture_rank_read().rank;
-                snprintf(piece, sizeof piece, "%ld", rank < 0 ? 0 : rank);
-            } else if (*p != '%') {
-                return false;
-            }
-        }
+        if (*p == '%' && !expand_letter(*++p, pid, piece, sizeof piece))
+            return false;
         size_t len = strlen(piece);
         if (used + len >= size)
             return false;
@@ -257,4 +377,46 @@ bool capture_settings_expand(const char *pattern, long pid, char *path, size_t s
         used += len;
     }
     return used > 0;
+}
+
+static bool is_folder(const char *path)
+{
+    struct stat status;
+    return path[strlen(path) - 1] == '/' || (stat(path, &status) == 0 && S_ISDIR(status.st_mode));
+}
+
+bool capture_settings_differ(const char *pattern)
+{
+    for (const char *p = strchr(pattern, '%'); p && p[1]; p = strchr(p + 2, '%'))
+        if (p[1] != '%')
+            return true;
+    return false;
+}
+
+bool capture_settings_expand(const char *pattern, long pid, char *path, size_t size)
+{
+    struct capture_rank rank = capture_rank_read();
+    long number = rank.rank >= 0 ? rank.rank : rank.local_rank;
+    bool several = number >= 0 && rank.world_size != 1;
+    char addition[64] = "";
+    if (!expand(pattern, pid, path, size))
+        return false;
+    size_t len = strlen(path), at = len;
+    if (is_folder(path)) {
+        const char *slash = path[len - 1] == '/' ? "" : "/";
+        if (several)
+            snprintf(addition, sizeof addition, "%srank%ld.tpa", slash, number);
+        else
+            snprintf(addition, sizeof addition, "%s" CAPTURE_DEFAULT_OUTPUT, slash);
+    } else if (several && !capture_settings_differ(pattern)) {
+        const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path, *dot = strrchr(name, '.');
+        at = dot && dot > name ? (size_t)(dot - path) : len;
+        snprintf(addition, sizeof addition, ".rank%ld", number);
+    }
+    size_t more = strlen(addition);
+    if (len + more >= size)
+        return false;
+    memmove(path + at + more, path + at, len - at + 1);
+    memcpy(path + at, addition, more);
+    return true;
 }

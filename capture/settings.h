@@ -4,7 +4,7 @@
  * `tpa capture` sets these; whoever loads the library by other means sets them by hand. Times are whole numbers with
  * a unit (500ms, 10s, 2min), sizes whole numbers with or without k, M or G.
  *
- *     TPA_CAPTURE_OUTPUT       name of the log; %p process id, %h host, %r rank, %% a percent sign
+ *     TPA_CAPTURE_OUTPUT       name of the log; %p process id, %h host, %r rank, %l rank on the machine, %% a percent sign
  *     TPA_CAPTURE_KINDS        words of kinds.h
  *     TPA_CAPTURE_GRAPHS       graph: a CUDA graph is one record a launch (default); node: every kernel in it is
  *     TPA_CAPTURE_CALLS        work: calls that launch, copy, allocate, wait ... (default); all: every call
@@ -12,10 +12,16 @@
  *     TPA_CAPTURE_DURATION     end this long after recording began
  *     TPA_CAPTURE_RANGE        record inside NVTX ranges of this name only; NAME, NAME@DOMAIN, a * at the end of NAME
  *     TPA_CAPTURE_STEPS        FIRST..LAST, FIRST.. or N: of that range's occurrences, or of tpa_capture_step()
- *     TPA_CAPTURE_SIGNAL       number of a signal that switches recording off and on
+ *     TPA_CAPTURE_SAMPLE       1/N: one in N of these steps or occurrences
+ *     TPA_CAPTURE_WINDOW       LENGTH/PERIOD, 2s/60s: for LENGTH, again every PERIOD
+ *     TPA_CAPTURE_BUDGET       1%: sample less, or less often, so that recording costs at most so much of the time
+ *     TPA_CAPTURE_RING         size: keep the last of this in memory, and write it at the signal, slow steps or the end
+ *     TPA_CAPTURE_SLOW         1.5x: a step that takes so many times the usual has the ring written
+ *     TPA_CAPTURE_SIGNAL       number of a signal that switches recording off and on, or has the ring written
  *     TPA_CAPTURE_PAUSED       1: wait for that signal or for tpa_capture_start()
  *     TPA_CAPTURE_MEMORY       how much memory what is not yet written may take
  *     TPA_CAPTURE_CUPTI        path of libcupti.so
+ *     TPA_CAPTURE_HARDWARE_TIMES   1: kernel times by the device's own event system
  *     TPA_CAPTURE_REPORT       a fifo for report.h
  */
 #ifndef TPA_CAPTURE_SETTINGS_H
@@ -30,19 +36,24 @@
 struct capture_settings {
     char output[PATH_MAX];
     uint32_t kinds; /* bits of enum capture_kind */
-    bool graph_nodes, all_calls, paused;
+    bool graph_nodes, all_calls, paused, hardware_times;
     bool is_public; /* who may read the log is left to umask, else only who runs the program */
     int64_t start_after_ns, duration_ns; /* 0: at once; without end */
     char range[256], range_domain[256];  /* "": no range asked for; "": any domain */
     bool range_is_prefix;
     int64_t first_step, last_step; /* first > last: no steps asked for */
+    int64_t sample;                /* one step in so many; 0: all */
+    int64_t window_ns, period_ns;  /* 0: all the time */
+    double budget;                 /* share of the time that recording may cost; 0: any */
+    double slow;                   /* times the usual duration of a step; 0: not looked at */
+    size_t ring_bytes;             /* 0: what is recorded is written */
     int toggle_signal;             /* 0: none */
     size_t memory_bytes;
     char cupti[PATH_MAX];  /* "": look for it */
     char report[PATH_MAX]; /* "": to stderr */
 };
 
-enum { CAPTURE_DEFAULT_MEMORY = 256 << 20, CAPTURE_LEAST_MEMORY = 16 << 20 };
+enum { CAPTURE_DEFAULT_MEMORY = 256 << 20, CAPTURE_LEAST_MEMORY = 16 << 20, CAPTURE_LEAST_RING = 16 << 20 };
 #define CAPTURE_DEFAULT_OUTPUT "capture.tpa"
 
 /*
@@ -57,10 +68,30 @@ const char *capture_variable(const char *name);
 /* Fill *SETTINGS. False, and a sentence in WHY, when a variable cannot be read; the others are filled in all the same. */
 bool capture_settings_read(struct capture_settings *settings, char *why, size_t why_size);
 
-/* Write PATTERN with %p, %h and %r replaced into PATH. False when it does not fit or has another % in it. */
+/* "1/50" or "1/50 steps": 50. False for anything else. */
+bool capture_read_sample(const char *text, int64_t *every);
+
+/* "2s/60s": whole numbers with a unit, the first above 0 and below the second. */
+bool capture_read_window(const char *text, int64_t *window_ns, int64_t *period_ns);
+
+/* "1%" or "0.01": a share above 0 and at most 1. Not by strtod, which a program's locale changes; so is the next. */
+bool capture_read_budget(const char *text, double *share);
+
+/* "1.5x" or "1.5": above 1. */
+bool capture_read_slow(const char *text, double *times);
+
+/* Do the options go together? False, and a sentence in WHY, when not. */
+bool capture_settings_agree(const struct capture_settings *settings, char *why, size_t why_size);
+
+/*
+ * Write PATTERN with %p, %h, %r and %l replaced into PATH. False when it does not fit or has another % in it. Of a
+ * job of several ranks each has a log of its own: where PATTERN has no %, the rank is put before the ending,
+ * run.rank3.tpa; and where it ends in a slash or names a folder, rank3.tpa, or else capture.tpa, is put behind.
+ */
+bool capture_settings_differ(const char *pattern); /* has it a letter but %%? */
 bool capture_settings_expand(const char *pattern, long pid, char *path, size_t size);
 
-/* The rank of this process in its job, of its machine, and the size of the job, from what launchers set; -1: not told. */
+/* The rank of this process in its job, of its machine, and the size of the job, from what launchers set; -1: unknown. */
 struct capture_rank {
     long rank, local_rank, world_size;
 };

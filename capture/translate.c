@@ -7,6 +7,8 @@
  */
 #include "capture/translate.h"
 
+#include "capture/driver.h"
+#include "capture/notes.h"
 #include "capture/process_facts.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,6 +26,7 @@ SAME_PLACE(CUpti_ActivityOverhead, CUpti_ActivityOverhead3, end);
 SAME_PLACE(CUpti_ActivitySynchronization, CUpti_ActivitySynchronization2, cudaEventId);
 SAME_PLACE(CUpti_ActivityGraphTrace, CUpti_ActivityGraphTrace2, streamId);
 SAME_PLACE(CUpti_ActivityDevice4, CUpti_ActivityDevice5, name);
+SAME_PLACE(CUpti_ActivityDevice4, CUpti_ActivityDevice5, computeInstanceId);
 SAME_PLACE(CUpti_ActivityContext, CUpti_ActivityContext3, nullStreamId);
 #endif
 
@@ -308,11 +311,30 @@ static void add_overhead(struct translator *translator, const CUpti_ActivityOver
         text(translator, overhead->overheadKind == CUPTI_ACTIVITY_OVERHEAD_DRIVER_COMPILER ? "Driver Compiler"
                          : upper < sizeof names / sizeof *names                            ? names[upper]
                                                                                            : NULL);
+    if (overhead->end > overhead->start)
+        translator->overhead_ns += (int64_t)(overhead->end - overhead->start);
     if (overhead->objectKind == CUPTI_ACTIVITY_OBJECT_THREAD) {
         values[TPAFILE_OVERHEAD_THREAD] = overhead->objectId.pt.threadId;
         translate_thread(translator, overhead->objectId.pt.threadId);
     }
     ADD(OVERHEAD);
+}
+
+/* Who else is on the device, and what is not known for that. */
+static void tell_sharing(const CUpti_ActivityDevice4 *device)
+{
+    if (device->isMigEnabled)
+        notes_add(
+            "mig",
+            "device %u is a slice of a GPU (MIG instance %u.%u): only its own work is recorded, and its peaks "
+            "(bandwidth, clock, number of SMs) may be told of the whole GPU",
+            device->id, device->gpuInstanceId, device->computeInstanceId);
+    if (driver_attribute((int)device->id, DRIVER_MPS_ENABLED) == 1)
+        notes_add(
+            "mps",
+            "device %u is shared by MPS: only this process's work is recorded, and where its kernels are slow or "
+            "the device is idle, another process's may have run",
+            device->id);
 }
 
 static void add_device(struct translator *translator, const CUpti_ActivityDevice4 *device)
@@ -341,6 +363,7 @@ static void add_device(struct translator *translator, const CUpti_ActivityDevice
     values[TPAFILE_DEVICE_BANDWIDTH] = (int64_t)device->globalMemoryBandwidth;
     values[TPAFILE_DEVICE_L2_BYTES] = device->l2CacheSize;
     ADD(DEVICE);
+    tell_sharing(device);
 }
 
 static void add_context(struct translator *translator, const CUpti_ActivityContext *context)
@@ -387,13 +410,30 @@ static void add_record(struct translator *translator, const CUpti_Activity *reco
     }
 }
 
-bool translate_buffer(struct translator *translator, uint8_t *bytes, size_t size)
+static bool is_environment(const CUpti_Activity *record)
+{
+    return record->kind == CUPTI_ACTIVITY_KIND_DEVICE || record->kind == CUPTI_ACTIVITY_KIND_CONTEXT ||
+           record->kind == CUPTI_ACTIVITY_KIND_STREAM;
+}
+
+static bool translate(struct translator *translator, uint8_t *bytes, size_t size, bool all)
 {
     CUpti_Activity *record = NULL;
     CUptiResult result;
     while ((result = translator->cupti->cuptiActivityGetNextRecord(bytes, size, &record)) == CUPTI_SUCCESS)
-        add_record(translator, record);
+        if (all || is_environment(record))
+            add_record(translator, record);
     if (result == CUPTI_ERROR_INVALID_KIND)
         translator->unknown++; /* CUPTI itself could not read on */
     return !translator->failed;
+}
+
+bool translate_buffer(struct translator *translator, uint8_t *bytes, size_t size)
+{
+    return translate(translator, bytes, size, true);
+}
+
+bool translate_environment(struct translator *translator, uint8_t *bytes, size_t size)
+{
+    return translate(translator, bytes, size, false);
 }

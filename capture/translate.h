@@ -18,8 +18,9 @@ struct translator {
     bool named[CAPTURE_API_COUNT][CAPTURE_MOST_CALLS];
     int64_t *threads; /* sorted */
     size_t thread_count, thread_capacity;
-    bool failed;      /* the log cannot be written */
-    uint64_t unknown; /* records of kinds that we do not know */
+    bool failed;         /* the log cannot be written */
+    uint64_t unknown;    /* records of kinds that we do not know */
+    int64_t overhead_ns; /* that CUPTI said it took */
 };
 
 /*
@@ -27,6 +28,9 @@ struct translator {
  * calls that nobody wants are left out; those of unknown kinds are counted.
  */
 bool translate_buffer(struct translator *translator, uint8_t *bytes, size_t size);
+
+/* Of these only devices, contexts and streams. */
+bool translate_environment(struct translator *translator, uint8_t *bytes, size_t size);
 
 /* Have the log name the thread, the first time. */
 void translate_thread(struct translator *translator, int64_t tid);

@@ -1,7 +1,8 @@
 /* writer.c - see writer.h. */
 #include "capture/writer.h"
 
-#include "capture/process_facts.h"
+#include "capture/hardware.h"
+#include "capture/notes.h"
 #include "capture/report.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -163,145 +164,6 @@ static void report_begin_there(void *argument)
     report_begin(((const struct writer *)argument)->path);
 }
 
-/* ---- what the log says beside the records ---- */
-
-static int64_t wall_ns(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_REALTIME, &now);
-    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
-}
-
-static bool add(struct writer *writer, enum tpafile_kind kind, const int64_t *values)
-{
-    bool added = tpafile_writer_add(writer->translator.log, kind, values);
-    writer->translator.failed |= !added;
-    return added;
-}
-
-static int64_t text(struct writer *writer, const char *string)
-{
-    return *string ? tpafile_writer_text(writer->translator.log, string, strlen(string)) : 0;
-}
-
-static void add_clock(struct writer *writer)
-{
-    int64_t before = control_now_ns(), wall = wall_ns(), after = control_now_ns();
-    int64_t now = before + (after - before) / 2;
-    int64_t values[TPAFILE_CLOCK_FIELDS_END] = {
-        [TPAFILE_CLOCK_TIME] = now,
-        [TPAFILE_CLOCK_WALL] = wall,
-        [TPAFILE_CLOCK_MONOTONIC] = now,
-    };
-    add(writer, TPAFILE_CLOCK, values);
-}
-
-static int64_t known(long value)
-{
-    return value < 0 ? TPAFILE_NONE : value;
-}
-
-struct facts {
-    char executable[PATH_MAX], command[16384], driver[64];
-    int64_t start_wall_ns;
-};
-
-static void read_facts(void *argument)
-{
-    struct facts *facts = argument;
-    process_executable(facts->executable, sizeof facts->executable);
-    process_command(facts->command, sizeof facts->command);
-    process_driver_name(facts->driver, sizeof facts->driver);
-    facts->start_wall_ns = process_start_wall_ns();
-}
-
-static void add_process(struct writer *writer)
-{
-    struct facts facts;
-    char host[256], kinds[256] = "";
-    own_files_run(&writer->files, read_facts, &facts);
-    if (gethostname(host, sizeof host) != 0)
-        host[0] = '\0';
-    host[sizeof host - 1] = '\0';
-    for (unsigned i = 0; i < CAPTURE_KIND_COUNT; i++)
-        if (writer->settings->kinds & (UINT32_C(1) << i)) {
-            size_t used = strlen(kinds);
-            snprintf(kinds + used, sizeof kinds - used, "%s%s", used ? "," : "", capture_kinds[i].word);
-        }
-    struct capture_rank rank = capture_rank_read();
-    int64_t values[TPAFILE_PROCESS_FIELDS_END] = {
-        [TPAFILE_PROCESS_PID] = getpid(),
-        [TPAFILE_PROCESS_PARENT] = getppid(),
-        [TPAFILE_PROCESS_HOST] = text(writer, host),
-        [TPAFILE_PROCESS_EXECUTABLE] = text(writer, facts.executable),
-        [TPAFILE_PROCESS_COMMAND] = text(writer, facts.command),
-        [TPAFILE_PROCESS_START_WALL] = facts.start_wall_ns,
-        [TPAFILE_PROCESS_RANK] = known(rank.rank),
-        [TPAFILE_PROCESS_LOCAL_RANK] = known(rank.local_rank),
-        [TPAFILE_PROCESS_WORLD_SIZE] = known(rank.world_size),
-        [TPAFILE_PROCESS_WRITER] = text(writer, "tpa capture " TPA_VERSION),
-        [TPAFILE_PROCESS_DRIVER_VERSION] = writer->told_cupti && writer->told_cupti->driver_version
-                                               ? writer->told_cupti->driver_version
-                                               : TPAFILE_NONE,
-        [TPAFILE_PROCESS_RUNTIME_VERSION] = TPAFILE_NONE,
-        [TPAFILE_PROCESS_CUPTI_VERSION] =
-            writer->told_cupti ? (int64_t)writer->told_cupti->version : TPAFILE_NONE,
-        [TPAFILE_PROCESS_KINDS] = text(writer, kinds),
-        [TPAFILE_PROCESS_DRIVER_NAME] = text(writer, facts.driver),
-    };
-    add(writer, TPAFILE_PROCESS, values);
-}
-
-static void add_windows(struct writer *writer)
-{
-    struct control_window windows[CONTROL_MOST_WINDOWS];
-    size_t count = control_take_windows(writer->control, windows, CONTROL_MOST_WINDOWS);
-    for (size_t i = 0; i < count; i++) {
-        if (windows[i].end_ns == 0)
-            continue;
-        int64_t values[TPAFILE_WINDOW_FIELDS_END] = {
-            [TPAFILE_WINDOW_START] = windows[i].start_ns,
-            [TPAFILE_WINDOW_DURATION] = windows[i].end_ns - windows[i].start_ns,
-            [TPAFILE_WINDOW_WHY] = text(writer, windows[i].why),
-        };
-        add(writer, TPAFILE_WINDOW, values);
-    }
-}
-
-static void add_drop(struct writer *writer, uint64_t count, enum tpafile_dropped_why why, int64_t kind)
-{
-    if (count == 0)
-        return;
-    int64_t values[TPAFILE_DROPPED_FIELDS_END] = {
-        [TPAFILE_DROPPED_TIME] = control_now_ns(),
-        [TPAFILE_DROPPED_COUNT] = (int64_t)count,
-        [TPAFILE_DROPPED_WHY] = why,
-        [TPAFILE_DROPPED_KIND] = kind,
-    };
-    writer->dropped_in_all += (int64_t)count;
-    add(writer, TPAFILE_DROPPED, values);
-}
-
-static void add_drops(struct writer *writer)
-{
-    /* CUPTI's callback asks too, but it is not called again when CUPTI gets no buffer any more. */
-    size_t dropped = 0;
-    if (writer->translator.cupti &&
-        writer->translator.cupti->cuptiActivityGetNumDroppedRecords(NULL, 0, &dropped) == CUPTI_SUCCESS)
-        atomic_fetch_add(&writer->dropped_by_cupti, dropped);
-    pthread_mutex_lock(&writer->pool.lock);
-    uint64_t refused = writer->pool.refused;
-    pthread_mutex_unlock(&writer->pool.lock);
-    /* CUPTI counts what it drops when it gets no buffer, and what it drops for reasons of its own. */
-    add_drop(writer, atomic_exchange(&writer->dropped_by_cupti, 0),
-             refused > writer->told_refused ? TPAFILE_DROPPED_BEHIND : TPAFILE_DROPPED_BY_CUPTI,
-             TPAFILE_NONE);
-    writer->told_refused = refused;
-    add_drop(writer, atomic_exchange(&writer->dropped_events, 0), TPAFILE_DROPPED_BEHIND, TPAFILE_RANGE);
-    add_drop(writer, writer->translator.unknown, TPAFILE_DROPPED_UNKNOWN, TPAFILE_NONE);
-    writer->translator.unknown = 0;
-}
-
 /* ---- the thread ---- */
 
 static void take_buffers(struct writer *writer)
@@ -319,7 +181,9 @@ static void take_buffers(struct writer *writer)
         pthread_mutex_unlock(&writer->lock);
         if (!buffer)
             return;
-        if (!writer->translator.failed)
+        if (!writer->translator.failed && writer->recent)
+            recent_add_records(writer->recent, pool_bytes(buffer), buffer->valid, buffer->came_ns);
+        else if (!writer->translator.failed)
             translate_buffer(&writer->translator, pool_bytes(buffer), buffer->valid);
         pool_give(&writer->pool, buffer);
         atomic_fetch_add(&writer->progress, 1);
@@ -344,10 +208,14 @@ static void drain_rings(struct writer *writer)
     for (struct host_ring *ring = atomic_load(&writer->rings); ring; ring = next) {
         next = ring->next;
         bool orphan = atomic_load(&ring->orphan); /* before the last look: nothing comes after it */
-        host_log_drain(writer->host_log, ring);
+        if (writer->recent)
+            recent_drain(writer->recent, ring);
+        else
+            host_log_drain(writer->host_log, ring);
         atomic_fetch_add(&writer->dropped_events, atomic_exchange(&ring->dropped, 0));
         if (orphan) {
-            host_log_forget_thread(writer->host_log, ring->tid);
+            if (!writer->recent) /* whose events are still to come */
+                host_log_forget_thread(writer->host_log, ring->tid);
             unlink_ring(writer, ring);
             host_ring_free(ring);
             atomic_fetch_sub(&writer->ring_count, 1);
@@ -360,30 +228,83 @@ static void flush_cupti(struct writer *writer, bool forced)
     pthread_mutex_lock(&writer->lock);
     const struct cupti *cupti = writer->cupti;
     pthread_mutex_unlock(&writer->lock);
-    if (cupti)
+    if (cupti && !hardware_forbids_flush())
         cupti->cuptiActivityFlushAll(forced ? CUPTI_ACTIVITY_FLAG_FLUSH_FORCED : 0);
+}
+
+static void collect(struct writer *writer)
+{
+    take_buffers(writer);
+    drain_rings(writer);
 }
 
 static void flush_log(struct writer *writer)
 {
-    if (!writer->told_process || writer->told_cupti != writer->translator.cupti) {
+    if (!writer->told_process)
+        control_tell_begin(writer->control);
+    if (!writer->told_process || (writer->told_cupti != writer->translator.cupti && hardware_is_decided())) {
         writer->told_process = true;
         writer->told_cupti = writer->translator.cupti;
-        add_process(writer);
+        writer_add_process(writer);
     }
-    add_clock(writer);
-    add_windows(writer);
-    add_drops(writer);
+    writer_add_clock(writer);
+    if (!writer->recent)
+        writer_add_windows(writer);
+    writer_add_drops(writer);
+    writer_add_notes(writer);
     host_log_flush(writer->host_log);
     writer->translator.failed |= !tpafile_writer_flush(writer->translator.log);
+}
+
+/* The time in which all was recorded that the ring holds: it began SINCE, unless recording was switched on later. */
+static void add_ring_windows(struct writer *writer, int64_t since_ns, const char *why)
+{
+    struct control_window windows[CONTROL_MOST_WINDOWS];
+    size_t count = control_take_windows(writer->control, windows, CONTROL_MOST_WINDOWS);
+    int64_t now = clock_now_ns();
+    for (size_t i = 0; i < count; i++) {
+        int64_t start = windows[i].start_ns > since_ns ? windows[i].start_ns : since_ns;
+        int64_t end = windows[i].end_ns != 0 ? windows[i].end_ns : now;
+        if (end > start)
+            writer_add_window(writer, start, end, why);
+    }
+}
+
+/* Write what the ring holds, and say WHY. */
+static void write_ring(struct writer *writer, const char *why)
+{
+    flush_cupti(writer, false);
+    collect(writer);
+    int64_t since_ns = recent_write(writer->recent);
+    add_ring_windows(writer, since_ns, why);
+    writer->ring_writes++;
+    notes_add("ring_written", "the last %.1f s are written: %s", (double)(clock_now_ns() - since_ns) / 1e9,
+              why);
+    flush_log(writer);
+}
+
+/* At the end the ring is written, unless it was to be written at slow steps only. */
+static void end_ring(struct writer *writer)
+{
+    char why[160];
+    if (control_take_write(writer->control, INT64_MAX, why, sizeof why))
+        write_ring(writer, why);
+    else if (writer->settings->slow == 0)
+        write_ring(writer, "the end");
+    else if (writer->ring_writes == 0)
+        notes_add("ring_unused", "no step was slow, so nothing was written");
 }
 
 static void end_log(struct writer *writer, const char *why)
 {
     if (!writer->translator.failed) {
+        hardware_tell_end();
+        control_tell_end(writer->control);
+        if (writer->recent)
+            end_ring(writer);
         flush_log(writer);
-        writer->translator.failed |=
-            !tpafile_writer_close(writer->translator.log, control_now_ns(), text(writer, why));
+        int64_t reason = *why ? tpafile_writer_text(writer->translator.log, why, strlen(why)) : 0;
+        writer->translator.failed |= !tpafile_writer_close(writer->translator.log, clock_now_ns(), reason);
     }
     own_files_run(&writer->files, close_file_there, writer);
     own_files_stop(&writer->files);
@@ -402,13 +323,9 @@ static void tell_failure(struct writer *writer)
 /* Sleep until there is something to do. What to end with, or NULL: go on. */
 static const char *wait_for_work(struct writer *writer)
 {
-    struct timespec until;
-    clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_nsec += WRITER_NAP_NS;
-    if (until.tv_nsec >= 1000000000) {
-        until.tv_sec++;
-        until.tv_nsec -= 1000000000;
-    }
+    int64_t until_ns = clock_now_ns() + WRITER_NAP_NS, next_ns = control_next_ns(writer->control);
+    until_ns = next_ns < until_ns ? next_ns : until_ns;
+    struct timespec until = { until_ns / 1000000000, until_ns % 1000000000 };
     pthread_mutex_lock(&writer->lock);
     int result = 0;
     while (!writer->first && !writer->hurry && !writer->stop && result == 0)
@@ -424,11 +341,47 @@ static void collect_the_rest(struct writer *writer)
 {
     for (int i = 0; i < 5; i++) {
         flush_cupti(writer, i == 4);
-        take_buffers(writer);
-        drain_rings(writer);
+        collect(writer);
         if (i < 4)
             nanosleep(&(struct timespec){ .tv_nsec = WRITER_NAP_NS }, NULL);
     }
+}
+
+/* CPU time of our two threads, and what CUPTI says that it took, in ns. */
+static int64_t own_ns(struct writer *writer)
+{
+    struct timespec here = { 0 }, files = { 0 };
+    clockid_t clock;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &here);
+    if (pthread_getcpuclockid(writer->files.thread, &clock) == 0)
+        clock_gettime(clock, &files);
+    return (int64_t)(here.tv_sec + files.tv_sec) * 1000000000 + here.tv_nsec + files.tv_nsec +
+           writer->translator.overhead_ns;
+}
+
+/* A round of the writer. What to end with, or NULL: go on. */
+static const char *go_round(struct writer *writer, int64_t *flushed_ns)
+{
+    char write_why[160];
+    const char *why = wait_for_work(writer);
+    collect(writer);
+    pool_prepare(&writer->pool, READY_BUFFERS);
+    int64_t now = clock_now_ns();
+    if (control_tick(writer->control, now, own_ns(writer)) && !why && !hardware_forbids_flush()) {
+        why = "asked for no more";
+        collect_the_rest(writer);
+    }
+    if (!why && now - *flushed_ns >= WRITER_FLUSH_NS) {
+        flush_cupti(writer, false);
+        collect(writer);
+        if (!writer->recent || !writer->told_process)
+            flush_log(writer);
+        *flushed_ns = now;
+    }
+    if (writer->recent && control_take_write(writer->control, now, write_why, sizeof write_why))
+        write_ring(writer, write_why);
+    atomic_fetch_add(&writer->progress, 1);
+    return why;
 }
 
 static void *writer_main(void *argument)
@@ -437,33 +390,13 @@ static void *writer_main(void *argument)
     pthread_setname_np(pthread_self(), "tpa-capture");
     const char *why = NULL;
     int64_t flushed_ns =
-        control_now_ns() - WRITER_FLUSH_NS + WRITER_NAP_NS; /* soon, what is known of the process */
+        clock_now_ns() - WRITER_FLUSH_NS + WRITER_NAP_NS; /* soon, what is known of the process */
     pool_prepare(&writer->pool, READY_BUFFERS);
-    while (!why) {
-        why = wait_for_work(writer);
-        take_buffers(writer);
-        drain_rings(writer);
-        pool_prepare(&writer->pool, READY_BUFFERS);
-        int64_t now = control_now_ns();
-        if (control_tick(writer->control, now) && !why) {
-            why = "asked for no more";
-            collect_the_rest(writer);
-        }
-        if (!why && now - flushed_ns >= WRITER_FLUSH_NS) {
-            flush_cupti(writer, false);
-            take_buffers(writer);
-            drain_rings(writer);
-            flush_log(writer);
-            flushed_ns = now;
-        }
-        atomic_fetch_add(&writer->progress, 1);
-        if (writer->translator.failed)
-            break;
-    }
+    while (!why && !writer->translator.failed)
+        why = go_round(writer, &flushed_ns);
     if (writer->translator.failed)
         control_end(writer->control);
-    take_buffers(writer);
-    drain_rings(writer);
+    collect(writer);
     end_log(writer, why ? why : "");
     if (writer->translator.failed)
         tell_failure(writer);
@@ -476,6 +409,7 @@ static void *writer_main(void *argument)
     pthread_mutex_unlock(&writer->lock);
     take_buffers(writer); /* what came in between */
     pool_release(&writer->pool);
+    recent_free(writer->recent);
     tpafile_writer_free(writer->translator.log);
     host_log_free(writer->host_log);
     return NULL;
@@ -531,19 +465,22 @@ bool writer_start(struct writer *writer, const struct capture_settings *settings
     writer->translator.log = tpafile_writer_open(&(struct tpafile_writer_options){
         .sink = write_blocks,
         .context = writer,
-        .wall_ns = wall_ns(),
-        .monotonic_ns = control_now_ns(),
+        .wall_ns = clock_wall_ns(),
+        .monotonic_ns = clock_now_ns(),
         .pid = getpid(),
     });
     writer->host_log = host_log_open(&writer->translator);
+    if (settings->ring_bytes > 0)
+        writer->recent = recent_open(settings->ring_bytes, &writer->translator, writer->host_log);
     errno = ENOMEM;
-    if (writer->translator.log && writer->host_log) {
+    if (writer->translator.log && writer->host_log && (writer->recent || settings->ring_bytes == 0)) {
         own_files_run(&writer->files, report_begin_there, writer);
         if (start_thread(writer))
             return true;
     }
     snprintf(why, why_size, "cannot begin %.400s: %s; the program runs on", writer->path,
              strerror(writer->write_errno ? writer->write_errno : errno));
+    recent_free(writer->recent);
     tpafile_writer_free(writer->translator.log);
     host_log_free(writer->host_log);
     own_files_stop(&writer->files); /* which closes the file, where it has a table of its own */
@@ -564,6 +501,7 @@ void writer_take_buffer(struct writer *writer, uint8_t *bytes, size_t valid)
 {
     struct pool_buffer *buffer = pool_buffer_of(bytes);
     buffer->valid = valid;
+    buffer->came_ns = clock_now_ns();
     buffer->next = NULL;
     pthread_mutex_lock(&writer->lock);
     bool taken = !writer->done;

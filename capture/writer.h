@@ -12,6 +12,7 @@
 #include "capture/host_log.h"
 #include "capture/own_files.h"
 #include "capture/pool.h"
+#include "capture/recent.h"
 #include "capture/translate.h"
 #include <sys/types.h>
 
@@ -46,6 +47,8 @@ struct writer {
     char path[PATH_MAX];
     struct translator translator;
     struct host_log *host_log;
+    struct recent *recent; /* of --ring; NULL: what comes is written */
+    int64_t ring_writes;
     bool told_process;              /* the PROCESS record is written, */
     const struct cupti *told_cupti; /* and named this */
     uint64_t told_refused, told_dropped;
@@ -80,5 +83,25 @@ bool writer_stop(struct writer *writer, const char *why);
 
 /* In a forked child: let go of the parent's file. */
 void writer_forget(struct writer *writer);
+
+/* ---- what a log says beside the records: for the writer's thread, and in writer_facts.c ---- */
+
+/* Who is recorded, by what, and how CUPTI is used. */
+void writer_add_process(struct writer *writer);
+
+/* What the clocks show now. */
+void writer_add_clock(struct writer *writer);
+
+/* One time in which all was recorded: from START to END, for which reason. */
+void writer_add_window(struct writer *writer, int64_t start_ns, int64_t end_ns, const char *why);
+
+/* The windows of writer->control that have ended. */
+void writer_add_windows(struct writer *writer);
+
+/* What was lost since the last call. */
+void writer_add_drops(struct writer *writer);
+
+/* The notes that wait; see notes.h. */
+void writer_add_notes(struct writer *writer);
 
 #endif

@@ -8,6 +8,7 @@
 #include "base/buffer.h"
 #include "base/memory.h"
 #include "capture/settings.h"
+#include "cli/capture_listener.h"
 #include "cli/command.h"
 #include "cli/run_program.h"
 #include "trace/tpafile.h"
@@ -26,10 +27,10 @@
 #define LIBRARY "libtpa_capture.so"
 
 struct capture_args {
-    const char *output, *range, *kinds, *signal, *cupti, *library;
+    const char *output, *range, *kinds, *signal, *cupti, *library, *sample, *window, *budget, *slow;
     struct ranges steps;
-    int64_t start_after_ns, duration_ns, memory_bytes;
-    bool paused, graph_nodes, all_calls, is_public;
+    int64_t start_after_ns, duration_ns, memory_bytes, ring_bytes;
+    bool paused, graph_nodes, all_calls, is_public, hardware_times;
 };
 
 static const struct capture_args capture_defaults = {
@@ -47,8 +48,9 @@ static bool kind_at(size_t index, struct opt_choice *choice)
 
 static const struct opt capture_opts[] = {
     OPT_GROUP("Output"),
-    OPT_FILE('o', "output", struct capture_args, output, "FILE",
-             "the log; in its name %p is the process, %h the host, %r the rank"),
+    OPT_FILE(
+        'o', "output", struct capture_args, output, "FILE",
+        "the log, or the folder of logs; in its name %p is the process, %h the host, %r the rank, %l that on the host"),
     OPT_FLAG(0, "public", struct capture_args, is_public,
              "let others read the log, as far as umask does; without it only you can"),
     OPT_GROUP("When to record"),
@@ -61,7 +63,20 @@ static const struct opt capture_opts[] = {
                "only these steps (tpa_capture_step) or, with --range, these occurrences of it, from 0"),
     OPT_FLAG(0, "paused", struct capture_args, paused, "wait for the signal or for tpa_capture_start"),
     OPT_TEXT(0, "signal", struct capture_args, signal, "SIGNAL",
-             "switch off and on again at SIGNAL, e.g. USR2"),
+             "switch off and on again at SIGNAL, e.g. USR2; with --ring, write what it holds"),
+    OPT_GROUP("In production"),
+    OPT_TEXT(0, "sample", struct capture_args, sample, "1/N",
+             "only one in N of these steps, or occurrences of --range"),
+    OPT_TEXT(0, "window", struct capture_args, window, "LENGTH/PERIOD",
+             "only for LENGTH in every PERIOD, e.g. 2s/60s"),
+    OPT_TEXT(
+        0, "budget", struct capture_args, budget, "SHARE",
+        "with either: measure what recording costs, and leave out more until it is at most SHARE, e.g. 1%"),
+    OPT_SIZE(0, "ring", struct capture_args, ring_bytes, "SIZE",
+             "keep the last in SIZE of memory only; write it at the signal and the end, or at slow steps"),
+    OPT_TEXT(
+        0, "slow", struct capture_args, slow, "TIMES",
+        "with --ring: write it when a step takes TIMES the median of those before, e.g. 1.5x, and not at the end"),
     OPT_GROUP("What to record"),
     OPT_WORD(
         0, "kinds", struct capture_args, kinds, kind_at, "LIST",
@@ -71,6 +86,8 @@ static const struct opt capture_opts[] = {
              "each kernel of a CUDA graph instead of each launch of it, which costs more"),
     OPT_FLAG(0, "all-calls", struct capture_args, all_calls,
              "every CUDA call, also those that only ask, which costs more"),
+    OPT_FLAG(0, "hardware-times", struct capture_args, hardware_times,
+             "kernel times by the device's own event system: CUPTI 13.4, compute capability 10"),
     OPT_GROUP("Where things are"),
     OPT_SIZE(0, "memory", struct capture_args, memory_bytes, "SIZE",
              "memory for what is not yet written; what does not fit is dropped and counted"),
@@ -106,6 +123,35 @@ static bool read_signal(const char *name, int *number, struct tpa_error *err)
     return tpa_hint(err, "USR1, USR2 or a real-time signal by number, e.g. %d", SIGRTMIN + 1);
 }
 
+/* What leaves out, read as the library reads it. */
+static bool check_pace(const struct capture_args *args, struct tpa_error *err)
+{
+    struct capture_settings read = { .ring_bytes = (size_t)args->ring_bytes };
+    char why[160];
+    if (args->sample && !capture_read_sample(args->sample, &read.sample)) {
+        tpa_fail(err, TPA_NOWHERE, "--sample %s is no share of the steps", args->sample);
+        return tpa_hint(err, "--sample 1/50 records one step in 50");
+    }
+    if (args->window && !capture_read_window(args->window, &read.window_ns, &read.period_ns)) {
+        tpa_fail(err, TPA_NOWHERE, "--window %s is no length and a longer period", args->window);
+        return tpa_hint(
+            err, "--window 2s/60s records two seconds in every minute; whole numbers with ms, s, min or h");
+    }
+    if (args->budget && !capture_read_budget(args->budget, &read.budget)) {
+        tpa_fail(err, TPA_NOWHERE, "--budget %s is no share of the time", args->budget);
+        return tpa_hint(err, "--budget 1%% is a hundredth of the time");
+    }
+    if (args->slow && !capture_read_slow(args->slow, &read.slow)) {
+        tpa_fail(err, TPA_NOWHERE, "--slow %s is no number above 1", args->slow);
+        return tpa_hint(err, "--slow 1.5x: half as long again as the median");
+    }
+    if (args->ring_bytes > 0 && args->ring_bytes < CAPTURE_LEAST_RING) {
+        tpa_fail(err, TPA_NOWHERE, "--ring is too small");
+        return tpa_hint(err, "16M is the least; 256M hold some seconds of a busy program");
+    }
+    return capture_settings_agree(&read, why, sizeof why) || tpa_fail(err, TPA_NOWHERE, "%s", why);
+}
+
 /* Name ARGS as the library reads it. False and ERR when something in it cannot be. */
 static bool check_args(const struct capture_args *args, int *signal_number, struct tpa_error *err)
 {
@@ -115,7 +161,9 @@ static bool check_args(const struct capture_args *args, int *signal_number, stru
     size_t bad_len;
     if (!capture_settings_expand(args->output, getpid(), path, sizeof path)) {
         tpa_fail(err, TPA_NOWHERE, "--output %s is no name for a file", args->output);
-        return tpa_hint(err, "%%p, %%h and %%r stand for process, host and rank, %%%% for a percent sign");
+        return tpa_hint(
+            err, "%%p, %%h, %%r and %%l stand for process, host, rank and rank on the host, %%%% for a "
+                 "percent sign");
     }
     if (args->kinds && !capture_kinds_parse(args->kinds, &kinds, &bad, &bad_len)) {
         tpa_fail(err, TPA_NOWHERE, "--kinds: '%.*s' is none", (int)bad_len, bad);
@@ -129,7 +177,7 @@ static bool check_args(const struct capture_args *args, int *signal_number, stru
         tpa_fail(err, TPA_NOWHERE, "--memory is too small");
         return tpa_hint(err, "16M is the least");
     }
-    return !args->signal || read_signal(args->signal, signal_number, err);
+    return check_pace(args, err) && (!args->signal || read_signal(args->signal, signal_number, err));
 }
 
 /* ---- the files there are ---- */
@@ -177,161 +225,89 @@ static char *find_library(const struct capture_args *args)
     return found;
 }
 
-/* A log of an earlier run is replaced; anything else is not ours to remove. */
+static bool is_folder(const char *path)
+{
+    struct stat status;
+    return stat(path, &status) == 0 && S_ISDIR(status.st_mode);
+}
+
+static bool is_log(const char *path)
+{
+    char magic[8];
+    struct stat status;
+    if (lstat(path, &status) != 0 || !S_ISREG(status.st_mode))
+        return false;
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    bool log = status.st_size == 0 || (fd >= 0 && read(fd, magic, sizeof magic) == sizeof magic &&
+                                       memcmp(magic, TPAFILE_MAGIC, sizeof magic) == 0);
+    if (fd >= 0)
+        close(fd);
+    return log;
+}
+
+/* Is NAME of the form STEMrankN.tpa or STEMrankN.PID.tpa, ENDING being the ".tpa"? */
+static bool is_of_rank(const char *name, const char *stem, const char *ending)
+{
+    size_t len = strlen(stem);
+    if (strncmp(name, stem, len) != 0 || strncmp(name + len, "rank", 4) != 0)
+        return false;
+    const char *at = name + len + 4, *digits = at;
+    at += strspn(at, "0123456789");
+    if (at == digits)
+        return false;
+    if (*at == '.' && at[1] >= '0' && at[1] <= '9')
+        at += 1 + strspn(at + 1, "0123456789-");
+    return strcmp(at, ending) == 0;
+}
+
+/* Remove the logs of an earlier job's ranks, which would be read with those of this one. PATH is the log without a rank. */
+static void remove_ranks(const char *path, bool in_folder)
+{
+    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path, *dot = strrchr(name, '.');
+    char folder[PATH_MAX], stem[NAME_MAX + 2] = "", old[PATH_MAX];
+    const char *ending = in_folder ? ".tpa" : dot && dot > name ? dot : "";
+    snprintf(folder, sizeof folder, "%.*s", slash ? (int)(slash - path) + 1 : 2, slash ? path : "./");
+    if (!in_folder)
+        snprintf(stem, sizeof stem, "%.*s.", (int)(strlen(name) - strlen(ending)), name);
+    DIR *entries = opendir(folder);
+    for (struct dirent *entry; entries && (entry = readdir(entries));) {
+        if (is_of_rank(entry->d_name, stem, ending) &&
+            snprintf(old, sizeof old, "%s%s", folder, entry->d_name) < (int)sizeof old && is_log(old))
+            unlink(old);
+    }
+    if (entries)
+        closedir(entries);
+}
+
+/*
+ * Logs of an earlier run are replaced; anything else is not ours to remove. Where each rank of a job runs us, each replaces
+ * its own. The folder for logs is made.
+ */
 static bool make_way(const char *pattern, struct tpa_error *err)
 {
-    char path[PATH_MAX], magic[8];
+    char path[PATH_MAX];
     struct stat status;
-    for (const char *p = pattern; *p; p++)
-        if (*p == '%' && *++p != '%')
-            return true; /* a name that differs from run to run: the library takes another when it exists */
-    if (!capture_settings_expand(pattern, getpid(), path, sizeof path) || lstat(path, &status) != 0)
-        return true;
-    bool ours = S_ISREG(status.st_mode) && status.st_size == 0;
-    int fd = S_ISREG(status.st_mode) ? open(path, O_RDONLY | O_CLOEXEC) : -1;
-    if (fd >= 0) {
-        ours |=
-            read(fd, magic, sizeof magic) == sizeof magic && memcmp(magic, TPAFILE_MAGIC, sizeof magic) == 0;
-        close(fd);
+    if (capture_settings_differ(pattern))
+        return true; /* a name that differs from run to run: the library takes another when it exists */
+    if (pattern[strlen(pattern) - 1] == '/' && mkdir(pattern, 0777) != 0 && errno != EEXIST) {
+        tpa_fail_errno(err, "cannot be created");
+        return tpa_in_file(err, pattern);
     }
-    if (ours) {
+    bool in_folder = is_folder(pattern);
+    if (!capture_settings_expand(pattern, getpid(), path, sizeof path))
+        return true;
+    struct capture_rank rank = capture_rank_read();
+    if (rank.rank < 0 && rank.local_rank < 0)
+        remove_ranks(path, in_folder);
+    if (lstat(path, &status) != 0)
+        return true;
+    if (is_log(path)) {
         unlink(path); /* when that fails, so will the library, and say so */
         return true;
     }
     tpa_fail(err, TPA_NOWHERE, "is there already and is no .tpa file: not overwritten");
     tpa_hint(err, "give another name by -o");
     return tpa_in_file(err, path);
-}
-
-/* ---- what the library says ---- */
-
-struct log_told {
-    char *path;
-    bool ended;
-    int64_t bytes, records, dropped;
-};
-
-struct listener {
-    VEC_OF(struct log_told) logs;
-    VEC_OF(char *) troubles;
-};
-
-static void take_trouble(struct listener *listener, const char *sentence)
-{
-    for (size_t i = 0; i < listener->troubles.count; i++)
-        if (strcmp(listener->troubles.at[i], sentence) == 0)
-            return; /* every rank has the same */
-    *VEC_PUSH(&listener->troubles) = mem_strdup(sentence);
-    fprintf(stderr, "tpa capture: %s\n", sentence);
-}
-
-static void take_end(struct listener *listener, char *fields)
-{
-    char *bytes = strchr(fields, '\t');
-    if (!bytes)
-        return;
-    *bytes++ = '\0';
-    for (size_t i = 0; i < listener->logs.count; i++) {
-        struct log_told *log = &listener->logs.at[i];
-        if (strcmp(log->path, fields) == 0 && !log->ended)
-            log->ended = sscanf( // NOLINT(cert-err34-c): what our own library wrote
-                             bytes, "%" SCNd64 "\t%" SCNd64 "\t%" SCNd64, &log->bytes, &log->records,
-                             &log->dropped) == 3;
-    }
-}
-
-/* "begin \t PID \t FIELDS": see capture/report.h. */
-static void take_line(void *context, char *line)
-{
-    struct listener *listener = context;
-    char *pid = strchr(line, '\t');
-    char *fields = pid ? strchr(pid + 1, '\t') : NULL;
-    if (!fields)
-        return;
-    *pid = *fields++ = '\0';
-    if (strcmp(line, "begin") == 0)
-        *VEC_PUSH(&listener->logs) = (struct log_told){ .path = mem_strdup(fields) };
-    else if (strcmp(line, "end") == 0)
-        take_end(listener, fields);
-    else if (strcmp(line, "trouble") == 0)
-        take_trouble(listener, fields);
-}
-
-static void release_listener(struct listener *listener)
-{
-    for (size_t i = 0; i < listener->logs.count; i++)
-        free(listener->logs.at[i].path);
-    for (size_t i = 0; i < listener->troubles.count; i++)
-        free(listener->troubles.at[i]);
-    VEC_FREE(&listener->logs);
-    VEC_FREE(&listener->troubles);
-}
-
-/* "3.1 MB" */
-static void show_size(int64_t bytes, char *text, size_t size)
-{
-    if (bytes < 1000)
-        snprintf(text, size, "%" PRId64 " bytes", bytes);
-    else if (bytes < 1000000)
-        snprintf(text, size, "%.1f kB", (double)bytes / 1e3);
-    else if (bytes < 1000000000)
-        snprintf(text, size, "%.1f MB", (double)bytes / 1e6);
-    else
-        snprintf(text, size, "%.2f GB", (double)bytes / 1e9);
-}
-
-/* Is there a driver, as far as can be seen without loading it? */
-static bool driver_is_there(void)
-{
-    return access("/proc/driver/nvidia/version", F_OK) == 0 || access("/dev/nvidiactl", F_OK) == 0 ||
-           access("/dev/dxg", F_OK) == 0; /* WSL */
-}
-
-static void tell_nothing(void)
-{
-    if (driver_is_there())
-        fputs("tpa capture: nothing was recorded: no process of the program used CUDA or NVTX\n", stderr);
-    else
-        fputs(
-            "tpa capture: nothing was recorded: there is no NVIDIA driver here, and the program used no NVTX; "
-            "run it on a machine with a GPU\n",
-            stderr);
-}
-
-static void tell_log(const struct log_told *log)
-{
-    char size[32];
-    struct stat status;
-    show_size(log->ended                      ? log->bytes
-              : stat(log->path, &status) == 0 ? (int64_t)status.st_size
-                                              : 0,
-              size, sizeof size);
-    fprintf(stderr, "tpa capture: wrote %s (%s", log->path, size);
-    if (!log->ended)
-        fputs("; the process did not end by itself: at most its last second is missing", stderr);
-    else
-        fprintf(stderr, ", %" PRId64 " records", log->records);
-    if (log->dropped > 0)
-        fprintf(stderr, "; %" PRId64 " were dropped: more --memory, fewer --kinds or a faster disk helps",
-                log->dropped);
-    fputs(")\n", stderr);
-}
-
-static void tell(const struct listener *listener, const struct program_end *end)
-{
-    enum { MOST_LOGS = 8 };
-    size_t count = listener->logs.count;
-    if (count == 0) {
-        if (listener->troubles.count == 0 && end->exit_code != 127 && end->exit_code != 126)
-            tell_nothing();
-        return;
-    }
-    for (size_t i = 0; i < count && i < MOST_LOGS; i++)
-        tell_log(&listener->logs.at[i]);
-    if (count > MOST_LOGS)
-        fprintf(stderr, "tpa capture: and %zu more logs\n", count - MOST_LOGS);
-    const char *path = listener->logs.at[0].path;
-    fprintf(stderr, "next: tpa top %s%s\n", path, count > 1 ? " ..." : "");
 }
 
 /* ---- running it ---- */
@@ -381,6 +357,14 @@ static void set_environment(const struct capture_args *args, int signal_number, 
     set_number("TPA_CAPTURE_START_AFTER", args->start_after_ns, "ns");
     set_number("TPA_CAPTURE_DURATION", args->duration_ns, "ns");
     set_number("TPA_CAPTURE_MEMORY", args->memory_bytes, "");
+    set_text("TPA_CAPTURE_SAMPLE", args->sample);
+    set_text("TPA_CAPTURE_WINDOW", args->window);
+    set_text("TPA_CAPTURE_BUDGET", args->budget);
+    set_text("TPA_CAPTURE_SLOW", args->slow);
+    set_text("TPA_CAPTURE_HARDWARE_TIMES", args->hardware_times ? "1" : NULL);
+    unsetenv("TPA_CAPTURE_RING");
+    if (args->ring_bytes > 0)
+        set_number("TPA_CAPTURE_RING", args->ring_bytes, "");
     unsetenv("TPA_CAPTURE_STEPS");
     unsetenv("TPA_CAPTURE_SIGNAL");
     if (signal_number)
@@ -432,19 +416,19 @@ static bool make_fifo(char *folder, size_t folder_size, char *fifo, size_t fifo_
 
 /* Set the environment up, or say in one line why nothing will be recorded. */
 static void prepare(const struct capture_args *args, int signal_number, const char *fifo,
-                    struct listener *listener)
+                    struct capture_listener *listener)
 {
     char *library = find_library(args);
     const char *other = getenv("CUDA_INJECTION64_PATH");
     char *other_path = other && *other ? realpath(other, NULL) : NULL;
     if (!library && args->library)
-        take_trouble(listener, "nothing is recorded: the file that --library names cannot be read");
+        capture_tell_trouble(listener, "nothing is recorded: the file that --library names cannot be read");
     else if (!library)
-        take_trouble(listener, "nothing is recorded: " LIBRARY
-                               " is not beside tpa; build tpa where CUPTI's headers are "
-                               "(CUDA toolkit, libcupti-dev), or give it by --library");
+        capture_tell_trouble(listener, "nothing is recorded: " LIBRARY
+                                       " is not beside tpa; build tpa where CUPTI's headers are "
+                                       "(CUDA toolkit, libcupti-dev), or give it by --library");
     else if (other && *other && (!other_path || strcmp(other_path, library) != 0))
-        take_trouble(
+        capture_tell_trouble(
             listener,
             "nothing is recorded: CUDA_INJECTION64_PATH names another tool; run without it, or unset it");
     else
@@ -460,7 +444,12 @@ static int capture_main(const struct invocation *call, struct tpa_error *err)
     if (!check_args(args, &signal_number, err) || !make_way(args->output, err))
         return EXIT_TROUBLE;
 
-    struct listener listener = { 0 };
+    struct capture_listener listener = {
+        .folder = is_folder(args->output) ? args->output : NULL,
+        .missing = args->ring_bytes > 0   ? "what the ring held"
+                   : args->hardware_times ? "what CUPTI had not handed over"
+                                          : "at most its last second",
+    };
     char folder[PATH_MAX], fifo[PATH_MAX + 16];
     bool listens = make_fifo(folder, sizeof folder, fifo, sizeof fifo);
     prepare(args, signal_number, listens ? fifo : NULL, &listener);
@@ -470,15 +459,15 @@ static int capture_main(const struct invocation *call, struct tpa_error *err)
         *VEC_PUSH(&words) = call->operands[i];
     *VEC_PUSH(&words) = NULL;
     struct program_end end;
-    bool ran = run_program(words.at, listens ? fifo : NULL, take_line, &listener, &end, err);
+    bool ran = run_program(words.at, listens ? fifo : NULL, capture_take_line, &listener, &end, err);
     VEC_FREE(&words);
     if (listens) {
         unlink(fifo);
         rmdir(folder);
     }
     if (ran && listens)
-        tell(&listener, &end);
-    release_listener(&listener);
+        capture_tell(&listener, &end);
+    capture_listener_release(&listener);
     return ran ? program_exit(&end) : EXIT_TROUBLE;
 }
 
@@ -489,14 +478,17 @@ const struct command cmd_capture = {
     .description =
         "Runs PROGRAM and records what it does with CUDA: kernels, copies, memsets, calls, waits, memory, CUDA graphs, "
         "and its NVTX ranges. Child processes are recorded too, each in a file of its own. The log is written as the "
-        "program runs and can be read at any time; a program that is killed loses at most a second of it.\n\n"
+        "program runs and can be read at any time; a program that is killed loses at most a second of it. Each rank of a job "
+        "that a launcher starts has a log of its own.\n\n"
         "Where nothing can be recorded (no GPU, no CUPTI, another profiler), one line on stderr says why and what to do, "
         "and the program runs as it would without. The exit status is the program's.",
     .options = capture_opts,
     COMMAND_ARGS(capture_defaults),
     .main = capture_main,
     .examples = { "tpa capture -o run.tpa -- python train.py",
-                  "tpa capture -o rank%r.tpa -- torchrun train.py",
+                  "tpa capture -o logs/ -- torchrun train.py  # a log a rank; then: tpa top logs/",
+                  "tpa capture --sample 1/50 --budget 1% -- python train.py",
+                  "tpa capture --ring 256MB --slow 1.5x -- python serve.py",
                   "tpa capture --start-after 60s --duration 10s -- python train.py",
                   "tpa capture --range step --steps 10..20 -- ./solver  # an NVTX range" },
     .section = SECTION_RECORD,

@@ -196,6 +196,10 @@ static void join_process(struct tpalog_reader *reader, const struct tpalog_part 
                  tpalog_copy_text(reader, tpalog_field(part, TPAFILE_PROCESS_KINDS, 0)), true);
     add_property(reader, "driver",
                  tpalog_copy_text(reader, tpalog_field(part, TPAFILE_PROCESS_DRIVER_NAME, 0)), true);
+    add_property(reader, "CUPTI subscription",
+                 tpalog_copy_text(reader, tpalog_field(part, TPAFILE_PROCESS_SUBSCRIBED_BY, 0)), true);
+    if (tpalog_field(part, TPAFILE_PROCESS_HARDWARE_TIMES, 0) == 1)
+        add_property(reader, "kernel times", "hardware event system", true);
     add_version(reader, "CUDA driver", tpalog_field(part, TPAFILE_PROCESS_DRIVER_VERSION, 0));
     add_version(reader, "CUDA runtime", tpalog_field(part, TPAFILE_PROCESS_RUNTIME_VERSION, 0));
 }

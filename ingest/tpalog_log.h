@@ -131,6 +131,7 @@ bool tpalog_columns_end(struct tpalog_reader *reader, const struct log_columns *
 
 bool tpalog_join_ranges(struct tpalog_reader *reader, struct tpalog_part *part, struct tpa_error *err);
 bool tpalog_join_markers(struct tpalog_reader *reader, struct tpalog_part *part, struct tpa_error *err);
+void tpalog_keep_windows(struct tpalog_reader *reader, const struct tpalog_part *part); /* of recording */
 void tpalog_join_steps(struct tpalog_reader *reader, const struct tpalog_part *part);
 
 /* What is open at the end of the log ends there. */

@@ -34,6 +34,12 @@ struct step {
     int64_t time, number, thread;
 };
 
+/* A time in which recording was on. */
+struct window {
+    int64_t start, end;
+    bool by_step; /* a step switched it on, and the next one off */
+};
+
 struct log_ranges {
     VEC_OF(struct meaning) meanings; /* tpalog_text.range is 1 + index */
     VEC_OF(struct open_range) open;
@@ -41,6 +47,7 @@ struct log_ranges {
     uint32_t *buckets;
     size_t bucket_count, open_count;
     VEC_OF(struct step) steps;
+    VEC_OF(struct window) windows;
     uint64_t lone_ends;
 };
 
@@ -62,6 +69,7 @@ void tpalog_ranges_release(struct tpalog_log *log)
     VEC_FREE(&log->ranges->meanings);
     VEC_FREE(&log->ranges->open);
     VEC_FREE(&log->ranges->steps);
+    VEC_FREE(&log->ranges->windows);
     free(log->ranges->buckets);
     free(log->ranges);
     log->ranges = NULL;
@@ -345,17 +353,61 @@ void tpalog_join_steps(struct tpalog_reader *reader, const struct tpalog_part *p
                                                    tpalog_field(part, TPAFILE_STEP_THREAD, i) };
 }
 
+void tpalog_keep_windows(struct tpalog_reader *reader, const struct tpalog_part *part)
+{
+    struct log_ranges *ranges = ranges_of(reader);
+    for (size_t i = 0; i < part->head.rows; i++) {
+        int64_t start = tpalog_field(part, TPAFILE_WINDOW_START, i);
+        int64_t duration = tpalog_field(part, TPAFILE_WINDOW_DURATION, i);
+        const struct tpalog_text *why =
+            tpalog_text(&reader->texts, tpalog_field(part, TPAFILE_WINDOW_WHY, i));
+        if (start != TPAFILE_NONE && duration != TPAFILE_NONE)
+            *VEC_PUSH(&ranges->windows) =
+                (struct window){ start, start + duration,
+                                 why && why->len == 5 && memcmp(why->at, "steps", 5) == 0 };
+    }
+}
+
+static int compare_windows(const void *left, const void *right)
+{
+    const struct window *a = left, *b = right;
+    return a->start < b->start ? -1 : a->start > b->start;
+}
+
+/* The window that TIME is in, which ends before END; NULL when there is none. They are sorted and do not overlap. */
+static const struct window *window_of(const struct log_ranges *ranges, int64_t time, int64_t end)
+{
+    size_t low = 0, high = ranges->windows.count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (ranges->windows.at[middle].start <= time)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    const struct window *window = low > 0 ? &ranges->windows.at[low - 1] : NULL;
+    return window && time < window->end && window->end < end ? window : NULL;
+}
+
 static int compare_steps(const void *left, const void *right)
 {
     const struct step *a = left, *b = right;
     return a->time < b->time ? -1 : a->time > b->time;
 }
 
-/* A step lasts until the next one begins, and the last one until the log ends. */
+/*
+ * A step lasts until the next one begins, and the last one until the log ends. Where the next is not in the log, recording
+ * was switched off between: by that next step, with --steps and --sample, or at some other time, which cuts the step off.
+ */
 static void add_step(struct tpalog_reader *reader, struct log_columns *columns, const struct step *step,
                      const struct step *next)
 {
+    const struct log_ranges *ranges = reader->log->ranges;
     int64_t end = next ? next->time : reader->log->end_ns;
+    bool follows = next && next->number == step->number + 1;
+    const struct window *window = follows ? NULL : window_of(ranges, step->time, end);
+    if (window)
+        end = window->end;
     if (!tpalog_columns_time(reader, columns, step->time, end > step->time ? span_ns(step->time, end) : 0))
         return;
     char name[48];
@@ -364,7 +416,7 @@ static void add_step(struct tpalog_reader *reader, struct log_columns *columns, 
     columns->name[i] = trace_builder_name(reader->builder, name, (size_t)len);
     columns->track[i] = tpalog_thread_track(reader, step->thread);
     columns->category[i] = tpalog_category(reader, LOG_ANNOTATION);
-    if (!next)
+    if (!next || (window && !window->by_step))
         columns->flags[i] |= EVENT_UNFINISHED;
 }
 
@@ -395,6 +447,8 @@ static bool finish_steps(struct tpalog_reader *reader, struct log_ranges *ranges
     if (count == 0)
         return true;
     qsort(ranges->steps.at, count, sizeof *ranges->steps.at, compare_steps);
+    if (ranges->windows.count > 0)
+        qsort(ranges->windows.at, ranges->windows.count, sizeof *ranges->windows.at, compare_windows);
     struct tpalog_part part = { .head.rows = (uint32_t)count };
     struct log_columns columns;
     tpalog_columns_begin(&part, &columns);

@@ -338,6 +338,7 @@ static bool join_overhead(struct tpalog_reader *reader, struct tpalog_part *part
 static bool join_windows(struct tpalog_reader *reader, struct tpalog_part *part, struct tpa_error *err)
 {
     struct log_columns columns;
+    tpalog_keep_windows(reader, part);
     tpalog_columns_begin(part, &columns);
     for (size_t i = 0; i < part->head.rows; i++) {
         if (!tpalog_columns_time(reader, &columns, tpalog_field(part, TPAFILE_WINDOW_START, i),

@@ -57,7 +57,9 @@
     F(PROCESS, RUNTIME_VERSION, INT, "CUDA version of the runtime")                                          \
     F(PROCESS, CUPTI_VERSION, INT, "CUPTI's API version")                                                    \
     F(PROCESS, KINDS, TEXT, "what was asked to be recorded")                                                 \
-    F(PROCESS, DRIVER_NAME, TEXT, "version of the kernel driver, 550.54.14")
+    F(PROCESS, DRIVER_NAME, TEXT, "version of the kernel driver, 550.54.14")                                 \
+    F(PROCESS, SUBSCRIBED_BY, TEXT, "how CUPTI was taken: cuptiSubscribe or cuptiSubscribe_v2")              \
+    F(PROCESS, HARDWARE_TIMES, INT, "1: kernel times are by the device's own event system")
 
 /* The same moment on three clocks. Wherever TIME stands, it is on the clock of TIME here: CUPTI's timestamp. */
 #define TPAFILE_CLOCK_FIELDS(F)                                                                              \

@@ -37,6 +37,10 @@ static atomic_bool enabled[CUPTI_ACTIVITY_KIND_COUNT];
 static atomic_bool call_enabled[2][4096];
 static atomic_size_t dropped, dropped_in_all, dirty, flushes;
 static bool subscribed, zeroed_buffers, thread_buffers;
+static int subscribed_by; /* 1 cuptiSubscribe, 2 cuptiSubscribe_v2 */
+static CUpti_CallbackFunc callback_of_client;
+static void *data_of_client;
+static bool ready_wanted, hardware;
 static uint32_t flush_period_ms;
 
 static int number(const char *name, int otherwise)
@@ -48,6 +52,12 @@ static int number(const char *name, int otherwise)
 static bool is_old(void)
 {
     return number("FAKE_CUPTI_OLD", 0);
+}
+
+/* Are the activity calls refused to who subscribed as the client did? */
+static bool is_refused(void)
+{
+    return subscribed && number("FAKE_CUPTI_REFUSES", 0) & subscribed_by;
 }
 
 /* ---- handing buffers back ---- */
@@ -210,6 +220,11 @@ size_t fake_cupti_dropped(void)
     return atomic_load(&dropped_in_all);
 }
 
+bool fake_cupti_hardware(void)
+{
+    return hardware;
+}
+
 size_t fake_cupti_flushes(void)
 {
     return atomic_load(&flushes);
@@ -237,6 +252,8 @@ CUptiResult CUPTIAPI cuptiGetResultString(CUptiResult result, const char **text)
 {
     switch ((int)result) {
     case CUPTI_SUCCESS: *text = "CUPTI_SUCCESS"; break;
+    case CUPTI_ERROR_NOT_COMPATIBLE: *text = "CUPTI_ERROR_NOT_COMPATIBLE"; break;
+    case CUPTI_ERROR_NOT_SUPPORTED: *text = "CUPTI_ERROR_NOT_SUPPORTED"; break;
     case CUPTI_ERROR_NOT_INITIALIZED: *text = "CUPTI_ERROR_NOT_INITIALIZED"; break;
     case CUPTI_ERROR_INSUFFICIENT_PRIVILEGES: *text = "CUPTI_ERROR_INSUFFICIENT_PRIVILEGES"; break;
     case CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED:
@@ -250,11 +267,13 @@ CUptiResult CUPTIAPI cuptiGetResultString(CUptiResult result, const char **text)
 CUptiResult CUPTIAPI cuptiSubscribe(CUpti_SubscriberHandle *subscriber, CUpti_CallbackFunc callback,
                                     void *data)
 {
-    (void)callback, (void)data;
     if (subscribed)
         return CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED;
     CUptiResult result = (CUptiResult)number("FAKE_CUPTI_SUBSCRIBE", CUPTI_SUCCESS);
     subscribed = result == CUPTI_SUCCESS;
+    subscribed_by = 1;
+    callback_of_client = callback;
+    data_of_client = data;
     *subscriber = (CUpti_SubscriberHandle)&subscribed;
     return result;
 }
@@ -264,6 +283,7 @@ CUptiResult CUPTIAPI cuptiSubscribe_v2(CUpti_SubscriberHandle *subscriber, CUpti
                                        void *data, CUpti_SubscriberParams *params)
 {
     CUptiResult result = cuptiSubscribe(subscriber, callback, data);
+    subscribed_by = 2;
     const char *other = getenv("FAKE_CUPTI_OTHER");
     if (result == CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED && other && params->oldSubscriberName) {
         size_t len =
@@ -271,6 +291,33 @@ CUptiResult CUPTIAPI cuptiSubscribe_v2(CUpti_SubscriberHandle *subscriber, CUpti
         memcpy(params->oldSubscriberName, other, len);
         params->oldSubscriberName[len] = '\0';
     }
+    return result;
+}
+#endif
+
+CUptiResult CUPTIAPI cuptiEnableCallback(uint32_t enable, CUpti_SubscriberHandle subscriber,
+                                         CUpti_CallbackDomain domain, CUpti_CallbackId id)
+{
+    (void)subscriber;
+    if (domain == CUPTI_CB_DOMAIN_RESOURCE && id == CUPTI_CBID_RESOURCE_CU_INIT_FINISHED)
+        ready_wanted = enable;
+    return CUPTI_SUCCESS;
+}
+
+void fake_cupti_driver_ready(void)
+{
+    static bool ready;
+    if (ready_wanted && !ready && callback_of_client)
+        callback_of_client(data_of_client, CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_CU_INIT_FINISHED,
+                           NULL);
+    ready = true;
+}
+
+#if CUPTI_API_VERSION >= 130000
+CUptiResult CUPTIAPI cuptiActivityEnableHWTrace(uint8_t enable)
+{
+    CUptiResult result = (CUptiResult)number("FAKE_CUPTI_HARDWARE", CUPTI_SUCCESS);
+    hardware = enable && result == CUPTI_SUCCESS;
     return result;
 }
 #endif
@@ -292,7 +339,8 @@ CUptiResult CUPTIAPI cuptiActivityRegisterCallbacks(CUpti_BuffersCallbackRequest
 
 CUptiResult CUPTIAPI cuptiActivityEnable(CUpti_ActivityKind kind)
 {
-    CUptiResult result = (CUptiResult)number("FAKE_CUPTI_ENABLE", CUPTI_SUCCESS);
+    CUptiResult result =
+        is_refused() ? CUPTI_ERROR_NOT_COMPATIBLE : (CUptiResult)number("FAKE_CUPTI_ENABLE", CUPTI_SUCCESS);
     atomic_store(&enabled[kind], result == CUPTI_SUCCESS);
     return result;
 }
@@ -339,6 +387,8 @@ CUptiResult CUPTIAPI cuptiSetThreadIdType(CUpti_ActivityThreadIdType type)
 
 CUptiResult CUPTIAPI cuptiActivityRegisterTimestampCallback(CUpti_TimestampCallbackFunc function)
 {
+    if (is_refused())
+        return CUPTI_ERROR_NOT_COMPATIBLE;
     clock_of_client = function;
     return CUPTI_SUCCESS;
 }
@@ -346,6 +396,8 @@ CUptiResult CUPTIAPI cuptiActivityRegisterTimestampCallback(CUpti_TimestampCallb
 CUptiResult CUPTIAPI cuptiGetTimestamp(uint64_t *timestamp)
 {
     struct timespec now;
+    if (is_refused())
+        return CUPTI_ERROR_NOT_COMPATIBLE;
     clock_gettime(CLOCK_REALTIME, &now);
     *timestamp =
         clock_of_client ? clock_of_client() : (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
@@ -402,6 +454,8 @@ CUptiResult CUPTIAPI cuptiActivityGetNextRecord(uint8_t *buffer, size_t valid, C
 CUptiResult CUPTIAPI cuptiActivityGetNumDroppedRecords(CUcontext context, uint32_t stream, size_t *count)
 {
     (void)context, (void)stream;
+    if (is_refused())
+        return CUPTI_ERROR_NOT_COMPATIBLE;
     *count = atomic_exchange(&dropped, 0);
     return CUPTI_SUCCESS;
 }

@@ -7,7 +7,10 @@
  * and in any order, and counts what it has no room for.
  *
  * From the environment: FAKE_CUPTI_VERSION; FAKE_CUPTI_SUBSCRIBE and FAKE_CUPTI_ENABLE, results (numbers of CUptiResult) that these calls
- * give; FAKE_CUPTI_OTHER, the name of another subscriber; FAKE_CUPTI_OLD=1, only what CUDA 11.8 has.
+ * give; FAKE_CUPTI_OTHER, the name of another subscriber; FAKE_CUPTI_OLD=1, only what CUDA 11.8 has; FAKE_CUPTI_REFUSES,
+ * to whom activity calls are NOT_COMPATIBLE: 1 who subscribed by cuptiSubscribe, 2 by cuptiSubscribe_v2, 3 both;
+ * FAKE_CUPTI_HARDWARE, result of cuptiActivityEnableHWTrace. Of the driver: FAKE_CUDA_CAPABILITY=100 and FAKE_CUDA_MPS=1,
+ * attributes of its one device; FAKE_CUDA_MIG=1, which is a slice; FAKE_CUDA_SILENT=1, it does not say that it is ready.
  */
 #ifndef TPA_TESTS_CAPTURE_FAKE_CUPTI_H
 #define TPA_TESTS_CAPTURE_FAKE_CUPTI_H
@@ -53,6 +56,12 @@ size_t fake_cupti_dropped(void);
 
 /* How often it was asked to hand back what it has. */
 size_t fake_cupti_flushes(void);
+
+/* Are kernel times by hardware? */
+bool fake_cupti_hardware(void);
+
+/* By the driver: it is initialised, which clients that want to know are told. */
+void fake_cupti_driver_ready(void);
 
 /* How many bytes that were not zero the buffers had when they came. */
 size_t fake_cupti_dirty(void);

@@ -14,6 +14,8 @@
  *     fork-exit, fork-records, fork-push, fork-kill    a child that ends so; waits for it
  *     threads COUNT         as many threads, each with a range, one after the other
  *     counts                print what the fake CUPTI counted
+ *     hardware              print whether kernel times are by hardware, and how often was flushed
+ *     no-ptrace             drop CAP_SYS_PTRACE, and be a process that none may trace
  *     practice              print how the fake CUPTI was told to hand out its records
  *     exit N, _exit N, abort, terminate, kill N
  *
@@ -40,6 +42,7 @@
  *     clock                 CLOCK_MONOTONIC moves only by what follows, up to the end of the process
  *     steady MS             a kernel every ms for MS ms
  *     pass MS               so much time
+ *     steps COUNT MS MORE   as many steps (tpa_capture_step), each with a kernel "step" and MS, and MORE when it is recorded
  *     round                 wait until the library has done what this time asks for
  */
 #include "tests/capture/play.h"
@@ -49,6 +52,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <inttypes.h>
+#include <linux/capability.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <pthread.h>
@@ -367,6 +371,29 @@ static void await_over(void)
         nap();
 }
 
+static void steps(long count, long ms, long more_ms)
+{
+    for (; count > 0; count--) {
+        call_quietly("tpa_capture_step", NULL);
+        bool recorded = fake_cupti_is_enabled(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL);
+        kernel("step");
+        atomic_fetch_add(&simulated_ns, (ms + (recorded ? more_ms : 0)) * 1000000);
+    }
+}
+
+static void drop_ptrace(void)
+{
+    struct __user_cap_header_struct header = { _LINUX_CAPABILITY_VERSION_3, 0 };
+    struct __user_cap_data_struct sets[2];
+    prctl(PR_CAPBSET_DROP, CAP_SYS_PTRACE, 0, 0, 0); /* which fails where it is dropped already */
+    if (syscall(SYS_capget, &header, sets) != 0)
+        exit(77);
+    uint32_t others = ~(UINT32_C(1) << CAP_SYS_PTRACE);
+    sets[0].effective &= others, sets[0].permitted &= others, sets[0].inheritable &= others;
+    if (syscall(SYS_capset, &header, sets) != 0 || prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) != 0)
+        exit(77);
+}
+
 static void await_kernels(bool on)
 {
     while (fake_cupti_is_enabled(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL) != on)
@@ -464,6 +491,8 @@ static int play(char **words)
         return atomic_store(&simulated_ns, 1000000000), 1;
     if (strcmp(word, "steady") == 0)
         return steady(number), 2;
+    if (strcmp(word, "steps") == 0)
+        return steps(number, atol(words[2]), atol(words[3])), 4;
     if (strcmp(word, "pass") == 0)
         return atomic_fetch_add(&simulated_ns, number * 1000000), 2;
     if (strcmp(word, "round") == 0)
@@ -525,6 +554,11 @@ static int play(char **words)
         }
         return 2;
     }
+    if (strcmp(word, "no-ptrace") == 0)
+        return drop_ptrace(), 1;
+    if (strcmp(word, "hardware") == 0)
+        return printf("hardware %d flushes %zu\n", fake_cupti_hardware(), fake_cupti_flushes()),
+               fflush(stdout), 1;
     if (strcmp(word, "practice") == 0) {
         struct fake_cupti_practice practice = fake_cupti_practice();
         printf("zeroed %d per thread %d every %" PRIu32 " ms\n", practice.zeroed_buffers,

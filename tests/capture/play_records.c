@@ -7,6 +7,7 @@
 
 #include <cupti.h>
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 static uint64_t next_random(uint64_t *state)
@@ -340,6 +341,9 @@ void play_environment(FILE *expect)
                            .computeCapabilityMajor = 9,
                            .id = 3,
                            .name = "NVIDIA H100 80GB HBM3" };
+    device.isMigEnabled = getenv("FAKE_CUDA_MIG") != NULL;
+    device.gpuInstanceId = 2;
+    device.computeInstanceId = 1;
     for (int i = 0; i < 16; i++)
         device.uuid.bytes[i] = (char)(0x10 + i);
     fake_context context = { .kind = CUPTI_ACTIVITY_KIND_CONTEXT,

@@ -12,12 +12,18 @@
 #include <cmocka.h>
 
 static const char *const names[] = {
-    "TPA_CAPTURE_OUTPUT",   "TPA_CAPTURE_KINDS",  "TPA_CAPTURE_GRAPHS",
-    "TPA_CAPTURE_CALLS",    "TPA_CAPTURE_PUBLIC", "TPA_CAPTURE_START_AFTER",
-    "TPA_CAPTURE_DURATION", "TPA_CAPTURE_RANGE",  "TPA_CAPTURE_STEPS",
-    "TPA_CAPTURE_SIGNAL",   "TPA_CAPTURE_PAUSED", "TPA_CAPTURE_MEMORY",
-    "TPA_CAPTURE_CUPTI",    "TPA_CAPTURE_REPORT", "RANK",
-    "SLURM_PROCID",         "WORLD_SIZE",
+    "TPA_CAPTURE_OUTPUT",   "TPA_CAPTURE_KINDS",
+    "TPA_CAPTURE_GRAPHS",   "TPA_CAPTURE_CALLS",
+    "TPA_CAPTURE_PUBLIC",   "TPA_CAPTURE_START_AFTER",
+    "TPA_CAPTURE_DURATION", "TPA_CAPTURE_RANGE",
+    "TPA_CAPTURE_STEPS",    "TPA_CAPTURE_SIGNAL",
+    "TPA_CAPTURE_PAUSED",   "TPA_CAPTURE_MEMORY",
+    "TPA_CAPTURE_CUPTI",    "TPA_CAPTURE_REPORT",
+    "TPA_CAPTURE_SAMPLE",   "TPA_CAPTURE_WINDOW",
+    "TPA_CAPTURE_BUDGET",   "TPA_CAPTURE_SLOW",
+    "TPA_CAPTURE_RING",     "RANK",
+    "LOCAL_RANK",           "SLURM_PROCID",
+    "WORLD_SIZE",           "TPA_CAPTURE_HARDWARE_TIMES",
 };
 
 static int clear(void **state)
@@ -150,8 +156,98 @@ static void names_hold_process_host_and_rank(void **state)
     assert_false(capture_settings_expand("%x", 1, path, sizeof path));
     assert_false(capture_settings_expand("100%", 1, path, sizeof path));
     assert_false(capture_settings_expand("", 1, path, sizeof path));
+    clear(NULL);
     assert_true(capture_settings_expand("1234567", 1, small, sizeof small));
     assert_false(capture_settings_expand("12345678", 1, small, sizeof small));
+}
+
+static void expands_to(const char *pattern, const char *wanted)
+{
+    char path[PATH_MAX];
+    assert_true(capture_settings_expand(pattern, 1, path, sizeof path));
+    assert_string_equal(path, wanted);
+}
+
+static void each_rank_of_a_job_has_a_name_of_its_own(void **state)
+{
+    (void)state;
+    expands_to("run.tpa", "run.tpa");
+    expands_to("none/", "none/capture.tpa");
+    setenv("LOCAL_RANK", "1", 1);
+    expands_to("run.tpa", "run.rank1.tpa");
+    setenv("RANK", "5", 1);
+    expands_to("run.tpa", "run.rank5.tpa");
+    expands_to("run", "run.rank5");
+    expands_to("a.b/.run", "a.b/.run.rank5");
+    expands_to("none/", "none/rank5.tpa");
+    expands_to("/tmp", "/tmp/rank5.tpa");
+    expands_to("%r-%l.tpa", "5-1.tpa");
+    expands_to("100%%", "100%.rank5");
+    setenv("WORLD_SIZE", "1", 1);
+    expands_to("run.tpa", "run.tpa");
+    char small[13];
+    setenv("WORLD_SIZE", "2", 1);
+    assert_false(capture_settings_expand("run.tpa", 1, small, sizeof small));
+}
+
+static void what_is_left_out_has_a_share_and_a_period(void **state)
+{
+    (void)state;
+    int64_t every = 0, window_ns = 0, period_ns = 0;
+    double share = 0;
+    assert_true(capture_read_sample("1/50", &every));
+    assert_int_equal(every, 50);
+    assert_true(capture_read_sample("1/7 steps", &every));
+    assert_int_equal(every, 7);
+    static const char *const no_samples[] = { "",     "50",  "1/",   "1/0",
+                                              "1/-2", "2/5", "1/5x", "1/99999999999999999999" };
+    for (size_t i = 0; i < sizeof no_samples / sizeof *no_samples; i++)
+        assert_false(capture_read_sample(no_samples[i], &every));
+    assert_true(capture_read_window("500ms/1min", &window_ns, &period_ns));
+    assert_int_equal(window_ns, 500000000);
+    assert_int_equal(period_ns, 60000000000);
+    static const char *const no_windows[] = { "",      "2s",    "2s/",     "/2s", "0s/2s",
+                                              "2s/2s", "3s/2s", "1.5s/2s", "2/60" };
+    for (size_t i = 0; i < sizeof no_windows / sizeof *no_windows; i++)
+        assert_false(capture_read_window(no_windows[i], &window_ns, &period_ns));
+    assert_true(capture_read_budget("1%", &share) && share == 0.01);
+    assert_true(capture_read_budget("0.5%", &share) && share == 0.005);
+    assert_true(capture_read_budget("0.25", &share) && share == 0.25);
+    assert_true(capture_read_slow("1.5x", &share) && share == 1.5);
+    assert_true(capture_read_slow("2", &share) && share == 2);
+    static const char *const no_shares[] = { "",    "%",     "0",   "0%",   "101%", "1.5",
+                                             "-1%", "1..2%", "1 %", "1e-2", "nan" };
+    for (size_t i = 0; i < sizeof no_shares / sizeof *no_shares; i++)
+        assert_false(capture_read_budget(no_shares[i], &share));
+    static const char *const not_slow[] = { "", "x", "1", "1x", "0.5x", "1.5y", "1.5xx", "inf" };
+    for (size_t i = 0; i < sizeof not_slow / sizeof *not_slow; i++)
+        assert_false(capture_read_slow(not_slow[i], &share));
+}
+
+static void a_ring_has_a_least_size(void **state)
+{
+    (void)state;
+    assert_int_equal(read_with("TPA_CAPTURE_RING", "256M").ring_bytes, 256 << 20);
+    assert_int_equal(read_with("TPA_CAPTURE_RING", "1k").ring_bytes, CAPTURE_LEAST_RING);
+    assert_true(read_with("TPA_CAPTURE_SLOW", "1.5x").slow == 1.5);
+    assert_true(read_with("TPA_CAPTURE_HARDWARE_TIMES", "1").hardware_times);
+    refuses("TPA_CAPTURE_RING", "big");
+    refuses("TPA_CAPTURE_HARDWARE_TIMES", "yes");
+}
+
+static void options_that_do_not_go_together_are_told(void **state)
+{
+    (void)state;
+    struct capture_settings settings;
+    char why[512];
+    setenv("TPA_CAPTURE_BUDGET", "1%", 1);
+    assert_false(capture_settings_read(&settings, why, sizeof why));
+    assert_non_null(strstr(why, "--budget needs"));
+    setenv("TPA_CAPTURE_SAMPLE", "1/2", 1);
+    assert_true(capture_settings_read(&settings, why, sizeof why));
+    setenv("TPA_CAPTURE_WINDOW", "1s/2s", 1);
+    assert_false(capture_settings_read(&settings, why, sizeof why));
+    assert_non_null(strstr(why, "do not go together"));
 }
 
 /* Stand in for the system's. The second is what a hardened build calls, as gcc on Ubuntu makes one unasked. */
@@ -197,6 +293,10 @@ int main(void)
         cmocka_unit_test_setup(memory_is_bounded_from_below, clear),
         cmocka_unit_test_setup(kinds_are_chosen_or_left_out, clear),
         cmocka_unit_test_setup(names_hold_process_host_and_rank, clear),
+        cmocka_unit_test_setup(each_rank_of_a_job_has_a_name_of_its_own, clear),
+        cmocka_unit_test_setup(what_is_left_out_has_a_share_and_a_period, clear),
+        cmocka_unit_test_setup(a_ring_has_a_least_size, clear),
+        cmocka_unit_test_setup(options_that_do_not_go_together_are_told, clear),
         cmocka_unit_test(a_host_can_not_lead_out_of_its_folder),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

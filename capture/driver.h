@@ -1,0 +1,24 @@
+/*
+ * driver.h - what the CUDA driver says of its devices. It is never loaded here: without it, and before it is initialised,
+ * nothing is known.
+ */
+#ifndef TPA_CAPTURE_DRIVER_H
+#define TPA_CAPTURE_DRIVER_H
+
+/* Numbers of CUdevice_attribute; older headers lack the last. */
+enum driver_attribute {
+    DRIVER_CAPABILITY_MAJOR = 75,
+    DRIVER_CAPABILITY_MINOR = 76,
+    DRIVER_MPS_ENABLED = 133,
+};
+
+/* The CUDA version that it is for, 12040 for 12.4; 0 when not known. */
+int driver_version(void);
+
+/* Devices that this process sees; 0 when not known. */
+int driver_device_count(void);
+
+/* ATTRIBUTE of the device NUMBER; -1 when not known. */
+int driver_attribute(int number, enum driver_attribute attribute);
+
+#endif

@@ -1,0 +1,162 @@
+/* writer_facts.c - what a log says beside the records; see writer.h. */
+#include "capture/writer.h"
+
+#include "capture/hardware.h"
+#include "capture/notes.h"
+#include "capture/process_facts.h"
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+static bool add(struct writer *writer, enum tpafile_kind kind, const int64_t *values)
+{
+    bool added = tpafile_writer_add(writer->translator.log, kind, values);
+    writer->translator.failed |= !added;
+    return added;
+}
+
+static int64_t text(struct writer *writer, const char *string)
+{
+    return *string ? tpafile_writer_text(writer->translator.log, string, strlen(string)) : 0;
+}
+
+void writer_add_clock(struct writer *writer)
+{
+    int64_t before = clock_now_ns(), wall = clock_wall_ns(), after = clock_now_ns();
+    int64_t now = before + (after - before) / 2;
+    int64_t values[TPAFILE_CLOCK_FIELDS_END] = {
+        [TPAFILE_CLOCK_TIME] = now,
+        [TPAFILE_CLOCK_WALL] = wall,
+        [TPAFILE_CLOCK_MONOTONIC] = now,
+    };
+    add(writer, TPAFILE_CLOCK, values);
+}
+
+static int64_t known(long value)
+{
+    return value < 0 ? TPAFILE_NONE : value;
+}
+
+struct facts {
+    char executable[PATH_MAX], command[16384], driver[64];
+    int64_t start_wall_ns;
+};
+
+static void read_facts(void *argument)
+{
+    struct facts *facts = argument;
+    process_executable(facts->executable, sizeof facts->executable);
+    process_command(facts->command, sizeof facts->command);
+    process_driver_name(facts->driver, sizeof facts->driver);
+    facts->start_wall_ns = process_start_wall_ns();
+}
+
+void writer_add_process(struct writer *writer)
+{
+    struct facts facts;
+    char host[256], kinds[256] = "";
+    own_files_run(&writer->files, read_facts, &facts);
+    if (gethostname(host, sizeof host) != 0)
+        host[0] = '\0';
+    host[sizeof host - 1] = '\0';
+    for (unsigned i = 0; i < CAPTURE_KIND_COUNT; i++)
+        if (writer->settings->kinds & (UINT32_C(1) << i)) {
+            size_t used = strlen(kinds);
+            snprintf(kinds + used, sizeof kinds - used, "%s%s", used ? "," : "", capture_kinds[i].word);
+        }
+    struct capture_rank rank = capture_rank_read();
+    int64_t values[TPAFILE_PROCESS_FIELDS_END] = {
+        [TPAFILE_PROCESS_PID] = getpid(),
+        [TPAFILE_PROCESS_PARENT] = getppid(),
+        [TPAFILE_PROCESS_HOST] = text(writer, host),
+        [TPAFILE_PROCESS_EXECUTABLE] = text(writer, facts.executable),
+        [TPAFILE_PROCESS_COMMAND] = text(writer, facts.command),
+        [TPAFILE_PROCESS_START_WALL] = facts.start_wall_ns,
+        [TPAFILE_PROCESS_RANK] = known(rank.rank),
+        [TPAFILE_PROCESS_LOCAL_RANK] = known(rank.local_rank),
+        [TPAFILE_PROCESS_WORLD_SIZE] = known(rank.world_size),
+        [TPAFILE_PROCESS_WRITER] = text(writer, "tpa capture " TPA_VERSION),
+        [TPAFILE_PROCESS_DRIVER_VERSION] = writer->told_cupti && writer->told_cupti->driver_version
+                                               ? writer->told_cupti->driver_version
+                                               : TPAFILE_NONE,
+        [TPAFILE_PROCESS_RUNTIME_VERSION] = TPAFILE_NONE,
+        [TPAFILE_PROCESS_CUPTI_VERSION] =
+            writer->told_cupti ? (int64_t)writer->told_cupti->version : TPAFILE_NONE,
+        [TPAFILE_PROCESS_KINDS] = text(writer, kinds),
+        [TPAFILE_PROCESS_DRIVER_NAME] = text(writer, facts.driver),
+        [TPAFILE_PROCESS_SUBSCRIBED_BY] =
+            writer->told_cupti ? text(writer, writer->told_cupti->subscribed_by) : 0,
+        [TPAFILE_PROCESS_HARDWARE_TIMES] = writer->told_cupti ? hardware_is_on() : TPAFILE_NONE,
+    };
+    add(writer, TPAFILE_PROCESS, values);
+}
+
+void writer_add_window(struct writer *writer, int64_t start_ns, int64_t end_ns, const char *why)
+{
+    int64_t values[TPAFILE_WINDOW_FIELDS_END] = {
+        [TPAFILE_WINDOW_START] = start_ns,
+        [TPAFILE_WINDOW_DURATION] = end_ns - start_ns,
+        [TPAFILE_WINDOW_WHY] = text(writer, why),
+    };
+    add(writer, TPAFILE_WINDOW, values);
+}
+
+void writer_add_windows(struct writer *writer)
+{
+    struct control_window windows[CONTROL_MOST_WINDOWS];
+    size_t count = control_take_windows(writer->control, windows, CONTROL_MOST_WINDOWS);
+    for (size_t i = 0; i < count; i++)
+        if (windows[i].end_ns != 0)
+            writer_add_window(writer, windows[i].start_ns, windows[i].end_ns, windows[i].why);
+}
+
+void writer_add_notes(struct writer *writer)
+{
+    struct note notes[8];
+    size_t count;
+    while ((count = notes_take(notes, sizeof notes / sizeof *notes)) > 0) {
+        for (size_t i = 0; i < count; i++) {
+            int64_t values[TPAFILE_NOTE_FIELDS_END] = {
+                [TPAFILE_NOTE_TIME] = notes[i].time_ns,
+                [TPAFILE_NOTE_WORD] = text(writer, notes[i].word),
+                [TPAFILE_NOTE_TEXT] = text(writer, notes[i].text),
+                [TPAFILE_NOTE_COUNT] = 1,
+            };
+            add(writer, TPAFILE_NOTE, values);
+        }
+    }
+}
+
+static void add_drop(struct writer *writer, uint64_t count, enum tpafile_dropped_why why, int64_t kind)
+{
+    if (count == 0)
+        return;
+    int64_t values[TPAFILE_DROPPED_FIELDS_END] = {
+        [TPAFILE_DROPPED_TIME] = clock_now_ns(),
+        [TPAFILE_DROPPED_COUNT] = (int64_t)count,
+        [TPAFILE_DROPPED_WHY] = why,
+        [TPAFILE_DROPPED_KIND] = kind,
+    };
+    writer->dropped_in_all += (int64_t)count;
+    add(writer, TPAFILE_DROPPED, values);
+}
+
+void writer_add_drops(struct writer *writer)
+{
+    /* CUPTI's callback asks too, but it is not called again when CUPTI gets no buffer any more. */
+    size_t dropped = 0;
+    if (writer->translator.cupti &&
+        writer->translator.cupti->cuptiActivityGetNumDroppedRecords(NULL, 0, &dropped) == CUPTI_SUCCESS)
+        atomic_fetch_add(&writer->dropped_by_cupti, dropped);
+    pthread_mutex_lock(&writer->pool.lock);
+    uint64_t refused = writer->pool.refused;
+    pthread_mutex_unlock(&writer->pool.lock);
+    /* CUPTI counts what it drops when it gets no buffer, and what it drops for reasons of its own. */
+    add_drop(writer, atomic_exchange(&writer->dropped_by_cupti, 0),
+             refused > writer->told_refused ? TPAFILE_DROPPED_BEHIND : TPAFILE_DROPPED_BY_CUPTI,
+             TPAFILE_NONE);
+    writer->told_refused = refused;
+    add_drop(writer, atomic_exchange(&writer->dropped_events, 0), TPAFILE_DROPPED_BEHIND, TPAFILE_RANGE);
+    add_drop(writer, writer->translator.unknown, TPAFILE_DROPPED_UNKNOWN, TPAFILE_NONE);
+    writer->translator.unknown = 0;
+}

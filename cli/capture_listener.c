@@ -1,0 +1,144 @@
+/* cli/capture_listener.c - see cli/capture_listener.h. */
+#include "cli/capture_listener.h"
+
+#include "base/memory.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static void take_sentence(struct capture_sentences *told, const char *sentence)
+{
+    for (size_t i = 0; i < told->at.count; i++)
+        if (strcmp(told->at.at[i], sentence) == 0)
+            return; /* every rank has the same */
+    *VEC_PUSH(&told->at) = mem_strdup(sentence);
+    fprintf(stderr, "tpa capture: %s\n", sentence);
+}
+
+static void take_end(struct capture_listener *listener, char *fields)
+{
+    char *bytes = strchr(fields, '\t');
+    if (!bytes)
+        return;
+    *bytes++ = '\0';
+    for (size_t i = 0; i < listener->logs.count; i++) {
+        struct capture_log *log = &listener->logs.at[i];
+        if (strcmp(log->path, fields) == 0 && !log->ended)
+            log->ended = sscanf( // NOLINT(cert-err34-c): what our own library wrote
+                             bytes, "%" SCNd64 "\t%" SCNd64 "\t%" SCNd64, &log->bytes, &log->records,
+                             &log->dropped) == 3;
+    }
+}
+
+void capture_take_line(void *context, char *line)
+{
+    struct capture_listener *listener = context;
+    char *pid = strchr(line, '\t');
+    char *fields = pid ? strchr(pid + 1, '\t') : NULL;
+    if (!fields)
+        return;
+    *pid = *fields++ = '\0';
+    if (strcmp(line, "begin") == 0)
+        *VEC_PUSH(&listener->logs) = (struct capture_log){ .path = mem_strdup(fields) };
+    else if (strcmp(line, "end") == 0)
+        take_end(listener, fields);
+    else if (strcmp(line, "trouble") == 0)
+        take_sentence(&listener->troubles, fields);
+    else if (strcmp(line, "note") == 0)
+        take_sentence(&listener->notes, fields);
+}
+
+static void release_sentences(struct capture_sentences *told)
+{
+    for (size_t i = 0; i < told->at.count; i++)
+        free(told->at.at[i]);
+    VEC_FREE(&told->at);
+}
+
+void capture_listener_release(struct capture_listener *listener)
+{
+    for (size_t i = 0; i < listener->logs.count; i++)
+        free(listener->logs.at[i].path);
+    VEC_FREE(&listener->logs);
+    release_sentences(&listener->troubles);
+    release_sentences(&listener->notes);
+}
+
+/* "3.1 MB" */
+static void show_size(int64_t bytes, char *text, size_t size)
+{
+    if (bytes < 1000)
+        snprintf(text, size, "%" PRId64 " bytes", bytes);
+    else if (bytes < 1000000)
+        snprintf(text, size, "%.1f kB", (double)bytes / 1e3);
+    else if (bytes < 1000000000)
+        snprintf(text, size, "%.1f MB", (double)bytes / 1e6);
+    else
+        snprintf(text, size, "%.2f GB", (double)bytes / 1e9);
+}
+
+/* Is there a driver, as far as can be seen without loading it? */
+static bool driver_is_there(void)
+{
+    return access("/proc/driver/nvidia/version", F_OK) == 0 || access("/dev/nvidiactl", F_OK) == 0 ||
+           access("/dev/dxg", F_OK) == 0; /* WSL */
+}
+
+static void tell_nothing(void)
+{
+    if (driver_is_there())
+        fputs("tpa capture: nothing was recorded: no process of the program used CUDA or NVTX\n", stderr);
+    else
+        fputs(
+            "tpa capture: nothing was recorded: there is no NVIDIA driver here, and the program used no NVTX; "
+            "run it on a machine with a GPU\n",
+            stderr);
+}
+
+static void tell_log(const struct capture_log *log, const char *missing)
+{
+    char size[32];
+    struct stat status;
+    show_size(log->ended                      ? log->bytes
+              : stat(log->path, &status) == 0 ? (int64_t)status.st_size
+                                              : 0,
+              size, sizeof size);
+    fprintf(stderr, "tpa capture: wrote %s (%s", log->path, size);
+    if (!log->ended)
+        fprintf(stderr, "; the process did not end by itself: %s is missing", missing);
+    else
+        fprintf(stderr, ", %" PRId64 " records", log->records);
+    if (log->dropped > 0)
+        fprintf(stderr, "; %" PRId64 " were dropped: more --memory, fewer --kinds or a faster disk helps",
+                log->dropped);
+    fputs(")\n", stderr);
+}
+
+void capture_tell(const struct capture_listener *listener, const struct program_end *end)
+{
+    enum { MOST_LOGS = 8 };
+    size_t count = listener->logs.count;
+    if (count == 0) {
+        if (listener->troubles.at.count == 0 && end->exit_code != 127 && end->exit_code != 126)
+            tell_nothing();
+        return;
+    }
+    for (size_t i = 0; i < count && i < MOST_LOGS; i++)
+        tell_log(&listener->logs.at[i], listener->missing);
+    if (count > MOST_LOGS)
+        fprintf(stderr, "tpa capture: and %zu more logs\n", count - MOST_LOGS);
+    const char *path = listener->logs.at[0].path;
+    if (listener->folder && count > 1)
+        fprintf(stderr, "next: tpa top %s\n", listener->folder);
+    else
+        fprintf(stderr, "next: tpa top %s%s\n", path, count > 1 ? " ..." : "");
+}
+
+void capture_tell_trouble(struct capture_listener *listener, const char *sentence)
+{
+    take_sentence(&listener->troubles, sentence);
+}
