@@ -10,6 +10,12 @@ function timelineColors() {
     return colors;
 }
 
+/* "#rrggbb" as a pixel of ImageData. */
+function pixelOf(color, alpha) {
+    const bytes = new Uint8Array([1, 3, 5].map((at) => parseInt(color.slice(at, at + 2), 16)).concat(Math.round(alpha * 255)));
+    return new Uint32Array(bytes.buffer)[0];
+}
+
 function bytesOf(base64) {
     const text = atob(base64);
     const bytes = new Uint8Array(text.length);
@@ -109,11 +115,6 @@ class Recording {
 
     nameOf(i) {
         return this.names[this.spans.name[i]];
-    }
-
-    /* As on a canvas: by kind, and where there are no kinds by name. */
-    colorOf(i) {
-        return this.kinds.length ? this.kinds[this.spans.kind[i]].color : colorOf(this.nameOf(i));
     }
 
     /* The place of the first of the ascending FROM..END that ends after AT. */
@@ -293,17 +294,15 @@ class Timeline {
         this.pinned = this.pinned || 0;
     }
 
-    get gutter() {
-        return Math.min(170, this.root.clientWidth * 0.26);
-    }
-
-    /* How much of the window lanes that are pinned take: all of them, unless that is more than half. */
-    get pinnedHeight() {
-        return this.pinned <= this.box.clientHeight * 0.62 ? this.pinned : 0;
-    }
-
-    get width() {
-        return this.canvas.clientWidth - this.gutter;
+    /* Sizes are read once a frame: each reading of the page's layout costs more than many boxes. */
+    measure() {
+        this.wide = this.box.clientWidth;
+        this.high = this.box.clientHeight;
+        this.scrolled = this.box.scrollTop;
+        this.gutter = Math.min(170, this.wide * 0.26);
+        this.width = this.wide - this.gutter;
+        /* Lanes that are pinned take as much of the window as they need, unless that is most of it. */
+        this.pinnedHeight = this.pinned <= this.high * 0.62 ? this.pinned : 0;
     }
 
     xOf(at) {
@@ -316,7 +315,7 @@ class Timeline {
 
     /* From the top of the canvas; rows that are not pinned scroll. */
     yOf(row) {
-        return AXIS + (row.y < this.pinnedHeight ? row.y : row.y - this.box.scrollTop);
+        return AXIS + (row.y < this.pinnedHeight ? row.y : row.y - this.scrolled);
     }
 
     show(from, span) {
@@ -342,7 +341,8 @@ class Timeline {
     }
 
     drawNow() {
-        const wide = this.box.clientWidth, high = this.box.clientHeight;
+        this.measure();
+        const { wide, high } = this;
         if (wide === 0)
             return; /* not on the screen */
         const ratio = window.devicePixelRatio || 1;
@@ -353,6 +353,7 @@ class Timeline {
             canvas.height = Math.round(high * ratio);
             this.spacer.style.height = `${Math.max(0, this.total + AXIS + 8 - high)}px`;
             this.colors = timelineColors();
+            this.makeLooks();
             if (this.overviewToo)
                 this.picture = null;
             this.overviewToo = false;
@@ -406,7 +407,7 @@ class Timeline {
 
     /* The rows that BELONG, between TOP and BOTTOM. */
     drawPart(pen, wide, top, bottom, belongs) {
-        const boxes = new Map(), labels = [];
+        const boxes = new Map(), labels = [], tiny = this.clearTiny(wide);
         pen.save();
         pen.beginPath();
         pen.rect(0, top, wide, bottom - top);
@@ -418,12 +419,12 @@ class Timeline {
             if (row.lane.bins)
                 this.drawSeries(pen, row, y, wide);
             else
-                this.collect(row, y, wide, boxes, labels);
+                this.collect(row, y, boxes, labels, tiny);
         }
-        for (const [key, list] of boxes) {
-            const [color, faint] = key.split(" ");
-            pen.fillStyle = this.colors[color];
-            pen.globalAlpha = faint === "f" ? 0.25 : faint === "i" ? 0.6 : 1;
+        this.putTiny(pen, tiny);
+        for (const [look, list] of boxes) {
+            pen.fillStyle = this.looks[look].color;
+            pen.globalAlpha = this.looks[look].alpha;
             for (let i = 0; i < list.length; i += 3)
                 pen.fillRect(list[i], list[i + 1], list[i + 2], ROW - 1);
         }
@@ -436,37 +437,76 @@ class Timeline {
         pen.restore();
     }
 
+    /* Boxes of a pixel's width, of which there are very many, are pixels of a picture with a line for each row. */
+    clearTiny(wide) {
+        const lines = Math.ceil(this.high / ROW) + 2;
+        if (!this.tiny || this.tiny.width !== wide || this.tiny.lines < lines) {
+            const canvas = document.createElement("canvas");
+            canvas.width = wide;
+            canvas.height = lines;
+            const pen = canvas.getContext("2d"), image = pen.createImageData(wide, lines);
+            this.tiny = { canvas, pen, image, lines, width: wide, pixels: new Uint32Array(image.data.buffer), rows: [] };
+        }
+        this.tiny.pixels.fill(0);
+        this.tiny.rows = [];
+        return this.tiny;
+    }
+
+    putTiny(pen, tiny) {
+        tiny.pen.putImageData(tiny.image, 0, 0);
+        pen.imageSmoothingEnabled = false;
+        tiny.rows.forEach((y, line) => pen.drawImage(tiny.canvas, 0, line, tiny.width, 1, 0, y, tiny.width, ROW - 1));
+    }
+
     /* Boxes of a row by colour. What is narrower than a pixel shares it with its neighbours: the first is seen. */
-    collect(row, y, wide, boxes, labels) {
-        const { recording } = this, { start, length, kind } = recording.spans, { list } = row;
-        const last = this.from + this.span, perPixel = this.span / this.width;
-        for (let k = recording.firstAfter(list, this.from); k < list.length && start[list[k]] < last; k++) {
+    collect(row, y, boxes, labels, tiny) {
+        const base = tiny.rows.length * tiny.width;
+        if (tiny.rows.length < tiny.lines)
+            tiny.rows.push(y);
+        const { recording, from, gutter, wide } = this, { start, length } = recording.spans, { list } = row;
+        const last = from + this.span, scale = this.width / this.span;
+        for (let k = recording.firstAfter(list, from); k < list.length && start[list[k]] < last; k++) {
             const i = list[k];
-            const left = Math.max(this.xOf(start[i]), this.gutter);
-            const right = Math.min(this.xOf(start[i] + length[i]), wide);
-            const color = recording.colorOf(i);
-            const state = this.matching && !this.matching[i] ? "f" : recording.kinds.length && recording.kinds[kind[i]].group === "idle" ? "i" : "n";
-            const key = `${color} ${state}`;
-            let of = boxes.get(key);
-            if (!of)
-                boxes.set(key, of = []);
+            const left = Math.max(gutter + (start[i] - from) * scale, gutter);
+            const right = Math.min(gutter + (start[i] + length[i] - from) * scale, wide);
+            const look = this.lookOf(i);
             if (right - left < 1) {
-                of.push(Math.floor(left), y, 1);
-                const next = this.from + (Math.floor(left) + 1 - this.gutter) * perPixel;
+                const pixel = Math.floor(left);
+                tiny.pixels[base + pixel] = this.looks[look].pixel;
+                const next = from + (pixel + 1 - gutter) / scale;
                 if (k + 1 < list.length && start[list[k + 1]] < next) { /* what reaches out of the pixel is drawn */
                     const end = this.skipTo(list, k, next) - 1;
                     k = Math.max(k, start[list[end]] + length[list[end]] > next ? end - 1 : end);
                 }
                 continue;
             }
+            let of = boxes.get(look);
+            if (!of)
+                boxes.set(look, of = []);
             of.push(left, y, right - left > 3 ? right - left - 0.5 : right - left);
             const fits = Math.floor((right - left - 6) / 5.8);
             if (fits > 2) {
                 const name = recording.nameOf(i);
-                labels.push([name.length > fits ? `${name.slice(0, fits - 1)}\u2026` : name, left + 3, y + ROW / 2,
-                             state === "n" && isDark(this.colors[color]) ? "#ffffff" : state === "n" ? "#0c1116" : this.colors["--text"]]);
+                labels.push([name.length > fits ? `${name.slice(0, fits - 1)}\u2026` : name, left + 3, y + ROW / 2, this.looks[look].text]);
             }
         }
+    }
+
+    /* Colours of boxes: two looks for each kind, or for each colour where there are none: as it is, and what is not looked for. */
+    makeLooks() {
+        const { recording, colors } = this;
+        const kinds = recording.kinds.length ? recording.kinds : chartColors.map((color) => ({ color, group: "" }));
+        this.looks = kinds.flatMap((kind) => {
+            const color = colors[kind.color], idle = kind.group === "idle";
+            return [{ color, alpha: idle ? 0.6 : 1, pixel: pixelOf(color, idle ? 0.6 : 1), text: !idle && isDark(color) ? "#ffffff" : idle ? colors["--text"] : "#0c1116" },
+                    { color, alpha: 0.25, pixel: pixelOf(color, 0.25), text: colors["--text"] }];
+        });
+    }
+
+    lookOf(i) {
+        const { recording } = this;
+        const kind = recording.kinds.length ? recording.spans.kind[i] : chartColors.indexOf(colorOf(recording.nameOf(i)));
+        return kind * 2 + (this.matching && !this.matching[i] ? 1 : 0);
     }
 
     /* The first behind K that begins at AT or later: by steps that double, then halve. */
@@ -518,7 +558,7 @@ class Timeline {
             pen.fillText(lane.bins ? " " : lane.open ? "\u25be" : "\u25b8", 4, y + ROW / 2);
             pen.fillText(text.length > room ? `${text.slice(0, room - 1)}\u2026` : text, 16, y + ROW / 2);
             pen.fillStyle = this.colors["--line"];
-            pen.fillRect(0, y - LANE_GAP / 2 - 1, this.canvas.clientWidth, 1);
+            pen.fillRect(0, y - LANE_GAP / 2 - 1, this.wide, 1);
         }
     }
 
@@ -606,6 +646,7 @@ class Timeline {
 
     /* Into sight: in time, and where its row is scrolled away. */
     moveTo(i) {
+        this.measure();
         const { start, length } = this.recording.spans;
         if (length[i] > this.span || start[i] < this.from || start[i] + length[i] > this.from + this.span)
             this.show(start[i] + length[i] / 2 - Math.max(length[i] * 3, this.span) / 2, Math.max(length[i] * 3, this.span));
@@ -613,8 +654,8 @@ class Timeline {
         if (!row || row.y < this.pinnedHeight)
             return;
         const y = this.yOf(row), top = AXIS + this.pinnedHeight;
-        if (y < top || y + ROW > this.box.clientHeight)
-            this.box.scrollTop += y - (top + this.box.clientHeight) / 2;
+        if (y < top || y + ROW > this.high)
+            this.box.scrollTop += y - (top + this.high) / 2;
     }
 
     choseRange(from, to) {
@@ -628,6 +669,7 @@ class Timeline {
 
     /* The event, and the time, at a point of the canvas. */
     at(x, y) {
+        this.measure();
         const pinned = this.pinnedHeight;
         const under = (row) => y >= this.yOf(row) && y < this.yOf(row) + row.height &&
             (row.y < pinned || y >= AXIS + pinned);

@@ -55,7 +55,7 @@ function paintOverview(view, pen, wide) {
 
 function drawOverview(view, ratio) {
     const { overview, recording, colors } = view;
-    const wide = view.box.clientWidth, high = STEP_BAR + recording.strips.length * STRIP;
+    const { wide } = view, high = STEP_BAR + recording.strips.length * STRIP;
     if (!view.picture || overview.width !== Math.round(wide * ratio)) {
         overview.style.height = `${high}px`;
         overview.width = Math.round(wide * ratio);
@@ -178,7 +178,7 @@ function showTip(view, x, y) {
     if (i < 0)
         return;
     tip.textContent = `${recording.nameOf(i)}: ${timeText(recording.spans.length[i])}`;
-    const top = view.overview.clientHeight + y + 16, wide = view.box.clientWidth;
+    const { wide } = view, top = view.overview.clientHeight + y + 16;
     tip.style.top = `${top}px`;
     tip.style.left = `${Math.max(0, Math.min(x + 12, wide - tip.offsetWidth - 8))}px`;
 }
