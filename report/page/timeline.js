@@ -556,7 +556,8 @@ class Timeline {
             const text = lane.group ? `${lane.group}: ${lane.title}` : lane.title;
             pen.fillStyle = this.colors["--text"];
             pen.fillText(lane.bins ? " " : lane.open ? "\u25be" : "\u25b8", 4, y + ROW / 2);
-            pen.fillText(text.length > room ? `${text.slice(0, room - 1)}\u2026` : text, 16, y + ROW / 2);
+            const short = lane.place === 0 ? `\u2026${text.slice(1 - room)}` : `${text.slice(0, room - 1)}\u2026`; /* streams differ at the end */
+            pen.fillText(text.length > room ? short : text, 16, y + ROW / 2);
             pen.fillStyle = this.colors["--line"];
             pen.fillRect(0, y - LANE_GAP / 2 - 1, this.wide, 1);
         }

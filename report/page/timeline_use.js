@@ -56,6 +56,7 @@ function paintOverview(view, pen, wide) {
 function drawOverview(view, ratio) {
     const { overview, recording, colors } = view;
     const { wide } = view, high = STEP_BAR + recording.strips.length * STRIP;
+    overview.hidden = recording.strips.length + recording.steps.length === 0;
     if (!view.picture || overview.width !== Math.round(wide * ratio)) {
         overview.style.height = `${high}px`;
         overview.width = Math.round(wide * ratio);
