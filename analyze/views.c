@@ -112,119 +112,6 @@ static void name_event(struct buffer *text, const struct trace *trace, event_id 
         buffer_add(text, name, names_length(trace->names, trace->name[e]));
 }
 
-/* ---- the timeline ---- */
-
-static void add_span(struct timeline *timeline, const struct trace *trace, size_t lane, uint32_t depth,
-                     event_id e, struct buffer *text)
-{
-    int64_t start_ns = trace->start_ns[e], end_ns = trace_end_ns(trace, e);
-    int64_t last_ns = timeline->start_ns + timeline->dur_ns;
-    if (start_ns < timeline->start_ns)
-        start_ns = timeline->start_ns;
-    if (end_ns > last_ns)
-        end_ns = last_ns;
-    name_event(text, trace, e);
-    timeline_add_span(timeline, lane, depth, text->at, text->count, start_ns, end_ns - start_ns);
-}
-
-struct busy_thread {
-    const struct calltree_thread *thread;
-    size_t place;
-};
-
-static int compare_threads(const void *left, const void *right)
-{
-    const struct busy_thread *a = left, *b = right;
-    if (a->thread->count != b->thread->count)
-        return a->thread->count > b->thread->count ? -1 : 1;
-    return a->place < b->place ? -1 : a->place > b->place;
-}
-
-/* The threads with most calls, a lane each. */
-static void add_threads(struct timeline *timeline, const struct calltree *tree, struct buffer *text)
-{
-    const struct trace *trace = tree->trace;
-    struct busy_thread *busy = mem_alloc(mem_times(tree->thread_count + 1, sizeof *busy));
-    uint32_t *depth = mem_zalloc(tree->count + 1, sizeof *depth);
-    for (size_t t = 0; t < tree->thread_count; t++)
-        busy[t] = (struct busy_thread){ &tree->threads[t], t };
-    if (tree->thread_count)
-        qsort(busy, tree->thread_count, sizeof *busy, compare_threads);
-    for (size_t t = 0; t < tree->thread_count; t++) {
-        const struct calltree_thread *thread = busy[t].thread;
-        if (t >= VIEW_MOST_THREADS) {
-            timeline->left_out += thread->count;
-            continue;
-        }
-        buffer_clear(text);
-        name_track(text, trace, &trace->tracks[thread->track]);
-        size_t lane = timeline_add_lane(timeline, text->at, false);
-        for (node_id n = thread->first; n < thread->first + thread->count; n++) {
-            node_id parent = tree->parent[n];
-            depth[n] = parent == NODE_NONE ? 0 : depth[parent] + 1;
-            if (depth[n] < VIEW_MOST_ROWS)
-                add_span(timeline, trace, lane, depth[n], tree->event[n], text);
-            else
-                timeline->left_out++;
-        }
-    }
-    free(depth);
-    free(busy);
-}
-
-/* Where several works overlap on a stream each gets a row of its own. */
-enum { STREAM_ROWS = 4 };
-
-struct stream_lane {
-    size_t lane;
-    bool known, dropped;
-    int64_t end_ns[STREAM_ROWS];
-};
-
-static uint32_t row_on_stream(struct stream_lane *stream, int64_t start_ns, int64_t end_ns)
-{
-    uint32_t row = 0;
-    while (row < STREAM_ROWS - 1 && stream->end_ns[row] > start_ns)
-        row++;
-    if (end_ns > stream->end_ns[row])
-        stream->end_ns[row] = end_ns;
-    return row;
-}
-
-static void add_streams(struct timeline *timeline, const struct trace *trace, const struct window *window,
-                        struct buffer *text)
-{
-    const struct gpu_events *gpu = gpu_events_of(trace);
-    struct stream_lane *streams = mem_zalloc(trace->track_count + 1, sizeof *streams);
-    size_t lanes = 0;
-    for (size_t i = 0; i < gpu->count; i++) {
-        event_id e = gpu->event[i];
-        const struct track *track = &trace->tracks[trace->track[e]];
-        if (track->file != window->file || trace->start_ns[e] >= window->end_ns ||
-            trace_end_ns(trace, e) <= window->start_ns)
-            continue;
-        struct stream_lane *stream = &streams[trace->track[e]];
-        if (!stream->known) {
-            stream->known = true;
-            stream->dropped = lanes == VIEW_MOST_STREAMS;
-            if (!stream->dropped) {
-                buffer_clear(text);
-                name_track(text, trace, track);
-                stream->lane = timeline_add_lane(timeline, text->at, true);
-                lanes++;
-                for (size_t row = 0; row < STREAM_ROWS; row++)
-                    stream->end_ns[row] = INT64_MIN;
-            }
-        }
-        if (stream->dropped)
-            timeline->left_out++;
-        else
-            add_span(timeline, trace, stream->lane,
-                     row_on_stream(stream, trace->start_ns[e], trace_end_ns(trace, e)), e, text);
-    }
-    free(streams);
-}
-
 /* ---- the flame ---- */
 
 static bool begins_in_host_window(const struct trace *trace, const struct window *window, event_id e)
@@ -292,21 +179,17 @@ static void add_view(struct views *views, const struct trace *trace, const char 
                      const struct window *window)
 {
     struct buffer text = { 0 };
-    struct view view = { timeline_open(key, title, window->start_ns, window->end_ns - window->start_ns),
-                         flame_open(key, title) };
+    struct flame *flame = flame_open(key, title);
     struct taking taking = { trace, window };
     struct calltree *tree = calltree_open(trace, takes, &taking);
     calltree_nest(tree);
-    add_threads(view.timeline, tree, &text);
-    add_streams(view.timeline, trace, window, &text);
-    timeline_thin(view.timeline, VIEW_MOST_SPANS);
-    frame_id *frame_of = add_calls(view.flame, tree, window, &text);
-    add_work(view.flame, tree, frame_of, window, &text);
-    flame_finish(view.flame, VIEW_LEAST_SHARE);
+    frame_id *frame_of = add_calls(flame, tree, window, &text);
+    add_work(flame, tree, frame_of, window, &text);
+    flame_finish(flame, VIEW_LEAST_SHARE);
     free(frame_of);
     calltree_free(tree);
     buffer_release(&text);
-    *VEC_PUSH(views) = view;
+    *VEC_PUSH(views) = flame;
 }
 
 static void add_step(struct views *views, const struct trace *trace, const char *key, const char *which,
@@ -345,10 +228,8 @@ void views_free(struct views *views)
 {
     if (!views)
         return;
-    for (size_t i = 0; i < views->count; i++) {
-        timeline_free(views->at[i].timeline);
-        flame_free(views->at[i].flame);
-    }
+    for (size_t i = 0; i < views->count; i++)
+        flame_free(views->at[i]);
     VEC_FREE(views);
     free(views);
 }

@@ -1,17 +1,20 @@
 /* timeline.c - see timeline.h. */
 #include "base/timeline.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
-struct timeline *timeline_open(const char *key, const char *title, int64_t start_ns, int64_t dur_ns)
+struct timeline *timeline_open(const char *title, int64_t start_ns, int64_t dur_ns, size_t bins)
 {
     struct timeline *timeline = mem_zalloc(1, sizeof *timeline);
-    timeline->key = key;
     timeline->title = arena_strndup(&timeline->arena, title, strlen(title));
     timeline->start_ns = start_ns;
-    timeline->dur_ns = dur_ns;
+    timeline->dur_ns = dur_ns > 0 ? dur_ns : 1;
+    timeline->bins = bins;
     timeline->names = names_open();
+    timeline->details = names_open();
+    names_add(timeline->details, "", 0); /* no details: number 0 */
     return timeline;
 }
 
@@ -19,35 +22,124 @@ void timeline_free(struct timeline *timeline)
 {
     if (!timeline)
         return;
+    for (size_t i = 0; i < timeline->strips.count; i++)
+        free(timeline->strips.at[i].ns);
+    for (size_t i = 0; i < timeline->series.count; i++)
+        free(timeline->series.at[i].most);
+    VEC_FREE(&timeline->kinds);
     VEC_FREE(&timeline->lanes);
     VEC_FREE(&timeline->spans);
+    VEC_FREE(&timeline->steps);
+    VEC_FREE(&timeline->files);
+    VEC_FREE(&timeline->strips);
+    VEC_FREE(&timeline->series);
     names_free(timeline->names);
+    names_free(timeline->details);
     arena_release(&timeline->arena);
     free(timeline);
 }
 
-size_t timeline_add_lane(struct timeline *timeline, const char *title, bool on_device)
+uint32_t timeline_add_kind(struct timeline *timeline, const char *title, const char *group,
+                           enum chart_color color)
+{
+    assert(timeline->kinds.count < TIMELINE_MOST_KINDS);
+    *VEC_PUSH(&timeline->kinds) = (struct timeline_kind){ title, group, color };
+    return (uint32_t)timeline->kinds.count - 1;
+}
+
+uint32_t timeline_add_lane(struct timeline *timeline, const char *title, const char *group,
+                           enum timeline_place place)
 {
     *VEC_PUSH(&timeline->lanes) =
-        (struct timeline_lane){ arena_strndup(&timeline->arena, title, strlen(title)), on_device, 0 };
-    return timeline->lanes.count - 1;
+        (struct timeline_lane){ .title = arena_strndup(&timeline->arena, title, strlen(title)),
+                                .group = arena_strndup(&timeline->arena, group, strlen(group)),
+                                .place = place };
+    return (uint32_t)timeline->lanes.count - 1;
 }
 
-void timeline_add_span(struct timeline *timeline, size_t lane, uint32_t depth, const char *name, size_t len,
-                       int64_t start_ns, int64_t dur_ns)
+size_t timeline_add_strip(struct timeline *timeline, const char *title)
 {
-    *VEC_PUSH(&timeline->spans) = (struct timeline_span){
-        (uint32_t)lane, depth, names_add(timeline->names, name, len), start_ns, dur_ns,
-    };
-    if (depth >= timeline->lanes.at[lane].rows)
-        timeline->lanes.at[lane].rows = depth + 1;
+    *VEC_PUSH(&timeline->strips) =
+        (struct timeline_strip){ arena_strndup(&timeline->arena, title, strlen(title)),
+                                 mem_zalloc(mem_times(timeline->bins, TIMELINE_MOST_KINDS), sizeof(int64_t)) };
+    return timeline->strips.count - 1;
 }
 
-static int compare_lengths(const void *left, const void *right)
+size_t timeline_add_series(struct timeline *timeline, const char *title)
+{
+    int64_t *most = mem_alloc(mem_times(timeline->bins, sizeof *most));
+    for (size_t i = 0; i < timeline->bins; i++)
+        most[i] = INT64_MIN;
+    *VEC_PUSH(&timeline->series) =
+        (struct timeline_series){ arena_strndup(&timeline->arena, title, strlen(title)), most };
+    return timeline->series.count - 1;
+}
+
+void timeline_add_span(struct timeline *timeline, const struct timeline_span *span)
+{
+    int64_t start_ns = span->start_ns, end_ns = span->start_ns + span->dur_ns;
+    int64_t last_ns = timeline->start_ns + timeline->dur_ns;
+    if (end_ns < timeline->start_ns || start_ns > last_ns)
+        return;
+    struct timeline_span *kept = VEC_PUSH(&timeline->spans);
+    *kept = *span;
+    kept->start_ns = start_ns < timeline->start_ns ? timeline->start_ns : start_ns;
+    kept->dur_ns = (end_ns > last_ns ? last_ns : end_ns) - kept->start_ns;
+}
+
+/* Where bin I begins, from the start of the timeline: a product of both might not fit. */
+static int64_t bin_ns(const struct timeline *timeline, size_t i)
+{
+    int64_t bins = (int64_t)timeline->bins, at = (int64_t)i;
+    return timeline->dur_ns / bins * at + timeline->dur_ns % bins * at / bins;
+}
+
+/* The bin that the moment AT_NS from the start, which lies within the timeline, is in. */
+static size_t bin_at(const struct timeline *timeline, int64_t at_ns)
+{
+    size_t bin = (size_t)((double)at_ns / (double)timeline->dur_ns * (double)timeline->bins);
+    bin = bin < timeline->bins ? bin : timeline->bins - 1;
+    while (bin > 0 && bin_ns(timeline, bin) > at_ns)
+        bin--;
+    while (bin + 1 < timeline->bins && bin_ns(timeline, bin + 1) <= at_ns)
+        bin++;
+    return bin;
+}
+
+void timeline_fill_strip(struct timeline *timeline, size_t strip, uint32_t kind, int64_t start_ns,
+                         int64_t end_ns, int64_t time_ns)
+{
+    double share = end_ns > start_ns ? (double)time_ns / (double)(end_ns - start_ns) : 0;
+    int64_t *ns = timeline->strips.at[strip].ns;
+    start_ns -= timeline->start_ns;
+    end_ns -= timeline->start_ns;
+    start_ns = start_ns < 0 ? 0 : start_ns;
+    end_ns = end_ns > timeline->dur_ns ? timeline->dur_ns : end_ns;
+    if (start_ns >= end_ns)
+        return;
+    for (size_t bin = bin_at(timeline, start_ns); bin < timeline->bins; bin++) {
+        int64_t from_ns = bin_ns(timeline, bin), to_ns = bin_ns(timeline, bin + 1);
+        if (from_ns >= end_ns)
+            break;
+        from_ns = from_ns < start_ns ? start_ns : from_ns;
+        to_ns = to_ns > end_ns ? end_ns : to_ns;
+        ns[bin * TIMELINE_MOST_KINDS + kind] += (int64_t)((double)(to_ns - from_ns) * share);
+    }
+}
+
+void timeline_set_series(struct timeline *timeline, size_t series, int64_t ns, int64_t value)
+{
+    if (ns < timeline->start_ns || ns > timeline->start_ns + timeline->dur_ns)
+        return;
+    int64_t *most = &timeline->series.at[series].most[bin_at(timeline, ns - timeline->start_ns)];
+    *most = value > *most ? value : *most;
+}
+
+static int compare_weights(const void *left, const void *right)
 {
     const struct timeline_span *a = left, *b = right;
-    if (a->dur_ns != b->dur_ns)
-        return a->dur_ns > b->dur_ns ? -1 : 1;
+    if (a->weight != b->weight)
+        return a->weight > b->weight ? -1 : 1;
     if (a->start_ns != b->start_ns)
         return a->start_ns < b->start_ns ? -1 : 1;
     if (a->lane != b->lane)
@@ -55,28 +147,10 @@ static int compare_lengths(const void *left, const void *right)
     return a->depth < b->depth ? -1 : a->depth > b->depth;
 }
 
-static int compare_starts(const void *left, const void *right)
+void timeline_rank(struct timeline *timeline)
 {
-    const struct timeline_span *a = left, *b = right;
-    if (a->start_ns != b->start_ns)
-        return a->start_ns < b->start_ns ? -1 : 1;
-    if (a->lane != b->lane)
-        return a->lane < b->lane ? -1 : 1;
-    if (a->depth != b->depth)
-        return a->depth < b->depth ? -1 : 1;
-    return a->dur_ns > b->dur_ns ? -1 : a->dur_ns < b->dur_ns;
-}
-
-void timeline_thin(struct timeline *timeline, size_t most)
-{
-    if (timeline->spans.count > most) {
-        qsort(timeline->spans.at, timeline->spans.count, sizeof *timeline->spans.at, compare_lengths);
-        timeline->left_out += timeline->spans.count - most;
-        timeline->below_ns = timeline->spans.at[most].dur_ns;
-        timeline->spans.count = most;
-    }
     if (timeline->spans.count)
-        qsort(timeline->spans.at, timeline->spans.count, sizeof *timeline->spans.at, compare_starts);
+        qsort(timeline->spans.at, timeline->spans.count, sizeof *timeline->spans.at, compare_weights);
 }
 
 struct flame *flame_open(const char *key, const char *title)

@@ -63,6 +63,12 @@ static const struct opt convert_opts[] = {
               "dot: leave out calls with less of the time"),
     OPT_SHARE(0, "stack-threshold", struct convert_args, stack_share, "SHARE",
               "folded: do not follow calls with less of the time"),
+    OPT_GROUP("Selection"),
+    OPT_RANGES(0, "steps", struct convert_args, selection.steps, "A..B",
+               "chrome, of a trace: only what goes on in these steps (ProfilerStep#N): 3..7, 3.., or 1,4"),
+    OPT_TEXT(0, "range", struct convert_args, selection.range, "A..B",
+             "chrome, of a trace: only what goes on in this time from the beginning of the trace: 1.5s..2s, 10ms..; or "
+             "within the annotations or operators of this name"),
     LOAD_OPTIONS(struct convert_args, load),
     OPT_END,
 };
@@ -226,10 +232,15 @@ struct amounts {
     size_t events, flows, samples, functions, callers, actions;
 };
 
-static struct amounts amounts_of(const struct ingested *ingested, const struct trace_wants *wants)
+static struct amounts amounts_of(const struct ingested *ingested, const struct trace_wants *wants,
+                                 const struct trace_slice *slice)
 {
     struct amounts amounts = { 0 };
-    if (ingested->trace) {
+    if (ingested->trace && slice) {
+        amounts.events = slice->event_count;
+        amounts.flows = wants->flows ? slice->flow_count : 0;
+        amounts.samples = wants->counters ? slice->sample_count : 0;
+    } else if (ingested->trace) {
         amounts.events = ingested->trace->event_count;
         amounts.flows = wants->flows ? ingested->trace->flow_count : 0;
         amounts.samples = wants->counters ? ingested->trace->sample_count : 0;
@@ -294,7 +305,7 @@ static bool check_written(const struct convert_form *form, const struct amounts 
     }
     if (!fine)
         return tpa_while(err, "reading what was written, which was removed");
-    struct amounts found = amounts_of(&again, &options.wants);
+    struct amounts found = amounts_of(&again, &options.wants, NULL);
     ingested_free(&again);
     return same_amounts(written, &found, err);
 }
@@ -305,7 +316,7 @@ static bool check_file(const struct convert_form *form, struct ingested *ingeste
                        struct tpa_error *err)
 {
     struct trace_wants wants = wants_of_check(form);
-    struct amounts written = amounts_of(ingested, &wants);
+    struct amounts written = amounts_of(ingested, &wants, args->slice);
     ingested_free(ingested);
     if (!form->is_read || !file->temporary ||
         fflush(file->stream) != 0) /* committing tells why it could not */
@@ -350,6 +361,29 @@ static bool write_form(const struct convert_form *form, struct ingested *ingeste
     return output_file_commit(&file, err);
 }
 
+/* As write_form, of the part that was asked for. */
+static bool write_part(const struct convert_form *form, struct ingested *ingested,
+                       const struct convert_args *args, struct buffer *summary, struct result *notices,
+                       struct tpa_error *err)
+{
+    if (!args->selection.range && args->selection.steps.count == 0)
+        return write_form(form, ingested, args, summary, notices, err);
+    if (!form->slices || !ingested->trace)
+        return tpa_fail(err, TPA_NOWHERE, "--%s is for a trace that is written as chrome",
+                        args->selection.range ? "range" : "steps");
+    struct selection *selection = selection_open(ingested->trace, &args->selection, err);
+    if (!selection)
+        return false;
+    struct trace_slice slice;
+    struct convert_args sliced = *args;
+    trace_slice_make(ingested->trace, selection, &slice);
+    selection_free(selection); /* before the trace, which writing frees */
+    sliced.slice = &slice;
+    bool fine = write_form(form, ingested, &sliced, summary, notices, err);
+    trace_slice_release(&slice);
+    return fine;
+}
+
 static void tell(const struct convert_form *form, const struct convert_args *args,
                  const struct buffer *summary)
 {
@@ -385,7 +419,7 @@ static int convert_main(const struct invocation *call, struct tpa_error *err)
     struct result *notices = result_open("tpa.convert/1");
     bool fine = can_write(form, &ingested) ? check_critical_path(form, &ingested, args, err) &&
                                                  take_as_trace(form, &ingested, err) &&
-                                                 write_form(form, &ingested, args, &summary, notices, err)
+                                                 write_part(form, &ingested, args, &summary, notices, err)
                                            : refuse_form(form, &ingested, call->operands[0], err);
     if (fine) {
         output_tell_notices(notices); /* on stderr, as standard output may be the file */
@@ -422,6 +456,7 @@ const struct command cmd_convert = {
     .main = convert_main,
     .examples = { "tpa convert run.json.gz -o run.json.zst",
                   "tpa convert rank*.json.gz -o all.json.gz  # one timeline of all ranks, for Perfetto",
+                  "tpa convert --range 1.5s..2s trace.json -o part.json.gz  # a slice of it, for Perfetto",
                   "tpa convert rank*.json.gz -o all.pftrace  # the same, smaller and faster to open",
                   "tpa convert trace.json --to folded --time gpu | flamegraph.pl --countname ns > gpu.svg",
                   "tpa convert prof.stats -o out.folded  # then flamegraph.pl out.folded > flame.svg",

@@ -26,10 +26,10 @@ struct report_args {
     struct opt_list base, other;
     const char *sections, *path;
     int format;
-    int64_t min_change_ns;
+    int64_t min_change_ns, budget;
 };
 
-static const struct report_args report_defaults = { .load = LOAD_DEFAULTS };
+static const struct report_args report_defaults = { .load = LOAD_DEFAULTS, .budget = PAGE_BUDGET };
 
 enum report_format { FORMAT_AUTO, FORMAT_HTML, FORMAT_MD, FORMAT_JSON };
 
@@ -51,6 +51,8 @@ static const struct opt report_opts[] = {
     OPT_FILES(0, "new", struct report_args, other, "FILE", "comparison: files of the second side"),
     OPT_TIME(0, "min-change", struct report_args, min_change_ns, "TIME",
              "comparison: a smaller change of a time is no change"),
+    OPT_SIZE(0, "budget", struct report_args, budget, "SIZE",
+             "html: how large the page may be; what does not fit of the timeline is left out, the shortest events first"),
     CAPTURE_OPTION(struct report_args, load),
     OPT_GROUP("Selection"),
     OPT_RANGES(0, "steps", struct report_args, selection.steps, "A..B", SELECTION_STEPS_HELP),
@@ -175,23 +177,57 @@ static void add_section(struct page *page, const struct report_section *section,
         *VEC_PUSH(&on_page->notices) = content->result->notices.at[i];
     if (content->picture->charts.count)
         *VEC_PUSH(&on_page->pictures) = content->picture;
-    for (size_t i = 0; content->views && i < content->views->count; i++) {
-        *VEC_PUSH(&on_page->timelines) = content->views->at[i].timeline;
-        *VEC_PUSH(&on_page->flames) = content->views->at[i].flame;
-    }
+    if (content->timeline)
+        *VEC_PUSH(&on_page->timelines) = content->timeline;
+    for (size_t i = 0; content->views && i < content->views->count; i++)
+        *VEC_PUSH(&on_page->flames) = content->views->at[i];
 }
 
 /* What was asked for and came to nothing, such as the timeline of no events, has no place on the page. */
 static bool holds_anything(const struct report_content *content)
 {
     return content->result && (content->result->tables.count || content->result->notices.count ||
-                               content->picture->charts.count || (content->views && content->views->count));
+                               content->picture->charts.count || content->timeline ||
+                               (content->views && content->views->count));
 }
 
 static const char *base_name(const char *path)
 {
     const char *slash = strrchr(path, '/');
     return slash && slash[1] ? slash + 1 : path;
+}
+
+/* A word of a shell's command line. */
+static void add_word(struct buffer *out, const char *word)
+{
+    bool plain = *word != '\0' && word[strspn(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+                                                    "-+_./,:@%=")] == '\0';
+    if (plain) {
+        buffer_puts(out, word);
+        return;
+    }
+    buffer_putc(out, '\'');
+    for (; *word; word++)
+        if (*word == '\'')
+            buffer_puts(out, "'\\''");
+        else
+            buffer_putc(out, *word);
+    buffer_putc(out, '\'');
+}
+
+/* What writes a stretch of time of the trace, which is added to it, for Perfetto. */
+static const char *slice_command(const struct invocation *call, struct arena *arena)
+{
+    struct buffer text = { 0 };
+    buffer_puts(&text, "tpa convert");
+    for (size_t i = 0; i < call->operand_count; i++) {
+        buffer_putc(&text, ' ');
+        add_word(&text, base_name(call->operands[i]));
+    }
+    buffer_puts(&text, " --range");
+    const char *kept = arena_strndup(arena, text.at, text.count);
+    buffer_release(&text);
+    return kept;
 }
 
 /* "2 files, 1.2 s, NVIDIA H100 80GB HBM3". */
@@ -227,7 +263,7 @@ static void fill_section(void *context, size_t i)
     if (!(filling->chosen >> i & 1) || section->needs & ~trace_features(filling->trace))
         return;
     filling->contents[i] = (struct report_content){ result_open("tpa.report/1"),
-                                                    picture_open(section->key, section->title), NULL };
+                                                    picture_open(section->key, section->title), NULL, NULL };
     filling->failed[i] =
         !report_fill(section, filling->trace, filling->selection, &filling->contents[i], &filling->errors[i]);
 }
@@ -278,6 +314,7 @@ static void release_contents(struct report_content *contents)
     for (size_t i = 0; i < REPORT_MOST_SECTIONS; i++) {
         result_free(contents[i].result);
         picture_free(contents[i].picture);
+        timeline_free(contents[i].timeline);
         views_free(contents[i].views);
     }
 }
@@ -294,7 +331,11 @@ static bool show_trace(const struct invocation *call, const struct trace *trace,
             .maker = "tpa report",
             .title = base_name(call->operands[0]),
             .subtitle = describe(trace, &notes->arena),
+            .budget = (size_t)args->budget,
         };
+        for (size_t i = 0; report_sections()[i].key; i++)
+            if (contents[i].timeline)
+                contents[i].timeline->command = slice_command(call, &notes->arena);
         for (size_t i = 0; report_sections()[i].key; i++)
             if (holds_anything(&contents[i]))
                 add_section(&page, &report_sections()[i], &contents[i]);
@@ -338,6 +379,7 @@ static bool report_snapshots(const struct invocation *call, const struct snapsho
         struct page page = {
             .maker = "tpa report",
             .title = base_name(call->operands[0]),
+            .budget = (size_t)args->budget,
             .subtitle = arena_printf(&report.result->arena, "memory snapshot, %s, %zu entries",
                                      snapshots->of.at[0]->form, snapshots->of.at[0]->entries.count),
         };

@@ -72,7 +72,7 @@ struct command {
     int (*main)(const struct invocation *call, struct tpa_error *err);
     const struct table_shape
         *tables[8];          /* lists of the tables it may make, each ending in { 0 }; for `tpa help` */
-    const char *examples[6]; /* lines to paste; "  # ..." at the end says what for */
+    const char *examples[8]; /* lines to paste; "  # ..." at the end says what for */
     enum command_section section;
     unsigned needs;    /* enum trace_feature: what a trace must hold for the command to have an answer */
     bool runs_program; /* the first operand ends the options: what follows belongs to a program */

@@ -2,6 +2,7 @@
 #include "cli/report_sections.h"
 
 #include "charts/charts.h"
+#include "charts/timeline.h"
 #include "analyze/gaps.h"
 #include "analyze/kernels.h"
 #include "analyze/memory/memory.h"
@@ -144,10 +145,11 @@ static bool fill_memory(const struct trace *trace, const struct selection *selec
     return true;
 }
 
-static bool fill_views(const struct trace *trace, const struct selection *selection,
-                       struct report_content *content, struct tpa_error *err)
+static bool fill_timeline(const struct trace *trace, const struct selection *selection,
+                          struct report_content *content, struct tpa_error *err)
 {
     (void)err;
+    content->timeline = chart_timeline(trace, selection);
     content->views = views_open(trace, selection);
     return true;
 }
@@ -165,9 +167,10 @@ static const struct report_section own_sections[] = {
     { "memory", "Memory", "Where memory peaked, what was alive then, and which operators allocate.",
       "tpa memory", FEATURE_MEMORY, &memory_wants, fill_memory },
     { "timeline", "Timeline and call tree",
-      "When what ran, and what called what. Click, or focus a picture and use the keys: arrows move and zoom, 0 shows "
-      "all, n and p choose the next and the previous, Enter zooms to what is chosen.",
-      NULL, FEATURE_EVENTS, &views_wants, fill_views },
+      "When what ran, and what called what. Click on anything for its details; drag to move, Ctrl and the wheel to zoom, "
+      "Shift and drag to add up a stretch of time. Keys: arrows move and zoom, 0 shows all, n and p choose the next and "
+      "the previous, [ and ] another step, Enter zooms to what is chosen.",
+      NULL, FEATURE_EVENTS, &views_wants, fill_timeline },
 };
 
 /* Analyses whose charts are drawn from the answer that the tables show. */
@@ -258,6 +261,10 @@ struct trace_wants report_wants(uint64_t chosen)
         if (!(chosen >> i & 1))
             continue;
         join_wants(&all, section->wants);
+        if (section->fill == fill_timeline) {
+            struct trace_wants timeline = chart_timeline_wants();
+            join_wants(&all, &timeline);
+        }
         if (section->fill == fill_operators) {
             struct trace_wants top = top_wants(&(struct top_options){ 0 });
             join_wants(&all, &top);

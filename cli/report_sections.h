@@ -15,9 +15,10 @@
 
 /* What one section holds; released by whoever made it. */
 struct report_content {
-    struct result *result;   /* tables and notices */
-    struct picture *picture; /* charts */
-    struct views *views;     /* timelines and flames; NULL: none */
+    struct result *result;     /* tables and notices */
+    struct picture *picture;   /* charts */
+    struct timeline *timeline; /* NULL: none */
+    struct views *views;       /* call trees; NULL: none */
 };
 
 struct report_section {

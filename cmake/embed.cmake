@@ -1,4 +1,4 @@
-# Put the files of a report's page into a C file.
+# Put the files of a report's page into a C file: all style sheets as one, and all scripts as one.
 #
 #     cmake -DFOLDER=report/page -DOUT=page_files.c -P cmake/embed.cmake
 
@@ -32,8 +32,16 @@ foreach(thing style script)
   if(thing STREQUAL script)
     set(ending js)
   endif()
-  file(READ ${FOLDER}/page.${ending} bytes HEX)
-  file(SHA256 ${FOLDER}/page.${ending} digest)
+  file(GLOB parts ${FOLDER}/*.${ending}) # page first, then in the order of their names
+  list(REMOVE_ITEM parts ${FOLDER}/page.${ending})
+  list(SORT parts)
+  execute_process(COMMAND ${CMAKE_COMMAND} -E cat ${FOLDER}/page.${ending} ${parts} OUTPUT_FILE ${OUT}.${ending}
+                  RESULT_VARIABLE failed)
+  if(failed)
+    message(FATAL_ERROR "cannot put ${parts} together")
+  endif()
+  file(READ ${OUT}.${ending} bytes HEX)
+  file(SHA256 ${OUT}.${ending} digest)
   to_base64(${digest} hash)
   string(LENGTH "${bytes}" size)
   math(EXPR size "${size} / 2")

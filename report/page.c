@@ -7,6 +7,7 @@
 #include "report/json_writer.h"
 #include "report/output.h"
 #include "report/page_files.h"
+#include "report/page_timeline.h"
 #include "report/shorten.h"
 #include "report/svg.h"
 #include <stdlib.h>
@@ -60,6 +61,8 @@ struct writing {
     FILE *out;
     struct tpa_error *err;
     size_t tables, views; /* so far; names of elements count up */
+    size_t budget, after; /* bytes that the page may have; that are kept for what follows timelines */
+    const size_t *written;
 };
 
 static void put(struct writing *page, const char *markup)
@@ -177,7 +180,11 @@ static void put_head(struct writing *page, const struct table *table)
         const struct table_column *column = &table->columns[c];
         if (!table_shows(table, c, TABLE_FOR_PROGRAMS))
             continue;
-        buffer_printf(&page->text, "<th scope=\"col\" class=\"%s%s\" aria-sort=\"%s\" title=\"",
+        buffer_printf(&page->text, "<th scope=\"col\" data-key=\"%s\"%s class=\"%s%s\" aria-sort=\"%s\" title=\"",
+                      column->key,
+                      column->kind == TABLE_MOMENT ? " data-kind=\"moment\""
+                      : column->kind == TABLE_NS   ? " data-kind=\"ns\""
+                                                   : "",
                       is_figure(column->kind) ? "n" : "text", is_optional(column) ? " o" : "",
                       c != table->sort_column   ? "none"
                       : is_figure(column->kind) ? column->kind == TABLE_MOMENT ? "ascending" : "descending"
@@ -369,48 +376,19 @@ static void end_view(struct writing *page, const char *kind, const char *label, 
     put(page, "</div>\n");
 }
 
+/* What the page may still grow by, less what follows timelines. */
+static size_t find_room(struct writing *page)
+{
+    size_t least = 10000, used = page->after + page->text.count;
+    fflush(page->out);
+    used += *page->written;
+    return used + least < page->budget ? page->budget - used : least;
+}
+
 static bool put_timeline(struct writing *page, const struct timeline *timeline)
 {
-    struct buffer text = { 0 };
-    struct json_writer json = { .text = &text };
-    json_begin_object(&json);
-    json_key(&json, "length");
-    json_put_integer(&json, timeline->dur_ns);
-    json_key(&json, "lanes");
-    json_begin_array(&json);
-    for (size_t i = 0; i < timeline->lanes.count; i++) {
-        json_begin_array(&json);
-        json_put_text(&json, timeline->lanes.at[i].title);
-        json_put_integer(&json, timeline->lanes.at[i].rows);
-        json_end_array(&json);
-    }
-    json_end_array(&json);
-    add_names(&json, timeline->names);
-    json_key(&json, "spans");
-    json_begin_array(&json);
-    for (size_t i = 0; i < timeline->spans.count; i++) {
-        const struct timeline_span *span = &timeline->spans.at[i];
-        json_put_integer(&json, span->lane);
-        json_put_integer(&json, span->depth);
-        json_put_integer(&json, span->name);
-        json_put_integer(&json, span->start_ns - timeline->start_ns);
-        json_put_integer(&json, span->dur_ns);
-    }
-    json_end_array(&json);
-    json_end_object(&json);
-
-    begin_view(page, "Timeline", timeline->title);
-    end_view(
-        page, "timeline",
-        "Timeline. Arrow keys move and zoom, 0 shows all, n and p choose the next and the previous event, Enter "
-        "zooms to it.",
-        &text);
-    if (timeline->left_out)
-        buffer_printf(&page->text,
-                      "<p class=\"faint\">%zu events are too short, too deep or on too many tracks to be "
-                      "drawn.</p>\n",
-                      timeline->left_out);
-    buffer_release(&text);
+    page->views++;
+    page_add_timeline(&page->text, timeline, page->views, find_room(page));
     return output_drain(&page->text, page->out, page->err);
 }
 
@@ -566,14 +544,41 @@ static void put_end(struct writing *page, const struct page *of)
     put(page, "</script>\n</body>\n</html>\n");
 }
 
+/* Flames come behind timelines, and so do style and script: how large they will be, or a little less. */
+static size_t size_behind(const struct page *page)
+{
+    size_t size = page_script_size + 20000;
+    for (size_t i = 0; i < page->sections.count; i++)
+        for (size_t f = 0; f < page->sections.at[i].flames.count; f++)
+            size += page->sections.at[i].flames.at[f]->frames.count * 32 +
+                    names_bytes(page->sections.at[i].flames.at[f]->names) * 5 / 4;
+    return size;
+}
+
+/* The page is put together in memory: how large it is says how much of a timeline it may hold. */
 bool page_write(const struct page *page, FILE *out, struct tpa_error *err)
 {
-    struct writing writing = { .out = out, .err = err };
+    char *text = NULL;
+    size_t size = 0;
+    FILE *memory = open_memstream(&text, &size);
+    if (!memory)
+        return tpa_fail_errno(err, "cannot put the page together");
+    struct writing writing = { .out = memory,
+                               .err = err,
+                               .budget = page->budget ? page->budget : PAGE_BUDGET,
+                               .after = size_behind(page),
+                               .written = &size };
     bool good = true;
     put_beginning(&writing, page);
     for (size_t i = 0; i < page->sections.count && good; i++)
         good = put_section(&writing, &page->sections.at[i]);
     if (good)
         put_end(&writing, page);
-    return output_finish(good, &writing.text, out, err);
+    good = output_finish(good, &writing.text, memory, err);
+    if (fclose(memory) != 0)
+        good = good && tpa_fail_errno(err, "cannot put the page together");
+    if (good && fwrite(text, 1, size, out) != size)
+        good = tpa_fail_errno(err, "cannot write the result");
+    free(text);
+    return good;
 }

@@ -31,7 +31,19 @@ static void add_block(struct timeline *timeline, const struct life *life, uint32
     buffer_clear(text);
     say_bytes(text, life->size);
     buffer_printf(text, " %s", line);
-    timeline_add_span(timeline, 0, row, text->at, text->count, start_ns, end_ns - start_ns);
+    name_id name = names_add(timeline->names, text->at, text->count);
+    buffer_clear(text);
+    buffer_printf(text, "Bytes: %" PRId64, life->size);
+    timeline_add_span(timeline, &(struct timeline_span){
+                                    .depth = (uint16_t)row,
+                                    .name = name,
+                                    .detail = names_add(timeline->details, text->at, text->count),
+                                    .event = TIMELINE_NO_EVENT,
+                                    .call = TIMELINE_NO_EVENT,
+                                    .start_ns = start_ns,
+                                    .dur_ns = end_ns - start_ns,
+                                    .weight = life->size,
+                                });
 }
 
 /* Give each of the COUNT LIVES, which are in the order of their births, a row that is free then. */
@@ -83,15 +95,16 @@ struct timeline *snapshot_blocks_timeline(const struct memory_replay *replay)
     char title[64] = "Pinned host memory";
     if (replay->device->device != SNAPSHOT_HOST)
         snprintf(title, sizeof title, "The largest blocks of device %" PRIu32, replay->device->device);
-    struct timeline *timeline = timeline_open("blocks", title, 0, (last_us - first_us) * 1000);
+    struct timeline *timeline = timeline_open(title, 0, (last_us - first_us) * 1000, 1);
+    timeline->alive = true;
     timeline->left_out = replay->lives.count - count;
-    timeline_add_lane(timeline, "blocks in use", true);
+    timeline_add_lane(timeline, "blocks in use", "", TIMELINE_HOST);
     struct life_names names;
     life_names_open(replay, ALIVE_BY_LINE, &names);
     place_blocks(replay, timeline, lives, count, &names);
     life_names_release(&names);
     free(lives);
-    timeline_thin(timeline, BLOCKS_SHOWN);
+    timeline_rank(timeline);
     return timeline;
 }
 

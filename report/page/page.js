@@ -364,50 +364,6 @@ class Boxes {
     }
 }
 
-/* ---- the timeline: a box is an event, the axis is time ---- */
-
-function timelineModel(data) {
-    const top = 22, gap = 20, row = 16;
-    const lanes = [];
-    let y = top;
-    for (const [title, rows] of data.lanes) {
-        lanes.push({ title, y: y + gap });
-        y += gap + rows * row;
-    }
-    const spans = [];
-    for (let i = 0; i < data.spans.length; i += 5) {
-        const [lane, depth, name, at, length] = data.spans.slice(i, i + 5);
-        spans.push({ at, length, y: lanes[lane].y + depth * row, name: data.names[name], lane });
-    }
-    return {
-        row, height: y + 8, margin: 0, length: Math.max(data.length, 1), least: 100, count: spans.length,
-        hint: "Nothing is chosen. Click on an event, or press n.",
-        box: (i) => spans[i],
-        describe: (i) => `${spans[i].name}: ${timeText(spans[i].length)}, from ${timeText(spans[i].at)} on, ${lanes[spans[i].lane].title}`,
-        enter: (view, i) => view.show(spans[i].at - spans[i].length * 0.1, spans[i].length * 1.2),
-        drawBack(view, pen, colors, wide) {
-            const step = roundStep(view.length, Math.max(2, wide / 130));
-            pen.strokeStyle = colors["--line"];
-            pen.fillStyle = colors["--faint"];
-            pen.lineWidth = 1;
-            for (let at = Math.ceil(view.from / step) * step; at <= view.from + view.length; at += step) {
-                const x = Math.round(view.xOf(at)) + 0.5;
-                pen.beginPath();
-                pen.moveTo(x, 16);
-                pen.lineTo(x, this.height);
-                pen.stroke();
-                pen.fillText(markText(Math.round(at)), x + 3, 9);
-            }
-            for (const lane of lanes) {
-                pen.fillStyle = colors["--back"];
-                pen.fillRect(0, lane.y - gap + 2, pen.measureText(lane.title).width + 8, gap - 3);
-                pen.fillStyle = colors["--text"];
-                pen.fillText(lane.title, 4, lane.y - gap / 2 + 1);
-            }
-        },
-    };
-}
-
 /* ---- the flame view: a box is a path of calls, the axis is time added up ---- */
 
 function flameModel(data, metric) {
@@ -458,8 +414,6 @@ function readData(id) {
 document.documentElement.classList.add("js");
 for (const box of document.querySelectorAll(".table"))
     setUpTable(box);
-for (const root of document.querySelectorAll(".view[data-timeline]"))
-    new Boxes(root, timelineModel(readData(root.dataset.timeline)));
 for (const root of document.querySelectorAll(".view[data-flame]")) {
     const data = readData(root.dataset.flame);
     const view = new Boxes(root, flameModel(data, "host"));

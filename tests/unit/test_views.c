@@ -1,4 +1,4 @@
-/* test_views.c - analyze/views.h, base/timeline.h: which steps are shown, what lies where, what adds up to what. */
+/* test_views.c - analyze/views.h: which steps are shown, what adds up to what. */
 #include "tests/unit/small_trace.h"
 
 #include "analyze/views.h"
@@ -54,15 +54,6 @@ static struct views *look(struct trace *trace)
     return views;
 }
 
-static const struct timeline_span *span_called(const struct timeline *timeline, const char *name)
-{
-    for (size_t i = 0; i < timeline->spans.count; i++)
-        if (strcmp(names_text(timeline->names, timeline->spans.at[i].name), name) == 0)
-            return &timeline->spans.at[i];
-    fail_msg("no span %s", name);
-    return NULL;
-}
-
 static const struct flame_frame *frame_called(const struct flame *flame, const char *name)
 {
     for (size_t i = 0; i < flame->frames.count; i++)
@@ -78,33 +69,10 @@ static void the_slowest_and_the_median_step_are_shown(void **state)
     struct trace *trace = three_steps();
     struct views *views = look(trace);
     assert_int_equal(views->count, 2);
-    assert_string_equal(views->at[0].timeline->title, "the slowest step, number 5");
-    assert_string_equal(views->at[1].timeline->title, "the median step, number 6");
-    assert_int_equal(views->at[0].timeline->start_ns, 1000);
-    assert_int_equal(views->at[0].timeline->dur_ns, 300);
-    assert_int_equal(views->at[1].timeline->dur_ns, 200);
-    views_free(views);
-    trace_free(trace);
-}
-
-static void a_timeline_has_lanes_and_rows(void **state)
-{
-    (void)state;
-    struct trace *trace = three_steps();
-    struct views *views = look(trace);
-    const struct timeline *timeline = views->at[0].timeline;
-    assert_int_equal(timeline->lanes.count, 2);
-    assert_string_equal(timeline->lanes.at[0].title, "thread 100");
-    assert_int_equal(timeline->lanes.at[0].rows, 4);
-    assert_string_equal(timeline->lanes.at[1].title, "device 0, stream 7");
-    assert_int_equal(timeline->spans.count, 6); /* step, f, g, call, k, f: of the other steps nothing */
-    assert_int_equal(timeline->left_out, 0);
-    const struct timeline_span *g = span_called(timeline, "g"), *k = span_called(timeline, "k");
-    assert_int_equal(g->depth, 2);
-    assert_int_equal(g->start_ns, 1012);
-    assert_int_equal(g->dur_ns, 18);
-    assert_int_equal(k->lane, 1);
-    assert_int_equal(k->depth, 0);
+    assert_string_equal(views->at[0]->title, "the slowest step, number 5");
+    assert_string_equal(views->at[1]->title, "the median step, number 6");
+    assert_int_equal(frame_called(views->at[0], "ProfilerStep#5")->host_ns, 300);
+    assert_int_equal(frame_called(views->at[1], "ProfilerStep#6")->host_ns, 200);
     views_free(views);
     trace_free(trace);
 }
@@ -114,7 +82,7 @@ static void a_flame_adds_up(void **state)
     (void)state;
     struct trace *trace = three_steps();
     struct views *views = look(trace);
-    const struct flame *flame = views->at[0].flame;
+    const struct flame *flame = views->at[0];
     const struct flame_frame *step = frame_called(flame, "ProfilerStep#5"), *f = frame_called(flame, "f"),
                              *g = frame_called(flame, "g"), *k = frame_called(flame, "k");
     assert_int_equal(flame->frames.count, 5); /* both calls of f are one frame */
@@ -139,15 +107,12 @@ static void without_steps_all_is_shown(void **state)
     struct small small = small_begin(views_wants.args);
     operator_(&small, "f", 500, 100, 1);
     launch(&small, 510, "a", 520, 30, 1);
-    launch(&small, 530, "b", 540, 30, 2); /* overlaps a on its stream: a row of its own */
+    launch(&small, 530, "b", 540, 30, 2);
     struct trace *trace = small_end(&small);
     struct views *views = look(trace);
     assert_int_equal(views->count, 1);
-    const struct timeline *timeline = views->at[0].timeline;
-    assert_int_equal(timeline->start_ns, 500);
-    assert_int_equal(timeline->dur_ns, 100);
-    assert_int_equal(span_called(timeline, "a")->depth, 0);
-    assert_int_equal(span_called(timeline, "b")->depth, 1);
+    assert_int_equal(frame_called(views->at[0], "a")->device_ns, 30);
+    assert_int_equal(frame_called(views->at[0], "b")->device_ns, 30);
     views_free(views);
     trace_free(trace);
 }
@@ -161,24 +126,6 @@ static void an_empty_trace_has_no_views(void **state)
     assert_int_equal(views->count, 0);
     views_free(views);
     trace_free(trace);
-}
-
-static void thinning_keeps_the_longest(void **state)
-{
-    (void)state;
-    struct timeline *timeline = timeline_open("t", "t", 0, 1000);
-    size_t lane = timeline_add_lane(timeline, "lane", false);
-    for (int64_t i = 0; i < 100; i++)
-        timeline_add_span(timeline, lane, 0, "x", 1, 10 * (99 - i), i);
-    timeline_thin(timeline, 10);
-    assert_int_equal(timeline->spans.count, 10);
-    assert_int_equal(timeline->left_out, 90);
-    assert_int_equal(timeline->below_ns, 89);
-    for (size_t i = 0; i < 10; i++) {
-        assert_int_equal(timeline->spans.at[i].start_ns, 10 * i); /* in order again */
-        assert_int_equal(timeline->spans.at[i].dur_ns, 99 - i);
-    }
-    timeline_free(timeline);
 }
 
 static void small_frames_stay_with_their_callers(void **state)
@@ -205,11 +152,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_slowest_and_the_median_step_are_shown),
-        cmocka_unit_test(a_timeline_has_lanes_and_rows),
         cmocka_unit_test(a_flame_adds_up),
         cmocka_unit_test(without_steps_all_is_shown),
         cmocka_unit_test(an_empty_trace_has_no_views),
-        cmocka_unit_test(thinning_keeps_the_longest),
         cmocka_unit_test(small_frames_stay_with_their_callers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,441 @@
+/*
+ * timeline.c - see timeline.h: the kinds of spans, the threads, and what is known of each span that was kept.
+ *
+ * Spans are taken in one pass without names. Whenever there are twice as many as are kept, the lighter ones go, and from
+ * then on what is lighter than those that are left is not taken at all; names are looked up at the end, of the kept ones.
+ */
+#include "charts/timeline_parts.h"
+
+#include "base/demangle.h"
+#include "facts/gpu_names.h"
+#include "facts/host_waits.h"
+#include "facts/memory_records.h"
+#include "facts/python_names.h"
+#include "replay/make_graph.h"
+#include "trace/calltree.h"
+#include "trace/span.h"
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_DEPTH = 250, BINS = 1200 };
+
+struct trace_wants chart_timeline_wants(void)
+{
+    return (struct trace_wants){ .args = gaps_wants.args | REPLAY_WANTS | MEMORY_RECORDS_WANTS | WANT(INPUT_DIMS) | WANT(GRID) |
+                                         WANT(BLOCK) | WANT(BYTES) | WANT(STREAM) | WANT(CORRELATION) };
+}
+
+/* ---- kinds ---- */
+
+static const struct timeline_kind kinds[SPAN_IDLE] = {
+    [SPAN_MATRIX] = { "matrix kernels", "device", CHART_BLUE },
+    [SPAN_COMPUTATION] = { "other kernels", "device", CHART_SKY },
+    [SPAN_COMMUNICATION] = { "communication", "device", CHART_COLOR_OF_COMMUNICATION },
+    [SPAN_COPY] = { "copies", "device", CHART_COLOR_OF_COPIES },
+    [SPAN_MEMSET] = { "memset", "device", CHART_YELLOW },
+    [SPAN_OPERATOR] = { "operators", "host", CHART_COLOR_OF_HOST },
+    [SPAN_CALL] = { "runtime calls", "host", CHART_ORANGE },
+    [SPAN_WAIT] = { "waiting calls", "host", CHART_VERMILION },
+    [SPAN_PYTHON] = { "Python", "host", CHART_PURPLE },
+    [SPAN_TORCH] = { "Python of PyTorch", "host", CHART_GREY },
+    [SPAN_ANNOTATION] = { "annotations", "host", CHART_GREEN },
+    [SPAN_OVERHEAD] = { "profiler", "host", CHART_GREY },
+    [SPAN_OTHER] = { "other", "host", CHART_PALE },
+};
+
+static const enum chart_color idle_colors[GAP_CAUSES] = {
+    [GAP_HOST] = CHART_COLOR_OF_HOST,         [GAP_DATA_LOADING] = CHART_PURPLE,
+    [GAP_SYNCHRONIZATION] = CHART_YELLOW,     [GAP_ALLOCATION] = CHART_BLUE,
+    [GAP_COMMUNICATION] = CHART_VERMILION,    [GAP_LAUNCH_CALL] = CHART_GREEN,
+    [GAP_FIRST_USE] = CHART_GREEN,            [GAP_LAUNCH_LATENCY] = CHART_ORANGE,
+    [GAP_STREAM_WAIT] = CHART_PURPLE,         [GAP_GRAPH] = CHART_ORANGE,
+    [GAP_QUEUED] = CHART_GREY,                [GAP_PROFILER] = CHART_GREY,
+    [GAP_UNKNOWN] = CHART_GREY,
+};
+
+static const enum chart_color path_colors[PATH_PARTS] = {
+    [PART_KERNEL] = CHART_BLUE,   [PART_COMMUNICATION] = CHART_VERMILION, [PART_COPY] = CHART_GREEN,
+    [PART_MEMSET] = CHART_YELLOW, [PART_OPERATOR] = CHART_SKY,            [PART_CALL] = CHART_ORANGE,
+    [PART_LAUNCH] = CHART_YELLOW, [PART_STREAM] = CHART_PURPLE,           [PART_EVENT] = CHART_PURPLE,
+    [PART_SYNC] = CHART_ORANGE,   [PART_GAP] = CHART_PALE,                [PART_UNKNOWN] = CHART_GREY,
+};
+
+static void add_kinds(struct timeline *timeline)
+{
+    for (int i = 0; i < SPAN_IDLE; i++)
+        timeline_add_kind(timeline, kinds[i].title, kinds[i].group, kinds[i].color);
+    for (int i = 0; i < GAP_CAUSES; i++)
+        timeline_add_kind(timeline, gap_cause_name((enum gap_cause)i), "idle", idle_colors[i]);
+    timeline_add_kind(timeline, "short gaps", "idle", CHART_GREY);
+    for (int i = 0; i < PATH_PARTS; i++)
+        timeline_add_kind(timeline, path_part_title((enum path_part)i), "critical path", path_colors[i]);
+}
+
+static uint8_t kind_of_kernel(const char *name)
+{
+    return kernel_is_product(name) || kernel_tensor_use(name) == TENSOR_YES ? SPAN_MATRIX : SPAN_COMPUTATION;
+}
+
+static uint8_t kind_of_frame(const char *name)
+{
+    return python_frame_of(name) == FRAME_OF_USER || python_module_of(name) ? SPAN_PYTHON : SPAN_TORCH;
+}
+
+static uint32_t kind_by_name(struct timeline_making *making, event_id e, uint8_t (*find)(const char *name))
+{
+    uint8_t *kind = &making->kind_of_name[making->trace->name[e]];
+    if (*kind == SPAN_KINDS)
+        *kind = find(trace_name(making->trace, e));
+    return *kind;
+}
+
+uint32_t timeline_kind_of(struct timeline_making *making, event_id e)
+{
+    switch ((enum event_kind)making->trace->kind[e]) {
+    case EVENT_OP:
+        return SPAN_OPERATOR;
+    case EVENT_ANNOTATION:
+        return SPAN_ANNOTATION;
+    case EVENT_PYTHON:
+        return kind_by_name(making, e, kind_of_frame);
+    case EVENT_RUNTIME:
+    case EVENT_DRIVER:
+        return making->waits[e / 8] >> e % 8 & 1 ? SPAN_WAIT : SPAN_CALL;
+    case EVENT_OVERHEAD:
+        return SPAN_OVERHEAD;
+    case EVENT_KERNEL:
+        return kind_by_name(making, e, kind_of_kernel);
+    case EVENT_MEMCPY:
+        return SPAN_COPY;
+    case EVENT_MEMSET:
+        return SPAN_MEMSET;
+    default:
+        return SPAN_OTHER;
+    }
+}
+
+/* ---- names of tracks and files ---- */
+
+const char *timeline_name_track(struct timeline_making *making, const struct track *track)
+{
+    const struct trace *trace = making->trace;
+    struct buffer *out = &making->text;
+    buffer_clear(out);
+    if (track->kind == TRACK_STREAM) {
+        buffer_printf(out, "device %" PRId32, track->device);
+        if (track->stream >= 0)
+            buffer_printf(out, ", stream %" PRId64, track->stream);
+        return out->at;
+    }
+    /* PyTorch's threads are called "thread 4711 (python3)" already. */
+    const char *name = track->thread_name == NAME_NONE ? "" : names_text(trace->texts, track->thread_name);
+    bool whole = strncmp(name, "thread ", 7) == 0;
+    if (!whole && track->tid_text != NAME_NONE)
+        buffer_printf(out, "thread %s", names_text(trace->texts, track->tid_text));
+    else if (!whole)
+        buffer_printf(out, "thread %" PRId64, track->tid);
+    buffer_printf(out, "%s%s", whole || !*name ? "" : " ", name);
+    return out->at;
+}
+
+const char *timeline_name_file(struct timeline_making *making, uint32_t file)
+{
+    buffer_clear(&making->text);
+    if (making->trace->file_count == 1)
+        return "";
+    buffer_printf(&making->text, "rank %" PRId64, selection_rank(making->trace, file));
+    return making->text.at;
+}
+
+/* ---- spans ---- */
+
+static void drop_light(struct timeline_making *making)
+{
+    struct timeline *timeline = making->timeline;
+    timeline_rank(timeline);
+    if (timeline->spans.count <= TIMELINE_MOST_SPANS)
+        return;
+    timeline->left_out += timeline->spans.count - TIMELINE_MOST_SPANS;
+    timeline->spans.count = TIMELINE_MOST_SPANS;
+    making->least_weight = timeline->spans.at[TIMELINE_MOST_SPANS - 1].weight;
+}
+
+void timeline_take(struct timeline_making *making, uint32_t file, struct timeline_span span)
+{
+    if (span.weight < making->least_weight) {
+        making->timeline->left_out++;
+        return;
+    }
+    span.start_ns += making->shift_ns[file];
+    timeline_add_span(making->timeline, &span);
+    if (making->timeline->spans.count >= 2 * (size_t)TIMELINE_MOST_SPANS)
+        drop_light(making);
+}
+
+static void add_detail(struct buffer *out, const char *key, const char *value)
+{
+    if (value)
+        buffer_printf(out, "%s%s: %s", out->count ? "\n" : "", key, value);
+}
+
+/* Shapes of an operator; grid, block and operator of work; bytes of a copy. */
+static void describe(struct timeline_making *making, struct timeline_span *span, event_id op)
+{
+    const struct trace *trace = making->trace;
+    struct buffer *out = &making->text;
+    int64_t bytes;
+    buffer_clear(out);
+    add_detail(out, "Shapes", trace_arg_text(trace, ARG_INPUT_DIMS, span->event));
+    add_detail(out, "Operator", op == EVENT_NONE ? NULL : trace_name(trace, op));
+    add_detail(out, "Operator's shapes",
+               op == EVENT_NONE ? NULL : trace_arg_text(trace, ARG_INPUT_DIMS, op));
+    add_detail(out, "Grid", trace_arg_text(trace, ARG_GRID, span->event));
+    add_detail(out, "Block", trace_arg_text(trace, ARG_BLOCK, span->event));
+    if (trace->kind[span->event] == EVENT_MEMCPY && trace_arg(trace, ARG_BYTES, span->event, &bytes))
+        buffer_printf(out, "%sBytes: %" PRId64, out->count ? "\n" : "", bytes);
+    span->detail = out->count ? names_add(making->timeline->details, out->at, out->count) : 0;
+    if (event_is_call(trace->kind[span->event]) || event_on_device(trace->kind[span->event]))
+        span->correlation = trace_arg_or(trace, ARG_CORRELATION, span->event, 0);
+}
+
+/* The names and details of the spans that were kept; what has a name already (a gap) keeps it. */
+static void name_spans(struct timeline_making *making)
+{
+    const struct trace *trace = making->trace;
+    struct timeline *timeline = making->timeline;
+    name_id *shown = mem_alloc(mem_times(names_count(trace->names) + 1, sizeof *shown));
+    memset(shown, 0xff, (names_count(trace->names) + 1) * sizeof *shown);
+    for (size_t i = 0; i < timeline->spans.count; i++) {
+        struct timeline_span *span = &timeline->spans.at[i];
+        if (span->event == TIMELINE_NO_EVENT)
+            continue;
+        name_id name = trace->name[span->event];
+        if (shown[name] == NAME_NONE) {
+            buffer_clear(&making->text);
+            if (!demangle_name(&making->text, names_text(trace->names, name)))
+                buffer_add(&making->text, names_text(trace->names, name), names_length(trace->names, name));
+            shown[name] = names_add(timeline->names, making->text.count ? making->text.at : "", making->text.count);
+        }
+        span->name = shown[name];
+        event_id op = span->operation;
+        describe(making, span, op);
+    }
+    free(shown);
+}
+
+/* ---- threads ---- */
+
+static bool takes(const void *context, event_id e)
+{
+    const struct timeline_making *making = context;
+    const struct trace *trace = making->trace;
+    enum event_kind kind = trace->kind[e];
+    return !event_on_device(kind) && kind != EVENT_SPAN && kind != EVENT_INSTANT &&
+           !(trace->flags[e] & (EVENT_ASYNC | EVENT_POINT)) &&
+           (!making->selection || selection_holds_place(making->selection, e));
+}
+
+static int64_t weight_of_call(const struct timeline_making *making, event_id e, uint32_t kind)
+{
+    int64_t own_ns = making->trace->dur_ns[e];
+    if (kind == SPAN_TORCH)
+        return own_ns / 4;
+    if (making->launched_ns && (int64_t)making->launched_ns[e] * 2 > own_ns)
+        return (int64_t)making->launched_ns[e] * 2;
+    return own_ns;
+}
+
+static void take_thread(struct timeline_making *making, const struct calltree *tree,
+                        const struct calltree_thread *thread, uint32_t lane, uint16_t *depth, uint16_t *inner)
+{
+    const struct trace *trace = making->trace;
+    for (node_id n = thread->first; n < thread->first + thread->count; n++) {
+        node_id parent = tree->parent[n];
+        event_id e = tree->event[n];
+        uint32_t kind = timeline_kind_of(making, e);
+        depth[n] = parent == NODE_NONE ? 0 : (uint16_t)(depth[parent] + (depth[parent] < UINT16_MAX));
+        inner[n] = parent == NODE_NONE ? 0 : inner[parent];
+        if (depth[n] < MOST_DEPTH)
+            timeline_take(making, trace->tracks[thread->track].file,
+                          (struct timeline_span){ .lane = lane,
+                                                  .kind = kind,
+                                                  .depth = depth[n],
+                                                  .inner = inner[n],
+                                                  .folded = kind == SPAN_TORCH,
+                                                  .event = e,
+                                                  .call = TIMELINE_NO_EVENT,
+                                                  .operation = EVENT_NONE,
+                                                  .start_ns = trace->start_ns[e],
+                                                  .dur_ns = trace->dur_ns[e],
+                                                  .weight = weight_of_call(making, e, kind) });
+        else
+            making->timeline->left_out++;
+        inner[n] = (uint16_t)(inner[n] + (kind == SPAN_TORCH));
+    }
+}
+
+struct busy_thread {
+    const struct calltree_thread *thread;
+    uint32_t file;
+};
+
+static int compare_threads(const void *left, const void *right)
+{
+    const struct busy_thread *a = left, *b = right;
+    if (a->file != b->file)
+        return a->file < b->file ? -1 : 1;
+    if (a->thread->count != b->thread->count)
+        return a->thread->count > b->thread->count ? -1 : 1;
+    return a->thread->track < b->thread->track ? -1 : a->thread->track > b->thread->track;
+}
+
+/* A lane per thread: of each file those with most calls first. The later ones of many are closed at first. */
+static void add_threads(struct timeline_making *making)
+{
+    enum { OPEN = 6 };
+    const struct trace *trace = making->trace;
+    struct calltree *tree = calltree_open(trace, takes, making);
+    calltree_nest(tree);
+    struct busy_thread *busy = mem_alloc(mem_times(tree->thread_count + 1, sizeof *busy));
+    uint16_t *depth = mem_zalloc(tree->count + 1, sizeof *depth),
+             *inner = mem_zalloc(tree->count + 1, sizeof *inner);
+    for (size_t t = 0; t < tree->thread_count; t++)
+        busy[t] = (struct busy_thread){ &tree->threads[t], trace->tracks[tree->threads[t].track].file };
+    if (tree->thread_count)
+        qsort(busy, tree->thread_count, sizeof *busy, compare_threads);
+    for (size_t t = 0; t < tree->thread_count; t++) {
+        const struct track *track = &trace->tracks[busy[t].thread->track];
+        const char *title = arena_printf(&making->timeline->arena, "%s", timeline_name_track(making, track));
+        uint32_t lane = timeline_add_lane(making->timeline, title, timeline_name_file(making, track->file),
+                                          TIMELINE_HOST);
+        bool first = t == 0 || busy[t - 1].file != busy[t].file;
+        making->timeline->lanes.at[lane].closed =
+            tree->thread_count > OPEN && (!first || trace->file_count > OPEN);
+        take_thread(making, tree, busy[t].thread, lane, depth, inner);
+    }
+    free(busy);
+    free(depth);
+    free(inner);
+    calltree_free(tree);
+}
+
+/* ---- all ---- */
+
+/* What each call, and its operator, had the devices do: the longest. */
+static void find_launched(struct timeline_making *making)
+{
+    const struct trace *trace = making->trace;
+    const struct gpu_events *gpu = making->gpu;
+    if (gpu->count == 0)
+        return;
+    making->launched_ns = mem_zalloc(trace->event_count, sizeof *making->launched_ns);
+    for (size_t i = 0; i < gpu->count; i++) {
+        float ns = (float)trace->dur_ns[gpu->event[i]];
+        event_id by[2] = { gpu->call[i], gpu->op[i] };
+        for (int k = 0; k < 2; k++)
+            if (by[k] != EVENT_NONE && ns > making->launched_ns[by[k]])
+                making->launched_ns[by[k]] = ns;
+    }
+}
+
+static void find_waits(struct timeline_making *making)
+{
+    const struct host_waits *waits = host_waits_of(making->trace);
+    making->waits = mem_zalloc(making->trace->event_count / 8 + 1, 1);
+    for (size_t i = 0; i < waits->count; i++)
+        making->waits[waits->at[i].call / 8] |= (uint8_t)(1 << waits->at[i].call % 8);
+}
+
+/* Work that was launched in a window ends behind it. */
+static void reach_work(const struct timeline_making *making, struct interval *span)
+{
+    const struct gpu_events *gpu = making->gpu;
+    for (size_t d = 0; d < gpu->device_count; d++)
+        for (size_t i = gpu->devices[d].first; i < gpu->devices[d].first + gpu->devices[d].count; i++) {
+            int64_t end_ns = trace_end_ns(making->trace, gpu->event[i]) + making->shift_ns[gpu->devices[d].file];
+            if (end_ns > span->end_ns && selection_holds_work(making->selection, gpu->event[i], gpu->call[i]))
+                span->end_ns = end_ns;
+        }
+}
+
+/* From the first begin to the last end of the files that are selected, of their windows; on one clock. */
+static struct interval find_span(const struct timeline_making *making)
+{
+    const struct selection *selection = making->selection;
+    struct interval all = { INT64_MAX, INT64_MIN };
+    for (uint32_t file = 0; file < making->trace->file_count; file++) {
+        struct interval span = trace_file_span(making->trace, file);
+        if (span.start_ns == span.end_ns || (selection && selection->files && !selection->files[file]))
+            continue;
+        if (selection && selection->windows && selection->windows[file].count) {
+            const struct intervals *windows = &selection->windows[file];
+            int64_t first_ns = windows->at[0].start_ns, last_ns = windows->at[windows->count - 1].end_ns;
+            span.start_ns = first_ns > span.start_ns ? first_ns : span.start_ns;
+            span.end_ns = last_ns < span.end_ns ? last_ns : span.end_ns;
+        }
+        span.start_ns += making->shift_ns[file];
+        span.end_ns += making->shift_ns[file];
+        all.start_ns = span.start_ns < all.start_ns ? span.start_ns : all.start_ns;
+        all.end_ns = span.end_ns > all.end_ns ? span.end_ns : all.end_ns;
+    }
+    if (selection && selection->windows && all.start_ns < all.end_ns)
+        reach_work(making, &all);
+    return all;
+}
+
+static void add_files(struct timeline_making *making)
+{
+    const struct trace *trace = making->trace;
+    for (uint32_t file = 0; file < trace->file_count; file++) {
+        const char *slash = strrchr(trace->files[file].path, '/');
+        *VEC_PUSH(&making->timeline->files) = (struct timeline_file){
+            .rank = selection_rank(trace, file),
+            .origin_ns = trace_file_span(trace, file).start_ns + making->shift_ns[file],
+            .name = slash ? slash + 1 : trace->files[file].path,
+        };
+    }
+}
+
+static void make(struct timeline_making *making)
+{
+    const struct trace *trace = making->trace;
+    size_t names = names_count(trace->names) + 1;
+    making->kind_of_name = mem_alloc(names);
+    memset(making->kind_of_name, SPAN_KINDS, names);
+    find_launched(making);
+    find_waits(making);
+    add_kinds(making->timeline);
+    add_files(making);
+    timeline_add_steps(making);
+    timeline_add_devices(making);
+    timeline_add_path(making);
+    timeline_add_memory(making);
+    add_threads(making);
+    drop_light(making);
+    name_spans(making);
+}
+
+struct timeline *chart_timeline(const struct trace *trace, const struct selection *selection)
+{
+    struct timeline_making making = {
+        .trace = trace,
+        .selection = selection_is_all(selection) ? NULL : selection,
+        .gpu = gpu_events_of(trace),
+        .graph = replay_graph_of(trace),
+    };
+    making.shift_ns = mem_zalloc(trace->file_count + 1, sizeof *making.shift_ns);
+    for (size_t file = 0; file < trace->file_count && making.graph->shift_ns; file++)
+        making.shift_ns[file] = making.graph->shift_ns[file];
+    struct interval span = find_span(&making);
+    if (span.start_ns < span.end_ns) {
+        making.timeline = timeline_open("The whole recording", span.start_ns, span.end_ns - span.start_ns, BINS);
+        make(&making);
+    }
+    free(making.shift_ns);
+    free(making.kind_of_name);
+    free(making.launched_ns);
+    free(making.waits);
+    buffer_release(&making.text);
+    return making.timeline;
+}

@@ -1,0 +1,272 @@
+/* timeline_devices.c - the part of devices of a timeline: streams, idle gaps and their causes, what was done in each bin. */
+#include "charts/timeline_parts.h"
+
+#include "facts/device_use.h"
+#include "trace/calltree.h"
+#include "trace/intervals.h"
+#include <inttypes.h>
+#include <stdlib.h>
+
+/* Work weighs more than what the host did: there is less of it, and it is what a run is for. Gaps do, too. */
+enum { WEIGHT_OF_WORK = 4 };
+
+/* Where several works overlap on a stream each gets a row of its own. */
+enum { STREAM_ROWS = 4 };
+
+/* Gaps shorter than this part of the recording are only summed up: nobody can see them. */
+enum { SHORT_GAP = 200000 };
+
+static bool holds_work(const struct timeline_making *making, size_t i)
+{
+    return !making->selection ||
+           selection_holds_work(making->selection, making->gpu->event[i], making->gpu->call[i]);
+}
+
+static uint32_t kind_of_work(struct timeline_making *making, size_t i)
+{
+    return gpu_work_communicates(making->gpu->work[i]) ? SPAN_COMMUNICATION
+                                                      : timeline_kind_of(making, making->gpu->event[i]);
+}
+
+/* ---- streams ---- */
+
+static void take_stream(struct timeline_making *making, const struct gpu_streams *streams,
+                        const struct gpu_stream *stream, uint32_t lane)
+{
+    const struct trace *trace = making->trace;
+    const struct gpu_events *gpu = making->gpu;
+    int64_t end_ns[STREAM_ROWS] = { INT64_MIN, INT64_MIN, INT64_MIN, INT64_MIN };
+    for (size_t k = stream->first; k < stream->first + stream->count; k++) {
+        size_t i = streams->position[k];
+        event_id e = gpu->event[i];
+        uint16_t row = 0;
+        if (!holds_work(making, i))
+            continue;
+        while (row < STREAM_ROWS - 1 && end_ns[row] > trace->start_ns[e])
+            row++;
+        if (trace_end_ns(trace, e) > end_ns[row])
+            end_ns[row] = trace_end_ns(trace, e);
+        timeline_take(making, gpu->devices[stream->device].file,
+                      (struct timeline_span){ .lane = lane,
+                                              .kind = kind_of_work(making, i),
+                                              .depth = row,
+                                              .event = e,
+                                              .call = gpu->call[i] == EVENT_NONE ? TIMELINE_NO_EVENT : gpu->call[i],
+                                              .operation = gpu->op[i],
+                                              .start_ns = trace->start_ns[e],
+                                              .dur_ns = trace->dur_ns[e],
+                                              .weight = trace->dur_ns[e] * WEIGHT_OF_WORK });
+    }
+}
+
+/* ---- gaps ---- */
+
+static name_id gap_detail(struct timeline_making *making, const struct gap *gap)
+{
+    const struct trace *trace = making->trace;
+    struct buffer *out = &making->text;
+    buffer_clear(out);
+    if (gap->meanwhile != EVENT_NONE)
+        buffer_printf(out, "The host was in: %s\n", trace_name(trace, gap->meanwhile));
+    if (gap->after != EVENT_NONE)
+        buffer_printf(out, "Ended by: %s", trace_name(trace, gap->after));
+    return names_add(making->timeline->details, out->count ? out->at : "", out->count);
+}
+
+static void take_gap(struct timeline_making *making, const struct gap *gap, uint32_t lane)
+{
+    int64_t dur_ns = gap->end_ns - gap->start_ns;
+    struct timeline_span span = { .lane = lane,
+                                  .kind = SPAN_IDLE + (uint32_t)gap->cause,
+                                  .event = TIMELINE_NO_EVENT,
+                                  .call = gap->call == EVENT_NONE ? TIMELINE_NO_EVENT : gap->call,
+                                  .operation = EVENT_NONE,
+                                  .start_ns = gap->start_ns,
+                                  .dur_ns = dur_ns,
+                                  .weight = dur_ns * WEIGHT_OF_WORK };
+    if (span.weight < making->least_weight)
+        return;
+    buffer_clear(&making->text);
+    buffer_printf(&making->text, "idle: %s", gap_cause_name(gap->cause));
+    span.name = names_add(making->timeline->names, making->text.at, making->text.count);
+    span.detail = gap_detail(making, gap);
+    timeline_take(making, making->gpu->devices[gap->device].file, span);
+}
+
+/* ---- strips ---- */
+
+static void fill_use(struct timeline_making *making, size_t strip, uint32_t kind, const struct intervals *when)
+{
+    for (size_t i = 0; i < when->count; i++)
+        timeline_fill_strip(making->timeline, strip, kind, when->at[i].start_ns, when->at[i].end_ns,
+                            when->at[i].end_ns - when->at[i].start_ns);
+}
+
+/* Each moment once, for the first kind of work that ran: matrix kernels, others, communication, copies, memsets. */
+static void fill_busy(struct timeline_making *making, size_t strip, const struct gpu_device *device)
+{
+    struct intervals of[SPAN_MEMSET + 1] = { 0 }, busy = { 0 }, exposed = { 0 }, both = { 0 };
+    int64_t shift_ns = making->shift_ns[device->file];
+    for (size_t i = device->first; i < device->first + device->count; i++) {
+        event_id e = making->gpu->event[i];
+        if (holds_work(making, i))
+            intervals_add(&of[kind_of_work(making, i)], making->trace->start_ns[e] + shift_ns,
+                          trace_end_ns(making->trace, e) + shift_ns);
+    }
+    for (uint32_t kind = 0; kind <= SPAN_MEMSET; kind++) {
+        intervals_merge(&of[kind]);
+        intervals_subtract(&of[kind], &busy, &exposed);
+        fill_use(making, strip, kind, &exposed);
+        intervals_union(&busy, &of[kind], &both);
+        struct intervals swap = busy;
+        busy = both;
+        both = swap;
+    }
+    for (uint32_t kind = 0; kind <= SPAN_MEMSET; kind++)
+        intervals_release(&of[kind]);
+    intervals_release(&busy);
+    intervals_release(&both);
+    intervals_release(&exposed);
+}
+
+/* The parts of a gap are spread over the whole of it: where in it they lie is not kept. */
+static void fill_gap(struct timeline_making *making, size_t strip, const struct gap *gap)
+{
+    int64_t shift_ns = making->shift_ns[making->gpu->devices[gap->device].file];
+    for (uint32_t cause = 0; cause < GAP_CAUSES; cause++)
+        if (gap->part_ns[cause] > 0)
+            timeline_fill_strip(making->timeline, strip, SPAN_IDLE + cause, gap->start_ns + shift_ns,
+                                gap->end_ns + shift_ns, gap->part_ns[cause]);
+}
+
+/* What is left between the first and the last work of a bin's device lies in gaps that were too short to be listed. */
+static void fill_rest(struct timeline_making *making, size_t strip)
+{
+    struct timeline *timeline = making->timeline;
+    int64_t *ns = timeline->strips.at[strip].ns, bin_ns = timeline->dur_ns / (int64_t)timeline->bins;
+    size_t first = SIZE_MAX, last = 0;
+    for (size_t bin = 0; bin < timeline->bins; bin++)
+        for (uint32_t kind = 0; kind < SPAN_IDLE; kind++)
+            if (ns[bin * TIMELINE_MOST_KINDS + kind] > 0) {
+                first = first == SIZE_MAX ? bin : first;
+                last = bin;
+            }
+    for (size_t bin = first == SIZE_MAX ? last : first + 1; bin < last; bin++) {
+        int64_t rest_ns = bin_ns;
+        for (uint32_t kind = 0; kind < TIMELINE_MOST_KINDS; kind++)
+            rest_ns -= ns[bin * TIMELINE_MOST_KINDS + kind];
+        if (rest_ns > 0)
+            ns[bin * TIMELINE_MOST_KINDS + SPAN_SHORT_GAPS] = rest_ns;
+    }
+}
+
+/* ---- without devices: what the busiest thread of a file did ---- */
+
+static bool takes(const void *context, event_id e)
+{
+    const struct timeline_making *making = context;
+    const struct trace *trace = making->trace;
+    enum event_kind kind = trace->kind[e];
+    return (kind == EVENT_OP || kind == EVENT_RUNTIME || kind == EVENT_PYTHON || kind == EVENT_OTHER) &&
+           !(trace->flags[e] & (EVENT_ASYNC | EVENT_POINT)) &&
+           (!making->selection || selection_holds_place(making->selection, e));
+}
+
+/* The time of each call without those that it made, spread over it. */
+static void fill_thread(struct timeline_making *making, const struct calltree *tree,
+                        const struct calltree_thread *thread, const int64_t *inner_ns)
+{
+    const struct trace *trace = making->trace;
+    const struct track *track = &trace->tracks[thread->track];
+    size_t strip = timeline_add_strip(making->timeline, timeline_name_track(making, track));
+    int64_t shift_ns = making->shift_ns[track->file];
+    for (node_id n = thread->first; n < thread->first + thread->count; n++) {
+        event_id e = tree->event[n];
+        int64_t own_ns = trace->dur_ns[e] - inner_ns[n];
+        if (own_ns > 0)
+            timeline_fill_strip(making->timeline, strip, timeline_kind_of(making, e),
+                                trace->start_ns[e] + shift_ns, trace_end_ns(trace, e) + shift_ns, own_ns);
+    }
+}
+
+static void add_thread_strips(struct timeline_making *making)
+{
+    enum { MOST_STRIPS = 8 };
+    const struct trace *trace = making->trace;
+    struct calltree *tree = calltree_open(trace, takes, making);
+    calltree_nest(tree);
+    int64_t *inner_ns = mem_zalloc(tree->count + 1, sizeof *inner_ns);
+    for (size_t n = 0; n < tree->count; n++)
+        if (tree->parent[n] != NODE_NONE)
+            inner_ns[tree->parent[n]] += trace->dur_ns[tree->event[n]];
+    for (uint32_t file = 0; file < trace->file_count && file < MOST_STRIPS; file++) {
+        const struct calltree_thread *busiest = NULL;
+        for (size_t t = 0; t < tree->thread_count; t++)
+            if (trace->tracks[tree->threads[t].track].file == file &&
+                (!busiest || tree->threads[t].count > busiest->count))
+                busiest = &tree->threads[t];
+        if (busiest)
+            fill_thread(making, tree, busiest, inner_ns);
+    }
+    free(inner_ns);
+    calltree_free(tree);
+}
+
+/* ---- all ---- */
+
+static void add_device(struct timeline_making *making, const struct gpu_streams *streams, uint32_t d,
+                       size_t *stream, const struct gaps *gaps, size_t *gap)
+{
+    enum { OPEN = 8 };
+    const struct gpu_device *device = &making->gpu->devices[d];
+    struct timeline *timeline = making->timeline;
+    const char *rank = arena_printf(&timeline->arena, "%s", timeline_name_file(making, device->file));
+    const char *name = arena_printf(&timeline->arena, "device %" PRId32, device->id);
+    size_t strip = timeline_add_strip(
+        timeline, *rank ? arena_printf(&timeline->arena, "%s, %s", rank, name) : name);
+    uint32_t lane = timeline_add_lane(timeline, arena_printf(&timeline->arena, "%s, idle", name), rank,
+                                      TIMELINE_DEVICE);
+    timeline->lanes.at[lane].strip = (uint32_t)strip;
+    fill_busy(making, strip, device);
+    for (; *gap < gaps->count && gaps->at[*gap].device <= d; ++*gap) {
+        if (gaps->at[*gap].device != d)
+            continue;
+        take_gap(making, &gaps->at[*gap], lane);
+        fill_gap(making, strip, &gaps->at[*gap]);
+    }
+    fill_rest(making, strip);
+    for (; *stream < streams->count && streams->at[*stream].device <= d; ++*stream) {
+        const struct gpu_stream *of = &streams->at[*stream];
+        if (of->device != d)
+            continue;
+        const char *title = arena_printf(
+            &timeline->arena, "%s", timeline_name_track(making, &making->trace->tracks[of->track]));
+        lane = timeline_add_lane(timeline, title, rank, TIMELINE_DEVICE);
+        timeline->lanes.at[lane].strip = (uint32_t)strip;
+        take_stream(making, streams, of, lane);
+        timeline->lanes.at[lane].closed = making->gpu->device_count > OPEN;
+    }
+}
+
+void timeline_add_devices(struct timeline_making *making)
+{
+    const struct gpu_events *gpu = making->gpu;
+    if (gpu->count == 0) {
+        add_thread_strips(making);
+        return;
+    }
+    struct gaps_options options = gaps_defaults;
+    options.in_order = true;
+    options.min_ns = making->timeline->dur_ns / SHORT_GAP;
+    struct selection all = { .trace = making->trace };
+    struct gaps *gaps = gaps_analyze(making->trace, making->selection ? making->selection : &all, BY(DEVICE), &options);
+    struct gpu_streams *streams = gpu_streams_open(gpu);
+    size_t stream = 0, gap = 0;
+    for (uint32_t d = 0; d < gpu->device_count; d++) {
+        uint32_t file = gpu->devices[d].file;
+        if (!making->selection || !making->selection->files || making->selection->files[file])
+            add_device(making, streams, d, &stream, gaps, &gap);
+    }
+    gpu_streams_free(streams);
+    gaps_free(gaps);
+}

@@ -1,0 +1,118 @@
+/* timeline_marks.c - what lies beside the events of a timeline: its steps, the critical path, memory in use. */
+#include "charts/timeline_parts.h"
+
+#include "facts/device_steps.h"
+#include "facts/memory_records.h"
+#include "facts/step_list.h"
+#include <inttypes.h>
+#include <string.h>
+
+void timeline_add_steps(struct timeline_making *making)
+{
+    const struct selection *selection = making->selection;
+    struct step_list *ranges = step_list_open(making->trace);
+    step_list_drop_overlaps(ranges);
+    struct device_steps *steps = device_steps_open(ranges, making->gpu);
+    for (size_t i = 0; i < steps->count; i++) {
+        const struct device_step *step = &steps->at[i];
+        if (selection && ((selection->files && !selection->files[step->file]) ||
+                          !selection_holds_time(selection, step->file, step->host_start_ns)))
+            continue;
+        *VEC_PUSH(&making->timeline->steps) = (struct timeline_step){
+            .number = step->number,
+            .start_ns = step->start_ns + making->shift_ns[step->file],
+            .dur_ns = step->end_ns - step->start_ns,
+            .host_ns = step->host_start_ns + making->shift_ns[step->file],
+            .file = step->file,
+        };
+    }
+    device_steps_free(steps);
+    step_list_free(ranges);
+}
+
+/* ---- the critical path ---- */
+
+static void take_segment(struct timeline_making *making, const struct path_segment *segment, uint32_t lane)
+{
+    struct buffer *out = &making->text;
+    const char *part = path_part_title(segment->part);
+    const char *name =
+        segment->event == EVENT_NONE ? part : trace_name(making->trace, segment->event);
+    buffer_clear(out);
+    if (segment->event != EVENT_NONE)
+        buffer_printf(out, "On the critical path: %s", part);
+    struct timeline_span span = {
+        .lane = lane,
+        .kind = SPAN_PATH + (uint32_t)segment->part,
+        .name = names_add(making->timeline->names, name, strlen(name)),
+        .detail = names_add(making->timeline->details, out->count ? out->at : "", out->count),
+        .event = TIMELINE_NO_EVENT,
+        .call = segment->event == EVENT_NONE ? TIMELINE_NO_EVENT : segment->event,
+        .operation = EVENT_NONE,
+        .start_ns = segment->start_ns,
+        .dur_ns = segment->end_ns - segment->start_ns,
+        .weight = segment->end_ns - segment->start_ns,
+    };
+    timeline_add_span(making->timeline, &span); /* is on the common clock already */
+}
+
+/* Of a long path the pieces that can be seen when all of it is. */
+void timeline_add_path(struct timeline_making *making)
+{
+    enum { MOST_PIECES = 20000 };
+    const struct selection *selection = making->selection;
+    struct path_windows *windows = path_windows_whole(making->graph);
+    for (size_t w = 0; w < windows->count; w++) {
+        const struct path_window *window = &windows->at[w];
+        if (selection && selection->files && !selection->files[window->file])
+            continue;
+        struct path *path = path_open(making->graph, window);
+        uint32_t lane = UINT32_MAX;
+        int64_t least_ns = path->count > MOST_PIECES ? making->timeline->dur_ns / MOST_PIECES : 0;
+        for (size_t i = 0; i < path->count; i++) {
+            const struct path_segment *segment = &path->at[i];
+            if (segment->end_ns - segment->start_ns < least_ns)
+                continue;
+            if (lane == UINT32_MAX)
+                lane = timeline_add_lane(making->timeline, "critical path",
+                                         windows->count > 1 ? timeline_name_file(making, window->file) : "",
+                                         TIMELINE_MARKS);
+            take_segment(making, segment, lane);
+        }
+        path_free(path);
+    }
+    path_windows_free(windows);
+}
+
+/* ---- memory ---- */
+
+static void add_levels(struct timeline_making *making, const struct memory_records *records,
+                       const struct memory_device *device)
+{
+    const struct trace *trace = making->trace;
+    const char *type = memory_device_type_name(device->type);
+    const char *rank = timeline_name_file(making, device->file);
+    char title[96];
+    int len = snprintf(title, sizeof title, "%s%smemory of %s", rank, *rank ? ", " : "", type ? type : "a device");
+    if (device->id >= 0 && len > 0 && (size_t)len < sizeof title)
+        snprintf(title + len, sizeof title - (size_t)len, ":%" PRId64, device->id);
+    size_t series = timeline_add_series(making->timeline, title);
+    for (uint32_t i = device->first; i < device->first + device->count; i++)
+        timeline_set_series(making->timeline, series,
+                            trace->start_ns[records->at[i].event] + making->shift_ns[device->file],
+                            records->at[i].allocated);
+}
+
+void timeline_add_memory(struct timeline_making *making)
+{
+    enum { MOST_SERIES = 16 };
+    const struct selection *selection = making->selection;
+    struct memory_records *records = memory_records_open(making->trace, MEMORY_LEVELS);
+    for (int host = 0; host < 2; host++) /* devices first */
+        for (size_t d = 0; d < records->device_count; d++)
+            if (memory_is_host(&records->devices[d]) == host && records->devices[d].count > 1 &&
+                making->timeline->series.count < MOST_SERIES &&
+                !(selection && selection->files && !selection->files[records->devices[d].file]))
+                add_levels(making, records, &records->devices[d]);
+    memory_records_free(records);
+}

@@ -1,0 +1,66 @@
+/* timeline_parts.h - a timeline being made, for the files charts/timeline*.c. */
+#ifndef TPA_CHARTS_TIMELINE_PARTS_H
+#define TPA_CHARTS_TIMELINE_PARTS_H
+
+#include "analyze/gaps.h"
+#include "base/buffer.h"
+#include "charts/timeline.h"
+#include "facts/gpu_events.h"
+#include "replay/graph.h"
+#include "replay/path.h"
+
+/* Kinds of spans; those of gaps and of the critical path follow. */
+enum {
+    SPAN_MATRIX,
+    SPAN_COMPUTATION,
+    SPAN_COMMUNICATION,
+    SPAN_COPY,
+    SPAN_MEMSET,
+    SPAN_OPERATOR,
+    SPAN_CALL,
+    SPAN_WAIT,
+    SPAN_PYTHON,
+    SPAN_TORCH, /* Python frames of PyTorch itself */
+    SPAN_ANNOTATION,
+    SPAN_OVERHEAD,
+    SPAN_OTHER,
+    SPAN_IDLE,
+    SPAN_SHORT_GAPS = SPAN_IDLE + GAP_CAUSES,
+    SPAN_PATH,
+    SPAN_KINDS = SPAN_PATH + PATH_PARTS
+};
+_Static_assert((int)SPAN_KINDS <= (int)TIMELINE_MOST_KINDS, "every kind has a place in a strip");
+
+struct timeline_making {
+    const struct trace *trace;
+    const struct selection *selection; /* NULL: everything */
+    const struct gpu_events *gpu;
+    const struct replay_graph *graph;
+    struct timeline *timeline;
+    int64_t *shift_ns;     /* by file: to be added to its times */
+    uint8_t *kind_of_name; /* by name: of kernels and Python frames; SPAN_KINDS: not looked at yet */
+    float *launched_ns;    /* by event: time of the longest work that a call launched, or its operator; NULL: no work */
+    uint8_t *waits;        /* by event: a bit for the calls that wait */
+    int64_t least_weight;  /* lighter spans are left out */
+    struct buffer text;
+};
+
+/* Take SPAN, whose times are on the clock of FILE; no name is given to it yet. Left out where its weight is too small. */
+void timeline_take(struct timeline_making *making, uint32_t file, struct timeline_span span);
+
+/* The kind of EVENT. */
+uint32_t timeline_kind_of(struct timeline_making *making, event_id event);
+
+/* The name of a track, and of a file: "rank 3", "" where there is one. In the text of MAKING. */
+const char *timeline_name_track(struct timeline_making *making, const struct track *track);
+const char *timeline_name_file(struct timeline_making *making, uint32_t file);
+
+/* The lanes, spans and strips of devices; a strip of a thread for each file without. */
+void timeline_add_devices(struct timeline_making *making);
+
+/* Steps; the critical path; memory in use. */
+void timeline_add_steps(struct timeline_making *making);
+void timeline_add_path(struct timeline_making *making);
+void timeline_add_memory(struct timeline_making *making);
+
+#endif

@@ -1,0 +1,746 @@
+/* ---- the timeline: events in rows of lanes along one axis of time. report/page_timeline.c writes what is read here ---- */
+
+const chartColors = ["--blue", "--orange", "--green", "--vermilion", "--sky", "--purple", "--yellow", "--grey", "--pale"];
+
+function timelineColors() {
+    const style = getComputedStyle(document.documentElement);
+    const colors = themeColors();
+    for (const name of chartColors)
+        colors[name] = style.getPropertyValue(name).trim();
+    return colors;
+}
+
+/* "#rrggbb" as a pixel of ImageData. */
+function pixelOf(color, alpha) {
+    const bytes = new Uint8Array([1, 3, 5].map((at) => parseInt(color.slice(at, at + 2), 16)).concat(Math.round(alpha * 255)));
+    return new Uint32Array(bytes.buffer)[0];
+}
+
+function bytesOf(base64) {
+    const text = atob(base64);
+    const bytes = new Uint8Array(text.length);
+    for (let i = 0; i < text.length; i++)
+        bytes[i] = text.charCodeAt(i);
+    return bytes;
+}
+
+/* Numbers of 7 bits a byte; they may be larger than what bitwise operators hold. */
+class Numbers {
+    constructor(bytes) {
+        this.bytes = bytes;
+        this.at = 0;
+    }
+
+    next() {
+        let value = 0, factor = 1, byte;
+        do {
+            byte = this.bytes[this.at++];
+            value += (byte & 127) * factor;
+            factor *= 128;
+        } while (byte > 127);
+        return value;
+    }
+
+    signed() {
+        const value = this.next();
+        return value % 2 ? -(value - 1) / 2 - 1 : value / 2;
+    }
+}
+
+function readSpans(data) {
+    let count = 0;
+    for (let i = 2; i < data.rows.length; i += 3)
+        count += data.rows[i];
+    const spans = {
+        count, start: new Float64Array(count), length: new Float64Array(count), kind: new Uint8Array(count),
+        folded: new Uint8Array(count), inner: new Uint16Array(count), name: new Uint32Array(count),
+        detail: new Uint32Array(count), call: new Int32Array(count), correlation: new Float64Array(count),
+        lane: new Uint32Array(count), depth: new Uint16Array(count), rows: new Map(),
+    };
+    const from = new Numbers(bytesOf(data.spans));
+    let i = 0, correlation = 0;
+    for (let row = 0; row < data.rows.length; row += 3) {
+        const [lane, depth, size] = data.rows.slice(row, row + 3);
+        let at = 0;
+        spans.rows.set(lane * 4096 + depth, [i, i + size]);
+        for (const end = i + size; i < end; i++) {
+            at += from.next();
+            spans.start[i] = at;
+            spans.length[i] = from.next();
+            const kind = from.next();
+            spans.kind[i] = kind >> 1;
+            spans.folded[i] = kind & 1;
+            spans.inner[i] = from.next();
+            spans.name[i] = from.next();
+            spans.detail[i] = from.next();
+            spans.call[i] = from.next() - 1;
+            correlation += from.signed();
+            spans.correlation[i] = correlation;
+            spans.lane[i] = lane;
+            spans.depth[i] = depth;
+        }
+    }
+    return spans;
+}
+
+/* The events and lanes of a page's data, whatever of them is shown. */
+class Recording {
+    constructor(data) {
+        this.data = data;
+        this.length = Math.max(data.length, 1);
+        this.names = data.names;
+        this.kinds = [];
+        for (let i = 0; i < data.kinds.length; i += 3)
+            this.kinds.push({ title: data.kinds[i], group: data.kinds[i + 1], color: chartColors[data.kinds[i + 2]] });
+        this.lanes = [];
+        for (let i = 0; i < data.lanes.length; i += 5)
+            this.lanes.push({ title: data.lanes[i], group: data.lanes[i + 1], place: data.lanes[i + 2], strip: data.lanes[i + 3],
+                              open: !data.lanes[i + 4], bins: null });
+        this.steps = [];
+        for (let i = 0; i < data.steps.length; i += 5) /* the host begins a step earlier than the devices */
+            this.steps.push({ number: data.steps[i], at: data.steps[i + 1], length: data.steps[i + 2], host: data.steps[i + 3],
+                              file: data.steps[i + 4] });
+        this.files = [];
+        for (let i = 0; i < data.files.length; i += 3)
+            this.files.push({ rank: data.files[i], at: data.files[i + 1], name: data.files[i + 2] });
+        this.strips = [];
+        for (let i = 0; i < data.strips.length; i += 3)
+            this.strips.push({ title: data.strips[i], kinds: data.strips[i + 1], shares: bytesOf(data.strips[i + 2]) });
+        this.spans = readSpans(data);
+        for (let i = 0; i < data.series.length; i += 2)
+            this.lanes.push({ title: data.series[i], group: "", place: 1, open: true, bins: data.series[i + 1] });
+        this.lanes.forEach((lane, number) => { lane.number = number; });
+        this.kernelsOf = null;
+    }
+
+    nameOf(i) {
+        return this.names[this.spans.name[i]];
+    }
+
+    /* The place of the first of the ascending FROM..END that ends after AT. */
+    firstAfter(list, at) {
+        const { start, length } = this.spans;
+        let low = 0, high = list.length;
+        while (low < high) {
+            const middle = (low + high) >> 1;
+            if (start[list[middle]] + length[list[middle]] > at)
+                high = middle;
+            else
+                low = middle + 1;
+        }
+        return low;
+    }
+
+    /* What is around event I on its thread, the outermost first. */
+    callersOf(i) {
+        const { spans } = this;
+        const found = [];
+        for (let depth = 0; depth < spans.depth[i]; depth++) {
+            const row = spans.rows.get(spans.lane[i] * 4096 + depth);
+            if (!row)
+                continue;
+            let [low, high] = row;
+            while (low < high) { /* the last that begins no later */
+                const middle = (low + high) >> 1;
+                if (spans.start[middle] <= spans.start[i])
+                    low = middle + 1;
+                else
+                    high = middle;
+            }
+            if (low > row[0] && spans.start[low - 1] + spans.length[low - 1] >= spans.start[i] + spans.length[i])
+                found.push(low - 1);
+        }
+        return found;
+    }
+
+    isWork(i) {
+        return this.kinds.length > 0 && this.kinds[this.spans.kind[i]].group === "device";
+    }
+
+    /* The work that was launched within event I of a thread, itself included. */
+    workOf(i) {
+        const { spans } = this;
+        if (!this.kernelsOf) {
+            this.kernelsOf = [];
+            for (let k = 0; k < spans.count; k++)
+                if (spans.call[k] >= 0 && this.isWork(k))
+                    this.kernelsOf.push(k);
+        }
+        const end = spans.start[i] + spans.length[i];
+        return this.kernelsOf.filter((k) => {
+            const call = spans.call[k];
+            return spans.lane[call] === spans.lane[i] && spans.start[call] >= spans.start[i] &&
+                spans.start[call] + spans.length[call] <= end;
+        });
+    }
+
+    /* Rows of the lanes as they are open, from the top: what each shows, ascending. */
+    layOut(allFrames) {
+        const { spans, lanes } = this;
+        const rows = lanes.map(() => []);
+        for (let i = 0; i < spans.count; i++) {
+            const lane = lanes[spans.lane[i]];
+            if (spans.folded[i] && !allFrames)
+                continue;
+            const row = allFrames ? spans.depth[i] : spans.depth[i] - spans.inner[i];
+            if (row > 0 && !lane.open)
+                continue;
+            (rows[lane.number][row] = rows[lane.number][row] || []).push(i);
+        }
+        for (const lane of rows)
+            for (const row of lane)
+                if (row)
+                    this.sortRow(row);
+        return rows;
+    }
+
+    sortRow(row) {
+        const { start } = this.spans;
+        for (let i = 1; i < row.length; i++)
+            if (start[row[i]] < start[row[i - 1]]) {
+                row.sort((a, b) => start[a] - start[b]);
+                return;
+            }
+    }
+
+    /* What ran on the device of STRIP from FROM to TO: time of each kind, without what overlaps, and by name. */
+    sumUp(strip, from, to) {
+        const { spans, lanes, kinds } = this;
+        const sums = { busy: 0, idle: new Map(), names: new Map() };
+        const pieces = [];
+        for (let i = 0; i < spans.count; i++) {
+            const lane = lanes[spans.lane[i]];
+            if (lane.place !== 0 || lane.strip !== strip)
+                continue;
+            const start = Math.max(spans.start[i], from), end = Math.min(spans.start[i] + spans.length[i], to);
+            if (end <= start)
+                continue;
+            if (kinds[spans.kind[i]].group === "idle") {
+                const title = kinds[spans.kind[i]].title;
+                sums.idle.set(title, (sums.idle.get(title) || 0) + end - start);
+                continue;
+            }
+            pieces.push([start, end]);
+            const of = sums.names.get(spans.name[i]) || { time: 0, count: 0, example: i };
+            of.time += end - start;
+            of.count++;
+            sums.names.set(spans.name[i], of);
+        }
+        pieces.sort((a, b) => a[0] - b[0]);
+        let last = from;
+        for (const [start, end] of pieces) {
+            sums.busy += Math.max(0, end - Math.max(start, last));
+            last = Math.max(last, end);
+        }
+        return sums;
+    }
+}
+
+/* ---- drawing ---- */
+
+const AXIS = 22, ROW = 16, LANE_GAP = 5, SERIES = 40;
+
+class Timeline {
+    constructor(root, data) {
+        this.root = root;
+        this.recording = new Recording(data);
+        for (const [key, selector] of Object.entries({ canvas: ".lanes", overview: ".overview", box: ".window", spacer: ".spacer",
+                                                       tip: ".tip", panel: ".panel", told: ".matches" }))
+            this[key] = root.querySelector(selector);
+        this.from = 0;
+        this.span = this.recording.length;
+        this.chosen = -1;
+        this.range = null;
+        this.allFrames = false;
+        this.matches = [];
+        this.matching = null;
+        this.wanted = 0;
+        this.layOut();
+        setUpTimeline(this);
+        showPanel(this);
+        new ResizeObserver(() => this.draw(true)).observe(root);
+        matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.draw(true));
+        this.draw(true);
+    }
+
+    /* Where each row is: those of devices and marks are pinned where they leave room for the others. */
+    layOut() {
+        const { recording } = this;
+        const rows = recording.layOut(this.allFrames);
+        this.rows = [];
+        this.titles = [];
+        this.rowOf = new Map();
+        let y = 0;
+        this.pinned = 0;
+        const order = [...recording.lanes].sort((a, b) => a.place - b.place || a.number - b.number);
+        for (const lane of order) {
+            if (lane.place === 2 && !this.pinned)
+                this.pinned = y;
+            this.titles.push({ lane, y });
+            if (lane.bins) {
+                this.rows.push({ lane, y, height: SERIES, list: [] });
+                y += SERIES + LANE_GAP;
+                continue;
+            }
+            const count = Math.max(rows[lane.number].length, 1);
+            for (let row = 0; row < count; row++) {
+                const list = rows[lane.number][row] || [];
+                this.rows.push({ lane, y, height: ROW, list });
+                y += ROW;
+            }
+            y += LANE_GAP;
+        }
+        this.total = y;
+        this.pinned = this.pinned || 0;
+    }
+
+    /* Sizes are read once a frame: each reading of the page's layout costs more than many boxes. */
+    measure() {
+        this.wide = this.box.clientWidth;
+        this.high = this.box.clientHeight;
+        this.scrolled = this.box.scrollTop;
+        this.gutter = Math.min(170, this.wide * 0.26);
+        this.width = this.wide - this.gutter;
+        /* Lanes that are pinned take as much of the window as they need, unless that is most of it. */
+        this.pinnedHeight = this.pinned <= this.high * 0.62 ? this.pinned : 0;
+    }
+
+    xOf(at) {
+        return this.gutter + (at - this.from) / this.span * this.width;
+    }
+
+    timeAt(x) {
+        return this.from + (x - this.gutter) / this.width * this.span;
+    }
+
+    /* From the top of the canvas; rows that are not pinned scroll. */
+    yOf(row) {
+        return AXIS + (row.y < this.pinnedHeight ? row.y : row.y - this.scrolled);
+    }
+
+    show(from, span) {
+        this.span = Math.min(this.recording.length, Math.max(20, span));
+        this.from = Math.max(0, Math.min(from, this.recording.length - this.span));
+        this.draw();
+    }
+
+    zoom(factor, at = this.from + this.span / 2) {
+        const span = Math.min(this.recording.length, Math.max(20, this.span * factor));
+        this.show(at - (at - this.from) * (span / this.span), span);
+    }
+
+    /* At the next frame, once, however often it is asked for. */
+    draw(overview = false) {
+        this.overviewToo = this.overviewToo || overview;
+        if (this.wanted)
+            return;
+        this.wanted = requestAnimationFrame(() => {
+            this.wanted = 0;
+            this.drawNow();
+        });
+    }
+
+    drawNow() {
+        this.measure();
+        const { wide, high } = this;
+        if (wide === 0)
+            return; /* not on the screen */
+        const ratio = window.devicePixelRatio || 1;
+        const { canvas } = this;
+        if (canvas.width !== Math.round(wide * ratio) || canvas.height !== Math.round(high * ratio) || this.overviewToo) {
+            canvas.style.height = `${high}px`;
+            canvas.width = Math.round(wide * ratio);
+            canvas.height = Math.round(high * ratio);
+            this.spacer.style.height = `${Math.max(0, this.total + AXIS + 8 - high)}px`;
+            this.colors = timelineColors();
+            this.makeLooks();
+            if (this.overviewToo)
+                this.picture = null;
+            this.overviewToo = false;
+        }
+        const pen = canvas.getContext("2d");
+        pen.setTransform(ratio, 0, 0, ratio, 0, 0);
+        pen.fillStyle = this.colors["--back"];
+        pen.fillRect(0, 0, wide, high);
+        pen.font = "11px system-ui, sans-serif";
+        pen.textBaseline = "middle";
+        this.drawAxis(pen, wide, high);
+        const pinned = this.pinnedHeight;
+        this.drawPart(pen, wide, AXIS + pinned, high, (row) => row.y >= pinned);
+        if (pinned) {
+            pen.fillStyle = this.colors["--faint"];
+            pen.fillRect(0, AXIS + pinned - 3, wide, 1);
+            this.drawPart(pen, wide, AXIS, AXIS + pinned - 3, (row) => row.y < pinned);
+        }
+        this.drawRange(pen, high);
+        this.drawArrow(pen, wide, high);
+        drawOverview(this, ratio);
+    }
+
+    drawAxis(pen, wide, high) {
+        const step = roundStep(this.span, Math.max(2, this.width / 120));
+        pen.strokeStyle = this.colors["--line"];
+        pen.fillStyle = this.colors["--faint"];
+        pen.lineWidth = 1;
+        pen.beginPath();
+        for (let at = Math.ceil(this.from / step) * step; at <= this.from + this.span; at += step) {
+            const x = Math.round(this.xOf(at)) + 0.5;
+            pen.moveTo(x, 14);
+            pen.lineTo(x, high);
+            if (x + 40 < wide)
+                pen.fillText(markText(Math.round(at)), x + 3, 9);
+        }
+        pen.stroke();
+        pen.strokeStyle = this.colors["--accent"];
+        pen.beginPath();
+        for (const step of this.recording.steps) {
+            const x = Math.round(this.xOf(step.at)) + 0.5;
+            if (x < this.gutter || x > wide)
+                continue;
+            pen.moveTo(x, AXIS - 6);
+            pen.lineTo(x, high);
+        }
+        pen.globalAlpha = 0.45;
+        pen.stroke();
+        pen.globalAlpha = 1;
+    }
+
+    /* The rows that BELONG, between TOP and BOTTOM. */
+    drawPart(pen, wide, top, bottom, belongs) {
+        const boxes = new Map(), labels = [], tiny = this.clearTiny(wide);
+        pen.save();
+        pen.beginPath();
+        pen.rect(0, top, wide, bottom - top);
+        pen.clip();
+        for (const row of this.rows) {
+            const y = this.yOf(row);
+            if (!belongs(row) || y + row.height < top || y > bottom)
+                continue;
+            if (row.lane.bins)
+                this.drawSeries(pen, row, y, wide);
+            else
+                this.collect(row, y, boxes, labels, tiny);
+        }
+        this.putTiny(pen, tiny);
+        for (const [look, list] of boxes) {
+            pen.fillStyle = this.looks[look].color;
+            pen.globalAlpha = this.looks[look].alpha;
+            for (let i = 0; i < list.length; i += 3)
+                pen.fillRect(list[i], list[i + 1], list[i + 2], ROW - 1);
+        }
+        pen.globalAlpha = 1;
+        for (const [text, x, y, color] of labels) {
+            pen.fillStyle = color;
+            pen.fillText(text, x, y);
+        }
+        this.drawTitles(pen, top, bottom, belongs);
+        pen.restore();
+    }
+
+    /* Boxes of a pixel's width, of which there are very many, are pixels of a picture with a line for each row. */
+    clearTiny(wide) {
+        const lines = Math.ceil(this.high / ROW) + 2;
+        if (!this.tiny || this.tiny.width !== wide || this.tiny.lines < lines) {
+            const canvas = document.createElement("canvas");
+            canvas.width = wide;
+            canvas.height = lines;
+            const pen = canvas.getContext("2d"), image = pen.createImageData(wide, lines);
+            this.tiny = { canvas, pen, image, lines, width: wide, pixels: new Uint32Array(image.data.buffer), rows: [] };
+        }
+        this.tiny.pixels.fill(0);
+        this.tiny.rows = [];
+        return this.tiny;
+    }
+
+    putTiny(pen, tiny) {
+        tiny.pen.putImageData(tiny.image, 0, 0);
+        pen.imageSmoothingEnabled = false;
+        tiny.rows.forEach((y, line) => pen.drawImage(tiny.canvas, 0, line, tiny.width, 1, 0, y, tiny.width, ROW - 1));
+    }
+
+    /* Boxes of a row by colour. What is narrower than a pixel shares it with its neighbours: the first is seen. */
+    collect(row, y, boxes, labels, tiny) {
+        const base = tiny.rows.length * tiny.width;
+        if (tiny.rows.length < tiny.lines)
+            tiny.rows.push(y);
+        const { recording, from, gutter, wide } = this, { start, length } = recording.spans, { list } = row;
+        const last = from + this.span, scale = this.width / this.span;
+        for (let k = recording.firstAfter(list, from); k < list.length && start[list[k]] < last; k++) {
+            const i = list[k];
+            const left = Math.max(gutter + (start[i] - from) * scale, gutter);
+            const right = Math.min(gutter + (start[i] + length[i] - from) * scale, wide);
+            const look = this.lookOf(i);
+            if (right - left < 1) {
+                const pixel = Math.floor(left);
+                tiny.pixels[base + pixel] = this.looks[look].pixel;
+                const next = from + (pixel + 1 - gutter) / scale;
+                if (k + 1 < list.length && start[list[k + 1]] < next) { /* what reaches out of the pixel is drawn */
+                    const end = this.skipTo(list, k, next) - 1;
+                    k = Math.max(k, start[list[end]] + length[list[end]] > next ? end - 1 : end);
+                }
+                continue;
+            }
+            let of = boxes.get(look);
+            if (!of)
+                boxes.set(look, of = []);
+            of.push(left, y, right - left > 3 ? right - left - 0.5 : right - left);
+            const fits = Math.floor((right - left - 6) / 5.8);
+            if (fits > 2) {
+                const name = recording.nameOf(i);
+                labels.push([name.length > fits ? `${name.slice(0, fits - 1)}\u2026` : name, left + 3, y + ROW / 2, this.looks[look].text]);
+            }
+        }
+    }
+
+    /* Colours of boxes: two looks for each kind, or for each colour where there are none: as it is, and what is not looked for. */
+    makeLooks() {
+        const { recording, colors } = this;
+        const kinds = recording.kinds.length ? recording.kinds : chartColors.map((color) => ({ color, group: "" }));
+        this.looks = kinds.flatMap((kind) => {
+            const color = colors[kind.color], idle = kind.group === "idle";
+            return [{ color, alpha: idle ? 0.6 : 1, pixel: pixelOf(color, idle ? 0.6 : 1), text: !idle && isDark(color) ? "#ffffff" : idle ? colors["--text"] : "#0c1116" },
+                    { color, alpha: 0.25, pixel: pixelOf(color, 0.25), text: colors["--text"] }];
+        });
+    }
+
+    lookOf(i) {
+        const { recording } = this;
+        const kind = recording.kinds.length ? recording.spans.kind[i] : chartColors.indexOf(colorOf(recording.nameOf(i)));
+        return kind * 2 + (this.matching && !this.matching[i] ? 1 : 0);
+    }
+
+    /* The first behind K that begins at AT or later: by steps that double, then halve. */
+    skipTo(list, k, at) {
+        const { start } = this.recording.spans;
+        let step = 1, low = k;
+        while (low + step < list.length && start[list[low + step]] < at) {
+            low += step;
+            step *= 2;
+        }
+        let high = Math.min(low + step, list.length);
+        while (low + 1 < high) {
+            const middle = (low + high) >> 1;
+            if (start[list[middle]] < at)
+                low = middle;
+            else
+                high = middle;
+        }
+        return high;
+    }
+
+    drawSeries(pen, row, y, wide) {
+        const { bins } = row.lane;
+        const most = Math.max(1, ...bins);
+        const each = this.recording.length / bins.length;
+        let value = 0;
+        pen.fillStyle = this.colors["--blue"];
+        for (let bin = 0; bin < bins.length; bin++) {
+            value = bins[bin] < 0 ? value : bins[bin];
+            const left = Math.max(this.xOf(bin * each), this.gutter), right = Math.min(this.xOf((bin + 1) * each), wide);
+            if (right > left && value > 0)
+                pen.fillRect(left, y + SERIES * (1 - value / most), right - left + 0.3, SERIES * value / most);
+        }
+        pen.fillStyle = this.colors["--text"];
+        pen.fillText(bytesText(most), this.gutter + 4, y + 7);
+    }
+
+    drawTitles(pen, top, bottom, belongs) {
+        const { gutter } = this, room = Math.floor((gutter - 22) / 5.7);
+        pen.fillStyle = this.colors["--card"];
+        pen.fillRect(0, top, gutter - 2, bottom - top);
+        for (const title of this.titles) {
+            const y = this.yOf(title);
+            if (!belongs(title) || y + ROW < top || y > bottom)
+                continue;
+            const { lane } = title;
+            const text = lane.group ? `${lane.group}: ${lane.title}` : lane.title;
+            pen.fillStyle = this.colors["--text"];
+            pen.fillText(lane.bins ? " " : lane.open ? "\u25be" : "\u25b8", 4, y + ROW / 2);
+            const short = lane.place === 0 ? `\u2026${text.slice(1 - room)}` : `${text.slice(0, room - 1)}\u2026`; /* streams differ at the end */
+            pen.fillText(text.length > room ? short : text, 16, y + ROW / 2);
+            pen.fillStyle = this.colors["--line"];
+            pen.fillRect(0, y - LANE_GAP / 2 - 1, this.wide, 1);
+        }
+    }
+
+    drawRange(pen, high) {
+        if (!this.range)
+            return;
+        const left = Math.max(this.xOf(this.range[0]), this.gutter), right = Math.max(this.xOf(this.range[1]), left);
+        pen.globalAlpha = 0.18;
+        pen.fillStyle = this.colors["--accent"];
+        pen.fillRect(left, 0, right - left, high);
+        pen.globalAlpha = 1;
+        pen.fillRect(left, 0, 1, high);
+        pen.fillRect(right, 0, 1, high);
+    }
+
+    rowOfSpan(i) {
+        return this.rows.find((row) => row.lane.number === this.recording.spans.lane[i] && row.list.includes(i));
+    }
+
+    /* Around what is chosen a frame, and from what launched it an arrow. */
+    drawArrow(pen, wide, high) {
+        const { recording, chosen } = this, { spans } = recording;
+        const row = chosen < 0 ? null : this.chosenRow;
+        if (!row)
+            return;
+        pen.save();
+        pen.beginPath();
+        pen.rect(this.gutter, AXIS, wide, high);
+        pen.clip();
+        pen.strokeStyle = this.colors["--text"];
+        pen.lineWidth = 2;
+        const left = this.xOf(spans.start[chosen]), right = this.xOf(spans.start[chosen] + spans.length[chosen]);
+        const isHidden = row.y >= this.pinnedHeight && this.yOf(row) < AXIS + this.pinnedHeight;
+        if (!isHidden)
+            pen.strokeRect(left, this.yOf(row), Math.max(right - left, 2), ROW - 1);
+        for (const [call, work] of this.arrows) {
+            const a = call.row, b = work.row;
+            if (!a || !b)
+                continue;
+            const x0 = this.xOf(spans.start[call.i] + spans.length[call.i] / 2), y0 = this.yOf(a) + ROW / 2;
+            const x1 = this.xOf(spans.start[work.i]), y1 = this.yOf(b) + ROW / 2;
+            pen.lineWidth = 1.5;
+            pen.beginPath();
+            pen.moveTo(x0, y0);
+            pen.bezierCurveTo(x0, (y0 + y1) / 2, x1 - 24, y1, x1 - 5, y1);
+            pen.stroke();
+            pen.beginPath();
+            pen.moveTo(x1, y1);
+            pen.lineTo(x1 - 7, y1 - 4);
+            pen.lineTo(x1 - 7, y1 + 4);
+            pen.closePath();
+            pen.fillStyle = this.colors["--text"];
+            pen.fill();
+        }
+        pen.restore();
+    }
+
+    /* ---- choosing ---- */
+
+    choose(i, move = false) {
+        const { recording } = this, { spans } = recording;
+        this.chosen = i;
+        this.arrows = [];
+        this.chosenRow = null;
+        if (i >= 0) {
+            const lane = recording.lanes[spans.lane[i]];
+            if ((spans.folded[i] && !this.allFrames) || (!lane.open && spans.depth[i] > 0)) {
+                this.allFrames = this.allFrames || spans.folded[i] > 0;
+                lane.open = true;
+                this.layOut();
+            }
+            this.chosenRow = this.rowOfSpan(i);
+            const pair = (call, work) => this.arrows.push([{ i: call, row: this.rowOfSpan(call) }, { i: work, row: this.rowOfSpan(work) }]);
+            if (spans.call[i] >= 0)
+                pair(spans.call[i], i);
+            else if (lane.place === 2 && recording.kinds.length)
+                recording.workOf(i).slice(0, 50).forEach((work) => pair(spans.call[work], work));
+            if (move)
+                this.moveTo(i);
+            setHash(this, `e=${i}`);
+        }
+        showPanel(this);
+        this.draw();
+    }
+
+    /* Into sight: in time, and where its row is scrolled away. */
+    moveTo(i) {
+        this.measure();
+        const { start, length } = this.recording.spans;
+        if (length[i] > this.span || start[i] < this.from || start[i] + length[i] > this.from + this.span)
+            this.show(start[i] + length[i] / 2 - Math.max(length[i] * 3, this.span) / 2, Math.max(length[i] * 3, this.span));
+        const row = this.chosenRow;
+        if (!row || row.y < this.pinnedHeight)
+            return;
+        const y = this.yOf(row), top = AXIS + this.pinnedHeight;
+        if (y < top || y + ROW > this.high)
+            this.box.scrollTop += y - (top + this.high) / 2;
+    }
+
+    choseRange(from, to) {
+        this.range = to > from ? [Math.max(0, from), Math.min(to, this.recording.length)] : null;
+        if (this.range)
+            setHash(this, `t=${Math.round(this.range[0])},${Math.round(this.range[1] - this.range[0])}`);
+        this.chosen = -1;
+        showPanel(this);
+        this.draw();
+    }
+
+    /* The event, and the time, at a point of the canvas. */
+    at(x, y) {
+        this.measure();
+        const pinned = this.pinnedHeight;
+        const under = (row) => y >= this.yOf(row) && y < this.yOf(row) + row.height &&
+            (row.y < pinned || y >= AXIS + pinned);
+        const found = { time: this.timeAt(x), i: -1, row: y < AXIS ? null : this.rows.find(under), lane: null };
+        if (x < this.gutter) {
+            found.lane = found.row ? found.row.lane : null;
+            return found;
+        }
+        if (!found.row)
+            return found;
+        const { list } = found.row, { start, length } = this.recording.spans, slack = 2 * this.span / this.width;
+        let best = Infinity;
+        for (let k = this.recording.firstAfter(list, found.time - slack); k < list.length && start[list[k]] <= found.time + slack; k++) {
+            const off = Math.max(start[list[k]] - found.time, found.time - start[list[k]] - length[list[k]], 0);
+            if (off < best) {
+                best = off;
+                found.i = list[k];
+            }
+        }
+        return found;
+    }
+
+    search(text) {
+        const { recording } = this, words = text.toLowerCase().split(/\s+/).filter(Boolean);
+        this.matching = null;
+        this.matches = [];
+        if (words.length) {
+            const fits = recording.names.map((name) => words.every((word) => name.toLowerCase().includes(word)));
+            this.takeMatches((i) => fits[recording.spans.name[i]]);
+        }
+        this.told.textContent = words.length ? `${this.matches.length} found` : "";
+        this.draw();
+    }
+
+    takeMatches(fits) {
+        const { spans } = this.recording;
+        this.matching = new Uint8Array(spans.count);
+        for (let i = 0; i < spans.count; i++)
+            if (fits(i)) {
+                this.matching[i] = 1;
+                this.matches.push(i);
+            }
+        this.matches.sort((a, b) => spans.start[a] - spans.start[b]);
+    }
+
+    /* The next match in direction SIGN, from the one that is chosen or from where one looks. */
+    nextMatch(sign) {
+        if (!this.matches.length)
+            return;
+        const { start } = this.recording.spans;
+        let k = this.matches.indexOf(this.chosen);
+        if (k < 0) {
+            k = this.matches.findIndex((i) => start[i] >= this.from);
+            k = (k < 0 ? 0 : k) - (sign > 0 ? 1 : 0);
+        }
+        k = (k + sign + this.matches.length) % this.matches.length;
+        this.choose(this.matches[k], true);
+        this.told.textContent = `${k + 1} of ${this.matches.length}`;
+    }
+
+    openStep(k) {
+        const step = this.recording.steps[k];
+        if (!step)
+            return;
+        this.step = k;
+        const first = Math.min(step.at, step.host), length = step.at + step.length - first;
+        this.show(first - length * 0.02, length * 1.04);
+        setHash(this, `t=${first},${length}`);
+        const select = this.root.querySelector("select");
+        if (select)
+            select.value = String(k);
+    }
+}

@@ -1,0 +1,165 @@
+/* ---- the panel beside a timeline: what is chosen, or the sums of a stretch of time ---- */
+
+function element(tag, text, children = []) {
+    const made = document.createElement(tag);
+    if (text)
+        made.textContent = text;
+    made.append(...children);
+    return made;
+}
+
+function listOf(pairs) {
+    return element("dl", "", pairs.flatMap(([key, value]) => [element("dt", key), element("dd", value)]));
+}
+
+function link(text, hash) {
+    const made = element("a", text);
+    made.href = hash;
+    return made;
+}
+
+/* A line that chooses event I. */
+function lineOf(view, i, text) {
+    const button = element("button", text);
+    button.type = "button";
+    button.addEventListener("click", () => view.choose(i, true));
+    return element("li", "", [button]);
+}
+
+function stepOf(view, at) {
+    return view.recording.steps.findIndex((step) => at >= step.at && at < step.at + step.length);
+}
+
+function spanFigures(view, i) {
+    const { recording } = view, { spans } = recording, lane = recording.lanes[spans.lane[i]];
+    const pairs = [["Time", timeText(spans.length[i])], ["From", timeText(spans.start[i])],
+                   ["On", lane.group ? `${lane.group}, ${lane.title}` : lane.title]];
+    if (recording.kinds.length)
+        pairs.push(["Kind", recording.kinds[spans.kind[i]].title]);
+    const step = stepOf(view, spans.start[i]);
+    if (step >= 0)
+        pairs.push(["Step", String(recording.steps[step].number)]);
+    for (const line of recording.data.details[spans.detail[i]].split("\n").filter(Boolean)) {
+        const [, key, value] = line.match(/^(.*?): (.*)$/s) || ["", "", line];
+        if (key !== "Bytes") {
+            pairs.push([key, value]);
+            continue;
+        }
+        pairs.push([key, bytesText(Number(value))]);
+        if (spans.length[i] > 0 && recording.isWork(i))
+            pairs.push(["Bandwidth", `${(Number(value) / spans.length[i]).toFixed(2)} GB/s`]);
+    }
+    if (spans.correlation[i])
+        pairs.push(["Correlation", String(spans.correlation[i])]);
+    return pairs;
+}
+
+/* Events of the same name: how many are here, and how long. */
+function sumsOfName(view, i) {
+    const { spans } = view.recording;
+    let count = 0, total = 0, longest = 0;
+    for (let k = 0; k < spans.count; k++)
+        if (spans.name[k] === spans.name[i] && spans.kind[k] === spans.kind[i]) {
+            count++;
+            total += spans.length[k];
+            longest = Math.max(longest, spans.length[k]);
+        }
+    return `${count.toLocaleString("en")} on this page, ${timeText(total)} in all, ${timeText(total / count)} on average, the longest ${timeText(longest)}`;
+}
+
+/* By name, most time first: [name, time, count, the longest]. */
+function groupByName(recording, list) {
+    const groups = new Map();
+    for (const i of list) {
+        const of = groups.get(recording.spans.name[i]) || { time: 0, count: 0, example: i };
+        of.time += recording.spans.length[i];
+        of.count++;
+        if (recording.spans.length[i] > recording.spans.length[of.example])
+            of.example = i;
+        groups.set(recording.spans.name[i], of);
+    }
+    return [...groups.values()].sort((a, b) => b.time - a.time);
+}
+
+function addGroups(view, panel, title, groups) {
+    if (!groups.length)
+        return;
+    panel.append(element("h4", title));
+    panel.append(element("ol", "", groups.slice(0, 8).map((of) =>
+        lineOf(view, of.example, `${timeText(of.time)}, ${of.count} \u00d7 ${view.recording.nameOf(of.example)}`))));
+}
+
+function showSpan(view, panel, i) {
+    const { recording } = view, { spans } = recording;
+    panel.append(element("h4", recording.nameOf(i)), listOf(spanFigures(view, i)));
+    if (!recording.data.alive)
+        panel.append(element("p", sumsOfName(view, i)));
+    const call = spans.call[i];
+    if (call >= 0) {
+        const wait = spans.start[i] - spans.start[call] - spans.length[call];
+        panel.append(element("h4", recording.isWork(i) ? "Launched by" : "The event itself"), element("ul", "", [
+            lineOf(view, call, recording.nameOf(call)),
+            ...(recording.isWork(i) ? [element("li", wait >= 0 ? `waited ${timeText(wait)} after the call` : "began within the call")] : [])]));
+    }
+    const callers = recording.callersOf(call >= 0 ? call : i).reverse();
+    if (callers.length)
+        panel.append(element("h4", "Called from, the innermost first"), element("ul", "", callers.map((k) => lineOf(view, k, recording.nameOf(k)))));
+    if (recording.lanes[spans.lane[i]].place === 2 && recording.kinds.length)
+        addGroups(view, panel, "GPU work it launched", groupByName(recording, recording.workOf(i)));
+    addRows(panel, recording.nameOf(i));
+}
+
+/* What was there at a moment, the largest first: of blocks of memory. */
+function showAlive(view, panel, at) {
+    const { recording } = view, { spans } = recording;
+    const size = (i) => Number((recording.data.details[spans.detail[i]].match(/Bytes: (\d+)/) || [0, 0])[1]);
+    const alive = [];
+    for (let i = 0; i < spans.count; i++)
+        if (spans.start[i] <= at && at < spans.start[i] + spans.length[i])
+            alive.push(i);
+    alive.sort((a, b) => size(b) - size(a));
+    const total = alive.reduce((sum, i) => sum + size(i), 0);
+    panel.append(element("h4", `In use at ${timeText(Math.round(at))}`),
+                 element("p", `${alive.length} of the blocks drawn here, ${bytesText(total)}`),
+                 element("ol", "", alive.slice(0, 100).map((i) => lineOf(view, i, recording.nameOf(i)))));
+}
+
+function share(part, whole) {
+    return `${timeText(Math.round(part))} (${(100 * part / Math.max(whole, 1)).toFixed(1)} %)`;
+}
+
+function showRange(view, panel, [from, to]) {
+    const { recording } = view, length = to - from;
+    panel.append(element("h4", `${timeText(Math.round(length))} from ${timeText(Math.round(from))} on`));
+    recording.strips.forEach((strip, k) => {
+        if (!recording.lanes.some((lane) => lane.place === 0 && lane.strip === k))
+            return;
+        const sums = recording.sumUp(k, from, to);
+        const idle = [...sums.idle].sort((a, b) => b[1] - a[1]);
+        const rest = length - sums.busy - idle.reduce((sum, [, time]) => sum + time, 0);
+        panel.append(element("h4", strip.title), listOf([["Busy", share(sums.busy, length)],
+            ...idle.map(([title, time]) => [`Idle: ${title}`, share(time, length)]),
+            ...(rest > length * 0.0005 ? [["Not on this page", share(rest, length)]] : [])]));
+        addGroups(view, panel, "Most time", [...sums.names.values()].sort((a, b) => b.time - a.time));
+    });
+    if (recording.data.command) {
+        const origin = recording.files.length ? recording.files[0].at : 0;
+        panel.append(element("p", "All its events, for Perfetto:"),
+                     element("code", `${recording.data.command} ${Math.round(from - origin)}ns..${Math.round(to - origin)}ns -o slice.json.gz`));
+    }
+}
+
+function showPanel(view) {
+    const { panel, range, chosen } = view;
+    panel.replaceChildren();
+    if (chosen >= 0)
+        showSpan(view, panel, chosen);
+    else if (view.moment !== undefined && view.recording.data.alive)
+        showAlive(view, panel, view.moment);
+    else if (range)
+        showRange(view, panel, range);
+    else
+        panel.append(element("p", view.recording.data.alive
+            ? "Click on a block, or beside one for what was in use at that moment."
+            : "Nothing is chosen. Click on an event, press n, or hold Shift and drag for the sums of a stretch of time."));
+}

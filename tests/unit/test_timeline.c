@@ -1,0 +1,201 @@
+/* test_timeline.c - charts/timeline.h, base/timeline.h: what lies where, what is left out, and what strips add up to. */
+#include "tests/unit/small_trace.h"
+
+#include "charts/timeline_parts.h"
+#include <stdlib.h>
+
+static void launch(struct small *small, int64_t start_ns, const char *kernel, int64_t kernel_ns, int64_t dur_ns,
+                   int64_t id)
+{
+    small_host(small, SMALL_PID, "cuda_runtime", "cudaLaunchKernel", start_ns, 5);
+    small_arg(small, ARG_CORRELATION, id);
+    small_device(small, 7, "kernel", kernel, kernel_ns, dur_ns);
+    small_arg(small, ARG_CORRELATION, id);
+}
+
+/*
+ *   host    [ProfilerStep#3 0......................................1000)
+ *            [train.py(7): step 10.....500)
+ *             [torch/nn/modules/module.py(9): _call_impl 20..400)
+ *              [aten::mm 30.......100) launches at 40; a second one launches at 600
+ *   stream        [gemm 100......300)            [add 700...800)
+ */
+static struct trace *one_step(void)
+{
+    struct small small = small_begin(chart_timeline_wants().args);
+    small_host(&small, SMALL_PID, "user_annotation", "ProfilerStep#3", 0, 1000);
+    small_host(&small, SMALL_PID, "python_function", "train.py(7): step", 10, 490);
+    small_host(&small, SMALL_PID, "python_function", "torch/nn/modules/module.py(9): _call_impl", 20, 380);
+    small_host(&small, SMALL_PID, "cpu_op", "aten::mm", 30, 70);
+    launch(&small, 40, "gemm", 100, 200, 1);
+    launch(&small, 600, "add", 700, 100, 2);
+    return small_end(&small);
+}
+
+static struct timeline *timeline_of(const struct trace *trace)
+{
+    struct tpa_error err = { 0 };
+    struct selection *selection = selection_open(trace, &(struct selection_query){ 0 }, &err);
+    assert_non_null(selection);
+    struct timeline *timeline = chart_timeline(trace, selection);
+    selection_free(selection);
+    return timeline;
+}
+
+static const struct timeline_span *span_called(const struct timeline *timeline, const char *name, int place)
+{
+    for (size_t i = 0; i < timeline->spans.count; i++) {
+        const struct timeline_span *span = &timeline->spans.at[i];
+        if (strcmp(names_text(timeline->names, span->name), name) == 0 &&
+            (int)timeline->lanes.at[span->lane].place == place)
+            return span;
+    }
+    fail_msg("no span %s", name);
+    return NULL;
+}
+
+static void devices_come_first_then_the_critical_path_then_threads(void **state)
+{
+    (void)state;
+    struct trace *trace = one_step();
+    struct timeline *timeline = timeline_of(trace);
+    assert_int_equal(timeline->start_ns, 0);
+    assert_int_equal(timeline->dur_ns, 1000);
+    assert_int_equal(timeline->left_out, 0);
+    assert_int_equal(timeline->lanes.count, 4);
+    assert_string_equal(timeline->lanes.at[0].title, "device 0, idle");
+    assert_string_equal(timeline->lanes.at[1].title, "device 0, stream 7");
+    assert_string_equal(timeline->lanes.at[2].title, "critical path");
+    assert_string_equal(timeline->lanes.at[3].title, "thread 100");
+    assert_int_equal(timeline->steps.count, 1);
+    assert_int_equal(timeline->steps.at[0].number, 3);
+    timeline_free(timeline);
+    trace_free(trace);
+}
+
+static void frames_of_pytorch_are_folded_and_those_below_know_how_many(void **state)
+{
+    (void)state;
+    struct trace *trace = one_step();
+    struct timeline *timeline = timeline_of(trace);
+    const struct timeline_span *step = span_called(timeline, "train.py(7): step", TIMELINE_HOST),
+                               *mm = span_called(timeline, "aten::mm", TIMELINE_HOST),
+                               *inner = span_called(timeline, "torch/nn/modules/module.py(9): _call_impl", TIMELINE_HOST);
+    assert_int_equal(step->kind, SPAN_PYTHON);
+    assert_false(step->folded);
+    assert_true(inner->folded);
+    assert_int_equal(inner->inner, 0);
+    assert_int_equal(mm->depth, 3);
+    assert_int_equal(mm->inner, 1);
+    timeline_free(timeline);
+    trace_free(trace);
+}
+
+static void work_knows_its_kind_and_call_and_gaps_their_cause(void **state)
+{
+    (void)state;
+    struct trace *trace = one_step();
+    struct timeline *timeline = timeline_of(trace);
+    const struct timeline_span *gemm = span_called(timeline, "gemm", TIMELINE_DEVICE),
+                               *add = span_called(timeline, "add", TIMELINE_DEVICE),
+                               *gap = span_called(timeline, "idle: host", TIMELINE_DEVICE);
+    assert_int_equal(gemm->kind, SPAN_MATRIX);
+    assert_int_equal(add->kind, SPAN_COMPUTATION);
+    assert_string_equal(trace_name(trace, gemm->call), "cudaLaunchKernel");
+    assert_int_equal(trace->start_ns[gemm->call], 40);
+    assert_int_equal(gemm->correlation, 1);
+    /* From 300 to 700: the call of add began at 600, so most of it the host was late. */
+    assert_int_equal(gap->start_ns, 300);
+    assert_int_equal(gap->dur_ns, 400);
+    timeline_free(timeline);
+    trace_free(trace);
+}
+
+/* Busy 200 + 100; the gap: host 300, call 5, latency 95. Before the first and after the last work nothing is said. */
+static void a_strip_adds_up(void **state)
+{
+    (void)state;
+    struct trace *trace = one_step();
+    struct timeline *timeline = timeline_of(trace);
+    int64_t sums[TIMELINE_MOST_KINDS] = { 0 };
+    assert_int_equal(timeline->strips.count, 1);
+    for (size_t bin = 0; bin < timeline->bins; bin++)
+        for (size_t kind = 0; kind < TIMELINE_MOST_KINDS; kind++)
+            sums[kind] += timeline->strips.at[0].ns[bin * TIMELINE_MOST_KINDS + kind];
+    assert_int_equal(sums[SPAN_MATRIX], 200);
+    assert_int_equal(sums[SPAN_COMPUTATION], 100);
+    timeline_free(timeline);
+    trace_free(trace);
+}
+
+/* Ten bins of 10 ns: 20 of the 40 ns from 15 to 55 are spread evenly: half of each bin that is covered. */
+static void a_strip_spreads_time_evenly(void **state)
+{
+    (void)state;
+    struct timeline *timeline = timeline_open("t", 100, 100, 10);
+    timeline_add_kind(timeline, "k", "g", CHART_BLUE);
+    size_t strip = timeline_add_strip(timeline, "s");
+    timeline_fill_strip(timeline, strip, 0, 115, 155, 20);
+    static const int64_t expected[10] = { 0, 2, 5, 5, 5, 2, 0, 0, 0, 0 };
+    for (size_t bin = 0; bin < 10; bin++)
+        assert_int_equal(timeline->strips.at[strip].ns[bin * TIMELINE_MOST_KINDS], expected[bin]);
+    timeline_fill_strip(timeline, strip, 0, 0, 1000, 1000); /* reaches out at both ends */
+    assert_int_equal(timeline->strips.at[strip].ns[0], 10);
+    timeline_free(timeline);
+}
+
+static void spans_are_cut_at_the_ends_and_the_heaviest_come_first(void **state)
+{
+    (void)state;
+    struct timeline *timeline = timeline_open("t", 100, 100, 1);
+    timeline_add_lane(timeline, "lane", "", TIMELINE_HOST);
+    timeline_add_span(timeline, &(struct timeline_span){ .start_ns = 50, .dur_ns = 60, .weight = 1 });
+    timeline_add_span(timeline, &(struct timeline_span){ .start_ns = 0, .dur_ns = 10, .weight = 5 });
+    timeline_add_span(timeline, &(struct timeline_span){ .start_ns = 190, .dur_ns = 60, .weight = 3 });
+    timeline_rank(timeline);
+    assert_int_equal(timeline->spans.count, 2);
+    assert_int_equal(timeline->spans.at[0].start_ns, 190);
+    assert_int_equal(timeline->spans.at[0].dur_ns, 10);
+    assert_int_equal(timeline->spans.at[1].start_ns, 100);
+    assert_int_equal(timeline->spans.at[1].dur_ns, 10);
+    timeline_free(timeline);
+}
+
+static void a_series_keeps_the_most_of_each_bin(void **state)
+{
+    (void)state;
+    struct timeline *timeline = timeline_open("t", 0, 100, 4);
+    size_t series = timeline_add_series(timeline, "memory");
+    timeline_set_series(timeline, series, 3, 7);
+    timeline_set_series(timeline, series, 20, 5);
+    timeline_set_series(timeline, series, 60, 2);
+    timeline_set_series(timeline, series, 200, 9);
+    assert_int_equal(timeline->series.at[series].most[0], 7);
+    assert_true(timeline->series.at[series].most[1] == INT64_MIN);
+    assert_int_equal(timeline->series.at[series].most[2], 2);
+    timeline_free(timeline);
+}
+
+static void an_empty_trace_has_no_timeline(void **state)
+{
+    (void)state;
+    struct small small = small_begin(chart_timeline_wants().args);
+    struct trace *trace = small_end(&small);
+    assert_null(timeline_of(trace));
+    trace_free(trace);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(devices_come_first_then_the_critical_path_then_threads),
+        cmocka_unit_test(frames_of_pytorch_are_folded_and_those_below_know_how_many),
+        cmocka_unit_test(work_knows_its_kind_and_call_and_gaps_their_cause),
+        cmocka_unit_test(a_strip_adds_up),
+        cmocka_unit_test(a_strip_spreads_time_evenly),
+        cmocka_unit_test(spans_are_cut_at_the_ends_and_the_heaviest_come_first),
+        cmocka_unit_test(a_series_keeps_the_most_of_each_bin),
+        cmocka_unit_test(an_empty_trace_has_no_timeline),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
