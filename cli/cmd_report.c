@@ -166,15 +166,25 @@ static void move_tables(struct result *from, const char *section, bool shorten, 
     }
 }
 
+/* Tables of the summary whose figures the first screen of the page has, or another of its sections. */
+static bool is_on_first_screen(const char *table)
+{
+    return strcmp(table, "overview") == 0 || strcmp(table, "operators") == 0;
+}
+
 static void add_section(struct page *page, const struct report_section *section,
                         const struct report_content *content)
 {
     struct page_section *on_page = page_add_section(page, section->key, section->title, section->intro);
+    const struct result *result = content->result;
     on_page->more = section->more;
-    for (size_t i = 0; i < content->result->tables.count; i++)
-        *VEC_PUSH(&on_page->tables) = content->result->tables.at[i];
-    for (size_t i = 0; i < content->result->notices.count; i++)
-        *VEC_PUSH(&on_page->notices) = content->result->notices.at[i];
+    for (size_t i = 0; i < result->tables.count; i++)
+        if (!result->answer || !is_on_first_screen(result->tables.at[i]->key))
+            *VEC_PUSH(&on_page->tables) = result->tables.at[i];
+    for (size_t i = 0; i < result->notices.count; i++)
+        if (!result->answer || !result->notices.at[i].on_top)
+            *VEC_PUSH(&on_page->notices) = result->notices.at[i];
+    page->answer = result->answer ? result->answer : page->answer;
     if (content->picture->charts.count)
         *VEC_PUSH(&on_page->pictures) = content->picture;
     for (size_t i = 0; content->views && i < content->views->count; i++) {
@@ -269,11 +279,12 @@ static bool show_trace(const struct invocation *call, const struct trace *trace,
         struct page page = {
             .maker = "tpa report",
             .title = base_name(call->operands[0]),
-            .subtitle = describe(trace, &notes->arena),
         };
         for (size_t i = 0; report_sections()[i].key; i++)
             if (holds_anything(&contents[i]))
                 add_section(&page, &report_sections()[i], &contents[i]);
+        if (!page.answer)
+            page.subtitle = describe(trace, &notes->arena);
         if (notes->notices.count) {
             struct page_section *section =
                 page_add_section(&page, "notes", "Notes", "What the trace lacks, and what was odd about it.");

@@ -35,9 +35,10 @@ struct page_section {
 };
 
 struct page {
-    const char *maker;    /* "tpa report" */
-    const char *title;    /* name of the file */
-    const char *subtitle; /* NULL: none */
+    const char *maker;           /* "tpa report" */
+    const char *title;           /* name of the file */
+    const char *subtitle;        /* NULL: none */
+    const struct answer *answer; /* the first screen; NULL: none */
     VEC_OF(struct page_section) sections;
 };
 
