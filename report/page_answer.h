@@ -4,7 +4,7 @@
 
 #include "base/answer.h"
 #include "base/buffer.h"
-#include "report/page.h"
+#include "report/page_sections.h"
 
 /* Append what ran, a line of labels and texts that stands below the title. Nothing when nothing is known. */
 void page_add_facts(struct buffer *out, const struct answer *answer);

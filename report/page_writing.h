@@ -2,8 +2,10 @@
 #ifndef TPA_REPORT_PAGE_WRITING_H
 #define TPA_REPORT_PAGE_WRITING_H
 
+#include "base/buffer.h"
+#include "base/error.h"
 #include "base/escape.h"
-#include "report/page.h"
+#include <stdio.h>
 #include <string.h>
 
 struct writing {
@@ -32,9 +34,5 @@ static inline void put_element(struct writing *page, const char *tag, const char
     put_text(page, text);
     buffer_printf(&page->text, "</%s>\n", tag);
 }
-
-/* The table with its tools, figures and definitions; its heading unless that of SECTION says the same. False and the
- * error of PAGE when a write fails. */
-bool page_put_table(struct writing *page, const struct table *table, const struct page_section *section);
 
 #endif
