@@ -56,8 +56,10 @@ struct answer {
     VEC_OF(struct answer_fact) facts;
     const char *bars_title; /* what the bars are of */
     VEC_OF(struct answer_bar) bars;
+    size_t legend; /* the bar whose figures stand below them */
     const char *steps_title;
     VEC_OF(struct answer_step) steps; /* in order of time */
+    const char *findings_title;       /* NULL: "What to do first" */
     const char *nothing;              /* what to say where there are no findings; NULL: nothing */
     VEC_OF(struct answer_finding) findings;
 };

@@ -5,12 +5,14 @@
  * tables one after the other by the printers of every command.
  */
 #include "compare/diff.h"
+#include "compare/diff_answer.h"
 #include "charts/charts.h"
 #include "base/suggest.h"
 #include "cli/command.h"
 #include "cli/load.h"
 #include "cli/output.h"
 #include "cli/output_file.h"
+#include "cli/report_profile.h"
 #include "cli/report_sections.h"
 #include "cli/report_snapshot.h"
 #include "cli/sides.h"
@@ -338,6 +340,34 @@ static bool report_snapshots(const struct invocation *call, const struct snapsho
     return good;
 }
 
+/* Options that a Python profile has no use for are mistakes. */
+static bool report_python(const struct invocation *call, const struct profile *profile, enum report_format format,
+                          struct tpa_error *err)
+{
+    const struct report_args *args = call->args;
+    const struct selection_query *query = &args->selection;
+    const char *option = args->sections         ? "--sections"
+                         : query->steps.count   ? "--steps"
+                         : query->range         ? "--range"
+                         : query->devices.count ? "--device"
+                         : query->ranks.count   ? "--rank"
+                                                : NULL;
+    if (option)
+        return tpa_fail(err, TPA_NOWHERE, "%s is for traces; this is a Python profile", option);
+    struct report_profile report = { 0 };
+    bool good = report_profile_make(profile, &report, err);
+    if (good && format == FORMAT_HTML) {
+        struct page page = { .maker = "tpa report", .title = base_name(call->operands[0]) };
+        report_profile_fill(&report, &page);
+        good = write_page(&page, args->path, err);
+        page_release(&page);
+    } else if (good) {
+        good = print_all(report.result, format, args->path, err);
+    }
+    report_profile_release(&report);
+    return good;
+}
+
 static bool report_trace(const struct invocation *call, enum report_format format, struct tpa_error *err)
 {
     const struct report_args *args = call->args;
@@ -350,6 +380,11 @@ static bool report_trace(const struct invocation *call, enum report_format forma
         return false;
     if (ingested.snapshots.of.count) {
         bool shown = report_snapshots(call, &ingested.snapshots, format, err);
+        ingested_free(&ingested);
+        return shown;
+    }
+    if (ingested.profile) {
+        bool shown = report_python(call, ingested.profile, format, err);
         ingested_free(&ingested);
         return shown;
     }
@@ -385,11 +420,10 @@ static bool show_diff(const struct diff *diff, struct result *result, const stru
     struct picture *picture = picture_open("diff", "Comparison");
     chart_diff(picture, diff, 15);
     const char *names[2] = { name_side(found, 0, &result->arena), name_side(found, 1, &result->arena) };
+    diff_add_answer(diff, result);
     struct page page = {
         .maker = "tpa report",
         .title = arena_printf(&result->arena, "%s against %s", names[1], names[0]),
-        .subtitle = arena_printf(&result->arena, "What changed from %s to %s, and whether it is real",
-                                 names[0], names[1]),
     };
     page_add_result(&page, result);
     struct page_section *head = &page.sections.at[0]; /* a comparison has a table, or it failed */
@@ -487,6 +521,7 @@ const struct command cmd_report = {
         "tpa report trace.json -o report.md  # for an issue",
     },
     .section = SECTION_SHOW,
+    .reads_profiles = true,
     .reads_snapshots = true,
     .reads_traces = true,
 };

@@ -4,6 +4,7 @@
  * Times become integer nanoseconds here, each once, from the exact double: a percall is the quotient of two figures of
  * the file, rounded, not a quotient of rounded figures.
  */
+#include "profile/overview.h"
 #include "profile/tables.h"
 
 #include <inttypes.h>
@@ -368,6 +369,14 @@ const struct table_shape profile_top_tables[] = {
 
 const struct table_shape profile_callers_tables[] = {
     TABLE_SHAPE("callers", caller_columns),
+    { 0 },
+};
+
+const struct table_shape profile_overview_tables[] = {
+    TABLE_SHAPE("own", function_columns, .of = "profiles"),
+    TABLE_SHAPE("cumulative", function_columns, .of = "profiles"),
+    TABLE_SHAPE("callers", caller_columns, .of = "profiles"),
+    TABLE_SHAPE("callees", callee_columns, .of = "profiles"),
     { 0 },
 };
 

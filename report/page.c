@@ -175,6 +175,15 @@ static bool put_timeline(struct writing *page, const struct timeline *timeline)
     return output_drain(&page->text, page->out, page->err);
 }
 
+/* Is there a time of devices to choose in place of the host's? */
+static bool has_device_time(const struct flame *flame)
+{
+    for (size_t i = 0; i < flame->frames.count && !flame->bytes; i++)
+        if (flame->frames.at[i].device_ns > 0)
+            return true;
+    return false;
+}
+
 static bool put_flame(struct writing *page, const struct flame *flame)
 {
     struct buffer text = { 0 };
@@ -199,7 +208,7 @@ static bool put_flame(struct writing *page, const struct flame *flame)
     json_end_object(&json);
 
     begin_view(page, flame->bytes ? "Memory" : "Call tree", flame->title);
-    if (!flame->bytes)
+    if (has_device_time(flame))
         put(page,
             "<span class=\"grow\"></span><button type=\"button\" data-metric=\"host\" aria-pressed=\"true\">CPU "
             "time</button><button type=\"button\" data-metric=\"device\" aria-pressed=\"false\">GPU time</button>");

@@ -131,7 +131,7 @@ static void put_bars(struct buffer *out, const struct answer *answer, const stru
     for (size_t i = 0; i < answer->bars.count; i++)
         put_bar(out, &answer->bars.at[i]);
     buffer_puts(out, "</div>\n");
-    put_parts(out, &answer->bars.at[0], page);
+    put_parts(out, &answer->bars.at[answer->legend], page);
     buffer_puts(out, "</figure>\n");
 }
 
@@ -238,7 +238,9 @@ static void put_findings(struct buffer *out, const struct answer *answer, const 
 {
     if (answer->findings.count == 0 && !answer->nothing)
         return;
-    buffer_puts(out, "<h2>What to do first</h2>\n");
+    buffer_puts(out, "<h2>");
+    put_text(out, answer->findings_title ? answer->findings_title : "What to do first");
+    buffer_puts(out, "</h2>\n");
     if (answer->findings.count == 0) {
         put_element(out, "p", "nothing", answer->nothing);
         return;
