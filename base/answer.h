@@ -49,6 +49,7 @@ struct answer_finding {
     const char *advice;  /* NULL: none */
     const char *command; /* that shows more; NULL: none */
     const char *section; /* of the page, as above; NULL: none */
+    bool good;           /* it became better: nothing to be done */
 };
 
 struct answer {
@@ -58,6 +59,7 @@ struct answer {
     VEC_OF(struct answer_bar) bars;
     size_t legend; /* the bar whose figures stand below them */
     const char *steps_title;
+    const char *step_word; /* what a step is called: NULL for "step" */
     VEC_OF(struct answer_step) steps; /* in order of time */
     const char *findings_title;       /* NULL: "What to do first" */
     const char *nothing;              /* what to say where there are no findings; NULL: nothing */

@@ -36,10 +36,13 @@ static const char *verdict_of(const struct diff *diff, struct arena *texts)
     double share = finding->before > 0 ? finding->change / finding->before : NAN;
     if (!isfinite(share))
         return NULL;
-    return arena_printf(texts, "%s went from %s to %s (%+.1f %%): %s.", metric->title,
+    char *sentence = arena_printf(texts, "%s went from %s to %s (%+.1f %%): %s.", metric->title,
                         figure_text(metric->kind, finding->before, texts),
                         figure_text(metric->kind, finding->after, texts), quantity_percent(share),
                         judgement(finding, metric->kind));
+    if (*sentence >= 'a' && *sentence <= 'z')
+        *sentence = (char)(*sentence - 'a' + 'A');
+    return sentence;
 }
 
 /* ---- the bars of both sides ---- */
@@ -141,6 +144,7 @@ static void add_changes(const struct diff *diff, struct answer *answer, struct a
             .where = arena_printf(texts, "from %s to %s", figure_text(kind, finding->before, texts),
                                   figure_text(kind, finding->after, texts)),
             .section = changes[count].table->key,
+            .good = finding->verdict == VERDICT_LESS || finding->verdict == VERDICT_GONE,
         };
         count++;
     }

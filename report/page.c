@@ -23,8 +23,10 @@ void page_add_result(struct page *page, const struct result *result)
 {
     for (size_t i = 0; i < result->tables.count; i++) {
         const struct table *table = result->tables.at[i];
+        bool of_answer = result->answer && table->column_count == 0; /* figures that the first screen tells */
         struct page_section *section = page_add_section(page, table->key, table->title, NULL);
-        *VEC_PUSH(&section->tables) = table;
+        if (!of_answer)
+            *VEC_PUSH(&section->tables) = table;
         for (size_t n = 0; i == 0 && n < result->notices.count; n++)
             *VEC_PUSH(&section->notices) = result->notices.at[n];
     }

@@ -137,6 +137,11 @@ static void put_bars(struct buffer *out, const struct answer *answer, const stru
 
 /* ---- steps over time ---- */
 
+static const char *step_word(const struct answer *answer)
+{
+    return answer->step_word ? answer->step_word : "step";
+}
+
 static int compare_times(const void *left, const void *right)
 {
     const int64_t *a = left, *b = right;
@@ -170,9 +175,9 @@ static void put_columns(struct buffer *out, const struct answer *answer, const s
             step = answer->steps.at[i].ns > step->ns ? &answer->steps.at[i] : step;
         double tall = height * (double)step->ns / (double)slowest->ns;
         buffer_printf(
-            out, "<rect class=\"fill c%d\" x=\"%.2f\" y=\"%.2f\" width=\"%.2f\" height=\"%.2f\"><title>step ",
+            out, "<rect class=\"fill c%d\" x=\"%.2f\" y=\"%.2f\" width=\"%.2f\" height=\"%.2f\"><title>%s ",
             stands_out && step == slowest ? (int)CHART_VERMILION : (int)CHART_COLOR_OF_OTHER,
-            (double)c * wide + wide * 0.1, height - tall, wide * 0.8, tall);
+            (double)c * wide + wide * 0.1, height - tall, wide * 0.8, tall, step_word(answer));
         put_text(out, step->label);
         buffer_puts(out, ": ");
         put_time(out, step->ns);
@@ -199,13 +204,13 @@ static void put_steps(struct buffer *out, const struct answer *answer, const str
                   "preserveAspectRatio=\"none\" role=\"img\" aria-label=\"the time of each step\">",
                   links ? "</a>" : "");
     put_columns(out, answer, slowest, stands_out);
-    buffer_printf(out, "</svg>\n<p class=\"faint\">%zu steps: fastest ", count);
+    buffer_printf(out, "</svg>\n<p class=\"faint\">%zu %ss: fastest ", count, step_word(answer));
     put_time(out, fastest->ns);
     buffer_puts(out, ", median ");
     put_time(out, median);
     buffer_printf(out, ", <span%s>slowest ", stands_out ? " class=\"worse\"" : "");
     put_time(out, slowest->ns);
-    buffer_puts(out, " (step ");
+    buffer_printf(out, " (%s ", step_word(answer));
     put_text(out, slowest->label);
     buffer_puts(out, ")</span></p></figure>\n");
 }
@@ -215,7 +220,7 @@ static void put_steps(struct buffer *out, const struct answer *answer, const str
 static void put_finding(struct buffer *out, const struct answer_finding *finding, const struct page *page)
 {
     const struct page_section *section = find_section(page, finding->section);
-    buffer_puts(out, "<li>");
+    buffer_puts(out, finding->good ? "<li class=\"good\">" : "<li>");
     put_element(out, "h3", "title", finding->title);
     put_element(out, "p", "saves", finding->saves);
     put_element(out, "p", "where", finding->where);
