@@ -48,7 +48,7 @@ struct text comm_collective_text(const struct comm_query *query, const struct co
 static const struct table_column rank_columns[] = {
     COLUMN(struct comm_rank, rank, "rank", "Rank", TABLE_COUNT, "rank of the file, or its place among the files"),
     COLUMN(struct comm_rank, device, "device", "Device", TABLE_COUNT, "number of the device", .flags = TABLE_OPTIONAL),
-    COLUMN(struct comm_rank, count, "count", "Count", TABLE_COUNT, "collectives that were found on other ranks too"),
+    COLUMN(struct comm_rank, count, "count", "Count", TABLE_TALLY, "collectives that were found on other ranks too"),
     COLUMN(struct comm_rank, time_ns, "time", "Time", TABLE_NS, "their durations on this rank, added up: transfer + waited", .flags = TABLE_OPTIONAL),
     COLUMN(struct comm_rank, transfer_ns, "transfer", "Transfer", TABLE_NS, "of these, what was left when all ranks had arrived"),
     COLUMN(struct comm_rank, waited_ns, "waited", "Waited", TABLE_NS, "of these, when another rank had not arrived; of collectives in flight at once it adds up", .aliases = "waiting"),
@@ -75,7 +75,7 @@ static const struct table_column wait_columns[] = {
     COLUMN(struct comm_wait, last, "last", "Waited for", TABLE_TEXT, "the rank that arrived last"),
     COLUMN(struct comm_wait, first, "first", "First", TABLE_TEXT, "the rank that arrived first"),
     COLUMN(struct comm_wait, start_ns, "start", "Start", TABLE_MOMENT, "when the last rank arrived, from the origin of its file"),
-    COLUMN(struct comm_wait, transfer_bus_bandwidth, "transfer_bus_bandwidth", "Bus GB/s, transfer", TABLE_NUMBER, "bus bandwidth over the transfer"),
+    COLUMN(struct comm_wait, transfer_bus_bandwidth, "transfer_bus_bandwidth", "Bus GB/s, transfer", TABLE_RATE, "bus bandwidth over the transfer"),
 };
 /* clang-format on */
 

@@ -598,7 +598,7 @@ static const struct table_column cause_columns[] = {
     COLUMN(struct gap_cause_row, name, "cause", "Cause", TABLE_NAME, "what a part of the idle time is due to"),
     COLUMN(struct gap_cause_row, time_ns, "time", "Idle", TABLE_NS, "such parts of the gaps added up", .aliases = "idle total"),
     COLUMN(struct gap_cause_row, share, "share", "Share", TABLE_SHARE, "share of the idle time of the device, stream, operator ..."),
-    COLUMN(struct gap_cause_row, count, "count", "Gaps", TABLE_COUNT, "how many gaps have such a part", .aliases = "gaps"),
+    COLUMN(struct gap_cause_row, count, "count", "Gaps", TABLE_TALLY, "how many gaps have such a part", .aliases = "gaps"),
     COLUMN(struct gap_cause_row, longest_ns, "longest", "Longest", TABLE_NS, "the longest part"),
     COLUMN(struct gap_cause_row, meaning, "meaning", "Meaning", TABLE_TEXT, "what the cause stands for", .flags = TABLE_OPTIONAL),
 };
@@ -684,7 +684,7 @@ struct table *gaps_table(const struct gaps *gaps)
         TABLE_FLAG(table, struct gap_row, device, 0);
     table->total_rows = gaps->listed;
     table->sort_column = table_column_at(table, offsetof(struct gap_row, length_ns));
-    table_add_footer(table, "micro_gaps", "Shorter gaps, not listed", TABLE_COUNT,
+    table_add_footer(table, "micro_gaps", "Shorter gaps, not listed", TABLE_TALLY,
                      table_int((int64_t)gaps->short_count));
     table_add_footer(table, "micro_gaps_time", "Time of these", TABLE_NS, table_int(gaps->short_ns));
     free(rows);

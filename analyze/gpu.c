@@ -343,14 +343,14 @@ static const struct table_column device_columns[] = {
     COLUMN(struct gpu_row, communication_ns, "communication", "Communication", TABLE_NS, "time in which a kernel communicated", .flags = TABLE_OPTIONAL),
     COLUMN(struct gpu_row, copies_ns, "memcpy_union", "Copies", TABLE_NS, "time in which something was copied", .flags = TABLE_OPTIONAL, .aliases = "memcpy"),
     COLUMN(struct gpu_row, memsets_ns, "memset_union", "Memsets", TABLE_NS, "time in which memory was set", .flags = TABLE_OPTIONAL, .aliases = "memset"),
-    COLUMN(struct gpu_row, gaps, "gaps", "Gaps", TABLE_COUNT, "how often the device was idle between two pieces of work"),
+    COLUMN(struct gpu_row, gaps, "gaps", "Gaps", TABLE_TALLY, "how often the device was idle between two pieces of work"),
     COLUMN(struct gpu_row, longest_gap_ns, "longest_gap", "Longest gap", TABLE_NS, "the longest of them"),
-    COLUMN(struct gpu_row, events, "events", "Events", TABLE_COUNT, "kernels, copies and memsets", .flags = TABLE_OPTIONAL),
+    COLUMN(struct gpu_row, events, "events", "Events", TABLE_TALLY, "kernels, copies and memsets", .flags = TABLE_OPTIONAL),
     COLUMN(struct gpu_row, streams, "streams", "Streams", TABLE_TEXT, "numbers of the streams that worked", .flags = TABLE_OPTIONAL),
-    COLUMN(struct gpu_row, kernels, "kernels", "Kernels", TABLE_COUNT, "kernels run", .flags = TABLE_OPTIONAL),
+    COLUMN(struct gpu_row, kernels, "kernels", "Kernels", TABLE_TALLY, "kernels run", .flags = TABLE_OPTIONAL),
     COLUMN(struct gpu_row, kernel_sum_ns, "kernel_sum", "Kernel sum", TABLE_NS, "durations of the kernels added up, overlaps counted twice", .flags = TABLE_OPTIONAL),
     COLUMN(struct gpu_row, kernel_ns, "kernel_union", "Kernel time", TABLE_NS, "time in which any kernel ran", .flags = TABLE_OPTIONAL),
-    COLUMN(struct gpu_row, nccl_kernels, "nccl_kernels", "NCCL kernels", TABLE_COUNT, "kernels called nccl or rccl", .flags = TABLE_OPTIONAL),
+    COLUMN(struct gpu_row, nccl_kernels, "nccl_kernels", "NCCL kernels", TABLE_TALLY, "kernels called nccl or rccl", .flags = TABLE_OPTIONAL),
     COLUMN(struct gpu_row, nccl_ns, "nccl_union", "NCCL", TABLE_NS, "time in which one of them ran", .flags = TABLE_OPTIONAL),
     COLUMN(struct gpu_row, without_nccl_ns, "compute_and_memset_union", "Without NCCL", TABLE_NS, "time in which another kernel ran, or a memset", .flags = TABLE_OPTIONAL),
     COLUMN(struct gpu_row, exposed_nccl_ns, "exposed_nccl", "Exposed NCCL", TABLE_NS, "NCCL while no other kernel ran, nor a memset", .flags = TABLE_OPTIONAL),
@@ -370,8 +370,8 @@ static const struct table_column efficiency_columns[] = {
 static const struct table_column copies_columns[] = {
     GROUP_COLUMNS(struct gpu_copies, key),
     COLUMN(struct gpu_copies, name, "name", "Copies", TABLE_NAME, "direction and kinds of memory"),
-    COLUMN(struct gpu_copies, count, "count", "Count", TABLE_COUNT, "how many"),
-    COLUMN(struct gpu_copies, bytes, "bytes", "Bytes", TABLE_BYTES, "bytes copied; 0 when not recorded"),
+    COLUMN(struct gpu_copies, count, "count", "Count", TABLE_TALLY, "how many"),
+    COLUMN(struct gpu_copies, bytes, "bytes", "Bytes", TABLE_BYTES, "bytes copied; 0 when the file does not tell"),
     COLUMN(struct gpu_copies, sum_ns, "sum", "Sum", TABLE_NS, "their durations added up"),
     COLUMN(struct gpu_copies, union_ns, "union", "Time", TABLE_NS, "time in which one of them ran", .flags = TABLE_OPTIONAL),
     COLUMN(struct gpu_copies, exposed_ns, "not_under_a_kernel", "Exposed", TABLE_NS, "time in which one of them ran and no kernel did", .aliases = "exposed"),
@@ -396,10 +396,10 @@ static struct table *devices_table(const struct gpu *gpu)
     group_show(gpu->group, table, offsetof(struct gpu_row, key));
     table_add_footer(table, "parts_total", "Sum of the parts", TABLE_NS, table_int(parts_ns));
     table_add_footer(table, "span_total", "Sum of the spans", TABLE_NS, table_int(span_ns));
-    table_add_footer(table, "gpu_events", "GPU events", TABLE_COUNT, table_int(gpu->work));
+    table_add_footer(table, "gpu_events", "GPU events", TABLE_TALLY, table_int(gpu->work));
     table_add_footer(table, "gpu_events_with_no_call_in_file", "of these, calls not in the file", TABLE_COUNT,
                      table_int(gpu->unlinked));
-    table_add_footer(table, "calls", "Runtime and driver calls", TABLE_COUNT, table_int(gpu->calls));
+    table_add_footer(table, "calls", "Runtime and driver calls", TABLE_TALLY, table_int(gpu->calls));
     return table;
 }
 

@@ -51,8 +51,8 @@ static const struct table_column file_columns[] = {
     COLUMN(struct file_row, first_step, "first_step", "First", TABLE_COUNT, "the lowest number of a step", .flags = TABLE_OPTIONAL),
     COLUMN(struct file_row, last_step, "last_step", "Last", TABLE_COUNT, "the highest number of a step", .flags = TABLE_OPTIONAL),
     COLUMN(struct file_row, step_annotation_ns, "step_annotation_avg", "Step annotation", TABLE_NS, "mean duration of the annotations ProfilerStep#N; what steps take with the work they launched is in tpa steps", .aliases = "step_time_avg"),
-    COLUMN(struct file_row, events, "events", "Events", TABLE_COUNT, "events read, without flow arrows, counters and metadata"),
-    COLUMN(struct file_row, notices, "notices", "Notices", TABLE_COUNT, "kinds of oddities found, listed below", .flags = TABLE_OPTIONAL),
+    COLUMN(struct file_row, events, "events", "Events", TABLE_TALLY, "events read, without flow arrows, counters and metadata"),
+    COLUMN(struct file_row, notices, "notices", "Notices", TABLE_COUNT, "kinds of oddities met, told below", .flags = TABLE_OPTIONAL),
 };
 /* clang-format on */
 
@@ -88,20 +88,20 @@ static void set_steps(const struct step_list *steps, uint32_t file, struct file_
  * When the first event was, as a date: from the base that the file tells, or, where there is none, from times that are
  * plainly counted from 1970: 2001 or later.
  */
-static struct text begin_of(const struct trace *trace, uint32_t file, int64_t origin_ns, struct arena *texts)
+const char *info_begin(const struct trace *trace, uint32_t file, struct arena *texts)
 {
     const struct trace_file *of = &trace->files[file];
-    int64_t at_ns = origin_ns;
+    int64_t origin_ns = trace_file_span(trace, file).start_ns, at_ns = origin_ns;
     if (of->has_base && __builtin_add_overflow(of->base_ns, origin_ns, &at_ns))
-        return (struct text){ 0 };
+        return NULL;
     if (at_ns < 1000000000 * SECOND_NS)
-        return (struct text){ 0 };
+        return NULL;
     time_t seconds = (time_t)(at_ns / SECOND_NS);
     struct tm parts;
     char text[64];
     if (!gmtime_r(&seconds, &parts) || strftime(text, sizeof text, "%Y-%m-%d %H:%M:%S", &parts) == 0)
-        return (struct text){ 0 };
-    return as_text(arena_strndup(texts, text, strlen(text)));
+        return NULL;
+    return arena_strndup(texts, text, strlen(text));
 }
 
 static struct file_row file_row_of(const struct trace *trace, const struct step_list *steps, uint32_t f,
@@ -121,7 +121,7 @@ static struct file_row file_row_of(const struct trace *trace, const struct step_
         .rank = file->rank >= 0 ? file->rank : TABLE_INT_MISSING,
         .world_size = known(file->world_size),
         .span_ns = has_span ? span.end_ns - span.start_ns : TABLE_INT_MISSING,
-        .begin = begin_of(trace, f, span.start_ns, texts),
+        .begin = as_text(info_begin(trace, f, texts)),
         .window_ns = file->has_window ? file->window_end_ns - file->window_start_ns : TABLE_INT_MISSING,
         .events = file->event_count,
     };
@@ -173,6 +173,7 @@ static const struct table_column fact_columns[] = {
 struct facts {
     VEC_OF(struct fact_row) rows;
     struct names *keys; /* of each row its fact, NUL, and its value */
+    struct arena texts;
 };
 
 /* Count one more file that says VALUE of NAME. */
@@ -214,16 +215,14 @@ static void add_flag(struct facts *facts, const char *name, int value)
 }
 
 /* CUDA writes its versions as 1000 * major + 10 * minor. */
-static void add_cuda_version(struct facts *facts, const char *name, const char *value)
+const char *info_cuda_version(const char *value, struct arena *texts)
 {
-    char text[32];
     int64_t version;
-    if (!quantity_parse_integer(value, strlen(value), &version) || version < 1000 || version > 1000000) {
-        add_fact(facts, name, value);
-        return;
-    }
-    snprintf(text, sizeof text, "%" PRId64 ".%" PRId64, version / 1000, version % 1000 / 10);
-    add_fact(facts, name, text);
+    if (!value)
+        return NULL;
+    if (!quantity_parse_integer(value, strlen(value), &version) || version < 1000 || version > 1000000)
+        return arena_strndup(texts, value, strlen(value));
+    return arena_printf(texts, "%" PRId64 ".%" PRId64, version / 1000, version % 1000 / 10);
 }
 
 /* Top-level keys that are told elsewhere, or that only say how the file is to be drawn. */
@@ -252,9 +251,9 @@ static void add_facts(const struct trace_file *file, struct facts *facts)
     for (size_t i = 0; i < file->properties.count; i++) {
         const struct trace_property *property = &file->properties.at[i];
         if (strcmp(property->key, "cuda_runtime_version") == 0)
-            add_cuda_version(facts, "CUDA runtime", property->value);
+            add_fact(facts, "CUDA runtime", info_cuda_version(property->value, &facts->texts));
         else if (strcmp(property->key, "cuda_driver_version") == 0)
-            add_cuda_version(facts, "CUDA driver", property->value);
+            add_fact(facts, "CUDA driver", info_cuda_version(property->value, &facts->texts));
         else if (!is_told_elsewhere(property->key))
             add_fact(facts, property->key, property->value);
     }
@@ -269,6 +268,7 @@ static struct table *fact_table(const struct trace *trace)
     if (trace->file_count == 1)
         TABLE_FLAG(table, struct fact_row, files, TABLE_OPTIONAL);
     names_free(facts.keys);
+    arena_release(&facts.texts);
     VEC_FREE(&facts.rows);
     return table;
 }
@@ -293,7 +293,7 @@ static const struct table_column device_columns[] = {
     COLUMN(struct device_row, registers_per_sm, "registers_per_sm", "Registers/SM", TABLE_COUNT, "registers of an SM", .flags = TABLE_OPTIONAL),
     COLUMN(struct device_row, shared_per_sm, "shared_memory_per_sm", "Shared/SM", TABLE_BYTES, "shared memory of an SM", .flags = TABLE_OPTIONAL),
     COLUMN(struct device_row, streams, "streams", "Streams", TABLE_COUNT, "streams with events, over all files"),
-    COLUMN(struct device_row, events, "events", "Events", TABLE_COUNT, "events on it: kernels, copies, waits ..., over all files"),
+    COLUMN(struct device_row, events, "events", "Events", TABLE_TALLY, "events on it: kernels, copies, waits ..., over all files"),
     COLUMN(struct device_row, files, "files", "Files", TABLE_COUNT, "files that have it", .flags = TABLE_OPTIONAL),
 };
 /* clang-format on */
@@ -413,7 +413,7 @@ struct category_row {
 static const struct table_column category_columns[] = {
     COLUMN(struct category_row, category, "category", "Category", TABLE_NAME, "as the file writes it; missing where it writes none"),
     COLUMN(struct category_row, kind, "kind", "Taken as", TABLE_TEXT, "what tpa takes such events for"),
-    COLUMN(struct category_row, events, "events", "Events", TABLE_COUNT, "events of it"),
+    COLUMN(struct category_row, events, "events", "Events", TABLE_TALLY, "events of it"),
 };
 /* clang-format on */
 
@@ -438,12 +438,12 @@ static struct table *category_table(const struct trace *trace)
     }
     free(events);
     TABLE_SORT(table, struct category_row, events);
-    table_add_footer(table, "names", "Distinct names", TABLE_COUNT,
+    table_add_footer(table, "names", "Distinct names", TABLE_TALLY,
                      table_int((int64_t)names_count(trace->names)));
-    table_add_footer(table, "flows", "Flow arrows", TABLE_COUNT, table_int((int64_t)trace->flows_seen));
-    table_add_footer(table, "samples", "Counter samples", TABLE_COUNT,
+    table_add_footer(table, "flows", "Flow arrows", TABLE_TALLY, table_int((int64_t)trace->flows_seen));
+    table_add_footer(table, "samples", "Counter samples", TABLE_TALLY,
                      table_int((int64_t)trace->samples_seen));
-    table_add_footer(table, "metadata", "Metadata events", TABLE_COUNT,
+    table_add_footer(table, "metadata", "Metadata events", TABLE_TALLY,
                      table_int((int64_t)trace->metadata_seen));
     return table;
 }
@@ -463,7 +463,7 @@ static const struct table_column track_columns[] = {
     COLUMN(struct track_row, kind, "kind", "Kind", TABLE_TEXT, "thread, stream, or other: the profiler's own bookkeeping", .flags = TABLE_OPTIONAL),
     COLUMN(struct track_row, device, "device", "Device", TABLE_COUNT, "number of the device", .flags = TABLE_OPTIONAL),
     COLUMN(struct track_row, stream, "stream", "Stream", TABLE_COUNT, "number of the stream", .flags = TABLE_OPTIONAL),
-    COLUMN(struct track_row, events, "events", "Events", TABLE_COUNT, "events on it"),
+    COLUMN(struct track_row, events, "events", "Events", TABLE_TALLY, "events on it"),
     COLUMN(struct track_row, span_ns, "span", "Span", TABLE_NS, "from the first start to the last end of an event on it"),
     COLUMN(struct track_row, rank, "rank", "Rank", TABLE_COUNT, "rank of the file", .flags = TABLE_OPTIONAL),
     COLUMN(struct track_row, file, "file", "File", TABLE_NAME, "file it comes from", .flags = TABLE_OPTIONAL),

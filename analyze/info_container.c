@@ -14,8 +14,8 @@ struct container_row {
 /* clang-format off */
 static const struct table_column columns[] = {
     COLUMN(struct container_row, kind, "kind", "Blocks of", TABLE_NAME, "what the blocks hold"),
-    COLUMN(struct container_row, blocks, "blocks", "Blocks", TABLE_COUNT, "blocks of this kind"),
-    COLUMN(struct container_row, records, "records", "Records", TABLE_COUNT, "records in them"),
+    COLUMN(struct container_row, blocks, "blocks", "Blocks", TABLE_TALLY, "blocks of this kind"),
+    COLUMN(struct container_row, records, "records", "Records", TABLE_TALLY, "records in them"),
     COLUMN(struct container_row, packed, "packed", "On disk", TABLE_BYTES, "their size in the file"),
     COLUMN(struct container_row, unpacked, "unpacked", "Columns", TABLE_BYTES, "what is in them as numbers of 8 bytes, and texts"),
     COLUMN(struct container_row, ratio, "ratio", "Ratio", TABLE_NUMBER, "columns over size on disk"),
@@ -80,7 +80,7 @@ static void add_table(struct trace_container *const *at, size_t count, size_t ev
     if (open)
         table_add_footer(table, "unfinished", "Files without an end", TABLE_COUNT, table_int((int64_t)open));
     if (lost_blocks)
-        table_add_footer(table, "lost_blocks", "Lost blocks", TABLE_COUNT, table_int(lost_blocks));
+        table_add_footer(table, "lost_blocks", "Lost blocks", TABLE_TALLY, table_int(lost_blocks));
     if (lost_bytes)
         table_add_footer(table, "lost_bytes", "Damaged bytes", TABLE_BYTES, table_int(lost_bytes));
     if (tail_bytes)

@@ -27,7 +27,7 @@ const struct trace_wants kernels_wants = {
 static const struct table_column columns[] = {
     COLUMN(struct kernel_row, name, "name", "Name", TABLE_NAME, "the kernel, demangled"),
     GROUP_COLUMNS(struct kernel_row, key),
-    COLUMN(struct kernel_row, durations.count, "count", "Count", TABLE_COUNT, "how often it ran", .aliases = "instances calls"),
+    COLUMN(struct kernel_row, durations.count, "count", "Count", TABLE_TALLY, "how often it ran", .aliases = "instances calls"),
     COLUMN(struct kernel_row, durations.total_ns, "total", "Total", TABLE_NS, "its durations added up", .aliases = "sum"),
     COLUMN(struct kernel_row, share, "share", "Share", TABLE_SHARE, "total as a share of the totals of all rows"),
     COLUMN(struct kernel_row, durations.average_ns, "average", "Average", TABLE_NS, "mean duration", .aliases = "avg mean"),

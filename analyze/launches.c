@@ -27,13 +27,13 @@ enum { QUEUE_LIMIT = 1024 }; /* launches that CUDA lets wait in one stream */
 /* clang-format off */
 static const struct table_column launch_columns[] = {
     GROUP_COLUMNS(struct launch_row, key),
-    COLUMN(struct launch_row, count, "count", "Count", TABLE_COUNT, "how many launches"),
+    COLUMN(struct launch_row, count, "count", "Count", TABLE_TALLY, "how many launches"),
     COLUMN(struct launch_row, call_ns, "call_time", "Call time", TABLE_NS, "durations of the calls added up"),
     COLUMN(struct launch_row, call_average_ns, "call_average", "Call avg", TABLE_NS, "mean duration of the call"),
     COLUMN(struct launch_row, queue_average_ns, "queue_average", "Queue avg", TABLE_NS, "mean time from the end of the call to the start of the work, of those that waited"),
     COLUMN(struct launch_row, kernel_average_ns, "kernel_average", "Kernel avg", TABLE_NS, "mean time on the device"),
-    COLUMN(struct launch_row, launch_bound, "launch_bound", "Launch-bound", TABLE_COUNT, "launches of kernels that took less time than the call"),
-    COLUMN(struct launch_row, queued, "queued", "Queued", TABLE_COUNT, "launches whose work began after the call had ended"),
+    COLUMN(struct launch_row, launch_bound, "launch_bound", "Launch-bound", TABLE_TALLY, "launches of kernels that took less time than the call"),
+    COLUMN(struct launch_row, queued, "queued", "Queued", TABLE_TALLY, "launches whose work began after the call had ended"),
     COLUMN(struct launch_row, queue_ns, "queue_time", "Queue time", TABLE_NS, "times from the end of the call to the start of the work added up", .flags = TABLE_OPTIONAL),
     COLUMN(struct launch_row, kernel_ns, "kernel_time", "Kernel time", TABLE_NS, "durations of the work added up", .flags = TABLE_OPTIONAL),
     COLUMN(struct launch_row, total_ns, "total_time", "Total time", TABLE_NS, "times from the start of the call to the end of call and work added up", .flags = TABLE_OPTIONAL),
@@ -43,7 +43,7 @@ static const struct table_column queue_columns[] = {
     COLUMN(struct queue_row, rank, "rank", "Rank", TABLE_COUNT, "rank of the file, or its place among the files", .flags = TABLE_OPTIONAL),
     COLUMN(struct queue_row, device, "device", "Device", TABLE_COUNT, "number of the device"),
     COLUMN(struct queue_row, stream, "stream", "Stream", TABLE_COUNT, "number of the stream"),
-    COLUMN(struct queue_row, launches, "launches", "Launches", TABLE_COUNT, "launches into the stream"),
+    COLUMN(struct queue_row, launches, "launches", "Launches", TABLE_TALLY, "launches into the stream"),
     COLUMN(struct queue_row, mean_depth, "mean_depth", "Mean depth", TABLE_NUMBER, "launches that waited, averaged over time"),
     COLUMN(struct queue_row, max_depth, "max_depth", "Max depth", TABLE_COUNT, "most launches that waited at once"),
     COLUMN(struct queue_row, empty, "empty", "Empty", TABLE_SHARE, "share of the time in which none waited"),
@@ -53,8 +53,8 @@ static const struct table_column queue_columns[] = {
 
 static const struct table_column graph_columns[] = {
     COLUMN(struct graph_row, call, "call", "Call", TABLE_NAME, "the call that launched the graph"),
-    COLUMN(struct graph_row, graph, "graph", "Graph", TABLE_COUNT, "number of the graph, where recorded"),
-    COLUMN(struct graph_row, launches, "launches", "Launches", TABLE_COUNT, "how often it was launched"),
+    COLUMN(struct graph_row, graph, "graph", "Graph", TABLE_COUNT, "number of the graph, where the file tells it"),
+    COLUMN(struct graph_row, launches, "launches", "Launches", TABLE_TALLY, "how often it was launched"),
     COLUMN(struct graph_row, min_operations, "min_operations", "Min ops", TABLE_COUNT, "fewest kernels, copies and memsets in one launch", .aliases = "least_works"),
     COLUMN(struct graph_row, max_operations, "max_operations", "Max ops", TABLE_COUNT, "most kernels, copies and memsets in one launch", .aliases = "most_works"),
     COLUMN(struct graph_row, call_average_ns, "call_average", "Call avg", TABLE_NS, "mean duration of the call"),
@@ -553,9 +553,9 @@ static struct table *launches_table(const struct launches *launches, unsigned by
         TABLE_FLAG(table, struct launch_row, key.kernel, 0);
     table->sort_column = table_column_at(table, offsetof(struct launch_row, call_ns));
     table_drop_hidden(table);
-    table_add_footer(table, "launches", "Launches", TABLE_COUNT, table_int(launches->count));
-    table_add_footer(table, "launch_bound", "Launch-bound", TABLE_COUNT, table_int(launches->launch_bound));
-    table_add_footer(table, "unlinked", "GPU events whose call is not in the file", TABLE_COUNT,
+    table_add_footer(table, "launches", "Launches", TABLE_TALLY, table_int(launches->count));
+    table_add_footer(table, "launch_bound", "Launch-bound", TABLE_TALLY, table_int(launches->launch_bound));
+    table_add_footer(table, "unlinked", "GPU events whose call is not in the file", TABLE_TALLY,
                      table_int(launches->unlinked));
     return table;
 }

@@ -25,7 +25,7 @@ const struct trace_wants modules_wants = { .args = CODE_PATHS_WANTS };
 static const struct table_column columns[] = {
     COLUMN(struct modules_row, rank, "rank", "Rank", TABLE_COUNT, "rank of the file, or its place among the files", .flags = TABLE_HIDDEN),
     COLUMN(struct modules_row, shown, "name", "Module", TABLE_NAME, "the module: its class and number; or the line of source", .aliases = "module line"),
-    COLUMN(struct modules_row, calls, "count", "Calls", TABLE_COUNT, "how often it was called", .aliases = "calls"),
+    COLUMN(struct modules_row, calls, "count", "Calls", TABLE_TALLY, "how often it was called", .aliases = "calls"),
     COLUMN(struct modules_row, device_ns, "device_total", "CUDA total", TABLE_NS, "durations of the kernels, copies and memsets that it and all it called launched", .aliases = "cuda_time_total device_time_total cuda_total"),
     COLUMN(struct modules_row, self_device_ns, "self_device", "Self CUDA", TABLE_NS, "of these, what it launched itself, in none of the modules that it called", .aliases = "self_cuda_time_total self_device_time_total self_cuda"),
     COLUMN(struct modules_row, device_share, "device_share", "CUDA share", TABLE_SHARE, "total as a share of all work of devices", .aliases = "cuda_share"),
@@ -36,7 +36,7 @@ static const struct table_column columns[] = {
     COLUMN(struct modules_row, device_backward_ns, "device_backward", "CUDA backward", TABLE_NS, "the part of the total that the backward pass launched", .aliases = "cuda_backward"),
     COLUMN(struct modules_row, cpu_forward_ns, "cpu_forward", "CPU forward", TABLE_NS, "the part of the total that is of the forward pass"),
     COLUMN(struct modules_row, cpu_backward_ns, "cpu_backward", "CPU backward", TABLE_NS, "the part of the total that is of the backward pass"),
-    COLUMN(struct modules_row, operations, "works", "Kernels", TABLE_COUNT, "kernels, copies and memsets launched by it and all it called", .flags = TABLE_OPTIONAL, .aliases = "kernels operations"),
+    COLUMN(struct modules_row, operations, "works", "Kernels", TABLE_TALLY, "kernels, copies and memsets launched by it and all it called", .flags = TABLE_OPTIONAL, .aliases = "kernels operations"),
     COLUMN(struct modules_row, class_name, "class", "Class", TABLE_TEXT, "class of the module", .flags = TABLE_OPTIONAL),
     COLUMN(struct modules_row, depth, "depth", "Depth", TABLE_COUNT, "how deep in the tree: 1 for what no other module called", .flags = TABLE_OPTIONAL),
     COLUMN(struct modules_row, path, "path", "Path", TABLE_TEXT, "the modules from the outermost to this one", .flags = TABLE_OPTIONAL),

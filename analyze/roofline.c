@@ -29,7 +29,7 @@ static const struct table_column row_columns[] = {
     GROUP_COLUMNS(struct roofline_row, key),
     COLUMN(struct roofline_row, shapes, "shapes", "Shapes", TABLE_TEXT, "sizes of its inputs", .flags = TABLE_IF_ANY),
     COLUMN(struct roofline_row, types, "types", "Types", TABLE_TEXT, "types of their elements", .flags = TABLE_OPTIONAL),
-    COLUMN(struct roofline_row, count, "count", "Calls", TABLE_COUNT, "how often it was called"),
+    COLUMN(struct roofline_row, count, "count", "Calls", TABLE_TALLY, "how often it was called"),
     COLUMN(struct roofline_row, time_ns, "time", "Time", TABLE_NS, "device work launched in it, but not in a modelled operator within it; durations added up"),
     COLUMN(struct roofline_row, share, "share", "Of peak", TABLE_SHARE, "time at the peak as a share of its time; above 100 % a cache served it, or the count is wrong"),
     COLUMN(struct roofline_row, won_ns, "won", "To be won", TABLE_NS, "by how much its time would be less at the peak"),
@@ -73,7 +73,7 @@ static const struct table_column step_columns[] = {
 
 static const struct table_column rest_columns[] = {
     COLUMN(struct roofline_rest, name, "name", "Operator", TABLE_NAME, "the operator; else the call, else the kernel"),
-    COLUMN(struct roofline_rest, count, "works", "Works", TABLE_COUNT, "kernels, copies and memsets"),
+    COLUMN(struct roofline_rest, count, "works", "Works", TABLE_TALLY, "kernels, copies and memsets"),
     COLUMN(struct roofline_rest, time_ns, "time", "Time", TABLE_NS, "their durations added up"),
     COLUMN(struct roofline_rest, share, "share", "Of the device time", TABLE_SHARE, "the same as a share"),
 };

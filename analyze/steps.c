@@ -551,7 +551,7 @@ static const struct table_column step_columns[] = {
     COLUMN(struct step_row, device, "device", "Device", TABLE_COUNT, "number of the device", .flags = TABLE_HIDDEN),
     COLUMN(struct step_row, stream, "stream", "Stream", TABLE_COUNT, "number of the stream", .flags = TABLE_HIDDEN),
     COLUMN(struct step_row, name, "step", "Step", TABLE_NAME, "name of the step", .aliases = "name"),
-    COLUMN(struct step_row, count, "count", "Steps", TABLE_COUNT, "how many steps the row stands for", .flags = TABLE_HIDDEN),
+    COLUMN(struct step_row, count, "count", "Steps", TABLE_TALLY, "how many steps the row stands for", .flags = TABLE_HIDDEN),
     COLUMN(struct step_row, start_ns, "start", "Start", TABLE_MOMENT, "when it began, from the origin of the file", .flags = TABLE_OPTIONAL),
     COLUMN(struct step_row, duration_ns, "duration", "Time", TABLE_NS, "how long it took, work on devices included", .aliases = "time total"),
     COLUMN(struct step_row, average_ns, "average", "Average", TABLE_NS, "mean time of a step", .flags = TABLE_HIDDEN),
@@ -563,7 +563,7 @@ static const struct table_column step_columns[] = {
     PART(STEP_DATA_LOADING, "data_loading", "Data loading", "else: the host waited for the next batch"),
     PART(STEP_CPU, "cpu", "CPU", "else: an operator or annotation was running on the host"),
     PART(STEP_OTHER, "other", "Other", "else"),
-    COLUMN(struct step_row, gpu_events, "gpu_events", "GPU events", TABLE_COUNT, "kernels, copies and memsets that it launched", .flags = TABLE_OPTIONAL),
+    COLUMN(struct step_row, gpu_events, "gpu_events", "GPU events", TABLE_TALLY, "kernels, copies and memsets that it launched", .flags = TABLE_OPTIONAL),
     COLUMN(struct step_row, host_duration_ns, "host_duration", "On the host", TABLE_NS, "how long its range on the host is", .flags = TABLE_OPTIONAL),
     COLUMN(struct step_row, complete, "complete", "Complete", TABLE_BOOL, "was it recorded to its end?", .flags = TABLE_OPTIONAL),
 };

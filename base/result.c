@@ -23,6 +23,7 @@ void result_free(struct result *result)
     VEC_FREE(&result->tables);
     VEC_FREE(&result->notices);
     picture_free(result->picture);
+    answer_free(result->answer);
     arena_release(&result->arena);
     free(result);
 }
@@ -32,6 +33,13 @@ void result_add_table(struct result *result, struct table *table)
     *VEC_PUSH(&result->tables) = table;
 }
 
+struct answer *result_answer(struct result *result)
+{
+    if (!result->answer)
+        result->answer = mem_zalloc(1, sizeof *result->answer);
+    return result->answer;
+}
+
 void result_show_column(struct result *result, const char *key)
 {
     for (size_t t = 0; t < result->tables.count; t++) {
@@ -39,6 +47,11 @@ void result_show_column(struct result *result, const char *key)
         if (column >= 0)
             result->tables.at[t]->columns[column].flags = 0;
     }
+}
+
+void result_make_minor(struct result *result)
+{
+    result->notices.at[result->notices.count - 1].minor = true;
 }
 
 void result_add_notice(struct result *result, const char *kind, int64_t count, const char *file,
@@ -55,5 +68,7 @@ void result_add_notice(struct result *result, const char *kind, int64_t count, c
     va_end(args);
     const char *file_copy = file ? arena_strndup(&result->arena, file, strlen(file)) : NULL;
     const char *kind_copy = arena_strndup(&result->arena, kind, strlen(kind));
-    *VEC_PUSH(&result->notices) = (struct table_notice){ kind_copy, count, text, file_copy, offset, false };
+    *VEC_PUSH(&result->notices) = (struct table_notice){
+        .kind = kind_copy, .count = count, .text = text, .file = file_copy, .offset = offset
+    };
 }

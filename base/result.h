@@ -10,6 +10,7 @@
 #ifndef TPA_BASE_RESULT_H
 #define TPA_BASE_RESULT_H
 
+#include "base/answer.h"
 #include "base/chart.h"
 #include "base/table.h"
 
@@ -21,12 +22,14 @@ struct table_notice {
     const char *file; /* NULL when about all files */
     int64_t offset;   /* byte offset of the first one, or TPA_NOWHERE */
     bool on_top;      /* people read it before the tables, not below them */
+    bool minor;       /* the first to go where there are too many: what was looked at, how to go on */
 };
 
 /* What a command answers: its tables and notices. */
 struct result {
     const char *schema;            /* "tpa.top/1" */
     VEC_OF(struct table *) tables; /* owned */
+    struct answer *answer;         /* what a page begins with; NULL: none; owned */
     struct picture *picture;       /* for printers that draw; others leave it out; NULL: none; owned */
     VEC_OF(struct table_notice) notices;
     struct arena arena; /* owns the notices' texts; also a place for titles made at run time */
@@ -39,8 +42,14 @@ void result_free(struct result *result);
 /* Add TABLE, which is taken. */
 void result_add_table(struct result *result, struct table *table);
 
+/* The answer of RESULT, empty at first; lives as long as it. Its texts are best kept in the arena of RESULT. */
+struct answer *result_answer(struct result *result);
+
 /* Show the columns called KEY, of all tables that have one. */
 void result_show_column(struct result *result, const char *key);
+
+/* The notice added last is minor. */
+void result_make_minor(struct result *result);
 
 /* Add a notice; KIND, FILE (or NULL) and the text are copied. */
 void result_add_notice(struct result *result, const char *kind, int64_t count, const char *file,

@@ -20,7 +20,7 @@ bool table_is_text(enum table_kind kind)
 
 bool table_is_number(enum table_kind kind)
 {
-    return kind == TABLE_SHARE || kind == TABLE_NUMBER;
+    return kind == TABLE_SHARE || kind == TABLE_NUMBER || kind == TABLE_RATE;
 }
 
 bool table_is_time(enum table_kind kind)
@@ -46,10 +46,12 @@ const char *table_kind_name(enum table_kind kind)
     case TABLE_NS: return "ns";
     case TABLE_MOMENT: return "moment";
     case TABLE_BYTES: return "bytes";
-    case TABLE_COUNT: return "count";
+    case TABLE_COUNT:
+    case TABLE_TALLY: return "count";
     case TABLE_FLOPS: return "flops";
     case TABLE_SHARE: return "share";
-    case TABLE_NUMBER: return "number";
+    case TABLE_NUMBER:
+    case TABLE_RATE: return "number";
     case TABLE_BOOL: return "bool";
     }
     assert(!"a kind");

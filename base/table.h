@@ -49,10 +49,12 @@ enum table_kind {
     TABLE_NS,     /* a duration: integer nanoseconds. JSON key ends in _ns */
     TABLE_MOMENT, /* a point in time: integer nanoseconds from the origin of the trace. JSON key ends in _ns */
     TABLE_BYTES,  /* integer bytes, may be negative */
-    TABLE_COUNT,  /* integer without unit */
+    TABLE_COUNT,  /* integer without unit: a number that names something, such as a rank or a step */
+    TABLE_TALLY,  /* how many of a thing: "count" to programs, and people read 1,428 */
     TABLE_FLOPS,  /* integer floating-point operations */
     TABLE_SHARE,  /* double, 0..1; text printers show percent */
     TABLE_NUMBER, /* double without unit */
+    TABLE_RATE,   /* double, GB/s (10^9 bytes); "number" to programs, and people read 422 KB/s */
     TABLE_BOOL,   /* integer 0 or 1; JSON true and false */
 };
 
@@ -148,8 +150,10 @@ struct table {
     union table_cell *cells; /* row after row; read them by table_cell */
     size_t row_count, row_capacity;
     VEC_OF(struct table_footer) footers;
-    bool folds;         /* Markdown puts it into a part of the page that can be folded away */
-    bool uncut;         /* --limit leaves all its rows: there are few of a thing */
+    const char
+        *none;  /* what to say where it has no rows: "The device was never idle."; NULL: nothing of its own */
+    bool folds; /* Markdown puts it into a part of the page that can be folded away */
+    bool uncut; /* --limit leaves all its rows: there are few of a thing */
     size_t total_rows;  /* rows before table_truncate, at least row_count; printers say "10 of 312 rows" */
     struct arena arena; /* owns the cells' texts, but for the long ones */
     struct names *long_texts; /* one copy of each, however many rows have it; NULL: none yet */
@@ -213,7 +217,7 @@ void table_set_text(struct table *table, size_t row, size_t column, const char *
 void table_set_figure(struct table *table, size_t row, size_t column, double value);
 
 bool table_is_text(enum table_kind kind);   /* NAME, TEXT */
-bool table_is_number(enum table_kind kind); /* SHARE, NUMBER: doubles */
+bool table_is_number(enum table_kind kind); /* SHARE, NUMBER, RATE: doubles */
 bool table_is_time(enum table_kind kind); /* NS, MOMENT: keys end in "_ns" where files are read by programs */
 bool table_is_missing(const struct table *table, size_t row, size_t column);
 bool table_cell_is_missing(const union table_cell *cell, enum table_kind kind);

@@ -15,6 +15,7 @@
 #include "base/escape.h"
 #include "report/gnuplot.h"
 #include "facts/features.h"
+#include "profile/overview.h"
 #include "snapshot/pictures.h"
 #include "snapshot/tables.h"
 #include "report/svg.h"
@@ -288,6 +289,26 @@ static struct picture *picture_of_snapshots(const struct invocation *call, const
     return NULL;
 }
 
+/* New; NULL and ERR when there is nothing to draw. A Python profile holds sums of functions, and no moments. */
+static struct picture *picture_of_profile(const struct invocation *call, const struct chart_type *type,
+                                          const struct profile *profile, struct tpa_error *err)
+{
+    const struct chart_args *args = call->args;
+    if (strcmp(type->name, "operators") != 0) {
+        tpa_fail(err, TPA_NOWHERE, "a Python profile has no %s to draw", type->name);
+        tpa_hint(err, "tpa chart --type operators %s draws its functions", call->operands[0]);
+        return NULL;
+    }
+    struct picture *picture = picture_open(type->name, "Functions");
+    picture->source = name_files(picture, (const char *const *)call->operands, call->operand_count);
+    profile_draw(picture, profile, args->limit);
+    if (picture->charts.count)
+        return picture;
+    picture_free(picture);
+    tpa_fail(err, TPA_NOWHERE, "there is nothing to draw: no function has a time");
+    return NULL;
+}
+
 /* New; NULL and ERR when there is nothing to draw. */
 static struct picture *picture_of_trace(const struct invocation *call, const struct chart_type *type,
                                         struct tpa_error *err)
@@ -300,6 +321,11 @@ static struct picture *picture_of_trace(const struct invocation *call, const str
         return NULL;
     if (ingested.snapshots.of.count) {
         struct picture *drawn = picture_of_snapshots(call, type, &ingested.snapshots, err);
+        ingested_free(&ingested);
+        return drawn;
+    }
+    if (ingested.profile) {
+        struct picture *drawn = picture_of_profile(call, type, ingested.profile, err);
         ingested_free(&ingested);
         return drawn;
     }
@@ -455,6 +481,7 @@ const struct command cmd_chart = {
         "tpa chart --type kernels --script -o kernels.gp trace.json  # restyle it, then: gnuplot kernels.gp > kernels.svg",
     },
     .section = SECTION_SHOW,
+    .reads_profiles = true,
     .reads_snapshots = true,
     .reads_traces = true,
 };

@@ -118,7 +118,7 @@ static size_t hide_unchanged(struct table *table)
     table_filter(table, keep);
     free(keep);
     if (hidden)
-        table_add_footer(table, "unchanged", "Rows without any change, not shown", TABLE_COUNT,
+        table_add_footer(table, "unchanged", "Rows without any change, not shown", TABLE_TALLY,
                          table_int((int64_t)hidden));
     return kept;
 }
@@ -168,7 +168,7 @@ static void shorten_gates(struct table *gates)
     table_filter(gates, keep);
     free(keep);
     if (hidden)
-        table_add_footer(gates, "held", "Rows that held, not shown", TABLE_COUNT, table_int((int64_t)hidden));
+        table_add_footer(gates, "held", "Rows that held, not shown", TABLE_TALLY, table_int((int64_t)hidden));
 }
 
 /* A comment has room for what changed, by how much, and whether it is real. */

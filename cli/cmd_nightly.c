@@ -1,4 +1,5 @@
 /* cmd_nightly.c - `tpa nightly`: a history of runs, and what is new in the last one. */
+#include "compare/nightly_answer.h"
 #include "charts/charts.h"
 #include "base/chart.h"
 #include "base/moment.h"
@@ -188,6 +189,7 @@ static int print_verdict(const struct nightly *nightly, const struct nightly_arg
     bool fails = false;
     nightly_tell(nightly, result);
     nightly_add_tables(nightly, args->all || !output_is_for_people(&args->output), result);
+    nightly_add_answer(nightly, result);
     if (!nightly_check(nightly, args, result, &fails, err))
         return EXIT_TROUBLE;
     if (!shows_checks(args, printer))

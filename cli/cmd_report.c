@@ -6,12 +6,14 @@
  */
 #include "base/parallel.h"
 #include "compare/diff.h"
+#include "compare/diff_answer.h"
 #include "charts/charts.h"
 #include "base/suggest.h"
 #include "cli/command.h"
 #include "cli/load.h"
 #include "cli/output.h"
 #include "cli/output_file.h"
+#include "cli/report_profile.h"
 #include "cli/report_sections.h"
 #include "cli/report_snapshot.h"
 #include "cli/sides.h"
@@ -166,15 +168,25 @@ static void move_tables(struct result *from, const char *section, bool shorten, 
     }
 }
 
+/* Tables of the summary whose figures the first screen of the page has, or another of its sections. */
+static bool is_on_first_screen(const char *table)
+{
+    return strcmp(table, "overview") == 0 || strcmp(table, "operators") == 0;
+}
+
 static void add_section(struct page *page, const struct report_section *section,
                         const struct report_content *content)
 {
     struct page_section *on_page = page_add_section(page, section->key, section->title, section->intro);
+    const struct result *result = content->result;
     on_page->more = section->more;
-    for (size_t i = 0; i < content->result->tables.count; i++)
-        *VEC_PUSH(&on_page->tables) = content->result->tables.at[i];
-    for (size_t i = 0; i < content->result->notices.count; i++)
-        *VEC_PUSH(&on_page->notices) = content->result->notices.at[i];
+    for (size_t i = 0; i < result->tables.count; i++)
+        if (!result->answer || !is_on_first_screen(result->tables.at[i]->key))
+            *VEC_PUSH(&on_page->tables) = result->tables.at[i];
+    for (size_t i = 0; i < result->notices.count; i++)
+        if (!result->answer || !result->notices.at[i].on_top)
+            *VEC_PUSH(&on_page->notices) = result->notices.at[i];
+    page->answer = result->answer ? result->answer : page->answer;
     if (content->picture->charts.count)
         *VEC_PUSH(&on_page->pictures) = content->picture;
     if (content->timeline)
@@ -330,8 +342,6 @@ static bool show_trace(const struct invocation *call, const struct trace *trace,
         struct page page = {
             .maker = "tpa report",
             .title = base_name(call->operands[0]),
-            .subtitle = describe(trace, &notes->arena),
-            .budget = (size_t)args->budget,
         };
         for (size_t i = 0; report_sections()[i].key; i++)
             if (contents[i].timeline)
@@ -339,6 +349,8 @@ static bool show_trace(const struct invocation *call, const struct trace *trace,
         for (size_t i = 0; report_sections()[i].key; i++)
             if (holds_anything(&contents[i]))
                 add_section(&page, &report_sections()[i], &contents[i]);
+        if (!page.answer)
+            page.subtitle = describe(trace, &notes->arena);
         if (notes->notices.count) {
             struct page_section *section =
                 page_add_section(&page, "notes", "Notes", "What the trace lacks, and what was odd about it.");
@@ -393,6 +405,34 @@ static bool report_snapshots(const struct invocation *call, const struct snapsho
     return good;
 }
 
+/* Options that a Python profile has no use for are mistakes. */
+static bool report_python(const struct invocation *call, const struct profile *profile, enum report_format format,
+                          struct tpa_error *err)
+{
+    const struct report_args *args = call->args;
+    const struct selection_query *query = &args->selection;
+    const char *option = args->sections         ? "--sections"
+                         : query->steps.count   ? "--steps"
+                         : query->range         ? "--range"
+                         : query->devices.count ? "--device"
+                         : query->ranks.count   ? "--rank"
+                                                : NULL;
+    if (option)
+        return tpa_fail(err, TPA_NOWHERE, "%s is for traces; this is a Python profile", option);
+    struct report_profile report = { 0 };
+    bool good = report_profile_make(profile, &report, err);
+    if (good && format == FORMAT_HTML) {
+        struct page page = { .maker = "tpa report", .title = base_name(call->operands[0]) };
+        report_profile_fill(&report, &page);
+        good = write_page(&page, args->path, err);
+        page_release(&page);
+    } else if (good) {
+        good = print_all(report.result, format, args->path, err);
+    }
+    report_profile_release(&report);
+    return good;
+}
+
 static bool report_trace(const struct invocation *call, enum report_format format, struct tpa_error *err)
 {
     const struct report_args *args = call->args;
@@ -405,6 +445,11 @@ static bool report_trace(const struct invocation *call, enum report_format forma
         return false;
     if (ingested.snapshots.of.count) {
         bool shown = report_snapshots(call, &ingested.snapshots, format, err);
+        ingested_free(&ingested);
+        return shown;
+    }
+    if (ingested.profile) {
+        bool shown = report_python(call, ingested.profile, format, err);
         ingested_free(&ingested);
         return shown;
     }
@@ -440,11 +485,10 @@ static bool show_diff(const struct diff *diff, struct result *result, const stru
     struct picture *picture = picture_open("diff", "Comparison");
     chart_diff(picture, diff, 15);
     const char *names[2] = { name_side(found, 0, &result->arena), name_side(found, 1, &result->arena) };
+    diff_add_answer(diff, result);
     struct page page = {
         .maker = "tpa report",
         .title = arena_printf(&result->arena, "%s against %s", names[1], names[0]),
-        .subtitle = arena_printf(&result->arena, "What changed from %s to %s, and whether it is real",
-                                 names[0], names[1]),
     };
     page_add_result(&page, result);
     struct page_section *head = &page.sections.at[0]; /* a comparison has a table, or it failed */
@@ -542,6 +586,7 @@ const struct command cmd_report = {
         "tpa report trace.json -o report.md  # for an issue",
     },
     .section = SECTION_SHOW,
+    .reads_profiles = true,
     .reads_snapshots = true,
     .reads_traces = true,
 };

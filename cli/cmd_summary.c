@@ -2,6 +2,7 @@
 #include "summary/summary.h"
 #include "cli/analysis.h"
 #include "facts/features.h"
+#include "profile/overview.h"
 
 struct summary_args {
     struct load_args load;
@@ -42,6 +43,24 @@ static bool add_tables(const struct trace *trace, const struct selection *select
     return summary_add_tables(trace, selection, (enum summary_by)own->by, result, err);
 }
 
+/* A Python profile: the functions that cost most, who calls them and whom they call. */
+static bool summarize_profile(const struct summary_args *args, const struct ingested *ingested, struct tpa_error *err)
+{
+    enum { MOST = 5 };
+    const struct selection_query *query = &args->selection;
+    if (args->by != SUMMARY_BY_ALL || query->filter || query->exclude || query->range || query->steps.count ||
+        query->devices.count || query->streams.count || query->ranks.count)
+        return tpa_fail(err, TPA_NOWHERE, "a Python profile has no ranks, devices, steps or times to choose from");
+    struct result *result = result_open("tpa.summary/1");
+    struct output_args output = args->output;
+    output.limit = (struct limit){ 0 };
+    struct limit limit = output_limit_or(&args->output, MOST);
+    bool good = profile_add_overview(result, ingested->profile, limit.is_share ? 0 : limit.count, err) &&
+                output_result(result, &output, err);
+    result_free(result);
+    return good;
+}
+
 static int summary_main(const struct invocation *call, struct tpa_error *err)
 {
     const struct summary_args *args = call->args;
@@ -53,7 +72,16 @@ static int summary_main(const struct invocation *call, struct tpa_error *err)
         .output = &args->output,
         .add_tables = add_tables,
     };
-    return analysis_run(call, &analysis, err);
+    struct ingested ingested;
+    if (!load_any(call, &args->load, &summary_wants, &ingested, err))
+        return EXIT_TROUBLE;
+    if (ingested.profile) {
+        bool good = summarize_profile(args, &ingested, err);
+        ingested_free(&ingested);
+        return good ? EXIT_FINE : EXIT_TROUBLE;
+    }
+    struct trace *trace = ingested_trace(&ingested, call->operands[0], err);
+    return trace ? analysis_run_on(call, &analysis, trace, err) : EXIT_TROUBLE;
 }
 
 const struct command cmd_summary = {
@@ -65,7 +93,7 @@ const struct command cmd_summary = {
         "transfers, collectives and memory: what costs most "
         "first, each with its share of the time, the limit above which it is reported, and the command that shows more. "
         "Advice follows. When nothing is wrong, nothing is said.",
-    .tables = { figures_tables, findings_tables, remarks_tables },
+    .tables = { figures_tables, findings_tables, remarks_tables, profile_overview_tables },
     .options = summary_opts,
     COMMAND_ARGS(summary_defaults),
     .main = summary_main,
@@ -77,5 +105,6 @@ const struct command cmd_summary = {
     },
     .section = SECTION_ANALYZE,
     .needs = FEATURE_EVENTS,
+    .reads_profiles = true,
     .reads_traces = true,
 };

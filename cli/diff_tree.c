@@ -86,7 +86,7 @@ static void fold_rows(struct table *paths)
         table_add_footer(paths, "folded", "Rows whose change is that of one row below them, not shown",
                          TABLE_COUNT, table_int((int64_t)folded));
     if (unchanged)
-        table_add_footer(paths, "unchanged", "Rows without any change, not shown", TABLE_COUNT,
+        table_add_footer(paths, "unchanged", "Rows without any change, not shown", TABLE_TALLY,
                          table_int((int64_t)unchanged));
 }
 
@@ -105,7 +105,7 @@ static void keep_gone_and_new(struct table *rest)
     table_filter(rest, keep);
     free(keep);
     if (told)
-        table_add_footer(rest, "told", "Rows that are counted above, not shown", TABLE_COUNT,
+        table_add_footer(rest, "told", "Rows that are told above, not shown", TABLE_TALLY,
                          table_int((int64_t)told));
 }
 

@@ -226,7 +226,9 @@ bool output_result_with(const struct printer *printer, struct result *result, co
         (args->columns && !output_select_columns(result, args->columns, err)))
         return false;
     output_limit_rows(result, &args->limit);
-    struct print_options options = { .wide = args->wide, .time_unit = (enum time_unit)args->time_unit };
+    struct print_options options = { .wide = args->wide,
+                                     .all_notes = args->all_notes,
+                                     .time_unit = (enum time_unit)args->time_unit };
     bool folder = output_is_folder(args->path);
     if (folder ? !output_to_folder(printer, result, &options, args->path, err)
                : !print_to_file(printer, result, &options, args, err))

@@ -158,7 +158,7 @@ static const struct trace_wants no_wants;
 
 /* Sections that are no analysis. What top wants is a function, and so are pictures': report_wants adds them. */
 static const struct report_section own_sections[] = {
-    { "summary", "Summary", "The figures that matter first, and what the rules found, the costliest first.",
+    { "summary", "Findings", "What to change, what saves most first, and what the rules looked at.",
       "tpa summary", FEATURE_EVENTS, &summary_wants, fill_summary },
     { "operators", "Operators",
       "What torch's key_averages() answers: a row per operator, call and kernel, with its own time and that with what it "

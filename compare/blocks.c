@@ -106,11 +106,11 @@ void blocks_compare(const struct measures *before, const struct measures *after,
 static const struct table_column columns[] = {
     COLUMN(struct block_row, line, "line", "Line of code", TABLE_NAME, "the line that allocated"),
     COLUMN(struct block_row, new_bytes, "new_bytes", "New", TABLE_BYTES, "in use in the second snapshot only"),
-    COLUMN(struct block_row, new_count, "new_count", "New blocks", TABLE_COUNT, "blocks of it"),
+    COLUMN(struct block_row, new_count, "new_count", "New blocks", TABLE_TALLY, "blocks of it"),
     COLUMN(struct block_row, gone_bytes, "gone_bytes", "Gone", TABLE_BYTES, "in use in the first snapshot only"),
-    COLUMN(struct block_row, gone_count, "gone_count", "Gone blocks", TABLE_COUNT, "blocks of it"),
+    COLUMN(struct block_row, gone_count, "gone_count", "Gone blocks", TABLE_TALLY, "blocks of it"),
     COLUMN(struct block_row, kept_bytes, "kept_bytes", "Kept", TABLE_BYTES, "in use in both, at the same address, by the same stack"),
-    COLUMN(struct block_row, kept_count, "kept_count", "Kept blocks", TABLE_COUNT, "blocks of it"),
+    COLUMN(struct block_row, kept_count, "kept_count", "Kept blocks", TABLE_TALLY, "blocks of it"),
 };
 /* clang-format on */
 

@@ -343,7 +343,7 @@ static void add_rows(const struct nightly *nightly, bool all, struct result *res
     for (size_t i = 0; i < count; i++)
         add_row(nightly, table, order[i].at);
     if (!all && count > 0 && same > 0)
-        table_add_footer(table, "same", "Rows that are the same", TABLE_COUNT, table_int((int64_t)same));
+        table_add_footer(table, "same", "Rows that are the same", TABLE_TALLY, table_int((int64_t)same));
     if (!all && count == 0) { /* a line is enough */
         char text[64];
         snprintf(text, sizeof text, nightly->judged == 0 ? "%zu kept" : "all %zu the same", same);

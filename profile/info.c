@@ -25,11 +25,11 @@ struct profile_row {
 /* clang-format off */
 static const struct table_column profile_columns[] = {
     COLUMN(struct profile_row, kind, "kind", "Kind", TABLE_TEXT, "how it was measured: every call, or samples"),
-    COLUMN(struct profile_row, functions, "functions", "Functions", TABLE_COUNT, "functions with figures of their own"),
-    COLUMN(struct profile_row, calls, "calls", "Calls", TABLE_COUNT, "function calls; of a sampling profiler, samples on the stack"),
-    COLUMN(struct profile_row, primitive_calls, "primitive_calls", "Primitive", TABLE_COUNT, "calls that were not made from within the function itself"),
+    COLUMN(struct profile_row, functions, "functions", "Functions", TABLE_TALLY, "functions with figures of their own"),
+    COLUMN(struct profile_row, calls, "calls", "Calls", TABLE_TALLY, "function calls; of a sampling profiler, samples on the stack"),
+    COLUMN(struct profile_row, primitive_calls, "primitive_calls", "Primitive", TABLE_TALLY, "calls that were not made from within the function itself"),
     COLUMN(struct profile_row, time_ns, "total_time", "Time", TABLE_NS, "time in all functions"),
-    COLUMN(struct profile_row, edges, "callers", "Callers", TABLE_COUNT, "pairs of caller and called function"),
+    COLUMN(struct profile_row, edges, "callers", "Callers", TABLE_TALLY, "pairs of caller and called function"),
     COLUMN(struct profile_row, sources, "source_files", "Source files", TABLE_COUNT, "distinct files that functions are in"),
 };
 /* clang-format on */
@@ -103,8 +103,8 @@ struct action_row {
 /* clang-format off */
 static const struct table_column action_columns[] = {
     COLUMN(struct action_row, stage, "stage", "Stage", TABLE_TEXT, "what the report is about: FIT, TEST ..."),
-    COLUMN(struct action_row, actions, "actions", "Actions", TABLE_COUNT, "actions in the report"),
-    COLUMN(struct action_row, calls, "calls", "Calls", TABLE_COUNT, "calls of all actions, as the report says"),
+    COLUMN(struct action_row, actions, "actions", "Actions", TABLE_TALLY, "actions in the report"),
+    COLUMN(struct action_row, calls, "calls", "Calls", TABLE_TALLY, "calls of all actions, as the report says"),
     COLUMN(struct action_row, time_ns, "total_time", "Time", TABLE_NS, "time since the profiler was made, as the report says"),
 };
 /* clang-format on */

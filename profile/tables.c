@@ -4,6 +4,7 @@
  * Times become integer nanoseconds here, each once, from the exact double: a percall is the quotient of two figures of
  * the file, rounded, not a quotient of rounded figures.
  */
+#include "profile/overview.h"
 #include "profile/tables.h"
 
 #include <inttypes.h>
@@ -38,8 +39,8 @@ struct action_row {
 static const struct table_column function_columns[] = {
     COLUMN(struct function_row, name, "name", "filename:lineno(function)", TABLE_NAME, "the function; built-in ones in braces"),
     COLUMN(struct function_row, ncalls, "ncalls", "ncalls", TABLE_TEXT, "calls, and behind the slash those not from within itself when they are fewer"),
-    COLUMN(struct function_row, calls, "calls", "calls", TABLE_COUNT, "calls, recursive ones too", .flags = TABLE_OPTIONAL, .aliases = "count"),
-    COLUMN(struct function_row, primitive_calls, "pcalls", "primitive calls", TABLE_COUNT, "calls not from within the function itself", .flags = TABLE_OPTIONAL),
+    COLUMN(struct function_row, calls, "calls", "calls", TABLE_TALLY, "calls, recursive ones too", .flags = TABLE_OPTIONAL, .aliases = "count"),
+    COLUMN(struct function_row, primitive_calls, "pcalls", "primitive calls", TABLE_TALLY, "calls not from within the function itself", .flags = TABLE_OPTIONAL),
     COLUMN(struct function_row, tottime_ns, "tottime", "tottime", TABLE_NS, "time in the function itself, without what it called", .aliases = "time self_cpu_time_total"),
     COLUMN(struct function_row, tottime_share, "tottime_share", "tottime %", TABLE_SHARE, "tottime as a share of that of all functions"),
     COLUMN(struct function_row, tottime_percall_ns, "tottime_percall", "percall", TABLE_NS, "tottime by calls", .aliases = "self_cpu_time"),
@@ -55,8 +56,8 @@ static const struct table_column function_columns[] = {
     COLUMN(struct call_row, name, "name", "function", TABLE_NAME, "the function that was asked about"), \
     COLUMN(struct call_row, other, other_key, other_key, TABLE_NAME, other_help), \
     COLUMN(struct call_row, ncalls, "ncalls", "ncalls", TABLE_TEXT, "calls from the caller to the callee; behind the slash those that were not recursive"), \
-    COLUMN(struct call_row, calls, "calls", "calls", TABLE_COUNT, "calls from the caller to the callee", .flags = TABLE_OPTIONAL, .aliases = "count"), \
-    COLUMN(struct call_row, primitive_calls, "pcalls", "primitive calls", TABLE_COUNT, "those of them that were not recursive", .flags = TABLE_OPTIONAL), \
+    COLUMN(struct call_row, calls, "calls", "calls", TABLE_TALLY, "calls from the caller to the callee", .flags = TABLE_OPTIONAL, .aliases = "count"), \
+    COLUMN(struct call_row, primitive_calls, "pcalls", "primitive calls", TABLE_TALLY, "those of them that were not recursive", .flags = TABLE_OPTIONAL), \
     COLUMN(struct call_row, tottime_ns, "tottime", "tottime", TABLE_NS, "time in the callee itself during these calls"), \
     COLUMN(struct call_row, cumtime_ns, "cumtime", "cumtime", TABLE_NS, "time in the callee and all that it called, during these calls"), \
     COLUMN(struct call_row, share, "share", "share", TABLE_SHARE, "cumtime of these calls as a share of the function's"), \
@@ -67,7 +68,7 @@ static const struct table_column callee_columns[] = CALL_COLUMNS("callee", "whom
 static const struct table_column action_columns[] = {
     COLUMN(struct action_row, name, "name", "Action", TABLE_NAME, "what Lightning did; actions may run inside one another"),
     COLUMN(struct action_row, mean_ns, "mean", "Mean duration", TABLE_NS, "total time by calls"),
-    COLUMN(struct action_row, calls, "count", "Num calls", TABLE_COUNT, "how often it was done", .aliases = "calls ncalls"),
+    COLUMN(struct action_row, calls, "count", "Num calls", TABLE_TALLY, "how often it was done", .aliases = "calls ncalls"),
     COLUMN(struct action_row, total_ns, "total", "Total time", TABLE_NS, "how long it took in all", .aliases = "cpu_time_total time tottime cumtime"),
     COLUMN(struct action_row, share, "share", "Percentage", TABLE_SHARE, "of the time since the profiler was made"),
 };
@@ -342,7 +343,7 @@ void actions_add_table(struct result *result, const struct action_report *report
     if (report->total_ns >= 0)
         table_add_footer(table, "total", "Total time", TABLE_NS, (union table_cell){ .i = report->total_ns });
     if (report->total_calls >= 0)
-        table_add_footer(table, "count", "Calls", TABLE_COUNT,
+        table_add_footer(table, "count", "Calls", TABLE_TALLY,
                          (union table_cell){ .i = report->total_calls });
     result_add_table(result, table);
     actions_add_notices(result, report);
@@ -368,6 +369,14 @@ const struct table_shape profile_top_tables[] = {
 
 const struct table_shape profile_callers_tables[] = {
     TABLE_SHAPE("callers", caller_columns),
+    { 0 },
+};
+
+const struct table_shape profile_overview_tables[] = {
+    TABLE_SHAPE("own", function_columns, .of = "profiles"),
+    TABLE_SHAPE("cumulative", function_columns, .of = "profiles"),
+    TABLE_SHAPE("callers", caller_columns, .of = "profiles"),
+    TABLE_SHAPE("callees", callee_columns, .of = "profiles"),
     { 0 },
 };
 

@@ -61,7 +61,7 @@ static const struct table_column part_columns[] = {
     COLUMN(struct part_row, part, "part", "Part", TABLE_NAME, "what the path spent time on"),
     COLUMN(struct part_row, time_ns, "time", "Time", TABLE_NS, "on the path; the parts add up to its length exactly"),
     COLUMN(struct part_row, share, "share", "Share", TABLE_SHARE, "of the length"),
-    COLUMN(struct part_row, segments, "segments", "Pieces", TABLE_COUNT, "pieces of the path"),
+    COLUMN(struct part_row, segments, "segments", "Pieces", TABLE_TALLY, "pieces of the path"),
     COLUMN(struct part_row, help, "meaning", "Which is", TABLE_TEXT, "what the part is"),
 };
 
@@ -71,7 +71,7 @@ static const struct table_column item_columns[] = {
     COLUMN(struct item_row, part, "part", "Part", TABLE_TEXT, "what of it: its run, or a wait before it or behind it"),
     COLUMN(struct item_row, time_ns, "time", "Time", TABLE_NS, "on the path. The path is shorter by 1 % of it when all of it takes 1 % less"),
     COLUMN(struct item_row, share, "share", "Share", TABLE_SHARE, "of the length"),
-    COLUMN(struct item_row, count, "count", "Count", TABLE_COUNT, "how many of them are on the path"),
+    COLUMN(struct item_row, count, "count", "Count", TABLE_TALLY, "how many of them are on the path"),
     COLUMN(struct item_row, gone_saves_ns, "gone_saves", "Gone, saves", TABLE_NS, "how much shorter the window is when they take no time in it (--sensitivity)", .flags = TABLE_IF_ANY),
     COLUMN(struct item_row, leaves_share, "leaves", "Leaves at", TABLE_SHARE, "how much less of their time they may take until taking less gains less (--sensitivity)", .flags = TABLE_IF_ANY),
 };
@@ -82,7 +82,7 @@ static const struct table_column place_columns[] = {
     COLUMN(struct place_row, self_ns, "self", "Self", TABLE_NS, "on the path, in it but in none of those that it called; device work is where it was launched"),
     COLUMN(struct place_row, time_ns, "time", "Time", TABLE_NS, "on the path, in it and all that it called"),
     COLUMN(struct place_row, share, "share", "Share", TABLE_SHARE, "of the length"),
-    COLUMN(struct place_row, count, "pieces", "Pieces", TABLE_COUNT, "pieces of the path"),
+    COLUMN(struct place_row, count, "pieces", "Pieces", TABLE_TALLY, "pieces of the path"),
 };
 
 static const struct table_column segment_columns[] = {

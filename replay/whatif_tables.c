@@ -56,7 +56,7 @@ static const struct table_column step_columns[] = {
 
 static const struct table_column edit_columns[] = {
     COLUMN(struct edit_row, edit, "edit", "Edit", TABLE_NAME, "what is changed"),
-    COLUMN(struct edit_row, count, "count", "Touches", TABLE_COUNT, "events or ranges that it changes, in all that was recorded"),
+    COLUMN(struct edit_row, count, "count", "Touches", TABLE_TALLY, "events or ranges that it changes, in all that was recorded"),
     COLUMN(struct edit_row, time_ns, "time", "Their time", TABLE_NS, "of these as recorded, on host and devices, added up"),
     COLUMN(struct edit_row, then_ns, "then", "Then", TABLE_NS, "the step time with this edit alone"),
     COLUMN(struct edit_row, gain_ns, "gain", "Gain alone", TABLE_NS, "what this edit alone gains of the step time; gains do not add up"),

@@ -44,6 +44,7 @@ static enum arrow_type type_of(enum table_kind kind)
     case TABLE_NAME: return ARROW_NAME;
     case TABLE_TEXT: return ARROW_TEXT;
     case TABLE_SHARE:
+    case TABLE_RATE:
     case TABLE_NUMBER: return ARROW_DOUBLE;
     case TABLE_BOOL: return ARROW_BOOL;
     default: return ARROW_INT64;

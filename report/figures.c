@@ -109,10 +109,40 @@ static void add_number(struct buffer *out, double value)
  */
 static void add_share(struct buffer *out, double share)
 {
-    if (fabs(share) < 1e9)
+    if (fabs(share) < 10)
         buffer_printf(out, "%.1f %%", round(share * 1000) / 10);
+    else if (share < 1e9 && share > 0) /* only a change is so large */
+        buffer_printf(out, "x %.0f", 1 + share);
     else
         buffer_printf(out, "%.3e %%", share * 100);
+}
+
+/* "1,428": in groups of three digits. */
+static void add_tally(struct buffer *out, int64_t value)
+{
+    struct buffer digits = { 0 };
+    exact_add_integer(&digits, value);
+    for (size_t i = 0; i < digits.count; i++) {
+        bool after_digit = i > 0 && digits.at[i - 1] != '-';
+        if (after_digit && (digits.count - i) % 3 == 0)
+            buffer_putc(out, ',');
+        buffer_putc(out, digits.at[i]);
+    }
+    buffer_release(&digits);
+}
+
+/* GB/s as a number; what is far less with its own unit. */
+static void add_rate(struct buffer *out, double value)
+{
+    double size = fabs(value);
+    if (size == 0 || size >= 0.1)
+        add_number(out, value);
+    else if (size >= 1e-3)
+        buffer_printf(out, "%.3g MB/s", value * 1e3);
+    else if (size >= 1e-6)
+        buffer_printf(out, "%.3g KB/s", value * 1e6);
+    else
+        buffer_printf(out, "%.3g B/s", value * 1e9);
 }
 
 void figure_add(struct buffer *out, enum table_kind kind, const union table_cell *cell, enum time_unit unit)
@@ -134,8 +164,10 @@ void figure_add(struct buffer *out, enum table_kind kind, const union table_cell
     case TABLE_BYTES: add_bytes(out, cell->i); break;
     case TABLE_FLOPS: add_in_thousands(out, cell->i, operations, 6); break;
     case TABLE_COUNT: exact_add_integer(out, cell->i); break;
+    case TABLE_TALLY: add_tally(out, cell->i); break;
     case TABLE_SHARE: add_share(out, cell->f); break;
     case TABLE_NUMBER: add_number(out, cell->f); break;
+    case TABLE_RATE: add_rate(out, cell->f); break;
     case TABLE_BOOL: buffer_puts(out, cell->i ? "yes" : "no"); break;
     case TABLE_NAME:
     case TABLE_TEXT: break; /* texts are the printer's business */

@@ -5,8 +5,10 @@
  *     12.500000s                             moments: seconds from the trace's origin, to the microsecond
  *     512 B  1.74 GB                         sizes, in steps of 1024
  *     851.970 GFLOP                          floating-point operations, in steps of 1000
- *     4711                                   counts, never grouped, so that they can be pasted anywhere
- *     12.3 %  1.250  yes  -                  shares, numbers, yes or no, what is missing
+ *     4711  1,428                            numbers that name something; how many of a thing
+ *     12.3 %  x 2362                         shares; a change to so many times as much
+ *     25.304  422 KB/s                       GB/s; less than a tenth of that with its own unit
+ *     1.250  yes  -                          numbers, yes or no, what is missing
  *
  * All times of a table can be shown in one unit instead: 0.320us  4.983us  362846.000us.
  */

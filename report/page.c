@@ -1,14 +1,12 @@
 /* page.c - see page.h. The style sheet and the script lie in page/, and are put into the program when it is built. */
 #include "report/page.h"
 
-#include "base/escape.h"
-#include "report/exact.h"
-#include "report/figures.h"
 #include "report/json_writer.h"
 #include "report/output.h"
+#include "report/page_answer.h"
 #include "report/page_files.h"
-#include "report/page_timeline.h"
-#include "report/shorten.h"
+#include "report/page_table.h"
+#include "report/page_writing.h"
 #include "report/svg.h"
 #include <stdlib.h>
 #include <string.h>
@@ -25,11 +23,14 @@ void page_add_result(struct page *page, const struct result *result)
 {
     for (size_t i = 0; i < result->tables.count; i++) {
         const struct table *table = result->tables.at[i];
+        bool of_answer = result->answer && table->column_count == 0; /* figures that the first screen tells */
         struct page_section *section = page_add_section(page, table->key, table->title, NULL);
-        *VEC_PUSH(&section->tables) = table;
+        if (!of_answer)
+            *VEC_PUSH(&section->tables) = table;
         for (size_t n = 0; i == 0 && n < result->notices.count; n++)
             *VEC_PUSH(&section->notices) = result->notices.at[n];
     }
+    page->answer = result->answer;
     if (result->tables.count == 0 && result->notices.count > 0) {
         struct page_section *section = page_add_section(page, "notes", "Notes", NULL);
         for (size_t n = 0; n < result->notices.count; n++)
@@ -53,251 +54,6 @@ void page_release(struct page *page)
         VEC_FREE(&section->notices);
     }
     VEC_FREE(&page->sections);
-}
-
-/* A page being written. */
-struct writing {
-    struct buffer text;
-    FILE *out;
-    struct tpa_error *err;
-    size_t tables, views; /* so far; names of elements count up */
-    size_t budget, after; /* bytes that the page may have; that are kept for what follows timelines */
-    const size_t *written;
-};
-
-static void put(struct writing *page, const char *markup)
-{
-    buffer_puts(&page->text, markup);
-}
-
-static void put_text(struct writing *page, const char *text)
-{
-    escape_html(&page->text, text, strlen(text));
-}
-
-/* <TAG>TEXT</TAG>; nothing when there is no text. */
-static void put_element(struct writing *page, const char *tag, const char *text)
-{
-    if (!text)
-        return;
-    buffer_printf(&page->text, "<%s>", tag);
-    put_text(page, text);
-    buffer_printf(&page->text, "</%s>\n", tag);
-}
-
-/* ---- tables ---- */
-
-static bool is_figure(enum table_kind kind)
-{
-    return !table_is_text(kind);
-}
-
-static bool is_optional(const struct table_column *column)
-{
-    return column->flags & TABLE_OPTIONAL;
-}
-
-static void put_value(struct writing *page, enum table_kind kind, const union table_cell *cell)
-{
-    if (!table_is_text(kind))
-        figure_add(&page->text, kind, cell, TIME_FITTING); /* letters, digits, blanks, points */
-    else if (cell->text.at == NULL)
-        put(page, "-");
-    else
-        escape_html(&page->text, cell->text.at, cell->text.len);
-}
-
-/* A verdict of tpa diff or tpa nightly has a colour beside its word: worse, better, or neither. */
-static const char *class_of_verdict(const struct table_column *column, const union table_cell *cell)
-{
-    static const struct {
-        const char *word, *class;
-    } verdicts[] = {
-        { "slower", " worse" },  { "more", " worse" },  { "NEW", " worse" },     { "EXISTING", " worse" },
-        { "faster", " better" }, { "less", " better" }, { "better", " better" }, { "FIXED", " better" },
-    };
-    if (strcmp(column->key, "verdict") == 0 && cell->text.at)
-        for (size_t i = 0; i < sizeof verdicts / sizeof *verdicts; i++)
-            if (strcmp(cell->text.at, verdicts[i].word) == 0)
-                return verdicts[i].class;
-    return "";
-}
-
-enum { LONGEST_NAME = 64, LONG_TEXT = 24 };
-
-/* A name or another text: a long name shortened, with all of it as title. */
-static void put_text_cell(struct writing *page, const struct table_column *column,
-                          const union table_cell *cell)
-{
-    struct buffer full = { 0 }, shown = { 0 };
-    bool is_name = column->kind == TABLE_NAME, shorter = false;
-    const char *text = cell->text.at ? cell->text.at : "-";
-    size_t len = cell->text.at ? cell->text.len : 1;
-    if (is_name) {
-        shorter = shorten_readable(&full, &shown, text, len, LONGEST_NAME);
-        text = full.at ? full.at : "";
-        len = full.count;
-    }
-    buffer_printf(&page->text, "<td class=\"%s%s%s%s\"", is_name ? "name" : "text",
-                  !is_name && len > LONG_TEXT ? " long" : "", is_optional(column) ? " o" : "",
-                  class_of_verdict(column, cell));
-    if (shorter) {
-        put(page, " title=\"");
-        escape_html(&page->text, text, len);
-        put(page, "\"");
-    }
-    put(page, ">");
-    escape_html(&page->text, shorter ? shown.at : text, shorter ? shown.count : len);
-    put(page, "</td>");
-    buffer_release(&full);
-    buffer_release(&shown);
-}
-
-static void put_cell(struct writing *page, const struct table_column *column, const union table_cell *cell)
-{
-    if (!is_figure(column->kind)) {
-        put_text_cell(page, column, cell);
-        return;
-    }
-    buffer_printf(&page->text, "<td class=\"n%s\"", is_optional(column) ? " o" : "");
-    if (!table_cell_is_missing(cell, column->kind)) {
-        put(page, " data-v=\"");
-        if (table_is_number(column->kind))
-            buffer_printf(&page->text, "%.9g", cell->f);
-        else
-            exact_add_integer(&page->text, cell->i);
-        put(page, "\"");
-    }
-    put(page, ">");
-    put_value(page, column->kind, cell);
-    put(page, "</td>");
-}
-
-static void put_head(struct writing *page, const struct table *table)
-{
-    put(page, "<thead><tr>");
-    for (size_t c = 0; c < table->column_count; c++) {
-        const struct table_column *column = &table->columns[c];
-        if (!table_shows(table, c, TABLE_FOR_PROGRAMS))
-            continue;
-        buffer_printf(&page->text, "<th scope=\"col\" data-key=\"%s\"%s class=\"%s%s\" aria-sort=\"%s\" title=\"",
-                      column->key,
-                      column->kind == TABLE_MOMENT ? " data-kind=\"moment\""
-                      : column->kind == TABLE_NS   ? " data-kind=\"ns\""
-                                                   : "",
-                      is_figure(column->kind) ? "n" : "text", is_optional(column) ? " o" : "",
-                      c != table->sort_column   ? "none"
-                      : is_figure(column->kind) ? column->kind == TABLE_MOMENT ? "ascending" : "descending"
-                                                : "ascending");
-        put_text(page, column->help ? column->help : "");
-        put(page, "\"><button type=\"button\">");
-        put_text(page, column->title);
-        put(page, "</button></th>");
-    }
-    put(page, "</tr></thead>\n");
-}
-
-static bool put_rows(struct writing *page, const struct table *table, size_t rows)
-{
-    put(page, "<tbody>\n");
-    for (size_t row = 0; row < rows; row++) {
-        put(page, row < PAGE_FIRST_ROWS ? "<tr>" : "<tr class=\"more\">");
-        for (size_t c = 0; c < table->column_count; c++)
-            if (table_shows(table, c, TABLE_FOR_PROGRAMS))
-                put_cell(page, &table->columns[c], table_cell(table, row, c));
-        put(page, "</tr>\n");
-        if (!output_drain(&page->text, page->out, page->err))
-            return false;
-    }
-    put(page, "</tbody>\n");
-    return true;
-}
-
-/* What stands below a table in a terminal: one card each. */
-static void put_footers(struct writing *page, const struct table *table)
-{
-    if (table->footers.count == 0)
-        return;
-    put(page, "<dl class=\"figures\">\n");
-    for (size_t i = 0; i < table->footers.count; i++) {
-        const struct table_footer *footer = &table->footers.at[i];
-        put(page, "<div><dt>");
-        put_text(page, footer->title);
-        put(page, "</dt><dd>");
-        put_value(page, footer->kind, &footer->value);
-        put(page, "</dd></div>\n");
-    }
-    put(page, "</dl>\n");
-}
-
-static void put_definitions(struct writing *page, const struct table *table)
-{
-    put(page, "<details><summary>What the columns mean</summary><dl>\n");
-    for (size_t c = 0; c < table->column_count; c++) {
-        const struct table_column *column = &table->columns[c];
-        if (!table_shows(table, c, TABLE_FOR_PROGRAMS) || !column->help || !*column->help)
-            continue;
-        put(page, "<dt>");
-        put_text(page, column->title);
-        put(page, "</dt><dd>");
-        put_text(page, column->help);
-        put(page, "</dd>\n");
-    }
-    put(page, "</dl></details>\n");
-}
-
-static void put_tools(struct writing *page, const struct table *table, size_t rows)
-{
-    bool any_optional = false;
-    for (size_t c = 0; c < table->column_count; c++)
-        any_optional |= table_shows(table, c, TABLE_FOR_PROGRAMS) && is_optional(&table->columns[c]);
-    buffer_printf(
-        &page->text,
-        "<div class=\"tools\"><label>Filter <input type=\"search\" id=\"filter-%zu\" placeholder=\"words\" "
-        "autocomplete=\"off\"/></label>",
-        page->tables);
-    put(page, "<span class=\"told-rows faint\" role=\"status\"></span><span class=\"grow\"></span>");
-    if (any_optional)
-        put(page,
-            "<button type=\"button\" class=\"more-columns\" aria-pressed=\"false\">More columns</button>");
-    if (rows > PAGE_FIRST_ROWS)
-        put(page, "<button type=\"button\" class=\"more-rows\" aria-pressed=\"false\">All rows</button>");
-    put(page, "<button type=\"button\" class=\"copy\">Copy</button></div>\n");
-}
-
-/* TITLED: the section has told the table's title. */
-static bool put_table(struct writing *page, const struct table *table, bool titled)
-{
-    const char *heading = titled ? NULL : table->title;
-    bool any = false;
-    for (size_t c = 0; c < table->column_count; c++)
-        any |= table_shows(table, c, TABLE_FOR_PROGRAMS);
-    if (!any || table->row_count == 0) {
-        put_element(page, "h3", heading);
-        put_footers(page, table);
-        return true;
-    }
-    size_t rows = table->row_count < PAGE_MOST_ROWS ? table->row_count : PAGE_MOST_ROWS;
-    page->tables++;
-    buffer_printf(&page->text, "<div class=\"table\" data-key=\"");
-    put_text(page, table->key);
-    buffer_printf(&page->text, "\" data-limit=\"%d\">\n", PAGE_FIRST_ROWS);
-    put_element(page, "h3", heading);
-    put_tools(page, table, rows);
-    put(page, "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"");
-    put_text(page, table->title ? table->title : table->key);
-    put(page, "\"><table>\n");
-    put_head(page, table);
-    if (!put_rows(page, table, rows))
-        return false;
-    put(page, "</table></div>\n");
-    if (table->total_rows > rows)
-        buffer_printf(&page->text, "<p class=\"faint\">The first %zu of %zu rows.</p>\n", rows,
-                      table->total_rows);
-    put_footers(page, table);
-    put_definitions(page, table);
-    put(page, "</div>\n");
-    return true;
 }
 
 /* ---- charts ---- */
@@ -392,6 +148,15 @@ static bool put_timeline(struct writing *page, const struct timeline *timeline)
     return output_drain(&page->text, page->out, page->err);
 }
 
+/* Is there a time of devices to choose in place of the host's? */
+static bool has_device_time(const struct flame *flame)
+{
+    for (size_t i = 0; i < flame->frames.count && !flame->bytes; i++)
+        if (flame->frames.at[i].device_ns > 0)
+            return true;
+    return false;
+}
+
 static bool put_flame(struct writing *page, const struct flame *flame)
 {
     struct buffer text = { 0 };
@@ -416,7 +181,7 @@ static bool put_flame(struct writing *page, const struct flame *flame)
     json_end_object(&json);
 
     begin_view(page, flame->bytes ? "Memory" : "Call tree", flame->title);
-    if (!flame->bytes)
+    if (has_device_time(flame))
         put(page,
             "<span class=\"grow\"></span><button type=\"button\" data-metric=\"host\" aria-pressed=\"true\">CPU "
             "time</button><button type=\"button\" data-metric=\"device\" aria-pressed=\"false\">GPU time</button>");
@@ -434,29 +199,37 @@ static bool put_flame(struct writing *page, const struct flame *flame)
 
 /* ---- sections ---- */
 
-static void put_notices(struct writing *page, const struct page_section *section)
+static void put_notice(struct writing *page, const struct table_notice *notice)
 {
-    if (section->notices.count == 0)
-        return;
-    put(page, "<ul class=\"notes\">\n");
-    for (size_t i = 0; i < section->notices.count; i++) {
-        const struct table_notice *notice = &section->notices.at[i];
-        put(page, "<li>");
-        if (notice->file) {
-            put_text(page, notice->file);
-            put(page, ": ");
-        }
-        put_text(page, notice->text);
-        if (notice->offset != TPA_NOWHERE)
-            buffer_printf(&page->text, " (first at byte %lld)", (long long)notice->offset);
-        put(page, "</li>\n");
+    put(page, "<li>");
+    if (notice->file) {
+        put_text(page, notice->file);
+        put(page, ": ");
     }
-    put(page, "</ul>\n");
+    put_text(page, notice->text);
+    if (notice->offset != TPA_NOWHERE)
+        buffer_printf(&page->text, " (first at byte %lld)", (long long)notice->offset);
+    put(page, "</li>\n");
 }
 
-static bool titles_all(const struct page_section *section, const struct table *table)
+/* The first few; the others are folded away. */
+static void put_notices(struct writing *page, const struct page_section *section)
 {
-    return section->title && table->title && strcmp(section->title, table->title) == 0;
+    enum { MOST = 5 };
+    size_t count = section->notices.count;
+    if (count == 0)
+        return;
+    put(page, "<ul class=\"notes\">\n");
+    for (size_t i = 0; i < count && i < MOST; i++)
+        put_notice(page, &section->notices.at[i]);
+    put(page, "</ul>\n");
+    if (count <= MOST)
+        return;
+    buffer_printf(&page->text, "<details><summary>%zu more notes</summary><ul class=\"notes\">\n",
+                  count - MOST);
+    for (size_t i = MOST; i < count; i++)
+        put_notice(page, &section->notices.at[i]);
+    put(page, "</ul></details>\n");
 }
 
 static bool put_section(struct writing *page, const struct page_section *section)
@@ -472,12 +245,12 @@ static bool put_section(struct writing *page, const struct page_section *section
     }
     /* First what is alike for all, the figures; then what they look like. */
     if (section->tables.count)
-        good = put_table(page, section->tables.at[0], titles_all(section, section->tables.at[0]));
+        good = page_put_table(page, section->tables.at[0], section);
     put_notices(page, section);
     for (size_t i = 0; i < section->pictures.count && good; i++)
         good = put_picture(page, section->pictures.at[i]);
     for (size_t i = 1; i < section->tables.count && good; i++)
-        good = put_table(page, section->tables.at[i], false);
+        good = page_put_table(page, section->tables.at[i], section);
     for (size_t i = 0; i < section->timelines.count && good; i++)
         good = put_timeline(page, section->timelines.at[i]);
     for (size_t i = 0; i < section->flames.count && good; i++)
@@ -529,9 +302,13 @@ static void put_beginning(struct writing *page, const struct page *of)
         put_text(page, of->subtitle);
         put(page, "</p>\n");
     }
+    if (of->answer)
+        page_add_facts(&page->text, of->answer);
     put(page, "</header>\n");
     put_contents(page, of);
     put(page, "<main id=\"main\">\n");
+    if (of->answer)
+        page_add_answer(&page->text, of->answer, of);
 }
 
 static void put_end(struct writing *page, const struct page *of)

@@ -15,37 +15,10 @@
 #ifndef TPA_REPORT_PAGE_H
 #define TPA_REPORT_PAGE_H
 
-#include "base/chart.h"
 #include "base/error.h"
-#include "base/result.h"
-#include "base/timeline.h"
+#include "report/page_sections.h"
 #include "report/printer.h"
 #include <stdio.h>
-
-struct page_section {
-    const char *key;   /* the anchor, "gaps" */
-    const char *title; /* "Idle gaps"; NULL: it has no heading and is not listed on top */
-    const char *intro; /* a sentence or two; NULL: none */
-    const char *more;  /* the command that tells more, "tpa gaps"; NULL: none */
-    VEC_OF(const struct table *) tables;
-    VEC_OF(const struct picture *) pictures;
-    VEC_OF(const struct timeline *) timelines;
-    VEC_OF(const struct flame *) flames;
-    VEC_OF(struct table_notice) notices;
-};
-
-struct page {
-    const char *maker;    /* "tpa report" */
-    const char *title;    /* name of the file */
-    const char *subtitle; /* NULL: none */
-    size_t budget;        /* bytes that it should not pass: of timelines as much is kept as fits; 0: PAGE_BUDGET */
-    VEC_OF(struct page_section) sections;
-};
-
-/* A table shows so many rows at first, and holds no more than so many; its footer tells how many there are. */
-enum { PAGE_FIRST_ROWS = 15, PAGE_MOST_ROWS = 150 };
-
-enum { PAGE_BUDGET = 8000000 };
 
 /* A new, empty section at the end; valid until the next is added. Texts are borrowed. */
 struct page_section *page_add_section(struct page *page, const char *key, const char *title,

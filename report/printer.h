@@ -27,6 +27,7 @@ struct print_options {
     size_t width;             /* columns of the terminal; 0: no limit */
     bool color;               /* escape sequences are welcome */
     bool wide;                /* show names in full and all columns, however wide that gets */
+    bool all_notes;           /* however many there are */
     enum time_unit time_unit; /* for people; programs get integer nanoseconds */
 };
 

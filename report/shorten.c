@@ -49,6 +49,45 @@ static size_t tail_that_fits(const char *s, size_t len, size_t columns)
     return at;
 }
 
+/* ---- paths ---- */
+
+/* Is S a path, perhaps with a line and a function: "/a/b.py(12): f"? Where its last component begins. */
+static bool find_file(const char *s, size_t len, size_t *file)
+{
+    size_t slash = len;
+    for (size_t i = 0; i < len && s[i] != ' ' && s[i] != '(' && s[i] != '<' && s[i] != ','; i++)
+        if (s[i] == '/')
+            slash = i;
+    *file = slash + 1;
+    return slash + 1 < len && (slash == 0 || s[slash - 1] != '/');
+}
+
+/*
+ * Append the path of LEN bytes, whose last component begins at FILE, in MAX columns: directories go from the left, then
+ * what follows "file.py(276)". False, with nothing appended, when that does not fit.
+ */
+static bool add_path(struct buffer *out, const char *s, size_t len, size_t file, size_t max)
+{
+    size_t line = file;
+    for (size_t at = 0; at < file; at++)
+        if (s[at] == '/' && ELLIPSIS_WIDTH + unicode_text_width(s + at, len - at) <= max) {
+            buffer_puts(out, ELLIPSIS);
+            buffer_add(out, s + at, len - at);
+            return true;
+        }
+    if (unicode_text_width(s + file, len - file) <= max) {
+        buffer_add(out, s + file, len - file);
+        return true;
+    }
+    while (line < len && s[line] != ')')
+        line++;
+    if (line == len || unicode_text_width(s + file, line + 1 - file) + ELLIPSIS_WIDTH > max)
+        return false;
+    buffer_add(out, s + file, head_that_fits(s + file, len - file, max - ELLIPSIS_WIDTH));
+    buffer_puts(out, ELLIPSIS);
+    return true;
+}
+
 size_t shorten_middle(struct buffer *out, const char *s, size_t len, size_t max)
 {
     size_t width = unicode_text_width(s, len);
@@ -56,6 +95,9 @@ size_t shorten_middle(struct buffer *out, const char *s, size_t len, size_t max)
         buffer_add(out, s, len);
         return width;
     }
+    size_t file, begin = out->count;
+    if (find_file(s, len, &file) && add_path(out, s, len, file, max))
+        return unicode_text_width(out->at + begin, out->count - begin);
     if (max <= ELLIPSIS_WIDTH) {
         buffer_pad(out, '.', max);
         return max;

@@ -14,15 +14,14 @@
  *
  * Every line fits the width. When the columns are too wide together, texts give way first, the widest most, down to
  * a width that still tells something; then whole columns go from the right, but never the first, nor the one that the
- * rows are sorted by, and a line says which. Different names that would look the same get a number: "gemm...n", then
- * "gemm... #2". Figures are never cut. A single row that does not fit is shown as a list,
- * and so is a table without columns: one figure a line.
+ * rows are sorted by, and a line says which. Different names never look the same (apart.h). Figures are never cut. A single
+ * row that does not fit is shown as a list, and so is a table without columns: one figure a line.
  */
 #include "report/printer.h"
 
 #include "base/demangle.h"
 #include "base/escape.h"
-#include "report/distinct.h"
+#include "report/apart.h"
 #include "report/figures.h"
 #include "report/output.h"
 #include "report/shorten.h"
@@ -41,7 +40,7 @@ struct shown {
     size_t natural; /* columns of the terminal that its widest cell takes, or its title */
     size_t width;   /* what it gets */
     bool is_text;
-    struct distinct *distinct; /* of a column of names that has to be shortened; else NULL */
+    struct apart *apart; /* of a column of names that has to be shortened; else NULL */
 };
 
 struct page {
@@ -287,23 +286,29 @@ static void end_line(struct page *page)
     buffer_putc(text, '\n');
 }
 
-/* The same for a name among others: one that looks like another when shortened gets its number behind it. */
-static size_t add_shortened_among(struct page *page, struct distinct *distinct, size_t max)
+/* A name among others that have to be shortened; returns its width. */
+static size_t add_name_among(struct page *page, struct apart *apart, const union table_cell *cell)
 {
-    struct buffer *scratch = &page->scratch;
-    size_t before = page->text.count, width = add_shortened(page, TABLE_NAME, max);
-    size_t number = distinct_number(distinct, scratch->at, scratch->count, page->text.at + before,
-                                    page->text.count - before);
-    char mark[24];
-    size_t mark_width = (size_t)snprintf(mark, sizeof mark, " #%zu", number);
-    bool whole = page->text.count - before == scratch->count &&
-                 memcmp(page->text.at + before, scratch->at, scratch->count) == 0;
-    if (number == 1 || whole || mark_width >= max)
-        return width;
-    page->text.count = before;
-    width = add_shortened(page, TABLE_NAME, max - mark_width);
-    buffer_puts(&page->text, mark);
-    return width + mark_width;
+    struct buffer full = { 0 }, shown = { 0 };
+    bool shorter = cell->text.at && apart_show(apart, &full, &shown, cell->text.at, cell->text.len);
+    const struct buffer *text = shorter ? &shown : &page->scratch;
+    size_t width = unicode_text_width(text->at ? text->at : "", text->count);
+    buffer_add(&page->text, text->at ? text->at : "", text->count);
+    buffer_release(&full);
+    buffer_release(&shown);
+    return width;
+}
+
+/* The names of the column SHOWN, which is too wide for all of them. */
+static struct apart *collect_names(const struct table *table, const struct shown *shown)
+{
+    struct apart *apart = apart_open(shown->width);
+    for (size_t row = 0; row < table->row_count; row++) {
+        const struct text *name = &table_cell(table, row, shown->column)->text;
+        if (name->at)
+            apart_add(apart, name->at, name->len);
+    }
+    return apart;
 }
 
 static void add_row(struct page *page, const struct table *table, size_t row, const struct shown *shown,
@@ -312,8 +317,8 @@ static void add_row(struct page *page, const struct table *table, size_t row, co
     for (size_t i = 0; i < count; i++) {
         enum table_kind kind = table->columns[shown[i].column].kind;
         size_t width = show_cell(page, kind, table_cell(table, row, shown[i].column));
-        if (shown[i].distinct) {
-            width = add_shortened_among(page, shown[i].distinct, shown[i].width);
+        if (shown[i].apart) {
+            width = add_name_among(page, shown[i].apart, table_cell(table, row, shown[i].column));
         } else if (shown[i].is_text) {
             width = add_shortened(page, kind, shown[i].width);
         } else {
@@ -385,19 +390,42 @@ static void add_left_out(struct page *page, const struct table *table, const str
     buffer_release(&line);
 }
 
+static void add_title(struct page *page, const char *title)
+{
+    if (!title)
+        return;
+    buffer_puts(&page->text, page->color ? BOLD : "");
+    add_wrapped(page, title, 2);
+    if (page->color) {
+        page->text.count--; /* the end of the line comes behind the style */
+        buffer_puts(&page->text, PLAIN "\n");
+    }
+}
+
+/* What a table without rows comes to, in a sentence, and its figures. */
+static void add_none(struct page *page, const struct table *table)
+{
+    struct buffer line = { 0 };
+    if (table->none)
+        buffer_puts(&line, table->none);
+    else
+        buffer_printf(&line, "%s: none", table->title ? table->title : table->key);
+    add_wrapped(page, line.at, 2);
+    buffer_release(&line);
+    add_footers(page, table);
+}
+
 static bool add_table(struct page *page, const struct table *table, FILE *out, struct tpa_error *err)
 {
     struct shown *shown = mem_alloc(mem_times(table->column_count + 1, sizeof *shown));
     size_t count = measure(page, table, shown), kept = count;
     bool ok = true;
-    if (table->title) {
-        show_text(page, table->title);
-        struct buffer title = { 0 };
-        shorten_middle(&title, page->scratch.at, page->scratch.count, page->width);
-        add_styled(page, BOLD, title.at, title.count);
-        buffer_putc(&page->text, '\n');
-        buffer_release(&title);
+    if (count && !table->row_count && !table->total_rows) {
+        free(shown);
+        add_none(page, table);
+        return true;
     }
+    add_title(page, table->title);
     bool as_list = count && table->row_count == 1 && total_width(shown, count) > page->width;
     if (as_list) {
         add_only_row_as_list(page, table, shown, count);
@@ -406,13 +434,11 @@ static bool add_table(struct page *page, const struct table *table, FILE *out, s
         add_header(page, table, shown, kept);
         for (size_t i = 0; i < kept; i++)
             if (table->columns[shown[i].column].kind == TABLE_NAME && shown[i].width < shown[i].natural)
-                shown[i].distinct = distinct_open();
+                shown[i].apart = collect_names(table, &shown[i]);
         for (size_t row = 0; row < table->row_count && ok; row++) {
             add_row(page, table, row, shown, kept);
             ok = output_drain(&page->text, out, err);
         }
-        if (!table->row_count && !table->total_rows)
-            buffer_puts(&page->text, "(no rows)\n");
     }
     if (count && table->footers.count)
         buffer_putc(&page->text, '\n');
@@ -429,26 +455,38 @@ static bool add_table(struct page *page, const struct table *table, FILE *out, s
     if (kept < count)
         add_left_out(page, table, shown + kept, count - kept);
     for (size_t i = 0; i < count; i++)
-        distinct_free(shown[i].distinct);
+        apart_free(shown[i].apart);
     free(shown);
     return ok;
 }
 
-/* Those that stand above the tables, or those below; how many there were. */
-static size_t add_notices(struct page *page, const struct result *result, bool on_top)
+enum { MOST_NOTES = 5 };
+
+/* Those that stand above the tables, or those below, of which no more than MOST, minor ones the fewer; how many there were. */
+static size_t add_notices(struct page *page, const struct result *result, bool on_top, size_t most)
 {
-    size_t count = 0;
+    size_t count = 0, major = 0, minor = 0;
+    for (size_t i = 0; i < result->notices.count; i++)
+        major += result->notices.at[i].on_top == on_top && !result->notices.at[i].minor;
+    size_t room[] = { major < most ? major : most, major < most ? most - major : 0 };
+    major = 0;
     for (size_t i = 0; i < result->notices.count; i++) {
         if (result->notices.at[i].on_top != on_top)
             continue;
         if (!on_top && count == 0 && result->tables.count)
             buffer_putc(&page->text, '\n');
+        count++;
+        bool is_minor = result->notices.at[i].minor;
+        if ((is_minor ? minor : major) == room[is_minor])
+            continue;
+        (*(is_minor ? &minor : &major))++;
         struct buffer line = { 0 };
         figure_add_notice(&line, &result->notices.at[i]);
         add_wrapped(page, line.at, 6);
         buffer_release(&line);
-        count++;
     }
+    if (count > major + minor)
+        buffer_printf(&page->text, "%zu more notes; --notes shows all\n", count - major - minor);
     return count;
 }
 
@@ -459,13 +497,13 @@ static bool print_text(const struct result *result, const struct print_options *
                          .time_unit = options->time_unit,
                          .width = options->wide || !options->width ? SIZE_MAX : options->width };
     bool ok = true;
-    size_t before = add_notices(&page, result, true);
+    size_t before = add_notices(&page, result, true, SIZE_MAX);
     for (size_t i = 0; i < result->tables.count && ok; i++) {
         if (i + before)
             buffer_putc(&page.text, '\n');
         ok = add_table(&page, result->tables.at[i], out, err);
     }
-    add_notices(&page, result, false);
+    add_notices(&page, result, false, options->all_notes ? SIZE_MAX : MOST_NOTES);
     buffer_release(&page.scratch);
     return output_finish(ok, &page.text, out, err);
 }

@@ -19,7 +19,7 @@ static const struct table_column device_columns[] = {
     COLUMN(struct device_row, peak_moment_ns, "peak_time", "At", TABLE_MOMENT, "when, from the first entry of the device"),
     COLUMN(struct device_row, peak_entry, "peak_entry", "Entry", TABLE_COUNT, "the entry after which it was; -1: before the first"),
     COLUMN(struct device_row, peak_scope, "peak_annotation", "In", TABLE_NAME, "the innermost annotation at the peak"),
-    COLUMN(struct device_row, peak_count, "peak_blocks", "Blocks", TABLE_COUNT, "blocks in use at the peak", .flags = TABLE_OPTIONAL),
+    COLUMN(struct device_row, peak_count, "peak_blocks", "Blocks", TABLE_TALLY, "blocks in use at the peak", .flags = TABLE_OPTIONAL),
     BYTES(device_row, before_at_peak, "before_recording_bytes", "From before", "of the peak, what was there before recording began"),
     BYTES(device_row, active_peak, "active_peak_bytes", "Active peak", "most that was active: allocated, or freed and still used by another stream", .flags = TABLE_OPTIONAL),
     COLUMN(struct device_row, active_peak_entry, "active_peak_entry", "Active peak entry", TABLE_COUNT, "the entry after which it was", .flags = TABLE_OPTIONAL),
@@ -39,10 +39,10 @@ static const struct table_column device_columns[] = {
     BYTES(device_row, sums.requested, "requested_active_bytes", "Requested", "what was asked for, of the active blocks", .flags = TABLE_OPTIONAL),
     BYTES(device_row, sums.rounding, "rounding_waste_bytes", "Rounding", "allocated bytes beyond what was asked for", .flags = TABLE_OPTIONAL),
     BYTES(device_row, sums.largest_free, "largest_free_block_bytes", "Largest free", "the largest free block", .flags = TABLE_OPTIONAL),
-    COLUMN(struct device_row, sums.segments, "segments", "Segments", TABLE_COUNT, "segments", .flags = TABLE_OPTIONAL),
-    COLUMN(struct device_row, sums.blocks, "blocks", "Blocks at end", TABLE_COUNT, "blocks in the segments, free ones included", .flags = TABLE_OPTIONAL),
-    COLUMN(struct device_row, sums.free_blocks, "free_blocks", "Free blocks", TABLE_COUNT, "of them, free", .flags = TABLE_OPTIONAL),
-    COLUMN(struct device_row, entries, "entries", "Entries", TABLE_COUNT, "entries of the history"),
+    COLUMN(struct device_row, sums.segments, "segments", "Segments", TABLE_TALLY, "segments", .flags = TABLE_OPTIONAL),
+    COLUMN(struct device_row, sums.blocks, "blocks", "Blocks at end", TABLE_TALLY, "blocks in the segments, free ones included", .flags = TABLE_OPTIONAL),
+    COLUMN(struct device_row, sums.free_blocks, "free_blocks", "Free blocks", TABLE_TALLY, "of them, free", .flags = TABLE_OPTIONAL),
+    COLUMN(struct device_row, entries, "entries", "Entries", TABLE_TALLY, "entries of the history"),
 };
 
 #define IN_USE_COLUMNS(key, title, help) { \
@@ -51,7 +51,7 @@ static const struct table_column device_columns[] = {
     DEVICE_COLUMN(in_use_row), \
     BYTES(in_use_row, bytes, "bytes", "Bytes", "requested bytes in use"), \
     COLUMN(struct in_use_row, share, "share", "Share", TABLE_SHARE, "of all that is in use on the device"), \
-    COLUMN(struct in_use_row, count, "count", "Blocks", TABLE_COUNT, "blocks"), \
+    COLUMN(struct in_use_row, count, "count", "Blocks", TABLE_TALLY, "blocks"), \
     BYTES(in_use_row, average_bytes, "average_bytes", "Average", "bytes per block", .flags = TABLE_OPTIONAL), \
     COLUMN(struct in_use_row, stack, "stack", "Stack", TABLE_TEXT, "the stack of the largest of them, innermost frame first", .flags = TABLE_OPTIONAL), \
 }
@@ -107,7 +107,7 @@ static const struct table_column leak_columns[] = {
     COLUMN(struct leak_row, steps, "steps", "Steps", TABLE_COUNT, "steps that it grew in, one after the other: all behind the second"),
     BYTES(leak_row, first_bytes, "first_bytes", "At first", "in use at the end of the second step"),
     BYTES(leak_row, last_bytes, "last_bytes", "At last", "in use at the end of the last step"),
-    COLUMN(struct leak_row, count, "count", "Blocks", TABLE_COUNT, "blocks in use then"),
+    COLUMN(struct leak_row, count, "count", "Blocks", TABLE_TALLY, "blocks in use then"),
     COLUMN(struct leak_row, stack, "stack", "Stack", TABLE_TEXT, "the frames, innermost first", .flags = TABLE_OPTIONAL),
 };
 
@@ -117,7 +117,7 @@ static const struct table_column pool_columns[] = {
     COLUMN(struct pool_row, pool, "pool", "Pool", TABLE_NAME, "(0, 0) is the default one; CUDA graphs have others"),
     COLUMN(struct pool_row, kind, "segment_type", "Kind", TABLE_TEXT, "for requests of up to 1 MiB (small), or larger ones"),
     COLUMN(struct pool_row, expandable, "expandable", "Expandable", TABLE_BOOL, "expandable segments?"),
-    COLUMN(struct pool_row, sums.segments, "segments", "Segments", TABLE_COUNT, "segments"),
+    COLUMN(struct pool_row, sums.segments, "segments", "Segments", TABLE_TALLY, "segments"),
     BYTES(pool_row, sums.reserved, "reserved_bytes", "Reserved", "bytes of the segments"),
     BYTES(pool_row, sums.allocated, "allocated_bytes", "Allocated", "of it, blocks that tensors have"),
     BYTES(pool_row, sums.active, "active_bytes", "Active", "allocated and pending", .flags = TABLE_OPTIONAL),
@@ -133,16 +133,16 @@ static const struct table_column churn_columns[] = {
     COLUMN(struct churn_row, line, "line", "Line of code", TABLE_NAME, "the line that allocated"),
     FILE_COLUMN(churn_row),
     DEVICE_COLUMN(churn_row),
-    COLUMN(struct churn_row, allocations, "count", "Allocations", TABLE_COUNT, "how often it allocated", .aliases = "allocations"),
+    COLUMN(struct churn_row, allocations, "count", "Allocations", TABLE_TALLY, "how often it allocated", .aliases = "allocations"),
     BYTES(churn_row, allocated_bytes, "bytes", "Bytes", "requested, all together"),
-    COLUMN(struct churn_row, freed, "freed_count", "Freed", TABLE_COUNT, "of these, freed"),
+    COLUMN(struct churn_row, freed, "freed_count", "Freed", TABLE_TALLY, "of these, freed"),
     BYTES(churn_row, freed_bytes, "freed_bytes", "Freed bytes", "of these, freed", .flags = TABLE_OPTIONAL),
     BYTES(churn_row, average_bytes, "average_bytes", "Average", "bytes per allocation"),
     BYTES(churn_row, largest_bytes, "largest_bytes", "Largest", "the largest one", .flags = TABLE_OPTIONAL),
     COLUMN(struct churn_row, lifetime_median_ns, "lifetime_median", "Lifetime", TABLE_NS, "median time from allocation to free, of what was freed"),
     COLUMN(struct churn_row, lifetime_p90_ns, "lifetime_p90", "p90", TABLE_NS, "nine of ten were freed earlier", .flags = TABLE_OPTIONAL),
     COLUMN(struct churn_row, lifetime_longest_ns, "lifetime_longest", "Longest", TABLE_NS, "the longest time", .flags = TABLE_OPTIONAL),
-    COLUMN(struct churn_row, segments, "segments", "Segments", TABLE_COUNT, "segments got from the device for it: cudaMalloc, or pages mapped"),
+    COLUMN(struct churn_row, segments, "segments", "Segments", TABLE_TALLY, "segments got from the device for it: cudaMalloc, or pages mapped"),
     BYTES(churn_row, segment_bytes, "segment_bytes", "Segment bytes", "bytes of these"),
     COLUMN(struct churn_row, segments_freed, "segments_freed", "Given back", TABLE_COUNT, "segments given back to the device in calls of this line"),
 };
@@ -157,7 +157,7 @@ static const struct table_column segment_columns[] = {
     BYTES(segment_row, bytes, "bytes", "Bytes", "its size"),
     BYTES(segment_row, active, "active_bytes", "Active", "of it, in use"),
     COLUMN(struct segment_row, used, "used", "Used", TABLE_SHARE, "active as a share of its size"),
-    COLUMN(struct segment_row, blocks, "blocks", "Blocks", TABLE_COUNT, "blocks in use"),
+    COLUMN(struct segment_row, blocks, "blocks", "Blocks", TABLE_TALLY, "blocks in use"),
     BYTES(segment_row, largest_free, "largest_free_bytes", "Largest free", "the largest free piece"),
     COLUMN(struct segment_row, line, "line", "Largest block of", TABLE_NAME, "the line of code that has the largest block"),
 };
@@ -208,19 +208,19 @@ static const struct table_column held_columns[] = {
     COLUMN(struct held_row, form, "format", "Form", TABLE_TEXT, "how it is written"),
     BYTES(held_row, bytes, "bytes", "Bytes", "unpacked"),
     COLUMN(struct held_row, devices, "devices", "Devices", TABLE_COUNT, "devices; pinned host memory is one of them"),
-    COLUMN(struct held_row, entries, "entries", "Entries", TABLE_COUNT, "entries of the history, of all devices"),
+    COLUMN(struct held_row, entries, "entries", "Entries", TABLE_TALLY, "entries of the history, of all devices"),
     COLUMN(struct held_row, span_ns, "span", "Span", TABLE_NS, "from the first entry to the last one"),
-    COLUMN(struct held_row, segments, "segments", "Segments", TABLE_COUNT, "what the allocator has from the devices"),
-    COLUMN(struct held_row, blocks, "blocks", "Blocks", TABLE_COUNT, "the pieces of them"),
-    COLUMN(struct held_row, stacks, "stacks", "Stacks", TABLE_COUNT, "different call stacks"),
-    COLUMN(struct held_row, frames, "frames", "Frames", TABLE_COUNT, "different frames in them", .flags = TABLE_OPTIONAL),
-    COLUMN(struct held_row, annotations, "annotations", "Annotations", TABLE_COUNT, "user scopes: steps and others"),
+    COLUMN(struct held_row, segments, "segments", "Segments", TABLE_TALLY, "what the allocator has from the devices"),
+    COLUMN(struct held_row, blocks, "blocks", "Blocks", TABLE_TALLY, "the pieces of them"),
+    COLUMN(struct held_row, stacks, "stacks", "Stacks", TABLE_TALLY, "different call stacks"),
+    COLUMN(struct held_row, frames, "frames", "Frames", TABLE_TALLY, "different frames in them", .flags = TABLE_OPTIONAL),
+    COLUMN(struct held_row, annotations, "annotations", "Annotations", TABLE_TALLY, "user scopes: steps and others"),
     COLUMN(struct held_row, keys, "keys", "Keys", TABLE_TEXT, "of the dict that the file is", .flags = TABLE_OPTIONAL),
 };
 static const struct table_column action_columns[] = {
     COLUMN(struct action_row, action, "action", "Action", TABLE_NAME, "what the allocator did"),
     DEVICE_COLUMN(action_row),
-    COLUMN(struct action_row, count, "count", "Entries", TABLE_COUNT, "entries of it"),
+    COLUMN(struct action_row, count, "count", "Entries", TABLE_TALLY, "entries of it"),
     BYTES(action_row, bytes, "bytes", "Bytes", "their sizes added up"),
 };
 static const struct table_column setting_columns[] = {

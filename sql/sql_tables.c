@@ -359,7 +359,9 @@ void sql_add_type(struct buffer *out, enum table_kind kind)
 {
     const char *affinity = table_is_text(kind) ? "TEXT" : table_is_number(kind) ? "REAL" : "INT";
     buffer_puts(out, affinity);
-    if (kind != TABLE_TEXT && kind != TABLE_COUNT && kind != TABLE_NUMBER)
+    bool plain = kind == TABLE_TEXT || kind == TABLE_COUNT || kind == TABLE_TALLY || kind == TABLE_NUMBER ||
+                 kind == TABLE_RATE;
+    if (!plain)
         buffer_printf(out, "_%s", table_kind_name(kind));
 }
 

@@ -26,7 +26,7 @@ enum {
 };
 static const size_t LARGEST_RESULT = (size_t)1 << 30; /* bytes that the rows of a statement take */
 
-struct answer {
+struct query_answer {
     char *call; /* "gaps('--by op')" */
     struct result *result;
     struct table *table; /* in RESULT */
@@ -36,7 +36,7 @@ struct trace_sql {
     sqlite3 *db;
     const struct trace_sql_functions *functions;
     struct sql_source source;
-    VEC_OF(struct answer) answers;
+    VEC_OF(struct query_answer) answers;
     size_t told; /* answers whose notices were added */
     int64_t limit_ns, deadline_ns;
     const volatile sig_atomic_t *interrupted;
@@ -267,7 +267,7 @@ static bool ask(struct trace_sql *sql, const char *name, const char *options, co
         result_free(result);
         return false;
     }
-    *VEC_PUSH(&sql->answers) = (struct answer){ mem_strdup(call), result, table };
+    *VEC_PUSH(&sql->answers) = (struct query_answer){ mem_strdup(call), result, table };
     sql->is_ours = true;
     int code = sql_add_answer(sql->db, call, table);
     sql->is_ours = false;

@@ -372,7 +372,7 @@ static const struct table_column operator_columns[] = {
     COLUMN(struct operator_row, name, "name", "Operator", TABLE_NAME, "the operator; the call where none made it"),
     COLUMN(struct operator_row, time_ns, "time", "Time", TABLE_NS, "durations of the work that it launched, added up; without devices its own CPU time"),
     COLUMN(struct operator_row, share, "share_of_all", "Share", TABLE_SHARE, "of this time of all operators"),
-    COLUMN(struct operator_row, count, "count", "Count", TABLE_COUNT, "how much work it launched; without devices how often it was called"),
+    COLUMN(struct operator_row, count, "count", "Count", TABLE_TALLY, "how much work it launched; without devices how often it was called"),
 };
 /* clang-format on */
 
@@ -518,11 +518,10 @@ static void add_host_costs(struct costs *costs)
 static void add_operator_rows(struct table *table, const struct summary *summary, const struct cost *costs,
                               size_t count)
 {
-    enum { MOST = 5 };
     int64_t total_ns = 0;
     for (size_t i = 0; i < count; i++)
         total_ns += costs[i].time_ns;
-    for (size_t i = 0; i < count && i < MOST && costs[i].time_ns >= 0; i++) {
+    for (size_t i = 0; i < count && i < SUMMARY_TOP && costs[i].time_ns >= 0; i++) {
         const struct cost *cost = &costs[i];
         struct operator_row row = { .rank = selection_rank(summary->trace, cost->file),
                                     .device = cost->device,
@@ -532,6 +531,19 @@ static void add_operator_rows(struct table *table, const struct summary *summary
                                     .count = cost->count };
         table_add_rows(table, &row, 1, sizeof row);
     }
+}
+
+/* The costliest of the first group, which is all of them unless ranks are apart. */
+static void find_top_operators(struct summary *summary, const struct costs *costs)
+{
+    size_t count = 0;
+    while (count < costs->count && compare_places(&costs->at[0], &costs->at[count]) == 0)
+        summary->top_ns += (double)costs->at[count++].time_ns;
+    for (size_t i = 0; summary->top_ns > 0 && i < count && i < SUMMARY_TOP && costs->at[i].time_ns > 0; i++)
+        summary->top[summary->top_count++] = (struct summary_top){
+            .name = arena_strndup(&summary->arena, costs->at[i].name, costs->at[i].name_length),
+            .share = (double)costs->at[i].time_ns / summary->top_ns,
+        };
 }
 
 /* A few rows; `tpa top` has all, by torch's rules, which count waits of a stream as time on the device, too. */
@@ -546,6 +558,7 @@ void summary_add_operators(struct summary *summary, struct result *result)
     if (costs.count == 0)
         return;
     arrange_costs(&costs);
+    find_top_operators(summary, &costs);
     struct table *table = TABLE_OF_ROWS(
         "operators",
         devices ? "Operators whose work takes devices longest (more: tpa top --sort self_cuda_time_total)"

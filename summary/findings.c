@@ -753,7 +753,7 @@ static const struct table_column columns[] = {
     COLUMN(struct priced_finding, where, "where", "Where", TABLE_TEXT, "operator, line of source, ranks", .flags = TABLE_IF_ANY),
     COLUMN(struct priced_finding, advice, "advice", "What to do", TABLE_TEXT, "the change", .flags = TABLE_OPTIONAL),
     COLUMN(struct priced_finding, check, "check", "Check", TABLE_TEXT, "a command that shows the prediction; then tpa diff before and after", .flags = TABLE_OPTIONAL),
-    COLUMN(struct priced_finding, count, "events", "Events", TABLE_COUNT, "what the change touches in the recording", .flags = TABLE_OPTIONAL),
+    COLUMN(struct priced_finding, count, "events", "Events", TABLE_TALLY, "what the change touches in the recording", .flags = TABLE_OPTIONAL),
     COLUMN(struct priced_finding, time_ns, "time", "Time", TABLE_NS, "time of these, added up", .flags = TABLE_OPTIONAL),
     COLUMN(struct priced_finding, rule, "rule", "Rule", TABLE_TEXT, "its name, for scripts", .flags = TABLE_OPTIONAL),
 };
@@ -793,10 +793,12 @@ static void tell_rest(const struct findings *findings, struct result *result)
     for (size_t i = 1; i < findings->count; i++)
         result_add_notice(result, "advice", 0, NULL, TPA_NOWHERE, "%s: %s", findings->at[i].title.at,
                           findings->at[i].advice.at);
-    if (findings->count > 0)
+    if (findings->count > 0) {
         result_add_notice(result, "check", 0, NULL, TPA_NOWHERE,
                           "to see a prediction: %s FILE; after the change: tpa diff BEFORE AFTER",
                           findings->at[0].check.at);
+        result_make_minor(result);
+    }
     if (findings->end_wait_ns > 0) {
         struct buffer time = { 0 };
         quantity_show_rounded_time(&time, (double)findings->end_wait_ns);
@@ -804,14 +806,19 @@ static void tell_rest(const struct findings *findings, struct result *result)
             result, "end_of_recording", 1, NULL, TPA_NOWHERE,
             "the last wait (%s, %s) is the end of the recording: nothing is launched after it, so it saves nothing",
             findings->end_wait.at, time.at);
+        result_make_minor(result);
         buffer_release(&time);
     }
-    if (findings->quiet.count)
+    if (findings->quiet.count) {
         result_add_notice(result, "nothing_found", 0, NULL, TPA_NOWHERE,
                           "looked at, and not worth a change: %s", findings->quiet.at);
-    if (findings->blind.count)
+        result_make_minor(result);
+    }
+    if (findings->blind.count) {
         result_add_notice(result, "not_looked_at", 0, NULL, TPA_NOWHERE, "not looked at: %s",
                           findings->blind.at);
+        result_make_minor(result);
+    }
 }
 
 void findings_add_result(const struct findings *findings, struct result *result)

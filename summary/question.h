@@ -63,6 +63,14 @@ struct summary_rank {
     int64_t time_ns; /* how long they are together, as far as they were asked for */
 };
 
+/* An operator that costs much, of all ranks and devices. */
+struct summary_top {
+    const char *name; /* in the arena of the summary */
+    double share;     /* of the time of all operators */
+};
+
+enum { SUMMARY_TOP = 5 };
+
 struct summary {
     const struct trace *trace;
     const struct selection *selection;
@@ -77,8 +85,11 @@ struct summary {
     struct summary_rank *ranks;  /* in order */
     size_t rank_count;
     VEC_OF(struct finding) findings;
-    VEC_OF(struct stake) stakes; /* while the rules look */
-    struct arena arena;          /* texts of findings */
+    VEC_OF(struct stake) stakes;         /* while the rules look */
+    struct summary_top top[SUMMARY_TOP]; /* what summary_add_operators found, the costliest first */
+    size_t top_count;
+    double top_ns;      /* the time of all operators */
+    struct arena arena; /* texts of findings */
 };
 
 /* Could kernels of the operator NAME use tensor cores, as they multiply matrices? To be asked once per name. */

@@ -11,6 +11,7 @@
 #include "facts/memory_records.h"
 #include "summary/figures.h"
 #include "summary/findings.h"
+#include "summary/headline.h"
 #include "summary/rules.h"
 #include "facts/features.h"
 #include <stdlib.h>
@@ -94,12 +95,17 @@ static void add_advice(const struct summary *summary, struct result *result)
     }
 }
 
+static void sort_findings(struct summary *summary)
+{
+    if (summary->findings.count)
+        qsort(summary->findings.at, summary->findings.count, sizeof *summary->findings.at, compare_findings);
+}
+
 static void add_remarks(struct summary *summary, struct result *result)
 {
     size_t count = summary->findings.count;
     if (count == 0)
         return;
-    qsort(summary->findings.at, count, sizeof *summary->findings.at, compare_findings);
     struct table *table =
         TABLE_OF_ROWS("remarks", "Also seen, without a price", columns, (struct remark *)NULL, 0);
     if (summary->trace->file_count > 1 || summary->by == SUMMARY_BY_RANK)
@@ -164,6 +170,8 @@ bool summary_add_tables(const struct trace *trace, const struct selection *selec
         summary_add_overview(&summary, result);
         summary_add_operators(&summary, result);
         struct findings *findings = findings_analyze(&summary);
+        sort_findings(&summary);
+        summary_add_headline(&summary, findings, result);
         findings_add_result(findings, result);
         findings_free(findings);
         add_remarks(&summary, result);

@@ -10,7 +10,7 @@
 static const struct table_column range_columns[] = {
     GROUP_COLUMNS(struct latency_row, key),
     COLUMN(struct latency_row, name, "name", "Name", TABLE_NAME, "the range, with * for numbers"),
-    COLUMN(struct latency_row, count, "count", "Count", TABLE_COUNT, "how often it occurs"),
+    COLUMN(struct latency_row, count, "count", "Count", TABLE_TALLY, "how often it occurs"),
     COLUMN(struct latency_row, mean_ns, "mean", "Mean", TABLE_NS, "mean duration", .aliases = "average"),
     COLUMN(struct latency_row, p50_ns, "p50", "p50", TABLE_NS, "duration that half of them do not exceed", .aliases = "median"),
     COLUMN(struct latency_row, p90_ns, "p90", "p90", TABLE_NS, "duration that 90 % of them do not exceed", .flags = TABLE_OPTIONAL),
@@ -22,8 +22,8 @@ static const struct table_column range_columns[] = {
     COLUMN(struct latency_row, total_ns, "total", "Total", TABLE_NS, "durations added up", .flags = TABLE_OPTIONAL, .aliases = "sum"),
     COLUMN(struct latency_row, busy_ns, "busy", "Busy", TABLE_NS, "time of them in which a device of their file had work"),
     COLUMN(struct latency_row, idle_ns, "idle", "Idle", TABLE_NS, "time of them in which none had"),
-    COLUMN(struct latency_row, outliers, "outliers", "Outliers", TABLE_COUNT, "those that took far longer than the others"),
-    COLUMN(struct latency_row, works, "works", "Works", TABLE_COUNT, "kernels, copies and memsets that their threads launched within", .flags = TABLE_OPTIONAL),
+    COLUMN(struct latency_row, outliers, "outliers", "Outliers", TABLE_TALLY, "those that took far longer than the others"),
+    COLUMN(struct latency_row, works, "works", "Works", TABLE_TALLY, "kernels, copies and memsets that their threads launched within", .flags = TABLE_OPTIONAL),
     COLUMN(struct latency_row, work_ns, "work", "Work", TABLE_NS, "durations of these added up", .flags = TABLE_OPTIONAL),
     COLUMN(struct latency_row, part_ns[LATENCY_COMPUTATION], "computation", "Computation", TABLE_NS, "of busy: a device computed", .flags = TABLE_OPTIONAL),
     COLUMN(struct latency_row, part_ns[LATENCY_COMMUNICATION], "communication", "Comm.", TABLE_NS, "of busy: else a device communicated", .flags = TABLE_OPTIONAL),
@@ -40,8 +40,8 @@ static const struct table_column phase_columns[] = {
     COLUMN(struct phase_row, phase, "phase", "Phase", TABLE_TEXT, "prefill, decode, mixed (both), diffusion"),
     COLUMN(struct phase_row, batch, "batch", "Batch", TABLE_COUNT, "requests of a step", .flags = TABLE_IF_ANY),
     COLUMN(struct phase_row, steps, "steps", "Steps", TABLE_COUNT, "steps of the phase"),
-    COLUMN(struct phase_row, requests, "requests", "Requests", TABLE_COUNT, "requests of all steps added up", .flags = TABLE_OPTIONAL),
-    COLUMN(struct phase_row, tokens, "tokens", "Tokens", TABLE_COUNT, "tokens that went through the model; missing where a step does not record them"),
+    COLUMN(struct phase_row, requests, "requests", "Requests", TABLE_TALLY, "requests of all steps added up", .flags = TABLE_OPTIONAL),
+    COLUMN(struct phase_row, tokens, "tokens", "Tokens", TABLE_TALLY, "tokens that went through the model; missing where a step does not tell"),
     COLUMN(struct phase_row, wall_ns, "wall", "Wall", TABLE_NS, "from the start of each step to the end of it and of the work it launched"),
     COLUMN(struct phase_row, step_ns, "step", "A step", TABLE_NS, "mean wall time of a step", .aliases = "average"),
     COLUMN(struct phase_row, tokens_per_second, "tokens_per_second", "Tokens/s", TABLE_NUMBER, "tokens by wall time"),
@@ -62,7 +62,7 @@ static const struct table_column outlier_columns[] = {
     COLUMN(struct latency_outlier, longer_ns, "longer", "Longer by", TABLE_NS, "duration less median"),
     COLUMN(struct latency_outlier, part, "part", "What grew", TABLE_TEXT, "the part that is most above its median over the row"),
     COLUMN(struct latency_outlier, grew_ns, "grew", "By", TABLE_NS, "how much that is"),
-    COLUMN(struct latency_outlier, works, "works", "Works", TABLE_COUNT, "kernels, copies and memsets launched within", .flags = TABLE_OPTIONAL),
+    COLUMN(struct latency_outlier, works, "works", "Works", TABLE_TALLY, "kernels, copies and memsets launched within", .flags = TABLE_OPTIONAL),
     COLUMN(struct latency_outlier, median_works, "median_works", "Median works", TABLE_COUNT, "median of these over the row", .flags = TABLE_OPTIONAL),
     COLUMN(struct latency_outlier, thread, "thread", "Thread", TABLE_TEXT, "number of the host thread, and its name", .flags = TABLE_OPTIONAL),
 };
@@ -72,7 +72,7 @@ static const struct table_column bar_columns[] = {
     COLUMN(struct latency_bar, name, "name", "Name", TABLE_NAME, "the range, with * for numbers"),
     COLUMN(struct latency_bar, from_ns, "from", "From", TABLE_NS, "this long"),
     COLUMN(struct latency_bar, to_ns, "to", "Below", TABLE_NS, "and shorter than this"),
-    COLUMN(struct latency_bar, count, "count", "Count", TABLE_COUNT, "how many are"),
+    COLUMN(struct latency_bar, count, "count", "Count", TABLE_TALLY, "how many are"),
     COLUMN(struct latency_bar, share, "share", "Share", TABLE_SHARE, "of those of the row"),
 };
 /* clang-format on */

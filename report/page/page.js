@@ -11,14 +11,15 @@ function setUpTable(box) {
     const table = box.querySelector("table");
     const body = table.tBodies[0];
     const heads = [...table.tHead.rows[0].cells];
-    const told = box.querySelector(".told-rows");
+    const told = box.querySelector(".told-rows"); /* this and what follows: where the table is long */
+    const filter = box.querySelector("input[type=search]");
     const rows = [...body.rows];
     const moreRows = box.querySelector(".more-rows");
     const limit = Number(box.dataset.limit);
 
     /* Of the rows that the filter lets through the first LIMIT are shown, in the order they are sorted in. */
     function show() {
-        const words = (box.querySelector("input[type=search]").value || "").toLowerCase().split(/\s+/).filter(Boolean);
+        const words = (filter ? filter.value : "").toLowerCase().split(/\s+/).filter(Boolean);
         let kept = 0;
         for (const row of body.rows) {
             const text = [...row.cells].map(textOf).join(" ").toLowerCase();
@@ -29,7 +30,8 @@ function setUpTable(box) {
         }
         const all = table.classList.contains("all-rows");
         const shown = all ? kept : Math.min(kept, limit);
-        told.textContent = `${shown} of ${rows.length} rows`;
+        if (told)
+            told.textContent = `${shown} of ${rows.length} rows`;
         if (moreRows) {
             moreRows.hidden = kept <= limit;
             moreRows.textContent = all ? "Fewer rows" : `All ${kept} rows`;
@@ -68,7 +70,8 @@ function setUpTable(box) {
         });
     });
 
-    box.querySelector("input[type=search]").addEventListener("input", show);
+    if (filter)
+        filter.addEventListener("input", show);
     if (moreRows)
         moreRows.addEventListener("click", () => {
             table.classList.toggle("all-rows");
@@ -411,9 +414,22 @@ function readData(id) {
     return JSON.parse(document.getElementById(id).textContent);
 }
 
+/* The row that the address names is shown, be it folded away or filtered out. */
+function showTarget() {
+    const row = location.hash ? document.getElementById(decodeURIComponent(location.hash.slice(1))) : null;
+    if (!row || row.tagName !== "TR")
+        return;
+    row.classList.remove("more", "out");
+    row.scrollIntoView({ block: "center" });
+}
+
 document.documentElement.classList.add("js");
 for (const box of document.querySelectorAll(".table"))
     setUpTable(box);
+showTarget();
+addEventListener("hashchange", showTarget);
+for (const root of document.querySelectorAll(".view[data-timeline]"))
+    new Boxes(root, timelineModel(readData(root.dataset.timeline)));
 for (const root of document.querySelectorAll(".view[data-flame]")) {
     const data = readData(root.dataset.flame);
     const view = new Boxes(root, flameModel(data, "host"));

@@ -92,7 +92,7 @@ static void check(const char *printer, struct result *result, const struct print
 static const struct print_options plain = { 0 };
 
 /* Two kernels that differ only inside of what has to go; the second has two rows, and a name that fits is left alone. */
-static void names_that_look_the_same_when_shortened_are_numbered(void **state)
+static void names_that_look_the_same_when_shortened_say_what_they_differ_in(void **state)
 {
     (void)state;
     static const char *const names[] = { "gemm_kernel<float, 128, 64, 8>(Params<4>)",
@@ -112,11 +112,11 @@ static void names_that_look_the_same_when_shortened_are_numbered(void **state)
     check("table", result, &(struct print_options){ .width = 27 },
           "Name                  Calls\n"
           "--------------------  -----\n"
-          "gemm_kernel...ms<4>)      0\n"
-          "gemm_kern...s<4>) #2      1\n"
+          "gemm_ke...<4>) [128]      0\n"
+          "gemm_ke...<4>) [256]      1\n"
           "gemm_kernel               2\n"
-          "gemm_kern...s<4>) #2      3\n"
-          "gemm_kern...s<4>) #3      4\n");
+          "gemm_ke...<4>) [256]      3\n"
+          "gemm_ke...<4>) [512]      4\n");
 }
 
 static void text_is_aligned_with_footers_and_notices(void **state)
@@ -247,12 +247,66 @@ static void colour_is_only_put_in_when_asked_for(void **state)
 {
     (void)state;
     struct result *result = result_open("tpa.test/1");
-    result_add_table(result, table_open("t", "T", columns, 2));
+    struct table *table = table_open("t", "T", columns, 2);
+    table_add_row(table);
+    result_add_table(result, table);
     check("table", result, &(struct print_options){ .color = true },
           "\x1b[1mT\x1b[0m\n"
           "\x1b[1mName\x1b[0m  \x1b[1mTime\x1b[0m\n"
           "\x1b[2m----  ----\x1b[0m\n"
-          "(no rows)\n");
+          "-        -\n");
+}
+
+static void a_table_without_rows_is_a_sentence(void **state)
+{
+    (void)state;
+    struct result *result = result_open("tpa.test/1");
+    struct table *own = table_open("gaps", "Idle gaps", columns, 2);
+    own->none = "the device was never idle";
+    result_add_table(result, table_open("t", "Transfers", columns, 2));
+    result_add_table(result, own);
+    check("table", result, &plain, "Transfers: none\n\nthe device was never idle\n");
+}
+
+/* Of seven notes five are shown; what is minor is the first to go. */
+static void notes_are_no_more_than_five(void **state)
+{
+    (void)state;
+    for (int all = 0; all < 2; all++) {
+        struct result *result = result_open("tpa.test/1");
+        for (int i = 0; i < 7; i++) {
+            result_add_notice(result, "odd", 1, NULL, TPA_NOWHERE, "number %d", i);
+            if (i < 3)
+                result_make_minor(result);
+        }
+        check("table", result, &(struct print_options){ .all_notes = all },
+              all ? "note: number 0\nnote: number 1\nnote: number 2\nnote: number 3\nnote: number 4\n"
+                    "note: number 5\nnote: number 6\n"
+                  : "note: number 0\nnote: number 3\nnote: number 4\nnote: number 5\nnote: number 6\n"
+                    "2 more notes; --notes shows all\n");
+    }
+}
+
+static void figures_have_units_that_fit(void **state)
+{
+    (void)state;
+    static const struct {
+        enum table_kind kind;
+        double value;
+        const char *wanted;
+    } figures[] = {
+        { TABLE_COUNT, 1428, "1428" },           { TABLE_TALLY, 1428, "1,428" },
+        { TABLE_TALLY, -1234567, "-1,234,567" }, { TABLE_TALLY, -123, "-123" },
+        { TABLE_SHARE, 2361.233, "x 2362" },     { TABLE_SHARE, 9.994, "999.4 %" },
+        { TABLE_SHARE, -1, "-100.0 %" },         { TABLE_RATE, 25.3, "25.300" },
+        { TABLE_RATE, 4.223e-4, "422 KB/s" },    { TABLE_RATE, 0.0422, "42.2 MB/s" },
+    };
+    for (size_t i = 0; i < sizeof figures / sizeof *figures; i++) {
+        struct buffer text = { 0 };
+        figure_add_value(&text, figures[i].kind, figures[i].value);
+        assert_string_equal(text.at, figures[i].wanted);
+        buffer_release(&text);
+    }
 }
 
 static void a_single_row_that_is_too_wide_becomes_a_list(void **state)
@@ -492,7 +546,7 @@ static void many_rows_are_no_trouble(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(names_that_look_the_same_when_shortened_are_numbered),
+        cmocka_unit_test(names_that_look_the_same_when_shortened_say_what_they_differ_in),
         cmocka_unit_test(text_is_aligned_with_footers_and_notices),
         cmocka_unit_test(json_holds_everything_exactly),
         cmocka_unit_test(long_names_do_not_fill_a_comment),
@@ -502,6 +556,9 @@ int main(void)
         cmocka_unit_test(markdown_is_a_github_table),
         cmocka_unit_test(narrow_terminals_lose_columns_from_the_right_but_not_the_sorted_one),
         cmocka_unit_test(colour_is_only_put_in_when_asked_for),
+        cmocka_unit_test(a_table_without_rows_is_a_sentence),
+        cmocka_unit_test(notes_are_no_more_than_five),
+        cmocka_unit_test(figures_have_units_that_fit),
         cmocka_unit_test(a_single_row_that_is_too_wide_becomes_a_list),
         cmocka_unit_test(a_table_of_footers_is_a_list),
         cmocka_unit_test(an_empty_result_is_empty),

@@ -109,6 +109,29 @@ static void every_width_is_kept(void **state)
     }
 }
 
+static void check_text(const char *text, size_t max, const char *wanted)
+{
+    struct buffer out = { 0 };
+    size_t width = shorten_middle(&out, text, strlen(text), max);
+    assert_string_equal(out.at, wanted);
+    assert_int_equal(width, strlen(wanted));
+    buffer_release(&out);
+}
+
+static void paths_lose_directories_from_the_left_and_keep_file_and_line(void **state)
+{
+    (void)state;
+    static const char frame[] = "/usr/lib/torch/nn/modules/module.py(1501): _call_impl";
+    check_text(frame, 60, frame);
+    check_text(frame, 41, ".../modules/module.py(1501): _call_impl");
+    check_text(frame, 31, ".../module.py(1501): _call_impl");
+    check_text(frame, 27, "module.py(1501): _call_impl");
+    check_text(frame, 24, "module.py(1501): _cal...");
+    check_text(frame, 18, "module.py(1501)...");
+    check_text(frame, 17, "/usr/lib/..._impl"); /* no room for the line: the middle */
+    check_text("one and/or two, three, four", 15, "one and/...four");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -116,6 +139,7 @@ int main(void)
         cmocka_unit_test(other_names_lose_their_middle),
         cmocka_unit_test(wide_characters_are_never_halved_and_accents_stay_on_their_letter),
         cmocka_unit_test(brackets_that_do_not_match_do_no_harm),
+        cmocka_unit_test(paths_lose_directories_from_the_left_and_keep_file_and_line),
         cmocka_unit_test(every_width_is_kept),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -52,7 +52,15 @@ static void a_busy_device_is_no_finding(void **state)
     assert_int_equal(result->tables.count, 2); /* no findings */
     assert_string_equal(result->tables.at[0]->key, "overview");
     assert_string_equal(result->tables.at[1]->key, "operators");
-    assert_string_equal(result->notices.at[0].kind, "answer"); /* which is that there is none */
+    assert_string_equal(result->notices.at[0].kind, "verdict");
+    assert_string_equal(result->answer->verdict,
+                        "100.0 % of the GPU's time is computing; aten::mm takes 100.0 % of the work.");
+    assert_int_equal(result->answer->bars.count, 1);
+    assert_int_equal(result->answer->bars.at[0].parts.count, 1);
+    assert_true(result->answer->bars.at[0].parts.at[0].share == 1);
+    assert_int_equal(result->answer->findings.count, 0);
+    assert_non_null(result->answer->nothing);
+    assert_string_equal(result->notices.at[1].kind, "answer"); /* which is that there is none */
     release();
 }
 

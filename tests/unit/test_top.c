@@ -10,41 +10,41 @@
 
 #define ALL_ARGS (top_wants(&(struct top_options){ .by = TOP_STACK }).args)
 
-struct answer {
+struct top_answer {
     struct trace *trace;
     struct result *result;
     const struct table *table;
 };
 
-static struct answer ask(struct trace *trace, struct top_options options)
+static struct top_answer ask(struct trace *trace, struct top_options options)
 {
-    struct answer answer = { .trace = trace };
+    struct top_answer answer = { .trace = trace };
     answer.result = top_result(trace, &options);
     answer.table = answer.result->tables.at[0];
     return answer;
 }
 
-static void done(struct answer *answer)
+static void done(struct top_answer *answer)
 {
     result_free(answer->result);
     trace_free(answer->trace);
 }
 
-static size_t column(const struct answer *answer, const char *key)
+static size_t column(const struct top_answer *answer, const char *key)
 {
     int at = table_find_column(answer->table, key, strlen(key));
     assert_true(at >= 0);
     return (size_t)at;
 }
 
-static const char *text(const struct answer *answer, size_t row, const char *key)
+static const char *text(const struct top_answer *answer, size_t row, const char *key)
 {
     const char *found = table_cell(answer->table, row, column(answer, key))->text.at;
     return found ? found : "";
 }
 
 /* The row called NAME, on the host, or on the device when a star follows; no row: the count of rows. */
-static size_t row_called(const struct answer *answer, const char *name)
+static size_t row_called(const struct top_answer *answer, const char *name)
 {
     size_t len = strlen(name), row = 0;
     bool on_device = name[len - 1] == '*' && len > 1 && strcmp(name, "ProfilerStep*") != 0;
@@ -56,7 +56,7 @@ static size_t row_called(const struct answer *answer, const char *name)
     return row;
 }
 
-static int64_t figure(const struct answer *answer, const char *name, const char *key)
+static int64_t figure(const struct top_answer *answer, const char *name, const char *key)
 {
     size_t row = row_called(answer, name);
     if (row == answer->table->row_count)
@@ -64,12 +64,12 @@ static int64_t figure(const struct answer *answer, const char *name, const char 
     return table_cell(answer->table, row, column(answer, key))->i;
 }
 
-static bool has_row(const struct answer *answer, const char *name)
+static bool has_row(const struct top_answer *answer, const char *name)
 {
     return row_called(answer, name) < answer->table->row_count;
 }
 
-static void check_host(const struct answer *answer, const char *name, int64_t count, int64_t total,
+static void check_host(const struct top_answer *answer, const char *name, int64_t count, int64_t total,
                        int64_t self)
 {
     assert_int_equal(figure(answer, name, "count"), count);
@@ -77,19 +77,19 @@ static void check_host(const struct answer *answer, const char *name, int64_t co
     assert_int_equal(figure(answer, name, "self_cpu_time_total"), self);
 }
 
-static void check_device(const struct answer *answer, const char *name, int64_t total, int64_t self)
+static void check_device(const struct top_answer *answer, const char *name, int64_t total, int64_t self)
 {
     assert_int_equal(figure(answer, name, "cuda_time_total"), total);
     assert_int_equal(figure(answer, name, "self_cuda_time_total"), self);
 }
 
-static void check_memory(const struct answer *answer, const char *name, int64_t total, int64_t self)
+static void check_memory(const struct top_answer *answer, const char *name, int64_t total, int64_t self)
 {
     assert_int_equal(figure(answer, name, "cpu_memory_usage"), total);
     assert_int_equal(figure(answer, name, "self_cpu_memory_usage"), self);
 }
 
-static int64_t footer(const struct answer *answer, const char *key)
+static int64_t footer(const struct top_answer *answer, const char *key)
 {
     for (size_t i = 0; i < answer->table->footers.count; i++)
         if (strcmp(answer->table->footers.at[i].key, key) == 0)
@@ -98,7 +98,7 @@ static int64_t footer(const struct answer *answer, const char *key)
 }
 
 /* How many events the notice of KIND is about; -1 when there is none. */
-static int64_t noticed(const struct answer *answer, const char *kind)
+static int64_t noticed(const struct top_answer *answer, const char *kind)
 {
     for (size_t i = 0; i < answer->result->notices.count; i++)
         if (strcmp(answer->result->notices.at[i].kind, kind) == 0)
@@ -142,7 +142,7 @@ static void times_go_to_rows_callers_and_kernels(void **state)
     operator_(&small, "relu", 160, 16, 4);
     launch(&small, SMALL_PID, "gemm", 114, 118, 50, 901, 3);
     launch(&small, SMALL_PID, "elementwise", 164, 180, 13, 902, 4);
-    struct answer answer = ask(small_end(&small), (struct top_options){ 0 });
+    struct top_answer answer = ask(small_end(&small), (struct top_options){ 0 });
     check_host(&answer, "linear", 1, 40, 40 - 5 - 20);
     check_host(&answer, "addmm", 1, 20, 20 - 2);
     check_host(&answer, "relu", 1, 16, 16 - 2);
@@ -178,7 +178,7 @@ static void nested_calls_of_one_name_all_count(void **state)
     operator_(&small, "g", 2, 5, 2);
     operator_(&small, "f", 10, 6, 3);
     launch(&small, SMALL_PID, "k", 11, 30, 9, 901, 3);
-    struct answer answer = ask(small_end(&small), (struct top_options){ 0 });
+    struct top_answer answer = ask(small_end(&small), (struct top_options){ 0 });
     check_host(&answer, "f", 2, 26, 20 - 5 - 6 + 6 - 2);
     check_device(&answer, "f", 18, 9);
     assert_int_equal(noticed(&answer, "kernels_of_folded_calls"), -1);
@@ -201,7 +201,7 @@ static void a_call_with_one_callee_of_its_name_counts_once(void **state)
     launch(&small, SMALL_PID, "k2", 12, 50, 7, 902, 2);
     small_device(&small, 7, "kernel", "k1", 60, 100);
     small_arg(&small, ARG_CORRELATION, 903), small_arg(&small, ARG_EXTERNAL_ID, 1);
-    struct answer answer = ask(small_end(&small), (struct top_options){ 0 });
+    struct top_answer answer = ask(small_end(&small), (struct top_options){ 0 });
     check_host(&answer, "to", 1, 40, 40 - 2);
     check_device(&answer, "to", 7, 7);
     check_device(&answer, "k1*", 100, 100);
@@ -223,7 +223,7 @@ static void a_call_without_operator_runs_where_the_profiler_was_stopped(void **s
     operator_(&small, "mm", 10, 20, 1);
     small_host(&small, 555, "cuda_runtime", "cudaEventQuery", 12, 4), small_arg(&small, ARG_CORRELATION, 77);
     launch(&small, SMALL_PID, "gemm", 20, 25, 5, 78, 1);
-    struct answer answer = ask(small_end(&small), (struct top_options){ 0 });
+    struct top_answer answer = ask(small_end(&small), (struct top_options){ 0 });
     check_host(&answer, "mm", 1, 20, 20 - 4 - 2);
     check_host(&answer, "cudaEventQuery", 1, 4, 4);
     check_host(&answer, "ProfilerStep*", 1, 40, 20);
@@ -240,7 +240,7 @@ static void a_call_that_has_an_operators_number_gets_its_kernels(void **state)
     launch(&small, SMALL_PID, "gemm", 20, 25, 5, 78, 1);
     small_host(&small, SMALL_PID, "cuda_runtime", "cudaEventQuery", 50, 4),
         small_arg(&small, ARG_CORRELATION, 1);
-    struct answer answer = ask(small_end(&small), (struct top_options){ 0 });
+    struct top_answer answer = ask(small_end(&small), (struct top_options){ 0 });
     check_device(&answer, "mm", 5, 5);
     check_device(&answer, "cudaEventQuery", 5, 5);
     assert_int_equal(footer(&answer, "self_device_time_total"), 5);
@@ -257,7 +257,7 @@ static void since_torch_2_15_an_equal_number_brings_no_kernels(void **state)
         launch(&small, SMALL_PID, "gemm", 20, 25, 5, 78, 1);
         small_host(&small, SMALL_PID, "cuda_runtime", "cudaEventQuery", 50, 4);
         small_arg(&small, ARG_CORRELATION, 1);
-        struct answer answer = ask(small_end(&small), (struct top_options){ .torch = versions[i] });
+        struct top_answer answer = ask(small_end(&small), (struct top_options){ .torch = versions[i] });
         int64_t given = versions[i] == TORCH_2_15 ? 0 : 5;
         check_device(&answer, "mm", 5, 5);
         check_device(&answer, "cudaEventQuery", given, given);
@@ -327,7 +327,7 @@ static void asynchronous_and_open_regions_have_a_total_only(void **state)
     operator_(&small, "add", 80, 10, 2);
     operator_(&small, "<forked function>", 90, 2, 3);
     operator_(&small, "<forked function>", 92, 2, 4);
-    struct answer answer = ask(small_end(&small), (struct top_options){ 0 });
+    struct top_answer answer = ask(small_end(&small), (struct top_options){ 0 });
     check_host(&answer, "nccl:all_reduce", 1, 50, 0);
     check_host(&answer, "open", 1, 30, 0);
     check_host(&answer, "mm", 1, 10, 10);
@@ -360,7 +360,7 @@ static void an_open_region_ends_with_what_is_around_its_start(void **state)
     operator_(&small, "inner", 30, 20, 2);
     small_host(&small, SMALL_PID, "user_annotation", "second", 40, 500);
     small_host(&small, SMALL_PID, "user_annotation", "third", 70, 500);
-    struct answer answer = ask(small_end(&small), (struct top_options){ 0 });
+    struct top_answer answer = ask(small_end(&small), (struct top_options){ 0 });
     check_host(&answer, "first", 1, 50, 0);
     check_host(&answer, "second", 1, 10, 0);
     check_host(&answer, "third", 1, 30, 0);
@@ -376,7 +376,7 @@ static void self_time_may_be_negative(void **state)
     operator_(&small, "a", 0, 20, 1);
     operator_(&small, "b", 1, 15, 2);
     operator_(&small, "c", 5, 14, 3);
-    struct answer answer = ask(small_end(&small), (struct top_options){ 0 });
+    struct top_answer answer = ask(small_end(&small), (struct top_options){ 0 });
     check_host(&answer, "a", 1, 20, 20 - 15 - 14);
     done(&answer);
 }
@@ -388,7 +388,7 @@ static void names_that_torch_drops_leave_their_time_to_the_caller(void **state)
     operator_(&small, "a", 0, 20, 1);
     operator_(&small, "aten::is_leaf", 1, 15, 2);
     operator_(&small, "b", 2, 10, 3);
-    struct answer answer = ask(small_end(&small), (struct top_options){ 0 });
+    struct top_answer answer = ask(small_end(&small), (struct top_options){ 0 });
     assert_false(has_row(&answer, "aten::is_leaf"));
     check_host(&answer, "a", 1, 20, 10);
     done(&answer);
@@ -415,7 +415,7 @@ static void memory_counts_from_start_to_end_on_any_thread(void **state)
     small_memory(&small, SMALL_PID, 30, 4);
     small_memory(&small, SMALL_PID, 31, 8);
     small_memory(&small, 9, 16, 32);
-    struct answer answer = ask(small_end(&small), (struct top_options){ 0 });
+    struct top_answer answer = ask(small_end(&small), (struct top_options){ 0 });
     check_memory(&answer, "a", 1 + 2 + 4 + 32, 1 + 4);
     check_memory(&answer, "c", 2 + 32, 2 + 32);
     check_memory(&answer, "b", -5, -5);
@@ -441,7 +441,7 @@ static void a_region_and_its_shadow_on_a_stream_are_two_rows(void **state)
     launch(&small, SMALL_PID, "k2", 60, 14000, 3000, 62, 4);
     small_device(&small, 7, "gpu_user_annotation", "## fwd ##", 10000, 7002),
         small_arg(&small, ARG_EXTERNAL_ID, 3);
-    struct answer answer = ask(small_end(&small), (struct top_options){ 0 });
+    struct top_answer answer = ask(small_end(&small), (struct top_options){ 0 });
     check_device(&answer, "## fwd ##", 6000, 0); /* through mm; its shadow is no kernel of it */
     check_device(&answer, "## fwd ##*", 6999, 6999);
     assert_int_equal(footer(&answer, "self_device_time_total"), 6000);
@@ -461,7 +461,7 @@ static void gpu_work_without_operator_keeps_its_rows(void **state)
         small_arg(&small, ARG_CORRELATION, 8);
     small_device(&small, 7, "kernel", "node", 40, 4), small_arg(&small, ARG_CORRELATION, 8);
     small_device(&small, 7, "kernel", "node", 50, 6), small_arg(&small, ARG_CORRELATION, 8);
-    struct answer answer = ask(small_end(&small), (struct top_options){ 0 });
+    struct top_answer answer = ask(small_end(&small), (struct top_options){ 0 });
     check_device(&answer, "early*", 3, 3);
     check_device(&answer, "node*", 10, 10);
     assert_int_equal(footer(&answer, "self_device_time_total"), 11 + 3 + 10);
@@ -480,7 +480,7 @@ static void python_frames_hold_but_have_no_rows_unless_asked_for(void **state)
             small_arg(&small, ARG_PYTHON_ID, 1);
         operator_(&small, "mm", 10, 20, 1);
         small_host(&small, SMALL_PID, "python_function", "Python GC", 32, 4);
-        struct answer answer = ask(small_end(&small), (struct top_options){ .python = python });
+        struct top_answer answer = ask(small_end(&small), (struct top_options){ .python = python });
         assert_int_equal(has_row(&answer, "train.py(3): main"), python);
         assert_int_equal(figure(&answer, "mm", "is_top_level"), 0);
         check_host(&answer, "Python GC", 1, 4, 4);
@@ -500,7 +500,7 @@ static void shapes_tell_calls_apart(void **state)
         operator_(&small, "aten::mm", 100 * i, 10 + i, i + 1);
         small_text(&small, ARG_INPUT_DIMS, dims[i]);
     }
-    struct answer answer = ask(small_end(&small), (struct top_options){ .by = TOP_SHAPE });
+    struct top_answer answer = ask(small_end(&small), (struct top_options){ .by = TOP_SHAPE });
     assert_int_equal(answer.table->row_count, 2);
     assert_string_equal(text(&answer, 0, "input_shapes"), "[[2, 3], [3, 4]]");
     assert_string_equal(text(&answer, 1, "input_shapes"), "[[2, 3], [3, 5]]");
@@ -528,7 +528,7 @@ static struct trace *two_steps(void)
 static void a_step_has_its_own_time_and_what_it_launched(void **state)
 {
     (void)state;
-    struct answer answer = ask(two_steps(), (struct top_options){ .by = TOP_STEP });
+    struct top_answer answer = ask(two_steps(), (struct top_options){ .by = TOP_STEP });
     assert_int_equal(answer.table->row_count, 3);
     assert_string_equal(text(&answer, 0, "name"), "ProfilerStep#7");
     assert_string_equal(text(&answer, 1, "name"), "ProfilerStep#8");
@@ -549,7 +549,7 @@ static void steps_of_one_number_are_two_rows(void **state)
         small_host(&small, SMALL_PID, "user_annotation", "ProfilerStep#7", at, 90);
         operator_(&small, "mm", at + 10, 20 + at, 1 + at);
     }
-    struct answer answer = ask(small_end(&small), (struct top_options){ .by = TOP_STEP | TOP_OPERATOR });
+    struct top_answer answer = ask(small_end(&small), (struct top_options){ .by = TOP_STEP | TOP_OPERATOR });
     assert_int_equal(answer.table->row_count, 4);
     assert_int_equal(figure(&answer, "mm", "step"), 7);
     assert_int_equal(figure(&answer, "mm", "cpu_time_total"), 20);
@@ -564,7 +564,7 @@ static void choosing_a_step_takes_what_it_launched(void **state)
     struct selection_query query = { .steps = { .at = { { 7, 7 } }, .count = 1 } };
     struct selection *selection = selection_open(trace, &query, &err);
     assert_non_null(selection);
-    struct answer answer = ask(trace, (struct top_options){ .selection = selection });
+    struct top_answer answer = ask(trace, (struct top_options){ .selection = selection });
     check_host(&answer, "mm", 1, 20, 18);
     check_device(&answer, "mm", 40, 40);
     check_device(&answer, "gemm*", 40, 40);
@@ -577,7 +577,7 @@ static void choosing_a_step_takes_what_it_launched(void **state)
 static void filters_choose_rows_and_change_no_figure(void **state)
 {
     (void)state;
-    struct answer answer = ask(two_steps(), (struct top_options){ .filter = "m", .exclude = "^gemm" });
+    struct top_answer answer = ask(two_steps(), (struct top_options){ .filter = "m", .exclude = "^gemm" });
     assert_int_equal(answer.table->row_count, 1);
     check_host(&answer, "mm", 2, 40, 36);
     assert_int_equal(footer(&answer, "self_cpu_time_total"), 90 + 90 + 5);
@@ -595,7 +595,7 @@ static void files_add_up_or_are_told_apart_by_rank(void **state)
         small_next_file(&small, "rank5.json", 5);
         operator_(&small, "mm", 5, 10, 1); /* ids and times of the other file mean nothing here */
         launch(&small, SMALL_PID, "gemm", 7, 10, 6, 901, 1);
-        struct answer answer = ask(small_end(&small), (struct top_options){ .by = apart ? TOP_RANK : 0 });
+        struct top_answer answer = ask(small_end(&small), (struct top_options){ .by = apart ? TOP_RANK : 0 });
         if (apart) {
             assert_int_equal(answer.table->row_count, 6);
             assert_int_equal(figure(&answer, "mm", "rank"), 4);
@@ -620,7 +620,7 @@ static void places_count_nested_time_once(void **state)
     small_device(&small, 9, "gpu_memcpy", "Memcpy HtoD", 0, 7);
     struct trace *trace = small_end(&small);
     struct top_options options = { .by = TOP_CATEGORY };
-    struct answer answer = ask(trace, options);
+    struct top_answer answer = ask(trace, options);
     check_host(&answer, "cpu_op", 2, 40, 38);
     check_device(&answer, "cpu_op", 50, 50);
     check_host(&answer, "cuda_runtime", 1, 2, 2);
@@ -655,7 +655,7 @@ static void places_count_nested_time_once(void **state)
 static void torchs_arithmetic_agrees_with_exact_sums(void **state)
 {
     (void)state;
-    struct answer answer = ask(two_steps(), (struct top_options){ .float_times = true });
+    struct top_answer answer = ask(two_steps(), (struct top_options){ .float_times = true });
     static const char *const keys[][2] = { { "cpu_time_total", "torch_cpu_time_total" },
                                            { "self_cpu_time_total", "torch_self_cpu_time_total" },
                                            { "device_time_total", "torch_device_time_total" },
@@ -680,7 +680,7 @@ static void other_producers_get_plain_nesting(void **state)
     small_host(&small, 1, "FEE", "fib", 5, 20);
     small_host(&small, 1, "FEE", "gloo:read", 40, 10);
     small_host(&small, 1, "FEE", "inside", 42, 3);
-    struct answer answer = ask(small_end(&small), (struct top_options){ 0 });
+    struct top_answer answer = ask(small_end(&small), (struct top_options){ 0 });
     check_host(&answer, "fib", 2, 30, 30);
     check_host(&answer, "gloo:read", 1, 10, 7);
     assert_int_equal(noticed(&answer, "async_guessed"), -1);
@@ -691,7 +691,7 @@ static void an_empty_trace_has_no_rows(void **state)
 {
     (void)state;
     struct small small = small_begin(ALL_ARGS);
-    struct answer answer = ask(small_end(&small), (struct top_options){ .float_times = true });
+    struct top_answer answer = ask(small_end(&small), (struct top_options){ .float_times = true });
     assert_int_equal(answer.table->row_count, 0);
     assert_int_equal(footer(&answer, "self_cpu_time_total"), 0);
     done(&answer);

@@ -1,0 +1,17 @@
+/* answer.c - see answer.h. */
+#include "base/answer.h"
+
+#include <stdlib.h>
+
+void answer_free(struct answer *answer)
+{
+    if (!answer)
+        return;
+    for (size_t i = 0; i < answer->bars.count; i++)
+        VEC_FREE(&answer->bars.at[i].parts);
+    VEC_FREE(&answer->facts);
+    VEC_FREE(&answer->bars);
+    VEC_FREE(&answer->steps);
+    VEC_FREE(&answer->findings);
+    free(answer);
+}

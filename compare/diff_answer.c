@@ -1,0 +1,180 @@
+/* diff_answer.c - see diff_answer.h. */
+#include "compare/diff_answer.h"
+
+#include "base/quantity.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* "1.203ms" or "1203 bytes" of a figure; a time unless KIND is of bytes. */
+static const char *figure_text(enum table_kind kind, double value, struct arena *texts)
+{
+    struct buffer text = { 0 };
+    if (kind == TABLE_BYTES)
+        buffer_printf(&text, "%.2f MB", value / (1 << 20));
+    else
+        quantity_show_rounded_time(&text, value);
+    const char *kept = arena_strndup(texts, text.at, text.count);
+    buffer_release(&text);
+    return kept;
+}
+
+/* "slower", and how sure that is. */
+static const char *judgement(const struct finding *finding, enum table_kind kind)
+{
+    switch (finding->verdict) {
+    case VERDICT_SAME: return "no significant change";
+    case VERDICT_UNSURE: return "unsure, as the samples are too few or spread too far";
+    default: return verdict_name(finding->verdict, kind);
+    }
+}
+
+static const char *verdict_of(const struct diff *diff, struct arena *texts)
+{
+    const struct diff_metric *metric = &diff->metrics.at[0];
+    const struct finding *finding = &metric->finding;
+    double share = finding->before > 0 ? finding->change / finding->before : NAN;
+    if (!isfinite(share))
+        return NULL;
+    char *sentence = arena_printf(texts, "%s went from %s to %s (%+.1f %%): %s.", metric->title,
+                        figure_text(metric->kind, finding->before, texts),
+                        figure_text(metric->kind, finding->after, texts), quantity_percent(share),
+                        judgement(finding, metric->kind));
+    if (*sentence >= 'a' && *sentence <= 'z')
+        *sentence = (char)(*sentence - 'a' + 'A');
+    return sentence;
+}
+
+/* ---- the bars of both sides ---- */
+
+static const struct {
+    const char *key, *title;
+    enum chart_color color;
+} parts[] = {
+    { "computation", "computing", CHART_COLOR_OF_COMPUTATION },
+    { "exposed_communication", "exposed communication", CHART_COLOR_OF_COMMUNICATION },
+    { "exposed_copies", "exposed copies", CHART_COLOR_OF_COPIES },
+    { "gpu_idle", "idle", CHART_COLOR_OF_IDLE },
+};
+enum { PARTS = sizeof parts / sizeof *parts };
+
+/* What devices did on SIDE adds up to this; 0 where that is not known. */
+static double whole_of(const struct diff *diff, int side)
+{
+    double whole = 0;
+    for (size_t i = 0; i < PARTS; i++) {
+        const struct diff_metric *metric = diff_metric(diff, parts[i].key);
+        double value = metric ? side ? metric->finding.after : metric->finding.before : 0;
+        whole += value > 0 ? value : 0;
+    }
+    return whole;
+}
+
+static void add_bars(const struct diff *diff, struct answer *answer, struct arena *texts)
+{
+    double whole[2] = { whole_of(diff, 0), whole_of(diff, 1) }, longest = fmax(whole[0], whole[1]);
+    if (!(whole[0] > 0) || !(whole[1] > 0) || !isfinite(longest))
+        return;
+    for (int side = 0; side < 2; side++) {
+        struct answer_bar bar = { .title = side ? "after" : "before", .length = whole[side] / longest };
+        for (size_t i = 0; i < PARTS; i++) {
+            const struct diff_metric *metric = diff_metric(diff, parts[i].key);
+            double value = metric ? side ? metric->finding.after : metric->finding.before : 0;
+            double other = metric ? side ? metric->finding.before : metric->finding.after : 0;
+            if (value > 0 || other > 0)
+                *VEC_PUSH(&bar.parts) = (struct answer_part){
+                    .title = parts[i].title,
+                    .figure = side ? arena_printf(texts, "%s, was %s", figure_text(TABLE_NS, value, texts),
+                                                  figure_text(TABLE_NS, other, texts))
+                                   : figure_text(TABLE_NS, value, texts),
+                    .share = value / whole[side],
+                    .color = parts[i].color,
+                    .section = "head",
+                };
+        }
+        *VEC_PUSH(&answer->bars) = bar;
+    }
+    answer->legend = 1;
+    answer->bars_title = arena_printf(texts, "What the GPU did in a %s", diff->unit);
+}
+
+/* ---- what changed most ---- */
+
+static bool is_real(const struct finding *finding)
+{
+    return finding->verdict != VERDICT_SAME && finding->verdict != VERDICT_UNSURE;
+}
+
+struct change {
+    const struct diff_rows *table;
+    const struct diff_row *row;
+    size_t place; /* of its table, from 1 */
+};
+
+/* Of real changes the largest besides those of CHANGES. */
+static bool find_next(const struct diff *diff, const struct change *changes, size_t count, struct change *next)
+{
+    *next = (struct change){ 0 };
+    for (size_t t = 0; t < diff->tables.count; t++)
+        for (size_t i = 0; i < diff->tables.at[t].rows.count; i++) {
+            const struct diff_row *row = &diff->tables.at[t].rows.at[i];
+            bool taken = !is_real(&row->finding);
+            for (size_t c = 0; c < count && !taken; c++)
+                taken = changes[c].row == row;
+            if (!taken && (!next->row || fabs(row->finding.change) > fabs(next->row->finding.change)))
+                *next = (struct change){ &diff->tables.at[t], row, i + 1 };
+        }
+    return next->row != NULL;
+}
+
+static void add_changes(const struct diff *diff, struct answer *answer, struct arena *texts)
+{
+    enum { MOST = 3 };
+    struct change changes[MOST];
+    size_t count = 0;
+    while (count < MOST && find_next(diff, changes, count, &changes[count])) {
+        const struct diff_row *row = changes[count].row;
+        enum table_kind kind = changes[count].table->kind;
+        const struct finding *finding = &row->finding;
+        *VEC_PUSH(&answer->findings) = (struct answer_finding){
+            .title = arena_strndup(texts, row->name, row->name_length),
+            .saves = arena_printf(texts, "%s%s per %s: %s", finding->change > 0 ? "+" : "",
+                                  figure_text(kind, finding->change, texts), diff->unit,
+                                  verdict_name(finding->verdict, kind)),
+            .where = arena_printf(texts, "from %s to %s", figure_text(kind, finding->before, texts),
+                                  figure_text(kind, finding->after, texts)),
+            .section = changes[count].table->key,
+            .good = finding->verdict == VERDICT_LESS || finding->verdict == VERDICT_GONE,
+        };
+        count++;
+    }
+    answer->findings_title = "What changed most";
+    if (count == 0)
+        answer->nothing = "No row changed significantly.";
+}
+
+static void add_facts(const struct diff *diff, struct answer *answer, struct arena *texts)
+{
+    const char *gpu[2] = { measures_fact(diff->sides[0], "gpu"), measures_fact(diff->sides[1], "gpu") };
+    if (gpu[0] && gpu[1])
+        *VEC_PUSH(&answer->facts) = (struct answer_fact){
+            "GPU", strcmp(gpu[0], gpu[1]) == 0 ? arena_strndup(texts, gpu[0], strlen(gpu[0]))
+                                               : arena_printf(texts, "%s, was %s", gpu[1], gpu[0])
+        };
+    *VEC_PUSH(&answer->facts) = (struct answer_fact){
+        "Compared", arena_printf(texts, "%zu %s%s against %zu", diff->samplings[1]->samples.count, diff->unit,
+                                 diff->samplings[1]->samples.count == 1 ? "" : "s",
+                                 diff->samplings[0]->samples.count)
+    };
+}
+
+void diff_add_answer(const struct diff *diff, struct result *result)
+{
+    struct answer *answer = result_answer(result);
+    add_facts(diff, answer, &result->arena);
+    if (diff->metrics.count == 0)
+        return;
+    answer->verdict = verdict_of(diff, &result->arena);
+    add_bars(diff, answer, &result->arena);
+    add_changes(diff, answer, &result->arena);
+}

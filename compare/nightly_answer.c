@@ -1,0 +1,137 @@
+/* nightly_answer.c - see nightly_answer.h. */
+#include "compare/nightly_answer.h"
+
+#include "base/quantity.h"
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *figure_text(enum table_kind kind, double value, struct arena *texts)
+{
+    struct buffer text = { 0 };
+    if (kind == TABLE_NS)
+        quantity_show_rounded_time(&text, value);
+    else if (kind == TABLE_BYTES)
+        buffer_printf(&text, "%.2f MB", value / (1 << 20));
+    else if (kind == TABLE_SHARE)
+        buffer_printf(&text, "%.1f %%", quantity_percent(value));
+    else
+        buffer_printf(&text, "%.0f", value);
+    const char *kept = arena_strndup(texts, text.at, text.count);
+    buffer_release(&text);
+    return kept;
+}
+
+static const char *name_of(const struct nightly *nightly, size_t series, struct arena *texts)
+{
+    size_t length = 0;
+    const char *name = nightly_name(nightly, series, &length);
+    return arena_strndup(texts, name, length);
+}
+
+/* "from 272.000us to 507.000us (+86.4 %)"; only the level where there is no reference. */
+static const char *change_text(const struct nightly *nightly, size_t series, struct arena *texts)
+{
+    const struct history_finding *now = &nightly->history.series.at[series].now;
+    enum table_kind kind = nightly->series.at[series].kind;
+    if (!(now->reference > 0))
+        return figure_text(kind, now->level, texts);
+    return arena_printf(texts, "from %s to %s (%+.1f %%)", figure_text(kind, now->reference, texts),
+                        figure_text(kind, now->level, texts),
+                        quantity_percent((now->level - now->reference) / now->reference));
+}
+
+static bool is_worse(const struct nightly *nightly, size_t series, enum history_verdict verdict)
+{
+    return nightly->history.series.at[series].now.verdict == verdict;
+}
+
+/* What became worse: in CHOSEN, what asks for most attention first. */
+static void add_findings(const struct nightly *nightly, const size_t *chosen, size_t count, struct answer *answer,
+                         struct arena *texts)
+{
+    enum { MOST = 3 };
+    static const enum history_verdict bad[] = { HISTORY_NEW, HISTORY_EXISTING, HISTORY_UNSURE };
+    for (size_t b = 0; b < sizeof bad / sizeof *bad; b++)
+        for (size_t i = 0; i < count && answer->findings.count < MOST; i++) {
+            size_t series = chosen[i];
+            const struct history_finding *now = &nightly->history.series.at[series].now;
+            if (!is_worse(nightly, series, bad[b]))
+                continue;
+            const struct nightly_run *first =
+                now->first_bad < nightly->runs.count ? &nightly->runs.at[now->first_bad] : NULL;
+            *VEC_PUSH(&answer->findings) = (struct answer_finding){
+                .title = name_of(nightly, series, texts),
+                .saves = arena_printf(texts, "%s: %s", history_verdict_name(bad[b]),
+                                      change_text(nightly, series, texts)),
+                .where = !first ? NULL
+                                : arena_printf(texts, "since run %" PRId64 "%s%s", first->id,
+                                               first->commit ? ", commit " : "", first->commit ? first->commit : ""),
+                .section = nightly->series.at[series].table,
+            };
+        }
+    answer->findings_title = "What is worse";
+    answer->nothing = "Nothing is NEW, EXISTING or UNSURE.";
+}
+
+static const char *verdict_of(const struct nightly *nightly, const struct answer *answer, struct arena *texts)
+{
+    size_t run = nightly->judged, counts[HISTORY_VERDICTS];
+    for (size_t v = 0; v < HISTORY_VERDICTS; v++)
+        counts[v] = nightly_count(nightly, run, (enum history_verdict)v);
+    const char *others = arena_printf(texts, "%zu EXISTING, %zu UNSURE, %zu FIXED", counts[HISTORY_EXISTING],
+                                      counts[HISTORY_UNSURE], counts[HISTORY_FIXED]);
+    if (counts[HISTORY_NEW] == 0)
+        return run == 0 ? "This is the first run: there is nothing to compare it with yet."
+                        : arena_printf(texts, "Nothing is NEW; %s.", others);
+    const char *first = answer->findings.count ? answer->findings.at[0].title : NULL;
+    return arena_printf(texts, "%zu NEW%s%s (%s).", counts[HISTORY_NEW], first ? ", above all " : "",
+                        first ? arena_printf(texts, "%s %s", first, strchr(answer->findings.at[0].saves, ' ') + 1) : "",
+                        others);
+}
+
+static void add_fact(struct answer *answer, const char *label, const char *text)
+{
+    if (text && *text)
+        *VEC_PUSH(&answer->facts) = (struct answer_fact){ label, text };
+}
+
+/* The first figure of the head over the runs that were compared. */
+static void add_runs(const struct nightly *nightly, struct answer *answer, struct arena *texts)
+{
+    size_t head = 0;
+    while (head < nightly->series.count && nightly->series.at[head].kind != TABLE_NS)
+        head++;
+    if (head == nightly->series.count)
+        return;
+    for (size_t run = 0; run <= nightly->judged; run++) {
+        double level = nightly->history.series.at[head].level[run];
+        if (level > 0 && level < 9e18)
+            *VEC_PUSH(&answer->steps) =
+                (struct answer_step){ arena_printf(texts, "%" PRId64, nightly->runs.at[run].id), (int64_t)level };
+    }
+    answer->step_word = "run";
+    answer->steps_title = arena_printf(texts, "%s over the runs", name_of(nightly, head, texts));
+}
+
+void nightly_add_answer(const struct nightly *nightly, struct result *result)
+{
+    struct answer *answer = result_answer(result);
+    struct arena *texts = &result->arena;
+    const struct nightly_run *run = &nightly->runs.at[nightly->judged];
+    size_t *chosen = mem_alloc(mem_times(nightly->series.count + 1, sizeof *chosen));
+    size_t count = nightly_choose(nightly, chosen);
+    add_fact(answer, "Run", arena_printf(texts, "%" PRId64, run->id));
+    add_fact(answer, "Label", run->label);
+    add_fact(answer, "Commit", run->commit);
+    add_fact(answer, "Host", run->host);
+    add_fact(answer, "GPU", run->gpu);
+    add_fact(answer, "Samples", arena_printf(texts, "%" PRId64 " %s%s", run->sample_count, run->unit,
+                                             run->sample_count == 1 ? "" : "s"));
+    add_fact(answer, "Earlier runs", arena_printf(texts, "%zu", nightly->judged));
+    add_findings(nightly, chosen, count, answer, texts);
+    answer->verdict = verdict_of(nightly, answer, texts);
+    add_runs(nightly, answer, texts);
+    free(chosen);
+}

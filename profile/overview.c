@@ -1,0 +1,194 @@
+/* overview.c - see overview.h. */
+#include "profile/overview.h"
+
+#include "base/quantity.h"
+#include "profile/tables.h"
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+enum { PARTS = 5, ASKED = 5 };
+
+static const char *name_of(const struct profile *profile, function_id id, struct arena *texts)
+{
+    struct buffer text = { 0 };
+    profile_function_text(&profile->functions[id], &text);
+    const char *kept = arena_strndup(texts, text.at ? text.at : "", text.count);
+    buffer_release(&text);
+    return kept;
+}
+
+static const char *time_of(double seconds, struct arena *texts)
+{
+    struct buffer text = { 0 };
+    quantity_show_rounded_time(&text, seconds * 1e9);
+    const char *kept = arena_strndup(texts, text.at, text.count);
+    buffer_release(&text);
+    return kept;
+}
+
+/* The same with no more of the path than the file's folder: "model/util.py:5(norm)". */
+static const char *short_name_of(const struct profile *profile, function_id id, struct arena *texts)
+{
+    const char *name = name_of(profile, id, texts), *last = strrchr(name, '/');
+    if (*name != '/' || !last)
+        return name;
+    while (last > name && last[-1] != '/')
+        last--;
+    return last;
+}
+
+/* The MOST functions by WORDS (view.h). */
+static bool view_by(struct profile_view *view, const struct profile *profile, const char *words, size_t most,
+                    struct tpa_error *err)
+{
+    struct profile_sort sort = { 0 };
+    struct profile_restriction restriction = { .limit = { .count = most } };
+    bool good = profile_sort_parse(&sort, words, err) &&
+                profile_view_make(view, profile, &sort, &restriction, err);
+    profile_sort_release(&sort);
+    return good;
+}
+
+/* Name the table that was added last, which is sorted by COLUMN. */
+static void call_table(struct result *result, const char *key, const char *title, const char *column)
+{
+    struct table *table = result->tables.at[result->tables.count - 1];
+    table->key = key;
+    table->title = title;
+    int sorted = column ? table_find_column(table, column, strlen(column)) : -1;
+    if (sorted >= 0)
+        table->sort_column = (size_t)sorted;
+}
+
+/* ---- the answer ---- */
+
+static void add_fact(struct answer *answer, const char *label, const char *text)
+{
+    *VEC_PUSH(&answer->facts) = (struct answer_fact){ label, text };
+}
+
+static void add_facts(const struct profile *profile, struct answer *answer, struct arena *texts)
+{
+    add_fact(answer, profile->sampled ? "Sampled" : "Recorded", time_of(profile->total.total_s, texts));
+    add_fact(answer, profile->sampled ? "Samples" : "Calls", arena_printf(texts, "%" PRId64, profile->total.calls));
+    add_fact(answer, "Functions", arena_printf(texts, "%zu", profile->listed_count));
+    if (profile->files.count > 1)
+        add_fact(answer, "Files", arena_printf(texts, "%zu, added up", profile->files.count));
+}
+
+/* Own time by function, a part for each of the first few of VIEW. */
+static void add_bar(const struct profile *profile, const struct profile_view *view, struct answer *answer,
+                    struct arena *texts)
+{
+    struct answer_bar bar = { .length = 1 };
+    double all_s = profile->total.total_s, rest_s = all_s;
+    for (size_t i = 0; i < view->count && i < PARTS; i++) {
+        double own_s = profile->functions[view->at[i]].cost.total_s;
+        if (!(own_s > 0) || !(own_s <= all_s))
+            continue;
+        rest_s -= own_s;
+        *VEC_PUSH(&bar.parts) = (struct answer_part){ .title = short_name_of(profile, view->at[i], texts),
+                                                      .figure = time_of(own_s, texts),
+                                                      .share = own_s / all_s,
+                                                      .color = chart_color_at(i),
+                                                      .section = "own" };
+    }
+    if (rest_s > all_s * 0.0005)
+        *VEC_PUSH(&bar.parts) = (struct answer_part){ .title = "other functions",
+                                                      .figure = time_of(rest_s, texts),
+                                                      .share = rest_s / all_s,
+                                                      .color = CHART_PALE,
+                                                      .section = "own" };
+    answer->bars_title = "Time in functions themselves, without what they call";
+    *VEC_PUSH(&answer->bars) = bar;
+}
+
+static void add_answer(const struct profile *profile, const struct profile_view *own,
+                       const struct profile_view *cumulative, struct result *result)
+{
+    struct answer *answer = result_answer(result);
+    double all_s = profile->total.total_s;
+    add_facts(profile, answer, &result->arena);
+    if (!(all_s > 0) || !isfinite(all_s) || own->count == 0)
+        return;
+    add_bar(profile, own, answer, &result->arena);
+    const struct profile_cost *first = &profile->functions[own->at[0]].cost;
+    const char *most = short_name_of(profile, own->at[0], &result->arena);
+    /* Of those that are not all of it: what has a caller of its own. */
+    const char *under = NULL;
+    double under_s = 0;
+    for (size_t i = 0; i < cumulative->count && !under; i++) {
+        const struct profile_function *function = &profile->functions[cumulative->at[i]];
+        if (function->cost.cumulative_s >= 0.9 * all_s || cumulative->at[i] == own->at[0])
+            continue;
+        under = short_name_of(profile, cumulative->at[i], &result->arena);
+        under_s = function->cost.cumulative_s;
+    }
+    answer->verdict = arena_printf(&result->arena, "%s takes %.1f %% of the time itself%s.", most,
+                                   quantity_percent(first->total_s / all_s),
+                                   under ? arena_printf(&result->arena, "; %s takes %.1f %% with what it calls",
+                                                        under, quantity_percent(under_s / all_s))
+                                         : "");
+    result_add_notice(result, "verdict", 1, NULL, TPA_NOWHERE, "%s", answer->verdict);
+    result->notices.at[result->notices.count - 1].on_top = true;
+}
+
+bool profile_add_overview(struct result *result, const struct profile *profile, size_t most, struct tpa_error *err)
+{
+    struct profile_view own = { 0 }, cumulative = { 0 }, asked = { 0 };
+    bool good = view_by(&own, profile, "tottime", most, err) &&
+                view_by(&cumulative, profile, "cumulative", most, err) &&
+                view_by(&asked, profile, "tottime", ASKED, err);
+    if (good) {
+        add_answer(profile, &own, &cumulative, result);
+        profile_add_functions(result, profile, &own);
+        call_table(result, "own", "Functions by their own time", "tottime");
+        profile_add_functions(result, profile, &cumulative);
+        call_table(result, "cumulative", "Functions by time with what they call", "cumtime");
+        profile_add_calls(result, profile, &asked, false);
+        call_table(result, "callers", "Who calls the costliest", NULL);
+        profile_add_calls(result, profile, &asked, true);
+        call_table(result, "callees", "Whom the costliest call", NULL);
+        profile_add_notices(result, profile, &asked, true);
+    }
+    profile_view_release(&own);
+    profile_view_release(&cumulative);
+    profile_view_release(&asked);
+    return good;
+}
+
+/* ---- the chart ---- */
+
+struct bar_row {
+    struct text name;
+    int64_t own_ns;
+};
+
+static const struct table_column bar_columns[] = {
+    COLUMN(struct bar_row, name, "name", "Function", TABLE_NAME, "the function"),
+    COLUMN(struct bar_row, own_ns, "own", "Own time", TABLE_NS, "in the function itself, without what it called"),
+};
+
+void profile_draw(struct picture *picture, const struct profile *profile, size_t most)
+{
+    struct profile_view own = { 0 };
+    struct tpa_error ignored = { 0 };
+    if (!view_by(&own, profile, "tottime", most, &ignored) || own.count == 0) {
+        profile_view_release(&own);
+        return;
+    }
+    struct chart *chart = picture_add_chart(picture, "functions", "Functions by their own time");
+    struct table *table = TABLE_OF_ROWS("functions", NULL, bar_columns, (struct bar_row *)NULL, 0);
+    for (size_t i = 0; i < own.count; i++) {
+        struct bar_row row = { .name = as_text(name_of(profile, own.at[i], &picture->arena)),
+                               .own_ns = profile_ns(profile->functions[own.at[i]].cost.total_s) };
+        table_add_rows(table, &row, 1, sizeof row);
+    }
+    chart->horizontal = true;
+    chart->y = (struct chart_axis){ .title = "Own time", .kind = TABLE_NS };
+    chart->x = (struct chart_axis){ .kind = TABLE_NAME };
+    chart_add_table(chart, table);
+    chart_add_series(chart, (struct chart_series){ .mark = CHART_BAR, .color = CHART_BLUE, .table = table, .y = 1 });
+    profile_view_release(&own);
+}

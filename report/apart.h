@@ -1,0 +1,42 @@
+/*
+ * apart.h - the names of a column, shortened so that different ones never look the same.
+ *
+ *     struct apart *names = apart_open(40);
+ *     apart_add(names, name, len);                    // every name of the column
+ *     apart_show(names, &full, &shown, name, len);    // each again
+ *     apart_free(names);
+ *
+ * A name is shortened as shorten.h does. Where several different names would look the same, what they differ in follows in
+ * brackets, and only that:
+ *
+ *     void at::native::elementwise_kernel<128, 4, gpu_kernel_impl<BinaryFunctor<bf16, bf16, bf16, AddFunctor<float>>>>(int)
+ *     void at::native::elementwise_kernel<128, 4, gpu_kernel_impl<BinaryFunctor<bf16, bf16, bf16, MulFunctor<float>>>>(int)
+ *
+ *     elementwise_kernel [AddFunctor]
+ *     elementwise_kernel [MulFunctor]
+ *
+ * Where even that is too long or says nothing, they are numbered: "gemm... #2".
+ */
+#ifndef TPA_REPORT_APART_H
+#define TPA_REPORT_APART_H
+
+#include "base/buffer.h"
+#include <stdbool.h>
+#include <stddef.h>
+
+struct apart;
+
+/* New: names are to take no more than MAX columns. Free with apart_free (NULL is allowed). */
+struct apart *apart_open(size_t max);
+void apart_free(struct apart *apart);
+
+/* Add a name of LEN bytes, as it is in the trace; again is allowed. All are to be added before the first is shown. */
+void apart_add(struct apart *apart, const char *name, size_t len);
+
+/*
+ * FULL gets the name demangled, as shorten_readable; where it takes more than MAX columns, SHOWN gets it shortened, with
+ * control characters made visible, and the answer is true. The name was added.
+ */
+bool apart_show(struct apart *apart, struct buffer *full, struct buffer *shown, const char *name, size_t len);
+
+#endif

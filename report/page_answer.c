@@ -1,0 +1,272 @@
+/*
+ * page_answer.c - see page_answer.h. Bars are SVG without text, stretched to the room there is; what they stand for is text
+ * beside them, so that it wraps, can be read aloud and copied. The page's policy forbids style attributes.
+ */
+#include "report/page_answer.h"
+
+#include "base/escape.h"
+#include "report/figures.h"
+#include <stdlib.h>
+#include <string.h>
+
+static void put_text(struct buffer *out, const char *text)
+{
+    escape_html(out, text, strlen(text));
+}
+
+/* <TAG class="CLASS">TEXT</TAG>; nothing when there is no text. */
+static void put_element(struct buffer *out, const char *tag, const char *class, const char *text)
+{
+    if (!text)
+        return;
+    buffer_printf(out, "<%s class=\"%s\">", tag, class);
+    put_text(out, text);
+    buffer_printf(out, "</%s>\n", tag);
+}
+
+static void put_share(struct buffer *out, double share)
+{
+    figure_add_value(out, TABLE_SHARE, share);
+}
+
+static void put_time(struct buffer *out, int64_t ns)
+{
+    figure_add_value(out, TABLE_NS, (double)ns);
+}
+
+void page_add_facts(struct buffer *out, const struct answer *answer)
+{
+    if (answer->facts.count == 0)
+        return;
+    buffer_puts(out, "<dl class=\"ran\">\n");
+    for (size_t i = 0; i < answer->facts.count; i++) {
+        buffer_puts(out, "<div><dt>");
+        put_text(out, answer->facts.at[i].label);
+        buffer_puts(out, "</dt><dd>");
+        put_text(out, answer->facts.at[i].text);
+        buffer_puts(out, "</dd></div>\n");
+    }
+    buffer_puts(out, "</dl>\n");
+}
+
+/* ---- bars ---- */
+
+static const struct page_section *find_section(const struct page *page, const char *key)
+{
+    for (size_t i = 0; key && i < page->sections.count; i++)
+        if (strcmp(page->sections.at[i].key, key) == 0)
+            return &page->sections.at[i];
+    return NULL;
+}
+
+/* "computing 7.9 %, idle: host 81.3 %" */
+static void put_bar_text(struct buffer *out, const struct answer_bar *bar)
+{
+    if (bar->title) {
+        put_text(out, bar->title);
+        buffer_puts(out, ": ");
+    }
+    for (size_t i = 0; i < bar->parts.count; i++) {
+        buffer_puts(out, i ? ", " : "");
+        put_text(out, bar->parts.at[i].title);
+        buffer_putc(out, ' ');
+        put_share(out, bar->parts.at[i].share);
+    }
+}
+
+static void put_bar(struct buffer *out, const struct answer_bar *bar)
+{
+    double at = 0;
+    const double width = 1000;
+    put_element(out, "span", "of", bar->title);
+    buffer_puts(
+        out,
+        "<svg class=\"bar\" viewBox=\"0 0 1000 10\" preserveAspectRatio=\"none\" role=\"img\" aria-label=\"");
+    put_bar_text(out, bar);
+    buffer_puts(out, "\">");
+    for (size_t i = 0; i < bar->parts.count; i++) {
+        const struct answer_part *part = &bar->parts.at[i];
+        double wide = part->share * bar->length * width;
+        buffer_printf(out, "<rect class=\"fill c%d\" x=\"%.2f\" y=\"0\" width=\"%.2f\" height=\"10\"><title>",
+                      (int)part->color, at, wide);
+        put_text(out, part->title);
+        buffer_puts(out, ": ");
+        put_share(out, part->share);
+        buffer_puts(out, ", ");
+        put_text(out, part->figure);
+        buffer_puts(out, "</title></rect>");
+        at += wide;
+    }
+    buffer_puts(out, "</svg>\n");
+}
+
+/* What the colours are, with the figures of BAR. */
+static void put_parts(struct buffer *out, const struct answer_bar *bar, const struct page *page)
+{
+    buffer_puts(out, "<ul class=\"parts\">\n");
+    for (size_t i = 0; i < bar->parts.count; i++) {
+        const struct answer_part *part = &bar->parts.at[i];
+        bool links = find_section(page, part->section) != NULL;
+        buffer_printf(out, "<li><span class=\"swatch c%d\"></span>", (int)part->color);
+        if (links)
+            buffer_printf(out, "<a href=\"#%s\">", part->section);
+        put_text(out, part->title);
+        buffer_puts(out, links ? "</a> <b>" : " <b>");
+        put_share(out, part->share);
+        buffer_puts(out, "</b> ");
+        put_element(out, "span", "faint", part->figure);
+        buffer_puts(out, "</li>\n");
+    }
+    buffer_puts(out, "</ul>\n");
+}
+
+static void put_bars(struct buffer *out, const struct answer *answer, const struct page *page)
+{
+    if (answer->bars.count == 0)
+        return;
+    buffer_puts(out, "<figure class=\"whole\"><figcaption>");
+    put_text(out, answer->bars_title);
+    buffer_printf(out, "</figcaption>\n<div class=\"%s\">\n",
+                  answer->bars.count > 1 ? "bars titled" : "bars");
+    for (size_t i = 0; i < answer->bars.count; i++)
+        put_bar(out, &answer->bars.at[i]);
+    buffer_puts(out, "</div>\n");
+    put_parts(out, &answer->bars.at[answer->legend], page);
+    buffer_puts(out, "</figure>\n");
+}
+
+/* ---- steps over time ---- */
+
+static const char *step_word(const struct answer *answer)
+{
+    return answer->step_word ? answer->step_word : "step";
+}
+
+static int compare_times(const void *left, const void *right)
+{
+    const int64_t *a = left, *b = right;
+    return (*a > *b) - (*a < *b);
+}
+
+static int64_t median_of(const struct answer *answer)
+{
+    size_t count = answer->steps.count;
+    int64_t *times = mem_alloc(mem_times(count, sizeof *times));
+    for (size_t i = 0; i < count; i++)
+        times[i] = answer->steps.at[i].ns;
+    qsort(times, count, sizeof *times, compare_times);
+    int64_t median = count % 2 ? times[count / 2] : times[count / 2 - 1] / 2 + times[count / 2] / 2;
+    free(times);
+    return median;
+}
+
+/* A column for each step; where they are more than fit, for the slowest of a few that follow one another. */
+static void put_columns(struct buffer *out, const struct answer *answer, const struct answer_step *slowest,
+                        bool stands_out)
+{
+    enum { MOST = 150 };
+    size_t count = answer->steps.count, columns = count < MOST ? count : MOST;
+    const double height = 100;
+    double wide = 1000.0 / (double)columns;
+    for (size_t c = 0; c < columns; c++) {
+        size_t first = c * count / columns, end = (c + 1) * count / columns;
+        const struct answer_step *step = &answer->steps.at[first];
+        for (size_t i = first + 1; i < end; i++)
+            step = answer->steps.at[i].ns > step->ns ? &answer->steps.at[i] : step;
+        double tall = height * (double)step->ns / (double)slowest->ns;
+        buffer_printf(
+            out, "<rect class=\"fill c%d\" x=\"%.2f\" y=\"%.2f\" width=\"%.2f\" height=\"%.2f\"><title>%s ",
+            stands_out && step == slowest ? (int)CHART_VERMILION : (int)CHART_COLOR_OF_OTHER,
+            (double)c * wide + wide * 0.1, height - tall, wide * 0.8, tall, step_word(answer));
+        put_text(out, step->label);
+        buffer_puts(out, ": ");
+        put_time(out, step->ns);
+        buffer_puts(out, "</title></rect>");
+    }
+}
+
+static void put_steps(struct buffer *out, const struct answer *answer, const struct page *page)
+{
+    size_t count = answer->steps.count;
+    const struct answer_step *slowest = answer->steps.at, *fastest = slowest;
+    for (size_t i = 1; i < count; i++) {
+        slowest = answer->steps.at[i].ns > slowest->ns ? &answer->steps.at[i] : slowest;
+        fastest = answer->steps.at[i].ns < fastest->ns ? &answer->steps.at[i] : fastest;
+    }
+    if (count < 2 || slowest->ns <= 0)
+        return;
+    int64_t median = median_of(answer);
+    bool links = find_section(page, "steps") != NULL, stands_out = slowest->ns - median > median / 10;
+    buffer_printf(out, "<figure class=\"over-time\"><figcaption>%s", links ? "<a href=\"#steps\">" : "");
+    put_text(out, answer->steps_title);
+    buffer_printf(out,
+                  "%s</figcaption>\n<svg class=\"columns\" viewBox=\"0 0 1000 100\" "
+                  "preserveAspectRatio=\"none\" role=\"img\" aria-label=\"the time of each step\">",
+                  links ? "</a>" : "");
+    put_columns(out, answer, slowest, stands_out);
+    buffer_printf(out, "</svg>\n<p class=\"faint\">%zu %ss: fastest ", count, step_word(answer));
+    put_time(out, fastest->ns);
+    buffer_puts(out, ", median ");
+    put_time(out, median);
+    buffer_printf(out, ", <span%s>slowest ", stands_out ? " class=\"worse\"" : "");
+    put_time(out, slowest->ns);
+    buffer_printf(out, " (%s ", step_word(answer));
+    put_text(out, slowest->label);
+    buffer_puts(out, ")</span></p></figure>\n");
+}
+
+/* ---- what to do ---- */
+
+static void put_finding(struct buffer *out, const struct answer_finding *finding, const struct page *page)
+{
+    const struct page_section *section = find_section(page, finding->section);
+    buffer_puts(out, finding->good ? "<li class=\"good\">" : "<li>");
+    put_element(out, "h3", "title", finding->title);
+    put_element(out, "p", "saves", finding->saves);
+    put_element(out, "p", "where", finding->where);
+    put_element(out, "p", "advice", finding->advice);
+    if (section || finding->command) {
+        buffer_puts(out, "<p class=\"faint\">");
+        if (section) {
+            buffer_printf(out, "<a href=\"#%s\">", section->key);
+            put_text(out, section->title);
+            buffer_puts(out, finding->command ? "</a>; " : "</a>");
+        }
+        if (finding->command)
+            put_element(out, "code", "command", finding->command);
+        buffer_puts(out, "</p>");
+    }
+    buffer_puts(out, "</li>\n");
+}
+
+static void put_findings(struct buffer *out, const struct answer *answer, const struct page *page)
+{
+    if (answer->findings.count == 0 && !answer->nothing)
+        return;
+    buffer_puts(out, "<h2>");
+    put_text(out, answer->findings_title ? answer->findings_title : "What to do first");
+    buffer_puts(out, "</h2>\n");
+    if (answer->findings.count == 0) {
+        put_element(out, "p", "nothing", answer->nothing);
+        return;
+    }
+    buffer_puts(out, "<ol class=\"findings\">\n");
+    for (size_t i = 0; i < answer->findings.count; i++)
+        put_finding(out, &answer->findings.at[i], page);
+    buffer_puts(out, "</ol>\n");
+}
+
+void page_add_answer(struct buffer *out, const struct answer *answer, const struct page *page)
+{
+    buffer_puts(out, "<section id=\"answer\" aria-label=\"The answer\">\n");
+    put_element(out, "p", "verdict", answer->verdict);
+    if (answer->bars.count || answer->steps.count > 1) {
+        buffer_puts(out, "<div class=\"halves\">\n");
+        put_bars(out, answer, page);
+        if (answer->steps.count > 1)
+            put_steps(out, answer, page);
+        buffer_puts(out, "</div>\n");
+    }
+    put_findings(out, answer, page);
+    buffer_puts(out, "</section>\n");
+}

@@ -1,0 +1,15 @@
+/* page_answer.h - the first screen of a page: base/answer.h as HTML. For page.c. */
+#ifndef TPA_REPORT_PAGE_ANSWER_H
+#define TPA_REPORT_PAGE_ANSWER_H
+
+#include "base/answer.h"
+#include "base/buffer.h"
+#include "report/page_sections.h"
+
+/* Append what ran, a line of labels and texts that stands below the title. Nothing when nothing is known. */
+void page_add_facts(struct buffer *out, const struct answer *answer);
+
+/* Append the verdict, the bars, the steps and what to do first. Links go to the sections that PAGE has. */
+void page_add_answer(struct buffer *out, const struct answer *answer, const struct page *page);
+
+#endif

@@ -1,0 +1,33 @@
+/* page_sections.h - what a page is made of; see page.h. */
+#ifndef TPA_REPORT_PAGE_SECTIONS_H
+#define TPA_REPORT_PAGE_SECTIONS_H
+
+#include "base/answer.h"
+#include "base/chart.h"
+#include "base/result.h"
+#include "base/timeline.h"
+
+struct page_section {
+    const char *key;   /* the anchor, "gaps" */
+    const char *title; /* "Idle gaps"; NULL: it has no heading and is not listed on top */
+    const char *intro; /* a sentence or two; NULL: none */
+    const char *more;  /* the command that tells more, "tpa gaps"; NULL: none */
+    VEC_OF(const struct table *) tables;
+    VEC_OF(const struct picture *) pictures;
+    VEC_OF(const struct timeline *) timelines;
+    VEC_OF(const struct flame *) flames;
+    VEC_OF(struct table_notice) notices;
+};
+
+struct page {
+    const char *maker;           /* "tpa report" */
+    const char *title;           /* name of the file */
+    const char *subtitle;        /* NULL: none */
+    const struct answer *answer; /* the first screen; NULL: none */
+    VEC_OF(struct page_section) sections;
+};
+
+/* A table shows so many rows at first, and holds no more than so many; its footer tells how many there are. */
+enum { PAGE_FIRST_ROWS = 15, PAGE_MOST_ROWS = 150 };
+
+#endif

@@ -1,0 +1,370 @@
+/*
+ * page_table.c - a table on a page (page.h).
+ *
+ * It has a few columns at first: what names the row, what the rows are sorted by, a verdict, and the next ones from the
+ * left that say anything; "More columns" shows the rest. A row's anchor is "gaps.causes-3", or "gaps-3" where section and
+ * table have one key, and stays the same however the reader sorts.
+ */
+#include "report/page_table.h"
+
+#include "report/apart.h"
+#include "report/exact.h"
+#include "report/figures.h"
+#include "report/output.h"
+#include "report/shorten.h"
+#include <stdlib.h>
+
+enum { LONGEST_NAME = 64, LONG_TEXT = 24, TALL_TEXT = 160, FIRST_COLUMNS = 5 };
+
+/* A column as the page has it. */
+struct page_column {
+    size_t column;       /* of the table */
+    bool folded;         /* shown with "More columns" only */
+    struct apart *apart; /* of names; else NULL */
+};
+
+struct page_columns {
+    VEC_OF(struct page_column);
+    bool any_folded;
+};
+
+static bool is_figure(enum table_kind kind)
+{
+    return !table_is_text(kind);
+}
+
+/* ---- which columns ---- */
+
+/* Where a row is: a rank, a device, a stream. Narrow, and no figure. */
+static bool is_place(const struct table_column *column)
+{
+    static const char *const keys[] = { "rank", "device", "stream", "step" };
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+        if (strcmp(column->key, keys[i]) == 0)
+            return true;
+    return false;
+}
+
+/* Has COLUMN a value other than 0 in any row of the page? */
+static bool says_anything(const struct table *table, size_t c, size_t rows)
+{
+    enum table_kind kind = table->columns[c].kind;
+    for (size_t row = 0; row < rows; row++) {
+        const union table_cell *cell = table_cell(table, row, c);
+        if (table_cell_is_missing(cell, kind))
+            continue;
+        if (table_is_text(kind) || (table_is_number(kind) ? cell->f != 0 : cell->i != 0))
+            return true;
+    }
+    return false;
+}
+
+/* The column that names a row: the first of names, else of texts, else the first. */
+static size_t naming_column(const struct table *table)
+{
+    size_t text = TABLE_NO_COLUMN, first = TABLE_NO_COLUMN;
+    for (size_t c = 0; c < table->column_count; c++) {
+        if (!table_shows(table, c, TABLE_FOR_PEOPLE))
+            continue;
+        first = first == TABLE_NO_COLUMN ? c : first;
+        if (table->columns[c].kind == TABLE_NAME)
+            return c;
+        if (table->columns[c].kind == TABLE_TEXT && text == TABLE_NO_COLUMN)
+            text = c;
+    }
+    return text != TABLE_NO_COLUMN && text < 3 ? text : first;
+}
+
+static void add_column(struct page_columns *columns, size_t c, bool folded)
+{
+    *VEC_PUSH(columns) = (struct page_column){ .column = c, .folded = folded };
+    columns->any_folded |= folded;
+}
+
+/* Places, the name, what the rows are sorted by, and the others as they come. */
+static struct page_columns choose_columns(const struct table *table, size_t rows)
+{
+    struct page_columns columns = { 0 };
+    size_t name = naming_column(table), sort = table->sort_column, room = FIRST_COLUMNS - 1;
+    bool sorts = sort != TABLE_NO_COLUMN && sort != name && table_shows(table, sort, TABLE_FOR_PROGRAMS);
+    for (size_t c = 0; c < table->column_count; c++)
+        if (c != name && c != sort && is_place(&table->columns[c]) && table_shows(table, c, TABLE_FOR_PEOPLE))
+            add_column(&columns, c, false);
+    if (name != TABLE_NO_COLUMN)
+        add_column(&columns, name, false);
+    if (sorts) {
+        add_column(&columns, sort, false);
+        room--;
+    }
+    int verdict = table_find_column(table, "verdict", strlen("verdict"));
+    room -= verdict >= 0 && table_shows(table, (size_t)verdict, TABLE_FOR_PEOPLE);
+    for (size_t c = 0; c < table->column_count; c++) {
+        const struct table_column *column = &table->columns[c];
+        bool first = table_shows(table, c, TABLE_FOR_PEOPLE);
+        if (c == name || (sorts && c == sort) || (first && is_place(column)) ||
+            !table_shows(table, c, TABLE_FOR_PROGRAMS))
+            continue;
+        bool kept = (int)c == verdict || (first && room > 0 && says_anything(table, c, rows));
+        room -= kept && (int)c != verdict;
+        add_column(&columns, c, !kept);
+    }
+    return columns;
+}
+
+static void collect_names(const struct table *table, size_t rows, struct page_columns *columns)
+{
+    for (size_t i = 0; i < columns->count; i++) {
+        struct page_column *column = &columns->at[i];
+        if (table->columns[column->column].kind != TABLE_NAME)
+            continue;
+        column->apart = apart_open(LONGEST_NAME);
+        for (size_t row = 0; row < rows; row++) {
+            const struct text *text = &table_cell(table, row, column->column)->text;
+            if (text->at)
+                apart_add(column->apart, text->at, text->len);
+        }
+    }
+}
+
+static void release_columns(struct page_columns *columns)
+{
+    for (size_t i = 0; i < columns->count; i++)
+        apart_free(columns->at[i].apart);
+    VEC_FREE(columns);
+}
+
+/* ---- cells ---- */
+
+/* A verdict of tpa diff or tpa nightly has a colour beside its word: worse, better, or neither. */
+static const char *class_of_verdict(const struct table_column *column, const union table_cell *cell)
+{
+    static const struct {
+        const char *word, *class;
+    } verdicts[] = {
+        { "slower", " worse" },  { "more", " worse" },  { "NEW", " worse" },     { "EXISTING", " worse" },
+        { "faster", " better" }, { "less", " better" }, { "better", " better" }, { "FIXED", " better" },
+    };
+    if (strcmp(column->key, "verdict") == 0 && cell->text.at)
+        for (size_t i = 0; i < sizeof verdicts / sizeof *verdicts; i++)
+            if (strcmp(cell->text.at, verdicts[i].word) == 0)
+                return verdicts[i].class;
+    return "";
+}
+
+/* A name or another text: a long name shortened, with all of it as title; a long text no higher than a few lines. */
+static void put_text_cell(struct writing *page, const struct page_column *of,
+                          const struct table_column *column, const union table_cell *cell)
+{
+    struct buffer full = { 0 }, shown = { 0 };
+    bool is_name = of->apart != NULL, shorter = false;
+    const char *text = cell->text.at ? cell->text.at : "-";
+    size_t len = cell->text.at ? cell->text.len : 1;
+    if (is_name && cell->text.at) {
+        shorter = apart_show(of->apart, &full, &shown, text, len);
+        text = full.at ? full.at : "";
+        len = full.count;
+    }
+    bool tall = !is_name && len > TALL_TEXT;
+    buffer_printf(&page->text, "<td class=\"%s%s%s%s\"", is_name ? "name" : "text",
+                  !is_name && len > LONG_TEXT ? " long" : "", of->folded ? " o" : "",
+                  class_of_verdict(column, cell));
+    if (shorter) {
+        put(page, " title=\"");
+        escape_html(&page->text, text, len);
+        put(page, "\"");
+    }
+    put(page, tall ? "><div class=\"tall\">" : ">");
+    escape_html(&page->text, shorter ? shown.at : text, shorter ? shown.count : len);
+    put(page, tall ? "</div></td>" : "</td>");
+    buffer_release(&full);
+    buffer_release(&shown);
+}
+
+static void put_value(struct writing *page, enum table_kind kind, const union table_cell *cell)
+{
+    if (!table_is_text(kind))
+        figure_add(&page->text, kind, cell, TIME_FITTING); /* letters, digits, blanks, points */
+    else if (cell->text.at == NULL)
+        put(page, "-");
+    else
+        escape_html(&page->text, cell->text.at, cell->text.len);
+}
+
+static void put_figure_cell(struct writing *page, const struct page_column *of, enum table_kind kind,
+                            const union table_cell *cell)
+{
+    buffer_printf(&page->text, "<td class=\"n%s\"", of->folded ? " o" : "");
+    if (!table_cell_is_missing(cell, kind)) {
+        put(page, " data-v=\"");
+        if (table_is_number(kind))
+            buffer_printf(&page->text, "%.9g", cell->f);
+        else
+            exact_add_integer(&page->text, cell->i);
+        put(page, "\"");
+    }
+    put(page, ">");
+    put_value(page, kind, cell);
+    put(page, "</td>");
+}
+
+/* ---- rows ---- */
+
+static void put_head(struct writing *page, const struct table *table, const struct page_columns *columns)
+{
+    put(page, "<thead><tr>");
+    for (size_t i = 0; i < columns->count; i++) {
+        const struct page_column *of = &columns->at[i];
+        const struct table_column *column = &table->columns[of->column];
+        buffer_printf(&page->text, "<th scope=\"col\" class=\"%s%s\" aria-sort=\"%s\" title=\"",
+                      is_figure(column->kind) ? "n"
+                      : of->apart             ? "name"
+                                              : "text",
+                      of->folded ? " o" : "",
+                      of->column != table->sort_column ? "none"
+                      : is_figure(column->kind) ? column->kind == TABLE_MOMENT ? "ascending" : "descending"
+                                                : "ascending");
+        put_text(page, column->help ? column->help : "");
+        put(page, "\"><button type=\"button\">");
+        put_text(page, column->title);
+        put(page, "</button></th>");
+    }
+    put(page, "</tr></thead>\n");
+}
+
+static bool put_rows(struct writing *page, const struct table *table, const char *section,
+                     const struct page_columns *columns, size_t rows)
+{
+    bool one_key = strcmp(section, table->key) == 0;
+    put(page, "<tbody>\n");
+    for (size_t row = 0; row < rows; row++) {
+        put(page, "<tr id=\"");
+        put_text(page, section);
+        if (!one_key) {
+            put(page, ".");
+            put_text(page, table->key);
+        }
+        buffer_printf(&page->text, "-%zu\"%s>", row + 1, row < PAGE_FIRST_ROWS ? "" : " class=\"more\"");
+        for (size_t i = 0; i < columns->count; i++) {
+            const struct page_column *of = &columns->at[i];
+            const struct table_column *column = &table->columns[of->column];
+            const union table_cell *cell = table_cell(table, row, of->column);
+            if (is_figure(column->kind))
+                put_figure_cell(page, of, column->kind, cell);
+            else
+                put_text_cell(page, of, column, cell);
+        }
+        put(page, "</tr>\n");
+        if (!output_drain(&page->text, page->out, page->err))
+            return false;
+    }
+    put(page, "</tbody>\n");
+    return true;
+}
+
+/* ---- around the rows ---- */
+
+/* What stands below a table in a terminal: one card each. */
+static void put_footers(struct writing *page, const struct table *table)
+{
+    if (table->footers.count == 0)
+        return;
+    put(page, "<dl class=\"figures\">\n");
+    for (size_t i = 0; i < table->footers.count; i++) {
+        const struct table_footer *footer = &table->footers.at[i];
+        put(page, "<div><dt>");
+        put_text(page, footer->title);
+        put(page, "</dt><dd>");
+        put_value(page, footer->kind, &footer->value);
+        put(page, "</dd></div>\n");
+    }
+    put(page, "</dl>\n");
+}
+
+static void put_definitions(struct writing *page, const struct table *table,
+                            const struct page_columns *columns)
+{
+    put(page, "<details><summary>What the columns mean</summary><dl>\n");
+    for (size_t i = 0; i < columns->count; i++) {
+        const struct table_column *column = &table->columns[columns->at[i].column];
+        if (!column->help || !*column->help)
+            continue;
+        put(page, "<dt>");
+        put_text(page, column->title);
+        put(page, "</dt><dd>");
+        put_text(page, column->help);
+        put(page, "</dd>\n");
+    }
+    put(page, "</dl></details>\n");
+}
+
+/* A heading, and buttons; a table that is seen whole needs no filter. */
+static void put_tools(struct writing *page, const char *heading, const struct page_columns *columns,
+                      size_t rows)
+{
+    bool large = rows > PAGE_FIRST_ROWS;
+    put(page, "<div class=\"above\">");
+    put_element(page, "h3", heading);
+    put(page, "<div class=\"tools\">");
+    if (large)
+        buffer_printf(&page->text,
+                      "<label>Filter <input type=\"search\" id=\"filter-%zu\" placeholder=\"words\" "
+                      "autocomplete=\"off\"/></label><span class=\"told-rows faint\" role=\"status\"></span>",
+                      page->tables);
+    put(page, "<span class=\"grow\"></span>");
+    if (columns->any_folded)
+        put(page,
+            "<button type=\"button\" class=\"more-columns\" aria-pressed=\"false\">More columns</button>");
+    if (large)
+        put(page, "<button type=\"button\" class=\"more-rows\" aria-pressed=\"false\">All rows</button>");
+    put(page, "<button type=\"button\" class=\"copy\">Copy</button></div></div>\n");
+}
+
+static bool has_columns(const struct table *table)
+{
+    for (size_t c = 0; c < table->column_count; c++)
+        if (table_shows(table, c, TABLE_FOR_PROGRAMS))
+            return true;
+    return false;
+}
+
+static bool put_grid(struct writing *page, const struct table *table, const char *heading,
+                     const struct page_section *section)
+{
+    size_t rows = table->row_count < PAGE_MOST_ROWS ? table->row_count : PAGE_MOST_ROWS;
+    struct page_columns columns = choose_columns(table, rows);
+    collect_names(table, rows, &columns);
+    page->tables++;
+    put(page, "<div class=\"table\" data-key=\"");
+    put_text(page, table->key);
+    buffer_printf(&page->text, "\" data-limit=\"%d\">\n", PAGE_FIRST_ROWS);
+    put_tools(page, heading, &columns, rows);
+    put(page, "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"");
+    put_text(page, table->title ? table->title : table->key);
+    put(page, "\"><table>\n");
+    put_head(page, table, &columns);
+    bool good = put_rows(page, table, section->key, &columns, rows);
+    if (good) {
+        put(page, "</table></div>\n");
+        if (table->total_rows > rows)
+            buffer_printf(&page->text, "<p class=\"faint\">The first %zu of %zu rows.</p>\n", rows,
+                          table->total_rows);
+        put_footers(page, table);
+        put_definitions(page, table, &columns);
+        put(page, "</div>\n");
+    }
+    release_columns(&columns);
+    return good;
+}
+
+bool page_put_table(struct writing *page, const struct table *table, const struct page_section *section)
+{
+    bool titled = section->title && table->title && strcmp(section->title, table->title) == 0;
+    const char *heading = titled ? NULL : table->title;
+    if (has_columns(table) && table->row_count > 0)
+        return put_grid(page, table, heading, section);
+    put_element(page, "h3", heading);
+    if (has_columns(table))
+        put_element(page, "p", table->none ? table->none : "There are none.");
+    put_footers(page, table);
+    return true;
+}

@@ -1,0 +1,38 @@
+/* page_writing.h - a page being written, for the parts of page.c. */
+#ifndef TPA_REPORT_PAGE_WRITING_H
+#define TPA_REPORT_PAGE_WRITING_H
+
+#include "base/buffer.h"
+#include "base/error.h"
+#include "base/escape.h"
+#include <stdio.h>
+#include <string.h>
+
+struct writing {
+    struct buffer text;
+    FILE *out;
+    struct tpa_error *err;
+    size_t tables, views; /* so far; names of elements count up */
+};
+
+static inline void put(struct writing *page, const char *markup)
+{
+    buffer_puts(&page->text, markup);
+}
+
+static inline void put_text(struct writing *page, const char *text)
+{
+    escape_html(&page->text, text, strlen(text));
+}
+
+/* <TAG>TEXT</TAG>; nothing when there is no text. */
+static inline void put_element(struct writing *page, const char *tag, const char *text)
+{
+    if (!text)
+        return;
+    buffer_printf(&page->text, "<%s>", tag);
+    put_text(page, text);
+    buffer_printf(&page->text, "</%s>\n", tag);
+}
+
+#endif

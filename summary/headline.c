@@ -1,0 +1,490 @@
+/* headline.c - see headline.h. */
+#include "summary/headline.h"
+
+#include "analyze/info.h"
+#include "base/quantity.h"
+#include "facts/features.h"
+#include "facts/step_list.h"
+#include "summary/rules.h"
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct headline {
+    const struct summary *summary;
+    const struct findings *findings;
+    struct answer *answer;
+    struct arena *texts;
+    int64_t step_ns; /* mean of the complete steps; 0: none is known */
+};
+
+static const char *copy(struct headline *headline, struct text text)
+{
+    return text.at ? arena_strndup(headline->texts, text.at, text.len) : NULL;
+}
+
+static const char *time_text(struct headline *headline, double ns)
+{
+    struct buffer text = { 0 };
+    quantity_show_rounded_time(&text, ns);
+    const char *kept = arena_strndup(headline->texts, text.at, text.count);
+    buffer_release(&text);
+    return kept;
+}
+
+/* ---- what ran ---- */
+
+static void add_fact(struct headline *headline, const char *label, const char *text)
+{
+    if (text && *text)
+        *VEC_PUSH(&headline->answer->facts) = (struct answer_fact){ label, text };
+}
+
+/* "2 x NVIDIA H100 80GB HBM3": how many devices worked, and the name of the first. */
+static const char *gpu_text(struct headline *headline)
+{
+    const struct gpu *gpu = headline->summary->gpu;
+    size_t count = 0;
+    struct text name = { 0 };
+    for (size_t i = 0; gpu && i < gpu->count; i++) {
+        const struct gpu_row *row = &gpu->at[i];
+        bool seen = false;
+        for (size_t k = 0; k < i && !seen; k++)
+            seen = gpu->at[k].key.rank == row->key.rank && gpu->at[k].key.device == row->key.device;
+        count += !seen;
+        name = name.at ? name : row->name;
+    }
+    if (count == 0)
+        return NULL;
+    if (!name.at)
+        return arena_printf(headline->texts, "%zu, model not recorded", count);
+    return count == 1 ? copy(headline, name)
+                      : arena_printf(headline->texts, "%zu x %.*s", count, (int)name.len, name.at);
+}
+
+static const char *ranks_text(struct headline *headline)
+{
+    const struct summary *summary = headline->summary;
+    const struct trace_file *first = &summary->trace->files[0];
+    if (first->world_size > 1)
+        return arena_printf(headline->texts, "%zu of %" PRId64, summary->rank_count, first->world_size);
+    return summary->rank_count > 1 ? arena_printf(headline->texts, "%zu", summary->rank_count) : NULL;
+}
+
+static const char *versions_text(struct headline *headline)
+{
+    const struct trace_file *file = &headline->summary->trace->files[0];
+    const char *runtime =
+        info_cuda_version(trace_file_property(file, "cuda_runtime_version"), headline->texts);
+    struct buffer text = { 0 };
+    if (runtime)
+        buffer_printf(&text, "CUDA %s", runtime);
+    if (file->nccl_version)
+        buffer_printf(&text, "%sNCCL %s", text.count ? ", " : "", file->nccl_version);
+    const char *kept = arena_strndup(headline->texts, text.at ? text.at : "", text.count);
+    buffer_release(&text);
+    return kept;
+}
+
+/* Complete steps of a rank, and the mean of all ranks. */
+static const char *steps_text(struct headline *headline)
+{
+    if (headline->step_ns <= 0)
+        return NULL;
+    return arena_printf(headline->texts, "%zu of %s on average", headline->answer->steps.count,
+                        time_text(headline, (double)headline->step_ns));
+}
+
+static void add_facts(struct headline *headline)
+{
+    const struct summary *summary = headline->summary;
+    const struct trace *trace = summary->trace;
+    int64_t longest_ns = 0;
+    for (size_t i = 0; i < summary->rank_count; i++)
+        longest_ns = summary->ranks[i].time_ns > longest_ns ? summary->ranks[i].time_ns : longest_ns;
+    const char *begin = info_begin(trace, 0, headline->texts);
+    add_fact(headline, "GPU", gpu_text(headline));
+    add_fact(headline, "Ranks", ranks_text(headline));
+    add_fact(headline, "Host", trace->files[0].host_name);
+    add_fact(headline, "Recorded",
+             begin
+                 ? arena_printf(headline->texts, "%s, %s UTC", time_text(headline, (double)longest_ns), begin)
+                 : time_text(headline, (double)longest_ns));
+    add_fact(headline, "Steps", steps_text(headline));
+    add_fact(headline, "Versions", versions_text(headline));
+    add_fact(headline, "Written by", trace_producer_name(trace->files[0].producer));
+}
+
+/* ---- where the time went ---- */
+
+enum { USES = 3 };
+
+/* What devices did with their time; double, as times may be absurd. */
+struct use {
+    int64_t rank;
+    double span_ns, used_ns[USES], idle_ns, cause_ns[GAP_CAUSES];
+};
+
+static const struct {
+    size_t member; /* of struct gpu_row: an int64_t */
+    const char *title, *section;
+    enum chart_color color;
+} uses[USES] = {
+    { offsetof(struct gpu_row, computation_ns), "computing", "kernels", CHART_COLOR_OF_COMPUTATION },
+    { offsetof(struct gpu_row, exposed_communication_ns), "exposed communication", "communication",
+      CHART_COLOR_OF_COMMUNICATION },
+    { offsetof(struct gpu_row, exposed_copies_ns), "exposed copies", "transfers", CHART_COLOR_OF_COPIES },
+};
+
+/* Idleness by cause: no colour of what a device does; what the verdict says of it. */
+static const struct {
+    enum chart_color color;
+    const char *says;
+} idle[GAP_CAUSES] = {
+    [GAP_HOST] = { CHART_COLOR_OF_HOST, "the host is in Python or in operators and launches too late" },
+    [GAP_DATA_LOADING] = { CHART_PURPLE, "the host waits for the next batch" },
+    [GAP_SYNCHRONIZATION] = { CHART_YELLOW, "the host waits for the GPU or for a blocking copy" },
+    [GAP_ALLOCATION] = { CHART_ORANGE, "the host allocates or frees memory" },
+    [GAP_COMMUNICATION] = { CHART_GREY, "the host is in a communication operator" },
+    [GAP_LAUNCH_CALL] = { CHART_ORANGE, "the launch call itself takes long" },
+    [GAP_FIRST_USE] = { CHART_PURPLE, "code of kernels is loaded at their first launch" },
+    [GAP_LAUNCH_LATENCY] = { CHART_YELLOW, "work that is launched starts late" },
+    [GAP_STREAM_WAIT] = { CHART_GREY, "a stream waits for an event of another" },
+    [GAP_GRAPH] = { CHART_ORANGE, "the time passes between the nodes of a graph" },
+    [GAP_QUEUED] = { CHART_PALE, "work is queued, and the trace does not record why" },
+    [GAP_PROFILER] = { CHART_GREY, "the profiler itself is at work" },
+    [GAP_UNKNOWN] = { CHART_PALE, "the launch of the next work is not in the file" },
+};
+
+static void add_use(struct use *use, const struct gpu_row *row)
+{
+    use->span_ns += (double)row->span_ns;
+    use->idle_ns += (double)row->idle_ns;
+    for (size_t i = 0; i < USES; i++)
+        use->used_ns[i] += (double)*(const int64_t *)((const char *)row + uses[i].member);
+}
+
+/* What the devices of RANK did, of all where that is TABLE_INT_MISSING. */
+static struct use use_of(const struct summary *summary, int64_t rank)
+{
+    struct use use = { .rank = rank };
+    for (size_t i = 0; summary->gpu && i < summary->gpu->count; i++)
+        if (rank == TABLE_INT_MISSING || summary->gpu->at[i].key.rank == rank)
+            add_use(&use, &summary->gpu->at[i]);
+    for (size_t i = 0; summary->gaps && i < summary->gaps->cause_count; i++) {
+        const struct gap_cause_row *row = &summary->gaps->causes[i];
+        if (rank == TABLE_INT_MISSING || row->key.rank == rank)
+            use.cause_ns[row->cause] += (double)row->time_ns;
+    }
+    return use;
+}
+
+static void add_part(struct headline *headline, struct answer_bar *bar, struct answer_part part,
+                     double whole_ns)
+{
+    double ns = part.share * whole_ns;
+    if (!(part.share > 0))
+        return;
+    part.figure = time_text(headline, ns);
+    *VEC_PUSH(&bar->parts) = part;
+}
+
+/* Causes of less than this share of the bar are one part. */
+#define LEAST_PART 0.01
+
+static void order_causes(const struct use *use, enum gap_cause order[GAP_CAUSES])
+{
+    for (size_t i = 0; i < GAP_CAUSES; i++) { /* a few, and equals stay in order */
+        size_t at = i;
+        for (; at > 0 && use->cause_ns[i] > use->cause_ns[order[at - 1]]; at--)
+            order[at] = order[at - 1];
+        order[at] = (enum gap_cause)i;
+    }
+}
+
+static void add_idle_parts(struct headline *headline, const struct use *use, double whole_ns,
+                           struct answer_bar *bar)
+{
+    enum gap_cause order[GAP_CAUSES];
+    double rest_ns = use->idle_ns;
+    order_causes(use, order);
+    for (size_t i = 0; i < GAP_CAUSES && use->cause_ns[order[i]] >= LEAST_PART * use->span_ns; i++) {
+        rest_ns -= use->cause_ns[order[i]];
+        add_part(headline, bar,
+                 (struct answer_part){
+                     .title = arena_printf(headline->texts, "idle: %s", gap_cause_name(order[i])),
+                     .share = use->cause_ns[order[i]] / use->span_ns,
+                     .color = idle[order[i]].color,
+                     .section = "gaps" },
+                 whole_ns);
+    }
+    if (rest_ns > LEAST_PART * use->span_ns / 20)
+        add_part(headline, bar,
+                 (struct answer_part){ .title = "idle: other causes",
+                                       .share = rest_ns / use->span_ns,
+                                       .color = CHART_COLOR_OF_IDLE,
+                                       .section = "gaps" },
+                 whole_ns);
+}
+
+/* A bar of what devices did, of which the whole is WHOLE_NS. */
+static void add_device_bar(struct headline *headline, const struct use *use, const char *title, double length,
+                           double whole_ns)
+{
+    struct answer_bar bar = { .title = title, .length = length };
+    for (size_t i = 0; i < USES; i++)
+        add_part(headline, &bar,
+                 (struct answer_part){ .title = uses[i].title,
+                                       .share = use->used_ns[i] / use->span_ns,
+                                       .color = uses[i].color,
+                                       .section = uses[i].section },
+                 whole_ns);
+    add_idle_parts(headline, use, whole_ns, &bar);
+    *VEC_PUSH(&headline->answer->bars) = bar;
+}
+
+/* A bar for all, and, where there are several ranks, for the first of them: the chart of devices has the others. */
+static void add_device_bars(struct headline *headline)
+{
+    enum { MOST_RANKS = 6 };
+    const struct summary *summary = headline->summary;
+    struct use all = use_of(summary, TABLE_INT_MISSING);
+    if (!(all.span_ns > 0))
+        return;
+    double whole_ns = headline->step_ns ? (double)headline->step_ns : all.span_ns;
+    bool several = summary->rank_count > 1;
+    headline->answer->bars_title =
+        headline->step_ns ? arena_printf(headline->texts, "What the GPU%s did in a step of %s, on average",
+                                         summary->gpu->count > 1 ? "s" : "", time_text(headline, whole_ns))
+                          : arena_printf(headline->texts, "What the GPU%s did in %s",
+                                         summary->gpu->count > 1 ? "s" : "", time_text(headline, whole_ns));
+    add_device_bar(headline, &all, several ? "all ranks" : NULL, 1, whole_ns);
+    for (size_t r = 0; several && r < summary->rank_count && r < MOST_RANKS; r++) {
+        struct use one = use_of(summary, summary->ranks[r].rank);
+        if (one.span_ns > 0)
+            add_device_bar(headline, &one,
+                           arena_printf(headline->texts, "rank %" PRId64, summary->ranks[r].rank), 1,
+                           whole_ns);
+    }
+}
+
+/* Without devices: whose own time it was. */
+static void add_host_bar(struct headline *headline)
+{
+    const struct summary *summary = headline->summary;
+    struct answer_bar bar = { .length = 1 };
+    double rest = 1;
+    for (size_t i = 0; i < summary->top_count; i++) {
+        add_part(headline, &bar,
+                 (struct answer_part){ .title = copy(headline, as_text(summary->top[i].name)),
+                                       .share = summary->top[i].share,
+                                       .color = chart_color_at(i),
+                                       .section = "operators" },
+                 summary->top_ns);
+        rest -= summary->top[i].share;
+    }
+    if (bar.parts.count == 0)
+        return;
+    add_part(headline, &bar,
+             (struct answer_part){ .title = "other operators",
+                                   .share = rest > 0.0005 ? rest : 0,
+                                   .color = CHART_PALE,
+                                   .section = "operators" },
+             summary->top_ns);
+    headline->answer->bars_title =
+        arena_printf(headline->texts, "Own time of operators on the host, %s in all",
+                     time_text(headline, summary->top_ns));
+    *VEC_PUSH(&headline->answer->bars) = bar;
+}
+
+/* The steps of the first rank, in order of time. */
+static void add_steps(struct headline *headline)
+{
+    const struct summary *summary = headline->summary;
+    const struct steps *steps = summary->steps;
+    size_t others = 0;
+    for (size_t i = 0; steps && i < steps->each.count; i++) {
+        const struct step_row *row = &steps->each.at[i];
+        int64_t number;
+        if (selection_rank(summary->trace, row->file) != summary->ranks[0].rank) {
+            others++;
+            continue;
+        }
+        if (!row->complete)
+            continue;
+        const char *label = step_number(row->name.at, &number)
+                                ? arena_printf(headline->texts, "%" PRId64, number)
+                                : copy(headline, row->name);
+        *VEC_PUSH(&headline->answer->steps) = (struct answer_step){ label, row->duration_ns };
+    }
+    headline->answer->steps_title =
+        others ? arena_printf(headline->texts, "Steps over time, rank %" PRId64, summary->ranks[0].rank)
+               : "Steps over time";
+}
+
+/* ---- the verdict ---- */
+
+/* Where the finding of RULE is; NULL when there is none, or it is not known. */
+static const char *where_of(struct headline *headline, const char *rule)
+{
+    const struct findings *findings = headline->findings;
+    for (size_t i = 0; i < findings->count; i++)
+        if (strcmp(findings->at[i].rule.at, rule) == 0)
+            return copy(headline, findings->at[i].where);
+    return NULL;
+}
+
+static const char *say_idle(struct headline *headline, const struct use *use, const char *whose)
+{
+    enum gap_cause order[GAP_CAUSES];
+    order_causes(use, order);
+    double cause_ns = use->cause_ns[order[0]];
+    const char *where = order[0] == GAP_SYNCHRONIZATION ? where_of(headline, "host_wait")
+                        : order[0] == GAP_DATA_LOADING  ? where_of(headline, "data_loading")
+                                                        : NULL;
+    const char *share = arena_printf(headline->texts, "%.1f %% of %s time is idle",
+                                     quantity_percent(use->idle_ns / use->span_ns), whose);
+    if (!(cause_ns > 0))
+        return arena_printf(headline->texts, "%s.", share);
+    return arena_printf(headline->texts, "%s; in %s of it (%.1f %%) %s%s%s.", share,
+                        cause_ns > use->idle_ns / 2 ? "most" : "the largest part",
+                        quantity_percent(cause_ns / use->span_ns), idle[order[0]].says, where ? ": " : "",
+                        where ? where : "");
+}
+
+/* Besides computing: what takes most of the GPU's time, where that is worth a word. */
+static const char *say_devices(struct headline *headline)
+{
+    const struct summary *summary = headline->summary;
+    const double worth_a_word = 0.1;
+    struct use use = use_of(summary, TABLE_INT_MISSING);
+    const char *whose = summary->gpu->count > 1 ? "the GPUs'" : "the GPU's";
+    double least_ns = worth_a_word * use.span_ns, communication_ns = use.used_ns[1],
+           copies_ns = use.used_ns[2];
+    if (!(use.span_ns > 0))
+        return NULL;
+    if (use.idle_ns >= least_ns && use.idle_ns >= communication_ns && use.idle_ns >= copies_ns)
+        return say_idle(headline, &use, whose);
+    if (communication_ns >= least_ns && communication_ns >= copies_ns)
+        return arena_printf(headline->texts,
+                            "%.1f %% of %s time is communication that no computation hides; %.1f %% is idle.",
+                            quantity_percent(communication_ns / use.span_ns), whose,
+                            quantity_percent(use.idle_ns / use.span_ns));
+    if (copies_ns >= least_ns)
+        return arena_printf(
+            headline->texts, "%.1f %% of %s time is copies that no computation hides; %.1f %% is idle.",
+            quantity_percent(copies_ns / use.span_ns), whose, quantity_percent(use.idle_ns / use.span_ns));
+    return arena_printf(headline->texts, "%.1f %% of %s time is computing%s.",
+                        quantity_percent(use.used_ns[0] / use.span_ns), whose,
+                        summary->top_count
+                            ? arena_printf(headline->texts, "; %s takes %.1f %% of the work",
+                                           summary->top[0].name, quantity_percent(summary->top[0].share))
+                            : "");
+}
+
+static void add_verdict(struct headline *headline, struct result *result)
+{
+    const struct summary *summary = headline->summary;
+    const char *verdict = NULL;
+    if (summary->gpu)
+        verdict = say_devices(headline);
+    else if (summary->top_count)
+        verdict =
+            arena_printf(headline->texts, "%s takes %.1f %% of the operators' own time; no GPU was recorded.",
+                         summary->top[0].name, quantity_percent(summary->top[0].share));
+    if (!verdict)
+        return;
+    headline->answer->verdict = verdict;
+    result_add_notice(result, "verdict", 1, NULL, TPA_NOWHERE, "%s", verdict);
+    result->notices.at[result->notices.count - 1].on_top = true;
+}
+
+/* ---- what to do ---- */
+
+static const char *section_of(const char *rule)
+{
+    static const struct {
+        const char *rule, *section;
+    } sections[] = {
+        { "data_loading", "gaps" },
+        { "host_wait", "transfers" },
+        { "pageable_copies", "transfers" },
+        { "device_copies", "transfers" },
+        { "launches", "launches" },
+        { "allocation", "memory" },
+        { "first_use", "gaps" },
+        { "communication", "communication" },
+        { "slow_ranks", "communication" },
+        { "tensor_cores", "kernels" },
+        { "below_peak", "roofline" },
+    };
+    for (size_t i = 0; i < sizeof sections / sizeof *sections; i++)
+        if (strcmp(rule, sections[i].rule) == 0)
+            return sections[i].section;
+    return NULL;
+}
+
+static void add_priced(struct headline *headline, const struct priced_finding *finding)
+{
+    *VEC_PUSH(&headline->answer->findings) = (struct answer_finding){
+        .title = copy(headline, finding->title),
+        .saves = arena_printf(headline->texts, "saves %s, %.1f %% of %s",
+                              time_text(headline, (double)finding->saves_ns),
+                              quantity_percent(finding->saves_share),
+                              headline->findings->has_steps ? "a step" : "the recording"),
+        .where = copy(headline, finding->where),
+        .advice = copy(headline, finding->advice),
+        .command = copy(headline, finding->check),
+        .section = section_of(finding->rule.at),
+    };
+}
+
+/* Of what has no price the first of each rule. */
+static void add_unpriced(struct headline *headline, size_t most)
+{
+    const struct summary *summary = headline->summary;
+    bool said[RULES] = { false };
+    for (size_t i = 0; i < summary->findings.count && headline->answer->findings.count < most; i++) {
+        const struct finding *finding = &summary->findings.at[i];
+        const struct summary_rule *rule = &summary_rules[finding->rule];
+        if (said[finding->rule])
+            continue;
+        said[finding->rule] = true;
+        *VEC_PUSH(&headline->answer->findings) = (struct answer_finding){
+            .title = rule->finding,
+            .where = finding->detail ? copy(headline, as_text(finding->detail)) : NULL,
+            .advice = finding->advice ? copy(headline, as_text(finding->advice)) : NULL,
+            .command = rule->command,
+        };
+    }
+}
+
+void summary_add_headline(const struct summary *summary, const struct findings *findings,
+                          struct result *result)
+{
+    enum { MOST = 3 };
+    struct headline headline = {
+        .summary = summary,
+        .findings = findings,
+        .answer = result_answer(result),
+        .texts = &result->arena,
+        .step_ns = summary->steps && summary->steps->summaries.count
+                       ? summary->steps->summaries.at[0].step.average_ns
+                       : 0,
+    };
+    add_steps(&headline);
+    add_facts(&headline);
+    add_verdict(&headline, result);
+    if (summary->gpu)
+        add_device_bars(&headline);
+    else
+        add_host_bar(&headline);
+    for (size_t i = 0; i < findings->count && i < MOST; i++)
+        add_priced(&headline, &findings->at[i]);
+    add_unpriced(&headline, MOST);
+    if (headline.answer->findings.count == 0 && findings->priced)
+        headline.answer->nothing =
+            arena_printf(headline.texts, "No change that tpa knows of would save %.1f %% of %s.",
+                         100 * FINDINGS_LEAST_SHARE, findings->has_steps ? "a step" : "the recording");
+}

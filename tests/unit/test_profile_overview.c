@@ -1,0 +1,100 @@
+/*
+ * test_profile_overview.c - profile/overview.h, on a profile of three functions:
+ *
+ *     main   2 s itself, 11 s in all   calls  work  2 times, 9 s
+ *     work   3 s itself,  9 s in all   calls  leaf  6 times, 6 s, and itself
+ *     leaf   6 s
+ */
+#include "profile/overview.h"
+#include "base/result.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static struct profile *profile;
+
+static function_id function(const char *name)
+{
+    return profile_function(profile, "/a/b/run.py", strlen("/a/b/run.py"), 1, name, strlen(name));
+}
+
+static void list(const char *name, int64_t calls, double own_s, double all_s, const char *caller, int64_t from_caller,
+                 bool recursive)
+{
+    uint32_t first = (uint32_t)profile->edge_count, count = 0;
+    struct profile_cost cost = { .calls = calls, .primitive_calls = calls, .total_s = own_s, .cumulative_s = all_s };
+    if (caller) {
+        struct profile_edge edge = { .cost = cost, .caller = function(caller) };
+        edge.cost.calls = from_caller;
+        profile_add_edge(profile, first, &edge);
+        count++;
+    }
+    if (recursive) {
+        profile_add_edge(profile, first, &(struct profile_edge){ .cost = cost, .caller = function(name) });
+        count++;
+    }
+    profile_list(profile, function(name), &cost, first, count);
+    profile->total.calls += calls;
+    profile->total.total_s += own_s;
+}
+
+static void draw(void)
+{
+    profile = profile_open();
+    list("main", 1, 2, 11, NULL, 0, false);
+    list("work", 2, 3, 9, "main", 2, true);
+    list("leaf", 6, 6, 6, "work", 6, false);
+}
+
+static void the_verdict_names_the_costliest_by_itself_and_with_what_it_calls(void **state)
+{
+    (void)state;
+    draw();
+    struct result *result = result_open("tpa.test/1");
+    struct tpa_error err = { 0 };
+    assert_true(profile_add_overview(result, profile, 2, &err));
+    assert_string_equal(
+        result->answer->verdict,
+        "b/run.py:1(leaf) takes 54.5 % of the time itself; b/run.py:1(work) takes 81.8 % with what it calls.");
+    assert_int_equal(result->tables.count, 4);
+    assert_int_equal(result->tables.at[0]->row_count, 2);
+    assert_string_equal(table_cell(result->tables.at[0], 0, 0)->text.at, "/a/b/run.py:1(leaf)");
+    assert_string_equal(table_cell(result->tables.at[1], 0, 0)->text.at, "/a/b/run.py:1(main)");
+    /* The bar: 6 s, 3 s, and 2 s of others: the first two are in the view. */
+    assert_int_equal(result->answer->bars.count, 1);
+    assert_int_equal(result->answer->bars.at[0].parts.count, 3);
+    assert_string_equal(result->answer->bars.at[0].parts.at[2].figure, "2.000s");
+    result_free(result);
+    profile_free(profile);
+}
+
+static void the_call_tree_cuts_recursion_and_gives_callers_their_share(void **state)
+{
+    (void)state;
+    static const int64_t wanted_s[] = { 11, 9, 6 };
+    draw();
+    struct flame *flame = profile_flame(profile);
+    assert_int_equal(flame->frames.count, 3);
+    for (uint32_t i = 0; i < 3; i++) {
+        assert_int_equal(flame->frames.at[i].host_ns, wanted_s[i] * 1000000000);
+        assert_true(flame->frames.at[i].parent == (i ? i - 1 : FRAME_NONE));
+    }
+    assert_int_equal(flame->frames.at[2].count, 6);
+    flame_free(flame);
+    profile_free(profile);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_verdict_names_the_costliest_by_itself_and_with_what_it_calls),
+        cmocka_unit_test(the_call_tree_cuts_recursion_and_gives_callers_their_share),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
