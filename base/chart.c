@@ -7,9 +7,9 @@
 #include <string.h>
 
 static const char *const color_codes[CHART_COLORS] = {
-    [CHART_BLUE] = "#0072b2",      [CHART_ORANGE] = "#e69f00", [CHART_GREEN] = "#009e73",
-    [CHART_VERMILION] = "#d55e00", [CHART_SKY] = "#56b4e9",    [CHART_PURPLE] = "#cc79a7",
-    [CHART_YELLOW] = "#f0e442",    [CHART_GREY] = "#7f7f7f",   [CHART_PALE] = "#dddddd",
+    [CHART_BLUE] = "#1257b0",      [CHART_ORANGE] = "#d5800f", [CHART_GREEN] = "#0fa373",
+    [CHART_VERMILION] = "#b8290a", [CHART_SKY] = "#6693ea",    [CHART_PURPLE] = "#a34ca5",
+    [CHART_OLIVE] = "#5f7f2c",     [CHART_GREY] = "#434a50",   [CHART_PALE] = "#8d919b",
 };
 
 const char *chart_color_code(enum chart_color color)
@@ -19,7 +19,7 @@ const char *chart_color_code(enum chart_color color)
 
 enum chart_color chart_color_at(size_t i)
 {
-    return (enum chart_color)(i % (CHART_YELLOW + 1));
+    return (enum chart_color)(i % (CHART_OLIVE + 1));
 }
 
 struct picture *picture_open(const char *key, const char *title)
@@ -92,6 +92,25 @@ bool chart_has_categories(const struct chart *chart)
 size_t chart_category_count(const struct chart *chart)
 {
     return chart_has_categories(chart) && chart->series.count ? chart->series.at[0].table->row_count : 0;
+}
+
+size_t chart_box_lines(const struct chart *chart)
+{
+    double lines = 0;
+    for (size_t s = 0; s < chart->series.count; s++) {
+        const struct chart_series *series = &chart->series.at[s];
+        for (size_t row = 0; series->mark == CHART_BOX && row < series->table->row_count; row++)
+            lines = fmax(lines, chart_value(series->table, row, series->y) + 1); /* fmax passes over NAN */
+    }
+    return (size_t)lines;
+}
+
+size_t chart_text_column(const struct table *table)
+{
+    for (size_t column = 0; column < table->column_count; column++)
+        if (table_is_text(table->columns[column].kind))
+            return column;
+    return TABLE_NO_COLUMN;
 }
 
 double chart_value(const struct table *table, size_t row, size_t column)

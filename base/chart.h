@@ -27,6 +27,7 @@
  *   the axis of the categories.
  * - Else x is a figure. Rows of a table that is drawn as CHART_LINE, CHART_STAIRS, CHART_AREA or CHART_BAND are sorted
  *   by x. The tables of CHART_AREA series of one chart have the same x.
+ * - CHART_BOXes are in a chart of their own, whose y axis is not drawn: it counts lines from the top.
  * - A row whose cells are missing is not drawn; of a line, that is a break.
  */
 #ifndef TPA_BASE_CHART_H
@@ -39,8 +40,10 @@
 #include <stddef.h>
 
 /*
- * Colours that people with any colour vision tell apart (Okabe and Ito, "Color Universal Design", 2008), and two greys.
- * One meaning has one colour in all charts; see CHART_COLOR_OF_... below.
+ * Colours that people with any colour vision tell apart, and two greys. They have the hues of Okabe and Ito ("Color
+ * Universal Design", 2008), darkened until each has a contrast of 3:1 or more against white (WCAG 2.1, 1.4.11), and moved
+ * apart: as Machado, Oliveira and Fernandes (2009) simulate the three colour blindnesses, no two are closer than 11 in
+ * CIELAB, where the two closest of the original are at 9. One meaning has one colour in all charts; see CHART_COLOR_OF_...
  */
 enum chart_color {
     CHART_BLUE,
@@ -49,7 +52,7 @@ enum chart_color {
     CHART_VERMILION,
     CHART_SKY,
     CHART_PURPLE,
-    CHART_YELLOW,
+    CHART_OLIVE,
     CHART_GREY,
     CHART_PALE, /* for what is not there: idle time */
     CHART_COLORS
@@ -63,7 +66,7 @@ enum chart_color {
 #define CHART_COLOR_OF_IDLE CHART_PALE
 #define CHART_COLOR_OF_OTHER CHART_GREY
 
-/* "#0072b2": for SVG, HTML and gnuplot. */
+/* "#1257b0": for SVG, HTML and gnuplot. */
 const char *chart_color_code(enum chart_color color);
 
 /* The I-th colour for series that have no meaning of their own; they come again after seven. */
@@ -76,7 +79,8 @@ enum chart_mark {
     CHART_BAND,   /* what is between low and y, paler than its colour */
     CHART_LINE,   /* straight from row to row */
     CHART_STAIRS, /* y holds until the next row */
-    CHART_POINT, /* a dot for each row; what the table's first text column holds is told of it where one can point */
+    CHART_POINT, /* a dot for each row; where one can point at it, what the table's first text column holds is shown */
+    CHART_BOX, /* a box from low to x in line y, 0 on top; the first text column is written in it, if it fits */
 };
 
 struct chart_axis {
@@ -87,6 +91,8 @@ struct chart_axis {
     bool has_least,
         has_most; /* it begins, ends at these instead of where the figures do; in the unit of the cells */
     double least, most;
+    size_t
+        names; /* of x: column of the first series' table with the text of a tick at each row; 0: figures */
 };
 
 struct chart_series {
@@ -95,7 +101,8 @@ struct chart_series {
     enum chart_color color;
     const struct table *table; /* borrowed; see chart_add_table */
     size_t x, y;               /* columns */
-    size_t low;                /* CHART_SPAN, CHART_BAND: column of the lower edge; else not looked at */
+    size_t low;  /* CHART_SPAN, CHART_BAND, CHART_BOX: column of the lower edge; else not looked at */
+    size_t size; /* CHART_POINT: column that the area of a dot stands for; 0: all are small */
 };
 
 /* A text beside a point of the chart, which is marked; the renderer puts the figure of y in front: "1.74 GB aten::mm". */
@@ -147,6 +154,12 @@ bool chart_has_categories(const struct chart *chart);
 
 /* Its categories: rows of its tables; 0 where there are none. */
 size_t chart_category_count(const struct chart *chart);
+
+/* Is it a chart of boxes, and of how many lines? 0: no. */
+size_t chart_box_lines(const struct chart *chart);
+
+/* The text column of TABLE that comes first; TABLE_NO_COLUMN: there is none. */
+size_t chart_text_column(const struct table *table);
 
 /* The cell at ROW and COLUMN as a double: exact below 2^53. NAN when it is missing or a text. */
 double chart_value(const struct table *table, size_t row, size_t column);

@@ -60,7 +60,10 @@ struct chart_type {
     ROW(memory) \
     ROW(queue) \
     ROW(latency) \
-    ROW(roofline)
+    ROW(roofline) \
+    ROW(ranks) \
+    ROW(sequences) \
+    ROW(flame)
 /* clang-format on */
 
 #define DECLARE_TYPE(name) extern const struct chart_type chart_type_##name;
@@ -81,6 +84,11 @@ void chart_operators(struct picture *picture, const struct top *top, size_t bars
 void chart_kernels(struct picture *picture, const struct kernels *kernels, size_t bars);
 void chart_steps(struct picture *picture, const struct steps *steps);
 void chart_gaps(struct picture *picture, const struct gaps *gaps);
+
+struct profile;
+
+/* What a Python profile spent its time in, caller above callee. */
+void chart_flame_profile(struct picture *picture, const struct profile *profile);
 
 /*
  * A chart for each of the COUNT SERIES of NIGHTLY, which was judged, over its last MOST_RUNS runs (0: all) up to the

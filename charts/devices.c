@@ -1,7 +1,8 @@
 /*
  * devices.c - utilization and overlap over time: what each device did in each part of its span.
  *
- * The span, from the start of the first work to the end of the last, is cut into equal parts. Of each part the chart
+ * The span, from the start of the first work to the end of the last, is cut into parts, which end where steps begin
+ * and are about as long as each other. Of each part the chart
  * shows the shares in which the device computed, communicated and copied, each moment once; what is left of the part it
  * was idle. With a selection the work that was launched in it makes up the span.
  */
@@ -9,9 +10,11 @@
 #include "base/quantity.h"
 #include "facts/device_use.h"
 #include "facts/features.h"
+#include "facts/step_list.h"
 #include "trace/intervals.h"
 #include "trace/span.h"
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 
 enum state { STATE_FIRST, STATE_SECOND, STATE_THIRD, STATES };
@@ -94,22 +97,66 @@ static int64_t cut_ns(int64_t start_ns, int64_t end_ns, size_t c, size_t columns
     return start_ns + span_ns / parts * part + span_ns % parts * part / parts;
 }
 
-/* A row for each part of SPAN, and a last one where it ends. */
-static void cut_time(struct table *table, struct interval span, const struct intervals states[STATES],
-                     int64_t origin_ns, size_t columns)
+typedef VEC_OF(int64_t) moments;
+
+static void add_edge(moments *edges, struct interval span, int64_t at_ns)
 {
-    int64_t start_ns = span.start_ns, end_ns = span.end_ns;
-    for (size_t c = 0; c <= columns; c++) {
-        int64_t from_ns = cut_ns(start_ns, end_ns, c, columns);
-        int64_t to_ns = c < columns ? cut_ns(start_ns, end_ns, c + 1, columns) : end_ns;
-        if (c < columns && from_ns >= to_ns)
-            continue; /* more columns than nanoseconds */
+    if (at_ns > span.start_ns && at_ns < span.end_ns &&
+        (edges->count == 0 || at_ns > edges->at[edges->count - 1]))
+        *VEC_PUSH(edges) = at_ns;
+}
+
+/* From FROM to TO in as many parts of the same length as COLUMNS of the span allow, at least one; the begins of all but the first. */
+static void add_equal_parts(moments *edges, struct interval span, int64_t from_ns, int64_t to_ns,
+                            size_t columns)
+{
+    double share = (double)(to_ns - from_ns) / (double)(span.end_ns - span.start_ns);
+    size_t parts = (size_t)lround(fmax(1, share * (double)columns));
+    for (size_t i = 1; i < parts; i++)
+        add_edge(edges, span, cut_ns(from_ns, to_ns, i, parts));
+}
+
+/*
+ * Where the parts of SPAN end, in order. Where the file has steps, they begin with parts: parts as long as the step's period
+ * would otherwise show a beat of both that is not in the trace. Of more steps than COLUMNS each part has several.
+ */
+static moments find_edges(const struct trace *trace, uint32_t file, struct interval span, size_t columns)
+{
+    const struct step_list *steps = step_list_of(trace);
+    moments edges = { 0 };
+    size_t inside = 0, seen = 0;
+    for (size_t i = 0; i < steps->count; i++)
+        inside += steps->at[i].file == file && steps->at[i].start_ns > span.start_ns &&
+                  steps->at[i].start_ns < span.end_ns;
+    size_t each = inside / columns + 1;
+    int64_t last_ns = span.start_ns;
+    for (size_t i = 0; i < steps->count; i++) {
+        int64_t at_ns = steps->at[i].start_ns;
+        if (steps->at[i].file != file || at_ns <= last_ns || at_ns >= span.end_ns || seen++ % each)
+            continue;
+        if (each == 1)
+            add_equal_parts(&edges, span, last_ns, at_ns, columns);
+        add_edge(&edges, span, last_ns = at_ns);
+    }
+    add_equal_parts(&edges, span, last_ns, span.end_ns, columns);
+    *VEC_PUSH(&edges) = span.end_ns;
+    return edges;
+}
+
+/* A row for each part of SPAN, which end at EDGES, and a last one where it ends. */
+static void cut_time(struct table *table, struct interval span, const struct intervals states[STATES],
+                     int64_t origin_ns, const moments *edges)
+{
+    int64_t from_ns = span.start_ns;
+    for (size_t c = 0; c <= edges->count; c++) {
+        int64_t to_ns = c < edges->count ? edges->at[c] : span.end_ns;
         size_t row = table_add_row(table);
         table_set_int(table, row, 0, from_ns - origin_ns);
-        for (size_t s = 0; s < STATES && c < columns; s++)
+        for (size_t s = 0; s < STATES && c < edges->count; s++)
             table_set_number(table, row, s + 1,
                              (double)intervals_length_within(&states[s], from_ns, to_ns) /
                                  (double)(to_ns - from_ns));
+        from_ns = to_ns;
     }
 }
 
@@ -153,8 +200,10 @@ static void add_device(const struct chart_question *question, struct picture *pi
     chart->y =
         (struct chart_axis){ .title = "Share of the time", .kind = TABLE_SHARE, .has_most = true, .most = 1 };
     struct table *table = chart_add_table(chart, table_open(kind->key, NULL, columns, STATES + 1));
+    moments edges = find_edges(question->trace, device->file, states->span, question->columns);
     cut_time(table, states->span, states->in, trace_file_span(question->trace, device->file).start_ns,
-             question->columns);
+             &edges);
+    VEC_FREE(&edges);
     for (size_t s = 0; s < STATES; s++)
         if (states->in[s].count > 0)
             chart_add_series(chart, (struct chart_series){ .title = kind->titles[s],

@@ -127,7 +127,7 @@ static void end(struct chart *chart, struct fall *fall, int64_t whole_ns)
 {
     static const enum chart_color colors[COLUMNS] = { [COLUMN_WHOLE] = CHART_GREY,
                                                       [COLUMN_SLOWER] = CHART_VERMILION,
-                                                      [COLUMN_FASTER] = CHART_BLUE,
+                                                      [COLUMN_FASTER] = CHART_GREEN,
                                                       [COLUMN_UNSURE] = CHART_PALE };
     int64_t rounding = difference(fall->level_ns, whole_ns);
     if (rounding > whole_ns / 1000 || rounding < -(whole_ns / 1000)) /* means are rounded one by one */

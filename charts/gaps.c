@@ -21,17 +21,17 @@ static const struct {
 } causes[GAP_CAUSES] = {
     [GAP_HOST] = { "host", CHART_COLOR_OF_HOST },
     [GAP_DATA_LOADING] = { "data_loading", CHART_PURPLE },
-    [GAP_SYNCHRONIZATION] = { "synchronisation", CHART_YELLOW },
+    [GAP_SYNCHRONIZATION] = { "synchronisation", CHART_OLIVE },
     [GAP_ALLOCATION] = { "allocation", CHART_BLUE },
     [GAP_COMMUNICATION] = { "communication", CHART_COLOR_OF_COMMUNICATION },
     [GAP_LAUNCH_CALL] = { "launch_call", CHART_GREEN },
     [GAP_FIRST_USE] = { "first_use", CHART_GREEN },
     [GAP_LAUNCH_LATENCY] = { "launch_latency", CHART_ORANGE },
-    [GAP_STREAM_WAIT] = { "stream_wait", CHART_GREY },
+    [GAP_STREAM_WAIT] = { "stream_wait", CHART_PURPLE },
     [GAP_GRAPH] = { "graph", CHART_ORANGE },
     [GAP_QUEUED] = { "queued", CHART_PALE },
     [GAP_PROFILER] = { "profiler_overhead", CHART_GREY },
-    [GAP_UNKNOWN] = { "unknown", CHART_PALE },
+    [GAP_UNKNOWN] = { "unknown", CHART_GREY },
 };
 
 /* "< 1.000us", "2.000us": the shortest gap of RANGE, kept in ARENA. */

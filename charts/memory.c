@@ -1,10 +1,11 @@
-/* memory.c - memory in use and reserved over time, for each device and the host; the peak with its operator. */
+/* memory.c - memory in use and reserved over time, for each device, then the host; the peak with its operator. */
 #include "charts/parts.h"
 #include "analyze/memory/memory.h"
 #include "facts/memory_records.h"
 #include "facts/features.h"
 #include "trace/span.h"
 #include <inttypes.h>
+#include <math.h>
 
 enum { COLUMN_TIME, COLUMN_ALLOCATED, COLUMN_RESERVED, COLUMNS };
 
@@ -88,22 +89,47 @@ static bool add_device(const struct chart_question *question, struct picture *pi
     return true;
 }
 
-static bool draw(const struct chart_question *question, struct picture *picture, struct tpa_error *err)
+/* The charts of devices, from FIRST on, get one axis of bytes: a device that uses less looks like one. */
+static void share_axis(struct picture *picture, size_t first, size_t end)
 {
-    struct memory_records *records = memory_records_open(question->trace, MEMORY_OWNERS);
+    double most = 0;
+    for (size_t i = first; i < end; i++) {
+        const struct table *table = picture->charts.at[i]->tables.at[0];
+        for (size_t row = 0; row < table->row_count; row++)
+            for (size_t column = COLUMN_ALLOCATED; column < COLUMNS; column++)
+                most = fmax(most, chart_value(table, row, column)); /* which passes over what is missing */
+    }
+    for (size_t i = first; i < end && end - first > 1; i++) {
+        picture->charts.at[i]->y.has_most = true;
+        picture->charts.at[i]->y.most = most * 1.1; /* room for the text at the peak */
+    }
+}
+
+/* Charts of the devices, or with HOST those of hosts; how many there are. */
+static size_t add_devices(const struct chart_question *question, struct picture *picture,
+                          const struct memory_records *records, bool host)
+{
     const struct selection *selection = question->selection;
-    size_t found = 0;
+    size_t found = 0, first = picture->charts.count;
     for (size_t d = 0; d < records->device_count; d++) {
         const struct memory_device *device = &records->devices[d];
-        if ((selection->files && !selection->files[device->file]) ||
-            (!memory_is_host(device) && device->type != MEMORY_TYPE_UNTOLD &&
-             !ranges_hold(&question->devices, device->id)))
+        if (memory_is_host(device) != host || (selection->files && !selection->files[device->file]) ||
+            (!host && device->type != MEMORY_TYPE_UNTOLD && !ranges_hold(&question->devices, device->id)))
             continue;
         if (picture->charts.count < CHART_MOST_PANELS)
             found += add_device(question, picture, records, device);
         else
             found++;
     }
+    share_axis(picture, first, picture->charts.count);
+    return found;
+}
+
+static bool draw(const struct chart_question *question, struct picture *picture, struct tpa_error *err)
+{
+    struct memory_records *records = memory_records_open(question->trace, MEMORY_OWNERS);
+    size_t found = add_devices(question, picture, records, false);
+    found += add_devices(question, picture, records, true);
     chart_tell_panels(picture, CHART_MOST_PANELS, found, "devices");
     memory_records_free(records);
     return chart_is_drawn(picture, err, "no memory was allocated in the time asked for");

@@ -2,6 +2,7 @@
 #include "analyze/launches.h"
 #include "charts/parts.h"
 #include "facts/features.h"
+#include <math.h>
 
 static struct trace_wants wants(void)
 {
@@ -41,12 +42,35 @@ static void add_depths(struct picture *picture, const struct chart_question *que
                          .mark = CHART_STAIRS, .color = CHART_COLOR_OF_COMPUTATION, .table = table, .y = 1 });
 }
 
+/* Charts below each other are compared by eye, so all have the axes of the longest and the deepest. */
+static void share_axes(struct picture *picture)
+{
+    double deepest = 0, latest = 0;
+    for (size_t i = 0; i < picture->charts.count; i++) {
+        const struct table *table = picture->charts.at[i]->tables.at[0];
+        for (size_t row = 0; row < table->row_count; row++) {
+            latest = fmax(latest, chart_value(table, row, 0));
+            deepest = fmax(deepest, chart_value(table, row, 1));
+        }
+    }
+    for (size_t i = 0; i < picture->charts.count && picture->charts.count > 1; i++) {
+        struct chart *chart = picture->charts.at[i];
+        chart->y.has_most = true;
+        chart->y.most = deepest;
+        if (chart->x.has_most)
+            continue;
+        chart->x.has_least = chart->x.has_most = true;
+        chart->x.most = latest;
+    }
+}
+
 static bool draw(const struct chart_question *question, struct picture *picture, struct tpa_error *err)
 {
     size_t count;
     struct queue_depths *depths = launches_depths(question->trace, question->selection, &count);
     for (size_t i = 0; i < count && i < CHART_MOST_PANELS; i++)
         add_depths(picture, question, i + 1, &depths[i]);
+    share_axes(picture);
     chart_tell_panels(picture, CHART_MOST_PANELS, count, "streams");
     launches_free_depths(depths, count);
     return chart_is_drawn(picture, err, "no call that launched work is in the file");

@@ -1,47 +1,116 @@
 /* roofline.c - operators as dots below the roof of what the device can do. */
 #include "charts/parts.h"
 #include "analyze/roofline.h"
+#include "base/buffer.h"
+#include "base/quantity.h"
 #include "facts/features.h"
 #include <math.h>
 
 static const struct table_column columns[] = {
     { "intensity", "Operations per byte", TABLE_NUMBER, "operations for each byte moved at least", 0, NULL },
     { "rate", "Per second", TABLE_FLOPS, "operations per second", 0, NULL },
+    { "time", "Time", TABLE_NS, "time of its works", 0, NULL },
+    { "told", "Told", TABLE_TEXT, "which operator it is, with its shapes and share of the time", 0, NULL },
 };
 
-static void add_point(struct table *table, double intensity, double gflops)
+enum { COLUMN_TIME = 2, COLUMN_TOLD, COLUMNS };
+
+static size_t add_point(struct table *table, double intensity, double gflops)
 {
     size_t row = table_add_row(table);
     table_set_number(table, row, 0, intensity);
     table_set_int(table, row, 1, llround(fmin(gflops * 1e9, 9e18)));
+    return row;
+}
+
+/* Can ROW be drawn? */
+static bool has_place(const struct roofline_row *row)
+{
+    return row->intensity > 0 && row->tflops > 0 && row->time_ns > 0; /* false of NAN */
+}
+
+/* Where the dots lie. What is five decades below the others and takes less than a hundredth of the time is no part of it. */
+struct extent {
+    double least[2], most[2]; /* of operations per byte, and of TFLOP/s */
+    size_t beyond;            /* dots that lie further out */
+    double beyond_share;      /* of the time of all */
+};
+
+static struct extent find_extent(const struct roofline *roofline)
+{
+    enum { DECADES = 5 };
+    struct extent extent = { { INFINITY, INFINITY }, { 0, 0 }, 0, 0 };
+    double whole = 0;
+    for (size_t i = 0; i < roofline->rows.count; i++) {
+        const struct roofline_row *row = &roofline->rows.at[i];
+        if (!has_place(row))
+            continue;
+        whole += (double)row->time_ns;
+        extent.most[0] = fmax(extent.most[0], row->intensity);
+        extent.most[1] = fmax(extent.most[1], row->tflops);
+    }
+    double lowest[2] = { extent.most[0] / pow(10, DECADES), extent.most[1] / pow(10, DECADES) };
+    for (size_t i = 0; i < roofline->rows.count; i++) {
+        const struct roofline_row *row = &roofline->rows.at[i];
+        if (!has_place(row))
+            continue;
+        bool far =
+            (row->intensity < lowest[0] || row->tflops < lowest[1]) && (double)row->time_ns < whole / 100;
+        if (far) {
+            extent.beyond++;
+            extent.beyond_share += (double)row->time_ns / whole;
+            continue;
+        }
+        extent.least[0] = fmin(extent.least[0], row->intensity);
+        extent.least[1] = fmin(extent.least[1], row->tflops);
+    }
+    return extent;
 }
 
 enum { MOST_NAMES = 8 }; /* of operators, that have a colour of their own */
 
-/* A series of dots for each operator, those with the most time first; the others share one. */
-static void add_dots(struct chart *chart, const struct roofline *roofline)
+/* "aten::mm [64,64][64,64]: 12.3 % of the device time that is modelled". */
+static void tell(struct table *table, size_t at, const struct roofline_row *row, double whole_ns)
 {
+    struct buffer text = { 0 };
+    buffer_add(&text, row->name.at, row->name.len);
+    if (row->shapes.at)
+        buffer_printf(&text, " %s", row->shapes.at);
+    buffer_printf(&text, ", %.1f %% of the time of all dots", 100 * (double)row->time_ns / whole_ns);
+    table_set_text(table, at, COLUMN_TOLD, text.at, text.count);
+    buffer_release(&text);
+}
+
+/* A series of dots for each operator, those with the most time first; the others share one. */
+static void add_dots(struct chart *chart, const struct roofline *roofline, const struct extent *extent)
+{
+    double whole_ns = 0;
+    for (size_t i = 0; i < roofline->rows.count; i++)
+        whole_ns += has_place(&roofline->rows.at[i]) ? (double)roofline->rows.at[i].time_ns : 0;
     for (size_t i = 0; i < roofline->rows.count; i++) {
         const struct roofline_row *row = &roofline->rows.at[i];
         const char *name = row->name.at;
         struct table *table = NULL;
-        if (isnan(row->intensity) || isnan(row->tflops))
+        if (!has_place(row) || row->intensity < extent->least[0] || row->tflops < extent->least[1])
             continue;
         for (size_t s = 0; s < chart->series.count && !table; s++)
             if (s == MOST_NAMES || strcmp(chart->series.at[s].title, name) == 0)
                 table = chart->tables.at[s];
         if (!table) {
             bool own = chart->series.count < MOST_NAMES;
-            table = chart_add_table(chart, table_open("operator", NULL, columns, 2));
+            table = chart_add_table(chart, table_open("operator", NULL, columns, COLUMNS));
             chart_add_series(chart,
                              (struct chart_series){
                                  .title = own ? arena_printf(&chart->arena, "%s", name) : "other operators",
                                  .mark = CHART_POINT,
                                  .color = own ? chart_color_at(chart->series.count) : CHART_PALE,
                                  .table = table,
-                                 .y = 1 });
+                                 .y = 1,
+                                 .size = COLUMN_TIME });
         }
-        add_point(table, row->intensity, row->tflops * 1e3);
+        size_t at = add_point(table, row->intensity, row->tflops * 1e3);
+        table_set_int(table, at, COLUMN_TIME, row->time_ns);
+        tell(table, at, row, whole_ns);
     }
 }
 
@@ -92,8 +161,19 @@ static const char *note_of(struct chart *chart, const struct device_peaks *peaks
                         fmax(matrix, vector) / 1e12, bandwidth / 1e9);
 }
 
+/* Above both roofs and the dots, below the slowest dot; from the least intensity to right of the ridge. */
+static void set_axes(struct chart *chart, double least_tflops, double least, double most, double peak_tflops)
+{
+    chart->x.has_least = chart->x.has_most = true;
+    chart->x.least = least / 1.5;
+    chart->x.most = most * 1.5;
+    chart->y.has_least = chart->y.has_most = true;
+    chart->y.least = least_tflops * 1e12 / 1.5;
+    chart->y.most = peak_tflops * 1e12 * 1.5;
+}
+
 static void add_roofs(struct chart *chart, const struct chart_question *question,
-                      const struct roofline *roofline)
+                      const struct roofline *roofline, const struct extent *extent)
 {
     const struct device_peaks *peaks = known_peaks(roofline);
     enum peak_rate rate = main_rate(roofline);
@@ -102,14 +182,12 @@ static void add_roofs(struct chart *chart, const struct chart_question *question
     double matrix = given ? question->peak_flops : peaks && rate != PEAK_NONE ? peaks->flops[rate] : 0;
     double vector = !given && peaks ? peaks->flops[PEAK_FP32] : 0;
     if (bandwidth <= 0 || (matrix <= 0 && vector <= 0)) {
-        chart->note = "the peaks of the device are unknown: give them with --peak-flops and --peak-bandwidth";
+        chart->note = "what the device can do is not known: give it with --peak-flops and --peak-bandwidth";
+        set_axes(chart, extent->least[1], extent->least[0], extent->most[0], extent->most[1]);
         return;
     }
-    double least = 1, most = fmax(matrix, vector) / bandwidth * 2;
-    for (size_t i = 0; i < roofline->rows.count; i++) { /* fmin and fmax pass over what is missing */
-        least = fmin(least, roofline->rows.at[i].intensity);
-        most = fmax(most, roofline->rows.at[i].intensity);
-    }
+    double least = extent->least[0], most = fmax(extent->most[0], fmax(matrix, vector) / bandwidth * 2);
+    set_axes(chart, extent->least[1], least, most, fmax(extent->most[1], fmax(matrix, vector) / 1e12));
     if (matrix > 0)
         add_roof(chart,
                  given ? "Peak"
@@ -120,6 +198,27 @@ static void add_roofs(struct chart *chart, const struct chart_question *question
                  most);
     if (!given && peaks)
         chart->note = note_of(chart, peaks, matrix, vector, bandwidth);
+}
+
+/* How much of the device time the dots stand for, and what lies outside. */
+static void tell_shares(struct chart *chart, const struct roofline *roofline, const struct extent *extent)
+{
+    int64_t shown_ns = 0, time_ns = roofline->time_ns;
+    for (size_t i = 0; i < roofline->rows.count; i++)
+        if (has_place(&roofline->rows.at[i]))
+            shown_ns += roofline->rows.at[i].time_ns;
+    struct buffer note = { 0 };
+    if (time_ns > 0)
+        buffer_printf(&note, "the dots are %.1f %% of the device time; ",
+                      quantity_percent((double)shown_ns / (double)time_ns));
+    buffer_puts(&note, "the area of a dot is its time");
+    if (extent->beyond)
+        buffer_printf(&note, "; left out, as they lie far below: %zu with %.1f %% of the time of all",
+                      extent->beyond, quantity_percent(extent->beyond_share));
+    if (chart->note)
+        buffer_printf(&note, "; %s", chart->note);
+    chart->note = arena_strndup(&chart->arena, note.at, note.count);
+    buffer_release(&note);
 }
 
 static struct trace_wants wants(void)
@@ -133,15 +232,17 @@ static bool draw(const struct chart_question *question, struct picture *picture,
         roofline_analyze(question->trace, question->selection, BY(OP) | BY(SHAPE), NULL);
     bool any = false;
     for (size_t i = 0; i < roofline->rows.count && !any; i++)
-        any = !isnan(roofline->rows.at[i].intensity) && !isnan(roofline->rows.at[i].tflops);
+        any = has_place(&roofline->rows.at[i]);
     if (any) {
         struct chart *chart = picture_add_chart(picture, "roofline", "Operators and the roof of the device");
         chart->x = (struct chart_axis){
             .title = "Operations for each byte", .kind = TABLE_NUMBER, .unit = "FLOP/B", .log = true
         };
         chart->y = (struct chart_axis){ .title = "Operations per second", .kind = TABLE_FLOPS, .log = true };
-        add_dots(chart, roofline);
-        add_roofs(chart, question, roofline);
+        struct extent extent = find_extent(roofline);
+        add_dots(chart, roofline, &extent);
+        add_roofs(chart, question, roofline, &extent);
+        tell_shares(chart, roofline, &extent);
     }
     roofline_free(roofline);
     return chart_is_drawn(

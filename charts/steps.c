@@ -1,4 +1,7 @@
-/* steps.c - where the time of each step went: a pile of parts for each step, a chart for each rank. */
+/*
+ * steps.c - where the time of each step went: a pile of parts for each step, a chart for each rank; and a histogram of
+ * their times.
+ */
 #include "charts/parts.h"
 #include "analyze/steps.h"
 #include "facts/features.h"
@@ -13,7 +16,7 @@ static const struct {
     { STEP_KERNEL, CHART_COLOR_OF_COMPUTATION },
     { STEP_COMMUNICATION, CHART_COLOR_OF_COMMUNICATION },
     { STEP_MEMCPY, CHART_COLOR_OF_COPIES },
-    { STEP_MEMSET, CHART_YELLOW },
+    { STEP_MEMSET, CHART_OLIVE },
     { STEP_RUNTIME, CHART_ORANGE },
     { STEP_DATA_LOADING, CHART_PURPLE },
     { STEP_CPU, CHART_COLOR_OF_HOST },
@@ -78,6 +81,57 @@ static void add_rank(struct picture *picture, const struct step_row *rows, size_
         picture_drop_chart(picture);
 }
 
+/* ---- how long they take ---- */
+
+enum { LEAST_STEPS = 10, BINS = 30 };
+
+struct bin_row {
+    int64_t from_ns, count;
+};
+
+static const struct table_column bin_columns[] = {
+    COLUMN(struct bin_row, from_ns, "from", "From", TABLE_NS,
+           "steps that took so long, and up to that of the next row"),
+    COLUMN(struct bin_row, count, "count", "Steps", TABLE_COUNT, "how many"),
+};
+
+/* The least of 1, 2, 5, 10 ... ns of which BINS reach over SPAN. */
+static int64_t bin_width_ns(int64_t span_ns)
+{
+    int64_t width = 1;
+    for (int i = 0; span_ns / width >= BINS; i++)
+        width = i % 3 == 1 ? width / 2 * 5 : width * 2;
+    return width;
+}
+
+/* A histogram of the COUNT ROWS, of all ranks. */
+static void add_histogram(struct picture *picture, const struct step_row *rows, size_t count)
+{
+    int64_t least = INT64_MAX, most = 0;
+    for (size_t i = 0; i < count; i++) {
+        least = rows[i].duration_ns < least ? rows[i].duration_ns : least;
+        most = rows[i].duration_ns > most ? rows[i].duration_ns : most;
+    }
+    if (count < LEAST_STEPS || least < 0)
+        return;
+    int64_t span = most - least > most / 20 ? most - least : most / 20; /* equal steps shall look equal */
+    int64_t width = bin_width_ns(span), first = least / width, bins = most / width - first + 1;
+    struct bin_row bin[BINS + 3] = { 0 };
+    for (int64_t b = 0; b <= bins; b++)
+        bin[b].from_ns = (first + b) * width;
+    for (size_t i = 0; i < count; i++)
+        bin[rows[i].duration_ns / width - first].count++;
+    struct chart *chart = picture_add_chart(picture, "step_times", "How long steps take");
+    chart->note = arena_printf(&chart->arena, "%zu steps", count);
+    chart->x = (struct chart_axis){ .title = "Time of a step", .kind = TABLE_NS };
+    chart->y = (struct chart_axis){ .title = "Steps", .kind = TABLE_COUNT };
+    struct table *table =
+        chart_add_table(chart, TABLE_OF_ROWS("step_times", NULL, bin_columns, bin, (size_t)bins + 1));
+    chart_add_series(chart,
+                     (struct chart_series){
+                         .mark = CHART_AREA, .color = CHART_COLOR_OF_COMPUTATION, .table = table, .y = 1 });
+}
+
 void chart_steps(struct picture *picture, const struct steps *steps)
 {
     const struct step_row *at = steps->each.at;
@@ -89,6 +143,7 @@ void chart_steps(struct picture *picture, const struct steps *steps)
             add_rank(picture, at + first, end - first, first > 0 || end < count);
     }
     chart_tell_panels(picture, CHART_MOST_PANELS, ranks, "ranks");
+    add_histogram(picture, at, count);
 }
 
 static struct trace_wants wants(void)
@@ -110,7 +165,7 @@ static bool draw(const struct chart_question *question, struct picture *picture,
 const struct chart_type chart_type_steps = {
     .name = "steps",
     .title = "Steps",
-    .help = "where the time of each step went",
+    .help = "where the time of each step went, and how long steps take",
     .wants = wants,
     .needs = FEATURE_EVENTS,
     .draw = draw,

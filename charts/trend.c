@@ -18,6 +18,7 @@ enum column {
     COLUMN_LOW,
     COLUMN_HIGH,
     COLUMN_TOLD,
+    COLUMN_TICK,
     COLUMNS
 };
 
@@ -34,6 +35,7 @@ static const struct table_column columns[COLUMNS] = {
     [COLUMN_LOW] = { "low", "Low", TABLE_NS, "lower edge of the band", 0, NULL },
     [COLUMN_HIGH] = { "high", "High", TABLE_NS, "upper edge", 0, NULL },
     [COLUMN_TOLD] = { "told", "Told", TABLE_TEXT, "which run it was, and the verdict on it", 0, NULL },
+    [COLUMN_TICK] = { "tick", "Date and commit", TABLE_TEXT, "day of the run, and its commit", 0, NULL },
 };
 /* clang-format on */
 
@@ -72,6 +74,18 @@ static void tell(struct table *table, size_t row, const struct nightly *nightly,
         buffer_printf(&text, ", commit %s", of->commit);
     buffer_printf(&text, ", %s", history_verdict_name(verdict));
     table_set_text(table, row, COLUMN_TOLD, text.at, text.count);
+    buffer_release(&text);
+}
+
+/* "2026-11-11 1a2b3c4": the day, and the commit where it is known. */
+static void name_tick(struct table *table, size_t row, const struct nightly_run *run)
+{
+    enum { DAY = 10, COMMIT = 8 };
+    struct buffer text = { 0 };
+    buffer_printf(&text, "%.*s", DAY, nightly_time_text(&table->arena, run->time_ns));
+    if (run->commit)
+        buffer_printf(&text, " %.*s", COMMIT, run->commit);
+    table_set_text(table, row, COLUMN_TICK, text.at, text.count);
     buffer_release(&text);
 }
 
@@ -125,6 +139,7 @@ static void add_rows(struct table *table, const struct nightly *nightly, size_t 
                       span->by_number ? nightly->runs.at[run].id : (int64_t)(run - span->first + 1));
         table_set_figure(table, row, COLUMN_LEVEL, series->level[run]);
         table_set_figure(table, row, dot, series->level[run]);
+        name_tick(table, row, &nightly->runs.at[run]);
         tell(table, row, nightly, run, verdict);
         seen->any[dot] = true;
         if (!series->references || isnan(series->references[run]) || noise <= 0)
@@ -152,8 +167,11 @@ static void add_chart(struct picture *picture, const struct nightly *nightly, si
     name = arena_strndup(&chart->arena, name, length);
     chart->key = arena_printf(&chart->arena, "trend_%zu", picture->charts.count);
     chart->title = arena_printf(&chart->arena, "%s, run by run", name);
-    chart->x = (struct chart_axis){ .title = span->by_number ? "Run" : "Runs, the oldest first",
-                                    .kind = TABLE_COUNT };
+    chart->x =
+        (struct chart_axis){ .title = span->by_number ? "Run: its day and commit"
+                                                      : "Runs, the oldest first: their days and commits",
+                             .kind = TABLE_COUNT,
+                             .names = COLUMN_TICK };
     chart->y = (struct chart_axis){ .title = name, .kind = kind };
     const struct chart_series band = { "Expected", CHART_BAND,  CHART_SKY, table,
                                        COLUMN_RUN, COLUMN_HIGH, COLUMN_LOW };

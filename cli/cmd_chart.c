@@ -1,8 +1,9 @@
 /*
  * cmd_chart.c - `tpa chart`: a picture of a trace.
  *
- * The analysis describes the picture (base/chart.h), report/gnuplot.h makes a script of it, gnuplot draws. The file is
- * opened when the picture is there, so it appears whole or not at all.
+ * The analysis describes the picture (base/chart.h). SVG and text are drawn here (report/svg.h, report/chart_text.h); for
+ * PNG and PDF report/gnuplot.h makes a script, and gnuplot draws. The file is opened when the picture is there, so it
+ * appears whole or not at all.
  */
 #include "charts/charts.h"
 #include "compare/diff.h"
@@ -12,7 +13,7 @@
 #include "cli/output_file.h"
 #include "cli/sides.h"
 #include "cli/terminal.h"
-#include "base/escape.h"
+#include "report/chart_text.h"
 #include "report/gnuplot.h"
 #include "facts/features.h"
 #include "profile/overview.h"
@@ -121,13 +122,9 @@ static bool ends_in(const char *path, const char *ending)
     return len > end && path[len - end - 1] == '.' && strcmp(path + len - end, ending) == 0;
 }
 
-/* How to draw; false and ERR when the name of the output does not tell. */
-static bool find_format(const struct chart_args *args, enum gnuplot_terminal *terminal, struct tpa_error *err)
+/* How to draw, FORMAT_TEXT to FORMAT_PDF; FORMAT_AUTO and ERR when the name of the output does not say. */
+static enum chart_format find_format(const struct chart_args *args, struct tpa_error *err)
 {
-    static const enum gnuplot_terminal terminals[FORMATS] = { [FORMAT_TEXT] = GNUPLOT_TEXT,
-                                                              [FORMAT_SVG] = GNUPLOT_SVG,
-                                                              [FORMAT_PNG] = GNUPLOT_PNG,
-                                                              [FORMAT_PDF] = GNUPLOT_PDF };
     int format = args->format;
     bool to_file = args->path && strcmp(args->path, "-") != 0;
     for (int f = FORMAT_SVG; f < FORMATS && format == FORMAT_AUTO && to_file; f++)
@@ -137,19 +134,21 @@ static bool find_format(const struct chart_args *args, enum gnuplot_terminal *te
         format = FORMAT_SVG;
     if (format == FORMAT_AUTO && (!to_file || ends_in(args->path, "txt")))
         format = FORMAT_TEXT;
-    *terminal = terminals[format];
-    if (format != FORMAT_AUTO)
-        return true;
-    tpa_fail(err, TPA_NOWHERE, "cannot derive the form of the picture from the name '%s'", args->path);
-    return tpa_hint(err, "name an output that ends in .svg, .png, .pdf or .txt, or say --format");
+    if (format == FORMAT_TEXT && args->script) {
+        tpa_fail(err, TPA_NOWHERE, "a script draws SVG, PNG or PDF; text is drawn without one");
+        return FORMAT_AUTO;
+    }
+    if (format == FORMAT_AUTO) {
+        tpa_fail(err, TPA_NOWHERE, "the name '%s' does not say what to write", args->path);
+        tpa_hint(err, "name an output that ends in .svg, .png, .pdf or .txt, or say --format");
+    }
+    return (enum chart_format)format;
 }
 
-static struct gnuplot_options drawing_options(const struct chart_args *args, enum gnuplot_terminal terminal)
+static struct chart_text_options text_options(const struct chart_args *args)
 {
     enum { LEAST_LINES = 12, MOST_LINES = 40 };
-    struct gnuplot_options options = { .terminal = terminal, .width = args->width, .height = args->height };
-    if (terminal != GNUPLOT_TEXT)
-        return options;
+    struct chart_text_options options = { .width = args->width, .height = args->height };
     if (options.width == 0)
         options.width = terminal_width(STDOUT_FILENO);
     size_t lines = args->path == NULL ? terminal_height(STDOUT_FILENO) : 0;
@@ -157,28 +156,8 @@ static struct gnuplot_options drawing_options(const struct chart_args *args, enu
         options.height = lines - 1 < MOST_LINES ? lines - 1 : MOST_LINES;
     bool to_terminal = args->path == NULL && terminal_takes_color(STDOUT_FILENO);
     options.color = args->color == COLOR_ALWAYS || (args->color == COLOR_AUTO && to_terminal);
+    options.unicode = terminal_takes_unicode();
     return options;
-}
-
-/* Blanks at the ends of lines, empty lines around charts and form feeds before them are gnuplot's, not ours. */
-static void trim_text(struct buffer *out, const struct buffer *text)
-{
-    bool gap = false;
-    for (size_t first = 0, end; first < text->count; first = end + 1) {
-        for (end = first; end < text->count && text->at[end] != '\n' && text->at[end] != '\f';)
-            end++;
-        size_t last = end;
-        while (last > first && text->at[last - 1] == ' ')
-            last--;
-        gap |= last == first;
-        if (last == first)
-            continue;
-        if (gap && out->count)
-            buffer_putc(out, '\n');
-        gap = false;
-        buffer_add(out, text->at + first, last - first);
-        buffer_putc(out, '\n');
-    }
 }
 
 static bool write_out(const struct buffer *content, const char *path, struct tpa_error *err)
@@ -190,34 +169,40 @@ static bool write_out(const struct buffer *content, const char *path, struct tpa
     return output_file_commit(&file, err);
 }
 
-static bool print_picture(const struct picture *picture, const struct chart_args *args, struct tpa_error *err)
+/* The picture as gnuplot draws it, or the script that makes it do so. */
+static bool add_by_gnuplot(struct buffer *out, const struct picture *picture, const struct chart_args *args,
+                           enum chart_format format, struct tpa_error *err)
 {
-    enum gnuplot_terminal terminal;
-    if (!find_format(args, &terminal, err))
-        return false;
-    struct buffer script = { 0 }, image = { 0 }, text = { 0 };
-    if (terminal == GNUPLOT_SVG && !args->script && !gnuplot_is_installed()) {
-        svg_add_picture(&image, picture);
-        bool written = write_out(&image, args->path, err);
-        buffer_release(&image);
-        return written;
-    }
-    struct gnuplot_options options = drawing_options(args, terminal);
-    const struct buffer *content = &script;
+    static const enum gnuplot_terminal terminals[FORMATS] = {
+        [FORMAT_SVG] = GNUPLOT_SVG, [FORMAT_PNG] = GNUPLOT_PNG, [FORMAT_PDF] = GNUPLOT_PDF
+    };
+    struct gnuplot_options options = { terminals[format], args->width, args->height };
+    struct buffer script = { 0 };
     gnuplot_script(picture, &options, &script);
     bool good = true;
-    if (!args->script) {
-        good = gnuplot_draw(script.at, script.count, &image, err);
-        content = &image;
-        if (good && terminal == GNUPLOT_TEXT) {
-            trim_text(&text, &image);
-            content = &text;
-        }
-    }
-    good = good && write_out(content, args->path, err);
+    if (args->script)
+        buffer_add(out, script.at, script.count);
+    else
+        good = gnuplot_draw(script.at, script.count, out, err);
     buffer_release(&script);
+    return good;
+}
+
+static bool print_picture(const struct picture *picture, const struct chart_args *args, struct tpa_error *err)
+{
+    enum chart_format format = find_format(args, err);
+    struct buffer image = { 0 };
+    bool good = format != FORMAT_AUTO;
+    if (format == FORMAT_TEXT) {
+        struct chart_text_options options = text_options(args);
+        chart_text_add(&image, picture, &options);
+    } else if (format == FORMAT_SVG && !args->script) {
+        svg_add_picture(&image, picture, args->width, args->height);
+    } else if (good) {
+        good = add_by_gnuplot(&image, picture, args, format, err);
+    }
+    good = good && write_out(&image, args->path, err);
     buffer_release(&image);
-    buffer_release(&text);
     return good;
 }
 
@@ -289,23 +274,22 @@ static struct picture *picture_of_snapshots(const struct invocation *call, const
     return NULL;
 }
 
-/* New; NULL and ERR when there is nothing to draw. A Python profile holds sums of functions, and no moments. */
+/* New; NULL and ERR when there is nothing to draw. A profile holds no moments, so most charts cannot be made of it. */
 static struct picture *picture_of_profile(const struct invocation *call, const struct chart_type *type,
                                           const struct profile *profile, struct tpa_error *err)
 {
-    const struct chart_args *args = call->args;
-    if (strcmp(type->name, "operators") != 0) {
-        tpa_fail(err, TPA_NOWHERE, "a Python profile has no %s to draw", type->name);
-        tpa_hint(err, "tpa chart --type operators %s draws its functions", call->operands[0]);
+    if (strcmp(type->name, "flame") != 0) {
+        tpa_fail(err, TPA_NOWHERE, "a profile has no %s to draw: it holds sums, not events", type->name);
+        tpa_hint(err, "tpa chart --type flame %s", call->operands[0]);
         return NULL;
     }
-    struct picture *picture = picture_open(type->name, "Functions");
+    struct picture *picture = picture_open(type->name, type->title);
     picture->source = name_files(picture, (const char *const *)call->operands, call->operand_count);
-    profile_draw(picture, profile, args->limit);
+    chart_flame_profile(picture, profile);
     if (picture->charts.count)
         return picture;
     picture_free(picture);
-    tpa_fail(err, TPA_NOWHERE, "there is nothing to draw: no function has a time");
+    tpa_fail(err, TPA_NOWHERE, "there is nothing to draw: no function took any time");
     return NULL;
 }
 
@@ -319,8 +303,9 @@ static struct picture *picture_of_trace(const struct invocation *call, const str
     struct ingested ingested;
     if (!load_any(call, &args->load, &wants, &ingested, err))
         return NULL;
-    if (ingested.snapshots.of.count) {
-        struct picture *drawn = picture_of_snapshots(call, type, &ingested.snapshots, err);
+    if (ingested.snapshots.of.count || ingested.profile) {
+        struct picture *drawn = ingested.profile ? picture_of_profile(call, type, ingested.profile, err)
+                                                 : picture_of_snapshots(call, type, &ingested.snapshots, err);
         ingested_free(&ingested);
         return drawn;
     }
@@ -443,8 +428,7 @@ static int chart_main(const struct invocation *call, struct tpa_error *err)
 {
     const struct chart_args *args = call->args;
     size_t which = (size_t)args->type, types = count_types(); /* behind the types: diff, trend */
-    enum gnuplot_terminal terminal;
-    if (!find_format(args, &terminal, err)) /* before the work, not after it */
+    if (find_format(args, err) == FORMAT_AUTO)                /* before the work, not after it */
         return EXIT_TROUBLE;
     if (which < types && call->operand_count == 0) {
         tpa_fail(err, TPA_NOWHERE, "a trace is needed: tpa chart --type %s TRACE", chart_types[which]->name);
@@ -465,9 +449,9 @@ const struct command cmd_chart = {
     .description =
         "Draws one picture. Without -o it is drawn in characters, as wide as the terminal; with -o the name gives the "
         "form. A picture has a chart for each device or rank where that makes sense.\n\n"
-        "gnuplot draws it: `gnuplot` on PATH, or the program that TPA_GNUPLOT names. --script writes what gnuplot would "
-        "be given, the data in it, to be changed and drawn by hand: gnuplot steps.gp > steps.svg. Where it is not "
-        "installed, tpa draws SVG itself, as in reports.\n\n"
+        "Text has block characters where the locale is UTF-8 (LC_ALL, LC_CTYPE, LANG), and colours on a terminal.\n\n"
+        "gnuplot draws PNG and PDF: `gnuplot` on PATH, or the program that TPA_GNUPLOT names. --script writes a script for "
+        "it, the data in it, to be changed and drawn by hand: gnuplot steps.gp > steps.svg.\n\n"
         "Times, memory and queues with more points than the picture has pixels are thinned so that every peak stays.",
     .options = chart_opts,
     COMMAND_ARGS(chart_defaults),
@@ -483,5 +467,6 @@ const struct command cmd_chart = {
     .section = SECTION_SHOW,
     .reads_profiles = true,
     .reads_snapshots = true,
+    .reads_profiles = true,
     .reads_traces = true,
 };

@@ -43,16 +43,6 @@ static const char *program_name(void)
     return named && *named ? named : "gnuplot";
 }
 
-bool gnuplot_is_installed(void)
-{
-    const char *const argv[] = { program_name(), "--version", NULL };
-    struct process_result result;
-    struct tpa_error ignored = { 0 };
-    bool found = process_run(argv, "", 0, GNUPLOT_TIMEOUT_S, &result, &ignored) || !result.not_found;
-    process_release(&result);
-    return found;
-}
-
 bool gnuplot_draw(const char *script, size_t len, struct buffer *image, struct tpa_error *err)
 {
     const char *program = program_name();

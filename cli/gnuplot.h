@@ -22,7 +22,4 @@ enum { GNUPLOT_TIMEOUT_S = 60 };
 /* Append what LEN bytes of SCRIPT draw to IMAGE. What gnuplot warns of is told on stderr. */
 bool gnuplot_draw(const char *script, size_t len, struct buffer *image, struct tpa_error *err);
 
-/* Is the program there? */
-bool gnuplot_is_installed(void);
-
 #endif

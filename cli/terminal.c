@@ -4,6 +4,7 @@
 #include "base/quantity.h"
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
@@ -35,4 +36,14 @@ bool terminal_takes_color(int fd)
     if (no_color && *no_color)
         return false;
     return isatty(fd) && term && strcmp(term, "dumb") != 0;
+}
+
+bool terminal_takes_unicode(void)
+{
+    static const char *const names[] = { "LC_ALL", "LC_CTYPE", "LANG" };
+    const char *locale = NULL;
+    for (size_t i = 0; i < sizeof names / sizeof *names && (!locale || !*locale); i++)
+        locale = getenv(names[i]);
+    const char *coding = locale ? strrchr(locale, '.') : NULL;
+    return coding && (strncasecmp(coding, ".utf-8", 6) == 0 || strncasecmp(coding, ".utf8", 5) == 0);
 }

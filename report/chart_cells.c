@@ -203,6 +203,7 @@ struct chart_cells chart_cells_draw(const struct chart *chart, bool horizontal, 
         case CHART_LINE:
         case CHART_STAIRS: trace_line(&drawing, s); break;
         case CHART_POINT: put_dots(&drawing, s); break;
+        case CHART_BOX: break; /* they hold texts, which cells do not */
         }
     free(drawing.tops);
     return drawing.cells;

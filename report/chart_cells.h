@@ -6,7 +6,7 @@
  *         ...                                                      // number of the series there, from 1
  *     chart_cells_release(&cells);
  *
- * A cell shows the series drawn last in it; bars and areas fill the cells that they cover half.
+ * A cell shows the series drawn last in it; bars and areas fill the cells that they cover half. Boxes are left out.
  */
 #ifndef TPA_REPORT_CHART_CELLS_H
 #define TPA_REPORT_CHART_CELLS_H

@@ -4,6 +4,7 @@
 #include "report/figures.h"
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* ---- from where to where ---- */
 
@@ -101,11 +102,13 @@ static double round_end(double value)
 }
 
 /* Powers of two for bytes, of ten for the rest, and some room beyond the outermost dots. */
-static void widen_log(struct chart_scale *scale)
+static void widen_log(struct chart_scale *scale, const struct chart_axis *axis)
 {
     double base = scale->kind == TABLE_BYTES ? 2 : 10;
-    scale->least = pow(base, floor(log(scale->least) / log(base) - 0.05));
-    scale->most = pow(base, ceil(log(scale->most) / log(base) + 0.05));
+    if (!axis->has_least)
+        scale->least = pow(base, floor(log(scale->least) / log(base) - 0.05));
+    if (!axis->has_most)
+        scale->most = pow(base, ceil(log(scale->most) / log(base) + 0.05));
 }
 
 static void choose_unit(struct chart_scale *scale, const struct chart_axis *axis)
@@ -168,7 +171,7 @@ static void finish(struct chart_scale *scale, const struct chart_axis *axis, boo
     if (axis->has_most)
         scale->most = axis->most;
     if (scale->log) {
-        widen_log(scale);
+        widen_log(scale, axis);
     } else if (from_zero) {
         if (!axis->has_least && scale->least > 0)
             scale->least = 0;
@@ -200,8 +203,11 @@ struct chart_scale chart_scale_x(const struct chart *chart)
     }
     for (size_t s = 0; s < chart->series.count; s++) {
         const struct chart_series *series = &chart->series.at[s];
-        for (size_t row = 0; row < series->table->row_count; row++)
+        for (size_t row = 0; row < series->table->row_count; row++) {
             reach(&scale, chart_value(series->table, row, series->x));
+            if (series->mark == CHART_BOX)
+                reach(&scale, chart_value(series->table, row, series->low));
+        }
     }
     finish(&scale, &chart->x, false);
     return scale;
@@ -210,6 +216,9 @@ struct chart_scale chart_scale_x(const struct chart *chart)
 struct chart_scale chart_scale_y(const struct chart *chart)
 {
     struct chart_scale scale = new_scale(&chart->y);
+    size_t lines = chart_box_lines(chart);
+    if (lines)
+        return (struct chart_scale){ .least = 0, .most = (double)lines, .kind = chart->y.kind, .divisor = 1 };
     double *tops = mem_zalloc(most_rows(chart) + 1, sizeof *tops);
     for (size_t s = 0; s < chart->series.count; s++)
         reach_series(&scale, chart, s, tops);
@@ -230,12 +239,28 @@ double chart_scale_place(const struct chart_scale *scale, double value)
 
 /* ---- ticks ---- */
 
+/* 1, 2 and 5 times powers of ten, for axes that are too short for powers alone. */
+static size_t short_log_ticks(const struct chart_scale *scale, double tick[CHART_MOST_TICKS])
+{
+    static const double factors[] = { 1, 2, 5 };
+    size_t count = 0;
+    for (int power = (int)floor(log10(scale->least)); pow(10, power) <= scale->most; power++)
+        for (size_t i = 0; i < 3; i++) {
+            double at = factors[i] * pow(10, power);
+            if (at >= scale->least && at <= scale->most && count < CHART_MOST_TICKS)
+                tick[count++] = at;
+        }
+    return count;
+}
+
 static size_t log_ticks(const struct chart_scale *scale, size_t wanted, double tick[CHART_MOST_TICKS])
 {
     double base = scale->kind == TABLE_BYTES ? 2 : 10;
-    int first = (int)lround(log(scale->least) / log(base)), last = (int)lround(log(scale->most) / log(base));
-    int step = 1;
-    while ((size_t)((last - first) / step) + 1 > wanted || (last - first) / step >= CHART_MOST_TICKS)
+    int first = (int)ceil(log(scale->least) / log(base) - 1e-9);
+    int last = (int)floor(log(scale->most) / log(base) + 1e-9), step = 1;
+    if (base > 2 && last - first < 2)
+        return short_log_ticks(scale, tick);
+    while (last - first >= step * (int)wanted || (last - first) / step >= CHART_MOST_TICKS)
         step += base < 3 && step >= 5 ? 5 : 1;
     size_t count = 0;
     for (int power = first; power <= last; power++)
@@ -263,6 +288,73 @@ size_t chart_scale_ticks(const struct chart_scale *scale, size_t wanted, double 
     double n = ceil(least / step - 1e-9);
     while (n * step <= most * (1 + 1e-9) + 1e-12 && count < CHART_MOST_TICKS)
         tick[count++] = n++ * step * scale->divisor;
+    return count;
+}
+
+bool *chart_bars_shown(const struct chart *chart, size_t columns)
+{
+    size_t count = chart_category_count(chart);
+    bool *shown = mem_zalloc(count + 1, sizeof *shown);
+    if (count <= columns) {
+        memset(shown, true, count);
+        return shown;
+    }
+    double *height = mem_zalloc(count, sizeof *height);
+    for (size_t s = 0; s < chart->series.count; s++) {
+        const struct chart_series *series = &chart->series.at[s];
+        for (size_t i = 0; i < count; i++) {
+            double y = chart_value(series->table, i, series->y);
+            height[i] += isnan(y) ? 0 : y;
+        }
+    }
+    for (size_t c = 0; c < columns; c++) {
+        size_t highest = c * count / columns;
+        for (size_t i = highest + 1; i < (c + 1) * count / columns; i++)
+            highest = height[i] > height[highest] ? i : highest;
+        shown[highest] = true;
+    }
+    free(height);
+    return shown;
+}
+
+double chart_most_size(const struct chart *chart)
+{
+    double most = 0;
+    for (size_t s = 0; s < chart->series.count; s++) {
+        const struct chart_series *series = &chart->series.at[s];
+        for (size_t i = 0; series->size && i < series->table->row_count; i++)
+            most = fmax(most, chart_value(series->table, i, series->size));
+    }
+    return most;
+}
+
+double chart_dot_diameter(double size, double most)
+{
+    enum { SMALLEST = 5, LARGEST = 40 };
+    return size > 0 && most > 0 ? fmax(SMALLEST, LARGEST * sqrt(size / most)) : SMALLEST;
+}
+
+size_t chart_label_step(size_t count, size_t most)
+{
+    static const size_t factors[] = { 2, 5, 10 };
+    size_t power = 1, step = 1;
+    for (size_t i = 0; most > 0 && (count + step - 1) / step > most; i++) {
+        step = power * factors[i % 3];
+        power *= i % 3 == 2 ? 10 : 1;
+    }
+    return step;
+}
+
+size_t chart_scale_names(const struct chart *chart, size_t wanted, size_t row[CHART_MOST_TICKS])
+{
+    if (chart->x.names == 0 || chart->series.count == 0)
+        return 0;
+    size_t rows = chart->series.at[0].table->row_count, count = 0;
+    if (wanted > CHART_MOST_TICKS)
+        wanted = CHART_MOST_TICKS;
+    size_t step = 1 + (wanted ? (rows - (rows > 0)) / wanted : rows);
+    for (size_t i = (rows - (rows > 0)) % step; i < rows && count < CHART_MOST_TICKS; i += step)
+        row[count++] = i; /* the last one always */
     return count;
 }
 

@@ -1,5 +1,5 @@
 /*
- * gnuplot.c - see gnuplot.h: pictures in pixels. Text for terminals is in gnuplot_text.c.
+ * gnuplot.c - see gnuplot.h: pictures in pixels. Text for terminals is in plain_text.c.
  *
  * Bars are boxes with given edges, areas are filled between two curves: stacking, ranges and ticks are worked out here
  * and not left to gnuplot, so that a picture depends on its version as little as possible.
@@ -8,7 +8,7 @@
 
 #include "base/escape.h"
 #include "report/figures.h"
-#include "report/gnuplot_parts.h"
+#include "report/chart_scale.h"
 #include "report/shorten.h"
 #include "report/thin.h"
 #include <inttypes.h>
@@ -26,12 +26,27 @@ enum {
     LONGEST_LABEL = 56, /* of a category, in characters */
     LONGEST_TITLE = 100,
     LONGEST_LEGEND = 40,
-    MOST_STANDING_LABELS = 40,
+    STANDING_LABEL_WIDTH = 40, /* pixels that a label below a standing bar gets at least */
+    NAME_WIDTH = 160,          /* the same of the name of a row below a line */
+    BOX_LINE = 20,             /* pixels of a line of boxes */
+    LETTER = 7,
 };
 
-/* ---- what both ways share ---- */
+/* A script in the making: its texts, its data blocks, its commands. */
+struct script {
+    const struct gnuplot_options *options;
+    struct buffer texts, blocks, commands;
+    size_t text_count;
+    const struct chart *chart; /* the one at hand */
+    size_t number;             /* of it, from 1 */
+    bool horizontal;           /* its bars lie */
+    struct chart_scale x, y;
+};
 
-void gnuplot_begin_chart(struct gnuplot_parts *parts, const struct chart *chart, bool horizontal)
+/* ---- texts ---- */
+
+/* Begin the next chart: fill in what is about it. */
+static void begin_chart(struct script *parts, const struct chart *chart, bool horizontal)
 {
     parts->chart = chart;
     parts->number++;
@@ -41,20 +56,19 @@ void gnuplot_begin_chart(struct gnuplot_parts *parts, const struct chart *chart,
 }
 
 /* The texts of ticks are formats to gnuplot, so a % is doubled. */
-enum text_use { TEXT_PLAIN, TEXT_CATEGORY };
+enum text_use { TEXT_PLAIN, TEXT_LABEL, TEXT_CATEGORY };
 
-static size_t keep_text(struct gnuplot_parts *parts, const char *text, size_t len, size_t max,
-                        enum text_use use)
+static size_t keep_text(struct script *parts, const char *text, size_t len, size_t max, enum text_use use)
 {
     struct buffer safe = { 0 }, shown = { 0 };
     escape_terminal(&safe, text, len);
-    if (use == TEXT_CATEGORY)
+    if (use != TEXT_PLAIN)
         shorten_name(&shown, safe.at ? safe.at : "", safe.count, max);
     else
         shorten_middle(&shown, safe.at ? safe.at : "", safe.count, max);
     buffer_putc(&parts->texts, ':');
     for (size_t i = 0; i < shown.count; i++) {
-        if (use != TEXT_PLAIN && shown.at[i] == '%')
+        if (use == TEXT_CATEGORY && shown.at[i] == '%')
             buffer_putc(&parts->texts, '%');
         buffer_putc(&parts->texts, shown.at[i]);
     }
@@ -64,24 +78,19 @@ static size_t keep_text(struct gnuplot_parts *parts, const char *text, size_t le
     return ++parts->text_count;
 }
 
-size_t gnuplot_text(struct gnuplot_parts *parts, const char *text, size_t len, size_t max)
+static size_t plain_text(struct script *parts, const char *text, size_t len, size_t max)
 {
     return keep_text(parts, text, len, max, TEXT_PLAIN);
 }
 
-size_t gnuplot_category_text(struct gnuplot_parts *parts, size_t i, size_t max)
+static size_t category_text(struct script *parts, size_t i, size_t max)
 {
     const struct chart_series *series = &parts->chart->series.at[0];
     const union table_cell *cell = table_cell(series->table, i, series->x);
     return keep_text(parts, cell->text.at ? cell->text.at : "", cell->text.len, max, TEXT_CATEGORY);
 }
 
-bool gnuplot_title_fits(const struct chart *chart, const struct picture *picture, size_t max)
-{
-    return picture->source == NULL || strlen(chart->title) + strlen(picture->source) + strlen(" - ") <= max;
-}
-
-size_t gnuplot_title(struct gnuplot_parts *parts, const struct picture *picture, size_t max)
+static size_t title_text(struct script *parts, const struct picture *picture, size_t max)
 {
     enum { LEAST_SOURCE = 20 };
     struct buffer safe = { 0 }, title = { 0 };
@@ -92,28 +101,28 @@ size_t gnuplot_title(struct gnuplot_parts *parts, const struct picture *picture,
         buffer_puts(&title, " - ");
         shorten_middle(&title, safe.at ? safe.at : "", safe.count, max - width - 3);
     }
-    size_t text = gnuplot_text(parts, title.at, title.count, max);
+    size_t text = plain_text(parts, title.at, title.count, max);
     buffer_release(&safe);
     buffer_release(&title);
     return text;
 }
 
-void gnuplot_begin_label(struct gnuplot_parts *parts, size_t text)
+static void begin_label(struct script *parts, size_t text)
 {
     buffer_printf(&parts->commands, "set label %zu Text(%zu) at ", text, text);
 }
 
-size_t gnuplot_label_text(struct gnuplot_parts *parts, const struct chart_label *label, size_t max)
+static size_t label_text(struct script *parts, const struct chart_label *label, size_t max)
 {
     struct buffer text = { 0 };
     figure_add_value(&text, parts->y.kind, label->y);
     buffer_printf(&text, "  %s", label->text);
-    size_t number = gnuplot_text(parts, text.at, text.count, max);
+    size_t number = plain_text(parts, text.at, text.count, max);
     buffer_release(&text);
     return number;
 }
 
-bool gnuplot_has_legend(const struct chart *chart)
+static bool has_legend(const struct chart *chart)
 {
     for (size_t s = 0; s < chart->series.count; s++)
         if (chart->series.at[s].title)
@@ -121,7 +130,7 @@ bool gnuplot_has_legend(const struct chart *chart)
     return false;
 }
 
-void gnuplot_add_figure(struct buffer *out, double value)
+static void add_figure(struct buffer *out, double value)
 {
     if (isnan(value))
         buffer_puts(out, "NaN");
@@ -136,45 +145,18 @@ static void add_cells(struct buffer *out, const double *values, size_t count)
     for (size_t i = 0; i < count; i++) {
         if (i)
             buffer_putc(out, ' ');
-        gnuplot_add_figure(out, values[i]);
+        add_figure(out, values[i]);
     }
     buffer_putc(out, '\n');
 }
 
-static size_t width_of(const struct gnuplot_parts *parts)
+static size_t width_of(const struct script *parts)
 {
     return parts->options->width ? parts->options->width : DEFAULT_WIDTH;
 }
 
-/* Which bars are drawn where there are more than pixels for them: of each pixel column the highest. */
-static bool *choose_bars(const struct gnuplot_parts *parts)
-{
-    size_t count = chart_category_count(parts->chart), columns = width_of(parts);
-    bool *chosen = mem_zalloc(count + 1, sizeof *chosen);
-    if (count <= columns) {
-        memset(chosen, true, count);
-        return chosen;
-    }
-    double *height = mem_zalloc(count, sizeof *height);
-    for (size_t s = 0; s < parts->chart->series.count; s++) {
-        const struct chart_series *series = &parts->chart->series.at[s];
-        for (size_t i = 0; i < count; i++) {
-            double y = chart_value(series->table, i, series->y);
-            height[i] += isnan(y) ? 0 : y;
-        }
-    }
-    for (size_t c = 0; c < columns; c++) {
-        size_t highest = c * count / columns;
-        for (size_t i = highest + 1; i < (c + 1) * count / columns; i++)
-            highest = height[i] > height[highest] ? i : highest;
-        chosen[highest] = true;
-    }
-    free(height);
-    return chosen;
-}
-
 /* Lines "place low high". */
-static void add_bars(struct gnuplot_parts *parts, size_t s, double *tops, const bool *chosen)
+static void add_bars(struct script *parts, size_t s, double *tops, const bool *chosen)
 {
     const struct table *table = parts->chart->series.at[s].table;
     for (size_t i = 0; i < table->row_count; i++) {
@@ -189,7 +171,7 @@ static void add_bars(struct gnuplot_parts *parts, size_t s, double *tops, const 
  * Lines "x low high". An area has upright edges: where it changes there are two lines, what was and what is from there
  * on; the last row closes what holds to the end. An empty line is a break.
  */
-static void add_areas(struct gnuplot_parts *parts, size_t s, double *tops)
+static void add_areas(struct script *parts, size_t s, double *tops)
 {
     const struct chart_series *series = &parts->chart->series.at[s];
     bool is_area = series->mark == CHART_AREA, drawing = false;
@@ -214,8 +196,14 @@ static void add_areas(struct gnuplot_parts *parts, size_t s, double *tops)
     }
 }
 
-/* Lines "x y", thinned; an empty one is a break. */
-static void add_points(struct gnuplot_parts *parts, size_t s)
+/* In the unit of `pointsize`. */
+static double dot_size(const struct chart_series *series, size_t row, double most)
+{
+    return series->size ? chart_dot_diameter(chart_value(series->table, row, series->size), most) / 8 : 1;
+}
+
+/* Lines "x y", with the size of the dot where there is one; thinned; an empty one is a break. */
+static void add_points(struct script *parts, size_t s)
 {
     const struct chart_series *series = &parts->chart->series.at[s];
     size_t count = series->table->row_count, columns = width_of(parts);
@@ -223,13 +211,17 @@ static void add_points(struct gnuplot_parts *parts, size_t s)
     double *place[2] = { mem_alloc(mem_times(count + 1, sizeof(double))),
                          mem_alloc(mem_times(count + 1, sizeof(double))) };
     size_t *kept = mem_alloc(mem_times(count + 1, sizeof *kept)), kept_count;
+    double most = chart_most_size(parts->chart);
     for (size_t i = 0; i < count; i++) {
         x[i] = chart_value(series->table, i, series->x);
         y[i] = chart_value(series->table, i, series->y);
         place[0][i] = chart_scale_place(&parts->x, x[i]);
         place[1][i] = chart_scale_place(&parts->y, y[i]);
     }
-    if (series->mark == CHART_POINT)
+    if (series->mark == CHART_POINT && series->size) /* few, and none is to hide another */
+        for (kept_count = 0; kept_count < count; kept_count++)
+            kept[kept_count] = kept_count;
+    else if (series->mark == CHART_POINT)
         kept_count = thin_dots(place[0], place[1], count, (double[]){ 0, 0 }, (double[]){ 1, 1 }, columns / 2,
                                CHART_HEIGHT / 2, kept);
     else
@@ -239,7 +231,10 @@ static void add_points(struct gnuplot_parts *parts, size_t s)
         if (isnan(place[0][i]) || isnan(place[1][i]))
             buffer_putc(&parts->blocks, '\n');
         else
-            add_cells(&parts->blocks, (double[]){ x[i] / parts->x.divisor, y[i] / parts->y.divisor }, 2);
+            add_cells(
+                &parts->blocks,
+                (double[]){ x[i] / parts->x.divisor, y[i] / parts->y.divisor, dot_size(series, i, most) },
+                series->size ? 3 : 2);
     }
     free(x);
     free(y);
@@ -248,8 +243,52 @@ static void add_points(struct gnuplot_parts *parts, size_t s)
     free(kept);
 }
 
+/* Where the box of row I of SERIES begins and ends, in the unit shown; false when it is too narrow to be seen. */
+static bool box_edges(const struct script *parts, const struct chart_series *series, size_t i,
+                      double edges[2], double *pixels)
+{
+    double low = chart_value(series->table, i, series->low), high = chart_value(series->table, i, series->x);
+    *pixels =
+        (chart_scale_place(&parts->x, high) - chart_scale_place(&parts->x, low)) * (double)width_of(parts);
+    edges[0] = low / parts->x.divisor;
+    edges[1] = high / parts->x.divisor;
+    return *pixels >= 0.5 && !isnan(chart_value(series->table, i, series->y));
+}
+
+/* Lines "x line low high top bottom". */
+static void add_boxes(struct script *parts, size_t s)
+{
+    const struct chart_series *series = &parts->chart->series.at[s];
+    double edges[2], pixels;
+    for (size_t i = 0; i < series->table->row_count; i++) {
+        double line = chart_value(series->table, i, series->y);
+        if (box_edges(parts, series, i, edges, &pixels))
+            add_cells(&parts->blocks,
+                      (double[]){ edges[0], line, edges[0], edges[1], line + 0.06, line + 0.94 }, 6);
+    }
+}
+
+/* The names of boxes that are wide enough. */
+static void add_box_names(struct script *parts, size_t s)
+{
+    const struct chart_series *series = &parts->chart->series.at[s];
+    size_t name = chart_text_column(series->table);
+    double edges[2], pixels;
+    for (size_t i = 0; i < series->table->row_count && name != TABLE_NO_COLUMN; i++) {
+        if (!box_edges(parts, series, i, edges, &pixels) || pixels < 6 * LETTER)
+            continue;
+        const union table_cell *cell = table_cell(series->table, i, name);
+        begin_label(parts, keep_text(parts, cell->text.at ? cell->text.at : "", cell->text.len,
+                                     (size_t)pixels / LETTER - 1, TEXT_LABEL));
+        add_figure(&parts->commands, edges[0]);
+        buffer_printf(&parts->commands,
+                      ",%g left offset 0.4,0 front font \",9\" noenhanced textcolor rgb \"#ffffff\"\n",
+                      chart_value(series->table, i, series->y) + 0.5);
+    }
+}
+
 /* Block $cN_S with series S of chart N; false, and no block, when there is nothing of it to draw. */
-static bool add_block(struct gnuplot_parts *parts, size_t s, double *tops, const bool *chosen)
+static bool add_block(struct script *parts, size_t s, double *tops, const bool *chosen)
 {
     struct buffer *blocks = &parts->blocks;
     size_t begin = blocks->count;
@@ -260,6 +299,7 @@ static bool add_block(struct gnuplot_parts *parts, size_t s, double *tops, const
     case CHART_SPAN: add_bars(parts, s, tops, chosen); break;
     case CHART_AREA:
     case CHART_BAND: add_areas(parts, s, tops); break;
+    case CHART_BOX: add_boxes(parts, s); break;
     default: add_points(parts, s);
     }
     buffer_puts(blocks, "EOD\n");
@@ -271,9 +311,19 @@ static bool add_block(struct gnuplot_parts *parts, size_t s, double *tops, const
 
 /* ---- commands ---- */
 
+static void add_range(struct script *parts, char axis, const struct chart_scale *scale)
+{
+    if (scale->log)
+        buffer_printf(&parts->commands, "set logscale %c\n", axis);
+    buffer_printf(&parts->commands, "set %crange [", axis);
+    add_figure(&parts->commands, scale->least / scale->divisor);
+    buffer_putc(&parts->commands, ':');
+    add_figure(&parts->commands, scale->most / scale->divisor);
+    buffer_puts(&parts->commands, "]\n");
+}
+
 /* AXIS is "x" or "y" of the paper. */
-static void add_figure_ticks(struct gnuplot_parts *parts, char axis, const struct chart_scale *scale,
-                             size_t wanted)
+static void add_figure_ticks(struct script *parts, char axis, const struct chart_scale *scale, size_t wanted)
 {
     double tick[CHART_MOST_TICKS];
     size_t count = chart_scale_ticks(scale, wanted, tick);
@@ -282,31 +332,22 @@ static void add_figure_ticks(struct gnuplot_parts *parts, char axis, const struc
         buffer_puts(&parts->commands, i ? ", \"" : "\"");
         chart_scale_add_tick(&parts->commands, scale, tick[i]);
         buffer_puts(&parts->commands, "\" ");
-        gnuplot_add_figure(&parts->commands, tick[i] / scale->divisor);
+        add_figure(&parts->commands, tick[i] / scale->divisor);
     }
     buffer_puts(&parts->commands, ")\n");
-    if (scale->log)
-        buffer_printf(&parts->commands, "set logscale %c\n", axis);
-    buffer_printf(&parts->commands, "set %crange [", axis);
-    gnuplot_add_figure(&parts->commands, scale->least / scale->divisor);
-    buffer_putc(&parts->commands, ':');
-    gnuplot_add_figure(&parts->commands, scale->most / scale->divisor);
-    buffer_puts(&parts->commands, "]\n");
+    add_range(parts, axis, scale);
 }
 
-static void add_category_ticks(struct gnuplot_parts *parts, char axis)
+static void add_category_ticks(struct script *parts, char axis)
 {
-    size_t count = chart_category_count(parts->chart), step = 1;
-    if (!parts->horizontal)
-        while (count / step > MOST_STANDING_LABELS)
-            step++;
+    size_t count = chart_category_count(parts->chart);
+    size_t step = parts->horizontal ? 1 : chart_label_step(count, width_of(parts) / STANDING_LABEL_WIDTH);
     size_t room = width_of(parts) / 16, most = 16;
     if (parts->horizontal)
         most = room < LONGEST_LABEL ? room : LONGEST_LABEL;
     buffer_printf(&parts->commands, "set %ctics nomirror scale 0 noenhanced (", axis);
     for (size_t i = 0; i < count; i += step)
-        buffer_printf(&parts->commands, "%sText(%zu) %zu", i ? ", " : "",
-                      gnuplot_category_text(parts, i, most), i);
+        buffer_printf(&parts->commands, "%sText(%zu) %zu", i ? ", " : "", category_text(parts, i, most), i);
     buffer_puts(&parts->commands, ")\n");
     if (parts->horizontal)
         buffer_printf(&parts->commands, "set %crange [%zu.5:-0.5]\n", axis, count - 1);
@@ -314,33 +355,57 @@ static void add_category_ticks(struct gnuplot_parts *parts, char axis)
         buffer_printf(&parts->commands, "set %crange [-0.5:%zu.5]\n", axis, count - 1);
 }
 
-static void add_axis_title(struct gnuplot_parts *parts, char axis, const struct chart_scale *scale,
+/* Names of some rows along the x axis. */
+static void add_name_ticks(struct script *parts)
+{
+    const struct chart_series *series = &parts->chart->series.at[0];
+    size_t row[CHART_MOST_TICKS];
+    size_t count = chart_scale_names(parts->chart, width_of(parts) / NAME_WIDTH, row);
+    buffer_puts(&parts->commands, "set xtics nomirror out scale 0.5 noenhanced (");
+    for (size_t i = 0; i < count; i++) {
+        const union table_cell *cell = table_cell(series->table, row[i], parts->chart->x.names);
+        buffer_printf(&parts->commands, "%sText(%zu) ", i ? ", " : "",
+                      keep_text(parts, cell->text.at ? cell->text.at : "", cell->text.len, LONGEST_LEGEND,
+                                TEXT_CATEGORY));
+        add_figure(&parts->commands, chart_value(series->table, row[i], series->x) / parts->x.divisor);
+    }
+    buffer_puts(&parts->commands, ")\n");
+}
+
+static void add_axis_title(struct script *parts, char axis, const struct chart_scale *scale,
                            const struct chart_axis *of)
 {
     struct buffer title = { 0 };
     chart_scale_add_title(&title, scale, of);
     if (title.count)
         buffer_printf(&parts->commands, "set %clabel Text(%zu) noenhanced\n", axis,
-                      gnuplot_text(parts, title.at, title.count, LONGEST_TITLE));
+                      plain_text(parts, title.at, title.count, LONGEST_TITLE));
     buffer_release(&title);
 }
 
-static void add_axes(struct gnuplot_parts *parts)
+static void add_axes(struct script *parts)
 {
     const struct chart *chart = parts->chart;
     char across = parts->horizontal ? 'y' : 'x', up = parts->horizontal ? 'x' : 'y';
     if (chart_has_categories(chart))
         add_category_ticks(parts, across);
-    else
+    else if (chart->x.names) {
+        add_name_ticks(parts);
+        add_range(parts, 'x', &parts->x);
+    } else
         add_figure_ticks(parts, across, &parts->x, width_of(parts) / 80);
-    add_figure_ticks(parts, up, &parts->y, parts->horizontal ? width_of(parts) / 160 : 6);
     add_axis_title(parts, across, &parts->x, &chart->x);
+    if (chart_box_lines(chart)) {
+        buffer_printf(&parts->commands, "set ytics scale 0 (\"\" 0)\nset yrange [%zu:0]\n", chart_box_lines(chart));
+        return;
+    }
+    add_figure_ticks(parts, up, &parts->y, parts->horizontal ? width_of(parts) / 160 : 6);
     add_axis_title(parts, up, &parts->y, &chart->y);
     buffer_printf(&parts->commands, "set grid %ctics back lt 1 lw 0.6 lc rgb \"#dddddd\"\n", up);
 }
 
 /* The figure at the end of each lying bar; the scale makes room for it. */
-static void add_bar_figures(struct gnuplot_parts *parts)
+static void add_bar_figures(struct script *parts)
 {
     struct buffer figure = { 0 };
     double room = (parts->y.most - parts->y.least) * 0.15;
@@ -349,8 +414,8 @@ static void add_bar_figures(struct gnuplot_parts *parts)
         buffer_clear(&figure);
         if (!chart_category_figure(parts->chart, i, &top, &figure))
             continue;
-        gnuplot_begin_label(parts, gnuplot_text(parts, figure.at, figure.count, LONGEST_LABEL));
-        gnuplot_add_figure(&parts->commands, top / parts->y.divisor);
+        begin_label(parts, plain_text(parts, figure.at, figure.count, LONGEST_LABEL));
+        add_figure(&parts->commands, top / parts->y.divisor);
         buffer_printf(&parts->commands, ",%zu left offset 0.5,0 front noenhanced textcolor rgb \"#333333\"\n",
                       i);
     }
@@ -358,15 +423,18 @@ static void add_bar_figures(struct gnuplot_parts *parts)
     buffer_release(&figure);
 }
 
-static void add_labels(struct gnuplot_parts *parts)
+static void add_labels(struct script *parts)
 {
+    for (size_t s = 0; s < parts->chart->series.count; s++)
+        if (parts->chart->series.at[s].mark == CHART_BOX)
+            add_box_names(parts, s);
     for (size_t i = 0; i < parts->chart->labels.count; i++) {
         const struct chart_label *label = &parts->chart->labels.at[i];
         bool right = chart_scale_place(&parts->x, label->x) > 0.5;
-        gnuplot_begin_label(parts, gnuplot_label_text(parts, label, LONGEST_TITLE));
-        gnuplot_add_figure(&parts->commands, label->x / parts->x.divisor);
+        begin_label(parts, label_text(parts, label, LONGEST_TITLE));
+        add_figure(&parts->commands, label->x / parts->x.divisor);
         buffer_putc(&parts->commands, ',');
-        gnuplot_add_figure(&parts->commands, label->y / parts->y.divisor);
+        add_figure(&parts->commands, label->y / parts->y.divisor);
         buffer_printf(&parts->commands,
                       " %s offset %s0.8,0.7 front noenhanced point pt 7 ps 0.8 lc rgb \"#000000\"\n",
                       right ? "right" : "left", right ? "-" : "");
@@ -374,12 +442,13 @@ static void add_labels(struct gnuplot_parts *parts)
 }
 
 /* How series S is drawn. */
-static void add_manner(struct gnuplot_parts *parts, size_t s)
+static void add_manner(struct script *parts, size_t s)
 {
     static const int dots[] = { 7, 5, 9, 11, 13, 6, 4, 8 };
     const struct chart_series *series = &parts->chart->series.at[s];
     struct buffer *commands = &parts->commands;
-    double half = chart_category_count(parts->chart) > 120 ? 0.5 : 0.38;
+    size_t count = chart_category_count(parts->chart);
+    double half = count > 120 ? fmax(0.5, (double)count / (double)width_of(parts) / 2) : 0.38;
     switch (series->mark) {
     case CHART_BAR:
     case CHART_SPAN:
@@ -396,12 +465,16 @@ static void add_manner(struct gnuplot_parts *parts, size_t s)
     case CHART_LINE: buffer_puts(commands, "1:2 with lines lw 2"); break;
     case CHART_STAIRS: buffer_puts(commands, "1:2 with steps lw 1.5"); break;
     case CHART_POINT:
-        buffer_printf(commands, "1:2 with points pt %d ps 0.8", dots[s % (sizeof dots / sizeof *dots)]);
+        if (series->size)
+            buffer_puts(commands, "1:2:3 with points pt 7 ps variable");
+        else
+            buffer_printf(commands, "1:2 with points pt %d ps 0.8", dots[s % (sizeof dots / sizeof *dots)]);
         break;
+    case CHART_BOX: buffer_puts(commands, "1:2:3:4:5:6 with boxxyerror fs solid 1 noborder"); break;
     }
 }
 
-static void add_plot(struct gnuplot_parts *parts)
+static void add_plot(struct script *parts)
 {
     const struct chart *chart = parts->chart;
     size_t most = 1;
@@ -409,7 +482,7 @@ static void add_plot(struct gnuplot_parts *parts)
         if (chart->series.at[s].table->row_count > most)
             most = chart->series.at[s].table->row_count;
     double *tops = mem_zalloc(most, sizeof *tops);
-    bool *chosen = choose_bars(parts);
+    bool *chosen = chart_bars_shown(chart, width_of(parts));
     buffer_puts(&parts->commands, "plot NaN notitle"); /* so that there is something to plot */
     for (size_t s = 0; s < chart->series.count; s++) {
         const struct chart_series *series = &chart->series.at[s];
@@ -420,7 +493,7 @@ static void add_plot(struct gnuplot_parts *parts)
         buffer_printf(&parts->commands, " lc rgb \"%s\"", chart_color_code(series->color));
         if (series->title)
             buffer_printf(&parts->commands, " title Text(%zu) noenhanced",
-                          gnuplot_text(parts, series->title, strlen(series->title), LONGEST_LEGEND));
+                          plain_text(parts, series->title, strlen(series->title), LONGEST_LEGEND));
         else
             buffer_puts(&parts->commands, " notitle");
     }
@@ -430,7 +503,7 @@ static void add_plot(struct gnuplot_parts *parts)
 }
 
 /* Lines of the legend: gnuplot gives each entry the room of the longest. */
-static size_t legend_lines(const struct gnuplot_parts *parts, const struct chart *chart)
+static size_t legend_lines(const struct script *parts, const struct chart *chart)
 {
     size_t count = 0, longest = 0;
     for (size_t s = 0; s < chart->series.count; s++) {
@@ -443,13 +516,13 @@ static size_t legend_lines(const struct gnuplot_parts *parts, const struct chart
     return count ? (count - 1) / (across ? across : 1) + 1 : 0;
 }
 
-static size_t legend_height(const struct gnuplot_parts *parts, const struct chart *chart)
+static size_t legend_height(const struct script *parts, const struct chart *chart)
 {
     return LEGEND_HEIGHT * legend_lines(parts, chart);
 }
 
 /* TOP and HEIGHT in pixels, of ALL. */
-static void add_chart(struct gnuplot_parts *parts, const struct picture *picture, size_t top, size_t height,
+static void add_chart(struct script *parts, const struct picture *picture, size_t top, size_t height,
                       size_t all)
 {
     const struct chart *chart = parts->chart;
@@ -460,11 +533,10 @@ static void add_chart(struct gnuplot_parts *parts, const struct picture *picture
                       (double)(all - top - height) / (double)all, (double)height / (double)all);
     double above = (double)(all - top), whole = (double)all;
     size_t room = width_of(parts) / 8;
-    gnuplot_begin_label(parts, gnuplot_title(parts, picture, room < LONGEST_TITLE ? room : LONGEST_TITLE));
+    begin_label(parts, title_text(parts, picture, room < LONGEST_TITLE ? room : LONGEST_TITLE));
     buffer_printf(commands, "screen 0.012, screen %.6g left font \",14\" noenhanced\n", (above - 18) / whole);
     if (chart->note) {
-        gnuplot_begin_label(parts,
-                            gnuplot_text(parts, chart->note, strlen(chart->note), width_of(parts) / 6));
+        begin_label(parts, plain_text(parts, chart->note, strlen(chart->note), width_of(parts) / 6));
         buffer_printf(commands,
                       "screen 0.012, screen %.6g left font \",11\" noenhanced textcolor rgb \"#555555\"\n",
                       (above - 40) / whole);
@@ -477,7 +549,7 @@ static void add_chart(struct gnuplot_parts *parts, const struct picture *picture
     buffer_puts(commands, "set rmargin at screen 0.975\n");
     size_t below = BELOW_AXIS + legend_height(parts, chart);
     buffer_printf(commands, "set bmargin at screen %.6g\n", (above - (double)height + (double)below) / whole);
-    if (gnuplot_has_legend(chart))
+    if (has_legend(chart))
         buffer_printf(
             commands,
             "set key center center at screen 0.5, screen %.6g horizontal Left reverse noenhanced samplen 1.5 "
@@ -491,11 +563,13 @@ static void add_chart(struct gnuplot_parts *parts, const struct picture *picture
     buffer_puts(commands, "unset label\nunset logscale\nunset xlabel\nunset ylabel\nunset grid\n");
 }
 
-static size_t natural_height(const struct gnuplot_parts *parts, const struct chart *chart)
+static size_t natural_height(const struct script *parts, const struct chart *chart)
 {
     size_t note = chart->note ? 20 : 0, legend = legend_height(parts, chart);
     if (chart->horizontal)
         return FRAME_HEIGHT + note + legend + BAR_HEIGHT * chart_category_count(chart);
+    if (chart_box_lines(chart))
+        return FRAME_HEIGHT + note + legend + BOX_LINE * chart_box_lines(chart);
     return CHART_HEIGHT + note + legend;
 }
 
@@ -519,7 +593,7 @@ static void add_terminal(struct buffer *out, const struct gnuplot_options *optio
     }
 }
 
-static void add_pixel_charts(struct gnuplot_parts *parts, const struct picture *picture, struct buffer *out)
+static void add_charts(struct script *parts, const struct picture *picture, struct buffer *out)
 {
     size_t all = 0, top = 0;
     for (size_t i = 0; i < picture->charts.count; i++)
@@ -534,7 +608,7 @@ static void add_pixel_charts(struct gnuplot_parts *parts, const struct picture *
         size_t own = (size_t)((double)natural_height(parts, chart) * stretch);
         if (i + 1 == picture->charts.count)
             own = height - top;
-        gnuplot_begin_chart(parts, chart, chart->horizontal);
+        begin_chart(parts, chart, chart->horizontal);
         add_chart(parts, picture, top, own, height);
         top += own;
     }
@@ -544,16 +618,13 @@ static void add_pixel_charts(struct gnuplot_parts *parts, const struct picture *
 
 void gnuplot_script(const struct picture *picture, const struct gnuplot_options *options, struct buffer *out)
 {
-    struct gnuplot_parts parts = { .options = options };
+    struct script parts = { .options = options };
     buffer_printf(out,
                   "# %s, drawn by gnuplot 5.4 or later: gnuplot THIS_FILE > PICTURE\n"
                   "# Texts and figures are in the blocks below, Text(N) is line N of the first.\n"
                   "set encoding utf8\n",
                   picture->key);
-    if (options->terminal == GNUPLOT_TEXT)
-        gnuplot_text_charts(&parts, picture);
-    else
-        add_pixel_charts(&parts, picture, out);
+    add_charts(&parts, picture, out);
     buffer_puts(out, "\n$text << EOD\n");
     buffer_add(out, parts.texts.at ? parts.texts.at : "", parts.texts.count);
     buffer_puts(out, "EOD\nText(n) = substr($text[n], 2, strlen($text[n]))\n\n");

@@ -12,9 +12,14 @@
 
 #include "base/buffer.h"
 #include "base/chart.h"
-#include "report/gnuplot_options.h"
-#include <stdbool.h>
 #include <stddef.h>
+
+enum gnuplot_terminal { GNUPLOT_SVG, GNUPLOT_PNG, GNUPLOT_PDF };
+
+struct gnuplot_options {
+    enum gnuplot_terminal terminal;
+    size_t width, height; /* of the whole picture, in pixels; 0: what suits */
+};
 
 /* Add the script to OUT. */
 void gnuplot_script(const struct picture *picture, const struct gnuplot_options *options, struct buffer *out);

@@ -17,9 +17,10 @@ enum {
     BAR_HEIGHT = 20,   /* of a lying bar, its gap included */
     LETTER = 8,        /* width of an average letter, rather too much than too little */
     LEGEND_HEIGHT = 20,
-    LONGEST_LABEL = 42, /* columns of a category's label beside a lying bar */
-    MOST_STANDING_LABELS = 24,
-    STANDING_LABEL = 14, /* columns of one below a standing bar, where there is room */
+    LONGEST_LABEL = 42,  /* columns of a category's label beside a lying bar */
+    STANDING_LABEL = 40, /* pixels that a label below a standing bar gets at least */
+    NAME_WIDTH = 160,    /* the same of the name of a row below a line */
+    BOX_LINE = 20,       /* of a line of boxes, its gap included */
 };
 
 /* A chart being drawn: where its plot lies, and its scales. */
@@ -100,13 +101,16 @@ static double between(double least, double value, double most)
 /* Across the page, of a figure of the axis that goes across. */
 static double across(const struct plot *plot, const struct chart_scale *scale, double value)
 {
-    return plot->left + between(0, chart_scale_place(scale, value), 1) * plot->width;
+    double place = chart_scale_place(scale, value);
+    return plot->left + between(0, isnan(place) ? 0 : place, 1) * plot->width;
 }
 
 /* Down the page, of a figure of the y axis of a chart that is not horizontal. */
 static double down(const struct plot *plot, double value)
 {
-    return plot->top + (1 - between(0, chart_scale_place(&plot->y, value), 1)) * plot->height;
+    double place = chart_scale_place(&plot->y, value);
+    return plot->top + (1 - between(0, isnan(place) ? 0 : place, 1)) *
+                           plot->height; /* 0 of a logarithmic axis: its end */
 }
 
 /* The room of a category along its axis, and where that of category I begins. */
@@ -139,7 +143,7 @@ static void add_axis_across(struct plot *plot, const struct chart_scale *scale, 
     for (size_t i = 0; i < count; i++) {
         double x = across(plot, scale, tick[i]);
         add_line(plot, grid ? "grid" : "axis", x, grid ? plot->top : bottom, x, bottom + (grid ? 0 : 4));
-        add_tick(plot, scale, tick[i], x, bottom + 16, "middle");
+        add_tick(plot, scale, tick[i], x, bottom + 16, x > WIDTH - 20 ? "end" : "middle");
     }
 }
 
@@ -154,6 +158,24 @@ static void add_axis_down(struct plot *plot)
     }
 }
 
+/* Names of some rows, in place of figures. */
+static void add_names_across(struct plot *plot)
+{
+    const struct chart_series *series = &plot->chart->series.at[0];
+    double bottom = plot->top + plot->height;
+    size_t row[CHART_MOST_TICKS],
+        count = chart_scale_names(plot->chart, (size_t)plot->width / NAME_WIDTH, row);
+    for (size_t i = 0; i < count; i++) {
+        const union table_cell *cell = table_cell(series->table, row[i], plot->chart->x.names);
+        double x = across(plot, &plot->x, chart_value(series->table, row[i], series->x));
+        double width = cell->text.at ? (double)(unicode_text_width(cell->text.at, cell->text.len) * 6) : 0;
+        add_line(plot, "axis", x, bottom, x, bottom + 4);
+        bool last = x + width / 2 > WIDTH;
+        add_text(plot, x, bottom + 16, last ? "end" : "middle", "tick", cell->text.at ? cell->text.at : "",
+                 cell->text.len, NAME_WIDTH / 6);
+    }
+}
+
 static const union table_cell *label_of_category(const struct plot *plot, size_t i)
 {
     const struct chart_series *series = &plot->chart->series.at[0];
@@ -162,9 +184,8 @@ static const union table_cell *label_of_category(const struct plot *plot, size_t
 
 static void add_category_labels(struct plot *plot)
 {
-    size_t step = 1;
-    while (!plot->horizontal && plot->category_count / step > MOST_STANDING_LABELS)
-        step++;
+    size_t step =
+        plot->horizontal ? 1 : chart_label_step(plot->category_count, (size_t)plot->width / STANDING_LABEL);
     double room = room_of_category(plot);
     for (size_t i = 0; i < plot->category_count; i += step) {
         const union table_cell *cell = label_of_category(plot, i);
@@ -216,15 +237,16 @@ static void add_tip(struct plot *plot, size_t s, size_t i, const union table_cel
     buffer_release(&figure);
 }
 
-static void add_bars(struct plot *plot, size_t s, double *tops)
+static void add_bars(struct plot *plot, size_t s, double *tops, const bool *shown)
 {
     const struct table *table = plot->chart->series.at[s].table;
     double room = room_of_category(plot), gap = room > 6 ? room * 0.12 : 0;
+    bool thinned = room < 1; /* then those shown are a pixel each */
     for (size_t i = 0; i < table->row_count; i++) {
         double low, high;
-        if (!chart_edges(plot->chart, s, i, tops, &low, &high) || high == low)
+        if (!chart_edges(plot->chart, s, i, tops, &low, &high) || high == low || !shown[i])
             continue;
-        double begin = begin_of_category(plot, i) + gap, thick = room - 2 * gap;
+        double begin = begin_of_category(plot, i) + gap, thick = thinned ? 1 : room - 2 * gap;
         buffer_puts(plot->out, "<rect");
         add_class(plot, s, "fill");
         if (plot->horizontal) {
@@ -370,36 +392,71 @@ static void add_path(struct plot *plot, size_t s)
     release_points(&points);
 }
 
-static size_t first_text_column(const struct table *table)
-{
-    size_t column = 0;
-    while (column < table->column_count && !table_is_text(table->columns[column].kind))
-        column++;
-    return column;
-}
-
 static void add_dots(struct plot *plot, size_t s)
 {
     const struct chart_series *series = &plot->chart->series.at[s];
-    size_t told = first_text_column(series->table);
+    size_t told = chart_text_column(series->table);
+    double most = chart_most_size(plot->chart);
     struct points points = thin_points(plot, s);
     for (size_t k = 0; k < points.count; k++) {
         double x = points.x[points.kept[k]], y = points.y[points.kept[k]];
         if (isnan(x))
             continue;
         buffer_puts(plot->out, "<circle");
+        size_t row = points.kept[k];
         add_class(plot, s, "fill");
         add_attribute(plot->out, "cx", across(plot, &plot->x, x));
         add_attribute(plot->out, "cy", down(plot, y));
-        if (told < series->table->column_count) {
-            buffer_puts(plot->out, " r=\"3\">");
-            add_tip(plot, s, points.kept[k], table_cell(series->table, points.kept[k], told));
+        if (series->size)
+            buffer_puts(plot->out, " fill-opacity=\".6\"");
+        add_attribute(
+            plot->out, "r",
+            series->size ? chart_dot_diameter(chart_value(series->table, row, series->size), most) / 2 : 3);
+        if (told != TABLE_NO_COLUMN) {
+            buffer_putc(plot->out, '>');
+            add_tip(plot, s, row, table_cell(series->table, row, told));
             buffer_puts(plot->out, "</circle>\n");
         } else {
-            buffer_puts(plot->out, " r=\"3\"/>\n");
+            buffer_puts(plot->out, "/>\n");
         }
     }
     release_points(&points);
+}
+
+/* Boxes with their names in them, as far as these fit, and what they are where one points at them. */
+static void add_boxes(struct plot *plot, size_t s)
+{
+    enum { LETTER_IN_BOX = 7, LEAST_ROOM = 6 };
+    const struct chart_series *series = &plot->chart->series.at[s];
+    size_t name = chart_text_column(series->table);
+    for (size_t i = 0; i < series->table->row_count; i++) {
+        double low = chart_value(series->table, i, series->low),
+               high = chart_value(series->table, i, series->x);
+        double line = chart_value(series->table, i, series->y);
+        if (isnan(low) || isnan(high) || isnan(line))
+            continue;
+        double from = across(plot, &plot->x, low), width = across(plot, &plot->x, high) - from;
+        double top = plot->top + line * BOX_LINE;
+        if (width < 0.3) /* not seen */
+            continue;
+        const union table_cell *cell = table_cell(series->table, i, name);
+        buffer_puts(plot->out, "<rect");
+        add_class(plot, s, "fill");
+        add_attribute(plot->out, "x", from);
+        add_attribute(plot->out, "y", top);
+        add_attribute(plot->out, "width", width > 3 ? width - 1 : width);
+        add_attribute(plot->out, "height", BOX_LINE - 1);
+        buffer_puts(plot->out, "><title>");
+        escape_html(plot->out, cell->text.at ? cell->text.at : "", cell->text.len);
+        struct buffer figure = { 0 };
+        figure_add_value(&figure, plot->x.kind, high - low);
+        buffer_printf(plot->out, ": %s, %.1f %%</title></rect>\n", figure.at,
+                      100 * (high - low) / (plot->x.most - plot->x.least));
+        buffer_release(&figure);
+        if (width > LETTER_IN_BOX * LEAST_ROOM + 6)
+            add_text(plot, from + 3, top + BOX_LINE - 6, "start", "on", cell->text.at ? cell->text.at : "",
+                     cell->text.len, (size_t)((width - 6) / LETTER_IN_BOX));
+    }
 }
 
 /* The figure at the end of each lying bar. */
@@ -491,13 +548,53 @@ static struct plot lay_out(struct buffer *out, const struct chart *chart, double
     plot.y = chart_scale_y(chart);
     bool title_on_top = !plot.horizontal && chart->y.title;
     plot.top = (double)(lay_out_legend(chart, NULL) * LEGEND_HEIGHT) + (title_on_top ? 28 : 8);
-    plot.left = plot.horizontal ? width_of_labels(&plot) : 74;
+    size_t lines = chart_box_lines(chart);
+    plot.left = lines ? 16 : plot.horizontal ? width_of_labels(&plot) : 74;
     plot.width = WIDTH - plot.left - 16;
     plot.height = plot.horizontal ? (double)(plot.category_count * BAR_HEIGHT) : PLOT_HEIGHT;
+    if (lines)
+        plot.height = (double)(lines * BOX_LINE);
     if (plot.horizontal)
         plot.y.most += (plot.y.most - plot.y.least) * 0.14; /* for the figures at the ends of bars */
     *height = plot.top + plot.height + 42;
     return plot;
+}
+
+static void add_axes(struct plot *plot)
+{
+    if (plot->horizontal) {
+        add_axis_across(plot, &plot->y, true);
+        return;
+    }
+    if (chart_box_lines(plot->chart) == 0)
+        add_axis_down(plot);
+    if (plot->chart->x.names)
+        add_names_across(plot);
+    else if (!chart_has_categories(plot->chart))
+        add_axis_across(plot, &plot->x, false);
+}
+
+static void add_series(struct plot *plot)
+{
+    const struct chart *chart = plot->chart;
+    size_t rows = 0;
+    for (size_t s = 0; s < chart->series.count; s++)
+        rows = chart->series.at[s].table->row_count > rows ? chart->series.at[s].table->row_count : rows;
+    double *tops = mem_zalloc(rows + 1, sizeof *tops);
+    bool *shown = chart_bars_shown(chart, (size_t)(plot->horizontal ? plot->height : plot->width));
+    for (size_t s = 0; s < chart->series.count; s++)
+        switch (chart->series.at[s].mark) {
+        case CHART_BAR:
+        case CHART_SPAN: add_bars(plot, s, tops, shown); break;
+        case CHART_AREA:
+        case CHART_BAND: add_area(plot, s, tops); break;
+        case CHART_LINE:
+        case CHART_STAIRS: add_path(plot, s); break;
+        case CHART_POINT: add_dots(plot, s); break;
+        case CHART_BOX: add_boxes(plot, s); break;
+        }
+    free(shown);
+    free(tops);
 }
 
 /* The element of CHART: alone, or, with TOP at least 0, inside another so far below its top. Its height. */
@@ -517,31 +614,9 @@ static double add_chart(struct buffer *out, const struct chart *chart, double to
     escape_html(out, chart->title, strlen(chart->title));
     buffer_puts(out, "\">\n");
     lay_out_legend(chart, &plot);
-    bool categories = chart_has_categories(chart);
-    if (plot.horizontal) {
-        add_axis_across(&plot, &plot.y, true);
-    } else {
-        add_axis_down(&plot);
-        if (!categories)
-            add_axis_across(&plot, &plot.x, false);
-    }
-    double *tops = NULL;
-    size_t rows = 0;
-    for (size_t s = 0; s < chart->series.count; s++)
-        rows = chart->series.at[s].table->row_count > rows ? chart->series.at[s].table->row_count : rows;
-    tops = mem_zalloc(rows + 1, sizeof *tops);
-    for (size_t s = 0; s < chart->series.count; s++)
-        switch (chart->series.at[s].mark) {
-        case CHART_BAR:
-        case CHART_SPAN: add_bars(&plot, s, tops); break;
-        case CHART_AREA:
-        case CHART_BAND: add_area(&plot, s, tops); break;
-        case CHART_LINE:
-        case CHART_STAIRS: add_path(&plot, s); break;
-        case CHART_POINT: add_dots(&plot, s); break;
-        }
-    free(tops);
-    if (categories)
+    add_axes(&plot);
+    add_series(&plot);
+    if (plot.category_count)
         add_category_labels(&plot);
     if (plot.horizontal)
         add_bar_figures(&plot);
@@ -564,7 +639,7 @@ void svg_add_chart(struct buffer *out, const struct chart *chart)
 
 /* ---- a picture of its own ---- */
 
-enum { TITLE_HEIGHT = 26, NOTE_HEIGHT = 18, MARGIN = 16 };
+enum { TITLE_HEIGHT = 26, NOTE_HEIGHT = 18, MARGIN = 4 };
 
 /* What a page's style sheet says of charts, for a picture without a page. */
 static void add_style(struct buffer *out)
@@ -573,47 +648,64 @@ static void add_style(struct buffer *out)
         out,
         "<style>text { fill: #1f2328; font: 12px sans-serif; } .title { font-size: 15px; font-weight: bold; } "
         ".tick, .note { fill: #656d76; font-size: 11px; } .grid { stroke: #d8dee4; } .axis { stroke: #656d76; } "
-        ".fill { fill: currentColor; } .band { fill: currentColor; fill-opacity: .25; } .peak { fill: #1f2328; } "
+        ".fill { fill: currentColor; } .on { fill: #ffffff; font-size: 11px; } .band { fill: currentColor; fill-opacity: .25; } .peak { fill: #1f2328; } "
         ".line { stroke: currentColor; stroke-width: 1.6; fill: none; stroke-linejoin: round; }");
     for (int color = 0; color < CHART_COLORS; color++)
         buffer_printf(out, " .c%d { color: %s; }", color, chart_color_code((enum chart_color)color));
     buffer_puts(out, "</style>\n");
 }
 
+/* TEXT in lines of at most WIDTH columns, broken at blanks; returns where the next thing begins. */
 static double add_heading(struct buffer *out, double top, double height, const char *class, const char *text,
-                          const char *more)
+                          size_t width)
 {
-    buffer_puts(out, "<text");
-    add_attribute(out, "x", MARGIN);
-    add_attribute(out, "y", top + height - 8);
-    buffer_printf(out, " class=\"%s\">", class);
-    escape_html(out, text, strlen(text));
-    if (more) {
-        buffer_puts(out, ": ");
-        escape_html(out, more, strlen(more));
+    size_t len = strlen(text);
+    while (len > 0) {
+        size_t end = len;
+        while (end > 0 && unicode_text_width(text, end) > width)
+            for (end--; end > 0 && text[end] != ' ';)
+                end--;
+        if (end == 0) /* one word that is too long */
+            end = len;
+        buffer_puts(out, "<text");
+        add_attribute(out, "x", MARGIN);
+        add_attribute(out, "y", top + height - 8);
+        buffer_printf(out, " class=\"%s\">", class);
+        escape_html(out, text, end);
+        buffer_puts(out, "</text>\n");
+        top += height;
+        end += strspn(text + end, " ");
+        text += end;
+        len -= end;
     }
-    buffer_puts(out, "</text>\n");
-    return top + height;
+    return top;
 }
 
-void svg_add_picture(struct buffer *out, const struct picture *picture)
+void svg_add_picture(struct buffer *out, const struct picture *picture, size_t width, size_t height)
 {
-    struct buffer body = { 0 };
-    double top = add_heading(&body, MARGIN, TITLE_HEIGHT, "title", picture->title, picture->source);
+    enum { TITLE_LETTERS = 120, NOTE_LETTERS = 165 };
+    struct buffer body = { 0 }, title = { 0 };
+    double top = MARGIN;
     for (size_t i = 0; i < picture->charts.count; i++) {
         const struct chart *chart = picture->charts.at[i];
-        top = add_heading(&body, top, TITLE_HEIGHT, "title", chart->title, NULL);
+        buffer_clear(&title);
+        buffer_puts(&title, chart->title);
+        if (i == 0 && picture->source)
+            buffer_printf(&title, " - %s", picture->source);
+        top = add_heading(&body, top, TITLE_HEIGHT, "title", title.at, TITLE_LETTERS);
         if (chart->note)
-            top = add_heading(&body, top, NOTE_HEIGHT, "note", chart->note, NULL);
+            top = add_heading(&body, top, NOTE_HEIGHT, "note", chart->note, NOTE_LETTERS);
         top += add_chart(&body, chart, top);
     }
     buffer_printf(
         out,
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%.0f\" viewBox=\"0 0 %d %.0f\">\n",
-        WIDTH, top, WIDTH, top);
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%zu\" height=\"%.0f\" viewBox=\"0 0 %d %.0f\">\n",
+        width ? width : WIDTH, height ? (double)height : top * (width ? (double)width / WIDTH : 1), WIDTH,
+        top);
     add_style(out);
     buffer_puts(out, "<rect width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>\n");
     buffer_add(out, body.at, body.count);
     buffer_puts(out, "</svg>\n");
     buffer_release(&body);
+    buffer_release(&title);
 }

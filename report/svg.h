@@ -4,7 +4,8 @@
  *     svg_add_chart(&page, chart);
  *
  * One <svg> element, well formed, without scripts, styles and references: colours, fonts and line widths come from the
- * page's style sheet by class (c0 to c8 are the colours of enum chart_color; fill, band, line, grid, axis, tick, peak).
+ * page's style sheet by class (c0 to c8 are the colours of enum chart_color; fill, band, line, grid, axis, tick, peak, on:
+ * text on a colour).
  * All texts are escaped. It is drawn 960 units wide and scales.
  */
 #ifndef TPA_REPORT_SVG_H
@@ -15,7 +16,10 @@
 
 void svg_add_chart(struct buffer *out, const struct chart *chart);
 
-/* All of PICTURE as a file of its own, with its titles and a style sheet. */
-void svg_add_picture(struct buffer *out, const struct picture *picture);
+/*
+ * All of PICTURE as a file of its own, with its titles and a style sheet, WIDTH pixels wide and HEIGHT high; where these are 0,
+ * 960, and as high as that needs. What is drawn scales.
+ */
+void svg_add_picture(struct buffer *out, const struct picture *picture, size_t width, size_t height);
 
 #endif

@@ -1,6 +1,6 @@
 /*
  * test_chart.c - base/chart.h and what draws it: scales (report/chart_scale.h), cells (report/chart_cells.h) and scripts
- * (report/gnuplot.h).
+ * (report/gnuplot.h) and texts (report/chart_text.h).
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -10,8 +10,11 @@
 
 #include "report/chart_cells.h"
 #include "report/chart_scale.h"
+#include "report/chart_text.h"
 #include "report/gnuplot.h"
+#include "report/svg.h"
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 static struct picture *picture;
@@ -247,8 +250,8 @@ static void names_are_never_commands(void **state)
         "\x1b]0;PWNED\x07",
     };
     enum { NAMES = sizeof names / sizeof *names };
-    static const enum gnuplot_terminal terminals[] = { GNUPLOT_TEXT, GNUPLOT_SVG, GNUPLOT_PNG, GNUPLOT_PDF };
-    for (size_t t = 0; t < 4; t++) {
+    static const enum gnuplot_terminal terminals[] = { GNUPLOT_SVG, GNUPLOT_PNG, GNUPLOT_PDF };
+    for (size_t t = 0; t < 3; t++) {
         begin(TABLE_NAME, TABLE_NS);
         for (size_t i = 0; i < NAMES; i++)
             add_bar(names[i], 1000 + (int64_t)i, 0);
@@ -303,11 +306,25 @@ static void a_script_is_thinned(void **state)
     picture_free(picture);
 }
 
+/* No line of TEXT takes more than WIDTH columns, escape sequences aside. */
+static void assert_widest(const struct buffer *text, size_t width)
+{
+    size_t column = 0;
+    for (const char *at = text->at; *at; at++) {
+        if (*at == '\033')
+            at = strchr(at, 'm');
+        else if (*at == '\n')
+            column = 0;
+        else if (((unsigned char)*at & 0xc0) != 0x80) /* begins a character */
+            assert_true(++column <= width);
+    }
+}
+
 /* Charts of all marks, with and without anything in them, at all sizes: whatever comes is a script. */
 static void odd_charts_are_scripts(void **state)
 {
     (void)state;
-    for (unsigned mark = CHART_BAR; mark <= CHART_POINT; mark++)
+    for (unsigned mark = CHART_BAR; mark <= CHART_BOX; mark++)
         for (int64_t rows = 0; rows < 4; rows++)
             for (size_t width = 0; width < 60; width += 59)
                 for (unsigned log = 0; log < 2; log++) {
@@ -324,7 +341,7 @@ static void odd_charts_are_scripts(void **state)
                         table_add_row(table); /* all missing */
                     add_series(mark, 1, "series");
                     chart_add_label(chart, 0, 0, "label");
-                    for (unsigned t = GNUPLOT_TEXT; t <= GNUPLOT_PDF; t++) {
+                    for (unsigned t = GNUPLOT_SVG; t <= GNUPLOT_PDF; t++) {
                         struct buffer script = { 0 };
                         gnuplot_script(
                             picture,
@@ -333,14 +350,136 @@ static void odd_charts_are_scripts(void **state)
                         assert_non_null(strstr(script.at, "\nplot NaN notitle"));
                         buffer_release(&script);
                     }
+                    for (unsigned manner = 0; manner < 4; manner++) {
+                        struct chart_text_options options = { width, width / 2, manner & 1, manner & 2 };
+                        struct buffer text = { 0 };
+                        chart_text_add(&text, picture, &options);
+                        assert_widest(&text, width > 40 ? width : width ? 40 : 100);
+                        buffer_release(&text);
+                    }
+                    struct buffer svg = { 0 };
+                    svg_add_picture(&svg, picture, width, 0);
+                    assert_non_null(strstr(svg.at, "</svg>\n</svg>\n"));
+                    assert_null(strstr(svg.at, "nan"));
+                    buffer_release(&svg);
                     picture_free(picture);
                 }
+}
+
+/* ---- texts ---- */
+
+static void assert_text(const struct chart_text_options *options, const char *wanted)
+{
+    struct buffer text = { 0 };
+    chart_text_add(&text, picture, options);
+    assert_string_equal(text.at, wanted);
+    buffer_release(&text);
+}
+
+/*
+ * The axis ends at 40us and has 40 - 4 - 13 = 23 columns: 40us are all of them, 10us are 5.75 or 46 eighths, so 5 columns and
+ * 6 eighths; in whole columns 6.
+ */
+static void bars_end_at_eighths(void **state)
+{
+    (void)state;
+    begin(TABLE_NAME, TABLE_NS);
+    add_bar("a", 40000, 0);
+    add_bar("b", 10000, 0);
+    add_series(CHART_BAR, 1, NULL);
+    chart->horizontal = true;
+    chart->x.title = chart->y.title = NULL;
+    struct chart_text_options options = { .width = 40 };
+    assert_text(&options, " One\n"
+                          " a |####################### 40.000us\n"
+                          " b |###### 10.000us\n"
+                          "   +-----------------------\n"
+                          "    0          20         40\n");
+    options.unicode = true;
+    assert_text(
+        &options,
+        " One\n"
+        " a \u2502\u2588\u2588\u2588\u2588\u2588\u2588\u2588\u2588\u2588\u2588\u2588\u2588\u2588\u2588\u2588\u2588"
+        "\u2588\u2588\u2588\u2588\u2588\u2588\u2588 40.000us\n"
+        " b \u2502\u2588\u2588\u2588\u2588\u2588\u258a 10.000us\n"
+        "   \u2514\u2500\u2500\u2500\u2500\u2500\u2500\u2500\u2500\u2500\u2500\u2500\u2500\u2500\u2500\u2500\u2500"
+        "\u2500\u2500\u2500\u2500\u2500\u2500\u2500\n"
+        "    0          20         40\n");
+    picture_free(picture);
+}
+
+/* main 0..10 calls a 0..6 and b 6..10; of 38 columns a has 23 and b 15. */
+static void boxes_hold_their_names(void **state)
+{
+    (void)state;
+    const struct table_column columns[] = { { "name", "Name", TABLE_NAME, "", 0, NULL },
+                                            { "from", "From", TABLE_NS, "", 0, NULL },
+                                            { "to", "To", TABLE_NS, "", 0, NULL },
+                                            { "line", "Line", TABLE_COUNT, "", 0, NULL } };
+    picture = picture_open("test", "Test");
+    chart = picture_add_chart(picture, "one", "One");
+    chart->x.kind = TABLE_NS;
+    chart->y.kind = TABLE_COUNT;
+    table = chart_add_table(chart, table_open("t", NULL, columns, 4));
+    static const int64_t boxes[][3] = { { 0, 10, 0 }, { 0, 6, 1 }, { 6, 10, 1 } };
+    for (size_t i = 0; i < 3; i++) {
+        size_t row = table_add_row(table);
+        table_set_text(table, row, 0, i == 0 ? "main" : i == 1 ? "<a>" : "b", i == 0 ? 4 : i == 1 ? 3 : 1);
+        for (size_t c = 0; c < 3; c++)
+            table_set_int(table, row, c + 1, boxes[i][c]);
+    }
+    chart_add_series(chart,
+                     (struct chart_series){ .mark = CHART_BOX, .table = table, .x = 2, .y = 3, .low = 1 });
+    assert_int_equal(chart_box_lines(chart), 2);
+    struct chart_text_options options = { .width = 40 };
+    assert_text(&options, " One\n"
+                          "|[main                                ]\n"
+                          "|[<a>                  ][b            ]\n"
+                          "+--------------------------------------\n"
+                          " 0                  5                 10\n");
+    struct buffer svg = { 0 };
+    svg_add_chart(&svg, chart);
+    assert_non_null(strstr(svg.at, "<title>&lt;a&gt;: 6ns, 60.0 %</title>"));
+    assert_null(strstr(svg.at, "<a>"));
+    buffer_release(&svg);
+    picture_free(picture);
+}
+
+/* 3, 30 and 300 of 17 labels at most, and of 4: every 1, 2 and 20; 1, 10 and 100. None fit: all are one. */
+static void labels_thin_out(void **state)
+{
+    (void)state;
+    assert_int_equal(chart_label_step(3, 17), 1);
+    assert_int_equal(chart_label_step(30, 17), 2);
+    assert_int_equal(chart_label_step(300, 17), 20);
+    assert_int_equal(chart_label_step(3, 4), 1);
+    assert_int_equal(chart_label_step(30, 4), 10);
+    assert_int_equal(chart_label_step(300, 4), 100);
+    assert_int_equal(chart_label_step(0, 4), 1);
+}
+
+/* Contrast of each colour against white by WCAG 2.1: 3:1 is what parts of charts need. */
+static void colors_are_seen_on_white(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < CHART_COLORS; i++) {
+        static const double weights[] = { 0.2126, 0.7152, 0.0722 };
+        unsigned parts[3];
+        double luminance = 0;
+        assert_int_equal(
+            sscanf(chart_color_code((enum chart_color)i), "#%2x%2x%2x", &parts[0], &parts[1], &parts[2]), 3);
+        for (size_t p = 0; p < 3; p++) {
+            double c = parts[p] / 255.0;
+            luminance += weights[p] * (c <= 0.04045 ? c / 12.92 : pow((c + 0.055) / 1.055, 2.4));
+        }
+        assert_true(1.05 / (luminance + 0.05) >= 3);
+    }
 }
 
 static void colors_are_seven_and_then_again(void **state)
 {
     (void)state;
-    assert_string_equal(chart_color_code(chart_color_at(0)), "#0072b2");
+    assert_string_equal(chart_color_code(chart_color_at(0)), "#1257b0");
     assert_int_equal(chart_color_at(7), chart_color_at(0));
     for (size_t i = 0; i < CHART_COLORS; i++)
         for (size_t j = 0; j < i; j++)
@@ -361,6 +500,10 @@ int main(void)
         cmocka_unit_test(names_are_never_commands),
         cmocka_unit_test(a_script_is_thinned),
         cmocka_unit_test(odd_charts_are_scripts),
+        cmocka_unit_test(bars_end_at_eighths),
+        cmocka_unit_test(boxes_hold_their_names),
+        cmocka_unit_test(labels_thin_out),
+        cmocka_unit_test(colors_are_seen_on_white),
         cmocka_unit_test(colors_are_seven_and_then_again),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -12,7 +12,9 @@
 #include "compare/nightly.h"
 #include "tests/unit/drawn.h"
 #include "facts/attribution.h"
+#include "facts/gpu_events.h"
 #include <math.h>
+#include <stdio.h>
 
 static struct trace *trace;
 static struct picture *picture;
@@ -431,16 +433,16 @@ static void a_trend_goes_with_time_and_leaves_out_what_was_never_there(void **st
     assert_int_equal(picture->charts.count, 1);
     const struct chart *chart = picture->charts.at[0];
     const struct table *table = chart->series.at[0].table;
-    assert_string_equal(chart->x.title, "Runs, the oldest first");
+    assert_string_equal(chart->x.title, "Runs, the oldest first: their days and commits");
     assert_true(x_of(0, 0, 0) == 1 && x_of(0, 0, 1) == 2 && x_of(0, 0, 2) == 3);
-    assert_non_null(strstr(table_cell(table, 1, table->column_count - 1)->text.at, "run 3, 1970-01-01"));
+    assert_non_null(strstr(table_cell(table, 1, table->column_count - 2)->text.at, "run 3, 1970-01-01"));
     assert_non_null(strstr(chart->note, "0 in every run and not drawn: exposed copies"));
     assert_null(strstr(chart->note, "memory"));
     picture_free(picture);
 
     picture = picture_open("trend", "Trend");
     chart_trends(picture, &nightly, all, 3, 1, 9); /* the last run alone: its number grows */
-    assert_string_equal(picture->charts.at[0]->x.title, "Run");
+    assert_string_equal(picture->charts.at[0]->x.title, "Run: its day and commit");
     assert_int_equal(picture->charts.at[0]->series.at[0].table->row_count, 1);
     assert_true(x_of(0, 0, 0) == 9);
     picture_free(picture);
@@ -451,6 +453,126 @@ static void a_trend_goes_with_time_and_leaves_out_what_was_never_there(void **st
     assert_int_equal(picture->charts.count, 1);
     picture_free(picture);
     nightly_release(&nightly);
+}
+
+/* ---- the shape of a run ---- */
+
+/*
+ * Steps of 100 ns at 0, 100, 200, each with a kernel in its first half; the span of the device is 0..250. Four parts would be
+ * 62.5 ns long and drift through the steps; parts of a step begin with it: 0, 50 | 100, 150 | 200.
+ */
+static void utilization_is_cut_at_steps(void **state)
+{
+    (void)state;
+    draw_begin(&(struct trace_wants){ .args = GPU_EVENTS_WANTS });
+    for (int64_t step = 0; step < 3; step++) {
+        char name[20];
+        snprintf(name, sizeof name, "ProfilerStep#%d", (int)step);
+        draw_host("user_annotation", name, 1, 100 * step, 100);
+        draw_call("cudaLaunchKernel", 1, 100 * step, 1, step + 1);
+        draw_work("kernel", "gemm", 0, 7, 100 * step, 50, step + 1);
+    }
+    trace = draw_end();
+    assert_true(draw(&chart_type_utilization, (struct selection_query){ 0 }, 4, 0));
+    static const int64_t starts[] = { 0, 50, 100, 150, 200, 250 };
+    for (size_t row = 0; row < 6; row++)
+        assert_true(x_of(0, 0, row) == (double)starts[row]);
+    for (size_t row = 0; row < 5; row++)
+        assert_true(y_of(0, 0, row) == (row % 2 ? 0 : 1));
+    release();
+}
+
+/* Ten steps: nine of 100 ns, one of 160. Bins are 2 ns wide, from 100 to 162: 9 in the first, 1 in the last. */
+static void step_times_make_a_histogram(void **state)
+{
+    (void)state;
+    draw_begin(&steps_wants);
+    int64_t at = 0;
+    for (int64_t step = 0; step < 11; step++) { /* the last one is taken as cut */
+        char name[20];
+        snprintf(name, sizeof name, "ProfilerStep#%d", (int)step);
+        int64_t length = step == 4 ? 160 : 100;
+        draw_host("user_annotation", name, 1, at, length);
+        at += length;
+    }
+    trace = draw_end();
+    assert_true(draw(&chart_type_steps, (struct selection_query){ 0 }, 0, 0));
+    assert_int_equal(picture->charts.count, 2);
+    const struct table *table = picture->charts.at[1]->series.at[0].table;
+    double count = 0;
+    for (size_t row = 0; row < table->row_count; row++)
+        count += y_of(1, 0, row);
+    assert_true(count == (double)picture->charts.at[0]->series.at[0].table->row_count);
+    assert_true(x_of(1, 0, 0) == 100 && y_of(1, 0, 0) == count - 1);
+    assert_true(y_of(1, 0, table->row_count - 2) == 1); /* 160 */
+    assert_true(y_of(1, 0, table->row_count - 1) == 0); /* where the axis ends */
+    release();
+}
+
+/*
+ * outer 0..100 calls mm 10..40 and mm 50..60, which launches a kernel of 30 ns. On the host: all and outer 100, mm 40; on the
+ * device the kernel is below the launch, below mm, below outer, each 30.
+ */
+static void flames_add_up_calls_of_a_name(void **state)
+{
+    (void)state;
+    draw_begin(&(struct trace_wants){ .args = GPU_EVENTS_WANTS });
+    draw_host("cpu_op", "outer", 1, 0, 100);
+    draw_host("cpu_op", "mm", 1, 10, 30);
+    draw_host("cpu_op", "mm", 1, 50, 10);
+    draw_call("cudaLaunchKernel", 1, 52, 4, 9);
+    draw_work("kernel", "gemm", 0, 7, 60, 30, 9);
+    trace = draw_end();
+    assert_true(draw(&chart_type_flame, (struct selection_query){ 0 }, 0, 0));
+    assert_int_equal(picture->charts.count, 2);
+    static const struct {
+        const char *name;
+        int64_t from, to, line;
+    } wanted[2][5] = {
+        { { "outer", 0, 100, 1 }, { "mm", 0, 40, 2 }, { "cudaLaunchKernel", 0, 4, 3 }, { "all", 0, 100, 0 } },
+        { { "outer", 0, 30, 1 },
+          { "mm", 0, 30, 2 },
+          { "cudaLaunchKernel", 0, 30, 3 },
+          { "gemm", 0, 30, 4 },
+          { "all", 0, 30, 0 } }
+    };
+    for (size_t c = 0; c < 2; c++) {
+        const struct chart *chart = picture->charts.at[c];
+        size_t found = 0;
+        for (size_t s = 0; s < chart->series.count; s++)
+            for (size_t row = 0; row < chart->series.at[s].table->row_count; row++, found++) {
+                const struct table *table = chart->series.at[s].table;
+                size_t at = 0;
+                while (at < 5 && (!wanted[c][at].name ||
+                                  strcmp(wanted[c][at].name, table_cell(table, row, 0)->text.at)))
+                    at++;
+                assert_true(at < 5);
+                assert_int_equal(table_cell(table, row, 1)->i, wanted[c][at].from);
+                assert_int_equal(table_cell(table, row, 2)->i, wanted[c][at].to);
+                assert_int_equal(table_cell(table, row, 3)->i, wanted[c][at].line);
+            }
+        assert_int_equal(found, c ? 5 : 4);
+    }
+    release();
+}
+
+/* Two ranks, 100 ns each: the first computes 60 and is idle 40, the second computes all the time. */
+static void ranks_have_a_bar_each(void **state)
+{
+    (void)state;
+    draw_begin(&(struct trace_wants){ .args = GPU_EVENTS_WANTS });
+    draw_work("kernel", "gemm", 0, 7, 0, 50, DRAW_NO_CALL);
+    draw_work("kernel", "gemm", 0, 7, 90, 10, DRAW_NO_CALL);
+    draw_file("other.json");
+    draw_work("kernel", "gemm", 0, 7, 0, 100, DRAW_NO_CALL);
+    trace = draw_end();
+    assert_true(draw(&chart_type_ranks, (struct selection_query){ 0 }, 0, 0));
+    assert_int_equal(picture->charts.count, 1); /* nothing communicates */
+    assert_int_equal(chart_category_count(picture->charts.at[0]), 2);
+    assert_string_equal(label_of(0, 1), "1");
+    assert_true(y_of(0, 0, 0) == 60 && y_of(0, 3, 0) == 40);
+    assert_true(y_of(0, 0, 1) == 100 && y_of(0, 3, 1) == 0);
+    release();
 }
 
 int main(void)
@@ -470,6 +592,10 @@ int main(void)
         cmocka_unit_test(a_waterfall_sums_up_the_rest),
         cmocka_unit_test(a_trend_has_levels_and_a_band),
         cmocka_unit_test(a_trend_goes_with_time_and_leaves_out_what_was_never_there),
+        cmocka_unit_test(utilization_is_cut_at_steps),
+        cmocka_unit_test(step_times_make_a_histogram),
+        cmocka_unit_test(flames_add_up_calls_of_a_name),
+        cmocka_unit_test(ranks_have_a_bar_each),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,368 @@
+/*
+ * flame.c - what calls what, as boxes: each below its caller, as wide as its time.
+ *
+ * Calls with the same callers, by name, are one box. A trace has a chart of the time on the host and one of the time on
+ * devices, where a work is below the call that launched it (facts/attribution.h). A Python profile has stacks as
+ * profile/stacks.h finds them.
+ */
+#include "base/buffer.h"
+#include "base/names.h"
+#include "base/quantity.h"
+#include "base/sum.h"
+#include "charts/parts.h"
+#include "facts/attribution.h"
+#include "facts/features.h"
+#include "facts/gpu_events.h"
+#include "facts/step_list.h"
+#include "profile/stacks.h"
+#include "trace/calltree.h"
+#include <stdlib.h>
+
+typedef uint32_t box_id;
+
+enum { ROOT, MOST_LINES = 60 }; /* box 0 holds all others; deeper lines are not drawn */
+
+/* Boxes narrower than this share of the whole would not be seen. */
+#define LEAST_SHARE 0.0004
+
+struct box_key {
+    box_id parent;
+    uint32_t frame; /* a name_id, or a function_id */
+};
+
+struct box {
+    box_id id, parent;
+    uint32_t frame, line;
+    enum event_kind kind;
+    int64_t time_ns, start_ns; /* with what is below; where it begins across */
+    int64_t filled_ns;         /* by boxes below, so far */
+};
+
+struct flame {
+    struct names *keys; /* struct box_key as bytes -> box_id */
+    VEC_OF(struct box) boxes;
+    void (*show)(const void *context, uint32_t frame, struct buffer *out);
+    const void *context;
+};
+
+static void flame_open(struct flame *flame, void (*show)(const void *, uint32_t, struct buffer *),
+                       const void *context)
+{
+    *flame = (struct flame){ .keys = names_open(), .show = show, .context = context };
+    names_add(flame->keys, "", 0); /* the number of the root */
+    *VEC_PUSH(&flame->boxes) = (struct box){ .kind = EVENT_OTHER };
+}
+
+static void flame_release(struct flame *flame)
+{
+    names_free(flame->keys);
+    VEC_FREE(&flame->boxes);
+}
+
+/* The box of FRAME below PARENT. */
+static box_id find_box(struct flame *flame, box_id parent, uint32_t frame, enum event_kind kind)
+{
+    struct box_key key = { parent, frame };
+    box_id id = names_add(flame->keys, (const char *)&key, sizeof key);
+    if (id == flame->boxes.count) {
+        uint32_t line = flame->boxes.at[parent].line + 1;
+        *VEC_PUSH(&flame->boxes) =
+            (struct box){ .id = id, .parent = parent, .frame = frame, .line = line, .kind = kind };
+    }
+    return id;
+}
+
+/* ---- where boxes lie ---- */
+
+static int widest_first(const void *a, const void *b)
+{
+    const struct box *left = a, *right = b;
+    if (left->parent != right->parent)
+        return left->parent < right->parent ? -1 : 1;
+    if (left->time_ns != right->time_ns)
+        return left->time_ns > right->time_ns ? -1 : 1;
+    return (left->id > right->id) - (left->id < right->id);
+}
+
+/* Side by side below their parents, the widest on the left. A parent has a lower number than its boxes. */
+static void place(struct flame *flame)
+{
+    size_t count = flame->boxes.count;
+    struct box *order = mem_alloc(mem_times(count, sizeof *order));
+    memcpy(order, flame->boxes.at, count * sizeof *order);
+    qsort(order, count, sizeof *order, widest_first);
+    for (size_t i = 0; i < count; i++) {
+        struct box *box = &flame->boxes.at[order[i].id];
+        struct box *parent = &flame->boxes.at[box->parent];
+        if (box->id == ROOT)
+            continue;
+        box->start_ns = parent->start_ns + parent->filled_ns;
+        sum_add(&parent->filled_ns, box->time_ns);
+    }
+    free(order);
+}
+
+/* ---- the chart ---- */
+
+struct box_row {
+    struct text name;
+    int64_t from_ns, to_ns, line;
+};
+
+static const struct table_column columns[] = {
+    COLUMN(struct box_row, name, "name", "Name", TABLE_NAME, "what was called"),
+    COLUMN(struct box_row, from_ns, "from", "From", TABLE_NS,
+           "left edge: no moment, boxes are sorted by their time"),
+    COLUMN(struct box_row, to_ns, "to", "To", TABLE_NS, "right edge"),
+    COLUMN(struct box_row, line, "line", "Line", TABLE_COUNT, "how many callers it has"),
+};
+
+/* Which of the series a box belongs to. */
+enum part { PART_PYTHON, PART_OPERATOR, PART_ANNOTATION, PART_CALL, PART_WORK, PART_ALL, PARTS };
+
+static const struct {
+    const char *title;
+    enum chart_color color;
+} parts[PARTS] = {
+    [PART_PYTHON] = { "Python", CHART_PURPLE },
+    [PART_OPERATOR] = { "Operators", CHART_BLUE },
+    [PART_ANNOTATION] = { "Annotations and steps", CHART_OLIVE },
+    [PART_CALL] = { "Runtime calls", CHART_VERMILION },
+    [PART_WORK] = { "On devices", CHART_GREEN },
+    [PART_ALL] = { "Other", CHART_GREY },
+};
+
+static enum part part_of(enum event_kind kind)
+{
+    if (event_is_gpu_work(kind))
+        return PART_WORK;
+    switch (kind) {
+    case EVENT_PYTHON: return PART_PYTHON;
+    case EVENT_OP: return PART_OPERATOR;
+    case EVENT_ANNOTATION: return PART_ANNOTATION;
+    case EVENT_RUNTIME:
+    case EVENT_DRIVER: return PART_CALL;
+    default: return PART_ALL;
+    }
+}
+
+static void add_boxes(struct chart *chart, const struct flame *flame)
+{
+    struct table *tables[PARTS] = { NULL };
+    struct buffer name = { 0 };
+    double whole = (double)flame->boxes.at[ROOT].time_ns;
+    size_t narrow = 0, deep = 0;
+    for (size_t i = 0; i < flame->boxes.count; i++) {
+        const struct box *box = &flame->boxes.at[i];
+        deep += box->line >= MOST_LINES;
+        narrow += box->line < MOST_LINES && (double)box->time_ns < whole * LEAST_SHARE;
+        if (box->line >= MOST_LINES || (double)box->time_ns < whole * LEAST_SHARE)
+            continue;
+        enum part part = part_of(box->kind);
+        if (!tables[part])
+            tables[part] =
+                chart_add_table(chart, TABLE_OF_ROWS("boxes", NULL, columns, (struct box_row *)NULL, 0));
+        buffer_clear(&name);
+        if (i == ROOT)
+            buffer_puts(&name, "all");
+        else
+            flame->show(flame->context, box->frame, &name);
+        struct box_row row = { { name.at, name.count }, box->start_ns, box->start_ns, box->line };
+        sum_add(&row.to_ns, box->time_ns);
+        table_add_rows(tables[part], &row, 1, sizeof row);
+    }
+    for (size_t part = 0; part < PARTS; part++)
+        if (tables[part])
+            chart_add_series(chart,
+                             (struct chart_series){ .title = part == PART_ALL ? NULL : parts[part].title,
+                                                    .mark = CHART_BOX,
+                                                    .color = parts[part].color,
+                                                    .table = tables[part],
+                                                    .x = 2,
+                                                    .y = 3,
+                                                    .low = 1 });
+    if (narrow || deep)
+        chart->note = arena_printf(&chart->arena, "%zu boxes are too narrow and %zu too deep to be drawn",
+                                   narrow, deep);
+    buffer_release(&name);
+}
+
+/* Of FLAME, whose boxes have their times; none when these are 0. */
+static void add_chart(struct picture *picture, struct flame *flame, const char *key, const char *title)
+{
+    int64_t whole_ns = 0;
+    for (size_t i = 1; i < flame->boxes.count; i++)
+        if (flame->boxes.at[i].parent == ROOT)
+            sum_add(&whole_ns, flame->boxes.at[i].time_ns);
+    flame->boxes.at[ROOT].time_ns = whole_ns;
+    if (whole_ns <= 0)
+        return;
+    place(flame);
+    struct chart *chart = picture_add_chart(picture, key, title);
+    chart->x = (struct chart_axis){ .title = "Time, of all threads added up",
+                                    .kind = TABLE_NS,
+                                    .has_least = true,
+                                    .has_most = true,
+                                    .most = (double)whole_ns };
+    chart->y = (struct chart_axis){ .kind = TABLE_COUNT };
+    add_boxes(chart, flame);
+}
+
+/* ---- traces ---- */
+
+struct trace_frames {
+    const struct trace *trace;
+    const struct selection *selection;
+    name_id step; /* stands for all steps; NAME_NONE: there are none */
+};
+
+static bool takes_call(const void *context, event_id e)
+{
+    const struct trace_frames *frames = context;
+    const struct trace *trace = frames->trace;
+    enum event_kind kind = (enum event_kind)trace->kind[e];
+    return !event_on_device(kind) && kind != EVENT_SPAN && !(trace->flags[e] & (EVENT_POINT | EVENT_ASYNC)) &&
+           selection_holds(frames->selection, e);
+}
+
+static void show_name(const void *context, uint32_t frame, struct buffer *out)
+{
+    const struct trace_frames *frames = context;
+    const char *name = names_text(frames->trace->names, frame);
+    if (frame == frames->step)
+        buffer_printf(out, "%.*s*", (int)strcspn(name, "#"), name);
+    else
+        buffer_add(out, name, names_length(frames->trace->names, frame));
+}
+
+/* By name: the frame it is, which of steps is that of the first. */
+static name_id *find_frames(struct trace_frames *frames)
+{
+    size_t count = names_count(frames->trace->names);
+    name_id *frame = mem_alloc(mem_times(count + 1, sizeof *frame));
+    frames->step = NAME_NONE;
+    for (name_id id = 0; id < count; id++) {
+        int64_t number;
+        bool is_step = step_number(names_text(frames->trace->names, id), &number);
+        if (is_step && frames->step == NAME_NONE)
+            frames->step = id;
+        frame[id] = is_step ? frames->step : id;
+    }
+    return frame;
+}
+
+/* New, free(): the box of each node of TREE; times are added WITH_TIMES only. */
+static box_id *add_calls(struct flame *flame, const struct trace *trace, const struct calltree *tree,
+                         const name_id *frame, bool with_times)
+{
+    box_id *box = mem_alloc(mem_times(tree->count + 1, sizeof *box));
+    for (node_id n = 0; n < tree->count; n++) {
+        event_id e = tree->event[n];
+        box_id parent = tree->parent[n] == NODE_NONE ? ROOT : box[tree->parent[n]];
+        box[n] = find_box(flame, parent, frame[trace->name[e]], (enum event_kind)trace->kind[e]);
+        if (with_times)
+            sum_add(&flame->boxes.at[box[n]].time_ns, trace->dur_ns[e]);
+    }
+    return box;
+}
+
+/* Works, and their times in all boxes around the calls that launched them. */
+static void add_works(struct flame *flame, const struct trace_frames *frames, const struct calltree *tree,
+                      const box_id *box, const name_id *frame)
+{
+    const struct trace *trace = frames->trace;
+    const struct gpu_events *gpu = gpu_events_of(trace);
+    node_id *node = calltree_nodes(tree);
+    for (size_t i = 0; i < gpu->count; i++) {
+        event_id e = gpu->event[i], by = gpu->call[i];
+        enum event_kind kind = (enum event_kind)trace->kind[e];
+        if (!event_is_gpu_work(kind) || !selection_holds_work(frames->selection, e, by))
+            continue;
+        if (by == EVENT_NONE || node[by] == NODE_NONE)
+            by = gpu->op[i];
+        box_id around = by != EVENT_NONE && node[by] != NODE_NONE ? box[node[by]] : ROOT;
+        box_id id = find_box(flame, around, frame[trace->name[e]], kind);
+        for (; id != ROOT; id = flame->boxes.at[id].parent)
+            sum_add(&flame->boxes.at[id].time_ns, trace->dur_ns[e]);
+    }
+    free(node);
+}
+
+static bool draw(const struct chart_question *question, struct picture *picture, struct tpa_error *err)
+{
+    struct trace_frames frames = { question->trace, question->selection, NAME_NONE };
+    name_id *frame = find_frames(&frames);
+    struct calltree *tree = calltree_open(question->trace, takes_call, &frames);
+    calltree_nest(tree);
+    for (int on_device = 0; on_device < 2; on_device++) {
+        struct flame flame;
+        flame_open(&flame, show_name, &frames);
+        box_id *box = add_calls(&flame, question->trace, tree, frame, !on_device);
+        if (on_device)
+            add_works(&flame, &frames, tree, box, frame);
+        add_chart(picture, &flame, on_device ? "flame_devices" : "flame_host",
+                  on_device ? "Time on devices, by what launched the work" : "Time on the host");
+        free(box);
+        flame_release(&flame);
+    }
+    calltree_free(tree);
+    free(frame);
+    return chart_is_drawn(picture, err, "no call took any time");
+}
+
+static struct trace_wants wants(void)
+{
+    return (struct trace_wants){ .args = GPU_EVENTS_WANTS };
+}
+
+const struct chart_type chart_type_flame = {
+    .name = "flame",
+    .title = "Flame graph",
+    .help = "what calls what, each box as wide as its time: on the host, on devices; of profiles, too",
+    .wants = wants,
+    .needs = FEATURE_EVENTS,
+    .draw = draw,
+};
+
+/* ---- profiles ---- */
+
+static void show_function(const void *context, uint32_t frame, struct buffer *out)
+{
+    const struct profile *profile = context;
+    profile_function_text(&profile->functions[frame], out);
+}
+
+static void add_stack(void *context, const struct profile_stack *stack)
+{
+    struct flame *flame = context;
+    box_id id = ROOT;
+    for (size_t i = 0; i < stack->depth; i++) {
+        id = find_box(flame, id, stack->frames[i], EVENT_PYTHON);
+        sum_add(&flame->boxes.at[id].time_ns, stack->time_ns);
+    }
+}
+
+void chart_flame_profile(struct picture *picture, const struct profile *profile)
+{
+    struct flame flame;
+    flame_open(&flame, show_function, profile);
+    struct profile_stack_sums sums = profile_stacks(profile, LEAST_SHARE / 4, add_stack, &flame);
+    size_t before = picture->charts.count;
+    add_chart(picture, &flame, "flame", "Time by caller");
+    if (picture->charts.count > before) {
+        struct chart *chart = picture->charts.at[before];
+        double whole = 0;
+        for (int kind = 0; kind < STACK_KINDS; kind++)
+            whole += (double)sums.time_ns[kind];
+        chart->x.title = "Time";
+        chart->note = arena_printf(
+            &chart->arena,
+            "a profile holds calls from function to function, not stacks: %.1f %% of the time is exact, %.1f %% is "
+            "apportioned among the callers of a function, %.1f %% stands without them%s%s",
+            quantity_percent((double)sums.time_ns[STACK_EXACT] / whole),
+            quantity_percent((double)sums.time_ns[STACK_APPORTIONED] / whole),
+            quantity_percent((double)sums.time_ns[STACK_UNPLACED] / whole), chart->note ? "; " : "",
+            chart->note ? chart->note : "");
+    }
+    flame_release(&flame);
+}

@@ -1,0 +1,138 @@
+/*
+ * sequences.c - chains of works that repeat: how long the device works in them, and how long it is idle between the works; and
+ * what short works in a row cost, by why the device was idle.
+ */
+#include "analyze/sequences/sequences.h"
+#include "charts/parts.h"
+#include "facts/features.h"
+#include <inttypes.h>
+
+struct chain_row {
+    struct text label;
+    int64_t work_ns, gaps_ns;
+};
+
+static const struct table_column chain_columns[] = {
+    COLUMN(struct chain_row, label, "chain", "Chain", TABLE_NAME,
+           "its works, in few words, and how often it occurs"),
+    COLUMN(struct chain_row, work_ns, "work", "Works", TABLE_NS,
+           "durations of the works, of all occurrences"),
+    COLUMN(struct chain_row, gaps_ns, "gaps", "Idle between them", TABLE_NS,
+           "from the end of a work to the next"),
+};
+
+struct cause_row {
+    struct text label;
+    int64_t work_ns, host_ns, device_ns, late_ns;
+};
+
+static const struct table_column cause_columns[] = {
+    COLUMN(struct cause_row, label, "run", "Run", TABLE_NAME, "from which work to which, and how many works"),
+    COLUMN(struct cause_row, work_ns, "work", "Works", TABLE_NS, "durations of the works"),
+    COLUMN(struct cause_row, host_ns, "host", "Idle: launched late", TABLE_NS,
+           "idle time before works launched late"),
+    COLUMN(struct cause_row, device_ns, "device", "Idle: queued", TABLE_NS,
+           "idle time although work was queued"),
+    COLUMN(struct cause_row, late_ns, "unknown", "Idle: launch unknown", TABLE_NS,
+           "idle time whose launch is unknown"),
+};
+
+static const enum chart_color cause_colors[] = { CHART_COLOR_OF_COMPUTATION, CHART_COLOR_OF_COMPUTATION,
+                                                 CHART_COLOR_OF_HOST, CHART_COLOR_OF_IDLE,
+                                                 CHART_COLOR_OF_OTHER };
+
+static struct trace_wants wants(void)
+{
+    return sequences_wants;
+}
+
+static struct chart *open_chart(struct picture *picture, const char *key, const char *title)
+{
+    struct chart *chart = picture_add_chart(picture, key, title);
+    chart->horizontal = true;
+    chart->x = (struct chart_axis){ .kind = TABLE_NAME };
+    chart->y = (struct chart_axis){ .title = "Time", .kind = TABLE_NS };
+    return chart;
+}
+
+static void add_series(struct chart *chart, struct table *table, const struct table_column *columns, size_t y,
+                       enum chart_color color)
+{
+    chart_add_series(
+        chart, (struct chart_series){
+                   .title = columns[y].title, .mark = CHART_BAR, .color = color, .table = table, .y = y });
+}
+
+/* The chains with the most idle time; BARS of them at most. */
+static void add_chains(struct picture *picture, const struct sequences *sequences, size_t bars)
+{
+    size_t count = sequences->repeats.count;
+    if (count == 0)
+        return;
+    struct chart *chart = open_chart(picture, "chains", "Chains of works that repeat");
+    struct table *table =
+        chart_add_table(chart, TABLE_OF_ROWS("chains", NULL, chain_columns, (struct chain_row *)NULL, 0));
+    for (size_t i = 0; i < count && (bars == 0 || i < bars); i++) {
+        const struct repeat_row *row = &sequences->repeats.at[i];
+        struct chain_row chain = { as_text(arena_printf(&chart->arena, "%" PRId64 " x %s", row->count,
+                                                        row->works.at ? row->works.at : "(works)")),
+                                   row->work_ns, row->gaps_ns };
+        table_add_rows(table, &chain, 1, sizeof chain);
+    }
+    if (bars && count > bars)
+        chart->note =
+            arena_printf(&chart->arena, "the %zu of %zu chains with the most idle time", bars, count);
+    add_series(chart, table, chain_columns, 1, CHART_COLOR_OF_COMPUTATION);
+    add_series(chart, table, chain_columns, 2, CHART_COLOR_OF_IDLE);
+}
+
+/* Runs of short works, the largest gain first. */
+static void add_runs(struct picture *picture, const struct sequences *sequences, size_t bars)
+{
+    size_t count = sequences->runs.count;
+    if (count == 0)
+        return;
+    struct chart *chart =
+        open_chart(picture, "short_works", "Short works in a row, and why the device is idle between them");
+    struct table *table =
+        chart_add_table(chart, TABLE_OF_ROWS("runs", NULL, cause_columns, (struct cause_row *)NULL, 0));
+    bool any[5] = { false };
+    for (size_t i = 0; i < count && (bars == 0 || i < bars); i++) {
+        const struct run_row *row = &sequences->runs.at[i];
+        struct cause_row run = { as_text(arena_printf(&chart->arena, "%" PRId64 " works, %s to %s",
+                                                      row->works, row->first.at ? row->first.at : "?",
+                                                      row->last.at ? row->last.at : "?")),
+                                 row->work_ns, row->host_ns, row->device_ns, row->late_ns };
+        any[1] |= row->work_ns > 0;
+        any[2] |= row->host_ns > 0;
+        any[3] |= row->device_ns > 0;
+        any[4] |= row->late_ns > 0;
+        table_add_rows(table, &run, 1, sizeof run);
+    }
+    if (bars && count > bars)
+        chart->note = arena_printf(&chart->arena, "the %zu of %zu runs with the largest gain", bars, count);
+    for (size_t column = 1; column < 5; column++)
+        if (any[column])
+            add_series(chart, table, cause_columns, column, cause_colors[column]);
+}
+
+static bool draw(const struct chart_question *question, struct picture *picture, struct tpa_error *err)
+{
+    struct sequences *sequences =
+        sequences_analyze(question->trace, question->selection, BY(DEVICE), &sequence_defaults, err);
+    if (!sequences)
+        return false;
+    add_chains(picture, sequences, question->bars);
+    add_runs(picture, sequences, question->bars);
+    sequences_free(sequences);
+    return chart_is_drawn(picture, err, "no works repeat, and no short ones follow each other");
+}
+
+const struct chart_type chart_type_sequences = {
+    .name = "sequences",
+    .title = "Sequences",
+    .help = "chains of works that repeat and short works in a row: work, and idle time between",
+    .wants = wants,
+    .needs = FEATURE_GPU,
+    .draw = draw,
+};

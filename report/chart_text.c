@@ -1,0 +1,683 @@
+/*
+ * chart_text.c - see chart_text.h.
+ *
+ * What is below the headings of a chart is put on a canvas of character cells:
+ *
+ *     line 0                     title of the upright axis, where there is one
+ *          top ..                the chart, in lines
+ *          top + rows            the other axis
+ *          ..                    its ticks, its title, the legend
+ */
+#include "report/chart_text.h"
+
+#include "base/escape.h"
+#include "base/unicode.h"
+#include "report/chart_cells.h"
+#include "report/chart_scale.h"
+#include "report/figures.h"
+#include "report/shorten.h"
+#include <math.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    DEFAULT_WIDTH = 100,
+    DEFAULT_HEIGHT = 24,
+    LEAST_WIDTH = 40,
+    LEAST_ROWS = 4,
+    MOST_LYING = 40, /* more categories than these stand, whatever the chart asks for */
+    FIGURE_WIDTH = 12,
+    STANDING_LABEL = 8,
+    LEAST_NAME = 7, /* columns below which a name that does not fit in a box is left out */
+    EIGHTHS = 8,
+    HALVES = 2,
+    NO_COLOR = CHART_COLORS, /* the terminal's own */
+    ON_COLOR,                /* white, on a background of another */
+};
+
+/* As unlike as can be; one per colour, so that a meaning has one character too. */
+static const char *const marks[CHART_COLORS] = {
+    [CHART_BLUE] = "#",      [CHART_ORANGE] = "+", [CHART_GREEN] = "=",
+    [CHART_VERMILION] = "*", [CHART_SKY] = "o",    [CHART_PURPLE] = "%",
+    [CHART_OLIVE] = "@",     [CHART_GREY] = "-",   [CHART_PALE] = ".",
+};
+
+#define FULL_BLOCK "\u2588"
+
+/* The same where block characters are welcome and colours are not. */
+static const char *const patterns[CHART_COLORS] = {
+    [CHART_BLUE] = FULL_BLOCK,    [CHART_ORANGE] = "\u2592", [CHART_GREEN] = "\u2593",
+    [CHART_VERMILION] = "\u259a", [CHART_SKY] = "\u2591",    [CHART_PURPLE] = "\u2573",
+    [CHART_OLIVE] = "\u2550",     [CHART_GREY] = "\u2500",   [CHART_PALE] = "\u00b7",
+};
+
+/* The nearest of 256 colours. */
+static const unsigned char shades[CHART_COLORS] = {
+    [CHART_BLUE] = 25,    [CHART_ORANGE] = 172, [CHART_GREEN] = 36, [CHART_VERMILION] = 124, [CHART_SKY] = 68,
+    [CHART_PURPLE] = 133, [CHART_OLIVE] = 64,   [CHART_GREY] = 240, [CHART_PALE] = 245,
+};
+
+/* A cell of the canvas: a character with its combining marks; nothing in the second cell of a wide one. */
+struct glyph {
+    char bytes[14];
+    unsigned char len, front, back; /* colours */
+    bool is_covered;                /* by the wide character before */
+};
+
+struct canvas {
+    size_t columns, lines;
+    struct glyph *at;
+};
+
+struct layout {
+    const struct chart *chart;
+    const struct chart_text_options *options;
+    bool horizontal;
+    bool plain; /* all that is drawn has one colour: no patterns are needed to tell it apart */
+    struct chart_scale x, y;
+    size_t width, left, columns; /* of the canvas; before the upright axis; of the chart */
+    size_t top, rows, lines;     /* above the chart; of the chart; of the canvas */
+    struct canvas canvas;
+};
+
+/* ---- the canvas ---- */
+
+static struct glyph *glyph_at(const struct layout *layout, size_t column, size_t line)
+{
+    if (column >= layout->width || line >= layout->lines)
+        return NULL;
+    return &layout->canvas.at[line * layout->canvas.columns + column];
+}
+
+static void put_glyph(struct layout *layout, size_t column, size_t line, const char *bytes, size_t len,
+                      unsigned front, unsigned back)
+{
+    struct glyph *glyph = glyph_at(layout, column, line);
+    if (!glyph || len > sizeof glyph->bytes)
+        return;
+    *glyph = (struct glyph){ .len = (unsigned char)len,
+                             .front = (unsigned char)front,
+                             .back = (unsigned char)back };
+    memcpy(glyph->bytes, bytes, len);
+}
+
+/* TEXT, which escape_terminal made, from COLUMN on. */
+static void put_text(struct layout *layout, size_t column, size_t line, const char *text, size_t len,
+                     unsigned front, unsigned back)
+{
+    uint32_t character;
+    for (size_t at = 0, size; at < len; at += size) {
+        size = utf8_decode(text + at, len - at, &character);
+        int width = unicode_width(character);
+        struct glyph *last = column > 0 ? glyph_at(layout, column - 1, line) : NULL;
+        if (width == 0 && last && last->len + size <= sizeof last->bytes) {
+            memcpy(last->bytes + last->len, text + at, size);
+            last->len = (unsigned char)(last->len + size);
+        }
+        if (width <= 0)
+            continue;
+        if (column + (size_t)width > layout->width)
+            return;
+        put_glyph(layout, column++, line, text + at, size, front, back);
+        if (width == 2)
+            glyph_at(layout, column++, line)->is_covered = true;
+    }
+}
+
+/* TEXT of a trace in at most MAX columns; returns those it takes. A name is shortened as names are. */
+static size_t fit_text(struct buffer *out, const char *text, size_t len, size_t max, bool is_name)
+{
+    struct buffer safe = { 0 };
+    escape_terminal(&safe, text, len);
+    const char *at = safe.at ? safe.at : "";
+    size_t width =
+        is_name ? shorten_name(out, at, safe.count, max) : shorten_middle(out, at, safe.count, max);
+    buffer_release(&safe);
+    return width;
+}
+
+/* TEXT in at most MAX columns, its end at COLUMN + WIDTH. */
+static void put_name_right(struct layout *layout, size_t column, size_t line, const char *text, size_t len,
+                           size_t max)
+{
+    struct buffer shown = { 0 };
+    size_t width = fit_text(&shown, text, len, max, true);
+    if (shown.count)
+        put_text(layout, column + max - width, line, shown.at, shown.count, NO_COLOR, NO_COLOR);
+    buffer_release(&shown);
+}
+
+static void put_shown(struct layout *layout, size_t column, size_t line, const struct buffer *text)
+{
+    if (text->count)
+        put_text(layout, column, line, text->at, text->count, NO_COLOR, NO_COLOR);
+}
+
+static void select_colors(struct buffer *out, unsigned front, unsigned back)
+{
+    buffer_puts(out, "\033[0");
+    if (front == ON_COLOR)
+        buffer_puts(out, ";38;5;231");
+    else if (front != NO_COLOR)
+        buffer_printf(out, ";38;5;%d", shades[front]);
+    if (back != NO_COLOR)
+        buffer_printf(out, ";48;5;%d", shades[back]);
+    buffer_putc(out, 'm');
+}
+
+static void print_line(struct buffer *out, const struct layout *layout, size_t line)
+{
+    const struct glyph *at = glyph_at(layout, 0, line);
+    size_t end = layout->width;
+    while (end > 0 && at[end - 1].len == 0 && !at[end - 1].is_covered)
+        end--;
+    unsigned front = NO_COLOR, back = NO_COLOR;
+    for (size_t c = 0; c < end; c++) {
+        if (at[c].is_covered)
+            continue;
+        if (layout->options->color && at[c].len && (at[c].front != front || at[c].back != back))
+            select_colors(out, front = at[c].front, back = at[c].back);
+        else if (at[c].len == 0 && (front != NO_COLOR || back != NO_COLOR))
+            select_colors(out, front = NO_COLOR, back = NO_COLOR);
+        buffer_add(out, at[c].len ? at[c].bytes : " ", at[c].len ? at[c].len : 1);
+    }
+    if (front != NO_COLOR || back != NO_COLOR)
+        select_colors(out, NO_COLOR, NO_COLOR);
+    buffer_putc(out, '\n');
+}
+
+/* ---- what is drawn ---- */
+
+static bool is_curve(enum chart_mark mark)
+{
+    return mark == CHART_LINE || mark == CHART_STAIRS || mark == CHART_POINT;
+}
+
+/* What fills a whole cell of series S. */
+static const char *pattern_of(const struct layout *layout, size_t s)
+{
+    const struct chart_series *series = &layout->chart->series.at[s];
+    if (!layout->options->unicode)
+        return marks[series->color];
+    if (layout->options->color || layout->plain)
+        return FULL_BLOCK;
+    return is_curve(series->mark) ? marks[series->color] : patterns[series->color];
+}
+
+static void put_series(struct layout *layout, size_t column, size_t line, size_t s)
+{
+    const char *pattern = pattern_of(layout, s);
+    put_glyph(layout, column, line, pattern, strlen(pattern), layout->chart->series.at[s].color, NO_COLOR);
+}
+
+/* A block that covers a part of a cell in the colour of series S, numbered from 1, over that of UNDER; 0: nothing. */
+static void put_block(struct layout *layout, size_t column, size_t line, uint32_t block, size_t s,
+                      size_t under)
+{
+    char bytes[3] = { (char)(0xe0 | block >> 12), (char)(0x80 | (block >> 6 & 63)),
+                      (char)(0x80 | (block & 63)) };
+    put_glyph(layout, column, line, bytes, sizeof bytes, layout->chart->series.at[s - 1].color,
+              under ? layout->chart->series.at[under - 1].color : NO_COLOR);
+}
+
+/* Can a part of a cell be filled with series S, numbered from 1? */
+static bool takes_blocks(const struct layout *layout, size_t s)
+{
+    return layout->options->unicode && strcmp(pattern_of(layout, s - 1), FULL_BLOCK) == 0;
+}
+
+/* The cell whose eighths from left to right hold the series PART. */
+static void put_eighths(struct layout *layout, size_t column, size_t line, const uint8_t *part)
+{
+    enum { LEFT_BLOCKS = 0x2590, RIGHT_HALF = 0x2590 }; /* left blocks go down from the full one, 8 of 8 */
+    size_t first = part[0], count = 1;
+    while (count < EIGHTHS && part[count] == first)
+        count++;
+    size_t rest = count < EIGHTHS ? part[count] : first, most = count >= EIGHTHS / 2 ? first : rest;
+    bool both = first && rest && first != rest;
+    if (count == EIGHTHS || (both && !layout->options->color)) {
+        if (most)
+            put_series(layout, column, line, most - 1);
+    } else if (first && takes_blocks(layout, first)) {
+        put_block(layout, column, line, LEFT_BLOCKS - (uint32_t)count, first, rest);
+    } else if (!first && takes_blocks(layout, rest) && count > 1 && count < EIGHTHS - 1) {
+        put_block(layout, column, line, RIGHT_HALF, rest, 0);
+    } else if (most) {
+        put_series(layout, column, line, most - 1);
+    }
+}
+
+/* The cell with series UPPER and LOWER in its halves. */
+static void put_halves(struct layout *layout, size_t column, size_t line, size_t lower, size_t upper)
+{
+    enum { LOWER_HALF = 0x2584, UPPER_HALF = 0x2580 };
+    size_t any = lower ? lower : upper;
+    if (!any)
+        return;
+    if (lower == upper || !takes_blocks(layout, any) || (lower && upper && !layout->options->color))
+        put_series(layout, column, line, any - 1);
+    else if (lower)
+        put_block(layout, column, line, LOWER_HALF, lower, upper);
+    else
+        put_block(layout, column, line, UPPER_HALF, upper, 0);
+}
+
+static void draw_cells(struct layout *layout)
+{
+    size_t across = layout->options->unicode && layout->horizontal ? EIGHTHS : 1;
+    size_t down = layout->options->unicode && !layout->horizontal ? HALVES : 1;
+    struct chart_cells cells =
+        chart_cells_draw(layout->chart, layout->horizontal, layout->columns * across, layout->rows * down);
+    for (size_t line = 0; line < layout->rows; line++)
+        for (size_t c = 0; c < layout->columns; c++) {
+            size_t row = (layout->rows - 1 - line) * down;
+            const uint8_t *at = &cells.at[row * cells.columns + c * across];
+            if (across == EIGHTHS)
+                put_eighths(layout, layout->left + c, layout->top + line, at);
+            else
+                put_halves(layout, layout->left + c, layout->top + line, at[0],
+                           down == HALVES ? at[cells.columns] : at[0]);
+        }
+    chart_cells_release(&cells);
+}
+
+/* The box of ROW of SERIES: "[name   ]", or its name on its colour, with a column free behind it. */
+static void draw_box(struct layout *layout, const struct chart_series *series, size_t row)
+{
+    double low = chart_scale_place(&layout->x, chart_value(series->table, row, series->low));
+    double high = chart_scale_place(&layout->x, chart_value(series->table, row, series->x));
+    double line = chart_value(series->table, row, series->y);
+    if (isnan(low) || isnan(high) || isnan(line))
+        return;
+    size_t from = (size_t)lround(low * (double)layout->columns),
+           to = (size_t)lround(high * (double)layout->columns);
+    if (to <= from)
+        return;
+    size_t room = to - from, down = layout->top + (size_t)line, name = chart_text_column(series->table);
+    unsigned front = layout->options->color ? ON_COLOR : NO_COLOR;
+    unsigned back = layout->options->color ? series->color : NO_COLOR;
+    from += layout->left;
+    for (size_t c = 0; c + (room > 1) < room; c++)
+        put_glyph(layout, from + c, down, " ", 1, front, back);
+    struct buffer shown = { 0 };
+    bool colored = layout->options->color;
+    size_t most = room - (colored ? 1 : 2);
+    if (room > 2 && name != TABLE_NO_COLUMN) {
+        const union table_cell *cell = table_cell(series->table, row, name);
+        fit_text(&shown, cell->text.at ? cell->text.at : "", cell->text.len, most, true);
+        bool is_cut = shown.count < cell->text.len;
+        if (is_cut && most < LEAST_NAME)
+            buffer_clear(&shown);
+    }
+    if (shown.count)
+        put_text(layout, from + !colored, down, shown.at, shown.count, front, back);
+    if (!colored)
+        put_glyph(layout, from, down, room > 1 ? "[" : "|", 1, NO_COLOR, NO_COLOR);
+    if (!colored && room > 1)
+        put_glyph(layout, from + room - 1, down, "]", 1, NO_COLOR, NO_COLOR);
+    buffer_release(&shown);
+}
+
+static void draw_boxes(struct layout *layout)
+{
+    for (size_t s = 0; s < layout->chart->series.count; s++)
+        for (size_t row = 0; row < layout->chart->series.at[s].table->row_count; row++)
+            draw_box(layout, &layout->chart->series.at[s], row);
+}
+
+/* A text beside its point, on the side where there is room. */
+static void draw_labels(struct layout *layout)
+{
+    for (size_t i = 0; i < layout->chart->labels.count; i++) {
+        const struct chart_label *label = &layout->chart->labels.at[i];
+        double x = chart_scale_place(&layout->x, label->x), y = chart_scale_place(&layout->y, label->y);
+        if (isnan(x) || isnan(y))
+            continue;
+        size_t column = (size_t)lround(fmax(fmin(x, 1), 0) * (double)(layout->columns - 1));
+        size_t above = (size_t)lround(fmax(fmin(y, 1), 0) * (double)layout->rows) + 1;
+        size_t line = layout->top + (above < layout->rows ? layout->rows - 1 - above : 0);
+        size_t room = x > 0.5 ? column : layout->columns - column;
+        struct buffer text = { 0 }, shown = { 0 };
+        figure_add_value(&text, layout->y.kind, label->y);
+        buffer_printf(&text, "  %s", label->text);
+        size_t width = fit_text(&shown, text.at, text.count, room > 8 ? room : 8, false);
+        size_t at = layout->left + column;
+        put_shown(layout, x > 0.5 ? (at > width ? at - width : 0) : at, line, &shown);
+        buffer_release(&text);
+        buffer_release(&shown);
+    }
+}
+
+static void draw_bar_figures(struct layout *layout)
+{
+    struct buffer figure = { 0 };
+    double top;
+    for (size_t i = 0; i < layout->rows; i++) {
+        buffer_clear(&figure);
+        if (!chart_category_figure(layout->chart, i, &top, &figure))
+            continue;
+        double place = fmax(fmin(chart_scale_place(&layout->y, top), 1), 0);
+        put_shown(layout, layout->left + (size_t)ceil(place * (double)layout->columns - 0.06) + 1,
+                  layout->top + i, &figure);
+    }
+    buffer_release(&figure);
+}
+
+/* ---- axes ---- */
+
+static const char *upright(const struct layout *layout)
+{
+    return layout->options->unicode ? "\u2502" : "|";
+}
+
+static void draw_axis_lines(struct layout *layout)
+{
+    const char *up = upright(layout), *corner = layout->options->unicode ? "\u2514" : "+",
+               *across = layout->options->unicode ? "\u2500" : "-";
+    for (size_t line = 0; line < layout->rows; line++)
+        put_glyph(layout, layout->left - 1, layout->top + line, up, strlen(up), NO_COLOR, NO_COLOR);
+    put_glyph(layout, layout->left - 1, layout->top + layout->rows, corner, strlen(corner), NO_COLOR,
+              NO_COLOR);
+    for (size_t c = 0; c < layout->columns; c++)
+        put_glyph(layout, layout->left + c, layout->top + layout->rows, across, strlen(across), NO_COLOR,
+                  NO_COLOR);
+}
+
+/* TEXT below the axis with its middle at PLACE (0..1), unless that would touch what ends at FREE. */
+static size_t put_tick(struct layout *layout, double place, const struct buffer *text, size_t free_from)
+{
+    size_t width = unicode_text_width(text->at ? text->at : "", text->count);
+    double at = (double)layout->left + place * (double)layout->columns - (double)width / 2;
+    double most = (double)layout->width - (double)width;
+    size_t column = (size_t)lround(fmax(fmin(at, most), 0));
+    if (width == 0 || column < free_from || column + width > layout->width)
+        return free_from;
+    put_shown(layout, column, layout->top + layout->rows + 1, text);
+    return column + width + 1;
+}
+
+static void draw_ticks_across(struct layout *layout, const struct chart_scale *scale)
+{
+    double tick[CHART_MOST_TICKS];
+    struct buffer text = { 0 };
+    size_t count = chart_scale_ticks(scale, layout->columns / 12, tick);
+    for (size_t i = 0, next = 0; i < count; i++) {
+        buffer_clear(&text);
+        chart_scale_add_tick(&text, scale, tick[i]);
+        next = put_tick(layout, chart_scale_place(scale, tick[i]), &text, next);
+    }
+    buffer_release(&text);
+}
+
+/* Names of some rows, in place of figures. */
+static void draw_names_across(struct layout *layout)
+{
+    const struct chart_series *series = &layout->chart->series.at[0];
+    size_t row[CHART_MOST_TICKS], count = chart_scale_names(layout->chart, layout->columns / 22, row);
+    for (size_t i = 0, next = 0; i < count; i++) {
+        const union table_cell *cell = table_cell(series->table, row[i], layout->chart->x.names);
+        struct buffer shown = { 0 };
+        fit_text(&shown, cell->text.at ? cell->text.at : "", cell->text.len, 21, true);
+        next = put_tick(layout, chart_scale_place(&layout->x, chart_value(series->table, row[i], series->x)),
+                        &shown, next);
+        buffer_release(&shown);
+    }
+}
+
+static void draw_ticks_up(struct layout *layout)
+{
+    double tick[CHART_MOST_TICKS];
+    struct buffer text = { 0 };
+    size_t count = chart_scale_ticks(&layout->y, layout->rows / 3, tick);
+    for (size_t i = 0; i < count; i++) {
+        buffer_clear(&text);
+        chart_scale_add_tick(&text, &layout->y, tick[i]);
+        double place = chart_scale_place(&layout->y, tick[i]) * (double)layout->rows;
+        size_t up = (size_t)lround(fmax(place, 0)), end = layout->left - 2;
+        if (up <= layout->rows && text.count <= end)
+            put_shown(layout, end - text.count, layout->top + layout->rows - up, &text);
+    }
+    buffer_release(&text);
+}
+
+static const union table_cell *category_label(const struct chart *chart, size_t i)
+{
+    const struct chart_series *series = &chart->series.at[0];
+    return table_cell(series->table, i, series->x);
+}
+
+/* As many labels as fit below bars that stand. */
+static void draw_standing_labels(struct layout *layout)
+{
+    size_t count = chart_category_count(layout->chart), most = layout->columns / (STANDING_LABEL + 2);
+    size_t step = chart_label_step(count, most), next = 0;
+    for (size_t i = 0; i < count; i += step) {
+        const union table_cell *cell = category_label(layout->chart, i);
+        struct buffer shown = { 0 };
+        fit_text(&shown, cell->text.at ? cell->text.at : "", cell->text.len, STANDING_LABEL, true);
+        next = put_tick(layout, ((double)i + 0.5) / (double)count, &shown, next);
+        buffer_release(&shown);
+    }
+}
+
+static void draw_axis_titles(struct layout *layout)
+{
+    struct buffer title = { 0 };
+    const struct chart *chart = layout->chart;
+    const struct chart_scale *across = layout->horizontal ? &layout->y : &layout->x;
+    if (layout->top > 0) {
+        chart_scale_add_title(&title, layout->horizontal ? &layout->x : &layout->y,
+                              layout->horizontal ? &chart->x : &chart->y);
+        put_shown(layout, 1, 0, &title);
+    }
+    buffer_clear(&title);
+    chart_scale_add_title(&title, across, layout->horizontal ? &chart->y : &chart->x);
+    size_t width = unicode_text_width(title.at ? title.at : "", title.count);
+    size_t middle = layout->left + layout->columns / 2;
+    size_t column = middle > width / 2 ? middle - width / 2 : 0;
+    if (column + width > layout->width)
+        column = width < layout->width ? layout->width - width : 0;
+    put_shown(layout, column, layout->top + layout->rows + 2, &title);
+    buffer_release(&title);
+}
+
+/* ---- legend ---- */
+
+/* Entries "# Kernel" in lines from FIRST on, or nowhere; how many lines there are. */
+static size_t lay_legend(struct layout *layout, size_t first, bool drawn)
+{
+    const struct chart *chart = layout->chart;
+    size_t line = 0, column = 1;
+    bool any = false,
+         same = chart_box_lines(chart) > 0 && !layout->options->color; /* boxes look alike without */
+    for (size_t s = 0; s < chart->series.count && !same; s++) {
+        const struct chart_series *series = &chart->series.at[s];
+        if (!series->title)
+            continue;
+        struct buffer entry = { 0 };
+        size_t taken = 2 + fit_text(&entry, series->title, strlen(series->title), layout->width - 6, false);
+        if (any && column + taken > layout->width) {
+            line++;
+            column = 1;
+        }
+        any = true;
+        if (drawn) {
+            put_series(layout, column, first + line, s);
+            put_shown(layout, column + 2, first + line, &entry);
+        }
+        column += taken + 3;
+        buffer_release(&entry);
+    }
+    return any ? line + 1 : 0;
+}
+
+/* ---- where things are ---- */
+
+/* Room for ticks of the upright axis. */
+static size_t widest_tick(const struct chart_scale *scale, size_t wanted)
+{
+    double tick[CHART_MOST_TICKS];
+    struct buffer text = { 0 };
+    size_t count = chart_scale_ticks(scale, wanted, tick), widest = 0;
+    for (size_t i = 0; i < count; i++) {
+        buffer_clear(&text);
+        chart_scale_add_tick(&text, scale, tick[i]);
+        widest = text.count > widest ? text.count : widest;
+    }
+    buffer_release(&text);
+    return widest;
+}
+
+/* Room for labels of lying bars: what the longest needs, and no more than half of the width. */
+static size_t widest_category(const struct layout *layout)
+{
+    size_t widest = 0, most = layout->width * 45 / 100;
+    for (size_t i = 0; i < chart_category_count(layout->chart); i++) {
+        const union table_cell *cell = category_label(layout->chart, i);
+        struct buffer safe = { 0 };
+        size_t taken = escape_terminal(&safe, cell->text.at ? cell->text.at : "", cell->text.len);
+        widest = taken > widest ? taken : widest;
+        buffer_release(&safe);
+    }
+    return widest < most ? widest : most;
+}
+
+static bool is_plain(const struct chart *chart)
+{
+    for (size_t s = 1; s < chart->series.count; s++)
+        if (chart->series.at[s].color != chart->series.at[0].color)
+            return false;
+    return true;
+}
+
+/* Has the axis that goes across a title? */
+static bool has_title_below(const struct layout *layout)
+{
+    return (layout->horizontal ? layout->chart->y.title : layout->chart->x.title) != NULL;
+}
+
+/* HEADINGS: lines above the canvas, which a chart of figures leaves room for. */
+static struct layout lay_out(const struct chart *chart, const struct chart_text_options *options,
+                             size_t headings)
+{
+    size_t categories = chart_category_count(chart), boxes = chart_box_lines(chart);
+    struct layout layout = { .chart = chart,
+                             .options = options,
+                             .horizontal = categories > 0 && categories <= MOST_LYING,
+                             .plain = is_plain(chart),
+                             .x = chart_scale_x(chart),
+                             .y = chart_scale_y(chart),
+                             .width = options->width ? options->width : DEFAULT_WIDTH };
+    if (layout.width < LEAST_WIDTH)
+        layout.width = LEAST_WIDTH;
+    size_t legend = lay_legend(&layout, 0, false), below = 2 + has_title_below(&layout) + legend;
+    size_t most = options->height ? options->height : DEFAULT_HEIGHT;
+    layout.top = boxes || (layout.horizontal && !chart->x.title) ? 0 : 1;
+    if (layout.horizontal) {
+        layout.rows = categories;
+        layout.left = widest_category(&layout) + 3;
+        layout.columns = layout.width - layout.left - 1 - FIGURE_WIDTH;
+    } else {
+        size_t other = headings + layout.top + below;
+        layout.rows = boxes ? boxes : most > other + LEAST_ROWS ? most - other : LEAST_ROWS;
+        layout.left = boxes ? 1 : widest_tick(&layout.y, layout.rows / 3) + 3;
+        layout.columns = layout.width - layout.left - 1;
+    }
+    layout.lines = layout.top + layout.rows + below;
+    layout.canvas = (struct canvas){ layout.width, layout.lines,
+                                     mem_zalloc(layout.width * layout.lines, sizeof(struct glyph)) };
+    for (size_t i = 0; i < layout.width * layout.lines; i++)
+        layout.canvas.at[i].front = layout.canvas.at[i].back = NO_COLOR;
+    return layout;
+}
+
+/* ---- headings ---- */
+
+/* TEXT, which is safe, in lines of at most WIDTH columns, broken at blanks. How many. */
+static size_t add_wrapped(struct buffer *out, const char *text, size_t len, size_t width)
+{
+    size_t lines = 0;
+    while (len > 0) {
+        size_t end = len;
+        while (end > 0 && unicode_text_width(text, end) > width)
+            for (end--; end > 0 && text[end] != ' ';)
+                end--;
+        if (end == 0) /* one word that is too long */
+            end = len;
+        buffer_putc(out, ' ');
+        buffer_add(out, text, end);
+        buffer_putc(out, '\n');
+        lines++;
+        while (end < len && text[end] == ' ')
+            end++;
+        text += end;
+        len -= end;
+    }
+    return lines;
+}
+
+/* Title with the name of the file, and the note. How many lines. */
+static size_t add_headings(struct buffer *out, const struct picture *picture, const struct chart *chart,
+                           size_t width)
+{
+    struct buffer title = { 0 };
+    escape_terminal(&title, chart->title, strlen(chart->title));
+    if (picture->source) {
+        buffer_puts(&title, " - ");
+        escape_terminal(&title, picture->source, strlen(picture->source));
+    }
+    size_t lines = add_wrapped(out, title.at, title.count, width - 2);
+    buffer_clear(&title);
+    if (chart->note) {
+        escape_terminal(&title, chart->note, strlen(chart->note));
+        lines += add_wrapped(out, title.at, title.count, width - 2);
+    }
+    buffer_release(&title);
+    return lines;
+}
+
+static void add_chart(struct buffer *out, const struct picture *picture, const struct chart *chart,
+                      const struct chart_text_options *options)
+{
+    size_t width = options->width ? options->width : DEFAULT_WIDTH;
+    size_t headings = add_headings(out, picture, chart, width < LEAST_WIDTH ? LEAST_WIDTH : width);
+    struct layout layout = lay_out(chart, options, headings);
+    bool boxes = chart_box_lines(chart) > 0;
+    draw_axis_lines(&layout);
+    if (boxes)
+        draw_boxes(&layout);
+    else
+        draw_cells(&layout);
+    for (size_t i = 0; layout.horizontal && i < layout.rows; i++) {
+        const union table_cell *cell = category_label(chart, i);
+        put_name_right(&layout, 1, layout.top + i, cell->text.at ? cell->text.at : "", cell->text.len,
+                       layout.left - 3);
+    }
+    if (layout.horizontal)
+        draw_bar_figures(&layout);
+    else if (!boxes)
+        draw_ticks_up(&layout);
+    if (chart->x.names)
+        draw_names_across(&layout);
+    else if (!layout.horizontal && chart_has_categories(chart))
+        draw_standing_labels(&layout);
+    else
+        draw_ticks_across(&layout, layout.horizontal ? &layout.y : &layout.x);
+    draw_labels(&layout);
+    draw_axis_titles(&layout);
+    lay_legend(&layout, layout.top + layout.rows + 2 + has_title_below(&layout), true);
+    for (size_t line = 0; line < layout.lines; line++)
+        print_line(out, &layout, line);
+    free(layout.canvas.at);
+}
+
+void chart_text_add(struct buffer *out, const struct picture *picture,
+                    const struct chart_text_options *options)
+{
+    for (size_t i = 0; i < picture->charts.count; i++) {
+        if (i)
+            buffer_putc(out, '\n');
+        add_chart(out, picture, picture->charts.at[i], options);
+    }
+}
