@@ -32,7 +32,7 @@ static const struct table_column columns[] = {
     COLUMN(struct collective_row, bandwidth, "bandwidth", "GB/s", TABLE_RATE, "algorithmic bandwidth: bytes over time, in 10^9 bytes per second", .aliases = "algorithmic_bandwidth algbw"),
     COLUMN(struct collective_row, waited_ns, "waited", "Waited", TABLE_NS, "the part of the time in which another rank had not arrived; of collectives in flight at once it adds up", .flags = TABLE_HIDDEN, .aliases = "waiting"),
     COLUMN(struct collective_row, transfer_bus_bandwidth, "transfer_bus_bandwidth", "Bus GB/s, transfer", TABLE_RATE, "bus bandwidth over the transfer alone: the time less the waiting", .flags = TABLE_HIDDEN),
-    COLUMN(struct collective_row, bytes, "bytes", "Bytes", TABLE_BYTES, "sizes added up, of those that tell one"),
+    COLUMN(struct collective_row, bytes, "bytes", "Bytes", TABLE_BYTES, "sum of the recorded sizes"),
     COLUMN(struct collective_row, average_ns, "average", "Average", TABLE_NS, "mean duration", .aliases = "avg mean"),
     COLUMN(struct collective_row, min_ns, "min", "Min", TABLE_NS, "shortest", .flags = TABLE_OPTIONAL),
     COLUMN(struct collective_row, max_ns, "max", "Max", TABLE_NS, "longest"),

@@ -53,7 +53,7 @@ static const struct table_column queue_columns[] = {
 
 static const struct table_column graph_columns[] = {
     COLUMN(struct graph_row, call, "call", "Call", TABLE_NAME, "the call that launched the graph"),
-    COLUMN(struct graph_row, graph, "graph", "Graph", TABLE_COUNT, "number of the graph, where the file tells it"),
+    COLUMN(struct graph_row, graph, "graph", "Graph", TABLE_COUNT, "number of the graph, where recorded"),
     COLUMN(struct graph_row, launches, "launches", "Launches", TABLE_TALLY, "how often it was launched"),
     COLUMN(struct graph_row, min_operations, "min_operations", "Min ops", TABLE_COUNT, "fewest kernels, copies and memsets in one launch", .aliases = "least_works"),
     COLUMN(struct graph_row, max_operations, "max_operations", "Max ops", TABLE_COUNT, "most kernels, copies and memsets in one launch", .aliases = "most_works"),

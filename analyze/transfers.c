@@ -26,7 +26,7 @@ static const struct table_column transfer_columns[] = {
     COLUMN(struct transfer_row, direction, "direction", "Direction", TABLE_NAME, "HtoD, DtoH, DtoD, PtoP, HtoH, managed"),
     COLUMN(struct transfer_row, memory, "memory", "Host memory", TABLE_TEXT, "pageable, pinned, managed, or unknown"),
     COLUMN(struct transfer_row, count, "count", "Count", TABLE_TALLY, "how many copies"),
-    COLUMN(struct transfer_row, bytes, "bytes", "Bytes", TABLE_BYTES, "bytes copied, as far as the file tells"),
+    COLUMN(struct transfer_row, bytes, "bytes", "Bytes", TABLE_BYTES, "bytes copied, as far as recorded"),
     COLUMN(struct transfer_row, time_ns, "time", "Time", TABLE_NS, "their durations added up", .aliases = "total sum"),
     COLUMN(struct transfer_row, exposed_ns, "exposed", "Exposed", TABLE_NS, "time in which one of them ran and no kernel did on the device"),
     COLUMN(struct transfer_row, blocked_ns, "blocked", "Host blocked", TABLE_NS, "time in which a host thread waited for one of them"),

@@ -33,7 +33,7 @@ static const struct timeline_kind kinds[SPAN_IDLE] = {
     [SPAN_COMPUTATION] = { "other kernels", "device", CHART_SKY },
     [SPAN_COMMUNICATION] = { "communication", "device", CHART_COLOR_OF_COMMUNICATION },
     [SPAN_COPY] = { "copies", "device", CHART_COLOR_OF_COPIES },
-    [SPAN_MEMSET] = { "memset", "device", CHART_YELLOW },
+    [SPAN_MEMSET] = { "memset", "device", CHART_OLIVE },
     [SPAN_OPERATOR] = { "operators", "host", CHART_COLOR_OF_HOST },
     [SPAN_CALL] = { "runtime calls", "host", CHART_ORANGE },
     [SPAN_WAIT] = { "waiting calls", "host", CHART_VERMILION },
@@ -46,7 +46,7 @@ static const struct timeline_kind kinds[SPAN_IDLE] = {
 
 static const enum chart_color idle_colors[GAP_CAUSES] = {
     [GAP_HOST] = CHART_COLOR_OF_HOST,         [GAP_DATA_LOADING] = CHART_PURPLE,
-    [GAP_SYNCHRONIZATION] = CHART_YELLOW,     [GAP_ALLOCATION] = CHART_BLUE,
+    [GAP_SYNCHRONIZATION] = CHART_OLIVE,     [GAP_ALLOCATION] = CHART_BLUE,
     [GAP_COMMUNICATION] = CHART_VERMILION,    [GAP_LAUNCH_CALL] = CHART_GREEN,
     [GAP_FIRST_USE] = CHART_GREEN,            [GAP_LAUNCH_LATENCY] = CHART_ORANGE,
     [GAP_STREAM_WAIT] = CHART_PURPLE,         [GAP_GRAPH] = CHART_ORANGE,
@@ -56,8 +56,8 @@ static const enum chart_color idle_colors[GAP_CAUSES] = {
 
 static const enum chart_color path_colors[PATH_PARTS] = {
     [PART_KERNEL] = CHART_BLUE,   [PART_COMMUNICATION] = CHART_VERMILION, [PART_COPY] = CHART_GREEN,
-    [PART_MEMSET] = CHART_YELLOW, [PART_OPERATOR] = CHART_SKY,            [PART_CALL] = CHART_ORANGE,
-    [PART_LAUNCH] = CHART_YELLOW, [PART_STREAM] = CHART_PURPLE,           [PART_EVENT] = CHART_PURPLE,
+    [PART_MEMSET] = CHART_OLIVE, [PART_OPERATOR] = CHART_SKY,            [PART_CALL] = CHART_ORANGE,
+    [PART_LAUNCH] = CHART_OLIVE, [PART_STREAM] = CHART_PURPLE,           [PART_EVENT] = CHART_PURPLE,
     [PART_SYNC] = CHART_ORANGE,   [PART_GAP] = CHART_PALE,                [PART_UNKNOWN] = CHART_GREY,
 };
 

@@ -467,6 +467,5 @@ const struct command cmd_chart = {
     .section = SECTION_SHOW,
     .reads_profiles = true,
     .reads_snapshots = true,
-    .reads_profiles = true,
     .reads_traces = true,
 };

@@ -342,6 +342,7 @@ static bool show_trace(const struct invocation *call, const struct trace *trace,
         struct page page = {
             .maker = "tpa report",
             .title = base_name(call->operands[0]),
+            .budget = (size_t)args->budget,
         };
         for (size_t i = 0; report_sections()[i].key; i++)
             if (contents[i].timeline)

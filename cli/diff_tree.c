@@ -105,7 +105,7 @@ static void keep_gone_and_new(struct table *rest)
     table_filter(rest, keep);
     free(keep);
     if (told)
-        table_add_footer(rest, "told", "Rows that are told above, not shown", TABLE_TALLY,
+        table_add_footer(rest, "told", "Rows that are counted above, not shown", TABLE_TALLY,
                          table_int((int64_t)told));
 }
 

@@ -6,6 +6,7 @@
 #include "report/page_answer.h"
 #include "report/page_files.h"
 #include "report/page_table.h"
+#include "report/page_timeline.h"
 #include "report/page_writing.h"
 #include "report/svg.h"
 #include <stdlib.h>

@@ -24,10 +24,13 @@ struct page {
     const char *title;           /* name of the file */
     const char *subtitle;        /* NULL: none */
     const struct answer *answer; /* the first screen; NULL: none */
+    size_t budget; /* bytes that it should not pass: of timelines as much is kept as fits; 0: PAGE_BUDGET */
     VEC_OF(struct page_section) sections;
 };
 
 /* A table shows so many rows at first, and holds no more than so many; its footer tells how many there are. */
 enum { PAGE_FIRST_ROWS = 15, PAGE_MOST_ROWS = 150 };
+
+enum { PAGE_BUDGET = 8000000 };
 
 #endif

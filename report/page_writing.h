@@ -13,6 +13,8 @@ struct writing {
     FILE *out;
     struct tpa_error *err;
     size_t tables, views; /* so far; names of elements count up */
+    size_t budget, after; /* bytes that the page may have; that are kept for what follows timelines */
+    const size_t *written;
 };
 
 static inline void put(struct writing *page, const char *markup)

@@ -41,7 +41,7 @@ static const struct table_column phase_columns[] = {
     COLUMN(struct phase_row, batch, "batch", "Batch", TABLE_COUNT, "requests of a step", .flags = TABLE_IF_ANY),
     COLUMN(struct phase_row, steps, "steps", "Steps", TABLE_COUNT, "steps of the phase"),
     COLUMN(struct phase_row, requests, "requests", "Requests", TABLE_TALLY, "requests of all steps added up", .flags = TABLE_OPTIONAL),
-    COLUMN(struct phase_row, tokens, "tokens", "Tokens", TABLE_TALLY, "tokens that went through the model; missing where a step does not tell"),
+    COLUMN(struct phase_row, tokens, "tokens", "Tokens", TABLE_TALLY, "tokens that went through the model; missing where a step does not record them"),
     COLUMN(struct phase_row, wall_ns, "wall", "Wall", TABLE_NS, "from the start of each step to the end of it and of the work it launched"),
     COLUMN(struct phase_row, step_ns, "step", "A step", TABLE_NS, "mean wall time of a step", .aliases = "average"),
     COLUMN(struct phase_row, tokens_per_second, "tokens_per_second", "Tokens/s", TABLE_NUMBER, "tokens by wall time"),

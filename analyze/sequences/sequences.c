@@ -17,7 +17,7 @@ const struct trace_wants sequences_wants = {
 /* clang-format off */
 static const struct table_column short_columns[] = {
     GROUP_COLUMNS(struct short_row, key),
-    COLUMN(struct short_row, runs, "runs", "Runs", TABLE_COUNT, "runs of short works with at least one work of the row"),
+    COLUMN(struct short_row, runs, "runs", "Runs", TABLE_COUNT, "runs of short operations with at least one of the row"),
     COLUMN(struct short_row, works, "works", "Works", TABLE_TALLY, "works of these"),
     COLUMN(struct short_row, work_ns, "work", "Work", TABLE_NS, "their durations added up"),
     COLUMN(struct short_row, idle_ns, "idle", "Idle", TABLE_NS, "time before them, within the runs, in which the device had no work"),
@@ -34,11 +34,11 @@ static const struct table_column run_columns[] = {
     COLUMN(struct run_row, works, "works", "Works", TABLE_TALLY, "works in the run"),
     COLUMN(struct run_row, work_ns, "work", "Work", TABLE_NS, "their durations added up"),
     COLUMN(struct run_row, idle_ns, "idle", "Idle", TABLE_NS, "time between them in which the device had no work"),
-    COLUMN(struct run_row, host_ns, "idle_host", "By host", TABLE_NS, "of it, before works that were launched after the stream had run empty"),
-    COLUMN(struct run_row, device_ns, "idle_device", "By device", TABLE_NS, "of it, before works that were queued already, or are of the same graph", .flags = TABLE_OPTIONAL),
-    COLUMN(struct run_row, late_ns, "idle_unknown", "Unknown", TABLE_NS, "of it, before works whose call is not in the file", .flags = TABLE_OPTIONAL),
-    COLUMN(struct run_row, not_queued, "not_queued", "Not queued", TABLE_TALLY, "works that were launched after the stream had run empty"),
-    COLUMN(struct run_row, gain_ns, "graph_gain", "Graph gains", TABLE_NS, "most that a CUDA graph of the run would gain: its idle time less 1us a work; missing where most works were queued", .aliases = "gain"),
+    COLUMN(struct run_row, host_ns, "idle_host", "By host", TABLE_NS, "of it, before operations that were launched after the stream had run empty"),
+    COLUMN(struct run_row, device_ns, "idle_device", "By device", TABLE_NS, "of it, before operations that were queued already, or are of the same graph", .flags = TABLE_OPTIONAL),
+    COLUMN(struct run_row, late_ns, "idle_unknown", "Unknown", TABLE_NS, "of it, before operations whose call is not in the file", .flags = TABLE_OPTIONAL),
+    COLUMN(struct run_row, not_queued, "not_queued", "Not queued", TABLE_TALLY, "operations that were launched after the stream had run empty"),
+    COLUMN(struct run_row, gain_ns, "graph_gain", "Graph gains", TABLE_NS, "most that a CUDA graph of the run would gain: its idle time less 1us an operation; missing where most operations were queued", .aliases = "gain"),
     COLUMN(struct run_row, first, "first", "From", TABLE_NAME, "operator of the first work; without one the work"),
     COLUMN(struct run_row, last, "last", "To", TABLE_NAME, "operator of the last work; without one the work"),
 };
@@ -46,7 +46,7 @@ static const struct table_column run_columns[] = {
 static const struct table_column fusion_columns[] = {
     COLUMN(struct fusion_row, op, "op", "Below", TABLE_NAME, "outermost operator that launched the first work", .aliases = "operator"),
     COLUMN(struct fusion_row, works, "works", "Kernels", TABLE_TEXT, "the works in few words"),
-    COLUMN(struct fusion_row, count, "count", "Count", TABLE_TALLY, "how often these works lie together"),
+    COLUMN(struct fusion_row, count, "count", "Count", TABLE_TALLY, "how often these operations lie together"),
     COLUMN(struct fusion_row, length, "length", "Works", TABLE_TALLY, "works that could be one"),
     COLUMN(struct fusion_row, work_ns, "work", "Work", TABLE_NS, "their durations added up"),
     COLUMN(struct fusion_row, gaps_ns, "gaps", "Gaps", TABLE_NS, "from the end of each to the start of the next"),
@@ -63,7 +63,7 @@ static const struct table_column repeat_columns[] = {
     COLUMN(struct repeat_row, stream, "stream", "Stream", TABLE_COUNT, "number of the stream"),
     COLUMN(struct repeat_row, count, "count", "Count", TABLE_TALLY, "how often the chain occurs; occurrences do not overlap"),
     COLUMN(struct repeat_row, length, "length", "Works", TABLE_TALLY, "works of the chain"),
-    COLUMN(struct repeat_row, every, "every", "Every", TABLE_COUNT, "fewest works from the start of an occurrence to that of the next"),
+    COLUMN(struct repeat_row, every, "every", "Every", TABLE_COUNT, "fewest operations from the start of an occurrence to that of the next"),
     COLUMN(struct repeat_row, gaps_ns, "gaps_inside", "Gaps", TABLE_NS, "from the end of each work to the start of the next, of all occurrences", .aliases = "gaps"),
     COLUMN(struct repeat_row, work_ns, "work", "Work", TABLE_NS, "sum of the durations of the operations of all occurrences"),
     COLUMN(struct repeat_row, start_ns, "start", "First at", TABLE_MOMENT, "when the first began, from the origin of the file", .flags = TABLE_OPTIONAL),
@@ -74,9 +74,9 @@ static const struct table_column repeat_columns[] = {
 
 static const struct table_column pattern_columns[] = {
     COLUMN(struct pattern_row, op, "op", "Operator", TABLE_NAME, "the operator", .aliases = "operator"),
-    COLUMN(struct pattern_row, count, "count", "Calls", TABLE_TALLY, "outermost calls that launched just these works"),
+    COLUMN(struct pattern_row, count, "count", "Calls", TABLE_TALLY, "outermost calls that launched exactly these operations"),
     COLUMN(struct pattern_row, length, "length", "Works", TABLE_TALLY, "works that each launched"),
-    COLUMN(struct pattern_row, device_ns, "device_time", "Device time", TABLE_NS, "durations of the works of all calls added up", .aliases = "device"),
+    COLUMN(struct pattern_row, device_ns, "device_time", "Device time", TABLE_NS, "sum of the durations of the operations of all calls", .aliases = "device"),
     COLUMN(struct pattern_row, host_ns, "host_time", "Host time", TABLE_NS, "durations of the calls added up", .aliases = "host"),
     COLUMN(struct pattern_row, works, "works", "Kernels", TABLE_TEXT, "the works in few words, by start"),
     COLUMN(struct pattern_row, names, "names", "Names", TABLE_NAME, "their whole names, with | between", .flags = TABLE_OPTIONAL),

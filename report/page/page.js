@@ -137,7 +137,7 @@ function roundStep(length, count) {
     return [1, 2, 5, 10].map((factor) => factor * power).find((step) => step >= rough);
 }
 
-const palette = ["--blue", "--orange", "--green", "--vermilion", "--sky", "--purple", "--yellow"];
+const palette = ["--blue", "--orange", "--green", "--vermilion", "--sky", "--purple", "--olive"];
 
 function colorOf(name) {
     let hash = 7;
@@ -428,8 +428,6 @@ for (const box of document.querySelectorAll(".table"))
     setUpTable(box);
 showTarget();
 addEventListener("hashchange", showTarget);
-for (const root of document.querySelectorAll(".view[data-timeline]"))
-    new Boxes(root, timelineModel(readData(root.dataset.timeline)));
 for (const root of document.querySelectorAll(".view[data-flame]")) {
     const data = readData(root.dataset.flame);
     const view = new Boxes(root, flameModel(data, "host"));
