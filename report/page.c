@@ -226,8 +226,8 @@ static void put_notices(struct writing *page, const struct page_section *section
     put(page, "</ul>\n");
     if (count <= MOST)
         return;
-    buffer_printf(&page->text, "<details><summary>%zu more notes</summary><ul class=\"notes\">\n",
-                  count - MOST);
+    buffer_printf(&page->text, "<details><summary>%zu more note%s</summary><ul class=\"notes\">\n",
+                  count - MOST, count - MOST == 1 ? "" : "s");
     for (size_t i = MOST; i < count; i++)
         put_notice(page, &section->notices.at[i]);
     put(page, "</ul></details>\n");
@@ -240,7 +240,7 @@ static bool put_section(struct writing *page, const struct page_section *section
     put_element(page, "h2", section->title);
     put_element(page, "p", section->intro);
     if (section->more) {
-        put(page, "<p class=\"faint\">More of it: <code>");
+        put(page, "<p class=\"faint\">See also: <code>");
         put_text(page, section->more);
         put(page, "</code></p>\n");
     }

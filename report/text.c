@@ -486,7 +486,8 @@ static size_t add_notices(struct page *page, const struct result *result, bool o
         buffer_release(&line);
     }
     if (count > major + minor)
-        buffer_printf(&page->text, "%zu more notes; --notes shows all\n", count - major - minor);
+        buffer_printf(&page->text, "%zu more note%s; --notes shows all\n", count - major - minor,
+                      count - major - minor == 1 ? "" : "s");
     return count;
 }
 

@@ -18,7 +18,7 @@ const struct trace_wants sequences_wants = {
 static const struct table_column short_columns[] = {
     GROUP_COLUMNS(struct short_row, key),
     COLUMN(struct short_row, runs, "runs", "Runs", TABLE_COUNT, "runs of short operations with at least one of the row"),
-    COLUMN(struct short_row, works, "works", "Works", TABLE_TALLY, "works of these"),
+    COLUMN(struct short_row, works, "works", "Operations", TABLE_TALLY, "operations of these"),
     COLUMN(struct short_row, work_ns, "work", "Work", TABLE_NS, "their durations added up"),
     COLUMN(struct short_row, idle_ns, "idle", "Idle", TABLE_NS, "time before them, within the runs, in which the device had no work"),
     COLUMN(struct short_row, host_ns, "idle_host", "By host", TABLE_NS, "of it, before operations that were launched after the stream had run empty"),
@@ -31,7 +31,7 @@ static const struct table_column run_columns[] = {
     COLUMN(struct run_row, start_ns, "start", "Start", TABLE_MOMENT, "when the first work began, from the origin of the file"),
     COLUMN(struct run_row, device, "device", "Device", TABLE_COUNT, "number of the device"),
     COLUMN(struct run_row, stream, "stream", "Stream", TABLE_COUNT, "number of the stream"),
-    COLUMN(struct run_row, works, "works", "Works", TABLE_TALLY, "works in the run"),
+    COLUMN(struct run_row, works, "works", "Operations", TABLE_TALLY, "operations in the run"),
     COLUMN(struct run_row, work_ns, "work", "Work", TABLE_NS, "their durations added up"),
     COLUMN(struct run_row, idle_ns, "idle", "Idle", TABLE_NS, "time between them in which the device had no work"),
     COLUMN(struct run_row, host_ns, "idle_host", "By host", TABLE_NS, "of it, before operations that were launched after the stream had run empty"),
@@ -47,7 +47,7 @@ static const struct table_column fusion_columns[] = {
     COLUMN(struct fusion_row, op, "op", "Below", TABLE_NAME, "outermost operator that launched the first work", .aliases = "operator"),
     COLUMN(struct fusion_row, works, "works", "Kernels", TABLE_TEXT, "the works in few words"),
     COLUMN(struct fusion_row, count, "count", "Count", TABLE_TALLY, "how often these operations lie together"),
-    COLUMN(struct fusion_row, length, "length", "Works", TABLE_TALLY, "works that could be one"),
+    COLUMN(struct fusion_row, length, "length", "Operations", TABLE_TALLY, "operations that could be one"),
     COLUMN(struct fusion_row, work_ns, "work", "Work", TABLE_NS, "their durations added up"),
     COLUMN(struct fusion_row, gaps_ns, "gaps", "Gaps", TABLE_NS, "from the end of each to the start of the next"),
     COLUMN(struct fusion_row, host_ns, "gaps_host", "By host", TABLE_NS, "of the gaps, before operations that were launched after the stream had run empty: fusion or a graph saves them"),
@@ -62,7 +62,7 @@ static const struct table_column repeat_columns[] = {
     COLUMN(struct repeat_row, device, "device", "Device", TABLE_COUNT, "number of the device"),
     COLUMN(struct repeat_row, stream, "stream", "Stream", TABLE_COUNT, "number of the stream"),
     COLUMN(struct repeat_row, count, "count", "Count", TABLE_TALLY, "how often the chain occurs; occurrences do not overlap"),
-    COLUMN(struct repeat_row, length, "length", "Works", TABLE_TALLY, "works of the chain"),
+    COLUMN(struct repeat_row, length, "length", "Operations", TABLE_TALLY, "operations of the chain"),
     COLUMN(struct repeat_row, every, "every", "Every", TABLE_COUNT, "fewest operations from the start of an occurrence to that of the next"),
     COLUMN(struct repeat_row, gaps_ns, "gaps_inside", "Gaps", TABLE_NS, "from the end of each work to the start of the next, of all occurrences", .aliases = "gaps"),
     COLUMN(struct repeat_row, work_ns, "work", "Work", TABLE_NS, "sum of the durations of the operations of all occurrences"),
@@ -75,7 +75,7 @@ static const struct table_column repeat_columns[] = {
 static const struct table_column pattern_columns[] = {
     COLUMN(struct pattern_row, op, "op", "Operator", TABLE_NAME, "the operator", .aliases = "operator"),
     COLUMN(struct pattern_row, count, "count", "Calls", TABLE_TALLY, "outermost calls that launched exactly these operations"),
-    COLUMN(struct pattern_row, length, "length", "Works", TABLE_TALLY, "works that each launched"),
+    COLUMN(struct pattern_row, length, "length", "Operations", TABLE_TALLY, "operations that each launched"),
     COLUMN(struct pattern_row, device_ns, "device_time", "Device time", TABLE_NS, "sum of the durations of the operations of all calls", .aliases = "device"),
     COLUMN(struct pattern_row, host_ns, "host_time", "Host time", TABLE_NS, "durations of the calls added up", .aliases = "host"),
     COLUMN(struct pattern_row, works, "works", "Kernels", TABLE_TEXT, "the works in few words, by start"),
@@ -183,7 +183,7 @@ static struct table *shorts_table(const struct sequences *sequences)
     table->sort_column = table_column_at(table, offsetof(struct short_row, idle_ns));
     table_drop_hidden(table);
     table_add_footer(table, "runs", "Runs", TABLE_COUNT, table_int(total->runs));
-    table_add_footer(table, "works", "Works", TABLE_TALLY, table_int(total->works));
+    table_add_footer(table, "works", "Operations", TABLE_TALLY, table_int(total->works));
     table_add_footer(table, "work", "Time of these", TABLE_NS, table_int(total->work_ns));
     table_add_footer(table, "idle", "Idle between", TABLE_NS, table_int(total->idle_ns));
     table_add_footer(table, "idle_host", "Launched late", TABLE_NS, table_int(total->host_ns));
