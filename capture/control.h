@@ -2,8 +2,9 @@
  * control.h - when to record.
  *
  * Recording is on while everything that was asked for holds: the time has come and is not over, nobody paused it, we
- * are inside the range or step that was named, and it is not one that pace.h leaves out. Whoever changes one of these calls a function here, on any thread;
- * CUPTI is switched before it returns, so that the next launch is recorded, or is not.
+ * are inside the range or step that was named, and it is not one that pace.h leaves out. Whoever changes one of these
+ * calls a function here, on any thread; CUPTI is switched before it returns, so that the next launch is recorded, or
+ * is not.
  */
 #ifndef TPA_CAPTURE_CONTROL_H
 #define TPA_CAPTURE_CONTROL_H
@@ -21,7 +22,7 @@ struct control_window {
 
 enum { CONTROL_MOST_WINDOWS = 256 };
 
-/* Why the ring of --ring is to be written, when it is. What ended just now is in it only when the device is done with it. */
+/* Why the ring of --ring is to be written. What ended just now is in it only when the device is done with it. */
 enum { CONTROL_WRITE_AFTER_NS = 500000000 };
 struct control_write {
     int64_t due_ns; /* 0: not wanted */

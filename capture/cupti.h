@@ -73,10 +73,11 @@ bool cupti_open(struct cupti *cupti, const char *path, char *why, size_t why_siz
  * Be CUPTI's only client, which keeps others (a second profiler) and us from spoiling each other's records. CALLBACK is
  * called for what is enabled later, with CUPTI as its data; CLOCK (ns) for the times of records.
  *
- * There are two calls for it, and from 13.3 on CUPTI may refuse the activity calls that all versions have (GetTimestamp,
- * GetNumDroppedRecords, RegisterTimestampCallback ...) to who subscribed by the second (PyTorch #192094). So the first is
- * tried first from 13.3 on, the second below, which knows the other client's name; after either these calls are tried,
- * and when they are refused the other way is taken. SUBSCRIBED_BY names the one that it was.
+ * There are two calls for it, and from 13.3 on CUPTI may refuse the activity calls that all versions have
+ * (GetTimestamp, GetNumDroppedRecords, RegisterTimestampCallback ...) to who subscribed by the second (PyTorch
+ * #192094). So the first is tried first from 13.3 on, the second below, which knows the other client's name; after
+ * either these calls are tried, and when they are refused the other way is taken. SUBSCRIBED_BY names the one that it
+ * was.
  *
  * False, and a sentence with what to do in WHY, when neither is taken.
  */

@@ -1,6 +1,6 @@
 /*
- * driver.h - what the CUDA driver says of its devices. It is never loaded here: without it, and before it is initialised,
- * nothing is known.
+ * driver.h - what the CUDA driver says of its devices. It is never loaded here: without it, and before it is
+ * initialised, nothing is known.
  */
 #ifndef TPA_CAPTURE_DRIVER_H
 #define TPA_CAPTURE_DRIVER_H

@@ -1,11 +1,11 @@
 /*
  * hardware.h - kernel times by the device's own event system (HES) instead of code that CUPTI adds around each kernel.
  *
- * CUPTI wants it switched on once, after the driver is initialised and before there is a context, and cannot switch it off.
- * It is of use from CUPTI 13.4 on (before, it could spoil the heap) and on devices of compute capability 10 and
- * later, and refused under MPS, MIG, WSL and confidential computing. While it is on, cuptiActivityFlushAll may write over the
- * program's memory as long as other threads work (PyTorch's cupti monitor, which flushes in quiet moments only), so
- * nothing is flushed before the end of the process.
+ * CUPTI wants it switched on once, after the driver is initialised and before there is a context, and cannot switch
+ * it off. It is of use from CUPTI 13.4 on (before, it could spoil the heap) and on devices of compute capability 10
+ * and later, and refused under MPS, MIG, WSL and confidential computing. While it is on, cuptiActivityFlushAll may
+ * write over the program's memory as long as other threads work (PyTorch's cupti monitor, which flushes in quiet
+ * moments only), so nothing is flushed before the end of the process.
  */
 #ifndef TPA_CAPTURE_HARDWARE_H
 #define TPA_CAPTURE_HARDWARE_H

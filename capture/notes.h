@@ -1,8 +1,8 @@
 /*
- * notes.h - what a person should know of a recording though nothing went wrong: what is left out on purpose, what cannot
- * be known on this device.
+ * notes.h - what a person should know of a recording though nothing went wrong: what is left out on purpose, what
+ * cannot be known on this device.
  *
- * A note is told once, on the way of report.h, and stands in the log as a NOTE record. Any thread may add one.
+ * A note is reported once, by report.h, and stands in the log as a NOTE record. Any thread may add one.
  */
 #ifndef TPA_CAPTURE_NOTES_H
 #define TPA_CAPTURE_NOTES_H
@@ -16,7 +16,7 @@ struct note {
     char text[480];
 };
 
-/* Add one sentence. Beyond 32 that the writer has not taken yet it is told and not logged. */
+/* Add one sentence. Beyond 32 that the writer has not taken yet it is reported and not logged. */
 __attribute__((format(printf, 2, 3))) void notes_add(const char *word, const char *fmt, ...);
 
 /* The same, for the log alone. */

@@ -4,8 +4,9 @@
  *
  * What a recorded step costs is measured: the median of the last recorded steps less that of the last others, and the
  * time that switching on and off took. So with a budget at most every other step is recorded. Of windows no such
- * comparison is possible, as nothing is known of the program outside of them: there the cost is the CPU time of our threads,
- * the time that CUPTI says it took (OVERHEAD), and that of switching; what CUPTI adds to each launch is not in it.
+ * comparison is possible, as nothing is known of the program outside of them: there the cost is the CPU time of our
+ * threads, the time that CUPTI says it took (OVERHEAD), and that of switching; what CUPTI adds to each launch is not
+ * in it.
  *
  * Belongs to control.h, under whose lock all of this is called. Times are ns of CLOCK_MONOTONIC.
  */

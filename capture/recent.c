@@ -1,8 +1,9 @@
 /*
  * recent.c - see recent.h.
  *
- * Chunks in the order in which they came: records of CUPTI, or events of threads. Names in CUPTI's records are pointers
- * into memory that CUPTI keeps, and the events point at domains, which are never freed; so a copy of the bytes is enough.
+ * Chunks in the order in which they came: records of CUPTI, or events of threads. Names in CUPTI's records are
+ * pointers into memory that CUPTI keeps, and the events point at domains, which are never freed; so a copy of the
+ * bytes is enough.
  */
 #include "capture/recent.h"
 

@@ -4,7 +4,7 @@
  * `tpa capture` sets these; whoever loads the library by other means sets them by hand. Times are whole numbers with
  * a unit (500ms, 10s, 2min), sizes whole numbers with or without k, M or G.
  *
- *     TPA_CAPTURE_OUTPUT       name of the log; %p process id, %h host, %r rank, %l rank on the machine, %% a percent sign
+ *     TPA_CAPTURE_OUTPUT       name of the log; %p process id, %h host, %r rank, %l rank on the host, %% percent sign
  *     TPA_CAPTURE_KINDS        words of kinds.h
  *     TPA_CAPTURE_GRAPHS       graph: a CUDA graph is one record a launch (default); node: every kernel in it is
  *     TPA_CAPTURE_CALLS        work: calls that launch, copy, allocate, wait ... (default); all: every call

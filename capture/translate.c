@@ -327,7 +327,7 @@ static void tell_sharing(const CUpti_ActivityDevice4 *device)
         notes_add(
             "mig",
             "device %u is a slice of a GPU (MIG instance %u.%u): only its own work is recorded, and its peaks "
-            "(bandwidth, clock, number of SMs) may be told of the whole GPU",
+            "(bandwidth, clock, number of SMs) may be those of the whole GPU",
             device->id, device->gpuInstanceId, device->computeInstanceId);
     if (driver_attribute((int)device->id, DRIVER_MPS_ENABLED) == 1)
         notes_add(

@@ -143,7 +143,7 @@ static void add_drop(struct writer *writer, uint64_t count, enum tpafile_dropped
 
 void writer_add_drops(struct writer *writer)
 {
-    /* CUPTI's callback asks too, but it is not called again when CUPTI gets no buffer any more. */
+    /* CUPTI's callback reads this too, but it is not called again when CUPTI gets no buffer any more. */
     size_t dropped = 0;
     if (writer->translator.cupti &&
         writer->translator.cupti->cuptiActivityGetNumDroppedRecords(NULL, 0, &dropped) == CUPTI_SUCCESS)

@@ -10,12 +10,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static void take_sentence(struct capture_sentences *told, const char *sentence)
+static void take_sentence(struct capture_sentences *printed, const char *sentence)
 {
-    for (size_t i = 0; i < told->at.count; i++)
-        if (strcmp(told->at.at[i], sentence) == 0)
+    for (size_t i = 0; i < printed->at.count; i++)
+        if (strcmp(printed->at.at[i], sentence) == 0)
             return; /* every rank has the same */
-    *VEC_PUSH(&told->at) = mem_strdup(sentence);
+    *VEC_PUSH(&printed->at) = mem_strdup(sentence);
     fprintf(stderr, "tpa capture: %s\n", sentence);
 }
 
@@ -52,11 +52,11 @@ void capture_take_line(void *context, char *line)
         take_sentence(&listener->notes, fields);
 }
 
-static void release_sentences(struct capture_sentences *told)
+static void release_sentences(struct capture_sentences *printed)
 {
-    for (size_t i = 0; i < told->at.count; i++)
-        free(told->at.at[i]);
-    VEC_FREE(&told->at);
+    for (size_t i = 0; i < printed->at.count; i++)
+        free(printed->at.at[i]);
+    VEC_FREE(&printed->at);
 }
 
 void capture_listener_release(struct capture_listener *listener)

@@ -1,6 +1,6 @@
 /*
- * cli/capture_listener.h - what the capture library says from the processes that it records (capture/report.h), put into
- * words on stderr.
+ * cli/capture_listener.h - what the capture library says from the processes that it records (capture/report.h), put
+ * into words on stderr.
  */
 #ifndef TPA_CLI_CAPTURE_LISTENER_H
 #define TPA_CLI_CAPTURE_LISTENER_H

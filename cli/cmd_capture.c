@@ -22,6 +22,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #define LIBRARY "libtpa_capture.so"
@@ -260,7 +261,20 @@ static bool is_of_rank(const char *name, const char *stem, const char *ending)
     return strcmp(at, ending) == 0;
 }
 
-/* Remove the logs of an earlier job's ranks, which would be read with those of this one. PATH is the log without a rank. */
+/*
+ * Was PATH written to just now? A log grows twice a second, so one of a rank on another machine is not taken for an old
+ * one.
+ */
+static bool is_fresh(const char *path)
+{
+    enum { FRESH_S = 2 };
+    struct stat status;
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    return stat(path, &status) == 0 && now.tv_sec - status.st_mtim.tv_sec <= FRESH_S;
+}
+
+/* Remove logs of an earlier job's ranks, which would be read with those of this one. PATH: the log without a rank. */
 static void remove_ranks(const char *path, bool in_folder)
 {
     const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path, *dot = strrchr(name, '.');
@@ -272,7 +286,8 @@ static void remove_ranks(const char *path, bool in_folder)
     DIR *entries = opendir(folder);
     for (struct dirent *entry; entries && (entry = readdir(entries));) {
         if (is_of_rank(entry->d_name, stem, ending) &&
-            snprintf(old, sizeof old, "%s%s", folder, entry->d_name) < (int)sizeof old && is_log(old))
+            snprintf(old, sizeof old, "%s%s", folder, entry->d_name) < (int)sizeof old && is_log(old) &&
+            !is_fresh(old))
             unlink(old);
     }
     if (entries)
@@ -280,8 +295,8 @@ static void remove_ranks(const char *path, bool in_folder)
 }
 
 /*
- * Logs of an earlier run are replaced; anything else is not ours to remove. Where each rank of a job runs us, each replaces
- * its own. The folder for logs is made.
+ * Logs of an earlier run are replaced; anything else is not ours to remove. Where each rank of a job runs us, each
+ * replaces its own. The folder for logs is made.
  */
 static bool make_way(const char *pattern, struct tpa_error *err)
 {
@@ -478,8 +493,8 @@ const struct command cmd_capture = {
     .description =
         "Runs PROGRAM and records what it does with CUDA: kernels, copies, memsets, calls, waits, memory, CUDA graphs, "
         "and its NVTX ranges. Child processes are recorded too, each in a file of its own. The log is written as the "
-        "program runs and can be read at any time; a program that is killed loses at most a second of it. Each rank of a job "
-        "that a launcher starts has a log of its own.\n\n"
+        "program runs and can be read at any time; a program that is killed loses at most a second of it. Each rank of a "
+        "job that a launcher starts has a log of its own.\n\n"
         "Where nothing can be recorded (no GPU, no CUPTI, another profiler), one line on stderr says why and what to do, "
         "and the program runs as it would without. The exit status is the program's.",
     .options = capture_opts,

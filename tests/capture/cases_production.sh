@@ -249,9 +249,11 @@ case_ranks()
     has next "$(cat err)" '^next: tpa top .*logs/?$'
     "$tpa" top logs/ > found 2>&1 || fail "tpa top logs/: $(cat found)"
     has "all three" "$("$tpa" top --by rank --format csv logs/)" ',6'
-    # A second run takes the place of the first: other ranks are not mixed in.
+    # A second run takes the place of the first: other ranks are not mixed in. One that is being written stays.
+    touch -d '1 minute ago' logs/rank4.tpa logs/rank6.tpa
+    touch logs/rank5.tpa
     "$tpa" capture --library "$library" -o logs/ -- sh -c 'RANK=4 WORLD_SIZE=8 "$@"' sh "$play" cuda kernel k 2> err
-    is "logs of the second job" "$(cd logs && echo *)" "rank4.tpa"
+    is "logs of the second job" "$(cd logs && echo *)" "rank4.tpa rank5.tpa"
     # The name of a file; the local rank alone; each rank on its own, which replaces its own log only.
     sh -c "$job" sh "$tpa" capture --library "$library" -o job.tpa -- "$play" cuda kernel k 2> err
     sh -c "$job" sh "$tpa" capture --library "$library" -o job.tpa -- "$play" cuda kernel k 2> err

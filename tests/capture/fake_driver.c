@@ -1,4 +1,4 @@
-/* fake_driver.c - what is used of a CUDA driver: cuInit, as far as it loads a tool, and one device; see fake_cupti.h. */
+/* fake_driver.c - what is used of a CUDA driver: cuInit, which loads a tool, and one device; see fake_cupti.h. */
 #define _GNU_SOURCE /* RTLD_DEFAULT */
 #include <dlfcn.h>
 #include <stdlib.h>

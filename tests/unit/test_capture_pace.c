@@ -12,8 +12,8 @@
 #define MS(n) ((int64_t)((double)(n)*1e6))
 
 /*
- * Steps of 10 ms; a recorded one takes MORE ms more, and switching on and off SWITCHING ms, half at its begin and half at
- * the next step's. How many of COUNT steps are recorded.
+ * Steps of 10 ms; a recorded one takes MORE ms more, and switching on and off SWITCHING ms, half at its begin and
+ * half at the next step's. How many of COUNT steps are recorded.
  */
 static int64_t play(struct pace *pace, int64_t count, int64_t more, int64_t switching, int64_t *now_ns)
 {
