@@ -32,7 +32,11 @@ struct timeline_kind {
     enum chart_color color;
 };
 
-enum timeline_place { TIMELINE_DEVICE, TIMELINE_MARKS, TIMELINE_HOST }; /* lanes of devices are on top and stay there */
+enum timeline_place {
+    TIMELINE_DEVICE,
+    TIMELINE_MARKS,
+    TIMELINE_HOST
+}; /* lanes of devices are on top and stay there */
 
 struct timeline_lane {
     const char *title; /* "thread 4711", "device 0, stream 7" */
@@ -52,9 +56,10 @@ struct timeline_span {
     bool folded;    /* it is such a one itself */
     name_id name;   /* in timeline->names */
     name_id detail; /* in timeline->details: lines "key: value" */
-    uint32_t event, call; /* numbers that tell events apart: its own, and that of what launched it; or TIMELINE_NO_EVENT */
-    uint32_t operation;  /* that launched it, as event; for whoever fills it */
-    int64_t correlation; /* 0: none */
+    uint32_t event,
+        call; /* numbers that tell events apart: its own, and that of what launched it; or TIMELINE_NO_EVENT */
+    uint32_t operation;       /* that launched it, as event; for whoever fills it */
+    int64_t correlation;      /* 0: none */
     int64_t start_ns, dur_ns; /* on the clock of the timeline, as start_ns below */
     int64_t weight;           /* those with most stay when not all can */
 };
@@ -98,8 +103,9 @@ struct timeline {
     VEC_OF(struct timeline_strip) strips;
     VEC_OF(struct timeline_series) series;
     struct names *names, *details;
-    uint64_t left_out;   /* events that are not among the spans */
-    const char *command; /* writes a part of it for Perfetto: "tpa convert FILE --range"; NULL: there is none */
+    uint64_t left_out; /* events that are not among the spans */
+    const char
+        *command; /* writes a part of it for Perfetto: "tpa convert FILE --range"; NULL: there is none */
     struct arena arena;
 };
 

@@ -39,9 +39,10 @@ struct timeline_making {
     struct timeline *timeline;
     int64_t *shift_ns;     /* by file: to be added to its times */
     uint8_t *kind_of_name; /* by name: of kernels and Python frames; SPAN_KINDS: not looked at yet */
-    float *launched_ns;    /* by event: time of the longest work that a call launched, or its operator; NULL: no work */
-    uint8_t *waits;        /* by event: a bit for the calls that wait */
-    int64_t least_weight;  /* lighter spans are left out */
+    float *
+        launched_ns; /* by event: time of the longest work that a call launched, or its operator; NULL: no work */
+    uint8_t *waits;       /* by event: a bit for the calls that wait */
+    int64_t least_weight; /* lighter spans are left out */
     struct buffer text;
 };
 

@@ -13,11 +13,13 @@
 struct trace_slice {
     bool *events, *flows, *samples; /* by their numbers: is it in the slice? */
     size_t event_count, flow_count, sample_count;
-    size_t first_event, first_flow, first_sample; /* the lowest numbers that are; how many there are in all where none is */
+    size_t first_event, first_flow,
+        first_sample; /* the lowest numbers that are; how many there are in all where none is */
 };
 
 /* What of TRACE is in SELECTION; free with trace_slice_release. */
-void trace_slice_make(const struct trace *trace, const struct selection *selection, struct trace_slice *slice);
+void trace_slice_make(const struct trace *trace, const struct selection *selection,
+                      struct trace_slice *slice);
 void trace_slice_release(struct trace_slice *slice);
 
 #endif
