@@ -1,5 +1,6 @@
 /*
- * timeline.h - what ran when, over a whole recording, and what a call tree adds up to: described, for a renderer to draw.
+ * timeline.h - what ran when, over a whole recording, and what a call tree adds up to: described, for a
+ * renderer to draw.
  *
  *     struct timeline *timeline = timeline_open("The whole recording", start_ns, dur_ns, 1000);
  *     uint32_t matrix = timeline_add_kind(timeline, "matrix kernels", "device", CHART_PURPLE);
@@ -163,8 +164,8 @@ void flame_free(struct flame *flame);
 frame_id flame_frame(struct flame *flame, frame_id parent, const char *name, size_t len);
 
 /*
- * All is in: give callers the device time of their callees, and drop frames below SHARE (0..1) of all the host's time
- * and of all the device's, whose time stays in their callers.
+ * All is in: give callers the device time of their callees, and drop frames below SHARE (0..1) of all the
+ * host's time and of all the device's, whose time stays in their callers.
  */
 void flame_finish(struct flame *flame, double share);
 

@@ -1,9 +1,12 @@
 /*
  * timeline.c - see timeline.h: the kinds of spans, the threads, and what is known of each span that was kept.
  *
- * Spans are taken in one pass without names. Whenever there are twice as many as are kept, the lighter ones go, and from
- * then on what is lighter than those that are left is not taken at all; names are looked up at the end, of the kept ones.
+ * Spans are taken in one pass without names. Whenever there are twice as many as are kept, the lighter ones go,
+ * and from then on what is lighter than those that are left is not taken at all; names are looked up at the
+ * end, of the kept ones.
  */
+#include "charts/timeline.h"
+
 #include "charts/timeline_parts.h"
 
 #include "base/demangle.h"
@@ -62,12 +65,12 @@ static const enum chart_color idle_colors[GAP_CAUSES] = {
 };
 
 static const enum chart_color path_colors[PATH_PARTS] = {
-    [PART_KERNEL] = CHART_BLUE,   [PART_COMMUNICATION] = CHART_VERMILION,
-    [PART_COPY] = CHART_GREEN,    [PART_MEMSET] = CHART_OLIVE,
-    [PART_OPERATOR] = CHART_SKY,  [PART_CALL] = CHART_ORANGE,
+    [PART_KERNEL] = CHART_BLUE,  [PART_COMMUNICATION] = CHART_VERMILION,
+    [PART_COPY] = CHART_GREEN,   [PART_MEMSET] = CHART_OLIVE,
+    [PART_OPERATOR] = CHART_SKY, [PART_CALL] = CHART_ORANGE,
     [PART_LAUNCH] = CHART_OLIVE, [PART_STREAM] = CHART_PURPLE,
-    [PART_EVENT] = CHART_PURPLE,  [PART_SYNC] = CHART_ORANGE,
-    [PART_GAP] = CHART_PALE,      [PART_UNKNOWN] = CHART_GREY,
+    [PART_EVENT] = CHART_PURPLE, [PART_SYNC] = CHART_ORANGE,
+    [PART_GAP] = CHART_PALE,     [PART_UNKNOWN] = CHART_GREY,
 };
 
 static void add_kinds(struct timeline *timeline)

@@ -1,4 +1,5 @@
-/* timeline_devices.c - the part of devices of a timeline: streams, idle gaps and their causes, what was done in each bin. */
+/* timeline_devices.c - the part of devices of a timeline: streams, idle gaps and their causes, what was done in
+ * each bin. */
 #include "charts/timeline_parts.h"
 
 #include "facts/device_use.h"

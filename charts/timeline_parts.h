@@ -3,8 +3,9 @@
 #define TPA_CHARTS_TIMELINE_PARTS_H
 
 #include "analyze/gaps.h"
+#include "analyze/selection.h"
 #include "base/buffer.h"
-#include "charts/timeline.h"
+#include "base/timeline.h"
 #include "facts/gpu_events.h"
 #include "replay/graph.h"
 #include "replay/path.h"
@@ -46,7 +47,8 @@ struct timeline_making {
     struct buffer text;
 };
 
-/* Take SPAN, whose times are on the clock of FILE; no name is given to it yet. Left out where its weight is too small. */
+/* Take SPAN, whose times are on the clock of FILE; no name is given to it yet. Left out where its weight is too
+ * small. */
 void timeline_take(struct timeline_making *making, uint32_t file, struct timeline_span span);
 
 /* The kind of EVENT. */

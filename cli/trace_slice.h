@@ -1,8 +1,8 @@
 /*
  * trace_slice.h - a part of a trace: what goes on in some steps or in a stretch of time.
  *
- * It holds the events that overlap the time, however long ago they began, and the work that was launched then, however late it
- * ran; of flow arrows and counter samples those of the time.
+ * It holds the events that overlap the time, however long ago they began, and the work that was launched then,
+ * however late it ran; of flow arrows and counter samples those of the time.
  */
 #ifndef TPA_CLI_TRACE_SLICE_H
 #define TPA_CLI_TRACE_SLICE_H

@@ -1,8 +1,8 @@
 /*
  * page_timeline.c - see page_timeline.h.
  *
- * A span is eight numbers of 7 bits a byte, the lowest first, 128 added to all but the last (LEB128). Spans are ordered by
- * lane, depth and start; "rows" has lane, depth and how many follow.
+ * A span is eight numbers of 7 bits a byte, the lowest first, 128 added to all but the last (LEB128). Spans are
+ * ordered by lane, depth and start; "rows" has lane, depth and how many follow.
  *
  *     start     since the start of the span before in its row, the first since that of the timeline
  *     duration

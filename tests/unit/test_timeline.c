@@ -1,6 +1,7 @@
 /* test_timeline.c - charts/timeline.h, base/timeline.h: what lies where, what is left out, and what strips add up to. */
 #include "tests/unit/small_trace.h"
 
+#include "charts/timeline.h"
 #include "charts/timeline_parts.h"
 #include <stdlib.h>
 
