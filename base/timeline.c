@@ -61,7 +61,8 @@ size_t timeline_add_strip(struct timeline *timeline, const char *title)
 {
     *VEC_PUSH(&timeline->strips) =
         (struct timeline_strip){ arena_strndup(&timeline->arena, title, strlen(title)),
-                                 mem_zalloc(mem_times(timeline->bins, TIMELINE_MOST_KINDS), sizeof(int64_t)) };
+                                 mem_zalloc(mem_times(timeline->bins, TIMELINE_MOST_KINDS),
+                                            sizeof(int64_t)) };
     return timeline->strips.count - 1;
 }
 

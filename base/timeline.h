@@ -1,5 +1,6 @@
 /*
- * timeline.h - what ran when, over a whole recording, and what a call tree adds up to: described, for a renderer to draw.
+ * timeline.h - what ran when, over a whole recording, and what a call tree adds up to: described, for a
+ * renderer to draw.
  *
  *     struct timeline *timeline = timeline_open("The whole recording", start_ns, dur_ns, 1000);
  *     uint32_t matrix = timeline_add_kind(timeline, "matrix kernels", "device", CHART_PURPLE);
@@ -32,7 +33,11 @@ struct timeline_kind {
     enum chart_color color;
 };
 
-enum timeline_place { TIMELINE_DEVICE, TIMELINE_MARKS, TIMELINE_HOST }; /* lanes of devices are on top and stay there */
+enum timeline_place {
+    TIMELINE_DEVICE,
+    TIMELINE_MARKS,
+    TIMELINE_HOST
+}; /* lanes of devices are on top and stay there */
 
 struct timeline_lane {
     const char *title; /* "thread 4711", "device 0, stream 7" */
@@ -52,9 +57,10 @@ struct timeline_span {
     bool folded;    /* it is such a one itself */
     name_id name;   /* in timeline->names */
     name_id detail; /* in timeline->details: lines "key: value" */
-    uint32_t event, call; /* numbers that tell events apart: its own, and that of what launched it; or TIMELINE_NO_EVENT */
-    uint32_t operation;  /* that launched it, as event; for whoever fills it */
-    int64_t correlation; /* 0: none */
+    uint32_t event,
+        call; /* numbers that tell events apart: its own, and that of what launched it; or TIMELINE_NO_EVENT */
+    uint32_t operation;       /* that launched it, as event; for whoever fills it */
+    int64_t correlation;      /* 0: none */
     int64_t start_ns, dur_ns; /* on the clock of the timeline, as start_ns below */
     int64_t weight;           /* those with most stay when not all can */
 };
@@ -98,8 +104,9 @@ struct timeline {
     VEC_OF(struct timeline_strip) strips;
     VEC_OF(struct timeline_series) series;
     struct names *names, *details;
-    uint64_t left_out;   /* events that are not among the spans */
-    const char *command; /* writes a part of it for Perfetto: "tpa convert FILE --range"; NULL: there is none */
+    uint64_t left_out; /* events that are not among the spans */
+    const char
+        *command; /* writes a part of it for Perfetto: "tpa convert FILE --range"; NULL: there is none */
     struct arena arena;
 };
 
@@ -157,8 +164,8 @@ void flame_free(struct flame *flame);
 frame_id flame_frame(struct flame *flame, frame_id parent, const char *name, size_t len);
 
 /*
- * All is in: give callers the device time of their callees, and drop frames below SHARE (0..1) of all the host's time
- * and of all the device's, whose time stays in their callers.
+ * All is in: give callers the device time of their callees, and drop frames below SHARE (0..1) of all the
+ * host's time and of all the device's, whose time stays in their callers.
  */
 void flame_finish(struct flame *flame, double share);
 

@@ -1,9 +1,12 @@
 /*
  * timeline.c - see timeline.h: the kinds of spans, the threads, and what is known of each span that was kept.
  *
- * Spans are taken in one pass without names. Whenever there are twice as many as are kept, the lighter ones go, and from
- * then on what is lighter than those that are left is not taken at all; names are looked up at the end, of the kept ones.
+ * Spans are taken in one pass without names. Whenever there are twice as many as are kept, the lighter ones go,
+ * and from then on what is lighter than those that are left is not taken at all; names are looked up at the
+ * end, of the kept ones.
  */
+#include "charts/timeline.h"
+
 #include "charts/timeline_parts.h"
 
 #include "base/demangle.h"
@@ -22,8 +25,9 @@ enum { MOST_DEPTH = 250, BINS = 1200 };
 
 struct trace_wants chart_timeline_wants(void)
 {
-    return (struct trace_wants){ .args = gaps_wants.args | REPLAY_WANTS | MEMORY_RECORDS_WANTS | WANT(INPUT_DIMS) | WANT(GRID) |
-                                         WANT(BLOCK) | WANT(BYTES) | WANT(STREAM) | WANT(CORRELATION) };
+    return (struct trace_wants){ .args = gaps_wants.args | REPLAY_WANTS | MEMORY_RECORDS_WANTS |
+                                         WANT(INPUT_DIMS) | WANT(GRID) | WANT(BLOCK) | WANT(BYTES) |
+                                         WANT(STREAM) | WANT(CORRELATION) };
 }
 
 /* ---- kinds ---- */
@@ -45,20 +49,28 @@ static const struct timeline_kind kinds[SPAN_IDLE] = {
 };
 
 static const enum chart_color idle_colors[GAP_CAUSES] = {
-    [GAP_HOST] = CHART_COLOR_OF_HOST,         [GAP_DATA_LOADING] = CHART_PURPLE,
-    [GAP_SYNCHRONIZATION] = CHART_OLIVE,     [GAP_ALLOCATION] = CHART_BLUE,
-    [GAP_COMMUNICATION] = CHART_VERMILION,    [GAP_LAUNCH_CALL] = CHART_GREEN,
-    [GAP_FIRST_USE] = CHART_GREEN,            [GAP_LAUNCH_LATENCY] = CHART_ORANGE,
-    [GAP_STREAM_WAIT] = CHART_PURPLE,         [GAP_GRAPH] = CHART_ORANGE,
-    [GAP_QUEUED] = CHART_GREY,                [GAP_PROFILER] = CHART_GREY,
+    [GAP_HOST] = CHART_COLOR_OF_HOST,
+    [GAP_DATA_LOADING] = CHART_PURPLE,
+    [GAP_SYNCHRONIZATION] = CHART_OLIVE,
+    [GAP_ALLOCATION] = CHART_BLUE,
+    [GAP_COMMUNICATION] = CHART_VERMILION,
+    [GAP_LAUNCH_CALL] = CHART_GREEN,
+    [GAP_FIRST_USE] = CHART_GREEN,
+    [GAP_LAUNCH_LATENCY] = CHART_ORANGE,
+    [GAP_STREAM_WAIT] = CHART_PURPLE,
+    [GAP_GRAPH] = CHART_ORANGE,
+    [GAP_QUEUED] = CHART_GREY,
+    [GAP_PROFILER] = CHART_GREY,
     [GAP_UNKNOWN] = CHART_GREY,
 };
 
 static const enum chart_color path_colors[PATH_PARTS] = {
-    [PART_KERNEL] = CHART_BLUE,   [PART_COMMUNICATION] = CHART_VERMILION, [PART_COPY] = CHART_GREEN,
-    [PART_MEMSET] = CHART_OLIVE, [PART_OPERATOR] = CHART_SKY,            [PART_CALL] = CHART_ORANGE,
-    [PART_LAUNCH] = CHART_OLIVE, [PART_STREAM] = CHART_PURPLE,           [PART_EVENT] = CHART_PURPLE,
-    [PART_SYNC] = CHART_ORANGE,   [PART_GAP] = CHART_PALE,                [PART_UNKNOWN] = CHART_GREY,
+    [PART_KERNEL] = CHART_BLUE,  [PART_COMMUNICATION] = CHART_VERMILION,
+    [PART_COPY] = CHART_GREEN,   [PART_MEMSET] = CHART_OLIVE,
+    [PART_OPERATOR] = CHART_SKY, [PART_CALL] = CHART_ORANGE,
+    [PART_LAUNCH] = CHART_OLIVE, [PART_STREAM] = CHART_PURPLE,
+    [PART_EVENT] = CHART_PURPLE, [PART_SYNC] = CHART_ORANGE,
+    [PART_GAP] = CHART_PALE,     [PART_UNKNOWN] = CHART_GREY,
 };
 
 static void add_kinds(struct timeline *timeline)
@@ -93,25 +105,16 @@ static uint32_t kind_by_name(struct timeline_making *making, event_id e, uint8_t
 uint32_t timeline_kind_of(struct timeline_making *making, event_id e)
 {
     switch ((enum event_kind)making->trace->kind[e]) {
-    case EVENT_OP:
-        return SPAN_OPERATOR;
-    case EVENT_ANNOTATION:
-        return SPAN_ANNOTATION;
-    case EVENT_PYTHON:
-        return kind_by_name(making, e, kind_of_frame);
+    case EVENT_OP: return SPAN_OPERATOR;
+    case EVENT_ANNOTATION: return SPAN_ANNOTATION;
+    case EVENT_PYTHON: return kind_by_name(making, e, kind_of_frame);
     case EVENT_RUNTIME:
-    case EVENT_DRIVER:
-        return making->waits[e / 8] >> e % 8 & 1 ? SPAN_WAIT : SPAN_CALL;
-    case EVENT_OVERHEAD:
-        return SPAN_OVERHEAD;
-    case EVENT_KERNEL:
-        return kind_by_name(making, e, kind_of_kernel);
-    case EVENT_MEMCPY:
-        return SPAN_COPY;
-    case EVENT_MEMSET:
-        return SPAN_MEMSET;
-    default:
-        return SPAN_OTHER;
+    case EVENT_DRIVER: return making->waits[e / 8] >> e % 8 & 1 ? SPAN_WAIT : SPAN_CALL;
+    case EVENT_OVERHEAD: return SPAN_OVERHEAD;
+    case EVENT_KERNEL: return kind_by_name(making, e, kind_of_kernel);
+    case EVENT_MEMCPY: return SPAN_COPY;
+    case EVENT_MEMSET: return SPAN_MEMSET;
+    default: return SPAN_OTHER;
     }
 }
 
@@ -188,8 +191,7 @@ static void describe(struct timeline_making *making, struct timeline_span *span,
     buffer_clear(out);
     add_detail(out, "Shapes", trace_arg_text(trace, ARG_INPUT_DIMS, span->event));
     add_detail(out, "Operator", op == EVENT_NONE ? NULL : trace_name(trace, op));
-    add_detail(out, "Operator's shapes",
-               op == EVENT_NONE ? NULL : trace_arg_text(trace, ARG_INPUT_DIMS, op));
+    add_detail(out, "Operator's shapes", op == EVENT_NONE ? NULL : trace_arg_text(trace, ARG_INPUT_DIMS, op));
     add_detail(out, "Grid", trace_arg_text(trace, ARG_GRID, span->event));
     add_detail(out, "Block", trace_arg_text(trace, ARG_BLOCK, span->event));
     if (trace->kind[span->event] == EVENT_MEMCPY && trace_arg(trace, ARG_BYTES, span->event, &bytes))
@@ -215,7 +217,8 @@ static void name_spans(struct timeline_making *making)
             buffer_clear(&making->text);
             if (!demangle_name(&making->text, names_text(trace->names, name)))
                 buffer_add(&making->text, names_text(trace->names, name), names_length(trace->names, name));
-            shown[name] = names_add(timeline->names, making->text.count ? making->text.at : "", making->text.count);
+            shown[name] =
+                names_add(timeline->names, making->text.count ? making->text.at : "", making->text.count);
         }
         span->name = shown[name];
         event_id op = span->operation;
@@ -353,7 +356,8 @@ static void reach_work(const struct timeline_making *making, struct interval *sp
     const struct gpu_events *gpu = making->gpu;
     for (size_t d = 0; d < gpu->device_count; d++)
         for (size_t i = gpu->devices[d].first; i < gpu->devices[d].first + gpu->devices[d].count; i++) {
-            int64_t end_ns = trace_end_ns(making->trace, gpu->event[i]) + making->shift_ns[gpu->devices[d].file];
+            int64_t end_ns =
+                trace_end_ns(making->trace, gpu->event[i]) + making->shift_ns[gpu->devices[d].file];
             if (end_ns > span->end_ns && selection_holds_work(making->selection, gpu->event[i], gpu->call[i]))
                 span->end_ns = end_ns;
         }
@@ -429,7 +433,8 @@ struct timeline *chart_timeline(const struct trace *trace, const struct selectio
         making.shift_ns[file] = making.graph->shift_ns[file];
     struct interval span = find_span(&making);
     if (span.start_ns < span.end_ns) {
-        making.timeline = timeline_open("The whole recording", span.start_ns, span.end_ns - span.start_ns, BINS);
+        making.timeline =
+            timeline_open("The whole recording", span.start_ns, span.end_ns - span.start_ns, BINS);
         make(&making);
     }
     free(making.shift_ns);

@@ -1,15 +1,17 @@
 /*
- * timeline.h - what a page shows of a whole recording: when what ran, on devices and threads, and why devices were idle.
+ * timeline.h - what a page shows of a whole recording: when what ran, on devices and threads, and why devices
+ * were idle.
  *
  *     struct timeline *timeline = chart_timeline(trace, selection);
  *     if (timeline) ...                                             // NULL: nothing that takes time was selected
  *     timeline_free(timeline);
  *
- * Lanes, from the top: of each file its devices, each with a lane of idle gaps and one per stream; the critical path and
- * memory in use; the threads. Files are laid on one clock, as the replay lays them (replay/graph.h).
+ * Lanes, from the top: of each file its devices, each with a lane of idle gaps and one per stream; the critical
+ * path and memory in use; the threads. Files are laid on one clock, as the replay lays them (replay/graph.h).
  *
- * Not every event can be on a page. The longer ones matter more, the work of devices most, and a call as much as what it
- * launched; Python frames of PyTorch itself matter least. Events beyond TIMELINE_MOST_SPANS are counted and not kept.
+ * Not every event can be on a page. The longer ones matter more, the work of devices most, and a call as much
+ * as what it launched; Python frames of PyTorch itself matter least. Events beyond TIMELINE_MOST_SPANS are
+ * counted and not kept.
  */
 #ifndef TPA_CHARTS_TIMELINE_H
 #define TPA_CHARTS_TIMELINE_H

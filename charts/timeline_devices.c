@@ -1,4 +1,5 @@
-/* timeline_devices.c - the part of devices of a timeline: streams, idle gaps and their causes, what was done in each bin. */
+/* timeline_devices.c - the part of devices of a timeline: streams, idle gaps and their causes, what was done in
+ * each bin. */
 #include "charts/timeline_parts.h"
 
 #include "facts/device_use.h"
@@ -25,7 +26,7 @@ static bool holds_work(const struct timeline_making *making, size_t i)
 static uint32_t kind_of_work(struct timeline_making *making, size_t i)
 {
     return gpu_work_communicates(making->gpu->work[i]) ? SPAN_COMMUNICATION
-                                                      : timeline_kind_of(making, making->gpu->event[i]);
+                                                       : timeline_kind_of(making, making->gpu->event[i]);
 }
 
 /* ---- streams ---- */
@@ -46,16 +47,17 @@ static void take_stream(struct timeline_making *making, const struct gpu_streams
             row++;
         if (trace_end_ns(trace, e) > end_ns[row])
             end_ns[row] = trace_end_ns(trace, e);
-        timeline_take(making, gpu->devices[stream->device].file,
-                      (struct timeline_span){ .lane = lane,
-                                              .kind = kind_of_work(making, i),
-                                              .depth = row,
-                                              .event = e,
-                                              .call = gpu->call[i] == EVENT_NONE ? TIMELINE_NO_EVENT : gpu->call[i],
-                                              .operation = gpu->op[i],
-                                              .start_ns = trace->start_ns[e],
-                                              .dur_ns = trace->dur_ns[e],
-                                              .weight = trace->dur_ns[e] * WEIGHT_OF_WORK });
+        timeline_take(
+            making, gpu->devices[stream->device].file,
+            (struct timeline_span){ .lane = lane,
+                                    .kind = kind_of_work(making, i),
+                                    .depth = row,
+                                    .event = e,
+                                    .call = gpu->call[i] == EVENT_NONE ? TIMELINE_NO_EVENT : gpu->call[i],
+                                    .operation = gpu->op[i],
+                                    .start_ns = trace->start_ns[e],
+                                    .dur_ns = trace->dur_ns[e],
+                                    .weight = trace->dur_ns[e] * WEIGHT_OF_WORK });
     }
 }
 
@@ -95,7 +97,8 @@ static void take_gap(struct timeline_making *making, const struct gap *gap, uint
 
 /* ---- strips ---- */
 
-static void fill_use(struct timeline_making *making, size_t strip, uint32_t kind, const struct intervals *when)
+static void fill_use(struct timeline_making *making, size_t strip, uint32_t kind,
+                     const struct intervals *when)
 {
     for (size_t i = 0; i < when->count; i++)
         timeline_fill_strip(making->timeline, strip, kind, when->at[i].start_ns, when->at[i].end_ns,
@@ -222,10 +225,10 @@ static void add_device(struct timeline_making *making, const struct gpu_streams 
     struct timeline *timeline = making->timeline;
     const char *rank = arena_printf(&timeline->arena, "%s", timeline_name_file(making, device->file));
     const char *name = arena_printf(&timeline->arena, "device %" PRId32, device->id);
-    size_t strip = timeline_add_strip(
-        timeline, *rank ? arena_printf(&timeline->arena, "%s, %s", rank, name) : name);
-    uint32_t lane = timeline_add_lane(timeline, arena_printf(&timeline->arena, "%s, idle", name), rank,
-                                      TIMELINE_DEVICE);
+    size_t strip =
+        timeline_add_strip(timeline, *rank ? arena_printf(&timeline->arena, "%s, %s", rank, name) : name);
+    uint32_t lane =
+        timeline_add_lane(timeline, arena_printf(&timeline->arena, "%s, idle", name), rank, TIMELINE_DEVICE);
     timeline->lanes.at[lane].strip = (uint32_t)strip;
     fill_busy(making, strip, device);
     for (; *gap < gaps->count && gaps->at[*gap].device <= d; ++*gap) {
@@ -239,8 +242,8 @@ static void add_device(struct timeline_making *making, const struct gpu_streams 
         const struct gpu_stream *of = &streams->at[*stream];
         if (of->device != d)
             continue;
-        const char *title = arena_printf(
-            &timeline->arena, "%s", timeline_name_track(making, &making->trace->tracks[of->track]));
+        const char *title = arena_printf(&timeline->arena, "%s",
+                                         timeline_name_track(making, &making->trace->tracks[of->track]));
         lane = timeline_add_lane(timeline, title, rank, TIMELINE_DEVICE);
         timeline->lanes.at[lane].strip = (uint32_t)strip;
         take_stream(making, streams, of, lane);
@@ -259,7 +262,8 @@ void timeline_add_devices(struct timeline_making *making)
     options.in_order = true;
     options.min_ns = making->timeline->dur_ns / SHORT_GAP;
     struct selection all = { .trace = making->trace };
-    struct gaps *gaps = gaps_analyze(making->trace, making->selection ? making->selection : &all, BY(DEVICE), &options);
+    struct gaps *gaps =
+        gaps_analyze(making->trace, making->selection ? making->selection : &all, BY(DEVICE), &options);
     struct gpu_streams *streams = gpu_streams_open(gpu);
     size_t stream = 0, gap = 0;
     for (uint32_t d = 0; d < gpu->device_count; d++) {

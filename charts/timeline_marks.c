@@ -36,8 +36,7 @@ static void take_segment(struct timeline_making *making, const struct path_segme
 {
     struct buffer *out = &making->text;
     const char *part = path_part_title(segment->part);
-    const char *name =
-        segment->event == EVENT_NONE ? part : trace_name(making->trace, segment->event);
+    const char *name = segment->event == EVENT_NONE ? part : trace_name(making->trace, segment->event);
     buffer_clear(out);
     if (segment->event != EVENT_NONE)
         buffer_printf(out, "On the critical path: %s", part);
@@ -93,7 +92,8 @@ static void add_levels(struct timeline_making *making, const struct memory_recor
     const char *type = memory_device_type_name(device->type);
     const char *rank = timeline_name_file(making, device->file);
     char title[96];
-    int len = snprintf(title, sizeof title, "%s%smemory of %s", rank, *rank ? ", " : "", type ? type : "a device");
+    int len =
+        snprintf(title, sizeof title, "%s%smemory of %s", rank, *rank ? ", " : "", type ? type : "a device");
     if (device->id >= 0 && len > 0 && (size_t)len < sizeof title)
         snprintf(title + len, sizeof title - (size_t)len, ":%" PRId64, device->id);
     size_t series = timeline_add_series(making->timeline, title);

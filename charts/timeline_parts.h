@@ -3,8 +3,9 @@
 #define TPA_CHARTS_TIMELINE_PARTS_H
 
 #include "analyze/gaps.h"
+#include "analyze/selection.h"
 #include "base/buffer.h"
-#include "charts/timeline.h"
+#include "base/timeline.h"
 #include "facts/gpu_events.h"
 #include "replay/graph.h"
 #include "replay/path.h"
@@ -39,13 +40,15 @@ struct timeline_making {
     struct timeline *timeline;
     int64_t *shift_ns;     /* by file: to be added to its times */
     uint8_t *kind_of_name; /* by name: of kernels and Python frames; SPAN_KINDS: not looked at yet */
-    float *launched_ns;    /* by event: time of the longest work that a call launched, or its operator; NULL: no work */
-    uint8_t *waits;        /* by event: a bit for the calls that wait */
-    int64_t least_weight;  /* lighter spans are left out */
+    float *
+        launched_ns; /* by event: time of the longest work that a call launched, or its operator; NULL: no work */
+    uint8_t *waits;       /* by event: a bit for the calls that wait */
+    int64_t least_weight; /* lighter spans are left out */
     struct buffer text;
 };
 
-/* Take SPAN, whose times are on the clock of FILE; no name is given to it yet. Left out where its weight is too small. */
+/* Take SPAN, whose times are on the clock of FILE; no name is given to it yet. Left out where its weight is too
+ * small. */
 void timeline_take(struct timeline_making *making, uint32_t file, struct timeline_span span);
 
 /* The kind of EVENT. */

@@ -66,9 +66,10 @@ static const struct opt convert_opts[] = {
     OPT_GROUP("Selection"),
     OPT_RANGES(0, "steps", struct convert_args, selection.steps, "A..B",
                "chrome, of a trace: only what goes on in these steps (ProfilerStep#N): 3..7, 3.., or 1,4"),
-    OPT_TEXT(0, "range", struct convert_args, selection.range, "A..B",
-             "chrome, of a trace: only what goes on in this time from the beginning of the trace: 1.5s..2s, 10ms..; or "
-             "within the annotations or operators of this name"),
+    OPT_TEXT(
+        0, "range", struct convert_args, selection.range, "A..B",
+        "chrome, of a trace: only what goes on in this time from the beginning of the trace: 1.5s..2s, 10ms..; or "
+        "within the annotations or operators of this name"),
     LOAD_OPTIONS(struct convert_args, load),
     OPT_END,
 };

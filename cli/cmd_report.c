@@ -198,9 +198,9 @@ static void add_section(struct page *page, const struct report_section *section,
 /* What was asked for and came to nothing, such as the timeline of no events, has no place on the page. */
 static bool holds_anything(const struct report_content *content)
 {
-    return content->result && (content->result->tables.count || content->result->notices.count ||
-                               content->picture->charts.count || content->timeline ||
-                               (content->views && content->views->count));
+    return content->result &&
+           (content->result->tables.count || content->result->notices.count ||
+            content->picture->charts.count || content->timeline || (content->views && content->views->count));
 }
 
 static const char *base_name(const char *path)
@@ -212,8 +212,9 @@ static const char *base_name(const char *path)
 /* A word of a shell's command line. */
 static void add_word(struct buffer *out, const char *word)
 {
-    bool plain = *word != '\0' && word[strspn(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
-                                                    "-+_./,:@%=")] == '\0';
+    bool plain =
+        *word != '\0' && word[strspn(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+                                           "-+_./,:@%=")] == '\0';
     if (plain) {
         buffer_puts(out, word);
         return;

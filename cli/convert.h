@@ -23,7 +23,8 @@ struct convert_args {
     int time;           /* enum convert_time: what the stacks of a trace add up */
     bool critical_path; /* chrome, of a trace: mark it */
     double node_share, edge_share, stack_share;
-    struct selection_query selection; /* chrome, of a trace: steps and a range of time; only what goes on then */
+    struct selection_query
+        selection; /* chrome, of a trace: steps and a range of time; only what goes on then */
     const struct trace_slice *slice; /* what it comes to; NULL: all */
     struct load_args load;
 };

@@ -70,7 +70,7 @@ struct chrome_output {
     struct buffer marks; /* the critical path, when it was asked for */
     size_t mark_count;
     struct arena arena;
-    VEC_OF(struct arrow) arrows; /* of a trace that has none */
+    VEC_OF(struct arrow) arrows;     /* of a trace that has none */
     const struct trace_slice *slice; /* NULL: all is written */
 };
 
@@ -476,8 +476,8 @@ static void make_samples(const struct chrome_output *output, size_t part, struct
         const struct trace_slice *slice = output->slice;
         if (slice && !slice->samples[i])
             continue;
-        if (i > (slice ? slice->first_sample : 0) || written_flows(output) > 0 || written_events(output) > 0 ||
-            output->fact_count > 0)
+        if (i > (slice ? slice->first_sample : 0) || written_flows(output) > 0 ||
+            written_events(output) > 0 || output->fact_count > 0)
             PUT(out, ",\n");
         PUT(out, "{\"ph\":\"C\",\"name\":");
         escape_json_string(out, name, name_len);
@@ -587,7 +587,8 @@ static void find_arrows(struct chrome_output *output)
     struct attribution *launches = attribution_open(trace);
     for (event_id e = 0; e < trace->event_count; e++) {
         event_id call = event_is_launched(trace->kind[e]) ? attribution_call(launches, e) : EVENT_NONE;
-        if (call != EVENT_NONE && (!output->slice || (output->slice->events[call] && output->slice->events[e])))
+        if (call != EVENT_NONE &&
+            (!output->slice || (output->slice->events[call] && output->slice->events[e])))
             *VEC_PUSH(&output->arrows) = (struct arrow){ call, e };
     }
     attribution_free(launches);

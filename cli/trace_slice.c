@@ -13,7 +13,8 @@ static bool overlaps(const struct trace *trace, const struct selection *selectio
            intervals_length_within(windows, trace->start_ns[e], trace_end_ns(trace, e)) > 0;
 }
 
-static bool holds_moment(const struct trace *trace, const struct selection *selection, track_id track, int64_t ns)
+static bool holds_moment(const struct trace *trace, const struct selection *selection, track_id track,
+                         int64_t ns)
 {
     return selection_holds_time(selection, trace->tracks[track].file, ns);
 }

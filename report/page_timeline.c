@@ -1,8 +1,8 @@
 /*
  * page_timeline.c - see page_timeline.h.
  *
- * A span is eight numbers of 7 bits a byte, the lowest first, 128 added to all but the last (LEB128). Spans are ordered by
- * lane, depth and start; "rows" has lane, depth and how many follow.
+ * A span is eight numbers of 7 bits a byte, the lowest first, 128 added to all but the last (LEB128). Spans are
+ * ordered by lane, depth and start; "rows" has lane, depth and how many follow.
  *
  *     start     since the start of the span before in its row, the first since that of the timeline
  *     duration
@@ -117,7 +117,8 @@ static void put_kept(struct json_writer *json, const char *key, struct kept_name
     json_key(json, key);
     json_begin_array(json);
     for (size_t i = 0; i < kept->ids.count; i++)
-        json_put_string(json, names_text(kept->names, kept->ids.at[i]), names_length(kept->names, kept->ids.at[i]));
+        json_put_string(json, names_text(kept->names, kept->ids.at[i]),
+                        names_length(kept->names, kept->ids.at[i]));
     json_end_array(json);
     free(kept->number);
     VEC_FREE(&kept->ids);
@@ -128,8 +129,9 @@ static void put_rows(struct json_writer *json, const struct timeline_span *spans
     json_key(json, "rows");
     json_begin_array(json);
     for (size_t first = 0, end; first < count; first = end) {
-        for (end = first; end < count && spans[end].lane == spans[first].lane &&
-                          spans[end].depth == spans[first].depth; end++)
+        for (end = first;
+             end < count && spans[end].lane == spans[first].lane && spans[end].depth == spans[first].depth;
+             end++)
             ;
         json_put_integer(json, spans[first].lane);
         json_put_integer(json, spans[first].depth);
@@ -156,7 +158,8 @@ static void put_spans(struct json_writer *json, const struct timeline *timeline,
         const struct event_place wanted = { span->call, 0 },
                                  *call = span->call == TIMELINE_NO_EVENT
                                              ? NULL
-                                             : bsearch(&wanted, places, place_count, sizeof *places, compare_events);
+                                             : bsearch(&wanted, places, place_count, sizeof *places,
+                                                       compare_events);
         add_number(&bytes, (uint64_t)(span->start_ns - (first ? timeline->start_ns : start_ns)));
         add_number(&bytes, (uint64_t)span->dur_ns);
         add_number(&bytes, span->kind * 2 + span->folded);
@@ -239,7 +242,8 @@ static bool has_kind(const struct timeline *timeline, const struct timeline_stri
 }
 
 /* Title, kinds, and for each of these a byte per bin: 255 where all of its time went there. */
-static void put_strip(struct json_writer *json, const struct timeline *timeline, const struct timeline_strip *strip)
+static void put_strip(struct json_writer *json, const struct timeline *timeline,
+                      const struct timeline_strip *strip)
 {
     struct bytes bytes = { 0 };
     double bin_ns = (double)timeline->dur_ns / (double)timeline->bins;
@@ -336,25 +340,27 @@ static size_t add_data(struct buffer *out, const struct timeline *timeline, size
 
 static void add_tools(struct buffer *out, size_t number, bool steps)
 {
-    buffer_printf(out,
-                  "<div class=\"tools\"><label>Find <input type=\"search\" id=\"find-%zu\" placeholder=\"part of a "
-                  "name\" autocomplete=\"off\"/></label><span class=\"matches faint\" role=\"status\"></span>"
-                  "<button type=\"button\" data-do=\"previous\" aria-label=\"previous match\">&#8593;</button>"
-                  "<button type=\"button\" data-do=\"next\" aria-label=\"next match\">&#8595;</button>"
-                  "<span class=\"grow\"></span>",
-                  number);
+    buffer_printf(
+        out,
+        "<div class=\"tools\"><label>Find <input type=\"search\" id=\"find-%zu\" placeholder=\"part of a "
+        "name\" autocomplete=\"off\"/></label><span class=\"matches faint\" role=\"status\"></span>"
+        "<button type=\"button\" data-do=\"previous\" aria-label=\"previous match\">&#8593;</button>"
+        "<button type=\"button\" data-do=\"next\" aria-label=\"next match\">&#8595;</button>"
+        "<span class=\"grow\"></span>",
+        number);
     if (steps)
-        buffer_printf(out,
-                      "<button type=\"button\" data-do=\"earlier\" aria-label=\"step before\">&#8249;</button>"
-                      "<label>Step <select id=\"step-%zu\"></select></label>"
-                      "<button type=\"button\" data-do=\"later\" aria-label=\"next step\">&#8250;</button>",
-                      number);
-    buffer_puts(out,
-                "<button type=\"button\" data-do=\"frames\" aria-pressed=\"false\" hidden=\"hidden\">Python of "
-                "PyTorch</button>"
-                "<button type=\"button\" data-do=\"in\" aria-label=\"zoom in\">+</button>"
-                "<button type=\"button\" data-do=\"out\" aria-label=\"zoom out\">&#8722;</button>"
-                "<button type=\"button\" data-do=\"all\">All</button></div>\n");
+        buffer_printf(
+            out,
+            "<button type=\"button\" data-do=\"earlier\" aria-label=\"step before\">&#8249;</button>"
+            "<label>Step <select id=\"step-%zu\"></select></label>"
+            "<button type=\"button\" data-do=\"later\" aria-label=\"next step\">&#8250;</button>",
+            number);
+    buffer_puts(
+        out, "<button type=\"button\" data-do=\"frames\" aria-pressed=\"false\" hidden=\"hidden\">Python of "
+             "PyTorch</button>"
+             "<button type=\"button\" data-do=\"in\" aria-label=\"zoom in\">+</button>"
+             "<button type=\"button\" data-do=\"out\" aria-label=\"zoom out\">&#8722;</button>"
+             "<button type=\"button\" data-do=\"all\">All</button></div>\n");
 }
 
 /* How much of the recording is here, and which command writes the rest. */
@@ -363,10 +369,11 @@ static void add_left_out(struct buffer *out, const struct timeline *timeline, si
     uint64_t left_out = timeline->left_out + timeline->spans.count - count;
     if (left_out == 0)
         return;
-    buffer_printf(out,
-                  "<p class=\"faint left-out\">%zu of %llu events are on this page, the longest of the devices "
-                  "first; the bars above the timeline count all of them.",
-                  count, (unsigned long long)(left_out + count));
+    buffer_printf(
+        out,
+        "<p class=\"faint left-out\">%zu of %llu events are on this page, the longest, and more of the "
+        "devices than of the host; the bars above the timeline count all of them.",
+        count, (unsigned long long)(left_out + count));
     if (timeline->command) {
         buffer_puts(out, " All events of a part of it, for Perfetto: <code>");
         escape_html(out, timeline->command, strlen(timeline->command));
@@ -379,7 +386,8 @@ void page_add_timeline(struct buffer *out, const struct timeline *timeline, size
 {
     struct buffer data = { 0 };
     size_t count = add_data(&data, timeline, room);
-    buffer_printf(out, "<div class=\"timeline\" id=\"timeline-%zu\" data-timeline=\"data-%zu\">\n<h3>", number, number);
+    buffer_printf(out, "<div class=\"timeline\" id=\"timeline-%zu\" data-timeline=\"data-%zu\">\n<h3>",
+                  number, number);
     escape_html(out, timeline->title, strlen(timeline->title));
     buffer_puts(out, "</h3>\n");
     add_tools(out, number, timeline->steps.count > 0);

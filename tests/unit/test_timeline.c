@@ -1,11 +1,12 @@
 /* test_timeline.c - charts/timeline.h, base/timeline.h: what lies where, what is left out, and what strips add up to. */
 #include "tests/unit/small_trace.h"
 
+#include "charts/timeline.h"
 #include "charts/timeline_parts.h"
 #include <stdlib.h>
 
-static void launch(struct small *small, int64_t start_ns, const char *kernel, int64_t kernel_ns, int64_t dur_ns,
-                   int64_t id)
+static void launch(struct small *small, int64_t start_ns, const char *kernel, int64_t kernel_ns,
+                   int64_t dur_ns, int64_t id)
 {
     small_host(small, SMALL_PID, "cuda_runtime", "cudaLaunchKernel", start_ns, 5);
     small_arg(small, ARG_CORRELATION, id);
@@ -80,7 +81,8 @@ static void frames_of_pytorch_are_folded_and_those_below_know_how_many(void **st
     struct timeline *timeline = timeline_of(trace);
     const struct timeline_span *step = span_called(timeline, "train.py(7): step", TIMELINE_HOST),
                                *mm = span_called(timeline, "aten::mm", TIMELINE_HOST),
-                               *inner = span_called(timeline, "torch/nn/modules/module.py(9): _call_impl", TIMELINE_HOST);
+                               *inner = span_called(timeline, "torch/nn/modules/module.py(9): _call_impl",
+                                                    TIMELINE_HOST);
     assert_int_equal(step->kind, SPAN_PYTHON);
     assert_false(step->folded);
     assert_true(inner->folded);
