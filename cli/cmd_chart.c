@@ -278,14 +278,19 @@ static struct picture *picture_of_snapshots(const struct invocation *call, const
 static struct picture *picture_of_profile(const struct invocation *call, const struct chart_type *type,
                                           const struct profile *profile, struct tpa_error *err)
 {
-    if (strcmp(type->name, "flame") != 0) {
+    const struct chart_args *args = call->args;
+    bool by_function = strcmp(type->name, "operators") == 0;
+    if (!by_function && strcmp(type->name, "flame") != 0) {
         tpa_fail(err, TPA_NOWHERE, "a profile has no %s to draw: it holds sums, not events", type->name);
-        tpa_hint(err, "tpa chart --type flame %s", call->operands[0]);
+        tpa_hint(err, "tpa chart --type flame %s; --type operators draws its functions", call->operands[0]);
         return NULL;
     }
     struct picture *picture = picture_open(type->name, type->title);
     picture->source = name_files(picture, (const char *const *)call->operands, call->operand_count);
-    chart_flame_profile(picture, profile);
+    if (by_function)
+        profile_draw(picture, profile, args->limit);
+    else
+        chart_flame_profile(picture, profile);
     if (picture->charts.count)
         return picture;
     picture_free(picture);
@@ -306,11 +311,6 @@ static struct picture *picture_of_trace(const struct invocation *call, const str
     if (ingested.snapshots.of.count || ingested.profile) {
         struct picture *drawn = ingested.profile ? picture_of_profile(call, type, ingested.profile, err)
                                                  : picture_of_snapshots(call, type, &ingested.snapshots, err);
-        ingested_free(&ingested);
-        return drawn;
-    }
-    if (ingested.profile) {
-        struct picture *drawn = picture_of_profile(call, type, ingested.profile, err);
         ingested_free(&ingested);
         return drawn;
     }
@@ -465,7 +465,6 @@ const struct command cmd_chart = {
         "tpa chart --type kernels --script -o kernels.gp trace.json  # restyle it, then: gnuplot kernels.gp > kernels.svg",
     },
     .section = SECTION_SHOW,
-    .reads_profiles = true,
     .reads_snapshots = true,
     .reads_traces = true,
 };

@@ -3,6 +3,7 @@
 #include "cli/analysis.h"
 #include "facts/features.h"
 #include "profile/overview.h"
+#include "profile/tables.h"
 
 struct summary_args {
     struct load_args load;
@@ -44,13 +45,15 @@ static bool add_tables(const struct trace *trace, const struct selection *select
 }
 
 /* A Python profile: the functions that cost most, who calls them and whom they call. */
-static bool summarize_profile(const struct summary_args *args, const struct ingested *ingested, struct tpa_error *err)
+static bool summarize_profile(const struct summary_args *args, const struct ingested *ingested,
+                              struct tpa_error *err)
 {
     enum { MOST = 5 };
     const struct selection_query *query = &args->selection;
     if (args->by != SUMMARY_BY_ALL || query->filter || query->exclude || query->range || query->steps.count ||
         query->devices.count || query->streams.count || query->ranks.count)
-        return tpa_fail(err, TPA_NOWHERE, "a Python profile has no ranks, devices, steps or times to choose from");
+        return tpa_fail(err, TPA_NOWHERE,
+                        "a Python profile has no ranks, devices, steps or times to choose from");
     struct result *result = result_open("tpa.summary/1");
     struct output_args output = args->output;
     output.limit = (struct limit){ 0 };

@@ -44,21 +44,18 @@ static bool view_by(struct profile_view *view, const struct profile *profile, co
 {
     struct profile_sort sort = { 0 };
     struct profile_restriction restriction = { .limit = { .count = most } };
-    bool good = profile_sort_parse(&sort, words, err) &&
-                profile_view_make(view, profile, &sort, &restriction, err);
+    bool good =
+        profile_sort_parse(&sort, words, err) && profile_view_make(view, profile, &sort, &restriction, err);
     profile_sort_release(&sort);
     return good;
 }
 
-/* Name the table that was added last, which is sorted by COLUMN. */
-static void call_table(struct result *result, const char *key, const char *title, const char *column)
+/* Name the table that was added last. */
+static void call_table(struct result *result, const char *key, const char *title)
 {
     struct table *table = result->tables.at[result->tables.count - 1];
     table->key = key;
     table->title = title;
-    int sorted = column ? table_find_column(table, column, strlen(column)) : -1;
-    if (sorted >= 0)
-        table->sort_column = (size_t)sorted;
 }
 
 /* ---- the answer ---- */
@@ -71,7 +68,8 @@ static void add_fact(struct answer *answer, const char *label, const char *text)
 static void add_facts(const struct profile *profile, struct answer *answer, struct arena *texts)
 {
     add_fact(answer, profile->sampled ? "Sampled" : "Recorded", time_of(profile->total.total_s, texts));
-    add_fact(answer, profile->sampled ? "Samples" : "Calls", arena_printf(texts, "%" PRId64, profile->total.calls));
+    add_fact(answer, profile->sampled ? "Samples" : "Calls",
+             arena_printf(texts, "%" PRId64, profile->total.calls));
     add_fact(answer, "Functions", arena_printf(texts, "%zu", profile->listed_count));
     if (profile->files.count > 1)
         add_fact(answer, "Files", arena_printf(texts, "%zu, added up", profile->files.count));
@@ -125,16 +123,18 @@ static void add_answer(const struct profile *profile, const struct profile_view 
         under = short_name_of(profile, cumulative->at[i], &result->arena);
         under_s = function->cost.cumulative_s;
     }
-    answer->verdict = arena_printf(&result->arena, "%s takes %.1f %% of the time itself%s.", most,
-                                   quantity_percent(first->total_s / all_s),
-                                   under ? arena_printf(&result->arena, "; %s takes %.1f %% with what it calls",
-                                                        under, quantity_percent(under_s / all_s))
-                                         : "");
+    answer->verdict =
+        arena_printf(&result->arena, "%s takes %.1f %% of the time itself%s.", most,
+                     quantity_percent(first->total_s / all_s),
+                     under ? arena_printf(&result->arena, "; %s takes %.1f %% with what it calls", under,
+                                          quantity_percent(under_s / all_s))
+                           : "");
     result_add_notice(result, "verdict", 1, NULL, TPA_NOWHERE, "%s", answer->verdict);
     result->notices.at[result->notices.count - 1].on_top = true;
 }
 
-bool profile_add_overview(struct result *result, const struct profile *profile, size_t most, struct tpa_error *err)
+bool profile_add_overview(struct result *result, const struct profile *profile, size_t most,
+                          struct tpa_error *err)
 {
     struct profile_view own = { 0 }, cumulative = { 0 }, asked = { 0 };
     bool good = view_by(&own, profile, "tottime", most, err) &&
@@ -143,13 +143,15 @@ bool profile_add_overview(struct result *result, const struct profile *profile, 
     if (good) {
         add_answer(profile, &own, &cumulative, result);
         profile_add_functions(result, profile, &own);
-        call_table(result, "own", "Functions by their own time", "tottime");
+        call_table(result, "own", "Functions by their own time");
+        profile_mark_sorted(result, false);
         profile_add_functions(result, profile, &cumulative);
-        call_table(result, "cumulative", "Functions by time with what they call", "cumtime");
+        call_table(result, "cumulative", "Functions by time with what they call");
+        profile_mark_sorted(result, true);
         profile_add_calls(result, profile, &asked, false);
-        call_table(result, "callers", "Who calls the costliest", NULL);
+        call_table(result, "callers", "Who calls the costliest");
         profile_add_calls(result, profile, &asked, true);
-        call_table(result, "callees", "Whom the costliest call", NULL);
+        call_table(result, "callees", "Whom the costliest call");
         profile_add_notices(result, profile, &asked, true);
     }
     profile_view_release(&own);
@@ -167,7 +169,8 @@ struct bar_row {
 
 static const struct table_column bar_columns[] = {
     COLUMN(struct bar_row, name, "name", "Function", TABLE_NAME, "the function"),
-    COLUMN(struct bar_row, own_ns, "own", "Own time", TABLE_NS, "in the function itself, without what it called"),
+    COLUMN(struct bar_row, own_ns, "own", "Own time", TABLE_NS,
+           "in the function itself, without what it called"),
 };
 
 void profile_draw(struct picture *picture, const struct profile *profile, size_t most)
@@ -189,6 +192,7 @@ void profile_draw(struct picture *picture, const struct profile *profile, size_t
     chart->y = (struct chart_axis){ .title = "Own time", .kind = TABLE_NS };
     chart->x = (struct chart_axis){ .kind = TABLE_NAME };
     chart_add_table(chart, table);
-    chart_add_series(chart, (struct chart_series){ .mark = CHART_BAR, .color = CHART_BLUE, .table = table, .y = 1 });
+    chart_add_series(chart,
+                     (struct chart_series){ .mark = CHART_BAR, .color = CHART_BLUE, .table = table, .y = 1 });
     profile_view_release(&own);
 }

@@ -19,15 +19,13 @@
 
 /* Add the MOST functions by each, and of the costliest who calls them and whom they call; the verdict is a notice on top.
  * False and ERR when the profile cannot be sorted. */
-bool profile_add_overview(struct result *result, const struct profile *profile, size_t most, struct tpa_error *err);
+bool profile_add_overview(struct result *result, const struct profile *profile, size_t most,
+                          struct tpa_error *err);
 
 /* The call tree, estimated; recursion is cut where a function would come again. New, without frames when no time was recorded. */
 struct flame *profile_flame(const struct profile *profile);
 
 /* Add the chart of the MOST functions by their own time. */
 void profile_draw(struct picture *picture, const struct profile *profile, size_t most);
-
-/* The tables of profile_add_overview, for `tpa help`; ends in { 0 }. */
-extern const struct table_shape profile_overview_tables[];
 
 #endif

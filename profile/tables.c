@@ -4,7 +4,6 @@
  * Times become integer nanoseconds here, each once, from the exact double: a percall is the quotient of two figures of
  * the file, rounded, not a quotient of rounded figures.
  */
-#include "profile/overview.h"
 #include "profile/tables.h"
 
 #include <inttypes.h>
@@ -371,6 +370,13 @@ const struct table_shape profile_callers_tables[] = {
     TABLE_SHAPE("callers", caller_columns),
     { 0 },
 };
+
+void profile_mark_sorted(struct result *result, bool cumulative)
+{
+    struct table *table = result->tables.at[result->tables.count - 1];
+    table->sort_column = table_column_at(table, cumulative ? offsetof(struct function_row, cumtime_ns)
+                                                           : offsetof(struct function_row, tottime_ns));
+}
 
 const struct table_shape profile_overview_tables[] = {
     TABLE_SHAPE("own", function_columns, .of = "profiles"),

@@ -12,6 +12,9 @@
 void profile_add_functions(struct result *result, const struct profile *profile,
                            const struct profile_view *view);
 
+/* The table of functions that was added last is sorted by their cumulative time, or else by their own: say so to readers. */
+void profile_mark_sorted(struct result *result, bool cumulative);
+
 /* Add to RESULT who called the functions of VIEW, or, with CALLEES, whom they called. */
 void profile_add_calls(struct result *result, const struct profile *profile, const struct profile_view *view,
                        bool callees);
@@ -33,6 +36,7 @@ void actions_add_table(struct result *result, const struct action_report *report
 void actions_add_notices(struct result *result, const struct action_report *report);
 
 /* The tables that may come of them, for `tpa help`; each ends in { 0 }. */
-extern const struct table_shape profile_top_tables[], profile_callers_tables[], profile_callees_tables[];
+extern const struct table_shape profile_top_tables[], profile_callers_tables[], profile_callees_tables[],
+    profile_overview_tables[];
 
 #endif
