@@ -37,7 +37,7 @@ struct load_args {
     OPT_GROUP("Input"), \
     OPT_TEXT(0, "step-range", T, field.step_range, "REGEX", \
              "annotations and NVTX ranges that match REGEX are the steps, instead of ProfilerStep#N"), \
-    OPT_COUNT('j', "jobs", T, field.jobs, 1, 1024, "N", "read with N threads; without it one per CPU"), \
+    OPT_COUNT('j', "jobs", T, field.jobs, 1, 1024, "N", "work with N threads; without it one per CPU"), \
     OPT_COUNT(0, "max-ratio", T, field.max_ratio, 0, INT64_MAX, "N", \
               "give up on a file that inflates to more than N times its size; 0 never does"), \
     OPT_FLAG(0, "progress", T, field.progress, "show no progress on the terminal while reading")

@@ -173,24 +173,43 @@ static int64_t last_wait_call(const struct wait_calls *calls, track_id track, in
     return calls->at[i - 1].start_ns;
 }
 
-/* New: all launched work, by what GROUP_OF says of it. */
-static struct latest *open_latest(const struct device *device,
-                                  uint32_t (*group_of)(const struct device *device, size_t work))
+typedef uint32_t group_of_work(const struct device *device, size_t work);
+
+struct latest_order {
+    const struct device *device;
+    group_of_work *group_of;
+};
+
+static bool is_later(const void *context, const void *left, const void *right)
 {
-    struct latest_item *items = mem_alloc(mem_times(device->gpu->count + 1, sizeof *items));
+    const struct latest_order *order = context;
+    uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
+    uint32_t a_group = order->group_of(order->device, a), b_group = order->group_of(order->device, b);
+    if (a_group != b_group)
+        return a_group > b_group;
+    int64_t a_ns = work_end(order->device, a), b_ns = work_end(order->device, b);
+    return a_ns != b_ns ? a_ns > b_ns : a > b;
+}
+
+/* New: all launched work, by what GROUP_OF says of it. Numbers are sorted, not items: these are large, and sorting takes as much again. */
+static struct latest *open_latest(const struct device *device, group_of_work *group_of)
+{
+    uint32_t *works = mem_alloc(mem_times(device->gpu->count + 1, sizeof *works));
     size_t count = 0;
-    for (size_t i = 0; i < device->gpu->count; i++) {
-        event_id call = device->gpu->call[i];
-        if (call == EVENT_NONE)
-            continue;
-        items[count++] = (struct latest_item){
-            .end_ns = work_end(device, i),
-            .launched_ns = call_start(device, call),
-            .group = group_of(device, i),
-            .stream = device->trace->track[device->gpu->event[i]],
-            .work = (uint32_t)i,
+    for (size_t i = 0; i < device->gpu->count; i++)
+        if (device->gpu->call[i] != EVENT_NONE)
+            works[count++] = (uint32_t)i;
+    runs_sort(works, count, sizeof *works, is_later, &(struct latest_order){ device, group_of });
+    struct latest_item *items = mem_alloc(mem_times(count + 1, sizeof *items));
+    for (size_t k = 0; k < count; k++)
+        items[k] = (struct latest_item){
+            .end_ns = work_end(device, works[k]),
+            .launched_ns = call_start(device, device->gpu->call[works[k]]),
+            .group = group_of(device, works[k]),
+            .stream = device->trace->track[device->gpu->event[works[k]]],
+            .work = works[k],
         };
-    }
+    free(works);
     return latest_open(items, count);
 }
 

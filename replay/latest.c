@@ -7,7 +7,6 @@
 
 #include "base/memory.h"
 #include "base/search.h"
-#include "base/runs.h"
 #include <stdbool.h>
 #include <stdlib.h>
 
@@ -23,17 +22,6 @@ struct latest {
     size_t count, leaves;
     struct node *nodes; /* from 1; leaf i is leaves + i, and stands for items from i * BLOCK on */
 };
-
-static bool is_after(const void *context, const void *left, const void *right)
-{
-    (void)context;
-    const struct latest_item *a = left, *b = right;
-    if (a->group != b->group)
-        return a->group > b->group;
-    if (a->end_ns != b->end_ns)
-        return a->end_ns > b->end_ns;
-    return a->work > b->work;
-}
 
 static struct node join(const struct node *a, const struct node *b)
 {
@@ -58,7 +46,6 @@ static struct node node_of_block(const struct latest *latest, size_t block)
 struct latest *latest_open(struct latest_item *items, size_t count)
 {
     struct latest *latest = mem_zalloc(1, sizeof *latest);
-    runs_sort(items, count, sizeof *items, is_after, NULL);
     latest->items = items;
     latest->count = count;
     latest->leaves = 1;

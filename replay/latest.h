@@ -25,7 +25,7 @@ struct latest_item {
 
 struct latest;
 
-/* New, of COUNT ITEMS, which are taken (free()); free with latest_free (NULL is allowed). */
+/* New, of COUNT ITEMS, by group, end and work, which are taken (free()); free with latest_free (NULL is allowed). */
 struct latest *latest_open(struct latest_item *items, size_t count);
 void latest_free(struct latest *latest);
 

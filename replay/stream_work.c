@@ -59,19 +59,20 @@ static bool launched_is_after(const void *context, const void *left, const void 
     return a->launched_ns != b->launched_ns ? a->launched_ns > b->launched_ns : a->work > b->work;
 }
 
-static track_id launching_track(const struct replay_graph *graph, const struct launched_work *one)
+static track_id launching_track(const struct replay_graph *graph, uint32_t work)
 {
-    return graph->trace->track[graph->gpu->call[one->work]];
+    return graph->trace->track[graph->gpu->call[work]];
 }
 
 static bool thread_is_after(const void *context, const void *left, const void *right)
 {
     const struct stream_work *streams = context;
-    const struct launched_work *a = left, *b = right;
+    uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
     track_id a_track = launching_track(streams->graph, a), b_track = launching_track(streams->graph, b);
     if (a_track != b_track)
         return a_track > b_track;
-    return a->launched_ns != b->launched_ns ? a->launched_ns > b->launched_ns : a->work > b->work;
+    int64_t a_ns = launched_ns(streams->graph, a), b_ns = launched_ns(streams->graph, b);
+    return a_ns != b_ns ? a_ns > b_ns : a > b;
 }
 
 struct stream_work *stream_work_open(const struct replay_graph *graph)
@@ -101,11 +102,11 @@ struct stream_work *stream_work_open(const struct replay_graph *graph)
             streams->launched[stream->first + stream->count++] =
                 (struct launched_work){ launched_ns(graph, i), (uint32_t)i };
     }
-    size_t size = streams->launched_count * sizeof *streams->launched;
     runs_sort(streams->launched, streams->launched_count, sizeof *streams->launched, launched_is_after,
               streams);
-    streams->by_thread = mem_alloc(size + 1);
-    memcpy(streams->by_thread, streams->launched, size);
+    streams->by_thread = mem_alloc(mem_times(streams->launched_count + 1, sizeof *streams->by_thread));
+    for (size_t i = 0; i < streams->launched_count; i++)
+        streams->by_thread[i] = streams->launched[i].work;
     runs_sort(streams->by_thread, streams->launched_count, sizeof *streams->by_thread, thread_is_after,
               streams);
     return streams;
@@ -153,16 +154,16 @@ size_t stream_work_launched_by(const struct stream_work *streams, track_id track
     size_t low = 0, high = streams->launched_count;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        const struct launched_work *one = &streams->by_thread[middle];
-        track_id of = launching_track(streams->graph, one);
-        if (of < track || (of == track && one->launched_ns < ns))
+        uint32_t work = streams->by_thread[middle];
+        track_id of = launching_track(streams->graph, work);
+        if (of < track || (of == track && launched_ns(streams->graph, work) < ns))
             low = middle + 1;
         else
             high = middle;
     }
-    if (low == 0 || launching_track(streams->graph, &streams->by_thread[low - 1]) != track)
+    if (low == 0 || launching_track(streams->graph, streams->by_thread[low - 1]) != track)
         return SIZE_MAX;
-    return streams->by_thread[low - 1].work;
+    return streams->by_thread[low - 1];
 }
 
 /* ---- what ran before ---- */

@@ -21,9 +21,9 @@ struct work_stream {
 struct stream_work {
     struct work_stream *at; /* by file, device and stream */
     size_t count;
-    uint32_t *stream_of_work;        /* by work: index into AT */
-    struct launched_work *launched;  /* stream after stream, by launch; work without a call is not there */
-    struct launched_work *by_thread; /* all of it by the track of the call, then by launch */
+    uint32_t *stream_of_work;       /* by work: index into AT */
+    struct launched_work *launched; /* stream after stream, by launch; work without a call is not there */
+    uint32_t *by_thread;            /* its work by the track of the call, then by launch */
     size_t launched_count;
     const struct replay_graph *graph;
 };

@@ -6,25 +6,58 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A lifetime and the line it belongs to: sorted, those of a line follow one another. */
-struct lifetime {
-    uint32_t line;
-    int64_t ns;
-};
-
-static int compare_lifetimes(const void *a, const void *b)
+static int compare_ns(const void *a, const void *b)
 {
-    const struct lifetime *left = a, *right = b;
-    if (left->line != right->line)
-        return left->line < right->line ? -1 : 1;
-    return left->ns < right->ns ? -1 : left->ns > right->ns;
+    int64_t left = *(const int64_t *)a, right = *(const int64_t *)b;
+    return left < right ? -1 : left > right;
+}
+
+/* How long life I lasted; false when that is not known, or it goes on. */
+static bool lifetime_of(const struct memory_replay *replay, size_t i, int64_t *ns)
+{
+    const struct life *life = &replay->lives.at[i];
+    if (life->freed == LIFE_GOES_ON)
+        return false;
+    int64_t born = memory_replay_time(replay, life->born), freed = memory_replay_time(replay, life->freed);
+    if (born == SNAPSHOT_NO_TIME || freed == SNAPSHOT_NO_TIME)
+        return false;
+    *ns = (freed - born) * 1000;
+    return true;
+}
+
+/*
+ * The lifetimes of the lives of each of the COUNT ROWS, one row after the other, and sorted there. Sorted as pairs of row and
+ * lifetime they took twice the memory, and qsort as much again.
+ */
+static void add_lifetimes(const struct memory_replay *replay, const struct life_names *names,
+                          struct churn_row *rows, size_t count)
+{
+    size_t *end = mem_zalloc(count + 1, sizeof *end); /* by row: behind its lifetimes that are there */
+    int64_t ns;
+    for (size_t i = 0; i < replay->first_old; i++)
+        end[life_name(names, i) + 1] += lifetime_of(replay, i, &ns);
+    for (size_t row = 0; row < count; row++)
+        end[row + 1] += end[row];
+    int64_t *lifetimes = mem_alloc(mem_times(end[count] + 1, sizeof *lifetimes));
+    for (size_t i = 0; i < replay->first_old; i++)
+        if (lifetime_of(replay, i, &ns))
+            lifetimes[end[life_name(names, i)]++] = ns;
+    for (size_t row = 0, first = 0; row < count; first = end[row++]) {
+        size_t lives = end[row] - first;
+        if (lives == 0)
+            continue;
+        qsort(lifetimes + first, lives, sizeof *lifetimes, compare_ns);
+        rows[row].lifetime_median_ns = lifetimes[first + (lives - 1) / 2];
+        rows[row].lifetime_p90_ns = lifetimes[first + (lives - 1) * 9 / 10];
+        rows[row].lifetime_longest_ns = lifetimes[end[row] - 1];
+    }
+    free(lifetimes);
+    free(end);
 }
 
 static void add_lives(const struct memory_replay *replay, const struct life_names *names,
                       struct churn_row *rows)
 {
-    struct lifetime *lifetimes = mem_alloc(mem_times(replay->first_old + 1, sizeof *lifetimes));
-    size_t count = 0;
     for (size_t i = 0; i < replay->first_old; i++) {
         const struct life *life = &replay->lives.at[i];
         struct churn_row *row = &rows[life_name(names, i)];
@@ -36,22 +69,7 @@ static void add_lives(const struct memory_replay *replay, const struct life_name
             continue;
         row->freed++;
         row->freed_bytes += life->size;
-        int64_t born = memory_replay_time(replay, life->born),
-                freed = memory_replay_time(replay, life->freed);
-        if (born != SNAPSHOT_NO_TIME && freed != SNAPSHOT_NO_TIME)
-            lifetimes[count++] = (struct lifetime){ life_name(names, i), (freed - born) * 1000 };
     }
-    if (count)
-        qsort(lifetimes, count, sizeof *lifetimes, compare_lifetimes);
-    for (size_t i = 0, end; i < count; i = end) {
-        for (end = i; end < count && lifetimes[end].line == lifetimes[i].line; end++)
-            ;
-        struct churn_row *row = &rows[lifetimes[i].line];
-        row->lifetime_median_ns = lifetimes[i + (end - i - 1) / 2].ns;
-        row->lifetime_p90_ns = lifetimes[i + (end - i - 1) * 9 / 10].ns;
-        row->lifetime_longest_ns = lifetimes[end - 1].ns;
-    }
-    free(lifetimes);
 }
 
 static void add_segments(const struct memory_replay *replay, const struct life_names *names,
@@ -90,6 +108,7 @@ void churn_find(const struct memory_replay *replay, const char *file, struct chu
         rows[i].lifetime_median_ns = rows[i].lifetime_p90_ns = rows[i].lifetime_longest_ns =
             TABLE_INT_MISSING;
     add_lives(replay, &names, rows);
+    add_lifetimes(replay, &names, rows, count);
     add_segments(replay, &names, rows);
     for (size_t i = 0; i < count; i++) {
         if (!rows[i].allocations && !rows[i].segments && !rows[i].segments_freed)

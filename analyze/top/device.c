@@ -107,7 +107,7 @@ static void give_to_captured(struct device_state *state, event_id e, event_id ca
 }
 
 static void count_launched(struct device_state *state, event_id e, int64_t duration_ns,
-                           const struct launched_work *work)
+                           const struct top_launched_work *work)
 {
     const struct top_events *events = state->rows->events;
     const struct top_links *links = state->links;

@@ -20,6 +20,6 @@ void top_launched_open(struct top_launched *launched, const struct top_links *li
         size_t lookalike;
         event_id op = top_link(links, e, id, correlation, &lookalike).op;
         event_id call = correlation ? attribution_call_by(links->launches, e, id, correlation) : EVENT_NONE;
-        *VEC_PUSH(launched) = (struct launched_work){ call, op, (uint32_t)lookalike };
+        *VEC_PUSH(launched) = (struct top_launched_work){ call, op, (uint32_t)lookalike };
     }
 }

@@ -16,14 +16,14 @@
 
 #include "analyze/top/links.h"
 
-struct launched_work {
+struct top_launched_work {
     event_id call;      /* EVENT_NONE: it is not in the file */
     event_id op;        /* that made the call; EVENT_NONE: none is known */
     uint32_t lookalike; /* as top_link has it */
 };
 
 struct top_launched {
-    VEC_OF(struct launched_work); /* in order of the file */
+    VEC_OF(struct top_launched_work); /* in order of the file */
 };
 
 /* Is E among them: on a device, launched by a call, and chosen? */
