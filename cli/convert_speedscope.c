@@ -299,8 +299,10 @@ static bool write_profile(const struct profile *profile, const struct convert_ar
     write_functions(profile, &text, out);
     PUT(&text, "\n]},\n\"profiles\":[\n{\"type\":\"sampled\",\"name\":");
     escape_json_string(&text, name, strlen(name));
-    buffer_printf(&text,
-                  ",\"unit\":\"nanoseconds\",\"startValue\":0,\"endValue\":%" PRId64 ",\n\"samples\":[\n",
+    buffer_printf(&text, ",\"unit\":\"%s\",\"startValue\":0,\"endValue\":%" PRId64 ",\n\"samples\":[\n",
+                  profile->figures == PROFILE_TIME    ? "nanoseconds"
+                  : profile->figures == PROFILE_BYTES ? "bytes"
+                                                      : "none",
                   samples.whole_ns);
     hand_over(&text, out);
     hand_over(&samples.stacks, out);

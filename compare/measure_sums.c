@@ -18,6 +18,11 @@ static uint32_t add_sample(struct measures *measures)
 bool measure_profile(struct measures *measures, const struct profile *profile,
                      const struct measure_options *options, struct tpa_error *err)
 {
+    if (profile->figures != PROFILE_TIME) {
+        tpa_fail(err, TPA_NOWHERE, "the profile holds no times but %s, and times are compared",
+                 profile->figures == PROFILE_BYTES ? "bytes" : "weights without a unit");
+        return tpa_hint(err, "record with a unit: py-spy record --format speedscope");
+    }
     if (!measures_part(measures, MEASURE_PROFILES, err))
         return false;
     uint32_t sample = add_sample(measures);

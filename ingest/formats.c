@@ -22,13 +22,18 @@
 
 extern const struct format format_chrome, format_pstats, format_lightning, format_memory_timeline, format_tpa,
     format_saved, format_snapshot, format_xplane, format_perfetto, format_nsys, format_rocpd, format_rpd,
-    format_rocprof_json;
+    format_rocprof_json, format_speedscope, format_folded, format_cpuprofile, format_pprof;
 
 const struct format *const formats[] = {
-    &format_chrome,       &format_pstats, &format_lightning, &format_memory_timeline,
-    &format_tpa,          &format_saved,  &format_snapshot,  &format_xplane,
-    &format_perfetto,     &format_nsys,   &format_rocpd,     &format_rpd,
-    &format_rocprof_json, NULL,
+    &format_chrome,       &format_pstats,
+    &format_lightning,    &format_memory_timeline,
+    &format_tpa,          &format_saved,
+    &format_snapshot,     &format_xplane,
+    &format_perfetto,     &format_nsys,
+    &format_rocpd,        &format_rpd,
+    &format_rocprof_json, &format_speedscope,
+    &format_folded,       &format_cpuprofile,
+    &format_pprof,        NULL,
 };
 
 /* How deep directories are searched: log directories nest run/plugin/profile/time. */
@@ -64,7 +69,10 @@ static const char *const trace_endings[] = {
     ".json",    ".json.gz",        ".json.zst",   ".tpa",    ".trace", ".pt.trace", ".xplane.pb",
     ".pftrace", ".perfetto-trace", ".pftrace.gz", ".sqlite", ".db",    ".rpd",      NULL
 };
-static const char *const profile_endings[] = { ".prof", ".pstats", ".pstat", ".stats", NULL };
+static const char *const profile_endings[] = {
+    ".prof",      ".pstats", ".pstat", ".stats", ".speedscope.json", ".cpuprofile", ".folded",
+    ".collapsed", ".pprof",  ".pb.gz", NULL
+};
 static const char *const snapshot_endings[] = { ".pickle",     ".pkl",     ".pickle.gz", ".pkl.gz",
                                                 ".pickle.zst", ".pkl.zst", NULL };
 
@@ -241,16 +249,27 @@ static bool can_not_join(const char *what, const struct reading *reading, struct
     return tpa_hint(err, "give each to a command of its own");
 }
 
-/* Tell where PROFILE was read, the file NAME, if it does not know of files itself, and keep it. */
-static void keep_profile(struct reading *reading, const char *name, struct profile *profile)
+/*
+ * Note where PROFILE, which is taken, was read, the file NAME, if it does not know of files itself, and keep it. False and ERR
+ * when times would be added to what are none.
+ */
+static bool keep_profile(struct reading *reading, const char *name, struct profile *profile,
+                         struct tpa_error *err)
 {
     struct stat about;
     bool known = stat(name, &about) == 0;
+    if (reading->profiles.count && reading->profiles.at[0]->figures != profile->figures) {
+        profile_free(profile);
+        tpa_fail(err, TPA_NOWHERE,
+                 "this profile is in another unit than the one before, so they do not add up");
+        return tpa_hint(err, "give each to a command of its own");
+    }
     if (profile->files.count == 0)
         *VEC_PUSH(&profile->files) =
             (struct profile_file){ arena_strndup(&profile->arena, name, strlen(name)),
                                    known ? (int64_t)about.st_mtime : INT64_MIN };
     *VEC_PUSH(&reading->profiles) = profile;
+    return true;
 }
 
 static void free_aside(struct aside *aside)
@@ -269,12 +288,11 @@ static bool use_sums(struct reading *reading, struct aside *sums, struct tpa_err
         can_not_join(sums->profile ? "a profile" : "a report", reading, err);
         return tpa_in_file(err, sums->path);
     }
-    if (sums->profile)
-        keep_profile(reading, sums->path, sums->profile);
+    bool kept = !sums->profile || keep_profile(reading, sums->path, sums->profile, err);
     reading->actions = sums->actions;
     sums->profile = NULL;
     sums->actions = NULL;
-    return true;
+    return kept || tpa_in_file(err, sums->path);
 }
 
 /* A file that may hold a trace or sums: which of them shows when it is read. */
@@ -323,9 +341,7 @@ static bool read_as(struct reading *reading, const struct format *format, struct
         return read_trace(reading, format, source, NULL, err);
     if (format->read_profile) {
         struct profile *profile = format->read_profile(source, err);
-        if (profile)
-            keep_profile(reading, source_name(source), profile);
-        return profile != NULL;
+        return profile && keep_profile(reading, source_name(source), profile, err);
     }
     if (format->read_result) {
         reading->result = format->read_result(source, err);

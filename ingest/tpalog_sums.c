@@ -107,6 +107,9 @@ static void join_facts(struct tpalog_reader *reader, const struct tpalog_part *p
     sums->total.primitive_calls = known(tpalog_field(part, TPAFILE_PROFILE_PRIMITIVE, 0), 0);
     sums->total.total_s = tpafile_double_of(known(tpalog_field(part, TPAFILE_PROFILE_SELF, 0), 0));
     profile->sampled = tpalog_field(part, TPAFILE_PROFILE_SAMPLED, 0) == 1;
+    int64_t figures = tpalog_field(part, TPAFILE_PROFILE_FIGURES, PROFILE_TIME);
+    profile->figures =
+        figures == PROFILE_COUNT || figures == PROFILE_BYTES ? (enum profile_figures)figures : PROFILE_TIME;
     profile->counts_swapped = tpalog_field(part, TPAFILE_PROFILE_SWAPPED, 0) == 1;
     profile->odd_entries = (uint64_t)known(tpalog_field(part, TPAFILE_PROFILE_ODD_ENTRIES, 0), 0);
     profile->odd_offset = known(tpalog_field(part, TPAFILE_PROFILE_ODD_OFFSET, 0), TPA_NOWHERE);

@@ -173,6 +173,22 @@ static void name_for_samples(struct table *table)
     TABLE_FLAG(table, struct function_row, cumtime_percall_ns, TABLE_HIDDEN);
 }
 
+/* Columns and figures of time are counts or bytes where the profile counts these. */
+static void show_figures(struct table *table, const struct profile *profile)
+{
+    if (profile->figures == PROFILE_TIME)
+        return;
+    enum table_kind kind = profile->figures == PROFILE_BYTES ? TABLE_BYTES : TABLE_COUNT;
+    for (size_t c = 0; c < table->column_count; c++)
+        if (table->columns[c].kind == TABLE_NS)
+            table->columns[c].kind = kind;
+    for (size_t f = 0; f < table->footers.count; f++)
+        if (table->footers.at[f].kind == TABLE_NS) {
+            table->footers.at[f].kind = kind;
+            table->footers.at[f].title = "Total";
+        }
+}
+
 void profile_add_functions(struct result *result, const struct profile *profile,
                            const struct profile_view *view)
 {
@@ -196,6 +212,7 @@ void profile_add_functions(struct result *result, const struct profile *profile,
     table_add_footer(table, "tottime", "Total time", TABLE_NS, table_int(ns_of(profile->total.total_s)));
     if (view->reductions.count > 0 && view->reductions.at[view->reductions.count - 1].by_limit)
         table->total_rows = view->reductions.at[view->reductions.count - 1].before;
+    show_figures(table, profile);
     result_add_table(result, table);
 }
 
@@ -262,6 +279,7 @@ void profile_add_calls(struct result *result, const struct profile *profile, con
     VEC_FREE(&calls);
     if (callees)
         profile_callees_release(&by_caller);
+    show_figures(table, profile);
     result_add_table(result, table);
 }
 
@@ -300,10 +318,16 @@ void profile_add_notices(struct result *result, const struct profile *profile,
                           TPA_NOWHERE, "List reduced from %zu to %zu due to restriction <%s>",
                           reduction->before, reduction->after, reduction->restriction);
     }
+    static const char *const figures[] = {
+        [PROFILE_TIME] =
+            "a sampled profile: counts are samples, not calls, and times are samples times the interval",
+        [PROFILE_COUNT] =
+            "a sampled profile whose weights have no unit: tottime and cumtime are these, and no times",
+        [PROFILE_BYTES] = "a profile of memory: tottime and cumtime are bytes, and no times",
+    };
     if (profile->sampled)
-        result_add_notice(
-            result, "sampled", profile->total.primitive_calls, file, TPA_NOWHERE,
-            "a sampled profile: counts are samples, not calls, and times are samples times the interval");
+        result_add_notice(result, "sampled", profile->total.primitive_calls, file, TPA_NOWHERE, "%s",
+                          figures[profile->figures]);
     if (profile->counts_swapped)
         result_add_notice(
             result, "counts_swapped", (int64_t)profile->listed_count, file, TPA_NOWHERE,
@@ -362,12 +386,16 @@ void actions_add_notices(struct result *result, const struct action_report *repo
 
 const struct table_shape profile_top_tables[] = {
     TABLE_SHAPE("functions", function_columns, .of = "profiles"),
+    TABLE_SHAPE("functions", function_columns, .of = "profiles", .figures = TABLE_COUNT),
+    TABLE_SHAPE("functions", function_columns, .of = "profiles", .figures = TABLE_BYTES),
     TABLE_SHAPE("actions", action_columns, .of = "actions"),
     { 0 },
 };
 
 const struct table_shape profile_callers_tables[] = {
     TABLE_SHAPE("callers", caller_columns),
+    TABLE_SHAPE("callers", caller_columns, .of = "profiles", .figures = TABLE_COUNT),
+    TABLE_SHAPE("callers", caller_columns, .of = "profiles", .figures = TABLE_BYTES),
     { 0 },
 };
 
@@ -388,5 +416,7 @@ const struct table_shape profile_overview_tables[] = {
 
 const struct table_shape profile_callees_tables[] = {
     TABLE_SHAPE("callees", callee_columns),
+    TABLE_SHAPE("callees", callee_columns, .of = "profiles", .figures = TABLE_COUNT),
+    TABLE_SHAPE("callees", callee_columns, .of = "profiles", .figures = TABLE_BYTES),
     { 0 },
 };

@@ -361,6 +361,7 @@ static void take_over(struct profile *profile, struct profile *other)
     arena_take_over(&profile->arena, &other->arena);
     add_cost(&profile->total, &other->total);
     profile->sampled |= other->sampled;
+    profile->figures = other->figures;
     profile->counts_swapped |= other->counts_swapped;
     profile->merged_edges += other->merged_edges;
     if (profile->odd_entries == 0)

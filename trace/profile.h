@@ -63,6 +63,9 @@ struct profile_file {
     int64_t modified_s; /* when the file was last written, seconds since 1970; INT64_MIN when not known */
 };
 
+/* What times stand for. What is no time is kept as if a unit of it were a nanosecond. */
+enum profile_figures { PROFILE_TIME, PROFILE_COUNT, PROFILE_BYTES };
+
 struct profile {
     struct profile_function *functions; /* indexed by function_id */
     size_t function_count, function_capacity;
@@ -76,6 +79,7 @@ struct profile {
     struct profile_cost
         total;    /* calls, primitive_calls and total_s over all functions; summed file by file */
     bool sampled; /* CPython's sampling profiler: calls are samples on the stack, primitive calls on top */
+    enum profile_figures figures;
     bool counts_swapped;     /* yappi: calls and primitive calls of functions stand in each other's place */
     uint64_t odd_entries;    /* entries of the file that are no function, and were passed over */
     int64_t odd_offset;      /* of the first one */

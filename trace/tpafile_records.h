@@ -415,7 +415,8 @@
     F(PROFILE, ODD_OFFSET, INT, "byte offset of the first, -1: nowhere")                                     \
     F(PROFILE, MERGED, SIZE, "callers that became one when directories were stripped")                       \
     F(PROFILE, TRAILING, SIZE, "bytes behind the end of the profile")                                        \
-    F(PROFILE, TRAILING_OFFSET, INT, "byte offset of the first")
+    F(PROFILE, TRAILING_OFFSET, INT, "byte offset of the first")                                             \
+    F(PROFILE, FIGURES, INT, "what SELF and BELOW are: 0 times, 1 counts, 2 bytes, as if each were 1 ns")
 
 #define TPAFILE_PROFILE_FILE_FIELDS(F)                                                                       \
     F(PROFILE_FILE, PATH, TEXT, "a file that was added in")                                                  \

@@ -127,6 +127,7 @@ static void save_facts(struct tpafile_writer *writer, const struct profile *prof
         [TPAFILE_PROFILE_PRIMITIVE] = profile->total.primitive_calls,
         [TPAFILE_PROFILE_SELF] = tpafile_bits_of(profile->total.total_s),
         [TPAFILE_PROFILE_SAMPLED] = profile->sampled,
+        [TPAFILE_PROFILE_FIGURES] = profile->figures,
         [TPAFILE_PROFILE_SWAPPED] = profile->counts_swapped,
         [TPAFILE_PROFILE_ODD_ENTRIES] = (int64_t)profile->odd_entries,
         [TPAFILE_PROFILE_ODD_OFFSET] = profile->odd_offset,

@@ -11,6 +11,7 @@ tpa, samples = sys.argv[1:]
 RANKS = [f"{samples}/gpu/a100_2024_rank{r}.json.gz" for r in (0, 1)]
 SNAPSHOT = f"{samples}/memory/snapshot.pickle"
 PROFILE = f"{samples}/pstats/cprofile-3.12.prof"
+STACKS = [f"{samples}/profiles/py-spy.txt", f"{samples}/profiles/heap.pb.gz"]
 STEPS = f"{samples}/pytorch/cnn_stacks.json.gz"
 INPUTS = {
     "info": [RANKS, ["--formats"]],
@@ -100,7 +101,7 @@ def main():
         if not command["tables"]:
             continue
         words = list(INPUTS.get(command["name"], COMMON))
-        words += [[PROFILE]] if "profiles" in command["reads"] and command["name"] != "diff" else []
+        words += [[PROFILE], *([path] for path in STACKS)] if "profiles" in command["reads"] and command["name"] != "diff" else []
         words += [[SNAPSHOT]] if "snapshots" in command["reads"] and command["name"] != "diff" else []
         count += sum(check_tables(command, w, wrong) for w in words)
     pages = glob.glob(f"{samples}/../docs/coming-from/*.md")

@@ -1,0 +1,257 @@
+/*
+ * cpuprofile.c - CPU profiles of V8: what node --cpu-prof, Chrome's DevTools and Deno write (.cpuprofile).
+ *
+ *     { "nodes": [ { "id", "callFrame": { "functionName", "url", "lineNumber" from 0 }, "hitCount", "children": [id] } ],
+ *       "startTime", "endTime" in us, "samples": [id], "timeDeltas": [us since the sample before] }
+ *
+ * Some writers have "parent" in place of "children". A sample stands for the time until the next one, the last one until the
+ * end; without times a hit counts as one. A node whose callers lead back to itself is left out, and counted.
+ */
+#define _GNU_SOURCE /* memmem */
+#include "ingest/formats.h"
+
+#include "ingest/json_pull.h"
+#include "ingest/json_text.h"
+#include "ingest/stack_sums.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { NODE_NEW, NODE_OPEN, NODE_KNOWN, NODE_BAD, NO_PARENT = -1 };
+
+struct v8_node {
+    int64_t id, parent, hits;
+    function_id function; /* FUNCTION_NONE: the root */
+    stack_id stack;
+    int state;
+};
+
+struct v8_edge {
+    int64_t child, parent;
+};
+
+typedef VEC_OF(int64_t) v8_numbers;
+
+struct v8 {
+    struct stack_sums sums;
+    const char *text;
+    VEC_OF(struct v8_node) nodes; /* by id once all are read */
+    VEC_OF(struct v8_edge) edges;
+    v8_numbers samples, deltas;
+    int64_t start_us, end_us;
+};
+
+static int64_t take_integer(struct json_pull *in, int64_t missing)
+{
+    struct json_text value;
+    return json_take(in, &value) && !value.is_string ? json_text_integer(&value, missing) : missing;
+}
+
+static bool enter(struct json_pull *in, char bracket)
+{
+    return json_enter(in, bracket) || (json_skip(in) && false);
+}
+
+static function_id read_call_frame(struct v8 *reader, struct json_pull *in)
+{
+    struct json_text key, value;
+    struct buffer name = { 0 }, url = { 0 };
+    int64_t line = -1;
+    if (enter(in, '{'))
+        while (json_next_key(in, &key) && json_take(in, &value)) {
+            if (json_text_is(&key, "functionName"))
+                json_text_decode(&value, &name);
+            else if (json_text_is(&key, "url"))
+                json_text_decode(&value, &url);
+            else if (json_text_is(&key, "lineNumber"))
+                line = json_text_integer(&value, -1);
+        }
+    if (name.count == 0)
+        buffer_puts(&name, "(anonymous)");
+    bool root = strcmp(name.at, "(root)") == 0;
+    function_id function = root
+                               ? FUNCTION_NONE
+                               : stack_sums_function(&reader->sums, name.at, name.count, url.at ? url.at : "",
+                                                     url.count, line < INT32_MAX ? line + 1 : 0);
+    buffer_release(&name);
+    buffer_release(&url);
+    return function;
+}
+
+static void read_node(struct v8 *reader, struct json_pull *in)
+{
+    struct v8_node node = { .id = -1, .parent = NO_PARENT, .function = FUNCTION_NONE };
+    struct json_text key;
+    int64_t offset = in->at - reader->text;
+    size_t first = reader->edges.count;
+    if (enter(in, '{'))
+        while (json_next_key(in, &key)) {
+            if (json_text_is(&key, "id"))
+                node.id = take_integer(in, -1);
+            else if (json_text_is(&key, "parent"))
+                node.parent = take_integer(in, NO_PARENT);
+            else if (json_text_is(&key, "hitCount"))
+                node.hits = take_integer(in, 0);
+            else if (json_text_is(&key, "callFrame"))
+                node.function = read_call_frame(reader, in);
+            else if (json_text_is(&key, "children") && json_enter(in, '['))
+                while (json_next_element(in))
+                    *VEC_PUSH(&reader->edges) = (struct v8_edge){ take_integer(in, -1), 0 };
+            else if (!json_skip(in))
+                break;
+        }
+    for (size_t i = first; i < reader->edges.count; i++)
+        reader->edges.at[i].parent = node.id;
+    if (node.id < 0)
+        stack_sums_odd(&reader->sums, offset);
+    else
+        *VEC_PUSH(&reader->nodes) = node;
+}
+
+static int by_id(const void *a, const void *b)
+{
+    const struct v8_node *left = a, *right = b;
+    return (left->id > right->id) - (left->id < right->id);
+}
+
+static struct v8_node *find_node(const struct v8 *reader, int64_t id)
+{
+    struct v8_node key = { .id = id };
+    return reader->nodes.count ? bsearch(&key, reader->nodes.at, reader->nodes.count, sizeof key, by_id)
+                               : NULL;
+}
+
+/* The stack of NODE: first up to a caller whose stack is known, then down again. */
+static void find_stack(struct v8 *reader, struct v8_node *node)
+{
+    VEC_OF(struct v8_node *) path = { 0 };
+    struct v8_node *at = node;
+    while (at && at->state == NODE_NEW) {
+        at->state = NODE_OPEN;
+        *VEC_PUSH(&path) = at;
+        at = at->parent == NO_PARENT ? NULL : find_node(reader, at->parent);
+    }
+    bool bad = at && at->state != NODE_KNOWN; /* a cycle, or what hangs on one */
+    stack_id stack = at && !bad ? at->stack : STACK_ROOT;
+    for (size_t i = path.count; i-- > 0;) {
+        path.at[i]->state = bad ? NODE_BAD : NODE_KNOWN;
+        if (!bad && path.at[i]->function != FUNCTION_NONE)
+            stack = stack_sums_below(&reader->sums, stack, path.at[i]->function);
+        path.at[i]->stack = stack;
+        if (bad)
+            stack_sums_odd(&reader->sums, TPA_NOWHERE);
+    }
+    VEC_FREE(&path);
+}
+
+static void join_nodes(struct v8 *reader)
+{
+    if (reader->nodes.count > 1)
+        qsort(reader->nodes.at, reader->nodes.count, sizeof *reader->nodes.at, by_id);
+    for (size_t i = 0; i < reader->edges.count; i++) {
+        struct v8_node *child = find_node(reader, reader->edges.at[i].child);
+        if (child && child->parent == NO_PARENT)
+            child->parent = reader->edges.at[i].parent;
+        else
+            stack_sums_odd(&reader->sums, TPA_NOWHERE); /* a child of nobody, or of two */
+    }
+    for (size_t i = 0; i < reader->nodes.count; i++)
+        find_stack(reader, &reader->nodes.at[i]);
+}
+
+/* Each sample until the next; V8's clock may step back a little. */
+static void add_samples(struct v8 *reader)
+{
+    double at = (double)reader->start_us;
+    for (size_t i = 0; i < reader->samples.count; i++) {
+        at += i < reader->deltas.count ? (double)reader->deltas.at[i] : 0;
+        double until = i + 1 < reader->deltas.count     ? (double)reader->deltas.at[i + 1]
+                       : i + 1 == reader->samples.count ? (double)reader->end_us - at
+                                                        : 0;
+        const struct v8_node *node = find_node(reader, reader->samples.at[i]);
+        if (!node || node->state != NODE_KNOWN)
+            stack_sums_odd(&reader->sums, TPA_NOWHERE);
+        else if (node->stack != STACK_ROOT)
+            stack_sums_add(&reader->sums, node->stack, fmax(until, 0) * 1e-6, 1);
+    }
+}
+
+static void read_integers(struct json_pull *in, v8_numbers *numbers)
+{
+    if (enter(in, '['))
+        while (json_next_element(in))
+            *VEC_PUSH(numbers) = take_integer(in, 0);
+}
+
+static void read_document(struct v8 *reader, struct json_pull *in)
+{
+    struct json_text key;
+    if (json_enter(in, '{'))
+        while (json_next_key(in, &key)) {
+            if (json_text_is(&key, "nodes") && json_enter(in, '['))
+                while (json_next_element(in))
+                    read_node(reader, in);
+            else if (json_text_is(&key, "samples"))
+                read_integers(in, &reader->samples);
+            else if (json_text_is(&key, "timeDeltas"))
+                read_integers(in, &reader->deltas);
+            else if (json_text_is(&key, "startTime"))
+                reader->start_us = take_integer(in, 0);
+            else if (json_text_is(&key, "endTime"))
+                reader->end_us = take_integer(in, 0);
+            else if (!json_skip(in))
+                break;
+        }
+}
+
+static struct profile *read_cpuprofile(struct source *source, struct tpa_error *err)
+{
+    struct buffer text = { 0 };
+    struct v8 reader = { 0 };
+    struct profile *profile = NULL;
+    stack_sums_open(&reader.sums);
+    if (stack_sums_read_json(source, &text, err)) {
+        struct json_pull in = { text.at, text.at + text.count };
+        reader.text = text.at;
+        read_document(&reader, &in);
+        join_nodes(&reader);
+        bool timed = reader.samples.count > 0 && reader.deltas.count > 0;
+        if (timed)
+            add_samples(&reader);
+        for (size_t i = 0; i < reader.nodes.count && !timed; i++)
+            if (reader.nodes.at[i].state == NODE_KNOWN && reader.nodes.at[i].stack != STACK_ROOT)
+                stack_sums_add(&reader.sums, reader.nodes.at[i].stack, (double)reader.nodes.at[i].hits * 1e-9,
+                               reader.nodes.at[i].hits);
+        profile = stack_sums_finish(&reader.sums, timed ? PROFILE_TIME : PROFILE_COUNT, err);
+    }
+    stack_sums_release(&reader.sums);
+    VEC_FREE(&reader.nodes);
+    VEC_FREE(&reader.edges);
+    VEC_FREE(&reader.samples);
+    VEC_FREE(&reader.deltas);
+    buffer_release(&text);
+    return profile;
+}
+
+static int sniff_cpuprofile(const char *bytes, size_t len)
+{
+    static const char *const words[] = { "\"nodes\"", "\"callFrame\"", "\"functionName\"" };
+    static const char trace[] = "\"traceEvents\"";
+    size_t at = 0;
+    while (at < len && json_is_blank(bytes[at]))
+        at++;
+    if (at == len || bytes[at] != '{' || memmem(bytes, len, trace, sizeof trace - 1))
+        return 0;
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (!memmem(bytes, len, words[i], strlen(words[i])))
+            return 0;
+    return 92;
+}
+
+extern const struct format format_cpuprofile;
+const struct format format_cpuprofile = {
+    .name = "V8 CPU profile",
+    .description = "profile of V8: node --cpu-prof, Chrome's DevTools (.cpuprofile)",
+    .sniff = sniff_cpuprofile,
+    .read_profile = read_cpuprofile,
+};

@@ -1,0 +1,257 @@
+/*
+ * pprof.c - profiles of pprof (profile.proto): what Go, gperftools, JAX's device memory profile and perf_to_profile write.
+ *
+ *     Profile   1 sample_type[] ValueType   2 sample[]   4 location[]   5 function[]   6 string_table[]   14 default_sample_type
+ *     ValueType 1 type   2 unit                  numbers of strings
+ *     Sample    1 location_id[], innermost first 2 value[], one for each sample_type
+ *     Location  1 id   3 address   4 line[] { 1 function_id   2 line }, innermost inlined call first
+ *     Function  1 id   2 name   4 filename
+ *
+ * Definition: github.com/google/pprof/blob/main/proto/profile.proto. Shown is the value that pprof shows: that of
+ * default_sample_type, else the last. Tables come behind what names them, so all of the file is held.
+ */
+#include "ingest/formats.h"
+
+#include "ingest/stack_sums.h"
+#include "ingest/wire.h"
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    PROFILE_SAMPLE_TYPE = 1,
+    PROFILE_SAMPLE = 2,
+    PROFILE_LOCATION = 4,
+    PROFILE_FUNCTION = 5,
+    PROFILE_STRING = 6,
+    PROFILE_DEFAULT_TYPE = 14
+};
+
+/* A message of one of the tables, by its id. */
+struct pprof_entry {
+    uint64_t id;
+    const uint8_t *bytes;
+    size_t len;
+};
+
+struct pprof_table {
+    VEC_OF(struct pprof_entry);
+};
+
+struct pprof {
+    struct stack_sums sums;
+    struct pprof_table strings, locations, functions; /* strings in their order, the others by id */
+    VEC_OF(struct pprof_entry) types;                 /* ids: numbers of their names */
+    VEC_OF(function_id) frames;                       /* of the location at hand, or the sample */
+    uint64_t default_type;
+};
+
+static struct wire wire_of(const struct pprof_entry *entry)
+{
+    return wire_over(entry->bytes, entry->len);
+}
+
+/* The varint in field NUMBER of ENTRY; 0 when it has none. */
+static uint64_t number_in(const struct pprof_entry *entry, uint32_t number)
+{
+    struct wire in = wire_of(entry);
+    struct wire_field field;
+    uint64_t value = 0;
+    while (wire_next(&in, &field))
+        if (wire_is(&field, number, WIRE_VARINT))
+            value = field.value;
+    return value;
+}
+
+static struct pprof_entry string_at(const struct pprof *reader, uint64_t number)
+{
+    return number < reader->strings.count ? reader->strings.at[number]
+                                          : (struct pprof_entry){ 0, (const uint8_t *)"", 0 };
+}
+
+static int by_id(const void *a, const void *b)
+{
+    const struct pprof_entry *left = a, *right = b;
+    return (left->id > right->id) - (left->id < right->id);
+}
+
+static void sort_table(struct pprof_table *table)
+{
+    for (size_t i = 0; i < table->count; i++)
+        table->at[i].id = number_in(&table->at[i], 1);
+    if (table->count > 1)
+        qsort(table->at, table->count, sizeof *table->at, by_id);
+}
+
+static const struct pprof_entry *find(const struct pprof_table *table, uint64_t id)
+{
+    struct pprof_entry key = { .id = id };
+    return table->count ? bsearch(&key, table->at, table->count, sizeof key, by_id) : NULL;
+}
+
+/* A line of a location: its function, FUNCTION_NONE when the file has none such. */
+static function_id function_of(struct pprof *reader, struct wire in)
+{
+    struct wire_field field;
+    uint64_t id = 0, line = 0;
+    while (wire_next(&in, &field))
+        if (wire_is(&field, 1, WIRE_VARINT))
+            id = field.value;
+        else if (wire_is(&field, 2, WIRE_VARINT))
+            line = field.value;
+    const struct pprof_entry *function = find(&reader->functions, id);
+    if (!function)
+        return FUNCTION_NONE;
+    uint64_t start = number_in(function, 5);
+    struct pprof_entry name = string_at(reader, number_in(function, 2)),
+                       file = string_at(reader, number_in(function, 4));
+    return stack_sums_function(&reader->sums, (const char *)name.bytes, name.len, (const char *)file.bytes,
+                               file.len, (int64_t)(start ? start : line));
+}
+
+/* Add the frames of the location ID, the innermost first. */
+static void add_location(struct pprof *reader, uint64_t id)
+{
+    const struct pprof_entry *location = find(&reader->locations, id);
+    struct wire in = location ? wire_of(location) : wire_over("", 0);
+    struct wire_field field;
+    size_t before = reader->frames.count;
+    while (wire_next(&in, &field))
+        if (wire_is(&field, 4, WIRE_BYTES)) {
+            function_id function = function_of(reader, wire_in(&field));
+            if (function != FUNCTION_NONE)
+                *VEC_PUSH(&reader->frames) = function;
+        }
+    if (reader->frames.count > before)
+        return;
+    char text[32]; /* no symbols: its address, or its number */
+    int len = snprintf(text, sizeof text, "0x%" PRIx64, location ? number_in(location, 3) : id);
+    *VEC_PUSH(&reader->frames) = stack_sums_function(&reader->sums, text, (size_t)len, "", 0, 0);
+    if (!location)
+        stack_sums_odd(&reader->sums, TPA_NOWHERE);
+}
+
+/* The WANTED-th value of a sample, and its frames. */
+static void read_sample(struct pprof *reader, struct wire in, size_t wanted, double seconds,
+                        enum profile_figures figures)
+{
+    struct wire_field field;
+    size_t values = 0;
+    int64_t value = 0;
+    reader->frames.count = 0;
+    while (wire_next(&in, &field)) {
+        struct wire packed = field.type == WIRE_BYTES ? wire_in(&field) : wire_over("", 0);
+        if (field.number != 1 && field.number != 2)
+            continue;
+        bool single = field.type == WIRE_VARINT;
+        for (uint64_t number = field.value;
+             single || (packed.at < packed.end && wire_varint(&packed, &number));) {
+            if (field.number == 1)
+                add_location(reader, number);
+            else if (values++ == wanted)
+                value = (int64_t)number;
+            if (single)
+                break;
+        }
+    }
+    stack_id stack = STACK_ROOT;
+    for (size_t i = reader->frames.count; i-- > 0;)
+        stack = stack_sums_below(&reader->sums, stack, reader->frames.at[i]);
+    int64_t samples = figures == PROFILE_COUNT ? value : 1;
+    if (stack == STACK_ROOT || in.damaged ||
+        !stack_sums_add(&reader->sums, stack, (double)value * seconds, samples))
+        stack_sums_odd(&reader->sums, TPA_NOWHERE);
+}
+
+/* The tables; false and ERR at damage. */
+static bool read_tables(struct pprof *reader, struct wire in, const uint8_t *begin, struct tpa_error *err)
+{
+    struct wire_field field;
+    while (wire_next(&in, &field)) {
+        struct pprof_entry entry = { 0, field.bytes, (size_t)field.value };
+        if (wire_is(&field, PROFILE_DEFAULT_TYPE, WIRE_VARINT))
+            reader->default_type = field.value;
+        if (field.type != WIRE_BYTES)
+            continue;
+        switch (field.number) {
+        case PROFILE_SAMPLE_TYPE: *VEC_PUSH(&reader->types) = entry; break;
+        case PROFILE_LOCATION: *VEC_PUSH(&reader->locations) = entry; break;
+        case PROFILE_FUNCTION: *VEC_PUSH(&reader->functions) = entry; break;
+        case PROFILE_STRING: *VEC_PUSH(&reader->strings) = entry; break;
+        default: break;
+        }
+    }
+    sort_table(&reader->locations);
+    sort_table(&reader->functions);
+    if (!in.damaged)
+        return true;
+    tpa_fail(err, in.at - begin, "the profile is cut short or damaged: no field of a message of pprof");
+    return tpa_hint(err, "was the program stopped before it had written its profile?");
+}
+
+static struct profile *read_samples(struct pprof *reader, struct wire in, struct tpa_error *err)
+{
+    size_t wanted = reader->types.count ? reader->types.count - 1 : 0;
+    for (size_t i = 0; i < reader->types.count && reader->default_type; i++)
+        if (number_in(&reader->types.at[i], 1) == reader->default_type)
+            wanted = i;
+    struct pprof_entry unit = { 0, (const uint8_t *)"", 0 };
+    if (reader->types.count)
+        unit = string_at(reader, number_in(&reader->types.at[wanted], 2));
+    enum profile_figures figures;
+    double seconds = stack_sums_unit((const char *)unit.bytes, unit.len, &figures);
+    struct wire_field field;
+    while (wire_next(&in, &field))
+        if (wire_is(&field, PROFILE_SAMPLE, WIRE_BYTES))
+            read_sample(reader, wire_in(&field), wanted, seconds, figures);
+    return stack_sums_finish(&reader->sums, figures, err);
+}
+
+static struct profile *read_pprof(struct source *source, struct tpa_error *err)
+{
+    struct buffer text = { 0 };
+    struct pprof reader = { 0 };
+    struct profile *profile = NULL;
+    stack_sums_open(&reader.sums);
+    if (stack_sums_read(source, &text, err)) {
+        struct wire in = wire_over(text.at, text.count);
+        if (read_tables(&reader, in, in.at, err))
+            profile = read_samples(&reader, in, err);
+    }
+    stack_sums_release(&reader.sums);
+    VEC_FREE(&reader.strings);
+    VEC_FREE(&reader.locations);
+    VEC_FREE(&reader.functions);
+    VEC_FREE(&reader.types);
+    VEC_FREE(&reader.frames);
+    buffer_release(&text);
+    return profile;
+}
+
+/* It begins with a ValueType: two varints and nothing else, which no first message of an XSpace or a Perfetto trace is. */
+static int sniff_pprof(const char *bytes, size_t len)
+{
+    struct wire in = wire_over(bytes, len), type;
+    struct wire_field field;
+    size_t types = 0;
+    while (in.at < in.end && *in.at == (PROFILE_SAMPLE_TYPE << 3 | WIRE_BYTES)) {
+        if (!wire_next(&in, &field) || field.value < 4)
+            return 0;
+        type = wire_in(&field);
+        for (uint32_t number = 1; number <= 2; number++)
+            if (!wire_next(&type, &field) || !wire_is(&field, number, WIRE_VARINT) || field.value > 1 << 20)
+                return 0;
+        if (type.at != type.end)
+            return 0;
+        types++;
+    }
+    return types == 0 ? 0 : in.at == in.end || *in.at == (PROFILE_SAMPLE << 3 | WIRE_BYTES) ? 94 : 70;
+}
+
+extern const struct format format_pprof;
+const struct format format_pprof = {
+    .name = "pprof",
+    .description = "profile of pprof: Go, gperftools, JAX's memory profile (.pb.gz, .pprof)",
+    .sniff = sniff_pprof,
+    .read_profile = read_pprof,
+};
