@@ -33,7 +33,10 @@ struct comm_rank {
     double last_share;
     int64_t late_ns, late_median_ns, late_max_ns; /* over these: how long the first to arrive waited for it */
     struct text meanwhile;                        /* "71 % gemm": what it ran while it was late */
-    int64_t clock_ns; /* ahead of the first rank's, by when collectives ended; missing when unknown */
+    /* By when collectives ended: see facts/rank_clocks.h. */
+    int64_t clock_ns, clock_error_ns; /* ahead of the first rank's; missing when unknown */
+    double drift;                     /* parts per million */
+    bool clock_sure;
 };
 
 /* A collective that was found on several ranks. */

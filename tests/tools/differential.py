@@ -28,6 +28,7 @@ import reference_diff
 import reference_efficiency
 import reference_gaps
 import reference_info
+import reference_clocks
 import reference_job
 import reference_kernels
 import reference_latency
@@ -437,6 +438,8 @@ def job_differences(tpa, paths):
     yield compare_tables("collectives", job.collectives(), rows_of(comm, "collectives"))
     yield compare_tables("ranks", ranks, found)
     yield compare_tables("waits", job.waits(), rows_of(comm, "waits"))
+    if len(paths) > 1 and job.all:
+        yield from reference_clocks.merge_differences(tpa, paths, job)
     if job.all:
         yield compare_tables("below the collectives", [job.footer()], [comm["collectives"]["footer"]])
     if any(rank.steps for rank in job.ranks):

@@ -10,6 +10,7 @@ import math
 import re
 import statistics
 
+import reference_clocks
 import reference_steps
 import reference_top
 from reference_tables import COPY, KERNEL, SET, length, of, union, within, without
@@ -227,8 +228,12 @@ class Job:
                              "waited_union_ns": length(union([(c.event.start, c.event.start + c.match.waited[id(c)]) for c in own])),
                              "last": len(last), "last_share": len(last) / len(own), "late_ns": sum(late),
                              "late_median_ns": statistics.median(late) if late else None, "late_max_ns": max(late, default=None),
-                             "meanwhile": self.meanwhile(rank, last), "clock_ns": self.clocks[rank.number]})
+                             "meanwhile": self.meanwhile(rank, last), **self.clock_cells(rank.number)})
         return rows
+
+    def clock_cells(self, rank):
+        clock = reference_clocks.find(self)[rank]
+        return {"clock_ns": clock and clock.ahead, "clock_error_ns": clock and clock.error, "drift": clock and clock.drift / 1e6, "clock_sure": clock.sure if clock else False}
 
     @staticmethod
     def meanwhile(rank, last):
