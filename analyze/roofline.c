@@ -40,7 +40,7 @@ static const struct table_column row_columns[] = {
     COLUMN(struct roofline_row, tflops, "tflops", "TFLOP/s", TABLE_NUMBER, "10^12 operations per second of its time"),
     COLUMN(struct roofline_row, tbs, "tbs", "TB/s", TABLE_NUMBER, "10^12 bytes per second of its time"),
     COLUMN(struct roofline_row, intensity, "intensity", "FLOP/B", TABLE_NUMBER, "operations for each byte"),
-    COLUMN(struct roofline_row, units, "units", "Units", TABLE_TEXT, "whose peak it is held to: type, and matrix or vector units", .flags = TABLE_OPTIONAL),
+    COLUMN(struct roofline_row, units, "units", "Units", TABLE_TEXT, "whose peak it is held to: type, and matrix or vector units; missing where its calls differ in that", .flags = TABLE_OPTIONAL),
     COLUMN(struct roofline_row, at_peak_ns, "at_peak", "At the peak", TABLE_NS, "how long it would take at the peak", .flags = TABLE_OPTIONAL),
     COLUMN(struct roofline_row, launching, "launching", "Launching", TABLE_COUNT, "calls that launched device work themselves", .flags = TABLE_OPTIONAL),
     COLUMN(struct roofline_row, above, "above_peak", "Above the peak", TABLE_BOOL, "is it faster than the peak?", .flags = TABLE_OPTIONAL),
@@ -162,12 +162,19 @@ struct row_sums {
     int64_t flops, bytes; /* of calls with work */
     double compute_ns, memory_ns;
     bool rated; /* the time at the peak of all calls with work is known */
+    int units;  /* of all calls: as units_kind */
 };
 
-/* What the peak of CALL is of: "bf16 matrix". */
+/* What the peak of CALL is of: the memory, -1, or an enum peak_rate. */
+static int units_kind(const struct roofline_call *call)
+{
+    return call->class == OP_MOVE || call->class == OP_FUSED ? -1 : (int)call->rate;
+}
+
+/* The same for people: "bf16 matrix". */
 static struct text units_of(struct roofline *roofline, const struct roofline_call *call)
 {
-    if (call->class == OP_MOVE || call->class == OP_FUSED)
+    if (units_kind(call) < 0)
         return as_text("memory");
     const char *rate = peak_rate_name(call->rate);
     if (!rate)
@@ -314,9 +321,11 @@ static void find_rows(struct roofline *roofline, const struct selection *selecti
         name_id row = names_add(keys, (const char *)key, sizeof key);
         if (row == roofline->rows.count) {
             *VEC_PUSH(&roofline->rows) = new_row(roofline, call, by, key[0]);
-            *VEC_PUSH(&sums) = (struct row_sums){ .rated = roofline->calls.on_device };
+            *VEC_PUSH(&sums) = (struct row_sums){ .rated = roofline->calls.on_device, .units = units_kind(call) };
         }
         assert(roofline->rows.at && sums.at);
+        if (sums.at[row].units != units_kind(call))
+            roofline->rows.at[row].units = (struct text){ NULL, 0 };
         add_call(&roofline->rows.at[row], &sums.at[row], call, roofline->calls.on_device);
     }
     assert(roofline->rows.count == sums.count);

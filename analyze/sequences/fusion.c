@@ -270,14 +270,16 @@ static int64_t saved_ns(const struct join *join, const struct stream_work *a, co
     return ns < (double)most_ns ? (int64_t)ns : most_ns;
 }
 
-static void add_join(struct grown *grown, const struct join *join, const struct stream_work *a,
-                     const struct stream_work *b, double bandwidth)
+static int64_t add_join(struct grown *grown, const struct join *join, const struct stream_work *a,
+                        const struct stream_work *b, double bandwidth)
 {
+    int64_t own_ns = saved_ns(join, a, b, bandwidth);
     grown->gaps_ns += b->gap_ns;
     grown->host_ns += b->because == LATE_HOST ? b->gap_ns : 0;
     grown->sized = grown->sized || join->sized;
     sum_add(&grown->bytes, join->bytes);
-    grown->saved_ns += saved_ns(join, a, b, bandwidth);
+    grown->saved_ns += own_ns;
+    return own_ns;
 }
 
 static void keep_chain(struct fusions *fusions, const struct fusion_query *query,
@@ -307,7 +309,7 @@ static void keep_chain(struct fusions *fusions, const struct fusion_query *query
     sum_add(&fusion->gain_ns, gain_ns < most_ns ? gain_ns : most_ns);
 }
 
-static void find_chains(struct fusion_query *query, struct fusions *fusions,
+static void find_chains(struct sequences *sequences, struct fusion_query *query, struct fusions *fusions,
                         const struct works_of_stream *stream)
 {
     const struct trace_device *device = query->works->gpu->devices[stream->device].properties;
@@ -324,7 +326,8 @@ static void find_chains(struct fusion_query *query, struct fusions *fusions,
             struct join join = join_of(query, &at[end - 1], &at[end]);
             if (!join.together)
                 break;
-            add_join(&grown, &join, &at[end - 1], &at[end], bandwidth);
+            int64_t own_ns = add_join(&grown, &join, &at[end - 1], &at[end], bandwidth);
+            *VEC_PUSH(&sequences->fused) = (struct fused_work){ at[end].event, at[end].call, own_ns };
             add_work(&grown, &at[end]);
         }
         if (end - first > 1)
@@ -387,7 +390,7 @@ void sequences_add_fusions(struct sequences *sequences, const struct stream_work
                                   .of_op = mem_zalloc(names + 1, 1) };
     struct fusions fusions = { .keys = names_open() };
     for (size_t s = 0; s < works->streams.count; s++)
-        find_chains(&query, &fusions, &works->streams.at[s]);
+        find_chains(sequences, &query, &fusions, &works->streams.at[s]);
     add_rows(sequences, trace, words, &fusions);
     names_free(fusions.keys);
     VEC_FREE(&fusions.at);

@@ -125,6 +125,7 @@ void sequences_free(struct sequences *sequences)
     VEC_FREE(&sequences->runs);
     VEC_FREE(&sequences->fusions);
     VEC_FREE(&sequences->patterns);
+    VEC_FREE(&sequences->fused);
     group_free(sequences->group);
     arena_release(&sequences->texts);
     free(sequences);
