@@ -521,6 +521,23 @@ static void look_at_idleness(struct pricing *pricing)
     }
 }
 
+/* ", where gemm took 27.9 ms longer": what made RANK late when it was latest. */
+static void add_reason(const struct comm *comm, int64_t rank, struct buffer *out)
+{
+    const struct comm_late *latest = NULL;
+    for (size_t i = 0; i < comm->lateness.count; i++) {
+        const struct comm_late *late = &comm->lateness.at[i];
+        if (late->last == rank && late->grew.at && late->late_ns > (latest ? latest->late_ns : 0))
+            latest = late;
+    }
+    if (!latest)
+        return;
+    buffer_puts(out, ", when latest by ");
+    quantity_show_rounded_time(out, (double)latest->grew_ns);
+    buffer_puts(out, " more of ");
+    buffer_add(out, latest->grew.at, latest->grew.len);
+}
+
 /* "rank 1": the one that the others waited for longest. */
 static void add_latest_rank(const struct comm *comm, struct buffer *out)
 {
@@ -528,8 +545,10 @@ static void add_latest_rank(const struct comm *comm, struct buffer *out)
     for (size_t i = 0; comm && i < comm->ranks.count; i++)
         if (comm->ranks.at[i].late_ns > (latest ? latest->late_ns : 0))
             latest = &comm->ranks.at[i];
-    if (latest)
-        buffer_printf(out, "mostly rank %lld", (long long)latest->rank);
+    if (!latest)
+        return;
+    buffer_printf(out, "mostly rank %lld", (long long)latest->rank);
+    add_reason(comm, latest->rank, out);
 }
 
 static void look_at_communication(struct pricing *pricing)

@@ -438,6 +438,12 @@ def job_differences(tpa, paths):
     yield compare_tables("collectives", job.collectives(), rows_of(comm, "collectives"))
     yield compare_tables("ranks", ranks, found)
     yield compare_tables("waits", job.waits(), rows_of(comm, "waits"))
+    if "lateness" in comm:
+        found = rows_of(comm, "lateness")
+        for row in found:
+            parts = [row["communication_ns"], row["host_ns"], row["device_ns"]]
+            row["rest"] = None if None in parts else sum(parts)
+        yield compare_tables("lateness", job.lateness(), found)
     if len(paths) > 1 and job.all:
         yield from reference_clocks.merge_differences(tpa, paths, job)
     if job.all:
