@@ -109,6 +109,7 @@ static uint32_t number_of_pair(struct pairs *pairs, uint32_t a, uint32_t b)
 /* What is worked out of one stream at a time: COUNT places. */
 struct level {
     uint32_t *shorter, *longer;           /* by place: number of the chain from there on, or NO_CHAIN */
+    uint32_t *reach;                      /* by place: works from there on up to a pause */
     struct chain *of_shorter, *of_longer; /* by number */
     size_t shorter_count, longer_count;
     struct pairs pairs;
@@ -145,8 +146,7 @@ static void lengthen(struct repeat_query *query, const struct works_of_stream *s
         uint32_t a = level->shorter[place],
                  b = place + 1 < stream->count ? level->shorter[place + 1] : NO_CHAIN;
         level->longer[place] = NO_CHAIN;
-        if (place + length > stream->count || query->works->at[stream->first + place + length - 1].paused ||
-            a == NO_CHAIN || b == NO_CHAIN)
+        if (length > level->reach[place] || a == NO_CHAIN || b == NO_CHAIN)
             continue;
         uint32_t number = number_of_pair(&level->pairs, a, b);
         if (number == level->longer_count)
@@ -215,8 +215,11 @@ static void find_chains(struct repeat_query *query, uint32_t number, struct leve
 {
     const struct works_of_stream *stream = &query->works->streams.at[number];
     add_up(query, stream);
-    for (size_t i = 0; i < stream->count; i++)
+    for (size_t i = stream->count; i-- > 0;) {
+        bool goes_on = i + 1 < stream->count && !query->works->at[stream->first + i + 1].paused;
+        level->reach[i] = goes_on ? level->reach[i + 1] + 1 : 1;
         level->shorter[i] = query->names[stream->first + i];
+    }
     level->longer_count = 0;
     lengthen(query, stream, level, SEQUENCE_LEAST);
     for (uint32_t i = 0; i < stream->count; i++)
@@ -243,6 +246,7 @@ static void find_all(struct repeat_query *query)
         table *= 2;
     struct level level = { .shorter = mem_alloc(mem_times(most + 1, sizeof *level.shorter)),
                            .longer = mem_alloc(mem_times(most + 1, sizeof *level.longer)),
+                           .reach = mem_alloc(mem_times(most + 1, sizeof *level.reach)),
                            .of_shorter = mem_alloc(mem_times(most + 1, sizeof *level.of_shorter)),
                            .of_longer = mem_alloc(mem_times(most + 1, sizeof *level.of_longer)),
                            .pairs = { .at = mem_alloc(mem_times(table, sizeof *level.pairs.at)) } };
@@ -252,6 +256,7 @@ static void find_all(struct repeat_query *query)
         find_chains(query, s, &level);
     free(level.shorter);
     free(level.longer);
+    free(level.reach);
     free(level.of_shorter);
     free(level.of_longer);
     free(level.pairs.at);
