@@ -304,7 +304,6 @@ static bool is_selected(const struct roofline *roofline, const struct selection 
 
 static void find_rows(struct roofline *roofline, const struct selection *selection, unsigned by)
 {
-    const struct trace *trace = roofline->trace;
     struct names *keys = names_open();
     VEC_OF(struct row_sums) sums = { 0 };
     for (size_t c = 0; c < roofline->calls.count; c++) {
