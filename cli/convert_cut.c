@@ -145,9 +145,13 @@ bool convert_cut(struct trace *trace, const struct selection_query *query, struc
     for (event_id e = 0; e < before; e++)
         kept += events[e] = selection_holds(selection, e);
     bool *flows = find_flows(trace, events), *samples = find_samples(trace, selection);
-    if (kept)
-        trace_keep(trace, &(struct trace_part){ events, selection->files, flows, samples });
+    bool *files =
+        selection->files; /* taken: the selection is of the trace as it was, and goes before that changes */
+    selection->files = NULL;
     selection_free(selection);
+    if (kept)
+        trace_keep(trace, &(struct trace_part){ events, files, flows, samples });
+    free(files);
     free(events);
     free(flows);
     free(samples);
