@@ -320,7 +320,8 @@ static void find_rows(struct roofline *roofline, const struct selection *selecti
         name_id row = names_add(keys, (const char *)key, sizeof key);
         if (row == roofline->rows.count) {
             *VEC_PUSH(&roofline->rows) = new_row(roofline, call, by, key[0]);
-            *VEC_PUSH(&sums) = (struct row_sums){ .rated = roofline->calls.on_device, .units = units_kind(call) };
+            *VEC_PUSH(&sums) =
+                (struct row_sums){ .rated = roofline->calls.on_device, .units = units_kind(call) };
         }
         assert(roofline->rows.at && sums.at);
         if (sums.at[row].units != units_kind(call))
