@@ -3,18 +3,20 @@
  */
 #include "analyze/comm.h"
 
+#include "analyze/comm_late.h"
 #include "analyze/comm_ranks.h"
 #include "base/buffer.h"
 #include "base/memory.h"
 #include "base/runs.h"
 #include "base/sum.h"
 #include "facts/features.h"
+#include "facts/host_waits.h"
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-const struct trace_wants comm_wants = { .args = COLLECTIVES_WANTS };
+const struct trace_wants comm_wants = { .args = COLLECTIVES_WANTS | HOST_WAITS_WANTS };
 
 /* clang-format off */
 static const struct table_column columns[] = {
@@ -378,6 +380,7 @@ struct comm *comm_analyze(const struct trace *trace, const struct selection *sel
         add_rows(&query);
         add_unions(&query);
         comm_find_ranks(&query);
+        comm_find_lateness(&query);
         count_unknown(&query);
     }
     free(query.held);
@@ -396,6 +399,7 @@ void comm_free(struct comm *comm)
     VEC_FREE(&comm->rows);
     VEC_FREE(&comm->ranks);
     VEC_FREE(&comm->waits);
+    VEC_FREE(&comm->lateness);
     group_free(comm->group);
     arena_release(&comm->texts);
     free(comm);
@@ -498,6 +502,7 @@ static bool run_comm(const struct analysis_query *query, struct result *result, 
     result_add_table(result, collectives_table(comm, options.by));
     if (comm->matched)
         comm_add_rank_tables(comm, result);
+    comm_add_lateness_table(comm, result);
     add_notices(comm, result);
     comm_free(comm);
     return true;
@@ -528,7 +533,8 @@ const struct analysis analysis_comm = {
         "and UCC by their regions on the host.\n\n"
         "Given the traces of several ranks, the same collective is found on each. The last to arrive shows what the "
         "transfer alone takes; what the others took longer, they waited. A second table shows per rank how often it "
-        "came last, by how much, and what it did meanwhile; a third the collectives that cost the most waiting.\n\n"
+        "came last, by how much, and what it did meanwhile; a third the collectives that cost the most waiting; the last, step by "
+        "step, what the last rank did longer than the rank in the middle since the collective before.\n\n"
         "--steps and --range choose by when a collective was issued, --filter and --exclude by its name, its kernel's and "
         "its operator's.",
     .schema = "tpa.comm/1",
@@ -546,7 +552,7 @@ const struct analysis analysis_comm = {
     .by_help = "what makes a row; collective,library,group,dtype,size when not given",
     .filters_rows = true,
     .sorts = true,
-    .tables = { tables, comm_rank_tables },
+    .tables = { tables, comm_rank_tables, comm_late_tables },
     .run = run_comm,
     .section = "Communication",
     .section_key = "communication",

@@ -60,6 +60,9 @@ static const struct table_column rank_columns[] = {
     COLUMN(struct comm_rank, late_max_ns, "late_max", "Late, max", TABLE_NS, "longest of these"),
     COLUMN(struct comm_rank, meanwhile, "meanwhile", "Meanwhile it ran", TABLE_TEXT, "what took the most of the time in which this rank was late"),
     COLUMN(struct comm_rank, clock_ns, "clock", "Clock", TABLE_NS, "how far its clock seems ahead of the first rank's, by when collectives ended: a median", .flags = TABLE_OPTIONAL, .aliases = "clock_offset"),
+    COLUMN(struct comm_rank, clock_error_ns, "clock_error", "Clock +-", TABLE_NS, "median absolute deviation of the ends that tell it", .flags = TABLE_OPTIONAL),
+    COLUMN(struct comm_rank, drift, "drift", "Drift", TABLE_NUMBER, "by which its clock gains, in parts per million; 0 unless it is sure", .flags = TABLE_OPTIONAL),
+    COLUMN(struct comm_rank, clock_sure, "clock_sure", "Sure", TABLE_BOOL, "3 ends and more, and less than 1 ms of error", .flags = TABLE_OPTIONAL),
 };
 
 static const struct table_column wait_columns[] = {
@@ -189,7 +192,8 @@ static struct comm_rank rank_of(const struct comm_query *query, struct rank_sums
 {
     const struct collective_place *of = &query->collectives->places[place];
     struct stats late = stats_of(sums->lateness.at, sums->lateness.count);
-    int64_t clock_ns = query->matches->clock_ns[place];
+    const struct rank_clock *clock = &query->matches->clocks[of->file];
+    bool known = clock->ahead_ns != CLOCK_UNKNOWN;
     intervals_merge(&sums->waiting);
     return (struct comm_rank){
         .rank = selection_rank(query->trace, of->file),
@@ -205,7 +209,10 @@ static struct comm_rank rank_of(const struct comm_query *query, struct rank_sums
         .late_median_ns = late.count ? late.median : TABLE_INT_MISSING,
         .late_max_ns = late.count ? late.greatest : TABLE_INT_MISSING,
         .meanwhile = meanwhile_text(query, sums, place),
-        .clock_ns = clock_ns != CLOCK_UNKNOWN ? clock_ns : TABLE_INT_MISSING,
+        .clock_ns = known ? clock->ahead_ns : TABLE_INT_MISSING,
+        .clock_error_ns = known ? clock->error_ns : TABLE_INT_MISSING,
+        .drift = known ? (double)clock->drift / 1e6 : NAN,
+        .clock_sure = clock->sure,
     };
 }
 

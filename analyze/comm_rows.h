@@ -33,7 +33,10 @@ struct comm_rank {
     double last_share;
     int64_t late_ns, late_median_ns, late_max_ns; /* over these: how long the first to arrive waited for it */
     struct text meanwhile;                        /* "71 % gemm": what it ran while it was late */
-    int64_t clock_ns; /* ahead of the first rank's, by when collectives ended; missing when unknown */
+    /* By when collectives ended: see facts/rank_clocks.h. */
+    int64_t clock_ns, clock_error_ns; /* ahead of the first rank's; missing when unknown */
+    double drift;                     /* parts per million */
+    bool clock_sure;
 };
 
 /* A collective that was found on several ranks. */
@@ -47,10 +50,35 @@ struct comm_wait {
     double transfer_bus_bandwidth;
 };
 
+enum late_part {
+    LATE_COMPUTATION,
+    LATE_COPIES,
+    LATE_COMMUNICATION,
+    LATE_HOST_GAPS,
+    LATE_DEVICE_GAPS,
+    LATE_PARTS
+};
+
+/* A collective that was found on several ranks: what the last of them had done longer than the rank in the middle. */
+struct comm_late {
+    struct text collective;
+    int64_t number, step;
+    int64_t last, number_of_last; /* rank and device; by starts on clocks set right */
+    int64_t late_ns, apart_ns, cost_ns;
+    int64_t last_by_duration, late_by_duration_ns;
+    bool sure;
+    int64_t part_ns[LATE_PARTS],
+        before_ns; /* they add up to LATE; missing where there is no collective before */
+    struct text grew;
+    int64_t grew_ns;
+    int64_t at_ns; /* when the last began, on the clock of the first rank */
+};
+
 struct comm {
     VEC_OF(struct collective_row) rows; /* the most time first */
     VEC_OF(struct comm_rank) ranks;     /* the latest first; empty where nothing was matched, as waits */
     VEC_OF(struct comm_wait) waits;     /* the most waiting first */
+    VEC_OF(struct comm_late) lateness;  /* by time */
     int64_t union_ns, exposed_ns;       /* when any of them ran, on each device; and nothing computed */
     int64_t waited_union_ns;            /* of the ranks, added up */
     bool matched;                       /* was any collective found on several ranks? */

@@ -11,6 +11,7 @@
 #include "base/sum.h"
 #include "facts/features.h"
 #include "facts/gpu_events.h"
+#include "facts/graph_links.h"
 #include "facts/step_list.h"
 #include <assert.h>
 #include <inttypes.h>
@@ -39,7 +40,7 @@ static const struct table_column row_columns[] = {
     COLUMN(struct roofline_row, tflops, "tflops", "TFLOP/s", TABLE_NUMBER, "10^12 operations per second of its time"),
     COLUMN(struct roofline_row, tbs, "tbs", "TB/s", TABLE_NUMBER, "10^12 bytes per second of its time"),
     COLUMN(struct roofline_row, intensity, "intensity", "FLOP/B", TABLE_NUMBER, "operations for each byte"),
-    COLUMN(struct roofline_row, units, "units", "Units", TABLE_TEXT, "whose peak it is held to: type, and matrix or vector units", .flags = TABLE_OPTIONAL),
+    COLUMN(struct roofline_row, units, "units", "Units", TABLE_TEXT, "whose peak it is held to: type, and matrix or vector units; missing where its calls differ in that", .flags = TABLE_OPTIONAL),
     COLUMN(struct roofline_row, at_peak_ns, "at_peak", "At the peak", TABLE_NS, "how long it would take at the peak", .flags = TABLE_OPTIONAL),
     COLUMN(struct roofline_row, launching, "launching", "Launching", TABLE_COUNT, "calls that launched device work themselves", .flags = TABLE_OPTIONAL),
     COLUMN(struct roofline_row, above, "above_peak", "Above the peak", TABLE_BOOL, "is it faster than the peak?", .flags = TABLE_OPTIONAL),
@@ -161,12 +162,19 @@ struct row_sums {
     int64_t flops, bytes; /* of calls with work */
     double compute_ns, memory_ns;
     bool rated; /* the time at the peak of all calls with work is known */
+    int units;  /* of all calls: as units_kind */
 };
 
-/* What the peak of CALL is of: "bf16 matrix". */
+/* What the peak of CALL is of: the memory, -1, or an enum peak_rate. */
+static int units_kind(const struct roofline_call *call)
+{
+    return call->class == OP_MOVE || call->class == OP_FUSED ? -1 : (int)call->rate;
+}
+
+/* The same for people: "bf16 matrix". */
 static struct text units_of(struct roofline *roofline, const struct roofline_call *call)
 {
-    if (call->class == OP_MOVE || call->class == OP_FUSED)
+    if (units_kind(call) < 0)
         return as_text("memory");
     const char *rate = peak_rate_name(call->rate);
     if (!rate)
@@ -184,7 +192,7 @@ static struct text types_text(struct roofline *roofline, name_id types)
         return (struct text){ NULL, 0 };
     struct buffer text = { 0 };
     struct text element;
-    const char *at = names_text(roofline->trace->texts, types);
+    const char *at = roofline_text(roofline->trace, types);
     while (list_next(&at, &element)) {
         buffer_puts(&text, text.count ? ", " : "[");
         buffer_add(&text, element.at, element.len);
@@ -196,15 +204,15 @@ static struct text types_text(struct roofline *roofline, name_id types)
 static struct text shapes_text(struct roofline *roofline, name_id dims)
 {
     struct buffer text = { 0 };
-    shapes_show(&text, names_text(roofline->trace->texts, dims));
+    if (dims == NAME_NONE)
+        return (struct text){ NULL, 0 };
+    shapes_show(&text, roofline_text(roofline->trace, dims));
     return kept(roofline, &text);
 }
 
 static struct roofline_row new_row(struct roofline *roofline, const struct roofline_call *call, unsigned by,
                                    uint32_t group)
 {
-    const struct trace *trace = roofline->trace;
-    name_id name = trace->name[call->op];
     struct roofline_row row = { .key = group_key(roofline->group, group),
                                 .tflops = NAN,
                                 .tbs = NAN,
@@ -212,7 +220,7 @@ static struct roofline_row new_row(struct roofline *roofline, const struct roofl
                                 .share = NAN,
                                 .at_peak_ns = 0 };
     if (by & BY(OP))
-        row.name = (struct text){ names_text(trace->names, name), names_length(trace->names, name) };
+        row.name = as_text(roofline_name(roofline->trace, call->name));
     if (by & BY(SHAPE)) {
         row.shapes = shapes_text(roofline, call->dims);
         row.types = types_text(roofline, call->types);
@@ -289,14 +297,13 @@ static bool took_less(const void *context, const void *a, const void *b)
 static bool is_selected(const struct roofline *roofline, const struct selection *selection,
                         const struct roofline_call *call)
 {
-    if (!selection_holds_name(selection, roofline->trace->name[call->op]))
+    if (!roofline_holds_name(&roofline->calls, selection, call))
         return false;
     return call->works > 0 || (!selection->tracks && selection_holds_place(selection, call->op));
 }
 
 static void find_rows(struct roofline *roofline, const struct selection *selection, unsigned by)
 {
-    const struct trace *trace = roofline->trace;
     struct names *keys = names_open();
     VEC_OF(struct row_sums) sums = { 0 };
     for (size_t c = 0; c < roofline->calls.count; c++) {
@@ -305,7 +312,7 @@ static void find_rows(struct roofline *roofline, const struct selection *selecti
             continue;
         uint32_t key[4] = { group_of(roofline->group, call->work, call->call, call->op), 0, 0, 0 };
         if (by & BY(OP))
-            key[1] = trace->name[call->op];
+            key[1] = call->name;
         if (by & BY(SHAPE)) {
             key[2] = call->dims;
             key[3] = call->types;
@@ -313,9 +320,12 @@ static void find_rows(struct roofline *roofline, const struct selection *selecti
         name_id row = names_add(keys, (const char *)key, sizeof key);
         if (row == roofline->rows.count) {
             *VEC_PUSH(&roofline->rows) = new_row(roofline, call, by, key[0]);
-            *VEC_PUSH(&sums) = (struct row_sums){ .rated = roofline->calls.on_device };
+            *VEC_PUSH(&sums) =
+                (struct row_sums){ .rated = roofline->calls.on_device, .units = units_kind(call) };
         }
         assert(roofline->rows.at && sums.at);
+        if (sums.at[row].units != units_kind(call))
+            roofline->rows.at[row].units = (struct text){ NULL, 0 };
         add_call(&roofline->rows.at[row], &sums.at[row], call, roofline->calls.on_device);
     }
     assert(roofline->rows.count == sums.count);
@@ -379,7 +389,9 @@ static void find_devices(struct roofline *roofline, const struct selection *sele
 {
     const struct trace *trace = roofline->trace;
     const struct gpu_events *gpu = gpu_events_of(trace);
-    uint32_t *place = mem_zalloc(names_count(trace->names) + 1, sizeof *place); /* by name: 1 + its rest */
+    const struct graph_links *links = graph_links_of(trace);
+    size_t names = names_count(trace->names) + (links ? names_count(links->bodies->texts) : 0);
+    uint32_t *place = mem_zalloc(names + 1, sizeof *place); /* by name: 1 + its rest */
     struct device_sums *sums = mem_zalloc(gpu->device_count + 1, sizeof *sums);
     for (size_t d = 0; d < gpu->device_count; d++) {
         const char *name = device_name(trace, &gpu->devices[d]);
@@ -399,12 +411,10 @@ static void find_devices(struct roofline *roofline, const struct selection *sele
                           trace->dur_ns[e]);
             continue;
         }
-        event_id by = gpu->op[i] != EVENT_NONE ? gpu->op[i] : gpu->call[i] != EVENT_NONE ? gpu->call[i] : e;
-        name_id name = trace->name[by];
+        name_id name = roofline_name_of_work(trace, e, gpu->call[i], gpu->op[i]);
         if (place[name] == 0) {
             *VEC_PUSH(&roofline->rest) =
-                (struct roofline_rest){ .name = { names_text(trace->names, name),
-                                                  names_length(trace->names, name) } };
+                (struct roofline_rest){ .name = as_text(roofline_name(trace, name)) };
             place[name] = (uint32_t)roofline->rest.count;
         }
         struct roofline_rest *rest = &roofline->rest.at[place[name] - 1];
@@ -732,6 +742,7 @@ const struct analysis analysis_roofline = {
     .options = options,
     ANALYSIS_DEFAULTS(defaults),
     .sorts = true,
+    .captures = true,
     .limited = "operators",
     .tables = { tables },
     .run = run_roofline,

@@ -39,7 +39,7 @@ struct roofline_row {
     double tflops, tbs,
         intensity;     /* 10^12 per second, of calls with work; operations per byte; NAN: missing, as below */
     struct text bound; /* "compute", "memory" */
-    struct text units; /* "bf16 matrix", "fp32 vector": whose peak it is; of the first call */
+    struct text units; /* "bf16 matrix", "fp32 vector": whose peak it is; missing where calls differ */
     double share;      /* of what the device could: time at the peak / time */
     int64_t at_peak_ns, won_ns; /* how long at the peak; how much that is less, 0 where it is more */
     bool above;                 /* faster than the peak: a cache served it, or the count is wrong */

@@ -10,11 +10,57 @@
 #include "facts/copy_names.h"
 #include "facts/op_attended.h"
 #include "facts/gpu_events.h"
+#include "facts/graph_links.h"
 #include "trace/arg_scan.h"
 #include "trace/calltree.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* ---- names and texts, of the trace and of what graphs were captured from ---- */
+
+static const char *own_or_captured(const struct trace *trace, const struct names *own, name_id id)
+{
+    size_t count = names_count(own);
+    return id < count ? names_text(own, id)
+                      : names_text(graph_links_of(trace)->bodies->texts, (name_id)(id - count));
+}
+
+const char *roofline_name(const struct trace *trace, name_id id)
+{
+    return own_or_captured(trace, trace->names, id);
+}
+
+const char *roofline_text(const struct trace *trace, name_id id)
+{
+    return own_or_captured(trace, trace->texts, id);
+}
+
+/* ID of the texts of LINKS as one of OWN, where it has the same text; else behind them. */
+static name_id id_of_captured(const struct graph_links *links, const struct names *own, name_id id)
+{
+    if (id == NAME_NONE)
+        return NAME_NONE;
+    const struct names *texts = links->bodies->texts;
+    name_id known = names_find(own, names_text(texts, id), names_length(texts, id));
+    return known != NAME_NONE ? known : (name_id)names_count(own) + id;
+}
+
+bool roofline_holds_name(const struct roofline_calls *calls, const struct selection *selection,
+                         const struct roofline_call *call)
+{
+    size_t count = names_count(calls->trace->names);
+    return call->name < count ? selection_holds_name(selection, call->name)
+                              : !calls->wanted_captured || calls->wanted_captured[call->name - count];
+}
+
+name_id roofline_name_of_work(const struct trace *trace, event_id work, event_id call, event_id op)
+{
+    const struct graph_links *links = graph_links_of(trace);
+    if (graph_link_is_work(links, work))
+        return id_of_captured(links, trace->names, graph_link_name_id(links, work));
+    return trace->name[op != EVENT_NONE ? op : call != EVENT_NONE ? call : work];
+}
 
 /* ---- what names say ---- */
 
@@ -121,7 +167,6 @@ struct key_cost {
 
 struct pricer {
     const struct trace *trace;
-    const struct namer *namer;
     struct serving serving;
     struct names *keys; /* name and arguments of calls, as bytes */
     VEC_OF(struct key_cost) costs;
@@ -131,19 +176,19 @@ struct pricer {
 
 static const char *text_or_null(const struct trace *trace, name_id text)
 {
-    return text == NAME_NONE ? NULL : names_text(trace->texts, text);
+    return text == NAME_NONE ? NULL : roofline_text(trace, text);
 }
 
 static bool read_call(struct pricer *pricer, const name_id *args)
 {
     const struct trace *trace = pricer->trace;
     return args[COST_DIMS] != NAME_NONE &&
-           op_call_read(&pricer->call, names_text(trace->texts, args[COST_DIMS]),
+           op_call_read(&pricer->call, roofline_text(trace, args[COST_DIMS]),
                         text_or_null(trace, args[COST_TYPES]), text_or_null(trace, args[COST_STRIDES]),
                         text_or_null(trace, args[COST_CONCRETE]));
 }
 
-/* The operations of attention whose inputs do not tell them, from the step that E lies in. */
+/* The operations of attention whose inputs do not tell them, from the step that E, the operator or its launch, lies in. */
 static void price_by_step(struct pricer *pricer, event_id e, const name_id *args, struct key_cost *cost)
 {
     const struct serving_step *step = serving_step_at(&pricer->serving, pricer->trace, e);
@@ -154,15 +199,12 @@ static void price_by_step(struct pricer *pricer, event_id e, const name_id *args
     cost->modelled = cost->modelled || cost->cost.flops != OP_UNKNOWN;
 }
 
-/* What E, an operator of MODEL, costs; and its ARGS, texts. */
-static struct key_cost price_of(struct pricer *pricer, event_id e, const struct op_model *model,
-                                name_id args[COST_ARGS])
+/* What an operator of MODEL, called NAME with ARGS, costs; E: see price_by_step. */
+static struct key_cost price_of(struct pricer *pricer, event_id e, name_id name, const struct op_model *model,
+                                const name_id args[COST_ARGS])
 {
-    name_id parts[1 + COST_ARGS] = { pricer->trace->name[e] };
-    for (size_t a = 0; a < COST_ARGS; a++) {
-        int64_t value;
-        parts[1 + a] = args[a] = arg_scan_get(&pricer->scans[a], e, &value) ? (name_id)value : NAME_NONE;
-    }
+    name_id parts[1 + COST_ARGS] = { name };
+    memcpy(parts + 1, args, COST_ARGS * sizeof *args);
     name_id key = names_add(pricer->keys, (const char *)parts, sizeof parts);
     if (key == pricer->costs.count) {
         struct key_cost new = { false, { OP_UNKNOWN, OP_UNKNOWN, 0, NULL } };
@@ -175,45 +217,67 @@ static struct key_cost price_of(struct pricer *pricer, event_id e, const struct 
     return cost;
 }
 
-/* The calls that cost something that is known, in order of the file; INDEX, by event, gets their places, counted from 1. */
-static void price_calls(struct roofline_calls *calls, const struct namer *namer, uint32_t *index)
+static struct pricer *pricer_open(const struct trace *trace)
 {
     static const enum trace_arg args[COST_ARGS] = { ARG_INPUT_DIMS, ARG_INPUT_TYPES, ARG_INPUT_STRIDES,
                                                     ARG_CONCRETE_INPUTS };
-    const struct trace *trace = calls->trace;
     struct pricer *pricer = mem_zalloc(1, sizeof *pricer); /* large */
     pricer->trace = trace;
-    pricer->namer = namer;
     pricer->serving = serving_open(trace);
     pricer->keys = names_open();
     for (size_t a = 0; a < COST_ARGS; a++)
         pricer->scans[a] = arg_scan_of(trace, args[a]);
+    return pricer;
+}
+
+static void pricer_free(struct pricer *pricer)
+{
+    names_free(pricer->keys);
+    VEC_FREE(&pricer->costs);
+    VEC_FREE(&pricer->serving.steps);
+    free(pricer);
+}
+
+static struct roofline_call new_call(name_id name, const name_id args[COST_ARGS], const struct key_cost *cost,
+                                     enum op_class class)
+{
+    return (struct roofline_call){ .op = EVENT_NONE,
+                                   .name = name,
+                                   .work = EVENT_NONE,
+                                   .call = EVENT_NONE,
+                                   .dims = args[COST_DIMS],
+                                   .types = args[COST_TYPES],
+                                   .device = UINT32_MAX,
+                                   .cost = cost->cost,
+                                   .class = class,
+                                   .rate = PEAK_NONE,
+                                   .compute_ns = NAN,
+                                   .memory_ns = NAN };
+}
+
+/* The calls that cost something that is known, in order of the file; INDEX, by event, gets their places, counted from 1. */
+static void price_calls(struct roofline_calls *calls, struct pricer *pricer, const struct namer *namer,
+                        uint32_t *index)
+{
+    const struct trace *trace = calls->trace;
     for (event_id e = 0; e < trace->event_count; e++) {
         if (namer->state[trace->name[e]] != NAME_MODELLED || trace->kind[e] != EVENT_OP ||
             (trace->flags[e] & (EVENT_ASYNC | EVENT_POINT)))
             continue;
         const struct op_model *model = &namer->models[trace->name[e]];
         name_id own[COST_ARGS];
-        struct key_cost cost = price_of(pricer, e, model, own);
+        for (size_t a = 0; a < COST_ARGS; a++) {
+            int64_t value;
+            own[a] = arg_scan_get(&pricer->scans[a], e, &value) ? (name_id)value : NAME_NONE;
+        }
+        struct key_cost cost = price_of(pricer, e, trace->name[e], model, own);
         if (!cost.modelled)
             continue;
-        *VEC_PUSH(calls) = (struct roofline_call){ .op = e,
-                                                   .work = EVENT_NONE,
-                                                   .call = EVENT_NONE,
-                                                   .dims = own[COST_DIMS],
-                                                   .types = own[COST_TYPES],
-                                                   .device = UINT32_MAX,
-                                                   .cost = cost.cost,
-                                                   .class = model->class,
-                                                   .rate = PEAK_NONE,
-                                                   .compute_ns = NAN,
-                                                   .memory_ns = NAN };
+        struct roofline_call *call = VEC_PUSH(calls);
+        *call = new_call(trace->name[e], own, &cost, model->class);
+        call->op = e;
         index[e] = (uint32_t)calls->count;
     }
-    names_free(pricer->keys);
-    VEC_FREE(&pricer->costs);
-    VEC_FREE(&pricer->serving.steps);
-    free(pricer);
 }
 
 /* ---- work ---- */
@@ -248,16 +312,97 @@ static uint8_t words_of(const char *name)
     return (uint8_t)(WORDS_ASKED | (says_tf32(name) ? WORDS_TF32 : 0) | (within ? 0 : WORDS_NOT_WITHIN));
 }
 
-static void add_works(struct roofline_calls *calls, const struct selection *selection, const uint32_t *index)
+/* What is known of a captured operator, by its place among those of the captures. */
+struct captured {
+    enum name_state state; /* NAME_NOT_ASKED, NAME_PLAIN or NAME_MODELLED */
+    struct op_model model;
+    name_id name, args[COST_ARGS];
+};
+
+struct graph_works {
+    struct roofline_calls *calls;
+    struct pricer *pricer;
+    const struct graph_links *links; /* NULL: no capture was given */
+    struct captured *captured;
+    struct names *keys;          /* launch of the graph, and call of the operator in the capture */
+    VEC_OF(uint32_t) call_index; /* by key: 1 + its call; 0: not modelled */
+};
+
+static struct graph_works graph_works_open(struct roofline_calls *calls, struct pricer *pricer)
+{
+    struct graph_works works = { .calls = calls, .pricer = pricer, .links = graph_links_of(calls->trace) };
+    if (works.links) {
+        works.captured = mem_zalloc(works.links->bodies->ops.count + 1, sizeof *works.captured);
+        works.keys = names_open();
+    }
+    return works;
+}
+
+static void graph_works_release(struct graph_works *works)
+{
+    free(works->captured);
+    names_free(works->keys);
+    VEC_FREE(&works->call_index);
+}
+
+static const struct captured *captured_of(struct graph_works *works, uint32_t op)
+{
+    struct captured *captured = &works->captured[op];
+    if (captured->state != NAME_NOT_ASKED)
+        return captured;
+    const struct trace *trace = works->calls->trace;
+    const struct captured_op *from = &works->links->bodies->ops.at[op];
+    const name_id args[COST_ARGS] = { from->dims, from->types, from->strides, from->concrete };
+    captured->name = id_of_captured(works->links, trace->names, from->name);
+    for (size_t a = 0; a < COST_ARGS; a++)
+        captured->args[a] = id_of_captured(works->links, trace->texts, args[a]);
+    captured->state = op_model_find(graph_link_text(works->links, from->name), &captured->model)
+                          ? NAME_MODELLED
+                          : NAME_PLAIN;
+    return captured;
+}
+
+/* 1 + the call that E, work of a graph that CALL launched, is of; 0: of none that is modelled. */
+static uint32_t call_of_graph_work(struct graph_works *works, event_id e, event_id call)
+{
+    const struct body_launch *launch = graph_link_launch(works->links, e);
+    if (!launch || call == EVENT_NONE)
+        return 0;
+    const uint32_t key[2] = { call, launch->call };
+    name_id id = names_add(works->keys, (const char *)key, sizeof key);
+    if (id < works->call_index.count)
+        return works->call_index.at[id];
+    const struct captured *captured = captured_of(works, launch->op);
+    uint32_t index = 0;
+    if (captured->state == NAME_MODELLED) {
+        struct key_cost cost =
+            price_of(works->pricer, call, captured->name, &captured->model, captured->args);
+        if (cost.modelled) {
+            *VEC_PUSH(works->calls) = new_call(captured->name, captured->args, &cost, captured->model.class);
+            index = (uint32_t)works->calls->count;
+        }
+    }
+    *VEC_PUSH(&works->call_index) = index;
+    return index;
+}
+
+static void add_works(struct roofline_calls *calls, struct pricer *pricer, const struct selection *selection,
+                      const uint32_t *index)
 {
     const struct trace *trace = calls->trace;
     const struct gpu_events *gpu = gpu_events_of(trace);
     uint8_t *words = mem_zalloc(names_count(trace->names) + 1, sizeof *words);
+    struct graph_works graphs = graph_works_open(calls, pricer);
     for (size_t i = 0; i < gpu->count; i++) {
         event_id e = gpu->event[i], op = gpu->op[i];
-        if (op == EVENT_NONE || index[op] == 0 || !selection_holds_launched(selection, e, gpu->call[i]))
+        bool in_graph = graph_link_is_work(graphs.links, e);
+        if ((!in_graph && (op == EVENT_NONE || index[op] == 0)) ||
+            !selection_holds_launched(selection, e, gpu->call[i]))
             continue;
-        struct roofline_call *call = &calls->at[index[op] - 1];
+        uint32_t place = in_graph ? call_of_graph_work(&graphs, e, gpu->call[i]) : index[op];
+        if (!place)
+            continue;
+        struct roofline_call *call = &calls->at[place - 1];
         uint8_t *says = &words[trace->name[e]];
         if (*says == 0)
             *says = words_of(trace_name(trace, e));
@@ -270,8 +415,9 @@ static void add_works(struct roofline_calls *calls, const struct selection *sele
         call->tf32_ns += *says & WORDS_TF32 ? trace->dur_ns[e] : 0;
         /* A copy from or to elsewhere: the memory's bandwidth does not bound that, and nothing tells the link's. */
         call->crosses = call->crosses || (trace->kind[e] == EVENT_MEMCPY && *says & WORDS_NOT_WITHIN);
-        calls->of_work[i] = index[op];
+        calls->of_work[i] = place;
     }
+    graph_works_release(&graphs);
     free(words);
 }
 
@@ -378,16 +524,22 @@ void roofline_calls_find(struct roofline_calls *calls, const struct selection *s
     struct taking taking = { trace, &namer };
     calls->on_device = gpu->count > 0;
     calls->of_work = mem_zalloc(gpu->count + 1, sizeof *calls->of_work);
-    price_calls(calls, &namer, index);
+    struct pricer *pricer = pricer_open(trace);
+    price_calls(calls, pricer, &namer, index);
     struct calltree *tree = calltree_open(trace, is_nested, &taking);
     calltree_nest(tree);
     nest_calls(calls, &namer, tree, index);
     if (calls->on_device)
-        add_works(calls, selection, index);
+        add_works(calls, pricer, selection, index);
     else
         add_host_times(calls, tree, index);
     find_covers(calls, tree, index);
     rate_calls(calls);
+    const struct graph_links *links = graph_links_of(trace);
+    if (links && selection->names)
+        calls->wanted_captured =
+            selection_match_names(links->bodies->texts, selection->filter, selection->exclude, NULL);
+    pricer_free(pricer);
     calltree_free(tree);
     namer_release(&namer);
     free(index);
@@ -398,4 +550,5 @@ void roofline_calls_release(struct roofline_calls *calls)
     free(calls->at);
     free(calls->of_work);
     free(calls->peaks);
+    free(calls->wanted_captured);
 }

@@ -14,11 +14,13 @@
 #include "facts/op_cost.h"
 #include "trace/trace.h"
 
-/* One call of a modelled operator. */
+/* One call of a modelled operator. In a CUDA or HIP graph whose capture is known (facts/graph_links.h), each replay calls anew
+ * what was captured. */
 struct roofline_call {
-    event_id op;
+    event_id op;         /* EVENT_NONE: in a graph */
+    name_id name;        /* roofline_name: of the operator */
     event_id work, call; /* the first work that it launched itself, and the call that did; EVENT_NONE: none */
-    name_id dims, types; /* texts of its arguments; NAME_NONE: not recorded */
+    name_id dims, types; /* roofline_text: of its arguments; NAME_NONE: not recorded */
     uint32_t device;     /* of gpu_events: of that work; UINT32_MAX: none */
     struct op_cost cost;
     enum op_class class;
@@ -44,6 +46,7 @@ struct roofline_calls {
     struct device_peaks *peaks; /* by device of gpu_events; taken */
     uint32_t *of_work;          /* by work of gpu_events: 1 + its call; 0: not modelled, or not selected */
     bool on_device;             /* else times are the host's */
+    bool *wanted_captured; /* by id of the captures' texts: does the selection hold the name? NULL: all */
 };
 
 /*
@@ -51,5 +54,16 @@ struct roofline_calls {
  */
 void roofline_calls_find(struct roofline_calls *calls, const struct selection *selection);
 void roofline_calls_release(struct roofline_calls *calls);
+
+/* The name, or another text, of ID: one of the trace's or, behind these, of what its graphs were captured from. Borrowed. */
+const char *roofline_name(const struct trace *trace, name_id id);
+const char *roofline_text(const struct trace *trace, name_id id);
+
+/* Does SELECTION hold the name of CALL's operator? */
+bool roofline_holds_name(const struct roofline_calls *calls, const struct selection *selection,
+                         const struct roofline_call *call);
+
+/* What nobody's model knows: the name of the operator of WORK, which OP and CALL launched; else of the call, else its own. */
+name_id roofline_name_of_work(const struct trace *trace, event_id work, event_id call, event_id op);
 
 #endif

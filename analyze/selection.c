@@ -316,6 +316,8 @@ struct selection *selection_open(const struct trace *trace, const struct selecti
     struct selection *selection = mem_zalloc(1, sizeof *selection);
     selection->trace = trace;
     selection->by_steps = query->steps.count > 0;
+    selection->filter = query->filter;
+    selection->exclude = query->exclude;
     bool good = select_files(selection, &query->ranks, err) &&
                 sieve_tracks(selection, "device", &query->devices, err) &&
                 sieve_tracks(selection, "stream", &query->streams, err) &&

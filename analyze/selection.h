@@ -41,6 +41,8 @@ struct selection {
     bool *files;               /* by file */
     struct intervals *windows; /* by file: when */
     bool by_steps;             /* were steps asked for? */
+    const char *filter,
+        *exclude; /* as asked: for names that are none of the trace's; borrowed from the query */
 };
 
 /* New; free with selection_free. NULL and ERR when QUERY is wrong, or asks for what the trace does not have. */

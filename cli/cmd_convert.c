@@ -4,8 +4,10 @@
 #include "cli/convert.h"
 
 #include "cli/command.h"
+#include "cli/convert_part.h"
 #include "cli/output.h"
 #include "cli/output_file.h"
+#include "facts/attribution.h"
 #include "profile/tables.h"
 #include "profile/view.h"
 #include "snapshot/as_trace.h"
@@ -42,6 +44,7 @@ static const struct convert_args convert_defaults = {
     .node_share = 0.005,
     .edge_share = 0.001,
     .stack_share = 0.00001,
+    .merge = true,
     .load = LOAD_DEFAULTS,
 };
 
@@ -57,19 +60,16 @@ static const struct opt convert_opts[] = {
     OPT_FLAG(
         0, "critical-path", struct convert_args, critical_path,
         "chrome or perfetto, of a trace: add the pieces of the critical path, and arrows where it changes tracks"),
+    OPT_FLAG(0, "merge", struct convert_args, merge,
+             "chrome and perfetto, of several ranks: leave their clocks as recorded, and draw no arrows from "
+             "collective to collective"),
     OPT_SHARE(0, "node-threshold", struct convert_args, node_share, "SHARE",
               "dot: leave out functions with less of the time"),
     OPT_SHARE(0, "edge-threshold", struct convert_args, edge_share, "SHARE",
               "dot: leave out calls with less of the time"),
     OPT_SHARE(0, "stack-threshold", struct convert_args, stack_share, "SHARE",
               "folded: do not follow calls with less of the time"),
-    OPT_GROUP("Selection"),
-    OPT_RANGES(0, "steps", struct convert_args, selection.steps, "A..B",
-               "chrome, of a trace: only what goes on in these steps (ProfilerStep#N): 3..7, 3.., or 1,4"),
-    OPT_TEXT(
-        0, "range", struct convert_args, selection.range, "A..B",
-        "chrome, of a trace: only what goes on in this time from the beginning of the trace: 1.5s..2s, 10ms..; or "
-        "within the annotations or operators of this name"),
+    SELECTION_OPTIONS(struct convert_args, selection),
     LOAD_OPTIONS(struct convert_args, load),
     OPT_END,
 };
@@ -233,15 +233,10 @@ struct amounts {
     size_t events, flows, samples, functions, callers, actions;
 };
 
-static struct amounts amounts_of(const struct ingested *ingested, const struct trace_wants *wants,
-                                 const struct trace_slice *slice)
+static struct amounts amounts_of(const struct ingested *ingested, const struct trace_wants *wants)
 {
     struct amounts amounts = { 0 };
-    if (ingested->trace && slice) {
-        amounts.events = slice->event_count;
-        amounts.flows = wants->flows ? slice->flow_count : 0;
-        amounts.samples = wants->counters ? slice->sample_count : 0;
-    } else if (ingested->trace) {
+    if (ingested->trace) {
         amounts.events = ingested->trace->event_count;
         amounts.flows = wants->flows ? ingested->trace->flow_count : 0;
         amounts.samples = wants->counters ? ingested->trace->sample_count : 0;
@@ -306,7 +301,7 @@ static bool check_written(const struct convert_form *form, const struct amounts 
     }
     if (!fine)
         return tpa_while(err, "reading what was written, which was removed");
-    struct amounts found = amounts_of(&again, &options.wants, NULL);
+    struct amounts found = amounts_of(&again, &options.wants);
     ingested_free(&again);
     return same_amounts(written, &found, err);
 }
@@ -317,7 +312,7 @@ static bool check_file(const struct convert_form *form, struct ingested *ingeste
                        struct tpa_error *err)
 {
     struct trace_wants wants = wants_of_check(form);
-    struct amounts written = amounts_of(ingested, &wants, args->slice);
+    struct amounts written = amounts_of(ingested, &wants);
     ingested_free(ingested);
     if (!form->is_read || !file->temporary ||
         fflush(file->stream) != 0) /* committing tells why it could not */
@@ -362,29 +357,6 @@ static bool write_form(const struct convert_form *form, struct ingested *ingeste
     return output_file_commit(&file, err);
 }
 
-/* As write_form, of the part that was asked for. */
-static bool write_part(const struct convert_form *form, struct ingested *ingested,
-                       const struct convert_args *args, struct buffer *summary, struct result *notices,
-                       struct tpa_error *err)
-{
-    if (!args->selection.range && args->selection.steps.count == 0)
-        return write_form(form, ingested, args, summary, notices, err);
-    if (!form->slices || !ingested->trace)
-        return tpa_fail(err, TPA_NOWHERE, "--%s is for a trace that is written as chrome",
-                        args->selection.range ? "range" : "steps");
-    struct selection *selection = selection_open(ingested->trace, &args->selection, err);
-    if (!selection)
-        return false;
-    struct trace_slice slice;
-    struct convert_args sliced = *args;
-    trace_slice_make(ingested->trace, selection, &slice);
-    selection_free(selection); /* before the trace, which writing frees */
-    sliced.slice = &slice;
-    bool fine = write_form(form, ingested, &sliced, summary, notices, err);
-    trace_slice_release(&slice);
-    return fine;
-}
-
 static void tell(const struct convert_form *form, const struct convert_args *args,
                  const struct buffer *summary)
 {
@@ -409,18 +381,35 @@ static bool check_critical_path(const struct convert_form *form, const struct in
         "it adds the critical path of a trace to --to chrome or --to perfetto; tpa path shows it as tables");
 }
 
+/* The part of the trace that was asked for, by the clock that it is to be shown by. */
+static bool prepare(const struct convert_form *form, struct ingested *ingested,
+                    const struct convert_args *args, struct buffer *summary, struct tpa_error *err)
+{
+    if (!take_as_trace(form, ingested, err))
+        return false;
+    if (!ingested->trace)
+        return !convert_is_cut(&args->selection) ||
+               tpa_fail(err, TPA_NOWHERE, "only of a trace a part can be converted; this holds no events");
+    if (form->is_timeline && args->merge && ingested->trace->file_count > 1)
+        convert_merge(ingested->trace, summary);
+    return convert_cut(ingested->trace, &args->selection, summary, err);
+}
+
 static int convert_main(const struct invocation *call, struct tpa_error *err)
 {
     const struct convert_args *args = call->args;
     const struct convert_form *form = find_form(args, err);
     struct ingested ingested;
-    if (!form || !load_any(call, &args->load, &form->wants, &ingested, err))
+    struct trace_wants wants = form ? form->wants : (struct trace_wants){ 0 };
+    if (convert_is_cut(&args->selection))
+        wants.args |= ATTRIBUTION_WANTS; /* work on devices goes by its launch */
+    if (!form || !load_any(call, &args->load, &wants, &ingested, err))
         return EXIT_TROUBLE;
     struct buffer summary = { 0 };
     struct result *notices = result_open("tpa.convert/1");
     bool fine = can_write(form, &ingested) ? check_critical_path(form, &ingested, args, err) &&
-                                                 take_as_trace(form, &ingested, err) &&
-                                                 write_part(form, &ingested, args, &summary, notices, err)
+                                                 prepare(form, &ingested, args, &summary, err) &&
+                                                 write_form(form, &ingested, args, &summary, notices, err)
                                            : refuse_form(form, &ingested, call->operands[0], err);
     if (fine) {
         output_tell_notices(notices); /* on stderr, as standard output may be the file */
@@ -440,7 +429,8 @@ const struct command cmd_convert = {
         "A trace becomes Chrome JSON (--to chrome), which Perfetto and chrome://tracing open and tpa reads again with "
         "the same results; Perfetto's own protobuf (--to perfetto), which is a fraction of that and opens faster; rows of its events (--to csv); a timeline for speedscope; or stacks for a flame graph "
         "(--to folded), of the time of threads or, with --time gpu, of kernels below the calls that launched them. "
-        "Several files become one, in which each rank has its own processes. An output whose name ends in .gz or "
+        "Several files become one, in which each rank has its own processes; as a timeline (chrome, perfetto) on one clock, "
+        "set right by the ends of their collectives. --steps, --range, --filter and --rank write a part. An output whose name ends in .gz or "
         ".zst is packed.\n\n"
         "A trace, a Python profile and a report each become tpa's own compact file (--to tpa), which every command "
         "reads as it reads the original. Several profiles become their sum.\n\n"
@@ -457,11 +447,10 @@ const struct command cmd_convert = {
     .main = convert_main,
     .examples = { "tpa convert run.json.gz -o run.json.zst",
                   "tpa convert rank*.json.gz -o all.json.gz  # one timeline of all ranks, for Perfetto",
-                  "tpa convert --range 1.5s..2s trace.json -o part.json.gz  # a slice of it, for Perfetto",
+                  "tpa convert --steps 3..5 ranks/ -o some.json.gz  # a part of a job that is too large to open whole",
                   "tpa convert rank*.json.gz -o all.pftrace  # the same, smaller and faster to open",
                   "tpa convert trace.json --to folded --time gpu | flamegraph.pl --countname ns > gpu.svg",
-                  "tpa convert prof.stats -o out.folded  # then flamegraph.pl out.folded > flame.svg",
-                  "tpa convert prof.stats --to dot | dot -Tsvg > graph.svg" },
+                  "tpa convert prof.stats -o out.folded  # then flamegraph.pl out.folded > flame.svg" },
     .section = SECTION_SHOW,
     .reads_profiles = true,
     .reads_snapshots = true,

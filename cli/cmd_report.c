@@ -532,13 +532,14 @@ static bool report_sides(const struct invocation *call, enum report_format forma
 static bool check_options(const struct report_args *args, bool compare, struct tpa_error *err)
 {
     const struct selection_query *query = &args->selection;
-    const char *option = !compare               ? args->min_change_ns ? "--min-change" : NULL
-                         : args->sections       ? "--sections"
-                         : query->steps.count   ? "--steps"
-                         : query->range         ? "--range"
-                         : query->devices.count ? "--device"
-                         : query->ranks.count   ? "--rank"
-                                                : NULL;
+    const char *option = !compare                    ? args->min_change_ns ? "--min-change" : NULL
+                         : args->sections            ? "--sections"
+                         : query->steps.count        ? "--steps"
+                         : query->range              ? "--range"
+                         : query->devices.count      ? "--device"
+                         : query->ranks.count        ? "--rank"
+                         : args->load.captures.count ? "--capture"
+                                                     : NULL;
     if (!option)
         return true;
     if (compare)

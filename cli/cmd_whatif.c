@@ -16,6 +16,7 @@ struct whatif_args {
     int64_t comm_bandwidth; /* 0: not given */
     int ranks;
     double at_peak; /* 0: not given */
+    bool fuse;
     const char *sweep, *gate;
     int to;
     struct output_args output;
@@ -63,6 +64,7 @@ static const struct opt whatif_opts[] = {
              "what was slow the first time takes the usual time"),
     OPT_SHARE(0, "at-peak", struct whatif_args, at_peak, "SHARE",
               "operators below this share of what the device could reach it: 20%"),
+    OPT_FLAG(0, "fuse", struct whatif_args, fuse, "works that one kernel could do (tpa sequences) are one"),
     OPT_FLAG(0, "overlap-comm", struct whatif_args, overlap_comm, "nobody waits for communication"),
     OPT_SIZE(0, "comm-bandwidth", struct whatif_args, comm_bandwidth, "SIZE",
              "collectives move SIZE a second on the bus: 100GB"),
@@ -111,6 +113,7 @@ static bool collect_edits(const struct whatif_args *args, struct edits *edits, s
     add_edit(edits, args->cuda_graph, EDIT_CUDA_GRAPH);
     add_edit(edits, args->no_alloc, EDIT_NO_ALLOC);
     add_edit(edits, args->no_first_use, EDIT_NO_FIRST_USE);
+    add_edit(edits, args->fuse, EDIT_FUSE);
     add_edit(edits, args->overlap_comm, EDIT_OVERLAP_COMM);
     if (args->at_peak > 0)
         *VEC_PUSH(edits) = (struct edit){ .kind = EDIT_AT_PEAK, .factor = args->at_peak };
@@ -328,9 +331,10 @@ static int whatif_main(const struct invocation *call, struct tpa_error *err)
     int status = EXIT_FINE;
     bool fine = collect_edits(args, &question.edits, err) &&
                 (!args->gate || parse_gate(args->gate, &question.gate, err));
-    const struct trace_wants *wants = args->to == TO_CHROME                       ? &all_wants
-                                      : args->comm_bandwidth || args->at_peak > 0 ? &sized_wants
-                                                                                  : &whatif_wants;
+    const struct trace_wants *wants = args->to == TO_CHROME ? &all_wants
+                                      : args->comm_bandwidth || args->at_peak > 0 || args->fuse
+                                          ? &sized_wants
+                                          : &whatif_wants;
     struct trace *trace = fine ? load_traces(call, &args->load, wants, err) : NULL;
     fine = trace && !is_empty(trace, err) && answer(trace, &question, &status, err);
     trace_free(trace);

@@ -9,7 +9,6 @@
 #include "base/buffer.h"
 #include "base/source.h"
 #include "cli/load.h"
-#include "cli/trace_slice.h"
 #include "trace/profile.h"
 #include "trace/snapshot.h"
 #include <stdio.h>
@@ -22,10 +21,9 @@ struct convert_args {
     bool strip_dirs;
     int time;           /* enum convert_time: what the stacks of a trace add up */
     bool critical_path; /* chrome, of a trace: mark it */
+    bool merge;         /* forms that are timelines, of several ranks: set their clocks right */
+    struct selection_query selection;
     double node_share, edge_share, stack_share;
-    struct selection_query
-        selection; /* chrome, of a trace: steps and a range of time; only what goes on then */
-    const struct trace_slice *slice; /* what it comes to; NULL: all */
     struct load_args load;
 };
 
@@ -53,7 +51,7 @@ struct convert_form {
                             struct buffer *summary, struct tpa_error *err);
     bool marks_path;   /* can add the critical path of a trace */
     bool no_snapshots; /* what write_trace makes of them would tell nothing */
-    bool slices;       /* write_trace heeds args->slice */
+    bool is_timeline;  /* ranks share one axis of time */
     bool packs;        /* the output may be packed: the endings may be followed by .gz and .zst */
     const char *next;  /* what to do with the file: a format with one %s, its path */
 };

@@ -70,8 +70,7 @@ struct chrome_output {
     struct buffer marks; /* the critical path, when it was asked for */
     size_t mark_count;
     struct arena arena;
-    VEC_OF(struct arrow) arrows;     /* of a trace that has none */
-    const struct trace_slice *slice; /* NULL: all is written */
+    VEC_OF(struct arrow) arrows; /* of a trace that has none */
 };
 
 /* ---- small pieces ---- */
@@ -384,16 +383,6 @@ static void put_event(const struct chrome_output *output, struct buffer *out, ev
     }
 }
 
-static size_t written_events(const struct chrome_output *output)
-{
-    return output->slice ? output->slice->event_count : output->trace->event_count;
-}
-
-static size_t written_flows(const struct chrome_output *output)
-{
-    return output->slice ? output->slice->flow_count : output->trace->flow_count;
-}
-
 static void make_events(const struct chrome_output *output, size_t part, struct buffer *out)
 {
     const struct trace *trace = output->trace;
@@ -403,11 +392,8 @@ static void make_events(const struct chrome_output *output, size_t part, struct 
     struct arg_scan scans[ARG_COUNT];
     for (size_t i = 0; i < output->arg_count; i++)
         scans[i] = arg_scan_of(trace, output->args[i].arg);
-    const struct trace_slice *slice = output->slice;
     for (event_id e = first; e < end; e++) {
-        if (slice && !slice->events[e])
-            continue;
-        if (e > (slice ? slice->first_event : 0) || output->fact_count > 0)
+        if (e > 0 || output->fact_count > 0)
             PUT(out, ",\n");
         put_event(output, out, e, scans);
     }
@@ -419,11 +405,8 @@ static void make_flows(const struct chrome_output *output, size_t part, struct b
     size_t first = part * FLOWS_PER_PART, end = first + FLOWS_PER_PART;
     for (size_t i = first; i < end && i < trace->flow_count; i++) {
         const struct trace_flow *flow = &trace->flows[i];
-        const struct trace_slice *slice = output->slice;
         uint32_t file = file_of(output, flow->track);
-        if (slice && !slice->flows[i])
-            continue;
-        if (i > (slice ? slice->first_flow : 0) || written_events(output) > 0 || output->fact_count > 0)
+        if (i > 0 || trace->event_count > 0 || output->fact_count > 0)
             PUT(out, ",\n");
         buffer_printf(out, "{\"ph\":\"%c\",\"id\":", flow->phase);
         put_id(out, timeline_set_apart(output->stride, file, flow->id));
@@ -473,11 +456,7 @@ static void make_samples(const struct chrome_output *output, size_t part, struct
         size_t len = names_length(trace->texts, sample->counter);
         const char *blank = memrchr(name, ' ', len);
         size_t name_len = blank ? (size_t)(blank - name) : 0, series = blank ? name_len + 1 : 0;
-        const struct trace_slice *slice = output->slice;
-        if (slice && !slice->samples[i])
-            continue;
-        if (i > (slice ? slice->first_sample : 0) || written_flows(output) > 0 ||
-            written_events(output) > 0 || output->fact_count > 0)
+        if (i > 0 || trace->flow_count > 0 || trace->event_count > 0 || output->fact_count > 0)
             PUT(out, ",\n");
         PUT(out, "{\"ph\":\"C\",\"name\":");
         escape_json_string(out, name, name_len);
@@ -587,8 +566,7 @@ static void find_arrows(struct chrome_output *output)
     struct attribution *launches = attribution_open(trace);
     for (event_id e = 0; e < trace->event_count; e++) {
         event_id call = event_is_launched(trace->kind[e]) ? attribution_call(launches, e) : EVENT_NONE;
-        if (call != EVENT_NONE &&
-            (!output->slice || (output->slice->events[call] && output->slice->events[e])))
+        if (call != EVENT_NONE)
             *VEC_PUSH(&output->arrows) = (struct arrow){ call, e };
     }
     attribution_free(launches);
@@ -650,7 +628,7 @@ static void release(struct chrome_output *output)
 static bool write_chrome(const struct trace *trace, const struct convert_args *args, FILE *out,
                          struct buffer *summary, struct tpa_error *err)
 {
-    struct chrome_output output = { .trace = trace, .slice = args->slice };
+    struct chrome_output output = { .trace = trace };
     prepare(&output);
     if (args->critical_path)
         mark_path(&output);
@@ -663,9 +641,8 @@ static bool write_chrome(const struct trace *trace, const struct convert_args *a
     bool fine = packer_write(
         &packer, 2 + output.event_parts + output.flow_parts + output.arrow_parts + output.sample_parts, out,
         err);
-    buffer_printf(summary, "%zu events, %zu flow arrows, %zu counter samples", written_events(&output),
-                  written_flows(&output) + 2 * output.arrows.count,
-                  output.slice ? output.slice->sample_count : trace->sample_count);
+    buffer_printf(summary, "%zu events, %zu flow arrows, %zu counter samples", trace->event_count,
+                  trace->flow_count + 2 * output.arrows.count, trace->sample_count);
     if (args->critical_path)
         buffer_printf(summary, ", %zu events that mark the critical path", output.mark_count);
     release(&output);
@@ -683,7 +660,7 @@ const struct convert_form convert_chrome = {
     .packs = true,
     .marks_path = true,
     .is_read = true,
-    .slices = true,
+    .is_timeline = true,
     .write_trace = write_chrome,
     .wants = CONVERT_WANTS_ALL,
     .next = "open https://ui.perfetto.dev and drop %s into it",

@@ -746,6 +746,7 @@ const struct convert_form convert_perfetto = {
     .packs = true,
     .marks_path = true,
     .is_read = true,
+    .is_timeline = true,
     .write_trace = write_perfetto,
     .wants = CONVERT_WANTS_ALL,
     .next = "open https://ui.perfetto.dev and drop %s into it",

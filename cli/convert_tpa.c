@@ -2,6 +2,7 @@
  * convert_tpa.c - `tpa convert --to tpa`: our own file, converted once and asked often.
  */
 #include "cli/convert.h"
+#include "cli/convert_part.h"
 #include "trace/tpafile_save.h"
 
 #include <errno.h>
@@ -69,7 +70,7 @@ static bool write_tpa(const struct trace *trace, const struct convert_args *args
     int64_t before = 0;
     for (size_t i = 0; i < trace->file_count; i++)
         before += trace->files[i].packed_size > 0 ? trace->files[i].packed_size : 0;
-    if (before > (int64_t)written.bytes)
+    if (before > (int64_t)written.bytes && !convert_is_cut(&args->selection))
         buffer_printf(summary, ", %.1f times smaller than the %s", (double)before / (double)written.bytes,
                       trace->file_count == 1 ? "file" : "files");
     tell_cuts(summary, &written);

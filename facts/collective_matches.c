@@ -416,6 +416,51 @@ static void check_matches(struct collective_matches *matches)
     matches->count = kept;
 }
 
+/* New, by file: the number of its host. */
+static uint32_t *hosts_of(const struct trace *trace)
+{
+    struct names *hosts = names_open();
+    uint32_t *host = mem_alloc(mem_times(trace->file_count + 1, sizeof *host));
+    for (size_t f = 0; f < trace->file_count; f++) {
+        const struct trace_file *file = &trace->files[f];
+        bool known = file->has_base && file->host_name && *file->host_name;
+        host[f] = known ? names_add(hosts, file->host_name, strlen(file->host_name)) : CLOCK_NO_HOST;
+    }
+    names_free(hosts);
+    return host;
+}
+
+/* The clocks of the files, by the matches that were not refuted. */
+static void find_clocks(struct collective_matches *matches)
+{
+    const struct collectives *all = matches->collectives;
+    const struct trace *trace = all->trace;
+    uint32_t *hosts = hosts_of(trace);
+    bool *meets = mem_zalloc(trace->file_count + 1, sizeof *meets);
+    struct clock_end *ends = mem_alloc(mem_times(all->count + 1, sizeof *ends));
+    struct clock_meeting *joining = mem_alloc(mem_times(matches->count + 1, sizeof *joining));
+    struct clock_problem problem = {
+        .members = trace->file_count, .host = hosts, .meets = meets, .meetings = joining, .ends = ends
+    };
+    for (size_t m = 0, end = 0; m < matches->count; m++) {
+        const size_t *member = matches->member + matches->at[m].first;
+        struct clock_meeting meeting = { end, matches->at[m].count };
+        for (size_t i = 0; i < meeting.count; i++, end++) {
+            const struct collective *one = &all->at[member[i]];
+            uint32_t file = all->places[one->place].file;
+            ends[end] = (struct clock_end){ file, absolute(all, one, trace_end_ns(trace, one->event)) };
+            meets[file] = true;
+        }
+        if (collective_joins_all(all->at[member[0]].kind))
+            joining[problem.count++] = meeting;
+    }
+    matches->clocks = rank_clocks_find(&problem);
+    free(hosts);
+    free(meets);
+    free(ends);
+    free(joining);
+}
+
 /* What is known of each collective. */
 static void set_members(struct collective_matches *matches)
 {
@@ -448,7 +493,7 @@ struct collective_matches *collective_matches_open(const struct collectives *all
     compare_clocks(matches);
     judge_matches(matches);
     check_matches(matches);
-
+    find_clocks(matches);
     set_members(matches);
     return matches;
 }
@@ -462,5 +507,6 @@ void collective_matches_free(struct collective_matches *matches)
     free(matches->match_of);
     free(matches->waited_ns);
     free(matches->clock_ns);
+    free(matches->clocks);
     free(matches);
 }

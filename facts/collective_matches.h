@@ -27,9 +27,9 @@
 
 #include "base/memory.h"
 #include "facts/collectives.h"
+#include "facts/rank_clocks.h"
 
 #define MATCH_NONE SIZE_MAX
-#define CLOCK_UNKNOWN INT64_MIN
 
 struct collective_match {
     size_t first;        /* of collective_matches.member */
@@ -52,6 +52,8 @@ struct collective_matches {
         waited_ns; /* by collective: the part of its duration in which another rank had not arrived; it begins with it */
     /* By place: how far its clock is ahead of that of the first place with matches; CLOCK_UNKNOWN when it has none. */
     int64_t *clock_ns;
+    struct rank_clock
+        *clocks;      /* by file: the same, by what was not refuted, of one clock for all places of a file */
     uint64_t refuted; /* collectives whose match was none by the clock */
 };
 

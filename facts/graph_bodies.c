@@ -228,11 +228,10 @@ static event_id operator_around(const struct adding *adding, event_id call)
     return node == NODE_NONE ? EVENT_NONE : tree->event[node];
 }
 
-/* What CALL belongs to: its operator or, without one, itself. */
-static uint32_t op_of(struct adding *adding, event_id call)
+/* What CALL belongs to is E: its operator or, without one, itself. */
+static uint32_t op_of(struct adding *adding, event_id call, event_id e)
 {
     struct graph_bodies *bodies = adding->bodies;
-    event_id around = operator_around(adding, call), e = around == EVENT_NONE ? call : around;
     struct captured_op op = {
         .name = add_text(bodies->texts, trace_name(adding->trace, e)),
         .dims = text_arg(adding, ARG_INPUT_DIMS, e),
@@ -300,10 +299,11 @@ static bool add_body(struct adding *adding, const struct body_span *span, const 
         if (!lies_in(adding, span, call) || trace->start_ns[call] < busy_until_ns[track])
             continue;
         busy_until_ns[track] = trace_end_ns(trace, call);
+        event_id around = operator_around(adding, call), e = around == EVENT_NONE ? call : around;
         uint32_t name = name_of(adding, call);
         body.nameless = body.nameless && !(is_kernel_launch(adding, call) && name != LCS_NOTHING);
         *VEC_PUSH(&bodies->launches) =
-            (struct body_launch){ name, op_of(adding, call),
+            (struct body_launch){ name, op_of(adding, call, e), bodies->calls + e,
                                   trace_arg_or(trace, ARG_GRAPH_NODE_ID, call, -1) };
     }
     free(busy_until_ns);
@@ -348,6 +348,7 @@ size_t graph_bodies_add(struct graph_bodies *bodies, const struct trace *trace)
     for (size_t i = 0; i < adding.spans.count; i++)
         added += add_body(&adding, &adding.spans.at[i], calls, count);
     free(calls);
+    bodies->calls += (uint32_t)trace->event_count;
     VEC_FREE(&adding.spans);
     for (int frames = 0; frames < 2; frames++) {
         code_paths_free(adding.paths[frames]);

@@ -47,6 +47,7 @@ struct captured_op {
 struct body_launch {
     uint32_t name;   /* in names; LCS_NOTHING: not known */
     uint32_t op;     /* in ops */
+    uint32_t call;   /* launches of one call of the operator have the same number, others another */
     int64_t node_id; /* of the graph's node; -1: not recorded */
 };
 
@@ -63,6 +64,7 @@ struct graph_bodies {
     struct captured_paths paths[2]; /* by enum code_frames */
     struct names *names;            /* of launches: kernels as people read them, "copy", "memset" */
     struct names *texts;
+    uint32_t calls; /* events of the files added so far: calls are numbered by their event */
     struct names *op_keys, *path_keys[2]; /* of what is there already */
 };
 

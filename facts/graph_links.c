@@ -90,7 +90,7 @@ static void find_works(struct matching *matching)
         if (call == EVENT_NONE || !is_graph[trace->name[call]])
             continue;
         *VEC_PUSH(&matching->works) = (struct replayed){ call, e, trace->track[e] };
-        matching->links->op_of[e] = 1;
+        matching->links->launch_of[e] = 1;
         matching->links->works++;
         matching->links->works_ns += trace->dur_ns[e];
     }
@@ -371,7 +371,7 @@ static void take(struct matching *matching, const struct replay *replay, size_t 
         if (sort->launch_of[i] == NO_LAUNCH)
             continue;
         event_id e = matching->works.at[replay->first + i].work;
-        links->op_of[e] = 2 + launches_of(matching, body)[sort->launch_of[i]].op;
+        links->launch_of[e] = 2 + (uint32_t)body->first + sort->launch_of[i];
         links->matched++;
         links->by_place += sort->by_place;
         links->matched_ns += matching->trace->dur_ns[e];
@@ -422,7 +422,7 @@ static void refuse(struct matching *matching, const struct replay *replay)
 /* A node of a graph and its launch. */
 struct node_launch {
     int64_t node_id;
-    uint32_t op;
+    uint32_t launch;
 };
 
 static int compare_nodes(const void *left, const void *right)
@@ -430,7 +430,7 @@ static int compare_nodes(const void *left, const void *right)
     const struct node_launch *a = left, *b = right;
     if (a->node_id != b->node_id)
         return a->node_id < b->node_id ? -1 : 1;
-    return a->op < b->op ? -1 : a->op > b->op;
+    return a->launch < b->launch ? -1 : a->launch > b->launch;
 }
 
 /* Works whose node is known on both sides. Is that all of the works? */
@@ -441,8 +441,7 @@ static bool match_nodes(struct matching *matching)
     VEC_OF(struct node_launch) nodes = { 0 };
     for (size_t i = 0; i < bodies->launches.count; i++)
         if (bodies->launches.at[i].node_id >= 0)
-            *VEC_PUSH(&nodes) =
-                (struct node_launch){ bodies->launches.at[i].node_id, bodies->launches.at[i].op };
+            *VEC_PUSH(&nodes) = (struct node_launch){ bodies->launches.at[i].node_id, (uint32_t)i };
     if (nodes.count)
         qsort(nodes.at, nodes.count, sizeof *nodes.at, compare_nodes);
     for (size_t i = 0; i < matching->works.count && nodes.count; i++) {
@@ -460,7 +459,7 @@ static bool match_nodes(struct matching *matching)
         }
         if (low == nodes.count || nodes.at[low].node_id != node)
             continue;
-        links->op_of[e] = 2 + nodes.at[low].op;
+        links->launch_of[e] = 2 + nodes.at[low].launch;
         links->matched++;
         links->matched_ns += matching->trace->dur_ns[e];
     }
@@ -517,7 +516,7 @@ static void release(void *value)
     if (!links)
         return;
     graph_bodies_free(links->bodies);
-    free(links->op_of);
+    free(links->launch_of);
     free(links->reason);
     free(links);
 }
@@ -534,7 +533,7 @@ void graph_links_attach(const struct trace *trace, struct graph_bodies *bodies)
     struct graph_links *links = mem_zalloc(1, sizeof *links);
     links->bodies = bodies;
     links->unmatched = names_add(bodies->texts, GRAPH_UNMATCHED, strlen(GRAPH_UNMATCHED));
-    links->op_of = mem_zalloc(trace->event_count + 1, sizeof *links->op_of);
+    links->launch_of = mem_zalloc(trace->event_count + 1, sizeof *links->launch_of);
     struct matching matching = { .trace = trace,
                                  .links = links,
                                  .sort_keys = names_open(),

@@ -31,7 +31,8 @@
 
 struct graph_links {
     struct graph_bodies *bodies; /* owned */
-    uint32_t *op_of; /* by event: 2 + its place in bodies->ops; 1: of a graph, and not matched; 0: of none */
+    uint32_t *
+        launch_of; /* by event: 2 + its place in bodies->launches; 1: of a graph, and not matched; 0: of none */
     size_t replays, works, matched,
         by_place; /* works of graphs; of these matched, and matched by place alone */
     int64_t works_ns, matched_ns;
@@ -46,16 +47,23 @@ void graph_links_attach(const struct trace *trace, struct graph_bodies *bodies);
 /* Those of TRACE; NULL when none were attached. Borrowed; live as long as TRACE. */
 const struct graph_links *graph_links_of(const struct trace *trace);
 
+/* The launch that E was captured from; NULL where none was matched. LINKS may be NULL. */
+static inline const struct body_launch *graph_link_launch(const struct graph_links *links, event_id e)
+{
+    return links && links->launch_of[e] > 1 ? &links->bodies->launches.at[links->launch_of[e] - 2] : NULL;
+}
+
 /* The operator of E; NULL where it has none. LINKS may be NULL. */
 static inline const struct captured_op *graph_link_op(const struct graph_links *links, event_id e)
 {
-    return links && links->op_of[e] > 1 ? &links->bodies->ops.at[links->op_of[e] - 2] : NULL;
+    const struct body_launch *launch = graph_link_launch(links, e);
+    return launch ? &links->bodies->ops.at[launch->op] : NULL;
 }
 
 /* Is E work of a graph? Without captures nobody asked. */
 static inline bool graph_link_is_work(const struct graph_links *links, event_id e)
 {
-    return links && links->op_of[e] > 0;
+    return links && links->launch_of[e] > 0;
 }
 
 /* As graph_link_name, as an id of links->bodies->texts. */

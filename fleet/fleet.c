@@ -30,7 +30,7 @@ static void open_ranks(struct fleet *fleet)
 {
     for (size_t m = 0; m < fleet->job.members.count; m++) {
         const struct fleet_member *member = &fleet->job.members.at[m];
-        const struct fleet_clock *clock = &fleet->meetings.clocks[m];
+        const struct rank_clock *clock = &fleet->meetings.clocks[m];
         size_t count = fleet->ranks.count;
         if (count && fleet->ranks.at[count - 1].rank == member->rank) {
             fleet->ranks.at[count - 1].recordings++;

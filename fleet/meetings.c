@@ -264,11 +264,50 @@ static void find_meetings(struct fleet_meetings *meetings, struct entry *entries
     free(before);
 }
 
+/* New, by member: the number of its host. */
+static uint32_t *hosts_of(const struct fleet_job *job)
+{
+    uint32_t *hosts = mem_alloc(mem_times(job->members.count + 1, sizeof *hosts));
+    for (size_t m = 0; m < job->members.count; m++) {
+        name_id host = job->members.at[m].recording->host;
+        hosts[m] = host == NAME_NONE ? CLOCK_NO_HOST : host;
+    }
+    return hosts;
+}
+
+/* By the moments of the arrivals, which are those of the members' own clocks. */
+static void find_clocks(struct fleet_meetings *meetings)
+{
+    size_t members = meetings->job->members.count;
+    uint32_t *hosts = hosts_of(meetings->job);
+    bool *meets = mem_zalloc(members + 1, sizeof *meets);
+    struct clock_end *ends = mem_alloc(mem_times(meetings->arrival_count + 1, sizeof *ends));
+    struct clock_meeting *joining = mem_alloc(mem_times(meetings->count + 1, sizeof *joining));
+    struct clock_problem problem = {
+        .members = members, .host = hosts, .meets = meets, .meetings = joining, .ends = ends
+    };
+    for (size_t a = 0; a < meetings->arrival_count; a++)
+        ends[a] = (struct clock_end){ meetings->arrivals[a].member, meetings->arrivals[a].end_ns };
+    for (size_t m = 0; m < meetings->count; m++) {
+        const struct fleet_meeting *meeting = &meetings->at[m];
+        for (size_t i = 0; i < meeting->count; i++)
+            meets[ends[meeting->first + i].member] = true;
+        if (fleet_joins_all(meetings->job->facts, meetings->arrivals[meeting->first].collective))
+            joining[problem.count++] = (struct clock_meeting){ meeting->first, meeting->count };
+    }
+    free(meetings->clocks);
+    meetings->clocks = rank_clocks_find(&problem);
+    free(hosts);
+    free(meets);
+    free(ends);
+    free(joining);
+}
+
 static void set_clocks_right(struct fleet_meetings *meetings)
 {
     for (size_t a = 0; a < meetings->arrival_count; a++) {
         struct fleet_arrival *arrival = &meetings->arrivals[a];
-        arrival->start_ns = fleet_clock_moment(&meetings->clocks[arrival->member], arrival->start_ns);
+        arrival->start_ns = rank_clock_moment(&meetings->clocks[arrival->member], arrival->start_ns);
         arrival->end_ns = arrival->start_ns + arrival->collective->duration_ns;
     }
 }
@@ -295,11 +334,11 @@ static bool ended_together(const struct fleet_meetings *meetings, const struct f
     int64_t first_ns = INT64_MAX, last_ns = INT64_MIN, shortest_ns = INT64_MAX, apart_ns;
     for (size_t i = 0; i < meeting->count; i++) {
         const struct facts_collective *one = arrivals[i].collective;
-        const struct fleet_clock *clock = &meetings->clocks[arrivals[i].member];
+        const struct rank_clock *clock = &meetings->clocks[arrivals[i].member];
         if (clock->ahead_ns == FACTS_MISSING || one->device < 0 ||
             !fleet_joins_all(meetings->job->facts, one))
             return true;
-        int64_t end_ns = fleet_clock_moment(clock, arrivals[i].end_ns);
+        int64_t end_ns = rank_clock_moment(clock, arrivals[i].end_ns);
         shortest_ns = one->duration_ns < shortest_ns ? one->duration_ns : shortest_ns;
         first_ns = end_ns < first_ns ? end_ns : first_ns;
         last_ns = end_ns > last_ns ? end_ns : last_ns;
@@ -345,7 +384,7 @@ static bool is_sure(const struct fleet_meetings *meetings, const struct fleet_me
 {
     const struct fleet_arrival *last = &meetings->arrivals[meeting->last],
                                *earliest = &meetings->arrivals[meeting->earliest];
-    const struct fleet_clock *a = &meetings->clocks[last->member], *b = &meetings->clocks[earliest->member];
+    const struct rank_clock *a = &meetings->clocks[last->member], *b = &meetings->clocks[earliest->member];
     int64_t doubt_ns = larger(a->error_ns, b->error_ns);
     if (fleet_joins_all(meetings->job->facts, last->collective)) {
         int64_t apart_ns = difference(last->end_ns, earliest->end_ns);
@@ -596,10 +635,10 @@ void fleet_meetings_init(struct fleet_meetings *meetings, const struct fleet_job
     count_orders(entries, count);
     find_meetings(meetings, entries, count);
     free(entries);
-    fleet_clocks_find(meetings);
+    find_clocks(meetings);
     check_meetings(meetings);
     if (meetings->refuted) /* the others tell better how far clocks are apart */
-        fleet_clocks_find(meetings);
+        find_clocks(meetings);
     set_clocks_right(meetings);
     set_steps(meetings);
     judge_meetings(meetings);

@@ -10,13 +10,7 @@
  * Collectives of several ranks are one by the rules of facts/collective_matches.h: of one process group and of its
  * number there, else the n-th of their kind in the group and step; sends and receives by who sends to whom.
  *
- * Clocks. The ends of collectives that all must arrive for lie close together. A rank's clock is ahead of that of the
- * first rank by the median of how much later its ends are, the lower of two in the middle; ranks that share no group
- * with the first go by a chain of groups, breadth first. The error is the median absolute deviation from it, the
- * errors along a chain added up. A drift is the median slope between pairs of ends (Theil and Sen), looked for with
- * 20 ends over a second and more, and believed where it comes to more than three errors. Fewer than 3 ends, or an
- * error above 1 ms: the clock is unsure. On one host a clock that is ahead by less than its error is taken for the
- * same.
+ * Clocks are set right by the ends of those that all must arrive for (facts/rank_clocks.h).
  *
  * With sure clocks the last rank is the one that began last, and each other waited from its own beginning to that;
  * LATE is how long the first waited. This is unsure itself where it is less than the error of the clocks or than what
@@ -30,17 +24,8 @@
 #ifndef TPA_FLEET_MEETINGS_H
 #define TPA_FLEET_MEETINGS_H
 
+#include "facts/rank_clocks.h"
 #include "fleet/job.h"
-
-struct fleet_clock {
-    int64_t ahead_ns;   /* of the first rank's clock; FACTS_MISSING: no collective tells */
-    int64_t applied_ns; /* what is taken off: AHEAD, or 0 where that is noise on one host */
-    int64_t drift;      /* by which it gains, in 10^-12 (ns in 1000 s); 0 unless believed */
-    int64_t middle_ns;  /* where AHEAD holds: moment on its own clock that drift counts from */
-    int64_t error_ns;   /* FACTS_MISSING: not known */
-    int64_t anchors;    /* ends that were compared */
-    bool sure;
-};
 
 enum fleet_cause {
     CAUSE_COMPUTATION,
@@ -84,24 +69,17 @@ struct fleet_meetings {
     size_t count, capacity;
     struct fleet_arrival *arrivals;
     size_t arrival_count;
-    struct fleet_clock *clocks; /* by member */
-    uint64_t unmatched;         /* collectives that met no other */
-    uint64_t refuted;           /* that did not end together, and are no meeting */
+    struct rank_clock *clocks; /* by member */
+    uint64_t unmatched;        /* collectives that met no other */
+    uint64_t refuted;          /* that did not end together, and are no meeting */
 };
 
 /* Release with fleet_meetings_release. n log n in collectives. */
 void fleet_meetings_init(struct fleet_meetings *meetings, const struct fleet_job *job);
 void fleet_meetings_release(struct fleet_meetings *meetings);
 
-/* A moment of the member's clock as one of the first rank's. */
-int64_t fleet_clock_moment(const struct fleet_clock *clock, int64_t moment_ns);
-
 /* "computation", "communication", "copies", "data loading", "host"; NULL for FLEET_CAUSES. */
 const char *fleet_cause_name(enum fleet_cause cause);
-
-/* For meetings.c: find the clocks of all members (anew) from the arrivals, whose moments are those of their own
- * clocks. */
-void fleet_clocks_find(struct fleet_meetings *meetings);
 
 /* Does every rank have to arrive before any can leave? */
 bool fleet_joins_all(const struct facts *facts, const struct facts_collective *collective);

@@ -50,6 +50,7 @@ void edit_no_first_use(const struct editing *editing);
 void edit_overlap_comm(const struct editing *editing);
 void edit_comm_bandwidth(const struct editing *editing);
 void edit_at_peak(const struct editing *editing);
+void edit_fuse(const struct editing *editing);
 void edit_ranks_like_median(const struct editing *editing, bool devices_only);
 
 #endif

@@ -6,6 +6,7 @@
 #include "summary/findings.h"
 
 #include "analyze/roofline.h"
+#include "analyze/sequences/sequences.h"
 #include "base/quantity.h"
 #include "base/runs.h"
 #include "facts/attribution.h"
@@ -520,6 +521,23 @@ static void look_at_idleness(struct pricing *pricing)
     }
 }
 
+/* ", where gemm took 27.9 ms longer": what made RANK late when it was latest. */
+static void add_reason(const struct comm *comm, int64_t rank, struct buffer *out)
+{
+    const struct comm_late *latest = NULL;
+    for (size_t i = 0; i < comm->lateness.count; i++) {
+        const struct comm_late *late = &comm->lateness.at[i];
+        if (late->last == rank && late->grew.at && late->late_ns > (latest ? latest->late_ns : 0))
+            latest = late;
+    }
+    if (!latest)
+        return;
+    buffer_puts(out, ", when latest by ");
+    quantity_show_rounded_time(out, (double)latest->grew_ns);
+    buffer_puts(out, " more of ");
+    buffer_add(out, latest->grew.at, latest->grew.len);
+}
+
 /* "rank 1": the one that the others waited for longest. */
 static void add_latest_rank(const struct comm *comm, struct buffer *out)
 {
@@ -527,8 +545,10 @@ static void add_latest_rank(const struct comm *comm, struct buffer *out)
     for (size_t i = 0; comm && i < comm->ranks.count; i++)
         if (comm->ranks.at[i].late_ns > (latest ? latest->late_ns : 0))
             latest = &comm->ranks.at[i];
-    if (latest)
-        buffer_printf(out, "mostly rank %lld", (long long)latest->rank);
+    if (!latest)
+        return;
+    buffer_printf(out, "mostly rank %lld", (long long)latest->rank);
+    add_reason(comm, latest->rank, out);
 }
 
 static void look_at_communication(struct pricing *pricing)
@@ -673,6 +693,36 @@ static void look_at_peaks(struct pricing *pricing)
     selection_free(all);
 }
 
+/* Works that one kernel could do: as if they were one. */
+static void look_at_fusion(struct pricing *pricing)
+{
+    struct selection *all =
+        selection_open(pricing->trace, &(struct selection_query){ 0 }, &(struct tpa_error){ 0 });
+    struct sequences *sequences =
+        sequences_analyze(pricing->trace, all, 0, &sequence_defaults, &(struct tpa_error){ 0 });
+    struct buffer where = { 0 };
+    if (sequences->fusions.count) {
+        const struct fusion_row *first = &sequences->fusions.at[0];
+        if (first->op.at)
+            buffer_printf(&where, "%s: ", first->op.at);
+        buffer_add(&where, first->works.at, first->works.len);
+        price(pricing,
+              (struct priced_finding){
+                  .rule = as_text("fusion"),
+                  .title = as_text("works that lie side by side could be one (priced at best)"),
+                  .where = kept(pricing->findings, &where),
+                  .advice = as_text(
+                      "torch.compile fuses operators that work element by element, norms and softmax; "
+                      "optimizers have fused=True (tpa sequences --table fusion shows which)"),
+                  .edit = { .kind = EDIT_FUSE } },
+              "fusion");
+    } else {
+        add_word(&pricing->findings->quiet, "fusion");
+    }
+    sequences_free(sequences);
+    selection_free(all);
+}
+
 /* ---- the whole ---- */
 
 static void add_blind(struct pricing *pricing, unsigned feature, const char *subject)
@@ -716,6 +766,7 @@ struct findings *findings_analyze(struct summary *summary)
         look_at_tensor_cores(&pricing);
         if (summary->features & FEATURE_SHAPES)
             look_at_peaks(&pricing);
+        look_at_fusion(&pricing);
     }
     look_at_communication(&pricing);
     if (summary->gpu && summary->features & FEATURE_LAUNCHES)

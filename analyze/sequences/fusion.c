@@ -19,8 +19,16 @@
 
 enum { UNASKED, FUSABLE, NOT_FUSABLE, MOST_INPUTS = 8 };
 
+/* What the arguments of two operators say of a tensor between them. */
+struct between {
+    int64_t bytes;
+    bool sized;
+};
+
 struct fusion_query {
     const struct stream_works *works;
+    struct names *pairs;         /* of arguments, as bytes: they are few */
+    VEC_OF(struct between) pair; /* by what PAIRS has */
     struct outer_operators outer;
     struct code_paths *modules; /* NULL where no module was recorded */
     uint8_t *of_work, *of_op;   /* by name_id: may works of this name, may those of operators of it? */
@@ -65,12 +73,23 @@ struct tensor {
     size_t type_len;
 };
 
-static bool tensor_of_input(const struct trace *trace, event_id op, size_t index, struct tensor *tensor)
+/* Sizes and types of the inputs of an operator. */
+struct inputs {
+    name_id dims, types; /* NAME_NONE: not recorded */
+};
+
+static struct inputs inputs_of(const struct trace *trace, event_id op)
 {
-    const char *dims = trace_arg_text(trace, ARG_INPUT_DIMS, op);
-    const char *types = trace_arg_text(trace, ARG_INPUT_TYPES, op);
-    return dims && types && shape_of_input(dims, index, &tensor->shape) && tensor->shape.count > 0 &&
-           concrete_input(types, index, &tensor->type, &tensor->type_len);
+    return (struct inputs){ (name_id)trace_arg_or(trace, ARG_INPUT_DIMS, op, NAME_NONE),
+                            (name_id)trace_arg_or(trace, ARG_INPUT_TYPES, op, NAME_NONE) };
+}
+
+static bool tensor_of_input(const struct trace *trace, const struct inputs *inputs, size_t index,
+                            struct tensor *tensor)
+{
+    return shape_of_input(names_text(trace->texts, inputs->dims), index, &tensor->shape) &&
+           tensor->shape.count > 0 &&
+           concrete_input(names_text(trace->texts, inputs->types), index, &tensor->type, &tensor->type_len);
 }
 
 /* Widen SHAPE to what it and MORE come to together; false when they do not fit. */
@@ -89,14 +108,14 @@ static bool widen(struct shape *shape, const struct shape *more)
     return true;
 }
 
-/* What OP writes: as large as its inputs together, else as the first; of the type of the first. */
-static bool tensor_written(const struct trace *trace, event_id op, struct tensor *tensor)
+/* What an operator writes: as large as its INPUTS together, else as the first; of the type of the first. */
+static bool tensor_written(const struct trace *trace, const struct inputs *inputs, struct tensor *tensor)
 {
     bool any = false;
     struct shape first = { 0 };
     for (size_t i = 0; i < MOST_INPUTS; i++) {
         struct tensor input;
-        if (!tensor_of_input(trace, op, i, &input))
+        if (!tensor_of_input(trace, inputs, i, &input))
             continue;
         if (!any) {
             *tensor = input;
@@ -152,23 +171,41 @@ static bool same_tensor(const struct tensor *a, const struct tensor *b)
            memcmp(a->shape.size, b->shape.size, a->shape.count * sizeof *a->shape.size) == 0;
 }
 
-/* Bytes of what the operator of A wrote, if that of B reads as much of the type; SIZED tells whether both have sizes. */
-static int64_t bytes_between(const struct trace *trace, const struct stream_work *a,
-                             const struct stream_work *b, bool *sized)
+/* Bytes of what an operator of inputs A wrote, if one of inputs B reads as much of the type; and whether both have sizes. */
+static struct between compare_inputs(const struct trace *trace, const struct inputs *a,
+                                     const struct inputs *b)
 {
     struct tensor written, input;
-    *sized = false;
-    if (a->op == EVENT_NONE || b->op == EVENT_NONE || a->op == b->op ||
-        !tensor_written(trace, a->op, &written))
-        return 0;
+    struct between between = { 0, false };
+    if (!tensor_written(trace, a, &written))
+        return between;
     for (size_t i = 0; i < MOST_INPUTS; i++) {
-        if (!tensor_of_input(trace, b->op, i, &input))
+        if (!tensor_of_input(trace, b, i, &input))
             continue;
-        *sized = true;
-        if (same_tensor(&written, &input))
-            return tensor_bytes(&written);
+        between.sized = true;
+        if (same_tensor(&written, &input)) {
+            between.bytes = tensor_bytes(&written);
+            break;
+        }
     }
-    return 0;
+    return between;
+}
+
+/* The same of the operators of two works. */
+static struct between bytes_between(struct fusion_query *query, const struct stream_work *a,
+                                    const struct stream_work *b)
+{
+    const struct trace *trace = query->works->trace;
+    if (a->op == EVENT_NONE || b->op == EVENT_NONE || a->op == b->op)
+        return (struct between){ 0, false };
+    const struct inputs of[] = { inputs_of(trace, a->op), inputs_of(trace, b->op) };
+    for (int i = 0; i < 2; i++)
+        if (of[i].dims == NAME_NONE || of[i].types == NAME_NONE)
+            return (struct between){ 0, false };
+    name_id id = names_add(query->pairs, (const char *)of, sizeof of);
+    if (id == query->pair.count)
+        *VEC_PUSH(&query->pair) = compare_inputs(trace, &of[0], &of[1]);
+    return query->pair.at[id];
 }
 
 /* ---- joins ---- */
@@ -178,12 +215,12 @@ static uint32_t module_of(const struct fusion_query *query, event_id call)
     return query->modules && call != EVENT_NONE ? code_place_of(query->modules, call).path : CODE_OUTSIDE;
 }
 
-static struct join join_of(const struct fusion_query *query, const struct stream_work *a,
+static struct join join_of(struct fusion_query *query, const struct stream_work *a,
                            const struct stream_work *b)
 {
     const struct trace *trace = query->works->trace;
-    struct join join = { 0 };
-    join.bytes = bytes_between(trace, a, b, &join.sized);
+    struct between between = bytes_between(query, a, b);
+    struct join join = { .sized = between.sized, .bytes = between.bytes };
     size_t outer = outer_operator_of(&query->outer, trace, a->call);
     uint32_t module = module_of(query, a->call);
     join.together = join.bytes > 0 ||
@@ -233,14 +270,16 @@ static int64_t saved_ns(const struct join *join, const struct stream_work *a, co
     return ns < (double)most_ns ? (int64_t)ns : most_ns;
 }
 
-static void add_join(struct grown *grown, const struct join *join, const struct stream_work *a,
-                     const struct stream_work *b, double bandwidth)
+static int64_t add_join(struct grown *grown, const struct join *join, const struct stream_work *a,
+                        const struct stream_work *b, double bandwidth)
 {
+    int64_t own_ns = saved_ns(join, a, b, bandwidth);
     grown->gaps_ns += b->gap_ns;
     grown->host_ns += b->because == LATE_HOST ? b->gap_ns : 0;
     grown->sized = grown->sized || join->sized;
     sum_add(&grown->bytes, join->bytes);
-    grown->saved_ns += saved_ns(join, a, b, bandwidth);
+    grown->saved_ns += own_ns;
+    return own_ns;
 }
 
 static void keep_chain(struct fusions *fusions, const struct fusion_query *query,
@@ -270,7 +309,7 @@ static void keep_chain(struct fusions *fusions, const struct fusion_query *query
     sum_add(&fusion->gain_ns, gain_ns < most_ns ? gain_ns : most_ns);
 }
 
-static void find_chains(struct fusion_query *query, struct fusions *fusions,
+static void find_chains(struct sequences *sequences, struct fusion_query *query, struct fusions *fusions,
                         const struct works_of_stream *stream)
 {
     const struct trace_device *device = query->works->gpu->devices[stream->device].properties;
@@ -287,7 +326,8 @@ static void find_chains(struct fusion_query *query, struct fusions *fusions,
             struct join join = join_of(query, &at[end - 1], &at[end]);
             if (!join.together)
                 break;
-            add_join(&grown, &join, &at[end - 1], &at[end], bandwidth);
+            int64_t own_ns = add_join(&grown, &join, &at[end - 1], &at[end], bandwidth);
+            *VEC_PUSH(&sequences->fused) = (struct fused_work){ at[end].event, at[end].call, own_ns };
             add_work(&grown, &at[end]);
         }
         if (end - first > 1)
@@ -343,18 +383,21 @@ void sequences_add_fusions(struct sequences *sequences, const struct stream_work
     const struct trace *trace = works->trace;
     size_t names = names_count(trace->names);
     struct fusion_query query = { .works = works,
+                                  .pairs = names_open(),
                                   .outer = outer_operators_open(trace, NULL),
                                   .modules = has_modules(trace) ? code_paths_open(trace, CODE_MODULES) : NULL,
                                   .of_work = mem_zalloc(names + 1, 1),
                                   .of_op = mem_zalloc(names + 1, 1) };
     struct fusions fusions = { .keys = names_open() };
     for (size_t s = 0; s < works->streams.count; s++)
-        find_chains(&query, &fusions, &works->streams.at[s]);
+        find_chains(sequences, &query, &fusions, &works->streams.at[s]);
     add_rows(sequences, trace, words, &fusions);
     names_free(fusions.keys);
     VEC_FREE(&fusions.at);
     VEC_FREE(&fusions.names);
     code_paths_free(query.modules);
+    names_free(query.pairs);
+    VEC_FREE(&query.pair);
     outer_operators_release(&query.outer);
     free(query.of_work);
     free(query.of_op);

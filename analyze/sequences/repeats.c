@@ -46,41 +46,70 @@ struct repeat_query {
 
 /* ---- the chains of a stream ---- */
 
-/* From pairs of numbers to a number. */
+struct pair {
+    uint64_t key;
+    uint32_t number; /* NO_CHAIN: the slot is free */
+};
+
+/* From pairs of numbers to a number. There are few different ones where chains repeat, so that the table stays in the cache. */
 struct pairs {
-    uint64_t *key;
-    uint32_t *number;
+    struct pair *at; /* room for as many as there may ever be */
     size_t mask;
     uint32_t count;
 };
 
-static void pairs_clear(struct pairs *pairs, size_t most)
+/* Empty, with room for LIKELY pairs before it grows. */
+static void pairs_clear(struct pairs *pairs, size_t likely)
 {
     size_t size = 16;
-    while (size < 2 * most)
+    while (size < 2 * likely)
         size *= 2;
     pairs->mask = size - 1;
     pairs->count = 0;
-    memset(pairs->number, 0xff, size * sizeof *pairs->number);
+    memset(pairs->at, 0xff, size * sizeof *pairs->at);
+}
+
+static struct pair *slot_of(struct pairs *pairs, uint64_t key)
+{
+    uint64_t hash = key * UINT64_C(0x9e3779b97f4a7c15);
+    size_t at = (size_t)(hash ^ hash >> 29) & pairs->mask;
+    while (pairs->at[at].number != NO_CHAIN && pairs->at[at].key != key)
+        at = (at + 1) & pairs->mask;
+    return &pairs->at[at];
+}
+
+static void pairs_grow(struct pairs *pairs)
+{
+    size_t size = pairs->mask + 1;
+    struct pair *old = mem_alloc(mem_times(size, sizeof *old));
+    uint32_t count = pairs->count;
+    memcpy(old, pairs->at, size * sizeof *old);
+    pairs_clear(pairs, size);
+    pairs->count = count;
+    for (size_t i = 0; i < size; i++)
+        if (old[i].number != NO_CHAIN)
+            *slot_of(pairs, old[i].key) = old[i];
+    free(old);
 }
 
 static uint32_t number_of_pair(struct pairs *pairs, uint32_t a, uint32_t b)
 {
     uint64_t key = (uint64_t)a << 32 | b;
-    uint64_t hash = key * UINT64_C(0x9e3779b97f4a7c15);
-    size_t at = (size_t)(hash ^ hash >> 29) & pairs->mask;
-    while (pairs->number[at] != NO_CHAIN && pairs->key[at] != key)
-        at = (at + 1) & pairs->mask;
-    if (pairs->number[at] == NO_CHAIN) {
-        pairs->key[at] = key;
-        pairs->number[at] = pairs->count++;
+    struct pair *pair = slot_of(pairs, key);
+    if (pair->number != NO_CHAIN)
+        return pair->number;
+    if (2 * (size_t)pairs->count > pairs->mask) {
+        pairs_grow(pairs);
+        pair = slot_of(pairs, key);
     }
-    return pairs->number[at];
+    *pair = (struct pair){ key, pairs->count++ };
+    return pair->number;
 }
 
 /* What is worked out of one stream at a time: COUNT places. */
 struct level {
     uint32_t *shorter, *longer;           /* by place: number of the chain from there on, or NO_CHAIN */
+    uint32_t *reach;                      /* by place: works from there on up to a pause */
     struct chain *of_shorter, *of_longer; /* by number */
     size_t shorter_count, longer_count;
     struct pairs pairs;
@@ -111,13 +140,13 @@ static void count_occurrence(struct repeat_query *query, const struct works_of_s
 static void lengthen(struct repeat_query *query, const struct works_of_stream *stream, struct level *level,
                      uint32_t length)
 {
-    pairs_clear(&level->pairs, stream->count);
+    size_t likely = 2 * level->shorter_count;
+    pairs_clear(&level->pairs, likely < stream->count ? likely : stream->count);
     for (uint32_t place = 0; place < stream->count; place++) {
         uint32_t a = level->shorter[place],
                  b = place + 1 < stream->count ? level->shorter[place + 1] : NO_CHAIN;
         level->longer[place] = NO_CHAIN;
-        if (place + length > stream->count || query->works->at[stream->first + place + length - 1].paused ||
-            a == NO_CHAIN || b == NO_CHAIN)
+        if (length > level->reach[place] || a == NO_CHAIN || b == NO_CHAIN)
             continue;
         uint32_t number = number_of_pair(&level->pairs, a, b);
         if (number == level->longer_count)
@@ -186,8 +215,11 @@ static void find_chains(struct repeat_query *query, uint32_t number, struct leve
 {
     const struct works_of_stream *stream = &query->works->streams.at[number];
     add_up(query, stream);
-    for (size_t i = 0; i < stream->count; i++)
+    for (size_t i = stream->count; i-- > 0;) {
+        bool goes_on = i + 1 < stream->count && !query->works->at[stream->first + i + 1].paused;
+        level->reach[i] = goes_on ? level->reach[i + 1] + 1 : 1;
         level->shorter[i] = query->names[stream->first + i];
+    }
     level->longer_count = 0;
     lengthen(query, stream, level, SEQUENCE_LEAST);
     for (uint32_t i = 0; i < stream->count; i++)
@@ -210,24 +242,24 @@ static void find_all(struct repeat_query *query)
     for (size_t s = 0; s < query->works->streams.count; s++)
         if (query->works->streams.at[s].count > most)
             most = query->works->streams.at[s].count;
-    while (table < 2 * most)
+    while (table < 4 * most) /* see pairs_grow */
         table *= 2;
     struct level level = { .shorter = mem_alloc(mem_times(most + 1, sizeof *level.shorter)),
                            .longer = mem_alloc(mem_times(most + 1, sizeof *level.longer)),
+                           .reach = mem_alloc(mem_times(most + 1, sizeof *level.reach)),
                            .of_shorter = mem_alloc(mem_times(most + 1, sizeof *level.of_shorter)),
                            .of_longer = mem_alloc(mem_times(most + 1, sizeof *level.of_longer)),
-                           .pairs = { .key = mem_alloc(mem_times(table, sizeof *level.pairs.key)),
-                                      .number = mem_alloc(mem_times(table, sizeof *level.pairs.number)) } };
+                           .pairs = { .at = mem_alloc(mem_times(table, sizeof *level.pairs.at)) } };
     query->work_ns = mem_alloc(mem_times(most + 1, sizeof *query->work_ns));
     query->gaps_ns = mem_alloc(mem_times(most + 1, sizeof *query->gaps_ns));
     for (uint32_t s = 0; s < query->works->streams.count; s++)
         find_chains(query, s, &level);
     free(level.shorter);
     free(level.longer);
+    free(level.reach);
     free(level.of_shorter);
     free(level.of_longer);
-    free(level.pairs.key);
-    free(level.pairs.number);
+    free(level.pairs.at);
     free(query->work_ns);
     free(query->gaps_ns);
 }

@@ -60,6 +60,12 @@ struct pattern_row {
     struct text works, names;
 };
 
+/* A work that could be part of the one before it, of a chain that the fusions add up. */
+struct fused_work {
+    event_id event, call; /* EVENT_NONE: not in the file */
+    int64_t saved_ns;     /* at most, of writing and reading what lies between */
+};
+
 struct sequence_options {
     int64_t short_ns; /* works shorter than this are short */
     int64_t least;    /* works of a run */
@@ -76,8 +82,9 @@ struct sequences {
     struct short_row total;
     int64_t graphs, graph_gain_ns; /* runs for a CUDA graph, and their gains */
     int64_t fusion_gain_ns;
-    int64_t nameless; /* rows without whole names, which would take too much memory */
-    int64_t left_out; /* chains that repeat beyond those that the rows have room for */
+    VEC_OF(struct fused_work) fused; /* stream after stream, by start */
+    int64_t nameless;                /* rows without whole names, which would take too much memory */
+    int64_t left_out;                /* chains that repeat beyond those that the rows have room for */
     int64_t unlinked; /* works whose call is not in the file: what made the gap before them is not known */
     unsigned by;
     struct group *group;

@@ -9,7 +9,8 @@
 #include <stdlib.h>
 
 const struct trace_wants sequences_wants = {
-    .args = GPU_EVENTS_WANTS | CODE_PATHS_WANTS | WANT(INPUT_DIMS) | WANT(INPUT_TYPES),
+    /* Modules are those of recorded Python frames, which the last two carry over to the backward pass. */
+    .args = GPU_EVENTS_WANTS | WANT(INPUT_DIMS) | WANT(INPUT_TYPES) | WANT(SEQUENCE) | WANT(FWD_THREAD),
 };
 
 /* ---- columns ---- */
@@ -124,6 +125,7 @@ void sequences_free(struct sequences *sequences)
     VEC_FREE(&sequences->runs);
     VEC_FREE(&sequences->fusions);
     VEC_FREE(&sequences->patterns);
+    VEC_FREE(&sequences->fused);
     group_free(sequences->group);
     arena_release(&sequences->texts);
     free(sequences);

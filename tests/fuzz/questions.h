@@ -103,6 +103,18 @@ static const char *const questions[] = {
     "sql -c select\t*\tfrom\tlaunches\torder\tby\tstart_ns;select\t*\tfrom\tmemory;select\t*\tfrom\tsteps t",
     "sql -c select\t*\tfrom\targs;select\t*\tfrom\tflows;select\t*\tfrom\tcounters;select\t*\tfrom\ttracks;select\t*\tfrom\tfiles t",
     "sql -c select\t*\tfrom\tgaps('--by\top') t",
+    "roofline --columns all t",
+    "roofline --by module,step --peak bf16=1T,hbm=1T t u",
+    "roofline t --capture u",
+    "sequences --columns all t",
+    "sequences --all --by op --short 1ms t u",
+    "sequences --op a t",
+    "latency --histogram --columns all t u",
+    "latency --by thread --exact t",
+    "convert --to chrome --steps 1.. --filter a t u",
+    "convert --to perfetto --range 1us..1ms t u",
+    "convert --to tpa --rank 0 --stream 7 t u",
+    "whatif --fuse --whole t",
 };
 
 static const char *const formats[] = { "", "csv", "json", "md", "arrow" };

@@ -134,6 +134,12 @@ def differences(tpa, trace, capture, ambiguous=False):
         yield f"{found_matched} works matched, not {matched}"
     if not ambiguous and rows != found:
         yield f"rows are {found}, not {rows}"
+    roofline = {t["key"]: t["rows"] for t in ask(tpa, "roofline", "--format", "json", "--limit", "0", trace, "--capture", capture)["tables"]} if not ambiguous else {}
+    for operator in {name for name, _ in rows} if roofline else ():
+        wanted = sum(row[1] for (name, _), row in rows.items() if name == operator)
+        time = sum(r.get("time_ns") or 0 for table in ("operators", "not_modelled") for r in roofline[table] if r["name"] == operator)
+        if time < wanted:
+            yield f"roofline gives {operator} {time} ns, not {wanted}"
 
 
 # ---- made-up graphs ------------------------------------------------------------------------------

@@ -28,6 +28,7 @@ import reference_diff
 import reference_efficiency
 import reference_gaps
 import reference_info
+import reference_clocks
 import reference_job
 import reference_kernels
 import reference_latency
@@ -437,6 +438,14 @@ def job_differences(tpa, paths):
     yield compare_tables("collectives", job.collectives(), rows_of(comm, "collectives"))
     yield compare_tables("ranks", ranks, found)
     yield compare_tables("waits", job.waits(), rows_of(comm, "waits"))
+    if "lateness" in comm:
+        found = rows_of(comm, "lateness")
+        for row in found:
+            parts = [row["communication_ns"], row["host_ns"], row["device_ns"]]
+            row["rest"] = None if None in parts else sum(parts)
+        yield compare_tables("lateness", job.lateness(), found)
+    if len(paths) > 1 and job.all:
+        yield from reference_clocks.merge_differences(tpa, paths, job)
     if job.all:
         yield compare_tables("below the collectives", [job.footer()], [comm["collectives"]["footer"]])
     if any(rank.steps for rank in job.ranks):

@@ -25,6 +25,7 @@ TABLES = [
     ["comm"], ["comm", "--by", "size"], ["memory"], ["memory", "--by", "step"], ["memory", "--by", "module"], ["launches"], ["launches", "--by", "thread"],
     ["path", "--whole", "--segments"], ["whatif", "--cuda-graph"],
     ["sequences"], ["sequences", "--all", "--by", "op"],
+    ["roofline"], ["roofline", "--by", "module"],
     ["latency", "--histogram"], ["latency", "--by", "thread", "--exact"],
 ]
 # Other texts, and files of other formats.
@@ -32,7 +33,7 @@ TEXTS = [
     ["top", "--format", "torch", "--limit", "0"], ["top", "--format", "csv"], ["gaps", "--format", "md"], ["summary", "--color", "always"],
     ["chart", "--type", "utilization", "--script"], ["chart", "--type", "kernels", "--script"],
     ["convert", "--to", "chrome", "--output", "-"], ["convert", "--to", "csv", "--output", "-"], ["convert", "--to", "folded", "--output", "-"],
-    ["convert", "--to", "speedscope", "--output", "-"],
+    ["convert", "--to", "speedscope", "--output", "-"], ["convert", "--to", "chrome", "--range", "1ms..", "--output", "-"],
 ]
 SHORT = [["report", "--format", "json"], ["top", "--by", "stack", *JSON], ["callers", *JSON], ["info", *JSON]]
 PROFILES = [["top", *JSON], ["callers", *JSON], ["callees", *JSON], ["top", "--format", "pstats"],

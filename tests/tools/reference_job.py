@@ -10,6 +10,7 @@ import math
 import re
 import statistics
 
+import reference_clocks
 import reference_steps
 import reference_top
 from reference_tables import COPY, KERNEL, SET, length, of, union, within, without
@@ -227,8 +228,12 @@ class Job:
                              "waited_union_ns": length(union([(c.event.start, c.event.start + c.match.waited[id(c)]) for c in own])),
                              "last": len(last), "last_share": len(last) / len(own), "late_ns": sum(late),
                              "late_median_ns": statistics.median(late) if late else None, "late_max_ns": max(late, default=None),
-                             "meanwhile": self.meanwhile(rank, last), "clock_ns": self.clocks[rank.number]})
+                             "meanwhile": self.meanwhile(rank, last), **self.clock_cells(rank.number)})
         return rows
+
+    def clock_cells(self, rank):
+        clock = reference_clocks.find(self)[rank]
+        return {"clock_ns": clock and clock.ahead, "clock_error_ns": clock and clock.error, "drift": clock and clock.drift / 1e6, "clock_sure": clock.sure if clock else False}
 
     @staticmethod
     def meanwhile(rank, last):
@@ -259,6 +264,50 @@ class Job:
                          "transfer_bus_bandwidth": ratio(product(None if first.size is None else max(m.size for m in match.members), first.factor), match.transfer),
                          "first": str(match.earliest.rank.number), "start_ns": match.arrived_last.event.start - match.arrived_last.rank.origin,
                          "last": str(match.last.rank.number) if match.last else None})
+        return rows
+
+    def way(self, match, last):
+        """By member: the moments since the last collective that all were at and had left; None: there is none."""
+        visits = sorted((c for c in last.rank.collectives if c.match), key=lambda c: c.event.start)
+        for before in reversed(visits[: visits.index(last)][-64:]):
+            came = {m.rank.number: m for m in before.match.members}
+            if before.name not in ONE_SENDS_TO_ALL and all(m.rank.number in came and came[m.rank.number].event.end <= m.event.start for m in match.members):
+                return {m.rank.number: (came[m.rank.number].event.end, m.event.start) for m in match.members}
+        return None
+
+    @staticmethod
+    def did(rank, start, end):
+        """Time of computation and copies; each counts from where the one before ended. And of all else."""
+        taken, times = start, {"computation_ns": 0, "copies_ns": 0}
+        for e in (e for e in rank.work if "nccl" not in e.name and e.start < end and e.end > start):
+            here = min(e.end, end) - max(e.start, taken)
+            if here > 0:
+                times["copies_ns" if e.category in COPY else "computation_ns"] += here
+                taken = min(e.end, end)
+        return {**times, "rest": end - start - sum(times.values())}
+
+    def lateness(self):
+        clocks, rows = reference_clocks.find(self), []
+        for match in self.matches:
+            start = {m: reference_clocks.moment(clocks[m.rank.number], m.rank.base + m.event.start) for m in match.members}
+            end = {m: reference_clocks.moment(clocks[m.rank.number], m.rank.base + m.event.end) for m in match.members}
+            last, first = max(match.members, key=start.get), min(match.members, key=start.get)
+            late, ordered = start[last] - start[first], sorted(start.values())
+            apart = None if last.name in ONE_SENDS_TO_ALL else abs(end[last] - end[first])
+            both = clocks[last.rank.number], clocks[first.rank.number]
+            by_duration = min(match.members, key=lambda m: m.duration)
+            row = {"collective": last.name, "number": match.number, "last": last.rank.number, "late_ns": late, "ends_apart_ns": apart, "cost_ns": late and ordered[-1] - ordered[-2],
+                   "last_by_duration": by_duration.rank.number, "late_by_duration_ns": max(m.duration for m in match.members) - by_duration.duration,
+                   "sure": all(c.sure for c in both) and late > max(c.error for c in both) and (apart is None or late > apart)}
+            ways = self.way(match, last)
+            if ways:
+                middle = sorted(match.members, key=lambda m: ways[m.rank.number][1] - ways[m.rank.number][0])[(len(match.members) - 1) // 2]
+                own, usual = (self.did(m.rank, *ways[m.rank.number]) for m in (last, middle))
+                grew = {key: own[key] - usual[key] for key in own}
+                row |= {"computation_ns": grew["computation_ns"], "copies_ns": grew["copies_ns"], "rest": grew["rest"], "before_ns": late - sum(grew.values())}
+            else:
+                row |= {"computation_ns": None, "copies_ns": None, "rest": None, "before_ns": late}
+            rows.append(row)
         return rows
 
     def steps(self):

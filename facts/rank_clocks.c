@@ -1,13 +1,11 @@
 /*
- * clocks.c - how far the clocks of ranks are apart, by the ends of collectives; see meetings.h.
+ * rank_clocks.c - see rank_clocks.h.
  *
  * Breadth first over members: a member whose clock is known looks once at each meeting that it was at and nobody
- * looked at before, and so finds how far the clocks of all others there are ahead. So each arrival is looked at once.
+ * looked at before, and so finds how far the clocks of all others there are ahead. So each end is looked at once.
  */
-#include "fleet/meetings.h"
+#include "facts/rank_clocks.h"
 
-#include "base/memory.h"
-#include "fleet/medians.h"
 #include <stdlib.h>
 
 enum {
@@ -26,7 +24,8 @@ struct anchor {
 };
 
 struct search {
-    struct fleet_meetings *meetings;
+    const struct clock_problem *problem;
+    struct rank_clock *clocks;
     size_t *met, *met_first; /* meetings by member; where those of a member begin */
     bool *looked_at;         /* by meeting */
     bool *known;             /* by member */
@@ -51,6 +50,13 @@ static int compare_anchors(const void *left, const void *right)
     int order = compare_numbers(a->member, b->member);
     order = order ? order : compare_numbers(a->end_ns, b->end_ns);
     return order ? order : compare_numbers(a->ahead_ns, b->ahead_ns);
+}
+
+/* The median, the lower of two: clocks may be so far apart that their sum does not fit. VALUES are sorted. */
+static int64_t median_of(int64_t *values, size_t count)
+{
+    qsort(values, count, sizeof *values, compare_times);
+    return values[(count - 1) / 2];
 }
 
 /* The median of how far COUNT values are from CENTRE, the mean of two in the middle; VALUES are lost. */
@@ -94,63 +100,65 @@ static int64_t find_drift(const struct anchor *anchors, size_t count)
                 slope[slopes++] = slope_of(gained_ns, b->end_ns - a->end_ns);
         }
     if (slopes)
-        drift = fleet_median(slope, slopes);
+        drift = median_of(slope, slopes);
     free(slope);
     return drift;
 }
 
 /* AHEAD and ERROR of a clock that gains DRIFT, by its anchors. */
-static void fit(struct fleet_clock *clock, const struct anchor *anchors, size_t count, int64_t drift)
+static void fit(struct rank_clock *clock, const struct anchor *anchors, size_t count, int64_t drift)
 {
     int64_t *ahead = mem_alloc(mem_times(count, sizeof *ahead));
     clock->drift = drift;
     clock->middle_ns = anchors[count / 2].end_ns;
     for (size_t i = 0; i < count; i++)
         ahead[i] = anchors[i].ahead_ns - drifted(drift, anchors[i].end_ns - clock->middle_ns);
-    clock->ahead_ns = fleet_median(ahead, count);
+    clock->ahead_ns = median_of(ahead, count);
     clock->error_ns = deviation_of(ahead, count, clock->ahead_ns);
     free(ahead);
 }
 
-static bool same_host(const struct fleet_job *job, uint32_t a, uint32_t b)
+static bool same_host(const struct clock_problem *problem, uint32_t a, uint32_t b)
 {
-    const struct facts_recording *one = job->members.at[a].recording, *other = job->members.at[b].recording;
-    return one->host != NAME_NONE && one->host == other->host;
+    return problem->host[a] != CLOCK_NO_HOST && problem->host[a] == problem->host[b];
 }
 
 /* The clock of a member from its COUNT anchors, by time, which were found by way of FROM. */
 static void set_clock(struct search *search, const struct anchor *anchors, size_t count, uint32_t from)
 {
-    struct fleet_meetings *meetings = search->meetings;
-    struct fleet_clock clock = { .anchors = (int64_t)count };
+    struct rank_clock *clocks = search->clocks;
+    struct rank_clock clock = { .anchors = (int64_t)count };
     fit(&clock, anchors, count, 0);
     int64_t span_ns;
     if (count >= DRIFT_LEAST_ANCHORS &&
         !__builtin_sub_overflow(anchors[count - 1].end_ns, anchors[0].end_ns, &span_ns) &&
         span_ns >= DRIFT_LEAST_SPAN_NS) {
-        struct fleet_clock drifting = { .anchors = (int64_t)count };
+        struct rank_clock drifting = { .anchors = (int64_t)count };
         fit(&drifting, anchors, count, find_drift(anchors, count));
         int64_t gained_ns = drifted(drifting.drift, span_ns);
         if ((gained_ns < 0 ? -gained_ns : gained_ns) / 3 > drifting.error_ns)
             clock = drifting;
     }
-    int64_t on_the_way_ns = meetings->clocks[from].error_ns;
-    bool noise = clock.drift == 0 && same_host(meetings->job, anchors[0].member, from) &&
-                 clock.ahead_ns - meetings->clocks[from].applied_ns <= clock.error_ns &&
-                 meetings->clocks[from].applied_ns - clock.ahead_ns <= clock.error_ns;
-    clock.applied_ns = noise ? meetings->clocks[from].applied_ns : clock.ahead_ns;
+    int64_t on_the_way_ns = clocks[from].error_ns;
+    int64_t apart_ns;
+    bool noise = clock.drift == 0 && same_host(search->problem, anchors[0].member, from) &&
+                 !__builtin_sub_overflow(clock.ahead_ns, clocks[from].applied_ns, &apart_ns) &&
+                 apart_ns <= clock.error_ns && apart_ns >= -clock.error_ns;
+    clock.applied_ns = noise ? clocks[from].applied_ns : clock.ahead_ns;
     if (__builtin_add_overflow(clock.error_ns, on_the_way_ns, &clock.error_ns))
         clock.error_ns = INT64_MAX;
-    clock.sure = count >= LEAST_ANCHORS && clock.error_ns <= MOST_ERROR_NS && meetings->clocks[from].sure;
-    meetings->clocks[anchors[0].member] = clock;
+    clock.sure = count >= LEAST_ANCHORS && clock.error_ns <= MOST_ERROR_NS && clocks[from].sure;
+    clock.root = clocks[from].root;
+    clocks[anchors[0].member] = clock;
 }
 
-int64_t fleet_clock_moment(const struct fleet_clock *clock, int64_t moment_ns)
+int64_t rank_clock_moment(const struct rank_clock *clock, int64_t moment_ns)
 {
-    int64_t right_ns;
-    if (clock->ahead_ns == FACTS_MISSING ||
-        __builtin_sub_overflow(
-            moment_ns, clock->applied_ns + drifted(clock->drift, moment_ns - clock->middle_ns), &right_ns))
+    int64_t since_ns = 0, right_ns;
+    if (clock->ahead_ns == CLOCK_UNKNOWN ||
+        (clock->drift && __builtin_sub_overflow(moment_ns, clock->middle_ns, &since_ns)) ||
+        __builtin_sub_overflow(moment_ns, clock->applied_ns, &right_ns) ||
+        __builtin_sub_overflow(right_ns, drifted(clock->drift, since_ns), &right_ns))
         return moment_ns;
     return right_ns;
 }
@@ -159,46 +167,42 @@ int64_t fleet_clock_moment(const struct fleet_clock *clock, int64_t moment_ns)
 
 static void list_meetings(struct search *search)
 {
-    struct fleet_meetings *meetings = search->meetings;
-    size_t members = meetings->job->members.count, arrivals = meetings->arrival_count;
-    search->met_first = mem_zalloc(members + 2, sizeof *search->met_first);
-    search->met = mem_alloc(mem_times(arrivals + 1, sizeof *search->met));
-    for (size_t m = 0; m < meetings->count; m++)
-        for (size_t i = 0; i < meetings->at[m].count; i++)
-            search->met_first[meetings->arrivals[meetings->at[m].first + i].member + 2]++;
-    for (size_t m = 1; m < members + 2; m++)
+    const struct clock_problem *problem = search->problem;
+    search->met_first = mem_zalloc(problem->members + 2, sizeof *search->met_first);
+    size_t ends = 0;
+    for (size_t m = 0; m < problem->count; m++)
+        for (size_t i = 0; i < problem->meetings[m].count; i++, ends++)
+            search->met_first[problem->ends[problem->meetings[m].first + i].member + 2]++;
+    search->met = mem_alloc(mem_times(ends + 1, sizeof *search->met));
+    for (size_t m = 1; m < problem->members + 2; m++)
         search->met_first[m] += search->met_first[m - 1];
-    for (size_t m = 0; m < meetings->count; m++)
-        for (size_t i = 0; i < meetings->at[m].count; i++)
-            search->met[search->met_first[meetings->arrivals[meetings->at[m].first + i].member + 1]++] = m;
+    for (size_t m = 0; m < problem->count; m++)
+        for (size_t i = 0; i < problem->meetings[m].count; i++)
+            search->met[search->met_first[problem->ends[problem->meetings[m].first + i].member + 1]++] = m;
 }
 
 /* Compare the ends of MEETING with that of MEMBER, whose clock is known. */
-static void look_at(struct search *search, const struct fleet_meeting *meeting, uint32_t member)
+static void look_at(struct search *search, const struct clock_meeting *meeting, uint32_t member)
 {
-    const struct fleet_arrival *arrivals = search->meetings->arrivals + meeting->first;
+    const struct clock_end *ends = search->problem->ends + meeting->first;
     size_t own = 0;
-    while (arrivals[own].member != member)
+    while (ends[own].member != member)
         own++;
-    int64_t end_ns = fleet_clock_moment(&search->meetings->clocks[member], arrivals[own].end_ns), ahead_ns;
+    int64_t end_ns = rank_clock_moment(&search->clocks[member], ends[own].end_ns), ahead_ns;
     for (size_t i = 0; i < meeting->count; i++)
-        if (!search->known[arrivals[i].member] &&
-            !__builtin_sub_overflow(arrivals[i].end_ns, end_ns, &ahead_ns))
-            *VEC_PUSH(&search->anchors) = (struct anchor){ arrivals[i].member, arrivals[i].end_ns, ahead_ns };
+        if (!search->known[ends[i].member] && !__builtin_sub_overflow(ends[i].end_ns, end_ns, &ahead_ns))
+            *VEC_PUSH(&search->anchors) = (struct anchor){ ends[i].member, ends[i].end_ns, ahead_ns };
 }
 
 static void go_on_from(struct search *search, uint32_t member)
 {
-    const struct fleet_meetings *meetings = search->meetings;
     search->anchors.count = 0;
     for (size_t i = search->met_first[member]; i < search->met_first[member + 1]; i++) {
         size_t m = search->met[i];
-        const struct fleet_meeting *meeting = &meetings->at[m];
         if (search->looked_at[m])
             continue;
         search->looked_at[m] = true;
-        if (fleet_joins_all(meetings->job->facts, meetings->arrivals[meeting->first].collective))
-            look_at(search, meeting, member);
+        look_at(search, &search->problem->meetings[m], member);
     }
     if (search->anchors.count)
         qsort(search->anchors.at, search->anchors.count, sizeof *search->anchors.at, compare_anchors);
@@ -212,23 +216,23 @@ static void go_on_from(struct search *search, uint32_t member)
     }
 }
 
-void fleet_clocks_find(struct fleet_meetings *meetings)
+struct rank_clock *rank_clocks_find(const struct clock_problem *problem)
 {
-    size_t members = meetings->job->members.count;
-    struct search search = { .meetings = meetings };
-    free(meetings->clocks);
-    meetings->clocks = mem_zalloc(members + 1, sizeof *meetings->clocks);
+    size_t members = problem->members;
+    struct search search = { .problem = problem };
+    struct rank_clock *clocks = search.clocks = mem_zalloc(members + 1, sizeof *clocks);
     list_meetings(&search);
-    search.looked_at = mem_zalloc(meetings->count + 1, sizeof *search.looked_at);
+    search.looked_at = mem_zalloc(problem->count + 1, sizeof *search.looked_at);
     search.known = mem_zalloc(members + 1, sizeof *search.known);
     search.queue = mem_alloc(mem_times(members + 1, sizeof *search.queue));
     for (uint32_t m = 0; m < members; m++) {
         if (search.known[m])
             continue;
-        bool meets = search.met_first[m + 1] > search.met_first[m];
-        meetings->clocks[m] = (struct fleet_clock){ .ahead_ns = meets ? 0 : FACTS_MISSING,
-                                                    .error_ns = meets ? 0 : FACTS_MISSING,
-                                                    .sure = meets };
+        bool meets = problem->meets[m];
+        clocks[m] = (struct rank_clock){ .ahead_ns = meets ? 0 : CLOCK_UNKNOWN,
+                                         .error_ns = meets ? 0 : CLOCK_UNKNOWN,
+                                         .root = m,
+                                         .sure = meets };
         search.known[m] = true;
         search.queue[search.queued++] = m;
         for (size_t q = search.queued - 1; q < search.queued; q++)
@@ -240,4 +244,5 @@ void fleet_clocks_find(struct fleet_meetings *meetings)
     free(search.known);
     free(search.queue);
     VEC_FREE(&search.anchors);
+    return clocks;
 }

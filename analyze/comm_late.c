@@ -1,0 +1,502 @@
+/*
+ * comm_late.c - see comm_late.h.
+ *
+ * Since the collective before, which all members of this one were at, too, each rank has gone its own way: so the lengths of these
+ * ways are compared, each on the clock of its own rank. The way of the last is held against that of the rank in the middle, and
+ * both are split into moments of work, other communication, and gaps by their cause, which leave nothing out: what one did longer
+ * adds up to how much longer its way is. What of the lateness is left came from before.
+ */
+#include "analyze/comm_late.h"
+
+#include "analyze/gaps.h"
+#include "base/demangle.h"
+#include "base/runs.h"
+#include "base/search.h"
+#include "facts/step_list.h"
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* clang-format off */
+static const struct table_column columns[] = {
+    COLUMN(struct comm_late, step, "step", "Step", TABLE_COUNT, "number of the step in which the last rank issued it", .flags = TABLE_IF_ANY),
+    COLUMN(struct comm_late, collective, "collective", "Collective", TABLE_NAME, "what was done"),
+    COLUMN(struct comm_late, number, "number", "Number", TABLE_COUNT, "its number in the group, as the files tell it; else its place in the order"),
+    COLUMN(struct comm_late, last, "last", "Last", TABLE_COUNT, "the rank that began last, on clocks set right"),
+    COLUMN(struct comm_late, late_ns, "late", "Late", TABLE_NS, "from the start of the first to that of the last, on clocks set right"),
+    COLUMN(struct comm_late, sure, "sure", "Sure", TABLE_BOOL, "late by more than the error of the clocks, and than the ends of the two lie apart"),
+    COLUMN(struct comm_late, grew, "grew", "Grew most", TABLE_NAME, "in the part that grew most, the kernel, copy, or cause of a gap and what was launched after it, that took most longer than on the rank in the middle since the collective before"),
+    COLUMN(struct comm_late, grew_ns, "grew_by", "By", TABLE_NS, "how much longer that took"),
+    COLUMN(struct comm_late, part_ns[LATE_COMPUTATION], "computation", "Computation +", TABLE_NS, "what the last computed longer than the rank in the middle"),
+    COLUMN(struct comm_late, part_ns[LATE_COPIES], "copies", "Copies +", TABLE_NS, "copies while nothing computed"),
+    COLUMN(struct comm_late, part_ns[LATE_COMMUNICATION], "communication", "Communication +", TABLE_NS, "other communication, while nothing computed or copied"),
+    COLUMN(struct comm_late, part_ns[LATE_HOST_GAPS], "host", "Host +", TABLE_NS, "gaps in which the next work was not launched yet"),
+    COLUMN(struct comm_late, part_ns[LATE_DEVICE_GAPS], "device", "Queued +", TABLE_NS, "gaps in which it was: launch latency, waits for other streams"),
+    COLUMN(struct comm_late, before_ns, "before", "Before", TABLE_NS, "the rest of late: from before, and by which the first was early"),
+    COLUMN(struct comm_late, cost_ns, "cost", "Cost", TABLE_NS, "what all would gain had the last come as the one before it", .flags = TABLE_OPTIONAL),
+    COLUMN(struct comm_late, apart_ns, "ends_apart", "Ends apart", TABLE_NS, "how far the ends of the two lie apart, on clocks set right; missing where not all must arrive", .flags = TABLE_OPTIONAL),
+    COLUMN(struct comm_late, last_by_duration, "last_by_duration", "Last by duration", TABLE_COUNT, "the rank with the shortest duration: where clocks are not sure it is the last", .flags = TABLE_OPTIONAL),
+    COLUMN(struct comm_late, late_by_duration_ns, "late_by_duration", "Late by duration", TABLE_NS, "the longest duration less the shortest", .flags = TABLE_OPTIONAL),
+    COLUMN(struct comm_late, number_of_last, "rank_device", "Device", TABLE_COUNT, "of the last", .flags = TABLE_OPTIONAL),
+};
+/* clang-format on */
+
+/* Of one way: time spent on what has this name. */
+struct piece {
+    enum late_part part;
+    enum gap_cause cause; /* of gaps */
+    name_id name;         /* of the work; of a gap what was launched after it. NAME_NONE: not known */
+    int64_t time_ns;
+};
+
+struct way {
+    size_t collective; /* index of the one it leads to */
+    int64_t start_ns, end_ns;
+};
+
+struct pieces {
+    VEC_OF(struct piece);
+};
+
+struct lateness {
+    const struct comm_query *query;
+    struct gaps *gaps;      /* device after device, by start */
+    size_t *gaps_of_device; /* by device: where its gaps begin; after the last where they end */
+    struct intervals *talk; /* by place: when it communicated */
+    size_t *visits;         /* collectives that were matched, place after place, by start */
+    size_t *visit_of;       /* by collective: its place there */
+    size_t visit_count;
+    struct pieces of_last, of_middle, grown; /* GROWN: the one less the other */
+};
+
+static int64_t start_of(const struct lateness *late, size_t collective)
+{
+    return late->query->trace->start_ns[late->query->collectives->at[collective].event];
+}
+
+static int64_t end_of(const struct lateness *late, size_t collective)
+{
+    return trace_end_ns(late->query->trace, late->query->collectives->at[collective].event);
+}
+
+static const struct collective_place *place_of(const struct lateness *late, size_t collective)
+{
+    return &late->query->collectives->places[late->query->collectives->at[collective].place];
+}
+
+/* ---- what is looked up ---- */
+
+static void open_gaps(struct lateness *late)
+{
+    const struct gpu_events *gpu = late->query->collectives->gpu;
+    struct gaps_options options = gaps_defaults;
+    options.min_ns = 0;
+    options.in_order = true;
+    struct selection *all =
+        selection_open(late->query->trace, &(struct selection_query){ 0 }, &(struct tpa_error){ 0 });
+    late->gaps = gaps_analyze(late->query->trace, all, BY(DEVICE), &options);
+    selection_free(all);
+    late->gaps_of_device = mem_zalloc(gpu->device_count + 2, sizeof *late->gaps_of_device);
+    for (size_t g = 0; g < late->gaps->count; g++)
+        late->gaps_of_device[late->gaps->at[g].device + 1]++;
+    for (size_t d = 0; d < gpu->device_count; d++)
+        late->gaps_of_device[d + 1] += late->gaps_of_device[d];
+}
+
+static void open_lateness(struct lateness *late)
+{
+    const struct collectives *all = late->query->collectives;
+    late->talk = mem_zalloc(all->place_count + 1, sizeof *late->talk);
+    late->visits = mem_alloc(mem_times(all->count + 1, sizeof *late->visits));
+    late->visit_of = mem_alloc(mem_times(all->count + 1, sizeof *late->visit_of));
+    for (size_t i = 0; i < all->count; i++) { /* place after place, by start */
+        if (all->at[i].timed)
+            intervals_add(&late->talk[all->at[i].place], start_of(late, i), end_of(late, i));
+        late->visit_of[i] = late->visit_count;
+        if (late->query->matches->match_of[i] != MATCH_NONE)
+            late->visits[late->visit_count++] = i;
+    }
+    for (size_t p = 0; p < all->place_count; p++)
+        intervals_merge(&late->talk[p]);
+    open_gaps(late);
+}
+
+static void close_lateness(struct lateness *late)
+{
+    for (size_t p = 0; p < late->query->collectives->place_count; p++)
+        intervals_release(&late->talk[p]);
+    free(late->talk);
+    free(late->visits);
+    free(late->visit_of);
+    free(late->gaps_of_device);
+    gaps_free(late->gaps);
+    VEC_FREE(&late->of_last);
+    VEC_FREE(&late->of_middle);
+    VEC_FREE(&late->grown);
+}
+
+/* ---- ways ---- */
+
+/* The collective of MATCH at PLACE; SIZE_MAX: none. */
+static size_t member_at(const struct lateness *late, const struct collective_match *match, uint32_t place)
+{
+    const struct collective *all = late->query->collectives->at;
+    const size_t *member = late->query->matches->member + match->first; /* by place */
+    size_t i = 0;
+    SEARCH(i, match->count, all[member[i]].place < place);
+    return i < match->count && all[member[i]].place == place ? member[i] : SIZE_MAX;
+}
+
+/* The way of each member of MATCH since the last collective that all of them were at, which had ended for all; false: there is none. */
+static bool find_ways(const struct lateness *late, const struct collective_match *match, size_t last,
+                      struct way *ways)
+{
+    enum { MOST_VISITS = 64 };
+    const struct collectives *all = late->query->collectives;
+    const size_t *member = late->query->matches->member + match->first;
+    size_t at = late->visit_of[last];
+    for (size_t back = 1; back <= MOST_VISITS && back <= at; back++) {
+        size_t before = late->visits[at - back];
+        if (all->at[before].place != all->at[last].place)
+            return false;
+        const struct collective_match *other =
+            &late->query->matches->at[late->query->matches->match_of[before]];
+        size_t found = 0;
+        for (; found < match->count && collective_joins_all(all->at[before].kind); found++) {
+            size_t from = member_at(late, other, all->at[member[found]].place);
+            if (from == SIZE_MAX || end_of(late, from) > start_of(late, member[found]))
+                break;
+            ways[found] = (struct way){ member[found], end_of(late, from), start_of(late, member[found]) };
+        }
+        if (found == match->count)
+            return true;
+    }
+    return false;
+}
+
+static bool is_longer(const void *context, const void *left, const void *right)
+{
+    (void)context;
+    const struct way *a = left, *b = right;
+    return a->end_ns - a->start_ns > b->end_ns - b->start_ns;
+}
+
+/* ---- what a rank did on its way ---- */
+
+static void add_piece(struct pieces *pieces, enum late_part part, enum gap_cause cause, name_id name,
+                      int64_t time_ns)
+{
+    if (time_ns > 0)
+        *VEC_PUSH(pieces) = (struct piece){ part, cause, name, time_ns };
+}
+
+static bool is_made_by_host(enum gap_cause cause)
+{
+    return cause <= GAP_FIRST_USE || cause == GAP_PROFILER;
+}
+
+/* A stretch without work or communication: the gaps of the device in it. */
+static void add_gaps(const struct lateness *late, struct pieces *pieces, uint32_t place, int64_t start_ns,
+                     int64_t end_ns)
+{
+    const struct collectives *all = late->query->collectives;
+    if (place >= all->gpu->device_count) { /* a host */
+        add_piece(pieces, LATE_HOST_GAPS, GAP_HOST, NAME_NONE, end_ns - start_ns);
+        return;
+    }
+    const struct gap *at = late->gaps->at + late->gaps_of_device[place];
+    size_t count = late->gaps_of_device[place + 1] - late->gaps_of_device[place], i;
+    SEARCH(i, count, at[i].end_ns <= start_ns);
+    for (; i < count && at[i].start_ns < end_ns; i++) {
+        int64_t from_ns = at[i].start_ns > start_ns ? at[i].start_ns : start_ns,
+                to_ns = at[i].end_ns < end_ns ? at[i].end_ns : end_ns;
+        event_id next = at[i].op != EVENT_NONE     ? at[i].op
+                        : at[i].call != EVENT_NONE ? at[i].call
+                                                   : at[i].after;
+        add_piece(pieces, LATE_DEVICE_GAPS, GAP_UNKNOWN, NAME_NONE, from_ns - start_ns);
+        add_piece(pieces, is_made_by_host(at[i].cause) ? LATE_HOST_GAPS : LATE_DEVICE_GAPS, at[i].cause,
+                  late->query->trace->name[next], to_ns - from_ns);
+        start_ns = to_ns;
+    }
+    add_piece(pieces, LATE_DEVICE_GAPS, GAP_UNKNOWN, NAME_NONE, end_ns - start_ns);
+}
+
+/* A stretch without work: other communication, and gaps. */
+static void add_pause(const struct lateness *late, struct pieces *pieces, uint32_t place, int64_t start_ns,
+                      int64_t end_ns)
+{
+    const struct intervals *talk = &late->talk[place];
+    size_t i;
+    SEARCH(i, talk->count, talk->at[i].end_ns <= start_ns);
+    for (; i < talk->count && talk->at[i].start_ns < end_ns; i++) {
+        int64_t from_ns = talk->at[i].start_ns > start_ns ? talk->at[i].start_ns : start_ns,
+                to_ns = talk->at[i].end_ns < end_ns ? talk->at[i].end_ns : end_ns;
+        if (from_ns > start_ns)
+            add_gaps(late, pieces, place, start_ns, from_ns);
+        add_piece(pieces, LATE_COMMUNICATION, GAP_CAUSES, NAME_NONE, to_ns - from_ns);
+        start_ns = to_ns;
+    }
+    if (end_ns > start_ns)
+        add_gaps(late, pieces, place, start_ns, end_ns);
+}
+
+static bool is_smaller_piece(const struct piece *a, const struct piece *b)
+{
+    if (a->part != b->part)
+        return a->part < b->part;
+    return a->cause != b->cause ? a->cause < b->cause : a->name < b->name;
+}
+
+static bool is_behind(const void *context, const void *left, const void *right)
+{
+    (void)context;
+    return is_smaller_piece(right, left);
+}
+
+/* By name; works that lie over each other count from where the one before ended, as in "meanwhile". */
+static void split_way(const struct lateness *late, const struct way *way, struct pieces *pieces)
+{
+    const struct trace *trace = late->query->trace;
+    uint32_t index = late->query->collectives->at[way->collective].place;
+    const struct collective_place *place = place_of(late, way->collective);
+    int64_t until_ns = way->start_ns;
+    size_t i;
+    pieces->count = 0;
+    SEARCH(i, place->work_count, place->ends_ns[i] <= way->start_ns);
+    for (; i < place->work_count && trace->start_ns[place->work[i]] < way->end_ns; i++) {
+        event_id e = place->work[i];
+        int64_t end_ns = trace_end_ns(trace, e) < way->end_ns ? trace_end_ns(trace, e) : way->end_ns;
+        if (end_ns <= until_ns)
+            continue;
+        if (trace->start_ns[e] > until_ns)
+            add_pause(late, pieces, index, until_ns, trace->start_ns[e]);
+        until_ns = trace->start_ns[e] > until_ns ? trace->start_ns[e] : until_ns;
+        add_piece(pieces, trace->kind[e] == EVENT_MEMCPY ? LATE_COPIES : LATE_COMPUTATION, GAP_CAUSES,
+                  trace->name[e], end_ns - until_ns);
+        until_ns = end_ns;
+    }
+    if (way->end_ns > until_ns)
+        add_pause(late, pieces, index, until_ns, way->end_ns);
+    runs_sort(pieces->at, pieces->count, sizeof *pieces->at, is_behind, NULL);
+}
+
+/* ---- the difference ---- */
+
+static struct text piece_text(const struct lateness *late, const struct piece *piece)
+{
+    const struct names *names = late->query->trace->names;
+    struct buffer text = { 0 };
+    if (piece->part == LATE_COMMUNICATION)
+        buffer_puts(&text, "other communication");
+    else if (piece->cause != GAP_CAUSES)
+        buffer_printf(&text, "gap: %s", gap_cause_name(piece->cause));
+    if (piece->cause != GAP_CAUSES && piece->name != NAME_NONE)
+        buffer_puts(&text, ", before ");
+    if (piece->name != NAME_NONE && !demangle_name(&text, names_text(names, piece->name)))
+        buffer_puts(&text, names_text(names, piece->name));
+    struct text kept = { arena_strndup(&late->query->comm->texts, text.at, text.count), text.count };
+    buffer_release(&text);
+    return kept;
+}
+
+static int64_t take_alike(const struct pieces *pieces, size_t *at, const struct piece *key)
+{
+    int64_t time_ns = 0;
+    for (; *at < pieces->count && !is_smaller_piece(key, &pieces->at[*at]); (*at)++)
+        time_ns += pieces->at[*at].time_ns;
+    return time_ns;
+}
+
+/* Of what grew in the part that grew most, the name that grew most. */
+static void name_most(const struct lateness *late, struct comm_late *row)
+{
+    const struct piece *most = NULL;
+    int part = 0;
+    for (int p = 1; p < LATE_PARTS; p++)
+        part = row->part_ns[p] > row->part_ns[part] ? p : part;
+    for (size_t i = 0; i < late->grown.count && row->part_ns[part] > 0; i++) {
+        const struct piece *piece = &late->grown.at[i];
+        if ((int)piece->part == part && piece->time_ns > (most ? most->time_ns : 0))
+            most = piece;
+    }
+    if (!most)
+        return;
+    row->grew = piece_text(late, most);
+    row->grew_ns = most->time_ns;
+}
+
+/* What the last did longer than the rank in the middle, part by part and by name. */
+static void compare_ways(struct lateness *late, struct comm_late *row)
+{
+    size_t a = 0, b = 0;
+    late->grown.count = 0;
+    while (a < late->of_last.count || b < late->of_middle.count) {
+        bool first =
+            b == late->of_middle.count ||
+            (a < late->of_last.count && !is_smaller_piece(&late->of_middle.at[b], &late->of_last.at[a]));
+        struct piece key = first ? late->of_last.at[a] : late->of_middle.at[b];
+        key.time_ns = take_alike(&late->of_last, &a, &key) - take_alike(&late->of_middle, &b, &key);
+        row->part_ns[key.part] += key.time_ns;
+        row->before_ns -= key.time_ns;
+        *VEC_PUSH(&late->grown) = key;
+    }
+    if (row->sure)
+        name_most(late, row);
+}
+
+static void explain(struct lateness *late, const struct collective_match *match, size_t last,
+                    struct comm_late *row)
+{
+    struct way *ways = mem_alloc(mem_times(match->count, sizeof *ways)), own = { 0 };
+    row->before_ns = row->late_ns;
+    if (find_ways(late, match, last, ways)) {
+        for (size_t i = 0; i < match->count; i++)
+            own = ways[i].collective == last ? ways[i] : own;
+        runs_sort(ways, match->count, sizeof *ways, is_longer, NULL);
+        split_way(late, &own, &late->of_last);
+        split_way(late, &ways[(match->count - 1) / 2], &late->of_middle);
+        compare_ways(late, row);
+    } else {
+        for (int p = 0; p < LATE_PARTS; p++)
+            row->part_ns[p] = TABLE_INT_MISSING;
+    }
+    free(ways);
+}
+
+/* ---- who was last ---- */
+
+/* A moment of the file that COLLECTIVE is of, on the clock of the first rank; far apart clocks end at the limits. */
+static int64_t set_right(const struct lateness *late, size_t collective, int64_t moment_ns)
+{
+    uint32_t file = place_of(late, collective)->file;
+    const struct trace_file *of = &late->query->trace->files[file];
+    int64_t absolute_ns;
+    if (!of->has_base || __builtin_add_overflow(moment_ns, of->base_ns, &absolute_ns))
+        absolute_ns = moment_ns;
+    return rank_clock_moment(&late->query->matches->clocks[file], absolute_ns);
+}
+
+static int64_t difference(int64_t a, int64_t b)
+{
+    int64_t apart;
+    return !__builtin_sub_overflow(a, b, &apart) ? apart : a > b ? INT64_MAX : -INT64_MAX;
+}
+
+static int64_t rank_of(const struct lateness *late, size_t collective)
+{
+    return selection_rank(late->query->trace, place_of(late, collective)->file);
+}
+
+static void judge_durations(const struct lateness *late, const struct collective_match *match,
+                            struct comm_late *row)
+{
+    const size_t *member = late->query->matches->member + match->first;
+    int64_t shortest_ns = INT64_MAX, longest_ns = INT64_MIN;
+    for (size_t i = 0; i < match->count; i++) {
+        int64_t dur_ns = end_of(late, member[i]) - start_of(late, member[i]);
+        if (dur_ns < shortest_ns)
+            row->last_by_duration = rank_of(late, member[i]);
+        shortest_ns = dur_ns < shortest_ns ? dur_ns : shortest_ns;
+        longest_ns = dur_ns > longest_ns ? dur_ns : longest_ns;
+    }
+    row->late_by_duration_ns = longest_ns - shortest_ns;
+}
+
+/* Is LATE more than the clocks of the two, and their ends, leave in doubt? */
+static bool is_sure(const struct lateness *late, size_t last, size_t earliest, const struct comm_late *row)
+{
+    const struct rank_clock *a = &late->query->matches->clocks[place_of(late, last)->file],
+                            *b = &late->query->matches->clocks[place_of(late, earliest)->file];
+    int64_t error_ns = a->error_ns > b->error_ns ? a->error_ns : b->error_ns;
+    return a->sure && b->sure && row->late_ns > error_ns &&
+           (row->apart_ns == TABLE_INT_MISSING || row->late_ns > row->apart_ns);
+}
+
+static void add_row(struct lateness *late, const struct collective_match *match)
+{
+    const struct collectives *all = late->query->collectives;
+    const size_t *member = late->query->matches->member + match->first;
+    size_t last = member[0], earliest = member[0];
+    int64_t last_ns = set_right(late, last, start_of(late, last)), first_ns = last_ns, next_ns = INT64_MIN;
+    for (size_t i = 1; i < match->count; i++) {
+        int64_t start_ns = set_right(late, member[i], start_of(late, member[i]));
+        if (start_ns > last_ns) {
+            next_ns = last_ns;
+            last_ns = start_ns;
+            last = member[i];
+        } else if (start_ns > next_ns) {
+            next_ns = start_ns;
+        }
+        if (start_ns < first_ns) {
+            first_ns = start_ns;
+            earliest = member[i];
+        }
+    }
+    uint32_t file = place_of(late, last)->file;
+    const struct step *step =
+        step_list_at(step_list_of(late->query->trace), file, collective_issued_ns(all, &all->at[last]));
+    struct comm_late row = { .step = step ? step->number : TABLE_INT_MISSING,
+                             .collective = comm_collective_text(late->query, &all->at[last]),
+                             .number = match->number,
+                             .last = rank_of(late, last),
+                             .number_of_last = place_of(late, last)->device,
+                             .late_ns = difference(last_ns, first_ns),
+                             .cost_ns = difference(last_ns, next_ns),
+                             .grew_ns = TABLE_INT_MISSING,
+                             .apart_ns = TABLE_INT_MISSING,
+                             .at_ns = last_ns };
+    if (collective_joins_all(all->at[last].kind)) {
+        int64_t apart_ns = difference(set_right(late, last, end_of(late, last)),
+                                      set_right(late, earliest, end_of(late, earliest)));
+        row.apart_ns = apart_ns < 0 ? -apart_ns : apart_ns;
+    }
+    judge_durations(late, match, &row);
+    row.sure = is_sure(late, last, earliest, &row);
+    explain(late, match, last, &row);
+    *VEC_PUSH(&late->query->comm->lateness) = row;
+}
+
+static bool is_later(const void *context, const void *a, const void *b)
+{
+    (void)context;
+    return ((const struct comm_late *)a)->at_ns > ((const struct comm_late *)b)->at_ns;
+}
+
+void comm_find_lateness(const struct comm_query *query)
+{
+    struct lateness late = { .query = query };
+    if (query->matches->count == 0)
+        return;
+    open_lateness(&late);
+    for (size_t m = 0; m < query->matches->count; m++) {
+        const struct collective_match *match = &query->matches->at[m];
+        bool held = false;
+        for (size_t i = 0; i < match->count; i++)
+            held |= query->held[query->matches->member[match->first + i]];
+        if (held)
+            add_row(&late, match);
+    }
+    close_lateness(&late);
+    runs_sort(query->comm->lateness.at, query->comm->lateness.count, sizeof *query->comm->lateness.at,
+              is_later, NULL);
+}
+
+void comm_add_lateness_table(const struct comm *comm, struct result *result)
+{
+    if (comm->lateness.count == 0)
+        return;
+    int64_t cost_ns = 0;
+    for (size_t i = 0; i < comm->lateness.count; i++)
+        cost_ns += comm->lateness.at[i].sure ? comm->lateness.at[i].cost_ns : 0;
+    struct table *table =
+        TABLE_OF_ROWS("lateness", "What made the last rank late, since the collective before", columns,
+                      comm->lateness.at, comm->lateness.count);
+    table_add_footer(table, "cost", "Gained had each last come as the one before it", TABLE_NS,
+                     table_int(cost_ns));
+    result_add_table(result, table);
+}
+
+const struct table_shape comm_late_tables[] = {
+    TABLE_SHAPE("lateness", columns),
+    { 0 },
+};

@@ -1,0 +1,313 @@
+/*
+ * slice.c - see slice.h. Columns are compacted in place, each in one pass: what stays moves to the front.
+ */
+#include "trace/slice.h"
+
+#include "base/bits.h"
+#include "base/memory.h"
+#include "trace/builder.h"
+#include "trace/storage.h"
+#include <stdlib.h>
+#include <string.h>
+
+/* What goes where. */
+struct cut {
+    struct trace *trace;
+    struct trace_storage *storage;
+    const struct trace_part *part;
+    uint32_t *file_of;  /* by old file; UINT32_MAX: dropped */
+    track_id *track_of; /* by old track; TRACK_NONE */
+};
+
+static bool is_kept(const bool *keep, size_t index)
+{
+    return !keep || keep[index];
+}
+
+static bool keeps_event(const struct cut *cut, size_t e)
+{
+    return is_kept(cut->part->events, e) && cut->track_of[cut->storage->track[e]] != TRACK_NONE;
+}
+
+/* ---- files and tracks ---- */
+
+static void number_files(struct cut *cut)
+{
+    struct trace_storage *storage = cut->storage;
+    uint32_t files = 0;
+    track_id tracks = 0;
+    cut->file_of = mem_alloc(mem_times(storage->files.count + 1, sizeof *cut->file_of));
+    cut->track_of = mem_alloc(mem_times(storage->tracks.count + 1, sizeof *cut->track_of));
+    for (size_t f = 0; f < storage->files.count; f++)
+        cut->file_of[f] = is_kept(cut->part->files, f) ? files++ : UINT32_MAX;
+    for (size_t t = 0; t < storage->tracks.count; t++)
+        cut->track_of[t] = cut->file_of[storage->tracks.at[t].file] != UINT32_MAX ? tracks++ : TRACK_NONE;
+}
+
+/* BEFORE: by event, how many before it stay. */
+static void cut_files(struct cut *cut, const event_id *before)
+{
+    struct trace_storage *storage = cut->storage;
+    size_t kept = 0;
+    for (size_t f = 0; f < storage->files.count; f++) {
+        struct trace_file *file = &storage->files.at[f];
+        if (cut->file_of[f] == UINT32_MAX) {
+            VEC_FREE(&file->devices);
+            VEC_FREE(&file->properties);
+            VEC_FREE(&file->groups);
+            continue;
+        }
+        event_id first = before[file->first_event];
+        file->event_count = before[file->first_event + file->event_count] - first;
+        file->first_event = first;
+        storage->files.at[kept++] = *file;
+    }
+    storage->files.count = kept;
+}
+
+static void cut_tracks(struct cut *cut)
+{
+    struct trace_storage *storage = cut->storage;
+    size_t kept = 0;
+    for (size_t t = 0; t < storage->tracks.count; t++) {
+        if (cut->track_of[t] == TRACK_NONE)
+            continue;
+        struct track *track = &storage->tracks.at[kept++];
+        *track = storage->tracks.at[t];
+        track->file = cut->file_of[track->file];
+        track->event_count = 0;
+    }
+    storage->tracks.count = kept;
+}
+
+static void cut_notices(struct cut *cut)
+{
+    struct trace_storage *storage = cut->storage;
+    size_t kept = 0;
+    for (size_t i = 0; i < storage->notices.count; i++) {
+        struct trace_notice notice = storage->notices.at[i];
+        if (!notice.of_all) {
+            if (cut->file_of[notice.file] == UINT32_MAX)
+                continue;
+            notice.file = cut->file_of[notice.file];
+        }
+        storage->notices.at[kept++] = notice;
+    }
+    storage->notices.count = kept;
+}
+
+/* ---- events ---- */
+
+/* The values of COLUMN, and which events have one. */
+static void cut_arg(const struct cut *cut, struct arg_storage *column)
+{
+    if (column->count == 0)
+        return;
+    const struct trace_storage *storage = cut->storage;
+    uint64_t *present = column_resize(NULL, 0, column->present_bytes);
+    size_t from = 0, to = 0, kept = 0;
+    for (size_t e = 0; e < storage->count; e++) {
+        bool has =
+            e / 64 < column->present_bytes / sizeof *present && column->present[e / 64] >> (e % 64) & 1;
+        bool keeps = keeps_event(cut, e);
+        if (has && keeps) {
+            present[kept / 64] |= UINT64_C(1) << (kept % 64);
+            if (column->wide)
+                ((int64_t *)column->values)[to++] = ((int64_t *)column->values)[from];
+            else
+                ((int32_t *)column->values)[to++] = ((int32_t *)column->values)[from];
+        }
+        from += has;
+        kept += keeps;
+    }
+    column_free(column->present, column->present_bytes);
+    column->present = present;
+    column->count = to;
+    uint32_t rank = 0;
+    for (size_t block = 0; block < storage->count / 512 + 1; block++) {
+        column->rank[block] = rank;
+        for (size_t word = block * 8; word < block * 8 + 8 && word < column->present_bytes / sizeof *present;
+             word++)
+            rank += (uint32_t)bits_count(present[word]);
+    }
+}
+
+static void cut_args(const struct cut *cut)
+{
+    for (int arg = 0; arg < ARG_COUNT; arg++) {
+        struct arg_storage *column = &cut->storage->args[arg];
+        cut_arg(cut, column);
+        cut->trace->args[arg].present = column->present;
+        cut->trace->args[arg].count = column->count;
+    }
+}
+
+/* The other columns; BEFORE gets how many events before each stay, and after the last how many in all. */
+static void cut_events(struct cut *cut, event_id *before)
+{
+    struct trace_storage *storage = cut->storage;
+    event_id kept = 0;
+    for (size_t i = 0; i < storage->categories.count; i++)
+        storage->categories.at[i].event_count = 0;
+    for (size_t e = 0; e < storage->count; e++) {
+        before[e] = kept;
+        if (!keeps_event(cut, e))
+            continue;
+        storage->start_ns[kept] = storage->start_ns[e];
+        storage->dur_ns[kept] = storage->dur_ns[e];
+        storage->name[kept] = storage->name[e];
+        storage->category[kept] = storage->category[e];
+        storage->kind[kept] = storage->kind[e];
+        storage->flags[kept] = storage->flags[e];
+        storage->track[kept] = storage->track[e]; /* renumbered below: keeps_event asks for the old one */
+        kept++;
+    }
+    before[storage->count] = kept;
+    storage->count = kept;
+}
+
+static void count_events(struct cut *cut)
+{
+    struct trace_storage *storage = cut->storage;
+    for (size_t e = 0; e < storage->count; e++) {
+        storage->track[e] = cut->track_of[storage->track[e]];
+        storage->tracks.at[storage->track[e]].event_count++;
+        storage->categories.at[storage->category[e]].event_count++;
+    }
+}
+
+static void cut_marks(struct cut *cut)
+{
+    struct trace_storage *storage = cut->storage;
+    size_t kept = 0;
+    for (size_t i = 0; i < storage->flows.count; i++) {
+        struct trace_flow flow = storage->flows.at[i];
+        flow.track = cut->track_of[flow.track];
+        if (is_kept(cut->part->flows, i) && flow.track != TRACK_NONE)
+            storage->flows.at[kept++] = flow;
+    }
+    storage->flows.count = kept;
+    kept = 0;
+    for (size_t i = 0; i < storage->samples.count; i++) {
+        struct trace_sample sample = storage->samples.at[i];
+        sample.track = cut->track_of[sample.track];
+        if (is_kept(cut->part->samples, i) && sample.track != TRACK_NONE)
+            storage->samples.at[kept++] = sample;
+    }
+    storage->samples.count = kept;
+}
+
+void trace_keep(struct trace *trace, const struct trace_part *part)
+{
+    struct trace_storage *storage = trace->storage;
+    struct cut cut = { .trace = trace, .storage = storage, .part = part };
+    event_id *before = mem_alloc(mem_times(storage->count + 1, sizeof *before));
+    trace_release_derived(storage);
+    number_files(&cut);
+    cut_args(&cut); /* while events have their old numbers */
+    cut_events(&cut, before);
+    cut_marks(&cut);
+    cut_files(&cut, before);
+    cut_tracks(&cut);
+    cut_notices(&cut);
+    count_events(&cut);
+    trace->event_count = storage->count;
+    trace->track_count = storage->tracks.count;
+    trace->file_count = storage->files.count;
+    trace->notice_count = storage->notices.count;
+    trace->flow_count = storage->flows.count;
+    trace->sample_count = storage->samples.count;
+    free(before);
+    free(cut.file_of);
+    free(cut.track_of);
+}
+
+/* ---- another clock ---- */
+
+static bool fits(int64_t moment_ns)
+{
+    return moment_ns >= -TRACE_LATEST_NS && moment_ns <= TRACE_LATEST_NS;
+}
+
+/* Do all moments of FILE stay within what a trace may hold? As none changes its place in the order, the first and the last tell. */
+static bool can_move(const struct trace *trace, uint32_t file, trace_moment *moment, const void *context)
+{
+    int64_t first_ns = INT64_MAX, last_ns = INT64_MIN;
+    const struct trace_file *of = &trace->files[file];
+    for (event_id e = of->first_event; e < of->first_event + of->event_count; e++) {
+        int64_t end_ns = trace_end_ns(trace, e);
+        first_ns = trace->start_ns[e] < first_ns ? trace->start_ns[e] : first_ns;
+        last_ns = end_ns > last_ns ? end_ns : last_ns;
+    }
+    for (size_t i = 0; i < trace->flow_count; i++)
+        if (trace->tracks[trace->flows[i].track].file == file) {
+            first_ns = trace->flows[i].ts_ns < first_ns ? trace->flows[i].ts_ns : first_ns;
+            last_ns = trace->flows[i].ts_ns > last_ns ? trace->flows[i].ts_ns : last_ns;
+        }
+    for (size_t i = 0; i < trace->sample_count; i++)
+        if (trace->tracks[trace->samples[i].track].file == file) {
+            first_ns = trace->samples[i].ts_ns < first_ns ? trace->samples[i].ts_ns : first_ns;
+            last_ns = trace->samples[i].ts_ns > last_ns ? trace->samples[i].ts_ns : last_ns;
+        }
+    return last_ns == INT64_MIN || (fits(moment(context, first_ns)) && fits(moment(context, last_ns)));
+}
+
+/* The property says what the base was: now it says what it is. */
+static void set_base(struct trace *trace, struct trace_file *file, bool has_base, int64_t base_ns)
+{
+    file->has_base = has_base;
+    file->base_ns = has_base ? base_ns : 0;
+    for (size_t i = 0; i < file->properties.count; i++) {
+        struct trace_property *property = &file->properties.at[i];
+        if (strcmp(property->key, "baseTimeNanoseconds") == 0)
+            property->value = arena_printf(&trace->arena, "%lld", (long long)file->base_ns);
+    }
+}
+
+bool trace_move(struct trace *trace, uint32_t file, bool has_base, int64_t base_ns, trace_moment *moment,
+                const void *context)
+{
+    if (!can_move(trace, file, moment, context))
+        return false;
+    struct trace_storage *storage = trace->storage;
+    struct trace_file *of = &storage->files.at[file];
+    trace_release_derived(storage);
+    for (event_id e = of->first_event; e < of->first_event + of->event_count; e++) {
+        int64_t end_ns = moment(context, storage->start_ns[e] + storage->dur_ns[e]);
+        storage->start_ns[e] = moment(context, storage->start_ns[e]);
+        storage->dur_ns[e] = end_ns - storage->start_ns[e];
+    }
+    for (size_t i = 0; i < storage->flows.count; i++)
+        if (storage->tracks.at[storage->flows.at[i].track].file == file)
+            storage->flows.at[i].ts_ns = moment(context, storage->flows.at[i].ts_ns);
+    for (size_t i = 0; i < storage->samples.count; i++)
+        if (storage->tracks.at[storage->samples.at[i].track].file == file)
+            storage->samples.at[i].ts_ns = moment(context, storage->samples.at[i].ts_ns);
+    if (of->has_window) {
+        of->window_start_ns = moment(context, of->window_start_ns);
+        of->window_end_ns = moment(context, of->window_end_ns);
+    }
+    set_base(trace, of, has_base, base_ns);
+    return true;
+}
+
+/* ---- arrows ---- */
+
+void trace_replace_flows(struct trace *trace, const char *category, const struct trace_flow *flows,
+                         size_t count)
+{
+    struct trace_storage *storage = trace->storage;
+    name_id id = names_add(storage->texts, category, strlen(category));
+    size_t kept = 0;
+    for (size_t i = 0; i < storage->flows.count; i++)
+        if (storage->flows.at[i].category != id)
+            storage->flows.at[kept++] = storage->flows.at[i];
+    storage->flows.count = kept;
+    for (size_t i = 0; i < count; i++) {
+        struct trace_flow *flow = VEC_PUSH(&storage->flows);
+        *flow = flows[i];
+        flow->category = flow->name = id;
+    }
+    trace->flows = storage->flows.at;
+    trace->flow_count = storage->flows.count;
+}
