@@ -215,7 +215,12 @@ static void put_head(struct writing *page, const struct table *table, const stru
     for (size_t i = 0; i < columns->count; i++) {
         const struct page_column *of = &columns->at[i];
         const struct table_column *column = &table->columns[of->column];
-        buffer_printf(&page->text, "<th scope=\"col\" class=\"%s%s\" aria-sort=\"%s\" title=\"",
+        buffer_printf(&page->text,
+                      "<th scope=\"col\" data-key=\"%s\"%s class=\"%s%s\" aria-sort=\"%s\" title=\"",
+                      column->key,
+                      column->kind == TABLE_MOMENT ? " data-kind=\"moment\""
+                      : column->kind == TABLE_NS   ? " data-kind=\"ns\""
+                                                   : "",
                       is_figure(column->kind) ? "n"
                       : of->apart             ? "name"
                                               : "text",
