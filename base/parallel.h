@@ -10,8 +10,8 @@
  *             ...
  *     }
  *
- * Which thread does which part, and when, is not known. So a part writes to nothing that another one looks at, and results are
- * joined in the order of the parts: then they are the same for every number of threads.
+ * Which thread does which part, and when, is not known. So a part writes to nothing that another one looks at, and
+ * results are joined in the order of the parts: then they are the same for every number of threads.
  */
 #ifndef TPA_BASE_PARALLEL_H
 #define TPA_BASE_PARALLEL_H
@@ -36,9 +36,9 @@ static inline size_t parallel_first(size_t count, size_t parts, size_t part)
 }
 
 /*
- * Call TASK for each of PARTS, on at most WORKERS threads, of which the caller is one; return when all are done. Each thread takes
- * the next part that nobody has begun, so that parts may differ in size. With one worker, or where no thread can be made, the
- * caller does them in order.
+ * Call TASK for each of PARTS, on at most WORKERS threads, of which the caller is one; return when all are done. Each
+ * thread takes the next part that nobody has begun, so that parts may differ in size. With one worker, or where no
+ * thread can be made, the caller does them in order.
  */
 void parallel_run(unsigned workers, size_t parts, parallel_task *task, void *context);
 

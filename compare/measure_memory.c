@@ -1,9 +1,9 @@
 /*
  * measure_memory.c - peaks of memory by sample; see measure_parts.h.
  *
- * Between two records of a device its level holds for all steps that begin there: so a record raises a range of steps, ordered by
- * their start, in a tree of ranges, and the peak of a step is read from the tree at last. Devices and steps may both be many:
- * asking each device about each step took 15 s for 10,000 of each.
+ * Between two records of a device its level holds for all steps that begin there: so a record raises a range of steps,
+ * ordered by their start, in a tree of ranges, and the peak of a step is read from the tree at last. Devices and steps
+ * may both be many: asking each device about each step took 15 s for 10,000 of each.
  */
 #include "compare/measure_parts.h"
 

@@ -1,8 +1,8 @@
 /*
  * of_trace.c - see of_trace.h: from a call tree to sums.
  *
- * One pass over the tree adds each call to the sums of its pair (callee, caller). Pairs are few; writing each call down and
- * sorting took 94 bytes of memory an event, and half of the time of `tpa callers`.
+ * One pass over the tree adds each call to the sums of its pair (callee, caller). Pairs are few; writing each call
+ * down and sorting took 94 bytes of memory an event, and half of the time of `tpa callers`.
  */
 #include "profile/of_trace.h"
 
@@ -151,8 +151,9 @@ static void close_calls(struct summing *sum, struct open_calls *open, node_id pa
 }
 
 /*
- * Add node N, which is not folded. A call within another one of its function is no outermost one, and within another one of
- * its function and caller no primitive one. What is open is counted, so that deep recursion costs no more than flat code.
+ * Add node N, which is not folded. A call within another one of its function is no outermost one, and within another
+ * one of its function and caller no primitive one. What is open is counted, so that deep recursion costs no more than
+ * flat code.
  */
 static void add_call(struct summing *sum, const struct calltree *tree, node_id n, struct open_calls *open)
 {

@@ -191,7 +191,7 @@ static bool is_later(const void *context, const void *left, const void *right)
     return a_ns != b_ns ? a_ns > b_ns : a > b;
 }
 
-/* New: all launched work, by what GROUP_OF says of it. Numbers are sorted, not items: these are large, and sorting takes as much again. */
+/* New: all launched work, by what GROUP_OF says of it. Numbers are sorted, not items, of which sorting takes as many again. */
 static struct latest *open_latest(const struct device *device, group_of_work *group_of)
 {
     uint32_t *works = mem_alloc(mem_times(device->gpu->count + 1, sizeof *works));

@@ -1,7 +1,7 @@
 /*
- * latest.c - see latest.h. The tree is an array as of a heap: the leaves, a power of two of them, come last. Each node holds
- * the earliest launch below it, and the earliest on any other stream than that one's. A leaf stands for a block of items, which
- * are looked at one by one: a node for each item took three times the memory of the items.
+ * latest.c - see latest.h. The tree is an array as of a heap: the leaves, a power of two of them, come last. Each node
+ * holds the earliest launch below it, and the earliest on any other stream than that one's. A leaf stands for a block
+ * of items, which are looked at one by one: a node for each item took three times the memory of the items.
  */
 #include "replay/latest.h"
 

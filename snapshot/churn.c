@@ -26,8 +26,8 @@ static bool lifetime_of(const struct memory_replay *replay, size_t i, int64_t *n
 }
 
 /*
- * The lifetimes of the lives of each of the COUNT ROWS, one row after the other, and sorted there. Sorted as pairs of row and
- * lifetime they took twice the memory, and qsort as much again.
+ * The lifetimes of the lives of each of the COUNT ROWS, one row after the other, and sorted there. Sorted as pairs of
+ * row and lifetime they took twice the memory, and qsort as much again.
  */
 static void add_lifetimes(const struct memory_replay *replay, const struct life_names *names,
                           struct churn_row *rows, size_t count)

@@ -152,8 +152,9 @@ static void add_ranks(const struct summary *summary, const double *shares, struc
 }
 
 /*
- * By rank, the share of its time that the events of HOLDS took; all 0 where there is one rank, of which nothing is said. New;
- * free(). HOLDS asks for name and kind alone, so each pair is asked once: for every kernel it was a sixth of `tpa summary`.
+ * By rank, the share of its time that the events of HOLDS took; all 0 where there is one rank, of which nothing is
+ * said. New; free(). HOLDS asks for name and kind alone, so each pair is asked once: for every kernel it was a sixth
+ * of `tpa summary`.
  */
 static double *rank_shares(const struct summary *summary, place_holds *holds)
 {
@@ -247,8 +248,8 @@ static struct step_gain gain_with(const struct pricing *pricing, const struct ed
 }
 
 /*
- * What EDIT saves of a step at best once the findings so far are mended. A change of everything hides what they name, too:
- * launched as a graph, a step loads its data while the device computes. That is theirs, being easier to have.
+ * What EDIT saves of a step at best once the findings so far are mended. A change of everything hides what they name,
+ * too: launched as a graph, a step loads its data while the device computes. That is theirs, being easier to have.
  */
 static int64_t saves_on_top(const struct pricing *pricing, const struct edit *edit)
 {

@@ -1,8 +1,8 @@
 /*
  * launched.h - stage of top: of all that calls launched, the call and the operator.
  *
- * Looking them up is half of the time of counting device work, and needs nothing of the rows: so it is done while host time is
- * counted (80 ms each for 2.25 million events).
+ * Looking them up is half of the time of counting device work, and needs nothing of the rows: so it is done while host
+ * time is counted (80 ms each for 2.25 million events).
  *
  *     struct top_launched launched;
  *     top_launched_open(&launched, links, events);

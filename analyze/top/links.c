@@ -148,8 +148,8 @@ static bool has_property(const struct trace_file *file, const char *key)
 }
 
 /*
- * Files of torch 2.15 look like those of 2.14, but where its Python half wrote them (use_python_export=True): that gives no
- * trace_id, lists devices only since 2.15, and alone says how graphs were annotated.
+ * Files of torch 2.15 look like those of 2.14, but where its Python half wrote them (use_python_export=True): that
+ * gives no trace_id, lists devices only since 2.15, and alone says how graphs were annotated.
  */
 static bool tells_2_15(const struct trace_file *file)
 {
@@ -283,8 +283,8 @@ static void settle_call(const struct top_links *links, const struct top_events *
 }
 
 /*
- * Half of the time of links was waiting for memory, which several threads do at once: 120 ms for 2.25 million events became 65
- * on two processors.
+ * Half of the time of links was waiting for memory, which several threads do at once: 120 ms for 2.25 million events
+ * became 65 on two processors.
  */
 struct settling {
     const struct top_links *links;
