@@ -396,7 +396,8 @@ static void add_axes(struct script *parts)
         add_figure_ticks(parts, across, &parts->x, width_of(parts) / 80);
     add_axis_title(parts, across, &parts->x, &chart->x);
     if (chart_box_lines(chart)) {
-        buffer_printf(&parts->commands, "set ytics scale 0 (\"\" 0)\nset yrange [%zu:0]\n", chart_box_lines(chart));
+        buffer_printf(&parts->commands, "set ytics scale 0 (\"\" 0)\nset yrange [%zu:0]\n",
+                      chart_box_lines(chart));
         return;
     }
     add_figure_ticks(parts, up, &parts->y, parts->horizontal ? width_of(parts) / 160 : 6);

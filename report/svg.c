@@ -1,11 +1,10 @@
 /* svg.c - see svg.h. */
 #include "report/svg.h"
 
-#include "report/chart_scale.h"
+#include "report/svg_parts.h"
 #include "base/escape.h"
 #include "report/figures.h"
 #include "report/shorten.h"
-#include "report/thin.h"
 #include "base/unicode.h"
 #include <math.h>
 #include <stdlib.h>
@@ -20,22 +19,11 @@ enum {
     LONGEST_LABEL = 42,  /* columns of a category's label beside a lying bar */
     STANDING_LABEL = 40, /* pixels that a label below a standing bar gets at least */
     NAME_WIDTH = 160,    /* the same of the name of a row below a line */
-    BOX_LINE = 20,       /* of a line of boxes, its gap included */
-};
-
-/* A chart being drawn: where its plot lies, and its scales. */
-struct plot {
-    const struct chart *chart;
-    struct buffer *out;
-    bool horizontal;
-    size_t category_count;
-    double left, top, width, height;
-    struct chart_scale x, y;
 };
 
 /* ---- texts and figures ---- */
 
-static void add_number(struct buffer *out, double value)
+void svg_add_number(struct buffer *out, double value)
 {
     char text[40];
     int len = snprintf(text, sizeof text, "%.2f", value);
@@ -48,23 +36,23 @@ static void add_number(struct buffer *out, double value)
 }
 
 /* NAME="VALUE". */
-static void add_attribute(struct buffer *out, const char *name, double value)
+void svg_add_attribute(struct buffer *out, const char *name, double value)
 {
     buffer_printf(out, " %s=\"", name);
-    add_number(out, value);
+    svg_add_number(out, value);
     buffer_putc(out, '"');
 }
 
 /* A text of at most MAX columns at X, Y; ANCHOR is "start", "middle" or "end". */
-static void add_text(struct plot *plot, double x, double y, const char *anchor, const char *class,
-                     const char *text, size_t len, size_t max)
+void svg_add_text(struct svg_plot *plot, double x, double y, const char *anchor, const char *class,
+                  const char *text, size_t len, size_t max)
 {
     struct buffer safe = { 0 }, shown = { 0 };
     escape_terminal(&safe, text, len);
     shorten_name(&shown, safe.at ? safe.at : "", safe.count, max);
     buffer_puts(plot->out, "<text");
-    add_attribute(plot->out, "x", x);
-    add_attribute(plot->out, "y", y);
+    svg_add_attribute(plot->out, "x", x);
+    svg_add_attribute(plot->out, "y", y);
     if (strcmp(anchor, "start") != 0)
         buffer_printf(plot->out, " text-anchor=\"%s\"", anchor);
     if (class)
@@ -81,13 +69,13 @@ static void add_text(struct plot *plot, double x, double y, const char *anchor, 
     buffer_release(&shown);
 }
 
-static void add_line(struct plot *plot, const char *class, double x1, double y1, double x2, double y2)
+void svg_add_line(struct svg_plot *plot, const char *class, double x1, double y1, double x2, double y2)
 {
     buffer_printf(plot->out, "<line class=\"%s\"", class);
-    add_attribute(plot->out, "x1", x1);
-    add_attribute(plot->out, "y1", y1);
-    add_attribute(plot->out, "x2", x2);
-    add_attribute(plot->out, "y2", y2);
+    svg_add_attribute(plot->out, "x1", x1);
+    svg_add_attribute(plot->out, "y1", y1);
+    svg_add_attribute(plot->out, "x2", x2);
+    svg_add_attribute(plot->out, "y2", y2);
     buffer_puts(plot->out, "/>\n");
 }
 
@@ -99,14 +87,14 @@ static double between(double least, double value, double most)
 }
 
 /* Across the page, of a figure of the axis that goes across. */
-static double across(const struct plot *plot, const struct chart_scale *scale, double value)
+double svg_across(const struct svg_plot *plot, const struct chart_scale *scale, double value)
 {
     double place = chart_scale_place(scale, value);
     return plot->left + between(0, isnan(place) ? 0 : place, 1) * plot->width;
 }
 
 /* Down the page, of a figure of the y axis of a chart that is not horizontal. */
-static double down(const struct plot *plot, double value)
+double svg_down(const struct svg_plot *plot, double value)
 {
     double place = chart_scale_place(&plot->y, value);
     return plot->top + (1 - between(0, isnan(place) ? 0 : place, 1)) *
@@ -114,52 +102,58 @@ static double down(const struct plot *plot, double value)
 }
 
 /* The room of a category along its axis, and where that of category I begins. */
-static double room_of_category(const struct plot *plot)
+double svg_room_of_category(const struct svg_plot *plot)
 {
     return (plot->horizontal ? plot->height : plot->width) /
            (double)(plot->category_count ? plot->category_count : 1);
 }
 
-static double begin_of_category(const struct plot *plot, size_t i)
+double svg_begin_of_category(const struct svg_plot *plot, size_t i)
 {
-    return (plot->horizontal ? plot->top : plot->left) + room_of_category(plot) * (double)i;
+    return (plot->horizontal ? plot->top : plot->left) + svg_room_of_category(plot) * (double)i;
+}
+
+/* "class=" of series S with its manner. */
+void svg_add_class(struct svg_plot *plot, size_t s, const char *manner)
+{
+    buffer_printf(plot->out, " class=\"c%d %s\"", (int)plot->chart->series.at[s].color, manner);
 }
 
 /* ---- axes ---- */
 
-static void add_tick(struct plot *plot, const struct chart_scale *scale, double tick, double x, double y,
+static void add_tick(struct svg_plot *plot, const struct chart_scale *scale, double tick, double x, double y,
                      const char *anchor)
 {
     struct buffer text = { 0 };
     chart_scale_add_tick(&text, scale, tick);
-    add_text(plot, x, y, anchor, "tick", text.at ? text.at : "", text.count, 24);
+    svg_add_text(plot, x, y, anchor, "tick", text.at ? text.at : "", text.count, 24);
     buffer_release(&text);
 }
 
-static void add_axis_across(struct plot *plot, const struct chart_scale *scale, bool grid)
+static void add_axis_across(struct svg_plot *plot, const struct chart_scale *scale, bool grid)
 {
     double tick[CHART_MOST_TICKS], bottom = plot->top + plot->height;
     size_t count = chart_scale_ticks(scale, (size_t)plot->width / 90, tick);
     for (size_t i = 0; i < count; i++) {
-        double x = across(plot, scale, tick[i]);
-        add_line(plot, grid ? "grid" : "axis", x, grid ? plot->top : bottom, x, bottom + (grid ? 0 : 4));
+        double x = svg_across(plot, scale, tick[i]);
+        svg_add_line(plot, grid ? "grid" : "axis", x, grid ? plot->top : bottom, x, bottom + (grid ? 0 : 4));
         add_tick(plot, scale, tick[i], x, bottom + 16, x > WIDTH - 20 ? "end" : "middle");
     }
 }
 
-static void add_axis_down(struct plot *plot)
+static void add_axis_down(struct svg_plot *plot)
 {
     double tick[CHART_MOST_TICKS];
     size_t count = chart_scale_ticks(&plot->y, 6, tick);
     for (size_t i = 0; i < count; i++) {
-        double y = down(plot, tick[i]);
-        add_line(plot, "grid", plot->left, y, plot->left + plot->width, y);
+        double y = svg_down(plot, tick[i]);
+        svg_add_line(plot, "grid", plot->left, y, plot->left + plot->width, y);
         add_tick(plot, &plot->y, tick[i], plot->left - 6, y + 4, "end");
     }
 }
 
 /* Names of some rows, in place of figures. */
-static void add_names_across(struct plot *plot)
+static void add_names_across(struct svg_plot *plot)
 {
     const struct chart_series *series = &plot->chart->series.at[0];
     double bottom = plot->top + plot->height;
@@ -167,328 +161,82 @@ static void add_names_across(struct plot *plot)
         count = chart_scale_names(plot->chart, (size_t)plot->width / NAME_WIDTH, row);
     for (size_t i = 0; i < count; i++) {
         const union table_cell *cell = table_cell(series->table, row[i], plot->chart->x.names);
-        double x = across(plot, &plot->x, chart_value(series->table, row[i], series->x));
+        double x = svg_across(plot, &plot->x, chart_value(series->table, row[i], series->x));
         double width = cell->text.at ? (double)(unicode_text_width(cell->text.at, cell->text.len) * 6) : 0;
-        add_line(plot, "axis", x, bottom, x, bottom + 4);
+        svg_add_line(plot, "axis", x, bottom, x, bottom + 4);
         bool last = x + width / 2 > WIDTH;
-        add_text(plot, x, bottom + 16, last ? "end" : "middle", "tick", cell->text.at ? cell->text.at : "",
-                 cell->text.len, NAME_WIDTH / 6);
+        svg_add_text(plot, x, bottom + 16, last ? "end" : "middle", "tick",
+                     cell->text.at ? cell->text.at : "", cell->text.len, NAME_WIDTH / 6);
     }
 }
 
-static const union table_cell *label_of_category(const struct plot *plot, size_t i)
+const union table_cell *svg_label_of_category(const struct svg_plot *plot, size_t i)
 {
     const struct chart_series *series = &plot->chart->series.at[0];
     return table_cell(series->table, i, series->x);
 }
 
-static void add_category_labels(struct plot *plot)
+static void add_category_labels(struct svg_plot *plot)
 {
     size_t step =
         plot->horizontal ? 1 : chart_label_step(plot->category_count, (size_t)plot->width / STANDING_LABEL);
-    double room = room_of_category(plot);
+    double room = svg_room_of_category(plot);
     for (size_t i = 0; i < plot->category_count; i += step) {
-        const union table_cell *cell = label_of_category(plot, i);
+        const union table_cell *cell = svg_label_of_category(plot, i);
         const char *text = cell->text.at ? cell->text.at : "";
-        double middle = begin_of_category(plot, i) + room / 2;
+        double middle = svg_begin_of_category(plot, i) + room / 2;
         size_t fits = (size_t)(room * (double)step / LETTER);
         if (plot->horizontal)
-            add_text(plot, plot->left - 6, middle + 4, "end", NULL, text, cell->text.len, LONGEST_LABEL);
+            svg_add_text(plot, plot->left - 6, middle + 4, "end", NULL, text, cell->text.len, LONGEST_LABEL);
         else
-            add_text(plot, middle, plot->top + plot->height + 16, "middle", "tick", text, cell->text.len,
-                     fits > 4 ? fits : 4);
+            svg_add_text(plot, middle, plot->top + plot->height + 16, "middle", "tick", text, cell->text.len,
+                         fits > 4 ? fits : 4);
     }
 }
 
-static void add_title_of_axis(struct plot *plot, const struct chart_scale *scale,
+static void add_title_of_axis(struct svg_plot *plot, const struct chart_scale *scale,
                               const struct chart_axis *axis, bool goes_down)
 {
     struct buffer title = { 0 };
     chart_scale_add_title(&title, scale, axis);
     if (title.count && goes_down)
-        add_text(plot, 4, plot->top - 8, "start", "tick", title.at, title.count, 60);
+        svg_add_text(plot, 4, plot->top - 8, "start", "tick", title.at, title.count, 60);
     else if (title.count)
-        add_text(plot, plot->left + plot->width / 2, plot->top + plot->height + 34, "middle", "tick",
-                 title.at, title.count, 60);
+        svg_add_text(plot, plot->left + plot->width / 2, plot->top + plot->height + 34, "middle", "tick",
+                     title.at, title.count, 60);
     buffer_release(&title);
 }
 
-/* ---- series ---- */
-
-/* "class=" of series S with its manner. */
-static void add_class(struct plot *plot, size_t s, const char *manner)
-{
-    buffer_printf(plot->out, " class=\"c%d %s\"", (int)plot->chart->series.at[s].color, manner);
-}
-
-/* What a pointer resting on row I of series S tells: LABEL, series, figure. */
-static void add_tip(struct plot *plot, size_t s, size_t i, const union table_cell *label)
-{
-    const struct chart_series *series = &plot->chart->series.at[s];
-    struct buffer figure = { 0 };
-    figure_add(&figure, plot->y.kind, table_cell(series->table, i, series->y), TIME_FITTING);
-    buffer_puts(plot->out, "<title>");
-    escape_html(plot->out, label->text.at ? label->text.at : "", label->text.len);
-    if (series->title && series->mark != CHART_POINT) {
-        buffer_puts(plot->out, ": ");
-        escape_html(plot->out, series->title, strlen(series->title));
-    }
-    buffer_printf(plot->out, "%s %s</title>", series->mark == CHART_POINT ? ":" : "", figure.at);
-    buffer_release(&figure);
-}
-
-static void add_bars(struct plot *plot, size_t s, double *tops, const bool *shown)
-{
-    const struct table *table = plot->chart->series.at[s].table;
-    double room = room_of_category(plot), gap = room > 6 ? room * 0.12 : 0;
-    bool thinned = room < 1; /* then those shown are a pixel each */
-    for (size_t i = 0; i < table->row_count; i++) {
-        double low, high;
-        if (!chart_edges(plot->chart, s, i, tops, &low, &high) || high == low || !shown[i])
-            continue;
-        double begin = begin_of_category(plot, i) + gap, thick = thinned ? 1 : room - 2 * gap;
-        buffer_puts(plot->out, "<rect");
-        add_class(plot, s, "fill");
-        if (plot->horizontal) {
-            double from = across(plot, &plot->y, low);
-            add_attribute(plot->out, "x", from);
-            add_attribute(plot->out, "y", begin);
-            add_attribute(plot->out, "width", fmax(across(plot, &plot->y, high) - from, 0.3));
-            add_attribute(plot->out, "height", thick);
-        } else {
-            double from = down(plot, high);
-            add_attribute(plot->out, "x", begin);
-            add_attribute(plot->out, "y", from);
-            add_attribute(plot->out, "width", thick);
-            add_attribute(plot->out, "height", fmax(down(plot, low) - from, 0.3));
-        }
-        buffer_putc(plot->out, '>');
-        add_tip(plot, s, i, label_of_category(plot, i));
-        buffer_puts(plot->out, "</rect>\n");
-    }
-}
-
-/* One closed shape between two edges. */
-static void add_shape(struct plot *plot, size_t s, const double *x, const double *low, const double *high,
-                      size_t count)
-{
-    if (count < 2)
-        return;
-    buffer_puts(plot->out, "<path");
-    add_class(plot, s, plot->chart->series.at[s].mark == CHART_BAND ? "band" : "fill");
-    buffer_puts(plot->out, " d=\"");
-    for (size_t i = 0; i < 2 * count; i++) {
-        size_t at = i < count ? i : 2 * count - 1 - i;
-        buffer_puts(plot->out, i ? "L" : "M");
-        add_number(plot->out, across(plot, &plot->x, x[at]));
-        buffer_putc(plot->out, ' ');
-        add_number(plot->out, down(plot, i < count ? high[at] : low[at]));
-    }
-    buffer_puts(plot->out, "Z\"/>\n");
-}
-
-/* What is between two edges; an area keeps its edges until the next row, a band goes straight. Breaks end a shape. */
-static void add_area(struct plot *plot, size_t s, double *tops)
-{
-    const struct chart_series *series = &plot->chart->series.at[s];
-    size_t rows = series->table->row_count, count = 0;
-    double *x = mem_alloc(mem_times(2 * rows + 1, sizeof *x)),
-           *low = mem_alloc(mem_times(2 * rows + 1, sizeof *low)),
-           *high = mem_alloc(mem_times(2 * rows + 1, sizeof *high));
-    for (size_t i = 0; i < rows; i++) {
-        double at = chart_value(series->table, i, series->x), from, to;
-        bool drawn = chart_edges(plot->chart, s, i, tops, &from, &to) && !isnan(at);
-        bool holds = series->mark == CHART_AREA && count > 0;
-        if (holds && drawn && i + 1 < rows && from == low[count - 1] && to == high[count - 1])
-            continue; /* it goes on as it was */
-        if (holds && !isnan(at)) {
-            x[count] = at;
-            low[count] = low[count - 1];
-            high[count] = high[count - 1];
-            count++;
-        }
-        if (drawn) {
-            x[count] = at;
-            low[count] = from;
-            high[count] = to;
-            count++;
-        } else {
-            add_shape(plot, s, x, low, high, count);
-            count = 0;
-        }
-    }
-    add_shape(plot, s, x, low, high, count);
-    free(x);
-    free(low);
-    free(high);
-}
-
-struct points {
-    double *x, *y; /* figures */
-    size_t *kept, count;
-};
-
-static struct points thin_points(struct plot *plot, size_t s)
-{
-    const struct chart_series *series = &plot->chart->series.at[s];
-    size_t rows = series->table->row_count;
-    struct points points = { mem_alloc(mem_times(rows + 1, sizeof(double))),
-                             mem_alloc(mem_times(rows + 1, sizeof(double))),
-                             mem_alloc(mem_times(rows + 1, sizeof(size_t))), 0 };
-    double *place[2] = { mem_alloc(mem_times(rows + 1, sizeof(double))),
-                         mem_alloc(mem_times(rows + 1, sizeof(double))) };
-    for (size_t i = 0; i < rows; i++) {
-        points.x[i] = chart_value(series->table, i, series->x);
-        points.y[i] = chart_value(series->table, i, series->y);
-        place[0][i] = chart_scale_place(&plot->x, points.x[i]);
-        place[1][i] = chart_scale_place(&plot->y, points.y[i]);
-        if (isnan(place[0][i]) || isnan(place[1][i]))
-            points.x[i] = points.y[i] = NAN;
-    }
-    if (series->mark == CHART_POINT)
-        points.count = thin_dots(place[0], place[1], rows, (double[]){ 0, 0 }, (double[]){ 1, 1 },
-                                 (size_t)plot->width / 3, (size_t)plot->height / 3, points.kept);
-    else
-        points.count = thin_line(place[0], points.y, rows, 0, 1, (size_t)plot->width, points.kept);
-    free(place[0]);
-    free(place[1]);
-    return points;
-}
-
-static void release_points(struct points *points)
-{
-    free(points->x);
-    free(points->y);
-    free(points->kept);
-}
-
-static void add_path(struct plot *plot, size_t s)
-{
-    struct points points = thin_points(plot, s);
-    bool stairs = plot->chart->series.at[s].mark == CHART_STAIRS, drawing = false;
-    buffer_puts(plot->out, "<path");
-    add_class(plot, s, "line");
-    buffer_puts(plot->out, " d=\"");
-    for (size_t k = 0; k < points.count; k++) {
-        double x = points.x[points.kept[k]], y = points.y[points.kept[k]];
-        if (isnan(x)) {
-            drawing = false;
-            continue;
-        }
-        if (drawing && stairs) {
-            buffer_putc(plot->out, 'H');
-            add_number(plot->out, across(plot, &plot->x, x));
-            buffer_putc(plot->out, 'V');
-            add_number(plot->out, down(plot, y));
-            continue;
-        }
-        buffer_putc(plot->out, drawing ? 'L' : 'M');
-        add_number(plot->out, across(plot, &plot->x, x));
-        buffer_putc(plot->out, ' ');
-        add_number(plot->out, down(plot, y));
-        drawing = true;
-    }
-    buffer_puts(plot->out, "\"/>\n");
-    release_points(&points);
-}
-
-static void add_dots(struct plot *plot, size_t s)
-{
-    const struct chart_series *series = &plot->chart->series.at[s];
-    size_t told = chart_text_column(series->table);
-    double most = chart_most_size(plot->chart);
-    struct points points = thin_points(plot, s);
-    for (size_t k = 0; k < points.count; k++) {
-        double x = points.x[points.kept[k]], y = points.y[points.kept[k]];
-        if (isnan(x))
-            continue;
-        buffer_puts(plot->out, "<circle");
-        size_t row = points.kept[k];
-        add_class(plot, s, "fill");
-        add_attribute(plot->out, "cx", across(plot, &plot->x, x));
-        add_attribute(plot->out, "cy", down(plot, y));
-        if (series->size)
-            buffer_puts(plot->out, " fill-opacity=\".6\"");
-        add_attribute(
-            plot->out, "r",
-            series->size ? chart_dot_diameter(chart_value(series->table, row, series->size), most) / 2 : 3);
-        if (told != TABLE_NO_COLUMN) {
-            buffer_putc(plot->out, '>');
-            add_tip(plot, s, row, table_cell(series->table, row, told));
-            buffer_puts(plot->out, "</circle>\n");
-        } else {
-            buffer_puts(plot->out, "/>\n");
-        }
-    }
-    release_points(&points);
-}
-
-/* Boxes with their names in them, as far as these fit, and what they are where one points at them. */
-static void add_boxes(struct plot *plot, size_t s)
-{
-    enum { LETTER_IN_BOX = 7, LEAST_ROOM = 6 };
-    const struct chart_series *series = &plot->chart->series.at[s];
-    size_t name = chart_text_column(series->table);
-    for (size_t i = 0; i < series->table->row_count; i++) {
-        double low = chart_value(series->table, i, series->low),
-               high = chart_value(series->table, i, series->x);
-        double line = chart_value(series->table, i, series->y);
-        if (isnan(low) || isnan(high) || isnan(line))
-            continue;
-        double from = across(plot, &plot->x, low), width = across(plot, &plot->x, high) - from;
-        double top = plot->top + line * BOX_LINE;
-        if (width < 0.3) /* not seen */
-            continue;
-        const union table_cell *cell = table_cell(series->table, i, name);
-        buffer_puts(plot->out, "<rect");
-        add_class(plot, s, "fill");
-        add_attribute(plot->out, "x", from);
-        add_attribute(plot->out, "y", top);
-        add_attribute(plot->out, "width", width > 3 ? width - 1 : width);
-        add_attribute(plot->out, "height", BOX_LINE - 1);
-        buffer_puts(plot->out, "><title>");
-        escape_html(plot->out, cell->text.at ? cell->text.at : "", cell->text.len);
-        struct buffer figure = { 0 };
-        figure_add_value(&figure, plot->x.kind, high - low);
-        buffer_printf(plot->out, ": %s, %.1f %%</title></rect>\n", figure.at,
-                      100 * (high - low) / (plot->x.most - plot->x.least));
-        buffer_release(&figure);
-        if (width > LETTER_IN_BOX * LEAST_ROOM + 6)
-            add_text(plot, from + 3, top + BOX_LINE - 6, "start", "on", cell->text.at ? cell->text.at : "",
-                     cell->text.len, (size_t)((width - 6) / LETTER_IN_BOX));
-    }
-}
-
 /* The figure at the end of each lying bar. */
-static void add_bar_figures(struct plot *plot)
+static void add_bar_figures(struct svg_plot *plot)
 {
     struct buffer figure = { 0 };
     double top;
     for (size_t i = 0; i < plot->category_count; i++) {
         buffer_clear(&figure);
         if (chart_category_figure(plot->chart, i, &top, &figure))
-            add_text(plot, across(plot, &plot->y, top) + 5,
-                     begin_of_category(plot, i) + room_of_category(plot) / 2 + 4, "start", "tick", figure.at,
-                     figure.count, 24);
+            svg_add_text(plot, svg_across(plot, &plot->y, top) + 5,
+                         svg_begin_of_category(plot, i) + svg_room_of_category(plot) / 2 + 4, "start", "tick",
+                         figure.at, figure.count, 24);
     }
     buffer_release(&figure);
 }
 
-static void add_labels(struct plot *plot)
+static void add_labels(struct svg_plot *plot)
 {
     for (size_t i = 0; i < plot->chart->labels.count; i++) {
         const struct chart_label *label = &plot->chart->labels.at[i];
-        double x = across(plot, &plot->x, label->x), y = down(plot, label->y);
+        double x = svg_across(plot, &plot->x, label->x), y = svg_down(plot, label->y);
         bool right = x > plot->left + plot->width / 2;
         struct buffer text = { 0 };
         figure_add_value(&text, plot->y.kind, label->y);
         buffer_printf(&text, "  %s", label->text);
         buffer_puts(plot->out, "<circle class=\"peak\" r=\"3.5\"");
-        add_attribute(plot->out, "cx", x);
-        add_attribute(plot->out, "cy", y);
+        svg_add_attribute(plot->out, "cx", x);
+        svg_add_attribute(plot->out, "cy", y);
         buffer_puts(plot->out, "/>\n");
-        add_text(plot, right ? x - 8 : x + 8, fmax(y - 6, plot->top + 10), right ? "end" : "start", NULL,
-                 text.at, text.count, 60);
+        svg_add_text(plot, right ? x - 8 : x + 8, fmax(y - 6, plot->top + 10), right ? "end" : "start", NULL,
+                     text.at, text.count, 60);
         buffer_release(&text);
     }
 }
@@ -501,7 +249,7 @@ static size_t width_of_entry(const struct chart_series *series)
 }
 
 /* Place the entries; draw them when PLOT is not NULL. How many rows they take. */
-static size_t lay_out_legend(const struct chart *chart, struct plot *plot)
+static size_t lay_out_legend(const struct chart *chart, struct svg_plot *plot)
 {
     size_t rows = 0, x = 0;
     for (size_t s = 0; s < chart->series.count; s++) {
@@ -516,11 +264,12 @@ static size_t lay_out_legend(const struct chart *chart, struct plot *plot)
         if (plot) {
             double y = (double)(rows - 1) * LEGEND_HEIGHT + 4;
             buffer_puts(plot->out, "<rect");
-            add_class(plot, s, series->mark == CHART_BAND ? "band" : "fill");
-            add_attribute(plot->out, "x", (double)x);
-            add_attribute(plot->out, "y", y);
+            svg_add_class(plot, s, series->mark == CHART_BAND ? "band" : "fill");
+            svg_add_attribute(plot->out, "x", (double)x);
+            svg_add_attribute(plot->out, "y", y);
             buffer_puts(plot->out, " width=\"12\" height=\"12\"/>\n");
-            add_text(plot, (double)x + 17, y + 10, "start", NULL, series->title, strlen(series->title), 80);
+            svg_add_text(plot, (double)x + 17, y + 10, "start", NULL, series->title, strlen(series->title),
+                         80);
         }
         x += width;
     }
@@ -529,20 +278,20 @@ static size_t lay_out_legend(const struct chart *chart, struct plot *plot)
 
 /* ---- the whole ---- */
 
-static double width_of_labels(const struct plot *plot)
+static double width_of_labels(const struct svg_plot *plot)
 {
     size_t widest = 4;
     for (size_t i = 0; i < plot->category_count; i++) {
-        const union table_cell *cell = label_of_category(plot, i);
+        const union table_cell *cell = svg_label_of_category(plot, i);
         size_t width = cell->text.at ? unicode_text_width(cell->text.at, cell->text.len) : 0;
         widest = width > widest ? width : widest;
     }
     return (double)((widest < LONGEST_LABEL ? widest : LONGEST_LABEL) * LETTER + 10);
 }
 
-static struct plot lay_out(struct buffer *out, const struct chart *chart, double *height)
+static struct svg_plot lay_out(struct buffer *out, const struct chart *chart, double *height)
 {
-    struct plot plot = { .chart = chart, .out = out, .horizontal = chart->horizontal };
+    struct svg_plot plot = { .chart = chart, .out = out, .horizontal = chart->horizontal };
     plot.category_count = chart_has_categories(chart) ? chart_category_count(chart) : 0;
     plot.x = chart_scale_x(chart);
     plot.y = chart_scale_y(chart);
@@ -553,14 +302,14 @@ static struct plot lay_out(struct buffer *out, const struct chart *chart, double
     plot.width = WIDTH - plot.left - 16;
     plot.height = plot.horizontal ? (double)(plot.category_count * BAR_HEIGHT) : PLOT_HEIGHT;
     if (lines)
-        plot.height = (double)(lines * BOX_LINE);
+        plot.height = (double)(lines * SVG_BOX_LINE);
     if (plot.horizontal)
         plot.y.most += (plot.y.most - plot.y.least) * 0.14; /* for the figures at the ends of bars */
     *height = plot.top + plot.height + 42;
     return plot;
 }
 
-static void add_axes(struct plot *plot)
+static void add_axes(struct svg_plot *plot)
 {
     if (plot->horizontal) {
         add_axis_across(plot, &plot->y, true);
@@ -574,7 +323,7 @@ static void add_axes(struct plot *plot)
         add_axis_across(plot, &plot->x, false);
 }
 
-static void add_series(struct plot *plot)
+static void add_series(struct svg_plot *plot)
 {
     const struct chart *chart = plot->chart;
     size_t rows = 0;
@@ -585,13 +334,13 @@ static void add_series(struct plot *plot)
     for (size_t s = 0; s < chart->series.count; s++)
         switch (chart->series.at[s].mark) {
         case CHART_BAR:
-        case CHART_SPAN: add_bars(plot, s, tops, shown); break;
+        case CHART_SPAN: svg_add_bars(plot, s, tops, shown); break;
         case CHART_AREA:
-        case CHART_BAND: add_area(plot, s, tops); break;
+        case CHART_BAND: svg_add_area(plot, s, tops); break;
         case CHART_LINE:
-        case CHART_STAIRS: add_path(plot, s); break;
-        case CHART_POINT: add_dots(plot, s); break;
-        case CHART_BOX: add_boxes(plot, s); break;
+        case CHART_STAIRS: svg_add_path(plot, s); break;
+        case CHART_POINT: svg_add_dots(plot, s); break;
+        case CHART_BOX: svg_add_boxes(plot, s); break;
         }
     free(shown);
     free(tops);
@@ -601,15 +350,15 @@ static void add_series(struct plot *plot)
 static double add_chart(struct buffer *out, const struct chart *chart, double top)
 {
     double height;
-    struct plot plot = lay_out(out, chart, &height);
+    struct svg_plot plot = lay_out(out, chart, &height);
     buffer_puts(out, "<svg");
     if (top >= 0) {
-        add_attribute(out, "y", top);
-        add_attribute(out, "width", WIDTH);
-        add_attribute(out, "height", height);
+        svg_add_attribute(out, "y", top);
+        svg_add_attribute(out, "width", WIDTH);
+        svg_add_attribute(out, "height", height);
     }
     buffer_printf(out, " viewBox=\"0 0 %d ", WIDTH);
-    add_number(out, height);
+    svg_add_number(out, height);
     buffer_puts(out, "\" role=\"img\" aria-label=\"");
     escape_html(out, chart->title, strlen(chart->title));
     buffer_puts(out, "\">\n");
@@ -621,9 +370,9 @@ static double add_chart(struct buffer *out, const struct chart *chart, double to
     if (plot.horizontal)
         add_bar_figures(&plot);
     add_labels(&plot);
-    add_line(&plot, "axis", plot.left, plot.top, plot.left, plot.top + plot.height);
-    add_line(&plot, "axis", plot.left, plot.top + plot.height, plot.left + plot.width,
-             plot.top + plot.height);
+    svg_add_line(&plot, "axis", plot.left, plot.top, plot.left, plot.top + plot.height);
+    svg_add_line(&plot, "axis", plot.left, plot.top + plot.height, plot.left + plot.width,
+                 plot.top + plot.height);
     add_title_of_axis(&plot, plot.horizontal ? &plot.y : &plot.x, plot.horizontal ? &chart->y : &chart->x,
                       false);
     if (!plot.horizontal)
@@ -668,8 +417,8 @@ static double add_heading(struct buffer *out, double top, double height, const c
         if (end == 0) /* one word that is too long */
             end = len;
         buffer_puts(out, "<text");
-        add_attribute(out, "x", MARGIN);
-        add_attribute(out, "y", top + height - 8);
+        svg_add_attribute(out, "x", MARGIN);
+        svg_add_attribute(out, "y", top + height - 8);
         buffer_printf(out, " class=\"%s\">", class);
         escape_html(out, text, end);
         buffer_puts(out, "</text>\n");

@@ -1,0 +1,248 @@
+/* svg_marks.c - the bars, lines, areas, dots and boxes of a chart; see svg_parts.h. */
+#include "report/svg_parts.h"
+
+#include "base/escape.h"
+#include "report/figures.h"
+#include "report/thin.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What a pointer resting on row I of series S tells: LABEL, series, figure. */
+static void add_tip(struct svg_plot *plot, size_t s, size_t i, const union table_cell *label)
+{
+    const struct chart_series *series = &plot->chart->series.at[s];
+    struct buffer figure = { 0 };
+    figure_add(&figure, plot->y.kind, table_cell(series->table, i, series->y), TIME_FITTING);
+    buffer_puts(plot->out, "<title>");
+    escape_html(plot->out, label->text.at ? label->text.at : "", label->text.len);
+    if (series->title && series->mark != CHART_POINT) {
+        buffer_puts(plot->out, ": ");
+        escape_html(plot->out, series->title, strlen(series->title));
+    }
+    buffer_printf(plot->out, "%s %s</title>", series->mark == CHART_POINT ? ":" : "", figure.at);
+    buffer_release(&figure);
+}
+
+void svg_add_bars(struct svg_plot *plot, size_t s, double *tops, const bool *shown)
+{
+    const struct table *table = plot->chart->series.at[s].table;
+    double room = svg_room_of_category(plot), gap = room > 6 ? room * 0.12 : 0;
+    bool thinned = room < 1; /* then those shown are a pixel each */
+    for (size_t i = 0; i < table->row_count; i++) {
+        double low, high;
+        if (!chart_edges(plot->chart, s, i, tops, &low, &high) || high == low || !shown[i])
+            continue;
+        double begin = svg_begin_of_category(plot, i) + gap, thick = thinned ? 1 : room - 2 * gap;
+        buffer_puts(plot->out, "<rect");
+        svg_add_class(plot, s, "fill");
+        if (plot->horizontal) {
+            double from = svg_across(plot, &plot->y, low);
+            svg_add_attribute(plot->out, "x", from);
+            svg_add_attribute(plot->out, "y", begin);
+            svg_add_attribute(plot->out, "width", fmax(svg_across(plot, &plot->y, high) - from, 0.3));
+            svg_add_attribute(plot->out, "height", thick);
+        } else {
+            double from = svg_down(plot, high);
+            svg_add_attribute(plot->out, "x", begin);
+            svg_add_attribute(plot->out, "y", from);
+            svg_add_attribute(plot->out, "width", thick);
+            svg_add_attribute(plot->out, "height", fmax(svg_down(plot, low) - from, 0.3));
+        }
+        buffer_putc(plot->out, '>');
+        add_tip(plot, s, i, svg_label_of_category(plot, i));
+        buffer_puts(plot->out, "</rect>\n");
+    }
+}
+
+/* One closed shape between two edges. */
+static void add_shape(struct svg_plot *plot, size_t s, const double *x, const double *low, const double *high,
+                      size_t count)
+{
+    if (count < 2)
+        return;
+    buffer_puts(plot->out, "<path");
+    svg_add_class(plot, s, plot->chart->series.at[s].mark == CHART_BAND ? "band" : "fill");
+    buffer_puts(plot->out, " d=\"");
+    for (size_t i = 0; i < 2 * count; i++) {
+        size_t at = i < count ? i : 2 * count - 1 - i;
+        buffer_puts(plot->out, i ? "L" : "M");
+        svg_add_number(plot->out, svg_across(plot, &plot->x, x[at]));
+        buffer_putc(plot->out, ' ');
+        svg_add_number(plot->out, svg_down(plot, i < count ? high[at] : low[at]));
+    }
+    buffer_puts(plot->out, "Z\"/>\n");
+}
+
+/* What is between two edges; an area keeps its edges until the next row, a band goes straight. Breaks end a shape. */
+void svg_add_area(struct svg_plot *plot, size_t s, double *tops)
+{
+    const struct chart_series *series = &plot->chart->series.at[s];
+    size_t rows = series->table->row_count, count = 0;
+    double *x = mem_alloc(mem_times(2 * rows + 1, sizeof *x)),
+           *low = mem_alloc(mem_times(2 * rows + 1, sizeof *low)),
+           *high = mem_alloc(mem_times(2 * rows + 1, sizeof *high));
+    for (size_t i = 0; i < rows; i++) {
+        double at = chart_value(series->table, i, series->x), from, to;
+        bool drawn = chart_edges(plot->chart, s, i, tops, &from, &to) && !isnan(at);
+        bool holds = series->mark == CHART_AREA && count > 0;
+        if (holds && drawn && i + 1 < rows && from == low[count - 1] && to == high[count - 1])
+            continue; /* it goes on as it was */
+        if (holds && !isnan(at)) {
+            x[count] = at;
+            low[count] = low[count - 1];
+            high[count] = high[count - 1];
+            count++;
+        }
+        if (drawn) {
+            x[count] = at;
+            low[count] = from;
+            high[count] = to;
+            count++;
+        } else {
+            add_shape(plot, s, x, low, high, count);
+            count = 0;
+        }
+    }
+    add_shape(plot, s, x, low, high, count);
+    free(x);
+    free(low);
+    free(high);
+}
+
+struct points {
+    double *x, *y; /* figures */
+    size_t *kept, count;
+};
+
+static struct points thin_points(struct svg_plot *plot, size_t s)
+{
+    const struct chart_series *series = &plot->chart->series.at[s];
+    size_t rows = series->table->row_count;
+    struct points points = { mem_alloc(mem_times(rows + 1, sizeof(double))),
+                             mem_alloc(mem_times(rows + 1, sizeof(double))),
+                             mem_alloc(mem_times(rows + 1, sizeof(size_t))), 0 };
+    double *place[2] = { mem_alloc(mem_times(rows + 1, sizeof(double))),
+                         mem_alloc(mem_times(rows + 1, sizeof(double))) };
+    for (size_t i = 0; i < rows; i++) {
+        points.x[i] = chart_value(series->table, i, series->x);
+        points.y[i] = chart_value(series->table, i, series->y);
+        place[0][i] = chart_scale_place(&plot->x, points.x[i]);
+        place[1][i] = chart_scale_place(&plot->y, points.y[i]);
+        if (isnan(place[0][i]) || isnan(place[1][i]))
+            points.x[i] = points.y[i] = NAN;
+    }
+    if (series->mark == CHART_POINT)
+        points.count = thin_dots(place[0], place[1], rows, (double[]){ 0, 0 }, (double[]){ 1, 1 },
+                                 (size_t)plot->width / 3, (size_t)plot->height / 3, points.kept);
+    else
+        points.count = thin_line(place[0], points.y, rows, 0, 1, (size_t)plot->width, points.kept);
+    free(place[0]);
+    free(place[1]);
+    return points;
+}
+
+static void release_points(struct points *points)
+{
+    free(points->x);
+    free(points->y);
+    free(points->kept);
+}
+
+void svg_add_path(struct svg_plot *plot, size_t s)
+{
+    struct points points = thin_points(plot, s);
+    bool stairs = plot->chart->series.at[s].mark == CHART_STAIRS, drawing = false;
+    buffer_puts(plot->out, "<path");
+    svg_add_class(plot, s, "line");
+    buffer_puts(plot->out, " d=\"");
+    for (size_t k = 0; k < points.count; k++) {
+        double x = points.x[points.kept[k]], y = points.y[points.kept[k]];
+        if (isnan(x)) {
+            drawing = false;
+            continue;
+        }
+        if (drawing && stairs) {
+            buffer_putc(plot->out, 'H');
+            svg_add_number(plot->out, svg_across(plot, &plot->x, x));
+            buffer_putc(plot->out, 'V');
+            svg_add_number(plot->out, svg_down(plot, y));
+            continue;
+        }
+        buffer_putc(plot->out, drawing ? 'L' : 'M');
+        svg_add_number(plot->out, svg_across(plot, &plot->x, x));
+        buffer_putc(plot->out, ' ');
+        svg_add_number(plot->out, svg_down(plot, y));
+        drawing = true;
+    }
+    buffer_puts(plot->out, "\"/>\n");
+    release_points(&points);
+}
+
+void svg_add_dots(struct svg_plot *plot, size_t s)
+{
+    const struct chart_series *series = &plot->chart->series.at[s];
+    size_t told = chart_text_column(series->table);
+    double most = chart_most_size(plot->chart);
+    struct points points = thin_points(plot, s);
+    for (size_t k = 0; k < points.count; k++) {
+        double x = points.x[points.kept[k]], y = points.y[points.kept[k]];
+        if (isnan(x))
+            continue;
+        buffer_puts(plot->out, "<circle");
+        size_t row = points.kept[k];
+        svg_add_class(plot, s, "fill");
+        svg_add_attribute(plot->out, "cx", svg_across(plot, &plot->x, x));
+        svg_add_attribute(plot->out, "cy", svg_down(plot, y));
+        if (series->size)
+            buffer_puts(plot->out, " fill-opacity=\".6\"");
+        svg_add_attribute(
+            plot->out, "r",
+            series->size ? chart_dot_diameter(chart_value(series->table, row, series->size), most) / 2 : 3);
+        if (told != TABLE_NO_COLUMN) {
+            buffer_putc(plot->out, '>');
+            add_tip(plot, s, row, table_cell(series->table, row, told));
+            buffer_puts(plot->out, "</circle>\n");
+        } else {
+            buffer_puts(plot->out, "/>\n");
+        }
+    }
+    release_points(&points);
+}
+
+/* Boxes with their names in them, as far as these fit, and what they are where one points at them. */
+void svg_add_boxes(struct svg_plot *plot, size_t s)
+{
+    enum { LETTER_IN_BOX = 7, LEAST_ROOM = 6 };
+    const struct chart_series *series = &plot->chart->series.at[s];
+    size_t name = chart_text_column(series->table);
+    for (size_t i = 0; i < series->table->row_count; i++) {
+        double low = chart_value(series->table, i, series->low),
+               high = chart_value(series->table, i, series->x);
+        double line = chart_value(series->table, i, series->y);
+        if (isnan(low) || isnan(high) || isnan(line))
+            continue;
+        double from = svg_across(plot, &plot->x, low), width = svg_across(plot, &plot->x, high) - from;
+        double top = plot->top + line * SVG_BOX_LINE;
+        if (width < 0.3) /* not seen */
+            continue;
+        const union table_cell *cell = table_cell(series->table, i, name);
+        buffer_puts(plot->out, "<rect");
+        svg_add_class(plot, s, "fill");
+        svg_add_attribute(plot->out, "x", from);
+        svg_add_attribute(plot->out, "y", top);
+        svg_add_attribute(plot->out, "width", width > 3 ? width - 1 : width);
+        svg_add_attribute(plot->out, "height", SVG_BOX_LINE - 1);
+        buffer_puts(plot->out, "><title>");
+        escape_html(plot->out, cell->text.at ? cell->text.at : "", cell->text.len);
+        struct buffer figure = { 0 };
+        figure_add_value(&figure, plot->x.kind, high - low);
+        buffer_printf(plot->out, ": %s, %.1f %%</title></rect>\n", figure.at,
+                      100 * (high - low) / (plot->x.most - plot->x.least));
+        buffer_release(&figure);
+        if (width > LETTER_IN_BOX * LEAST_ROOM + 6)
+            svg_add_text(plot, from + 3, top + SVG_BOX_LINE - 6, "start", "on",
+                         cell->text.at ? cell->text.at : "", cell->text.len,
+                         (size_t)((width - 6) / LETTER_IN_BOX));
+    }
+}
