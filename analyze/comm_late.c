@@ -31,7 +31,7 @@ static const struct table_column columns[] = {
     COLUMN(struct comm_late, part_ns[LATE_COPIES], "copies", "Copies +", TABLE_NS, "copies while nothing computed"),
     COLUMN(struct comm_late, part_ns[LATE_COMMUNICATION], "communication", "Communication +", TABLE_NS, "other communication, while nothing computed or copied"),
     COLUMN(struct comm_late, part_ns[LATE_HOST_GAPS], "host", "Host +", TABLE_NS, "gaps in which the next work was not launched yet"),
-    COLUMN(struct comm_late, part_ns[LATE_DEVICE_GAPS], "device", "Queued +", TABLE_NS, "gaps in which it was: launch latency, waits for other streams"),
+    COLUMN(struct comm_late, part_ns[LATE_DEVICE_GAPS], "queued", "Queued +", TABLE_NS, "gaps in which it was: launch latency, waits for other streams"),
     COLUMN(struct comm_late, before_ns, "before", "Before", TABLE_NS, "the rest of late: from before, and by which the first was early"),
     COLUMN(struct comm_late, cost_ns, "cost", "Cost", TABLE_NS, "what all would gain had the last come as the one before it", .flags = TABLE_OPTIONAL),
     COLUMN(struct comm_late, apart_ns, "ends_apart", "Ends apart", TABLE_NS, "how far the ends of the two lie apart, on clocks set right; missing where not all must arrive", .flags = TABLE_OPTIONAL),

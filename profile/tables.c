@@ -408,9 +408,17 @@ void profile_mark_sorted(struct result *result, bool cumulative)
 
 const struct table_shape profile_overview_tables[] = {
     TABLE_SHAPE("own", function_columns, .of = "profiles"),
+    TABLE_SHAPE("own", function_columns, .of = "profiles", .figures = TABLE_COUNT),
+    TABLE_SHAPE("own", function_columns, .of = "profiles", .figures = TABLE_BYTES),
     TABLE_SHAPE("cumulative", function_columns, .of = "profiles"),
+    TABLE_SHAPE("cumulative", function_columns, .of = "profiles", .figures = TABLE_COUNT),
+    TABLE_SHAPE("cumulative", function_columns, .of = "profiles", .figures = TABLE_BYTES),
     TABLE_SHAPE("callers", caller_columns, .of = "profiles"),
+    TABLE_SHAPE("callers", caller_columns, .of = "profiles", .figures = TABLE_COUNT),
+    TABLE_SHAPE("callers", caller_columns, .of = "profiles", .figures = TABLE_BYTES),
     TABLE_SHAPE("callees", callee_columns, .of = "profiles"),
+    TABLE_SHAPE("callees", callee_columns, .of = "profiles", .figures = TABLE_COUNT),
+    TABLE_SHAPE("callees", callee_columns, .of = "profiles", .figures = TABLE_BYTES),
     { 0 },
 };
 

@@ -30,7 +30,7 @@ static const struct {
     [EDIT_NO_ALLOC] = { "--no-alloc", "memory of device and host comes from a pool: calls that allocate, free or pin it take no time" },
     [EDIT_NO_FIRST_USE] = { "--no-first-use", "what took more than ten times the usual on first use takes the usual: contexts, modules, lazily loaded kernels, tuning" },
     [EDIT_AT_PEAK] = { "--at-peak", "operators whose operations and bytes are known, and that run below this share of the device's peak, reach it, but no work takes less than the shortest kernel recorded" },
-    [EDIT_FUSE] = { "--fuse", "neighbours on a stream that tpa sequences lists as works that could be one are one: what the first wrote for the next is not written and read, and only the first is launched" },
+    [EDIT_FUSE] = { "--fuse", "neighbours on a stream that tpa sequences lists as fusable are one: what the first wrote for the next is not written and read, and only the first is launched" },
     [EDIT_OVERLAP_COMM] = { "--overlap-comm", "communication runs beside computation, costs it nothing, and nobody waits for it: the most that overlap can give" },
     [EDIT_COMM_BANDWIDTH] = { "--comm-bandwidth", "a collective takes its bytes on the bus divided by the bandwidth, from when the last rank is there; of one rank's recording alone, from its start" },
     [EDIT_RANKS_LIKE_MEDIAN] = { "--ranks like-median", "the work of slower ranks, on the host and on devices, takes as long in all as the median rank's" },

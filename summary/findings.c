@@ -6,7 +6,6 @@
 #include "summary/findings.h"
 
 #include "analyze/roofline.h"
-#include "analyze/sequences/sequences.h"
 #include "base/quantity.h"
 #include "base/runs.h"
 #include "facts/attribution.h"
@@ -694,36 +693,6 @@ static void look_at_peaks(struct pricing *pricing)
     selection_free(all);
 }
 
-/* Works that one kernel could do: as if they were one. */
-static void look_at_fusion(struct pricing *pricing)
-{
-    struct selection *all =
-        selection_open(pricing->trace, &(struct selection_query){ 0 }, &(struct tpa_error){ 0 });
-    struct sequences *sequences =
-        sequences_analyze(pricing->trace, all, 0, &sequence_defaults, &(struct tpa_error){ 0 });
-    struct buffer where = { 0 };
-    if (sequences->fusions.count) {
-        const struct fusion_row *first = &sequences->fusions.at[0];
-        if (first->op.at)
-            buffer_printf(&where, "%s: ", first->op.at);
-        buffer_add(&where, first->works.at, first->works.len);
-        price(pricing,
-              (struct priced_finding){
-                  .rule = as_text("fusion"),
-                  .title = as_text("works that lie side by side could be one (priced at best)"),
-                  .where = kept(pricing->findings, &where),
-                  .advice = as_text(
-                      "torch.compile fuses operators that work element by element, norms and softmax; "
-                      "optimizers have fused=True (tpa sequences --table fusion shows which)"),
-                  .edit = { .kind = EDIT_FUSE } },
-              "fusion");
-    } else {
-        add_word(&pricing->findings->quiet, "fusion");
-    }
-    sequences_free(sequences);
-    selection_free(all);
-}
-
 /* ---- the whole ---- */
 
 static void add_blind(struct pricing *pricing, unsigned feature, const char *subject)
@@ -767,7 +736,6 @@ struct findings *findings_analyze(struct summary *summary)
         look_at_tensor_cores(&pricing);
         if (summary->features & FEATURE_SHAPES)
             look_at_peaks(&pricing);
-        look_at_fusion(&pricing);
     }
     look_at_communication(&pricing);
     if (summary->gpu && summary->features & FEATURE_LAUNCHES)

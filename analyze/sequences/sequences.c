@@ -207,7 +207,7 @@ static struct table *runs_table(const struct sequences *sequences, const struct 
 
 static struct table *fusions_table(const struct sequences *sequences)
 {
-    struct table *table = TABLE_OF_ROWS("fusion", "Works that could be one", fusion_columns,
+    struct table *table = TABLE_OF_ROWS("fusion", "Operations that could be one", fusion_columns,
                                         sequences->fusions.at, sequences->fusions.count);
     table->sort_column = table_column_at(table, offsetof(struct fusion_row, gain_ns));
     table_add_footer(table, "fusion_gain", "Fusion gains at most", TABLE_NS,
