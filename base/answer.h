@@ -59,7 +59,7 @@ struct answer {
     VEC_OF(struct answer_bar) bars;
     size_t legend; /* the bar whose figures stand below them */
     const char *steps_title;
-    const char *step_word; /* what a step is called: NULL for "step" */
+    const char *step_word;            /* what a step is called: NULL for "step" */
     VEC_OF(struct answer_step) steps; /* in order of time */
     const char *findings_title;       /* NULL: "What to do first" */
     const char *nothing;              /* what to say where there are no findings; NULL: nothing */

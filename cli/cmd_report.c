@@ -408,8 +408,8 @@ static bool report_snapshots(const struct invocation *call, const struct snapsho
 }
 
 /* Options that a Python profile has no use for are mistakes. */
-static bool report_python(const struct invocation *call, const struct profile *profile, enum report_format format,
-                          struct tpa_error *err)
+static bool report_python(const struct invocation *call, const struct profile *profile,
+                          enum report_format format, struct tpa_error *err)
 {
     const struct report_args *args = call->args;
     const struct selection_query *query = &args->selection;

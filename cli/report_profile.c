@@ -15,7 +15,8 @@ bool report_profile_make(const struct profile *profile, struct report_profile *r
         return false;
     profile_draw(report->picture, profile, BARS);
     report->flame = profile_flame(profile);
-    if (report->flame->frames.count < 2) { /* callers have no times: the module profile, a sampling profiler */
+    if (report->flame->frames.count <
+        2) { /* callers have no times: the module profile, a sampling profiler */
         flame_free(report->flame);
         report->flame = NULL;
     }
@@ -44,7 +45,8 @@ void report_profile_fill(const struct report_profile *report, struct page *page)
     page->answer = result->answer;
     for (size_t i = 0; i < sizeof sections / sizeof *sections; i++) {
         const struct table *table = result->tables.at[i];
-        struct page_section *section = page_add_section(page, sections[i].key, table->title, sections[i].intro);
+        struct page_section *section =
+            page_add_section(page, sections[i].key, table->title, sections[i].intro);
         section->more = sections[i].more;
         *VEC_PUSH(&section->tables) = table;
         if (i > 0)
@@ -55,9 +57,10 @@ void report_profile_fill(const struct report_profile *report, struct page *page)
             if (!result->notices.at[n].on_top)
                 *VEC_PUSH(&section->notices) = result->notices.at[n];
         if (report->flame) {
-            section = page_add_section(page, "calls", "Call tree",
-                                       "A profile holds no stacks: the time of a function is given to its callers as it is in "
-                                       "all. Click, or use the keys: arrows move and zoom, 0 shows all.");
+            section = page_add_section(
+                page, "calls", "Call tree",
+                "A profile holds no stacks: the time of a function is given to its callers as it is in "
+                "all. Click, or use the keys: arrows move and zoom, 0 shows all.");
             *VEC_PUSH(&section->flames) = report->flame;
         }
     }

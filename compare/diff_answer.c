@@ -37,9 +37,9 @@ static const char *verdict_of(const struct diff *diff, struct arena *texts)
     if (!isfinite(share))
         return NULL;
     char *sentence = arena_printf(texts, "%s went from %s to %s (%+.1f %%): %s.", metric->title,
-                        figure_text(metric->kind, finding->before, texts),
-                        figure_text(metric->kind, finding->after, texts), quantity_percent(share),
-                        judgement(finding, metric->kind));
+                                  figure_text(metric->kind, finding->before, texts),
+                                  figure_text(metric->kind, finding->after, texts), quantity_percent(share),
+                                  judgement(finding, metric->kind));
     if (*sentence >= 'a' && *sentence <= 'z')
         *sentence = (char)(*sentence - 'a' + 'A');
     return sentence;
@@ -112,7 +112,8 @@ struct change {
 };
 
 /* Of real changes the largest besides those of CHANGES. */
-static bool find_next(const struct diff *diff, const struct change *changes, size_t count, struct change *next)
+static bool find_next(const struct diff *diff, const struct change *changes, size_t count,
+                      struct change *next)
 {
     *next = (struct change){ 0 };
     for (size_t t = 0; t < diff->tables.count; t++)
@@ -157,15 +158,15 @@ static void add_facts(const struct diff *diff, struct answer *answer, struct are
 {
     const char *gpu[2] = { measures_fact(diff->sides[0], "gpu"), measures_fact(diff->sides[1], "gpu") };
     if (gpu[0] && gpu[1])
-        *VEC_PUSH(&answer->facts) = (struct answer_fact){
-            "GPU", strcmp(gpu[0], gpu[1]) == 0 ? arena_strndup(texts, gpu[0], strlen(gpu[0]))
-                                               : arena_printf(texts, "%s, was %s", gpu[1], gpu[0])
-        };
-    *VEC_PUSH(&answer->facts) = (struct answer_fact){
-        "Compared", arena_printf(texts, "%zu %s%s against %zu", diff->samplings[1]->samples.count, diff->unit,
-                                 diff->samplings[1]->samples.count == 1 ? "" : "s",
-                                 diff->samplings[0]->samples.count)
-    };
+        *VEC_PUSH(&answer->facts) =
+            (struct answer_fact){ "GPU", strcmp(gpu[0], gpu[1]) == 0
+                                             ? arena_strndup(texts, gpu[0], strlen(gpu[0]))
+                                             : arena_printf(texts, "%s, was %s", gpu[1], gpu[0]) };
+    *VEC_PUSH(&answer->facts) =
+        (struct answer_fact){ "Compared",
+                              arena_printf(texts, "%zu %s%s against %zu", diff->samplings[1]->samples.count,
+                                           diff->unit, diff->samplings[1]->samples.count == 1 ? "" : "s",
+                                           diff->samplings[0]->samples.count) };
 }
 
 void diff_add_answer(const struct diff *diff, struct result *result)

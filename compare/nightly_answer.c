@@ -48,8 +48,8 @@ static bool is_worse(const struct nightly *nightly, size_t series, enum history_
 }
 
 /* What became worse: in CHOSEN, what asks for most attention first. */
-static void add_findings(const struct nightly *nightly, const size_t *chosen, size_t count, struct answer *answer,
-                         struct arena *texts)
+static void add_findings(const struct nightly *nightly, const size_t *chosen, size_t count,
+                         struct answer *answer, struct arena *texts)
 {
     enum { MOST = 3 };
     static const enum history_verdict bad[] = { HISTORY_NEW, HISTORY_EXISTING, HISTORY_UNSURE };
@@ -67,7 +67,8 @@ static void add_findings(const struct nightly *nightly, const size_t *chosen, si
                                       change_text(nightly, series, texts)),
                 .where = !first ? NULL
                                 : arena_printf(texts, "since run %" PRId64 "%s%s", first->id,
-                                               first->commit ? ", commit " : "", first->commit ? first->commit : ""),
+                                               first->commit ? ", commit " : "",
+                                               first->commit ? first->commit : ""),
                 .section = nightly->series.at[series].table,
             };
         }
@@ -86,9 +87,10 @@ static const char *verdict_of(const struct nightly *nightly, const struct answer
         return run == 0 ? "This is the first run: there is nothing to compare it with yet."
                         : arena_printf(texts, "Nothing is NEW; %s.", others);
     const char *first = answer->findings.count ? answer->findings.at[0].title : NULL;
-    return arena_printf(texts, "%zu NEW%s%s (%s).", counts[HISTORY_NEW], first ? ", above all " : "",
-                        first ? arena_printf(texts, "%s %s", first, strchr(answer->findings.at[0].saves, ' ') + 1) : "",
-                        others);
+    return arena_printf(
+        texts, "%zu NEW%s%s (%s).", counts[HISTORY_NEW], first ? ", above all " : "",
+        first ? arena_printf(texts, "%s %s", first, strchr(answer->findings.at[0].saves, ' ') + 1) : "",
+        others);
 }
 
 static void add_fact(struct answer *answer, const char *label, const char *text)
@@ -109,7 +111,8 @@ static void add_runs(const struct nightly *nightly, struct answer *answer, struc
         double level = nightly->history.series.at[head].level[run];
         if (level > 0 && level < 9e18)
             *VEC_PUSH(&answer->steps) =
-                (struct answer_step){ arena_printf(texts, "%" PRId64, nightly->runs.at[run].id), (int64_t)level };
+                (struct answer_step){ arena_printf(texts, "%" PRId64, nightly->runs.at[run].id),
+                                      (int64_t)level };
     }
     answer->step_word = "run";
     answer->steps_title = arena_printf(texts, "%s over the runs", name_of(nightly, head, texts));
@@ -127,8 +130,9 @@ void nightly_add_answer(const struct nightly *nightly, struct result *result)
     add_fact(answer, "Commit", run->commit);
     add_fact(answer, "Host", run->host);
     add_fact(answer, "GPU", run->gpu);
-    add_fact(answer, "Samples", arena_printf(texts, "%" PRId64 " %s%s", run->sample_count, run->unit,
-                                             run->sample_count == 1 ? "" : "s"));
+    add_fact(answer, "Samples",
+             arena_printf(texts, "%" PRId64 " %s%s", run->sample_count, run->unit,
+                          run->sample_count == 1 ? "" : "s"));
     add_fact(answer, "Earlier runs", arena_printf(texts, "%zu", nightly->judged));
     add_findings(nightly, chosen, count, answer, texts);
     answer->verdict = verdict_of(nightly, answer, texts);

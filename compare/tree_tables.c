@@ -168,7 +168,8 @@ static const struct table_column rest_columns[] = {
     COLUMN(struct tree_rest_row, name, "name", "Name", TABLE_NAME, "the outermost node of the subtree"),
     COLUMN(struct tree_rest_row, kind, "kind", "Kind", TABLE_TEXT, "operator or work"),
     COLUMN(struct tree_rest_row, count, "count", "Times", TABLE_TALLY, "how many such subtrees"),
-    COLUMN(struct tree_rest_row, nodes, "nodes", "Nodes", TABLE_TALLY, "operators and device operations in all of them"),
+    COLUMN(struct tree_rest_row, nodes, "nodes", "Nodes", TABLE_TALLY,
+           "operators and device operations in all of them"),
     COLUMN(struct tree_rest_row, device_ns, "device", "Device", TABLE_NS, "durations of their operations"),
     COLUMN(struct tree_rest_row, below, "below", "Below", TABLE_NAME, "the aligned operator around them"),
 };

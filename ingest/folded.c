@@ -113,8 +113,7 @@ static int sniff_folded(const char *bytes, size_t len)
 extern const struct format format_folded;
 const struct format format_folded = {
     .name = "collapsed stacks",
-    .description =
-        "a stack and its weight a line: stackcollapse, py-spy raw (.folded)",
+    .description = "a stack and its weight a line: stackcollapse, py-spy raw (.folded)",
     .sniff = sniff_folded,
     .read_profile = read_folded,
 };

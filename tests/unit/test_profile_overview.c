@@ -24,11 +24,13 @@ static function_id function(const char *name)
     return profile_function(profile, "/a/b/run.py", strlen("/a/b/run.py"), 1, name, strlen(name));
 }
 
-static void list(const char *name, int64_t calls, double own_s, double all_s, const char *caller, int64_t from_caller,
-                 bool recursive)
+static void list(const char *name, int64_t calls, double own_s, double all_s, const char *caller,
+                 int64_t from_caller, bool recursive)
 {
     uint32_t first = (uint32_t)profile->edge_count, count = 0;
-    struct profile_cost cost = { .calls = calls, .primitive_calls = calls, .total_s = own_s, .cumulative_s = all_s };
+    struct profile_cost cost = {
+        .calls = calls, .primitive_calls = calls, .total_s = own_s, .cumulative_s = all_s
+    };
     if (caller) {
         struct profile_edge edge = { .cost = cost, .caller = function(caller) };
         edge.cost.calls = from_caller;
