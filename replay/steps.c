@@ -72,16 +72,19 @@ static struct device_time *device_times(const struct replay *replay, const struc
     return times;
 }
 
-/* The host's period and that of the devices, of step I whose period it is: see steps.h. */
+/* The host's time and that of the devices, of the step ONE: see steps.h. BEFORE, NEXT: the steps beside it; NULL: there is none. */
 static void pace(struct step_time *one, const struct device_time *before, const struct device_time *own,
                  const struct device_time *next)
 {
     if (before && before->any && own->any) {
         one->device_now_ns = own->end_now_ns - before->end_now_ns;
         one->device_then_ns = own->end_then_ns - before->end_then_ns;
-    } else if (own->any && next->any) {
+    } else if (own->any && next && next->any) {
         one->device_now_ns = next->start_now_ns - own->start_now_ns;
         one->device_then_ns = next->start_then_ns - own->start_then_ns;
+    } else if (own->any && !next) {
+        one->device_now_ns = own->end_now_ns - own->start_now_ns;
+        one->device_then_ns = own->end_then_ns - own->start_then_ns;
     } else {
         return;
     }
@@ -115,8 +118,7 @@ static void add_steps(struct step_times *times, const struct replay *replay)
             .then_ns = when(replay, thread_of_step(graph, first, until), end_ns) -
                        when(replay, thread_of_step(graph, first, step), start_ns),
         };
-        if (is_period)
-            pace(&one, has_before ? &devices[i - 1] : NULL, &devices[i], &devices[i + 1]);
+        pace(&one, has_before ? &devices[i - 1] : NULL, &devices[i], is_period ? &devices[i + 1] : NULL);
         *VEC_PUSH(times) = one;
     }
     free(first);

@@ -6,7 +6,7 @@
  * step, from the first begin to the last end.
  *
  * A host that has less to do runs ahead of its devices, but not for ever. So a step takes no less than its devices need: from
- * when the work of the step before was done to when its own is. By how much they needed more than the host in the recording,
+ * when the work of the step before was done to when its own is; of a single step, from its first work to its last. By how much they needed more than the host in the recording,
  * because it ran ahead there already, they may need more in the replay.
  */
 #ifndef TPA_REPLAY_STEPS_H

@@ -87,6 +87,29 @@ static void a_step_takes_from_begin_to_begin(void **state)
     trace_free(trace);
 }
 
+/*
+ * In ms. One step: the host takes 100 and waits for nothing; two kernels of 30 are launched at 10 and 50. Ten times faster, the
+ * host is through after 10, but the device still needs 60.
+ *
+ *     thread   [ forward 0-100: launch 10-11, launch 50-51 ]
+ *     stream         [gemm 12-42]    [gemm 52-82]
+ */
+static void a_single_step_takes_no_less_than_its_devices(void **state)
+{
+    (void)state;
+    draw_begin(&wants);
+    draw_host("user_annotation", "ProfilerStep#0", 1, 0, 100 * MS);
+    draw_host("cpu_op", "forward", 1, 0, 100 * MS);
+    draw_call("cudaLaunchKernel", 1, 10 * MS, 1 * MS, 1);
+    draw_work("kernel", "gemm", 0, 7, 12 * MS, 30 * MS, 1);
+    draw_call("cudaLaunchKernel", 1, 50 * MS, 1 * MS, 2);
+    draw_work("kernel", "gemm", 0, 7, 52 * MS, 30 * MS, 2);
+    struct trace *trace = draw_end();
+    struct edit faster = { .kind = EDIT_SCALE, .target = TARGET_OP, .pattern = "forward", .factor = 0.1 };
+    assert_int_equal(then_with(trace, faster, false), 60 * MS);
+    trace_free(trace);
+}
+
 static void gains_of_edits_do_not_add_up(void **state)
 {
     (void)state;
@@ -410,6 +433,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_step_takes_from_begin_to_begin),
+        cmocka_unit_test(a_single_step_takes_no_less_than_its_devices),
         cmocka_unit_test(gains_of_edits_do_not_add_up),
         cmocka_unit_test(a_graph_launches_all_at_once),
         cmocka_unit_test(a_pinned_upload_frees_the_host_and_not_the_device),
