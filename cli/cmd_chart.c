@@ -465,6 +465,7 @@ const struct command cmd_chart = {
         "tpa chart --type kernels --script -o kernels.gp trace.json  # restyle it, then: gnuplot kernels.gp > kernels.svg",
     },
     .section = SECTION_SHOW,
+    .reads_profiles = true,
     .reads_snapshots = true,
     .reads_traces = true,
 };

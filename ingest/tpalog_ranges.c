@@ -404,7 +404,7 @@ static void add_step(struct tpalog_reader *reader, struct log_columns *columns, 
 {
     const struct log_ranges *ranges = reader->log->ranges;
     int64_t end = next ? next->time : reader->log->end_ns;
-    bool follows = next && next->number == step->number + 1;
+    bool follows = next && step->number < INT64_MAX && next->number == step->number + 1;
     const struct window *window = follows ? NULL : window_of(ranges, step->time, end);
     if (window)
         end = window->end;
