@@ -1,7 +1,7 @@
 """What tpa chart must draw of a Kineto trace (random_trace.py): slow, simple, apart from tpa.
 
     charts = read_script(text)                        what `tpa chart --script` writes: a list of series for each chart, {x in ns: values}
-    utilization(tables)    overlap(tables)            for each device the shares of time in each of 400 parts of its span
+    utilization(tables)    overlap(tables)            for each device the shares of time in each of about 400 parts of its span
     memory(memory)                                    for each memory (moment, bytes in use) after the records
 
 Written from docs/definitions.md.
@@ -12,6 +12,7 @@ import re
 from reference_tables import length, of, union, within, without
 
 PARTS = 400
+HOSTS = ("cpu", "mkldnn", "ideep")
 UNITS = {"ns": 1, "us": 1000, "ms": 10**6, "s": 10**9, "B": 1, "KB": 1 << 10, "MB": 1 << 20, "GB": 1 << 30, "TB": 1 << 40}
 
 
@@ -25,9 +26,17 @@ def read_script(text):
     return [(axes[2 * n:2 * n + 2], charts[chart]) for n, chart in enumerate(sorted(charts))]
 
 
-def edges(start, end):
-    """Of the parts, in whole nanoseconds."""
-    return [start + (end - start) * n // PARTS for n in range(PARTS + 1)]
+def edges(start, end, begins):
+    """Of the parts, in whole nanoseconds. Steps, which begin at BEGINS, begin with a part; of many, several share one."""
+    inside = sorted(at for at in begins if start < at < end)
+    each = len(inside) // PARTS + 1
+    marks = [start, *sorted(set(inside[::each])), end]
+    cuts = []
+    for number, (low, high) in enumerate(zip(marks, marks[1:]) if end > start else ()):
+        whole = each > 1 and number < len(marks) - 2  # several steps are one part
+        count = 1 if whole else max(1, int((high - low) / (end - start) * PARTS + 0.5))
+        cuts += [low + (high - low) * n // count for n in range(count)]
+    return [*cuts, end]
 
 
 def shares(tables, kinds_of):
@@ -36,7 +45,7 @@ def shares(tables, kinds_of):
     for _, work in tables.by_device():
         start, end = min(e.start for e in work), max(e.end for e in work)
         kinds = kinds_of(*tables.parts(work))
-        cuts = edges(start, end)
+        cuts = edges(start, end, [step.start for step in tables.steps])
         found.append([((a + b - 2 * tables.origin) / 2, [100 * length(within(kind, a, b)) / (b - a) for kind in kinds]) for a, b in zip(cuts, cuts[1:]) if b > a])
     return found
 
@@ -59,7 +68,8 @@ def overlap(tables):
 
 
 def wrong_areas(wanted, charts):
-    """What differs of areas that are stacked on each other, in words, or None."""
+    """What differs of areas that are stacked on each other, in words, or None. A device that took no time is not drawn."""
+    wanted = [parts for parts in wanted if parts]
     if len(wanted) != len(charts):
         return f"{len(charts)} charts instead of {len(wanted)}"
     for parts, ((unit, _), series) in zip(wanted, charts):
@@ -76,8 +86,9 @@ def wrong_areas(wanted, charts):
 
 
 def memory(memory):
-    """By memory: (moment, bytes) of all records."""
-    return [[(r.at - memory.origin, r.used) for r in device.records] for device in memory.devices]
+    """By memory, devices before hosts: (moment, bytes) of all records."""
+    devices = sorted(memory.devices, key=lambda device: device.name.split(":")[0] in HOSTS)
+    return [[(r.at - memory.origin, r.used) for r in device.records] for device in devices]
 
 
 def wrong_lines(wanted, charts):
