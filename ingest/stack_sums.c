@@ -250,6 +250,7 @@ bool stack_sums_read(struct source *source, struct buffer *text, struct tpa_erro
 {
     char piece[1 << 16];
     int64_t count;
+    buffer_puts(text, ""); /* of an empty file, too, there is a text */
     while ((count = source_read(source, piece, sizeof piece, err)) > 0)
         buffer_add(text, piece, (size_t)count);
     if (count == 0 && source_damage(source))
@@ -261,7 +262,7 @@ bool stack_sums_read_json(struct source *source, struct buffer *text, struct tpa
 {
     if (!stack_sums_read(source, text, err))
         return false;
-    if (json_is_value(text->at ? text->at : "", text->count))
+    if (json_is_value(text->at, text->count))
         return true;
     tpa_fail(err, (int64_t)text->count, "the profile is cut short or damaged: it is no whole JSON document");
     return tpa_hint(err, "was the program stopped before it had written its profile?");
