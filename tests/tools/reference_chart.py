@@ -12,18 +12,20 @@ import re
 from reference_tables import length, of, union, within, without
 
 PARTS = 400
+MOST_CHARTS = 8
 HOSTS = ("cpu", "mkldnn", "ideep")
 UNITS = {"ns": 1, "us": 1000, "ms": 10**6, "s": 10**9, "B": 1, "KB": 1 << 10, "MB": 1 << 20, "GB": 1 << 30, "TB": 1 << 40}
 
 
 def read_script(text):
-    """The charts in order: (units of both axes, series), a series being rows of numbers."""
+    """The charts in order, also those without a series: (units of both axes, series, where the axis of values ends), a series being rows of numbers."""
     texts = re.search(r"^\$text << EOD\n(.*?)^EOD\n", text, flags=re.S | re.M)[1]
     axes = re.findall(r"^:.*\((\w+|%)\)$", "\n".join(line for line in texts.split("\n") if re.match(r":(Time from|Memory \(|Share of)", line)), flags=re.M)
     charts = {}
     for chart, _, block in re.findall(r"^\$c(\d+)_(\d+) << EOD\n(.*?)^EOD\n", text, flags=re.S | re.M):
         charts.setdefault(int(chart), []).append([[float(n) for n in line.split()] for line in block.strip().split("\n") if line])
-    return [(axes[2 * n:2 * n + 2], charts[chart]) for n, chart in enumerate(sorted(charts))]
+    ends = [float(end) for end in re.findall(r"^set yrange \[[^:\]]*:(.+)\]$", text, flags=re.M)]
+    return [(axes[2 * n:2 * n + 2], charts.get(n + 1, []), end) for n, end in enumerate(ends)]
 
 
 def edges(start, end, begins):
@@ -72,7 +74,7 @@ def wrong_areas(wanted, charts):
     wanted = [parts for parts in wanted if parts]
     if len(wanted) != len(charts):
         return f"{len(charts)} charts instead of {len(wanted)}"
-    for parts, ((unit, _), series) in zip(wanted, charts):
+    for parts, ((unit, _), series, _) in zip(wanted, charts):
         drawn = [number for number in range(3) if any(values[number] for _, values in parts)]
         if len(drawn) != len(series):
             return f"{len(series)} series instead of {len(drawn)}"
@@ -86,14 +88,23 @@ def wrong_areas(wanted, charts):
 
 
 def memory(memory):
-    """By memory, devices before hosts: (moment, bytes) of all records."""
-    devices = sorted(memory.devices, key=lambda device: device.name.split(":")[0] in HOSTS)
-    return [[(r.at - memory.origin, r.used) for r in device.records] for device in devices]
+    """By memory, devices before hosts: (whether it is a host's, (moment, bytes) of all records)."""
+    found = [(device.name.split(":")[0] in HOSTS, [(r.at - memory.origin, r.used) for r in device.records]) for device in memory.devices]
+    return sorted(found, key=lambda each: each[0])[:MOST_CHARTS]
 
 
 def wrong_lines(wanted, charts):
-    """The last series of a chart is what was in use; of records that share a pixel it has the first, the lowest, the highest and the last."""
-    for records, ((unit, bytes_unit), series) in zip(wanted, charts):
+    """The last series of a chart is what was in use; of records that share a pixel it has the first, the lowest, the highest and the last.
+    The devices have one axis of bytes."""
+    if len(wanted) != len(charts):
+        return f"{len(charts)} charts instead of {len(wanted)}"
+    ends = {end * UNITS[units[1]] for (is_host, _), (units, _, end) in zip(wanted, charts) if not is_host}
+    if len(ends) > 1:
+        return f"the axes of devices end at {sorted(ends)} bytes"
+    for (_, records), ((unit, bytes_unit), series, end) in zip(wanted, charts):
+        if max(point[1] for line in series for point in line) > end:
+            return f"the axis of bytes ends at {end} {bytes_unit}, below what is drawn"
+
         def is_at(point, record):
             return abs(point[0] * UNITS[unit] - record[0]) <= 0.5 and abs(point[1] * UNITS[bytes_unit] - record[1]) <= max(1, 1e-9 * record[1])
 
