@@ -417,6 +417,7 @@ bool capture_settings_expand(const char *pattern, long pid, char *path, size_t s
     if (len + more >= size)
         return false;
     memmove(path + at + more, path + at, len - at + 1);
-    memcpy(path + at, addition, more);
+    for (size_t i = 0; i < more; i++)
+        path[at + i] = addition[i];
     return true;
 }

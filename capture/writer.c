@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -75,6 +76,7 @@ static bool open_file(struct writer *writer, char *why, size_t why_size)
         close(fd);
         fd = high;
     }
+    flock(fd, LOCK_EX | LOCK_NB); /* by which another tpa capture sees that the log is in use */
     struct stat status;
     if (fstat(fd, &status) == 0) {
         writer->device = status.st_dev;

@@ -21,6 +21,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -274,6 +275,16 @@ static bool is_fresh(const char *path)
     return stat(path, &status) == 0 && now.tv_sec - status.st_mtim.tv_sec <= FRESH_S;
 }
 
+/* Is PATH a log that is being written on this machine? Its writer holds a lock on it. */
+static bool is_in_use(const char *path)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    bool in_use = fd >= 0 && flock(fd, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+    if (fd >= 0)
+        close(fd);
+    return in_use;
+}
+
 /* Remove logs of an earlier job's ranks, which would be read with those of this one. PATH: the log without a rank. */
 static void remove_ranks(const char *path, bool in_folder)
 {
@@ -287,7 +298,7 @@ static void remove_ranks(const char *path, bool in_folder)
     for (struct dirent *entry; entries && (entry = readdir(entries));) {
         if (is_of_rank(entry->d_name, stem, ending) &&
             snprintf(old, sizeof old, "%s%s", folder, entry->d_name) < (int)sizeof old && is_log(old) &&
-            !is_fresh(old))
+            !is_fresh(old) && !is_in_use(old))
             unlink(old);
     }
     if (entries)
@@ -317,7 +328,8 @@ static bool make_way(const char *pattern, struct tpa_error *err)
     if (lstat(path, &status) != 0)
         return true;
     if (is_log(path)) {
-        unlink(path); /* when that fails, so will the library, and say so */
+        if (!is_in_use(path)) /* else the library takes another name */
+            unlink(path);     /* when that fails, so will the library, and say so */
         return true;
     }
     tpa_fail(err, TPA_NOWHERE, "is there already and is no .tpa file: not overwritten");

@@ -2,6 +2,7 @@
 #include "compare/diff_answer.h"
 
 #include "base/quantity.h"
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -131,9 +132,10 @@ static bool find_next(const struct diff *diff, const struct change *changes, siz
 static void add_changes(const struct diff *diff, struct answer *answer, struct arena *texts)
 {
     enum { MOST = 3 };
-    struct change changes[MOST];
+    struct change changes[MOST] = { 0 };
     size_t count = 0;
     while (count < MOST && find_next(diff, changes, count, &changes[count])) {
+        assert(changes[count].row && changes[count].table); /* as find_next found one */
         const struct diff_row *row = changes[count].row;
         enum table_kind kind = changes[count].table->kind;
         const struct finding *finding = &row->finding;

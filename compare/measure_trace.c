@@ -19,6 +19,7 @@
 #include "trace/span.h"
 #include "facts/step_list.h"
 #include "base/search.h"
+#include <assert.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -172,6 +173,7 @@ static void list_stretches(const struct measuring *measuring, stretches *list)
 
 static void add_use(struct stretch *stretch, const struct device_use *use)
 {
+    assert(stretch);
     for (int kind = 0; kind < DEVICE_USES; kind++)
         stretch->busy_ns[kind] +=
             (double)intervals_length_within(&use->exposed[kind], stretch->start_ns, stretch->end_ns);

@@ -9,6 +9,7 @@
 #include "base/memory.h"
 #include "base/sum.h"
 #include "ingest/json_check.h"
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -165,6 +166,7 @@ static void enter_node(struct walk *walk, stack_id n)
     if (id == walk->calls.count)
         *VEC_PUSH(&walk->calls) = (struct call){ .caller = key[0], .callee = key[1] };
     walk->call_of[n] = id;
+    assert(walk->calls.at);
     add_cost(walk, &walk->calls.at[id].cost, n, walk->calls.at[id].open++);
 }
 

@@ -16,6 +16,7 @@
 #include "report/chart_scale.h"
 #include "report/figures.h"
 #include "report/shorten.h"
+#include <assert.h>
 #include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -107,6 +108,7 @@ static void put_text(struct layout *layout, size_t column, size_t line, const ch
                      unsigned front, unsigned back)
 {
     uint32_t character;
+    assert(text || len == 0);
     for (size_t at = 0, size; at < len; at += size) {
         size = utf8_decode(text + at, len - at, &character);
         int width = unicode_width(character);

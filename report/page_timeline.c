@@ -373,7 +373,7 @@ static void add_left_out(struct buffer *out, const struct timeline *timeline, si
         out,
         "<p class=\"faint left-out\">%zu of %llu events are on this page, the longest, and more of the "
         "devices than of the host; the bars above the timeline count all of them.",
-        count, (unsigned long long)(left_out + count));
+        count, (unsigned long long)left_out + count);
     if (timeline->command) {
         buffer_puts(out, " All events of a part of it, for Perfetto: <code>");
         escape_html(out, timeline->command, strlen(timeline->command));

@@ -14,6 +14,7 @@
 #include "facts/copy_names.h"
 #include "facts/gpu_names.h"
 #include "facts/shapes.h"
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -205,6 +206,7 @@ static struct between bytes_between(struct fusion_query *query, const struct str
     name_id id = names_add(query->pairs, (const char *)of, sizeof of);
     if (id == query->pair.count)
         *VEC_PUSH(&query->pair) = compare_inputs(trace, &of[0], &of[1]);
+    assert(query->pair.at); /* it has a row for each of the names */
     return query->pair.at[id];
 }
 

@@ -264,6 +264,14 @@ case_ranks()
     [ -f n9-1.tpa ] || fail "no n9-1.tpa: $(ls)"
     RANK=0 WORLD_SIZE=1 "$tpa" capture --library "$library" -o alone.tpa -- "$play" cuda kernel k 2> err
     [ -f alone.tpa ] || fail "no alone.tpa: $(ls)"
+    # Two at once with one name: the log that is being written stays, and the second has the process id in its name.
+    "$tpa" capture --library "$library" -o twice.tpa -- "$play" cuda kernel k flushed await go 2> err &
+    until [ -s twice.tpa ]; do sleep 0.05; done
+    "$tpa" capture --library "$library" -o twice.tpa -- "$play" cuda kernel k 2> err2
+    touch go
+    wait
+    is "logs of two at once" "$(ls twice*.tpa | wc -l)" 2
+    "$tpa" top twice.tpa > found 2>&1 || fail "the first of two: $(cat found)"
     mkdir folder
     "$tpa" capture --library "$library" -o folder -- "$play" cuda kernel k 2> err
     [ -f folder/capture.tpa ] || fail "no folder/capture.tpa: $(ls folder)"
