@@ -11,22 +11,23 @@ export CTEST_PARALLEL_LEVEL=${CTEST_PARALLEL_LEVEL:-$(nproc)}
 
 log=$(mktemp) || exit 2
 trap 'rm -f "$log"' EXIT
-broken=0
+broken=
 for preset in ${TPA_PRESETS:-dev release}; do
     cmake --preset "$preset" &&
         cmake --build --preset "$preset" &&
         ctest --preset "$preset" 2>&1 | tee -a "$log"
     # The status of ctest: 8 when tests failed, which are counted below; any other is a broken build.
     status=${PIPESTATUS[0]}
-    [ "$status" -eq 0 ] || [ "$status" -eq 8 ] || broken=$((broken + 1))
+    [ "$status" -eq 0 ] || [ "$status" -eq 8 ] || broken="$broken $preset"
 done
 
 # ctest closes with "97% tests passed, 3 tests failed out of 100".
 awk -v broken="$broken" '
     / tests failed out of / { failed += $4; total += $NF }
     END {
-        if (broken || !total)
-            print "a build failed, see above"
-        printf "%d passed, %d failed\n", total - failed, failed + broken
-        exit failed + broken > 0 || !total
+        count = split(broken, presets, " ")
+        if (count || !total)
+            print "not built, see above:" broken
+        printf "%d passed, %d failed\n", total - failed, failed + count
+        exit failed + count > 0 || !total
     }' "$log"

@@ -6,6 +6,7 @@
  */
 #include "facts/rank_clocks.h"
 
+#include "base/wide.h"
 #include <stdlib.h>
 
 enum {
@@ -77,13 +78,13 @@ static const int64_t trillion = INT64_C(1000000000000);
 /* PART of OF in 10^-12, where it fits. */
 static int64_t slope_of(int64_t part, int64_t of)
 {
-    __int128 slope = (__int128)part * trillion / of;
-    return slope > trillion ? trillion : slope < -trillion ? -trillion : (int64_t)slope;
+    int64_t slope = wide_scaled(part, trillion, of);
+    return slope > trillion ? trillion : slope < -trillion ? -trillion : slope;
 }
 
 static int64_t drifted(int64_t drift, int64_t since_ns)
 {
-    return (int64_t)((__int128)drift * since_ns / trillion);
+    return wide_scaled(drift, since_ns, trillion);
 }
 
 /* The median slope between pairs of COUNT anchors of a member, by time. */

@@ -2,6 +2,7 @@
 #include "facts/recordings.h"
 
 #include "base/memory.h"
+#include "base/sum.h"
 #include "trace/derived.h"
 #include "trace/span.h"
 #include <stdlib.h>
@@ -27,9 +28,8 @@ static bool is_after(const struct trace *trace, uint32_t file, uint32_t earlier)
     struct interval a = trace_file_span(trace, earlier), b = trace_file_span(trace, file);
     int64_t base_a = trace->files[earlier].has_base ? trace->files[earlier].base_ns : 0;
     int64_t base_b = trace->files[file].has_base ? trace->files[file].base_ns : 0;
-    __int128 end = (__int128)a.end_ns + base_a, start = (__int128)b.start_ns + base_b;
-    __int128 own_end = (__int128)b.end_ns + base_b, first = (__int128)a.start_ns + base_a;
-    return start >= end || first >= own_end;
+    return sum_plus(b.start_ns, base_b) >= sum_plus(a.end_ns, base_a) ||
+           sum_plus(a.start_ns, base_a) >= sum_plus(b.end_ns, base_b);
 }
 
 static bool are_of_one_process(const struct trace *trace, const track_id *main, uint32_t a, uint32_t b)

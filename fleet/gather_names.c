@@ -3,6 +3,7 @@
 
 #include "base/memory.h"
 #include "base/runs.h"
+#include "base/wide.h"
 #include "facts/step_list.h"
 #include "fleet/sketch.h"
 #include <stdlib.h>
@@ -22,7 +23,7 @@ struct slot {
     int64_t device;
     uint32_t next; /* of the same name */
     int64_t count, sum_ns, min_ns, max_ns;
-    unsigned __int128 squares;
+    struct wide squares;
     struct sketch sketch;
 };
 
@@ -72,7 +73,7 @@ static void add_duration(struct slot *slot, int64_t ns)
     slot->sum_ns += ns;
     slot->min_ns = ns < slot->min_ns ? ns : slot->min_ns;
     slot->max_ns = ns > slot->max_ns ? ns : slot->max_ns;
-    slot->squares += (unsigned __int128)((__int128)ns * ns);
+    wide_add(&slot->squares, wide_product((uint64_t)ns, (uint64_t)ns));
     sketch_add(&slot->sketch, ns, 1);
 }
 
@@ -96,7 +97,7 @@ static void join(struct slot *into, struct slot *slot)
     into->sum_ns += slot->sum_ns;
     into->min_ns = slot->min_ns < into->min_ns ? slot->min_ns : into->min_ns;
     into->max_ns = slot->max_ns > into->max_ns ? slot->max_ns : into->max_ns;
-    into->squares += slot->squares;
+    wide_add(&into->squares, slot->squares);
     sketch_merge(&into->sketch, &slot->sketch);
     sketch_release(&slot->sketch);
 }
@@ -142,8 +143,8 @@ static void add_rows(struct facts *facts, const struct trace *trace, struct slot
                       .sum_ns = slot->sum_ns,
                       .min_ns = slot->min_ns,
                       .max_ns = slot->max_ns,
-                      .squares_high = (int64_t)(uint64_t)(slot->squares >> 64),
-                      .squares_low = (int64_t)(uint64_t)slot->squares,
+                      .squares_high = (int64_t)slot->squares.high,
+                      .squares_low = (int64_t)slot->squares.low,
                       .sketch = { arena_strndup(&facts->arena, bytes.at, bytes.count), bytes.count },
                   });
         sketch_release(&slot->sketch);

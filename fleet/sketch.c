@@ -2,6 +2,7 @@
 #include "fleet/sketch.h"
 
 #include "base/runs.h"
+#include "base/wide.h"
 #include <stdlib.h>
 
 /* ---- buckets ---- */
@@ -108,7 +109,7 @@ int64_t sketch_quantile(struct sketch *sketch, uint64_t part, uint64_t of)
     if (sketch->count == 0)
         return INT64_MIN;
     sort_entries(sketch);
-    uint64_t place = (uint64_t)((unsigned __int128)(sketch->count - 1) * part / of), before = 0;
+    uint64_t place = wide_quotient(wide_product(sketch->count - 1, part), of), before = 0;
     size_t i = 0;
     while (i + 1 < sketch->entry_count && before + sketch->at[i].times <= place)
         before += sketch->at[i++].times;

@@ -1,10 +1,13 @@
 /*
- * absent.c - stands in for zstd, which a 64-bit distribution does not package for 32 bits.
+ * absent.c - stands in for zstd and PCRE2, which a 64-bit distribution does not package for 32 bits.
  *
- * It packs nothing smaller, so that a writer of .tpa files stores all; and unpacks nothing: a reader calls what is packed
- * damaged.
+ * zstd's part packs nothing smaller, so that a writer of .tpa files stores all; and unpacks nothing: a reader calls what
+ * is packed damaged. PCRE2's part matches by the C library: enough for the patterns that `summary` makes of names.
  */
+#include <regex.h>
 #include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
 
 /* A function of zstd that makes and frees nothing, or that returns the error ZSTD_error_GENERIC. */
 #define NOTHING_MADE(function)                                                                               \
@@ -69,4 +72,47 @@ NOTHING_MADE(ZSTD_freeDStream)
 ALWAYS_FAILS(ZSTD_decompress)
 ALWAYS_FAILS(ZSTD_decompressDCtx)
 ALWAYS_FAILS(ZSTD_decompressStream)
+NOTHING_MADE(pcre2_compile_context_create_8)
+NOTHING_MADE(pcre2_compile_context_free_8)
+NOTHING_MADE(pcre2_general_context_create_8)
+NOTHING_MADE(pcre2_general_context_free_8)
+NOTHING_MADE(pcre2_get_error_message_8)
+NOTHING_MADE(pcre2_jit_compile_8)
+NOTHING_MADE(pcre2_match_context_create_8)
+NOTHING_MADE(pcre2_match_context_free_8)
+NOTHING_MADE(pcre2_match_data_create_8)
+NOTHING_MADE(pcre2_match_data_free_8)
+NOTHING_MADE(pcre2_set_depth_limit_8)
+NOTHING_MADE(pcre2_set_heap_limit_8)
+NOTHING_MADE(pcre2_set_match_limit_8)
+NOTHING_MADE(pcre2_set_parens_nest_limit_8)
 // clang-format on
+
+void *pcre2_compile_8(const char *pattern, size_t len, uint32_t options, int *error, size_t *at,
+                      void *context);
+void *pcre2_compile_8(const char *pattern, size_t len, uint32_t options, int *error, size_t *at,
+                      void *context)
+{
+    (void)len, (void)options, (void)context;
+    regex_t *code = malloc(sizeof *code);
+    *at = 0;
+    *error = code ? regcomp(code, pattern, REG_EXTENDED | REG_NOSUB) : REG_ESPACE;
+    return *error == 0 ? code : NULL;
+}
+
+void pcre2_code_free_8(void *code);
+void pcre2_code_free_8(void *code)
+{
+    regfree(code);
+    free(code);
+}
+
+int pcre2_match_8(const void *code, const char *text, size_t len, size_t start, uint32_t options, void *match,
+                  void *context);
+int pcre2_match_8(const void *code, const char *text, size_t len, size_t start, uint32_t options, void *match,
+                  void *context)
+{
+    (void)start, (void)options, (void)match, (void)context;
+    regmatch_t whole = { .rm_so = 0, .rm_eo = (regoff_t)len };
+    return regexec(code, text, 1, &whole, REG_STARTEND) == 0 ? 0 : -1; /* PCRE2_ERROR_NOMATCH */
+}
