@@ -156,11 +156,12 @@ static void print_version(void)
     printf("tpa " TPA_VERSION " (%s)\nwith %s\n", version_commit, version_features);
 }
 
-/* Does WORD, which names no command, name something to be read? Then it is asked for its summary. */
+/* Is WORD a file, there or not, and no command? Then the command is summary. No command has a '.' or '/' in its name. */
 static bool is_input(const char *word)
 {
     struct tpa_error ignored = { 0 };
-    return access(word, F_OK) == 0 && !command_find(word, &ignored);
+    return strpbrk(word, "./") || strcmp(word, "-") == 0 ||
+           (access(word, F_OK) == 0 && !command_find(word, &ignored));
 }
 
 int main(int argc, char **argv)
@@ -182,12 +183,13 @@ int main(int argc, char **argv)
     if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0)
         return finish_stdout(run_command(&cmd_help, argc - 2, argv + 2));
 
-    if (word[0] != '-' && is_input(word))
+    bool is_option = word[0] == '-' && word[1] != '\0';
+    if (!is_option && is_input(word))
         return finish_stdout(run_command(&cmd_summary, argc - 1, argv + 1));
 
     struct tpa_error err = { 0 };
     const struct command *command = NULL;
-    if (word[0] == '-' && word[1] != '\0') {
+    if (is_option) {
         tpa_fail(&err, TPA_NOWHERE, "unknown option %s", word);
         tpa_hint(&err, "options follow the command: tpa COMMAND [OPTIONS] FILE...");
     } else {
