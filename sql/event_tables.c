@@ -58,7 +58,7 @@ enum {
     UNFINISHED
 };
 
-/* Of tables with links. */
+/* Of tables with links, and behind them those of tables of calls that nest. */
 static const struct sql_column link_columns[] = {
     { "call", TABLE_COUNT, "the call that launched it: events.id" },
     { "call_name", TABLE_NAME, "its name" },
@@ -68,8 +68,29 @@ static const struct sql_column link_columns[] = {
     { "operator", TABLE_COUNT, "the operator that made the call: events.id" },
     { "operator_name", TABLE_NAME, "its name" },
     { "step", TABLE_COUNT, "the step in which the call began: its number" },
+    { "parent", TABLE_COUNT, "the operator that called it: events.id" },
+    { "parent_name", TABLE_NAME, "its name" },
+    { "depth", TABLE_COUNT, "how many operators are around it" },
+    { "self_ns", TABLE_NS, "dur_ns without the operators that it called" },
+    { "step", TABLE_COUNT, "the step in which it began: its number" },
 };
-enum { CALL, CALL_NAME, CALL_START, CALL_DURATION, DELAY, OPERATOR, OPERATOR_NAME, STEP, LINKS };
+enum {
+    CALL,
+    CALL_NAME,
+    CALL_START,
+    CALL_DURATION,
+    DELAY,
+    OPERATOR,
+    OPERATOR_NAME,
+    STEP,
+    LINKS,
+    PARENT = LINKS,
+    PARENT_NAME,
+    DEPTH,
+    SELF,
+    OWN_STEP,
+    LINKS_AND_NESTING
+};
 
 static enum table_kind kind_of_arg(enum trace_arg arg)
 {
@@ -113,14 +134,15 @@ static enum trace_arg arg_at(const struct sql_table *table, size_t index)
 /* What column INDEX of TABLE is: one of all events, else a link or, behind these, an argument. */
 static bool split_column(const struct sql_table *table, size_t index, size_t *link, enum trace_arg *arg)
 {
-    size_t links = table->links ? LINKS : 0;
+    size_t first = table->nests ? LINKS : 0;
+    size_t links = table->links ? LINKS : table->nests ? LINKS_AND_NESTING - LINKS : 0;
     *link = SIZE_MAX;
     *arg = ARG_COUNT;
     if (index < EVENT_COLUMNS_OF_ALL)
         return true;
     index -= EVENT_COLUMNS_OF_ALL;
     if (index < links)
-        *link = index;
+        *link = first + index;
     else
         *arg = arg_at(table, index - links);
     return *link != SIZE_MAX || *arg != ARG_COUNT;
@@ -148,7 +170,7 @@ struct trace_wants sql_event_column_wants(const struct sql_table *table, size_t 
     size_t link;
     enum trace_arg arg;
     struct trace_wants wants = { 0 };
-    if (split_column(table, index, &link, &arg) && link != SIZE_MAX)
+    if (split_column(table, index, &link, &arg) && link < LINKS)
         wants.args = ATTRIBUTION_WANTS;
     else if (arg != ARG_COUNT)
         wants.args = UINT64_C(1) << arg;
@@ -262,6 +284,57 @@ static void put_link_cell(struct sql_source *source, size_t link, event_id e, sq
     }
 }
 
+static bool is_operator(const void *context, event_id e)
+{
+    const struct trace *trace = context;
+    return trace->kind[e] == EVENT_OP && !(trace->flags[e] & EVENT_POINT);
+}
+
+/* The operators of the trace, nested; made when first needed. */
+static const struct sql_nesting *nesting_of(struct sql_source *source)
+{
+    struct sql_nesting *nesting = &source->nesting;
+    if (nesting->tree)
+        return nesting;
+    const struct trace *trace = source->trace;
+    struct calltree *tree = nesting->tree = calltree_open(trace, is_operator, trace);
+    calltree_nest(tree);
+    nesting->nodes = calltree_nodes(tree);
+    nesting->depth = mem_zalloc(tree->count + 1, sizeof *nesting->depth);
+    nesting->self_ns = mem_alloc(mem_times(tree->count + 1, sizeof *nesting->self_ns));
+    for (size_t n = 0; n < tree->count; n++) {
+        node_id parent = tree->parent[n];
+        nesting->self_ns[n] = trace->dur_ns[tree->event[n]];
+        if (parent != NODE_NONE) {
+            nesting->depth[n] = nesting->depth[parent] + 1;
+            nesting->self_ns[parent] -= nesting->self_ns[n];
+        }
+    }
+    return nesting;
+}
+
+static void put_nesting_cell(struct sql_source *source, size_t link, event_id e, sqlite3_context *out)
+{
+    const struct trace *trace = source->trace;
+    if (link == OWN_STEP) {
+        put_step(trace, e, out);
+        return;
+    }
+    const struct sql_nesting *nesting = nesting_of(source);
+    node_id node = nesting->nodes[e];
+    if (node == NODE_NONE)
+        return;
+    node_id parent = nesting->tree->parent[node];
+    if (link == DEPTH)
+        sqlite3_result_int64(out, nesting->depth[node]);
+    else if (link == SELF)
+        sqlite3_result_int64(out, nesting->self_ns[node]);
+    else if (parent != NODE_NONE && link == PARENT)
+        put_event(out, nesting->tree->event[parent]);
+    else if (parent != NODE_NONE)
+        sql_put_name(out, trace->names, trace->name[nesting->tree->event[parent]]);
+}
+
 static void put_arg(const struct trace *trace, enum trace_arg arg, event_id e, sqlite3_context *out)
 {
     int64_t value;
@@ -286,7 +359,9 @@ void sql_event_cell(struct sql_source *source, const struct sql_table *table, si
     enum trace_arg arg;
     if (index < EVENT_COLUMNS_OF_ALL)
         put_own_cell(source, index, e, out);
-    else if (split_column(table, index, &link, &arg) && link != SIZE_MAX)
+    else if (split_column(table, index, &link, &arg) && link != SIZE_MAX && link >= LINKS)
+        put_nesting_cell(source, link, e, out);
+    else if (link != SIZE_MAX)
         put_link_cell(source, link, e, out);
     else if (arg != ARG_COUNT)
         put_arg(source->trace, arg, e, out);
@@ -383,6 +458,10 @@ void sql_source_release(struct sql_source *source)
         free(source->rows[i].first);
     }
     memory_records_free(source->memory);
+    calltree_free(source->nesting.tree);
+    free(source->nesting.nodes);
+    free(source->nesting.depth);
+    free(source->nesting.self_ns);
     free(source->origin_ns);
     free(source->rank);
     free(source->name_rank);

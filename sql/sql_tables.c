@@ -331,7 +331,8 @@ static void file_cell(struct sql_source *source, int64_t row, size_t column, sql
 
 const struct sql_table sql_tables[] = {
     { .name = "events", .help = "everything that was recorded, with all arguments", .kinds = UINT32_MAX, .args = ALL_ARGS },
-    { .name = "operators", .help = "what the framework ran", .kinds = KINDS_OF(EVENT_OP), .args = OPERATOR_ARGS },
+    { .name = "operators", .help = "what the framework ran", .kinds = KINDS_OF(EVENT_OP), .args = OPERATOR_ARGS,
+      .nests = true },
     { .name = "kernels", .help = "what computed or communicated on a device", .kinds = KINDS_OF(EVENT_KERNEL),
       .args = KERNEL_ARGS, .links = true },
     { .name = "copies", .help = "copies and memsets of a device", .kinds = KINDS_OF(EVENT_MEMCPY) | KINDS_OF(EVENT_MEMSET),

@@ -11,7 +11,7 @@
 #include "base/buffer.h"
 #include "base/table.h"
 #include "facts/memory_records.h"
-#include "trace/trace.h"
+#include "trace/calltree.h"
 #include <sqlite3.h>
 
 /* The events of a table in the orders that queries ask for; each is made when first asked for. */
@@ -25,6 +25,14 @@ struct event_rows {
 
 enum { SQL_TABLES_MOST = 32 };
 
+/* Operators within operators. By node of the tree: how many are around it, and its time without those that it called. */
+struct sql_nesting {
+    struct calltree *tree; /* NULL: not made yet */
+    node_id *nodes;        /* by event */
+    uint32_t *depth;
+    int64_t *self_ns;
+};
+
 /* A trace as the tables see it. */
 struct sql_source {
     const struct trace *trace; /* NULL: none yet; the tables have their columns and no rows */
@@ -33,7 +41,8 @@ struct sql_source {
     uint32_t *name_rank;       /* by name: its place in the order of their bytes; NULL: not made yet */
     struct event_rows rows[SQL_TABLES_MOST];
     struct memory_records *memory; /* NULL: not made yet */
-    struct trace_wants wants;      /* what the statements that were prepared read */
+    struct sql_nesting nesting;
+    struct trace_wants wants; /* what the statements that were prepared read */
 };
 
 /* A column of a table that holds no events. */
@@ -48,6 +57,7 @@ struct sql_table {
     uint32_t kinds;           /* a table of events: bit 1 << EVENT_... */
     uint64_t args;            /* ... and the arguments that are columns of it */
     bool links;               /* ... has the columns of calls and operators */
+    bool nests;               /* ... has the columns of operators within operators; links or nests */
     struct trace_wants wants; /* no table of events: what it reads */
     const struct sql_column *columns;
     size_t column_count;
