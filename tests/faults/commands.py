@@ -134,13 +134,11 @@ class Run:
             before(folder)
 
         def limit():
-            signal.signal(signal.SIGXFSZ, signal.SIG_DFL)  # Python ignores these
-            signal.signal(signal.SIGPIPE, signal.SIG_DFL)
             for what, most in limits:
                 resource.setrlimit(what, (most, most))
 
         process = subprocess.Popen([*prefix, tpa, *command.arguments], cwd=folder, stdin=subprocess.DEVNULL, stdout=stdout,
-                                   stderr=stderr, preexec_fn=limit,
+                                   stderr=stderr, preexec_fn=limit if limits else None,  # without one Python has no need to fork itself
                                    env={**os.environ, "COLUMNS": "100", "LC_ALL": "C", **(environment or {})})
         self.killed = False
         try:
