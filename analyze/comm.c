@@ -76,7 +76,7 @@ static bool filter_knows(const struct name_filter *filter, const struct trace *t
            (one->op != EVENT_NONE && filter->names[trace->name[one->op]]);
 }
 
-/* Was it issued where and when it was asked for? */
+/* Was it issued where and when it was requested? */
 static bool is_held(const struct comm_query *query, const struct collective *one)
 {
     const struct selection *selection = query->selection;
@@ -104,7 +104,7 @@ static bool choose(struct comm_query *query, const struct comm_options *options,
 
 /* ---- rows ---- */
 
-/* A collective and what makes its row; what is not asked for is 0. */
+/* A collective and what makes its row; what is not requested is 0. */
 struct entry {
     int64_t collective, size;
     const char *library, *type; /* borrowed from a list: equal texts may lie in several places */

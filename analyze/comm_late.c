@@ -1,10 +1,11 @@
 /*
  * comm_late.c - see comm_late.h.
  *
- * Since the collective before, which all members of this one were at, too, each rank has gone its own way: so the lengths of these
- * ways are compared, each on the clock of its own rank. The way of the last is held against that of the rank in the middle, and
- * both are split into moments of work, other communication, and gaps by their cause, which leave nothing out: what one did longer
- * adds up to how much longer its way is. What of the lateness is left came from before.
+ * Since the collective before, which all members of this one were at, too, each rank has gone its own way: so the
+ * lengths of these ways are compared, each on the clock of its own rank. The way of the last is held against that of
+ * the rank in the middle, and both are split into moments of work, other communication, and gaps by their cause, which
+ * leave nothing out: what one did longer adds up to how much longer its way is. What of the lateness is left came from
+ * before.
  */
 #include "analyze/comm_late.h"
 
@@ -253,7 +254,7 @@ static bool is_behind(const void *context, const void *left, const void *right)
     return is_smaller_piece(right, left);
 }
 
-/* By name; works that lie over each other count from where the one before ended, as in "meanwhile". */
+/* By name; operations that lie over each other count from where the one before ended, as in "meanwhile". */
 static void split_way(const struct lateness *late, const struct way *way, struct pieces *pieces)
 {
     const struct trace *trace = late->query->trace;

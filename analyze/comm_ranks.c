@@ -366,7 +366,7 @@ void comm_find_ranks(const struct comm_query *query)
 
 /* ---- tables ---- */
 
-/* Clocks that differ are told by ends that do; what is less than this may be the network's doing. */
+/* Clocks that differ are known by ends that do; what is less than this may be the network's doing. */
 enum { CLOCKS_DIFFER_NS = 1000000 };
 
 static void note_clocks(const struct comm *comm, struct result *result)

@@ -13,7 +13,7 @@ struct comm_query {
     unsigned by;
     struct collectives *collectives;
     struct collective_matches *matches;
-    bool *held; /* by collective: was it asked for? */
+    bool *held; /* by collective: was it requested? */
     struct comm *comm;
 };
 

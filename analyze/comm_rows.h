@@ -8,8 +8,8 @@
 #include "base/table.h"
 
 /*
- * Collectives of one group. Times in ns, sizes in bytes; a bandwidth in bytes per ns, which are GB/s. Missing, or NaN, is what
- * none of them tells, what was not asked for, and, of the waits, what was not found on other ranks.
+ * Collectives of one group. Times in ns, sizes in bytes; a bandwidth in bytes per ns, which are GB/s. Missing, or NaN,
+ * is what none of them tells, what was not requested, and, of the waits, what was not found on other ranks.
  */
 struct collective_row {
     struct group_key key;

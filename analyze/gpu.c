@@ -31,7 +31,7 @@ struct gpu_query {
     struct gpu *gpu;
     bool of_whole;            /* rows are of all that a device did, not of a selection in time or of a step */
     struct interval *windows; /* by file: see gpu_efficiency_windows */
-    uint8_t *tensor;          /* by name: enum tensor_use + 1; 0: not asked yet */
+    uint8_t *tensor;          /* by name: enum tensor_use + 1; 0: not determined yet */
     uint32_t *copies_slot;    /* by name: 1 + index into copies of the row at hand */
     VEC_OF(struct gpu_row) rows;
     VEC_OF(int64_t) numbers; /* of the streams of the row at hand */
@@ -74,7 +74,7 @@ static void count_work(struct gpu_query *query, struct gpu_row *row, const struc
     row->tensor_core_unknown_share = share_of(unknown_ns, row->kernel_sum_ns);
 }
 
-/* The times between works. One that took no time at all ends a gap and begins another. */
+/* The times between operations. One that took no time at all ends a gap and begins another. */
 static void find_gaps(const struct gpu_query *query, struct gpu_row *row, const struct positions *work,
                       struct interval *span)
 {

@@ -1,7 +1,7 @@
 /*
  * group.c - see group.h.
  *
- * A key is a number for each dimension asked for: of a file, track, step, name or path; NO_KEY stands for none. The
+ * A key is a number for each dimension requested: of a file, track, step, name or path; NO_KEY stands for none. The
  * numbers together are interned as bytes, so that ids are dense and come in order of first sight.
  */
 #include "analyze/group.h"
@@ -23,7 +23,7 @@
 struct group {
     const struct trace *trace;
     const struct graph_links *links; /* NULL: no capture was given */
-    unsigned dimensions;             /* asked for */
+    unsigned dimensions;             /* requested */
     unsigned keyed;                  /* these, and the rank where it must not be merged */
     size_t width;                    /* how many are keyed */
     struct names *keys;

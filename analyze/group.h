@@ -15,9 +15,9 @@
  *     group_free(group);
  *
  * Ranks are never merged silently. What lies below a rank (device, stream, thread, step) makes rows of one rank, and
- * the table shows which where there are several. Names (op, call, kernel, module, category, shape) add the ranks up, unless
- * rank is one of the dimensions. A step is one run of it: two of the same number are two rows. docs/definitions.md has
- * these rules for users.
+ * the table shows which where there are several. Names (op, call, kernel, module, category, shape) add the ranks up,
+ * unless rank is one of the dimensions. A step is one run of it: two of the same number are two rows.
+ * docs/definitions.md has these rules for users.
  *
  * An event that a dimension says nothing of belongs to the group "none" of that dimension: a text in parentheses, such
  * as "(no operator)", and a missing number.
@@ -51,7 +51,7 @@ enum dimension {
 /* Arguments that a group of all dimensions reads beyond those of attribution; a set of them needs fewer. */
 uint64_t group_wants(unsigned dimensions);
 
-/* The key of a row. Numbers are TABLE_INT_MISSING, and texts have no AT, where the dimension is not asked for. */
+/* The key of a row. Numbers are TABLE_INT_MISSING, and texts have no AT, where the dimension is not requested. */
 struct group_key {
     int64_t rank, device, stream;
     struct text thread;
@@ -84,15 +84,15 @@ struct step_list;
 struct group *group_open(const struct trace *trace, unsigned dimensions);
 
 /*
- * Before the first event: only STEPS, borrowed, are steps, and hold what was launched in them: work without a call is in none of
- * them if its file has calls, as it was launched before the recording began.
+ * Before the first event: only STEPS, borrowed, are steps, and hold what was launched in them: work without a call is
+ * in none of them if its file has calls, as it was launched before the recording began.
  */
 void group_set_steps(struct group *group, const struct step_list *steps);
 void group_free(struct group *group);
 
 /*
- * The group of WORK on a device, the CALL that launched it and the operator OP that made the call. Any may be EVENT_NONE, of
- * an operator alone the first two. Events of different files do not belong together.
+ * The group of WORK on a device, the CALL that launched it and the operator OP that made the call. Any may be
+ * EVENT_NONE, of an operator alone the first two. Events of different files do not belong together.
  */
 uint32_t group_of(struct group *group, event_id work, event_id call, event_id op);
 
@@ -110,7 +110,7 @@ void group_show(const struct group *group, struct table *table, size_t offset);
 /* Is the member of group_key at OFFSET one of those that tell the groups apart? */
 bool group_has_column(const struct group *group, size_t offset);
 
-/* Are modules asked for, and is none in the recorded stacks? */
+/* Are modules requested, and is none in the recorded stacks? */
 bool group_has_no_modules(const struct group *group);
 
 /* Add what a host thread is called in tables: its number and its name. */

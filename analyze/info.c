@@ -225,7 +225,7 @@ const char *info_cuda_version(const char *value, struct arena *texts)
     return arena_printf(texts, "%" PRId64 ".%" PRId64, version / 1000, version % 1000 / 10);
 }
 
-/* Top-level keys that are told elsewhere, or that only say how the file is to be drawn. */
+/* Top-level keys that are reported elsewhere, or that only say how the file is to be drawn. */
 static bool is_told_elsewhere(const char *key)
 {
     static const char *const keys[] = { "deviceProperties", "distributedInfo",     "record_shapes",

@@ -1,8 +1,8 @@
 /*
  * kernels.c - see kernels.h.
  *
- * Kernels are brought together by name, by counting. Within a name they are sorted by group and launch shape; each run of
- * equals is a row.
+ * Kernels are brought together by name, by counting. Within a name they are sorted by group and launch shape; each run
+ * of equals is a row.
  */
 #include "analyze/kernels.h"
 
@@ -50,7 +50,7 @@ static const struct table_column columns[] = {
 /* A kernel that ran. */
 struct run {
     event_id event;
-    name_id grid, block; /* NAME_NONE when not told */
+    name_id grid, block; /* NAME_NONE when not recorded */
     int64_t registers, shared_memory;
     name_id launcher; /* name of the operator, else of the call; NAME_NONE: neither is in the file */
     uint32_t group;

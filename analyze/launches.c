@@ -1,8 +1,8 @@
 /*
  * launches.c - see launches.h.
  *
- * Each piece of work is paired with its call; sorted by call, the pairs of one call are a launch. Launches sorted by group
- * and kernel are rows; launches sorted by stream and time are queues.
+ * Each piece of work is paired with its call; sorted by call, the pairs of one call are a launch. Launches sorted by
+ * group and kernel are rows; launches sorted by stream and time are queues.
  */
 #include "analyze/launches.h"
 
@@ -77,7 +77,7 @@ struct launch {
     bool has_kernel;
     int64_t work_ns;            /* their durations */
     int64_t end_ns;             /* of the last work */
-    int64_t graph;              /* -1: not told */
+    int64_t graph;              /* -1: not recorded */
     name_id kernel, row_kernel; /* row_kernel: 0 where kernels make no rows */
     uint32_t group;
 };
@@ -164,8 +164,8 @@ static void find_launches(struct launch_query *query)
 }
 
 /*
- * Calls that should have launched something, but whose work is not in the file. Where names, devices or streams were asked
- * for, nobody knows whether they belong.
+ * Calls that should have launched something, but whose work is not in the file. Where names, devices or streams were
+ * asked for, nobody knows whether they belong.
  */
 static void find_launches_of_nothing(struct launch_query *query)
 {

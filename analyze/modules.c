@@ -90,8 +90,8 @@ static bool is_empty(const struct sums *sums)
 }
 
 /*
- * How long each node was the innermost: of those open at a moment, the last to begin. An event that begins in a call and
- * ends after it is no child of it, yet no moment of a thread counts twice. New; free with free().
+ * How long each node was the innermost: of those open at a moment, the last to begin. An event that begins in a call
+ * and ends after it is no child of it, yet no moment of a thread counts twice. New; free with free().
  */
 static int64_t *innermost_times(const struct calltree *tree)
 {
@@ -137,7 +137,7 @@ static void sum_thread(struct modules_query *query, const struct calltree_thread
     }
 }
 
-/* Work of a device counts when the call that launched it was asked for. */
+/* Work of a device counts when the call that launched it was requested. */
 static bool work_is_held(const struct modules_query *query, const struct attribution *launches, event_id e)
 {
     const struct selection *selection = query->selection;
@@ -443,7 +443,7 @@ static void add_flat(const struct modules_query *query)
 
 /* ---- the whole ---- */
 
-/* Rows whose names were not asked for go; the figures of the others stay. */
+/* Rows whose names were not requested go; the figures of the others stay. */
 static bool filter_rows(struct modules *modules, const struct modules_options *options, struct tpa_error *err)
 {
     if (!options->filter && !options->exclude)

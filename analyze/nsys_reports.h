@@ -1,10 +1,10 @@
 /*
  * nsys_reports.h - the reports that `nsys stats` (2023.4) prints, computed from a trace.
  *
- * Definitions are those of NVIDIA's report scripts: all durations are end - start in ns, medians the mean of the middle two,
- * deviations those of a sample (0 for one). Rows come by their total
- * (of kern_exec: their average), the largest first, then in order of the file. They differ from
- * tpa's own analyses: graphs recorded as a whole are no kernels, work without a call has no row in kern_exec.
+ * Definitions are those of NVIDIA's report scripts: all durations are end - start in ns, medians the mean of the middle
+ * two, deviations those of a sample (0 for one). Rows come by their total (of kern_exec: their average), the largest
+ * first, then in order of the file. They differ from tpa's own analyses: graphs recorded as a whole are no kernels,
+ * work without a call has no row in kern_exec.
  */
 #ifndef TPA_ANALYZE_NSYS_REPORTS_H
 #define TPA_ANALYZE_NSYS_REPORTS_H
@@ -37,7 +37,7 @@ struct nsys_row {
     const char *name, *second; /* borrowed from the trace; second: the call of NSYS_KERN_EXEC */
     size_t name_len, second_len;
     size_t
-        shown_len; /* of NAME: calls are told apart by the version of their interface, which is not shown */
+        shown_len; /* of NAME: calls are distinguished by the version of their interface, which is not shown */
     const char *domain; /* what stands around the name of an operation: NULL, or "[CUDA memcpy " ... */
     bool start_end;     /* the style of a range */
     event_id first;     /* of the row's events: decides between rows of the same total */

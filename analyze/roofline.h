@@ -6,10 +6,10 @@
  *         ... roofline->rows.at[i].share ...
  *     roofline_free(roofline);
  *
- * Operators whose costs are known (facts/op_cost.h) are modelled. Device work belongs to the innermost modelled operator around
- * its launch; its time is the sum of its durations. At the peak a call takes the longer of operations / peak rate and bytes /
- * bandwidth (facts/device_peaks.h); the peak rate is that of matrix units for the type of the first matrix, float32 there only if a
- * kernel says TF32, else that of vector units. docs/definitions.md has all of it.
+ * Operators whose costs are known (facts/op_cost.h) are modelled. Device work belongs to the innermost modelled
+ * operator around its launch; its time is the sum of its durations. At the peak a call takes the longer of operations /
+ * peak rate and bytes / bandwidth (facts/device_peaks.h); the peak rate is that of matrix units for the type of the
+ * first matrix, float32 there only if a kernel says TF32, else that of vector units. docs/definitions.md has all of it.
  *
  * Where nothing ran on a device, time is that of the host: of each call without the modelled ones within it.
  */
@@ -35,7 +35,7 @@ struct roofline_row {
     int64_t count;                   /* calls */
     int64_t launching;               /* of these, calls that launched work themselves */
     int64_t flops, bytes;            /* of all calls; TABLE_INT_MISSING where one is unknown, as below */
-    int64_t time_ns;                 /* of their works */
+    int64_t time_ns;                 /* of their operations */
     double tflops, tbs,
         intensity;     /* 10^12 per second, of calls with work; operations per byte; NAN: missing, as below */
     struct text bound; /* "compute", "memory" */
@@ -49,7 +49,7 @@ struct roofline_row {
 struct roofline_device {
     int64_t rank, device;
     struct text name;    /* missing where the file lacks it */
-    int64_t time_ns;     /* of its works, added up */
+    int64_t time_ns;     /* of its operations, added up */
     int64_t modelled_ns; /* of those in modelled operators */
     double modelled;     /* as a share */
     int64_t rated_ns;    /* of those of them whose time at the peak is known */
@@ -59,7 +59,7 @@ struct roofline_device {
     double slow;     /* of time_ns */
 };
 
-/* What a device can do at most, of what its calls ask for. */
+/* What a device can do at most, of what its calls request. */
 struct roofline_peak {
     int64_t rank, device;
     struct text name, rate, source; /* "NVIDIA H100 80GB HBM3", "bf16" or "hbm", the data sheet */
@@ -96,8 +96,8 @@ struct roofline {
 };
 
 /*
- * Rows BY dimensions (BY(OP) | BY(SHAPE): by name, shapes and types). OVERRIDE: figures other than 0 replace those of all devices;
- * NULL: none. New; free with roofline_free.
+ * Rows BY dimensions (BY(OP) | BY(SHAPE): by name, shapes and types). OVERRIDE: figures other than 0 replace those of
+ * all devices; NULL: none. New; free with roofline_free.
  */
 struct roofline *roofline_analyze(const struct trace *trace, const struct selection *selection, unsigned by,
                                   const struct device_peaks *override);

@@ -1,5 +1,6 @@
 /*
- * roofline_calls.h - the calls of modelled operators: their costs, their device work, and how long that takes at the peak.
+ * roofline_calls.h - the calls of modelled operators: their costs, their device work, and how long that takes at the
+ * peak.
  *
  *     struct roofline_calls calls = { .trace = trace, .peaks = peaks };
  *     roofline_calls_find(&calls, selection);
@@ -25,7 +26,7 @@ struct roofline_call {
     struct op_cost cost;
     enum op_class class;
     enum peak_rate rate;      /* PEAK_NONE: none is known to apply, or nothing is computed */
-    int64_t time_ns, tf32_ns; /* of its works; of those of them that say TF32 */
+    int64_t time_ns, tf32_ns; /* of its operations; of those of them that say TF32 */
     int64_t works;
     double compute_ns, memory_ns; /* at the peak; NAN: not known, 0: nothing to do */
     bool covers;                  /* a matrix operator within it launched work, too: it has the operations */
@@ -50,7 +51,8 @@ struct roofline_calls {
 };
 
 /*
- * Find the calls of all the trace. Those that SELECTION does not hold have no work, unless they launched some that it holds.
+ * Find the calls of all the trace. Those that SELECTION does not hold have no work, unless they launched some that it
+ * holds.
  */
 void roofline_calls_find(struct roofline_calls *calls, const struct selection *selection);
 void roofline_calls_release(struct roofline_calls *calls);

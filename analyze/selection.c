@@ -1,4 +1,4 @@
-/* selection.c - a query is turned into one array per thing that can be asked for; see selection.h. */
+/* selection.c - a query is turned into one array per thing that can be requested; see selection.h. */
 #include "analyze/selection.h"
 
 #include "facts/recordings.h"
@@ -353,7 +353,7 @@ bool selection_holds_time(const struct selection *selection, uint32_t file, int6
     return selection->windows == NULL || intervals_contain(&selection->windows[file], ns);
 }
 
-/* Is E in the files, on the tracks and, by MOMENT of its file, in the time asked for? */
+/* Is E in the files, on the tracks and, by MOMENT of its file, in the time requested? */
 static bool holds_place(const struct selection *selection, event_id e, int64_t moment_ns)
 {
     const struct trace *trace = selection->trace;

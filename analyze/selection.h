@@ -1,7 +1,7 @@
 /*
  * selection.h - which part of a trace a question is about.
  *
- * What the user asked for (struct selection_query: names, steps, times, devices, streams, ranks) is worked out once
+ * What the user requested (struct selection_query: names, steps, times, devices, streams, ranks) is worked out once
  * against a trace; after that, asking whether an event belongs is a few lookups.
  *
  *     struct selection *selection = selection_open(trace, &query, &err);
@@ -26,7 +26,7 @@
 #include "trace/intervals.h"
 #include "trace/trace.h"
 
-/* What was asked for. Zero-initialised: everything. The texts are borrowed. */
+/* What was requested. Zero-initialised: everything. The texts are borrowed. */
 struct selection_query {
     const char *filter, *exclude; /* regular expressions over names: only these, not these */
     struct ranges steps, devices, streams, ranks;
@@ -40,12 +40,12 @@ struct selection {
     bool *tracks;              /* by track_id */
     bool *files;               /* by file */
     struct intervals *windows; /* by file: when */
-    bool by_steps;             /* were steps asked for? */
+    bool by_steps;             /* were steps requested? */
     const char *filter,
         *exclude; /* as asked: for names that are none of the trace's; borrowed from the query */
 };
 
-/* New; free with selection_free. NULL and ERR when QUERY is wrong, or asks for what the trace does not have. */
+/* New; free with selection_free. NULL and ERR when QUERY is wrong, or requests what the trace does not have. */
 struct selection *selection_open(const struct trace *trace, const struct selection_query *query,
                                  struct tpa_error *err);
 
@@ -58,7 +58,7 @@ bool selection_is_all(const struct selection *selection);
 /* Is moment NS of FILE in a window? */
 bool selection_holds_time(const struct selection *selection, uint32_t file, int64_t ns);
 
-/* Is the event where it was asked for, and launched when it was asked for, whatever its name? */
+/* Is the event where it was requested, and launched when it was requested, whatever its name? */
 bool selection_holds_place(const struct selection *selection, event_id e);
 
 /* selection_holds of WORK on a device that CALL launched (EVENT_NONE: not in the file), where the call is known already. */
@@ -77,7 +77,7 @@ static inline bool selection_holds_track(const struct selection *selection, trac
     return selection->tracks == NULL || selection->tracks[track];
 }
 
-/* Is its name asked for, and its track, whenever it was? For an analysis that cuts events at the windows' edges. */
+/* Is its name requested, and its track, whenever it was? For an analysis that cuts events at the windows' edges. */
 static inline bool selection_holds_whenever(const struct selection *selection, event_id e)
 {
     return selection_holds_name(selection, selection->trace->name[e]) &&
@@ -90,8 +90,8 @@ static inline bool selection_holds(const struct selection *selection, event_id e
 }
 
 /*
- * Which of NAMES, mangled or demangled, match FILTER (NULL: all) and do not match EXCLUDE (NULL: none)? New array of names_count(NAMES), free
- * with free(). NULL and ERR when an expression is wrong.
+ * Which of NAMES, mangled or demangled, match FILTER (NULL: all) and do not match EXCLUDE (NULL: none)? New array of
+ * names_count(NAMES), free with free(). NULL and ERR when an expression is wrong.
  */
 bool *selection_match_names(const struct names *names, const char *filter, const char *exclude,
                             struct tpa_error *err);

@@ -142,7 +142,7 @@ struct steps_query {
     const struct gpu_events *gpu;
     const struct gpu_streams *streams; /* NULL unless rows are made of them */
     const struct device_steps *steps;
-    uint8_t *asked; /* by name: 1 + enum step_part; 0: not asked yet */
+    uint8_t *asked; /* by name: 1 + enum step_part; 0: not determined yet */
 };
 
 static bool add_work(const struct steps_query *query, size_t at, struct intervals sets[STEP_PARTS])
@@ -156,7 +156,7 @@ static bool add_work(const struct steps_query *query, size_t at, struct interval
     return true;
 }
 
-/* Add the moments of each part that is of devices; is there any work in LANE that was asked for? */
+/* Add the moments of each part that is of devices; is there any work in LANE that was requested? */
 static bool find_work(const struct steps_query *query, const struct lane *lane,
                       struct intervals sets[STEP_PARTS])
 {

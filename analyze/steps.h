@@ -68,7 +68,7 @@ struct steps_summary {
 };
 
 struct steps {
-    VEC_OF(struct step_row);      /* the rows asked for */
+    VEC_OF(struct step_row);      /* the rows requested */
     VEC_OF(struct step_row) each; /* every step as a whole; with steps_options.by_rank by rank */
     VEC_OF(struct steps_summary)
     summaries;                 /* of all: none without a complete step; with by_rank of each rank */
@@ -77,7 +77,7 @@ struct steps {
     bool several_ranks;
     /* For notices: */
     bool no_steps;                   /* none are marked: each file is one */
-    bool no_devices;                 /* rows of devices were asked for, and there are none */
+    bool no_devices;                 /* rows of devices were requested, and there are none */
     int64_t overlapping, incomplete; /* steps left out, and those at the end that were cut */
     int64_t left_out;                /* devices or streams, where rows would be too many */
 };

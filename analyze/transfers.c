@@ -1,8 +1,8 @@
 /*
  * transfers.c - see transfers.h.
  *
- * Copies, and the waits for them, are brought together by sorting them by what makes a row: group, direction and kind of
- * host memory. So are stalls, the calls of host_waits.h.
+ * Copies, and the waits for them, are brought together by sorting them by what makes a row: group, direction and kind
+ * of host memory. So are stalls, the calls of host_waits.h.
  */
 #include "analyze/transfers.h"
 
@@ -219,7 +219,7 @@ static bool has_less_time(const void *context, const void *a, const void *b)
     return ((const struct transfer_row *)a)->time_ns < ((const struct transfer_row *)b)->time_ns;
 }
 
-/* The copies that were asked for, and the waits for them, row by row. */
+/* The copies that were requested, and the waits for them, row by row. */
 static void add_copies(struct transfers_query *query)
 {
     const struct trace *trace = query->trace;

@@ -54,8 +54,8 @@ struct transfers {
 };
 
 /*
- * The copies of SELECTION, by direction, host memory and BY; and the stalls, whose ranks are told apart if BY holds the
- * rank. New; free with transfers_free. Texts live as long as the answer and TRACE.
+ * The copies of SELECTION, by direction, host memory and BY; and the stalls, whose ranks are distinguished if BY holds
+ * the rank. New; free with transfers_free. Texts live as long as the answer and TRACE.
  */
 struct transfers *transfers_analyze(const struct trace *trace, const struct selection *selection,
                                     unsigned by);

@@ -40,10 +40,11 @@
 #include <stddef.h>
 
 /*
- * Colours that people with any colour vision tell apart, and two greys. They have the hues of Okabe and Ito ("Color
- * Universal Design", 2008), darkened until each has a contrast of 3:1 or more against white (WCAG 2.1, 1.4.11), and moved
- * apart: as Machado, Oliveira and Fernandes (2009) simulate the three colour blindnesses, no two are closer than 11 in
- * CIELAB, where the two closest of the original are at 9. One meaning has one colour in all charts; see CHART_COLOR_OF_...
+ * Colours that people with any colour vision distinguish, and two greys. They have the hues of Okabe and Ito ("Color
+ * Universal Design", 2008), darkened until each has a contrast of 3:1 or more against white (WCAG 2.1, 1.4.11), and
+ * moved apart: as Machado, Oliveira and Fernandes (2009) simulate the three colour blindnesses, no two are closer than
+ * 11 in CIELAB, where the two closest of the original are at 9. One meaning has one colour in all charts; see
+ * CHART_COLOR_OF_...
  */
 enum chart_color {
     CHART_BLUE,

@@ -1,8 +1,8 @@
 /*
- * memory.c - see memory.h. Column memory comes straight from the kernel once it is large: mremap
- * grows it without copying. Huge pages were tried, and are not asked for: they save most page faults, but a
- * machine that has to find and clear 2 MiB at a time, as virtual ones must, takes longer for it than
- * they save (twice the system time on a trace of 2 GB). Under AddressSanitizer all of it is plain heap, so that overruns are found.
+ * memory.c - see memory.h. Column memory comes straight from the kernel once it is large: mremap grows it without
+ * copying. Huge pages were tried, and are not requested: they save most page faults, but a machine that has to find and
+ * clear 2 MiB at a time, as virtual ones must, takes longer for it than they save (twice the system time on a trace of
+ * 2 GB). Under AddressSanitizer all of it is plain heap, so that overruns are found.
  */
 #define _GNU_SOURCE
 #include "base/memory.h"

@@ -2,7 +2,7 @@
  * memory.h - allocation that does not fail, and arrays that grow.
  *
  * The program can do nothing useful without memory, so running out of it ends the program, in one
- * place, with the size that was asked for. A size that comes from a file must be checked against
+ * place, with the size that was requested. A size that comes from a file must be checked against
  * the bytes that remain before it gets here.
  *
  *     VEC_OF(uint32_t) ids = { 0 };

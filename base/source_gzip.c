@@ -5,7 +5,7 @@
  * that takes in and gives out what it can; the walk over the members is ours.
  *
  * Between and after members zeros are padding (tapes and block devices leave them); anything else
- * that does not start a member ends the input and is told.
+ * that does not start a member ends the input and is reported.
  */
 #include "base/memory.h"
 #include "base/source_unpack.h"
@@ -64,7 +64,7 @@ static void inflater_next_member(struct inflater *inflater)
  *
  * ISA-L unpacks the first bytes of each call into a window of its own, and when it meets damage
  * it leaves there what did not fit: `tmp_out_buffer[tmp_out_processed .. tmp_out_valid]`. So that
- * every good byte is handed out, the window is emptied before damage is told.
+ * every good byte is handed out, the window is emptied before damage is reported.
  */
 static enum inflated inflater_step(struct inflater *inflater, struct packed *in, unsigned char *out,
                                    size_t *size, enum inflated *pending)
@@ -165,7 +165,7 @@ struct gzip {
     int64_t member;        /* where the member began in the file */
     bool in_member;        /* else: before the first one, or between two */
     bool ended;            /* at the end or at damage */
-    enum inflated pending; /* damage met but not told, while bytes before it remain to be handed out */
+    enum inflated pending; /* damage met but not recorded, while bytes before it remain to be handed out */
 };
 
 static bool gzip_recognise(const unsigned char *bytes, size_t len)

@@ -59,8 +59,8 @@ enum table_kind {
 };
 
 enum table_flags {
-    TABLE_OPTIONAL = 1, /* text and Markdown leave the column out unless it is asked for by name */
-    TABLE_HIDDEN = 2,   /* in no output unless asked for by name; for values other columns are made of */
+    TABLE_OPTIONAL = 1, /* text and Markdown leave the column out unless it is requested by name */
+    TABLE_HIDDEN = 2,   /* in no output unless requested by name; for values other columns are made of */
     TABLE_IF_ANY = 4,   /* hidden by table_of_rows where no row has a value */
 };
 
@@ -122,8 +122,8 @@ struct table_footer {
 struct table;
 
 /*
- * A table that a command may make, for what describes the program: its key, and every column that it may have. A list of
- * them, next to the columns, ends in { 0 }.
+ * A table that a command may make, for what describes the program: its key, and every column that it may have. A list
+ * of them, next to the columns, ends in { 0 }.
  */
 struct table_shape {
     const char *key;
@@ -165,8 +165,9 @@ struct table *table_open(const char *key, const char *title, const struct table_
 void table_free(struct table *table);
 
 /*
- * A table of COUNT ROWS of SIZE bytes each, by COLUMN_COUNT columns written with COLUMN. New; free with table_free. Texts are
- * copied. Missing are TABLE_INT_MISSING, NaN, and texts without AT. A column with TABLE_IF_ANY is hidden where all are.
+ * A table of COUNT ROWS of SIZE bytes each, by COLUMN_COUNT columns written with COLUMN. New; free with table_free.
+ * Texts are copied. Missing are TABLE_INT_MISSING, NaN, and texts without AT. A column with TABLE_IF_ANY is hidden
+ * where all are.
  */
 struct table *table_of_rows(const char *key, const char *title, const struct table_column *columns,
                             size_t column_count, const void *rows, size_t count, size_t size);
@@ -184,7 +185,7 @@ size_t table_column_at(const struct table *table, size_t offset);
 #define TABLE_FLAG(table, row, field, flags_)                                                                \
     ((void)((table)->columns[table_column_at(table, offsetof(row, field))].flags = (flags_)))
 
-/* Who reads an output: people see no optional columns unless asked for; programs and pages that unfold do. */
+/* Who reads an output: people see no optional columns unless requested; programs and pages that unfold do. */
 enum table_reader { TABLE_FOR_PEOPLE, TABLE_FOR_PROGRAMS };
 
 /* Is COLUMN part of an output for READER? The one place where this is decided. */
@@ -265,18 +266,18 @@ void table_reverse(struct table *table);
 /* Keep the first COUNT rows. total_rows goes on telling how many there were. */
 void table_truncate(struct table *table, size_t count);
 
-/* Keep the rows for which keep[row] is true. The others were not asked for: total_rows forgets them. */
+/* Keep the rows for which keep[row] is true. The others were not requested: total_rows forgets them. */
 void table_filter(struct table *table, const bool *keep);
 
 /*
- * Keep only the given columns, in the given order, each once. COLUMNS holds COUNT indices. They were asked for,
+ * Keep only the given columns, in the given order, each once. COLUMNS holds COUNT indices. They were requested,
  * so they are neither optional nor hidden any more. When the column sorted by goes, the order of the rows stays.
  */
 void table_select(struct table *table, const size_t *columns, size_t count);
 
 /*
  * Take the hidden columns away: those that have nothing to say about the rows that were made. Otherwise a table whose
- * column has the key of another's would be shown where only that one was asked for.
+ * column has the key of another's would be shown where only that one was requested.
  */
 void table_drop_hidden(struct table *table);
 

@@ -39,7 +39,7 @@ static bool choose_step(struct control *control, int64_t number, int64_t now_ns)
     return (wanted || control->settings->sample) && pace_step(&control->pace, number, now_ns) && wanted;
 }
 
-/* Under the lock: make it so. WHY is told when it goes on. */
+/* Under the lock: make it so. WHY is reported when it goes on. */
 static void update(struct control *control, const char *why)
 {
     bool on = should_record(control);
@@ -209,7 +209,7 @@ void control_range_left(struct control *control)
         judge_step(control, control->ranges_entered - 1, now - control->inside_since_ns, now);
     }
     update(control, "");
-    /* All that was asked for is recorded. */
+    /* All that was requested is recorded. */
     if (control->selected_inside == 0 && wants_steps(control) &&
         control->ranges_entered > control->settings->last_step)
         control->over = true;

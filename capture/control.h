@@ -1,7 +1,7 @@
 /*
  * control.h - when to record.
  *
- * Recording is on while everything that was asked for holds: the time has come and is not over, nobody paused it, we
+ * Recording is on while everything that was requested holds: the time has come and is not over, nobody paused it, we
  * are inside the range or step that was named, and it is not one that pace.h leaves out. Whoever changes one of these
  * calls a function here, on any thread; CUPTI is switched before it returns, so that the next launch is recorded, or
  * is not.
@@ -57,7 +57,7 @@ void control_join(struct control *control, atomic_bool *running);
 
 /*
  * Time passed: deal with --start-after, --duration, --window and signals. OWN_NS is what our threads and CUPTI took so
- * far. True when all that was asked for is recorded.
+ * far. True when all that was requested is recorded.
  */
 bool control_tick(struct control *control, int64_t now_ns, int64_t own_ns);
 

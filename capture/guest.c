@@ -1,7 +1,7 @@
 /*
  * guest.c - see guest.h, and the entry points of the library.
  *
- * We are a guest: whatever goes wrong is told in one line, and the program goes on as if we were not there. The
+ * We are a guest: whatever goes wrong is reported in one line, and the program goes on as if we were not there. The
  * functions that CUPTI calls on the application's threads take a buffer or hand one over, and return.
  */
 #include "capture/guest.h"

@@ -1,8 +1,8 @@
 /*
  * guest.h - the recording of this process: none, under way, or over.
  *
- * It begins when the CUDA driver loads the library (CUDA_INJECTION64_PATH), when NVTX does (NVTX_INJECTION64_PATH) or with
- * a call of tpa_capture.h, whichever is first; CUPTI joins it when CUDA is initialised. It ends with the process,
+ * It begins when the CUDA driver loads the library (CUDA_INJECTION64_PATH), when NVTX does (NVTX_INJECTION64_PATH) or
+ * with a call of tpa_capture.h, whichever is first; CUPTI joins it when CUDA is initialised. It ends with the process,
  * with --duration or the last of --steps, or with the first trouble; it never begins again, but in a forked child.
  */
 #ifndef TPA_CAPTURE_GUEST_H
@@ -12,7 +12,7 @@
 #include "capture/host_ring.h"
 #include <stdbool.h>
 
-/* Did somebody ask for a recording: is there a TPA_CAPTURE_OUTPUT, or was the library preloaded? */
+/* Did somebody request a recording: is there a TPA_CAPTURE_OUTPUT, or was the library preloaded? */
 bool guest_is_wanted(void);
 
 /* Begin the recording without CUPTI, unless it has begun. Is it under way? */

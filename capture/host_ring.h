@@ -71,7 +71,7 @@ struct host_ring {
     _Atomic uint64_t dropped;
     uint16_t depth[HOST_MOST_DOMAINS]; /* by domain: open pushes. Only its thread uses these two */
     uint16_t
-        trigger[HOST_MOST_DOMAINS]; /* by domain: 1 + depth of the range that --range asked for; 0: none */
+        trigger[HOST_MOST_DOMAINS]; /* by domain: 1 + depth of the range that --range requested; 0: none */
     char bytes[HOST_RING_SIZE] __attribute__((aligned(64)));
 };
 

@@ -1,7 +1,7 @@
 /*
  * pool.h - the buffers that CUPTI fills: taken ready and zeroed, given back dirty, never more than a limit.
  *
- * CUPTI asks for a buffer in the middle of an application's launch. So buffers are made and zeroed beforehand, by the
+ * CUPTI requests a buffer in the middle of an application's launch. So buffers are made and zeroed beforehand, by the
  * writer's thread; only when that has fallen behind is one mapped on the spot, and when the limit is reached CUPTI
  * gets none and drops records, which it counts.
  *

@@ -20,10 +20,10 @@ void report_to(const char *fifo);
 void report_begin(const char *path);
 void report_end(const char *path, int64_t bytes, int64_t records, int64_t dropped);
 
-/* What went wrong and what to do. Only the first of a process is told: the others follow from it. */
+/* What went wrong and what to do. Only the first of a process is reported: the others follow from it. */
 __attribute__((format(printf, 1, 2))) void report_trouble(const char *fmt, ...);
 
-/* What is not wrong and should be known: a sentence. All of a process are told. See notes.h. */
+/* What is not wrong and should be known: a sentence. All of a process are reported. See notes.h. */
 void report_note(const char *sentence);
 
 #endif

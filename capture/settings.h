@@ -39,9 +39,9 @@ struct capture_settings {
     bool graph_nodes, all_calls, paused, hardware_times;
     bool is_public; /* who may read the log is left to umask, else only who runs the program */
     int64_t start_after_ns, duration_ns; /* 0: at once; without end */
-    char range[256], range_domain[256];  /* "": no range asked for; "": any domain */
+    char range[256], range_domain[256];  /* "": no range requested; "": any domain */
     bool range_is_prefix;
-    int64_t first_step, last_step; /* first > last: no steps asked for */
+    int64_t first_step, last_step; /* first > last: no steps requested */
     int64_t sample;                /* one step in so many; 0: all */
     int64_t window_ns, period_ns;  /* 0: all the time */
     double budget;                 /* share of the time that recording may cost; 0: any */
@@ -57,8 +57,8 @@ enum { CAPTURE_DEFAULT_MEMORY = 256 << 20, CAPTURE_LEAST_MEMORY = 16 << 20, CAPT
 #define CAPTURE_DEFAULT_OUTPUT "capture.tpa"
 
 /*
- * Does the process run with more privileges than who started it (setuid, setgid, capabilities)? Then the environment, which
- * is theirs, must not choose what is loaded and written: nothing is recorded.
+ * Does the process run with more privileges than who started it (setuid, setgid, capabilities)? Then the environment,
+ * which is theirs, must not choose what is loaded and written: nothing is recorded.
  */
 bool capture_is_privileged(void);
 

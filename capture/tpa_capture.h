@@ -18,7 +18,7 @@
  *     tpa.tpa_capture_range_push(b"validation")
  *
  * or links with -ltpa_capture and runs with or without `tpa capture`. Without it nothing is recorded unless the
- * environment asks for it (docs/commands/capture.md); the functions then return TPA_CAPTURE_OFF and do nothing else.
+ * environment requests it (docs/commands/capture.md); the functions then return TPA_CAPTURE_OFF and do nothing else.
  *
  * Threads: every function may be called from any thread at any time, also before CUDA is initialised. Ranges belong to
  * the thread that pushed them, as in NVTX: they are the NVTX ranges of the default domain.
@@ -39,7 +39,7 @@ extern "C" {
 enum tpa_capture_error {
     TPA_CAPTURE_OK = 0,
     TPA_CAPTURE_OFF =
-        -1, /* this process is not being recorded: nobody asked for it, or it failed, or it is over */
+        -1, /* this process is not being recorded: nobody requested it, or it failed, or it is over */
     TPA_CAPTURE_INVALID = -2, /* NULL instead of a name; a pop without a push */
 };
 

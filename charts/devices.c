@@ -30,7 +30,7 @@ static struct trace_wants wants(void)
     return (struct trace_wants){ .args = GPU_EVENTS_WANTS };
 }
 
-/* What DEVICE did with its time, of the work that was asked for; false when there is none that took time. */
+/* What DEVICE did with its time, of the work that was requested; false when there is none that took time. */
 static bool find_use(const struct chart_question *question, const struct gpu_events *gpu,
                      const struct gpu_device *device, struct device_use *use, struct interval *span)
 {
@@ -117,8 +117,9 @@ static void add_equal_parts(moments *edges, struct interval span, int64_t from_n
 }
 
 /*
- * Where the parts of SPAN end, in order. Where the file has steps, they begin with parts: parts as long as the step's period
- * would otherwise show a beat of both that is not in the trace. Of more steps than COLUMNS each part has several.
+ * Where the parts of SPAN end, in order. Where the file has steps, they begin with parts: parts as long as the step's
+ * period would otherwise show a beat of both that is not in the trace. Of more steps than COLUMNS each part has
+ * several.
  */
 static moments find_edges(const struct trace *trace, uint32_t file, struct interval span, size_t columns)
 {

@@ -37,7 +37,7 @@ static const char *device_name(struct chart *chart, const struct trace *trace,
     return name;
 }
 
-/* A chart of DEVICE; dropped again, and false, when none of its records was asked for. */
+/* A chart of DEVICE; dropped again, and false, when none of its records was requested. */
 static bool add_device(const struct chart_question *question, struct picture *picture,
                        const struct memory_records *records, const struct memory_device *device)
 {

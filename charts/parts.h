@@ -6,7 +6,7 @@
 
 #include "charts/charts.h"
 
-/* The axis of time of FILE: all of its span, so that charts below each other line up; less when less was asked for. */
+/* The axis of time of FILE: all of its span, so that charts below each other line up; less when less was requested. */
 struct chart_axis chart_time_axis(const struct chart_question *question, uint32_t file);
 
 /*

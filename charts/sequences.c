@@ -1,6 +1,6 @@
 /*
- * sequences.c - chains of works that repeat: how long the device works in them, and how long it is idle between the works; and
- * what short works in a row cost, by why the device was idle.
+ * sequences.c - chains of operations that repeat: how long the device works in them, and how long it is idle between
+ * the operations; and what short operations in a row cost, by why the device was idle.
  */
 #include "analyze/sequences/sequences.h"
 #include "charts/parts.h"
@@ -86,7 +86,7 @@ static void add_chains(struct picture *picture, const struct sequences *sequence
     add_series(chart, table, chain_columns, 2, CHART_COLOR_OF_IDLE);
 }
 
-/* Runs of short works, the largest gain first. */
+/* Runs of short operations, the largest gain first. */
 static void add_runs(struct picture *picture, const struct sequences *sequences, size_t bars)
 {
     size_t count = sequences->runs.count;

@@ -11,7 +11,7 @@
 /* Work weighs more than what the host did: there is less of it, and it is what a run is for. Gaps do, too. */
 enum { WEIGHT_OF_WORK = 4 };
 
-/* Where several works overlap on a stream each gets a row of its own. */
+/* Where several operations overlap on a stream each gets a row of its own. */
 enum { STREAM_ROWS = 4 };
 
 /* Gaps shorter than this part of the recording are only summed up: nobody can see them. */

@@ -1,7 +1,7 @@
 /*
  * tops.c - bars of what took the most time: operators and kernels.
  *
- * Rows are sorted by the figure drawn. Those that are not shown are told in the note, with their share.
+ * Rows are sorted by the figure drawn. Those that are not shown are reported in the note, with their share.
  */
 #include "charts/parts.h"
 #include "analyze/kernels.h"

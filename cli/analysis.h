@@ -28,7 +28,7 @@
     }
 enum { ANALYSIS_LIMIT_FOR_PEOPLE = 25 };
 
-/* The limit that OUTPUT asks for, or what holds when it asks for none. */
+/* The limit that OUTPUT requests, or what holds when it requests none. */
 struct limit analysis_limit(const struct output_args *output);
 
 struct analysis_call {
@@ -50,8 +50,8 @@ size_t analysis_most_rows(const struct output_args *output);
 bool analysis_sort(struct table *table, const char *key, bool reverse, struct tpa_error *err);
 
 /*
- * Add to RESULT what ANALYSIS, asked with ARGS, says of TRACE, and what was odd about that; a trace that lacks one of the
- * features NEEDS gives no tables but a notice. Nothing is limited or printed.
+ * Add to RESULT what ANALYSIS, asked with ARGS, says of TRACE, and what was odd about that; a trace that lacks one of
+ * the features NEEDS gives no tables but a notice. Nothing is limited or printed.
  */
 bool analysis_answer(const struct trace *trace, unsigned needs, const struct analysis_call *analysis,
                      const void *args, struct result *result, struct tpa_error *err);

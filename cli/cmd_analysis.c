@@ -1,8 +1,8 @@
 /*
  * cmd_analysis.c - see cmd_analysis.h.
  *
- * The arguments of such a command are those that all share and, behind them, the analysis's own: the rows of its options are
- * copied with their offsets moved.
+ * The arguments of such a command are those that all share and, behind them, the analysis's own: the rows of its
+ * options are copied with their offsets moved.
  */
 #include "cli/cmd_analysis.h"
 
@@ -131,7 +131,7 @@ static void fill_options(struct analysis_command *own)
 
 /* ---- a run ---- */
 
-/* What --by asks for; false and ERR for several words where only one is taken. */
+/* What --by requests; false and ERR for several words where only one is taken. */
 static bool asked_by(const struct shared_args *args, unsigned *by, struct tpa_error *err)
 {
     const struct analysis *analysis = args->own->analysis;
@@ -179,7 +179,7 @@ static bool add_tables(const struct trace *trace, const struct selection *select
            analysis_sort(result->tables.at[0], args->sort, args->reverse, err);
 }
 
-/* A call as ARGS ask for it; WANTS and SELECTION are what it points to. False and ERR when they do not fit. */
+/* A call as ARGS request it; WANTS and SELECTION are what it points to. False and ERR when they do not fit. */
 static bool call_of(const struct shared_args *args, struct trace_wants *wants,
                     struct selection_query *selection, struct analysis_call *asked, struct tpa_error *err)
 {
@@ -245,7 +245,7 @@ static int json_format(void)
     return format;
 }
 
-/* What ARGS ask of TRACE, with the tables, columns and rows that they ask for. */
+/* What ARGS ask of TRACE, with the tables, columns and rows that they request. */
 static struct result *answer_to(const struct shared_args *args, const struct trace *trace,
                                 struct tpa_error *err)
 {

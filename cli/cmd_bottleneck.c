@@ -1,10 +1,10 @@
 /*
  * cmd_bottleneck.c - `tpa bottleneck`: run a Python program as it is, and show what holds it up.
  *
- * The recording is done by Python code of ours (cli/bottleneck/sitecustomize.py) that PYTHONPATH leads every Python process
- * of the program to: cProfile, and torch.profiler once torch is imported. Each process writes its files into a folder. What
- * they say is asked of this very program, command by command, so that whoever reads it can ask on. All of it goes to stderr:
- * stdout is the program's.
+ * The recording is done by Python code of ours (cli/bottleneck/sitecustomize.py) that PYTHONPATH leads every Python
+ * process of the program to: cProfile, and torch.profiler once torch is imported. Each process writes its files into a
+ * folder. What they say is asked of this very program, command by command, so that whoever reads it can ask on. All of
+ * it goes to stderr: stdout is the program's.
  */
 #include "analyze/steps.h"
 #include "base/buffer.h"
@@ -389,7 +389,7 @@ static int bottleneck_main(const struct invocation *call, struct tpa_error *err)
         unsetenv("TPA_BOTTLENECK");
         find_files(&recording);
         if (end.signal || end.exit_code < 126 ||
-            recording.texts.count) /* else it is told already that it did not run */
+            recording.texts.count) /* else it is reported already that it did not run */
             tell_all(call, &recording);
     }
     clean_up(&recording);

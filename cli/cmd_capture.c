@@ -2,8 +2,8 @@
  * cmd_capture.c - `tpa capture`: run a program and record what it does on the GPU.
  *
  * The recording is done by libtpa_capture.so, inside the program: the CUDA driver and NVTX load it because the
- * environment names it, and what it should do is told there too (capture/settings.h). Here the program is run, and what
- * the library reports from its processes is put into words. All of it goes to stderr: stdout is the program's.
+ * environment names it, and what it should do is reported there too (capture/settings.h). Here the program is run, and
+ * what the library reports from its processes is put into words. All of it goes to stderr: stdout is the program's.
  */
 #include "base/buffer.h"
 #include "base/memory.h"
@@ -423,8 +423,8 @@ static bool make_fifo_in(const char *where, char *folder, size_t folder_size, ch
 }
 
 /*
- * A folder of our own with a fifo in it: in TMPDIR or, where there can be none, in /tmp. False, and a word on stderr, when
- * there can be none at all: then troubles go straight to stderr, and which logs were written is not known.
+ * A folder of our own with a fifo in it: in TMPDIR or, where there can be none, in /tmp. False, and a word on stderr,
+ * when there can be none at all: then troubles go straight to stderr, and which logs were written is not known.
  */
 static bool make_fifo(char *folder, size_t folder_size, char *fifo, size_t fifo_size)
 {

@@ -135,7 +135,7 @@ static const struct convert_form *form_of_name(const char *path)
     return found;
 }
 
-/* The form asked for; NULL and ERR when that cannot be told. */
+/* The form requested; NULL and ERR when that is unknown. */
 static const struct convert_form *find_form(const struct convert_args *args, struct tpa_error *err)
 {
     if (args->form > 0)
@@ -280,8 +280,8 @@ static struct trace_wants wants_of_check(const struct convert_form *form)
 }
 
 /*
- * Read the file at PATH, which has what WRITTEN counts, as tpa will. A limit that would refuse it is no failure: SUMMARY
- * tells how it can be read.
+ * Read the file at PATH, which has what WRITTEN counts, as tpa will. A limit that would refuse it is no failure:
+ * SUMMARY tells how it can be read.
  */
 static bool check_written(const struct convert_form *form, const struct amounts *written,
                           const struct convert_args *args, const char *path, struct buffer *summary,
@@ -381,7 +381,7 @@ static bool check_critical_path(const struct convert_form *form, const struct in
         "it adds the critical path of a trace to --to chrome or --to perfetto; tpa path shows it as tables");
 }
 
-/* The part of the trace that was asked for, by the clock that it is to be shown by. */
+/* The part of the trace that was requested, by the clock that it is to be shown by. */
 static bool prepare(const struct convert_form *form, struct ingested *ingested,
                     const struct convert_args *args, struct buffer *summary, struct tpa_error *err)
 {

@@ -102,7 +102,7 @@ static double number_or_0(const struct table *table, size_t row, size_t column)
     return table_is_missing(table, row, column) ? 0 : table_cell(table, row, column)->f;
 }
 
-/* Rows in which nothing changed are for who asks for all. How many rows are left. */
+/* Rows in which nothing changed are for who requests all. How many rows are left. */
 static size_t hide_unchanged(struct table *table)
 {
     bool *keep = mem_zalloc(table->row_count + 1, sizeof *keep);
@@ -187,7 +187,7 @@ static bool shorten_rows(struct result *result, size_t i, const struct limit *li
 {
     struct table *table = result->tables.at[i];
     if (!limit->is_share && limit->count == 0)
-        return true; /* all was asked for */
+        return true; /* all was requested */
     size_t rows = table->row_count;
     if (hide_unchanged(table) == 0) {
         result_add_notice(result, "unchanged", (int64_t)rows, NULL, TPA_NOWHERE,

@@ -1,8 +1,8 @@
 /*
  * cmd_report.c - `tpa report`: all of it on one page.
  *
- * The content is made once, section by section, and then shown as the output's name says: a page (report/page.h), or all
- * tables one after the other by the printers of every command.
+ * The content is made once, section by section, and then shown as the output's name says: a page (report/page.h), or
+ * all tables one after the other by the printers of every command.
  */
 #include "base/parallel.h"
 #include "compare/diff.h"
@@ -195,7 +195,7 @@ static void add_section(struct page *page, const struct report_section *section,
         *VEC_PUSH(&on_page->flames) = content->views->at[i];
 }
 
-/* What was asked for and came to nothing, such as the timeline of no events, has no place on the page. */
+/* What was requested and came to nothing, such as the timeline of no events, has no place on the page. */
 static bool holds_anything(const struct report_content *content)
 {
     return content->result &&

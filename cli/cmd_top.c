@@ -115,7 +115,7 @@ static const struct opt top_opts[] = {
 };
 /* clang-format on */
 
-/* The column torch sorts by when asked for COLUMN: its own figures decide between rows that are equal to us. */
+/* The column torch sorts by when requested COLUMN: its own figures decide between rows that are equal to us. */
 static size_t torch_column(const struct table *table, size_t column)
 {
     char key[80];

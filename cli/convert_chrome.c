@@ -7,8 +7,9 @@
  * was still open when the recording stopped is begun and not ended, or says so (finished).
  *
  * Several files become one. Processes keep their numbers where no other file has the same; else they are named by rank,
- * and what a file counts for itself (correlations, ids, sequence numbers, flow ids) is moved apart by a stride. Times are moved to the
- * earliest origin. The head tells which processes are of which file, so that reading gives the same files again.
+ * and what a file counts for itself (correlations, ids, sequence numbers, flow ids) is moved apart by a stride. Times
+ * are moved to the earliest origin. The head tells which processes are of which file, so that reading gives the same
+ * files again.
  *
  * Event names are written as they are or escaped, which is found out once per name. Threads make and pack parts of some
  * thousand events each (base/packer.h).
@@ -67,7 +68,7 @@ struct chrome_output {
     struct buffer head;            /* what stands before the events */
     size_t fact_count;             /* metadata events in it */
     size_t event_parts, flow_parts, arrow_parts, sample_parts;
-    struct buffer marks; /* the critical path, when it was asked for */
+    struct buffer marks; /* the critical path, when it was requested */
     size_t mark_count;
     struct arena arena;
     VEC_OF(struct arrow) arrows; /* of a trace that has none */

@@ -1,7 +1,8 @@
 /*
  * convert_merge.c - ranks on one clock; see convert_part.h.
  *
- * First the clocks, from the moments as they were recorded; then all files move; then the arrows, from the moments as they are now.
+ * First the clocks, from the moments as they were recorded; then all files move; then the arrows, from the moments as
+ * they are now.
  */
 #include "cli/convert_part.h"
 
@@ -120,7 +121,7 @@ static void tell_clock(struct buffer *out, const struct trace *trace, uint32_t f
                                                                       : "\n");
 }
 
-/* Of many files only what is odd is told one by one. */
+/* Of many files only what is odd is reported one by one. */
 static void tell_clocks(struct buffer *out, const struct trace *trace, const struct rank_clock *clocks,
                         const bool *fits)
 {

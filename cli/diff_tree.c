@@ -67,7 +67,7 @@ static int64_t integer_at(const struct table *table, size_t row, const char *key
     return column < 0 ? 0 : table_cell(table, row, (size_t)column)->i;
 }
 
-/* Paths whose change is told by another row, or that did not change. */
+/* Paths whose change is known by another row, or that did not change. */
 static void fold_rows(struct table *paths)
 {
     const char *change = paths->columns[paths->sort_column].key;
@@ -90,7 +90,7 @@ static void fold_rows(struct table *paths)
                          table_int((int64_t)unchanged));
 }
 
-/* What became something else is told by the matches. */
+/* What became something else is known by the matches. */
 static void keep_gone_and_new(struct table *rest)
 {
     int label = table_find_column(rest, "label", strlen("label"));
@@ -114,7 +114,7 @@ void tree_shorten(struct result *result, const struct limit *limit)
     for (size_t i = 0; i < result->tables.count; i++) {
         struct table *table = result->tables.at[i];
         if (!limit->is_share && limit->count == 0)
-            return; /* all was asked for */
+            return; /* all was requested */
         if (strcmp(table->key, "paths") == 0)
             fold_rows(table);
         if (strcmp(table->key, "unaligned") == 0)

@@ -27,7 +27,7 @@ struct fleet_map {
     uint64_t jobs;          /* processes at once; 0: one per CPU */
     uint64_t max_ratio;     /* as struct source_limits */
     const char *step_range; /* as struct ingest_options; NULL: as the files tell */
-    const char *job;        /* name of the job; NULL: not told */
+    const char *job;        /* name of the job; NULL: not recorded */
     bool progress;          /* show it on a terminal */
     /* What is answered: */
     struct facts *facts;                   /* finished */

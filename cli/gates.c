@@ -67,8 +67,8 @@ static void add_cannot_tell(struct buffer *out, const struct checker *checker, c
 }
 
 /*
- * "step time: 10.2ms -> 11.0ms (+7.8 %, limit 5 %): slower". Where the growth is that of the medians, so are the figures: a
- * mean with an odd step in it would not go with the percentage beside it.
+ * "step time: 10.2ms -> 11.0ms (+7.8 %, limit 5 %): slower". Where the growth is that of the medians, so are the
+ * figures: a mean with an odd step in it would not go with the percentage beside it.
  */
 static void add_message(struct buffer *out, const struct checker *checker, const struct gate *gate,
                         const struct suspect *suspect, double found, enum gates_outcome outcome,
@@ -148,7 +148,7 @@ static void check(struct checker *checker, const struct gate *gate, const struct
         checker->outcome = outcome;
 }
 
-/* ---- the sorts of gates ---- */
+/* ---- the kinds of gates ---- */
 
 static bool check_figure(struct checker *checker, const struct gate *gate, struct tpa_error *err)
 {

@@ -6,10 +6,10 @@
  *     memory=2%           so may the peak of memory; and busy=, communication=, copies=, host=, device=
  *     idle=+3pp           the share of the step in which devices idle may grow by 3 percentage points
  *
- * A gate is exceeded by a change that is larger than its limit and real: its verdict is slower, more or new. Where there
- * are too few samples to tell whether a larger change is real, nobody can tell, which fails unless the user says otherwise. How much a
- * figure grew is told by the shift of its samples, which one outlier does not move. The rows that a gate names are judged
- * together, and not with the rows that nobody asked about.
+ * A gate is exceeded by a change that is larger than its limit and real: its verdict is slower, more or new. Where
+ * there are too few samples to tell whether a larger change is real, nobody can tell, which fails unless the user says
+ * otherwise. How much a figure grew is known by the shift of its samples, which one outlier does not move. The rows
+ * that a gate names are judged together, and not with the rows that no gate names.
  */
 #ifndef TPA_CLI_GATES_H
 #define TPA_CLI_GATES_H

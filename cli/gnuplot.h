@@ -19,7 +19,7 @@
 /* Seconds after which gnuplot is stopped: a thinned picture takes it one. */
 enum { GNUPLOT_TIMEOUT_S = 60 };
 
-/* Append what LEN bytes of SCRIPT draw to IMAGE. What gnuplot warns of is told on stderr. */
+/* Append what LEN bytes of SCRIPT draw to IMAGE. What gnuplot warns of is reported on stderr. */
 bool gnuplot_draw(const char *script, size_t len, struct buffer *image, struct tpa_error *err);
 
 #endif

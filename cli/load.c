@@ -50,7 +50,7 @@ static bool read_capture(const char *path, const struct ingest_options *options,
         err, "--capture takes a trace of the time when the graphs were captured, or one of an eager run");
 }
 
-/* Let the works of graphs in TRACE be what --capture says that they are. */
+/* Let the operations of graphs in TRACE be what --capture says that they are. */
 static bool link_graphs(const struct trace *trace, const struct load_args *args,
                         const struct ingest_options *options, struct tpa_error *err)
 {

@@ -34,7 +34,7 @@ static bool check_operands(const struct command *command, const struct operands 
     return false;
 }
 
-/* The error as one line of JSON, for programs that asked for it: TPA_ERRORS=json. */
+/* The error as one line of JSON, for programs that requested it: TPA_ERRORS=json. */
 static void print_error_json(const struct tpa_error *err)
 {
     struct buffer text = { 0 };

@@ -1,4 +1,4 @@
-/* nightly_check.c - is the build to fail, and what is to be told of it; see nightly.h. */
+/* nightly_check.c - is the build to fail, and what is to be reported of it; see nightly.h. */
 #include "cli/nightly.h"
 
 #include "base/quantity.h"

@@ -47,7 +47,7 @@ static bool asks_for_shares(const struct nightly_args *args)
 
 /*
  * A share falls when something else grows, and is called NEW when that is fixed: times tell the same without that. So
- * shares are looked at only when a gate asks for them.
+ * shares are looked at only when a gate requests them.
  */
 static void leave_out_shares(struct nightly *nightly)
 {

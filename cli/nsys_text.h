@@ -1,7 +1,7 @@
 /*
  * nsys_text.h - the reports of `nsys stats --format csv`, for --format nsys.
  *
- * The columns and figures are those of Nsight Systems 2023.4; names are quoted as CSV asks for, which it does not do.
+ * The columns and figures are those of Nsight Systems 2023.4; names are quoted as CSV requires, which it does not do.
  */
 #ifndef TPA_CLI_NSYS_TEXT_H
 #define TPA_CLI_NSYS_TEXT_H

@@ -1,5 +1,5 @@
 /*
- * output_tables.h - the tables of a result one by one: which of them are asked for, and a file for each in a folder.
+ * output_tables.h - the tables of a result one by one: which of them are requested, and a file for each in a folder.
  */
 #ifndef TPA_CLI_OUTPUT_TABLES_H
 #define TPA_CLI_OUTPUT_TABLES_H
@@ -11,8 +11,8 @@
 bool output_next_word(const char **list, const char **word, size_t *len);
 
 /*
- * Keep the tables of RESULT whose keys are in the list KEYS. False and ERR, with a suggestion, for a key that no table has; a
- * result without any table has told why.
+ * Keep the tables of RESULT whose keys are in the list KEYS. False and ERR, with a suggestion, for a key that no table
+ * has; a result without any table has told why.
  */
 bool output_select_tables(struct result *result, const char *keys, struct tpa_error *err);
 
@@ -20,8 +20,8 @@ bool output_select_tables(struct result *result, const char *keys, struct tpa_er
 bool output_is_folder(const char *path);
 
 /*
- * Print each table of RESULT into a file of its own in the folder PATH, which is made where it is missing: operators.csv. The
- * second of two tables with one key is operators.2.csv. Each file appears whole or not at all.
+ * Print each table of RESULT into a file of its own in the folder PATH, which is made where it is missing:
+ * operators.csv. The second of two tables with one key is operators.2.csv. Each file appears whole or not at all.
  */
 bool output_to_folder(const struct printer *printer, const struct result *result,
                       const struct print_options *options, const char *path, struct tpa_error *err);

@@ -28,7 +28,7 @@ typedef void take_line_function(void *context, char *line);
 /*
  * Run ARGV (NULL behind the last word) until it ends, and give TAKE_LINE each line that anybody writes into the fifo at
  * path FIFO (NULL: none). False and ERR when no process could be made. A program that does not exist is no error of
- * ours: it is told on stderr as a shell does, and END says 127.
+ * ours: it is reported on stderr as a shell does, and END says 127.
  */
 bool run_program(char *const *argv, const char *fifo, take_line_function *take_line, void *context,
                  struct program_end *end, struct tpa_error *err);

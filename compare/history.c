@@ -36,7 +36,7 @@ enum { RUNS_THAT_ARE_BACK = 2 };
 /* The noise is estimated, too, so a little of the chance of a false alarm is kept back. */
 static const double spent_share = 0.85;
 
-/* UNSURE is told where a false one is so many times likelier than a false NEW. */
+/* UNSURE is reported where a false one is so many times likelier than a false NEW. */
 static const double unsure_factor = 10;
 
 /* ---- the state of a series ---- */
@@ -214,7 +214,7 @@ static enum history_verdict judge_run(struct state *state, size_t run, const str
     return state->bad.count > 0 ? judge_alarmed(state, run, options) : judge_calm(state, run, options);
 }
 
-/* What is to be told of the series after RUN got VERDICT. */
+/* What is to be reported of the series after RUN got VERDICT. */
 static struct history_finding finding_of(const struct state *state, size_t run, enum history_verdict verdict,
                                          double reference)
 {

@@ -15,7 +15,7 @@
  *   it lies far from their median (by median absolute deviations); the others give the reference's centre.
  * - The noise of a night is what the levels of the nights differ by. Where over all series they differ no more than
  *   their steps explain, the steps tell it (they are many); where they differ more, the nights tell it (they are few,
- *   and Student's t asks for more).
+ *   and Student's t requires more).
  * - The last run, and the mean of the last few, are compared with the reference before them. The chance of a false
  *   alarm is given out once for all series of a night (weighted Holm): most to the step time, to an operator the more
  *   the larger it is.

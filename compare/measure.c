@@ -1,4 +1,4 @@
-/* measure.c - see measure.h. What keeps the samples, and what several sorts of parts share. */
+/* measure.c - see measure.h. What keeps the samples, and what several kinds of parts share. */
 #include "compare/measure.h"
 
 #include "base/runs.h"

@@ -145,8 +145,8 @@ void measures_free(struct measures *measures);
 struct trace_wants measure_wants(const struct measure_options *options);
 
 /*
- * Add a part to MEASURES. Nothing is borrowed from it. All parts must be of one sort: false and ERR when they are not, or
- * when the part lacks what OPTIONS ask for.
+ * Add a part to MEASURES. Nothing is borrowed from it. All parts must be of one sort: false and ERR when they are not,
+ * or when the part lacks what OPTIONS request.
  */
 bool measure_trace(struct measures *measures, const struct trace *trace,
                    const struct measure_options *options, struct tpa_error *err);
@@ -157,8 +157,8 @@ bool measure_snapshots(struct measures *measures, const struct snapshots *snapsh
 bool measure_result(struct measures *measures, const struct result *result, struct tpa_error *err);
 
 /*
- * As measure_result, of what the command that SAVED came from answers about a file: so that can be compared with a saved
- * result. False and ERR when that command cannot be asked the same again.
+ * As measure_result, of what the command that SAVED came from answers about a file: so that can be compared with a
+ * saved result. False and ERR when that command cannot be asked the same again.
  */
 bool measure_trace_like(struct measures *measures, const struct trace *trace, const struct result *saved,
                         struct tpa_error *err);

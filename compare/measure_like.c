@@ -90,7 +90,7 @@ static bool take_made(struct measures *measures, struct result *made, const stru
     return good;
 }
 
-/* Add to MADE what the analysis of SCHEMA answers when nothing is asked for; nothing where there is none. */
+/* Add to MADE what the analysis of SCHEMA answers when nothing is requested; nothing where there is none. */
 static bool ask_analysis(const char *schema, const struct trace *trace, const struct selection *all,
                          struct result *made, struct tpa_error *err)
 {

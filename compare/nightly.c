@@ -239,7 +239,7 @@ static void add_row(const struct nightly *nightly, struct table *table, size_t a
     table_add_rows(table, &row, 1, sizeof row);
 }
 
-/* What asks for attention comes first. */
+/* What requests attention comes first. */
 static int urgency(const struct history_finding *now)
 {
     static const int ranks[HISTORY_VERDICTS] = {

@@ -31,7 +31,7 @@ struct nightly_series {
     size_t length;
     const char *title; /* of a metric; NULL for a row */
     enum table_kind kind;
-    double *calls; /* per run and sample; NAN: not told */
+    double *calls; /* per run and sample; NAN: not recorded */
 };
 
 /* That a new level is wanted, from a run on. */

@@ -47,7 +47,7 @@ static bool is_worse(const struct nightly *nightly, size_t series, enum history_
     return nightly->history.series.at[series].now.verdict == verdict;
 }
 
-/* What became worse: in CHOSEN, what asks for most attention first. */
+/* What became worse: in CHOSEN, what requests most attention first. */
 static void add_findings(const struct nightly *nightly, const size_t *chosen, size_t count,
                          struct answer *answer, struct arena *texts)
 {

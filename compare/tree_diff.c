@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Of a deep path only so many names of each end are told, and of a long name so many bytes, so that texts stay short. */
+/* Of a deep path only so many names of each end are reported, and of a long name so many bytes, so that texts stay short. */
 enum { PATH_END = 12, NAME_BYTES = 1000 };
 
 /* A path: a name below another path. */

@@ -1,8 +1,9 @@
 /*
  * tree_labels.c - see tree_labels.h.
  *
- * Aligned pairs are visited from the top. The nodes left over between the children of a pair make holes; each step pairs some
- * of them, in order, and leaves smaller holes to the next. Pairs that a step makes are visited like any other.
+ * Aligned pairs are visited from the top. The nodes left over between the children of a pair make holes; each step
+ * pairs some of them, in order, and leaves smaller holes to the next. Pairs that a step makes are visited like any
+ * other.
  */
 #include "compare/tree_labels.h"
 
@@ -42,7 +43,7 @@ struct labeling {
     VEC_OF(uint32_t) left[2]; /* nodes of holes */
     holes holes, smaller;
     struct names *masks;           /* of names, without what renames let differ */
-    name_id *masked[RENAME_KINDS]; /* by name; NAME_NONE: not asked yet */
+    name_id *masked[RENAME_KINDS]; /* by name; NAME_NONE: not determined yet */
 };
 
 static const struct work_node *node_at(const struct labeling *labeling, int side, uint32_t node)

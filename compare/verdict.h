@@ -8,7 +8,7 @@
  * Verdicts:
  *   slower, faster   (more, less for what is no time): p < 0.05 after Holm's correction, and a change no smaller than
  *                    the least one that counts
- *   same             no change, or none that could be told from chance
+ *   same             no change, or none that could be distinguished from chance
  *   new, gone        in the samples of one side only
  *   unsure           something changed, and there are too few samples to tell: below four a side no ranks can, and the
  *                    change is not far beyond any spread either
@@ -60,9 +60,9 @@ double finding_growth(const struct finding *finding);
 void finding_judge(struct finding *finding, double min_change);
 
 /*
- * Judge one that is unsure, among COUNT asked together, by the spread of its samples: where both sides have two samples or
- * more, their ranges are disjoint and at least three times as far apart as the wider of them is wide (2 % of the level at
- * least), and Welch's t test, with Bonferroni's correction, gives p < 0.05. finding_judge does this by itself.
+ * Judge one that is unsure, among COUNT asked together, by the spread of its samples: where both sides have two samples
+ * or more, their ranges are disjoint and at least three times as far apart as the wider of them is wide (2 % of the
+ * level at least), and Welch's t test, with Bonferroni's correction, gives p < 0.05. finding_judge does this by itself.
  */
 void finding_judge_clear(struct finding *finding, size_t count, double min_change);
 /* Judge one of two sides that are no samples but the thing itself, such as bytes that were counted: any change is real. */

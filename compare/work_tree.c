@@ -1,8 +1,8 @@
 /*
  * work_tree.c - see work_tree.h.
  *
- * Operators come first, thread by thread and by start, then the works of a file: so a parent always has a lower index
- * than its children, and one pass backwards adds up.
+ * Operators come first, thread by thread and by start, then the operations of a file: so a parent always has a lower
+ * index than its children, and one pass backwards adds up.
  */
 #include "compare/work_tree.h"
 
@@ -47,7 +47,7 @@ struct adding {
     struct step_list *steps; /* those chosen; they do not overlap */
     uint32_t first_step;     /* of the tree's */
     bool *names_steps;       /* by name: it is that of a step */
-    name_id *names;          /* by name: the tree's; NAME_NONE: not asked yet */
+    name_id *names;          /* by name: the tree's; NAME_NONE: not determined yet */
     uint32_t *thread_of;     /* by track: its node; WORK_NONE: it has none */
     uint32_t first_node;
 };
@@ -91,7 +91,7 @@ static void choose_steps(struct adding *adding, const struct work_tree_options *
     steps->count = kept;
 }
 
-/* Does every file have one of the steps that were asked for? */
+/* Does every file have one of the steps that were requested? */
 static bool check_steps(const struct adding *adding, struct tpa_error *err)
 {
     size_t i = 0;

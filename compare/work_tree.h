@@ -13,8 +13,8 @@
  * A node is a thread, an operator or a piece of device work (kernel, copy, memset). Operators nest as in `tpa top`: one
  * that ends after its caller closes it. Work is a child of the innermost operator that was open on its thread when the
  * call that launched it began, or of the thread. Children stand in the order in which they were called, a work at the
- * moment of its call. Runtime calls, annotations, Python functions and steps are no nodes. A thread without operators has
- * no tree; its work is counted as outside, and so is work whose call is not in the file.
+ * moment of its call. Runtime calls, annotations, Python functions and steps are no nodes. A thread without operators
+ * has no tree; its work is counted as outside, and so is work whose call is not in the file.
  */
 #ifndef TPA_COMPARE_WORK_TREE_H
 #define TPA_COMPARE_WORK_TREE_H
@@ -64,12 +64,12 @@ struct work_tree {
     uint32_t files;
     bool only_steps; /* nothing but the steps is in it */
     size_t operators, works;
-    size_t outside;                  /* works that are in no tree */
+    size_t outside;                  /* operations that are in no tree */
     int64_t outside_ns;              /* their durations */
     VEC_OF(struct work_order) order; /* until finished: when each node was called */
 };
 
-/* When a node was called: the start of the operator, or of the call; works of one call by their own start. */
+/* When a node was called: the start of the operator, or of the call; operations of one call by their own start. */
 struct work_order {
     int64_t called_ns, start_ns;
 };
@@ -93,7 +93,7 @@ extern const struct trace_wants work_tree_wants;
 struct work_tree *work_tree_open(struct names *names);
 void work_tree_free(struct work_tree *tree);
 
-/* Add the files of TRACE. False and ERR when OPTIONS ask for steps that a file does not have, or there are too many. */
+/* Add the files of TRACE. False and ERR when OPTIONS request steps that a file does not have, or there are too many. */
 bool work_tree_add(struct work_tree *tree, const struct trace *trace, const struct work_tree_options *options,
                    struct tpa_error *err);
 

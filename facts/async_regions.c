@@ -1,9 +1,9 @@
 /*
  * async_regions.c - see async_regions.h.
  *
- * torch's C++ half replays the starts of a thread with a stack (torch/csrc/profiler/collection.cpp, build_tree): an event that
- * ended before the next one starts leaves it, and all above it. A region without an end is on it until what is around it goes,
- * and takes its end from there.
+ * torch's C++ half replays the starts of a thread with a stack (torch/csrc/profiler/collection.cpp, build_tree): an
+ * event that ended before the next one starts leaves it, and all above it. A region without an end is on it until what
+ * is around it goes, and takes its end from there.
  */
 #include "facts/async_regions.h"
 
@@ -49,7 +49,7 @@ static bool takes_part(const void *context, event_id e)
     return is_region(trace, e) || is_frame;
 }
 
-/* Without anything around it: at the end of the window, where that is told. */
+/* Without anything around it: at the end of the window, where that is reported. */
 static int64_t end_of_window(const struct trace *trace, event_id e)
 {
     const struct trace_file *file = file_of(trace, e);

@@ -4,12 +4,12 @@
  *     const struct open_regions *open = open_regions_of(trace);
  *     int64_t end_ns = region_end_ns(trace, open, e);       // where torch ends E
  *
- * torch calls a region asynchronous when it was flagged so, when it ends on another thread than it began on, and when it was
- * still open as recording stopped. Only the last is in the file. c10d flags its regions, whose names tell.
+ * torch calls a region asynchronous when it was flagged so, when it ends on another thread than it began on, and when
+ * it was still open as recording stopped. Only the last is in the file. c10d flags its regions, whose names tell.
  *
- * A region that was open at the end is written up to the end of the window, or beyond it. torch ends it where the innermost
- * region around its start on that thread (an operator, annotation or Python frame) ends that did end; without one at the end
- * of the window.
+ * A region that was open at the end is written up to the end of the window, or beyond it. torch ends it where the
+ * innermost region around its start on that thread (an operator, annotation or Python frame) ends that did end; without
+ * one at the end of the window.
  */
 #ifndef TPA_FACTS_ASYNC_REGIONS_H
 #define TPA_FACTS_ASYNC_REGIONS_H
@@ -33,7 +33,7 @@ struct open_regions {
     VEC_OF(struct open_region);
 };
 
-/* Those of TRACE, worked out when first asked for. Borrowed; live as long as TRACE. */
+/* Those of TRACE, worked out when first requested. Borrowed; live as long as TRACE. */
 const struct open_regions *open_regions_of(const struct trace *trace);
 
 /* Where E ends: as written, unless it is one of REGIONS. */

@@ -9,11 +9,11 @@
  *   3  2024-02 .. 2024-10   the operator's id, or the event's own correlation when there is none
  *   4  since 2024-10        the operator's id; absent when there is none
  *
- * In 1 and 4 any id is the operator's: there the key is left out when there is no operator, so that an id that happens to
- * equal the event's own correlation is one, too. In 3 only an id that differs is. The model does not keep how the key was
- * spelled, but files of age 1 spell categories "Runtime" and "Kernel"; in files of age 4 some call has no id. In 2, and in
- * traces without such ids, the operator is the innermost one open on the calling thread when the call began. Needs the
- * arguments ATTRIBUTION_WANTS.
+ * In 1 and 4 any id is the operator's: there the key is left out when there is no operator, so that an id that happens
+ * to equal the event's own correlation is one, too. In 3 only an id that differs is. The model does not keep how the
+ * key was spelled, but files of age 1 spell categories "Runtime" and "Kernel"; in files of age 4 some call has no id.
+ * In 2, and in traces without such ids, the operator is the innermost one open on the calling thread when the call
+ * began. Needs the arguments ATTRIBUTION_WANTS.
  *
  * Ids and correlations are numbers of one process. Where several were merged into one file, each device belongs to
  * the process whose calls explain its work best: they have its numbers and its External ids, and began before it.
@@ -37,7 +37,7 @@ struct attribution;
 struct attribution *attribution_open(const struct trace *trace);
 void attribution_free(struct attribution *launches);
 
-/* Those of TRACE, worked out when first asked for. Borrowed; live as long as TRACE. */
+/* Those of TRACE, worked out when first requested. Borrowed; live as long as TRACE. */
 const struct attribution *attribution_of(const struct trace *trace);
 
 /* How FILE tells operators. */

@@ -13,7 +13,7 @@ struct callers {
     const struct trace *trace;
     struct calltree *tree;
     node_id *node;       /* by event */
-    uint8_t *frame;      /* by name: enum python_frame + 1; 0: not asked yet */
+    uint8_t *frame;      /* by name: enum python_frame + 1; 0: not determined yet */
     event_id *op, *line; /* by node, of what it called; EVENT_NONE: none */
 };
 

@@ -12,9 +12,9 @@
  * within Head_0. Frames come from python_function events by nesting; in files without these, from the stack that each
  * operator carries ("Call stack"), else from its "Module Hierarchy" (TorchScript).
  *
- * The backward pass runs on a thread of its own, far from the code that caused it. An operator of it (one with a
- * `Fwd thread id`), and all within, are where the forward operator with its sequence number was: the last to begin of those on
- * that thread, which is the one that made the node of the graph. torch's number of a thread is not the file's: it is
+ * The backward pass runs on a thread of its own, far from the code that caused it. An operator of it (one with a `Fwd
+ * thread id`), and all within, are where the forward operator with its sequence number was: the last to begin of those
+ * on that thread, which is the one that made the node of the graph. torch's number of a thread is not the file's: it is
  * taken for the thread on which most of its numbers are found alone.
  */
 #ifndef TPA_FACTS_CODE_PATHS_H
@@ -56,7 +56,7 @@ struct code_paths {
     uint8_t *flags;           /* by node: enum code_flags */
     VEC_OF(struct code_path); /* at[0] is CODE_OUTSIDE */
     struct names *labels, *keys;
-    const struct graph_links *links; /* of works of graphs, borrowed; NULL: no capture was given */
+    const struct graph_links *links; /* of operations of graphs, borrowed; NULL: no capture was given */
     uint32_t *captured;              /* by path of the capture: that of this */
     uint64_t unlinked;               /* operators with a forward operator that was not found */
 };

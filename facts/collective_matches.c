@@ -16,9 +16,9 @@ struct entry {
     bool paired;            /* a send or receive whose two sides are known */
     int64_t source, target; /* of such */
     int kind;
-    int64_t size;   /* where it must be the same on all ranks; else, and when not told, -1 */
+    int64_t size;   /* where it must be the same on all ranks; else, and when not recorded, -1 */
     int64_t step;   /* INT64_MIN: in none, or not to be looked at */
-    int64_t number; /* Seq; -1: not told */
+    int64_t number; /* Seq; -1: not recorded */
     size_t order;   /* among those of one place that are alike up to here */
     uint32_t place;
     size_t index;
@@ -288,8 +288,8 @@ static bool share_clock(const struct trace *trace, uint32_t a, uint32_t b)
 }
 
 /*
- * Do the members lie on one host? Hosts of several machines may have one name; then their clocks differ, to judge by when
- * collectives ended.
+ * Do the members lie on one host? Hosts of several machines may have one name; then their clocks differ, to judge by
+ * when collectives ended.
  */
 static bool is_on_one_clock(const struct collective_matches *matches, const size_t *members, size_t count)
 {
@@ -378,9 +378,9 @@ static void judge_matches(struct collective_matches *matches)
 }
 
 /*
- * Did the members of a match end together, by a common clock or by clocks set right? Clocks drift, and ranks are not let go
- * in one moment: up to a millisecond and half the transfer is together. True when it cannot be known, and on hosts
- * without a common clock, whose threads may be kept from ending by others.
+ * Did the members of a match end together, by a common clock or by clocks set right? Clocks drift, and ranks are not
+ * let go in one moment: up to a millisecond and half the transfer is together. True when it cannot be known, and on
+ * hosts without a common clock, whose threads may be kept from ending by others.
  */
 static bool ended_together(const struct collective_matches *matches, const struct collective_match *match)
 {

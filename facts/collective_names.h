@@ -1,7 +1,7 @@
 /*
  * collective_names.h - which collective a name means, which library runs it, and how large its elements are.
  *
- * To be asked once per name. Producers spell one thing in many ways: "allreduce", "nccl:all_reduce",
+ * To be called once per name. Producers spell one thing in many ways: "allreduce", "nccl:all_reduce",
  * "c10d::allreduce_", "ncclDevKernel_AllReduce_Sum_f32_RING_LL(...)" are all COLLECTIVE_ALL_REDUCE.
  */
 #ifndef TPA_FACTS_COLLECTIVE_NAMES_H
@@ -50,7 +50,7 @@ double collective_bus_factor(enum collective_kind kind, int64_t ranks);
  */
 int64_t collective_size(enum collective_kind kind, int64_t in, int64_t out, int64_t ranks);
 
-/* The library that a kernel, operator or annotation of this name is of: "NCCL", "gloo" ...; NULL when not told. */
+/* The library that a kernel, operator or annotation of this name is of: "NCCL", "gloo" ...; NULL when not recorded. */
 const char *collective_library_of(const char *name);
 
 /* Is it a region of a library that communicates on the host: "gloo:all_reduce", "mpi:..."? */
@@ -66,8 +66,8 @@ struct element_type {
 const struct element_type *element_type_of(const char *text, size_t len);
 
 /*
- * The type in the name of an NCCL kernel that reduces ("..._Sum_f32_...", "..._Sum_float(...)"); NULL when it tells none.
- * Kernels that only move data are named after bytes, whatever they move.
+ * The type in the name of an NCCL kernel that reduces ("..._Sum_f32_...", "..._Sum_float(...)"); NULL when it tells
+ * none. Kernels that only move data are named after bytes, whatever they move.
  */
 const struct element_type *element_type_of_kernel(const char *kernel);
 

@@ -79,7 +79,7 @@ static struct collective unknown_collective(event_id event, uint32_t place)
                                 .target = -1 };
 }
 
-/* What is known of the size of a collective: elements that go in and come out, -1 when not told. */
+/* What is known of the size of a collective: elements that go in and come out, -1 when not recorded. */
 struct size_facts {
     int64_t in, out, from_shapes;
     int type_bytes; /* 0: not known */
@@ -109,8 +109,8 @@ static void learn_type(struct collective *one, struct size_facts *size, const ch
 }
 
 /*
- * Sizes from the recorded shapes: an operator's first input, all inputs of an annotation. c10d's operators that fill one
- * tensor from another take that one first.
+ * Sizes from the recorded shapes: an operator's first input, all inputs of an annotation. c10d's operators that fill
+ * one tensor from another take that one first.
  */
 static void learn_shapes(const struct trace *trace, event_id e, struct collective *one,
                          struct size_facts *size)
@@ -347,7 +347,7 @@ static void add_regions(struct search *search, const bool *has_gpu)
 {
     const struct trace *trace = search->trace;
     const struct calltree *tree = search->tree;
-    /* Files whose issues are told by record_param_comms; the annotations nccl:* tell the same a second time. */
+    /* Files whose issues are known by record_param_comms; the annotations nccl:* tell the same a second time. */
     bool *has_records = mem_zalloc(trace->file_count + 1, sizeof *has_records);
     for (node_id n = 0; n < tree->count; n++)
         if (is_region(trace, tree->event[n]) && facts_of(search, trace->name[tree->event[n]]) & FACT_RECORD &&

@@ -8,10 +8,11 @@
  *     collectives_free(all);
  *
  * A collective is a kernel that communicates (gpu_events.h), or a region of a library that communicates on the host
- * ("gloo:all_reduce"). In a file without any GPU work it is also what was issued to NCCL: then nobody knows when it ran.
+ * ("gloo:all_reduce"). In a file without any GPU work it is also what was issued to NCCL: then nobody knows when it
+ * ran.
  *
- * What it was is told, in this order, by the arguments of the kernel, of the operator that its launch is linked to, and
- * of the operators and annotations around the launch, from the innermost out (record_param_comms, nccl:all_reduce,
+ * What it was is reported, in this order, by the arguments of the kernel, of the operator that its launch is linked to,
+ * and of the operators and annotations around the launch, from the innermost out (record_param_comms, nccl:all_reduce,
  * c10d::allreduce_); at last by the kernel's name. Sizes come from the arguments, else from recorded shapes. What
  * nothing tells is missing, and no collective is left out because of it.
  */
@@ -35,9 +36,9 @@ struct collective {
     uint32_t place;  /* where it ran: index into collectives.places */
     enum collective_kind kind;
     bool timed;          /* false: issued only; when it ran is not known */
-    const char *library; /* NULL when not told */
-    const char *type;    /* of the elements; borrowed; NULL when not told */
-    /* The process group, in trace->texts; NAME_NONE when not told. */
+    const char *library; /* NULL when not recorded */
+    const char *type;    /* of the elements; borrowed; NULL when not recorded */
+    /* The process group, in trace->texts; NAME_NONE when not recorded. */
     name_id group_name, group_description, group_ranks;
     int64_t group_size; /* ranks in the group; -1 */
     int64_t sequence;   /* number within the group, the same on every rank; -1 */

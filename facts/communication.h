@@ -1,7 +1,7 @@
 /*
  * communication.h - does something communicate between devices or ranks, as far as its name tells?
  *
- * To be asked once per name, never per event. Kernels are known by words anywhere in their names, upper and lower case
+ * To be called once per name, never per event. Kernels are known by words anywhere in their names, upper and lower case
  * alike: libraries put them into the middle of mangled and demangled names. Operators are known by their namespaces.
  */
 #ifndef TPA_FACTS_COMMUNICATION_H

@@ -1,8 +1,8 @@
 /*
- * copy_names.h - which way a copy goes and what memory its host side is, told from its name.
+ * copy_names.h - which way a copy goes and what memory its host side is, known from its name.
  *
  * Kineto: "Memcpy HtoD (Pinned -> Device)"; TensorFlow: "MemcpyH2D"; ROCm: "CopyHostToDevice", "Memcpy HtoD (Host ->
- * Device)". To be asked once per name. TensorFlow and JAX tell the memory beside the name (ARG_COPY_MEMORY).
+ * Device)". To be called once per name. TensorFlow and JAX tell the memory beside the name (ARG_COPY_MEMORY).
  */
 #ifndef TPA_FACTS_COPY_NAMES_H
 #define TPA_FACTS_COPY_NAMES_H

@@ -119,7 +119,7 @@ static unsigned find_features(const struct trace *trace)
         found |= FEATURE_RANKS;
     const struct graph_links *links = graph_links_of(trace);
     if (links && links->bodies->paths[CODE_LINES].count + links->bodies->paths[CODE_MODULES].count > 2)
-        found |= FEATURE_STACKS; /* works of graphs have those of the capture, and its shapes */
+        found |= FEATURE_STACKS; /* operations of graphs have those of the capture, and its shapes */
     for (size_t i = 0; links && i < links->bodies->ops.count; i++)
         if (links->bodies->ops.at[i].dims != NAME_NONE)
             found |= FEATURE_SHAPES;

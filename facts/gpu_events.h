@@ -79,7 +79,7 @@ struct gpu_streams {
 struct gpu_streams *gpu_streams_open(const struct gpu_events *gpu);
 void gpu_streams_free(struct gpu_streams *streams);
 
-/* Those of TRACE, with its launches, worked out when first asked for. Borrowed; live as long as TRACE. */
+/* Those of TRACE, with its launches, worked out when first requested. Borrowed; live as long as TRACE. */
 const struct gpu_events *gpu_events_of(const struct trace *trace);
 
 #endif

@@ -1,7 +1,7 @@
 /*
  * gpu_names.h - what the name of a kernel, or of the operator that launched it, tells.
  *
- * To be asked once per name, never per event. Names are matched as substrings, upper and lower case alike: libraries
+ * To be called once per name, never per event. Names are matched as substrings, upper and lower case alike: libraries
  * put their families into the middle of mangled and demangled names.
  */
 #ifndef TPA_FACTS_GPU_NAMES_H
@@ -22,8 +22,8 @@ enum tensor_use kernel_tensor_use(const char *name);
 const char *tensor_use_name(enum tensor_use use);
 
 /*
- * Is the kernel one that no other can easily be fused with: a matrix product, a convolution, attention? And does the operator
- * do one of these, so that what it launches belongs to it?
+ * Is the kernel one that no other can easily be fused with: a matrix product, a convolution, attention? And does the
+ * operator do one of these, so that what it launches belongs to it?
  */
 bool kernel_is_product(const char *name);
 bool operator_is_product(const char *name);

@@ -85,7 +85,7 @@ struct adding {
     struct calltree *operators;
     node_id *skips;
     struct code_paths *paths[2];
-    uint32_t *path_of[2]; /* by path of the trace: that of the bodies; UINT32_MAX: not asked yet */
+    uint32_t *path_of[2]; /* by path of the trace: that of the bodies; UINT32_MAX: not determined yet */
     VEC_OF(struct body_span) spans;
 };
 

@@ -1,5 +1,6 @@
 /*
- * graph_bodies.h - what a capture-time or eager trace launched, in order: what the graphs of another trace were made of.
+ * graph_bodies.h - what a capture-time or eager trace launched, in order: what the graphs of another trace were made
+ * of.
  *
  *     struct graph_bodies *bodies = graph_bodies_open();
  *     graph_bodies_add(bodies, trace);                       // one call per file; nothing is borrowed from it
@@ -7,12 +8,12 @@
  *         ... bodies->launches.at[bodies->at[b].first + i] ...
  *     graph_bodies_free(bodies);
  *
- * A body is what a thread launched between StreamBeginCapture and StreamEndCapture. In a file without captures it is what was
- * launched in each step or, without steps, in all of the file. Launches are the calls that launch a kernel, copy or set memory, in
- * order of their start; one within another is part of it.
+ * A body is what a thread launched between StreamBeginCapture and StreamEndCapture. In a file without captures it is
+ * what was launched in each step or, without steps, in all of the file. Launches are the calls that launch a kernel,
+ * copy or set memory, in order of their start; one within another is part of it.
  *
- * The name of a launch is that of its work, where the file holds it; else what the call says (`kernel`); copies, and calls
- * that set memory, have one name each. LCS_NOTHING: none is known.
+ * The name of a launch is that of its work, where the file holds it; else what the call says (`kernel`); copies, and
+ * calls that set memory, have one name each. LCS_NOTHING: none is known.
  */
 #ifndef TPA_FACTS_GRAPH_BODIES_H
 #define TPA_FACTS_GRAPH_BODIES_H
@@ -37,7 +38,7 @@ struct captured_paths {
     size_t count, capacity;
 };
 
-/* An operator of the other trace, with all that is told of it. Texts are as in its arguments; NAME_NONE: not recorded. */
+/* An operator of the other trace, with all that is reported of it. Texts are as in its arguments; NAME_NONE: not recorded. */
 struct captured_op {
     name_id name; /* in texts */
     name_id dims, types, strides, concrete;

@@ -1,8 +1,8 @@
 /*
  * graph_links.c - see graph_links.h.
  *
- * Replays whose works have the same names, stream by stream, are one sort; so are bodies whose launches have. Sorts are matched
- * once, so that a thousand replays of a graph cost what reading them costs.
+ * Replays whose operations have the same names, stream by stream, are one sort; so are bodies whose launches have.
+ * Sorts are matched once, so that a thousand replays of a graph cost what reading them costs.
  */
 #include "facts/graph_links.h"
 
@@ -28,7 +28,7 @@ struct replayed {
     track_id track;
 };
 
-/* The works of one stream of a replay, or of all where TRACK does not matter. */
+/* The operations of one stream of a replay, or of all where TRACK does not matter. */
 struct part {
     size_t first, count; /* in matching->works */
 };
@@ -39,11 +39,11 @@ struct replay {
     uint32_t sort;
 };
 
-/* What the works of a sort of replays are, with the bodies that fit them best. */
+/* What the operations of a sort of replays are, with the bodies that fit them best. */
 struct sort {
     size_t replay;         /* the first of them */
     size_t matched;        /* launches of each of the best bodies that match */
-    VEC_OF(uint32_t) best; /* sorts of bodies, all as good */
+    VEC_OF(uint32_t) best; /* kinds of bodies, all as good */
     bool by_place;
     uint32_t *launch_of; /* by work of the replay: place in the body at hand */
     uint32_t known_body; /* sort of body that launch_of is about; UINT32_MAX: none */
@@ -146,7 +146,7 @@ static void find_replays(struct matching *matching)
 
 /* ---- one replay and one body ---- */
 
-/* The streams of REPLAY, that with most works first. New, free with free(). */
+/* The streams of REPLAY, that with most operations first. New, free with free(). */
 static struct part *parts_of(const struct matching *matching, const struct replay *replay, size_t *count)
 {
     VEC_OF(struct part) parts = { 0 };
@@ -202,7 +202,7 @@ static size_t match_part(const struct matching *matching, const struct part *par
     return matched;
 }
 
-/* By names: set LAUNCH_OF of the works of REPLAY; how many matched. */
+/* By names: set LAUNCH_OF of the operations of REPLAY; how many matched. */
 static size_t match_by_names(const struct matching *matching, const struct replay *replay,
                              const struct graph_body *body, uint32_t *launch_of)
 {
@@ -217,7 +217,7 @@ static size_t match_by_names(const struct matching *matching, const struct repla
     return matched;
 }
 
-/* The works of REPLAY in order of start, over all streams. New, free with free(). */
+/* The operations of REPLAY in order of start, over all streams. New, free with free(). */
 static uint32_t *works_by_start(const struct matching *matching, const struct replay *replay);
 
 struct ordering {
@@ -296,7 +296,7 @@ static size_t apart(size_t a, size_t b)
     return a > b ? a - b : b - a;
 }
 
-/* Find the sorts of bodies that match SORT best: most works, then the nearest length. */
+/* Find the kinds of bodies that match SORT best: most operations, then the nearest length. */
 static void find_best(struct matching *matching, struct sort *sort)
 {
     const struct graph_bodies *bodies = matching->links->bodies;
@@ -433,7 +433,7 @@ static int compare_nodes(const void *left, const void *right)
     return a->launch < b->launch ? -1 : a->launch > b->launch;
 }
 
-/* Works whose node is known on both sides. Is that all of the works? */
+/* Operations whose node is known on both sides. Is that all of the operations? */
 static bool match_nodes(struct matching *matching)
 {
     struct graph_links *links = matching->links;

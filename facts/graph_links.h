@@ -1,8 +1,10 @@
 /*
- * graph_links.h - the works of CUDA and HIP graphs, and the operators of another trace that they were captured from.
+ * graph_links.h - the operations of CUDA and HIP graphs, and the operators of another trace that they were captured
+ * from.
  *
- * A replay launches hundreds of kernels by one call, which is in no operator. What a capture-time or an eager trace of the
- * same program launched (graph_bodies.h) tells what they are: their operator, its shapes, module and line; never times.
+ * A replay launches hundreds of kernels by one call, which is in no operator. What a capture-time or an eager trace of
+ * the same program launched (graph_bodies.h) tells what they are: their operator, its shapes, module and line; never
+ * times.
  *
  *     graph_links_attach(trace, bodies);                                     // once, before any analysis; BODIES are taken
  *     const struct graph_links *links = graph_links_of(trace);               // NULL: no capture was given
@@ -10,13 +12,14 @@
  *     if (op)
  *         puts(names_text(links->bodies->texts, op->name));
  *
- * Works are matched as sequences, never by groups of one name: those of a replay, in order of start, with a body. First by the
- * node of the graph, where both sides tell it. Else a stream's works by the longest common subsequence of names, of several
- * streams the one with most works first, each with what those before it left. Of several bodies that with most works matched,
- * then the one whose length is nearest, then the next behind that used last (pieces of a model are captured and replayed in one
- * order; a graph that has an id keeps its body), then the first. A body none of whose kernels has a name is matched by place, if
- * it has as many launches as the replay has works, and copies are where copies are: that is not verified. If less than half of the works match, none
- * is taken.
+ * Operations are matched as sequences, never by groups of one name: those of a replay, in order of start, with a body.
+ * First by the node of the graph, where both sides tell it. Else a stream's operations by the longest common
+ * subsequence of names, of several streams the one with most operations first, each with what those before it left. Of
+ * several bodies that with most operations matched, then the one whose length is nearest, then the next behind that
+ * used last (pieces of a model are captured and replayed in one order; a graph that has an id keeps its body), then the
+ * first. A body none of whose kernels has a name is matched by place, if it has as many launches as the replay has
+ * operations, and copies are where copies are: that is not verified. If less than half of the operations match, none is
+ * taken.
  */
 #ifndef TPA_FACTS_GRAPH_LINKS_H
 #define TPA_FACTS_GRAPH_LINKS_H
@@ -34,7 +37,7 @@ struct graph_links {
     uint32_t *
         launch_of; /* by event: 2 + its place in bodies->launches; 1: of a graph, and not matched; 0: of none */
     size_t replays, works, matched,
-        by_place; /* works of graphs; of these matched, and matched by place alone */
+        by_place; /* operations of graphs; of these matched, and matched by place alone */
     int64_t works_ns, matched_ns;
     name_id unmatched; /* GRAPH_UNMATCHED, in bodies->texts */
     size_t refused;    /* replays of which less than half matched */

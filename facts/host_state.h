@@ -31,7 +31,7 @@ struct host_state {
     size_t file_count;
 };
 
-/* That of TRACE, derived when first asked for; reads HOST_WAITS_WANTS. Borrowed; lives as long as TRACE. */
+/* That of TRACE, derived when first requested; reads HOST_WAITS_WANTS. Borrowed; lives as long as TRACE. */
 const struct host_state *host_state_of(const struct trace *trace);
 
 #endif

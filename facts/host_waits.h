@@ -7,7 +7,8 @@
  *
  * A host thread is blocked for as long as one of these calls lasts:
  *
- * - a synchronous copy (cudaMemcpy), or a copy of pageable memory whatever the call is named: the driver has to stage it;
+ * - a synchronous copy (cudaMemcpy), or a copy of pageable memory whatever the call is named: the driver has to stage
+ * it;
  * - a synchronisation. What it waited for is the work that ended last while it waited, among the work that was
  *   launched before it, on the stream that it synchronised with where the file tells (cuda_sync events), else on all
  *   streams of the file. When that is a copy, the wait is for the copy;
@@ -43,7 +44,7 @@ struct host_waits {
 
 #define HOST_WAITS_WANTS (GPU_EVENTS_WANTS | WANT(COPY_MEMORY))
 
-/* Those of TRACE, worked out when first asked for. Borrowed; live as long as TRACE. */
+/* Those of TRACE, worked out when first requested. Borrowed; live as long as TRACE. */
 const struct host_waits *host_waits_of(const struct trace *trace);
 
 #endif

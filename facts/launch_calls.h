@@ -6,10 +6,10 @@
  *         if (!calls->at[i].captured)
  *             ...                              // it put work into a queue
  *
- * Between cudaStreamBeginCapture and cudaStreamEndCapture nothing is launched: cudaLaunchKernel adds a node to the graph
- * and returns. Such a call is captured: it began while a capture of its file was open, and no work has its correlation
- * (threads that do not capture may launch at the same time). A capture whose end was not recorded lasts to the end of
- * the file, one whose beginning was not recorded begins with it.
+ * Between cudaStreamBeginCapture and cudaStreamEndCapture nothing is launched: cudaLaunchKernel adds a node to the
+ * graph and returns. Such a call is captured: it began while a capture of its file was open, and no work has its
+ * correlation (threads that do not capture may launch at the same time). A capture whose end was not recorded lasts to
+ * the end of the file, one whose beginning was not recorded begins with it.
  */
 #ifndef TPA_FACTS_LAUNCH_CALLS_H
 #define TPA_FACTS_LAUNCH_CALLS_H
@@ -28,7 +28,7 @@ struct launch_calls {
     VEC_OF(struct launch_call);
 };
 
-/* Those of TRACE in order of their ids, worked out when first asked for. Borrowed; live as long as TRACE. */
+/* Those of TRACE in order of their ids, worked out when first requested. Borrowed; live as long as TRACE. */
 const struct launch_calls *launch_calls_of(const struct trace *trace);
 
 /* The median duration of the calls that launched a kernel, no graph: what a launch costs, in ns. 0 when there are none. */

@@ -9,9 +9,9 @@
  *     }
  *     memory_records_free(records);
  *
- * A record is an instant `[memory]`, whoever wrote it: a framework about its caching allocator, or a log of the driver's
- * own allocations. Its bytes are those of one block: positive when it was allocated, negative when it was freed. Blocks
- * are told apart by their addresses. Files differ in what they tell besides:
+ * A record is an instant `[memory]`, whoever wrote it: a framework about its caching allocator, or a log of the
+ * driver's own allocations. Its bytes are those of one block: positive when it was allocated, negative when it was
+ * freed. Blocks are distinguished by their addresses. Files differ in what they tell besides:
  *
  *   PyTorch since 1.9   address, bytes in use and reserved; the operator by nesting
  *   PyTorch to 1.8      neither address nor totals
@@ -41,13 +41,13 @@ struct memory_record {
     node_id node; /* in the call tree: its parents are the operators and annotations it lies in */
     uint32_t
         ended_by; /* of an allocation: the next record of the same address; RECORD_NONE: the block lived on */
-    name_id category;   /* in trace->texts; NAME_NONE: not told */
+    name_id category;   /* in trace->texts; NAME_NONE: not recorded */
     uint8_t change;     /* enum memory_change */
     bool owner_by_call; /* the owner was found by the link, not by nesting */
     int64_t bytes;      /* of the block; negative: freed */
     int64_t displaced;  /* bytes of the block that still lay at its address, because its free was lost */
     int64_t allocated;  /* bytes in use on the device from now on */
-    int64_t reserved;   /* bytes that the allocator holds of the device from now on; -1: not told */
+    int64_t reserved;   /* bytes that the allocator holds of the device from now on; -1: not recorded */
 };
 
 /* The type of a device that the file does not tell. */

@@ -1,5 +1,6 @@
 /*
- * op_call.h - a call of an operator, as its recorded arguments tell it: sizes, strides and types of inputs, numbers as texts.
+ * op_call.h - a call of an operator, as its recorded arguments tell it: sizes, strides and types of inputs, numbers as
+ * texts.
  *
  *     struct op_call call;
  *     if (op_call_read(&call, dims, types, strides, concrete))
@@ -22,9 +23,9 @@ struct op_input {
     struct shape sizes; /* of a sized one */
     int64_t elements;   /* their product; OP_UNKNOWN beyond 64 bits, as below */
     int64_t stored;     /* the same, with a dimension of stride 0 counted as one: what lies in memory */
-    const struct tensor_type *type; /* NULL: not told, not known, or no tensor */
+    const struct tensor_type *type; /* NULL: not recorded, not known, or no tensor */
     bool listed;                    /* its type says that it is a list of numbers */
-    struct text concrete;           /* its value, as text; empty when not told */
+    struct text concrete;           /* its value, as text; empty when not recorded */
 };
 
 struct op_call {
@@ -33,8 +34,8 @@ struct op_call {
 };
 
 /*
- * From `Input Dims`, `Input type`, `Input Strides` and `Concrete Inputs`; each but the first may be NULL: not recorded. False where
- * they are no such lists, or of more than OP_MAX_INPUTS inputs. Texts are borrowed from them.
+ * From `Input Dims`, `Input type`, `Input Strides` and `Concrete Inputs`; each but the first may be NULL: not recorded.
+ * False where they are no such lists, or of more than OP_MAX_INPUTS inputs. Texts are borrowed from them.
  */
 bool op_call_read(struct op_call *call, const char *dims, const char *types, const char *strides,
                   const char *concrete);

@@ -1,5 +1,6 @@
 /*
- * op_cost.h - what a call of an operator must compute and move: floating-point operations and bytes, by its recorded inputs.
+ * op_cost.h - what a call of an operator must compute and move: floating-point operations and bytes, by its recorded
+ * inputs.
  *
  *     struct op_model model;
  *     struct op_cost cost;
@@ -7,9 +8,10 @@
  *         op_cost_of(&model, &call, &cost))
  *         ... cost.flops, cost.bytes ...
  *
- * Bytes are the least that the operator must move: each input tensor read once, the main output written once. A dimension of
- * stride 0 holds one element. Numbers, and tensors of no dimensions, count nothing, nor do statistics that are saved, and
- * workspaces. A tensor behind an operator's own inputs is its out=, which is not read. docs/definitions.md has the operators.
+ * Bytes are the least that the operator must move: each input tensor read once, the main output written once. A
+ * dimension of stride 0 holds one element. Numbers, and tensors of no dimensions, count nothing, nor do statistics that
+ * are saved, and workspaces. A tensor behind an operator's own inputs is its out=, which is not read.
+ * docs/definitions.md has the operators.
  *
  * torch's own counts are others (flops.h): `tpa top` shows those.
  */
@@ -21,7 +23,7 @@
 /* The arguments that tell what a call costs. */
 #define OP_COST_WANTS (WANT(INPUT_DIMS) | WANT(INPUT_TYPES) | WANT(INPUT_STRIDES) | WANT(CONCRETE_INPUTS))
 
-/* The model of the operator called NAME; false where there is none. To be asked once per name. */
+/* The model of the operator called NAME; false where there is none. To be called once per name. */
 bool op_model_find(const char *name, struct op_model *model);
 
 /* The cost of CALL. False where the call tells neither operations nor bytes, or has none, as tensors without elements: it is

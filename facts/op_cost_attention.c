@@ -1,9 +1,9 @@
 /*
  * op_cost_attention.c - attention: queries by keys, then scores by values, for the pairs of tokens that see each other.
  *
- * Forward 2 B H P (Dqk + Dv): B sequences, H heads of queries, P pairs, D numbers a head. Backward five products instead of two,
- * of which one, the scores, was there before: 2 B H P (3 Dqk + 2 Dv). With a causal mask token i sees those up to
- * i + offset; the offset is 0 in torch, and keys - queries in flash_attn since 2.1, which aligns the ends.
+ * Forward 2 B H P (Dqk + Dv): B sequences, H heads of queries, P pairs, D numbers a head. Backward five products
+ * instead of two, of which one, the scores, was there before: 2 B H P (3 Dqk + 2 Dv). With a causal mask token i sees
+ * those up to i + offset; the offset is 0 in torch, and keys - queries in flash_attn since 2.1, which aligns the ends.
  */
 #include "facts/op_cost_parts.h"
 
@@ -72,7 +72,7 @@ static int64_t causal_pairs(int64_t queries, int64_t keys, int64_t offset)
     return rising * (least + most) / 2 + (queries - full) * keys;
 }
 
-/* Pairs of one head of one sequence; unknown where the mask is not told. */
+/* Pairs of one head of one sequence; unknown where the mask is not recorded. */
 static int64_t pairs_of(const struct op_call *call, const struct layout *at, size_t causal,
                         const struct attention *of)
 {

@@ -1,8 +1,9 @@
 /*
  * op_cost_convolution.c - convolutions: for each output position, all of the weights.
  *
- * Weights are [outputs, inputs of a group, kernel ...], transposed ones [inputs, outputs of a group, kernel ...]: so their
- * elements have the groups in them already. A transposed convolution spreads each input position over all weights.
+ * Weights are [outputs, inputs of a group, kernel ...], transposed ones [inputs, outputs of a group, kernel ...]: so
+ * their elements have the groups in them already. A transposed convolution spreads each input position over all
+ * weights.
  */
 #include "facts/op_cost_parts.h"
 
@@ -40,7 +41,7 @@ static int64_t number_at(const struct op_call *call, size_t index, size_t d, int
     return numbers.count == 1 ? numbers.size[0] : d < numbers.count ? numbers.size[d] : OP_UNKNOWN;
 }
 
-/* How far the outputs reach in dimension D of the space; unknown where the numbers are not told, or odd. */
+/* How far the outputs reach in dimension D of the space; unknown where the numbers are not recorded, or odd. */
 static int64_t output_size(const struct op_call *call, const struct layout *at, size_t d, bool transposed)
 {
     int64_t size = call->in[0].sizes.size[2 + d], kernel = call->in[1].sizes.size[2 + d];
@@ -102,8 +103,8 @@ void op_cost_convolution(const struct op_model *model, const struct op_call *cal
 }
 
 /*
- * (gradient, input, weight, bias_sizes, stride, padding, dilation, transposed, output_padding, groups, output_mask): as much as the
- * forward pass for each of the gradients of input and weight that are asked for.
+ * (gradient, input, weight, bias_sizes, stride, padding, dilation, transposed, output_padding, groups, output_mask): as
+ * much as the forward pass for each of the gradients of input and weight that are requested.
  */
 void op_cost_convolution_backward(const struct op_model *model, const struct op_call *call,
                                   struct op_cost *cost)

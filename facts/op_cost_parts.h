@@ -84,7 +84,7 @@ extern op_cost_function op_cost_attention, op_cost_attention_varied;
 enum element_form {
     ELEMENTS_PLAIN,
     ELEMENTS_FLOAT,   /* integers become floats */
-    ELEMENTS_DIVIDE,  /* the same, unless rounding is asked for */
+    ELEMENTS_DIVIDE,  /* the same, unless rounding is requested */
     ELEMENTS_COMPARE, /* the output is bool */
     ELEMENTS_WHERE,   /* the first input only chooses */
 };

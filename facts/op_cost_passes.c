@@ -5,7 +5,7 @@
 
 /* ---- norms and softmax ---- */
 
-/* What the weight and the bias of a norm's backward pass take to write, where the mask at MASK asks for them. */
+/* What the weight and the bias of a norm's backward pass take to write, where the mask at MASK requests them. */
 static int64_t parameters_written(const struct op_call *call, size_t weight, size_t bias, size_t mask)
 {
     int64_t each =
@@ -29,7 +29,7 @@ static const struct norm_layout norm_layouts[] = {
     [NORM_RMS_BACKWARD] = { 1, 4, 5, false },
 };
 
-/* Operations for each element of a forward pass; 0: not told. */
+/* Operations for each element of a forward pass; 0: not recorded. */
 static int64_t norm_operations(const struct op_model *model, const struct op_call *call)
 {
     switch ((enum norm_form)model->form) {

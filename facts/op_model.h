@@ -1,5 +1,6 @@
 /*
- * op_model.h - what a model of an operator is, and what it answers. op_cost.h finds and asks them; op_cost_*.c hold them.
+ * op_model.h - what a model of an operator is, and what it answers. op_cost.h finds and asks them; op_cost_*.c hold
+ * them.
  */
 #ifndef TPA_FACTS_OP_MODEL_H
 #define TPA_FACTS_OP_MODEL_H
@@ -10,7 +11,7 @@ enum op_class {
     OP_MATRIX, /* products of matrices, convolutions, attention: what matrix units are for */
     OP_VECTOR, /* element by element, norms, reductions; the operations are conventions, the bytes matter */
     OP_MOVE,   /* copies, fills, lookups: no operations */
-    OP_FUSED,  /* kernels of torch.compile: the operations are not told */
+    OP_FUSED,  /* kernels of torch.compile: the operations are not recorded */
     OP_CLASSES
 };
 
@@ -18,7 +19,7 @@ struct op_cost {
     int64_t flops, bytes; /* OP_UNKNOWN where the call does not tell, as below */
     int64_t
         recomputed; /* of the operations, those that the forward pass did already: attention's scores in its backward pass */
-    const struct tensor_type *type; /* of its first matrix or tensor; NULL: not told */
+    const struct tensor_type *type; /* of its first matrix or tensor; NULL: not recorded */
 };
 
 struct op_model {

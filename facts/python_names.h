@@ -1,5 +1,5 @@
 /*
- * python_names.h - what the name of a Python frame tells. To be asked once per name.
+ * python_names.h - what the name of a Python frame tells. To be called once per name.
  *
  * Frames are "path/file.py(12): function", "<built-in method ...>", or, where a module of PyTorch was called,
  * "nn.Module: Linear_0": its class, and a number that tells modules of one class apart.

@@ -36,7 +36,7 @@ static bool take_number(const char **at, int64_t *number)
     return true;
 }
 
-/* Requests whose prompts are read and those that decode, and the tokens of each; -1: not told. */
+/* Requests whose prompts are read and those that decode, and the tokens of each; -1: not recorded. */
 static bool fill(struct serving_step *step, int64_t prefill, int64_t decode, int64_t prefill_tokens,
                  int64_t decode_tokens)
 {

@@ -5,7 +5,7 @@
  *     if (serving_step_of("execute_context_1(888)_generation_31(31)", &step))
  *         ...                                          // SERVING_MIXED, 32 requests, 919 tokens
  *
- * To be asked once per name, never per event. Known are
+ * To be called once per name, never per event. Known are
  *
  *     vLLM          execute_[N_]context_C(T)_generation_G(T), T a number or sq..sk..sqsq..sqsk..
  *     SGLang        step[EXTEND|PREFILL|DECODE|MIXED bs=N toks=T ...]
@@ -13,7 +13,8 @@
  *     TensorRT-LLM  [Executor] _forward_step I: C ctx reqs, T ctx tokens, G gen reqs
  *     diffusion     execute_diffusion_N_WIDTHxHEIGHT
  *
- * A number may have more behind an underscore (888_788544), which does not count. Annotations of a capture tell no phase.
+ * A number may have more behind an underscore (888_788544), which does not count. Annotations of a capture tell no
+ * phase.
  */
 #ifndef TPA_FACTS_SERVING_NAMES_H
 #define TPA_FACTS_SERVING_NAMES_H
@@ -31,7 +32,7 @@ enum serving_phase {
 
 struct serving_step {
     enum serving_phase phase;
-    int64_t requests, tokens; /* tokens that go through the model; -1: not told */
+    int64_t requests, tokens; /* tokens that go through the model; -1: not recorded */
 };
 
 /* Does NAME tell of a step? STEP is untouched when not. */

@@ -20,12 +20,12 @@ struct stream_waits {
     VEC_OF(struct stream_wait); /* by thread of the call, then by its start */
 };
 
-/* Those of TRACE, derived when first asked for; reads ATTRIBUTION_WANTS. Borrowed; live as long as TRACE. */
+/* Those of TRACE, derived when first requested; reads ATTRIBUTION_WANTS. Borrowed; live as long as TRACE. */
 const struct stream_waits *stream_waits_of(const struct trace *trace);
 
 /*
- * The last call of the thread of LAUNCH, after AFTER_NS and before LAUNCH began, that makes STREAM wait, or a stream that is
- * not recorded; EVENT_NONE if there is none. Looks at the last 256 calls only.
+ * The last call of the thread of LAUNCH, after AFTER_NS and before LAUNCH began, that makes STREAM wait, or a stream
+ * that is not recorded; EVENT_NONE if there is none. Looks at the last 256 calls only.
  */
 event_id stream_waits_before(const struct stream_waits *waits, event_id launch, track_id stream,
                              int64_t after_ns);

@@ -176,7 +176,7 @@ static void add_group(struct fleet *fleet, const struct part *parts, size_t coun
     *VEC_PUSH(&fleet->groups) = row;
 }
 
-/* What groups with this description are for; groups without one are told apart by their names. */
+/* What groups with this description are for; groups without one are distinguished by their names. */
 static name_id purpose_of(const struct fleet *fleet, const struct facts_group *group)
 {
     if (!group)

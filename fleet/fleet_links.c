@@ -79,7 +79,7 @@ static bool is_later_name(const void *context, const void *a, const void *b)
     return strcmp(((const struct text *)a)->at, ((const struct text *)b)->at) > 0;
 }
 
-/* "node1, node2 and 3 more"; missing where no host is told. */
+/* "node1, node2 and 3 more"; missing where no host is reported. */
 static struct text hosts_of(struct fleet *fleet, const struct fleet_meeting *meeting)
 {
     enum { MOST_SHOWN = 4 };

@@ -4,7 +4,7 @@
  * Of each kernel, the median of its runs on a rank is compared with the median of these medians over all ranks with
  * the same model of device. The pace of a rank is the weighted median of what its kernels come to, the weights being
  * the time that each takes on all ranks: so one kernel that has other work to do on one rank moves nothing. How far a
- * rank lies out is told by a robust z: its distance from the median pace, in standard deviations estimated from the
+ * rank lies out is known by a robust z: its distance from the median pace, in standard deviations estimated from the
  * median absolute deviation.
  */
 #include "fleet/fleet.h"
@@ -66,7 +66,7 @@ static double median_of_sketch(const struct facts_name *name)
     return median;
 }
 
-/* Runs of names of KIND that are asked for, by model and name. */
+/* Runs of names of KIND that are requested, by model and name. */
 static void find_runs(const struct fleet *fleet, const char *kind, bool (*is_left_out)(const char *name),
                       struct runs *runs)
 {

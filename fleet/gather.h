@@ -15,7 +15,7 @@
 extern const struct trace_wants gather_wants;
 
 struct gather_options {
-    const char *job; /* name of the job; NULL: not told */
+    const char *job; /* name of the job; NULL: not recorded */
 };
 
 /* Add a recording for each file of TRACE. Linear in events but for sorting; facts_finish is needed afterwards. */

@@ -38,7 +38,7 @@ struct fleet_job {
     const struct facts *facts;            /* borrowed; finished */
     VEC_OF(struct fleet_member) members;  /* by rank, then by time */
     VEC_OF(struct fleet_stranger) others; /* left out; by rank, then by file */
-    int64_t world_size;                   /* FACTS_MISSING: not told */
+    int64_t world_size;                   /* FACTS_MISSING: not recorded */
     int64_t ranks;                        /* that are here */
     int64_t missing_count;                /* below world_size and not here */
     VEC_OF(struct fleet_range) missing;   /* these, ascending */

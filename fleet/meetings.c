@@ -18,9 +18,9 @@ struct entry {
     bool paired;            /* a send or receive whose two sides are known */
     int64_t source, target; /* of such */
     name_id kind;
-    int64_t bytes;  /* where it must be the same on all ranks; else, and when not told, -1 */
+    int64_t bytes;  /* where it must be the same on all ranks; else, and when not recorded, -1 */
     int64_t step;   /* INT64_MIN: in none, or not to be looked at */
-    int64_t number; /* in the group; -1: not told */
+    int64_t number; /* in the group; -1: not recorded */
     size_t order;   /* among those of one place that are alike up to here */
     int64_t device;
     size_t index; /* of the table */

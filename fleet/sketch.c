@@ -1,4 +1,4 @@
-/* sketch.c - see sketch.h. Entries are collected as they come, and brought into order when that is asked for. */
+/* sketch.c - see sketch.h. Entries are collected as they come, and brought into order when that is requested. */
 #include "fleet/sketch.h"
 
 #include "base/runs.h"

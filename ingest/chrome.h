@@ -220,7 +220,7 @@ const char *chrome_inner_event(const char *at, const char *end, const char **eve
 
 /*
  * The first '{' from AT on that begins an event and is not the value of a key: where to go on when what stands
- * at AT cannot be told. NULL when there is none; then the bytes from *UNDECIDED on have to be seen again with more.
+ * at AT is unknown. NULL when there is none; then the bytes from *UNDECIDED on have to be seen again with more.
  */
 const char *chrome_resume(const char *at, const char *end, const char **undecided);
 

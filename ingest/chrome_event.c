@@ -166,7 +166,7 @@ void chrome_arg_table_init(struct chrome_arg_table *table, const struct trace_wa
     static const char *const details[] = { "kernel_details", "memcpy_details", "memset_details" };
     for (size_t i = 0; i < sizeof details / sizeof *details && wants->args & XLA_DETAILS_TELL; i++)
         add_key(table, details[i], strlen(details[i]), 0, CHROME_XLA_DETAILS);
-    /* What an event of XLA is, or what goes around it, is told by these. */
+    /* What an event of XLA is, or what goes around it, is known by these. */
     add_key(table, "step_num", strlen("step_num"), 0, CHROME_XLA_STEP);
     add_key(table, "hlo_op", strlen("hlo_op"), 0, CHROME_XLA_OP);
     if (!(wants->args & WANT(MODULE)))
@@ -689,8 +689,8 @@ static void add_xla_operator(struct chrome_reader *reader, const struct chunk_ev
 }
 
 /*
- * What an event without a category, a span, tells of XLA's work: its step, which becomes a span around it; that it is an
- * operator; or the operator that it launches for.
+ * What an event without a category, a span, tells of XLA's work: its step, which becomes a span around it; that it is
+ * an operator; or the operator that it launches for.
  */
 static void add_xla(struct chrome_reader *reader, const struct fields *fields, struct chunk_event *event)
 {

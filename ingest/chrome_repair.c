@@ -6,7 +6,7 @@
  * decides is what follows a quote: only one before a comma and the next key, or before a closing
  * bracket, can end a value.
  *
- * Where events begin is told by the same few bytes everywhere: '}', perhaps a comma, '{' and a key
+ * Where events begin is known by the same few bytes everywhere: '}', perhaps a comma, '{' and a key
  * that events have. Readers resume there after an event that cannot be mended, and windows are cut
  * there; that a name may hold such bytes too is seen later, when the pieces do not fit.
  */

@@ -86,7 +86,7 @@ static void set_padding(char *bytes, size_t len)
 
 /* ---- reading ---- */
 
-/* What windows most likely begin with, told from the first bytes of the file. */
+/* What windows most likely begin with, known from the first bytes of the file. */
 static struct chrome_state guess_state(const char *text, size_t len)
 {
     struct chrome_state state = { .where = CHROME_ARRAY, .has_events = true, .documents = 1 };

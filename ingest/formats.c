@@ -4,7 +4,7 @@
  * A directory stands for the traces in it: TensorBoard's log directories, one file per rank. Files in
  * it that are no traces are passed over, also profiles and reports in .tpa files; a file named by the user must be
  * one. A directory without traces stands for the profiles in it. What is out of reach in a directory (most often
- * because it belongs to somebody else) is left out, and that is told: the other ranks are worth having.
+ * because it belongs to somebody else) is left out, and that is reported: the other ranks are worth having.
  */
 #define _GNU_SOURCE
 #include "ingest/formats.h"
@@ -250,8 +250,8 @@ static bool can_not_join(const char *what, const struct reading *reading, struct
 }
 
 /*
- * Note where PROFILE, which is taken, was read, the file NAME, if it does not know of files itself, and keep it. False and ERR
- * when times would be added to what are none.
+ * Note where PROFILE, which is taken, was read, the file NAME, if it does not know of files itself, and keep it. False
+ * and ERR when times would be added to what are none.
  */
 static bool keep_profile(struct reading *reading, const char *name, struct profile *profile,
                          struct tpa_error *err)
@@ -375,7 +375,7 @@ static bool may_read(const struct reading *reading, const struct source *source,
     return !reading->options->may_read || !source_id(source, &id) || reading->options->may_read(&id, err);
 }
 
-/* A file in a directory turned out to be no trace: that it is left out is told, with what ERR says that it is. */
+/* A file in a directory turned out to be no trace: that it is left out is reported, with what ERR says that it is. */
 static void remember_no_trace(struct reading *reading, const char *path, const struct tpa_error *err)
 {
     if (names_count(reading->no_traces) == 0)
@@ -450,8 +450,8 @@ static bool read_file(const char *path, struct reading *reading, bool must_be, b
 }
 
 /*
- * JAX and TensorFlow write what an *.xplane.pb holds once more beside it, as JSON that ends at 1,000,000 events. Is PATH such
- * a file, with an *.xplane.pb in its directory among FOUND?
+ * JAX and TensorFlow write what an *.xplane.pb holds once more beside it, as JSON that ends at 1,000,000 events. Is
+ * PATH such a file, with an *.xplane.pb in its directory among FOUND?
  */
 static bool is_repeated(const char *path, const struct paths *found)
 {

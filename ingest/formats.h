@@ -42,7 +42,7 @@ struct ingested {
     struct profile *profile;       /* several add up as pstats.Stats(FILE, FILE ...) has them */
     struct action_report *actions; /* of one file */
     struct snapshots snapshots;    /* of the memory allocators, one per file; none: `of.count` is 0 */
-    struct result *result;         /* saved by tpa itself, of one file; only where options ask for it */
+    struct result *result;         /* saved by tpa itself, of one file; only where options request it */
 };
 
 struct format {

@@ -87,7 +87,7 @@ AVX2 static inline struct masks scan_avx2(const char *block)
 
 /*
  * Bits of the bytes that a backslash escapes. *ESCAPED carries over blocks: is the first byte escaped?
- * In a run of backslashes every other one escapes; runs that start at odd places are told from those
+ * In a run of backslashes every other one escapes; runs that start at odd places are distinguished from those
  * at even ones by adding the run's start to it and looking where the carry comes out.
  */
 static inline uint64_t escaped_bytes(uint64_t backslash, uint64_t *escaped)

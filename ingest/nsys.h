@@ -35,8 +35,8 @@ struct nsys_string {
 struct nsys_process {
     int64_t global; /* globalPid */
     struct recorder *recorder;
-    VEC_OF(name_id) names; /* of strings, by their place; NAME_NONE: not asked for yet */
-    /* Names of copies by kind and both sides' memory, of sets by memory; NAME_NONE: not asked for yet. */
+    VEC_OF(name_id) names; /* of strings, by their place; NAME_NONE: not requested yet */
+    /* Names of copies by kind and both sides' memory, of sets by memory; NAME_NONE: not requested yet. */
     name_id copies[16][9][9], sets[9];
     VEC_OF(name_id) calls; /* the same without the version of a call's name: cudaLaunchKernel_v7000 */
 };

@@ -227,7 +227,7 @@ static void tell_diagnostics(struct nsys *nsys)
                            more);
 }
 
-/* Tables with events that no question of ours asks for. */
+/* Tables with events that no question of ours requests. */
 static void tell_not_read(struct nsys *nsys)
 {
     static const struct {

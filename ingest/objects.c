@@ -108,7 +108,7 @@ static void add_to_list(struct object *list, value v)
     }
 }
 
-/* Is there something among ITEMS that is asked for when the whole file is looked at? */
+/* Is there something among ITEMS that is requested when the whole file is looked at? */
 static bool holds_records(const value *items, size_t count)
 {
     for (size_t i = 0; i < count; i++)
@@ -124,7 +124,7 @@ static value complete_list(struct objects *o, uint32_t id)
     if (list->count == 0)
         return value_of(VALUE_SPECIAL, SPECIAL_EMPTY_LIST);
     if (list->in_run && value_tag(list->run) == VALUE_HISTORY)
-        return list->run; /* the newest one is asked for */
+        return list->run; /* the newest one is requested */
     if (list->in_run && value_tag(list->run) != VALUE_FRAME)
         return value_of(VALUE_LIST, id);
     if (list->in_run) {

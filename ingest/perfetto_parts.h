@@ -1,7 +1,7 @@
 /*
  * perfetto_parts.h - what the files of the Perfetto reader share; for perfetto*.c only.
  *
- *     perfetto.c         the file: packets, what is told of the format, the passes
+ *     perfetto.c         the file: packets, what is reported of the format, the passes
  *     perfetto_clock.c   timestamps of any clock -> time of the trace
  *     perfetto_track.c   descriptors of tracks -> processes, threads, streams
  *     perfetto_state.c   the state of a sequence: interned texts, defaults
@@ -62,7 +62,7 @@ struct pf_clocks {
     VEC_OF(struct pf_clock) clocks;
     VEC_OF(struct pf_snapshot_clock) seen; /* in file order */
     uint32_t snapshots;
-    uint64_t primary; /* key of the trace's clock; 0: none is told */
+    uint64_t primary; /* key of the trace's clock; 0: none is reported */
     bool has_real;
     int64_t real_minus_boot_ns; /* of the first snapshot with both */
 };
@@ -72,7 +72,7 @@ void pf_clocks_add(struct pf_clocks *clocks, struct wire in, uint32_t sequence);
 void pf_clocks_settle(struct pf_clocks *clocks);
 void pf_clocks_release(struct pf_clocks *clocks);
 
-/* The time of the trace when the clock of KEY showed AT. False: that cannot be told. */
+/* The time of the trace when the clock of KEY showed AT. False: that is unknown. */
 bool pf_clocks_convert(const struct pf_clocks *clocks, uint64_t key, int64_t at, int64_t *trace_ns);
 
 /* ---- tracks ---- */
@@ -152,7 +152,7 @@ struct pf_sequence {
 struct pf_sequences {
     struct id_table places;
     VEC_OF(struct pf_sequence) at;
-    uint32_t last; /* the place asked for last */
+    uint32_t last; /* the place requested last */
 };
 
 struct pf_sequence *pf_sequence_of(struct pf_sequences *sequences, uint32_t id);

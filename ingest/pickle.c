@@ -6,9 +6,9 @@
  *     c GLOBAL   \x93 STACK_GLOBAL   R REDUCE   b BUILD   i INST   o OBJ   \x81 NEWOBJ   \x92 NEWOBJ_EX
  *     \x82 \x83 \x84 EXT1 EXT2 EXT4   P PERSID   Q BINPERSID   \x97 NEXT_BUFFER   \x98 READONLY_BUFFER
  *
- * The window holds the bytes at hand, and zeros behind the last one of the file, so that an operation of fixed length is
- * read without looking for its end; afterwards one look tells whether the file went that far. Texts of any length are
- * gathered in the window, which grows as their bytes come, never by a length that the file tells.
+ * The window holds the bytes at hand, and zeros behind the last one of the file, so that an operation of fixed length
+ * is read without looking for its end; afterwards one look tells whether the file went that far. Texts of any length
+ * are gathered in the window, which grows as their bytes come, never by a length that the file tells.
  */
 #include "ingest/pickle.h"
 
@@ -358,8 +358,8 @@ static void refuse(struct pickle *in, uint8_t op, int64_t offset)
 /* ---- the machine ---- */
 
 /*
- * The operations that most of a file is, with all of their bytes at hand: references, and small numbers. False: OP is another,
- * and nothing has happened.
+ * The operations that most of a file is, with all of their bytes at hand: references, and small numbers. False: OP is
+ * another, and nothing has happened.
  */
 static inline bool quick_step(struct pickle *in, uint8_t op)
 {
@@ -493,7 +493,7 @@ static void tell_cut(struct pickle *in)
     objects_close_cut(in->o);
 }
 
-/* What follows the end: up to three zero bytes are known, anything else is told. */
+/* What follows the end: up to three zero bytes are known, anything else is reported. */
 static void look_behind(struct pickle *in)
 {
     uint64_t rest = 0;

@@ -84,7 +84,7 @@ static bool next_element(struct reader *reader, struct marshal_item *item, struc
     return true;
 }
 
-/* Read an element and pass over it when it is a container: scalars are all that is asked for here. */
+/* Read an element and pass over it when it is a container: scalars are all that is requested here. */
 static bool next_scalar(struct reader *reader, struct marshal_item *item, struct tpa_error *err)
 {
     return next_element(reader, item, err) && marshal_skip(&reader->in, item, err);

@@ -56,7 +56,7 @@ struct recorder {
     int64_t pid;
     char *name;
     int64_t first_tid;
-    uint16_t categories[RECORDER_KINDS]; /* UINT16_MAX: not asked for yet */
+    uint16_t categories[RECORDER_KINDS]; /* UINT16_MAX: not requested yet */
     struct triple triples[TRIPLES];
     VEC_OF(track_id) named; /* by track: 1 when its process was named */
     int64_t last_device, last_stream;

@@ -2,15 +2,15 @@
  * recorder.h - what profilers of GPUs record, as events with the names that PyTorch's profiler gives such things.
  *
  * For readers of databases and the like (Nsight Systems, rocprofv3), whose rows are kernels, copies, calls and ranges.
- * What goes through here can be asked every question that Kineto's traces can be asked. A recorder is one process, which
- * becomes one file of the trace: numbers that link work to calls are a process's own.
+ * What goes through here can be asked every question that Kineto's traces can be asked. A recorder is one process,
+ * which becomes one file of the trace: numbers that link work to calls are a process's own.
  *
  *     struct recorder *recorder = recorder_open(builder, pid, "python3");
  *     recorder_work(recorder, &(struct recorder_work){ RECORDER_WORK, .kind = RECORDER_KERNEL, .name = name, ... });
  *     recorder_append(recorder, &err);        // to the builder's current file; as often as wanted
  *     recorder_free(recorder);
  *
- * Times are nanoseconds. RECORDER_NONE stands for what is not told.
+ * Times are nanoseconds. RECORDER_NONE stands for what is not recorded.
  */
 #ifndef TPA_INGEST_RECORDER_H
 #define TPA_INGEST_RECORDER_H
@@ -71,8 +71,8 @@ void recorder_name_thread(struct recorder *recorder, track_id thread, const char
 void recorder_device(struct recorder *recorder, int64_t device, int64_t multiprocessors, int64_t warp_size);
 
 /*
- * Add an event from START_NS to END_NS. An end that is missing or before the start: it has no duration, which is flagged.
- * False: it has no time that can be kept, and is counted. Arguments follow with recorder_arg.
+ * Add an event from START_NS to END_NS. An end that is missing or before the start: it has no duration, which is
+ * flagged. False: it has no time that can be kept, and is counted. Arguments follow with recorder_arg.
  */
 bool recorder_event(struct recorder *recorder, enum recorder_kind kind, track_id track, name_id name,
                     int64_t start_ns, int64_t end_ns, unsigned flags);
@@ -92,7 +92,7 @@ struct recorder_work {
     int64_t grid[3], block[3]; /* grid in blocks; [0] decides for all */
     int64_t registers, static_shared, dynamic_shared;
 };
-/* Nothing is told of it. */
+/* Nothing is reported of it. */
 #define RECORDER_WORK_NONE                                                                                   \
     (struct recorder_work)                                                                                   \
     {                                                                                                        \
@@ -107,7 +107,7 @@ struct recorder_work {
 bool recorder_work(struct recorder *recorder, const struct recorder_work *work);
 
 /*
- * Memory: what the driver was asked for. Rows may come in any order of time, and are added by recorder_finish, which
+ * Memory: what the driver was requested. Rows may come in any order of time, and are added by recorder_finish, which
  * counts up what is in use. A release whose BYTES are missing or 0 takes those of the allocation at its address.
  */
 struct recorder_memory {
@@ -121,7 +121,7 @@ struct recorder_memory {
 };
 void recorder_memory(struct recorder *recorder, const struct recorder_memory *memory);
 
-/* A call that may have asked for memory: its thread. */
+/* A call that may have requested memory: its thread. */
 void recorder_memory_call(struct recorder *recorder, int64_t correlation, int64_t tid);
 
 /* All of the process was recorded: add what had to wait. To be followed by recorder_append. */

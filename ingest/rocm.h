@@ -7,15 +7,15 @@
 #include "ingest/recorder.h"
 
 /*
- * What a host record is, by its domain ("HIP_RUNTIME_API_EXT", "hip_api"; NULL or "": not told) and its name: a call of
- * HIP, of HSA, or of another library, or an annotation of the user (roctx).
+ * What a host record is, by its domain ("HIP_RUNTIME_API_EXT", "hip_api"; NULL or "": not recorded) and its name: a
+ * call of HIP, of HSA, or of another library, or an annotation of the user (roctx).
  */
 enum recorder_kind rocm_host_kind(const char *domain, const char *name);
 
 /* "MEMORY_COPY_HOST_TO_DEVICE", "CopyHostToDevice" -> "Memcpy HtoD"; any other name as it is. */
 name_id rocm_copy_name(struct recorder *recorder, const char *name);
 
-/* Blocks of one dimension: AMD tells grids in work-items. RECORDER_NONE when that cannot be told. */
+/* Blocks of one dimension: AMD tells grids in work-items. RECORDER_NONE when that is unknown. */
 int64_t rocm_blocks(int64_t work_items, int64_t block);
 
 /* Is memory of this level (rocprofv3) in use of the device? A range of addresses is none. */

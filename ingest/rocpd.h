@@ -2,7 +2,7 @@
  * rocpd.h - the readers of AMD's SQLite databases; for sqlite.c only.
  *
  * Two formats share the prefix rocpd_: that of rocprofv3 (ROCm 7) and rocprof-sys, whose tables end in the recording
- * process's guid, and the older one of rocmProfileData, RPD, which is told by its table rocpd_op.
+ * process's guid, and the older one of rocmProfileData, RPD, which is known by its table rocpd_op.
  */
 #ifndef TPA_INGEST_ROCPD_H
 #define TPA_INGEST_ROCPD_H

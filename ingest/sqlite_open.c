@@ -307,7 +307,7 @@ static void note_damage(struct database *db, const char *table, uint64_t rows, c
 }
 
 /*
- * Which of the columns asked for the table has; computed ones do not count. Into QUERY goes what selects them, and in
+ * Which of the columns requested the table has; computed ones do not count. Into QUERY goes what selects them, and in
  * *PLACES how many there are.
  */
 static bool find_columns(struct table_scan *scan, const char *const *columns, size_t count,

@@ -54,7 +54,7 @@ struct table_scan {
     struct database *db;
     const char *table;
     void *statement;            /* NULL: no such table, or it cannot be read */
-    int at[TABLE_SCAN_COLUMNS]; /* by column asked for: its place in a row; -1: the table has none */
+    int at[TABLE_SCAN_COLUMNS]; /* by column requested: its place in a row; -1: the table has none */
     bool has_rowid;
     int rowid_at;
     int64_t last_rowid;
@@ -70,12 +70,12 @@ bool table_scan_begin(struct database *db, struct table_scan *scan, const char *
                       const char *const *columns, size_t count);
 bool table_scan_has(const struct table_scan *scan, size_t column);
 
-/* The next row. Damage ends the table early; the rows before it stand, and it is told. */
+/* The next row. Damage ends the table early; the rows before it stand, and it is reported. */
 bool table_scan_next(struct table_scan *scan);
 
 /*
- * The value where it is a whole number: an integer, or a text or fraction that says one. False and *VALUE untouched when
- * it is missing; what is there and is no such number counts as odd.
+ * The value where it is a whole number: an integer, or a text or fraction that says one. False and *VALUE untouched
+ * when it is missing; what is there and is no such number counts as odd.
  */
 bool table_scan_int(struct table_scan *scan, size_t column, int64_t *value);
 

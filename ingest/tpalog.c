@@ -172,8 +172,8 @@ static uint64_t count_unpacked(const struct tpalog_part *part, const struct tpaf
 enum { MOST_VALUES = 1 << 25 };
 
 /*
- * Find the columns of PART, and tell what they will cost: memory until it is joined, and for good. False: there is nothing
- * to decode.
+ * Find the columns of PART, and tell what they will cost: memory until it is joined, and for good. False: there is
+ * nothing to decode.
  */
 static bool open_part(struct tpalog_part *part, struct tpafile_decoder *decoder)
 {
@@ -219,7 +219,8 @@ static uint64_t ratio_of(const struct tpalog_reader *reader)
 
 /*
  * A small file must not become an endless trace: as for packed sources, and with the same limit. Asked before the block
- * is decoded, of all blocks so far together. All names come before the events: of a file whose size is known, all counts.
+ * is decoded, of all blocks so far together. All names come before the events: of a file whose size is known, all
+ * counts.
  */
 static bool may_keep(struct tpalog_reader *reader, const struct tpalog_part *part)
 {
@@ -441,8 +442,8 @@ static bool can_join(const struct pipeline *pipeline)
 }
 
 /*
- * Wait until there is room for PART, number NUMBER, beside those that are open. The one that is to be joined next need not:
- * so there is always one that goes on. Who waits joins what the others decoded.
+ * Wait until there is room for PART, number NUMBER, beside those that are open. The one that is to be joined next need
+ * not: so there is always one that goes on. Who waits joins what the others decoded.
  */
 static void wait_for_room(struct pipeline *pipeline, const struct tpalog_part *part, uint64_t number)
 {
@@ -629,7 +630,7 @@ bool tpalog_takes_notice(struct tpalog_reader *reader, int64_t word, int64_t tex
     const struct tpalog_text *words = tpalog_text(&reader->texts, word);
     size_t word_len = words ? words->len : 0;
     const struct tpalog_text *body = tpalog_text(&reader->texts, text);
-    reader->texts.lost_count = lost; /* those that are taken are asked for again */
+    reader->texts.lost_count = lost; /* those that are taken are requested again */
     if (!body)
         return false;
     name_id id = names_find(reader->notices, (const char *)key, sizeof key);

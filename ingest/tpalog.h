@@ -58,8 +58,8 @@ struct tpalog_room {
 };
 
 /*
- * Which argument the events' n-th is; ARG_COUNT: one that we do not know or that nobody wants, or that is of another type
- * than its key. What its values are tells our own table, never the file.
+ * Which argument the events' n-th is; ARG_COUNT: one that we do not know or that nobody wants, or that is of another
+ * type than its key. What its values are tells our own table, never the file.
  */
 struct tpalog_arguments {
     size_t count;
@@ -139,7 +139,7 @@ struct tpalog_texts {
     size_t there;                         /* texts in them */
     size_t last;                          /* the run asked last */
     struct tpalog_text lost;              /* stands in for texts whose block is lost */
-    /* Ids of those that were asked for, by number: NAME_NONE for the others, which the functions below tell. */
+    /* Ids of those that were requested, by number: NAME_NONE for the others, which the functions below tell. */
     name_id *name_ids, *text_ids;
     size_t id_count, id_capacity;
     uint64_t lost_count;
@@ -198,8 +198,8 @@ struct tpalog_reader {
 enum { TPALOG_MOST_NOTICES = 1000, TPALOG_LONGEST_WORD = 256, TPALOG_LONGEST_NOTICE = 64 << 10 };
 
 /*
- * Is the notice of these texts, by their numbers, of COUNT cases one of those that are taken? Else they are counted. The
- * taken ones are numbered from 0 in the order in which they are met: *NUMBER.
+ * Is the notice of these texts, by their numbers, of COUNT cases one of those that are taken? Else they are counted.
+ * The taken ones are numbered from 0 in the order in which they are met: *NUMBER.
  */
 bool tpalog_takes_notice(struct tpalog_reader *reader, int64_t word, int64_t text, uint64_t count,
                          size_t *number);
@@ -236,7 +236,7 @@ void tpalog_sums_notice(struct tpalog_reader *reader, const char *kind, const ch
 void tpalog_sums_told_notice(struct tpalog_reader *reader, int64_t kind, int64_t text, uint64_t count,
                              int64_t offset);
 
-/* The sums, and what is told of their container, become the caller's. */
+/* The sums, and what is reported of their container, become the caller's. */
 void tpalog_sums_hand_over(struct tpalog_reader *reader, struct ingested *to);
 
 /* tpalog_log.h: what the capture library logs. */

@@ -586,7 +586,7 @@ static track_id find_told_track(struct tpalog_reader *reader, int64_t number)
 /* ---- events: in the order of the file ---- */
 
 /*
- * The ids, which IDS has by number, of COUNT texts, in 4 bytes. False: some were not asked for yet, or are too large.
+ * The ids, which IDS has by number, of COUNT texts, in 4 bytes. False: some were not requested yet, or are too large.
  */
 static bool map_texts(const name_id *ids, size_t id_count, const int64_t *numbers, size_t count, int32_t *to)
 {

@@ -46,7 +46,7 @@ struct log_json {
 
 enum { JSON_TEXTS = 256, MOST_STREAMS = 64 };
 
-/* A track that was asked for before. */
+/* A track that was requested before. */
 struct log_number {
     int64_t pid, tid;
     track_id id;

@@ -1,7 +1,7 @@
 /*
  * tpalog_memory.c - allocations and frees of a log as the memory records that PyTorch's profiler writes: `[memory]`.
  *
- * They are what the driver was asked for, so a framework's caching allocator shows by what it reserves. Records tell
+ * They are what the driver was requested, so a framework's caching allocator shows by what it reserves. Records tell
  * which call made them, but no thread, which the call tells; so they wait until all calls are read. What the host
  * allocates for copies (pinned) counts as memory of the host; managed memory as the device's.
  */

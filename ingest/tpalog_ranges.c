@@ -1,8 +1,8 @@
 /*
  * tpalog_ranges.c - NVTX ranges, marks and steps of a log as events.
  *
- * PyTorch's emit_nvtx() tells operators in the messages of ranges: "aten::mm, seq = 12, sizes = [[8, 3], [3, 4]]". Such a
- * range becomes an operator with its sequence number and shapes; any other an annotation, its domain before its name.
+ * PyTorch's emit_nvtx() tells operators in the messages of ranges: "aten::mm, seq = 12, sizes = [[8, 3], [3, 4]]". Such
+ * a range becomes an operator with its sequence number and shapes; any other an annotation, its domain before its name.
  * What a message means is worked out once per text, numbers in it being kept apart by the writer.
  */
 #include "ingest/tpalog_log.h"
@@ -209,7 +209,7 @@ static const struct meaning *meaning_of(struct tpalog_reader *reader, struct tpa
     return &ranges->meanings.at[text->range - 1];
 }
 
-/* A name whose domain has to be told: "NCCL: ncclAllReduce". */
+/* A name whose domain has to be reported: "NCCL: ncclAllReduce". */
 static name_id name_in_domain(struct tpalog_reader *reader, const struct tpalog_text *domain, name_id name,
                               const struct tpalog_text *text)
 {
@@ -396,8 +396,9 @@ static int compare_steps(const void *left, const void *right)
 }
 
 /*
- * A step lasts until the next one begins, and the last one until the log ends. Where the next is not in the log, recording
- * was switched off between: by that next step, with --steps and --sample, or at some other time, which cuts the step off.
+ * A step lasts until the next one begins, and the last one until the log ends. Where the next is not in the log,
+ * recording was switched off between: by that next step, with --steps and --sample, or at some other time, which cuts
+ * the step off.
  */
 static void add_step(struct tpalog_reader *reader, struct log_columns *columns, const struct step *step,
                      const struct step *next)

@@ -404,7 +404,7 @@ bool tpalog_join_record(struct tpalog_reader *reader, struct tpalog_part *part, 
     case TPAFILE_DROPPED: join_dropped(reader->log->facts, part); return true;
     case TPAFILE_NOTE: join_notes(reader, part); return true;
     default:
-        return true; /* EXTERNAL: correlations with frameworks' own numbers; no question asks for them yet */
+        return true; /* EXTERNAL: correlations with frameworks' own numbers; no question requests them yet */
     }
 }
 

@@ -21,7 +21,7 @@ struct whole {
     size_t room, done;
 };
 
-/* Read SOURCE to its end, telling the progress that OPTIONS ask for. False and ERR when reading fails; free it then, too. */
+/* Read SOURCE to its end, telling the progress that OPTIONS request. False and ERR when reading fails; free it then, too. */
 bool whole_read(struct whole *whole, struct source *source, const struct ingest_options *options,
                 struct tpa_error *err);
 

@@ -1,7 +1,7 @@
 /*
  * xplane_event.c - one XEvent, made an event of the trace.
  *
- * What is told apart:
+ * What is distinguished:
  *
  *   - On a GPU's streams, kernel_details, memcpy_details and memset_details say what it is. On a TPU the lines say it.
  *   - On the host, an event with a correlation_id is a call of CUDA's or HIP's; so is a TPU's DoEnqueueProgram, whose
@@ -201,11 +201,11 @@ static void add_args(struct xplane_reader *reader, const struct xplane_stats *st
     add_details(reader, stats);
 }
 
-/* Contexts tie what asked for work to what did it: producer to consumers of one type and id. */
+/* Contexts tie what requested work to what did it: producer to consumers of one type and id. */
 static void add_flow(struct xplane_reader *reader, const struct xplane_stats *stats, enum xplane_stat type,
                      enum xplane_stat id, char phase, track_id track, int64_t ts_ns)
 {
-    int64_t numbers[2] = { 1, 0 }; /* where no type is told, it is the one for all */
+    int64_t numbers[2] = { 1, 0 }; /* where no type is reported, it is the one for all */
     xplane_number(stats, type, &numbers[0]);
     if (!xplane_number(stats, id, &numbers[1]))
         return;

@@ -3,7 +3,7 @@
 
 #include "analyze/sequences/sequences.h"
 
-/* By event: is it a call whose work is now part of another's? A call of several works still launches the others. */
+/* By event: is it a call whose work is now part of another's? A call of several operations still launches the others. */
 static bool *find_calls(const struct editing *editing, const struct sequences *sequences)
 {
     const struct gpu_events *gpu = editing->graph->gpu;

@@ -176,8 +176,9 @@ static struct launching launching_of(const struct editing *editing, const struct
 }
 
 /*
- * The host time of THREAD from START to END that a graph takes the place of: operators, calls, and the Python between them. What
- * a graph cannot hold stays: waits for the device, the loading of data, and pauses of a millisecond and more.
+ * The host time of THREAD from START to END that a graph takes the place of: operators, calls, and the Python between
+ * them. What a graph cannot hold stays: waits for the device, the loading of data, and pauses of a millisecond and
+ * more.
  */
 static void launch_at_once(const struct editing *editing, uint32_t thread, int64_t start_ns, int64_t end_ns,
                            const struct intervals *data)
@@ -348,7 +349,7 @@ static int64_t usual_of(const struct use *uses, size_t count)
     return median_ns;
 }
 
-/* May a single use be taken for a first? Not of work that a program asks for once: only calls that set something up. */
+/* May a single use be taken for a first? Not of work that a program requests once: only calls that set something up. */
 static bool may_be_set_up(const struct editing *editing, const struct use *use, unsigned char sort)
 {
     return event_is_call((enum event_kind)editing->trace->kind[use->span]) &&

@@ -28,7 +28,7 @@ static bool is_call(const struct trace *trace, event_id e)
     return event_is_call((enum event_kind)trace->kind[e]);
 }
 
-/* Pieces of the host whose span has such a name and is of the kind asked for. */
+/* Pieces of the host whose span has such a name and is of the kind requested. */
 static void scale_pieces(const struct editing *editing, const bool *names)
 {
     const struct replay_graph *graph = editing->graph;
@@ -74,7 +74,7 @@ static bool scale_named(const struct editing *editing, struct tpa_error *err)
 
 /* ---- modules and annotations: all that goes on within ---- */
 
-/* Which names are asked for: of modules by what follows "nn.Module: ". */
+/* Which names are requested: of modules by what follows "nn.Module: ". */
 struct ranges_asked {
     const struct trace *trace;
     bool *names;

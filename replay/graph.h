@@ -10,20 +10,21 @@
  *
  * Moments are
  *
- * - of a host thread: every time at which one of its spans begins or ends, each time once, ascending. Spans are operators
+ * - of a host thread: every time at which one of its spans begins or ends, each time once, ascending. Spans are
+ * operators
  *   and calls of the runtime or driver, on program threads only: those with an operator, or with a call that launched
  *   work. In a file that has neither, every host event with a duration is a span. The ends of steps, and the moments at
  *   which another thread took over, are moments too;
  * - of device work: its start and its end;
  * - of a collective that was found on several ranks: when the last of them began.
  *
- * The time between a moment of a thread and the one before is a piece; it belongs to the innermost span that is open, which
- * is the one that began last, or to none: then it is a gap.
+ * The time between a moment of a thread and the one before is a piece; it belongs to the innermost span that is open,
+ * which is the one that began last, or to none: then it is a gap.
  *
  * A moment depends on the one before it (of its thread; the end of work on its start) and on what its edges say. One of
- * these binds: it was the last to be ready. The definitions are those of docs/definitions.md. What binds keeps the lag that
- * was recorded; the others only say that the moment cannot come before them. So replay.h gets every moment back where it was
- * recorded when nothing is changed.
+ * these binds: it was the last to be ready. The definitions are those of docs/definitions.md. What binds keeps the lag
+ * that was recorded; the others only say that the moment cannot come before them. So replay.h gets every moment back
+ * where it was recorded when nothing is changed.
  *
  * Times are nanoseconds on one clock: of several files, the times of each are moved by shift_ns.
  */
@@ -94,10 +95,10 @@ struct replay_graph {
     bool too_large; /* the trace has more events than moments can be counted for: the graph is empty */
 
     /* Relations that the recording contradicts: what waited came before what it waited for. */
-    size_t early_work;     /* works that began before the call that launched them */
+    size_t early_work;     /* operations that began before the call that launched them */
     size_t dropped_edges;  /* edges left out because they would close a circle within one nanosecond */
-    size_t unlinked_work;  /* works whose call is not in the file */
-    size_t unknown_starts; /* of these, works before which nothing ran on their stream */
+    size_t unlinked_work;  /* operations whose call is not in the file */
+    size_t unknown_starts; /* of these, operations before which nothing ran on their stream */
 };
 
 /* What the graph looks at of arguments. Sizes of collectives are not needed. */

@@ -1,9 +1,9 @@
 /*
  * order.c - the moments in an order in which each comes after those it depends on.
  *
- * A moment is put in order after all that it depends on, which are put in order first; with a stack of its own, since a chain of
- * these may be as long as the trace. No sorting is needed. A moment depends on none that was recorded later, so a circle can only
- * lie within one nanosecond; the edge that closes it is left out.
+ * A moment is put in order after all that it depends on, which are put in order first; with a stack of its own, since a
+ * chain of these may be as long as the trace. No sorting is needed. A moment depends on none that was recorded later,
+ * so a circle can only lie within one nanosecond; the edge that closes it is left out.
  */
 #include "replay/graph_maker.h"
 
@@ -92,7 +92,7 @@ static moment_id before(const struct ordering *ordering, moment_id m)
     return ordering->first[m / 64] >> (m % 64) & 1 ? MOMENT_NONE : m - 1;
 }
 
-/* The moment on top of the stack cannot come before the one below it, which asked for that: leave this edge out. */
+/* The moment on top of the stack cannot come before the one below it, which requested that: leave this edge out. */
 static void give_up(struct ordering *ordering)
 {
     ordering->state[ordering->stack.at[--ordering->stack.count].m] = 0;

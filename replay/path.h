@@ -7,10 +7,10 @@
  *         sums[path->at[i].part] += path->at[i].end_ns - path->at[i].start_ns;   // together: the length of the window
  *     path_free(path);
  *
- * The path is walked backwards from what ended last. On a host thread it follows the thread; where a call waited for device
- * work, it goes on there; and device work goes on at what was ready last of its launch, the work before it on its stream and the
- * work of other streams that it waited for. docs/definitions.md has the rules. The pieces follow one another without a gap, so
- * that they add up to the window to the nanosecond.
+ * The path is walked backwards from what ended last. On a host thread it follows the thread; where a call waited for
+ * device work, it goes on there; and device work goes on at what was ready last of its launch, the work before it on
+ * its stream and the work of other streams that it waited for. docs/definitions.md has the rules. The pieces follow one
+ * another without a gap, so that they add up to the window to the nanosecond.
  */
 #ifndef TPA_REPLAY_PATH_H
 #define TPA_REPLAY_PATH_H
@@ -83,8 +83,8 @@ moment_id path_last_moment(const struct replay_graph *graph, const struct path_w
 void path_add_up(const struct path *path, int64_t *sums_ns);
 
 /*
- * All that the files of a group have recorded, for each group: from the first begin to the last end of spans and works. New, as
- * the following; free with path_windows_free (NULL is allowed).
+ * All that the files of a group have recorded, for each group: from the first begin to the last end of spans and
+ * operations. New, as the following; free with path_windows_free (NULL is allowed).
  */
 struct path_windows *path_windows_whole(const struct replay_graph *graph);
 

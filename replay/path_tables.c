@@ -33,7 +33,7 @@ struct item_row {
     struct text part, name;
     int64_t time_ns, count;
     double share;
-    int64_t gone_saves_ns; /* missing where it was not asked for */
+    int64_t gone_saves_ns; /* missing where it was not requested */
     double leaves_share;
 };
 
@@ -113,7 +113,7 @@ static struct text keep(struct result *result, struct buffer *text)
     return kept;
 }
 
-/* Several windows are told apart, one need not be. */
+/* Several windows are distinguished, one need not be. */
 static struct window_key key_of(const struct replay_graph *graph, const struct path_windows *windows,
                                 size_t w, struct result *result)
 {

@@ -123,7 +123,7 @@ void stream_work_free(struct stream_work *streams)
     free(streams);
 }
 
-/* How many of COUNT works were launched before NS, or, with INCLUDED, by then. */
+/* How many of COUNT operations were launched before NS, or, with INCLUDED, by then. */
 static size_t count_launched(const struct launched_work *at, size_t count, int64_t ns, bool included)
 {
     size_t i;

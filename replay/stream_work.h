@@ -43,8 +43,8 @@ size_t stream_work_launched_after(const struct stream_work *streams, size_t inde
 size_t stream_work_launched_by(const struct stream_work *streams, track_id track, int64_t ns);
 
 /*
- * New, free with free(): by work, the work of its stream that ended last of those that ended by its start; UINT32_MAX: none.
- * Of works that ended together, the last to begin.
+ * New, free with free(): by work, the work of its stream that ended last of those that ended by its start; UINT32_MAX:
+ * none. Of operations that ended together, the last to begin.
  */
 uint32_t *stream_work_before(const struct stream_work *streams, const struct replay_graph *graph);
 

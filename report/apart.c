@@ -1,6 +1,6 @@
 /*
- * apart.c - see apart.h. Names that look the same are a group; the words of a name that not all of its group have are what
- * it differs in.
+ * apart.c - see apart.h. Names that look the same are a group; the words of a name that not all of its group have are
+ * what it differs in.
  */
 #include "report/apart.h"
 
@@ -119,7 +119,7 @@ static size_t next_word(const struct buffer *text, size_t *at)
     return len > LONGEST_WORD && piece ? piece : len;
 }
 
-/* Valid until the next is asked for. */
+/* Valid until the next is requested. */
 static struct word *word_of(struct apart *apart, name_id look, const char *word, size_t len)
 {
     buffer_clear(&apart->key);

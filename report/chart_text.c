@@ -27,7 +27,7 @@ enum {
     DEFAULT_HEIGHT = 24,
     LEAST_WIDTH = 40,
     LEAST_ROWS = 4,
-    MOST_LYING = 40, /* more categories than these stand, whatever the chart asks for */
+    MOST_LYING = 40, /* more categories than these stand, whatever the chart requests */
     FIGURE_WIDTH = 12,
     STANDING_LABEL = 8,
     LEAST_NAME = 7, /* columns below which a name that does not fit in a box is left out */

@@ -1,5 +1,6 @@
 /*
- * analysis.h - all answers about memory snapshots, as structs: what `tpa memory` shows, and report, charts and diff use.
+ * analysis.h - all answers about memory snapshots, as structs: what `tpa memory` shows, and report, charts and diff
+ * use.
  *
  *     struct snapshot_answers answers;
  *     snapshot_answer(&snapshots, &(struct snapshot_question){ .at = { MOMENT_PEAK }, .by = ALIVE_BY_LINE }, &answers);
@@ -66,7 +67,7 @@ struct segment_row {
 };
 
 struct snapshot_answers {
-    VEC_OF(struct memory_replay *) replays; /* of every device that was asked for */
+    VEC_OF(struct memory_replay *) replays; /* of every device that was requested */
     VEC_OF(const char *) files;             /* of every replay: the snapshot's path */
     struct device_rows devices;
     VEC_OF(struct in_use_row) in_use;

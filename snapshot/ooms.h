@@ -1,5 +1,5 @@
 /*
- * ooms.h - every time memory ran out: what was asked for, what was in use just before, and why it did not fit.
+ * ooms.h - every time memory ran out: what was requested, what was in use just before, and why it did not fit.
  *
  * The state is that before the entry `oom`, by replay. The allocator has then returned what it could to the device
  * already (its entries segment_free and segment_unmap come before), and the snapshot itself may be of a later
@@ -14,7 +14,7 @@
 enum oom_verdict {
     OOM_FRAGMENTATION, /* no free block is large enough, all of them together are */
     OOM_SPREAD,        /* only what the device has free and the free blocks together are */
-    OOM_OUT_OF_MEMORY, /* all of that together is less than what was asked for */
+    OOM_OUT_OF_MEMORY, /* all of that together is less than what was requested */
     OOM_OTHER_POOL,    /* a free block is large enough, but of another pool or stream */
     OOM_UNKNOWN,       /* neither segments nor device_free are recorded */
 };

@@ -1,10 +1,10 @@
 /*
  * segments.h - what the allocator had asked a device for when the snapshot was taken, and how much of it lies idle.
  *
- * A segment is what the allocator got from the device at once; blocks are the pieces it is cut into. Sizes of blocks are
- * rounded up, so `active` here is more than the requested bytes of a replay. Of what is inactive, whole segments go back to
- * the device with torch.cuda.empty_cache(); pieces of segments that hold other blocks cannot (inactive split). The free
- * ranges of expandable segments are neither: they can be unmapped page by page.
+ * A segment is what the allocator got from the device at once; blocks are the pieces it is cut into. Sizes of blocks
+ * are rounded up, so `active` here is more than the requested bytes of a replay. Of what is inactive, whole segments go
+ * back to the device with torch.cuda.empty_cache(); pieces of segments that hold other blocks cannot (inactive split).
+ * The free ranges of expandable segments are neither: they can be unmapped page by page.
  */
 #ifndef TPA_SNAPSHOT_SEGMENTS_H
 #define TPA_SNAPSHOT_SEGMENTS_H
@@ -25,8 +25,8 @@ struct segment_sums {
     int64_t inactive_split; /* of blocks in segments that hold active ones, too, and are not expandable */
     int64_t inactive_whole; /* of segments that hold none: what empty_cache() gives back */
     int64_t inactive_expandable;
-    int64_t requested;     /* what was asked for, of the active blocks */
-    int64_t rounding;      /* of the allocated blocks, what is more than was asked for */
+    int64_t requested;     /* what was requested, of the active blocks */
+    int64_t rounding;      /* of the allocated blocks, what is more than was requested */
     int64_t largest_free;  /* block */
     int64_t do_not_add_up; /* segments whose blocks are more or less than the segment */
 };

@@ -13,8 +13,8 @@ struct snapshot_tables_options {
 
 /*
  * Add the tables devices, alive_at_peak (or alive, at another moment), ooms, steps, leaks, fragmentation, churn, and
- * segments where asked for. Tables with nothing in them are added too, so that programs find them; people do not see them
- * where EMPTY is false.
+ * segments where requested. Tables with nothing in them are added too, so that programs find them; people do not see
+ * them where EMPTY is false.
  */
 void snapshot_add_tables(const struct snapshot_answers *answers,
                          const struct snapshot_tables_options *options, bool empty, struct result *result);

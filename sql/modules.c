@@ -1,9 +1,10 @@
 /*
  * modules.c - see modules.h.
  *
- * What a query says of a table is used where it saves most: one event by its number; events of one name, which lie together
- * in the order by name; a range of time, by bisection in the order by time. Kinds and tracks are looked at row by row, which is
- * cheaper here than in SQLite. Whatever was used, SQLite checks every row again, so that using too little is never wrong.
+ * What a query says of a table is used where it saves most: one event by its number; events of one name, which lie
+ * together in the order by name; a range of time, by bisection in the order by time. Kinds and tracks are looked at row
+ * by row, which is cheaper here than in SQLite. Whatever was used, SQLite checks every row again, so that using too
+ * little is never wrong.
  */
 #include "sql/modules.h"
 
@@ -142,7 +143,7 @@ static int use_of(sqlite3_index_info *info, int i)
     }
 }
 
-/* The order asked for, where a scan that uses USED can give it. */
+/* The order requested, where a scan that uses USED can give it. */
 static int order_of(const sqlite3_index_info *info, int used)
 {
     if (info->nOrderBy != 1 || used & (SCAN_ID | SCAN_NAME))
@@ -352,7 +353,7 @@ static int event_rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *id)
 
 /* ---- other tables ---- */
 
-/* `args` alone can be asked for those of one event. */
+/* `args` alone can be requested those of one event. */
 static int choose_rows(sqlite3_vtab *base, sqlite3_index_info *info)
 {
     const struct module *module = ((struct virtual_table *)base)->module;

@@ -1,9 +1,9 @@
 /*
- * sql_tables.h - the tables that a trace has in SQL, and their columns: what there is, for .schema and the pages, and how a
- * cell is told.
+ * sql_tables.h - the tables that a trace has in SQL, and their columns: what there is, for .schema and the pages, and
+ * how a cell is reported.
  *
- * Some tables hold events of some kinds (events, operators, kernels ...); their columns are chosen from one list. The others
- * have rows of their own (steps, tracks, files ...).
+ * Some tables hold events of some kinds (events, operators, kernels ...); their columns are chosen from one list. The
+ * others have rows of their own (steps, tracks, files ...).
  */
 #ifndef TPA_SQL_SQL_TABLES_H
 #define TPA_SQL_SQL_TABLES_H
@@ -14,7 +14,7 @@
 #include "trace/calltree.h"
 #include <sqlite3.h>
 
-/* The events of a table in the orders that queries ask for; each is made when first asked for. */
+/* The events of a table in the orders that queries request; each is made when first requested. */
 struct event_rows {
     event_id *ids; /* in order of the file */
     size_t count;

@@ -1,5 +1,6 @@
 /*
- * trace_sql.h - SQL over a trace: SQLite, whose tables are the trace's columns. Nothing is copied, and nothing is written.
+ * trace_sql.h - SQL over a trace: SQLite, whose tables are the trace's columns. Nothing is copied, and nothing is
+ * written.
  *
  *     struct trace_sql *sql = trace_sql_open(&analyses);
  *     struct trace_wants wants = { 0 };
@@ -10,8 +11,9 @@
  *         ...                                // TABLE: the rows of a statement; NULL when there is none left
  *     trace_sql_free(sql);
  *
- * The tables are those of sql_tables.h. An analysis is a function that gives a table: gaps('--by op'); whoever opens says
- * which there are. A statement that would write, attach or load anything is an error, as is one that takes too long.
+ * The tables are those of sql_tables.h. An analysis is a function that gives a table: gaps('--by op'); whoever opens
+ * says which there are. A statement that would write, attach or load anything is an error, as is one that takes too
+ * long.
  */
 #ifndef TPA_SQL_TRACE_SQL_H
 #define TPA_SQL_TRACE_SQL_H
@@ -38,8 +40,8 @@ struct trace_sql *trace_sql_open(const struct trace_sql_functions *functions, st
 void trace_sql_free(struct trace_sql *sql);
 
 /*
- * Add to WANTS what the statements of TEXT read. What cannot be told from them, because a function is asked or a statement
- * is wrong, is everything.
+ * Add to WANTS what the statements of TEXT read. What cannot be distinguished from them, because a function is asked or
+ * a statement is wrong, is everything.
  */
 void trace_sql_wants(struct trace_sql *sql, const char *text, struct trace_wants *wants);
 
@@ -50,8 +52,8 @@ void trace_sql_use(struct trace_sql *sql, const struct trace *trace, const int64
 void trace_sql_limit(struct trace_sql *sql, int64_t limit_ns, const volatile sig_atomic_t *interrupted);
 
 /*
- * Run the next statement of *TEXT, which then begins behind it. TABLE is new, free with table_free: its rows, MOST at most
- * unless that is 0; NULL when there was no further statement. False and ERR when it fails.
+ * Run the next statement of *TEXT, which then begins behind it. TABLE is new, free with table_free: its rows, MOST at
+ * most unless that is 0; NULL when there was no further statement. False and ERR when it fails.
  */
 bool trace_sql_next(struct trace_sql *sql, const char **text, size_t most, struct table **table,
                     struct tpa_error *err);

@@ -29,12 +29,13 @@ enum sql_mode {
 /*
  * New; free with sql_close. The file may be anybody's: its schema can run nothing, statements that are none of ours are
  * refused, values and the work of a statement are limited, and a journal beside it that would delete other files is an
- * error. A name that SQLite would take for no file is one, too. Whoever else is writing is waited for up to WAIT_MS. NULL and ERR when that fails.
+ * error. A name that SQLite would take for no file is one, too. Whoever else is writing is waited for up to WAIT_MS.
+ * NULL and ERR when that fails.
  */
 struct sql *sql_open(const char *path, enum sql_mode mode, int wait_ms, struct tpa_error *err);
 void sql_close(struct sql *sql);
 
-/* Has the file the tables and indexes that SCHEMA makes, and nothing else? False: that cannot be told. */
+/* Has the file the tables and indexes that SCHEMA makes, and nothing else? False: that is unknown. */
 bool sql_has_schema(struct sql *sql, const char *schema, bool *same, struct tpa_error *err);
 
 const char *sql_path(const struct sql *sql);

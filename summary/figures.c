@@ -191,7 +191,7 @@ static void find_peaks(const struct summary *summary, const struct groups *group
     }
 }
 
-/* What is told of a rank, and not of its devices; at its first file. */
+/* What is reported of a rank, and not of its devices; at its first file. */
 struct file_figures {
     int64_t steps, step_average_ns, blocked_ns;
 };

@@ -152,7 +152,7 @@ static void add_ranks(const struct summary *summary, const double *shares, struc
 
 /*
  * By rank, the share of its time that the events of HOLDS took; all 0 where there is one rank, of which nothing is
- * said. New; free(). HOLDS asks for name and kind alone, so each pair is asked once: for every kernel it was a sixth
+ * said. New; free(). HOLDS requests name and kind alone, so each pair is asked once: for every kernel it was a sixth
  * of `tpa summary`.
  */
 static double *rank_shares(const struct summary *summary, place_holds *holds)

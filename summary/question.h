@@ -60,7 +60,7 @@ struct stake {
 struct summary_rank {
     int64_t rank;
     uint32_t file;   /* the first of them, which stands for all */
-    int64_t time_ns; /* how long they are together, as far as they were asked for */
+    int64_t time_ns; /* how long they are together, as far as they were requested */
 };
 
 /* An operator that costs much, of all ranks and devices. */
@@ -92,13 +92,13 @@ struct summary {
     struct arena arena; /* texts of findings */
 };
 
-/* Could kernels of the operator NAME use tensor cores, as they multiply matrices? To be asked once per name. */
+/* Could kernels of the operator NAME use tensor cores, as they multiply matrices? To be called once per name. */
 bool summary_multiplies_matrices(const char *name);
 
 /* Has DEVICE of RANK tensor cores, by its compute capability? */
 bool summary_has_tensor_cores(const struct summary *summary, int64_t rank, int64_t device);
 
-/* How long FILE is, as far as it was asked for. */
+/* How long FILE is, as far as it was requested. */
 int64_t summary_file_time(const struct summary *summary, uint32_t file);
 
 /* Fill SUMMARY->ranks, to be freed; which of them RANK is, NULL when no file is of it. */

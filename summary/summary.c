@@ -135,7 +135,7 @@ static bool ask(struct summary *summary, struct result *result, struct tpa_error
     const struct selection *selection = summary->selection;
     unsigned features = summary->features;
     bool by_rank = summary->by != SUMMARY_BY_ALL;
-    if (features & FEATURE_MEMORY) { /* what failed for want of memory is told */
+    if (features & FEATURE_MEMORY) { /* what failed for want of memory is reported */
         summary->memory = memory_analyze(trace, selection, &(struct memory_options){ .brief = true });
         memory_add_failures(summary->memory, result);
     }

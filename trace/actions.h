@@ -15,12 +15,12 @@
 struct action {
     const char *name; /* lives as long as the report */
     int64_t mean_ns, total_ns;
-    int64_t calls; /* -1: not told */
-    double share;  /* of the time since the profiler was made; NAN: not told */
+    int64_t calls; /* -1: not recorded */
+    double share;  /* of the time since the profiler was made; NAN: not recorded */
 };
 
 struct action_report {
-    const char *stage; /* "FIT", "TEST" ...; "" when not told */
+    const char *stage; /* "FIT", "TEST" ...; "" when not recorded */
     VEC_OF(struct action) actions;
     int64_t total_calls, total_ns; /* of the row "Total"; -1: there was none */
     uint64_t odd_lines;            /* lines that are no row, and were passed over */

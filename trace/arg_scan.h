@@ -1,5 +1,5 @@
 /*
- * arg_scan.h - one argument of many events, asked for mostly in ascending order of event.
+ * arg_scan.h - one argument of many events, requested mostly in ascending order of event.
  *
  * trace_arg() finds its place anew for every event; a scan goes on from where it is, so that a
  * pass over all events costs about a bit test each. Going back costs as much as trace_arg().

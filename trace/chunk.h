@@ -88,7 +88,7 @@ struct trace_chunk {
     uint32_t mapped_file;                /* tracks.map is valid for this file */
     uint32_t serial;                     /* counts how often the chunk was emptied, from 1 */
 
-    /* The track asked for last: most events lie on the same one as the event before. */
+    /* The track requested last: most events lie on the same one as the event before. */
     int64_t last_pid, last_tid;
     track_id last_track; /* TRACK_NONE: none yet */
 };

@@ -1,5 +1,5 @@
 /*
- * classify.c - what events and tracks are, told from the words that producers use.
+ * classify.c - what events and tracks are, known from the words that producers use.
  *
  * Learnt from libkineto (2020 to 2026), the removed TensorBoard plugin, TensorFlow and JAX traces.
  * Everything here depends on a category or on a track; but TensorFlow and JAX have no categories, and there the names

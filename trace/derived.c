@@ -46,7 +46,7 @@ static void *find_or_begin(struct trace_storage *storage, const struct derivatio
 static void finish(struct trace_storage *storage, const struct derivation *derivation, void *value)
 {
     pthread_mutex_lock(&lock);
-    if (value) /* else it cannot be worked out, and is asked for again */
+    if (value) /* else it cannot be worked out, and is requested again */
         *VEC_PUSH(&storage->derived) = (struct trace_derived){ derivation, value };
     size_t place = find_unfinished(storage, derivation);
     storage->deriving.at[place] = storage->deriving.at[--storage->deriving.count];

@@ -1,5 +1,5 @@
 /*
- * derived.h - what several questions derive from a trace: worked out once, when first asked for, and kept with it.
+ * derived.h - what several questions derive from a trace: worked out once, when first requested, and kept with it.
  *
  *     static void *derive(const struct trace *trace) { return attribution_open(trace); }
  *     static void release(void *launches) { attribution_free(launches); }

@@ -159,7 +159,7 @@ static void cut_events(struct cut *cut, event_id *before)
         storage->category[kept] = storage->category[e];
         storage->kind[kept] = storage->kind[e];
         storage->flags[kept] = storage->flags[e];
-        storage->track[kept] = storage->track[e]; /* renumbered below: keeps_event asks for the old one */
+        storage->track[kept] = storage->track[e]; /* renumbered below: keeps_event requests the old one */
         kept++;
     }
     before[storage->count] = kept;

@@ -11,8 +11,8 @@
  *             if (snapshot->entries.action[e] == ENTRY_ALLOC)
  *                 bytes += snapshot->entries.size[e];
  *
- * The sizes of entries and of `requested` are the bytes that were asked for; those of blocks are rounded up, to multiples
- * of 512 bytes. An address has 64 bits and no sign.
+ * The sizes of entries and of `requested` are the bytes that were requested; those of blocks are rounded up, to
+ * multiples of 512 bytes. An address has 64 bits and no sign.
  */
 #ifndef TPA_TRACE_SNAPSHOT_H
 #define TPA_TRACE_SNAPSHOT_H
@@ -26,7 +26,7 @@
 
 /* The words of `action`, as PyTorch has them. */
 enum entry_action {
-    ENTRY_ALLOC,          /* a block was handed out: size is what was asked for */
+    ENTRY_ALLOC,          /* a block was handed out: size is what was requested */
     ENTRY_FREE_REQUESTED, /* the tensor died */
     ENTRY_FREE_COMPLETED, /* no stream uses it any more: the memory can be used again */
     ENTRY_SEGMENT_ALLOC,  /* cudaMalloc */
@@ -47,7 +47,7 @@ typedef uint32_t stack_id;
 typedef uint32_t frame_id;
 #define STACK_NONE UINT32_MAX          /* none was recorded */
 #define SNAPSHOT_NO_TIME INT64_MIN     /* entries of PyTorch 2.0 and 2.1 tell no time */
-#define SNAPSHOT_NO_SIZE INT64_MIN     /* not told */
+#define SNAPSHOT_NO_SIZE INT64_MIN     /* not recorded */
 #define SNAPSHOT_HOST ((uint32_t)-1)   /* the device of pinned host memory */
 #define SNAPSHOT_DEVICES_MOST 1048576u /* numbers of devices are below it */
 
@@ -88,7 +88,7 @@ struct snapshot_block {
     uint64_t addr;
     int64_t size; /* rounded */
     int64_t
-        requested; /* of an inactive block: of its last use, so it counts for nothing. SIZE when not told */
+        requested; /* of an inactive block: of its last use, so it counts for nothing. SIZE when not recorded */
     stack_id stack;
     uint8_t state; /* enum block_state */
 };
@@ -97,7 +97,7 @@ struct snapshot_segment {
     uint32_t device; /* SNAPSHOT_HOST: pinned host memory */
     uint64_t addr;
     int64_t total;                        /* bytes; the sum of its blocks */
-    int64_t allocated, active, requested; /* as the file has them; SNAPSHOT_NO_SIZE: not told */
+    int64_t allocated, active, requested; /* as the file has them; SNAPSHOT_NO_SIZE: not recorded */
     uint32_t stream, pool;
     bool small;      /* from the pool for requests of up to 1 MiB */
     bool expandable; /* a mapped range of an expandable segment */

@@ -1,7 +1,7 @@
 /*
  * span.h - from when to when a trace reaches.
  *
- * Points in time are told from the origin of a file, which is where its span begins.
+ * Points in time count from the origin of a file, which is where its span begins.
  */
 #ifndef TPA_TRACE_SPAN_H
 #define TPA_TRACE_SPAN_H
@@ -16,10 +16,10 @@
 int64_t trace_recorded_end_ns(const struct trace *trace, event_id e);
 
 /*
- * From the first start to the last (recorded) end of the events of FILE that take time. Instants do not count (PyTorch's
- * "Record Window End" may lie a day later), nor does the profiler's own recording window (EVENT_SPAN), which begins
- * before anything is recorded. A file of nothing but memory records reaches from the first to the last of them. Else
- * empty, at 0, when there are no such events.
+ * From the first start to the last (recorded) end of the events of FILE that take time. Instants do not count
+ * (PyTorch's "Record Window End" may lie a day later), nor does the profiler's own recording window (EVENT_SPAN), which
+ * begins before anything is recorded. A file of nothing but memory records reaches from the first to the last of them.
+ * Else empty, at 0, when there are no such events.
  */
 struct interval trace_file_span(const struct trace *trace, uint32_t file);
 

@@ -133,7 +133,8 @@ static bool all_zero(const unsigned char *bytes, size_t count)
 
 /*
  * How small a plane must become to be packed. Unpacking is half of what reading costs: 0.3 ns a byte where a tenth is
- * left, and 1.5 where a third is; stored, a byte costs nothing. Who asks for a high level has little, and wants it small.
+ * left, and 1.5 where a third is; stored, a byte costs nothing. Who requests a high level has little, and wants it
+ * small.
  */
 static size_t worth_packing(const struct tpafile_encoder *encoder, size_t count)
 {
@@ -419,8 +420,8 @@ static void store_planes(struct tpafile_encoder *encoder)
 }
 
 /*
- * Pack a small payload as a whole, and take *UNPACKED for how long it is when unpacked. Who asks for a high level gets the
- * smaller of two ways: planes packed one by one, or all together, where one may repeat what is in another.
+ * Pack a small payload as a whole, and take *UNPACKED for how long it is when unpacked. Who requests a high level gets
+ * the smaller of two ways: planes packed one by one, or all together, where one may repeat what is in another.
  */
 static enum tpafile_codec pack_payload(struct tpafile_encoder *encoder, size_t *unpacked)
 {

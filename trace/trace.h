@@ -87,7 +87,7 @@ enum event_flags {
 };
 
 /*
- * Optional arguments. A reader decodes those that were asked for (struct trace_wants) and skips
+ * Optional arguments. A reader decodes those that were requested (struct trace_wants) and skips
  * the rest. Kinds of value:
  *   INT      int64_t; unsigned 64-bit addresses keep their bits
  *   DECIMAL  double
@@ -160,7 +160,7 @@ enum trace_arg {
         ARG_COUNT
 };
 
-/* What an analysis needs beyond name, time and track; what is not asked for costs nothing. */
+/* What an analysis needs beyond name, time and track; what is not requested costs nothing. */
 struct trace_wants {
     uint64_t args; /* bit 1 << ARG_... */
     bool flows;    /* flow arrows (s/t/f) */
@@ -188,8 +188,8 @@ enum track_kind {
 };
 
 /*
- * Where events happen. Two tracks are the same when file, pid and tid are. The number 7 and the text "7" are the same, the
- * number 7 and the text "stream 7" are not. 64-bit, negative and 0 stay distinct.
+ * Where events happen. Two tracks are the same when file, pid and tid are. The number 7 and the text "7" are the same,
+ * the number 7 and the text "stream 7" are not. 64-bit, negative and 0 stay distinct.
  */
 struct track {
     uint32_t file; /* index into trace->files */
@@ -266,7 +266,7 @@ struct trace_file {
     const char *backend, *nccl_version;
     VEC_OF(struct trace_group) groups;
     bool has_all_groups; /* no group of the rank is missing from them, as far as the file tells */
-    /* profiler flags: -1 not told, else 0 or 1 */
+    /* profiler flags: -1 not recorded, else 0 or 1 */
     int record_shapes, profile_memory, with_stack, with_flops, with_modules;
     VEC_OF(struct trace_device) devices; /* by number */
     VEC_OF(struct trace_property) properties;
@@ -314,7 +314,7 @@ struct trace {
     const uint8_t *flags;     /* enum event_flags */
 
     struct trace_arg_column args[ARG_COUNT];
-    struct trace_wants wants; /* what the reader was asked for */
+    struct trace_wants wants; /* what the reader was requested */
     unsigned workers;         /* threads that analyses may use at once, as the reader was told; 0: 1 */
 
     const struct names *names; /* event names: ids count up in order of first event */
@@ -342,8 +342,8 @@ struct trace {
 void trace_free(struct trace *trace);
 
 /*
- * A property that says which ranges are the steps of a run whose profiler marks none: a regular expression that their names
- * match. Given by the user, or guessed by a reader, which tells. It stays with a trace that is converted.
+ * A property that says which ranges are the steps of a run whose profiler marks none: a regular expression that their
+ * names match. Given by the user, or guessed by a reader, which tells. It stays with a trace that is converted.
  */
 #define TRACE_STEP_RANGE "step range"
 

@@ -2,7 +2,8 @@
  * activity.c - what a range of time on a thread went to. See activity.h.
  *
  * The sets of a device are disjoint, and so are those of a thread. Of a thread only what lies in the idle time of the
- * devices counts, which the sums beside its set already respect; so a range is a few binary searches, however long it is.
+ * devices counts, which the sums beside its set already respect; so a range is a few binary searches, however long it
+ * is.
  */
 #include "analyze/latency/activity.h"
 
@@ -91,7 +92,7 @@ static void add_file(struct activity *activity, uint32_t file)
     device_use_release(&use);
 }
 
-/* ---- works by their calls ---- */
+/* ---- operations by their calls ---- */
 
 static bool is_called_later(const void *context, const void *left, const void *right)
 {
@@ -176,7 +177,7 @@ void activity_free(struct activity *activity)
     free(activity);
 }
 
-/* What THREAD does while the devices are idle, worked out when first asked for. */
+/* What THREAD does while the devices are idle, worked out when first requested. */
 static const struct timed_set *host_of(struct activity *activity, track_id thread, uint32_t file)
 {
     if (!activity->of_thread[thread]) {

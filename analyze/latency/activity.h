@@ -43,8 +43,8 @@ struct activity {
     struct timed_set *of_file[3]; /* by part and file: computation, communication, copies; disjoint */
     struct timed_set *busy;       /* by file: the three together */
     bool *has_work;               /* by file */
-    struct timed_set **of_thread; /* by track: from LATENCY_WAITING on; NULL: not asked for yet */
-    /* Works by the thread and the start of the call that launched them: */
+    struct timed_set **of_thread; /* by track: from LATENCY_WAITING on; NULL: not requested yet */
+    /* Operations by the thread and the start of the call that launched them: */
     struct launched_work *works;
     int64_t *works_ns; /* their durations before each, and one more */
     size_t *first;     /* by track, and one more */
@@ -63,7 +63,7 @@ void activity_free(struct activity *activity);
 void activity_parts(struct activity *activity, track_id thread, int64_t start_ns, int64_t end_ns,
                     int64_t parts_ns[LATENCY_PARTS]);
 
-/* The works launched within [START, END) on THREAD are those from *FIRST up to the one returned. */
+/* The operations launched within [START, END) on THREAD are those from *FIRST up to the one returned. */
 size_t activity_works(const struct activity *activity, track_id thread, int64_t start_ns, int64_t end_ns,
                       size_t *first);
 

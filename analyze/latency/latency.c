@@ -1,8 +1,9 @@
 /*
  * latency.c - see latency.h.
  *
- * Ranges are sorted by row and duration: then each row is a stretch, its percentiles are places in it, and its outliers are at
- * its end. What a range went to is worked out range by range; medians of the parts only for rows that have outliers.
+ * Ranges are sorted by row and duration: then each row is a stretch, its percentiles are places in it, and its outliers
+ * are at its end. What a range went to is worked out range by range; medians of the parts only for rows that have
+ * outliers.
  */
 #include "analyze/latency/latency.h"
 
@@ -78,10 +79,10 @@ struct range_query {
     const struct trace *trace;
     const struct selection *selection;
     const struct latency_options *options;
-    bool *named; /* by name_id: asked for by name; NULL: annotations are */
+    bool *named; /* by name_id: requested by name; NULL: annotations are */
 };
 
-/* Is E a stretch of time on the host that is asked for? */
+/* Is E a stretch of time on the host that is requested? */
 static bool is_range(const struct range_query *query, event_id e)
 {
     const struct trace *trace = query->trace;
@@ -147,7 +148,7 @@ static void find_ranges(struct latency *latency, const struct range_query *query
     names_free(rows);
 }
 
-/* Rows of fewer ranges than asked for go, with their ranges. */
+/* Rows of fewer ranges than requested go, with their ranges. */
 static void drop_rare(struct latency *latency, int64_t least)
 {
     size_t kept = 0, kept_rows = 0;
@@ -268,7 +269,7 @@ static int64_t outlier_from_ns(const struct latency *latency, const struct laten
     return from_ns > tenth_more ? from_ns : tenth_more;
 }
 
-/* Medians over the ranges of ROW of each part and of the works launched. NUMBERS has room for a number of each. */
+/* Medians over the ranges of ROW of each part and of the operations launched. NUMBERS has room for a number of each. */
 static void find_medians(struct latency *latency, struct activity *activity, const struct latency_row *row,
                          int64_t *numbers, int64_t medians[LATENCY_PARTS + 1])
 {

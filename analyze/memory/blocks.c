@@ -99,7 +99,7 @@ void memory_add_alive(const struct memory_question *question, const struct memor
 
 /* ---- never freed ---- */
 
-/* Is it a block that lived on, and was it asked for? */
+/* Is it a block that lived on, and was it requested? */
 static bool is_unfreed(const struct memory_question *question, const struct memory_record *record)
 {
     return record->bytes > 0 && record->ended_by == RECORD_NONE && memory_is_selected(question, record) &&

@@ -11,7 +11,7 @@
 
 struct category {
     name_id text;
-    bool used; /* a record that was asked for is of it, or it holds something */
+    bool used; /* a record that was requested is of it, or it holds something */
     int64_t bytes, at_peak, most, start, end, allocated, freed;
 };
 
@@ -46,7 +46,7 @@ static void add_record(struct category *category, const struct memory_record *re
     category->most = category->bytes > category->most ? category->bytes : category->most;
 }
 
-/* The first and last record of DEVICE that were asked for; there are such. */
+/* The first and last record of DEVICE that were requested; there are such. */
 static struct extent find_extent(const struct memory_question *question, const struct memory_device *device)
 {
     const struct memory_record *at = question->records->at;

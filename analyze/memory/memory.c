@@ -32,7 +32,7 @@ static void count_notices(const struct memory_question *question)
     memory->lacks_steps = memory->by == MEMORY_BY_STEP && question->steps->count == 0;
 }
 
-/* Is this the kind of memory that was asked for? Memory of the host, or of a device that was not recorded, always is. */
+/* Is this the kind of memory that was requested? Memory of the host, or of a device that was not recorded, always is. */
 static bool is_wanted(const struct memory_options *options, const struct memory_device *device)
 {
     return memory_is_host(device) || device->type == MEMORY_TYPE_UNTOLD ||

@@ -1,8 +1,8 @@
 /*
  * operators.c - what each operator, or other key, allocates and frees, itself and with all it called.
  *
- * Sums by key lie in arrays, which are emptied again after each device. What a call allocates with all it called is summed
- * up the call tree, but only where records lie, so that a device with few records costs little.
+ * Sums by key lie in arrays, which are emptied again after each device. What a call allocates with all it called is
+ * summed up the call tree, but only where records lie, so that a device with few records costs little.
  */
 #include "analyze/memory/question.h"
 #include "base/sum.h"
@@ -175,7 +175,7 @@ static void board_sum_up(struct memory_board *board, const struct memory_questio
 
 /* ---- operators ---- */
 
-/* Does the row of KEY hold what was asked for? Only of operators the totals need records that do not count themselves. */
+/* Does the row of KEY hold what was requested? Only of operators the totals need records that do not count themselves. */
 static bool is_shown(const struct memory_question *question, uint32_t key)
 {
     if (question->options->by != MEMORY_BY_OPERATOR)

@@ -10,7 +10,7 @@
 /* A stack has so many calls at most, the innermost: each of very many devices has a peak, and may have it deep down. */
 enum { MOST_CALLS = 64 };
 
-/* "ProfilerStep#3 > aten::mm": what RECORD lies in; "... > aten::mm" when not all of it is told. */
+/* "ProfilerStep#3 > aten::mm": what RECORD lies in; "... > aten::mm" when not all of it is reported. */
 static struct text stack_of(const struct memory_question *question, const struct memory_record *record)
 {
     const struct calltree *tree = question->records->tree;
@@ -74,7 +74,7 @@ void memory_add_lines(const struct memory_question *question)
     free(functions);
 }
 
-/* The records of a device at which something is largest; RECORD_NONE: it is told of none. */
+/* The records of a device at which something is largest; RECORD_NONE: unknown. */
 struct extremes {
     uint32_t peak, reserved, unused, first, last, count;
 };

@@ -43,7 +43,7 @@ static inline bool memory_is_selected(const struct memory_question *question,
     return selection_holds_place(question->selection, record->event);
 }
 
-/* Was the operator of RECORD asked for? */
+/* Was the operator of RECORD requested? */
 bool memory_owner_is_selected(const struct memory_question *question, const struct memory_record *record);
 
 /* The name of the operator of RECORD, or question->no_operator; its text. */

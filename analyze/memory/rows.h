@@ -1,8 +1,8 @@
 /*
  * rows.h - what `tpa memory` answers: a row of figures per device, category, operator, step and kind of block.
  *
- * Sizes are bytes, times nanoseconds from the origin of the file. What the file does not tell is TABLE_INT_MISSING, NAN, or a
- * text without AT. memory.h works them out.
+ * Sizes are bytes, times nanoseconds from the origin of the file. What the file does not tell is TABLE_INT_MISSING,
+ * NAN, or a text without AT. memory.h works them out.
  */
 #ifndef TPA_ANALYZE_MEMORY_ROWS_H
 #define TPA_ANALYZE_MEMORY_ROWS_H
@@ -24,7 +24,7 @@ enum memory_by {
 
 struct memory_options {
     enum memory_by by;
-    bool filtered; /* only operators with certain names were asked for: what is in none is none of them */
+    bool filtered; /* only operators with certain names were requested: what is in none is none of them */
     struct ranges devices; /* only these, and the host; zero-initialised: all */
     bool brief;            /* only peaks and steps, and no operator in them */
 };

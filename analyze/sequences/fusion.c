@@ -1,9 +1,10 @@
 /*
  * fusion.c - neighbours on a stream that one kernel could do instead.
  *
- * Two neighbours could be one when neither is a matrix product, convolution, attention, collective or copy between memories,
- * and they belong together: one operator or module launched both, or the second reads a tensor of the size and type that the
- * first wrote. What that would gain has an upper bound: the gap between them, and the time to write and read the tensor.
+ * Two neighbours could be one when neither is a matrix product, convolution, attention, collective or copy between
+ * memories, and they belong together: one operator or module launched both, or the second reads a tensor of the size
+ * and type that the first wrote. What that would gain has an upper bound: the gap between them, and the time to write
+ * and read the tensor.
  */
 #include "analyze/sequences/parts.h"
 
@@ -32,7 +33,7 @@ struct fusion_query {
     VEC_OF(struct between) pair; /* by what PAIRS has */
     struct outer_operators outer;
     struct code_paths *modules; /* NULL where no module was recorded */
-    uint8_t *of_work, *of_op;   /* by name_id: may works of this name, may those of operators of it? */
+    uint8_t *of_work, *of_op;   /* by name_id: may operations of this name, may those of operators of it? */
 };
 
 /* What a join of two neighbours is known to save. */
@@ -192,7 +193,7 @@ static struct between compare_inputs(const struct trace *trace, const struct inp
     return between;
 }
 
-/* The same of the operators of two works. */
+/* The same of the operators of two operations. */
 static struct between bytes_between(struct fusion_query *query, const struct stream_work *a,
                                     const struct stream_work *b)
 {
@@ -233,7 +234,7 @@ static struct join join_of(struct fusion_query *query, const struct stream_work 
 
 /* ---- chains ---- */
 
-/* What chains of the same operator and works come to. */
+/* What chains of the same operator and operations come to. */
 struct fusion {
     name_id op; /* NAME_NONE: not known */
     size_t first, length;
@@ -243,7 +244,7 @@ struct fusion {
 
 struct fusions {
     VEC_OF(struct fusion) at;
-    VEC_OF(name_id) names; /* of the works of the first of each, its operator in front */
+    VEC_OF(name_id) names; /* of the operations of the first of each, its operator in front */
     struct names *keys;
 };
 

@@ -26,7 +26,7 @@ struct stream_work {
     event_id event, call, op;
     int64_t start_ns, end_ns;
     int64_t gap_ns; /* from the end of the work before to its start; 0 when that is later, and where ALONE */
-    int64_t empty_ns; /* when all works before it on the stream had ended; its start where ALONE */
+    int64_t empty_ns; /* when all operations before it on the stream had ended; its start where ALONE */
     uint8_t because;  /* enum late_because */
     uint8_t work;     /* enum gpu_work */
     bool alone;  /* does not follow the work before it: that is of another stream, step, or not selected */
@@ -55,7 +55,7 @@ struct stream_works {
     struct busy_time *busy; /* by device */
 };
 
-/* The works of SELECTION; with BY_STEPS those of different steps do not follow each other. Release after use. */
+/* The operations of SELECTION; with BY_STEPS those of different steps do not follow each other. Release after use. */
 struct stream_works stream_works_open(const struct trace *trace, const struct selection *selection,
                                       bool by_steps);
 void stream_works_release(struct stream_works *works);
@@ -64,13 +64,13 @@ void stream_works_release(struct stream_works *works);
 int64_t stream_works_idle_ns(const struct stream_works *works, uint32_t device, int64_t start_ns,
                              int64_t end_ns);
 
-/* Rank of the file, and numbers of device and stream, of the works of STREAM. */
+/* Rank of the file, and numbers of device and stream, of the operations of STREAM. */
 void stream_works_place(const struct stream_works *works, const struct works_of_stream *stream, int64_t *rank,
                         int64_t *device, int64_t *number);
 
 /*
- * The outermost operators of a trace, thread after thread by start: those that lie in no other of them. Names is by name_id:
- * which take part; NULL: all.
+ * The outermost operators of a trace, thread after thread by start: those that lie in no other of them. Names is by
+ * name_id: which take part; NULL: all.
  */
 struct outer_operators {
     event_id *at;

@@ -1,4 +1,4 @@
-/* patterns.c - what the outermost calls of an operator launched, by the names of the works. */
+/* patterns.c - what the outermost calls of an operator launched, by the names of the operations. */
 #include "analyze/sequences/parts.h"
 
 #include "base/regex.h"
@@ -51,7 +51,7 @@ static bool *match_operators(const struct trace *trace, const char *op, struct t
     return NULL;
 }
 
-/* ---- the works of each call ---- */
+/* ---- the operations of each call ---- */
 
 static bool is_later(const void *context, const void *left, const void *right)
 {
@@ -64,7 +64,7 @@ static bool is_later(const void *context, const void *left, const void *right)
     return a->work > b->work;
 }
 
-/* The calls of an operator that launched works of these names. */
+/* The calls of an operator that launched operations of these names. */
 struct pattern {
     size_t first, length; /* of the first such call: of the names */
     name_id op;

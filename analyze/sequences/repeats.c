@@ -1,13 +1,13 @@
 /*
- * repeats.c - chains of works that occur again and again on a stream.
+ * repeats.c - chains of operations that occur again and again on a stream.
  *
- * The chains of length L are numbered: two places have the same number exactly when the names of the L works from there on
- * are equal. Those of length L + 1 get theirs from the pair of numbers of their two chains of length L, so that names are
- * never compared again; a chain that occurs once is in no longer one that repeats, so its place drops out. Occurrences are
- * counted from the left, those of one chain never overlapping.
+ * The chains of length L are numbered: two places have the same number exactly when the names of the L works from there
+ * on are equal. Those of length L + 1 get theirs from the pair of numbers of their two chains of length L, so that
+ * names are never compared again; a chain that occurs once is in no longer one that repeats, so its place drops out.
+ * Occurrences are counted from the left, those of one chain never overlapping.
  *
- * A loop of n works has n rows that differ only in where they begin. From the first row on, each claims the works that it
- * covers; a row most of whose works belong to one group goes into that.
+ * A loop of n works has n rows that differ only in where they begin. From the first row on, each claims the operations
+ * that it covers; a row most of whose works belong to one group goes into that.
  */
 #include "analyze/sequences/parts.h"
 
@@ -37,10 +37,10 @@ struct repeat {
 
 struct repeat_query {
     const struct stream_works *works;
-    const name_id *names;       /* of the works, beside works->at */
+    const name_id *names;       /* of the operations, beside works->at */
     const uint32_t *order;      /* by name_id: its place among the names in alphabetical order */
     uint32_t *next[LENGTHS];    /* by length and place: of the next occurrence; NO_CHAIN: there is none */
-    int64_t *work_ns, *gaps_ns; /* of all works of the stream before a place */
+    int64_t *work_ns, *gaps_ns; /* of all operations of the stream before a place */
     VEC_OF(struct repeat) found;
 };
 
@@ -109,13 +109,13 @@ static uint32_t number_of_pair(struct pairs *pairs, uint32_t a, uint32_t b)
 /* What is worked out of one stream at a time: COUNT places. */
 struct level {
     uint32_t *shorter, *longer;           /* by place: number of the chain from there on, or NO_CHAIN */
-    uint32_t *reach;                      /* by place: works from there on up to a pause */
+    uint32_t *reach;                      /* by place: operations from there on up to a pause */
     struct chain *of_shorter, *of_longer; /* by number */
     size_t shorter_count, longer_count;
     struct pairs pairs;
 };
 
-/* Count the occurrence of CHAIN, of LENGTH works, at PLACE, unless it overlaps the one before. */
+/* Count the occurrence of CHAIN, of LENGTH operations, at PLACE, unless it overlaps the one before. */
 static void count_occurrence(struct repeat_query *query, const struct works_of_stream *stream,
                              struct chain *chain, uint32_t place, uint32_t length)
 {
@@ -136,7 +136,7 @@ static void count_occurrence(struct repeat_query *query, const struct works_of_s
     chain->gaps_ns += query->gaps_ns[place + length] - query->gaps_ns[place + 1];
 }
 
-/* Number the chains of LENGTH works from those that are shorter by one, and count them. */
+/* Number the chains of LENGTH operations from those that are shorter by one, and count them. */
 static void lengthen(struct repeat_query *query, const struct works_of_stream *stream, struct level *level,
                      uint32_t length)
 {
@@ -200,7 +200,7 @@ static void swap_levels(struct level *level)
     level->longer_count = 0;
 }
 
-/* Time of the works, and of the gaps before them, up to each place: a pause is in no chain, so it counts as none. */
+/* Time of the operations, and of the gaps before them, up to each place: a pause is in no chain, so it counts as none. */
 static void add_up(struct repeat_query *query, const struct works_of_stream *stream)
 {
     query->work_ns[0] = query->gaps_ns[0] = 0;
@@ -316,7 +316,7 @@ static bool is_behind(const void *context, const void *left, const void *right)
 
 #define NO_GROUP UINT32_MAX
 
-/* The group that most of the works of REPEAT belong to; NO_GROUP when there is none. */
+/* The group that most of the operations of REPEAT belong to; NO_GROUP when there is none. */
 static uint32_t majority(const struct repeat_query *query, const struct repeat *repeat, const uint32_t *owner)
 {
     uint32_t candidate = NO_GROUP;
@@ -343,7 +343,7 @@ static void claim(const struct repeat_query *query, const struct repeat *repeat,
                 owner[i] = repeat->group;
 }
 
-/* The works after which the names of REPEAT come again: its length where they do not, and at least 2. */
+/* The operations after which the names of REPEAT come again: its length where they do not, and at least 2. */
 static uint32_t period_of(const struct repeat_query *query, const struct repeat *repeat)
 {
     const name_id *names = &query->names[repeat->first];

@@ -8,7 +8,7 @@
 #include "base/table.h"
 
 enum {
-    SEQUENCE_LEAST = 2, /* works of a chain that repeats */
+    SEQUENCE_LEAST = 2, /* operations of a chain that repeats */
     SEQUENCE_MOST = 16,
     SEQUENCE_PAUSE_NS = 1000000, /* a chain goes over no longer pause */
     GRAPH_WORK_NS = 1000,        /* idle time before each work that a graph leaves */
@@ -17,8 +17,8 @@ enum {
 /* A chain that occurs at least twice on a stream; occurrences do not overlap. */
 struct repeat_row {
     int64_t rank, device, stream;
-    int64_t count, length; /* occurrences; works of each */
-    int64_t every;         /* least number of works from the start of an occurrence to that of the next */
+    int64_t count, length; /* occurrences; operations of each */
+    int64_t every; /* least number of operations from the start of an occurrence to that of the next */
     int64_t work_ns,
         gaps_ns;      /* of all occurrences: durations; from the end of a work to the start of the next */
     int64_t start_ns; /* of the first occurrence, from the origin of the file */
@@ -26,7 +26,7 @@ struct repeat_row {
     struct text works, names; /* in few words; whole, with " | " between */
 };
 
-/* What short works in a row come to in a group. Idle time before a work is of the group of that work. */
+/* What short operations in a row come to in a group. Idle time before a work is of the group of that work. */
 struct short_row {
     struct group_key key;
     int64_t runs;                    /* with at least one work of the group */
@@ -35,15 +35,15 @@ struct short_row {
         late_ns; /* of it: the launch was late, the work was queued, the launch is unknown */
 };
 
-/* A run of short works. */
+/* A run of short operations. */
 struct run_row {
     int64_t rank, device, stream, start_ns, works, work_ns, idle_ns, host_ns, device_ns, late_ns;
-    int64_t not_queued;      /* works that were launched after the stream had run empty */
+    int64_t not_queued;      /* operations that were launched after the stream had run empty */
     int64_t gain_ns;         /* of a CUDA graph, at most; missing where fewer than half were not queued */
     struct text first, last; /* operators; without one the work */
 };
 
-/* Chains of works that could be one, of equal names below one operator. */
+/* Chains of operations that could be one, of equal names below one operator. */
 struct fusion_row {
     struct text op; /* outermost operator that launched the first; missing when it is not known */
     int64_t count, length, work_ns, gaps_ns;
@@ -53,7 +53,7 @@ struct fusion_row {
     struct text works, names;
 };
 
-/* What the outermost calls of the operator asked for launched. */
+/* What the outermost calls of the operator requested launched. */
 struct pattern_row {
     struct text op;
     int64_t count, length, device_ns, host_ns;
@@ -68,7 +68,7 @@ struct fused_work {
 
 struct sequence_options {
     int64_t short_ns; /* works shorter than this are short */
-    int64_t least;    /* works of a run */
+    int64_t least;    /* operations of a run */
     bool all;         /* every chain that repeats, not one for those that lie shifted over each other */
     const char *op;   /* name of an operator or regular expression for all of one; NULL: no patterns */
 };
@@ -85,7 +85,8 @@ struct sequences {
     VEC_OF(struct fused_work) fused; /* stream after stream, by start */
     int64_t nameless;                /* rows without whole names, which would take too much memory */
     int64_t left_out;                /* chains that repeat beyond those that the rows have room for */
-    int64_t unlinked; /* works whose call is not in the file: what made the gap before them is not known */
+    int64_t
+        unlinked; /* operations whose call is not in the file: what made the gap before them is not known */
     unsigned by;
     struct group *group;
     struct arena texts;

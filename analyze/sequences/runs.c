@@ -1,8 +1,9 @@
 /*
- * runs.c - short works in a row, and the time in between in which the device had nothing to do.
+ * runs.c - short operations in a row, and the time in between in which the device had nothing to do.
  *
- * The works of a run may overlap. What lies between them is from the latest end so far to the next start, without the
- * work of other streams; so these add up to the time from the first start to the last end in which the device was idle.
+ * The operations of a run may overlap. What lies between them is from the latest end so far to the next start, without
+ * the work of other streams; so these add up to the time from the first start to the last end in which the device was
+ * idle.
  */
 #include "analyze/sequences/parts.h"
 

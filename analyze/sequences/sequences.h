@@ -1,12 +1,14 @@
 /*
- * sequences.h - chains of works in a row: which repeat, which are too short to keep a device busy, which could be fused.
+ * sequences.h - chains of operations in a row: which repeat, which are too short to keep a device busy, which could be
+ * fused.
  *
  *     struct sequences *sequences = sequences_analyze(trace, selection, BY(DEVICE), &sequence_defaults);
- *     printf("%" PRId64 " works in %" PRId64 " runs\n", sequences->total.works, sequences->total.runs);
+ *     printf("%" PRId64 " operations in %" PRId64 " runs\n", sequences->total.works, sequences->total.runs);
  *     sequences_free(sequences);
  *
- * A work is a kernel, copy or memset. Works in a row are neighbours on one stream, by start and then by their place in the
- * file. A work that was not selected parts its neighbours. docs/definitions.md has the definitions for users.
+ * A work is a kernel, copy or memset. Operations in a row are neighbours on one stream, by start and then by their
+ * place in the file. A work that was not selected parts its neighbours. docs/definitions.md has the definitions for
+ * users.
  */
 #ifndef TPA_ANALYZE_SEQUENCES_SEQUENCES_H
 #define TPA_ANALYZE_SEQUENCES_SEQUENCES_H
@@ -19,7 +21,7 @@ extern const struct trace_wants sequences_wants;
 extern const struct sequence_options sequence_defaults;
 
 /*
- * New; free with sequences_free (NULL is allowed). NULL and ERR when no operator is called as asked for. BY is a set of
+ * New; free with sequences_free (NULL is allowed). NULL and ERR when no operator is called as requested. BY is a set of
  * dimensions. MOST_ROWS as in analysis_query: rows below it get no texts. Others are borrowed from TRACE.
  */
 struct sequences *sequences_analyze(const struct trace *trace, const struct selection *selection, unsigned by,

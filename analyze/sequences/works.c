@@ -1,4 +1,4 @@
-/* works.c - the works of each stream in a row, and what made the gaps between them. See parts.h. */
+/* works.c - the operations of each stream in a row, and what made the gaps between them. See parts.h. */
 #include "analyze/sequences/parts.h"
 
 #include "base/demangle.h"
@@ -45,13 +45,13 @@ int64_t stream_works_idle_ns(const struct stream_works *works, uint32_t device, 
                : end_ns - start_ns - (busy_until_ns(busy, end_ns) - busy_until_ns(busy, start_ns));
 }
 
-/* ---- works in a row ---- */
+/* ---- operations in a row ---- */
 
 struct row_query {
     const struct trace *trace;
     const struct selection *selection;
     const struct gpu_events *gpu;
-    const struct step_list *steps; /* NULL: they part no works */
+    const struct step_list *steps; /* NULL: they part no operations */
 };
 
 static const struct step *step_of(const struct row_query *query, const struct stream_work *work)

@@ -39,7 +39,7 @@ struct top_events {
     const struct open_regions *open;
     struct top_file *files;
     uint8_t *role;      /* enum top_role, by event */
-    uint64_t *selected; /* a bit per event that is in the range or step asked for; NULL: all are */
+    uint64_t *selected; /* a bit per event that is in the range or step requested; NULL: all are */
 };
 
 /* TRACE and OPTIONS must live as long. Release with top_events_release. */
@@ -54,7 +54,7 @@ static inline enum top_role top_role(const struct top_events *events, event_id e
     return (enum top_role)events->role[e];
 }
 
-/* Is E in the range or step asked for? */
+/* Is E in the range or step requested? */
 static inline bool top_is_selected(const struct top_events *events, event_id e)
 {
     return !events->selected || events->selected[e / 64] >> (e % 64) & 1;

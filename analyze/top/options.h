@@ -41,7 +41,7 @@ struct top_options {
     /* By TOP_STEP, the steps there are: what happens in none of them is in no step. NULL: all of the trace. Borrowed. */
     const struct step_list *steps;
     bool python;         /* rows for Python frames too (include_python_functions=True) */
-    bool without_memory; /* no figures of memory: who asks for times need not wait for them */
+    bool without_memory; /* no figures of memory: who requests times need not wait for them */
     bool float_times;    /* also the figures torch's own text is made of, in its arithmetic */
     enum torch_version torch;
     /* Only what it holds; NULL: everything. GPU work is held when the call that launched it is (its own

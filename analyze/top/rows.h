@@ -22,7 +22,7 @@
 
 #define ROW_NONE UINT32_MAX
 
-/* What tells rows apart: equal bytes, same row. Parts that are not asked for stay 0. */
+/* What tells rows apart: equal bytes, same row. Parts that are not requested stay 0. */
 struct row_key {
     uint32_t name;        /* in top_names.keys */
     uint16_t device_type; /* enum device_type; the host's, too, where a row holds both sides */
@@ -48,7 +48,7 @@ struct row_sums {
     struct row_key key;
     struct top_occurrence first; /* where torch would list it: the first by (file, start, -end, order) */
     int64_t count, cpu_ns, self_cpu_ns, device_ns, self_device_ns;
-    int64_t captured; /* works of graphs that were captured from it */
+    int64_t captured; /* operations of graphs that were captured from it */
     int64_t cpu_bytes, self_cpu_bytes, device_bytes, self_device_bytes, flops;
     struct top_float_figures as_torch;
     uint64_t seen;         /* the last kernel that was added, where each counts once */
@@ -61,7 +61,7 @@ struct top_rows {
     const struct device_types *types;
     event_id *stack_event;    /* by event: whose stack it is listed under; NULL: its own. Taken */
     struct code_paths *lines; /* NULL when nobody asks */
-    struct group *group;      /* NULL when no dimension of it is asked for */
+    struct group *group;      /* NULL when no dimension of it is requested */
     struct names *texts;      /* of shapes, stacks ... */
     bool several_types;       /* device events of a name may be of several device types */
     VEC_OF(struct row_sums);
@@ -88,8 +88,8 @@ unsigned top_group_dimensions(unsigned by);
 uint32_t top_row_of(struct top_rows *rows, event_id e);
 
 /*
- * The row of the operator that E, work of a graph launched by CALL, was captured from; ROW_NONE when it is counted in no
- * row of operators.
+ * The row of the operator that E, work of a graph launched by CALL, was captured from; ROW_NONE when it is counted in
+ * no row of operators.
  */
 uint32_t top_row_of_captured(struct top_rows *rows, event_id e, event_id call);
 

@@ -24,12 +24,13 @@ struct top_row {
     struct text device_type; /* "CPU", "CUDA" ...; missing where a row holds both sides */
     bool on_device, is_annotation;
     bool is_gpu_work; /* a kernel, copy or memset: neither a wait nor an annotation */
-    /* What else makes a row; missing when not asked for: */
+    /* What else makes a row; missing when not requested: */
     struct text shapes, overload, stack, line;
     struct group_key key;
     uint32_t file; /* by rank, its file; else that of its first event */
     int64_t count;
-    int64_t captured; /* works of graphs that were captured from it; missing where no capture was given */
+    int64_t
+        captured; /* operations of graphs that were captured from it; missing where no capture was given */
     int64_t cpu_ns, self_cpu_ns, cpu_average_ns;          /* on the host */
     int64_t device_ns, self_device_ns, device_average_ns; /* on devices */
     double self_cpu_share, cpu_share,
@@ -39,7 +40,7 @@ struct top_row {
     /* Of its first event in torch's list: */
     bool is_async, is_top_level;
     int64_t node_id, scope; /* torch's, as far as a file tells */
-    /* The times in torch's own arithmetic, in microseconds; NaN unless asked for. */
+    /* The times in torch's own arithmetic, in microseconds; NaN unless requested. */
     struct {
         double cpu_us, self_cpu_us, cpu_average_us, device_us, self_device_us, device_average_us;
     } as_torch;
@@ -56,7 +57,7 @@ struct top {
     /* Is there anything on the host, time on devices, memory of the host, of devices, FLOPs? */
     bool has_host, has_device_time, has_memory, has_device_memory, has_flops;
     bool no_code;      /* no module, or line, is in the recorded stacks */
-    uint64_t captured; /* works of graphs that have an operator by a capture */
+    uint64_t captured; /* operations of graphs that have an operator by a capture */
     struct top_counts counts;
     struct group *group; /* of the keys; NULL: no dimension of it */
     struct arena texts;

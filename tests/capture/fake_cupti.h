@@ -1,16 +1,17 @@
 /*
  * fake_cupti.h - a CUPTI and a CUDA driver for tests, on machines without a GPU.
  *
- * libcupti.so.12 exports what the capture library uses of CUPTI, by CUPTI's own headers; libcuda.so.1 exports cuInit, which
- * loads CUDA_INJECTION64_PATH as the driver does. A test program calls fake_cupti_emit where a GPU would have done
- * something. As the real one, it asks for buffers on the threads that need them, hands them back on another thread
+ * libcupti.so.12 exports what the capture library uses of CUPTI, by CUPTI's own headers; libcuda.so.1 exports cuInit,
+ * which loads CUDA_INJECTION64_PATH as the driver does. A test program calls fake_cupti_emit where a GPU would have
+ * done something. As the real one, it requests buffers on the threads that need them, hands them back on another thread
  * and in any order, and counts what it has no room for.
  *
- * From the environment: FAKE_CUPTI_VERSION; FAKE_CUPTI_SUBSCRIBE and FAKE_CUPTI_ENABLE, results (numbers of CUptiResult) that these calls
- * give; FAKE_CUPTI_OTHER, the name of another subscriber; FAKE_CUPTI_OLD=1, only what CUDA 11.8 has; FAKE_CUPTI_REFUSES,
- * to whom activity calls are NOT_COMPATIBLE: 1 who subscribed by cuptiSubscribe, 2 by cuptiSubscribe_v2, 3 both;
- * FAKE_CUPTI_HARDWARE, result of cuptiActivityEnableHWTrace. Of the driver: FAKE_CUDA_CAPABILITY=100 and FAKE_CUDA_MPS=1,
- * attributes of its one device; FAKE_CUDA_MIG=1, which is a slice; FAKE_CUDA_SILENT=1, it does not say that it is ready.
+ * From the environment: FAKE_CUPTI_VERSION; FAKE_CUPTI_SUBSCRIBE and FAKE_CUPTI_ENABLE, results (numbers of
+ * CUptiResult) that these calls give; FAKE_CUPTI_OTHER, the name of another subscriber; FAKE_CUPTI_OLD=1, only what
+ * CUDA 11.8 has; FAKE_CUPTI_REFUSES, to whom activity calls are NOT_COMPATIBLE: 1 who subscribed by cuptiSubscribe, 2
+ * by cuptiSubscribe_v2, 3 both; FAKE_CUPTI_HARDWARE, result of cuptiActivityEnableHWTrace. Of the driver:
+ * FAKE_CUDA_CAPABILITY=100 and FAKE_CUDA_MPS=1, attributes of its one device; FAKE_CUDA_MIG=1, which is a slice;
+ * FAKE_CUDA_SILENT=1, it does not say that it is ready.
  */
 #ifndef TPA_TESTS_CAPTURE_FAKE_CUPTI_H
 #define TPA_TESTS_CAPTURE_FAKE_CUPTI_H
@@ -60,13 +61,13 @@ size_t fake_cupti_flushes(void);
 /* Are kernel times by hardware? */
 bool fake_cupti_hardware(void);
 
-/* By the driver: it is initialised, which clients that want to know are told. */
+/* By the driver: it is initialised, which clients that want to know are reported. */
 void fake_cupti_driver_ready(void);
 
 /* How many bytes that were not zero the buffers had when they came. */
 size_t fake_cupti_dirty(void);
 
-/* What the client asked for, so that its records cost the application little. */
+/* What the client requested, so that its records cost the application little. */
 struct fake_cupti_practice {
     bool zeroed_buffers, thread_buffers;
     uint32_t flush_period_ms;

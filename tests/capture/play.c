@@ -43,7 +43,7 @@
  *     steady MS             a kernel every ms for MS ms
  *     pass MS               so much time
  *     steps COUNT MS MORE   as many steps (tpa_capture_step), each with a kernel "step" and MS, and MORE when it is recorded
- *     round                 wait until the library has done what this time asks for
+ *     round                 wait until the library has done what this time requests
  */
 #include "tests/capture/play.h"
 

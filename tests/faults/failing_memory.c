@@ -37,7 +37,7 @@ static void *(*real_malloc)(size_t);
 static void *(*real_calloc)(size_t, size_t);
 static void *(*real_realloc)(void *, size_t);
 
-/* dlsym() itself asks for memory before we know whom to ask: from here, never given back. */
+/* dlsym() itself requests memory before we know whom to ask: from here, never given back. */
 static _Alignas(max_align_t) char early[16384];
 static size_t early_used;
 

@@ -1,9 +1,9 @@
 /*
  * fuzz_fields.c - well-formed .tpa files whose fields may hold anything (make_tpa.h), asked by one of the commands.
  *
- * The last two bytes choose the question and the format, as in fuzz_commands.c; what comes before them chooses the file. A
- * second file is made of the first half of that, so that two sides differ. Beyond the questions of questions.h the file is
- * added to an empty store, which is then asked.
+ * The last two bytes choose the question and the format, as in fuzz_commands.c; what comes before them chooses the
+ * file. A second file is made of the first half of that, so that two sides differ. Beyond the questions of questions.h
+ * the file is added to an empty store, which is then asked.
  */
 #include "tests/fuzz/make_tpa.h"
 #include "tests/fuzz/program.h"
@@ -44,7 +44,7 @@ static void ask(const char *question, const char *format, const struct program_f
     program_run(count, words, files);
 }
 
-/* Two nights, and what is told of them. */
+/* Two nights, and what is reported of them. */
 static void ask_store(const struct program_files *traces, const char *format)
 {
     struct program_files files = { { traces->paths[0], traces->paths[1] }, store };

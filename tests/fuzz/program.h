@@ -9,7 +9,7 @@
  * collected, and checked:
  *
  *   - the exit code is 0, 1 or 2; it is 2 exactly when there is an error, which says something
- *   - no escape sequence comes out unless colours were asked for, or torch's text or Python's, which are raw
+ *   - no escape sequence comes out unless colours were requested, or torch's text or Python's, which are raw
  *   - JSON can be read again (--format json)
  *
  * `capture` is taken apart but not run.

@@ -94,7 +94,7 @@ static void a_budget_makes_windows_rarer(void **state)
     assert_false(pace.open);
     pace_tick(&pace, MS(7500), MS(25));
     assert_true(pace.open);
-    /* This one costs 1 ms: the next is as early as was asked for. */
+    /* This one costs 1 ms: the next is as early as was requested. */
     pace_tick(&pace, MS(7600), MS(26));
     pace_tick(&pace, MS(10000), MS(26));
     assert_true(pace.open);

@@ -65,8 +65,9 @@ static const char *label_of(size_t c, size_t row)
  *   stream 7   [a        )         [b   )
  *   stream 8        [nccl     )              [copy     )
  *
- * In parts of 20: 0..20 computes all of it; 20..40 communicates for 10; 40..60 computes for 10; 60..80 copies all of it.
- * (The copy is 60..80.) The overlap: 0..10 computation alone, 10..20 both, 20..30 communication alone, 40..50 computation.
+ * In parts of 20: 0..20 computes all of it; 20..40 communicates for 10; 40..60 computes for 10; 60..80 copies all of
+ * it. (The copy is 60..80.) The overlap: 0..10 computation alone, 10..20 both, 20..30 communication alone, 40..50
+ * computation.
  */
 static void draw_streams(void)
 {
@@ -344,8 +345,8 @@ static void a_waterfall_sums_up_the_rest(void **state)
 /* ---- trend ---- */
 
 /*
- * Six runs of a step time of 100 +- 1, then 120: the last is NEW. The band of each run is its reference, give or take two
- * standard deviations of a night.
+ * Six runs of a step time of 100 +- 1, then 120: the last is NEW. The band of each run is its reference, give or take
+ * two standard deviations of a night.
  */
 static void a_trend_has_levels_and_a_band(void **state)
 {
@@ -449,7 +450,7 @@ static void a_trend_goes_with_time_and_leaves_out_what_was_never_there(void **st
 
     picture = picture_open("trend", "Trend");
     error = (struct tpa_error){ 0 };
-    assert_true(chart_trend(picture, &nightly, "exposed copies", &error)); /* asked for, so drawn */
+    assert_true(chart_trend(picture, &nightly, "exposed copies", &error)); /* requested, so drawn */
     assert_int_equal(picture->charts.count, 1);
     picture_free(picture);
     nightly_release(&nightly);
@@ -458,8 +459,8 @@ static void a_trend_goes_with_time_and_leaves_out_what_was_never_there(void **st
 /* ---- the shape of a run ---- */
 
 /*
- * Steps of 100 ns at 0, 100, 200, each with a kernel in its first half; the span of the device is 0..250. Four parts would be
- * 62.5 ns long and drift through the steps; parts of a step begin with it: 0, 50 | 100, 150 | 200.
+ * Steps of 100 ns at 0, 100, 200, each with a kernel in its first half; the span of the device is 0..250. Four parts
+ * would be 62.5 ns long and drift through the steps; parts of a step begin with it: 0, 50 | 100, 150 | 200.
  */
 static void utilization_is_cut_at_steps(void **state)
 {
@@ -510,8 +511,8 @@ static void step_times_make_a_histogram(void **state)
 }
 
 /*
- * outer 0..100 calls mm 10..40 and mm 50..60, which launches a kernel of 30 ns. On the host: all and outer 100, mm 40; on the
- * device the kernel is below the launch, below mm, below outer, each 30.
+ * outer 0..100 calls mm 10..40 and mm 50..60, which launches a kernel of 30 ns. On the host: all and outer 100, mm 40;
+ * on the device the kernel is below the launch, below mm, below outer, each 30.
  */
 static void flames_add_up_calls_of_a_name(void **state)
 {

@@ -667,7 +667,7 @@ static void files_of_one_rank_are_not_matched(void **state)
     release();
 }
 
-/* Only rank 1 was asked for: its row and the waits it took part in, told against all files. */
+/* Only rank 1 was requested: its row and the waits it took part in, told against all files. */
 static void a_rank_is_judged_against_the_files_left_out(void **state)
 {
     (void)state;
@@ -752,8 +752,8 @@ static void on_one_host_the_clock_tells_who_came_last(void **state)
 }
 
 /*
- * Two collectives of rank 0 wait at once, 0..30 and 10..30, for rank 1, whose both begin at 30: 30 + 20 of waiting in 30
- * of wall time.
+ * Two collectives of rank 0 wait at once, 0..30 and 10..30, for rank 1, whose both begin at 30: 30 + 20 of waiting in
+ * 30 of wall time.
  */
 static void waits_at_once_add_up_but_the_union_is_wall_time(void **state)
 {

@@ -1,4 +1,4 @@
-/* test_derived.c - what several threads ask for is worked out once. */
+/* test_derived.c - what several threads request is worked out once. */
 #include "base/parallel.h"
 #include "trace/builder.h"
 #include "trace/derived.h"

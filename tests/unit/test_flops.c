@@ -89,7 +89,7 @@ static void shapes_read_as_python_prints_them(void **state)
     check_shapes("[[4,3,16,16],[8],[],[]]", "[[4, 3, 16, 16], [8], [], []]");
     check_shapes("[]", "[]");
     check_shapes("[[[2,2],[3]],[5]]",
-                 "[[], [5]]"); /* a list of tensors is told from a tensor, and left out */
+                 "[[], [5]]"); /* a list of tensors is distinguished from a tensor, and left out */
     check_shapes("[[[]],[-1]]", "[[], [-1]]");
 }
 

@@ -1,4 +1,4 @@
-/* test_graph_links.c - facts/graph_links.h: what the works of a graph were captured from; base/lcs.h. */
+/* test_graph_links.c - facts/graph_links.h: what the operations of a graph were captured from; base/lcs.h. */
 #include "tests/unit/small_trace.h"
 
 #include "base/lcs.h"
@@ -38,7 +38,7 @@ static struct graph_bodies *captured(const struct launch *launches, size_t count
     return bodies;
 }
 
-/* One replay: works NAMES on STREAMS, one after the other. */
+/* One replay: operations NAMES on STREAMS, one after the other. */
 static void replay(struct small *small, const char *const *names, const int64_t *streams, size_t count,
                    int64_t correlation, int64_t now)
 {
@@ -136,7 +136,7 @@ static void without_names_the_place_tells(void **state)
     trace_free(trace);
 }
 
-/* Two streams: that with more works takes first, and the other gets what is left. */
+/* Two streams: that with more operations takes first, and the other gets what is left. */
 static void streams_share_a_body(void **state)
 {
     (void)state;

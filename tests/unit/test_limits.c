@@ -1,6 +1,6 @@
 /*
- * test_limits.c - what a trace holds at most: with the ceiling lowered, what has as much is read, and what has one more is
- * refused with a sentence. docs/limits.md has the real ceiling.
+ * test_limits.c - what a trace holds at most: with the ceiling lowered, what has as much is read, and what has one more
+ * is refused with a sentence. docs/limits.md has the real ceiling.
  */
 #include "base/buffer.h"
 #include "ingest/formats.h"
@@ -156,7 +156,7 @@ static size_t count_notices(const struct trace *trace, const char *kind)
     return count;
 }
 
-/* Categories beyond 65000 become one without a name, the same ones for any number of workers, and that is told. */
+/* Categories beyond 65000 become one without a name, the same ones for any number of workers, and that is reported. */
 static void categories_beyond_their_number_share_one(void **state)
 {
     (void)state;

@@ -85,7 +85,7 @@ static void draw(void)
     trace = draw_end();
 }
 
-/* 64 calls around a record are told, of 65 the innermost 64. */
+/* 64 calls around a record are reported, of 65 the innermost 64. */
 static void a_stack_at_a_peak_has_an_end(void **state)
 {
     (void)state;
@@ -393,8 +393,8 @@ static void what_is_reserved_between_steps_is_reserved_in_the_next(void **state)
 }
 
 /*
- * The innermost Python function of the user's that is open at the peak; torch's own only where there is none. One that ends
- * then is over.
+ * The innermost Python function of the user's that is open at the peak; torch's own only where there is none. One that
+ * ends then is over.
  */
 static void a_peak_has_its_line(void **state)
 {
@@ -468,8 +468,8 @@ static void assert_allocations(const char *key, const char *text, const int64_t 
 }
 
 /*
- * Step 1 allocates A 50, B 30 and C 40 and frees A, B and D 30; step 2 allocates and frees E 90. At the peak there are C
- * of step 1, E of step 2, and 70 of before. Of mm alone: A in step 1, E in step 2, and no frees.
+ * Step 1 allocates A 50, B 30 and C 40 and frees A, B and D 30; step 2 allocates and frees E 90. At the peak there are
+ * C of step 1, E of step 2, and 70 of before. Of mm alone: A in step 1, E in step 2, and no frees.
  */
 static void steps_tell_which_left_blocks_behind(void **state)
 {
@@ -536,7 +536,7 @@ static void blocks_belong_to_the_innermost_module_and_line(void **state)
     by = MEMORY_BY_OPERATOR;
 }
 
-/* Who asks for names does not ask for what is in no operator; who leaves some out does. */
+/* Who requests names does not request what is in no operator; who leaves some out does. */
 static void filters_leave_out_what_is_in_no_operator(void **state)
 {
     (void)state;

@@ -42,7 +42,8 @@ static void raw_records_keep_time_action_and_category(void **state)
                                     "[1795230239122701571, 4, -8, 5], [1795230239122701572, 2, 16, 8]]\n");
     const int64_t base = 1795230239122701568;
     assert_int_equal(trace->event_count, 7);
-    check(trace, 0, base, MEMORY_EXISTING, 400, "parameter"); /* -1 is before the first time that is told */
+    check(trace, 0, base, MEMORY_EXISTING, 400,
+          "parameter"); /* -1 is before the first time that is reported */
     check(trace, 1, base, MEMORY_EXISTING, 100, "optimizer state");
     check(trace, 2, base, MEMORY_BLOCK, 8, "activation");
     check(trace, 3, base + 2, MEMORY_CATEGORY, -8, "activation");

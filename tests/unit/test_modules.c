@@ -122,7 +122,8 @@ static void assert_parts_add_up(void)
  *   ReluBackward0 (3) 110..120, launching f (7 ns); evaluate_function 120..150, in it AddmmBackward0 (2) 122..148,
  *   launching g (20 ns); AddmmBackward0 (1) 150..165; AccumulateGrad 170..175 without a number
  *
- * Host: 100 + 10 + 10 + 30 + 15 + 5 = 170. Net_0: 60 forward, of which 25 its own (60 - 20 - 15), and relu's 10 backward.
+ * Host: 100 + 10 + 10 + 30 + 15 + 5 = 170. Net_0: 60 forward, of which 25 its own (60 - 20 - 15), and relu's 10
+ * backward.
  */
 static void draw(void)
 {
@@ -346,8 +347,8 @@ static void the_last_forward_operator_made_the_node(void **state)
 }
 
 /*
- * torch's number 4 is thread 1, as nodes 2 and 3 tell. Its node 9 was made before recording began; that thread 2 has a node 9
- * of its own does not matter: the 4 ns count where they were spent.
+ * torch's number 4 is thread 1, as nodes 2 and 3 tell. Its node 9 was made before recording began; that thread 2 has a
+ * node 9 of its own does not matter: the 4 ns count where they were spent.
  */
 static void a_node_of_another_thread_is_another_node(void **state)
 {
@@ -371,8 +372,8 @@ static void a_node_of_another_thread_is_another_node(void **state)
 }
 
 /*
- * Two threads number their nodes from 1, thread 1 up to 3, thread 2 up to 2. torch calls thread 2 its number 5: the node
- * 3 of number 4 is found on thread 1 alone; node 2 of number 5 is on both, and number 5 is told by node 7.
+ * Two threads number their nodes from 1, thread 1 up to 3, thread 2 up to 2. torch calls thread 2 its number 5: the
+ * node 3 of number 4 is found on thread 1 alone; node 2 of number 5 is on both, and number 5 is known by node 7.
  */
 static void equal_numbers_of_two_threads_are_told_apart(void **state)
 {
@@ -432,7 +433,7 @@ static void stacks_of_operators_tell_modules_too(void **state)
     answer_by(MODULES_BY_TREE);
     assert_int_equal(figure("Net_0", "cpu_total"), 20);
     assert_int_equal(figure("Linear_0", "self_cpu"), 20);
-    assert_int_equal(figure("Linear_0", "count"), TABLE_INT_MISSING); /* calls are not told */
+    assert_int_equal(figure("Linear_0", "count"), TABLE_INT_MISSING); /* calls are not recorded */
     assert_int_equal(figure("(outside any module)", "self_cpu"), 5);
     result_free(result);
     answer_by(MODULES_BY_LINE);

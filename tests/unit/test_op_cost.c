@@ -1,8 +1,8 @@
 /*
  * test_op_cost.c - facts/op_cost.h: operations and bytes of calls, worked out by hand as products.
  *
- * Types are written short: f float, h Half, b BFloat16, l long, i int, o bool, d double, e Float8_e4m3fn, c char, S a number, L a
- * list of numbers, - none.
+ * Types are written short: f float, h Half, b BFloat16, l long, i int, o bool, d double, e Float8_e4m3fn, c char, S a
+ * number, L a list of numbers, - none.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -185,8 +185,8 @@ static void convolutions_backward(void **state)
 }
 
 /*
- * 3 sequences, 2 heads of 5 queries, 1 head of 5 keys: causal, tokens see 1 + 2 + 3 + 4 + 5 = 15. The values are 4 wide. The keys
- * of the shared head are read once.
+ * 3 sequences, 2 heads of 5 queries, 1 head of 5 keys: causal, tokens see 1 + 2 + 3 + 4 + 5 = 15. The values are 4
+ * wide. The keys of the shared head are read once.
  */
 static void attention(void **state)
 {
@@ -283,7 +283,7 @@ static void element_by_element(void **state)
     check_none("aten::mul", "[[],[]]", "ff", "|");
     check_none("aten::mul", "[[3],[4]]", "ff", "|");
     check_none("aten::fill_", "[[0],[]]", "lS", "|0");
-    check("aten::mul", "[[9],[9]]", "f-", NULL, "|", 9, MISSING); /* a type that is not told */
+    check("aten::mul", "[[9],[9]]", "f-", NULL, "|", 9, MISSING); /* a type that is not recorded */
 }
 
 static void norms_and_softmax(void **state)

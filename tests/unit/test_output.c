@@ -49,7 +49,7 @@ static void columns_are_chosen_in_the_order_asked_for(void **state)
     const struct table *ops = result->tables.at[0];
     assert_int_equal(ops->column_count, 2);
     assert_string_equal(ops->columns[0].key, "time");
-    assert_int_equal(ops->columns[0].flags, 0); /* asked for: no longer optional */
+    assert_int_equal(ops->columns[0].flags, 0); /* requested: no longer optional */
     assert_string_equal(ops->columns[1].key, "count");
     assert_int_equal(table_cell(ops, 4, 1)->i, 4);
     assert_int_equal(result->tables.at[1]->column_count, 1);

@@ -89,7 +89,7 @@ static void a_chain_is_exact(void **state)
  *   a (1 s) -> c: 1 s of it, 4 s with what it called
  *   b (2 s) -> c: 3 s of it, 12 s with what it called
  *   c (4 s) -> d (12 s)
- * c's own time by caller is told: exact. d has 16 s in c's name, of which a quarter is a's: 3 s and 9 s.
+ * c's own time by caller is reported: exact. d has 16 s in c's name, of which a quarter is a's: 3 s and 9 s.
  */
 static void below_several_callers_time_is_apportioned(void **state)
 {

@@ -64,8 +64,8 @@ static void assert_row(size_t row, const char *name, int64_t count, int64_t flop
  *            [clamp_min  ][my_op     ]    [copy_ ]
  *             launch 1      launch 2       launch 3   launch 4
  *
- * Launch 1 is clamp_min's; launch 2, in an operator without a model, is relu's. cat's sizes are not told: copy_ has its own
- * work. Two equal calls are one row. Launch 5 is in no operator.
+ * Launch 1 is clamp_min's; launch 2, in an operator without a model, is relu's. cat's sizes are not recorded: copy_ has
+ * its own work. Two equal calls are one row. Launch 5 is in no operator.
  */
 static void work_belongs_to_the_innermost_modelled(void **state)
 {
@@ -101,14 +101,14 @@ static void work_belongs_to_the_innermost_modelled(void **state)
     assert_int_equal(roofline->rest.count, 1);
     assert_string_equal(roofline->rest.at[0].name.at, "cudaLaunchKernel");
     assert_int_equal(roofline->rest.at[0].time_ns, 26);
-    assert_true(isnan(roofline->rows.at[0].share)); /* the device is not told */
+    assert_true(isnan(roofline->rows.at[0].share)); /* the device is not recorded */
     assert_int_equal(roofline->rows.at[0].won_ns, TABLE_INT_MISSING);
     release();
 }
 
 /*
- * 1024 operations at 100 GFLOP/s take 10.24 ns, 384 bytes at 96 GB/s 4 ns: 10 ns at the peak, bound by compute. Of 40 ns that is a
- * quarter. With 16 GB/s the bytes take 24 ns.
+ * 1024 operations at 100 GFLOP/s take 10.24 ns, 384 bytes at 96 GB/s 4 ns: 10 ns at the peak, bound by compute. Of 40
+ * ns that is a quarter. With 16 GB/s the bytes take 24 ns.
  */
 static void shares_are_of_the_longer(void **state)
 {
@@ -158,7 +158,8 @@ static void tf32_is_what_the_kernel_says(void **state)
 }
 
 /*
- * ProfilerStep#3, 1000 ns: a product, then, in a backward pass that recomputes, the same again, and the backward pass of that.
+ * ProfilerStep#3, 1000 ns: a product, then, in a backward pass that recomputes, the same again, and the backward pass
+ * of that.
  *
  *     [step 3                                                                          ]
  *       [mm]  [evaluate_function: CheckpointFunctionBackward                         ]

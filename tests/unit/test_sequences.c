@@ -1,4 +1,4 @@
-/* test_sequences.c - analyze/sequences: chains that repeat, runs of short works, works that could be one. */
+/* test_sequences.c - analyze/sequences: chains that repeat, runs of short operations, operations that could be one. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -107,7 +107,7 @@ static void no_chain_goes_over_a_pause(void **state)
     release();
 }
 
-/* Between works that are exactly 1 ms apart a chain goes on. */
+/* Between operations that are exactly 1 ms apart a chain goes on. */
 static void pause_of_a_millisecond_is_none(void **state)
 {
     (void)state;
@@ -150,7 +150,7 @@ static void streams_have_chains_of_their_own(void **state)
     release();
 }
 
-/* More than 16 works are cut into chains of 16, of which those that begin at a, b, ... repeat. */
+/* More than 16 operations are cut into chains of 16, of which those that begin at a, b, ... repeat. */
 static void chains_have_no_more_than_16_works(void **state)
 {
     (void)state;
@@ -162,13 +162,13 @@ static void chains_have_no_more_than_16_works(void **state)
     release();
 }
 
-/* ---- runs of short works ---- */
+/* ---- runs of short operations ---- */
 
 /*
  *   stream 7  [k 0-5)  [k 10-15)   [k 30-35) [long 40-80) [k 90-92)
  *   stream 8                  [m 18-28)
  *
- * Three short works, then one of 40. Idle of the device between them: 5-10, 15-18, 28-30.
+ * Three short operations, then one of 40. Idle of the device between them: 5-10, 15-18, 28-30.
  */
 static void idle_time_is_that_of_the_device(void **state)
 {
@@ -196,8 +196,8 @@ static void idle_time_is_that_of_the_device(void **state)
  *   host      [1: 0-2)        [2: 4000-4002)  [3: 4004-4006)
  *   stream 7     [a 10-15)                [b 4010-4015)    [c 4020-4025)
  *
- * 2 began when all before it had ended; 3 before b had. So the gap before b is the host's, that before c the device's. Two of
- * three works were not queued: a graph would leave 1 us before each.
+ * 2 began when all before it had ended; 3 before b had. So the gap before b is the host's, that before c the device's.
+ * Two of three operations were not queued: a graph would leave 1 us before each.
  */
 static void gap_is_by_who_was_late(void **state)
 {
@@ -220,7 +220,7 @@ static void gap_is_by_who_was_late(void **state)
     release();
 }
 
-/* Works of one graph come from one call: whatever the clocks say, no launch was late. */
+/* Operations of one graph come from one call: whatever the clocks say, no launch was late. */
 static void gaps_within_a_graph_are_the_devices(void **state)
 {
     (void)state;
@@ -237,7 +237,7 @@ static void gaps_within_a_graph_are_the_devices(void **state)
     release();
 }
 
-/* Groups hold the works and the idle time before them; a run is of each that has a work in it. */
+/* Groups hold the operations and the idle time before them; a run is of each that has a work in it. */
 static void rows_add_up_to_the_runs(void **state)
 {
     (void)state;
@@ -258,7 +258,7 @@ static void rows_add_up_to_the_runs(void **state)
     release();
 }
 
-/* Two steps of two works each: four in a row, of which none are when steps are asked for. */
+/* Two steps of two operations each: four in a row, of which none are when steps are requested. */
 static void steps_cut_what_is_in_a_row(void **state)
 {
     (void)state;
@@ -297,14 +297,15 @@ static void works_left_out_part_their_neighbours(void **state)
     release();
 }
 
-/* ---- works that could be one ---- */
+/* ---- operations that could be one ---- */
 
 /*
  *   host      [aten::softmax 0-100                        )
  *               [1: 1-2) [2: 11-12)  [3: 21-22)  [4: 31-32)
  *   stream 7  [max 40-50) [sub 55-75) [gemm 80-90) [div 95-99) [exp 100-103)
  *
- * max and sub: 5 between them and at most the 10 of the shorter; but 10 + 20 + 5 less the longest is 15. div and exp: 1 and 3.
+ * max and sub: 5 between them and at most the 10 of the shorter; but 10 + 20 + 5 less the longest is 15. div and exp: 1
+ * and 3.
  */
 static void neighbours_below_one_operator_could_be_one(void **state)
 {

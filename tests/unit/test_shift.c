@@ -69,7 +69,7 @@ static void ties_are_handled_exactly(void **state)
     check_near(shift.estimate, 0);
 }
 
-/* Three against three cannot be told apart at 5 %: the smallest p is 2/20. Four against four can: 2/70. */
+/* Three against three cannot be distinguished at 5 %: the smallest p is 2/20. Four against four can: 2/70. */
 static void samples_too_small_to_tell_are_known(void **state)
 {
     (void)state;
@@ -266,8 +266,8 @@ static void intervals_leave_out_as_many_differences_as_the_table_says(void **sta
 }
 
 /*
- * 4 a side: 2/70. Of 1 2 2 2 and 2 2 3 4 the largest four are 4, 3 and two of five twos, which are 10 ways to choose: 20/70.
- * Ten values that are one value: no deal of them tells anything.
+ * 4 a side: 2/70. Of 1 2 2 2 and 2 2 3 4 the largest four are 4, 3 and two of five twos, which are 10 ways to choose:
+ * 20/70. Ten values that are one value: no deal of them tells anything.
  */
 static void the_least_p_depends_on_counts_and_ties(void **state)
 {

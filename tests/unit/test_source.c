@@ -392,7 +392,7 @@ static void a_wrong_checksum_is_told_after_the_bytes(void **state)
     VEC_FREE(&text);
 }
 
-/* A flipped bit anywhere: the bytes up to it are right, it is told, and the size of the pieces does not matter. */
+/* A flipped bit anywhere: the bytes up to it are right, it is reported, and the size of the pieces does not matter. */
 static void a_flipped_bit_costs_nothing_before_it(void **state)
 {
     (void)state;

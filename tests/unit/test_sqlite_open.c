@@ -151,7 +151,7 @@ static void rows_come_once(void **state)
     sqlite3_free(bytes);
 }
 
-/* A file is read where it lies, whatever it is called; nothing is written to it or beside it, and its log is told. */
+/* A file is read where it lies, whatever it is called; nothing is written to it or beside it, and its log is reported. */
 static void a_file_is_not_touched(void **state)
 {
     (void)state;

@@ -213,8 +213,9 @@ static void growth_is_a_share_of_the_largest_step(void **state)
 }
 
 /*
- * Findings with a price. Each drawing has three steps of 1000 us, one after the other; US is the begin of one. What is not drawn
- * is Python. Where devices work, the host waits for them at the end of each step, so that the device decides how long it takes.
+ * Findings with a price. Each drawing has three steps of 1000 us, one after the other; US is the begin of one. What is
+ * not drawn is Python. Where devices work, the host waits for them at the end of each step, so that the device decides
+ * how long it takes.
  */
 static void draw_call_us(const char *name, int64_t start_us, int64_t dur_us, int64_t correlation)
 {
@@ -245,7 +246,8 @@ static void draw_data_loading(bool wrong, int64_t us, int64_t n)
  *   host       200 launch 210   300 [ aten::item: cudaStreamSynchronize ) 700                 1000
  *   device           210 [ elementwise                         ) 690
  *
- * Without the wait the host goes on at 300: a step takes 600 us. Fine: the work is over at 302, and so is the wait at 304.
+ * Without the wait the host goes on at 300: a step takes 600 us. Fine: the work is over at 302, and so is the wait at
+ * 304.
  */
 static void draw_host_wait(bool wrong, int64_t us, int64_t n)
 {
@@ -409,9 +411,9 @@ static void every_finding_has_its_price(void **state)
  *   host     0 [ loader ) 300 cudaDeviceSynchronize 310     ten launches of 10 us, 60 us apart, from 400     1000
  *   device                                                  ten kernels of 50 us, each 12 us after its launch began
  *
- * Without the loader's wait a step takes 700 us. As a graph, with or without it, the device decides: from the synchronisation
- * 90 us to the launch, 12 to the first kernel, 500 of kernels and 90 between them make 692. The graph alone saves 308, since
- * the batch is loaded beside the device; on top of the loader it saves 8.
+ * Without the loader's wait a step takes 700 us. As a graph, with or without it, the device decides: from the
+ * synchronisation 90 us to the launch, 12 to the first kernel, 500 of kernels and 90 between them make 692. The graph
+ * alone saves 308, since the batch is loaded beside the device; on top of the loader it saves 8.
  */
 static void a_graph_is_priced_on_top_of_the_others(void **state)
 {
@@ -738,8 +740,8 @@ static void draw_cycle(int64_t rank, int64_t times)
 }
 
 /*
- * Rank 4 is 100 + 1000 long, and so are its steps; its waits take 50 + 500. All of the time of its kernels, 98 + 998, is of
- * aten::mm. Of all ranks, which ran side by side, the recording is as long as that of the longest.
+ * Rank 4 is 100 + 1000 long, and so are its steps; its waits take 50 + 500. All of the time of its kernels, 98 + 998,
+ * is of aten::mm. Of all ranks, which ran side by side, the recording is as long as that of the longest.
  */
 static void cycles_of_a_rank_are_added_up(void **state)
 {
@@ -783,7 +785,7 @@ static void cycles_of_a_rank_are_added_up(void **state)
     }
 }
 
-/* The most on a device is no peak of the host; that is told of files without any on a device. */
+/* The most on a device is no peak of the host; that is reported of files without any on a device. */
 static void memory_of_the_host_is_not_of_a_device(void **state)
 {
     (void)state;

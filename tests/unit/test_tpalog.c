@@ -224,8 +224,8 @@ static void a_file_cut_anywhere_gives_every_whole_block(void **state)
 }
 
 /*
- * Every bit flipped, one at a time: each block but the one that was hit is read, and the damage is told. A flip in the
- * header costs nothing else.
+ * Every bit flipped, one at a time: each block but the one that was hit is read, and the damage is reported. A flip in
+ * the header costs nothing else.
  */
 static void a_flipped_bit_costs_one_block(void **state)
 {
@@ -346,8 +346,8 @@ static void a_small_file_does_not_become_an_endless_trace(void **state)
 }
 
 /*
- * A file of BLOCKS blocks with COUNT texts each, all of LEN bytes, and TAIL bytes that do not pack behind them is read, or
- * refused for what the texts take.
+ * A file of BLOCKS blocks with COUNT texts each, all of LEN bytes, and TAIL bytes that do not pack behind them is read,
+ * or refused for what the texts take.
  */
 static bool texts_are_read(int blocks, size_t count, size_t len, size_t tail)
 {

@@ -298,7 +298,7 @@ static void a_flipped_bit_costs_its_block_only(void **state)
     buffer_release(&bytes);
 }
 
-/* What was lost once is told by what is made of the rest. */
+/* What was lost once is known by what is made of the rest. */
 static void losses_are_told_by_the_next_file_too(void **state)
 {
     (void)state;

@@ -119,8 +119,8 @@ static const struct tree_path_row *path(const struct compared *compared, const c
 /*
  * One operator is put first, and nothing is around them: all others keep their partners.
  *
- *     before          linear relu linear      works 20 + 5 + 20
- *     after   dropout linear relu linear      works 3 + 26 + 5 + 26
+ *     before          linear relu linear      operations 20 + 5 + 20
+ *     after   dropout linear relu linear      operations 3 + 26 + 5 + 26
  */
 static void an_operator_put_first_shifts_nothing(void **state)
 {

@@ -16,7 +16,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* Everything that can be asked for. */
+/* Everything that can be requested. */
 static inline struct trace_wants want_everything(void)
 {
     return (struct trace_wants){ .args = ARG_COUNT == 64 ? UINT64_MAX : (UINT64_C(1) << (ARG_COUNT % 64)) - 1,
