@@ -102,7 +102,7 @@ static int compare_pairs(const void *left, const void *right)
     return a->work < b->work ? -1 : a->work > b->work;
 }
 
-/* Add a work to the launch. */
+/* Add an operation to the launch. */
 static void add_work(const struct trace *trace, struct launch *launch, event_id work)
 {
     int64_t end_ns = trace_end_ns(trace, work);
@@ -165,7 +165,7 @@ static void find_launches(struct launch_query *query)
 
 /*
  * Calls that should have launched something, but whose work is not in the file. Where names, devices or streams were
- * asked for, nobody knows whether they belong.
+ * requested, nobody knows whether they belong.
  */
 static void find_launches_of_nothing(struct launch_query *query)
 {

@@ -30,7 +30,7 @@ struct roofline_call {
     int64_t works;
     double compute_ns, memory_ns; /* at the peak; NAN: not known, 0: nothing to do */
     bool covers;                  /* a matrix operator within it launched work, too: it has the operations */
-    bool crosses;    /* a work of it copies from or to another memory: no peak is known for that */
+    bool crosses;    /* an operation of it copies from or to another memory: no peak is known for that */
     bool recomputed; /* the forward pass once more, for the backward pass */
 };
 

@@ -2,7 +2,7 @@
  * flame.c - what calls what, as boxes: each below its caller, as wide as its time.
  *
  * Calls with the same callers, by name, are one box. A trace has a chart of the time on the host and one of the time on
- * devices, where a work is below the call that launched it (facts/attribution.h). A Python profile has stacks as
+ * devices, where an operation is below the call that launched it (facts/attribution.h). A Python profile has stacks as
  * profile/stacks.h finds them.
  */
 #include "base/buffer.h"

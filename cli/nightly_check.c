@@ -141,7 +141,7 @@ static bool is_measured(const struct checker *checker, size_t at)
     return finding_of(checker, at)->verdict != HISTORY_ABSENT;
 }
 
-/* All rows of one sort are one check; only those that do not hold have a row. */
+/* All rows of one kind are one check; only those that do not hold have a row. */
 static void check_sort(struct checker *checker, const char *key, size_t first)
 {
     const struct nightly *nightly = checker->nightly;

@@ -65,7 +65,7 @@ struct measure_rows {
     VEC_OF(struct measure_value) values; /* by row and sample once finished, one for each pair */
 };
 
-/* All that was taken in samples of one sort. */
+/* All that was taken in samples of one kind. */
 struct sampling {
     const char *unit; /* what a sample is: "step", "file", "profile" */
     VEC_OF(struct measure_sample) samples;
@@ -145,7 +145,7 @@ void measures_free(struct measures *measures);
 struct trace_wants measure_wants(const struct measure_options *options);
 
 /*
- * Add a part to MEASURES. Nothing is borrowed from it. All parts must be of one sort: false and ERR when they are not,
+ * Add a part to MEASURES. Nothing is borrowed from it. All parts must be of one kind: false and ERR when they are not,
  * or when the part lacks what OPTIONS request.
  */
 bool measure_trace(struct measures *measures, const struct trace *trace,

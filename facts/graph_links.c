@@ -1,7 +1,7 @@
 /*
  * graph_links.c - see graph_links.h.
  *
- * Replays whose operations have the same names, stream by stream, are one sort; so are bodies whose launches have.
+ * Replays whose operations have the same names, stream by stream, are one kind; so are bodies whose launches have.
  * Sorts are matched once, so that a thousand replays of a graph cost what reading them costs.
  */
 #include "facts/graph_links.h"
@@ -39,7 +39,7 @@ struct replay {
     uint32_t sort;
 };
 
-/* What the operations of a sort of replays are, with the bodies that fit them best. */
+/* What the operations of a kind of replays are, with the bodies that fit them best. */
 struct sort {
     size_t replay;         /* the first of them */
     size_t matched;        /* launches of each of the best bodies that match */
@@ -273,7 +273,7 @@ static size_t match(const struct matching *matching, const struct replay *replay
 
 /* ---- which body ---- */
 
-/* Bodies with the same names are one sort. */
+/* Bodies with the same names are one kind. */
 static void sort_bodies(struct matching *matching)
 {
     const struct graph_bodies *bodies = matching->links->bodies;

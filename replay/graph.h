@@ -85,7 +85,8 @@ struct replay_graph {
     /* Collectives over ranks; NULL: there are not several files, or nothing matches. */
     struct collectives *collectives;
     struct collective_matches *matches;
-    moment_id *join_last; /* by join: the last to arrive: the start of a work, or a moment of a thread */
+    moment_id
+        *join_last; /* by join: the last to arrive: the start of an operation, or a moment of a thread */
     size_t join_count;
 
     int64_t *shift_ns;        /* by file */

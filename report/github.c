@@ -4,8 +4,9 @@
  *     ::error title=tpa.diff%3A 5%25::step time%3A ...
  *
  * An error for each row of a check (report/cases.h) that fails the build, a warning for what nobody can tell or what
- * was exceeded before, and one notice for the checks that are within their limits. The runner cuts a step's annotations after ten of a sort, so the worst come first by
- * themselves: rows are in order of their checks, and each check has one line unless it fails for several rows.
+ * was exceeded before, and one notice for the checks that are within their limits. The runner cuts a step's annotations
+ * after ten of a sort, so the worst come first by themselves: rows are in order of their checks, and each check has one
+ * line unless it fails for several rows.
  */
 #include "report/printer.h"
 
@@ -14,7 +15,7 @@
 #include "report/output.h"
 #include <string.h>
 
-/* The runner shows no more of one sort for a step. */
+/* The runner shows no more of one kind for a step. */
 enum { MOST_OF_A_SORT = 10 };
 
 static void begin(struct buffer *out, const char *sort, const char *suite, const char *what, size_t len)
@@ -31,7 +32,7 @@ static void begin(struct buffer *out, const char *sort, const char *suite, const
     buffer_release(&title);
 }
 
-/* The rows of one sort; how many there were. */
+/* The rows of one kind; how many there were. */
 static size_t add_rows(struct buffer *out, const char *suite, const struct table *table,
                        const struct case_columns *at, bool errors)
 {

@@ -14,7 +14,7 @@
 #include "analyze/sequences/rows.h"
 #include "facts/gpu_events.h"
 
-/* Why a stream had nothing to do before a work. */
+/* Why a stream had nothing to do before an operation. */
 enum late_because {
     LATE_DEVICE,  /* the work was queued already, or is of the same graph */
     LATE_HOST,    /* its call began after all before it on the stream had ended */

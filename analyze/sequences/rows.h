@@ -20,13 +20,13 @@ struct repeat_row {
     int64_t count, length; /* occurrences; operations of each */
     int64_t every; /* least number of operations from the start of an occurrence to that of the next */
     int64_t work_ns,
-        gaps_ns;      /* of all occurrences: durations; from the end of a work to the start of the next */
-    int64_t start_ns; /* of the first occurrence, from the origin of the file */
-    int64_t alike;    /* chains left out, which lie shifted over this one; missing with ALL */
+        gaps_ns; /* of all occurrences: durations; from the end of an operation to the start of the next */
+    int64_t start_ns;         /* of the first occurrence, from the origin of the file */
+    int64_t alike;            /* chains left out, which lie shifted over this one; missing with ALL */
     struct text works, names; /* in few words; whole, with " | " between */
 };
 
-/* What short operations in a row come to in a group. Idle time before a work is of the group of that work. */
+/* What short operations in a row come to in a group. Idle time before an operation is of the group of that work. */
 struct short_row {
     struct group_key key;
     int64_t runs;                    /* with at least one work of the group */
@@ -60,7 +60,7 @@ struct pattern_row {
     struct text works, names;
 };
 
-/* A work that could be part of the one before it, of a chain that the fusions add up. */
+/* An operation that could be part of the one before it, of a chain that the fusions add up. */
 struct fused_work {
     event_id event, call; /* EVENT_NONE: not in the file */
     int64_t saved_ns;     /* at most, of writing and reading what lies between */

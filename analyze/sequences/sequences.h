@@ -6,9 +6,9 @@
  *     printf("%" PRId64 " operations in %" PRId64 " runs\n", sequences->total.works, sequences->total.runs);
  *     sequences_free(sequences);
  *
- * A work is a kernel, copy or memset. Operations in a row are neighbours on one stream, by start and then by their
- * place in the file. A work that was not selected parts its neighbours. docs/definitions.md has the definitions for
- * users.
+ * An operation is a kernel, copy or memset. Operations in a row are neighbours on one stream, by start and then by
+ * their place in the file. An operation that was not selected parts its neighbours. docs/definitions.md has the
+ * definitions for users.
  */
 #ifndef TPA_ANALYZE_SEQUENCES_SEQUENCES_H
 #define TPA_ANALYZE_SEQUENCES_SEQUENCES_H

@@ -93,7 +93,7 @@ static void works_get_the_operators_in_order(void **state)
     trace_free(trace);
 }
 
-/* A work more in front shifts nothing, and has no operator; of the launches one that did not run is passed over. */
+/* An operation more in front shifts nothing, and has no operator; of the launches one that did not run is passed over. */
 static void what_was_not_captured_shifts_nothing(void **state)
 {
     (void)state;

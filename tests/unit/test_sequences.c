@@ -237,7 +237,7 @@ static void gaps_within_a_graph_are_the_devices(void **state)
     release();
 }
 
-/* Groups hold the operations and the idle time before them; a run is of each that has a work in it. */
+/* Groups hold the operations and the idle time before them; a run is of each that has an operation in it. */
 static void rows_add_up_to_the_runs(void **state)
 {
     (void)state;

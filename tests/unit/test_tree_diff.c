@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Traces are written as text: an operator is "name[...]", a work "name:duration", apart by blanks. */
+/* Traces are written as text: an operator is "name[...]", an operation "name:duration", apart by blanks. */
 struct writing {
     struct small small;
     const char *at;
@@ -216,7 +216,7 @@ static void operators_are_renamed_by_number_and_by_children(void **state)
     release(&compared);
 }
 
-/* An operator and a work of one name are two things: a Triton operator and its kernel. */
+/* An operator and an operation of one name are two things: a Triton operator and its kernel. */
 static void kinds_are_compared_as_well_as_names(void **state)
 {
     (void)state;
