@@ -15,6 +15,7 @@
 #include "facts/copy_names.h"
 #include "facts/gpu_names.h"
 #include "facts/shapes.h"
+#include "facts/tensor_types.h"
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
@@ -131,35 +132,11 @@ static bool tensor_written(const struct trace *trace, const struct inputs *input
     return any;
 }
 
-static int64_t type_size(const struct tensor *tensor)
-{
-    static const struct {
-        const char *name;
-        int64_t size;
-    } types[] = { { "float", 4 },
-                  { "double", 8 },
-                  { "c10::Half", 2 },
-                  { "c10::BFloat16", 2 },
-                  { "int", 4 },
-                  { "long int", 8 },
-                  { "long", 8 },
-                  { "short int", 2 },
-                  { "signed char", 1 },
-                  { "bool", 1 },
-                  { "unsigned char", 1 },
-                  { "c10::Float8_e4m3fn", 1 },
-                  { "c10::Float8_e5m2", 1 } };
-    for (size_t i = 0; i < sizeof types / sizeof *types; i++)
-        if (strlen(types[i].name) == tensor->type_len &&
-            memcmp(types[i].name, tensor->type, tensor->type_len) == 0)
-            return types[i].size;
-    return 0;
-}
-
 /* Bytes of TENSOR; 0 when its type is not known or it is impossibly large. */
 static int64_t tensor_bytes(const struct tensor *tensor)
 {
-    int64_t bytes = type_size(tensor);
+    const struct tensor_type *type = tensor_type_named(tensor->type, tensor->type_len);
+    int64_t bytes = type ? type->size : 0;
     for (size_t i = 0; i < tensor->shape.count; i++)
         if (tensor->shape.size[i] < 0 || __builtin_mul_overflow(bytes, tensor->shape.size[i], &bytes))
             return 0;
