@@ -104,7 +104,8 @@ static struct page_columns choose_columns(const struct table *table, size_t rows
         if (c == name || (sorts && c == sort) || (first && is_place(column)) ||
             !table_shows(table, c, TABLE_FOR_PROGRAMS))
             continue;
-        bool kept = (int)c == verdict || (first && room > 0 && says_anything(table, c, rows));
+        bool kept = (int)c == verdict ||
+                    (first && room > 0 && !(column->flags & TABLE_LINE) && says_anything(table, c, rows));
         room -= kept && (int)c != verdict;
         add_column(&columns, c, !kept);
     }
@@ -151,10 +152,35 @@ static const char *class_of_verdict(const struct table_column *column, const uni
     return "";
 }
 
-/* A name or another text: a long name shortened, with all of it as title; a long text no higher than a few lines. */
-static void put_text_cell(struct writing *page, const struct page_column *of,
-                          const struct table_column *column, const union table_cell *cell)
+/* Below what names ROW: the columns that are prose. */
+static void put_lines(struct writing *page, const struct table *table, size_t row)
 {
+    for (size_t c = 0; c < table->column_count; c++) {
+        const struct text *text = &table_cell(table, row, c)->text;
+        if (!(table->columns[c].flags & TABLE_LINE) || !table_shows(table, c, TABLE_FOR_PEOPLE) || !text->at)
+            continue;
+        put(page, "<div class=\"line\"><span class=\"faint\">");
+        put_text(page, table->columns[c].title);
+        put(page, ":</span> ");
+        escape_html(&page->text, text->at, text->len);
+        put(page, "</div>");
+    }
+}
+
+static bool has_lines(const struct table *table)
+{
+    for (size_t c = 0; c < table->column_count; c++)
+        if (table->columns[c].flags & TABLE_LINE && table_shows(table, c, TABLE_FOR_PEOPLE))
+            return true;
+    return false;
+}
+
+/* A name or another text: a long name shortened, with all of it as title; a long text no higher than a few lines. */
+static void put_text_cell(struct writing *page, const struct table *table, size_t row,
+                          const struct page_column *of)
+{
+    const struct table_column *column = &table->columns[of->column];
+    const union table_cell *cell = table_cell(table, row, of->column);
     struct buffer full = { 0 }, shown = { 0 };
     bool is_name = of->apart != NULL, shorter = false;
     const char *text = cell->text.at ? cell->text.at : "-";
@@ -164,17 +190,19 @@ static void put_text_cell(struct writing *page, const struct page_column *of,
         text = full.at ? full.at : "";
         len = full.count;
     }
-    bool tall = !is_name && len > TALL_TEXT;
+    bool tall = !is_name && len > TALL_TEXT, lines = is_name && has_lines(table);
     buffer_printf(&page->text, "<td class=\"%s%s%s%s\"", is_name ? "name" : "text",
                   !is_name && len > LONG_TEXT ? " long" : "", of->folded ? " o" : "",
                   class_of_verdict(column, cell));
-    if (shorter) {
+    if (shorter || lines) { /* what is copied and sorted by */
         put(page, " title=\"");
         escape_html(&page->text, text, len);
         put(page, "\"");
     }
     put(page, tall ? "><div class=\"tall\">" : ">");
     escape_html(&page->text, shorter ? shown.at : text, shorter ? shown.count : len);
+    if (lines)
+        put_lines(page, table, row);
     put(page, tall ? "</div></td>" : "</td>");
     buffer_release(&full);
     buffer_release(&shown);
@@ -256,7 +284,7 @@ static bool put_rows(struct writing *page, const struct table *table, const char
             if (is_figure(column->kind))
                 put_figure_cell(page, of, column->kind, cell);
             else
-                put_text_cell(page, of, column, cell);
+                put_text_cell(page, table, row, of);
         }
         put(page, "</tr>\n");
         if (!output_drain(&page->text, page->out, page->err))

@@ -103,14 +103,13 @@ static void break_line(struct page *page, size_t indent, size_t *column)
     *column = indent;
 }
 
-/* S with breaks at blanks, so that each line fits; lines after the first are indented by INDENT. */
-static void add_wrapped(struct page *page, const char *s, size_t indent)
+/* What is in page->scratch, with breaks at blanks, so that each line fits; COLUMN columns of the first are taken, and lines
+ * after it are indented by INDENT. */
+static void add_wrapped_from(struct page *page, size_t column, size_t indent)
 {
     struct buffer *scratch = &page->scratch;
-    show_text(page, s);
     if (indent >= page->width / 2)
         indent = 0;
-    size_t column = 0;
     bool fresh = true; /* nothing on this line yet */
     for (size_t at = 0; at < scratch->count;) {
         size_t len = 0;
@@ -142,6 +141,12 @@ static void add_wrapped(struct page *page, const char *s, size_t indent)
     buffer_putc(&page->text, '\n');
 }
 
+static void add_wrapped(struct page *page, const char *s, size_t indent)
+{
+    show_text(page, s);
+    add_wrapped_from(page, 0, indent);
+}
+
 /* --- layout --------------------------------------------------------------------------------------------------- */
 
 static size_t measure(struct page *page, const struct table *table, struct shown *shown)
@@ -149,7 +154,7 @@ static size_t measure(struct page *page, const struct table *table, struct shown
     size_t count = 0;
     for (size_t i = 0; i < table->column_count; i++) {
         const struct table_column *column = &table->columns[i];
-        if (!table_shows(table, i, TABLE_FOR_PEOPLE))
+        if (!table_shows(table, i, TABLE_FOR_PEOPLE) || column->flags & TABLE_LINE)
             continue;
         size_t widest = show_text(page, column->title);
         for (size_t row = 0; row < table->row_count; row++) {
@@ -331,6 +336,34 @@ static void add_row(struct page *page, const struct table *table, size_t row, co
     end_line(page);
 }
 
+/* Columns that are prose, below their row; what the row above says, too, is not said again. */
+static void add_lines(struct page *page, const struct table *table, size_t row)
+{
+    enum { INDENT = 2 };
+    size_t widest = 0;
+    for (int pass = 0; pass < 2; pass++)
+        for (size_t i = 0; i < table->column_count; i++) {
+            const struct table_column *column = &table->columns[i];
+            if (!(column->flags & TABLE_LINE) || !table_shows(table, i, TABLE_FOR_PEOPLE))
+                continue;
+            const struct text *text = &table_cell(table, row, i)->text;
+            const struct text *above = row > 0 ? &table_cell(table, row - 1, i)->text : NULL;
+            size_t title = show_text(page, column->title);
+            if (pass == 0)
+                widest = title > widest ? title : widest;
+            if (pass == 0 || !text->at ||
+                (above && above->at && above->len == text->len &&
+                 memcmp(above->at, text->at, text->len) == 0))
+                continue;
+            buffer_pad(&page->text, ' ', INDENT);
+            buffer_add(&page->text, page->scratch.at, page->scratch.count);
+            buffer_putc(&page->text, ':');
+            buffer_pad(&page->text, ' ', widest - title + 1);
+            show_cell(page, TABLE_TEXT, table_cell(table, row, i));
+            add_wrapped_from(page, INDENT + widest + 2, INDENT + widest + 2);
+        }
+}
+
 /* One "Title: value" of a list whose titles take TITLE_WIDTH columns with the colon. */
 static void add_item(struct page *page, const char *title, enum table_kind kind, const union table_cell *cell,
                      size_t title_width)
@@ -378,6 +411,7 @@ static void add_only_row_as_list(struct page *page, const struct table *table, c
         add_item(page, column->title, column->kind, table_cell(table, 0, shown[i].column),
                  title_column(page, widest));
     }
+    add_lines(page, table, 0);
 }
 
 static void add_left_out(struct page *page, const struct table *table, const struct shown *gone, size_t count)
@@ -437,6 +471,7 @@ static bool add_table(struct page *page, const struct table *table, FILE *out, s
                 shown[i].apart = collect_names(table, &shown[i]);
         for (size_t row = 0; row < table->row_count && ok; row++) {
             add_row(page, table, row, shown, kept);
+            add_lines(page, table, row);
             ok = output_drain(&page->text, out, err);
         }
     }

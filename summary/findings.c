@@ -488,7 +488,7 @@ static const struct idle_rule idle_rules[] = {
       1 },
     { "first_use",
       "first use",
-      "something is used for the first time: modules are loaded, kernels chosen",
+      "first use: modules are loaded, kernels are chosen",
       "leave the first steps out of the recording (schedule(wait=..., warmup=...)); before serving, run once",
       EDIT_NO_FIRST_USE,
       { GAP_FIRST_USE },
@@ -632,7 +632,7 @@ static void look_at_tensor_cores(struct pricing *pricing)
         pricing,
         (struct priced_finding){
             .rule = as_text("tensor_cores"),
-            .title = as_text("matrix products run without tensor cores (priced as if they took half)"),
+            .title = as_text("matrix products run without tensor cores (as if they took half)"),
             .where = kept(pricing->findings, &where),
             .advice = as_text(
                 "mixed precision (torch.autocast), or torch.set_float32_matmul_precision(\"high\") for TF32 (tpa kernels shows which)"),
@@ -671,10 +671,9 @@ static void look_at_peaks(struct pricing *pricing)
     struct buffer where = { 0 }, title = { 0 };
     if (slow_ns * 20 > roofline->time_ns) { /* less than 5 % is not looked at */
         add_slowest(roofline, &where);
-        buffer_printf(
-            &title,
-            "%.1f %% of the device time runs below %.0f %% of what the device could (priced as if it reached that)",
-            100 * (double)slow_ns / (double)roofline->time_ns, 100 * ROOFLINE_SLOW);
+        buffer_printf(&title,
+                      "%.1f %% of the device time runs below %.0f %% of the peak (as if it reached that)",
+                      100 * (double)slow_ns / (double)roofline->time_ns, 100 * ROOFLINE_SLOW);
         price(
             pricing,
             (struct priced_finding){
@@ -770,9 +769,9 @@ static const struct table_column columns[] = {
     COLUMN(struct priced_finding, title, "finding", "Finding", TABLE_NAME, "what costs time"),
     COLUMN(struct priced_finding, saves_ns, "saves", "Saves", TABLE_NS, "of a step at best, by replaying the trace without it"),
     COLUMN(struct priced_finding, saves_share, "saves_share", "Of a step", TABLE_SHARE, "the same as a share of the step time"),
-    COLUMN(struct priced_finding, where, "where", "Where", TABLE_TEXT, "operator, line of source, ranks", .flags = TABLE_IF_ANY),
-    COLUMN(struct priced_finding, advice, "advice", "What to do", TABLE_TEXT, "the change", .flags = TABLE_OPTIONAL),
-    COLUMN(struct priced_finding, check, "check", "Check", TABLE_TEXT, "a command that shows the prediction; then tpa diff before and after", .flags = TABLE_OPTIONAL),
+    COLUMN(struct priced_finding, where, "where", "Where", TABLE_TEXT, "operator, line of source, ranks", .flags = TABLE_LINE),
+    COLUMN(struct priced_finding, advice, "advice", "What to do", TABLE_TEXT, "the change", .flags = TABLE_LINE),
+    COLUMN(struct priced_finding, check, "check", "Prediction", TABLE_TEXT, "a command that shows it; then tpa diff before and after", .flags = TABLE_LINE),
     COLUMN(struct priced_finding, count, "events", "Events", TABLE_TALLY, "what the change touches in the recording", .flags = TABLE_OPTIONAL),
     COLUMN(struct priced_finding, time_ns, "time", "Time", TABLE_NS, "time of these, added up", .flags = TABLE_OPTIONAL),
     COLUMN(struct priced_finding, rule, "rule", "Rule", TABLE_TEXT, "its name, for scripts", .flags = TABLE_OPTIONAL),
@@ -810,13 +809,9 @@ static void tell_answer(const struct findings *findings, struct result *result)
 
 static void tell_rest(const struct findings *findings, struct result *result)
 {
-    for (size_t i = 1; i < findings->count; i++)
-        result_add_notice(result, "advice", 0, NULL, TPA_NOWHERE, "%s: %s", findings->at[i].title.at,
-                          findings->at[i].advice.at);
     if (findings->count > 0) {
         result_add_notice(result, "check", 0, NULL, TPA_NOWHERE,
-                          "to see a prediction: %s FILE; after the change: tpa diff BEFORE AFTER",
-                          findings->at[0].check.at);
+                          "after a change, to see what it saved: tpa diff BEFORE AFTER");
         result_make_minor(result);
     }
     if (findings->end_wait_ns > 0) {

@@ -33,9 +33,9 @@ static const struct table_column columns[] = {
     COLUMN(struct remark, time_ns, "time", "Time", TABLE_NS, "time at stake"),
     COLUMN(struct remark, bytes, "bytes", "Bytes", TABLE_BYTES, "bytes at stake", .flags = TABLE_OPTIONAL),
     COLUMN(struct remark, rank, "rank", "Rank", TABLE_COUNT, "rank of the file, or its place among the files", .flags = TABLE_OPTIONAL),
-    COLUMN(struct remark, device, "device", "Device", TABLE_TEXT, "the device"),
+    COLUMN(struct remark, device, "device", "Device", TABLE_TEXT, "the device", .flags = TABLE_OPTIONAL),
     COLUMN(struct remark, see, "see", "See", TABLE_TEXT, "the command that shows more"),
-    COLUMN(struct remark, advice, "advice", "Advice", TABLE_TEXT, "what to do", .flags = TABLE_OPTIONAL),
+    COLUMN(struct remark, advice, "advice", "Advice", TABLE_TEXT, "what to do", .flags = TABLE_LINE),
     COLUMN(struct remark, rule, "rule", "Rule", TABLE_TEXT, "the rule's name, for scripts", .flags = TABLE_OPTIONAL),
 };
 /* clang-format on */
@@ -75,26 +75,6 @@ static struct remark remark_of(struct summary *summary, const struct finding *fi
     };
 }
 
-/* Each piece of advice once, that for what costs most first; a screen holds no more than a few. */
-static void add_advice(const struct summary *summary, struct result *result)
-{
-    enum { MOST = 5 };
-    size_t said = 0;
-    for (size_t i = 0; i < summary->findings.count && said < MOST; i++) {
-        const struct finding *finding = &summary->findings.at[i];
-        bool repeated = !finding->advice;
-        for (size_t before = 0; before < i && !repeated; before++)
-            repeated = summary->findings.at[before].advice &&
-                       strcmp(summary->findings.at[before].advice, finding->advice) == 0;
-        if (repeated)
-            continue;
-        result_add_notice(result, "advice", 0, NULL, TPA_NOWHERE, "%s%s%s: %s",
-                          summary_rules[finding->rule].finding, finding->detail ? ": " : "",
-                          finding->detail ? finding->detail : "", finding->advice);
-        said++;
-    }
-}
-
 static void sort_findings(struct summary *summary)
 {
     if (summary->findings.count)
@@ -106,18 +86,20 @@ static void add_remarks(struct summary *summary, struct result *result)
     size_t count = summary->findings.count;
     if (count == 0)
         return;
-    struct table *table =
-        TABLE_OF_ROWS("remarks", "Also seen, without a price", columns, (struct remark *)NULL, 0);
+    struct remark *remarks = mem_alloc(mem_times(count, sizeof *remarks));
+    for (size_t i = 0; i < count; i++)
+        remarks[i] = remark_of(summary, &summary->findings.at[i]);
+    struct table *table = TABLE_OF_ROWS("remarks", "Also seen, without a price", columns, remarks, count);
     if (summary->trace->file_count > 1 || summary->by == SUMMARY_BY_RANK)
         TABLE_FLAG(table, struct remark, rank, 0);
     for (size_t i = 0; i < count; i++) {
-        struct remark remark = remark_of(summary, &summary->findings.at[i]);
-        table_add_rows(table, &remark, 1, sizeof remark);
-        if (remark.bytes != TABLE_INT_MISSING)
+        if (remarks[i].bytes != TABLE_INT_MISSING)
             TABLE_FLAG(table, struct remark, bytes, 0);
+        if (remarks[i].device.at)
+            TABLE_FLAG(table, struct remark, device, 0);
     }
+    free(remarks);
     result_add_table(result, table);
-    add_advice(summary, result);
 }
 
 /* ---- the whole ---- */
