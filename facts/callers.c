@@ -6,6 +6,7 @@
 #include "base/runs.h"
 #include "base/search.h"
 #include "facts/attribution.h"
+#include "facts/step_list.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -70,7 +71,9 @@ static event_id operator_of(const struct callers *callers, node_id node)
     event_id e = tree->event[node];
     node_id parent = tree->parent[node];
     event_id above = parent == NODE_NONE ? EVENT_NONE : callers->op[parent];
-    if (trace->kind[e] != EVENT_OP)
+    int64_t step;
+    if (trace->kind[e] != EVENT_OP ||
+        step_number(trace_name(trace, e), &step)) /* which old files call operators */
         return above;
     bool passes = parent != NODE_NONE && trace->kind[tree->event[parent]] == EVENT_OP &&
                   is_of_aten(trace, e) && is_of_aten(trace, tree->event[parent]);
@@ -84,12 +87,26 @@ static enum python_frame frame_of(const struct callers *callers, name_id name)
     return (enum python_frame)(callers->frame[name] - 1);
 }
 
-/* The first entry of "inner;outer;...". */
+static bool has_stack(const struct trace *trace, event_id e)
+{
+    const char *stack = trace_arg_text(trace, ARG_CALL_STACK, e);
+    return stack && *stack;
+}
+
+/* Of "inner;outer;..." the first entry that is the user's; without one the first. */
 static const char *line_of_stack(const struct trace *trace, event_id e, size_t *len)
 {
     const char *stack = trace_arg_text(trace, ARG_CALL_STACK, e);
     if (!stack || !*stack)
         return NULL;
+    for (const char *entry = stack; *entry; entry += *len + (entry[*len] == ';')) {
+        *len = strcspn(entry, ";");
+        char *name = mem_strndup(entry, *len);
+        enum python_frame frame = python_frame_of(name);
+        free(name);
+        if (frame == FRAME_OF_USER)
+            return entry;
+    }
     *len = strcspn(stack, ";");
     return stack;
 }
@@ -111,9 +128,8 @@ static event_id line_at(const struct callers *callers, node_id node)
         return e;
     if (above != EVENT_NONE && is_line_of_user(callers, above))
         return above;
-    size_t len;
     bool tells = trace->kind[e] == EVENT_PYTHON ? frame_of(callers, trace->name[e]) == FRAME_OF_TORCH
-                                                : trace->kind[e] == EVENT_OP && line_of_stack(trace, e, &len);
+                                                : trace->kind[e] == EVENT_OP && has_stack(trace, e);
     return tells ? e : above;
 }
 
@@ -165,6 +181,9 @@ const char *callers_line(const struct callers *callers, event_id call, size_t *l
     const struct trace *trace = callers->trace;
     node_id node = callers->node[call], parent = node == NODE_NONE ? NODE_NONE : callers->tree->parent[node];
     event_id e = parent == NODE_NONE ? EVENT_NONE : callers->line[parent];
+    if (trace->kind[call] == EVENT_OP && has_stack(trace, call) &&
+        (e == EVENT_NONE || !is_line_of_user(callers, e)))
+        e = call;
     if (e == EVENT_NONE)
         return NULL;
     if (trace->kind[e] == EVENT_OP)

@@ -10,7 +10,7 @@
  * that aten::to makes by aten::_to_copy and aten::copy_ is aten::to's.
  *
  * The line is the innermost Python frame that is not PyTorch's own, else the innermost one. Frames come from
- * python_function events, else from the operator's "Call stack".
+ * python_function events, else from the operator's "Call stack", innermost first.
  */
 #ifndef TPA_FACTS_CALLERS_H
 #define TPA_FACTS_CALLERS_H

@@ -12,6 +12,9 @@ enum python_frame python_frame_of(const char *name)
     static const char *const libraries[] = { "torch/",     "contextlib.py", "threading.py", "functools.py",
                                              "typing.py",  "enum.py",       "abc.py",       "copy.py",
                                              "weakref.py", "logging/",      "importlib/" };
+    const char *library = strstr(name, "/lib/python"); /* "/usr/lib/python3.11/contextlib.py(81): inner" */
+    if (library && (library = strchr(library + strlen("/lib/python"), '/')))
+        name = library + 1;
     for (size_t i = 0; i < sizeof libraries / sizeof *libraries; i++)
         if (strncmp(name, libraries[i], strlen(libraries[i])) == 0)
             return FRAME_OF_TORCH;

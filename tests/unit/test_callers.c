@@ -1,0 +1,80 @@
+#include "facts/callers.h"
+#include "facts/python_names.h"
+#include "tests/unit/small_trace.h"
+#include <stdio.h>
+
+static const char torch_frame[] =
+    "/env/lib/python3.11/site-packages/torch/autograd/profiler.py(614): __enter__";
+
+static event_id named(const struct trace *trace, const char *name)
+{
+    event_id e = 0;
+    while (e < trace->event_count && strcmp(trace_name(trace, e), name) != 0)
+        e++;
+    assert_true(e < trace->event_count);
+    return e;
+}
+
+static void assert_line(const struct trace *trace, const char *call, const char *line)
+{
+    event_id e = named(trace, call);
+    struct callers *callers = callers_open(trace, &e, 1);
+    size_t len;
+    const char *found = callers_line(callers, e, &len);
+    if (line) {
+        assert_non_null(found);
+        assert_int_equal(len, strlen(line));
+        assert_memory_equal(found, line, len);
+    } else {
+        assert_null(found);
+    }
+    callers_free(callers);
+}
+
+/* A stack holds torch's frames first; the step around is an operator in old files, and not what called. */
+static void a_line_is_the_users(void **state)
+{
+    (void)state;
+    char stack[256];
+    snprintf(stack, sizeof stack,
+             "%s;/env/lib/python3.11/contextlib.py(81): inner;train.py(42): <module>;main.py(1): f",
+             torch_frame);
+    struct small small = small_begin(CALLERS_WANTS);
+    small_host(&small, 1, "cpu_op", "ProfilerStep#7", 0, 100);
+    small_text(&small, ARG_CALL_STACK, torch_frame);
+    small_host(&small, 1, "cpu_op", "next", 10, 40);
+    small_text(&small, ARG_CALL_STACK, stack);
+    small_host(&small, 1, "cuda_runtime", "cudaMalloc", 20, 10);
+    small_host(&small, 1, "cpu_op", "bare", 60, 10);
+    struct trace *trace = small_end(&small);
+
+    assert_line(trace, "next", "train.py(42): <module>");
+    assert_line(trace, "cudaMalloc", "train.py(42): <module>");
+    assert_line(trace, "bare", torch_frame);
+    event_id next = named(trace, "next");
+    struct callers *callers = callers_open(trace, &next, 1);
+    assert_int_equal(callers_operator(callers, next), EVENT_NONE);
+    callers_free(callers);
+    trace_free(trace);
+}
+
+static void frames_know_whose_they_are(void **state)
+{
+    (void)state;
+    assert_int_equal(python_frame_of("train.py(1): f"), FRAME_OF_USER);
+    assert_int_equal(python_frame_of("/home/me/torch_models/train.py(1): f"), FRAME_OF_USER);
+    assert_int_equal(python_frame_of("/home/me/lib/python/train.py(1): f"), FRAME_OF_USER);
+    assert_int_equal(python_frame_of("/env/lib/python3.9/site-packages/net/train.py(1): f"), FRAME_OF_USER);
+    assert_int_equal(python_frame_of(torch_frame), FRAME_OF_TORCH);
+    assert_int_equal(python_frame_of("/usr/lib/python3.11/threading.py(9): run"), FRAME_OF_TORCH);
+    assert_int_equal(python_frame_of("<built-in function len>"), FRAME_NO_LINE);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_line_is_the_users),
+        cmocka_unit_test(frames_know_whose_they_are),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
