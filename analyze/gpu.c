@@ -434,8 +434,8 @@ static bool run_gpu(const struct analysis_query *query, struct result *result, s
     gpu_free(gpu);
     if (query->by & BY(STEP) && step_list_of(query->trace)->count == 0)
         result_add_notice(result, "no_steps", 0, NULL, TPA_NOWHERE,
-                          "the trace marks no steps, so all work is in none; call prof.step() after each "
-                          "iteration to record them");
+                          "the trace marks no steps, so all work is in none; to record them, %s",
+                          trace_feature_recipe(query->trace, FEATURE_STEPS));
     return true;
 }
 

@@ -9,6 +9,7 @@
 #include "base/suggest.h"
 #include "trace/span.h"
 #include "facts/attribution.h"
+#include "facts/features.h"
 #include "facts/step_list.h"
 #include <inttypes.h>
 #include <stdlib.h>
@@ -223,10 +224,9 @@ static bool select_steps(struct selection *selection, const struct ranges *wante
         bool no_steps = seen.count == 0;
         free_windows(trace, windows);
         none_such("step", wanted, &seen, err);
-        return no_steps
-                   ? tpa_hint(err, "the trace has no steps; torch.profiler records them where prof.step() is "
-                                   "called after each iteration")
-                   : false;
+        return no_steps ? tpa_hint(err, "the trace has no steps; to record them, %s",
+                                   trace_feature_recipe(trace, FEATURE_STEPS))
+                        : false;
     }
     VEC_FREE(&seen);
     merge_windows(trace, windows);

@@ -81,7 +81,7 @@ static struct step_list *find_ranges(const struct trace *trace, const struct ste
         tpa_hint(err, "tpa top --by category lists what there is; tpa top --filter shows names");
         return NULL;
     }
-    steps->no_steps = ranges->count == 0;
+    steps->no_steps = ranges->count == 0 ? trace_feature_recipe(trace, FEATURE_STEPS) : NULL;
     if (steps->no_steps) {
         step_list_free(ranges);
         return whole_files(trace);
@@ -676,8 +676,9 @@ void steps_add_result(const struct steps *steps, struct result *result)
     if (steps->no_steps)
         result_add_notice(
             result, "no_steps", 0, NULL, TPA_NOWHERE,
-            "the trace marks no steps, so each file is shown as one; call prof.step() after each "
-            "iteration to record them, or name other ranges with --step-name");
+            "the trace marks no steps, so each file is shown as one; to record them, %s; --step-name takes "
+            "other ranges",
+            steps->no_steps);
     if (steps->overlapping)
         result_add_notice(result, "overlapping_steps", steps->overlapping, NULL, TPA_NOWHERE,
                           "ranges overlap the one before and are left out");

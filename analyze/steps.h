@@ -76,7 +76,7 @@ struct steps {
     unsigned by;
     bool several_ranks;
     /* For notices: */
-    bool no_steps;                   /* none are marked: each file is one */
+    const char *no_steps;            /* none are marked, and each file is one: how to mark them; else NULL */
     bool no_devices;                 /* rows of devices were requested, and there are none */
     int64_t overlapping, incomplete; /* steps left out, and those at the end that were cut */
     int64_t left_out;                /* devices or streams, where rows would be too many */

@@ -13,7 +13,7 @@ static bool check_needs(const struct trace *trace, unsigned needs, struct result
             result_add_notice(result, "missing", 0, NULL, TPA_NOWHERE,
                               "the trace holds no %s, so there is nothing to show; to record it, %s",
                               trace_feature_name((enum trace_feature)bit),
-                              trace_feature_recipe((enum trace_feature)bit));
+                              trace_feature_recipe(trace, (enum trace_feature)bit));
     return lacks == 0;
 }
 

@@ -231,7 +231,7 @@ static bool check_needs(const struct trace *trace, const struct chart_type *type
         return true;
     tpa_fail(err, TPA_NOWHERE, "the trace holds no %s, so there is nothing to draw",
              trace_feature_name(first));
-    return tpa_hint(err, "to record it, %s", trace_feature_recipe(first));
+    return tpa_hint(err, "to record it, %s", trace_feature_recipe(trace, first));
 }
 
 /* New; NULL and ERR when there is nothing to draw. Snapshots of the allocator hold nothing but memory. */

@@ -99,7 +99,7 @@ static void add_commands(const struct ingested *input, struct result *result)
         buffer_clear(&missing);
         list_features(lacks, &missing);
         table_set_text(table, row, 3, missing.at, missing.count);
-        const char *recipe = trace_feature_recipe(lacks & -lacks);
+        const char *recipe = trace_feature_recipe(input->trace, lacks & -lacks);
         table_set_text(table, row, 4, recipe, strlen(recipe));
     }
     buffer_release(&missing);

@@ -316,7 +316,7 @@ static void add_notes(const struct trace *trace, uint64_t chosen, struct result 
             result_add_notice(notes, "missing", 0, NULL, TPA_NOWHERE,
                               "the trace holds no %s, so there is nothing about %s; to record it, %s",
                               trace_feature_name((enum trace_feature)feature), names.at,
-                              trace_feature_recipe((enum trace_feature)feature));
+                              trace_feature_recipe(trace, (enum trace_feature)feature));
         buffer_release(&names);
     }
     load_add_notices(trace, notes);

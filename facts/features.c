@@ -31,8 +31,38 @@ const char *trace_feature_name(enum trace_feature feature)
     return features[index_of(feature)].name;
 }
 
-const char *trace_feature_recipe(enum trace_feature feature)
+/* clang-format off */
+/* How other programs than PyTorch record a feature; for what they never record, PyTorch's own way stands. */
+static const struct {
+    enum trace_producer producer;
+    enum trace_feature feature;
+    const char *recipe;
+} recipes[] = {
+    { PRODUCER_NSYS, FEATURE_OPS, "run the model under torch.autograd.profiler.emit_nvtx()" },
+    { PRODUCER_NSYS, FEATURE_GPU, "record with nsys profile --trace=cuda,nvtx, on a machine with a GPU" },
+    { PRODUCER_NSYS, FEATURE_LAUNCHES, "record with nsys profile --trace=cuda,nvtx" },
+    { PRODUCER_NSYS, FEATURE_STEPS, "mark each iteration with an NVTX range, and name these ranges: --step-range REGEX" },
+    { PRODUCER_NSYS, FEATURE_MEMORY, "record with nsys profile --cuda-memory-usage=true" },
+    { PRODUCER_NSYS, FEATURE_ANNOTATIONS, "mark what matters with NVTX ranges" },
+    { PRODUCER_ROCPROF, FEATURE_GPU, "record with rocprofv3 --sys-trace, on a machine with a GPU" },
+    { PRODUCER_ROCPROF, FEATURE_LAUNCHES, "record with rocprofv3 --sys-trace" },
+    { PRODUCER_ROCPROF, FEATURE_STEPS, "mark each iteration with a roctx range, and name these ranges: --step-range REGEX" },
+    { PRODUCER_ROCPROF, FEATURE_ANNOTATIONS, "mark what matters with roctx ranges" },
+    { PRODUCER_TPA, FEATURE_STEPS, "call tpa_capture_step() in each iteration, or mark it with an NVTX range and name these: --step-range REGEX" },
+    { PRODUCER_TPA, FEATURE_ANNOTATIONS, "mark what matters with NVTX ranges" },
+    { PRODUCER_JAX, FEATURE_STEPS, "mark each iteration with jax.profiler.StepTraceAnnotation" },
+    { PRODUCER_JAX, FEATURE_ANNOTATIONS, "mark what matters with jax.profiler.TraceAnnotation" },
+    { PRODUCER_TENSORFLOW, FEATURE_STEPS, "mark each iteration with tf.profiler.experimental.Trace(..., step_num=step)" },
+    { PRODUCER_TENSORFLOW, FEATURE_ANNOTATIONS, "mark what matters with tf.profiler.experimental.Trace" },
+};
+/* clang-format on */
+
+const char *trace_feature_recipe(const struct trace *trace, enum trace_feature feature)
 {
+    enum trace_producer producer = trace->file_count ? trace->files[0].producer : PRODUCER_UNKNOWN;
+    for (size_t i = 0; i < sizeof recipes / sizeof *recipes; i++)
+        if (recipes[i].producer == producer && recipes[i].feature == feature)
+            return recipes[i].recipe;
     return features[index_of(feature)].recipe;
 }
 

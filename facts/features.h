@@ -42,8 +42,10 @@ enum trace_feature {
 /* The features that TRACE has, as bits. */
 unsigned trace_features(const struct trace *trace);
 
-/* "memory events"; and what to do to have them: "profile with profile_memory=True". FEATURE is one bit. */
+/* "memory events". FEATURE is one bit. */
 const char *trace_feature_name(enum trace_feature feature);
-const char *trace_feature_recipe(enum trace_feature feature);
+
+/* What to do to have them: "profile with profile_memory=True", or what the program that wrote TRACE calls it. */
+const char *trace_feature_recipe(const struct trace *trace, enum trace_feature feature);
 
 #endif

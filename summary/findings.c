@@ -699,7 +699,7 @@ static void add_blind(struct pricing *pricing, unsigned feature, const char *sub
     struct findings *findings = pricing->findings;
     if (!(pricing->summary->features & feature))
         buffer_printf(&findings->blind, "%s%s (%s)", findings->blind.count ? "; " : "", subject,
-                      trace_feature_recipe((enum trace_feature)feature));
+                      trace_feature_recipe(pricing->trace, (enum trace_feature)feature));
 }
 
 static bool saves_less(const void *context, const void *a, const void *b)

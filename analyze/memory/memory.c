@@ -109,7 +109,7 @@ void memory_add_failures(const struct memory *memory, struct result *result)
                           "a device ran out of memory: allocations that failed");
 }
 
-static void add_notices(const struct memory *memory, struct result *result)
+static void add_notices(const struct trace *trace, const struct memory *memory, struct result *result)
 {
     memory_add_failures(memory, result);
     if (memory->without_totals)
@@ -131,11 +131,11 @@ static void add_notices(const struct memory *memory, struct result *result)
         result_add_notice(
             result, "no_stacks", 0, NULL, TPA_NOWHERE,
             "the trace holds no %s, so no block is on a line or in a module; to record them, %s",
-            trace_feature_name(FEATURE_STACKS), trace_feature_recipe(FEATURE_STACKS));
+            trace_feature_name(FEATURE_STACKS), trace_feature_recipe(trace, FEATURE_STACKS));
     if (memory->lacks_steps)
         result_add_notice(result, "no_steps", 0, NULL, TPA_NOWHERE,
                           "the trace marks no steps; to record them, %s",
-                          trace_feature_recipe(FEATURE_STEPS));
+                          trace_feature_recipe(trace, FEATURE_STEPS));
     if (memory->lost_frees)
         result_add_notice(
             result, "lost_frees", memory->lost_frees, NULL, TPA_NOWHERE,
@@ -149,6 +149,6 @@ void memory_add_tables(const struct trace *trace, const struct selection *select
 {
     struct memory *memory = memory_analyze(trace, selection, options);
     memory_show(memory, result);
-    add_notices(memory, result);
+    add_notices(trace, memory, result);
     memory_free(memory);
 }

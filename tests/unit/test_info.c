@@ -237,7 +237,8 @@ static void features_have_a_name_and_a_recipe(void **state)
     (void)state;
     assert_string_equal(trace_feature_name(FEATURE_EVENTS), "events");
     assert_string_equal(trace_feature_name(FEATURE_MEMORY), "memory events");
-    assert_string_equal(trace_feature_recipe(FEATURE_MEMORY), "profile with profile_memory=True");
+    assert_string_equal(trace_feature_recipe(&(struct trace){ 0 }, FEATURE_MEMORY),
+                        "profile with profile_memory=True");
     assert_string_equal(trace_feature_name(FEATURE_RANKS), "several ranks");
 }
 
