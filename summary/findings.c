@@ -669,11 +669,17 @@ static void look_at_peaks(struct pricing *pricing)
     for (size_t d = 0; d < roofline->devices.count; d++)
         slow_ns += roofline->devices.at[d].rated_ns > 0 ? roofline->devices.at[d].slow_ns : 0;
     struct buffer where = { 0 }, title = { 0 };
-    if (slow_ns * 20 > roofline->time_ns) { /* less than 5 % is not looked at */
+    bool slow = slow_ns * 20 > roofline->time_ns; /* less than 5 % is not looked at */
+    if (slow) {
         add_slowest(roofline, &where);
-        buffer_printf(&title,
-                      "%.1f %% of the device time runs below %.0f %% of the peak (as if it reached that)",
-                      100 * (double)slow_ns / (double)roofline->time_ns, 100 * ROOFLINE_SLOW);
+        buffer_printf(
+            &title,
+            "%.1f %% of the device time runs below %.0f %% of what the device could (priced as if it reached that)",
+            100 * (double)slow_ns / (double)roofline->time_ns, 100 * ROOFLINE_SLOW);
+    }
+    roofline_free(roofline); /* it is large, and the edit needs one of its own */
+    selection_free(all);
+    if (slow)
         price(
             pricing,
             (struct priced_finding){
@@ -685,11 +691,8 @@ static void look_at_peaks(struct pricing *pricing)
                     "where they are bound by compute (tpa roofline shows which)"),
                 .edit = { .kind = EDIT_AT_PEAK, .factor = ROOFLINE_SLOW } },
             "operators below the peak");
-    } else {
+    else
         add_word(&findings->quiet, "operators below the peak");
-    }
-    roofline_free(roofline);
-    selection_free(all);
 }
 
 /* ---- the whole ---- */
