@@ -500,7 +500,7 @@ static const struct idle_rule launch_rule = {
 static const struct idle_rule idle_rules[] = {
     { "first_use",
       "first use",
-      "something is used for the first time: modules are loaded, kernels chosen",
+      "first use: modules are loaded, kernels are chosen",
       "leave the first steps out of the recording (schedule(wait=..., warmup=...)); before serving, run once",
       EDIT_NO_FIRST_USE,
       { GAP_FIRST_USE },
@@ -542,10 +542,7 @@ static void look_at_idleness(struct pricing *pricing)
 {
     for (size_t i = 0; i < sizeof idle_rules / sizeof *idle_rules; i++) {
         const struct idle_rule *rule = &idle_rules[i];
-        int64_t idle_ns = idle_for(pricing->summary, rule->causes, rule->cause_count);
-        if (rule->edit == EDIT_NO_FIRST_USE) /* a context, a pool: gaps call that allocation */
-            idle_ns += idle_for(pricing->summary, (const enum gap_cause[]){ GAP_ALLOCATION }, 1);
-        if (idle_ns == 0)
+        if (idle_for(pricing->summary, rule->causes, rule->cause_count) == 0)
             add_word(&pricing->findings->quiet, rule->subject);
         else
             look_at_idle_time(pricing, rule);
@@ -694,40 +691,52 @@ static void add_slowest(const struct roofline *roofline, struct buffer *out)
                       most->bound.at ? most->bound.at : "nothing");
 }
 
-/* Operators far below what the device could: as if they reached ROOFLINE_SLOW of it. */
-static void look_at_peaks(struct pricing *pricing)
+/* Operators far below what the device could. */
+struct slow_operators {
+    bool looked;                /* else the trace does not have what it takes */
+    struct buffer title, where; /* empty: they take less than 5 % of the device time */
+};
+
+/* Before there is a graph: of large traces, the rows of tpa roofline take as much memory as that. */
+static struct slow_operators find_slow_operators(const struct summary *summary)
 {
-    struct findings *findings = pricing->findings;
+    struct slow_operators slow = { .looked = summary->gpu && summary->features & FEATURE_SHAPES };
+    if (!slow.looked)
+        return slow;
     struct selection *all =
-        selection_open(pricing->trace, &(struct selection_query){ 0 }, &(struct tpa_error){ 0 });
-    struct roofline *roofline = roofline_analyze(pricing->trace, all, BY(OP) | BY(SHAPE), NULL);
+        selection_open(summary->trace, &(struct selection_query){ 0 }, &(struct tpa_error){ 0 });
+    struct roofline *roofline = roofline_analyze(summary->trace, all, BY(OP) | BY(SHAPE), NULL);
     int64_t slow_ns = 0;
     for (size_t d = 0; d < roofline->devices.count; d++)
         slow_ns += roofline->devices.at[d].rated_ns > 0 ? roofline->devices.at[d].slow_ns : 0;
-    struct buffer where = { 0 }, title = { 0 };
-    bool slow = slow_ns * 20 > roofline->time_ns; /* less than 5 % is not looked at */
-    if (slow) {
-        add_slowest(roofline, &where);
-        buffer_printf(
-            &title,
-            "%.1f %% of the device time runs below %.0f %% of what the device could (priced as if it reached that)",
-            100 * (double)slow_ns / (double)roofline->time_ns, 100 * ROOFLINE_SLOW);
+    if (slow_ns * 20 > roofline->time_ns) {
+        add_slowest(roofline, &slow.where);
+        buffer_printf(&slow.title,
+                      "%.1f %% of the device time runs below %.0f %% of the peak (as if it reached that)",
+                      100 * (double)slow_ns / (double)roofline->time_ns, 100 * ROOFLINE_SLOW);
     }
-    roofline_free(roofline); /* it is large, and the edit needs one of its own */
+    roofline_free(roofline);
     selection_free(all);
-    if (slow)
+    return slow;
+}
+
+/* As if they reached ROOFLINE_SLOW of it. */
+static void look_at_slow_operators(struct pricing *pricing, struct slow_operators *slow)
+{
+    struct findings *findings = pricing->findings;
+    if (slow->looked && slow->title.count)
         price(
             pricing,
             (struct priced_finding){
                 .rule = as_text("below_peak"),
-                .title = kept(findings, &title),
-                .where = kept(findings, &where),
+                .title = kept(findings, &slow->title),
+                .where = kept(findings, &slow->where),
                 .advice = as_text(
                     "larger batches or fewer, fused operators (torch.compile) where they are small; a lower precision "
                     "where they are bound by compute (tpa roofline shows which)"),
                 .edit = { .kind = EDIT_AT_PEAK, .factor = ROOFLINE_SLOW } },
             "operators below the peak");
-    else
+    else if (slow->looked)
         add_word(&findings->quiet, "operators below the peak");
 }
 
@@ -749,14 +758,18 @@ static void price_together(struct pricing *pricing)
 struct findings *findings_analyze(struct summary *summary)
 {
     struct findings *findings = mem_zalloc(1, sizeof *findings);
+    struct slow_operators slow = find_slow_operators(summary);
     struct pricing pricing = { .summary = summary,
                                .trace = summary->trace,
                                .graph = replay_graph_of(summary->trace),
                                .findings = findings };
     findings->has_steps = step_list_of(summary->trace)->count > 0;
     findings->priced = pricing.graph->moment_count > 0;
-    if (!findings->priced)
+    if (!findings->priced) {
+        buffer_release(&slow.title);
+        buffer_release(&slow.where);
         return findings;
+    }
     look_at_data_loading(&pricing);
     if (summary->gpu) {
         find_end_wait(&pricing);
@@ -764,8 +777,7 @@ struct findings *findings_analyze(struct summary *summary)
         look_at_copies(&pricing);
         look_at_idleness(&pricing);
         look_at_tensor_cores(&pricing);
-        if (summary->features & FEATURE_SHAPES)
-            look_at_peaks(&pricing);
+        look_at_slow_operators(&pricing, &slow);
     }
     look_at_communication(&pricing);
     if (summary->gpu && summary->features & FEATURE_LAUNCHES)
