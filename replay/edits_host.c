@@ -3,6 +3,7 @@
 
 #include "base/stats.h"
 #include "facts/call_names.h"
+#include "facts/communication.h"
 #include "facts/copy_names.h"
 #include "facts/gpu_names.h"
 #include "facts/step_list.h"
@@ -176,12 +177,12 @@ static struct launching launching_of(const struct editing *editing, const struct
 }
 
 /*
- * The host time of THREAD from START to END that a graph takes the place of: operators, calls, and the Python between
- * them. What a graph cannot hold stays: waits for the device, the loading of data, and pauses of a millisecond and
- * more.
+ * The host time of THREAD from START to END that a graph takes the place of: operators, calls, and the Python between them. What
+ * a graph cannot hold, or not everywhere, stays: waits for the device, the loading of data, operators that communicate (graphs
+ * lie between them), and pauses of a millisecond and more.
  */
 static void launch_at_once(const struct editing *editing, uint32_t thread, int64_t start_ns, int64_t end_ns,
-                           const struct intervals *data)
+                           const struct intervals *kept)
 {
     enum { LONGEST_GAP_NS = 1000000 };
     const struct replay_graph *graph = editing->graph;
@@ -190,7 +191,7 @@ static void launch_at_once(const struct editing *editing, uint32_t thread, int64
     for (m = m == own->first ? m + 1 : m; m != MOMENT_NONE && m < end && graph->time_ns[m] <= end_ns; m++) {
         int64_t from_ns = graph->time_ns[m - 1];
         bool pauses = graph->inner[m] == EVENT_NONE && graph->time_ns[m] - from_ns >= LONGEST_GAP_NS;
-        if (from_ns >= start_ns && !pauses && !waited(graph, m) && !intervals_contain(&data[thread], from_ns))
+        if (from_ns >= start_ns && !pauses && !waited(graph, m) && !intervals_contain(&kept[thread], from_ns))
             editing_scale_piece(editing, m, 0);
     }
 }
@@ -199,10 +200,12 @@ void edit_cuda_graph(const struct editing *editing)
 {
     const struct trace *trace = editing->trace;
     struct name_flags names = data_loading_names(trace);
+    for (name_id id = 0; id < names_count(trace->names); id++)
+        names.flags[id] |= operator_is_communication(names_text(trace->names, id));
     struct edit_effect ignored = { 0, 0 };
     struct editing quietly = *editing;
     quietly.effect = &ignored;
-    struct intervals *data = editing_ranges(&quietly, has_flag, &names);
+    struct intervals *kept = editing_ranges(&quietly, has_flag, &names);
     const struct gpu_events *gpu = editing->graph->gpu;
     const struct step_list *steps = step_list_of(editing->trace);
     struct launching *all = mem_alloc(mem_times(gpu->count + 1, sizeof *all));
@@ -222,10 +225,10 @@ void edit_cuda_graph(const struct editing *editing)
         for (end = first;
              end < count && all[end].thread == all[first].thread && all[end].step == all[first].step; end++)
             end_ns = all[end].end_ns > end_ns ? all[end].end_ns : end_ns;
-        launch_at_once(editing, all[first].thread, all[first].start_ns, end_ns, data);
+        launch_at_once(editing, all[first].thread, all[first].start_ns, end_ns, kept);
         editing->effect->count += end - first;
     }
-    editing_free_ranges(editing, data);
+    editing_free_ranges(editing, kept);
     free(names.flags);
     free(all);
 }

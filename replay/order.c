@@ -24,17 +24,15 @@ static void sort_edges(struct graph_maker *maker)
             one->to = MOMENT_NONE;
             continue;
         }
-        graph->first_edge[one->to + 1]++;
+        graph->first_edge[one->to + 2]++;
         graph->edge_count++;
     }
+    /* Counts lie two further on, so that they add up to first edges one further on, and filling moves these to their place. */
     for (size_t m = 0; m < count; m++)
-        graph->first_edge[m + 1] += graph->first_edge[m];
-    uint32_t *next = mem_alloc(mem_times(count + 1, sizeof *next));
-    memcpy(next, graph->first_edge, (count + 1) * sizeof *next);
+        graph->first_edge[m + 2] += graph->first_edge[m + 1];
     for (size_t k = 0; k < maker->edges.count; k++)
         if (maker->edges.at[k].to != MOMENT_NONE)
-            graph->edges[next[maker->edges.at[k].to]++] = maker->edges.at[k].edge;
-    free(next);
+            graph->edges[graph->first_edge[maker->edges.at[k].to + 1]++] = maker->edges.at[k].edge;
     VEC_FREE(&maker->edges);
 }
 

@@ -6,6 +6,7 @@
 #include "base/chart.h"
 #include "base/memory.h"
 #include "base/quantity.h"
+#include "facts/collective_names.h"
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -201,6 +202,14 @@ static void add_paths(const struct whatif *whatif, struct result *result)
         result, TABLE_OF_ROWS("path", "Critical path of a step, now and then", path_columns, rows, count));
 }
 
+static bool has_host_communication(const struct trace *trace)
+{
+    for (name_id id = 0; id < names_count(trace->names); id++)
+        if (collective_runs_on_host(names_text(trace->names, id)))
+            return true;
+    return false;
+}
+
 static void add_assumptions(const struct whatif *whatif, const struct edit *edits, struct result *result)
 {
     for (size_t i = 0; i < whatif->edit_count; i++) {
@@ -211,8 +220,12 @@ static void add_assumptions(const struct whatif *whatif, const struct edit *edit
         struct buffer text = { 0 };
         edit_describe(&edits[i], &text);
         if (whatif->gains[i].effect.count == 0)
-            result_add_notice(result, "nothing_changed", 0, NULL, TPA_NOWHERE,
-                              "%s finds nothing to change in the trace", text.at);
+            result_add_notice(
+                result, "nothing_changed", 0, NULL, TPA_NOWHERE, "%s finds nothing to change in the trace%s",
+                text.at,
+                edits[i].kind == EDIT_OVERLAP_COMM && has_host_communication(whatif->graph->trace)
+                    ? ": what waits for communication on the host is known with the traces of several ranks"
+                    : "");
         else if (assumption && !said)
             result_add_notice(result, "assumption", (int64_t)whatif->gains[i].effect.count, NULL, TPA_NOWHERE,
                               "%s assumes: %s", text.at, assumption);

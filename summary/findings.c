@@ -246,6 +246,14 @@ static struct step_gain gain_with(const struct pricing *pricing, const struct ed
     return gain;
 }
 
+static bool find_rule(const struct findings *findings, const char *rule)
+{
+    for (size_t i = 0; i < findings->count; i++)
+        if (strcmp(findings->at[i].rule.at, rule) == 0)
+            return true;
+    return false;
+}
+
 /*
  * What EDIT saves of a step at best once the findings so far are mended. A change of everything hides what they name,
  * too: launched as a graph, a step loads its data while the device computes. That is theirs, being easier to have.
@@ -269,9 +277,12 @@ static bool price(struct pricing *pricing, struct priced_finding finding, const 
     finding.saves_ns = gain.now_ns - gain.then_ns;
     struct buffer check = { 0 };
     buffer_puts(&check, "tpa whatif");
-    if (fine && finding.edit.kind == EDIT_CUDA_GRAPH) {
-        int64_t on_top_ns = saves_on_top(pricing, &finding.edit);
+    if (fine && (finding.edit.kind == EDIT_CUDA_GRAPH ||
+                 (finding.edit.kind == EDIT_NO_ALLOC && find_rule(findings, "first_use")))) {
+        int64_t on_top_ns = saves_on_top(pricing, &finding.edit), alone_ns = finding.saves_ns;
         finding.saves_ns = on_top_ns < finding.saves_ns ? on_top_ns : finding.saves_ns;
+        if (finding.edit.kind == EDIT_NO_ALLOC)
+            findings->allocates_at_first_use = finding.saves_ns < alone_ns / 2;
         for (size_t i = 0; i < findings->count; i++)
             add_option(&check, &findings->at[i].edit);
     }
@@ -287,6 +298,14 @@ static bool price(struct pricing *pricing, struct priced_finding finding, const 
     }
     *VEC_PUSH(findings) = finding;
     return true;
+}
+
+static void add_blind(struct pricing *pricing, unsigned feature, const char *subject)
+{
+    struct findings *findings = pricing->findings;
+    if (!(pricing->summary->features & feature))
+        buffer_printf(&findings->blind, "%s%s (%s)", findings->blind.count ? "; " : "", subject,
+                      trace_feature_recipe(pricing->trace, (enum trace_feature)feature));
 }
 
 /* ---- the rules ---- */
@@ -477,7 +496,15 @@ static const struct idle_rule launch_rule = {
     3
 };
 
+/* First use before allocation, much of which may be just that. */
 static const struct idle_rule idle_rules[] = {
+    { "first_use",
+      "first use",
+      "first use: modules are loaded, kernels are chosen",
+      "leave the first steps out of the recording (schedule(wait=..., warmup=...)); before serving, run once",
+      EDIT_NO_FIRST_USE,
+      { GAP_FIRST_USE },
+      1 },
     { "allocation",
       "allocation",
       "memory is allocated by the driver in the steps",
@@ -486,17 +513,18 @@ static const struct idle_rule idle_rules[] = {
       EDIT_NO_ALLOC,
       { GAP_ALLOCATION },
       1 },
-    { "first_use",
-      "first use",
-      "first use: modules are loaded, kernels are chosen",
-      "leave the first steps out of the recording (schedule(wait=..., warmup=...)); before serving, run once",
-      EDIT_NO_FIRST_USE,
-      { GAP_FIRST_USE },
-      1 },
 };
+
+/* Collectives are captured under conditions only, so the price leaves them between the graphs. */
+static const char *const launch_advice_of_ranks =
+    "capture what lies between the collectives as CUDA graphs, as torch.compile(model, mode=\"reduce-overhead\") "
+    "does where it can: collectives themselves only with NCCL, fixed sizes and every rank capturing alike; fused "
+    "optimizers (fused=True) and larger batches save a part of it";
 
 static void look_at_idle_time(struct pricing *pricing, const struct idle_rule *rule)
 {
+    bool among_ranks =
+        rule->edit == EDIT_CUDA_GRAPH && find_place(pricing->trace, is_communication).longest != EVENT_NONE;
     struct buffer where = { 0 };
     double *shares = idle_shares(pricing->summary, rule->causes, rule->cause_count);
     add_ranks(pricing->summary, shares, &where);
@@ -505,7 +533,7 @@ static void look_at_idle_time(struct pricing *pricing, const struct idle_rule *r
           (struct priced_finding){ .rule = as_text(rule->rule),
                                    .title = as_text(rule->title),
                                    .where = kept(pricing->findings, &where),
-                                   .advice = as_text(rule->advice),
+                                   .advice = as_text(among_ranks ? launch_advice_of_ranks : rule->advice),
                                    .edit = { .kind = rule->edit } },
           rule->subject);
 }
@@ -561,16 +589,21 @@ static void look_at_communication(struct pricing *pricing)
     double *shares = rank_shares(pricing->summary, is_communication);
     add_ranks(pricing->summary, shares, &where);
     free(shares);
-    price(pricing,
-          (struct priced_finding){
-              .rule = as_text("communication"),
-              .title = as_text("communication is not hidden behind computation"),
-              .where = kept(pricing->findings, &where),
-              .advice = as_text(
-                  "start it earlier and wait later (DDP buckets, FSDP prefetch), or send less: accumulate "
-                  "or compress gradients"),
-              .edit = { .kind = EDIT_OVERLAP_COMM } },
-          "communication");
+    bool alone = pricing->summary->rank_count < 2 &&
+                 !event_on_device((enum event_kind)pricing->trace->kind[place.longest]);
+    bool found = price(
+        pricing,
+        (struct priced_finding){
+            .rule = as_text("communication"),
+            .title = as_text("communication is not hidden behind computation"),
+            .where = kept(pricing->findings, &where),
+            .advice = as_text(
+                "start it earlier and wait later (DDP buckets, FSDP prefetch), or send less: accumulate "
+                "or compress gradients"),
+            .edit = { .kind = EDIT_OVERLAP_COMM } },
+        alone ? NULL : "communication");
+    if (alone && !found) /* which gap of the loop waited for it is known of matched ranks alone */
+        add_blind(pricing, FEATURE_RANKS, "communication on the host");
     if (pricing->summary->rank_count < 2)
         return;
     struct buffer latest = { 0 };
@@ -658,49 +691,56 @@ static void add_slowest(const struct roofline *roofline, struct buffer *out)
                       most->bound.at ? most->bound.at : "nothing");
 }
 
-/* Operators far below what the device could: as if they reached ROOFLINE_SLOW of it. */
-static void look_at_peaks(struct pricing *pricing)
+/* Operators far below what the device could. */
+struct slow_operators {
+    bool looked;                /* else the trace does not have what it takes */
+    struct buffer title, where; /* empty: they take less than 5 % of the device time */
+};
+
+/* Before there is a graph: of large traces, the rows of tpa roofline take as much memory as that. */
+static struct slow_operators find_slow_operators(const struct summary *summary)
 {
-    struct findings *findings = pricing->findings;
+    struct slow_operators slow = { .looked = summary->gpu && summary->features & FEATURE_SHAPES };
+    if (!slow.looked)
+        return slow;
     struct selection *all =
-        selection_open(pricing->trace, &(struct selection_query){ 0 }, &(struct tpa_error){ 0 });
-    struct roofline *roofline = roofline_analyze(pricing->trace, all, BY(OP) | BY(SHAPE), NULL);
+        selection_open(summary->trace, &(struct selection_query){ 0 }, &(struct tpa_error){ 0 });
+    struct roofline *roofline = roofline_analyze(summary->trace, all, BY(OP) | BY(SHAPE), NULL);
     int64_t slow_ns = 0;
     for (size_t d = 0; d < roofline->devices.count; d++)
         slow_ns += roofline->devices.at[d].rated_ns > 0 ? roofline->devices.at[d].slow_ns : 0;
-    struct buffer where = { 0 }, title = { 0 };
-    if (slow_ns * 20 > roofline->time_ns) { /* less than 5 % is not looked at */
-        add_slowest(roofline, &where);
-        buffer_printf(&title,
+    if (slow_ns * 20 > roofline->time_ns) {
+        add_slowest(roofline, &slow.where);
+        buffer_printf(&slow.title,
                       "%.1f %% of the device time runs below %.0f %% of the peak (as if it reached that)",
                       100 * (double)slow_ns / (double)roofline->time_ns, 100 * ROOFLINE_SLOW);
+    }
+    roofline_free(roofline);
+    selection_free(all);
+    return slow;
+}
+
+/* As if they reached ROOFLINE_SLOW of it. */
+static void look_at_slow_operators(struct pricing *pricing, struct slow_operators *slow)
+{
+    struct findings *findings = pricing->findings;
+    if (slow->looked && slow->title.count)
         price(
             pricing,
             (struct priced_finding){
                 .rule = as_text("below_peak"),
-                .title = kept(findings, &title),
-                .where = kept(findings, &where),
+                .title = kept(findings, &slow->title),
+                .where = kept(findings, &slow->where),
                 .advice = as_text(
                     "larger batches or fewer, fused operators (torch.compile) where they are small; a lower precision "
                     "where they are bound by compute (tpa roofline shows which)"),
                 .edit = { .kind = EDIT_AT_PEAK, .factor = ROOFLINE_SLOW } },
             "operators below the peak");
-    } else {
+    else if (slow->looked)
         add_word(&findings->quiet, "operators below the peak");
-    }
-    roofline_free(roofline);
-    selection_free(all);
 }
 
 /* ---- the whole ---- */
-
-static void add_blind(struct pricing *pricing, unsigned feature, const char *subject)
-{
-    struct findings *findings = pricing->findings;
-    if (!(pricing->summary->features & feature))
-        buffer_printf(&findings->blind, "%s%s (%s)", findings->blind.count ? "; " : "", subject,
-                      trace_feature_recipe(pricing->trace, (enum trace_feature)feature));
-}
 
 static bool saves_less(const void *context, const void *a, const void *b)
 {
@@ -718,14 +758,18 @@ static void price_together(struct pricing *pricing)
 struct findings *findings_analyze(struct summary *summary)
 {
     struct findings *findings = mem_zalloc(1, sizeof *findings);
+    struct slow_operators slow = find_slow_operators(summary);
     struct pricing pricing = { .summary = summary,
                                .trace = summary->trace,
                                .graph = replay_graph_of(summary->trace),
                                .findings = findings };
     findings->has_steps = step_list_of(summary->trace)->count > 0;
     findings->priced = pricing.graph->moment_count > 0;
-    if (!findings->priced)
+    if (!findings->priced) {
+        buffer_release(&slow.title);
+        buffer_release(&slow.where);
         return findings;
+    }
     look_at_data_loading(&pricing);
     if (summary->gpu) {
         find_end_wait(&pricing);
@@ -733,8 +777,7 @@ struct findings *findings_analyze(struct summary *summary)
         look_at_copies(&pricing);
         look_at_idleness(&pricing);
         look_at_tensor_cores(&pricing);
-        if (summary->features & FEATURE_SHAPES)
-            look_at_peaks(&pricing);
+        look_at_slow_operators(&pricing, &slow);
     }
     look_at_communication(&pricing);
     if (summary->gpu && summary->features & FEATURE_LAUNCHES)

@@ -42,6 +42,7 @@ struct findings {
     int64_t together_ns;           /* with the edits of all findings; step_ns when there are none */
     struct buffer quiet;           /* rules that looked and found nothing worth it: "copies, allocation" */
     struct buffer blind;           /* rules that could not look, with how to record what they need */
+    bool allocates_at_first_use;   /* most of what allocation costs is gone without first uses */
     int64_t end_wait_ns;           /* the wait with which the recording ends; 0: none */
     struct text end_wait;          /* its call */
     struct arena texts;

@@ -342,7 +342,9 @@ static const char *say_idle(struct headline *headline, const struct use *use, co
     double cause_ns = use->cause_ns[order[0]];
     const char *where = order[0] == GAP_SYNCHRONIZATION ? where_of(headline, "host_wait")
                         : order[0] == GAP_DATA_LOADING  ? where_of(headline, "data_loading")
-                                                        : NULL;
+                        : order[0] == GAP_ALLOCATION && headline->findings->allocates_at_first_use
+                            ? "mostly at first use"
+                            : NULL;
     const char *share = arena_printf(headline->texts, "%.1f %% of %s time is idle",
                                      quantity_percent(use->idle_ns / use->span_ns), whose);
     if (!(cause_ns > 0))

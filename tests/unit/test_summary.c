@@ -446,6 +446,71 @@ static void a_graph_is_priced_on_top_of_the_others(void **state)
 }
 
 /*
+ * Three times: a launch, cudaMalloc for FIRST_US, then LATER_US and LATER_US, and another launch, which at first takes LOAD_US.
+ * The answer's first sentence.
+ */
+static const char *verdict_of_mallocs(int64_t first_us, int64_t later_us, int64_t load_us)
+{
+    draw_begin(&summary_wants);
+    for (int64_t n = 0, us = 0; n < 3; n++) {
+        int64_t malloc_us = n == 0 ? first_us : later_us, launch_us = n == 0 ? load_us : 10;
+        draw_call_us("cudaLaunchKernel", us, 10, 3 * n + 1);
+        draw_work_us("kernel", "elementwise", us + 12, 5, 3 * n + 1);
+        draw_call_us("cudaMalloc", us + 20, malloc_us, 3 * n + 2);
+        draw_call_us("cudaLaunchKernel", us + 20 + malloc_us, launch_us, 3 * n + 3);
+        draw_work_us("kernel", n == 0 ? "reduce" : "elementwise", us + 22 + malloc_us + launch_us, 5,
+                     3 * n + 3);
+        us += 28 + malloc_us + launch_us;
+    }
+    trace = draw_end();
+    answer();
+    for (size_t i = 0; i < result->notices.count; i++)
+        if (strcmp(result->notices.at[i].kind, "verdict") == 0)
+            return result->notices.at[i].text;
+    return "";
+}
+
+/*
+ * A first cudaMalloc of 900 us where 3 are usual, and a first launch of 200 us where 10 are. Without both that launch comes at 23,
+ * its kernel, 202 later as recorded, at 225-230, and the four after it end at 250: 959 of 1209 us are saved. Without cudaMalloc
+ * besides all that comes 3 us earlier, which is no finding; alone it would be 906.
+ */
+static void allocation_is_priced_on_top_of_first_use(void **state)
+{
+    (void)state;
+    assert_non_null(
+        strstr(verdict_of_mallocs(900, 3, 200), "allocates or frees memory: mostly at first use."));
+    const struct table *findings = table_called(result, "findings");
+    assert_int_equal(int_called(findings, row_of("first_use"), "saves"), 959000);
+    assert_int_equal(row_of("allocation"), SIZE_MAX);
+    release();
+    assert_non_null(strstr(verdict_of_mallocs(300, 300, 10), "allocates or frees memory."));
+    assert_int_equal(row_of("first_use"), SIZE_MAX);
+    findings = table_called(result, "findings");
+    assert_int_equal(int_called(findings, row_of("allocation"), "saves"), 900000);
+    release();
+}
+
+/* What waited for a collective on the host is not known of one rank: it is no answer that it costs nothing. */
+static void communication_on_the_host_of_one_rank_is_not_looked_at(void **state)
+{
+    (void)state;
+    for (int on_host = 0; on_host < 2; on_host++) {
+        draw_begin(&summary_wants);
+        draw_op_us("cpu_op", "aten::mm", 0, 100);
+        draw_host("user_annotation", on_host ? "gloo:all_reduce" : "reduce", 2, 100000, 500000);
+        draw_op_us("cpu_op", "aten::add", 700, 100);
+        trace = draw_end();
+        answer();
+        bool said = false;
+        for (size_t i = 0; i < result->notices.count; i++)
+            said |= strstr(result->notices.at[i].text, "communication on the host") != NULL;
+        assert_int_equal(said, on_host);
+        release();
+    }
+}
+
+/*
  *   host     0 launch 10     100 [ cudaDeviceSynchronize      ) 900
  *   device        20 [ elementwise                         ) 890
  *
@@ -873,6 +938,8 @@ int main(void)
         cmocka_unit_test(a_busy_device_is_no_finding),
         cmocka_unit_test(every_finding_has_its_price),
         cmocka_unit_test(a_graph_is_priced_on_top_of_the_others),
+        cmocka_unit_test(allocation_is_priced_on_top_of_first_use),
+        cmocka_unit_test(communication_on_the_host_of_one_rank_is_not_looked_at),
         cmocka_unit_test(the_wait_that_ends_the_recording_saves_nothing),
         cmocka_unit_test(memory_that_is_nearly_full_and_grows_is_a_remark),
         cmocka_unit_test(growth_is_a_share_of_the_largest_step),

@@ -158,6 +158,33 @@ static void a_graph_launches_all_at_once(void **state)
     trace_free(trace);
 }
 
+/* A graph cannot hold what communicates everywhere: an operator of 100 us around a collective stays, another is gone. */
+static int64_t then_as_graphs_around(const char *operator, const char * kernel)
+{
+    draw_begin(&wants);
+    draw_call("cudaLaunchKernel", 1, 0, 10000, 1);
+    draw_work("kernel", "gemm", 0, 7, 10000, 10000, 1);
+    draw_host("cpu_op", operator, 1, 100000, 100000);
+    draw_call("cudaLaunchKernel", 1, 150000, 10000, 2);
+    draw_work("kernel", kernel, 0, 20, 170000, 20000, 2);
+    draw_call("cudaLaunchKernel", 1, 300000, 10000, 3);
+    draw_work("kernel", "gemm", 0, 7, 320000, 10000, 3);
+    struct trace *trace = draw_end();
+    int64_t then_ns = then_with(trace, (struct edit){ .kind = EDIT_CUDA_GRAPH }, true);
+    trace_free(trace);
+    return then_ns;
+}
+
+static void graphs_lie_between_collectives(void **state)
+{
+    (void)state;
+    /* The operator takes 0-100, and the last launch comes at 100: its kernel 120-130. */
+    assert_int_equal(then_as_graphs_around("c10d::allreduce_", "ncclDevKernel_AllReduce_Sum_f32_RING_LL"),
+                     130000);
+    /* All launches come at 0: the kernels 10-20, 20-40 and 20-30. */
+    assert_int_equal(then_as_graphs_around("aten::add", "add"), 40000);
+}
+
 /* A blocking upload of 500 us, of which 490 are the call's: its work follows at once all the same. */
 static void a_pinned_upload_frees_the_host_and_not_the_device(void **state)
 {
@@ -436,6 +463,7 @@ int main(void)
         cmocka_unit_test(a_single_step_takes_no_less_than_its_devices),
         cmocka_unit_test(gains_of_edits_do_not_add_up),
         cmocka_unit_test(a_graph_launches_all_at_once),
+        cmocka_unit_test(graphs_lie_between_collectives),
         cmocka_unit_test(a_pinned_upload_frees_the_host_and_not_the_device),
         cmocka_unit_test(allocation_and_first_use_are_of_calls),
         cmocka_unit_test(slow_operators_reach_a_share_of_the_peak),
