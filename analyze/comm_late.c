@@ -456,12 +456,14 @@ static void judge_durations(const struct lateness *late, const struct collective
 }
 
 /* Is LATE more than the clocks of the two, and their ends, leave in doubt? */
-static bool is_sure(const struct lateness *late, size_t last, size_t earliest, const struct comm_late *row)
+static bool is_sure(const struct lateness *late, const struct collective_match *match, size_t last,
+                    size_t earliest, const struct comm_late *row)
 {
     const struct rank_clock *a = &late->query->matches->clocks[place_of(late, last)->file],
                             *b = &late->query->matches->clocks[place_of(late, earliest)->file];
     int64_t error_ns = a->error_ns > b->error_ns ? a->error_ns : b->error_ns;
-    return a->sure && b->sure && row->late_ns > error_ns &&
+    bool comparable = a->root == b->root || match->one_clock; /* else each counts from a clock of its own */
+    return comparable && a->sure && b->sure && row->late_ns > error_ns &&
            (row->apart_ns == TABLE_INT_MISSING || row->late_ns > row->apart_ns);
 }
 
@@ -504,7 +506,7 @@ static void add_row(struct lateness *late, const struct collective_match *match)
         row.apart_ns = apart_ns < 0 ? -apart_ns : apart_ns;
     }
     judge_durations(late, match, &row);
-    row.sure = is_sure(late, last, earliest, &row);
+    row.sure = is_sure(late, match, last, earliest, &row);
     explain(late, match, last, &row);
     *VEC_PUSH(&late->query->comm->lateness) = row;
 }
