@@ -3,9 +3,9 @@
  *
  * Since the collective before, which all members of this one were at, too, each rank has gone its own way: so the
  * lengths of these ways are compared, each on the clock of its own rank. The way of the last is held against that of
- * the rank in the middle, and both are split into moments of work, other communication, and gaps by their cause, which
- * leave nothing out: what one did longer adds up to how much longer its way is. What of the lateness is left came from
- * before.
+ * the rank in the middle, and both are split into moments of work, other communication, and gaps by their cause, those
+ * that the host made into its operators and what lies between them. This leaves nothing out: what one did longer adds
+ * up to how much longer its way is. What of the lateness is left came from before.
  */
 #include "analyze/comm_late.h"
 
@@ -14,6 +14,7 @@
 #include "base/runs.h"
 #include "base/search.h"
 #include "facts/step_list.h"
+#include "trace/calltree.h"
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,12 +27,13 @@ static const struct table_column columns[] = {
     COLUMN(struct comm_late, last, "last", "Last", TABLE_COUNT, "the rank that began last, on clocks set right"),
     COLUMN(struct comm_late, late_ns, "late", "Late", TABLE_NS, "from the start of the first to that of the last, on clocks set right"),
     COLUMN(struct comm_late, sure, "sure", "Sure", TABLE_BOOL, "late by more than the error of the clocks, and than the ends of the two lie apart"),
-    COLUMN(struct comm_late, grew, "grew", "Grew most", TABLE_NAME, "in the part that grew most, the kernel, copy, or cause of a gap and what was launched after it, that took most longer than on the rank in the middle since the collective before"),
+    COLUMN(struct comm_late, grew, "grew", "Grew most", TABLE_NAME, "in the part that grew most, the kernel, copy, operator, or cause of a gap and what was launched after it, that took most longer than on the rank in the middle since the collective before"),
     COLUMN(struct comm_late, grew_ns, "grew_by", "By", TABLE_NS, "how much longer that took"),
     COLUMN(struct comm_late, part_ns[LATE_COMPUTATION], "computation", "Computation +", TABLE_NS, "what the last computed longer than the rank in the middle"),
     COLUMN(struct comm_late, part_ns[LATE_COPIES], "copies", "Copies +", TABLE_NS, "copies while nothing computed"),
     COLUMN(struct comm_late, part_ns[LATE_COMMUNICATION], "communication", "Communication +", TABLE_NS, "other communication, while nothing computed or copied"),
-    COLUMN(struct comm_late, part_ns[LATE_HOST_GAPS], "host", "Host +", TABLE_NS, "gaps in which the next work was not launched yet"),
+    COLUMN(struct comm_late, part_ns[LATE_OPERATORS], "operators", "Operators +", TABLE_NS, "gaps in which the next work was not launched yet, while its thread ran an operator"),
+    COLUMN(struct comm_late, part_ns[LATE_HOST_GAPS], "host", "Host +", TABLE_NS, "such gaps while it ran none"),
     COLUMN(struct comm_late, part_ns[LATE_DEVICE_GAPS], "queued", "Queued +", TABLE_NS, "gaps in which it was: launch latency, waits for other streams"),
     COLUMN(struct comm_late, before_ns, "before", "Before", TABLE_NS, "the rest of late: from before, and by which the first was early"),
     COLUMN(struct comm_late, cost_ns, "cost", "Cost", TABLE_NS, "what all would gain had the last come as the one before it", .flags = TABLE_OPTIONAL),
@@ -64,8 +66,10 @@ struct lateness {
     struct gaps *gaps;      /* device after device, by start */
     size_t *gaps_of_device; /* by device: where its gaps begin; after the last where they end */
     struct intervals *talk; /* by place: when it communicated */
-    size_t *visits;         /* collectives that were matched, place after place, by start */
-    size_t *visit_of;       /* by collective: its place there */
+    struct calltree *operators;
+    node_id *skips;   /* of them */
+    size_t *visits;   /* collectives that were matched, place after place, by start */
+    size_t *visit_of; /* by collective: its place there */
     size_t visit_count;
     struct pieces of_last, of_middle, grown; /* GROWN: the one less the other */
 };
@@ -104,9 +108,18 @@ static void open_gaps(struct lateness *late)
         late->gaps_of_device[d + 1] += late->gaps_of_device[d];
 }
 
+static bool is_operator(const void *context, event_id e)
+{
+    const struct trace *trace = context;
+    return trace->kind[e] == EVENT_OP;
+}
+
 static void open_lateness(struct lateness *late)
 {
     const struct collectives *all = late->query->collectives;
+    late->operators = calltree_open(late->query->trace, is_operator, late->query->trace);
+    calltree_nest(late->operators);
+    late->skips = calltree_skips(late->operators);
     late->talk = mem_zalloc(all->place_count + 1, sizeof *late->talk);
     late->visits = mem_alloc(mem_times(all->count + 1, sizeof *late->visits));
     late->visit_of = mem_alloc(mem_times(all->count + 1, sizeof *late->visit_of));
@@ -131,6 +144,8 @@ static void close_lateness(struct lateness *late)
     free(late->visit_of);
     free(late->gaps_of_device);
     gaps_free(late->gaps);
+    calltree_free(late->operators);
+    free(late->skips);
     VEC_FREE(&late->of_last);
     VEC_FREE(&late->of_middle);
     VEC_FREE(&late->grown);
@@ -196,6 +211,40 @@ static bool is_made_by_host(enum gap_cause cause)
     return cause <= GAP_FIRST_USE || cause == GAP_PROFILER;
 }
 
+/* A stretch in which the thread of CALL had not made it yet, or was in it: its operators, and what lies between them. */
+static void add_host(const struct lateness *late, struct pieces *pieces, event_id call, enum gap_cause cause,
+                     name_id next, int64_t start_ns, int64_t end_ns)
+{
+    const struct trace *trace = late->query->trace;
+    const struct calltree *tree = late->operators;
+    size_t t = 0, i = 0;
+    if (call != EVENT_NONE)
+        SEARCH(t, tree->thread_count, tree->threads[t].track < trace->track[call]);
+    if (call == EVENT_NONE || t == tree->thread_count || tree->threads[t].track != trace->track[call]) {
+        add_piece(pieces, LATE_HOST_GAPS, cause, next, end_ns - start_ns);
+        return;
+    }
+    const struct calltree_thread *thread = &tree->threads[t];
+    const event_id *events = tree->event + thread->first;
+    SEARCH(i, thread->count, trace->start_ns[events[i]] <= start_ns);
+    while (start_ns < end_ns) {
+        node_id node = calltree_open_at(tree, late->skips, thread, start_ns);
+        int64_t until_ns = end_ns;
+        if (node != NODE_NONE && trace_end_ns(trace, tree->event[node]) < until_ns)
+            until_ns = trace_end_ns(trace, tree->event[node]);
+        if (i < thread->count && trace->start_ns[events[i]] < until_ns)
+            until_ns = trace->start_ns[events[i]];
+        if (node != NODE_NONE)
+            add_piece(pieces, LATE_OPERATORS, GAP_CAUSES, trace->name[tree->event[node]],
+                      until_ns - start_ns);
+        else
+            add_piece(pieces, LATE_HOST_GAPS, cause, next, until_ns - start_ns);
+        start_ns = until_ns;
+        while (i < thread->count && trace->start_ns[events[i]] <= start_ns)
+            i++;
+    }
+}
+
 /* A stretch without work or communication: the gaps of the device in it. */
 static void add_gaps(const struct lateness *late, struct pieces *pieces, uint32_t place, int64_t start_ns,
                      int64_t end_ns)
@@ -215,8 +264,11 @@ static void add_gaps(const struct lateness *late, struct pieces *pieces, uint32_
                         : at[i].call != EVENT_NONE ? at[i].call
                                                    : at[i].after;
         add_piece(pieces, LATE_DEVICE_GAPS, GAP_UNKNOWN, NAME_NONE, from_ns - start_ns);
-        add_piece(pieces, is_made_by_host(at[i].cause) ? LATE_HOST_GAPS : LATE_DEVICE_GAPS, at[i].cause,
-                  late->query->trace->name[next], to_ns - from_ns);
+        name_id name = late->query->trace->name[next];
+        if (is_made_by_host(at[i].cause))
+            add_host(late, pieces, at[i].call, at[i].cause, name, from_ns, to_ns);
+        else
+            add_piece(pieces, LATE_DEVICE_GAPS, at[i].cause, name, to_ns - from_ns);
         start_ns = to_ns;
     }
     add_piece(pieces, LATE_DEVICE_GAPS, GAP_UNKNOWN, NAME_NONE, end_ns - start_ns);
@@ -404,12 +456,14 @@ static void judge_durations(const struct lateness *late, const struct collective
 }
 
 /* Is LATE more than the clocks of the two, and their ends, leave in doubt? */
-static bool is_sure(const struct lateness *late, size_t last, size_t earliest, const struct comm_late *row)
+static bool is_sure(const struct lateness *late, const struct collective_match *match, size_t last,
+                    size_t earliest, const struct comm_late *row)
 {
     const struct rank_clock *a = &late->query->matches->clocks[place_of(late, last)->file],
                             *b = &late->query->matches->clocks[place_of(late, earliest)->file];
     int64_t error_ns = a->error_ns > b->error_ns ? a->error_ns : b->error_ns;
-    return a->sure && b->sure && row->late_ns > error_ns &&
+    bool comparable = a->root == b->root || match->one_clock; /* else each counts from a clock of its own */
+    return comparable && a->sure && b->sure && row->late_ns > error_ns &&
            (row->apart_ns == TABLE_INT_MISSING || row->late_ns > row->apart_ns);
 }
 
@@ -452,7 +506,7 @@ static void add_row(struct lateness *late, const struct collective_match *match)
         row.apart_ns = apart_ns < 0 ? -apart_ns : apart_ns;
     }
     judge_durations(late, match, &row);
-    row.sure = is_sure(late, last, earliest, &row);
+    row.sure = is_sure(late, match, last, earliest, &row);
     explain(late, match, last, &row);
     *VEC_PUSH(&late->query->comm->lateness) = row;
 }

@@ -24,6 +24,7 @@ void result_free(struct result *result)
     VEC_FREE(&result->notices);
     picture_free(result->picture);
     answer_free(result->answer);
+    twin_tree_free(result->twins);
     arena_release(&result->arena);
     free(result);
 }

@@ -13,6 +13,7 @@
 #include "base/answer.h"
 #include "base/chart.h"
 #include "base/table.h"
+#include "base/twin_tree.h"
 
 /* A notice tells what is special about a result, above all what it leaves out. */
 struct table_notice {
@@ -31,6 +32,7 @@ struct result {
     VEC_OF(struct table *) tables; /* owned */
     struct answer *answer;         /* what a page begins with; NULL: none; owned */
     struct picture *picture;       /* for printers that draw; others leave it out; NULL: none; owned */
+    struct twin_tree *twins;       /* as picture */
     VEC_OF(struct table_notice) notices;
     struct arena arena; /* owns the notices' texts; also a place for titles made at run time */
 };

@@ -7,6 +7,7 @@
 #include "base/parallel.h"
 #include "compare/diff.h"
 #include "compare/diff_answer.h"
+#include "compare/tree_twins.h"
 #include "charts/charts.h"
 #include "base/suggest.h"
 #include "cli/command.h"
@@ -507,21 +508,41 @@ static bool show_diff(const struct diff *diff, struct result *result, const stru
     return good;
 }
 
+/* The call trees of traces side by side; nothing where a side has no operators. */
+static void add_trees(struct work_tree *const trees[2], int64_t min_change_ns, struct result *result)
+{
+    work_tree_finish(trees[0]);
+    work_tree_finish(trees[1]);
+    if (!trees[0]->operators || !trees[1]->operators)
+        return;
+    struct tree_diff *diff = tree_diff_open(trees[0], trees[1], min_change_ns);
+    result->twins = tree_twins(diff, TWIN_ROWS_OF_PAGE);
+    tree_diff_free(diff);
+}
+
 static bool report_sides(const struct invocation *call, enum report_format format, struct tpa_error *err)
 {
     const struct report_args *args = call->args;
     struct sides_found found;
     if (!sides_find(call, &args->base, &args->other, &found, err))
         return false;
-    struct sides_options options = { .measure = { .by = MEASURE_BY_OPERATOR } };
+    struct names *names = names_open();
+    struct work_tree *trees[2] = { work_tree_open(names), work_tree_open(names) };
+    struct sides_options options = { .measure = { .by = MEASURE_BY_OPERATOR },
+                                     .trees = format == FORMAT_HTML ? trees : NULL };
     struct measures *sides[2] = { NULL, NULL };
     struct result *result = result_open("tpa.report/1");
     struct diff *diff = NULL;
     if (sides_measure(call, &args->load, &found, &options, sides, result, err))
         diff = diff_open(sides[0], sides[1], &(struct diff_options){ .min_change_ns = args->min_change_ns },
                          err);
+    if (diff)
+        add_trees(trees, args->min_change_ns, result);
     bool good = diff && show_diff(diff, result, &found, format, args->path, err);
     diff_free(diff);
+    work_tree_free(trees[0]);
+    work_tree_free(trees[1]);
+    names_free(names);
     measures_free(sides[0]);
     measures_free(sides[1]);
     result_free(result);

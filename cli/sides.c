@@ -87,6 +87,9 @@ static struct measures *measure_side(struct sides *sides, const struct sides_fou
     struct measures *side = measures_open();
     struct trace_wants wants = sides->like_saved ? measure_wants_like(sides->saved->schema)
                                                  : measure_wants(&sides->options->measure);
+    struct work_tree *tree = sides->options->trees && !sides->like_saved ? sides->options->trees[of] : NULL;
+    if (tree)
+        wants.args |= work_tree_wants.args;
     struct names *seen = names_open();
     bool good = true;
     for (size_t i = 0; i < found->counts[of] && good; i++) {
@@ -97,7 +100,9 @@ static struct measures *measure_side(struct sides *sides, const struct sides_fou
         good = load_any(&of_part, &sides->load, &wants, &part, err);
         if (!good)
             break;
-        good = measure_part(sides, side, &part, result, err);
+        good =
+            measure_part(sides, side, &part, result, err) &&
+            (!tree || !part.trace || work_tree_add(tree, part.trace, &(struct work_tree_options){ 0 }, err));
         if (!good)
             tpa_in_file(err, found->paths[of][i]);
         else if (part.trace && !sides->like_saved) /* told already */

@@ -13,6 +13,7 @@
 #define TPA_CLI_SIDES_H
 
 #include "compare/measure.h"
+#include "compare/work_tree.h"
 #include "base/options.h"
 #include "base/result.h"
 #include "cli/command.h"
@@ -30,7 +31,8 @@ bool sides_find(const struct invocation *call, const struct opt_list *base, cons
 
 struct sides_options {
     struct measure_options measure;
-    bool strip_dirs; /* Python profiles name files without their directories */
+    bool strip_dirs;                /* Python profiles name files without their directories */
+    struct work_tree *const *trees; /* one a side, to which its traces are added; NULL: none */
 };
 
 /*

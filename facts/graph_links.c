@@ -433,7 +433,7 @@ static int compare_nodes(const void *left, const void *right)
     return a->launch < b->launch ? -1 : a->launch > b->launch;
 }
 
-/* Operations whose node is known on both sides. Is that all of the operations? */
+/* Operations whose node is known on both sides. Are there any? */
 static bool match_nodes(struct matching *matching)
 {
     struct graph_links *links = matching->links;

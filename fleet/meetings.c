@@ -360,11 +360,14 @@ static void check_meetings(struct fleet_meetings *meetings)
 
 /* ---- who was last ---- */
 
+/* All are sure, and count from the clock of one member. */
 static bool has_sure_clocks(const struct fleet_meetings *meetings, const struct fleet_meeting *meeting)
 {
-    for (size_t i = 0; i < meeting->count; i++)
-        if (!meetings->clocks[meetings->arrivals[meeting->first + i].member].sure)
+    for (size_t i = 0; i < meeting->count; i++) {
+        const struct rank_clock *clock = &meetings->clocks[meetings->arrivals[meeting->first + i].member];
+        if (!clock->sure || clock->root != meetings->clocks[meetings->arrivals[meeting->first].member].root)
             return false;
+    }
     return true;
 }
 

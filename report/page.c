@@ -7,6 +7,7 @@
 #include "report/page_files.h"
 #include "report/page_table.h"
 #include "report/page_timeline.h"
+#include "report/page_twins.h"
 #include "report/page_writing.h"
 #include "report/svg.h"
 #include <stdlib.h>
@@ -30,6 +31,8 @@ void page_add_result(struct page *page, const struct result *result)
             *VEC_PUSH(&section->tables) = table;
         for (size_t n = 0; i == 0 && n < result->notices.count; n++)
             *VEC_PUSH(&section->notices) = result->notices.at[n];
+        if (i == 0 && result->twins)
+            page_add_section(page, "trees", "Call trees side by side", NULL)->twins = result->twins;
     }
     page->answer = result->answer;
     if (result->tables.count == 0 && result->notices.count > 0) {
@@ -248,6 +251,7 @@ static bool put_section(struct writing *page, const struct page_section *section
     if (section->tables.count)
         good = page_put_table(page, section->tables.at[0], section);
     put_notices(page, section);
+    good = good && (!section->twins || page_put_twins(page, section->twins));
     for (size_t i = 0; i < section->pictures.count && good; i++)
         good = put_picture(page, section->pictures.at[i]);
     for (size_t i = 1; i < section->tables.count && good; i++)

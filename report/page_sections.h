@@ -16,6 +16,7 @@ struct page_section {
     VEC_OF(const struct picture *) pictures;
     VEC_OF(const struct timeline *) timelines;
     VEC_OF(const struct flame *) flames;
+    const struct twin_tree *twins; /* NULL: none */
     VEC_OF(struct table_notice) notices;
 };
 

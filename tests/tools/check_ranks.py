@@ -50,7 +50,7 @@ def differences(tpa, expected, traces, scratch):
     late = sorted((row["late_ns"], row["ends_apart_ns"], row["last"], row["last_by_duration"], row["late_by_duration_ns"]) for row in comm["lateness"])
     yield "collectives", late, sorted((w["late_ns"], abs(w["end_apart_ns"]), w["last_to_start"], w["last_by_duration"], w["late_by_duration_ns"]) for w in expected["collectives"])
     for row in comm["lateness"]:
-        parts = [row[key] or 0 for key in ("computation_ns", "copies_ns", "communication_ns", "host_ns", "queued_ns", "before_ns")]
+        parts = [row[key] or 0 for key in ("computation_ns", "copies_ns", "communication_ns", "operators_ns", "host_ns", "queued_ns", "before_ns")]
         yield f"parts of {row['late_ns']} ns", sum(parts), row["late_ns"]
         disagree = row["last"] != row["last_by_duration"]
         yield f"sure, of {row['late_ns']} ns", row["sure"] and disagree, False

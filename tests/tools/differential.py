@@ -441,7 +441,7 @@ def job_differences(tpa, paths):
     if "lateness" in comm:
         found = rows_of(comm, "lateness")
         for row in found:
-            parts = [row["communication_ns"], row["host_ns"], row["queued_ns"]]
+            parts = [row["communication_ns"], row["operators_ns"], row["host_ns"], row["queued_ns"]]
             row["rest"] = None if None in parts else sum(parts)
         yield compare_tables("lateness", job.lateness(), found)
     if len(paths) > 1 and job.all:

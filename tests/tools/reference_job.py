@@ -298,7 +298,7 @@ class Job:
             by_duration = min(match.members, key=lambda m: m.duration)
             row = {"collective": last.name, "number": match.number, "last": last.rank.number, "late_ns": late, "ends_apart_ns": apart, "cost_ns": late and ordered[-1] - ordered[-2],
                    "last_by_duration": by_duration.rank.number, "late_by_duration_ns": max(m.duration for m in match.members) - by_duration.duration,
-                   "sure": all(c.sure for c in both) and late > max(c.error for c in both) and (apart is None or late > apart)}
+                   "sure": (both[0].root == both[1].root or match.on_host) and all(c.sure for c in both) and late > max(c.error for c in both) and (apart is None or late > apart)}
             ways = self.way(match, last)
             if ways:
                 middle = sorted(match.members, key=lambda m: ways[m.rank.number][1] - ways[m.rank.number][0])[(len(match.members) - 1) // 2]

@@ -650,6 +650,53 @@ static void devices_of_one_file_are_ranks_too(void **state)
     release();
 }
 
+/* Of a rank of the test below: aten::index, which takes OP_NS and holds INNER_NS of another, and k, which it launches. */
+static void draw_index(int64_t op_ns, int64_t inner_ns)
+{
+    int64_t end_ns = 225 + op_ns;
+    draw_host("cpu_op", "aten::index", 1, 225, op_ns);
+    if (inner_ns)
+        draw_host("cpu_op", "aten::nonzero", 1, 230, inner_ns);
+    draw_call("cudaLaunchKernel", 1, end_ns - 5, 4, 100);
+    draw_work("kernel", "k", 0, 7, end_ns + 5, 10, 100);
+}
+
+/*
+ * All begin together until number 3 ends at 220; the device then waits for k, which aten::index launches at its end:
+ *
+ *   rank 0:  index 225..245                         k 250..260   number 4: 300..400
+ *   rank 1:  index 225..325, in it nonzero 230..310 k 330..340   number 4: 380..400
+ *
+ * Rank 1 is 80 late, which nonzero made: of index itself there are 20 on both, before and after it 5 each.
+ */
+static void an_operator_makes_a_rank_late(void **state)
+{
+    (void)state;
+    draw_begin(&comm_wants);
+    for (int rank = 0; rank < 2; rank++) {
+        draw_rank(rank, 1000 * rank);
+        for (int number = 1; number <= 3; number++)
+            draw_all_reduce(0, 100 * number - 100, 20, number);
+        draw_index(rank ? 100 : 20, rank ? 80 : 0);
+        draw_all_reduce(0, rank ? 380 : 300, rank ? 20 : 100, 4);
+    }
+    trace = draw_end();
+    answer();
+    struct table *late = table_called(result, "lateness");
+    assert_int_equal(late->row_count, 4);
+    assert_int_equal(int_called(late, 3, "last"), 1);
+    assert_int_equal(int_called(late, 3, "late"), 80);
+    assert_int_equal(int_called(late, 3, "cost"), 80);
+    assert_int_equal(int_called(late, 3, "computation"), 0);
+    assert_int_equal(int_called(late, 3, "operators"), 80);
+    assert_int_equal(int_called(late, 3, "host"), 0);
+    assert_int_equal(int_called(late, 3, "queued"), 0);
+    assert_int_equal(int_called(late, 3, "before"), 0);
+    assert_string_equal(text_called(late, 3, "grew"), "aten::nonzero");
+    assert_int_equal(int_called(late, 3, "grew_by"), 80);
+    release();
+}
+
 /* Two files of rank 0 are two runs: nothing in them is the same collective. */
 static void files_of_one_rank_are_not_matched(void **state)
 {
@@ -805,6 +852,7 @@ int main(void)
         cmocka_unit_test(what_did_not_end_together_is_not_the_same),
         cmocka_unit_test(sends_are_matched_with_their_receives),
         cmocka_unit_test(devices_of_one_file_are_ranks_too),
+        cmocka_unit_test(an_operator_makes_a_rank_late),
         cmocka_unit_test(files_of_one_rank_are_not_matched),
         cmocka_unit_test(a_rank_is_judged_against_the_files_left_out),
         cmocka_unit_test(an_empty_trace_gives_empty_tables),

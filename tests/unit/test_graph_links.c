@@ -105,6 +105,45 @@ static void what_was_not_captured_shifts_nothing(void **state)
     trace_free(trace);
 }
 
+/*
+ * Nodes that both sides number need no names and no order: the works ran in another order than they were captured in, which by
+ * names would be "mm linear (graph)".
+ */
+static void numbered_nodes_are_matched_exactly(void **state)
+{
+    (void)state;
+    static const int64_t nodes[] = { 13, 11, 99 };
+    const char *const names[] = { "gemm", "gemm", "other" };
+    struct small small = small_begin(GRAPH_BODIES_WANTS);
+    small_host(&small, 1, "cuda_runtime", "cudaStreamBeginCapture", 0, 1);
+    for (int i = 0; i < 3; i++) {
+        small_host(&small, 1, "cpu_op", three[i].op, 10 + 10 * i, 8);
+        small_host(&small, 1, "cuda_runtime", "cudaLaunchKernel", 13 + 10 * i, 2);
+        small_text(&small, ARG_LAUNCHED_KERNEL, three[i].name);
+        small_arg(&small, ARG_GRAPH_NODE_ID, 11 + i);
+    }
+    small_host(&small, 1, "cuda_runtime", "cudaStreamEndCapture", 40, 1);
+    struct trace *trace = small_end(&small);
+    struct graph_bodies *bodies = graph_bodies_open();
+    assert_int_equal(graph_bodies_add(bodies, trace), 1);
+    trace_free(trace);
+
+    small = small_begin(GRAPH_LINKS_WANTS);
+    small_host(&small, 1, "cuda_runtime", "cudaGraphLaunch", 0, 5);
+    small_arg(&small, ARG_CORRELATION, 1);
+    for (int i = 0; i < 3; i++) {
+        small_device(&small, 7, "kernel", names[i], 100 + 10 * i, 4);
+        small_arg(&small, ARG_CORRELATION, 1);
+        small_arg(&small, ARG_GRAPH_NODE_ID, nodes[i]);
+    }
+    trace = small_end(&small);
+    graph_links_attach(trace, bodies);
+    assert_string_equal(operators_of(trace), "linear mm (graph)");
+    assert_int_equal(graph_links_of(trace)->matched, 2);
+    assert_int_equal(graph_links_of(trace)->matched_ns, 8);
+    trace_free(trace);
+}
+
 static void less_than_half_is_refused_with_the_reason(void **state)
 {
     (void)state;
@@ -229,6 +268,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(works_get_the_operators_in_order),
         cmocka_unit_test(what_was_not_captured_shifts_nothing),
+        cmocka_unit_test(numbered_nodes_are_matched_exactly),
         cmocka_unit_test(less_than_half_is_refused_with_the_reason),
         cmocka_unit_test(without_names_the_place_tells),
         cmocka_unit_test(streams_share_a_body),

@@ -1,7 +1,7 @@
 /* test_tree_diff.c - compare/tree_diff.h: which call of one side is which of the other. */
 #include "tests/unit/small_trace.h"
 
-#include "compare/tree_diff.h"
+#include "compare/tree_twins.h"
 #include "compare/work_numbers.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -97,8 +97,36 @@ static void assert_aligned(const struct compared *compared, int64_t operators, i
     assert_int_equal(sum->works[1], works);
 }
 
+/* Side by side no node is lost or there twice, and each row is as long as what stands right below it, and its own work. */
+static void assert_twins_add_up(const struct tree_diff *diff)
+{
+    struct twin_tree *tree = tree_twins(diff, SIZE_MAX);
+    for (int side = 0; side < 2; side++) {
+        int64_t operators = 0, works = 0, ns = 0;
+        for (size_t i = 0; i < tree->rows.count; i++) {
+            const struct twin_row *row = &tree->rows.at[i];
+            bool is_match = row->label && !row->is_work && i + 1 < tree->rows.count &&
+                            (strcmp(row->label, "fused") == 0 || strcmp(row->label, "split") == 0);
+            *(row->is_work ? &works : &operators) += is_match ? 0 : row->sides[side].calls;
+            ns += row->depth ? 0 : row->sides[side].ns;
+            int64_t below = 0;
+            size_t next = i + 1;
+            for (; next < tree->rows.count && tree->rows.at[next].depth > row->depth; next++)
+                below += tree->rows.at[next].depth == row->depth + 1 ? tree->rows.at[next].sides[side].ns : 0;
+            if (diff->by_device && !row->is_work)
+                assert_int_equal(row->sides[side].ns, below);
+        }
+        assert_int_equal(operators, diff->aligner->trees[side]->operators);
+        assert_int_equal(works, diff->aligner->trees[side]->works);
+        if (diff->by_device)
+            assert_int_equal(ns, diff->device_ns[side]);
+    }
+    twin_tree_free(tree);
+}
+
 static void assert_adds_up(const struct tree_diff *diff)
 {
+    assert_twins_add_up(diff);
     for (int side = 0; side < 2; side++) {
         int64_t sum = 0;
         for (enum tree_label label = TREE_ALIGNED; label < TREE_LABELS; label++)
@@ -345,6 +373,87 @@ static void lists_that_are_too_long_are_cut_and_counted(void **state)
     free(texts[1]);
 }
 
+/* The row in TREE of these names, "" where it is not on that side. */
+static const struct twin_row *twin(const struct twin_tree *tree, const char *before, const char *after)
+{
+    for (size_t i = 0; i < tree->rows.count; i++) {
+        const struct twin_side *sides = tree->rows.at[i].sides;
+        if (strcmp(sides[0].name.at ? sides[0].name.at : "", before) == 0 &&
+            strcmp(sides[1].name.at ? sides[1].name.at : "", after) == 0)
+            return &tree->rows.at[i];
+    }
+    fail_msg("there is no row %s | %s", before, after);
+    return NULL;
+}
+
+/*
+ *     f               f                  -30
+ *       mul, add        triton           -25  fused    open: the way to the largest change
+ *         mul                            -20
+ *           mul_k                        -20
+ *         add                            -15
+ *           add_k                        -15
+ *                       triton           +10
+ *                         triton_k       +10
+ *       mm              mm                -5
+ *         gemm_a          gemm_b          -5  renamed
+ *                       wrapper            0  wrapped
+ *       sum               sum              0
+ *         sum_k             sum_k          0
+ */
+static void both_trees_stand_side_by_side(void **state)
+{
+    (void)state;
+    struct compared compared = compare("f[mul[mul_k:20] add[add_k:15] mm[gemm_a:20] sum[sum_k:4]]",
+                                       "f[triton[triton_k:10] mm[gemm_b:15] wrapper[sum[sum_k:4]]]");
+    struct twin_tree *tree = tree_twins(compared.diff, SIZE_MAX);
+    static const struct {
+        uint32_t depth;
+        const char *before, *after, *label;
+        int64_t change;
+        bool open;
+    } rows[] = {
+        { 0, "f", "f", NULL, -30, true },
+        { 1, "mul, add", "triton", "fused", -25, true },
+        { 2, "mul", NULL, NULL, -20, true },
+        { 3, "mul_k", NULL, NULL, -20, false },
+        { 2, "add", NULL, NULL, -15, false },
+        { 3, "add_k", NULL, NULL, -15, false },
+        { 2, NULL, "triton", NULL, 10, false },
+        { 3, NULL, "triton_k", NULL, 10, false },
+        { 1, "mm", "mm", NULL, -5, false },
+        { 2, "gemm_a", "gemm_b", "renamed", -5, false },
+        { 1, NULL, "wrapper", "wrapped", 0, false },
+        { 2, "sum", "sum", NULL, 0, false },
+        { 3, "sum_k", "sum_k", NULL, 0, false },
+    };
+    assert_int_equal(tree->rows.count, sizeof rows / sizeof *rows);
+    for (size_t i = 0; i < tree->rows.count; i++) {
+        const struct twin_row *row = &tree->rows.at[i];
+        const char *const names[] = { rows[i].before, rows[i].after };
+        assert_int_equal(row->depth, rows[i].depth);
+        for (int side = 0; side < 2; side++) {
+            assert_int_equal(row->sides[side].name.at == NULL, names[side] == NULL);
+            if (names[side])
+                assert_string_equal(row->sides[side].name.at, names[side]);
+        }
+        assert_int_equal(row->label == NULL, rows[i].label == NULL);
+        if (rows[i].label)
+            assert_string_equal(row->label, rows[i].label);
+        assert_int_equal(row->sides[1].ns - row->sides[0].ns, rows[i].change);
+        assert_int_equal(row->open, rows[i].open);
+    }
+    twin_tree_free(tree);
+
+    tree = tree_twins(compared.diff, 4); /* f, fused, mul and mul_k hold the largest */
+    assert_int_equal(tree->rows.count, 4);
+    assert_int_equal(tree->left_out, sizeof rows / sizeof *rows - 4);
+    assert_int_equal(twin(tree, "mul_k", "")->depth, 3);
+    twin_tree_free(tree);
+    assert_adds_up(compared.diff);
+    release(&compared);
+}
+
 /* Calls nested as deep as a file may hold need no stack of ours. */
 static void deep_calls_are_no_trouble(void **state)
 {
@@ -366,6 +475,7 @@ static void deep_calls_are_no_trouble(void **state)
     }
     struct tree_diff *diff = tree_diff_open(trees[0], trees[1], 0);
     assert_int_equal(diff->sums[TREE_ALIGNED].operators[0], DEPTH);
+    assert_twins_add_up(diff);
     tree_diff_free(diff);
     work_tree_free(trees[0]);
     work_tree_free(trees[1]);
@@ -384,6 +494,7 @@ int main(void)
         cmocka_unit_test(the_odd_one_among_equals_is_found_by_weight),
         cmocka_unit_test(random_trees_are_aligned_as_well_as_can_be),
         cmocka_unit_test(lists_that_are_too_long_are_cut_and_counted),
+        cmocka_unit_test(both_trees_stand_side_by_side),
         cmocka_unit_test(deep_calls_are_no_trouble),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -387,6 +387,57 @@ static void a_thread_is_waited_for(void **state)
  *
  * What was recorded takes 90, from 20, where the first span begins, to 110.
  */
+/*
+ * In ms; three works below one operator, of which the first two are called FIRST and "sub". A call takes 1:
+ *
+ *     thread   [softmax 0-30: calls at 1, 11, 21 ]
+ *     stream        [FIRST 5-45         ][sub 45-65    ][gemm 65-70]
+ */
+static int64_t then_fused(const char *first)
+{
+    draw_begin(&wants);
+    draw_host("cpu_op", "aten::softmax", 1, 0, 30 * MS);
+    for (int i = 0; i < 3; i++)
+        draw_call("cudaLaunchKernel", 1, (10 * i + 1) * MS, MS, i + 1);
+    draw_work("kernel", first, 0, 7, 5 * MS, 40 * MS, 1);
+    draw_work("kernel", "sub", 0, 7, 45 * MS, 20 * MS, 2);
+    draw_work("kernel", "my_gemm", 0, 7, 65 * MS, 5 * MS, 3);
+    struct trace *trace = draw_end();
+    int64_t then_ns = then_with(trace, (struct edit){ .kind = EDIT_FUSE }, true);
+    trace_free(trace);
+    return then_ns;
+}
+
+/* Where sizes are not recorded, one of two saves at most the time of the shorter: sub, 20. A matrix product is not fused. */
+static void neighbours_become_one(void **state)
+{
+    (void)state;
+    assert_int_equal(then_fused("max"), 50 * MS);
+    assert_int_equal(then_fused("other_gemm"), 70 * MS);
+}
+
+/*
+ * The call of what is fused goes, too; in ms:
+ *
+ *     thread   [softmax 0-30: calls 1-2, 13-19       ]
+ *     stream         [max 4-14][sub 14.5-19.5]
+ *
+ * Then the operator takes the 24 that are left, and sub none.
+ */
+static void what_is_fused_is_not_launched(void **state)
+{
+    (void)state;
+    draw_begin(&wants);
+    draw_host("cpu_op", "aten::softmax", 1, 0, 30 * MS);
+    draw_call("cudaLaunchKernel", 1, 1 * MS, 1 * MS, 1);
+    draw_work("kernel", "max", 0, 7, 4 * MS, 10 * MS, 1);
+    draw_call("cudaLaunchKernel", 1, 13 * MS, 6 * MS, 2);
+    draw_work("kernel", "sub", 0, 7, 14 * MS + MS / 2, 5 * MS, 2);
+    struct trace *trace = draw_end();
+    assert_int_equal(then_with(trace, (struct edit){ .kind = EDIT_FUSE }, true), 24 * MS);
+    trace_free(trace);
+}
+
 static void what_is_scaled_is_told_by_kind_and_name(void **state)
 {
     (void)state;
@@ -471,6 +522,8 @@ int main(void)
         cmocka_unit_test(a_slow_rank_can_be_as_fast_as_the_median),
         cmocka_unit_test(ranks_wait_for_one_another_on_the_host_too),
         cmocka_unit_test(a_thread_is_waited_for),
+        cmocka_unit_test(neighbours_become_one),
+        cmocka_unit_test(what_is_fused_is_not_launched),
         cmocka_unit_test(what_is_scaled_is_told_by_kind_and_name),
         cmocka_unit_test(factors_are_parsed),
         cmocka_unit_test(a_name_that_nothing_has_is_an_error),

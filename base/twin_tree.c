@@ -1,0 +1,13 @@
+/* twin_tree.c - see twin_tree.h. */
+#include "base/twin_tree.h"
+
+#include <stdlib.h>
+
+void twin_tree_free(struct twin_tree *tree)
+{
+    if (!tree)
+        return;
+    VEC_FREE(&tree->rows);
+    arena_release(&tree->arena);
+    free(tree);
+}
