@@ -178,8 +178,12 @@ void timeline_take(struct timeline_making *making, uint32_t file, struct timelin
 
 static void add_detail(struct buffer *out, const char *key, const char *value)
 {
-    if (value)
-        buffer_printf(out, "%s%s: %s", out->count ? "\n" : "", key, value);
+    if (!value)
+        return;
+    buffer_puts(out, out->count ? "\n" : "");
+    buffer_puts(out, key);
+    buffer_puts(out, ": ");
+    buffer_puts(out, value);
 }
 
 /* Shapes of an operator; grid, block and operator of work; bytes of a copy. */

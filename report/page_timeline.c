@@ -36,27 +36,43 @@ static void add_signed(struct bytes *out, int64_t value)
     add_number(out, value < 0 ? ((uint64_t) - (value + 1)) * 2 + 1 : (uint64_t)value * 2);
 }
 
+/* Its letters need no escape in JSON. */
 static void put_base64(struct json_writer *json, const struct bytes *bytes)
 {
     static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    struct buffer text = { 0 };
+    char text[1024];
+    size_t filled = 0;
+    json_put_string(json, "", 0);
+    json->text->count--; /* the quote behind it */
     for (size_t i = 0; i < bytes->count; i += 3) {
         size_t left = bytes->count - i;
         uint32_t group = (uint32_t)bytes->at[i] << 16 | (left > 1 ? (uint32_t)bytes->at[i + 1] << 8 : 0) |
                          (left > 2 ? bytes->at[i + 2] : 0);
-        char quad[4] = { letters[group >> 18], letters[group >> 12 & 63],
-                         left > 1 ? letters[group >> 6 & 63] : '=', left > 2 ? letters[group & 63] : '=' };
-        buffer_add(&text, quad, sizeof quad);
+        text[filled++] = letters[group >> 18];
+        text[filled++] = letters[group >> 12 & 63];
+        text[filled++] = left > 1 ? letters[group >> 6 & 63] : '=';
+        text[filled++] = left > 2 ? letters[group & 63] : '=';
+        if (filled == sizeof text || left <= 3) {
+            buffer_add(json->text, text, filled);
+            filled = 0;
+        }
     }
-    json_put_string(json, text.count ? text.at : "", text.count);
-    buffer_release(&text);
+    buffer_putc(json->text, '"');
 }
 
 /* ---- spans ---- */
 
+/* A span in the order of rows. */
+struct placed_span {
+    struct timeline_span span;
+    uint32_t rank; /* among all by weight: a page with N spans has those below N */
+    uint32_t call; /* the place of what launched it, in this order; UINT32_MAX: it is not there */
+};
+
 static int compare_places(const void *left, const void *right)
 {
-    const struct timeline_span *a = left, *b = right;
+    const struct timeline_span *a = &((const struct placed_span *)left)->span,
+                               *b = &((const struct placed_span *)right)->span;
     if (a->lane != b->lane)
         return a->lane < b->lane ? -1 : 1;
     if (a->depth != b->depth)
@@ -77,15 +93,35 @@ static int compare_events(const void *left, const void *right)
     return a->event < b->event ? -1 : a->event > b->event;
 }
 
-static struct event_place *find_places(const struct timeline_span *spans, size_t count, size_t *found)
+static void find_calls(struct placed_span *spans, size_t count)
 {
     struct event_place *places = mem_alloc(mem_times(count + 1, sizeof *places));
-    *found = 0;
+    size_t found = 0;
     for (size_t i = 0; i < count; i++)
-        if (spans[i].event != TIMELINE_NO_EVENT)
-            places[(*found)++] = (struct event_place){ spans[i].event, (uint32_t)i };
-    qsort(places, *found, sizeof *places, compare_events);
-    return places;
+        if (spans[i].span.event != TIMELINE_NO_EVENT)
+            places[found++] = (struct event_place){ spans[i].span.event, (uint32_t)i };
+    qsort(places, found, sizeof *places, compare_events);
+    for (size_t i = 0; i < count; i++) {
+        const struct event_place wanted = { spans[i].span.call, 0 },
+                                 *call =
+                                     wanted.event == TIMELINE_NO_EVENT
+                                         ? NULL
+                                         : bsearch(&wanted, places, found, sizeof *places, compare_events);
+        spans[i].call = call ? call->place : UINT32_MAX;
+    }
+    free(places);
+}
+
+/* New, free(): all spans of TIMELINE in the order of rows. */
+static struct placed_span *place_spans(const struct timeline *timeline)
+{
+    size_t count = timeline->spans.count;
+    struct placed_span *spans = mem_alloc(mem_times(count + 1, sizeof *spans));
+    for (size_t i = 0; i < count; i++)
+        spans[i] = (struct placed_span){ .span = timeline->spans.at[i], .rank = (uint32_t)i };
+    qsort(spans, count, sizeof *spans, compare_places);
+    find_calls(spans, count);
+    return spans;
 }
 
 /* Only the texts that the page has; their numbers there. */
@@ -124,61 +160,63 @@ static void put_kept(struct json_writer *json, const char *key, struct kept_name
     VEC_FREE(&kept->ids);
 }
 
-static void put_rows(struct json_writer *json, const struct timeline_span *spans, size_t count)
+static bool same_row(const struct timeline_span *a, const struct timeline_span *b)
 {
-    json_key(json, "rows");
-    json_begin_array(json);
-    for (size_t first = 0, end; first < count; first = end) {
-        for (end = first;
-             end < count && spans[end].lane == spans[first].lane && spans[end].depth == spans[first].depth;
-             end++)
-            ;
-        json_put_integer(json, spans[first].lane);
-        json_put_integer(json, spans[first].depth);
-        json_put_integer(json, (int64_t)(end - first));
-    }
-    json_end_array(json);
+    return a->lane == b->lane && a->depth == b->depth;
 }
 
-static void put_spans(struct json_writer *json, const struct timeline *timeline, size_t count)
+/* Lane, depth and how many spans, of each row. */
+static void put_row(struct json_writer *json, const struct timeline_span *last, int64_t count)
 {
-    struct timeline_span *spans = mem_alloc(mem_times(count + 1, sizeof *spans));
-    if (count)
-        memcpy(spans, timeline->spans.at, count * sizeof *spans);
-    qsort(spans, count, sizeof *spans, compare_places);
-    size_t place_count;
-    struct event_place *places = find_places(spans, count, &place_count);
+    if (!last)
+        return;
+    json_put_integer(json, last->lane);
+    json_put_integer(json, last->depth);
+    json_put_integer(json, count);
+}
+
+static void put_spans(struct json_writer *json, const struct timeline *timeline,
+                      const struct placed_span *spans, size_t kept)
+{
     struct kept_names names = keep_names(timeline->names), details = keep_names(timeline->details);
-    keep_name(&details, 0); /* none */
+    uint32_t *number = mem_alloc(mem_times(timeline->spans.count + 1, sizeof *number)), next = 0;
+    const struct timeline_span *last = NULL;
+    int64_t in_row = 0;
     struct bytes bytes = { 0 };
-    int64_t start_ns = 0, correlation = 0;
-    for (size_t i = 0; i < count; i++) {
-        const struct timeline_span *span = &spans[i];
-        bool first = i == 0 || spans[i - 1].lane != span->lane || spans[i - 1].depth != span->depth;
-        const struct event_place wanted = { span->call, 0 },
-                                 *call = span->call == TIMELINE_NO_EVENT
-                                             ? NULL
-                                             : bsearch(&wanted, places, place_count, sizeof *places,
-                                                       compare_events);
-        add_number(&bytes, (uint64_t)(span->start_ns - (first ? timeline->start_ns : start_ns)));
+    for (size_t i = 0; i < timeline->spans.count; i++)
+        number[i] = spans[i].rank < kept ? next++ : UINT32_MAX;
+    keep_name(&details, 0); /* none */
+    json_key(json, "rows");
+    json_begin_array(json);
+    for (size_t i = 0; i < timeline->spans.count; i++) {
+        const struct timeline_span *span = &spans[i].span;
+        if (spans[i].rank >= kept)
+            continue;
+        bool first = !last || !same_row(last, span);
+        if (first) {
+            put_row(json, last, in_row);
+            in_row = 0;
+        }
+        uint32_t call = spans[i].call == UINT32_MAX ? UINT32_MAX : number[spans[i].call];
+        add_number(&bytes, (uint64_t)(span->start_ns - (first ? timeline->start_ns : last->start_ns)));
         add_number(&bytes, (uint64_t)span->dur_ns);
         add_number(&bytes, span->kind * 2 + span->folded);
         add_number(&bytes, span->inner);
         add_number(&bytes, keep_name(&names, span->name));
         add_number(&bytes, keep_name(&details, span->detail));
-        add_number(&bytes, call ? call->place + 1 : 0);
-        add_signed(&bytes, (int64_t)((uint64_t)span->correlation - (uint64_t)correlation));
-        start_ns = span->start_ns;
-        correlation = span->correlation;
+        add_number(&bytes, call == UINT32_MAX ? 0 : (uint64_t)call + 1);
+        add_signed(&bytes, (int64_t)((uint64_t)span->correlation - (uint64_t)(last ? last->correlation : 0)));
+        in_row++;
+        last = span;
     }
-    put_rows(json, spans, count);
+    put_row(json, last, in_row);
+    json_end_array(json);
     json_key(json, "spans");
     put_base64(json, &bytes);
     put_kept(json, "names", &names);
     put_kept(json, "details", &details);
     VEC_FREE(&bytes);
-    free(places);
-    free(spans);
+    free(number);
 }
 
 /* ---- the rest ---- */
@@ -287,7 +325,8 @@ static void put_strips(struct json_writer *json, const struct timeline *timeline
     json_end_array(json);
 }
 
-static void put_timeline(struct buffer *out, const struct timeline *timeline, size_t count)
+static void put_timeline(struct buffer *out, const struct timeline *timeline, const struct placed_span *spans,
+                         size_t count)
 {
     struct json_writer json = { .text = out };
     json_begin_object(&json);
@@ -303,7 +342,7 @@ static void put_timeline(struct buffer *out, const struct timeline *timeline, si
     put_lanes(&json, timeline);
     put_steps(&json, timeline);
     put_strips(&json, timeline);
-    put_spans(&json, timeline, count);
+    put_spans(&json, timeline, spans, count);
     json_end_object(&json);
 }
 
@@ -312,29 +351,33 @@ static void put_timeline(struct buffer *out, const struct timeline *timeline, si
 /* JSON between the tags of a script element: nothing in it may end the element or begin a comment. */
 static void add_escaped(struct buffer *out, const struct buffer *json)
 {
-    for (size_t i = 0; i < json->count; i++)
-        if (json->at[i] == '<' || json->at[i] == '>' || json->at[i] == '&')
-            buffer_printf(out, "\\u%04x", (unsigned)json->at[i]);
-        else
-            buffer_putc(out, json->at[i]);
+    for (const char *at = json->at, *end = json->at + json->count; at < end;) {
+        size_t plain = strcspn(at, "<>&"); /* it holds no 0 but the one at its end */
+        buffer_add(out, at, plain);
+        at += plain;
+        if (at < end)
+            buffer_printf(out, "\\u%04x", (unsigned)*at++);
+    }
 }
 
 /* The data in OUT, no more than ROOM if possible; how many spans are in it. */
 static size_t add_data(struct buffer *out, const struct timeline *timeline, size_t room)
 {
     size_t count = timeline->spans.count, most = room / 8 + 1;
+    struct placed_span *spans = place_spans(timeline);
     struct buffer json = { 0 };
     count = count < most ? count : most;
     for (;;) { /* a little less than what would fit, until it does */
         buffer_clear(&json);
         buffer_clear(out);
-        put_timeline(&json, timeline, count);
+        put_timeline(&json, timeline, spans, count);
         add_escaped(out, &json);
         if (out->count <= room || count == 0)
             break;
         count = (size_t)((double)count * (double)room / (double)out->count * 0.97);
     }
     buffer_release(&json);
+    free(spans);
     return count;
 }
 
