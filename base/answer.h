@@ -49,6 +49,7 @@ struct answer_finding {
     const char *advice;  /* NULL: none */
     const char *command; /* that shows more; NULL: none */
     const char *section; /* of the page, as above; NULL: none */
+    const char *place;   /* what it is called in the timeline; NULL: WHERE begins with that, if it is there */
     bool good;           /* it became better: nothing to be done */
 };
 

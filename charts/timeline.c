@@ -27,7 +27,7 @@ struct trace_wants chart_timeline_wants(void)
 {
     return (struct trace_wants){ .args = gaps_wants.args | REPLAY_WANTS | MEMORY_RECORDS_WANTS |
                                          WANT(INPUT_DIMS) | WANT(GRID) | WANT(BLOCK) | WANT(BYTES) |
-                                         WANT(STREAM) | WANT(CORRELATION) };
+                                         WANT(STREAM) | WANT(CORRELATION) | WANT(CALL_STACK) };
 }
 
 /* ---- kinds ---- */
@@ -186,7 +186,7 @@ static void add_detail(struct buffer *out, const char *key, const char *value)
     buffer_puts(out, value);
 }
 
-/* Shapes of an operator; grid, block and operator of work; bytes of a copy. */
+/* Shapes and stack of an operator; grid, block and operator of work; bytes of a copy. */
 static void describe(struct timeline_making *making, struct timeline_span *span, event_id op)
 {
     const struct trace *trace = making->trace;
@@ -194,6 +194,7 @@ static void describe(struct timeline_making *making, struct timeline_span *span,
     int64_t bytes;
     buffer_clear(out);
     add_detail(out, "Shapes", trace_arg_text(trace, ARG_INPUT_DIMS, span->event));
+    add_detail(out, "Call stack", trace_arg_text(trace, ARG_CALL_STACK, span->event));
     add_detail(out, "Operator", op == EVENT_NONE ? NULL : trace_name(trace, op));
     add_detail(out, "Operator's shapes", op == EVENT_NONE ? NULL : trace_arg_text(trace, ARG_INPUT_DIMS, op));
     add_detail(out, "Grid", trace_arg_text(trace, ARG_GRID, span->event));

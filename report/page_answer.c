@@ -217,10 +217,18 @@ static void put_steps(struct buffer *out, const struct answer *answer, const str
 
 /* ---- what to do ---- */
 
-static void put_finding(struct buffer *out, const struct answer_finding *finding, const struct page *page)
+/* A card, "finding-1"; the script adds a link to its place in the timeline. */
+static void put_finding(struct buffer *out, const struct answer_finding *finding, size_t number,
+                        const struct page *page)
 {
     const struct page_section *section = find_section(page, finding->section);
-    buffer_puts(out, finding->good ? "<li class=\"good\">" : "<li>");
+    buffer_printf(out, "<li id=\"finding-%zu\"%s", number, finding->good ? " class=\"good\"" : "");
+    if (finding->place) {
+        buffer_puts(out, " data-place=\"");
+        put_text(out, finding->place);
+        buffer_putc(out, '"');
+    }
+    buffer_putc(out, '>');
     put_element(out, "h3", "title", finding->title);
     put_element(out, "p", "saves", finding->saves);
     put_element(out, "p", "where", finding->where);
@@ -252,7 +260,7 @@ static void put_findings(struct buffer *out, const struct answer *answer, const 
     }
     buffer_puts(out, "<ol class=\"findings\">\n");
     for (size_t i = 0; i < answer->findings.count; i++)
-        put_finding(out, &answer->findings.at[i], page);
+        put_finding(out, &answer->findings.at[i], i + 1, page);
     buffer_puts(out, "</ol>\n");
 }
 

@@ -427,6 +427,29 @@ static const char *section_of(const char *rule)
     return NULL;
 }
 
+/* Rules about idleness: the cause that costs most, as the timeline calls it. NULL for others, whose place is an event. */
+static const char *place_of(struct headline *headline, const char *rule)
+{
+    static const struct {
+        const char *rule;
+        enum gap_cause causes[3];
+    } rules[] = {
+        { "launches", { GAP_HOST, GAP_LAUNCH_LATENCY, GAP_LAUNCH_CALL } },
+        { "allocation", { GAP_ALLOCATION, GAP_ALLOCATION, GAP_ALLOCATION } },
+        { "first_use", { GAP_FIRST_USE, GAP_FIRST_USE, GAP_FIRST_USE } },
+    };
+    const struct gaps *gaps = headline->summary->gaps;
+    for (size_t i = 0; gaps && i < sizeof rules / sizeof *rules; i++) {
+        if (strcmp(rule, rules[i].rule) != 0)
+            continue;
+        enum gap_cause most = rules[i].causes[0];
+        for (size_t k = 1; k < 3; k++)
+            most = gaps->part_ns[rules[i].causes[k]] > gaps->part_ns[most] ? rules[i].causes[k] : most;
+        return arena_printf(headline->texts, "idle: %s", gap_cause_name(most));
+    }
+    return NULL;
+}
+
 static void add_priced(struct headline *headline, const struct priced_finding *finding)
 {
     *VEC_PUSH(&headline->answer->findings) = (struct answer_finding){
@@ -439,6 +462,7 @@ static void add_priced(struct headline *headline, const struct priced_finding *f
         .advice = copy(headline, finding->advice),
         .command = copy(headline, finding->check),
         .section = section_of(finding->rule.at),
+        .place = place_of(headline, finding->rule.at),
     };
 }
 

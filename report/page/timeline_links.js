@@ -45,28 +45,32 @@ function chooseNamed(view, name) {
 
 /* ---- tables ---- */
 
-let rowsByName = null;
+let rowsByKey = null;
 
-/* Rows of the tables by each name in them: of long names the whole. */
+/* Rows of the tables, and findings, by each name in them, of long names the whole, and by their place: "#t=1000,500". */
 function findRows() {
-    rowsByName = new Map();
-    for (const row of document.querySelectorAll(".table tbody tr[id]"))
+    rowsByKey = new Map();
+    const add = (key, row) => rowsByKey.set(key, [...(rowsByKey.get(key) || []), row]);
+    for (const card of document.querySelectorAll(".findings li[data-place]"))
+        add(card.dataset.place, card);
+    for (const row of document.querySelectorAll(".table tbody tr[id]")) {
         for (const cell of row.cells)
-            if (cell.classList.contains("name") || cell.classList.contains("text")) {
-                const name = nameOfCell(cell);
-                rowsByName.set(name, [...(rowsByName.get(name) || []), row]);
-            }
+            if (cell.classList.contains("name") || cell.classList.contains("text"))
+                add(nameOfCell(cell), row);
+        for (const place of row.querySelectorAll("a.place"))
+            add(place.getAttribute("href"), row);
+    }
 }
 
 function nameOfCell(cell) {
     return cell.dataset.name !== undefined ? cell.dataset.name : textOf(cell);
 }
 
-/* In PANEL, links to the rows that NAME has in tables. */
-function addRows(panel, name) {
-    if (!rowsByName)
+/* In PANEL, links to the rows that have one of KEYS, a name or a place. */
+function addRows(panel, ...keys) {
+    if (!rowsByKey)
         findRows();
-    const rows = (rowsByName.get(name) || []).slice(0, 8);
+    const rows = [...new Set(keys.flatMap((key) => rowsByKey.get(key) || []))].slice(0, 8);
     if (!rows.length)
         return;
     const titleOf = (row) => {
@@ -98,6 +102,36 @@ function placeOfRow(view, row, columns) {
     return `#t=${Math.round(start + file.at)},${Number.isNaN(length) ? 1000 : Math.max(1, Math.round(length))}`;
 }
 
+/* The longest of NAMES that TEXT begins with; "" if there is none. */
+function nameIn(names, text) {
+    let found = "";
+    for (const name of names)
+        if (name.length > found.length && text.startsWith(name) && !/\w/.test(text.charAt(name.length)))
+            found = name;
+    return found;
+}
+
+/* A finding's place: the longest event of the name that it gives, or that its text begins with. */
+function linkFindings(names) {
+    for (const card of document.querySelectorAll(".findings li")) {
+        const where = card.querySelector(".where"), links = card.querySelector("p:last-child");
+        const name = names.has(card.dataset.place) ? card.dataset.place : where ? nameIn(names, where.textContent) : "";
+        delete card.dataset.place;
+        if (!name || !links)
+            continue;
+        card.dataset.place = name;
+        links.prepend(link("in the timeline", `#find=${encodeURIComponent(name)}`), "; ");
+    }
+}
+
+/* What the row of a finding is called in the timeline. */
+function nameOfFinding(row, names) {
+    const card = [...document.querySelectorAll(".findings li[data-place]")]
+        .find((of) => of.querySelector("h3").textContent === textOf(row.cells[0]));
+    return card ? card.dataset.place
+        : [...row.cells].map((cell) => nameIn(names, textOf(cell))).find(Boolean) || "";
+}
+
 function linkTable(view, box, names) {
     const heads = [...box.querySelectorAll("th")];
     const column = (kind) => heads.findIndex((head) => head.dataset.kind === kind);
@@ -108,9 +142,12 @@ function linkTable(view, box, names) {
         row.id = row.id || `${section ? section.id : "row"}.${box.dataset.key}-${number + 1}`;
         const place = placeOfRow(view, row, columns);
         const cell = [...row.cells].find((of) => of.classList.contains("name")) || row.cells[0];
+        const finding = box.dataset.key === "findings" ? nameOfFinding(row, names) : "";
         const step = columns.step < 0 ? -1 : view.recording.steps.findIndex((of) => of.number === Number(row.cells[columns.step].dataset.v));
         if (place)
             addPlace(cell, place, "its place in the timeline");
+        else if (finding)
+            addPlace(cell, `#find=${encodeURIComponent(finding)}`, "in the timeline");
         else if (names.has(textOf(cell)))
             addPlace(cell, `#find=${encodeURIComponent(textOf(cell))}`, "in the timeline");
         else if (step >= 0)
@@ -122,6 +159,7 @@ function linkTables(view) {
     if (!view || !view.recording.kinds.length)
         return;
     const names = new Set(view.recording.names);
+    linkFindings(names);
     for (const box of document.querySelectorAll(".table"))
         linkTable(view, box, names);
 }

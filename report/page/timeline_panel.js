@@ -26,6 +26,10 @@ function lineOf(view, i, text) {
     return element("li", "", [button]);
 }
 
+function placeOf(start, length) {
+    return `#t=${start},${length}`;
+}
+
 function stepOf(view, at) {
     return view.recording.steps.findIndex((step) => at >= step.at && at < step.at + step.length);
 }
@@ -42,7 +46,7 @@ function spanFigures(view, i) {
     for (const line of recording.data.details[spans.detail[i]].split("\n").filter(Boolean)) {
         const [, key, value] = line.match(/^(.*?): (.*)$/s) || ["", "", line];
         if (key !== "Bytes") {
-            pairs.push([key, value]);
+            pairs.push([key, key === "Call stack" ? value.split(";").filter(Boolean).join("\n") : value]);
             continue;
         }
         pairs.push([key, bytesText(Number(value))]);
@@ -106,7 +110,7 @@ function showSpan(view, panel, i) {
         panel.append(element("h4", "Called from, the innermost first"), element("ul", "", callers.map((k) => lineOf(view, k, recording.nameOf(k)))));
     if (recording.lanes[spans.lane[i]].place === 2 && recording.kinds.length)
         addGroups(view, panel, "GPU work it launched", groupByName(recording, recording.workOf(i)));
-    addRows(panel, recording.nameOf(i));
+    addRows(panel, recording.nameOf(i), placeOf(spans.start[i], spans.length[i]));
 }
 
 /* What was there at a moment, the largest first: of blocks of memory. */
@@ -142,6 +146,7 @@ function showRange(view, panel, [from, to]) {
             ...(rest > length * 0.0005 ? [["Not on this page", share(rest, length)]] : [])]));
         addGroups(view, panel, "Most time", [...sums.names.values()].sort((a, b) => b.time - a.time));
     });
+    addRows(panel, placeOf(Math.round(from), Math.round(length)));
     if (recording.data.command) {
         const origin = recording.files.length ? recording.files[0].at : 0;
         panel.append(element("p", "All its events, for Perfetto:"),
