@@ -52,7 +52,8 @@ function findRows() {
     rowsByKey = new Map();
     const add = (key, row) => rowsByKey.set(key, [...(rowsByKey.get(key) || []), row]);
     for (const card of document.querySelectorAll(".findings li[data-place]"))
-        add(card.dataset.place, card);
+        for (const key of [card.dataset.place, ...[...card.querySelectorAll("a")].map((made) => made.getAttribute("href"))])
+            add(key, card);
     for (const row of document.querySelectorAll(".table tbody tr[id]")) {
         for (const cell of row.cells)
             if (cell.classList.contains("name") || cell.classList.contains("text"))
@@ -111,25 +112,61 @@ function nameIn(names, text) {
     return found;
 }
 
+/* Where idle time of the cause TITLE is most of what a device does: the longest run of bins; "" if it is nowhere. */
+function stretchOf(recording, title) {
+    const { bins } = recording.data, kind = recording.kinds.findIndex((of) => of.group === "idle" && of.title === title);
+    let best = [0, 0];
+    for (const strip of recording.strips.filter((of) => of.kinds.includes(kind))) {
+        const shares = strip.shares.slice(strip.kinds.indexOf(kind) * bins, (strip.kinds.indexOf(kind) + 1) * bins);
+        const enough = Math.max(...shares) / 2;
+        for (let bin = 0, first = 0; enough > 0 && bin < bins; bin++) {
+            if (shares[bin] < enough)
+                first = bin + 1;
+            else if (bin + 1 - first > best[1])
+                best = [first, bin + 1 - first];
+        }
+    }
+    return best[1] ? placeOf(...best.map((bin) => Math.round(bin / bins * recording.length))) : "";
+}
+
+/* The address in the timeline of what is called NAME: an event, idle time of a cause, a module, steps; "" if there is none. */
+function addressOf(recording, names, name) {
+    for (const called of [name, `nn.Module: ${name}`])
+        if (called && names.has(called))
+            return `#find=${encodeURIComponent(called)}`;
+    if (name.startsWith("idle: "))
+        return stretchOf(recording, name.slice(6));
+    if (name.startsWith("ProfilerStep") && recording.steps.length) {
+        const slowest = recording.steps.reduce((most, step) => step.length > most.length ? step : most);
+        return placeOf(slowest.at, slowest.length);
+    }
+    return "";
+}
+
 /* A finding's place: the longest event of the name that it gives, or that its text begins with. */
-function linkFindings(names) {
+function linkFindings(recording, names) {
     for (const card of document.querySelectorAll(".findings li")) {
         const where = card.querySelector(".where"), links = card.querySelector("p:last-child");
-        const name = names.has(card.dataset.place) ? card.dataset.place : where ? nameIn(names, where.textContent) : "";
-        delete card.dataset.place;
-        if (!name || !links)
-            continue;
-        card.dataset.place = name;
-        links.prepend(link("in the timeline", `#find=${encodeURIComponent(name)}`), "; ");
+        card.dataset.place = card.dataset.place || (where ? nameIn(names, where.textContent) : "");
+        const address = addressOf(recording, names, card.dataset.place);
+        if (address && links)
+            links.prepend(link("in the timeline", address), "; ");
     }
 }
 
 /* What the row of a finding is called in the timeline. */
 function nameOfFinding(row, names) {
-    const card = [...document.querySelectorAll(".findings li[data-place]")]
-        .find((of) => of.querySelector("h3").textContent === textOf(row.cells[0]));
-    return card ? card.dataset.place
-        : [...row.cells].map((cell) => nameIn(names, textOf(cell))).find(Boolean) || "";
+    const card = [...document.querySelectorAll(".findings li")].find((of) => of.querySelector("h3").textContent === textOf(row.cells[0]));
+    return card && card.dataset.place ? card.dataset.place : [...row.cells].map((cell) => nameIn(names, textOf(cell))).find(Boolean) || "";
+}
+
+/* The longest collective of ROW: the first communication that took as long as its column MAX says; "" if it is not here. */
+function collectiveOf(recording, row, max) {
+    const { spans, kinds } = recording, longest = max < 0 ? NaN : Number(row.cells[max].dataset.v);
+    for (let i = 0; i < spans.count; i++)
+        if (spans.length[i] === longest && kinds[spans.kind[i]].title === "communication")
+            return placeOf(spans.start[i], longest);
+    return "";
 }
 
 function linkTable(view, box, names) {
@@ -140,16 +177,17 @@ function linkTable(view, box, names) {
     [...box.querySelectorAll("tbody tr")].forEach((row, number) => {
         const section = row.closest("section");
         row.id = row.id || `${section ? section.id : "row"}.${box.dataset.key}-${number + 1}`;
-        const place = placeOfRow(view, row, columns);
+        const place = box.dataset.key === "collectives"
+            ? collectiveOf(view.recording, row, heads.findIndex((head) => head.dataset.key === "max")) : placeOfRow(view, row, columns);
         const cell = [...row.cells].find((of) => of.classList.contains("name")) || row.cells[0];
-        const finding = box.dataset.key === "findings" ? nameOfFinding(row, names) : "";
+        const name = box.dataset.key === "findings" ? nameOfFinding(row, names)
+            : (box.dataset.key === "causes" ? "idle: " : "") + textOf(cell);
+        const address = addressOf(view.recording, names, name);
         const step = columns.step < 0 ? -1 : view.recording.steps.findIndex((of) => of.number === Number(row.cells[columns.step].dataset.v));
         if (place)
             addPlace(cell, place, "its place in the timeline");
-        else if (finding)
-            addPlace(cell, `#find=${encodeURIComponent(finding)}`, "in the timeline");
-        else if (names.has(textOf(cell)))
-            addPlace(cell, `#find=${encodeURIComponent(textOf(cell))}`, "in the timeline");
+        else if (address)
+            addPlace(cell, address, "in the timeline");
         else if (step >= 0)
             addPlace(row.cells[columns.step], `#t=${view.recording.steps[step].at},${view.recording.steps[step].length}`, "this step in the timeline");
     });
@@ -159,7 +197,7 @@ function linkTables(view) {
     if (!view || !view.recording.kinds.length)
         return;
     const names = new Set(view.recording.names);
-    linkFindings(names);
+    linkFindings(view.recording, names);
     for (const box of document.querySelectorAll(".table"))
         linkTable(view, box, names);
 }
