@@ -174,8 +174,10 @@ static void describe_windows(const struct pace *pace, char *text, size_t size)
         snprintf(cost, sizeof cost,
                  "; the last cost %.3f ms of our time, so one each %.3f s keeps to the budget of %g %%",
                  (double)pace->cost_ns / 1e6, (double)pace->every / 1e9, settings->budget * 100);
-    snprintf(text, size, "%" PRId64 " windows of %.3f s were recorded, and the time between them left out%s",
-             pace->recorded, (double)settings->window_ns / 1e9, cost);
+    bool one = pace->recorded == 1;
+    snprintf(text, size, "%" PRId64 " window%s of %.3f s %s recorded, and the time %s left out%s",
+             pace->recorded, one ? "" : "s", (double)settings->window_ns / 1e9, one ? "was" : "were",
+             one ? "outside it" : "between them", cost);
 }
 
 void pace_describe(const struct pace *pace, char *text, size_t size)

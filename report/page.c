@@ -337,19 +337,18 @@ static size_t size_behind(const struct page *page)
     return size;
 }
 
-/* The page is put together in memory: how large it is says how much of a timeline it may hold. */
-bool page_write(const struct page *page, FILE *out, struct tpa_error *err)
+/* The page in *TEXT, which is to be freed whether it fails or not. BEHIND is how much is kept for what follows timelines. */
+static bool put_together(const struct page *page, size_t behind, char **text, size_t *size,
+                         struct tpa_error *err)
 {
-    char *text = NULL;
-    size_t size = 0;
-    FILE *memory = open_memstream(&text, &size);
+    FILE *memory = open_memstream(text, size);
     if (!memory)
         return tpa_fail_errno(err, "cannot put the page together");
     struct writing writing = { .out = memory,
                                .err = err,
                                .budget = page->budget ? page->budget : PAGE_BUDGET,
-                               .after = size_behind(page),
-                               .written = &size };
+                               .after = behind,
+                               .written = size };
     bool good = true;
     put_beginning(&writing, page);
     for (size_t i = 0; i < page->sections.count && good; i++)
@@ -359,6 +358,27 @@ bool page_write(const struct page *page, FILE *out, struct tpa_error *err)
     good = output_finish(good, &writing.text, memory, err);
     if (fclose(memory) != 0)
         good = good && tpa_fail_errno(err, "cannot put the page together");
+    return good;
+}
+
+/* The page is put together in memory: how large it is says how much of a timeline it may hold. */
+bool page_write(const struct page *page, FILE *out, struct tpa_error *err)
+{
+    char *text = NULL;
+    size_t size = 0, behind = size_behind(page);
+    bool limited = page->budget && page->budget < PAGE_BUDGET; /* somebody wants it small */
+    bool good = put_together(page, behind, &text, &size, err);
+    if (good && limited && size > page->budget) { /* more followed than was expected */
+        free(text);
+        text = NULL;
+        good = put_together(page, behind + size - page->budget, &text, &size, err);
+    }
+    if (good && limited && size > page->budget) {
+        tpa_fail(err, TPA_NOWHERE,
+                 "without a timeline's events the page still takes %zu bytes, and %zu are its budget", size,
+                 page->budget);
+        good = tpa_hint(err, "give a larger --budget, or fewer sections with --sections");
+    }
     if (good && fwrite(text, 1, size, out) != size)
         good = tpa_fail_errno(err, "cannot write the result");
     free(text);

@@ -33,7 +33,7 @@ void page_release(struct page *page);
 /* A result as such a page: a section for each table, and one for its picture. */
 extern const struct printer printer_html;
 
-/* Write the page to OUT. False and ERR when a write fails. */
+/* Write the page to OUT. False and ERR when a write fails, or when it cannot be as small as a budget below PAGE_BUDGET. */
 bool page_write(const struct page *page, FILE *out, struct tpa_error *err);
 
 #endif

@@ -74,6 +74,14 @@ static void a_budget_grows_again_when_recording_gets_cheap(void **state)
     assert_int_equal(pace.every, 2);
 }
 
+static void assert_describes(const struct pace *pace, const char *begin)
+{
+    char text[300];
+    pace_describe(pace, text, sizeof text);
+    text[strlen(begin)] = '\0';
+    assert_string_equal(text, begin);
+}
+
 /* Costs of 25 ms a window of 100 ms, in 1 s: 2.5 %. For 1 % it must be 2.5 s. */
 static void a_budget_makes_windows_rarer(void **state)
 {
@@ -90,6 +98,7 @@ static void a_budget_makes_windows_rarer(void **state)
     pace_tick(&pace, MS(6000), MS(25));
     assert_false(pace.open);
     assert_int_equal(pace_next_change(&pace), MS(7500));
+    assert_describes(&pace, "1 window of 0.100 s was recorded, and the time outside it left out");
     pace_tick(&pace, MS(7499), MS(25));
     assert_false(pace.open);
     pace_tick(&pace, MS(7500), MS(25));
@@ -99,6 +108,7 @@ static void a_budget_makes_windows_rarer(void **state)
     pace_tick(&pace, MS(10000), MS(26));
     assert_true(pace.open);
     assert_int_equal(pace.recorded, 3);
+    assert_describes(&pace, "3 windows of 0.100 s were recorded, and the time between them left out");
     assert_int_equal(pace.every, MS(1000));
 }
 
