@@ -433,6 +433,7 @@ static struct table *collectives_table(const struct comm *comm, unsigned by)
 {
     struct table *table =
         TABLE_OF_ROWS("collectives", "Collectives", columns, comm->rows.at, comm->rows.count);
+    table->none = "No collective ran here.";
     show_columns(table, comm, by);
     table->sort_column = table_column_at(table, offsetof(struct collective_row, time_ns));
     table_add_footer(table, "communication", "Communication", TABLE_NS, table_int(comm->union_ns));

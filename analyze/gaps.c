@@ -627,6 +627,7 @@ struct table *gaps_causes_table(const struct gaps *gaps)
 {
     struct table *table =
         TABLE_OF_ROWS("causes", "Why the devices were idle", cause_columns, gaps->causes, gaps->cause_count);
+    table->none = "No device was idle here.";
     group_show(gaps->group, table, offsetof(struct gap_cause_row, key));
     table->uncut = is_of_places(gaps->by); /* which have few causes; operators have many */
     table_add_footer(table, "idle_total", "Idle", TABLE_NS, table_int(gaps->idle_ns));
@@ -676,6 +677,7 @@ struct table *gaps_table(const struct gaps *gaps)
     for (size_t i = 0; i < gaps->count; i++)
         rows[i] = row_of(gaps, &gaps->at[i], origins);
     struct table *table = TABLE_OF_ROWS("gaps", "The longest gaps", gap_columns, rows, gaps->count);
+    table->none = "No gap here is long enough to be listed.";
     if (gaps->by & BY(STREAM))
         TABLE_FLAG(table, struct gap_row, stream, 0);
     if (trace->file_count > 1)

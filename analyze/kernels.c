@@ -447,6 +447,7 @@ void kernels_free(struct kernels *kernels)
 struct table *kernels_table(const struct kernels *kernels, unsigned by)
 {
     struct table *table = TABLE_OF_ROWS("kernels", "Kernels", columns, kernels->at, kernels->count);
+    table->none = "No kernel ran here.";
     group_show(kernels->group, table, offsetof(struct kernel_row, key));
     if (by & BY(OP))
         TABLE_FLAG(table, struct kernel_row, operators, TABLE_HIDDEN);

@@ -548,6 +548,7 @@ static struct table *launches_table(const struct launches *launches, unsigned by
 {
     struct table *table =
         TABLE_OF_ROWS("launches", "Launches", launch_columns, launches->rows.at, launches->rows.count);
+    table->none = "Nothing was launched here.";
     group_show(launches->group, table, offsetof(struct launch_row, key));
     if (by & LAUNCHES_BY_KERNEL)
         TABLE_FLAG(table, struct launch_row, key.kernel, 0);

@@ -593,6 +593,7 @@ static struct table *modules_table(const struct modules *modules, const struct m
 {
     struct table *table = TABLE_OF_ROWS("modules", options->by == MODULES_BY_LINE ? "Lines" : "Modules",
                                         columns, modules->rows.at, modules->rows.count);
+    table->none = "No module ran here.";
     choose_columns(table, modules, options);
     struct tpa_error ignored = { 0 };
     const struct table_column *column = sort_column(options, modules->has_device, &ignored);

@@ -466,6 +466,7 @@ static struct table *transfers_table(const struct transfers *transfers)
 {
     struct table *table = TABLE_OF_ROWS("transfers", "Copies by direction and host memory", transfer_columns,
                                         transfers->rows.at, transfers->rows.count);
+    table->none = "Nothing was copied here.";
     group_show(transfers->group, table, offsetof(struct transfer_row, key));
     table->sort_column = table_column_at(table, offsetof(struct transfer_row, time_ns));
     table_drop_hidden(table);
@@ -476,6 +477,7 @@ static struct table *stalls_table(const struct transfers *transfers, unsigned by
 {
     struct table *table = TABLE_OF_ROWS("stalls", "Where the host had to wait", stall_columns,
                                         transfers->stalls.at, transfers->stalls.count);
+    table->none = "The host did not wait for a device here.";
     bool any_line = false;
     for (size_t i = 0; i < transfers->stalls.count; i++)
         any_line |= transfers->stalls.at[i].line.at != NULL;

@@ -181,6 +181,7 @@ static struct table *shorts_table(const struct sequences *sequences)
     const struct short_row *total = &sequences->total;
     struct table *table = TABLE_OF_ROWS("short_runs", "Short operations in a row", short_columns,
                                         sequences->shorts.at, sequences->shorts.count);
+    table->none = "No short operations follow one another here.";
     group_show(sequences->group, table, offsetof(struct short_row, key));
     table->sort_column = table_column_at(table, offsetof(struct short_row, idle_ns));
     table_drop_hidden(table);
