@@ -83,14 +83,18 @@ function addRows(panel, ...keys) {
                  element("ul", "", rows.map((row) => element("li", "", [link(titleOf(row), `#${row.id}`)]))));
 }
 
-/* A link behind the text of CELL. */
-function addPlace(cell, hash, label) {
+/* A link behind the text of AT. */
+function addLink(at, hash, label) {
     const made = link("\u2192", hash);
     made.className = "place";
     made.title = label;
     made.setAttribute("aria-label", label);
+    at.append(made);
+}
+
+function addPlace(cell, hash, label) {
     cell.dataset.name = textOf(cell);
-    cell.append(made);
+    addLink(cell, hash, label);
 }
 
 /* Where a row's moment lies on the timeline: moments count from the origin of the row's file. */
@@ -146,17 +150,17 @@ function addressOf(recording, names, name) {
 /* A finding's place: the longest event of the name that it gives, or that its text begins with. */
 function linkFindings(recording, names) {
     for (const card of document.querySelectorAll(".findings li")) {
-        const where = card.querySelector(".where"), links = card.querySelector("p:last-child");
+        const where = card.querySelector(".where");
         card.dataset.place = card.dataset.place || (where ? nameIn(names, where.textContent) : "");
         const address = addressOf(recording, names, card.dataset.place);
-        if (address && links)
-            links.prepend(link("in the timeline", address), "; ");
+        if (address)
+            addLink(card.querySelector(".saves") || card.querySelector("h3"), address, "in the timeline");
     }
 }
 
 /* What the row of a finding is called in the timeline. */
 function nameOfFinding(row, names) {
-    const card = [...document.querySelectorAll(".findings li")].find((of) => of.querySelector("h3").textContent === textOf(row.cells[0]));
+    const card = [...document.querySelectorAll(".findings li")].find((of) => of.querySelector("h3").firstChild.textContent === textOf(row.cells[0]));
     return card && card.dataset.place ? card.dataset.place : [...row.cells].map((cell) => nameIn(names, textOf(cell))).find(Boolean) || "";
 }
 
