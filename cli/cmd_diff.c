@@ -1,6 +1,7 @@
 /* cmd_diff.c - `tpa diff`: what changed, and is it real. */
 #include "compare/blocks.h"
 #include "compare/diff.h"
+#include "compare/slow.h"
 #include "compare/tree_diff.h"
 #include "cli/analysis.h"
 #include "cli/diff_tree.h"
@@ -83,7 +84,9 @@ static const struct opt diff_opts[] = {
 
 static bool is_rows(const struct table *table)
 {
-    static const char *const others[] = { "head", "memory", "gates", "outliers", "renamed", "blocks" };
+    static const char *const others[] = {
+        "head", "memory", "gates", "outliers", "renamed", "blocks", "slow"
+    };
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         if (strcmp(table->key, others[i]) == 0)
             return false;
@@ -241,11 +244,14 @@ static void move_table(struct result *result, const char *key, size_t to)
 
 /* ---- the command ---- */
 
-static const char *only_table(enum measure_by by)
+/* The only table of rows that is wanted of traces or facts; NULL: all. */
+static const char *only_table(enum measure_source source, enum measure_by by)
 {
+    if (source != MEASURE_TRACES && source != MEASURE_FLEETS)
+        return NULL;
     switch (by) {
     case MEASURE_BY_SHAPE: return "operators";
-    case MEASURE_BY_KERNEL: return "kernels";
+    case MEASURE_BY_KERNEL: return source == MEASURE_FLEETS ? "kernel_medians" : "kernels";
     default: return NULL;
     }
 }
@@ -278,13 +284,13 @@ static bool compare(const struct invocation *call, struct measures *const sides[
     const struct diff_args *args = call->args;
     struct diff_options options = { .min_change_ns = args->min_change_ns,
                                     .by_file = args->by == MEASURE_BY_STEP,
-                                    .only = sides[0]->source == MEASURE_TRACES
-                                                ? only_table((enum measure_by)args->by)
-                                                : NULL };
+                                    .only = only_table(sides[0]->source, (enum measure_by)args->by) };
     struct diff *diff = diff_open(sides[0], sides[1], &options, err);
     if (!diff)
         return false;
     diff_add_tables(diff, result);
+    slow_add_table(sides[0], sides[1], result);
+    move_table(result, "slow", 1);
     blocks_add_table(sides[0], sides[1], result);
     bool good =
         check_ranks(sides, args, err) &&
@@ -396,12 +402,13 @@ const struct command cmd_diff = {
     .description =
         "Compares the second side with the first: the time of a step and what became of it, then operators by their own "
         "time on the host and kernels by their time on the device, largest change first. A side is a file, or several "
-        "with --base and --new: traces, Python profiles, memory snapshots, or results that were saved with --format json. All figures "
+        "with --base and --new: traces, Python profiles, memory snapshots, results that were saved with --format json, or facts "
+        "of a job of many ranks (tpa facts; a directory of them, too). All figures "
         "are means per step, so sides of different length can be compared; what makes them unlike is said on top.\n\n"
         "The verdict comes from the spread over the steps (Mann-Whitney U, corrected for the number of rows): slower "
         "and faster are real changes, same is no significant change, unsure means too few steps. A change far beyond the spread of the steps is judged with two a side.\n\n"
         "Exits with 0; with 1 when a real change exceeds a --gate, or a gate cannot be judged; with 2 when the sides cannot be compared.",
-    .tables = { diff_tables, tree_tables, blocks_tables, gates_tables },
+    .tables = { diff_tables, tree_tables, slow_tables, blocks_tables, gates_tables },
     .options = diff_opts,
     COMMAND_ARGS(diff_defaults),
     .main = diff_main,
@@ -410,6 +417,7 @@ const struct command cmd_diff = {
         "tpa diff --tree --first-step baseline.json optimized.json  # place by place in the call trees",
         "tpa diff --base a1.json.gz a2.json.gz --new b1.json.gz b2.json.gz --gate 5%",
         "tpa diff before.prof after.prof  # Python profiles; memory snapshots go alike",
+        "tpa diff before/ after/  # directories of facts: two jobs of many ranks",
         "tpa diff --by kernel --format md baseline.json optimized.json  # for a pull request",
         "tpa diff --gate 5% --format junit -o gates.xml baseline.json optimized.json",
     },

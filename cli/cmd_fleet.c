@@ -5,6 +5,7 @@
 #include "cli/output.h"
 #include "fleet/fleet.h"
 #include "report/page.h"
+#include "report/svg.h"
 
 struct fleet_args {
     const char *job, *step_range;
@@ -13,7 +14,7 @@ struct fleet_args {
     struct output_args output;
 };
 
-static const struct printer *const own_printers[] = { &printer_html, NULL };
+static const struct printer *const own_printers[] = { &printer_html, &printer_svg, NULL };
 
 static const struct fleet_args fleet_defaults = {
     .max_ratio = SOURCE_DEFAULT_MAX_RATIO,
@@ -70,6 +71,7 @@ static int fleet_main(const struct invocation *call, struct tpa_error *err)
         output.limit = output_limit_or(&args->output, ROWS_FOR_PEOPLE);
         fleet_add_result(fleet, result);
         note_failures(&map, result);
+        result->picture = fleet_picture(fleet);
         good = output_result(result, &output, err);
         fleet_free(fleet);
         result_free(result);
@@ -99,6 +101,7 @@ const struct command cmd_fleet = {
         "tpa fleet *.facts  # what tpa facts made, on other machines maybe",
         "tpa fleet --format json ranks/ > fleet.json",
         "tpa fleet --format html -o fleet.html ranks/",
+        "tpa fleet --format svg -o fleet.svg ranks/  # a bar for each rank, a heat map of ranks and steps",
         "tpa fleet --limit 0 --columns rank,caused,clock,clock_error,drift ranks/",
     },
     .section = SECTION_ANALYZE,

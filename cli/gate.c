@@ -45,6 +45,8 @@ static const struct {
     const char *needs;
 } figures[] = {
     { "step", "step_time", GATE_STEP, "call prof.step() in the profiled loop, or use op=10%:REGEX" },
+    { "spread", "step_spread", GATE_FIGURE, "give the facts of all ranks: tpa facts makes them" },
+    { "waiting", "waiting", GATE_FIGURE, "give the facts of all ranks: tpa facts makes them" },
     { "busy", "gpu_busy", GATE_FIGURE, "profile with ProfilerActivity.CUDA" },
     { "communication", "exposed_communication", GATE_FIGURE, "profile with ProfilerActivity.CUDA" },
     { "copies", "exposed_copies", GATE_FIGURE, "profile with ProfilerActivity.CUDA" },
@@ -66,7 +68,7 @@ static bool not_a_gate(const char *text, struct tpa_error *err)
 {
     tpa_fail(err, TPA_NOWHERE, "'%s' is no gate", text);
     return tpa_hint(err, "a gate is 5%% (the step time), op=10%%:REGEX (rows), memory=2%% (or busy=, "
-                         "communication=, copies=, host=, device=), or idle=+3pp (idle share)");
+                         "communication=, copies=, host=, device=, of fleets spread=, waiting=), or idle=+3pp (idle share)");
 }
 
 /* "+3pp" or "3pp". */

@@ -1,4 +1,5 @@
 /* nightly_measure.c - the files of one run, measured; see nightly.h. */
+#include "cli/fleet_side.h"
 #include "cli/gate.h"
 #include "cli/nightly.h"
 
@@ -61,6 +62,36 @@ static bool measure_part(struct measures *measures, struct ingested *part,
     return true;
 }
 
+/* Facts tell what the trace would: when the first event began, and on which host. */
+static void look_at_facts(const struct facts *facts, struct nightly_measured *measured)
+{
+    const struct facts_recording *recordings = facts_rows(facts, FACTS_RECORDINGS);
+    for (size_t i = 0; i < facts->tables[FACTS_RECORDINGS].count; i++) {
+        int64_t begin_ns = recordings[i].start_ns;
+        if (begin_ns >= (int64_t)NS_PER_S * NS_PER_S &&
+            (measured->time_ns == 0 || begin_ns < measured->time_ns))
+            measured->time_ns = begin_ns;
+        if (recordings[i].host != NAME_NONE && !measured->host)
+            measured->host = mem_strdup(names_text(facts->texts, recordings[i].host));
+    }
+}
+
+static bool measure_fleet_run(const struct invocation *call, struct measures *measures,
+                              const struct measure_options *options, struct nightly_measured *measured,
+                              struct result *result, struct tpa_error *err)
+{
+    const struct nightly_args *args = call->args;
+    struct fleet_map map;
+    bool good = fleet_side_measure(measures, call->operands, call->operand_count, &args->load, options,
+                                   result, &map, err);
+    if (good) {
+        night_hash_facts(&measured->hash, map.facts);
+        look_at_facts(map.facts, measured);
+    }
+    fleet_map_release(&map);
+    return good;
+}
+
 /* An empty recording would be the fastest night of all. */
 static bool check_figures(const struct night *night, struct tpa_error *err)
 {
@@ -79,8 +110,9 @@ bool nightly_measure(const struct invocation *call, struct nightly_measured *mea
     struct trace_wants wants = measure_wants(&options);
     struct measures *measures = measures_open();
     *measured = (struct nightly_measured){ 0 };
-    bool good = true;
-    for (size_t i = 0; i < call->operand_count && good; i++) {
+    bool fleet = fleet_side_is(call->operands, call->operand_count);
+    bool good = !fleet || measure_fleet_run(call, measures, &options, measured, result, err);
+    for (size_t i = 0; i < call->operand_count && good && !fleet; i++) {
         struct invocation of_part = *call;
         struct ingested part;
         of_part.operands = &call->operands[i];

@@ -2,6 +2,7 @@
 #include "cli/sides.h"
 
 #include "base/names.h"
+#include "cli/fleet_side.h"
 #include "snapshot/tables.h"
 #include <assert.h>
 #include <string.h>
@@ -134,6 +135,27 @@ static bool check_rows(const struct sides *sides, const struct measures *side, s
     return tpa_hint(err, "give --by to the command whose result you save");
 }
 
+static char *const *paths_of(const struct sides_found *found, int of)
+{
+    return (char *const *)(uintptr_t)found->paths[of];
+}
+
+/* Both sides as jobs of many ranks, because one of them has facts. */
+static bool measure_fleets(const struct sides *sides, const struct sides_found *found,
+                           struct measures *measured[2], struct result *result, struct tpa_error *err)
+{
+    bool good = true;
+    for (int i = 0; i < 2 && good; i++) {
+        struct fleet_map map = { 0 };
+        measured[i] = measures_open();
+        good = fleet_side_measure(measured[i], paths_of(found, i), found->counts[i], &sides->load,
+                                  &sides->options->measure, result, &map, err);
+        measures_finish(measured[i]);
+        fleet_map_release(&map);
+    }
+    return good;
+}
+
 bool sides_measure(const struct invocation *call, const struct load_args *load,
                    const struct sides_found *found, const struct sides_options *options,
                    struct measures *measured[2], struct result *result, struct tpa_error *err)
@@ -141,8 +163,10 @@ bool sides_measure(const struct invocation *call, const struct load_args *load,
     struct sides sides = { .call = call, .load = *load, .options = options };
     sides.load.results = true;
     measured[0] = measured[1] = NULL;
-    bool good = true;
-    for (int i = 0; i < 2 && good; i++)
+    bool fleets = fleet_side_is(paths_of(found, 0), found->counts[0]) ||
+                  fleet_side_is(paths_of(found, 1), found->counts[1]);
+    bool good = !fleets || measure_fleets(&sides, found, measured, result, err);
+    for (int i = 0; i < 2 && good && !fleets; i++)
         good = (measured[i] = measure_side(&sides, found, i, result, err)) &&
                check_rows(&sides, measured[i], err);
     for (int i = 0; i < 2 && good; i++) {

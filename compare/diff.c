@@ -65,6 +65,8 @@ static size_t place_of(const struct diff_metric *metric)
                                         "window",
                                         "functions_time",
                                         "total_time",
+                                        "step_spread",
+                                        "waiting",
                                         "gpu_busy",
                                         "computation",
                                         "exposed_communication",
@@ -108,7 +110,8 @@ static void compare_metrics(struct diff *diff)
 /* The rows of one table while they are joined. */
 struct join {
     const struct measure_rows *sides[2]; /* NULL: it has none of these */
-    size_t *first[2];                    /* by name_id: index of its first value, SIZE_MAX when it has none */
+    size_t samples[2];
+    size_t *first[2]; /* by name_id: index of its first value, SIZE_MAX when it has none */
 };
 
 static void index_rows(struct join *join, int side)
@@ -123,8 +126,8 @@ static void index_rows(struct join *join, int side)
 }
 
 /* Put the values that ROW of a side has into VALUES, how many into *LISTED, and its calls per sample into *CALLS. */
-static bool fill_values(const struct diff *diff, const struct join *join, int side, name_id row,
-                        double *values, size_t *listed, double *calls)
+static bool fill_values(const struct join *join, int side, name_id row, double *values, size_t *listed,
+                        double *calls)
 {
     *listed = 0;
     *calls = 0;
@@ -135,20 +138,22 @@ static bool fill_values(const struct diff *diff, const struct join *join, int si
         values[(*listed)++] = rows->values.at[i].value;
         *calls += rows->values.at[i].calls;
     }
-    *calls /= (double)diff->samplings[side]->samples.count;
+    *calls /= (double)join->samples[side];
     return true;
 }
 
-static void add_row(const struct diff *diff, const struct join *join, struct diff_rows *table, name_id before,
-                    name_id after, double *values[2])
+static void add_row(const struct join *join, struct diff_rows *table, name_id before, name_id after,
+                    double *values[2])
 {
     struct diff_row row = { 0 };
     struct sampled sampled = { .whole = { NAN, NAN } };
     const name_id ids[2] = { before, after };
     for (int i = 0; i < 2; i++) {
         struct shift_sample *sample = &sampled.sides[i];
-        *sample = (struct shift_sample){ values[i], 0, diff->samplings[i]->samples.count };
-        sampled.present[i] = fill_values(diff, join, i, ids[i], values[i], &sample->listed, &row.calls[i]);
+        *sample = (struct shift_sample){ values[i], 0, join->samples[i] };
+        sampled.present[i] = fill_values(join, i, ids[i], values[i], &sample->listed, &row.calls[i]);
+        if (sampled.present[i] && join->sides[i]->only_listed)
+            sample->count = sample->listed;
     }
     if (!sampled.present[0] && !sampled.present[1])
         return;
@@ -183,8 +188,7 @@ static struct rename_name *texts_of(const struct measure_rows *rows, const name_
 }
 
 /* Rows that one side alone has: what was renamed becomes one row, the rest is new or gone. */
-static void add_lonely_rows(const struct diff *diff, const struct join *join, struct diff_rows *table,
-                            double *values[2])
+static void add_lonely_rows(const struct join *join, struct diff_rows *table, double *values[2])
 {
     size_t gone_count, come_count, pair_count = 0;
     name_id *gone = lonely_names(join, 0, &gone_count), *come = lonely_names(join, 1, &come_count);
@@ -200,7 +204,7 @@ static void add_lonely_rows(const struct diff *diff, const struct join *join, st
     for (size_t i = 0; i < pair_count; i++) {
         name_id before = gone[pairs[i].gone], after = come[pairs[i].come];
         size_t rows = table->rows.count;
-        add_row(diff, join, table, before, after, values);
+        add_row(join, table, before, after, values);
         if (table->rows.count == rows)
             continue;
         struct diff_row *row = &table->rows.at[rows];
@@ -211,10 +215,10 @@ static void add_lonely_rows(const struct diff *diff, const struct join *join, st
     }
     for (size_t i = 0; i < gone_count; i++)
         if (gone[i] != NAME_NONE)
-            add_row(diff, join, table, gone[i], NAME_NONE, values);
+            add_row(join, table, gone[i], NAME_NONE, values);
     for (size_t i = 0; i < come_count; i++)
         if (come[i] != NAME_NONE)
-            add_row(diff, join, table, NAME_NONE, come[i], values);
+            add_row(join, table, NAME_NONE, come[i], values);
     free(gone);
     free(come);
     free(pairs);
@@ -262,25 +266,31 @@ static const char *whole_of(const struct diff *diff, const struct diff_rows *tab
                                                 : NULL;
 }
 
-static void compare_rows_of(struct diff *diff, const struct measure_rows *before,
-                            const struct measure_rows *after)
+static void compare_rows_of(struct diff *diff, const struct sampling *const samplings[2],
+                            const struct measure_rows *before, const struct measure_rows *after)
 {
     const struct measure_rows *any = before ? before : after;
-    struct diff_rows table = { .key = any->key, .title = any->title, .kind = any->kind };
-    table.whole = whole_of(diff, &table);
-    struct join join = { .sides = { before, after } };
+    struct join join = { .sides = { before, after },
+                         .samples = { samplings[0]->samples.count, samplings[1]->samples.count } };
+    struct diff_rows table = { .key = any->key,
+                               .title = any->title,
+                               .kind = any->kind,
+                               .unit = samplings[0]->unit,
+                               .samples = { join.samples[0], join.samples[1] },
+                               .alone = any->alone };
+    table.whole = any->alone ? NULL : whole_of(diff, &table);
     double *values[2];
     for (int i = 0; i < 2; i++) {
         index_rows(&join, i);
-        values[i] = mem_alloc(mem_times(diff->samplings[i]->samples.count + 1, sizeof *values[i]));
+        values[i] = mem_alloc(mem_times(join.samples[i] + 1, sizeof *values[i]));
     }
     for (name_id id = 0; before && after && id < names_count(before->names); id++) {
         name_id same =
             names_find(after->names, names_text(before->names, id), names_length(before->names, id));
         if (same != NAME_NONE)
-            add_row(diff, &join, &table, id, same, values);
+            add_row(&join, &table, id, same, values);
     }
-    add_lonely_rows(diff, &join, &table, values);
+    add_lonely_rows(&join, &table, values);
     judge_rows(diff, &table);
     if (table.rows.count)
         qsort(table.rows.at, table.rows.count, sizeof *table.rows.at, compare_rows);
@@ -291,18 +301,18 @@ static void compare_rows_of(struct diff *diff, const struct measure_rows *before
     *VEC_PUSH(&diff->tables) = table;
 }
 
-static void compare_tables(struct diff *diff, const char *only)
+static void compare_tables(struct diff *diff, const struct sampling *const samplings[2], const char *only)
 {
-    const struct sampling *before = diff->samplings[0], *after = diff->samplings[1];
+    const struct sampling *before = samplings[0], *after = samplings[1];
     for (size_t t = 0; t < before->tables.count; t++) {
         const char *key = before->tables.at[t]->key;
         if (!only || strcmp(only, key) == 0)
-            compare_rows_of(diff, before->tables.at[t], sampling_rows(after, key));
+            compare_rows_of(diff, samplings, before->tables.at[t], sampling_rows(after, key));
     }
     for (size_t t = 0; t < after->tables.count; t++) {
         const char *key = after->tables.at[t]->key;
         if (!sampling_rows(before, key) && (!only || strcmp(only, key) == 0))
-            compare_rows_of(diff, NULL, after->tables.at[t]);
+            compare_rows_of(diff, samplings, NULL, after->tables.at[t]);
     }
 }
 
@@ -380,10 +390,8 @@ static bool check_sides(const struct measures *before, const struct measures *af
 {
     const struct measures *const sides[2] = { before, after };
     if (before->source != after->source) {
-        static const char *const names[] = { "nothing", "a trace", "a Python profile", "a report of actions",
-                                             "a saved result" };
-        tpa_fail(err, TPA_NOWHERE, "%s cannot be compared with %s", names[before->source],
-                 names[after->source]);
+        tpa_fail(err, TPA_NOWHERE, "%s cannot be compared with %s", measure_source_name(before->source),
+                 measure_source_name(after->source));
         return tpa_hint(err, "a trace can be compared with a trace, a Python profile with a Python profile");
     }
     if (before->schema && strcmp(before->schema, after->schema) != 0)
@@ -393,7 +401,8 @@ static bool check_sides(const struct measures *before, const struct measures *af
         return tpa_fail(err, TPA_NOWHERE, "the saved results hold different things: no table is in both");
     for (int i = 0; i < 2; i++) {
         bool figures = before->source == MEASURE_RESULTS && sides[i]->by_file.metrics.count > 0;
-        if (!figures && !holds_rows(&sides[i]->by_file) && !holds_rows(&sides[i]->by_step))
+        if (!figures && !holds_rows(&sides[i]->by_file) && !holds_rows(&sides[i]->by_step) &&
+            !holds_rows(&sides[i]->by_rank))
             return tpa_fail(err, TPA_NOWHERE, "there is nothing to compare: the %s side holds no events%s",
                             i ? "second" : "first",
                             sides[i]->source == MEASURE_TRACES ? " of this sort" : "");
@@ -416,7 +425,9 @@ struct diff *diff_open(const struct measures *before, const struct measures *aft
         diff->samplings[i] = by_step ? &diff->sides[i]->by_step : &diff->sides[i]->by_file;
     diff->unit = diff->samplings[0]->unit;
     compare_metrics(diff);
-    compare_tables(diff, options->only);
+    compare_tables(diff, diff->samplings, options->only);
+    compare_tables(diff, (const struct sampling *const[]){ &before->by_rank, &after->by_rank },
+                   options->only);
     find_outliers(diff, 0);
     find_outliers(diff, 1);
     return diff;

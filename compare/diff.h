@@ -47,7 +47,10 @@ struct diff_rows {
     enum table_kind kind;
     VEC_OF(struct diff_row) rows; /* largest change first */
     size_t asked;                 /* rows that were asked about together */
-    const char *whole;            /* key of the metric that they are parts of; NULL: of none */
+    const char *unit;             /* what their samples are, and how many there are */
+    size_t samples[2];
+    bool alone;        /* they are no parts of a figure, and do not add up to one */
+    const char *whole; /* key of the metric that they are parts of; NULL: of none */
 };
 
 /* A sample that is far from the others of its side. */

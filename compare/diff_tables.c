@@ -177,7 +177,7 @@ static void add_rows(const struct diff *diff, const struct diff_rows *rows, stru
     table->sort_column = DIFF_CHANGE;
     if (whole && !table_is_number(rows->kind))
         add_unexplained(table, whole, &sums);
-    if (!table_is_number(rows->kind))
+    if (!table_is_number(rows->kind) && !rows->alone)
         table_add_footer(table, "rows_change", "Changes of the rows", rows->kind,
                          table_int(whole_number(sums.after - sums.before)));
     result_add_table(result, table);
@@ -263,20 +263,27 @@ static void add_renames(const struct diff *diff, struct result *result)
 
 /* ---- the whole ---- */
 
-char *diff_needs(const struct diff *diff, size_t count)
+/* As diff_needs, where the sides have SAMPLES called UNIT. */
+static char *needs(const struct diff *diff, const char *unit, const size_t samples[2], size_t count)
 {
     struct buffer text = { 0 };
     size_t needed = verdict_samples_needed(count);
-    size_t before = diff->samplings[0]->samples.count, after = diff->samplings[1]->samples.count;
-    size_t fewer = before < after ? before : after;
+    size_t fewer = samples[0] < samples[1] ? samples[0] : samples[1];
     if (needed <= fewer)
         needed = fewer + 1; /* values that are the same tell less */
-    bool files_of_steps = diff->sides[0]->source == MEASURE_TRACES && strcmp(diff->unit, "file") == 0;
+    bool files_of_steps = diff->sides[0]->source == MEASURE_TRACES && strcmp(unit, "file") == 0;
     if (files_of_steps)
         buffer_printf(&text, "needs at least %zu steps a side, or as many files", needed);
     else
-        buffer_printf(&text, "needs at least %zu %ss a side", needed, diff->unit);
+        buffer_printf(&text, "needs at least %zu %ss a side", needed, unit);
     return text.at;
+}
+
+char *diff_needs(const struct diff *diff, size_t count)
+{
+    return needs(diff, diff->unit,
+                 (const size_t[]){ diff->samplings[0]->samples.count, diff->samplings[1]->samples.count },
+                 count);
 }
 
 /* Too few samples, for the figures or for all rows. */
@@ -292,11 +299,11 @@ static void tell_samples(const struct diff *diff, struct result *result)
     shift_compare(zeros, before, zeros + before, after, &shift);
     free(zeros);
     if (!shift.decidable) {
-        char *needs = diff_needs(diff, 1);
+        char *what = diff_needs(diff, 1);
         result_add_notice(result, "too_few_samples", 1, NULL, TPA_NOWHERE,
                           "unsure: %zu %s%s against %zu are too few to tell a change from noise; it %s",
-                          before, diff->unit, before == 1 ? "" : "s", after, needs);
-        free(needs);
+                          before, diff->unit, before == 1 ? "" : "s", after, what);
+        free(what);
         return;
     }
     for (size_t t = 0; t < diff->tables.count; t++) {
@@ -306,12 +313,12 @@ static void tell_samples(const struct diff *diff, struct result *result)
             unsure += rows->rows.at[i].finding.verdict == VERDICT_UNSURE;
         if (unsure == 0)
             continue;
-        char *needs = diff_needs(diff, rows->asked + unsure);
+        char *what = needs(diff, rows->unit, rows->samples, rows->asked + unsure);
         result_add_notice(
             result, "too_few_samples_for_rows", (int64_t)unsure, NULL, TPA_NOWHERE,
             "%s: %zu %ss against %zu allow a verdict on the %zu largest rows; to judge %zu more it %s",
-            rows->key, before, diff->unit, after, rows->asked, unsure, needs);
-        free(needs);
+            rows->key, rows->samples[0], rows->unit, rows->samples[1], rows->asked, unsure, what);
+        free(what);
     }
 }
 
@@ -336,6 +343,9 @@ const struct table_shape diff_tables[] = {
     TABLE_SHAPE("memory", columns, .figures = TABLE_BYTES),
     TABLE_SHAPE("operators", columns),
     TABLE_SHAPE("kernels", columns),
+    TABLE_SHAPE("waiting", columns, .of = "facts"),
+    TABLE_SHAPE("kernel_medians", columns, .of = "facts"),
+    TABLE_SHAPE("operator_medians", columns, .of = "facts"),
     TABLE_SHAPE("functions", columns),
     TABLE_SHAPE("actions", columns),
     TABLE_SHAPE("outliers", outlier_columns),

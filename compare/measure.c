@@ -12,6 +12,7 @@ struct measures *measures_open(void)
     struct measures *measures = mem_zalloc(1, sizeof *measures);
     measures->by_step.unit = "step";
     measures->by_file.unit = "file";
+    measures->by_rank.unit = "rank";
     measures->facts_said = names_open();
     return measures;
 }
@@ -37,6 +38,8 @@ void measures_free(struct measures *measures)
         return;
     sampling_release(&measures->by_step);
     sampling_release(&measures->by_file);
+    sampling_release(&measures->by_rank);
+    VEC_FREE(&measures->slow);
     VEC_FREE(&measures->blocks);
     names_free(measures->block_texts);
     VEC_FREE(&measures->facts);
@@ -48,7 +51,7 @@ void measures_free(struct measures *measures)
 
 /* ---- taking ---- */
 
-static const char *source_name(enum measure_source source)
+const char *measure_source_name(enum measure_source source)
 {
     static const char *const names[] = {
         [MEASURE_NOTHING] = "nothing",
@@ -57,6 +60,7 @@ static const char *source_name(enum measure_source source)
         [MEASURE_ACTIONS] = "a report of actions",
         [MEASURE_SNAPSHOTS] = "a memory snapshot",
         [MEASURE_RESULTS] = "a saved result",
+        [MEASURE_FLEETS] = "a job of many ranks",
     };
     return names[source];
 }
@@ -64,8 +68,8 @@ static const char *source_name(enum measure_source source)
 bool measures_part(struct measures *measures, enum measure_source source, struct tpa_error *err)
 {
     if (measures->parts > 0 && measures->source != source)
-        return tpa_fail(err, TPA_NOWHERE, "this is %s, and the rest of its side is %s", source_name(source),
-                        source_name(measures->source));
+        return tpa_fail(err, TPA_NOWHERE, "this is %s, and the rest of its side is %s",
+                        measure_source_name(source), measure_source_name(measures->source));
     measures->source = source;
     measures->parts++;
     if (source == MEASURE_PROFILES)
@@ -251,6 +255,7 @@ void measures_finish(struct measures *measures)
     finish_ranks(measures);
     finish_sampling(&measures->by_step);
     finish_sampling(&measures->by_file);
+    finish_sampling(&measures->by_rank);
     join_facts(measures);
 }
 
@@ -289,7 +294,7 @@ void measure_sample_text(const struct measures *measures, const struct measure_s
 {
     if (measures->parts > 1)
         buffer_printf(out, "file %" PRIu32 ", ", sample->part + 1);
-    if (measures->files > measures->parts)
+    if (measures->files > measures->parts && measures->source != MEASURE_FLEETS)
         buffer_printf(out, "rank %" PRId64 ", ", sample->rank);
     if (sample->step >= 0)
         buffer_printf(out, "step %" PRId64, sample->step);

@@ -26,6 +26,7 @@
 #include "base/memory.h"
 #include "base/names.h"
 #include "base/result.h"
+#include "fleet/facts.h"
 #include "trace/actions.h"
 #include "trace/profile.h"
 #include "trace/snapshot.h"
@@ -63,6 +64,8 @@ struct measure_rows {
     bool may_be_renamed;  /* names hold what a compiler made: see kernel_pairs.h */
     struct names *names;
     VEC_OF(struct measure_value) values; /* by row and sample once finished, one for each pair */
+    bool only_listed;                    /* samples that are not listed do not tell, rather than 0 */
+    bool alone;                          /* the rows are no parts of a figure of whole samples */
 };
 
 /* All that was taken in samples of one kind. */
@@ -86,7 +89,14 @@ enum measure_source {
     MEASURE_PROFILES,
     MEASURE_ACTIONS,
     MEASURE_RESULTS,
-    MEASURE_SNAPSHOTS
+    MEASURE_SNAPSHOTS,
+    MEASURE_FLEETS
+};
+
+/* A rank, host or link of a fleet that is slow. */
+struct measure_slow {
+    const char *what, *trouble; /* "rank 12", "slow GPU" */
+    double figure; /* how slow: pace against the others; of who holds the job up, the share of the waiting */
 };
 
 /* A block in use at the end of a memory snapshot; texts are in measures->block_texts. */
@@ -100,6 +110,8 @@ struct measure_block {
 struct measures {
     enum measure_source source;
     struct sampling by_step, by_file;
+    struct sampling by_rank; /* rows of a fleet that are one figure for each rank */
+    VEC_OF(struct measure_slow) slow;
     size_t parts, files;
     size_t files_without_steps;
     size_t files_unread; /* found in a directory and not to be read, or without events: each may be a rank */
@@ -156,6 +168,11 @@ bool measure_actions(struct measures *measures, const struct action_report *repo
 bool measure_snapshots(struct measures *measures, const struct snapshots *snapshots, struct tpa_error *err);
 bool measure_result(struct measures *measures, const struct result *result, struct tpa_error *err);
 
+/* As these, of a job of many ranks. UNREAD files cannot be read, the first for WHY. Steps of the job are samples; names
+ * have the median of their runs, by rank. */
+bool measure_fleet(struct measures *measures, const struct facts *facts, size_t unread, const char *why,
+                   struct tpa_error *err);
+
 /*
  * As measure_result, of what the command that SAVED came from answers about a file: so that can be compared with a
  * saved result. False and ERR when that command cannot be asked the same again.
@@ -196,6 +213,9 @@ void measure_sample_text(const struct measures *measures, const struct measure_s
 
 /* Begin a part of the given sort. */
 bool measures_part(struct measures *measures, enum measure_source source, struct tpa_error *err);
+
+/* "a trace", "a job of many ranks". */
+const char *measure_source_name(enum measure_source source);
 
 /* A new sample; its number. */
 uint32_t sampling_add(struct sampling *sampling, const struct measure_sample *sample);

@@ -142,6 +142,29 @@ static void add_metric(struct night *night, const struct measure_metric *metric,
     free(tell);
 }
 
+/* Figures of rows that are listed where a sample tells: each value counts for itself. */
+static void add_listed_rows(struct night *night, const struct measure_rows *rows)
+{
+    const char *table = arena_strndup(&night->arena, rows->key, strlen(rows->key));
+    double *values = mem_alloc(mem_times(rows->values.count + 1, sizeof *values));
+    for (size_t first = 0, end; first < rows->values.count; first = end) {
+        name_id row = rows->values.at[first].row;
+        for (end = first; end < rows->values.count && rows->values.at[end].row == row; end++)
+            values[end - first] = rows->values.at[end].value;
+        struct night_figure figure = {
+            .table = table,
+            .name =
+                arena_strndup(&night->arena, names_text(rows->names, row), names_length(rows->names, row)),
+            .length = names_length(rows->names, row),
+            .kind = rows->kind,
+            .calls = NAN,
+        };
+        take_values(night, &figure, values, end - first);
+        *VEC_PUSH(&night->figures) = figure;
+    }
+    free(values);
+}
+
 static void add_rows(struct night *night, const struct measure_rows *rows, const struct groups *groups)
 {
     const char *table = arena_strndup(&night->arena, rows->key, strlen(rows->key));
@@ -184,6 +207,8 @@ struct night *night_of(const struct measures *measures)
         add_metric(night, &by->metrics.at[i], &groups);
     for (size_t i = 0; i < by->tables.count; i++)
         add_rows(night, by->tables.at[i], &groups);
+    for (size_t i = 0; i < measures->by_rank.tables.count; i++)
+        add_listed_rows(night, measures->by_rank.tables.at[i]);
     night->gpu = "no GPU";
     for (size_t i = 0; i < measures->facts.count; i++) {
         const struct measure_fact *fact = &measures->facts.at[i];
@@ -278,6 +303,16 @@ void night_hash_actions(struct night_hash *hash, const struct action_report *rep
         XXH3_128bits_update(state, &action->calls, sizeof action->calls);
     }
     fold(hash, state);
+}
+
+void night_hash_facts(struct night_hash *hash, const struct facts *facts)
+{
+    const struct facts_recording *recordings = facts_rows(facts, FACTS_RECORDINGS);
+    for (size_t i = 0; i < facts->tables[FACTS_RECORDINGS].count; i++) {
+        XXH3_state_t *state = open_state();
+        XXH3_128bits_update(state, &recordings[i].recording, sizeof recordings[i].recording);
+        fold(hash, state);
+    }
 }
 
 void night_hash_snapshots(struct night_hash *hash, const struct snapshots *snapshots)

@@ -57,6 +57,7 @@ struct night_hash {
 void night_hash_trace(struct night_hash *hash, const struct trace *trace);
 void night_hash_profile(struct night_hash *hash, const struct profile *profile);
 void night_hash_actions(struct night_hash *hash, const struct action_report *report);
+void night_hash_facts(struct night_hash *hash, const struct facts *facts);
 void night_hash_snapshots(struct night_hash *hash, const struct snapshots *snapshots);
 
 #endif

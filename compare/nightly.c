@@ -31,7 +31,7 @@ static enum history_group group_of(const struct nightly_series *series)
 {
     static const char *const first[] = { "step_time", "window", "functions_time", "total_time" };
     if (strcmp(series->table, NIGHTLY_HEAD) != 0)
-        return strcmp(series->table, "kernels") == 0 ? HISTORY_KERNELS : HISTORY_OPERATORS;
+        return strncmp(series->table, "kernel", strlen("kernel")) == 0 ? HISTORY_KERNELS : HISTORY_OPERATORS;
     for (size_t i = 0; i < sizeof first / sizeof *first; i++)
         if (strcmp(series->name, first[i]) == 0)
             return HISTORY_STEP;
@@ -306,6 +306,9 @@ static const char *title_of(const char *key)
     } titles[] = {
         { "operators", "Operators, by time on the host" },
         { "kernels", "Kernels, by time on the device" },
+        { "kernel_medians", "Kernels, by their median run" },
+        { "operator_medians", "Operators, by their median run" },
+        { "waiting", "Ranks, by the waiting that they caused" },
         { "functions", "Functions" },
         { "actions", "Actions" },
     };
@@ -350,6 +353,8 @@ static void add_rows(const struct nightly *nightly, bool all, struct result *res
         char *heading = arena_strndup(&result->arena, key, strlen(key)); /* a damaged store may have "" */
         if (*heading >= 'a' && *heading <= 'z')
             *heading = (char)(*heading - 'a' + 'A');
+        for (char *c = heading; *c; c++)
+            *c = *c == '_' ? ' ' : *c;
         table_add_text_footer(result->tables.at[0], table->key, heading, text, strlen(text));
         table_free(table);
     } else {
@@ -509,6 +514,9 @@ const struct table_shape nightly_tables[] = {
     TABLE_SHAPE("counts", columns, .figures = TABLE_COUNT),
     TABLE_SHAPE("operators", columns),
     TABLE_SHAPE("kernels", columns),
+    TABLE_SHAPE("kernel_medians", columns, .of = "facts"),
+    TABLE_SHAPE("operator_medians", columns, .of = "facts"),
+    TABLE_SHAPE("waiting", columns, .of = "facts"),
     TABLE_SHAPE("functions", columns),
     TABLE_SHAPE("actions", columns),
     TABLE_SHAPE("trend", trend_columns),

@@ -187,6 +187,7 @@ void fleet_free(struct fleet *fleet)
     VEC_FREE(&fleet->links);
     VEC_FREE(&fleet->waste);
     VEC_FREE(&fleet->heat);
+    free(fleet->heat_more);
     VEC_FREE(&fleet->left_out);
     arena_release(&fleet->texts);
     free(fleet);

@@ -143,6 +143,9 @@ struct fleet {
     VEC_OF(struct fleet_link_row) links;             /* the slowest against its equals first */
     VEC_OF(struct fleet_waste_row) waste;            /* the most first */
     VEC_OF(struct fleet_heat_row) heat;              /* by rank */
+    int64_t *heat_more; /* the fields of HEAT: heat_columns for each row; how much longer than
+                                                      * usual a step in it took, in thousandths; -1: not known */
+    size_t heat_columns;
     VEC_OF(struct fleet_left_out_row) left_out;
     /* All ranks: */
     int64_t step_count, step_ns, step_low_ns,
@@ -160,6 +163,9 @@ void fleet_free(struct fleet *fleet);
 
 /* Add its tables to RESULT, and notices about what is missing or was left out. FLEET must live as long. */
 void fleet_add_result(const struct fleet *fleet, struct result *result);
+
+/* New: a bar for each rank, and the heat map of ranks and steps; NULL where no steps are known. */
+struct picture *fleet_picture(const struct fleet *fleet);
 
 /* ---- parts of fleet_open, each in a file of its own ---- */
 

@@ -446,7 +446,8 @@ static void draw_heat(struct fleet *fleet, const struct stays *stays)
                                      heat.longest_ns[row] };
     }
     buffer_release(&out);
-    free(heat.more);
+    fleet->heat_more = heat.more;
+    fleet->heat_columns = heat.columns;
     free(heat.longest_ns);
 }
 

@@ -13,6 +13,7 @@
 
 #include "base/buffer.h"
 #include "base/chart.h"
+#include "report/printer.h"
 
 void svg_add_chart(struct buffer *out, const struct chart *chart);
 
@@ -21,5 +22,8 @@ void svg_add_chart(struct buffer *out, const struct chart *chart);
  * 960, and as high as that needs. What is drawn scales.
  */
 void svg_add_picture(struct buffer *out, const struct picture *picture, size_t width, size_t height);
+
+/* The picture of a result as such a file; a result without one is an error. */
+extern const struct printer printer_svg;
 
 #endif
