@@ -1,9 +1,11 @@
 /* cmd_summary.c - `tpa summary`: what is worth looking at first. */
 #include "summary/summary.h"
 #include "cli/analysis.h"
+#include "cli/memory_snapshot.h"
 #include "facts/features.h"
 #include "profile/overview.h"
 #include "profile/tables.h"
+#include "snapshot/tables.h"
 
 struct summary_args {
     struct load_args load;
@@ -64,6 +66,19 @@ static bool summarize_profile(const struct summary_args *args, const struct inge
     return good;
 }
 
+/* Snapshots of the allocator: why memory ran out, or its peak, and what holds it. */
+static int summarize_snapshots(const struct summary_args *args, const struct ingested *ingested,
+                               struct tpa_error *err)
+{
+    const struct selection_query *query = &args->selection;
+    if (args->by == SUMMARY_BY_ALL && !query->filter && !query->exclude && !query->range &&
+        !query->steps.count && !query->streams.count && !query->ranks.count)
+        return summary_of_snapshots(ingested, &query->devices, &args->output, err);
+    tpa_fail(err, TPA_NOWHERE, "of the selections of traces, a snapshot of the allocator has only --device");
+    tpa_hint(err, "tpa memory has --by and --at for snapshots");
+    return EXIT_TROUBLE;
+}
+
 static int summary_main(const struct invocation *call, struct tpa_error *err)
 {
     const struct summary_args *args = call->args;
@@ -83,6 +98,11 @@ static int summary_main(const struct invocation *call, struct tpa_error *err)
         ingested_free(&ingested);
         return good ? EXIT_FINE : EXIT_TROUBLE;
     }
+    if (ingested.snapshots.of.count) {
+        int exit_code = summarize_snapshots(args, &ingested, err);
+        ingested_free(&ingested);
+        return exit_code;
+    }
     struct trace *trace = ingested_trace(&ingested, call->operands[0], err);
     return trace ? analysis_run_on(call, &analysis, trace, err) : EXIT_TROUBLE;
 }
@@ -95,8 +115,9 @@ const struct command cmd_summary = {
         "A few figures and the operators that cost most, and then what the rules found in steps, devices, gaps, "
         "transfers, collectives and memory: what costs most "
         "first, each with its share of the time, the limit above which it is reported, and the command that shows more. "
-        "Advice follows. When nothing is wrong, nothing is said.",
-    .tables = { figures_tables, findings_tables, remarks_tables, profile_overview_tables },
+        "Advice follows. When nothing is wrong, nothing is said.\n\n"
+        "Of a snapshot of the allocator: why memory ran out, or else its peak, and the lines that hold it.",
+    .tables = { figures_tables, findings_tables, remarks_tables, profile_overview_tables, snapshot_tables },
     .options = summary_opts,
     COMMAND_ARGS(summary_defaults),
     .main = summary_main,

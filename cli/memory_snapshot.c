@@ -5,6 +5,8 @@
 #include "snapshot/sentences.h"
 #include "snapshot/tables.h"
 
+#include <string.h>
+
 int memory_of_snapshots(const struct ingested *ingested, const struct memory_snapshot_query *query,
                         const struct output_args *output, struct tpa_error *err)
 {
@@ -15,11 +17,63 @@ int memory_of_snapshots(const struct ingested *ingested, const struct memory_sna
     snapshot_answer(&ingested->snapshots, &question, &answers);
     struct snapshot_tables_options options = { query->at, query->by, query->segments };
     struct result *result = result_open("tpa.memory/1");
-    snapshot_say(&answers, result);
+    snapshot_say(&answers, NULL, result);
     snapshot_add_tables(&answers, &options, !output_is_for_people(output), result);
     snapshot_add_notices(&ingested->snapshots, &answers, result);
     struct output_args rows = *output;
     rows.limit = analysis_limit(output);
+    bool fine = output_result(result, &rows, err);
+    result_free(result);
+    snapshot_answers_release(&answers);
+    return fine ? EXIT_FINE : EXIT_TROUBLE;
+}
+
+static bool ran_out(const struct snapshots *snapshots)
+{
+    for (size_t i = 0; i < snapshots->of.count; i++) {
+        const struct snapshot_entries *entries = &snapshots->of.at[i]->entries;
+        if (entries->count && memchr(entries->action, ENTRY_OOM, entries->count))
+            return true;
+    }
+    return false;
+}
+
+/* Of the tables, leave only those that say what holds the memory. */
+static void keep_first_tables(struct result *result)
+{
+    static const char *const kept[] = { "ooms", "devices", "alive", "alive_at_peak", "leaks" };
+    size_t count = 0;
+    for (size_t t = 0; t < result->tables.count; t++) {
+        struct table *table = result->tables.at[t];
+        bool keep = false;
+        for (size_t k = 0; k < sizeof kept / sizeof *kept; k++)
+            keep = keep || strcmp(table->key, kept[k]) == 0;
+        if (keep)
+            result->tables.at[count++] = table;
+        else
+            table_free(table);
+    }
+    result->tables.count = count;
+}
+
+int summary_of_snapshots(const struct ingested *ingested, const struct ranges *devices,
+                         const struct output_args *output, struct tpa_error *err)
+{
+    enum { MOST = 5 };
+    bool oom = ran_out(&ingested->snapshots);
+    struct snapshot_question question = { .at = { .kind = oom ? MOMENT_OOM : MOMENT_PEAK },
+                                          .by = ALIVE_BY_LINE,
+                                          .devices = *devices };
+    struct snapshot_answers answers;
+    snapshot_answer(&ingested->snapshots, &question, &answers);
+    struct snapshot_tables_options options = { .at = oom ? "oom" : NULL, .by = ALIVE_BY_LINE };
+    struct result *result = result_open("tpa.summary/1");
+    snapshot_say(&answers, &question.at, result);
+    snapshot_add_tables(&answers, &options, !output_is_for_people(output), result);
+    keep_first_tables(result);
+    snapshot_add_notices(&ingested->snapshots, &answers, result);
+    struct output_args rows = *output;
+    rows.limit = output_limit_or(output, MOST);
     bool fine = output_result(result, &rows, err);
     result_free(result);
     snapshot_answers_release(&answers);

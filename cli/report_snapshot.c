@@ -16,7 +16,7 @@ void report_snapshot_make(const struct snapshots *snapshots, const struct ranges
     *report = (struct report_snapshot){ .result = result_open("tpa.report/1"),
                                         .picture = picture_open("memory", "Memory over time") };
     snapshot_answer(snapshots, &question, &report->answers);
-    snapshot_say(&report->answers, report->result);
+    snapshot_say(&report->answers, NULL, report->result);
     snapshot_add_tables(&report->answers, &(struct snapshot_tables_options){ .segments = true }, false,
                         report->result);
     snapshot_add_notices(snapshots, &report->answers, report->result);

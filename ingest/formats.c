@@ -705,7 +705,7 @@ struct trace *ingested_trace(struct ingested *ingested, const char *path, struct
     if (ingested->snapshots.of.count) {
         tpa_fail(err, TPA_NOWHERE,
                  "this is a snapshot of the memory allocator and no trace, which is needed here");
-        tpa_hint(err, "tpa memory, diff, chart, report, convert and info read memory snapshots");
+        tpa_hint(err, "tpa summary, memory, diff, chart, report, convert and info read memory snapshots");
     } else {
         tpa_fail(err, TPA_NOWHERE, "this holds sums per %s and no events, which are needed here",
                  ingested->profile ? "Python function" : "action");

@@ -179,6 +179,13 @@ static inline void objects_quick_int(struct objects *o, int64_t integer)
     *VEC_PUSH(&o->stack) = value_of(VALUE_INT, (uint64_t)integer & VALUE_PAYLOAD);
 }
 
+/* Set number NUMBER of the memo to V, which is complete and no integer. */
+static inline void objects_quick_put(struct objects *o, size_t number, value v)
+{
+    o->too_many = o->too_many || value_payload(v) > MEMO_PAYLOAD;
+    o->memo.at[number] = (uint32_t)value_tag(v) << MEMO_SHIFT | (uint32_t)(value_payload(v) & MEMO_PAYLOAD);
+}
+
 /* ---- objects.c ---- */
 
 /* What V is from now on: of a list or dict that could still grow, what it became. It may not grow any more. */

@@ -15,6 +15,7 @@
 #include "base/buffer.h"
 #include "ingest/object_values.h"
 #include "ingest/objects.h"
+#include "ingest/pickle_quick.h"
 
 #include <ctype.h>
 #include <inttypes.h>
@@ -358,13 +359,19 @@ static void refuse(struct pickle *in, uint8_t op, int64_t offset)
 /* ---- the machine ---- */
 
 /*
- * The operations that most of a file is, with all of their bytes at hand: references, and small numbers. False: OP is
- * another, and nothing has happened.
+ * The operations that most of a file is, with all of their bytes at hand: dicts that are records, references, and small
+ * numbers. False: OP is another, and nothing has happened.
  */
 static inline bool quick_step(struct pickle *in, uint8_t op)
 {
     const uint8_t *at = in->window + in->at;
     switch (op) {
+    case '}':
+        at = pickle_quick_record(in->o, at, in->window + in->end);
+        if (!at)
+            return false;
+        in->at = (size_t)(at - in->window);
+        return true;
     case 'h':
         if (!objects_quick_get(in->o, *at))
             return false;

@@ -5,7 +5,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-enum { OOMS_SAID = 3, DEVICES_SAID = 8 };
+enum { OOMS_SAID = 3, DEVICES_SAID = 8, LINES_SAID = 3 };
 
 void say_bytes(struct buffer *out, int64_t bytes)
 {
@@ -20,6 +20,21 @@ void say_bytes(struct buffer *out, int64_t bytes)
         buffer_printf(out, "%" PRId64 " B", bytes);
     else
         buffer_printf(out, "%.2f %s", value, units[unit]);
+}
+
+/* The lines that hold most on the device, by FILE (as answers have it); nothing when no row of IN_USE is of it. */
+static void say_lines(const struct snapshot_answers *answers, const char *file, int64_t device,
+                      struct buffer *out)
+{
+    int said = 0;
+    for (size_t i = 0; i < answers->in_use.count && said < LINES_SAID; i++) {
+        const struct in_use_row *row = &answers->in_use.at[i];
+        if (row->device != device || row->file.at != file)
+            continue;
+        buffer_printf(out, "%s %s (", said++ == 0 ? "; most is held by" : ",", row->name.at);
+        say_bytes(out, row->bytes);
+        buffer_puts(out, ")");
+    }
 }
 
 static void say_oom(const struct oom_row *row, struct buffer *out)
@@ -75,12 +90,25 @@ static bool is_empty(const struct device_row *row)
     return row->entries == 0 && row->sums.segments == 0;
 }
 
-void snapshot_say(const struct snapshot_answers *answers, struct result *result)
+/* --at oom means the first one of a device. */
+static bool is_first_of_device(const struct ooms *ooms, size_t i)
+{
+    for (size_t k = 0; k < i; k++)
+        if (ooms->rows.at[k].device == ooms->rows.at[i].device &&
+            ooms->rows.at[k].file.at == ooms->rows.at[i].file.at)
+            return false;
+    return true;
+}
+
+void snapshot_say(const struct snapshot_answers *answers, const struct snapshot_moment *lines,
+                  struct result *result)
 {
     struct buffer text = { 0 };
     for (size_t i = 0; i < answers->ooms.rows.count && i < OOMS_SAID; i++) {
         buffer_clear(&text);
         say_oom(&answers->ooms.rows.at[i], &text);
+        if (lines && lines->kind == MOMENT_OOM && is_first_of_device(&answers->ooms, i))
+            say_lines(answers, answers->ooms.rows.at[i].file.at, answers->ooms.rows.at[i].device, &text);
         result_add_notice(result, "out_of_memory", 1, NULL, TPA_NOWHERE, "%s", text.at);
         result->notices.at[result->notices.count - 1].on_top = true;
     }
@@ -89,10 +117,22 @@ void snapshot_say(const struct snapshot_answers *answers, struct result *result)
         if (is_empty(&answers->devices.rows.at[i]))
             continue;
         buffer_clear(&text);
-        say_device(&answers->devices.rows.at[i], &text);
+        const struct device_row *device = &answers->devices.rows.at[i];
+        say_device(device, &text);
+        if (lines && lines->kind == MOMENT_PEAK)
+            say_lines(answers, device->file.at, device->device, &text);
         result_add_notice(result, "peak", 1, NULL, TPA_NOWHERE, "%s", text.at);
         result->notices.at[result->notices.count - 1].on_top = true;
         said++;
+    }
+    if (lines && answers->leaks.rows.count) {
+        const struct leak_row *leak = &answers->leaks.rows.at[0];
+        buffer_clear(&text);
+        say_bytes(&text, leak->slope);
+        result_add_notice(result, "leak", answers->leaks.rows.count, NULL, TPA_NOWHERE,
+                          "memory grows by %s in every step at %s, on average of %" PRId64 " steps", text.at,
+                          leak->line.at, leak->steps);
+        result->notices.at[result->notices.count - 1].on_top = true;
     }
     buffer_release(&text);
 }

@@ -6,10 +6,12 @@
 #include "snapshot/analysis.h"
 
 /*
- * Notices that stand on top of the result: every out-of-memory error with its cause, then the peak of each device with
- * the line of code that held most. For devices without a history: what they hold.
+ * Notices that stand on top of the result: every out-of-memory error with its cause, then the peak of each device. For
+ * devices without a history: what they hold. LINES, which may be NULL: the moment that ANSWERS are about; what is said of
+ * it names the lines of code that hold most then, and the largest leak follows.
  */
-void snapshot_say(const struct snapshot_answers *answers, struct result *result);
+void snapshot_say(const struct snapshot_answers *answers, const struct snapshot_moment *lines,
+                  struct result *result);
 
 /* "3.03 GB": BYTES in the largest unit of which there is one, in steps of 1024, as tables show them. */
 struct buffer;
