@@ -343,6 +343,11 @@ void tpafile_encode_begin(struct tpafile_encoder *encoder, unsigned kind, uint32
         encoder->block.count = TPAFILE_BLOCK_HEAD;
 }
 
+void tpafile_encode_number(struct tpafile_encoder *encoder, uint32_t number)
+{
+    encoder->number = number;
+}
+
 void tpafile_encode_column(struct tpafile_encoder *encoder, unsigned field, const int64_t *values,
                            size_t count)
 {

@@ -30,6 +30,9 @@ void tpafile_encoder_free(struct tpafile_encoder *encoder);
 /* Begin a block of ROWS records. What was not ended is forgotten. */
 void tpafile_encode_begin(struct tpafile_encoder *encoder, unsigned kind, uint32_t rows);
 
+/* What the block is numbered; without this, one more than the one before it of this encoder. */
+void tpafile_encode_number(struct tpafile_encoder *encoder, uint32_t number);
+
 /* Add a column of COUNT values. */
 void tpafile_encode_column(struct tpafile_encoder *encoder, unsigned field, const int64_t *values,
                            size_t count);

@@ -2,12 +2,14 @@
  * tpafile_save.c - see tpafile_save.h.
  *
  * Texts first, then the tables that events refer to, then the events in blocks, each of one file. Most events of a
- * trace have one of a few shapes (category, flags, which arguments), so that a byte tells what else there is.
+ * trace have one of a few shapes (category, flags, which arguments), so that a byte tells what else there is. Blocks of
+ * events are packed on several threads and written in order: the file is the same for any number of them.
  */
 #include "trace/tpafile_save.h"
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/parallel.h"
 #include <stdlib.h>
 
 enum { BLOCK_EVENTS = 32768, SAVE_LEVEL = 6 };
@@ -25,13 +27,21 @@ struct saver {
     const struct trace *trace;
     struct tpafile_writer *writer;
     size_t block_events;
+    int level;
     int64_t first_text; /* number of the text 0; names begin at 1 */
     unsigned arg_count; /* arguments that events have */
     enum trace_arg args[ARG_COUNT];
+};
+
+/* COUNT events of a file, which one thread packs. */
+struct block {
+    const struct saver *saver;
+    struct tpafile_encoder *encoder;
+    size_t file, count;
+    event_id first;
     uint64_t *masks;  /* by event of the block: its arguments, by their place in ARGS */
     int64_t *numbers; /* a column */
     VEC_OF(struct shape) shapes;
-    struct names *shape_keys;
 };
 
 static int64_t text_number(const struct saver *saver, name_id id)
@@ -228,61 +238,65 @@ static void save_tables(struct saver *saver)
 
 /* ---- events ---- */
 
-/* Which arguments the COUNT events from FIRST on have. */
-static void collect_masks(struct saver *saver, event_id first, size_t count)
+/* Which arguments the events have. */
+static void collect_masks(struct block *block)
 {
-    memset(saver->masks, 0, count * sizeof *saver->masks);
+    const struct saver *saver = block->saver;
+    event_id first = block->first;
+    memset(block->masks, 0, block->count * sizeof *block->masks);
     for (unsigned a = 0; a < saver->arg_count; a++) {
         const uint64_t *present = saver->trace->args[saver->args[a]].present;
         uint64_t bit = UINT64_C(1) << a;
-        for (size_t i = 0; i < count; i++)
+        for (size_t i = 0; i < block->count; i++)
             if (present[(first + i) / 64] >> (first + i) % 64 & 1)
-                saver->masks[i] |= bit;
+                block->masks[i] |= bit;
     }
 }
 
-/* The shape of each event into saver->numbers, the distinct ones into saver->shapes. */
-static void collect_shapes(struct saver *saver, event_id first, size_t count)
+/* The shape of each event into block->numbers, the distinct ones into block->shapes. */
+static void collect_shapes(struct block *block)
 {
-    const struct trace *trace = saver->trace;
-    saver->shapes.count = 0;
-    saver->shape_keys = names_open();
-    for (size_t i = 0; i < count; i++) {
+    const struct trace *trace = block->saver->trace;
+    event_id first = block->first;
+    block->shapes.count = 0;
+    struct names *keys = names_open();
+    for (size_t i = 0; i < block->count; i++) {
         struct shape shape = { 0 };
-        shape.args = saver->masks[i];
+        shape.args = block->masks[i];
         shape.category = trace->category[first + i];
         shape.flags = trace->flags[first + i];
-        const struct shape *last = saver->shapes.count ? &saver->shapes.at[saver->numbers[i - 1]] : NULL;
+        const struct shape *last = block->shapes.count ? &block->shapes.at[block->numbers[i - 1]] : NULL;
         if (last && last->args == shape.args && last->category == shape.category &&
             last->flags == shape.flags) {
-            saver->numbers[i] = saver->numbers[i - 1];
+            block->numbers[i] = block->numbers[i - 1];
             continue;
         }
         unsigned char key[11];
         memcpy(key, &shape.args, 8);
         memcpy(key + 8, &shape.category, 2);
         key[10] = shape.flags;
-        name_id id = names_add(saver->shape_keys, (const char *)key, sizeof key);
-        if (id == saver->shapes.count)
-            *VEC_PUSH(&saver->shapes) = shape;
-        saver->numbers[i] = id;
+        name_id id = names_add(keys, (const char *)key, sizeof key);
+        if (id == block->shapes.count)
+            *VEC_PUSH(&block->shapes) = shape;
+        block->numbers[i] = id;
     }
-    names_free(saver->shape_keys);
+    names_free(keys);
 }
 
-static void save_shapes(struct saver *saver, struct tpafile_encoder *encoder, size_t events)
+static void save_shapes(struct block *block)
 {
-    tpafile_encode_column(encoder, TPAFILE_EVENTS_SHAPE, saver->numbers, events);
-    size_t count = saver->shapes.count;
+    struct tpafile_encoder *encoder = block->encoder;
+    tpafile_encode_column(encoder, TPAFILE_EVENTS_SHAPE, block->numbers, block->count);
+    size_t count = block->shapes.count;
     for (size_t i = 0; i < count; i++)
-        saver->numbers[i] = saver->shapes.at[i].category;
-    tpafile_encode_column(encoder, TPAFILE_EVENTS_SHAPE_CATEGORY, saver->numbers, count);
+        block->numbers[i] = block->shapes.at[i].category;
+    tpafile_encode_column(encoder, TPAFILE_EVENTS_SHAPE_CATEGORY, block->numbers, count);
     for (size_t i = 0; i < count; i++)
-        saver->numbers[i] = saver->shapes.at[i].flags;
-    tpafile_encode_column(encoder, TPAFILE_EVENTS_SHAPE_FLAGS, saver->numbers, count);
+        block->numbers[i] = block->shapes.at[i].flags;
+    tpafile_encode_column(encoder, TPAFILE_EVENTS_SHAPE_FLAGS, block->numbers, count);
     for (size_t i = 0; i < count; i++)
-        saver->numbers[i] = (int64_t)saver->shapes.at[i].args;
-    tpafile_encode_column(encoder, TPAFILE_EVENTS_SHAPE_ARGS, saver->numbers, count);
+        block->numbers[i] = (int64_t)block->shapes.at[i].args;
+    tpafile_encode_column(encoder, TPAFILE_EVENTS_SHAPE_ARGS, block->numbers, count);
 }
 
 /* How many values of the column come before EVENT. */
@@ -294,61 +308,109 @@ static size_t count_before(const struct trace_arg_column *column, event_id event
     return before;
 }
 
-static void save_argument(struct saver *saver, struct tpafile_encoder *encoder, unsigned place,
-                          event_id first, size_t count)
+static void save_argument(struct block *block, unsigned place)
 {
+    const struct saver *saver = block->saver;
     const struct trace_arg_column *column = &saver->trace->args[saver->args[place]];
     enum tpafile_argument_type type = arguments[saver->args[place]].type;
-    size_t at = count_before(column, first), values = 0;
-    for (size_t i = 0; i < count; i++) {
-        if (!(saver->masks[i] >> place & 1))
+    size_t at = count_before(column, block->first), values = 0;
+    for (size_t i = 0; i < block->count; i++) {
+        if (!(block->masks[i] >> place & 1))
             continue;
         int64_t value =
             column->wide ? ((const int64_t *)column->values)[at] : ((const int32_t *)column->values)[at];
         at++;
-        saver->numbers[values++] = type == TPAFILE_ARGUMENT_TEXT ? text_number(saver, (name_id)value) : value;
+        block->numbers[values++] = type == TPAFILE_ARGUMENT_TEXT ? text_number(saver, (name_id)value) : value;
     }
-    tpafile_encode_column(encoder, TPAFILE_EVENTS_ARG + place, saver->numbers, values);
+    tpafile_encode_column(block->encoder, TPAFILE_EVENTS_ARG + place, block->numbers, values);
 }
 
-static void save_block(struct saver *saver, size_t file, event_id first, size_t count)
+/* A task of parallel_run. */
+static void pack_block(void *context, size_t part)
 {
-    const struct trace *trace = saver->trace;
-    struct tpafile_encoder *encoder = tpafile_writer_encoder(saver->writer);
+    struct block *block = (struct block *)context + part;
+    const struct trace *trace = block->saver->trace;
+    struct tpafile_encoder *encoder = block->encoder;
+    event_id first = block->first;
+    size_t count = block->count;
     tpafile_encode_begin(encoder, TPAFILE_EVENTS, (uint32_t)count);
-    tpafile_encode_column(encoder, TPAFILE_EVENTS_FILE, &(int64_t){ (int64_t)file }, 1);
+    tpafile_encode_column(encoder, TPAFILE_EVENTS_FILE, &(int64_t){ (int64_t)block->file }, 1);
     tpafile_encode_column(encoder, TPAFILE_EVENTS_START, trace->start_ns + first, count);
     tpafile_encode_column(encoder, TPAFILE_EVENTS_DURATION, trace->dur_ns + first, count);
     for (size_t i = 0; i < count; i++)
-        saver->numbers[i] = 1 + (int64_t)trace->name[first + i];
-    tpafile_encode_column(encoder, TPAFILE_EVENTS_NAME, saver->numbers, count);
+        block->numbers[i] = 1 + (int64_t)trace->name[first + i];
+    tpafile_encode_column(encoder, TPAFILE_EVENTS_NAME, block->numbers, count);
     for (size_t i = 0; i < count; i++)
-        saver->numbers[i] = trace->track[first + i];
-    tpafile_encode_column(encoder, TPAFILE_EVENTS_TRACK, saver->numbers, count);
-    collect_masks(saver, first, count);
-    collect_shapes(saver, first, count);
-    save_shapes(saver, encoder, count);
-    for (unsigned place = 0; place < saver->arg_count; place++)
-        save_argument(saver, encoder, place, first, count);
-    tpafile_writer_put(saver->writer, count);
+        block->numbers[i] = trace->track[first + i];
+    tpafile_encode_column(encoder, TPAFILE_EVENTS_TRACK, block->numbers, count);
+    collect_masks(block);
+    collect_shapes(block);
+    save_shapes(block);
+    for (unsigned place = 0; place < block->saver->arg_count; place++)
+        save_argument(block, place);
+}
+
+/* Blocks that are packed at the same time: two for each thread. How many there is memory for, at least 1. */
+static size_t open_blocks(struct saver *saver, struct block *blocks, size_t most)
+{
+    size_t count = 0;
+    for (; count < most; count++) {
+        struct tpafile_encoder *encoder =
+            count ? tpafile_encoder_open(saver->level) : tpafile_writer_encoder(saver->writer);
+        if (!encoder)
+            break;
+        blocks[count] = (struct block){
+            .saver = saver,
+            .encoder = encoder,
+            .masks = mem_alloc(mem_times(saver->block_events, sizeof *blocks->masks)),
+            .numbers = mem_alloc(mem_times(saver->block_events, sizeof *blocks->numbers)),
+        };
+    }
+    return count;
+}
+
+static void free_blocks(struct block *blocks, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (i)
+            tpafile_encoder_free(blocks[i].encoder);
+        free(blocks[i].masks);
+        free(blocks[i].numbers);
+        VEC_FREE(&blocks[i].shapes);
+    }
+    free(blocks);
+}
+
+static void put_blocks(struct saver *saver, unsigned workers, struct block *blocks, size_t count)
+{
+    parallel_run(workers, count, pack_block, blocks);
+    for (size_t i = 0; i < count; i++)
+        tpafile_writer_put_from(saver->writer, blocks[i].encoder, blocks[i].count);
 }
 
 static void save_events(struct saver *saver)
 {
     const struct trace *trace = saver->trace;
-    saver->masks = mem_alloc(mem_times(saver->block_events, sizeof *saver->masks));
-    saver->numbers = mem_alloc(mem_times(saver->block_events, sizeof *saver->numbers));
+    unsigned workers = parallel_parts(trace->workers, trace->event_count);
+    size_t most = workers > 1 ? 2 * (size_t)workers : 1, filled = 0;
+    struct block *blocks = mem_alloc(mem_times(most, sizeof *blocks));
+    size_t count = open_blocks(saver, blocks, most);
     for (size_t i = 0; i < trace->file_count; i++) {
         const struct trace_file *file = &trace->files[i];
         for (size_t at = 0; at < file->event_count; at += saver->block_events) {
             size_t left = file->event_count - at;
-            save_block(saver, i, (event_id)(file->first_event + at),
-                       left < saver->block_events ? left : saver->block_events);
+            struct block *block = &blocks[filled++];
+            block->file = i;
+            block->first = (event_id)(file->first_event + at);
+            block->count = left < saver->block_events ? left : saver->block_events;
+            if (filled == count) {
+                put_blocks(saver, workers, blocks, filled);
+                filled = 0;
+            }
         }
     }
-    free(saver->masks);
-    free(saver->numbers);
-    VEC_FREE(&saver->shapes);
+    put_blocks(saver, workers, blocks, filled);
+    free_blocks(blocks, count);
 }
 
 static void save_flows_and_samples(struct saver *saver)
@@ -387,11 +449,12 @@ bool tpafile_save(const struct trace *trace, const struct tpafile_save_options *
     struct saver saver = {
         .trace = trace,
         .block_events = options->block_events ? options->block_events : BLOCK_EVENTS,
+        .level = trace->event_count < SMALL_TRACE ? SMALL_LEVEL : SAVE_LEVEL,
     };
     saver.writer = tpafile_writer_open(&(struct tpafile_writer_options){
         .sink = options->sink,
         .context = options->context,
-        .level = trace->event_count < SMALL_TRACE ? SMALL_LEVEL : SAVE_LEVEL,
+        .level = saver.level,
         .rows = (uint32_t)saver.block_events,
         .wall_ns = trace->file_count && trace->files[0].has_base ? trace->files[0].base_ns : 0,
     });

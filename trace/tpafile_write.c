@@ -123,15 +123,21 @@ static bool reserve(struct tpafile_writer *writer, char **bytes, size_t count, s
     return true;
 }
 
-static bool put_block(struct tpafile_writer *writer, uint64_t records)
+static bool put_block_of(struct tpafile_writer *writer, struct tpafile_encoder *encoder, uint64_t records)
 {
     size_t size = 0;
-    const void *block = tpafile_encode_end(writer->encoder, &size);
+    tpafile_encode_number(encoder, (uint32_t)writer->written.blocks);
+    const void *block = tpafile_encode_end(encoder, &size);
     if (!send(writer, block, size))
         return false;
     writer->written.blocks++;
     writer->written.records += records;
     return true;
+}
+
+static bool put_block(struct tpafile_writer *writer, uint64_t records)
+{
+    return put_block_of(writer, writer->encoder, records);
 }
 
 /* ---- texts ---- */
@@ -376,4 +382,9 @@ struct tpafile_encoder *tpafile_writer_encoder(struct tpafile_writer *writer)
 bool tpafile_writer_put(struct tpafile_writer *writer, uint64_t records)
 {
     return !writer->failed && put_block(writer, records);
+}
+
+bool tpafile_writer_put_from(struct tpafile_writer *writer, struct tpafile_encoder *encoder, uint64_t records)
+{
+    return !writer->failed && put_block_of(writer, encoder, records);
 }

@@ -4,6 +4,7 @@
  */
 #define XXH_INLINE_ALL
 #include "base/memory.h"
+#include "base/parallel.h"
 #include "tests/unit/tpa_bytes.h"
 #include "tests/unit/trace_dump.h"
 #include "trace/tpafile_bytes.h"
@@ -192,6 +193,29 @@ static void a_converted_trace_is_the_trace(void **state)
         buffer_release(&bytes);
     }
     free(expected);
+    trace_free(trace);
+}
+
+/* Blocks are packed by several threads and written in order, so that the file is the same for any number of them. */
+static void threads_pack_the_same_file(void **state)
+{
+    (void)state;
+    struct trace *trace = read_json(everything);
+    size_t worth = parallel_worth;
+    parallel_worth = 1;
+    for (size_t block_events = 1; block_events <= 5; block_events++) {
+        trace->workers = 1;
+        struct buffer expected = tpa_of_trace(trace, block_events);
+        assert_true(expected.count > 0);
+        for (trace->workers = 2; trace->workers <= 4; trace->workers++) {
+            struct buffer bytes = tpa_of_trace(trace, block_events);
+            assert_int_equal(bytes.count, expected.count);
+            assert_memory_equal(bytes.at, expected.at, expected.count);
+            buffer_release(&bytes);
+        }
+        buffer_release(&expected);
+    }
+    parallel_worth = worth;
     trace_free(trace);
 }
 
@@ -542,6 +566,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_converted_trace_is_the_trace),
+        cmocka_unit_test(threads_pack_the_same_file),
         cmocka_unit_test(a_file_cut_anywhere_gives_every_whole_block),
         cmocka_unit_test(a_flipped_bit_costs_one_block),
         cmocka_unit_test(missing_bytes_cost_the_blocks_they_were_of),
