@@ -104,7 +104,8 @@ struct timeline {
     VEC_OF(struct timeline_strip) strips;
     VEC_OF(struct timeline_series) series;
     struct names *names, *details;
-    uint64_t left_out; /* events that are not among the spans */
+    uint64_t left_out;       /* events that are not among the spans */
+    size_t devices_left_out; /* that have neither lane nor strip */
     const char
         *command; /* writes a part of it for Perfetto: "tpa convert FILE --range"; NULL: there is none */
     struct arena arena;

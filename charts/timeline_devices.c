@@ -14,6 +14,9 @@ enum { WEIGHT_OF_WORK = 4 };
 /* Where several operations overlap on a stream each gets a row of its own. */
 enum { STREAM_ROWS = 4 };
 
+/* A strip takes 600 kB of memory, and nobody looks through more. */
+enum { MOST_DEVICES = 512 };
+
 /* Gaps shorter than this part of the recording are only summed up: nobody can see them. */
 enum { SHORT_GAP = 200000 };
 
@@ -268,8 +271,14 @@ void timeline_add_devices(struct timeline_making *making)
     size_t stream = 0, gap = 0;
     for (uint32_t d = 0; d < gpu->device_count; d++) {
         uint32_t file = gpu->devices[d].file;
-        if (!making->selection || !making->selection->files || making->selection->files[file])
+        if (making->selection && making->selection->files && !making->selection->files[file])
+            continue;
+        if (making->timeline->strips.count < MOST_DEVICES) {
             add_device(making, streams, d, &stream, gaps, &gap);
+            continue;
+        }
+        making->timeline->left_out += gpu->devices[d].count;
+        making->timeline->devices_left_out++;
     }
     gpu_streams_free(streams);
     gaps_free(gaps);

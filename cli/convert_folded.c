@@ -221,23 +221,42 @@ static void add_stack_frame(const struct trace_stacks *stacks, struct buffer *li
     buffer_release(&text);
 }
 
+/* A frame of the stack that is written, and where its text ends. */
+struct open_frame {
+    stack_id id;
+    size_t end;
+};
+
+/* Stacks come after their parents, and mostly the next is within the last or beside it: what they share is kept. */
 static void make_stacks(const void *context, size_t part, struct buffer *out)
 {
     const struct trace_stacks *stacks = context;
-    VEC_OF(struct stack_key) frames = { 0 };
+    VEC_OF(stack_id) chain = { 0 };
+    VEC_OF(struct open_frame) open = { 0 };
+    struct buffer line = { 0 };
     for (stack_id id = stacks->parts.at[part]; id < stacks->parts.at[part + 1]; id++) {
         if (stacks->own_ns.at[id] <= 0)
             continue;
-        frames.count = 0;
-        for (stack_id at = id; at != STACK_NONE; at = frames.at[frames.count - 1].parent)
-            *VEC_PUSH(&frames) = key_of(stacks, at);
-        for (size_t i = frames.count; i-- > 0;) {
-            add_stack_frame(stacks, out, &frames.at[i]);
-            buffer_putc(out, i > 0 ? ';' : ' ');
+        chain.count = 0;
+        for (stack_id at = id; at != STACK_NONE; at = key_of(stacks, at).parent)
+            *VEC_PUSH(&chain) = at;
+        size_t depth = chain.count, shared = 0;
+        while (shared < open.count && shared < depth && open.at[shared].id == chain.at[depth - 1 - shared])
+            shared++;
+        open.count = shared;
+        line.count = shared ? open.at[shared - 1].end : 0;
+        for (size_t i = shared; i < depth; i++) {
+            struct stack_key key = key_of(stacks, chain.at[depth - 1 - i]);
+            buffer_puts(&line, i > 0 ? ";" : "");
+            add_stack_frame(stacks, &line, &key);
+            *VEC_PUSH(&open) = (struct open_frame){ chain.at[depth - 1 - i], line.count };
         }
-        buffer_printf(out, "%" PRId64 "\n", stacks->own_ns.at[id]);
+        buffer_add(out, line.at, line.count);
+        buffer_printf(out, " %" PRId64 "\n", stacks->own_ns.at[id]);
     }
-    VEC_FREE(&frames);
+    buffer_release(&line);
+    VEC_FREE(&chain);
+    VEC_FREE(&open);
 }
 
 /*

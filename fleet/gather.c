@@ -4,6 +4,7 @@
  */
 #include "fleet/gather.h"
 
+#include "analyze/many_rows.h"
 #include "facts/collectives.h"
 #include "facts/device_steps.h"
 #include "facts/host_state.h"
@@ -58,7 +59,7 @@ static bool has_device(const struct gathering *gathering, size_t device)
 static bool is_cut(const char *kind)
 {
     return strcmp(kind, "cut_short") == 0 || strcmp(kind, "not_closed") == 0 ||
-           strcmp(kind, "damaged_file") == 0;
+           strcmp(kind, "damaged_file") == 0 || strcmp(kind, "unfinished_file") == 0;
 }
 
 static const char *base_name(const char *path)
@@ -208,12 +209,29 @@ static void find_host_times(const struct gathering *gathering, struct host_times
     measured_take(&times->blocked, &blocked);
 }
 
+/* Behind the last device of the file that the table of STEPS holds. Notes how many it does not. */
+static size_t last_device_of_steps(struct gathering *gathering, size_t first, size_t steps)
+{
+    size_t devices = 0, most = steps ? (MANY_ROWS + steps - 1) / steps : 0;
+    while (has_device(gathering, first + devices))
+        devices++;
+    if (devices <= most || steps == 0)
+        return first + devices;
+    struct facts_notice notice = { 0, facts_text(gathering->own, "many_rows"),
+                                   facts_text(gathering->own,
+                                              "devices are not in the table of steps, which is full"),
+                                   (int64_t)(devices - most) };
+    facts_add(gathering->own, FACTS_NOTICES, &notice);
+    return first + most;
+}
+
 static void add_steps(struct gathering *gathering)
 {
     struct host_times times;
     find_host_times(gathering, &times);
     size_t first, end = device_steps_of_file(gathering->steps, gathering->file, &first);
     size_t first_device = gpu_first_device(gathering->gpu, gathering->file);
+    size_t last_device = last_device_of_steps(gathering, first_device, end - first);
     for (size_t s = first; s < end; s++) {
         const struct device_step *step = &gathering->steps->at[s];
         struct facts_step row = {
@@ -229,7 +247,7 @@ static void add_steps(struct gathering *gathering)
         for (size_t p = 0; p < FACTS_PARTS; p++)
             row.part_ns[p] = FACTS_MISSING;
         size_t d = first_device;
-        for (; has_device(gathering, d); d++) {
+        for (; d < last_device; d++) {
             const struct fleet_timeline *line = &gathering->lines[d];
             row.device = gathering->gpu->devices[d].id;
             row.all_communication_ns = measured_within(&line->communication, step->start_ns, step->end_ns);

@@ -241,6 +241,7 @@ struct tpalog_trace {
     VEC_OF(track_id) track_ids;  /* the trace's, by the file's; TRACK_NONE: not yet */
     size_t begun;                /* files begun in the builder */
     size_t next_device, next_property, next_notice, next_track; /* rows that were looked at */
+    size_t first_track; /* from there on to next_track they are of the file that was begun last */
     uint64_t lost_tracks, lost_categories;
 };
 
@@ -514,6 +515,7 @@ static void add_tracks(struct tpalog_reader *reader, size_t index)
     struct tpalog_trace *trace = reader->trace;
     while (trace->track_ids.count < trace->tracks.count)
         *VEC_PUSH(&trace->track_ids) = TRACK_NONE;
+    trace->first_track = trace->next_track;
     for (; trace->next_track < trace->tracks.count; trace->next_track++) {
         const int64_t *row = row_at(&trace->tracks, trace->next_track);
         if (row[TPAFILE_TRACK_FILE] > (int64_t)index)
@@ -567,20 +569,20 @@ static void begin_files(struct tpalog_reader *reader, size_t index)
     }
 }
 
-/* The trace's track for the file's; a track of its own for those whose row is lost. */
-static track_id find_track(struct tpalog_reader *reader, track_id number)
+/* A track of its own for one whose row is lost, or of another file. */
+static track_id lost_track(struct tpalog_reader *reader, track_id number)
 {
-    struct tpalog_trace *trace = reader->trace;
-    if (number < trace->track_ids.count && trace->track_ids.at[number] != TRACK_NONE)
-        return trace->track_ids.at[number];
-    trace->lost_tracks++;
+    reader->trace->lost_tracks++;
     return trace_builder_track(reader->builder, &(struct track_key){ .pid = 0, .tid = number });
 }
 
-/* The same for a number of a record, which may be none. */
+/* The trace's track for the number of a record, which may be none. */
 static track_id find_told_track(struct tpalog_reader *reader, int64_t number)
 {
-    return find_track(reader, number == TPAFILE_NONE ? TRACK_NONE : (track_id)number);
+    const struct tpalog_trace *trace = reader->trace;
+    track_id row = number == TPAFILE_NONE ? TRACK_NONE : (track_id)number;
+    return row < trace->track_ids.count && trace->track_ids.at[row] != TRACK_NONE ? trace->track_ids.at[row]
+                                                                                  : lost_track(reader, row);
 }
 
 /* ---- events: in the order of the file ---- */
@@ -667,9 +669,9 @@ static void map_events(struct tpalog_reader *reader, struct tpalog_part *part)
     }
     for (size_t i = 0; i < count; i++) {
         track_id number = part->tracks[i];
-        part->tracks[i] = number < trace->track_ids.count && trace->track_ids.at[number] != TRACK_NONE
+        part->tracks[i] = number >= trace->first_track && number < trace->next_track
                               ? trace->track_ids.at[number]
-                              : find_track(reader, number);
+                              : lost_track(reader, number);
     }
     for (size_t i = 0; i < count; i++) {
         if (part->categories[i] < trace->categories.count) {

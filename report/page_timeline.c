@@ -415,8 +415,11 @@ static void add_left_out(struct buffer *out, const struct timeline *timeline, si
     buffer_printf(
         out,
         "<p class=\"faint left-out\">%zu of %llu events are on this page, the longest, and more of the "
-        "devices than of the host; the bars above the timeline count all of them.",
-        count, (unsigned long long)left_out + count);
+        "devices than of the host; the bars above the timeline count all of them%s",
+        count, (unsigned long long)left_out + count, timeline->devices_left_out ? "" : ".");
+    if (timeline->devices_left_out)
+        buffer_printf(out, ", but those of %zu further devices, which are left out.",
+                      timeline->devices_left_out);
     if (timeline->command) {
         buffer_puts(out, " All events of a part of it, for Perfetto: <code>");
         escape_html(out, timeline->command, strlen(timeline->command));

@@ -2,6 +2,7 @@
 #include "summary/headline.h"
 
 #include "analyze/info.h"
+#include "base/names.h"
 #include "base/quantity.h"
 #include "facts/features.h"
 #include "facts/step_list.h"
@@ -45,16 +46,16 @@ static void add_fact(struct headline *headline, const char *label, const char *t
 static const char *gpu_text(struct headline *headline)
 {
     const struct gpu *gpu = headline->summary->gpu;
-    size_t count = 0;
+    struct names *devices = names_open();
     struct text name = { 0 };
     for (size_t i = 0; gpu && i < gpu->count; i++) {
         const struct gpu_row *row = &gpu->at[i];
-        bool seen = false;
-        for (size_t k = 0; k < i && !seen; k++)
-            seen = gpu->at[k].key.rank == row->key.rank && gpu->at[k].key.device == row->key.device;
-        count += !seen;
+        const int64_t device[] = { row->key.rank, row->key.device };
+        names_add(devices, (const char *)device, sizeof device);
         name = name.at ? name : row->name;
     }
+    size_t count = names_count(devices);
+    names_free(devices);
     if (count == 0)
         return NULL;
     if (!name.at)

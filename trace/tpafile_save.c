@@ -185,8 +185,6 @@ static void save_track(struct saver *saver, const struct track *track)
 
 static void save_notice(struct saver *saver, const struct trace_notice *notice)
 {
-    if (notice->of_container && strcmp(notice->kind, "unfinished_file") == 0)
-        return; /* this file will have an end */
     int64_t row[TPAFILE_NOTICE_FIELDS_END] = {
         [TPAFILE_NOTICE_FILE] = notice->of_all ? TPAFILE_NO_FILE : notice->file,
         [TPAFILE_NOTICE_WORD] = own_text(saver, notice->kind),

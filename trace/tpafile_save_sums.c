@@ -44,8 +44,6 @@ static void save_notices(struct tpafile_writer *writer, const struct sums_origin
 {
     for (size_t i = 0; i < origin->notices.count; i++) {
         const struct sums_notice *notice = &origin->notices.at[i];
-        if (strcmp(notice->kind, "unfinished_file") == 0)
-            continue; /* this file will have an end */
         int64_t row[TPAFILE_NOTICE_FIELDS_END] = {
             [TPAFILE_NOTICE_FILE] = 0,
             [TPAFILE_NOTICE_WORD] = text_of(writer, notice->kind),

@@ -7,6 +7,8 @@
  *
  * What fails says so by crashing, or a sanitizer does; the seed and the question are told before.
  */
+#include "tests/fuzz/questions.h"
+
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -38,7 +40,7 @@ int main(int argc, char **argv)
     unsigned long every = argc > 3 ? strtoul(argv[3], NULL, 10) : 1;
     every = every ? every : 1;
     signal(SIGABRT, on_abort);
-    enum { QUESTIONS = 90, SEED_BYTES = 12 };
+    enum { QUESTIONS = QUESTION_COUNT + 1, SEED_BYTES = 12 }; /* the last: what a store is asked */
     for (unsigned long seed = first; seed < first + count; seed++)
         for (unsigned question = 0; question < QUESTIONS; question++) {
             if ((seed + question) % every != 0)

@@ -418,6 +418,32 @@ static void a_log_can_be_converted(void **state)
     buffer_release(&bytes);
 }
 
+/* What a killed recording left says so when it is converted, too, and what is made of that. */
+static void an_unfinished_log_stays_one(void **state)
+{
+    (void)state;
+    struct buffer bytes = { 0 };
+    struct tpafile_writer *log = tpa_writer(&bytes, 64);
+    add_facts(log);
+    add_call(log, 110, 211, 1, 0);
+    assert_true(tpafile_writer_flush(log));
+    tpafile_writer_free(log); /* killed: there is no end */
+    struct trace *trace = read_log(&bytes);
+    for (int times = 0; times < 2; times++) {
+        struct buffer converted = tpa_of_trace(trace, 0);
+        struct trace *again = read_log(&converted);
+        assert_true(again->files[0].container->closed);
+        assert_string_equal(find_notice(again, "unfinished_file")->text,
+                            find_notice(trace, "unfinished_file")->text);
+        assert_int_equal(find_notice(again, "unfinished_file")->count, 1);
+        trace_free(trace);
+        trace = again;
+        buffer_release(&converted);
+    }
+    trace_free(trace);
+    buffer_release(&bytes);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -429,6 +455,7 @@ int main(void)
         cmocka_unit_test(what_went_wrong_is_told),
         cmocka_unit_test(a_log_can_be_read_while_it_is_written),
         cmocka_unit_test(a_log_can_be_converted),
+        cmocka_unit_test(an_unfinished_log_stays_one),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
