@@ -517,9 +517,8 @@ static const struct idle_rule idle_rules[] = {
 
 /* Collectives are captured under conditions only, so the price leaves them between the graphs. */
 static const char *const launch_advice_of_ranks =
-    "capture what lies between the collectives as CUDA graphs, as torch.compile(model, mode=\"reduce-overhead\") "
-    "does where it can: collectives themselves only with NCCL, fixed sizes and every rank capturing alike; fused "
-    "optimizers (fused=True) and larger batches save a part of it";
+    "capture what lies between the collectives as CUDA graphs (torch.compile with mode=\"reduce-overhead\"); "
+    "fused optimizers (fused=True) and larger batches save a part of it";
 
 static void look_at_idle_time(struct pricing *pricing, const struct idle_rule *rule)
 {
