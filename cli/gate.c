@@ -67,8 +67,10 @@ static void about(struct gate *gate, size_t figure)
 static bool not_a_gate(const char *text, struct tpa_error *err)
 {
     tpa_fail(err, TPA_NOWHERE, "'%s' is no gate", text);
-    return tpa_hint(err, "a gate is 5%% (the step time), op=10%%:REGEX (rows), memory=2%% (or busy=, "
-                         "communication=, copies=, host=, device=, of fleets spread=, waiting=), or idle=+3pp (idle share)");
+    return tpa_hint(
+        err,
+        "a gate is 5%% (the step time), op=10%%:REGEX (rows), memory=2%% (or busy=, "
+        "communication=, copies=, host=, device=, of fleets spread=, waiting=), or idle=+3pp (idle share)");
 }
 
 /* "+3pp" or "3pp". */
