@@ -152,7 +152,7 @@ static void add_row(const struct join *join, struct diff_rows *table, name_id be
         struct shift_sample *sample = &sampled.sides[i];
         *sample = (struct shift_sample){ values[i], 0, join->samples[i] };
         sampled.present[i] = fill_values(join, i, ids[i], values[i], &sample->listed, &row.calls[i]);
-        if (sampled.present[i] && join->sides[i]->only_listed)
+        if (sampled.present[i] && join->sides[i] && join->sides[i]->only_listed)
             sample->count = sample->listed;
     }
     if (!sampled.present[0] && !sampled.present[1])

@@ -64,7 +64,7 @@ void samples_pack(struct buffer *out, const double *values, size_t count, bool w
     if (whole && count > 16 && count_runs(values, count) * 4 < count) {
         size_t begin = out->count;
         pack_runs(out, values, count);
-        if (count <= SAMPLES_PER_BYTE * (out->count - begin))
+        if (count <= (uint64_t)SAMPLES_PER_BYTE * (out->count - begin))
             return;
         out->count = begin;
     }
@@ -135,7 +135,7 @@ bool samples_unpack(const void *bytes, size_t size, struct samples *samples)
     unsigned char form = *in.at++;
     uint64_t count, bits, before = 0;
     if (form == FORM_RUNS)
-        return get_number(&in, &count) && count <= SAMPLES_PER_BYTE * size &&
+        return get_number(&in, &count) && count <= (uint64_t)SAMPLES_PER_BYTE * size &&
                unpack_runs(&in, count, samples);
     if ((form != FORM_WHOLE && form != FORM_DOUBLES) || !get_number(&in, &count) ||
         count > (uint64_t)(in.end - in.at)) /* each takes a byte or more */
