@@ -59,13 +59,23 @@ static bool is_data_loading(const struct trace *trace, event_id e)
            annotation_is_data_loading(trace_name(trace, e));
 }
 
-static bool is_pageable_upload(const struct trace *trace, event_id e)
+static bool is_upload_from(const struct trace *trace, event_id e, enum copy_memory memory)
 {
     if (trace->kind[e] != EVENT_MEMCPY)
         return false;
     struct copy_kind kind =
         copy_kind_with(copy_kind_of(trace_name(trace, e)), trace_arg_text(trace, ARG_COPY_MEMORY, e));
-    return kind.direction == COPY_HTOD && kind.memory == MEMORY_PAGEABLE;
+    return kind.direction == COPY_HTOD && kind.memory == memory;
+}
+
+static bool is_pageable_upload(const struct trace *trace, event_id e)
+{
+    return is_upload_from(trace, e, MEMORY_PAGEABLE);
+}
+
+static bool is_pinned_upload(const struct trace *trace, event_id e)
+{
+    return is_upload_from(trace, e, MEMORY_PINNED);
 }
 
 static bool is_copy_within(const struct trace *trace, event_id e)
@@ -433,48 +443,61 @@ static void look_at_waits(struct pricing *pricing)
         add_word(&findings->quiet, "waits of the host");
 }
 
-static void look_at_copies(struct pricing *pricing)
+/* Copies that HOLDS says, called SUBJECT where they are not worth a change. Without an edit of its own FINDING is priced as if
+ * those of the name that takes most time took none. */
+static void look_at_copies_of(struct pricing *pricing, bool (*holds)(const struct trace *trace, event_id e),
+                              struct priced_finding finding, const char *subject)
 {
     struct findings *findings = pricing->findings;
-    struct place uploads = find_place(pricing->trace, is_pageable_upload),
-                 within = find_place(pricing->trace, is_copy_within);
-    if (uploads.longest != EVENT_NONE) {
-        struct buffer where = { 0 };
-        buffer_puts(&where, names_text(pricing->trace->names, uploads.name));
-        add_caller(pricing, uploads.longest, &where);
-        price(pricing,
-              (struct priced_finding){
-                  .rule = as_text("pageable_copies"),
-                  .title = as_text("copies from pageable memory block the host"),
-                  .where = kept(findings, &where),
-                  .advice = as_text(
-                      "pin the batches, DataLoader(..., pin_memory=True), and copy with non_blocking=True"),
-                  .edit = { .kind = EDIT_PINNED_COPIES } },
-              "copies from pageable memory");
-    } else {
-        add_word(&findings->quiet, "copies from pageable memory");
-    }
-    if (within.longest == EVENT_NONE) {
-        add_word(&findings->quiet, "copies within devices");
+    const struct place place = find_place(pricing->trace, holds);
+    if (place.longest == EVENT_NONE) {
+        add_word(&findings->quiet, subject);
         return;
     }
     struct buffer where = { 0 };
-    buffer_puts(&where, names_text(pricing->trace->names, within.name));
-    add_caller(pricing, within.longest, &where);
-    const char *pattern = pattern_of(findings, as_text(names_text(pricing->trace->names, within.name)));
-    price(pricing,
-          (struct priced_finding){
-              .rule = as_text("device_copies"),
-              .title = as_text("copies within the device"),
-              .where = kept(findings, &where),
-              .advice = as_text(
-                  "remove copies that only move data: contiguous(), cat, clone and layout changes between "
-                  "operators; write results into place"),
-              .edit = { .kind = EDIT_SCALE,
-                        .target = TARGET_COPY,
-                        .pattern = pattern,
-                        .pattern_len = strlen(pattern) } },
-          "copies within devices");
+    const char *name = names_text(pricing->trace->names, place.name);
+    buffer_puts(&where, name);
+    add_caller(pricing, place.longest, &where);
+    finding.where = kept(findings, &where);
+    if (finding.edit.kind == EDIT_SCALE) {
+        const char *pattern = pattern_of(findings, as_text(name));
+        finding.edit.pattern = pattern;
+        finding.edit.pattern_len = strlen(pattern);
+    }
+    price(pricing, finding, subject);
+}
+
+static void look_at_copies(struct pricing *pricing)
+{
+    const struct edit without = { .kind = EDIT_SCALE, .target = TARGET_COPY };
+    look_at_copies_of(
+        pricing, is_pageable_upload,
+        (struct priced_finding){
+            .rule = as_text("pageable_copies"),
+            .title = as_text("copies from pageable memory block the host"),
+            .advice =
+                as_text("pin the batches, DataLoader(..., pin_memory=True), and copy with non_blocking=True"),
+            .edit = { .kind = EDIT_PINNED_COPIES } },
+        "copies from pageable memory");
+    look_at_copies_of(
+        pricing, is_pinned_upload,
+        (struct priced_finding){
+            .rule = as_text("pinned_copies"),
+            .title = as_text("copies from pinned memory to the device"),
+            .advice = as_text("copy ahead, on a stream of its own, while the device computes "
+                              "(prefetch the next batch); keep on the device what is used again"),
+            .edit = without },
+        "copies from pinned memory");
+    look_at_copies_of(
+        pricing, is_copy_within,
+        (struct priced_finding){
+            .rule = as_text("device_copies"),
+            .title = as_text("copies within the device"),
+            .advice =
+                as_text("remove copies that only move data: contiguous(), cat, clone and layout changes "
+                        "between operators; write results into place"),
+            .edit = without },
+        "copies within devices");
 }
 
 /* A rule whose place is idle time of devices for some causes. */

@@ -413,6 +413,7 @@ static const char *section_of(const char *rule)
         { "data_loading", "gaps" },
         { "host_wait", "transfers" },
         { "pageable_copies", "transfers" },
+        { "pinned_copies", "transfers" },
         { "device_copies", "transfers" },
         { "launches", "launches" },
         { "allocation", "memory" },

@@ -279,6 +279,11 @@ static void draw_device_copies(bool wrong, int64_t us, int64_t n)
     draw_two_works(wrong, "gpu_memcpy", "Memcpy DtoD (Device -> Device)", us, n);
 }
 
+static void draw_pinned_copies(bool wrong, int64_t us, int64_t n)
+{
+    draw_two_works(wrong, "gpu_memcpy", "Memcpy HtoD (Pinned -> Device)", us, n);
+}
+
 static void draw_communication(bool wrong, int64_t us, int64_t n)
 {
     draw_two_works(wrong, "kernel", "ncclDevKernel_AllReduce_Sum_f32_RING_LL", us, n);
@@ -371,6 +376,7 @@ static void every_finding_has_its_price(void **state)
         { "data_loading", draw_data_loading, 200 },
         { "host_wait", draw_host_wait, 400 },
         { "pageable_copies", draw_pageable_copies, 390 },
+        { "pinned_copies", draw_pinned_copies, 300 },
         { "device_copies", draw_device_copies, 300 },
         { "communication", draw_communication, 300 },
         { "launches", draw_launches, 460 },
