@@ -296,6 +296,11 @@ static bool price(struct pricing *pricing, struct priced_finding finding, const 
         for (size_t i = 0; i < findings->count; i++)
             add_option(&check, &findings->at[i].edit);
     }
+    int64_t most_ns = (int64_t)(finding.most_share * (double)gain.now_ns);
+    if (finding.most_share > 0 && finding.saves_ns > most_ns) {
+        finding.saves_ns = most_ns;
+        findings->bounded = true;
+    }
     add_option(&check, &finding.edit);
     finding.check = kept(findings, &check);
     finding.saves_share = gain.now_ns > 0 ? (double)finding.saves_ns / (double)gain.now_ns : 0;
@@ -550,12 +555,17 @@ static void look_at_idle_time(struct pricing *pricing, const struct idle_rule *r
     struct buffer where = { 0 };
     double *shares = idle_shares(pricing->summary, rule->causes, rule->cause_count);
     add_ranks(pricing->summary, shares, &where);
+    /* Launched at once, the devices cannot win more than they idle for launches: on one rank, or on one after the other. */
+    double most_share = 0;
+    for (size_t i = 0; rule->edit == EDIT_CUDA_GRAPH && i < pricing->summary->rank_count; i++)
+        most_share += shares[i] > 0 ? shares[i] : 0;
     free(shares);
     price(pricing,
           (struct priced_finding){ .rule = as_text(rule->rule),
                                    .title = as_text(rule->title),
                                    .where = kept(pricing->findings, &where),
                                    .advice = as_text(among_ranks ? launch_advice_of_ranks : rule->advice),
+                                   .most_share = most_share,
                                    .edit = { .kind = rule->edit } },
           rule->subject);
 }
@@ -775,6 +785,11 @@ static void price_together(struct pricing *pricing)
     struct step_gain gain = gain_with(pricing, NULL);
     pricing->findings->step_ns = gain.now_ns;
     pricing->findings->together_ns = gain.then_ns;
+    int64_t rest_ns = gain.now_ns;
+    for (size_t i = 0; i < pricing->findings->count; i++)
+        rest_ns -= pricing->findings->at[i].saves_ns;
+    if (pricing->findings->bounded && pricing->findings->together_ns < rest_ns)
+        pricing->findings->together_ns = rest_ns;
 }
 
 struct findings *findings_analyze(struct summary *summary)
