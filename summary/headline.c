@@ -410,18 +410,12 @@ static const char *section_of(const char *rule)
     static const struct {
         const char *rule, *section;
     } sections[] = {
-        { "data_loading", "gaps" },
-        { "host_wait", "transfers" },
-        { "pageable_copies", "transfers" },
-        { "pinned_copies", "transfers" },
-        { "device_copies", "transfers" },
-        { "launches", "launches" },
-        { "allocation", "memory" },
-        { "first_use", "gaps" },
-        { "communication", "communication" },
-        { "slow_ranks", "communication" },
-        { "tensor_cores", "kernels" },
-        { "below_peak", "roofline" },
+        { "data_loading", "gaps" },           { "host_wait", "transfers" },
+        { "pageable_copies", "transfers" },   { "pinned_copies", "transfers" },
+        { "device_copies", "transfers" },     { "launches", "launches" },
+        { "allocation", "memory" },           { "first_use", "gaps" },
+        { "communication", "communication" }, { "slow_ranks", "communication" },
+        { "tensor_cores", "kernels" },        { "below_peak", "roofline" },
     };
     for (size_t i = 0; i < sizeof sections / sizeof *sections; i++)
         if (strcmp(rule, sections[i].rule) == 0)
