@@ -336,7 +336,7 @@ static void add_row(struct page *page, const struct table *table, size_t row, co
     end_line(page);
 }
 
-/* Columns that are prose, below their row; what the row above says, too, is not said again. */
+/* Columns that are prose, below their row; a text that equals that of the row above is not repeated. */
 static void add_lines(struct page *page, const struct table *table, size_t row)
 {
     enum { INDENT = 2 };

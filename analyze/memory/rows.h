@@ -1,7 +1,7 @@
 /*
  * rows.h - what `tpa memory` answers: a row of figures per device, category, operator, step and kind of block.
  *
- * Sizes are bytes, times nanoseconds from the origin of the file. What the file does not tell is TABLE_INT_MISSING,
+ * Sizes are bytes, times nanoseconds from the origin of the file. What the file does not record is TABLE_INT_MISSING,
  * NAN, or a text without AT. memory.h works them out.
  */
 #ifndef TPA_ANALYZE_MEMORY_ROWS_H
