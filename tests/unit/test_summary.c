@@ -497,7 +497,7 @@ static void allocation_is_priced_on_top_of_first_use(void **state)
     release();
 }
 
-/* What waited for a collective on the host is not known of one rank: it is no answer that it costs nothing. */
+/* With one rank nothing is known of waits for collectives on the host: their price is unknown, not 0. */
 static void communication_on_the_host_of_one_rank_is_not_looked_at(void **state)
 {
     (void)state;
