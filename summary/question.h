@@ -3,7 +3,7 @@
  *
  *     summary.c     asks, and shows what was found
  *     rules.c       what is worth a remark
- *     findings.c    what to change, with a price
+ *     findings.c    what to change, with a price: finding_rules.c looks, finding_places.c says where, pricing.c replays
  *     figures.c     the figures of one screen
  */
 #ifndef TPA_SUMMARY_QUESTION_H

@@ -1,0 +1,39 @@
+/*
+ * finding_places.h - where in a trace the rules of findings look: which events, the calls behind them, and the share of each rank.
+ */
+#ifndef TPA_SUMMARY_FINDING_PLACES_H
+#define TPA_SUMMARY_FINDING_PLACES_H
+
+#include "base/buffer.h"
+#include "summary/question.h"
+
+/* The host time or device work that a rule is about. */
+struct place {
+    event_id longest; /* the event that took most; EVENT_NONE: there is none */
+    name_id name;     /* the name whose events took most, added up */
+    int64_t time_ns;  /* of that name */
+    int64_t all_ns;   /* of all names */
+};
+
+/* Is E of the place? May depend on its kind and name alone. */
+typedef bool place_holds(const struct trace *trace, event_id e);
+
+struct place place_find(const struct trace *trace, place_holds *holds);
+
+/* Add ", mostly by aten::copy_, train.py(12): step" to OUT: the operator around E and its line, as far as they are recorded. */
+void place_add_caller(const struct trace *trace, event_id e, struct buffer *out);
+
+/*
+ * By rank of SUMMARY, a share of the rank's time, 0 to 1: what the events of HOLDS took (all 0 where there is one rank, for
+ * which it is not shown), and how long its devices idled for CAUSES. New; free().
+ */
+double *shares_of_ranks(const struct summary *summary, place_holds *holds);
+double *shares_of_idle_time(const struct summary *summary, const enum gap_cause *causes, size_t count);
+
+/* Add "16 of 16 ranks, 37.0 to 42.4 %, worst rank 0" to OUT; nothing for a single rank. */
+void shares_add_ranks(const struct summary *summary, const double *shares, struct buffer *out);
+
+/* How long the devices of all ranks idled for CAUSES, in ns. */
+int64_t idle_time_for(const struct summary *summary, const enum gap_cause *causes, size_t count);
+
+#endif

@@ -1,0 +1,531 @@
+/*
+ * finding_rules.c - see finding_rules.h.
+ *
+ * A rule looks for its place first, which is cheap, and is replayed only when there is one.
+ */
+#include "summary/finding_rules.h"
+
+#include "analyze/roofline.h"
+#include "base/quantity.h"
+#include "facts/attribution.h"
+#include "facts/call_names.h"
+#include "facts/collective_names.h"
+#include "facts/communication.h"
+#include "facts/copy_names.h"
+#include "facts/features.h"
+#include "facts/gpu_names.h"
+#include "summary/finding_places.h"
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- which events ---- */
+
+static bool is_data_loading(const struct trace *trace, event_id e)
+{
+    return !event_on_device((enum event_kind)trace->kind[e]) &&
+           annotation_is_data_loading(trace_name(trace, e));
+}
+
+static bool is_upload_from(const struct trace *trace, event_id e, enum copy_memory memory)
+{
+    if (trace->kind[e] != EVENT_MEMCPY)
+        return false;
+    struct copy_kind kind =
+        copy_kind_with(copy_kind_of(trace_name(trace, e)), trace_arg_text(trace, ARG_COPY_MEMORY, e));
+    return kind.direction == COPY_HTOD && kind.memory == memory;
+}
+
+static bool is_pageable_upload(const struct trace *trace, event_id e)
+{
+    return is_upload_from(trace, e, MEMORY_PAGEABLE);
+}
+
+static bool is_pinned_upload(const struct trace *trace, event_id e)
+{
+    return is_upload_from(trace, e, MEMORY_PINNED);
+}
+
+static bool is_copy_within(const struct trace *trace, event_id e)
+{
+    return trace->kind[e] == EVENT_MEMCPY && copy_kind_of(trace_name(trace, e)).direction == COPY_DTOD;
+}
+
+static bool is_communication(const struct trace *trace, event_id e)
+{
+    return trace->kind[e] == EVENT_KERNEL ? kernel_is_communication(trace_name(trace, e))
+                                          : !event_on_device((enum event_kind)trace->kind[e]) &&
+                                                collective_runs_on_host(trace_name(trace, e));
+}
+
+/* ---- the rules ---- */
+
+static void look_at_data_loading(struct pricing *pricing)
+{
+    struct place place = place_find(pricing->trace, is_data_loading);
+    if (place.longest == EVENT_NONE) {
+        pricing_add_quiet(pricing, "data loading");
+        return;
+    }
+    const char *name = names_text(pricing->trace->names, place.name);
+    bool alone = strstr(name, "_SingleProcessDataLoaderIter") != NULL;
+    struct buffer where = { 0 };
+    buffer_puts(&where, name);
+    place_add_caller(pricing->trace, place.longest, &where);
+    double *shares = shares_of_ranks(pricing->summary, is_data_loading);
+    shares_add_ranks(pricing->summary, shares, &where);
+    free(shares);
+    pricing_add(pricing,
+                (struct priced_finding){
+                    .rule = as_text("data_loading"),
+                    .title = as_text("the loop waits for the next batch"),
+                    .where = pricing_keep(pricing, &where),
+                    .advice = as_text(
+                        alone ? "num_workers is 0, so the loop loads each batch by itself: DataLoader(..., "
+                                "num_workers=4) loads beside it"
+                              : "the workers are too slow: more of them (num_workers), or less work for each "
+                                "sample (decode smaller images, cache, preprocess once)"),
+                    .edit = { .kind = EDIT_NO_DATA_WAIT } },
+                "data loading");
+}
+
+/* A regular expression that matches NAME alone. */
+static const char *pattern_of(struct pricing *pricing, struct text name)
+{
+    struct buffer pattern = { 0 };
+    buffer_putc(&pattern, '^');
+    for (size_t i = 0; i < name.len; i++) {
+        if (strchr("\\^$.|?*+()[]{}", name.at[i]))
+            buffer_putc(&pattern, '\\');
+        buffer_putc(&pattern, name.at[i]);
+    }
+    buffer_putc(&pattern, '$');
+    return pricing_keep(pricing, &pattern).at;
+}
+
+/* When the last launch began; INT64_MIN: there is none. */
+static int64_t last_launch_ns(const struct trace *trace, const unsigned char *sorts)
+{
+    int64_t last_ns = INT64_MIN;
+    for (event_id e = 0; e < trace->event_count; e++)
+        if (event_is_call((enum event_kind)trace->kind[e]) && trace->start_ns[e] > last_ns &&
+            (sorts[trace->name[e]] == CALL_LAUNCH || attribution_is_graph_launch(trace_name(trace, e))))
+            last_ns = trace->start_ns[e];
+    return last_ns;
+}
+
+/* The longest wait after which nothing is launched any more: the end of the recording. */
+static void find_end_wait(struct pricing *pricing)
+{
+    const struct trace *trace = pricing->trace;
+    struct findings *findings = pricing->findings;
+    unsigned char *sorts = call_sorts_open(trace->names);
+    pricing->last_launch_ns = last_launch_ns(trace, sorts);
+    for (event_id e = 0; e < trace->event_count && pricing->last_launch_ns != INT64_MIN; e++) {
+        bool waits = event_is_call((enum event_kind)trace->kind[e]) && sorts[trace->name[e]] == CALL_SYNC;
+        if (!waits || trace->start_ns[e] < pricing->last_launch_ns ||
+            trace->dur_ns[e] <= findings->end_wait_ns)
+            continue;
+        findings->end_wait_ns = trace->dur_ns[e];
+        findings->end_wait =
+            (struct text){ trace_name(trace, e), names_length(trace->names, trace->name[e]) };
+    }
+    free(sorts);
+}
+
+/* Is anything launched after a call called NAME began? */
+static bool is_followed(const struct pricing *pricing, struct text name)
+{
+    const struct trace *trace = pricing->trace;
+    name_id id = names_find(trace->names, name.at, name.len);
+    for (event_id e = 0; e < trace->event_count && id != NAME_NONE; e++)
+        if (trace->name[e] == id && trace->start_ns[e] < pricing->last_launch_ns)
+            return true;
+    return false;
+}
+
+/* Each operator that made the host wait is a finding of its own: the costliest few. */
+static void look_at_waits(struct pricing *pricing)
+{
+    enum { MOST = 5 };
+    struct findings *findings = pricing->findings;
+    const struct transfers *transfers = pricing->summary->transfers;
+    size_t asked = 0, found = 0;
+    for (size_t i = 0; transfers && i < transfers->stalls.count && asked < MOST; i++) {
+        const struct stall_row *stall = &transfers->stalls.at[i];
+        bool repeated = stall->saving_ns <= 0;
+        for (size_t k = 0; k < i && !repeated; k++)
+            repeated = transfers->stalls.at[k].op.len == stall->op.len &&
+                       memcmp(transfers->stalls.at[k].op.at, stall->op.at, stall->op.len) == 0;
+        if (repeated || !is_followed(pricing, stall->call))
+            continue;
+        asked++;
+        struct buffer title = { 0 }, where = { 0 };
+        buffer_printf(&title, "%s waits for the device", stall->op.at);
+        buffer_printf(&where, "%s, %s", stall->op.at, stall->cause.at);
+        if (stall->line.at)
+            buffer_printf(&where, ", %.*s", (int)stall->line.len, stall->line.at);
+        const char *pattern = pattern_of(pricing, stall->op);
+        found += pricing_add(
+            pricing,
+            (struct priced_finding){
+                .rule = as_text("host_wait"),
+                .title = pricing_keep(pricing, &title),
+                .where = pricing_keep(pricing, &where),
+                .advice =
+                    (struct text){ arena_strndup(&findings->texts, stall->advice.at ? stall->advice.at : "",
+                                                 stall->advice.len),
+                                   stall->advice.len },
+                .edit = { .kind = EDIT_NO_SYNC, .pattern = pattern, .pattern_len = strlen(pattern) } },
+            NULL);
+    }
+    if (found == 0)
+        pricing_add_quiet(pricing, "waits of the host");
+}
+
+/* Copies that HOLDS says, called SUBJECT where they are not worth a change. Without an edit of its own FINDING is priced as if
+ * those of the name that takes most time took none. */
+static void look_at_copies_of(struct pricing *pricing, bool (*holds)(const struct trace *trace, event_id e),
+                              struct priced_finding finding, const char *subject)
+{
+    struct findings *findings = pricing->findings;
+    const struct place place = place_find(pricing->trace, holds);
+    if (place.longest == EVENT_NONE) {
+        pricing_add_quiet(pricing, subject);
+        return;
+    }
+    struct buffer where = { 0 };
+    const char *name = names_text(pricing->trace->names, place.name);
+    buffer_puts(&where, name);
+    place_add_caller(pricing->trace, place.longest, &where);
+    finding.where = pricing_keep(pricing, &where);
+    if (finding.edit.kind == EDIT_SCALE) {
+        const char *pattern = pattern_of(pricing, as_text(name));
+        finding.edit.pattern = pattern;
+        finding.edit.pattern_len = strlen(pattern);
+    }
+    pricing_add(pricing, finding, subject);
+}
+
+static void look_at_copies(struct pricing *pricing)
+{
+    const struct edit without = { .kind = EDIT_SCALE, .target = TARGET_COPY };
+    look_at_copies_of(
+        pricing, is_pageable_upload,
+        (struct priced_finding){
+            .rule = as_text("pageable_copies"),
+            .title = as_text("copies from pageable memory block the host"),
+            .advice =
+                as_text("pin the batches, DataLoader(..., pin_memory=True), and copy with non_blocking=True"),
+            .edit = { .kind = EDIT_PINNED_COPIES } },
+        "copies from pageable memory");
+    look_at_copies_of(
+        pricing, is_pinned_upload,
+        (struct priced_finding){
+            .rule = as_text("pinned_copies"),
+            .title = as_text("copies from pinned memory to the device"),
+            .advice = as_text("copy ahead, on a stream of its own, while the device computes "
+                              "(prefetch the next batch); keep on the device what is used again"),
+            .edit = without },
+        "copies from pinned memory");
+    look_at_copies_of(
+        pricing, is_copy_within,
+        (struct priced_finding){
+            .rule = as_text("device_copies"),
+            .title = as_text("copies within the device"),
+            .advice =
+                as_text("remove copies that only move data: contiguous(), cat, clone and layout changes "
+                        "between operators; write results into place"),
+            .edit = without },
+        "copies within devices");
+}
+
+/* A rule whose place is idle time of devices for some causes. */
+struct idle_rule {
+    const char *rule, *subject, *title, *advice;
+    enum edit_kind edit;
+    enum gap_cause causes[4];
+    size_t cause_count;
+};
+
+static const struct idle_rule launch_rule = {
+    "launches",
+    "launches",
+    "the host launches work too slowly",
+    "capture the whole step as a CUDA graph, as torch.compile(model, mode=\"reduce-overhead\") does where it "
+    "can; fused optimizers (fused=True) and larger batches save a part of it",
+    EDIT_CUDA_GRAPH,
+    { GAP_HOST, GAP_LAUNCH_LATENCY, GAP_LAUNCH_CALL },
+    3
+};
+
+/* First use before allocation, much of which may be just that. */
+static const struct idle_rule idle_rules[] = {
+    { "first_use",
+      "first use",
+      "first use: modules are loaded, kernels are chosen",
+      "leave the first steps out of the recording (schedule(wait=..., warmup=...)); before serving, run once",
+      EDIT_NO_FIRST_USE,
+      { GAP_FIRST_USE },
+      1 },
+    { "allocation",
+      "allocation",
+      "memory is allocated by the driver in the steps",
+      "keep shapes constant, so that the caching allocator can reuse its memory, or set "
+      "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True; do not call empty_cache() in the loop",
+      EDIT_NO_ALLOC,
+      { GAP_ALLOCATION },
+      1 },
+};
+
+/* Collectives are captured under conditions only, so the price leaves them between the graphs. */
+static const char *const launch_advice_of_ranks =
+    "capture what lies between the collectives as CUDA graphs (torch.compile with mode=\"reduce-overhead\"); "
+    "fused optimizers (fused=True) and larger batches save a part of it";
+
+static void look_at_idle_time(struct pricing *pricing, const struct idle_rule *rule)
+{
+    bool among_ranks =
+        rule->edit == EDIT_CUDA_GRAPH && place_find(pricing->trace, is_communication).longest != EVENT_NONE;
+    struct buffer where = { 0 };
+    double *shares = shares_of_idle_time(pricing->summary, rule->causes, rule->cause_count);
+    shares_add_ranks(pricing->summary, shares, &where);
+    /* Launched at once, the devices cannot win more than they idle for launches: on one rank, or on one after the other. */
+    double most_share = 0;
+    for (size_t i = 0; rule->edit == EDIT_CUDA_GRAPH && i < pricing->summary->rank_count; i++)
+        most_share += shares[i] > 0 ? shares[i] : 0;
+    free(shares);
+    pricing_add(
+        pricing,
+        (struct priced_finding){ .rule = as_text(rule->rule),
+                                 .title = as_text(rule->title),
+                                 .where = pricing_keep(pricing, &where),
+                                 .advice = as_text(among_ranks ? launch_advice_of_ranks : rule->advice),
+                                 .most_share = most_share,
+                                 .edit = { .kind = rule->edit } },
+        rule->subject);
+}
+
+static void look_at_idleness(struct pricing *pricing)
+{
+    for (size_t i = 0; i < sizeof idle_rules / sizeof *idle_rules; i++) {
+        const struct idle_rule *rule = &idle_rules[i];
+        if (idle_time_for(pricing->summary, rule->causes, rule->cause_count) == 0)
+            pricing_add_quiet(pricing, rule->subject);
+        else
+            look_at_idle_time(pricing, rule);
+    }
+}
+
+/* ", where gemm took 27.9 ms longer": what made RANK late when it was latest. */
+static void add_reason(const struct comm *comm, int64_t rank, struct buffer *out)
+{
+    const struct comm_late *latest = NULL;
+    for (size_t i = 0; i < comm->lateness.count; i++) {
+        const struct comm_late *late = &comm->lateness.at[i];
+        if (late->last == rank && late->grew.at && late->late_ns > (latest ? latest->late_ns : 0))
+            latest = late;
+    }
+    if (!latest)
+        return;
+    buffer_puts(out, ", when latest by ");
+    quantity_show_rounded_time(out, (double)latest->grew_ns);
+    buffer_puts(out, " more of ");
+    buffer_add(out, latest->grew.at, latest->grew.len);
+}
+
+/* "rank 1": the one that the others waited for longest. */
+static void add_latest_rank(const struct comm *comm, struct buffer *out)
+{
+    const struct comm_rank *latest = NULL;
+    for (size_t i = 0; comm && i < comm->ranks.count; i++)
+        if (comm->ranks.at[i].late_ns > (latest ? latest->late_ns : 0))
+            latest = &comm->ranks.at[i];
+    if (!latest)
+        return;
+    buffer_printf(out, "mostly rank %lld", (long long)latest->rank);
+    add_reason(comm, latest->rank, out);
+}
+
+static void look_at_communication(struct pricing *pricing)
+{
+    struct place place = place_find(pricing->trace, is_communication);
+    if (place.longest == EVENT_NONE)
+        return;
+    struct buffer where = { 0 };
+    buffer_puts(&where, names_text(pricing->trace->names, place.name));
+    double *shares = shares_of_ranks(pricing->summary, is_communication);
+    shares_add_ranks(pricing->summary, shares, &where);
+    free(shares);
+    bool alone = pricing->summary->rank_count < 2 &&
+                 !event_on_device((enum event_kind)pricing->trace->kind[place.longest]);
+    bool found = pricing_add(
+        pricing,
+        (struct priced_finding){
+            .rule = as_text("communication"),
+            .title = as_text("communication is not hidden behind computation"),
+            .where = pricing_keep(pricing, &where),
+            .advice = as_text(
+                "start it earlier and wait later (DDP buckets, FSDP prefetch), or send less: accumulate "
+                "or compress gradients"),
+            .edit = { .kind = EDIT_OVERLAP_COMM } },
+        alone ? NULL : "communication");
+    if (alone && !found) /* which gap of the loop waited for it is known of matched ranks alone */
+        pricing_add_blind(pricing, FEATURE_RANKS, "communication on the host");
+    if (pricing->summary->rank_count < 2)
+        return;
+    struct buffer latest = { 0 };
+    add_latest_rank(pricing->summary->comm, &latest);
+    pricing_add(
+        pricing,
+        (struct priced_finding){
+            .rule = as_text("slow_ranks"),
+            .title = as_text("ranks wait for slower ones"),
+            .where = pricing_keep(pricing, &latest),
+            .advice = as_text("look at what the slower ranks do: their share of the work, their data, their "
+                              "machine (tpa comm)"),
+            .edit = { .kind = EDIT_RANKS_LIKE_MEDIAN } },
+        "slow ranks");
+}
+
+/* Kernels of matrix products that run without tensor cores, where the device has some: as if they took half. */
+static void look_at_tensor_cores(struct pricing *pricing)
+{
+    enum { MOST = 8 };
+    const struct summary *summary = pricing->summary;
+    const struct trace *trace = pricing->trace;
+    const struct gpu_events *gpu = gpu_events_of(trace);
+    int64_t *sums = mem_zalloc(names_count(trace->names) + 1, sizeof *sums), all_ns = 0, matrix_ns = 0;
+    for (size_t i = 0; i < gpu->count; i++) {
+        event_id e = gpu->event[i];
+        if (trace->kind[e] != EVENT_KERNEL)
+            continue;
+        all_ns += trace->dur_ns[e];
+        if (gpu->op[i] != EVENT_NONE && summary_multiplies_matrices(trace_name(trace, gpu->op[i])) &&
+            summary_has_tensor_cores(summary, selection_rank(trace, trace->tracks[trace->track[e]].file),
+                                     trace->tracks[trace->track[e]].device) &&
+            kernel_tensor_use(trace_name(trace, e)) == TENSOR_NO) {
+            sums[trace->name[e]] += trace->dur_ns[e];
+            matrix_ns += trace->dur_ns[e];
+        }
+    }
+    struct buffer pattern = { 0 }, where = { 0 };
+    for (size_t n = 0; n < MOST && matrix_ns * 20 > all_ns; n++) { /* less than 5 % is not looked at */
+        name_id most = 0;
+        for (name_id id = 1; id < names_count(trace->names); id++)
+            most = sums[id] > sums[most] ? id : most;
+        if (sums[most] == 0)
+            break;
+        const char *name = pattern_of(pricing, as_text(names_text(trace->names, most)));
+        buffer_printf(&pattern, "%s%s", pattern.count ? "|" : "", name);
+        if (where.count == 0)
+            buffer_puts(&where, names_text(trace->names, most));
+        sums[most] = 0;
+    }
+    free(sums);
+    struct text names = pricing_keep(pricing, &pattern);
+    if (!names.at) {
+        pricing_add_quiet(pricing, "tensor cores");
+        buffer_release(&where);
+        return;
+    }
+    pricing_add(
+        pricing,
+        (struct priced_finding){
+            .rule = as_text("tensor_cores"),
+            .title = as_text("matrix products run without tensor cores (as if they took half)"),
+            .where = pricing_keep(pricing, &where),
+            .advice = as_text(
+                "mixed precision (torch.autocast), or torch.set_float32_matmul_precision(\"high\") for TF32 (tpa kernels shows which)"),
+            .edit = { .kind = EDIT_SCALE,
+                      .target = TARGET_KERNEL,
+                      .pattern = names.at,
+                      .pattern_len = names.len,
+                      .factor = 0.5 } },
+        "tensor cores");
+}
+
+/* What the slowest operator, by the time it could win, is called: "aten::mm [[8, 8], [8, 8]]". */
+static void add_slowest(const struct roofline *roofline, struct buffer *out)
+{
+    const struct roofline_row *most = NULL;
+    for (size_t i = 0; i < roofline->rows.count; i++) {
+        const struct roofline_row *row = &roofline->rows.at[i];
+        if (row->share < ROOFLINE_SLOW && (!most || row->won_ns > most->won_ns))
+            most = row;
+    }
+    if (most)
+        buffer_printf(out, "%s %s, mostly bound by %s", most->name.at, most->shapes.at ? most->shapes.at : "",
+                      most->bound.at ? most->bound.at : "nothing");
+}
+
+struct slow_operators slow_operators_find(const struct summary *summary)
+{
+    struct slow_operators slow = { .looked = summary->gpu && summary->features & FEATURE_SHAPES };
+    if (!slow.looked)
+        return slow;
+    struct selection *all =
+        selection_open(summary->trace, &(struct selection_query){ 0 }, &(struct tpa_error){ 0 });
+    struct roofline *roofline = roofline_analyze(summary->trace, all, BY(OP) | BY(SHAPE), NULL);
+    int64_t slow_ns = 0;
+    for (size_t d = 0; d < roofline->devices.count; d++)
+        slow_ns += roofline->devices.at[d].rated_ns > 0 ? roofline->devices.at[d].slow_ns : 0;
+    if (slow_ns * 20 > roofline->time_ns) {
+        add_slowest(roofline, &slow.where);
+        buffer_printf(&slow.title,
+                      "%.1f %% of the device time runs below %.0f %% of the peak (as if it reached that)",
+                      100 * (double)slow_ns / (double)roofline->time_ns, 100 * ROOFLINE_SLOW);
+    }
+    roofline_free(roofline);
+    selection_free(all);
+    return slow;
+}
+
+void slow_operators_release(struct slow_operators *slow)
+{
+    buffer_release(&slow->title);
+    buffer_release(&slow->where);
+}
+
+/* As if they reached ROOFLINE_SLOW of it. */
+static void look_at_slow_operators(struct pricing *pricing, struct slow_operators *slow)
+{
+    struct findings *findings = pricing->findings;
+    if (slow->looked && slow->title.count)
+        pricing_add(
+            pricing,
+            (struct priced_finding){
+                .rule = as_text("below_peak"),
+                .title = pricing_keep(pricing, &slow->title),
+                .where = pricing_keep(pricing, &slow->where),
+                .advice = as_text(
+                    "larger batches or fewer, fused operators (torch.compile) where they are small; a lower precision "
+                    "where they are bound by compute (tpa roofline shows which)"),
+                .edit = { .kind = EDIT_AT_PEAK, .factor = ROOFLINE_SLOW } },
+            "operators below the peak");
+    else if (slow->looked)
+        pricing_add_quiet(pricing, "operators below the peak");
+}
+
+void finding_rules_look(struct pricing *pricing, struct slow_operators *slow)
+{
+    const struct summary *summary = pricing->summary;
+    look_at_data_loading(pricing);
+    if (summary->gpu) {
+        find_end_wait(pricing);
+        look_at_waits(pricing);
+        look_at_copies(pricing);
+        look_at_idleness(pricing);
+        look_at_tensor_cores(pricing);
+        look_at_slow_operators(pricing, slow);
+    }
+    look_at_communication(pricing);
+    if (summary->gpu && summary->features & FEATURE_LAUNCHES)
+        look_at_idle_time(pricing, &launch_rule); /* last: it hides what the others name */
+    pricing_add_blind(pricing, FEATURE_GPU, "what concerns devices");
+    pricing_add_blind(pricing, FEATURE_STEPS, "prices of a step");
+    pricing_add_blind(pricing, FEATURE_RANKS, "slow ranks");
+    if (summary->gpu) {
+        pricing_add_blind(pricing, FEATURE_LAUNCHES, "launches and waits");
+        pricing_add_blind(pricing, FEATURE_SHAPES, "shares of the peak");
+    }
+}

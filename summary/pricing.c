@@ -1,0 +1,119 @@
+/* pricing.c - see pricing.h. */
+#include "summary/pricing.h"
+
+#include "base/quantity.h"
+#include "facts/features.h"
+#include <stdlib.h>
+#include <string.h>
+
+struct text pricing_keep(struct pricing *pricing, struct buffer *text)
+{
+    struct text copy = { NULL, text->count };
+    if (text->count)
+        copy.at = arena_strndup(&pricing->findings->texts, text->at, text->count);
+    buffer_release(text);
+    return copy;
+}
+
+void pricing_add_quiet(struct pricing *pricing, const char *subject)
+{
+    struct buffer *quiet = &pricing->findings->quiet;
+    buffer_printf(quiet, "%s%s", quiet->count ? ", " : "", subject);
+}
+
+/* Add " --scale 'kernel:gemm.*=0.5'": safe to paste into a shell. */
+static void add_option(struct buffer *command, const struct edit *edit)
+{
+    struct buffer words = { 0 };
+    edit_describe(edit, &words);
+    size_t option = strcspn(words.at, " ");
+    buffer_printf(command, " %.*s", (int)option, words.at);
+    if (words.at[option]) {
+        buffer_puts(command, " '");
+        for (const char *c = words.at + option + 1; *c; c++)
+            buffer_printf(command, *c == '\'' ? "'\\''" : "%c", *c);
+        buffer_putc(command, '\'');
+    }
+    buffer_release(&words);
+}
+
+struct step_gain pricing_gain(const struct pricing *pricing, const struct edit *edit)
+{
+    const struct findings *findings = pricing->findings;
+    struct edit *edits = mem_alloc(mem_times(findings->count + 1, sizeof *edits));
+    struct step_gain gain = { 0 };
+    struct tpa_error ignored = { 0 };
+    for (size_t i = 0; i < findings->count; i++)
+        edits[i] = findings->at[i].edit;
+    if (edit)
+        edits[findings->count] = *edit;
+    whatif_gain(pricing->graph, edits, findings->count + (edit != NULL), &gain, &ignored);
+    free(edits);
+    return gain;
+}
+
+static bool find_rule(const struct findings *findings, const char *rule)
+{
+    for (size_t i = 0; i < findings->count; i++)
+        if (strcmp(findings->at[i].rule.at, rule) == 0)
+            return true;
+    return false;
+}
+
+/*
+ * What EDIT saves of a step at best once the findings so far are mended. A change of everything hides what they name,
+ * too: launched as a graph, a step loads its data while the device computes. That is theirs, being easier to have.
+ */
+static int64_t saves_on_top(const struct pricing *pricing, const struct edit *edit)
+{
+    struct step_gain with = pricing_gain(pricing, edit);
+    return with.now_ns > 0 ? pricing_gain(pricing, NULL).then_ns - with.then_ns : 0;
+}
+
+bool pricing_add(struct pricing *pricing, struct priced_finding finding, const char *subject)
+{
+    struct findings *findings = pricing->findings;
+    struct changes *changes = changes_open(pricing->graph);
+    struct edit_effect effect = { 0, 0 };
+    struct tpa_error ignored = { 0 };
+    bool fine = edit_apply(&finding.edit, changes, &effect, &ignored) && effect.count > 0;
+    struct step_gain gain = fine ? whatif_gain_of(changes) : (struct step_gain){ 0 };
+    changes_free(changes);
+    finding.saves_ns = gain.now_ns - gain.then_ns;
+    struct buffer check = { 0 };
+    buffer_puts(&check, "tpa whatif");
+    if (fine && (finding.edit.kind == EDIT_CUDA_GRAPH ||
+                 (finding.edit.kind == EDIT_NO_ALLOC && find_rule(findings, "first_use")))) {
+        int64_t on_top_ns = saves_on_top(pricing, &finding.edit), alone_ns = finding.saves_ns;
+        finding.saves_ns = on_top_ns < finding.saves_ns ? on_top_ns : finding.saves_ns;
+        if (finding.edit.kind == EDIT_NO_ALLOC)
+            findings->allocates_at_first_use = finding.saves_ns < alone_ns / 2;
+        for (size_t i = 0; i < findings->count; i++)
+            add_option(&check, &findings->at[i].edit);
+    }
+    int64_t most_ns = (int64_t)(finding.most_share * (double)gain.now_ns);
+    if (finding.most_share > 0 && finding.saves_ns > most_ns) {
+        finding.saves_ns = most_ns;
+        findings->bounded = true;
+    }
+    add_option(&check, &finding.edit);
+    finding.check = pricing_keep(pricing, &check);
+    finding.saves_share = gain.now_ns > 0 ? (double)finding.saves_ns / (double)gain.now_ns : 0;
+    finding.time_ns = effect.time_ns;
+    finding.count = (int64_t)effect.count;
+    if (!fine || finding.saves_share < FINDINGS_LEAST_SHARE) {
+        if (subject)
+            pricing_add_quiet(pricing, subject);
+        return false;
+    }
+    *VEC_PUSH(findings) = finding;
+    return true;
+}
+
+void pricing_add_blind(struct pricing *pricing, unsigned feature, const char *subject)
+{
+    struct findings *findings = pricing->findings;
+    if (!(pricing->summary->features & feature))
+        buffer_printf(&findings->blind, "%s%s (%s)", findings->blind.count ? "; " : "", subject,
+                      trace_feature_recipe(pricing->trace, (enum trace_feature)feature));
+}

@@ -1,0 +1,33 @@
+/*
+ * pricing.h - the price of a finding: the step time now, less that of a replay with its edit.
+ */
+#ifndef TPA_SUMMARY_PRICING_H
+#define TPA_SUMMARY_PRICING_H
+
+#include "replay/make_graph.h"
+#include "replay/whatif.h"
+#include "summary/findings.h"
+
+struct pricing {
+    struct summary *summary;
+    const struct trace *trace;
+    const struct replay_graph *graph;
+    struct findings *findings;
+    int64_t last_launch_ns; /* when it began; INT64_MIN: none */
+};
+
+/* TEXT, which is released, as a text that lives as long as the findings. */
+struct text pricing_keep(struct pricing *pricing, struct buffer *text);
+
+/* Replay with the edit of FINDING, which is added if it saves FINDINGS_LEAST_SHARE of a step: true. Else SUBJECT, if not NULL, is
+ * added to the rules that found nothing. */
+bool pricing_add(struct pricing *pricing, struct priced_finding finding, const char *subject);
+
+/* The step with the edits of all findings so far, and with EDIT too if it is not NULL. */
+struct step_gain pricing_gain(const struct pricing *pricing, const struct edit *edit);
+
+/* SUBJECT was looked at and is not worth a change; or could not be looked at if the trace lacks FEATURE (enum trace_feature). */
+void pricing_add_quiet(struct pricing *pricing, const char *subject);
+void pricing_add_blind(struct pricing *pricing, unsigned feature, const char *subject);
+
+#endif
