@@ -376,6 +376,9 @@ static const struct table_column operator_columns[] = {
 };
 /* clang-format on */
 
+/* The name of work whose launch is not in the file. */
+static const char launch_unknown[] = "(launch not recorded)";
+
 /* What a name comes to in a rank, which is the first of its files, or on one of its devices. */
 struct cost {
     uint32_t file;  /* 0: of all */
@@ -456,7 +459,7 @@ static void give_costs(struct tally *tally, const struct gpu_device *device, str
         *cost = tally->by_name[id];
         cost->file = first_file(costs->summary, device->file);
         cost->device = costs->summary->by == SUMMARY_BY_DEVICE ? device->id : TABLE_INT_MISSING;
-        cost->name = id < name_count ? names_text(trace->names, id) : "(launch not recorded)";
+        cost->name = id < name_count ? names_text(trace->names, id) : launch_unknown;
         cost->name_length = strlen(cost->name);
         tally->by_name[id] = (struct cost){ 0 };
     }
@@ -533,6 +536,12 @@ static void add_operator_rows(struct table *table, const struct summary *summary
     }
 }
 
+static bool is_named(const struct cost *cost)
+{
+    static const char step[] = "ProfilerStep*";
+    return strcmp(cost->name, launch_unknown) != 0 && strcmp(cost->name, step) != 0;
+}
+
 /* The costliest of the first group, which is all of them unless ranks are apart. */
 static void find_top_operators(struct summary *summary, const struct costs *costs)
 {
@@ -543,6 +552,7 @@ static void find_top_operators(struct summary *summary, const struct costs *cost
         summary->top[summary->top_count++] = (struct summary_top){
             .name = arena_strndup(&summary->arena, costs->at[i].name, costs->at[i].name_length),
             .share = (double)costs->at[i].time_ns / summary->top_ns,
+            .named = is_named(&costs->at[i]),
         };
 }
 

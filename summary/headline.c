@@ -125,6 +125,7 @@ enum { USES = 3 };
 struct use {
     int64_t rank;
     double span_ns, used_ns[USES], idle_ns, cause_ns[GAP_CAUSES];
+    int64_t longest_ns[GAP_CAUSES]; /* part of one gap */
 };
 
 static const struct {
@@ -175,8 +176,11 @@ static struct use use_of(const struct summary *summary, int64_t rank)
             add_use(&use, &summary->gpu->at[i]);
     for (size_t i = 0; summary->gaps && i < summary->gaps->cause_count; i++) {
         const struct gap_cause_row *row = &summary->gaps->causes[i];
-        if (rank == TABLE_INT_MISSING || row->key.rank == rank)
-            use.cause_ns[row->cause] += (double)row->time_ns;
+        if (rank != TABLE_INT_MISSING && row->key.rank != rank)
+            continue;
+        use.cause_ns[row->cause] += (double)row->time_ns;
+        if (row->longest_ns > use.longest_ns[row->cause])
+            use.longest_ns[row->cause] = row->longest_ns;
     }
     return use;
 }
@@ -326,6 +330,19 @@ static void add_steps(struct headline *headline)
 
 /* ---- the verdict ---- */
 
+/* A shorter gap is no pause of the program. */
+#define ONE_GAP_LEAST_NS 1000000
+
+/* "; aten::mm takes 64.0 % of the work"; nothing where the launches of most are not recorded. */
+static const char *say_top_operator(struct headline *headline)
+{
+    const struct summary *summary = headline->summary;
+    if (summary->top_count == 0 || !summary->top[0].named)
+        return "";
+    return arena_printf(headline->texts, "; %s takes %.1f %% of the work", summary->top[0].name,
+                        quantity_percent(summary->top[0].share));
+}
+
 /* Where the finding of RULE is; NULL when there is none, or it is not known. */
 static const char *where_of(struct headline *headline, const char *rule)
 {
@@ -334,6 +351,17 @@ static const char *where_of(struct headline *headline, const char *rule)
         if (strcmp(findings->at[i].rule.at, rule) == 0)
             return copy(headline, findings->at[i].where);
     return NULL;
+}
+
+/* ", in one gap of 463.252ms" where that is nearly all of CAUSE: a pause, which is not how steps run. */
+static const char *say_one_gap(struct headline *headline, const struct use *use, enum gap_cause cause)
+{
+    const double nearly_all = 0.9;
+    if ((double)use->longest_ns[cause] < nearly_all * use->cause_ns[cause] ||
+        use->longest_ns[cause] < ONE_GAP_LEAST_NS)
+        return "";
+    return arena_printf(headline->texts, ", in one gap of %s",
+                        time_text(headline, (double)use->longest_ns[cause]));
 }
 
 static const char *say_idle(struct headline *headline, const struct use *use, const char *whose)
@@ -350,10 +378,10 @@ static const char *say_idle(struct headline *headline, const struct use *use, co
                                      quantity_percent(use->idle_ns / use->span_ns), whose);
     if (!(cause_ns > 0))
         return arena_printf(headline->texts, "%s.", share);
-    return arena_printf(headline->texts, "%s; in %s of it (%.1f %%) %s%s%s.", share,
+    return arena_printf(headline->texts, "%s; in %s of it (%.1f %%%s) %s%s%s.", share,
                         cause_ns > use->idle_ns / 2 ? "most" : "the largest part",
-                        quantity_percent(cause_ns / use->span_ns), idle[order[0]].says, where ? ": " : "",
-                        where ? where : "");
+                        quantity_percent(cause_ns / use->span_ns), say_one_gap(headline, use, order[0]),
+                        idle[order[0]].says, where ? ": " : "", where ? where : "");
 }
 
 /* Besides computing: what takes most of the GPU's time, where that is worth a word. */
@@ -379,23 +407,45 @@ static const char *say_devices(struct headline *headline)
             headline->texts, "%.1f %% of %s time is copies that no computation hides; %.1f %% is idle.",
             quantity_percent(copies_ns / use.span_ns), whose, quantity_percent(use.idle_ns / use.span_ns));
     return arena_printf(headline->texts, "%.1f %% of %s time is computing%s.",
-                        quantity_percent(use.used_ns[0] / use.span_ns), whose,
-                        summary->top_count
-                            ? arena_printf(headline->texts, "; %s takes %.1f %% of the work",
-                                           summary->top[0].name, quantity_percent(summary->top[0].share))
-                            : "");
+                        quantity_percent(use.used_ns[0] / use.span_ns), whose, say_top_operator(headline));
+}
+
+/* Without devices: a part of the steps that is no computation, where it is the largest. NULL: none is. */
+static const char *say_steps(struct headline *headline)
+{
+    static const struct {
+        enum step_part part;
+        const char *says;
+    } parts[] = {
+        { STEP_COMMUNICATION, "communication" },
+        { STEP_DATA_LOADING, "loading of data" },
+        { STEP_OTHER, "outside of any operator: Python code that was not recorded, or waiting" },
+    };
+    const struct steps *steps = headline->summary->steps;
+    const struct step_figures *figures = steps && steps->summaries.count ? steps->summaries.at[0].part : NULL;
+    for (size_t i = 0; figures && i < sizeof parts / sizeof *parts; i++)
+        if (figures[parts[i].part].share > 0.5)
+            return arena_printf(headline->texts, "%.1f %% of a step is %s; no GPU was recorded.",
+                                quantity_percent(figures[parts[i].part].share), parts[i].says);
+    return NULL;
+}
+
+/* The operator that takes longest itself; a step's own time is that of none. */
+static const char *say_host(struct headline *headline)
+{
+    const struct summary *summary = headline->summary;
+    const char *steps = say_steps(headline);
+    for (size_t i = 0; !steps && i < summary->top_count; i++)
+        if (summary->top[i].named)
+            return arena_printf(headline->texts,
+                                "%s takes %.1f %% of the operators' own time; no GPU was recorded.",
+                                summary->top[i].name, quantity_percent(summary->top[i].share));
+    return steps;
 }
 
 static void add_verdict(struct headline *headline, struct result *result)
 {
-    const struct summary *summary = headline->summary;
-    const char *verdict = NULL;
-    if (summary->gpu)
-        verdict = say_devices(headline);
-    else if (summary->top_count)
-        verdict =
-            arena_printf(headline->texts, "%s takes %.1f %% of the operators' own time; no GPU was recorded.",
-                         summary->top[0].name, quantity_percent(summary->top[0].share));
+    const char *verdict = headline->summary->gpu ? say_devices(headline) : say_host(headline);
     if (!verdict)
         return;
     headline->answer->verdict = verdict;

@@ -9,6 +9,7 @@
 #include "summary/rules.h"
 #include "summary/summary.h"
 #include "tests/unit/drawn.h"
+#include <inttypes.h>
 #include <stdio.h>
 
 static struct trace *trace;
@@ -61,6 +62,75 @@ static void a_busy_device_is_no_finding(void **state)
     assert_int_equal(result->answer->findings.count, 0);
     assert_non_null(result->answer->nothing);
     assert_string_equal(result->notices.at[1].kind, "answer"); /* which is that there is none */
+    release();
+}
+
+static void draw_call_us(const char *name, int64_t start_us, int64_t dur_us, int64_t correlation)
+{
+    draw_call(name, 1, 1000 * start_us, 1000 * dur_us, correlation);
+}
+
+static void draw_work_us(const char *category, const char *name, int64_t start_us, int64_t dur_us,
+                         int64_t correlation)
+{
+    draw_work(category, name, 0, 7, 1000 * start_us, 1000 * dur_us, correlation);
+}
+
+static const char *verdict(void)
+{
+    answer();
+    return result->answer->verdict;
+}
+
+/* Of each step 30 of 100 in mm and 60 in a collective, or 60 in mm: the step's own time is no operator's. */
+static void on_the_host_the_largest_part_of_a_step_is_the_verdict(void **state)
+{
+    (void)state;
+    for (int communicates = 0; communicates < 2; communicates++) {
+        draw_begin(&summary_wants);
+        for (int64_t step = 0; step < 3; step++) {
+            char name[32];
+            snprintf(name, sizeof name, "ProfilerStep#%" PRId64, step);
+            draw_host("user_annotation", name, 1, 100 * step, 100);
+            draw_host("cpu_op", "aten::mm", 1, 100 * step, communicates ? 30 : 60);
+            if (communicates)
+                draw_host("user_annotation", "gloo:all_reduce", 1, 100 * step + 30, 60);
+        }
+        trace = draw_end();
+        assert_string_equal(verdict(),
+                            communicates
+                                ? "60.0 % of a step is communication; no GPU was recorded."
+                                : "aten::mm takes 60.0 % of the operators' own time; no GPU was recorded.");
+        release();
+    }
+}
+
+/* Kernels of 1 ms with one pause of 10 ms between the second and the third, or pauses of 5 ms between all. */
+static void one_long_gap_is_named(void **state)
+{
+    (void)state;
+    for (int once = 0; once < 2; once++) {
+        draw_begin(&summary_wants);
+        for (int64_t n = 0, us = 0; n < 3; n++) {
+            draw_call_us("cudaLaunchKernel", us, 10, n + 1);
+            draw_work_us("kernel", "gemm", us + 12, 1000, n + 1);
+            us += once ? n == 1 ? 11002 : 1002 : 6002;
+        }
+        trace = draw_end();
+        assert_int_equal(strstr(verdict(), ", in one gap of ") != NULL, once);
+        release();
+    }
+}
+
+/* Work whose launch is not in the file is no operator that takes most of the work. */
+static void what_was_not_recorded_is_not_named(void **state)
+{
+    (void)state;
+    draw_begin(&summary_wants);
+    draw_host("cpu_op", "aten::mm", 1, 0, 100);
+    draw_work("kernel", "gemm", 0, 7, 2, 98, 1);
+    trace = draw_end();
+    assert_string_equal(verdict(), "100.0 % of the GPU's time is computing.");
     release();
 }
 
@@ -217,16 +287,6 @@ static void growth_is_a_share_of_the_largest_step(void **state)
  * not drawn is Python. Where devices work, the host waits for them at the end of each step, so that the device decides
  * how long it takes.
  */
-static void draw_call_us(const char *name, int64_t start_us, int64_t dur_us, int64_t correlation)
-{
-    draw_call(name, 1, 1000 * start_us, 1000 * dur_us, correlation);
-}
-
-static void draw_work_us(const char *category, const char *name, int64_t start_us, int64_t dur_us,
-                         int64_t correlation)
-{
-    draw_work(category, name, 0, 7, 1000 * start_us, 1000 * dur_us, correlation);
-}
 
 static void draw_op_us(const char *category, const char *name, int64_t start_us, int64_t dur_us)
 {
@@ -942,6 +1002,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_busy_device_is_no_finding),
+        cmocka_unit_test(on_the_host_the_largest_part_of_a_step_is_the_verdict),
+        cmocka_unit_test(one_long_gap_is_named),
+        cmocka_unit_test(what_was_not_recorded_is_not_named),
         cmocka_unit_test(every_finding_has_its_price),
         cmocka_unit_test(a_graph_is_priced_on_top_of_the_others),
         cmocka_unit_test(allocation_is_priced_on_top_of_first_use),
