@@ -27,9 +27,11 @@ struct device {
     const struct gpu_events *gpu;
     struct stream_work *streams;
     bool *has_records;                /* by file: it has events of cuda_sync */
+    bool *has_waits;                  /* by file: it has these, or calls that let a stream wait */
     VEC_OF(struct stream_wait) waits; /* sorted by work */
     VEC_OF(struct awaited) awaited;   /* by call */
     uint32_t *before;                 /* by work: the one before it on its stream; UINT32_MAX: none */
+    uint32_t latest; /* of the work looked at so far on this device, what ends last; UINT32_MAX: none */
 };
 
 /* What a call waited for. */
@@ -120,10 +122,11 @@ static void add_recorded_waits(struct device *device)
 {
     const struct trace *trace = device->trace;
     device->has_records = mem_zalloc(trace->file_count + 1, sizeof *device->has_records);
+    device->has_waits = mem_zalloc(trace->file_count + 1, sizeof *device->has_waits);
     for (event_id e = 0; e < trace->event_count; e++) {
         if (trace->kind[e] != EVENT_SYNC)
             continue;
-        device->has_records[file_of(device, e)] = true;
+        device->has_records[file_of(device, e)] = device->has_waits[file_of(device, e)] = true;
         event_id call = attribution_call(device->maker->launches, e);
         if (call != EVENT_NONE && strstr(trace_name(trace, call), "StreamWaitEvent"))
             add_recorded_wait(device, e, call);
@@ -158,6 +161,8 @@ static void collect_wait_calls(const struct device *device, struct wait_calls *c
         if (waits[trace->name[e]] && event_is_call(trace->kind[e]) &&
             !device->has_records[file_of(device, e)])
             *VEC_PUSH(calls) = (struct wait_call){ trace->track[e], call_start(device, e) };
+    for (size_t i = 0; i < calls->count; i++)
+        device->has_waits[trace->tracks[calls->at[i].track].file] = true;
     runs_sort(calls->at, calls->count, sizeof *calls->at, wait_call_is_after, NULL);
     free(waits);
 }
@@ -295,6 +300,29 @@ static moment_id launch_moment(struct device *device, size_t i, int64_t start_ns
     return m;
 }
 
+/*
+ * Work I was queued while its device idled, for no reason that is recorded; or, where waits of streams are not recorded at all, it
+ * began as soon as work of another stream had ended, so that it may have waited for that. BOUND: by what it is bound.
+ */
+static void add_queued_edge(struct device *device, size_t i, const struct readiness *bound)
+{
+    enum { LATENCY_NS = 30000, AT_ONCE_NS = 10000 }; /* the first as of tpa gaps */
+    const struct gpu_events *gpu = device->gpu;
+    struct replay_graph *graph = device->graph;
+    moment_id start = replay_work_start(graph, i);
+    if (device->latest == UINT32_MAX || gpu->call[i] == EVENT_NONE ||
+        gpu->call[i] == gpu->call[device->latest] || (bound->any && bound->relation == RELATION_EVENT))
+        return;
+    moment_id from = replay_work_end(graph, device->latest);
+    if (graph->time_ns[from] >= graph->time_ns[start])
+        return;
+    bool waited = !device->has_waits[file_of(device, gpu->event[i])] &&
+                  graph->time_ns[start] - graph->time_ns[from] < AT_ONCE_NS &&
+                  call_end(device, gpu->call[i]) < graph->time_ns[from];
+    if (waited || replay_queued_ns(graph, from, start) >= LATENCY_NS)
+        graph_add_edge(device->maker, from, start, RELATION_QUEUED, false);
+}
+
 static void add_work_edges(struct device *device, size_t i, size_t *wait)
 {
     struct replay_graph *graph = device->graph;
@@ -319,6 +347,7 @@ static void add_work_edges(struct device *device, size_t i, size_t *wait)
         offer(&best, from, RELATION_LAUNCH, call_ns < start_ns ? call_ns : start_ns);
     }
     graph->unknown_starts += !best.any;
+    add_queued_edge(device, i, &best);
     for (size_t k = first_edge; k < device->maker->edges.count; k++) {
         struct replay_edge *edge = &device->maker->edges.at[k].edge;
         if (best.any && edge->from == best.from && edge->relation == best.relation) {
@@ -496,8 +525,15 @@ void graph_add_device(struct graph_maker *maker)
     add_guessed_waits(&device);
     runs_sort(device.waits.at, device.waits.count, sizeof *device.waits.at, wait_is_after, NULL);
     size_t wait = 0;
-    for (size_t i = 0; i < device.gpu->count; i++)
-        add_work_edges(&device, i, &wait);
+    for (size_t d = 0; d < device.gpu->device_count; d++) {
+        size_t first = device.gpu->devices[d].first;
+        device.latest = UINT32_MAX;
+        for (size_t i = first; i < first + device.gpu->devices[d].count; i++) {
+            add_work_edges(&device, i, &wait);
+            if (device.latest == UINT32_MAX || work_end(&device, i) >= work_end(&device, device.latest))
+                device.latest = (uint32_t)i;
+        }
+    }
     add_synchronisations(&device);
     add_copies(&device);
     sort_awaited(&device);
@@ -505,6 +541,7 @@ void graph_add_device(struct graph_maker *maker)
     VEC_FREE(&device.waits);
     VEC_FREE(&device.awaited);
     free(device.has_records);
+    free(device.has_waits);
     free(device.before);
     stream_work_free(device.streams);
 }

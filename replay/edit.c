@@ -26,7 +26,7 @@ static const struct {
     [EDIT_NO_DATA_WAIT] = { "--no-data-wait", "the next batch is always ready: enough workers, and a host with the cores for them" },
     [EDIT_PINNED_COPIES] = { "--pinned-copies", "copies of pageable memory to a device come from pinned memory and do not block: their calls take what other asynchronous copies' calls do, at most 10 us; the host does not write to their memory before they are done" },
     [EDIT_NO_SYNC] = { "--no-sync", "nothing on the host needs the result that these calls waited for" },
-    [EDIT_CUDA_GRAPH] = { "--cuda-graph", "each step's launches are one launch of a graph: from the first launch of a step to the last the host takes no time but for waits, loading of data, operators that communicate and pauses of a millisecond and more; work keeps its pauses where a stream was the reason for them" },
+    [EDIT_CUDA_GRAPH] = { "--cuda-graph", "each step's launches are one launch of a graph: from the first launch of a step to the last the host takes no time but for waits, loading of data, operators that communicate and pauses of a millisecond and more; work keeps its pauses where a stream was the reason for them, or where it was queued and its device idle for a reason that is not recorded" },
     [EDIT_NO_ALLOC] = { "--no-alloc", "memory of device and host comes from a pool: calls that allocate, free or pin it take no time" },
     [EDIT_NO_FIRST_USE] = { "--no-first-use", "what took more than ten times the usual on first use takes the usual: contexts, modules, lazily loaded kernels, tuning" },
     [EDIT_AT_PEAK] = { "--at-peak", "operators whose operations and bytes are known, and that run below this share of the device's peak, reach it, but no work takes less than the shortest kernel recorded" },

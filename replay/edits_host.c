@@ -228,6 +228,7 @@ void edit_cuda_graph(const struct editing *editing)
         launch_at_once(editing, all[first].thread, all[first].start_ns, end_ns, kept);
         editing->effect->count += end - first;
     }
+    editing->changes->keeps_queued = true; /* else all that is launched at once would wait at once */
     editing_free_ranges(editing, kept);
     free(names.flags);
     free(all);

@@ -30,3 +30,10 @@ const struct replay_edge *replay_binding(const struct replay_graph *graph, momen
             return &graph->edges[k];
     return NULL;
 }
+
+int64_t replay_queued_ns(const struct replay_graph *graph, moment_id from, moment_id m)
+{
+    int64_t idle_ns = graph->recorded_ns[from],
+            queued_ns = replay_event_end(graph, graph->gpu->call[replay_work_of(graph, m)]);
+    return graph->recorded_ns[m] - (idle_ns > queued_ns ? idle_ns : queued_ns);
+}

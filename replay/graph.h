@@ -45,6 +45,7 @@ enum relation {
     RELATION_SYNC,     /* from the end of the work that a call waited for, to a moment of the call's thread */
     RELATION_HANDOVER, /* from the last moment at which a linked thread was busy, to the end of a gap */
     RELATION_TURN, /* the same between threads that nothing links, but that take turns, or of which one awaits the other: a guess that the replay alone makes */
+    RELATION_QUEUED, /* from the end of the work before it on its device, while which idled for long after the call had returned: no reason is recorded. Holds where changes->keeps_queued says */
     RELATION_COLLECTIVE, /* from the moment the last rank arrived, to the end of the collective on each rank, or of the gap in which a thread waited for it */
     RELATION_ARRIVAL,    /* from the start of a collective on a rank, to the moment the last rank arrived */
     RELATIONS
@@ -144,6 +145,9 @@ moment_id replay_moment_from(const struct replay_graph *graph, size_t thread, in
 
 /* The edge of M that binds; NULL: none, so that the moment before binds, if there is one. */
 const struct replay_edge *replay_binding(const struct replay_graph *graph, moment_id m);
+
+/* How long the work that begins at M was queued for no known reason, as its device idled: in ns, of an edge of RELATION_QUEUED. */
+int64_t replay_queued_ns(const struct replay_graph *graph, moment_id from, moment_id m);
 
 /* NS of FILE on the clock of the graph. */
 static inline int64_t replay_time(const struct replay_graph *graph, uint32_t file, int64_t ns)

@@ -34,6 +34,7 @@ void changes_clear(struct changes *changes)
         changes->piece[m] = 1;
     for (size_t i = 0; i < changes->graph->gpu->count; i++)
         changes->work[i] = 1;
+    changes->keeps_queued = false;
     for (size_t word = 0; word <= changes->graph->edge_count / 64; word++)
         changes->dropped[word] = 0;
 }
@@ -114,7 +115,11 @@ static struct verdict ask_edges(const struct pass *pass, moment_id m, float fact
             turn_ns = at_ns > turn_ns ? at_ns : turn_ns;
             continue;
         }
-        if (edge->relation == RELATION_COLLECTIVE)
+        if (edge->relation == RELATION_QUEUED) {
+            if (!pass->changes || !pass->changes->keeps_queued)
+                continue;
+            at_ns = later_by(at_ns, replay_queued_ns(graph, edge->from, m));
+        } else if (edge->relation == RELATION_COLLECTIVE)
             at_ns = later_by(at_ns, scaled(lag_ns, factor));
         else if (edge->binds)
             at_ns = later_by(at_ns, lag_ns);

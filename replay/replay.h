@@ -25,6 +25,8 @@ struct changes {
     float *piece;      /* by moment of a thread: the piece of the host that leads to it; gaps too */
     float *work;       /* by work */
     uint64_t *dropped; /* a bit for each edge: the moment does not depend on it any more */
+    bool
+        keeps_queued; /* work that was queued for no known reason while its device idled waits as long again */
 };
 
 /* New, nothing changed; free with changes_free (NULL is allowed). */

@@ -38,10 +38,10 @@ static int64_t when(const struct replay *replay, uint32_t thread, int64_t ns)
     return thread == UINT32_MAX ? ns : replay_time_at(replay, thread, ns);
 }
 
-/* When the devices began and were done with what a step launched. */
+/* When the devices were done with what a step launched. */
 struct device_time {
     bool any;
-    int64_t start_now_ns, start_then_ns, end_now_ns, end_then_ns;
+    int64_t end_now_ns, end_then_ns;
 };
 
 /* New, by step: free with free(). */
@@ -58,11 +58,7 @@ static struct device_time *device_times(const struct replay *replay, const struc
         if (!step)
             continue;
         struct device_time *time = &times[step - steps->at];
-        moment_id start = replay_work_start(graph, i), end = replay_work_end(graph, i);
-        if (!time->any || graph->time_ns[start] < time->start_now_ns)
-            time->start_now_ns = graph->time_ns[start];
-        if (!time->any || replay->at_ns[start] < time->start_then_ns)
-            time->start_then_ns = replay->at_ns[start];
+        moment_id end = replay_work_end(graph, i);
         if (!time->any || graph->time_ns[end] > time->end_now_ns)
             time->end_now_ns = graph->time_ns[end];
         if (!time->any || replay->at_ns[end] > time->end_then_ns)
@@ -72,25 +68,32 @@ static struct device_time *device_times(const struct replay *replay, const struc
     return times;
 }
 
-/* The host's time and that of the devices, of the step ONE: see steps.h. BEFORE, NEXT: the steps beside it; NULL: there is none. */
-static void pace(struct step_time *one, const struct device_time *before, const struct device_time *own,
-                 const struct device_time *next)
+/* The devices needed NOW_NS for ONE, and would need THEN_NS. */
+static void need(struct step_time *one, int64_t now_ns, int64_t then_ns)
 {
-    if (before && before->any && own->any) {
-        one->device_now_ns = own->end_now_ns - before->end_now_ns;
-        one->device_then_ns = own->end_then_ns - before->end_then_ns;
-    } else if (own->any && next && next->any) {
-        one->device_now_ns = next->start_now_ns - own->start_now_ns;
-        one->device_then_ns = next->start_then_ns - own->start_then_ns;
-    } else if (own->any && !next) {
-        one->device_now_ns = own->end_now_ns - own->start_now_ns;
-        one->device_then_ns = own->end_then_ns - own->start_then_ns;
-    } else {
+    int64_t ahead_ns = now_ns > one->now_ns ? now_ns - one->now_ns : 0;
+    if (then_ns - ahead_ns > one->then_ns)
+        one->then_ns = then_ns - ahead_ns;
+    one->device_now_ns = now_ns > one->device_now_ns ? now_ns : one->device_now_ns;
+    one->device_then_ns = then_ns > one->device_then_ns ? then_ns : one->device_then_ns;
+}
+
+/*
+ * The host's time and that of the devices, of the step ONE, which begins on the host at START_THEN_NS of the replay: see
+ * steps.h. BEFORE, NEXT: the steps beside it; NULL: there is none.
+ */
+static void pace(struct step_time *one, int64_t start_then_ns, const struct device_time *before,
+                 const struct device_time *own, const struct device_time *next)
+{
+    if (!own->any)
         return;
+    if (before && before->any) {
+        need(one, own->end_now_ns - before->end_now_ns, own->end_then_ns - before->end_then_ns);
+    } else if (next && next->any) {
+        need(one, next->end_now_ns - own->end_now_ns, next->end_then_ns - own->end_then_ns);
+    } else {
+        need(one, own->end_now_ns - one->start_ns, own->end_then_ns - start_then_ns);
     }
-    int64_t ahead_ns = one->device_now_ns > one->now_ns ? one->device_now_ns - one->now_ns : 0;
-    if (one->device_then_ns - ahead_ns > one->then_ns)
-        one->then_ns = one->device_then_ns - ahead_ns;
 }
 
 static void add_steps(struct step_times *times, const struct replay *replay)
@@ -107,6 +110,7 @@ static void add_steps(struct step_times *times, const struct replay *replay)
         const struct step *until = is_period ? &steps->at[i + 1] : step;
         int64_t start_ns = replay_time(graph, step->file, step->start_ns);
         int64_t end_ns = replay_time(graph, step->file, is_period ? until->start_ns : step->end_ns);
+        int64_t start_then_ns = when(replay, thread_of_step(graph, first, step), start_ns);
         struct step_time one = {
             .file = step->file,
             .number = step->number,
@@ -115,10 +119,10 @@ static void add_steps(struct step_times *times, const struct replay *replay)
             .start = moment_at(graph, thread_of_step(graph, first, step), start_ns),
             .end = moment_at(graph, thread_of_step(graph, first, until), end_ns),
             .now_ns = end_ns - start_ns,
-            .then_ns = when(replay, thread_of_step(graph, first, until), end_ns) -
-                       when(replay, thread_of_step(graph, first, step), start_ns),
+            .then_ns = when(replay, thread_of_step(graph, first, until), end_ns) - start_then_ns,
         };
-        pace(&one, has_before ? &devices[i - 1] : NULL, &devices[i], is_period ? &devices[i + 1] : NULL);
+        pace(&one, start_then_ns, has_before ? &devices[i - 1] : NULL, &devices[i],
+             is_period ? &devices[i + 1] : NULL);
         *VEC_PUSH(times) = one;
     }
     free(first);

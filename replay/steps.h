@@ -6,8 +6,9 @@
  * step, from the first begin to the last end.
  *
  * A host that has less to do runs ahead of its devices, but not for ever. So a step takes no less than its devices need: from
- * when the work of the step before was done to when its own is; of a single step, from its first work to its last. By how much they needed more than the host in the recording,
- * because it ran ahead there already, they may need more in the replay.
+ * when the work of the step before was done to when its own is; a first step what the next needs; a single step, which may begin
+ * with a wait for what was launched before it, from its begin on the host. By how much they needed more than the host in the
+ * recording, because it ran ahead there already, they may need more in the replay.
  */
 #ifndef TPA_REPLAY_STEPS_H
 #define TPA_REPLAY_STEPS_H

@@ -11,6 +11,9 @@ static bool reaches(const struct replay *replay, const struct changes *changes, 
     const struct replay_edge *edge = &graph->edges[k];
     if (edge->from == m || changes_dropped(changes, k))
         return false;
+    if (edge->relation == RELATION_QUEUED)
+        return changes->keeps_queued &&
+               replay->at_ns[edge->from] + replay_queued_ns(graph, edge->from, m) == replay->at_ns[m];
     int64_t lag_ns =
         edge->binds || edge->relation == RELATION_TURN ? graph->time_ns[m] - graph->time_ns[edge->from] : 0;
     bool is_transfer = edge->relation == RELATION_COLLECTIVE && m >= graph->host_count;

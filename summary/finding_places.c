@@ -2,8 +2,10 @@
 #include "summary/finding_places.h"
 
 #include "base/quantity.h"
+#include "base/runs.h"
 #include "facts/attribution.h"
 #include "facts/callers.h"
+#include "facts/gpu_events.h"
 #include "summary/findings.h"
 #include <math.h>
 #include <stdlib.h>
@@ -124,6 +126,58 @@ double *shares_of_idle_time(const struct summary *summary, const enum gap_cause 
     }
     free(spans);
     return shares;
+}
+
+/* A time in which a device idled for a cause, on the clock of all ranks. */
+struct pause {
+    int64_t start_ns, end_ns;
+};
+
+static bool starts_later(const void *context, const void *a, const void *b)
+{
+    (void)context;
+    return ((const struct pause *)a)->start_ns > ((const struct pause *)b)->start_ns;
+}
+
+/* Sorts PAUSES. */
+static int64_t union_of(struct pause *pauses, size_t count)
+{
+    int64_t union_ns = 0, until_ns = INT64_MIN;
+    runs_sort(pauses, count, sizeof *pauses, starts_later, NULL);
+    for (size_t i = 0; i < count; i++) {
+        int64_t start_ns = pauses[i].start_ns > until_ns ? pauses[i].start_ns : until_ns;
+        if (pauses[i].end_ns > start_ns) {
+            union_ns += pauses[i].end_ns - start_ns;
+            until_ns = pauses[i].end_ns;
+        }
+    }
+    return union_ns;
+}
+
+double share_of_idle_time(const struct summary *summary, const struct replay_graph *graph,
+                          const enum gap_cause *causes, size_t count)
+{
+    const struct trace *trace = summary->trace;
+    struct gaps_options options = gaps_defaults;
+    options.min_ns = 0;
+    options.in_order = true;
+    struct gaps *gaps = gaps_analyze(trace, summary->selection, BY(DEVICE), &options);
+    struct pause *pauses = mem_alloc(mem_times(gaps->count + 1, sizeof *pauses));
+    int64_t span_ns = 0;
+    for (size_t i = 0; i < gaps->count; i++) {
+        const struct gap *gap = &gaps->at[i];
+        int64_t idle_ns = 0,
+                end_ns = replay_time(graph, gpu_events_of(trace)->devices[gap->device].file, gap->end_ns);
+        for (size_t c = 0; c < count; c++)
+            idle_ns += gap->part_ns[causes[c]];
+        pauses[i] = (struct pause){ end_ns - idle_ns, end_ns };
+    }
+    for (size_t i = 0; i < summary->gpu->count; i++)
+        span_ns = summary->gpu->at[i].span_ns > span_ns ? summary->gpu->at[i].span_ns : span_ns;
+    double share = span_ns > 0 ? (double)union_of(pauses, gaps->count) / (double)span_ns : 0;
+    free(pauses);
+    gaps_free(gaps);
+    return share < 1 ? share : 1;
 }
 
 int64_t idle_time_for(const struct summary *summary, const enum gap_cause *causes, size_t count)

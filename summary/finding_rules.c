@@ -291,8 +291,10 @@ static void look_at_idle_time(struct pricing *pricing, const struct idle_rule *r
     shares_add_ranks(pricing->summary, shares, &where);
     /* Launched at once, the devices cannot win more than they idle for launches: on one rank, or on one after the other. */
     double most_share = 0;
-    for (size_t i = 0; rule->edit == EDIT_CUDA_GRAPH && i < pricing->summary->rank_count; i++)
-        most_share += shares[i] > 0 ? shares[i] : 0;
+    if (rule->edit == EDIT_CUDA_GRAPH)
+        most_share = pricing->summary->rank_count < 2 ? shares[0]
+                                                      : share_of_idle_time(pricing->summary, pricing->graph,
+                                                                           rule->causes, rule->cause_count);
     free(shares);
     pricing_add(
         pricing,
