@@ -330,3 +330,26 @@ void quantity_show_rounded_time(struct buffer *out, double ns)
         }
     buffer_printf(out, "%.0fns", ns);
 }
+
+void quantity_show_rounded_size(struct buffer *out, int64_t bytes)
+{
+    static const char *const units[] = { " B", " KB", " MB", " GB", " TB", " PB" };
+    uint64_t size = bytes < 0 ? 0 - (uint64_t)bytes : (uint64_t)bytes;
+    int i = 0;
+    while (i < 5 && size >> (10 * (i + 1)))
+        i++;
+    uint64_t unit = 1ull << (10 * i), whole = size / unit;
+    unsigned hundredths = (unsigned)((size % unit * 100 + unit / 2) / unit);
+    if (hundredths == 100) {
+        hundredths = 0;
+        whole++;
+        if (whole == 1024 && i < 5) {
+            whole = 1;
+            i++;
+        }
+    }
+    buffer_printf(out, "%s%" PRIu64, bytes < 0 ? "-" : "", whole);
+    if (i)
+        buffer_printf(out, ".%02u", hundredths);
+    buffer_puts(out, units[i]);
+}

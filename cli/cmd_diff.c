@@ -1,6 +1,7 @@
 /* cmd_diff.c - `tpa diff`: what changed, and is it real. */
 #include "compare/blocks.h"
 #include "compare/diff.h"
+#include "compare/diff_answer.h"
 #include "compare/slow.h"
 #include "compare/tree_diff.h"
 #include "cli/analysis.h"
@@ -288,6 +289,7 @@ static bool compare(const struct invocation *call, struct measures *const sides[
     struct diff *diff = diff_open(sides[0], sides[1], &options, err);
     if (!diff)
         return false;
+    diff_add_verdict(diff, result);
     diff_add_tables(diff, result);
     slow_add_table(sides[0], sides[1], result);
     move_table(result, "slow", 1);

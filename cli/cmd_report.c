@@ -482,6 +482,8 @@ static const char *name_side(const struct sides_found *found, int side, struct a
 static bool show_diff(const struct diff *diff, struct result *result, const struct sides_found *found,
                       enum report_format format, const char *path, struct tpa_error *err)
 {
+    if (format != FORMAT_HTML)
+        diff_add_verdict(diff, result);
     diff_add_tables(diff, result);
     if (format != FORMAT_HTML)
         return print_all(result, format, path, err);

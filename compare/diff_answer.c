@@ -12,7 +12,7 @@ static const char *figure_text(enum table_kind kind, double value, struct arena 
 {
     struct buffer text = { 0 };
     if (kind == TABLE_BYTES)
-        buffer_printf(&text, "%.2f MB", value / (1 << 20));
+        quantity_show_rounded_size(&text, llround(value));
     else
         quantity_show_rounded_time(&text, value);
     const char *kept = arena_strndup(texts, text.at, text.count);
@@ -28,22 +28,6 @@ static const char *judgement(const struct finding *finding, enum table_kind kind
     case VERDICT_UNSURE: return "unsure, as the samples are too few or spread too far";
     default: return verdict_name(finding->verdict, kind);
     }
-}
-
-static const char *verdict_of(const struct diff *diff, struct arena *texts)
-{
-    const struct diff_metric *metric = &diff->metrics.at[0];
-    const struct finding *finding = &metric->finding;
-    double share = finding->before > 0 ? finding->change / finding->before : NAN;
-    if (!isfinite(share))
-        return NULL;
-    char *sentence = arena_printf(texts, "%s went from %s to %s (%+.1f %%): %s.", metric->title,
-                                  figure_text(metric->kind, finding->before, texts),
-                                  figure_text(metric->kind, finding->after, texts), quantity_percent(share),
-                                  judgement(finding, metric->kind));
-    if (*sentence >= 'a' && *sentence <= 'z')
-        *sentence = (char)(*sentence - 'a' + 'A');
-    return sentence;
 }
 
 /* ---- the bars of both sides ---- */
@@ -154,6 +138,97 @@ static void add_changes(const struct diff *diff, struct answer *answer, struct a
     answer->findings_title = "What changed most";
     if (count == 0)
         answer->nothing = "No row changed significantly.";
+}
+
+/* ---- the verdict ---- */
+
+/* "+44.588ms computing, +12.705ms exposed copies": what devices did, the largest changes first; those below a tenth of the whole change are left out. */
+static void add_parts(const struct diff *diff, double whole, struct buffer *out, struct arena *texts)
+{
+    bool said[PARTS] = { false };
+    for (size_t n = 0; n < PARTS; n++) {
+        size_t most = PARTS;
+        double most_change = fabs(whole) / 10;
+        for (size_t i = 0; i < PARTS; i++) {
+            const struct diff_metric *metric = diff_metric(diff, parts[i].key);
+            if (metric && !said[i] && is_real(&metric->finding) &&
+                fabs(metric->finding.change) > most_change) {
+                most_change = fabs(metric->finding.change);
+                most = i;
+            }
+        }
+        if (most == PARTS)
+            return;
+        said[most] = true;
+        double change = diff_metric(diff, parts[most].key)->finding.change;
+        buffer_printf(out, "%s%s%s %s", n ? ", " : "; of it ", change > 0 ? "+" : "",
+                      figure_text(TABLE_NS, change, texts), parts[most].title);
+    }
+}
+
+/* "; most by Memcpy DtoD (+14.982ms)": the row with the largest real change in the direction of the whole. */
+static void add_largest_row(const struct diff *diff, const struct finding *whole, struct buffer *out,
+                            struct arena *texts)
+{
+    const struct diff_row *most = NULL;
+    enum table_kind kind = TABLE_NS;
+    for (size_t t = 0; t < diff->tables.count; t++)
+        for (size_t i = 0; i < diff->tables.at[t].rows.count; i++) {
+            const struct diff_row *row = &diff->tables.at[t].rows.at[i];
+            if (is_real(&row->finding) && row->finding.change * whole->change > 0 &&
+                (!most || fabs(row->finding.change) > fabs(most->finding.change))) {
+                most = row;
+                kind = diff->tables.at[t].kind;
+            }
+        }
+    if (most)
+        buffer_printf(out, "; most by %.*s (%s%s)", (int)most->name_length, most->name,
+                      most->finding.change > 0 ? "+" : "", figure_text(kind, most->finding.change, texts));
+}
+
+/* "+60.1 %", "x 34" of what grew tenfold and more. */
+static const char *growth_text(double share, struct arena *texts)
+{
+    return share >= 9 ? arena_printf(texts, "x %.0f", 1 + share)
+                      : arena_printf(texts, "%+.1f %%", quantity_percent(share));
+}
+
+/* "Step time went from 77.502ms to 124.086ms (+60.1 %): slower; of it +44.588ms computing; most by gemm (+30.112ms)." */
+static const char *verdict_of(const struct diff *diff, struct arena *texts)
+{
+    const struct diff_metric *metric = &diff->metrics.at[0];
+    const struct finding *finding = &metric->finding;
+    double share = finding->before > 0 ? finding->change / finding->before : NAN;
+    struct buffer out = { 0 };
+    if (!isfinite(share))
+        return NULL;
+    if (finding->change == 0) /* exactly */
+        buffer_printf(&out, "%s did not change: %s", metric->title,
+                      figure_text(metric->kind, finding->after, texts));
+    else
+        buffer_printf(&out, "%s went from %s to %s (%s): %s", metric->title,
+                      figure_text(metric->kind, finding->before, texts),
+                      figure_text(metric->kind, finding->after, texts), growth_text(share, texts),
+                      judgement(finding, metric->kind));
+    if (is_real(finding)) {
+        add_parts(diff, finding->change, &out, texts);
+        add_largest_row(diff, finding, &out, texts);
+    }
+    buffer_putc(&out, '.');
+    char *sentence = arena_strndup(texts, out.at, out.count);
+    buffer_release(&out);
+    if (*sentence >= 'a' && *sentence <= 'z')
+        *sentence = (char)(*sentence - 'a' + 'A');
+    return sentence;
+}
+
+void diff_add_verdict(const struct diff *diff, struct result *result)
+{
+    const char *verdict = diff->metrics.count ? verdict_of(diff, &result->arena) : NULL;
+    if (!verdict)
+        return;
+    result_add_notice(result, "verdict", 1, NULL, TPA_NOWHERE, "%s", verdict);
+    result->notices.at[result->notices.count - 1].on_top = true;
 }
 
 static void add_facts(const struct diff *diff, struct answer *answer, struct arena *texts)

@@ -13,7 +13,7 @@ static const char *figure_text(enum table_kind kind, double value, struct arena 
     if (kind == TABLE_NS)
         quantity_show_rounded_time(&text, value);
     else if (kind == TABLE_BYTES)
-        buffer_printf(&text, "%.2f MB", value / (1 << 20));
+        quantity_show_rounded_size(&text, llround(value));
     else if (kind == TABLE_SHARE)
         buffer_printf(&text, "%.1f %%", quantity_percent(value));
     else

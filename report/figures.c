@@ -1,5 +1,6 @@
 /* figures.c - see figures.h. Integers are scaled as integers: rounding up to the next unit must not show 1000.000ms. */
 #include "base/result.h"
+#include "base/quantity.h"
 #include "report/figures.h"
 
 #include "report/exact.h"
@@ -71,29 +72,6 @@ static void add_moment(struct buffer *out, int64_t ns)
     buffer_printf(out, ".%06us", (unsigned)(us % 1000000));
 }
 
-static void add_bytes(struct buffer *out, int64_t bytes)
-{
-    static const char *const units[] = { " B", " KB", " MB", " GB", " TB", " PB" };
-    uint64_t size = size_of(out, bytes);
-    int i = 0;
-    while (i < 5 && size >> (10 * (i + 1)))
-        i++;
-    uint64_t unit = 1ull << (10 * i), whole = size / unit;
-    unsigned hundredths = (unsigned)((size % unit * 100 + unit / 2) / unit);
-    if (hundredths == 100) {
-        hundredths = 0;
-        whole++;
-        if (whole == 1024 && i < 5) {
-            whole = 1;
-            i++;
-        }
-    }
-    exact_add_integer(out, (int64_t)whole);
-    if (i)
-        buffer_printf(out, ".%02u", hundredths);
-    buffer_puts(out, units[i]);
-}
-
 static void add_number(struct buffer *out, double value)
 {
     double size = fabs(value);
@@ -161,7 +139,7 @@ void figure_add(struct buffer *out, enum table_kind kind, const union table_cell
             add_time_in(out, cell->i, unit);
         break;
     case TABLE_MOMENT: add_moment(out, cell->i); break;
-    case TABLE_BYTES: add_bytes(out, cell->i); break;
+    case TABLE_BYTES: quantity_show_rounded_size(out, cell->i); break;
     case TABLE_FLOPS: add_in_thousands(out, cell->i, operations, 6); break;
     case TABLE_COUNT: exact_add_integer(out, cell->i); break;
     case TABLE_TALLY: add_tally(out, cell->i); break;
