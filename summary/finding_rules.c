@@ -187,7 +187,6 @@ static void look_at_waits(struct pricing *pricing)
 static void look_at_copies_of(struct pricing *pricing, bool (*holds)(const struct trace *trace, event_id e),
                               struct priced_finding finding, const char *subject)
 {
-    struct findings *findings = pricing->findings;
     const struct place place = place_find(pricing->trace, holds);
     if (place.longest == EVENT_NONE) {
         pricing_add_quiet(pricing, subject);
@@ -491,7 +490,6 @@ void slow_operators_release(struct slow_operators *slow)
 /* As if they reached ROOFLINE_SLOW of it. */
 static void look_at_slow_operators(struct pricing *pricing, struct slow_operators *slow)
 {
-    struct findings *findings = pricing->findings;
     if (slow->looked && slow->title.count)
         pricing_add(
             pricing,
