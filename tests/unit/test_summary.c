@@ -89,7 +89,7 @@ static void on_the_host_the_largest_part_of_a_step_is_the_verdict(void **state)
     for (int communicates = 0; communicates < 2; communicates++) {
         draw_begin(&summary_wants);
         for (int64_t step = 0; step < 3; step++) {
-            char name[32];
+            char name[40];
             snprintf(name, sizeof name, "ProfilerStep#%" PRId64, step);
             draw_host("user_annotation", name, 1, 100 * step, 100);
             draw_host("cpu_op", "aten::mm", 1, 100 * step, communicates ? 30 : 60);
