@@ -364,6 +364,7 @@ void edit_no_first_use(const struct editing *editing)
 {
     enum { TIMES_USUAL = 10, LEAST_EXTRA_NS = 50000 };
     unsigned char *sorts = call_sorts_open(editing->trace->names);
+    editing->changes->shortens_launches = true; /* a kernel comes after its module was loaded */
     struct uses uses = { 0 };
     collect_uses(editing, &uses);
     note_kernels(editing, &uses);

@@ -34,7 +34,7 @@ void changes_clear(struct changes *changes)
         changes->piece[m] = 1;
     for (size_t i = 0; i < changes->graph->gpu->count; i++)
         changes->work[i] = 1;
-    changes->keeps_queued = false;
+    changes->keeps_queued = changes->shortens_launches = false;
     for (size_t word = 0; word <= changes->graph->edge_count / 64; word++)
         changes->dropped[word] = 0;
 }
@@ -93,6 +93,23 @@ static int64_t scaled(int64_t lag_ns, float factor)
     return factor == 1 ? lag_ns : (int64_t)((double)lag_ns * (double)factor);
 }
 
+int64_t replay_launch_lag(const struct replay_graph *graph, const struct changes *changes, moment_id from,
+                          moment_id m)
+{
+    int64_t lag_ns = (int64_t)((uint64_t)graph->time_ns[m] - (uint64_t)graph->time_ns[from]);
+    event_id call = graph->gpu->call[replay_work_of(graph, m)];
+    for (moment_id piece = from + 1;
+         changes && changes->shortens_launches && piece < graph->host_count && graph->inner[piece] == call &&
+         graph->time_ns[piece - 1] < graph->time_ns[m];
+         piece++) {
+        int64_t until_ns =
+            graph->time_ns[piece] < graph->time_ns[m] ? graph->time_ns[piece] : graph->time_ns[m];
+        int64_t own_ns = until_ns - graph->time_ns[piece - 1];
+        lag_ns -= own_ns - scaled(own_ns, changes->piece[piece]);
+    }
+    return lag_ns;
+}
+
 /* What the edges of a moment say. */
 struct verdict {
     int64_t latest_ns; /* INT64_MIN: there are none */
@@ -121,6 +138,8 @@ static struct verdict ask_edges(const struct pass *pass, moment_id m, float fact
             at_ns = later_by(at_ns, replay_queued_ns(graph, edge->from, m));
         } else if (edge->relation == RELATION_COLLECTIVE)
             at_ns = later_by(at_ns, scaled(lag_ns, factor));
+        else if (edge->binds && edge->relation == RELATION_LAUNCH)
+            at_ns = later_by(at_ns, replay_launch_lag(graph, pass->changes, edge->from, m));
         else if (edge->binds)
             at_ns = later_by(at_ns, lag_ns);
         if (edge->binds && edge->relation == RELATION_SYNC)

@@ -26,6 +26,8 @@ struct changes {
     float *work;       /* by work */
     uint64_t *dropped; /* a bit for each edge: the moment does not depend on it any more */
     bool
+        shortens_launches; /* work begins as much sooner after the begin of its launch as that call is shorter */
+    bool
         keeps_queued; /* work that was queued for no known reason while its device idled waits as long again */
 };
 
@@ -42,6 +44,11 @@ bool changes_dropped(const struct changes *changes, size_t edge);
 /* Let thread THREAD take FACTOR of its time within [START, END), on the clock of the graph: every piece, in so far as it lies there. */
 void changes_scale_range(struct changes *changes, size_t thread, int64_t start_ns, int64_t end_ns,
                          double factor);
+
+/* How long after moment FROM, at which the call began that launched it, the work that begins at M does so: as recorded, or less
+ * with changes->shortens_launches. CHANGES may be NULL. */
+int64_t replay_launch_lag(const struct replay_graph *graph, const struct changes *changes, moment_id from,
+                          moment_id m);
 
 /* When every moment comes. */
 struct replay {

@@ -16,6 +16,8 @@ static bool reaches(const struct replay *replay, const struct changes *changes, 
                replay->at_ns[edge->from] + replay_queued_ns(graph, edge->from, m) == replay->at_ns[m];
     int64_t lag_ns =
         edge->binds || edge->relation == RELATION_TURN ? graph->time_ns[m] - graph->time_ns[edge->from] : 0;
+    if (edge->binds && edge->relation == RELATION_LAUNCH)
+        lag_ns = replay_launch_lag(graph, changes, edge->from, m);
     bool is_transfer = edge->relation == RELATION_COLLECTIVE && m >= graph->host_count;
     return is_transfer ? replay->at_ns[edge->from] < replay->at_ns[m]
                        : replay->at_ns[edge->from] + lag_ns == replay->at_ns[m];
