@@ -57,6 +57,21 @@ static bool is_communication(const struct trace *trace, event_id e)
                                                 collective_runs_on_host(trace_name(trace, e));
 }
 
+/* ---- what it was written with ---- */
+
+/* What to do is said in the words of what the program was written with. */
+enum framework { FRAMEWORK_TORCH, FRAMEWORK_XLA, FRAMEWORK_NONE, FRAMEWORKS };
+
+static enum framework framework_of(const struct pricing *pricing)
+{
+    switch (pricing->trace->files[0].producer) {
+    case PRODUCER_KINETO: return FRAMEWORK_TORCH;
+    case PRODUCER_JAX:
+    case PRODUCER_TENSORFLOW: return FRAMEWORK_XLA;
+    default: return pricing->summary->features & FEATURE_OPS ? FRAMEWORK_TORCH : FRAMEWORK_NONE;
+    }
+}
+
 /* ---- the rules ---- */
 
 static void look_at_data_loading(struct pricing *pricing)
@@ -213,8 +228,10 @@ static void look_at_copies(struct pricing *pricing)
         (struct priced_finding){
             .rule = as_text("pageable_copies"),
             .title = as_text("copies from pageable memory block the host"),
-            .advice =
-                as_text("pin the batches, DataLoader(..., pin_memory=True), and copy with non_blocking=True"),
+            .advice = as_text(
+                framework_of(pricing) == FRAMEWORK_NONE
+                    ? "pin the host memory (cudaMallocHost), and copy with cudaMemcpyAsync"
+                    : "pin the batches, DataLoader(..., pin_memory=True), and copy with non_blocking=True"),
             .edit = { .kind = EDIT_PINNED_COPIES } },
         "copies from pageable memory");
     look_at_copies_of(
@@ -240,7 +257,7 @@ static void look_at_copies(struct pricing *pricing)
 
 /* A rule whose place is idle time of devices for some causes. */
 struct idle_rule {
-    const char *rule, *subject, *title, *advice;
+    const char *rule, *subject, *title, *advice[FRAMEWORKS];
     enum edit_kind edit;
     enum gap_cause causes[4];
     size_t cause_count;
@@ -250,8 +267,11 @@ static const struct idle_rule launch_rule = {
     "launches",
     "launches",
     "the host launches work too slowly",
-    "capture the whole step as a CUDA graph, as torch.compile(model, mode=\"reduce-overhead\") does where it "
-    "can; fused optimizers (fused=True) and larger batches save a part of it",
+    { "capture the whole step as a CUDA graph, as torch.compile(model, mode=\"reduce-overhead\") does where it "
+      "can; fused optimizers (fused=True) and larger batches save a part of it",
+      "let XLA compile the whole step as one program (jax.jit, tf.function(jit_compile=True)), which then launches "
+      "it as graphs; larger batches save a part of it",
+      "capture what is repeated as a graph (cudaStreamBeginCapture, hipStreamBeginCapture), or launch fewer and larger kernels" },
     EDIT_CUDA_GRAPH,
     { GAP_HOST, GAP_LAUNCH_LATENCY, GAP_LAUNCH_CALL },
     3
@@ -262,15 +282,19 @@ static const struct idle_rule idle_rules[] = {
     { "first_use",
       "first use",
       "first use: modules are loaded, kernels are chosen",
-      "leave the first steps out of the recording (schedule(wait=..., warmup=...)); before serving, run once",
+      { "leave the first steps out of the recording (schedule(wait=..., warmup=...)); before serving, run once",
+        "leave the first steps, which compile, out of the recording; before serving, run once",
+        "leave the first iterations out of the recording; load modules ahead (CUDA_MODULE_LOADING=EAGER, HIP_ENABLE_DEFERRED_LOADING=0)" },
       EDIT_NO_FIRST_USE,
       { GAP_FIRST_USE },
       1 },
     { "allocation",
       "allocation",
       "memory is allocated by the driver in the steps",
-      "keep shapes constant, so that the caching allocator can reuse its memory, or set "
-      "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True; do not call empty_cache() in the loop",
+      { "keep shapes constant, so that the caching allocator can reuse its memory, or set "
+        "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True; do not call empty_cache() in the loop",
+        "keep shapes constant and memory preallocated (XLA_PYTHON_CLIENT_PREALLOCATE is not false)",
+        "allocate once, before the loop, or from a pool (cudaMallocAsync)" },
       EDIT_NO_ALLOC,
       { GAP_ALLOCATION },
       1 },
@@ -285,6 +309,7 @@ static void look_at_idle_time(struct pricing *pricing, const struct idle_rule *r
 {
     bool among_ranks =
         rule->edit == EDIT_CUDA_GRAPH && place_find(pricing->trace, is_communication).longest != EVENT_NONE;
+    enum framework framework = framework_of(pricing);
     struct buffer where = { 0 };
     double *shares = shares_of_idle_time(pricing->summary, rule->causes, rule->cause_count);
     shares_add_ranks(pricing->summary, shares, &where);
@@ -295,15 +320,16 @@ static void look_at_idle_time(struct pricing *pricing, const struct idle_rule *r
                                                       : share_of_idle_time(pricing->summary, pricing->graph,
                                                                            rule->causes, rule->cause_count);
     free(shares);
-    pricing_add(
-        pricing,
-        (struct priced_finding){ .rule = as_text(rule->rule),
-                                 .title = as_text(rule->title),
-                                 .where = pricing_keep(pricing, &where),
-                                 .advice = as_text(among_ranks ? launch_advice_of_ranks : rule->advice),
-                                 .most_share = most_share,
-                                 .edit = { .kind = rule->edit } },
-        rule->subject);
+    pricing_add(pricing,
+                (struct priced_finding){ .rule = as_text(rule->rule),
+                                         .title = as_text(rule->title),
+                                         .where = pricing_keep(pricing, &where),
+                                         .advice = as_text(among_ranks && framework == FRAMEWORK_TORCH
+                                                               ? launch_advice_of_ranks
+                                                               : rule->advice[framework]),
+                                         .most_share = most_share,
+                                         .edit = { .kind = rule->edit } },
+                rule->subject);
 }
 
 static void look_at_idleness(struct pricing *pricing)

@@ -34,6 +34,13 @@ static const char *time_text(struct headline *headline, double ns)
     return kept;
 }
 
+/* What the devices are called: "GPU", or "TPU". */
+static const char *device_word(const struct summary *summary)
+{
+    struct text name = summary->gpu && summary->gpu->count ? summary->gpu->at[0].name : (struct text){ 0 };
+    return name.at && name.len >= 3 && memcmp(name.at, "TPU", 3) == 0 ? "TPU" : "GPU";
+}
+
 /* ---- what ran ---- */
 
 static void add_fact(struct headline *headline, const char *label, const char *text)
@@ -105,7 +112,7 @@ static void add_facts(struct headline *headline)
     for (size_t i = 0; i < summary->rank_count; i++)
         longest_ns = summary->ranks[i].time_ns > longest_ns ? summary->ranks[i].time_ns : longest_ns;
     const char *begin = info_begin(trace, 0, headline->texts);
-    add_fact(headline, "GPU", gpu_text(headline));
+    add_fact(headline, device_word(summary), gpu_text(headline));
     add_fact(headline, "Ranks", ranks_text(headline));
     add_fact(headline, "Host", trace->files[0].host_name);
     add_fact(headline, "Recorded",
@@ -260,9 +267,10 @@ static void add_device_bars(struct headline *headline)
     double whole_ns = headline->step_ns ? (double)headline->step_ns : all.span_ns;
     bool several = summary->rank_count > 1;
     headline->answer->bars_title =
-        headline->step_ns ? arena_printf(headline->texts, "What the GPU%s did in a step of %s, on average",
-                                         summary->gpu->count > 1 ? "s" : "", time_text(headline, whole_ns))
-                          : arena_printf(headline->texts, "What the GPU%s did in %s",
+        headline->step_ns ? arena_printf(headline->texts, "What the %s%s did in a step of %s, on average",
+                                         device_word(summary), summary->gpu->count > 1 ? "s" : "",
+                                         time_text(headline, whole_ns))
+                          : arena_printf(headline->texts, "What the %s%s did in %s", device_word(summary),
                                          summary->gpu->count > 1 ? "s" : "", time_text(headline, whole_ns));
     add_device_bar(headline, &all, several ? "all ranks" : NULL, 1, whole_ns);
     for (size_t r = 0; several && r < summary->rank_count && r < MOST_RANKS; r++) {
@@ -364,6 +372,14 @@ static const char *say_one_gap(struct headline *headline, const struct use *use,
                         time_text(headline, (double)use->longest_ns[cause]));
 }
 
+/* What CAUSE stands for, where the host is no framework's in which there are operators. */
+static const char *say_cause(const struct summary *summary, enum gap_cause cause)
+{
+    bool has_operators = summary->features & FEATURE_OPS;
+    return cause == GAP_HOST && !has_operators ? "the host does something else and launches too late"
+                                               : idle[cause].says;
+}
+
 static const char *say_idle(struct headline *headline, const struct use *use, const char *whose)
 {
     enum gap_cause order[GAP_CAUSES];
@@ -381,7 +397,7 @@ static const char *say_idle(struct headline *headline, const struct use *use, co
     return arena_printf(headline->texts, "%s; in %s of it (%.1f %%%s) %s%s%s.", share,
                         cause_ns > use->idle_ns / 2 ? "most" : "the largest part",
                         quantity_percent(cause_ns / use->span_ns), say_one_gap(headline, use, order[0]),
-                        idle[order[0]].says, where ? ": " : "", where ? where : "");
+                        say_cause(headline->summary, order[0]), where ? ": " : "", where ? where : "");
 }
 
 /* Besides computing: what takes most of the GPU's time, where that is worth a word. */
@@ -390,7 +406,8 @@ static const char *say_devices(struct headline *headline)
     const struct summary *summary = headline->summary;
     const double worth_a_word = 0.1;
     struct use use = use_of(summary, TABLE_INT_MISSING);
-    const char *whose = summary->gpu->count > 1 ? "the GPUs'" : "the GPU's";
+    const char *whose = arena_printf(headline->texts, summary->gpu->count > 1 ? "the %ss'" : "the %s's",
+                                     device_word(summary));
     double least_ns = worth_a_word * use.span_ns, communication_ns = use.used_ns[1],
            copies_ns = use.used_ns[2];
     if (!(use.span_ns > 0))
