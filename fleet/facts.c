@@ -3,6 +3,8 @@
 
 #include "base/memory.h"
 #include "base/runs.h"
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -53,7 +55,7 @@ static const struct facts_column group_columns[] = {
     INTEGER(facts_group, group, "number of the process group within the recording"),
     TEXT(facts_group, name, "its name"),
     TEXT(facts_group, description, "its description"),
-    TEXT(facts_group, ranks, "its ranks, as the trace lists them"),
+    TEXT(facts_group, ranks, "its ranks, as the trace lists them; of a long list the beginning and a hash of all"),
     INTEGER(facts_group, size, "how many ranks it has"),
 };
 
@@ -251,6 +253,20 @@ static bool is_known(const struct names *numbers, int64_t number)
 static void remember(struct names *numbers, int64_t number)
 {
     names_add(numbers, (const char *)&number, sizeof number);
+}
+
+name_id facts_list(struct facts *facts, const char *list)
+{
+    enum { LONGEST = 256, BEGINNING = 160 };
+    size_t len = list ? strlen(list) : 0, shown = BEGINNING;
+    if (len <= LONGEST)
+        return facts_text(facts, list);
+    while (shown > 0 && list[shown] != ',')
+        shown--;
+    char text[LONGEST];
+    uint64_t number = mixed_bytes(0, (struct facts_bytes){ list, len });
+    snprintf(text, sizeof text, "%.*s%s... #%016" PRIx64, (int)shown, list, shown ? ", " : "", number);
+    return facts_text(facts, text);
 }
 
 void facts_seal(struct facts *facts)

@@ -182,6 +182,12 @@ void facts_add(struct facts *facts, enum facts_table table, const void *row);
 /* Id of TEXT in facts->texts; NAME_NONE for NULL. */
 name_id facts_text(struct facts *facts, const char *text);
 
+/*
+ * The same of a list of ranks, of which a long one is cut: its beginning, and a number made of all of it. Each rank of
+ * a group lists all others, so without that facts would grow with the square of the ranks.
+ */
+name_id facts_list(struct facts *facts, const char *list);
+
 /* All rows of FACTS are of one recording: give them the number that is made of what they say. */
 void facts_seal(struct facts *facts);
 
