@@ -196,6 +196,32 @@ static void measure_names(struct measures *measures, const struct fleet *fleet)
     VEC_FREE(&list);
 }
 
+/* ---- memory ---- */
+
+/* The most that each rank had in use on one of its devices. The samples are there. */
+static void measure_peaks(struct measures *measures, const struct fleet *fleet)
+{
+    const struct facts_device *devices = facts_rows(fleet->job.facts, FACTS_DEVICES);
+    int64_t peak = FACTS_MISSING, most = FACTS_MISSING;
+    uint32_t rank = 0;
+    for (size_t m = 0; m < fleet->job.members.count; m++) {
+        const struct fleet_member *member = &fleet->job.members.at[m];
+        if (m > 0 && member[-1].rank != member->rank) {
+            rank++;
+            peak = FACTS_MISSING;
+        }
+        for (size_t d = 0; d < member->count[FACTS_DEVICES]; d++) {
+            int64_t one = devices[member->first[FACTS_DEVICES] + d].peak_allocated;
+            peak = one > peak ? one : peak;
+        }
+        if (peak != FACTS_MISSING)
+            sampling_set(&measures->by_rank, "memory_peak", "memory peak", TABLE_BYTES, rank, (double)peak);
+        most = peak > most ? peak : most;
+    }
+    if (most != FACTS_MISSING)
+        sampling_metric(&measures->by_rank, "memory_peak")->whole = (double)most;
+}
+
 /* ---- who is slow ---- */
 
 static void add_slow(struct measures *measures, const char *what, const char *trouble, double figure)
@@ -259,6 +285,7 @@ bool measure_fleet(struct measures *measures, const struct facts *facts, size_t 
     }
     measure_steps(measures, fleet);
     measure_names(measures, fleet);
+    measure_peaks(measures, fleet);
     measure_slow(measures, fleet);
     fleet_free(fleet);
     return true;
