@@ -355,6 +355,21 @@ void facts_merge(struct facts *facts, const struct facts *other)
     free(ids);
 }
 
+void facts_take(struct facts *facts, struct facts *other)
+{
+    if (facts->tables[FACTS_RECORDINGS].count > 0) {
+        facts_merge(facts, other);
+        return;
+    }
+    struct facts taken = *other;
+    *other = *facts;
+    *facts = taken;
+    facts->repeats += other->repeats;
+    const struct facts_recording *recordings = facts_rows(facts, FACTS_RECORDINGS);
+    for (size_t i = 0; i < facts->tables[FACTS_RECORDINGS].count; i++)
+        remember(facts->known, recordings[i].recording);
+}
+
 /* ---- order ---- */
 
 struct order {

@@ -194,6 +194,9 @@ void facts_seal(struct facts *facts);
 /* Add the recordings of OTHER that are not here. OTHER stays as it is. Linear; facts_finish is needed afterwards. */
 void facts_merge(struct facts *facts, const struct facts *other);
 
+/* The same, where OTHER, of which each recording is there once, is needed no more: where FACTS are empty nothing is copied. */
+void facts_take(struct facts *facts, struct facts *other);
+
 /* Bring the rows into their order. */
 void facts_finish(struct facts *facts);
 

@@ -240,7 +240,7 @@ bool facts_read(struct facts *facts, const char *bytes, size_t len, struct tpa_e
         tpa_hint(err, "it was cut short; make it again");
     }
     if (!err->failed && check_recordings(read, err))
-        facts_merge(facts, read);
+        facts_take(facts, read);
     arrow_reader_release(&reader);
     facts_free(read);
     return !err->failed;
